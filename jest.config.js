@@ -1,0 +1,30 @@
+/** One runner for the server, the packages and the tests against the running product. */
+const shared = {
+  extensionsToTreatAsEsm: ['.ts'],
+  testEnvironment: 'node',
+  transform: {
+    '^.+\\.ts$': [
+      '@swc/jest',
+      {
+        jsc: {
+          target: 'es2022',
+          parser: { syntax: 'typescript', decorators: true },
+          transform: { legacyDecorator: true, decoratorMetadata: true },
+        },
+        module: { type: 'es6' },
+      },
+    ],
+  },
+  moduleNameMapper: {
+    '^@patchbay/(protocol|client)$': '<rootDir>/packages/$1/src/index.ts',
+    '^(\\.{1,2}/.*)\\.js$': '$1',
+  },
+};
+
+export default {
+  ...shared,
+  roots: ['<rootDir>/src', '<rootDir>/test', '<rootDir>/packages/protocol/src', '<rootDir>/packages/client/src'],
+  testMatch: ['**/*.spec.ts'],
+  testTimeout: 30_000,
+  forceExit: false,
+};
