@@ -1,0 +1,42 @@
+import type { Json } from './tool-contract.js';
+
+/** Steps of a call that are recorded, one event each: `Tool.<Tool>.<Step>`. `docs/audit-events.md` is generated from it. */
+export const AUDIT_STEPS = {
+  Accepted: 'The call passed validation and was stored.',
+  Rejected: 'The call failed validation and ended at once; `errorCode` says how.',
+  Executing: 'The server began to run a server-located tool.',
+  Forwarded: 'One attempt to deliver the call to a client; committed before it is sent.',
+  Acknowledged: 'The client has the call in its journal.',
+  AwaitingApproval: 'A person is being asked.',
+  Running: 'The client is executing the call.',
+  Released: 'The call went back to pending: its client left, refused it or lost it.',
+  ResultReceived: 'The result was taken; the call has ended.',
+  Denied: 'A person refused the call; it has ended.',
+  Cancelled: 'The orchestrator cancelled the call; it has ended.',
+  TimedOut: 'One of its clocks ran out; the call has ended.',
+  LateResult: 'A client reported after the call had ended, or on a call that it no longer holds.',
+  DuplicateResult: 'The same result came again.',
+} as const;
+export type AuditStep = keyof typeof AUDIT_STEPS;
+
+/** One immutable row of a workspace's audit trail. `seq` starts at 1 and has no gaps. Never holds contents. */
+export interface AuditEvent {
+  seq: number;
+  eventId: string;
+  name: string;
+  /** ISO 8601 UTC. */
+  at: string;
+  sessionId: string | null;
+  conversationId: string | null;
+  turnId: string | null;
+  toolCallId: string | null;
+  callId: string | null;
+  attempt: number | null;
+  actor: { userId: string | null; clientId: string | null };
+  fields: { [name: string]: Json };
+}
+
+export interface AuditPage {
+  events: AuditEvent[];
+  nextCursor: string | null;
+}

@@ -1,0 +1,47 @@
+/** One row of the error table: what a caller sees when a request or an event is refused. */
+export interface ErrorDefinition {
+  /** HTTP status of the answer; over the relay the code travels alone. */
+  readonly status: number;
+  readonly meaning: string;
+}
+
+/** Every code that a refused request or relay event can carry. `docs/errors.md` is generated from it. */
+export const ERRORS = {
+  VALIDATION_ERROR: { status: 400, meaning: 'The request breaks its contract; `fields` names every fault.' },
+  INVALID_TOKEN: { status: 401, meaning: 'No token, or one that is malformed, expired or revoked.' },
+  FORBIDDEN: { status: 403, meaning: 'The caller may not do this, or is no member of the workspace.' },
+  NOT_FOUND: { status: 404, meaning: 'No such thing in this workspace, or no such route.' },
+  CONFLICT: { status: 409, meaning: 'The request contradicts what is already recorded.' },
+  LATE_RESULT: { status: 409, meaning: 'The call was cancelled or timed out before this result came.' },
+  STALE: { status: 412, meaning: 'The file has moved on since the version that the request is based on.' },
+  TOO_LARGE: { status: 413, meaning: 'A body, frame or file is over its limit.' },
+  UNSUPPORTED_MEDIA_TYPE: { status: 415, meaning: 'The route does not take this content type.' },
+  RATE_LIMITED: { status: 429, meaning: 'Too many requests, or too many open turns; see Retry-After.' },
+  INTERNAL_ERROR: { status: 500, meaning: 'A fault of the server. The log has it under the request id.' },
+  UNAVAILABLE: { status: 503, meaning: 'The server is starting or stopping; try again.' },
+} as const satisfies Record<string, ErrorDefinition>;
+
+export type ErrorCode = keyof typeof ERRORS;
+
+/** Body of every HTTP error. `fields` maps a path into the request, such as `toolCalls[0].name`, to its fault. */
+export interface ErrorBody {
+  error: string;
+  code: ErrorCode;
+  fields?: Record<string, string>;
+}
+
+/** Codes that Patchbay itself gives to a tool call that ended without success; a tool's own codes stand beside them. */
+export const CALL_ERRORS = {
+  UNKNOWN_TOOL: 'The catalog has no tool of this name.',
+  INVALID_ARGUMENTS: "The arguments break the tool's request schema; `details.faults` says where.",
+  DENIED: 'A person refused the call.',
+  CANCELLED: 'The orchestrator cancelled the call or its turn.',
+  DELIVERY_TIMEOUT: 'No client took the call in time.',
+  APPROVAL_TIMEOUT: 'No person decided in time.',
+  EXECUTION_TIMEOUT: 'The client started the call and sent no result in time.',
+  STALE: 'The file has moved on since the sha256 that the call was planned on.',
+  LINES_MISMATCH: 'The sha256 fits, but the expected lines are not what the file holds.',
+  INTERNAL_ERROR: 'A fault of the server or of the tool.',
+} as const;
+
+export type CallErrorCode = keyof typeof CALL_ERRORS;

@@ -1,0 +1,33 @@
+/** Any value that JSON can say. */
+export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
+export type JsonObject = { [key: string]: Json };
+/** A JSON Schema (draft-07), kept as data. */
+export type JsonSchema = { readonly [keyword: string]: unknown };
+
+export type ExecutionLocation = 'server' | 'client';
+
+/** A catalog entry: all that an orchestrator needs to offer the tool to an LLM, and a relay to check its calls. */
+export interface ToolContract {
+  readonly name: string;
+  /** One paragraph for the LLM's tool list. */
+  readonly description: string;
+  readonly category: string;
+  readonly executionLocation: ExecutionLocation;
+  readonly requestSchema: JsonSchema;
+  readonly responseSchema: JsonSchema;
+  /** Markdown for the system prompt: when to use it, when not, what it demands. */
+  readonly guidance: string;
+}
+
+/**
+ * The tool's part of its audit event names (TUL-004 section 6): `workspace_create_file` → `CreateFile`,
+ * so that its events read `Tool.CreateFile.Forwarded`.
+ */
+export function auditToolName(toolName: string, category: string): string {
+  const bare = toolName.startsWith(`${category}_`) ? toolName.slice(category.length + 1) : toolName;
+  return bare
+    .split(/[^A-Za-z0-9]+/)
+    .filter(Boolean)
+    .map((word) => word[0]!.toUpperCase() + word.slice(1))
+    .join('');
+}

@@ -1,0 +1,117 @@
+import type { ToolContract } from '../tool-contract.js';
+
+/** Why a create failed: the canonical codes of TUL-004 section 5.3. */
+export const CREATE_FILE_ERROR_CODES = [
+  'FileExists',
+  'InvalidPath',
+  'DirectoryCreateFailed',
+  'WriteFailed',
+  'TooLarge',
+  'HashFailed',
+  'UnhandledException',
+] as const;
+export type CreateFileErrorCode = (typeof CREATE_FILE_ERROR_CODES)[number];
+
+/** Arguments of `workspace_create_file` (TUL-004 section 4.2). */
+export interface CreateFileArguments {
+  path: string;
+  content: string;
+  overwrite?: boolean | null;
+}
+
+/** Result of `workspace_create_file` (TUL-004 section 4.3); `hash` is "" and the flags false where it failed. */
+export interface CreateFileResult {
+  success: boolean;
+  message: string;
+  path: string;
+  sizeBytes: number;
+  hash: string;
+  created: boolean;
+  overwritten: boolean;
+  errorCode: CreateFileErrorCode | null;
+}
+
+const guidance = `# workspace_create_file
+
+Writes one whole text file into the user's workspace, on the user's machine. A person sees the file and may refuse it.
+
+## Use it to
+- add a source file, and the test file that goes with it;
+- add a configuration, schema or documentation file;
+- replace an existing file completely, when you know all of its new text and it should change in one step.
+
+## Do not use it to
+- change part of a file that exists: use workspace_write_patch;
+- append to a file;
+- write anything that is not text;
+- reach outside the workspace: such a call fails.
+
+## What a call must hold
+1. \`content\` is the complete file, first line to last. Nothing is merged with what is there.
+2. \`path\` is relative to the workspace root, with its folders and forward slashes, e.g. \`src/orders/price.ts\`. No leading slash, no drive, no \`..\`.
+3. \`overwrite: true\` only where replacing is what you mean. If you do not know whether the file exists or may be replaced, ask the user first.
+4. Write \`\\n\` line endings; others are turned into them. No byte order mark is written.
+
+## Choosing the path
+- Take folders that exist: the directory snapshot in your context and the files already mentioned outrank any layout you could invent.
+- Follow the layout that is there: where this project keeps its sources, its tests, its views, the new file goes beside its kin.
+- Put a test where its project's tests are, a new service next to the services it works with.
+- Make a new folder only where no existing one fits.
+
+## Ask or act
+- If the snapshot, the related files or the user's words point to one place, call the tool; the person still approves it.
+- If several places are plausible, ask one short question about the place before you call.
+
+## Reading the result
+\`success: false\` comes with \`errorCode\`: FileExists (choose another path, or overwrite on purpose), InvalidPath, DirectoryCreateFailed, WriteFailed, TooLarge, HashFailed, UnhandledException. \`hash\` is the sha256 of the file as written: use it as \`originalSha256\` of a later patch.`;
+
+/** `workspace_create_file`, executed by the client alone (TUL-004 section 3). */
+export const createFile: ToolContract = {
+  name: 'workspace_create_file',
+  description:
+    'Create a text file in the user’s workspace, or replace one as a whole with overwrite: true. ' +
+    'Missing parent folders are made. Without overwrite an existing file is left alone and the call fails with FileExists. ' +
+    'Returns the normalised path, the size in bytes, the sha256 of the content, and whether a file was created or overwritten.',
+  category: 'workspace',
+  executionLocation: 'client',
+  requestSchema: {
+    type: 'object',
+    properties: {
+      path: {
+        type: 'string',
+        minLength: 1,
+        maxLength: 1024,
+        pattern: '\\S',
+        description:
+          'File path relative to the workspace root, with forward slashes, e.g. "src/orders/price.ts".',
+      },
+      content: { type: 'string', description: 'The complete text of the file, with \\n line endings.' },
+      overwrite: {
+        type: ['boolean', 'null'],
+        default: false,
+        description: 'true replaces an existing file as a whole; false (the default) fails with FileExists.',
+      },
+    },
+    required: ['path', 'content'],
+    additionalProperties: false,
+  },
+  responseSchema: {
+    type: 'object',
+    properties: {
+      success: { type: 'boolean' },
+      message: { type: 'string' },
+      path: { type: 'string' },
+      sizeBytes: { type: 'integer', minimum: 0 },
+      hash: { type: 'string', maxLength: 256 },
+      created: { type: 'boolean' },
+      overwritten: { type: 'boolean' },
+      errorCode: { enum: [null, ...CREATE_FILE_ERROR_CODES] },
+    },
+    required: ['success', 'message', 'path', 'sizeBytes', 'hash', 'created', 'overwritten', 'errorCode'],
+    additionalProperties: false,
+    if: { properties: { success: { const: true } } },
+    then: { properties: { errorCode: { const: null } } },
+    else: { properties: { errorCode: { enum: [...CREATE_FILE_ERROR_CODES] } } },
+  },
+  guidance,
+};

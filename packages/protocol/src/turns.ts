@@ -1,0 +1,109 @@
+import type { ErrorCode } from './errors.js';
+import type { ExecutionLocation, Json, JsonObject } from './tool-contract.js';
+
+/** Where a call is on its way (design.md section 3); the last five are final. */
+export const CALL_STATUSES = [
+  'accepted',
+  'executing',
+  'pending',
+  'forwarded',
+  'acknowledged',
+  'awaiting_approval',
+  'running',
+  'succeeded',
+  'failed',
+  'denied',
+  'cancelled',
+  'timed_out',
+] as const;
+export type CallStatus = (typeof CALL_STATUSES)[number];
+
+export const FINAL_STATUSES = ['succeeded', 'failed', 'denied', 'cancelled', 'timed_out'] as const;
+export type FinalStatus = (typeof FINAL_STATUSES)[number];
+export type OpenStatus = Exclude<CallStatus, FinalStatus>;
+
+export function isFinal(status: CallStatus): status is FinalStatus {
+  return (FINAL_STATUSES as readonly string[]).includes(status);
+}
+
+export type TurnStatus = 'open' | 'completed' | 'cancelled';
+
+/** The three forms in which a call may be posted: ours, OpenAI's and Anthropic's. */
+export type ToolCallInput =
+  | { toolCallId: string; name: string; arguments: JsonObject }
+  | { id: string; type: 'function'; function: { name: string; arguments: string } }
+  | { type: 'tool_use'; id: string; name: string; input: JsonObject };
+
+/** Milliseconds for each of a relayed call's three clocks; what is left out takes the server's default. */
+export interface Timeouts {
+  deliveryMs?: number | null;
+  approvalMs?: number | null;
+  executionMs?: number | null;
+}
+
+/** Body of `POST …/turns`. */
+export interface TurnRequest {
+  turnId?: string | null;
+  toolCalls: ToolCallInput[];
+  /** How long the answer may wait for the calls to end, in ms; default 30,000, 0 answers at once. */
+  waitMs?: number | null;
+  timeouts?: Timeouts | null;
+}
+
+/** When each clock of a call runs out, ISO 8601; null while the clock has not started. */
+export interface Deadlines {
+  deliveryAt: string | null;
+  approvalAt: string | null;
+  executionAt: string | null;
+}
+
+/** A call that has not ended: enough for a client to execute it without a socket. */
+export interface OpenToolCall {
+  toolCallId: string;
+  callId: string;
+  name: string;
+  arguments: Json;
+  executionLocation: ExecutionLocation;
+  status: OpenStatus;
+  attempt: number;
+  clientId: string | null;
+  deadlines: Deadlines;
+}
+
+/** Why a call ended without success. `code` is one of CALL_ERRORS or the tool's own. */
+export interface ToolCallError {
+  code: string;
+  message: string;
+  details?: Json;
+}
+
+/** A call that has ended. `result` is what the tool returned, also where it reported failure. */
+export interface ToolResult {
+  toolCallId: string;
+  callId: string;
+  name: string;
+  status: FinalStatus;
+  result: Json;
+  error: ToolCallError | null;
+  executionMs: number | null;
+  endedAt: string;
+}
+
+/** The turn result envelope: `final` once every call has ended, until then `client_tool_continuation`. */
+export interface TurnEnvelope {
+  kind: 'final' | 'client_tool_continuation';
+  sessionId: string;
+  conversationId: string;
+  turnId: string;
+  status: TurnStatus;
+  toolCalls: OpenToolCall[];
+  toolResults: ToolResult[];
+}
+
+/** What the turn routes answer; `successful` says that the turn was taken, not that its calls succeeded. */
+export interface InvokeResult<T> {
+  successful: boolean;
+  errors: { errorCode: ErrorCode | string; message: string; details?: Json }[];
+  warnings: { errorCode: string; message: string; details?: Json }[];
+  result: T;
+}
