@@ -1,0 +1,47 @@
+import type { AuditEvent, Json } from '@patchbay/protocol';
+
+/**
+ * An audit event on its way into the trail. The backend gives it the workspace's next sequence number, in the same
+ * atomic write as the change that it records.
+ */
+export interface AuditDraft {
+  eventId: string;
+  name: string;
+  /** Epoch ms. */
+  at: number;
+  sessionId: string | null;
+  conversationId: string | null;
+  turnId: string | null;
+  toolCallId: string | null;
+  callId: string | null;
+  attempt: number | null;
+  actor: { userId: string | null; clientId: string | null };
+  /** `toolName`, `success`, `errorCode` and `path` among them can be queried. */
+  fields: { [name: string]: Json };
+}
+
+/** What an auditor may ask by (contract.md section 6); what is absent does not restrict. `from` ≤ at ≤ `to`, epoch ms. */
+export interface AuditFilter {
+  sessionId?: string;
+  conversationId?: string;
+  turnId?: string;
+  toolCallId?: string;
+  toolName?: string;
+  event?: string;
+  success?: boolean;
+  errorCode?: string;
+  path?: string;
+  from?: number;
+  to?: number;
+}
+
+/** The audit trail of a workspace, read only: its events are written by the aggregates that cause them. */
+export abstract class AuditStore {
+  /** Up to `limit` events after `afterSeq` that fit the filter, ascending. */
+  abstract page(
+    workspaceId: string,
+    filter: AuditFilter,
+    afterSeq: number,
+    limit: number,
+  ): Promise<AuditEvent[]>;
+}

@@ -1,0 +1,22 @@
+export interface SessionRecord {
+  id: string;
+  workspaceId: string;
+  conversationId: string;
+  userId: string;
+  /** The one client that its calls go to; null: any of the user's. */
+  clientId: string | null;
+  createdAt: number;
+}
+
+/** Agent conversations. */
+export abstract class SessionStore {
+  abstract insert(session: SessionRecord): Promise<void>;
+  abstract byId(workspaceId: string, id: string): Promise<SessionRecord | null>;
+  /** Up to `limit` sessions of the user, newest first, older than the session `beforeId` where it is given. */
+  abstract ofUser(
+    workspaceId: string,
+    userId: string,
+    beforeId: string | null,
+    limit: number,
+  ): Promise<SessionRecord[]>;
+}

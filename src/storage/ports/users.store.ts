@@ -1,0 +1,18 @@
+export interface UserRecord {
+  id: string;
+  /** Lowercase, unique. */
+  email: string;
+  fullName: string | null;
+  passwordHash: string;
+  createdAt: number;
+}
+
+/** Accounts. */
+export abstract class UserStore {
+  /** False where the email is taken; nothing is stored then. */
+  abstract insert(user: UserRecord): Promise<boolean>;
+  abstract byId(id: string): Promise<UserRecord | null>;
+  abstract byEmail(email: string): Promise<UserRecord | null>;
+  /** Those of the ids that exist, in no particular order. */
+  abstract byIds(ids: string[]): Promise<UserRecord[]>;
+}

@@ -1,0 +1,28 @@
+import type { Role } from '@patchbay/protocol';
+
+export interface MemberRecord {
+  userId: string;
+  role: Role;
+  addedAt: number;
+}
+
+/** A workspace with its members: one aggregate, guarded by `version`. */
+export interface WorkspaceRecord {
+  id: string;
+  name: string;
+  createdAt: number;
+  version: number;
+  members: MemberRecord[];
+}
+
+/** Workspaces and who belongs to them. */
+export abstract class WorkspaceStore {
+  abstract insert(workspace: WorkspaceRecord): Promise<void>;
+  /** Stores the record as version `expectedVersion + 1`; false where another write was faster. */
+  abstract save(workspace: WorkspaceRecord, expectedVersion: number): Promise<boolean>;
+  abstract byId(id: string): Promise<WorkspaceRecord | null>;
+  /** The workspaces that a user belongs to, oldest first. */
+  abstract ofUser(userId: string): Promise<WorkspaceRecord[]>;
+  /** The user's role, null for a stranger and for a workspace that does not exist. Asked on every request. */
+  abstract roleOf(workspaceId: string, userId: string): Promise<Role | null>;
+}
