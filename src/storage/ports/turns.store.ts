@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '@patchbay/protocol';
+import type { Json } from '@patchbay/protocol';
 import type { Turn, TurnRef } from '../../turns/turn.js';
 import type { AuditDraft } from './audit.store.js';
 
@@ -30,7 +30,7 @@ export abstract class TurnStore {
    */
   abstract insert(
     turn: Turn,
-    callArguments: readonly JsonObject[],
+    callArguments: readonly Json[],
     results: readonly CallResult[],
     events: readonly AuditDraft[],
     limits: TurnLimits,
@@ -58,7 +58,7 @@ export abstract class TurnStore {
     since: number,
   ): Promise<Turn | null>;
   /** Arguments of every call, in the order of the calls. */
-  abstract argumentsOf(ref: TurnRef): Promise<JsonObject[]>;
+  abstract argumentsOf(ref: TurnRef): Promise<Json[]>;
   /** Results of the calls that have one, by callId. */
   abstract resultsOf(ref: TurnRef): Promise<Map<string, Json>>;
   /** The user's open turns in the workspace, oldest first. */
