@@ -1,0 +1,276 @@
+import {
+  type AuditStep,
+  type CallErrorCode,
+  type CallStatus,
+  isFinal,
+  type Json,
+  type ToolCallError,
+} from '@patchbay/protocol';
+import { type Call, deadlineOf, type Turn } from './turn.js';
+import { type TurnAnswer, TurnDraft, type TurnStep } from './turn-draft.js';
+
+/*
+ * The life of a turn (design.md section 3) as one pure function: what happens goes in, the next turn comes out with
+ * what is to be recorded and what is to be done once that is committed. It knows no clock, no store, no socket.
+ */
+
+/** How long a call that a client refused waits before it is sent again, in ms (contract.md section 5). */
+export const REFUSAL_PAUSE_MS = 5_000;
+
+/** How a call ended, checked against the tool's response schema before it comes here. */
+export interface Report {
+  status: 'succeeded' | 'failed' | 'denied';
+  result: Json;
+  error: ToolCallError | null;
+  executionMs: number | null;
+  /** sha256 over result and decision: the same report sent again has the same digest. */
+  digest: string;
+  /** What the audit event may say of it: success, errorCode, sizeBytes, hash, approval. */
+  summary: { [field: string]: Json };
+}
+
+/** Steps that a client brings about on a call it holds. */
+export type Progress = 'acknowledged' | 'awaiting_approval' | 'running';
+
+/** One call of a client's journal. A finished one whose result broke the schema comes as `running`. */
+export interface JournalEntry {
+  callId: string;
+  state: Progress | Report;
+}
+
+/** What can happen to a turn. */
+export type TurnInput =
+  | { type: 'claim'; callId: string; clientId: string }
+  | { type: 'progress'; callId: string; clientId: string; status: Progress; note: string | null }
+  | { type: 'refuse'; callId: string; clientId: string; attempt: number; message: string }
+  /** `clientId` null: reported over HTTP by the orchestrator, for whoever holds the call. */
+  | { type: 'report'; callId: string; clientId: string | null; report: Report }
+  /** A server-located tool has run. */
+  | { type: 'executed'; callId: string; report: Report }
+  | { type: 'client_left'; clientId: string; graceMs: number }
+  | { type: 'resume'; clientId: string; entries: readonly JournalEntry[] }
+  /** `toolCallId` null: the whole turn. */
+  | { type: 'cancel'; toolCallId: string | null; byUserId: string }
+  | { type: 'tick' };
+
+type Inputs = { [T in TurnInput['type']]: Extract<TurnInput, { type: T }> };
+
+/** Applies one input at `now` (epoch ms). Final states stay as they are, whatever comes. */
+export function advance(turn: Turn, input: TurnInput, now: number): TurnStep {
+  const draft = new TurnDraft(turn, now);
+  apply(draft, input);
+  return draft.finish();
+}
+
+/** A client has the call on its hands, so it counts against that client's window. */
+export function isInFlight(call: Call): boolean {
+  return PROGRESS.includes(call.status);
+}
+
+/** Statuses of a call that a client holds, in their order: a later one implies the earlier ones. */
+const PROGRESS: readonly CallStatus[] = ['forwarded', 'acknowledged', 'awaiting_approval', 'running'];
+
+const STEP_OF: Record<Progress, AuditStep> = {
+  acknowledged: 'Acknowledged',
+  awaiting_approval: 'AwaitingApproval',
+  running: 'Running',
+};
+
+const TRANSITIONS: { [T in TurnInput['type']]: (draft: TurnDraft, input: Inputs[T]) => void } = {
+  claim: (draft, input) => onCall(draft, input, claim),
+  progress: (draft, input) => onCall(draft, input, progress),
+  refuse: (draft, input) => onCall(draft, input, refuse),
+  report: (draft, input) => onCall(draft, input, report),
+  executed: (draft, input) => onCall(draft, input, executed),
+  client_left: clientLeft,
+  resume,
+  cancel,
+  tick: (draft) => [...draft.calls].forEach((call) => tick(draft, call)),
+};
+
+function apply<T extends TurnInput['type']>(draft: TurnDraft, input: Inputs[T]): void {
+  TRANSITIONS[input.type as T](draft, input);
+}
+
+function onCall<I extends { callId: string }>(
+  draft: TurnDraft,
+  input: I,
+  transition: (draft: TurnDraft, call: Call, input: I) => void,
+): void {
+  const call = draft.find(input.callId);
+  if (call) transition(draft, call, input);
+  else draft.refuse('NOT_FOUND', 'This turn has no such call.');
+}
+
+function claim(draft: TurnDraft, call: Call, { clientId }: Inputs['claim']): void {
+  if (call.status !== 'pending' || (call.retryAt !== null && call.retryAt > draft.now)) {
+    return draft.refuse('CONFLICT', 'The call is not waiting for a client.');
+  }
+  const attempt = call.attempt + 1;
+  const claimed = draft.replace(call, { status: 'forwarded', attempt, clientId, retryAt: null });
+  draft.record('Forwarded', claimed, clientId, { ...call.subject });
+  draft.effects.push({ type: 'deliver', callId: call.callId, clientId, attempt });
+}
+
+/** Only the holder moves a call, and only forward; a step that it has passed already changes nothing. */
+function progress(draft: TurnDraft, call: Call, { clientId, status, note }: Inputs['progress']): void {
+  if (isFinal(call.status)) return draft.refuse('LATE_RESULT', `The call has ended already: ${call.status}.`);
+  if (!holds(call, clientId)) return draft.refuse('CONFLICT', 'This client does not hold the call.');
+  if (PROGRESS.indexOf(status) > PROGRESS.indexOf(call.status)) reach(draft, call, clientId, status, note);
+  else stay(draft, call);
+}
+
+function holds(call: Call, clientId: string): boolean {
+  return isInFlight(call) && call.clientId === clientId;
+}
+
+function reach(
+  draft: TurnDraft,
+  call: Call,
+  clientId: string,
+  status: Progress,
+  note: string | null = null,
+): void {
+  const { approvalMs, executionMs } = draft.turn.clocks;
+  const reached = draft.replace(call, {
+    status,
+    clientId,
+    releaseAt: null,
+    retryAt: null,
+    approvalAt: call.approvalAt ?? draft.now + approvalMs,
+    executionAt: status === 'running' ? draft.now + executionMs : null,
+  });
+  draft.record(STEP_OF[status], reached, clientId, note === null ? {} : { note });
+}
+
+/** The client is back, or never was away: its call is not given to another. */
+function stay(draft: TurnDraft, call: Call): void {
+  if (call.releaseAt !== null) draft.replace(call, { releaseAt: null });
+}
+
+function refuse(draft: TurnDraft, call: Call, { clientId, attempt, message }: Inputs['refuse']): void {
+  if (call.status !== 'forwarded' || call.clientId !== clientId || call.attempt !== attempt) return;
+  const retryAt = draft.now + REFUSAL_PAUSE_MS;
+  draft.release(call, { reason: 'refused', note: message }, { retryAt, refusedBy: clientId });
+}
+
+function report(draft: TurnDraft, call: Call, input: Inputs['report']): void {
+  const objection = objectionTo(call, input);
+  if (!objection) return end(draft, call, input.report, input.clientId);
+  draft.answer = objection;
+  draft.record(objection.ok ? 'DuplicateResult' : 'LateResult', call, input.clientId, input.report.summary);
+}
+
+/** Why a report changes nothing; null where it is to be taken. */
+function objectionTo(call: Call, { clientId, report }: Inputs['report']): TurnAnswer | null {
+  if (call.status === 'cancelled' || call.status === 'timed_out') {
+    return { ok: false, code: 'LATE_RESULT', message: `The call has ended already: ${call.status}.` };
+  }
+  // A call that was released keeps its last holder: what that client did meanwhile must not be done a second time.
+  if (call.location === 'server' || (clientId !== null && call.clientId !== clientId)) {
+    return { ok: false, code: 'CONFLICT', message: 'This client does not hold the call.' };
+  }
+  if (!isFinal(call.status)) return null;
+  if (call.reportDigest === report.digest) return { ok: true, duplicate: true };
+  return { ok: false, code: 'CONFLICT', message: 'The call has ended with another result.' };
+}
+
+function end(draft: TurnDraft, call: Call, report: Report, clientId: string | null): void {
+  const { status, error, executionMs, digest: reportDigest } = report;
+  const ended = draft.close(call, status, error, { executionMs, reportDigest });
+  if (status !== 'denied') draft.results.push({ callId: call.callId, result: report.result });
+  draft.record(status === 'denied' ? 'Denied' : 'ResultReceived', ended, clientId, report.summary);
+  if (clientId === null && isInFlight(call)) draft.stopClient(call, 'cancelled');
+}
+
+function executed(draft: TurnDraft, call: Call, { report }: Inputs['executed']): void {
+  if (call.status === 'executing') return end(draft, call, report, null);
+  draft.refuse('LATE_RESULT', `The call has ended already: ${call.status}.`);
+  draft.record('LateResult', call, null, report.summary);
+}
+
+/** A bound client is waited for; another one's unacknowledged calls become free after the grace. */
+function clientLeft(draft: TurnDraft, { clientId, graceMs }: Inputs['client_left']): void {
+  if (draft.turn.boundClientId === clientId) return;
+  for (const call of [...draft.calls]) {
+    if (call.status === 'forwarded' && call.clientId === clientId && call.releaseAt === null) {
+      draft.replace(call, { releaseAt: draft.now + graceMs });
+    }
+  }
+}
+
+/** What a client's journal lacks goes back to pending; what it has is carried on, taken as ended, or to be forgotten. */
+function resume(draft: TurnDraft, { clientId, entries }: Inputs['resume']): void {
+  const forgotten: string[] = [];
+  const resumed: string[] = [];
+  const journal = new Map(entries.map((entry) => [entry.callId, entry]));
+  for (const call of [...draft.calls]) {
+    const entry = journal.get(call.callId);
+    if (entry) (resumeCall(draft, call, clientId, entry) ? resumed : forgotten).push(call.callId);
+    else if (holds(call, clientId)) draft.release(call, { reason: 'unknown_to_client' });
+  }
+  draft.answer = { ok: true, forget: forgotten, resume: resumed };
+}
+
+/** Whether the client is to carry on with the call. */
+function resumeCall(draft: TurnDraft, call: Call, clientId: string, { state }: JournalEntry): boolean {
+  const { boundClientId } = draft.turn;
+  const free = call.status === 'pending' && (boundClientId === null || boundClientId === clientId);
+  if (typeof state === 'object') {
+    report(draft, free ? { ...call, clientId } : call, {
+      type: 'report',
+      callId: call.callId,
+      clientId,
+      report: state,
+    });
+    return false;
+  }
+  if (!free && !holds(call, clientId)) return false;
+  if (free || PROGRESS.indexOf(state) > PROGRESS.indexOf(call.status)) reach(draft, call, clientId, state);
+  else stay(draft, call);
+  return true;
+}
+
+function cancel(draft: TurnDraft, { toolCallId, byUserId }: Inputs['cancel']): void {
+  const named = draft.calls.filter((call) => toolCallId === null || call.toolCallId === toolCallId);
+  if (named.length === 0) return draft.refuse('NOT_FOUND', 'This turn has no such tool call.');
+  const code: CallErrorCode = 'CANCELLED';
+  for (const call of named.filter(({ status }) => !isFinal(status))) {
+    const ended = draft.close(call, 'cancelled', { code, message: 'The orchestrator cancelled the call.' });
+    draft.events.push({
+      step: 'Cancelled',
+      call: ended,
+      clientId: null,
+      userId: byUserId,
+      fields: { errorCode: code },
+    });
+    draft.stopClient(call, 'cancelled');
+  }
+  if (toolCallId === null) draft.markCancelled();
+}
+
+function tick(draft: TurnDraft, call: Call): void {
+  if (isFinal(call.status)) return;
+  const deadline = deadlineOf(call);
+  if (deadline !== null && deadline <= draft.now) return timeOut(draft, call);
+  if (call.releaseAt !== null && call.releaseAt <= draft.now) {
+    return draft.release(call, { reason: 'client_left' }, { clientId: call.clientId });
+  }
+  if (call.retryAt !== null && call.retryAt <= draft.now) draft.replace(call, { retryAt: null });
+}
+
+function timeOut(draft: TurnDraft, call: Call): void {
+  const error = timeoutError(call);
+  draft.record('TimedOut', draft.close(call, 'timed_out', error), null, { errorCode: error.code });
+  draft.stopClient(call, 'timed_out');
+}
+
+function timeoutError(call: Call): ToolCallError & { code: CallErrorCode } {
+  if (call.status === 'running') {
+    return { code: 'EXECUTION_TIMEOUT', message: 'The client started the call but sent no result in time.' };
+  }
+  if (call.approvalAt !== null) {
+    return { code: 'APPROVAL_TIMEOUT', message: 'Nobody approved or denied the call in time.' };
+  }
+  return { code: 'DELIVERY_TIMEOUT', message: 'No client took the call in time. Is an editor connected?' };
+}
