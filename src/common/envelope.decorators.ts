@@ -1,0 +1,96 @@
+import {
+  Allow,
+  IsDefined,
+  type ValidationArguments,
+  type ValidationOptions,
+  registerDecorator,
+} from 'class-validator';
+
+export type DtoClass = new () => object;
+
+/** How a property of an envelope is built from the plain value, beside what class-validator checks afterwards. */
+export type PropertyRule =
+  | { kind: 'nested'; type: () => DtoClass }
+  | { kind: 'list'; type: () => DtoClass; maxItems: number }
+  | { kind: 'opaque' }
+  | { kind: 'convert'; convert: (value: unknown) => unknown };
+
+const rules = new WeakMap<object, Map<string, PropertyRule>>();
+
+/** The rules of a DTO class, inherited ones included. */
+export function propertyRules(dto: DtoClass): Map<string, PropertyRule> {
+  const found = new Map<string, PropertyRule>();
+  for (
+    let proto: object | null = dto.prototype as object;
+    proto !== null;
+    proto = Object.getPrototypeOf(proto) as object | null
+  ) {
+    for (const [name, rule] of rules.get(proto) ?? []) if (!found.has(name)) found.set(name, rule);
+  }
+  return found;
+}
+
+/** The property is an object of this DTO class. Add `@IsOptional()` where it may be absent. */
+export function Nested(type: () => DtoClass): PropertyDecorator {
+  return withRule({ kind: 'nested', type }, IsDefined());
+}
+
+/** The property is an array of objects of this DTO class. Add `@IsOptional()` where it may be absent. */
+export function NestedList(type: () => DtoClass, maxItems = Infinity): PropertyDecorator {
+  return withRule({ kind: 'list', type, maxItems }, IsDefined());
+}
+
+/** The property is passed on by reference, whatever it is, null included; absent stays absent. */
+export function Opaque(): PropertyDecorator {
+  return withRule({ kind: 'opaque' }, Allow());
+}
+
+/** A whole number in a query string; other text is left as it is, for `@IsInt` to name. */
+export function FromIntegerText(): PropertyDecorator {
+  return withRule({
+    kind: 'convert',
+    convert: (value) => (typeof value === 'string' && /^-?\d{1,15}$/.test(value) ? Number(value) : value),
+  });
+}
+
+/** `true` or `false` in a query string; other text is left as it is, for `@IsBoolean` to name. */
+export function FromBooleanText(): PropertyDecorator {
+  return withRule({
+    kind: 'convert',
+    convert: (value) => (value === 'true' ? true : value === 'false' ? false : value),
+  });
+}
+
+/** A string of `min` to `max` characters that can be stored and shown: well-formed, no control characters. */
+export function IsLine(min: number, max: number, options?: ValidationOptions): PropertyDecorator {
+  return (target, property) =>
+    registerDecorator({
+      name: 'isLine',
+      target: target.constructor,
+      propertyName: String(property),
+      constraints: [min, max],
+      ...(options && { options }),
+      validator: {
+        validate: (value: unknown) => lineFault(value, min, max) === null,
+        defaultMessage: (args?: ValidationArguments) => lineFault(args?.value, min, max) ?? '',
+      },
+    });
+}
+
+function lineFault(value: unknown, min: number, max: number): string | null {
+  if (typeof value !== 'string') return 'must be a string';
+  if (!value.isWellFormed()) return 'has a lone surrogate';
+  // eslint-disable-next-line no-control-regex -- control characters are exactly what is refused
+  if (/[\u0000-\u001f\u007f]/.test(value)) return 'must not have control characters';
+  const length = [...value].length;
+  if (length < min || length > max) return `must have ${min} to ${max} characters`;
+  return value.trim() === '' && min > 0 ? 'must not be blank' : null;
+}
+
+function withRule(rule: PropertyRule, decorator?: PropertyDecorator): PropertyDecorator {
+  return (target, property) => {
+    const own = rules.get(target) ?? new Map<string, PropertyRule>();
+    rules.set(target, own.set(String(property), rule));
+    decorator?.(target, property);
+  };
+}

@@ -1,0 +1,140 @@
+import { getMetadataStorage, type ValidationError, validateSync } from 'class-validator';
+import { DomainError, type FieldFaults } from './domain-error.js';
+import { type DtoClass, type PropertyRule, propertyRules } from './envelope.decorators.js';
+
+const MAX_FAULTS = 20;
+const MAX_NAME = 64;
+
+/** What is known about a DTO class: its properties, and how each is built. Read once a class. */
+interface Shape {
+  properties: ReadonlySet<string>;
+  rules: ReadonlyMap<string, PropertyRule>;
+}
+
+const shapes = new WeakMap<DtoClass, Shape>();
+
+/**
+ * A plain value as an instance of an envelope DTO, or VALIDATION_ERROR with every fault by its path.
+ * Only what the DTO declares is looked at: an `@Opaque()` value is passed on by reference, unknown properties are
+ * refused, and null is the same as absent. Also for what does not come over HTTP: relay events, handshakes.
+ */
+export function parseEnvelope<T extends object>(dto: new () => T, value: unknown): T {
+  const faults = new Faults();
+  const instance = build(dto, value ?? {}, '', faults);
+  faults.throwIfAny();
+  return instance as T;
+}
+
+/** Whether a class declares an envelope. */
+export function isEnvelope(type: unknown): type is DtoClass {
+  return typeof type === 'function' && shapeOf(type as DtoClass).properties.size > 0;
+}
+
+function build(dto: DtoClass, value: unknown, path: string, faults: Faults): object | undefined {
+  if (!isRecord(value)) {
+    faults.add(path, 'must be an object');
+    return undefined;
+  }
+  const shape = shapeOf(dto);
+  for (const key of Object.keys(value)) {
+    if (!shape.properties.has(key)) faults.add(join(path, key), 'is not a known property');
+  }
+  const instance = new dto() as Record<string, unknown>;
+  for (const property of shape.properties) {
+    if (!Object.hasOwn(value, property)) continue;
+    const rule = shape.rules.get(property);
+    const raw = value[property];
+    if (rule?.kind === 'opaque' || (raw !== null && raw !== undefined)) {
+      instance[property] = rule ? apply(rule, raw, join(path, property), faults) : raw;
+    }
+  }
+  for (const error of validateSync(instance, { validationError: { target: false } })) {
+    faults.add(join(path, error.property), messageOf(error));
+  }
+  return instance;
+}
+
+function apply(rule: PropertyRule, raw: unknown, path: string, faults: Faults): unknown {
+  switch (rule.kind) {
+    case 'opaque':
+      return raw;
+    case 'convert':
+      return rule.convert(raw);
+    case 'nested':
+      // The raw value stays in place of one that can't be built, so that it does not also read as missing.
+      return build(rule.type(), raw, path, faults) ?? raw;
+    case 'list':
+      return list(rule, raw, path, faults);
+  }
+}
+
+function list(rule: PropertyRule & { kind: 'list' }, raw: unknown, path: string, faults: Faults): unknown {
+  if (!Array.isArray(raw)) {
+    faults.add(path, 'must be an array');
+    return raw;
+  }
+  if (raw.length > rule.maxItems) {
+    faults.add(path, `must have at most ${rule.maxItems} items`);
+    return raw;
+  }
+  const dto = rule.type();
+  return raw.map(
+    (item, index) => (faults.full ? item : build(dto, item, `${path}[${index}]`, faults)) as unknown,
+  );
+}
+
+function messageOf(error: ValidationError): string {
+  if (error.value === undefined) return 'is required';
+  const constraints = Object.entries(error.constraints ?? {});
+  // "must be a string" says more than "must be at most 256 characters" about a number.
+  const [, message] = constraints.find(([name]) => name.startsWith('is')) ?? constraints[0] ?? [];
+  return (message ?? 'is not valid').replace(`${error.property} `, '');
+}
+
+function shapeOf(dto: DtoClass): Shape {
+  let shape = shapes.get(dto);
+  if (shape === undefined) {
+    const validated = getMetadataStorage().getTargetValidationMetadatas(dto, '', false, false);
+    const rules = propertyRules(dto);
+    shape = {
+      properties: new Set([...validated.map((metadata) => metadata.propertyName), ...rules.keys()]),
+      rules,
+    };
+    shapes.set(dto, shape);
+  }
+  return shape;
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function join(path: string, property: string): string {
+  const name = property.length > MAX_NAME ? `${property.slice(0, MAX_NAME)}…` : property;
+  return path === '' ? name : `${path}.${name}`;
+}
+
+/** Faults of one envelope: the first twenty, by path. */
+class Faults {
+  // Without a prototype, so that `__proto__` is a name like any other.
+  private readonly byPath = Object.create(null) as FieldFaults;
+  private count = 0;
+
+  get full(): boolean {
+    return this.count >= MAX_FAULTS;
+  }
+
+  add(path: string, message: string): void {
+    const name = path === '' ? 'body' : path;
+    if (this.full || name in this.byPath) return;
+    this.byPath[name] = message;
+    this.count += 1;
+  }
+
+  throwIfAny(): void {
+    const [first] = Object.entries(this.byPath);
+    if (first === undefined) return;
+    const more = this.count > 1 ? ` (and ${this.count - 1} more)` : '';
+    throw new DomainError('VALIDATION_ERROR', `${first[0]} ${first[1]}${more}`, { fields: this.byPath });
+  }
+}
