@@ -59,6 +59,8 @@ export abstract class TurnStore {
   ): Promise<Turn | null>;
   /** Arguments of every call, in the order of the calls. */
   abstract argumentsOf(ref: TurnRef): Promise<Json[]>;
+  /** Arguments of the call at this position, from 0. */
+  abstract argumentsOfCall(ref: TurnRef, position: number): Promise<Json>;
   /** Results of the calls that have one, by callId. */
   abstract resultsOf(ref: TurnRef): Promise<Map<string, Json>>;
   /** The user's open turns in the workspace, oldest first. */

@@ -1,0 +1,76 @@
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
+import type { Json, JsonSchema } from '@patchbay/protocol';
+
+/** One thing wrong with a value: where (a JSON Pointer, "" is the value itself), which rule, and how to mend it. */
+export type SchemaFault = { path: string; code: string; message: string };
+
+/** Most faults that one answer names. */
+const MAX_FAULTS = 20;
+
+/** A JSON Schema compiled once: gives the faults of a value, none where it fits. The value is never changed. */
+export class SchemaCheck {
+  private static readonly ajv = new Ajv({
+    allErrors: true,
+    strict: true,
+    allowUnionTypes: true,
+    verbose: true,
+  });
+  private readonly validate: ValidateFunction;
+
+  constructor(schema: JsonSchema) {
+    this.validate = SchemaCheck.ajv.compile(schema);
+  }
+
+  faultsOf(value: Json | undefined): SchemaFault[] {
+    if (this.validate(value)) return [];
+    const faults = (this.validate.errors ?? []).filter(({ keyword }) => keyword !== 'if').map(toFault);
+    return faults.slice(0, MAX_FAULTS);
+  }
+}
+
+function toFault(error: ErrorObject): SchemaFault {
+  const {
+    keyword,
+    instancePath: path,
+    params,
+    message = 'is not valid',
+  } = error as ErrorObject & {
+    params: {
+      missingProperty?: string;
+      additionalProperty?: string;
+      allowedValues?: Json[];
+      allowedValue?: Json;
+    };
+  };
+  switch (keyword) {
+    case 'required':
+      return { path: `${path}/${params.missingProperty}`, code: keyword, message: 'is required' };
+    case 'additionalProperties':
+      return {
+        path: `${path}/${cut(params.additionalProperty)}`,
+        code: keyword,
+        message: 'is not a known property',
+      };
+    case 'enum':
+      return { path, code: keyword, message: `must be one of ${JSON.stringify(params.allowedValues)}` };
+    case 'const':
+      return { path, code: keyword, message: `must be ${JSON.stringify(params.allowedValue)}` };
+    default:
+      return { path, code: keyword, message: withActual(message, keyword, error.data) };
+  }
+}
+
+function withActual(message: string, keyword: string, data: unknown): string {
+  return keyword === 'type'
+    ? `${message}, is ${data === null ? 'null' : Array.isArray(data) ? 'array' : typeof data}`
+    : message;
+}
+
+function cut(name = ''): string {
+  return name.length > 100 ? `${name.slice(0, 100)}…` : name;
+}
+
+/** The faults as one sentence, for a message. */
+export function describeFaults(faults: readonly SchemaFault[]): string {
+  return faults.map(({ path, message }) => `${path === '' ? 'the value' : path} ${message}`).join('; ');
+}

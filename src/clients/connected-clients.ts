@@ -1,0 +1,146 @@
+import { Injectable } from '@nestjs/common';
+import type { ToolCallDelivery, ToolCancel } from '@patchbay/protocol';
+import { Subject } from 'rxjs';
+import { Clock } from '../common/clock.js';
+
+/** What became of a delivery: taken into the client's journal, refused, or unanswered until the time was up. */
+export type DeliveryOutcome =
+  { kind: 'acknowledged' } | { kind: 'refused'; message: string } | { kind: 'lost' };
+
+/** The line to one client, whatever carries it. */
+export interface ClientLine {
+  deliver(call: ToolCallDelivery): Promise<DeliveryOutcome>;
+  stop(cancel: ToolCancel): void;
+  /** Another connection of the same client has taken over. */
+  replaced(): void;
+  close(): void;
+}
+
+/** A client is known by workspace, user and its own id; a clientId alone says nothing. */
+export interface ClientKey {
+  workspaceId: string;
+  userId: string;
+  clientId: string;
+}
+
+/** One client that is connected to this node. */
+export class ConnectedClient {
+  /** Set once its resume was answered: nothing is delivered before. */
+  ready = false;
+  lastActiveAt = 0;
+  private readonly held = new Set<string>();
+
+  constructor(
+    readonly key: ClientKey,
+    readonly tools: ReadonlySet<string>,
+    readonly maxInFlight: number,
+    readonly line: ClientLine,
+  ) {}
+
+  get hasRoom(): boolean {
+    return this.held.size < this.maxInFlight;
+  }
+
+  hold(callId: string): void {
+    this.held.add(callId);
+  }
+
+  free(callId: string): boolean {
+    return this.held.delete(callId);
+  }
+}
+
+/** Which of a user's clients a call should go to. */
+export interface ClientWish {
+  workspaceId: string;
+  userId: string;
+  tool: string;
+  /** The session's bound client: no other will do. */
+  boundClientId: string | null;
+  /** The client that the session used last: waited for while it is connected. */
+  preferredClientId: string | null;
+  /** The client that refused the call: taken only where there is no other. */
+  avoidClientId: string | null;
+}
+
+/** The clients connected to this node, how much each has in hand, and which one a call goes to. */
+@Injectable()
+export class ConnectedClients {
+  private readonly byUser = new Map<string, Map<string, ConnectedClient>>();
+  /** A client can take calls: it resumed, or has room again. */
+  readonly available$ = new Subject<ClientKey>();
+  readonly left$ = new Subject<ClientKey>();
+
+  constructor(private readonly clock: Clock) {}
+
+  /** Adds a connection; an earlier one of the same client is told that it was replaced. */
+  add(client: ConnectedClient): void {
+    const clients = this.byUser.get(userKey(client.key)) ?? new Map<string, ConnectedClient>();
+    this.byUser.set(userKey(client.key), clients);
+    const earlier = clients.get(client.key.clientId);
+    clients.set(client.key.clientId, client);
+    client.lastActiveAt = this.clock.now();
+    earlier?.line.replaced();
+  }
+
+  /** Takes a connection out; one that was replaced is no longer in. */
+  remove(client: ConnectedClient): void {
+    const clients = this.byUser.get(userKey(client.key));
+    if (clients?.get(client.key.clientId) !== client) return;
+    clients.delete(client.key.clientId);
+    if (clients.size === 0) this.byUser.delete(userKey(client.key));
+    this.left$.next(client.key);
+  }
+
+  /** From now on the client takes calls; `resumed` are those that it has in hand already. */
+  markReady(client: ConnectedClient, resumed: readonly string[]): void {
+    for (const callId of resumed) client.hold(callId);
+    client.ready = true;
+    this.available$.next(client.key);
+  }
+
+  find(key: ClientKey): ConnectedClient | null {
+    return this.byUser.get(userKey(key))?.get(key.clientId) ?? null;
+  }
+
+  ofUser(workspaceId: string, userId: string): ConnectedClient[] {
+    return [...(this.byUser.get(userKey({ workspaceId, userId }))?.values() ?? [])];
+  }
+
+  all(): ConnectedClient[] {
+    return [...this.byUser.values()].flatMap((clients) => [...clients.values()]);
+  }
+
+  touch(client: ConnectedClient): void {
+    client.lastActiveAt = this.clock.now();
+  }
+
+  /** A call has left the client's hands; its place in the window is free. */
+  free(key: ClientKey, callId: string): void {
+    if (this.find(key)?.free(callId)) this.available$.next(key);
+  }
+
+  /** The client that the call should be sent to now; null where it has to wait (contract: "Whose client"). */
+  choose(wish: ClientWish): ConnectedClient | null {
+    const able = this.ofUser(wish.workspaceId, wish.userId).filter(
+      (client) => client.ready && client.tools.has(wish.tool),
+    );
+    const chosen = this.preferred(able, wish);
+    return chosen?.hasRoom ? chosen : null;
+  }
+
+  private preferred(able: ConnectedClient[], wish: ClientWish): ConnectedClient | undefined {
+    const named = (clientId: string | null) => able.find(({ key }) => key.clientId === clientId);
+    if (wish.boundClientId !== null) return named(wish.boundClientId);
+    const willing = able.filter(({ key }) => key.clientId !== wish.avoidClientId);
+    const preferred = named(wish.preferredClientId);
+    if (preferred && (willing.includes(preferred) || willing.length === 0)) return preferred;
+    const candidates = willing.length > 0 ? willing : able;
+    const free = candidates.filter(({ hasRoom }) => hasRoom);
+    return free.sort((a, b) => b.lastActiveAt - a.lastActiveAt)[0];
+  }
+}
+
+function userKey({ workspaceId, userId }: Pick<ClientKey, 'workspaceId' | 'userId'>): string {
+  return `${workspaceId}/${userId}`;
+}

@@ -1,0 +1,23 @@
+import type { AuditDraft } from '../storage/ports/audit.store.js';
+import { newId } from '../common/ids.js';
+import type { Turn } from './turn.js';
+import type { TurnEvent } from './turn-draft.js';
+
+/** A step of a call as the audit event that records it: `Tool.CreateFile.Forwarded` (TUL-004 section 6.1). */
+export function auditDraft(turn: Turn, event: TurnEvent, now: number): AuditDraft {
+  const { call, step, clientId, fields } = event;
+  const path = call.subject.path;
+  return {
+    eventId: newId(),
+    name: `Tool.${call.auditName}.${step}`,
+    at: now,
+    sessionId: turn.sessionId,
+    conversationId: turn.conversationId,
+    turnId: turn.turnId,
+    toolCallId: call.toolCallId,
+    callId: call.callId,
+    attempt: call.attempt === 0 ? null : call.attempt,
+    actor: { userId: event.userId ?? turn.userId, clientId },
+    fields: { toolName: call.name, ...(path === undefined ? {} : { path }), ...fields },
+  };
+}

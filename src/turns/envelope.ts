@@ -1,0 +1,70 @@
+import {
+  type Deadlines,
+  type InvokeResult,
+  isFinal,
+  type Json,
+  type OpenToolCall,
+  type ToolResult,
+  type TurnEnvelope,
+} from '@patchbay/protocol';
+import { isoTime, isoTimeOrNull } from '../common/clock.js';
+import type { Call, Turn } from './turn.js';
+import { isInFlight } from './turn-state.js';
+
+/** The turn result envelope (contract.md section 3). `callArguments` are in the order of the calls. */
+export function envelopeOf(
+  turn: Turn,
+  callArguments: readonly Json[],
+  results: ReadonlyMap<string, Json>,
+): TurnEnvelope {
+  const toolCalls: OpenToolCall[] = [];
+  const toolResults: ToolResult[] = [];
+  turn.calls.forEach((call, at) => {
+    if (isFinal(call.status)) toolResults.push(endedCall(call, results.get(call.callId) ?? null));
+    else toolCalls.push(openCall(call, callArguments[at] ?? null));
+  });
+  const { sessionId, conversationId, turnId, status } = turn;
+  const kind = toolCalls.length === 0 ? 'final' : 'client_tool_continuation';
+  return { kind, sessionId, conversationId, turnId, status, toolCalls, toolResults };
+}
+
+/** The answer of the turn routes: the turn was taken. */
+export function taken(envelope: TurnEnvelope): InvokeResult<TurnEnvelope> {
+  return { successful: true, errors: [], warnings: [], result: envelope };
+}
+
+/** A call's clocks as the wire has them. */
+export function deadlinesOf({ deliveryAt, approvalAt, executionAt }: Call): Deadlines {
+  return {
+    deliveryAt: isoTime(deliveryAt),
+    approvalAt: isoTimeOrNull(approvalAt),
+    executionAt: isoTimeOrNull(executionAt),
+  };
+}
+
+function openCall(call: Call, args: Json): OpenToolCall {
+  return {
+    toolCallId: call.toolCallId,
+    callId: call.callId,
+    name: call.name,
+    arguments: args,
+    executionLocation: call.location,
+    status: call.status as OpenToolCall['status'],
+    attempt: call.attempt,
+    clientId: isInFlight(call) ? call.clientId : null,
+    deadlines: deadlinesOf(call),
+  };
+}
+
+function endedCall(call: Call, result: Json): ToolResult {
+  return {
+    toolCallId: call.toolCallId,
+    callId: call.callId,
+    name: call.name,
+    status: call.status as ToolResult['status'],
+    result,
+    error: call.error,
+    executionMs: call.executionMs,
+    endedAt: isoTime(call.endedAt!),
+  };
+}
