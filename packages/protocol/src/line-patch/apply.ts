@@ -1,0 +1,43 @@
+import { FaultList } from './faults.js';
+import { planFilePatch } from './plan.js';
+import { asBuffer } from './text.js';
+import { type FilePatch, type PatchFaults } from './types.js';
+
+/** A file's new bytes, or all faults of its patch. */
+export type AppliedFile = { ok: true; bytes: Uint8Array } | ({ ok: false } & PatchFaults);
+
+/**
+ * Checks a parsed file patch against the authoritative bytes: NOT_TEXT, RANGE_BEYOND_END, LINES_MISMATCH,
+ * NO_CHANGE. The caller has compared `originalSha256` already (STALE); no matching is ever fuzzy.
+ * @param original raw bytes of the file, byte order mark included.
+ * @param fileIndex index of the patch in its batch, for the faults.
+ * @returns every fault; an empty list means that `applyFilePatch` applies it.
+ */
+export function checkFilePatch(original: Uint8Array, patch: FilePatch, fileIndex = 0): PatchFaults {
+  const faults = new FaultList();
+  planFilePatch(asBuffer(original), patch, fileIndex, faults);
+  return faults.result();
+}
+
+/**
+ * Applies a parsed file patch ("Line semantics" of the design). Linear in the size of the file and the number
+ * of changes; bytes outside the ranges are copied as they are.
+ * @param original raw bytes of the file, byte order mark included; not modified.
+ * @param patch from `parsePatchBatch`, or a part of it from `selectChanges`.
+ * @param fileIndex index of the patch in its batch, for the faults.
+ */
+export function applyFilePatch(original: Uint8Array, patch: FilePatch, fileIndex = 0): AppliedFile {
+  const faults = new FaultList();
+  const plan = planFilePatch(asBuffer(original), patch, fileIndex, faults);
+  if (faults.count > 0) return { ok: false, ...faults.result() };
+  return { ok: true, bytes: plan.pieces.toBytes() };
+}
+
+/**
+ * The patch without the changes that a person rejected. The others keep their line numbers, which are all
+ * those of the original file. What is left may be empty or change nothing (NO_CHANGE): ask before applying.
+ * @param keep whether to keep the change with this index in `patch.changes`.
+ */
+export function selectChanges(patch: FilePatch, keep: (changeIndex: number) => boolean): FilePatch {
+  return { ...patch, changes: patch.changes.filter((_change, changeIndex) => keep(changeIndex)) };
+}

@@ -1,0 +1,57 @@
+import { FaultList } from './faults.js';
+import { diffIds, type Hunk } from './myers.js';
+import { planFilePatch } from './plan.js';
+import { asBuffer, bomLength, type Line, notTextReason, splitLines } from './text.js';
+import { type FilePatch, type PatchChange } from './types.js';
+
+/** The changes from one text to another; or why line changes cannot say it, as a sentence. */
+export type DiffedChanges = { ok: true; changes: PatchChange[] } | { ok: false; reason: string };
+
+/**
+ * Makes the changes that turn `original` into `target`. They carry `newEndings` only if the line rules would
+ * not give the target's endings by themselves; a model can send them only without.
+ * @returns no changes if the two are equal; a reason if one is no text or the byte order marks differ.
+ */
+export function diffToChanges(original: Uint8Array, target: Uint8Array): DiffedChanges {
+  const reason = notTextReason(original) ?? notTextReason(target);
+  if (reason !== null) return { ok: false, reason: `one of them is not text: ${reason}` };
+  if (bomLength(original) !== bomLength(target)) return { ok: false, reason: 'the byte order mark differs' };
+  const before = splitLines(original);
+  const after = splitLines(target);
+  const hunks = diffLines(before, after);
+  const changes = hunks.map((hunk) => toChange(hunk, before, after, false));
+  if (changes.length === 0 || leadsTo(original, target, changes)) return { ok: true, changes };
+  return { ok: true, changes: hunks.map((hunk) => toChange(hunk, before, after, true)) };
+}
+
+/** The hunks between two texts; lines that differ only in their ending differ. */
+export function diffLines(before: readonly Line[], after: readonly Line[]): Hunk[] {
+  const ids = new Map<string, number>();
+  const toIds = (lines: readonly Line[]) =>
+    Int32Array.from(lines, ({ text, ending }) => {
+      const line = text + ending;
+      const id = ids.get(line) ?? ids.size;
+      ids.set(line, id);
+      return id;
+    });
+  return diffIds(toIds(before), toIds(after));
+}
+
+function toChange(hunk: Hunk, before: Line[], after: Line[], exact: boolean): PatchChange {
+  const common = { changeKey: null, description: null };
+  const gone = before.slice(hunk.aStart, hunk.aEnd).map(({ text }) => text);
+  const added = after.slice(hunk.bStart, hunk.bEnd);
+  const newLines = added.map(({ text }) => text);
+  const lines = exact ? { newLines, newEndings: added.map(({ ending }) => ending) } : { newLines };
+  if (gone.length === 0) return { ...common, operation: 'insert', afterLine: hunk.aStart, ...lines };
+  const range = { startLine: hunk.aStart + 1, endLine: hunk.aEnd, expectedOriginalLines: gone };
+  if (added.length === 0) return { ...common, operation: 'delete', ...range };
+  return { ...common, operation: 'replace', ...range, ...lines };
+}
+
+function leadsTo(original: Uint8Array, target: Uint8Array, changes: PatchChange[]): boolean {
+  const patch: FilePatch = { fileKey: null, docPath: '', originalSha256: '', fileLabel: null, changes };
+  const faults = new FaultList();
+  const plan = planFilePatch(asBuffer(original), patch, 0, faults);
+  return faults.count === 0 && plan.pieces.toBytes().equals(asBuffer(target));
+}

@@ -1,0 +1,91 @@
+import { type Buffer } from 'node:buffer';
+import { endingAt, LF } from './text.js';
+import { type Ending } from './types.js';
+
+/**
+ * Counts the line feeds in four bytes at once. A byte equal to LF is zero after the XOR, and only a zero byte
+ * keeps its high bit clear in the sum and in itself.
+ */
+function lineFeedsIn(word: number): number {
+  const x = word ^ 0x0a0a0a0a;
+  const zeros = ~(((x & 0x7f7f7f7f) + 0x7f7f7f7f) | x | 0x7f7f7f7f);
+  return zeros === 0 ? 0 : Math.imul(zeros >>> 7, 0x01010101) >>> 24;
+}
+
+/**
+ * Walks down a file line by line without making a string of what it passes. It never goes back, so a patch
+ * costs one pass however many changes it has.
+ */
+export class LineCursor {
+  /** Number of lines that lie wholly before `offset`. */
+  line = 0;
+  /** Byte offset of the first line not passed; the length of the file at its end. */
+  offset: number;
+  private readonly words: Int32Array;
+  private nearAt = -1;
+  private near: Ending = '\n';
+
+  /** @param start offset of the first byte after the byte order mark. */
+  constructor(
+    private readonly bytes: Buffer,
+    private readonly start: number,
+  ) {
+    this.offset = start;
+    const wordCount = Math.floor((bytes.byteOffset + bytes.length) / 4);
+    this.words = new Int32Array(bytes.buffer, 0, wordCount);
+  }
+
+  /**
+   * Moves behind line `line` (0: stays at the top).
+   * @returns false if the file has fewer lines; then the cursor is at the end and `line` is their number.
+   * @throws RangeError if the cursor is further down already: the changes were not parsed.
+   */
+  seek(line: number): boolean {
+    if (line < this.line) throw new RangeError('changes must be parsed and in file order');
+    if (this.offset === this.bytes.length) return line === this.line;
+    const left = this.pass(line - this.line);
+    const unended = left > 0 && this.offset > this.start && this.bytes[this.offset - 1] !== LF ? 1 : 0;
+    this.line = line - left + unended;
+    return this.line === line;
+  }
+
+  /** Passes `count` line feeds; returns how many the file lacks. */
+  private pass(count: number): number {
+    const { bytes, words } = this;
+    const base = bytes.byteOffset;
+    let at = this.offset;
+    let left = count;
+    while (left > 0 && at < bytes.length && ((base + at) & 3) !== 0) if (bytes[at++] === LF) left -= 1;
+    if (left > 0 && at < bytes.length) {
+      let word = (base + at) / 4;
+      for (; word < words.length; word += 1) {
+        const feeds = lineFeedsIn(words[word] as number);
+        if (feeds >= left) break;
+        left -= feeds;
+      }
+      at = word * 4 - base;
+    }
+    while (left > 0 && at < bytes.length) if (bytes[at++] === LF) left -= 1;
+    this.offset = at;
+    return left;
+  }
+
+  /** The ending of the line that ends at the cursor; "" if the file ends there without one. */
+  passedEnding(): Ending {
+    const last = this.offset - 1;
+    return this.bytes[last] === LF ? endingAt(this.bytes, last, this.start) : '';
+  }
+
+  /**
+   * The ending that a new line at the cursor takes: that of the nearest line above that has one, else of the
+   * nearest below, else LF. Remembered per place, as a million inserts may share one.
+   */
+  nearEnding(): Ending {
+    if (this.nearAt === this.offset) return this.near;
+    const above = this.offset > this.start ? this.bytes.lastIndexOf(LF, this.offset - 1) : -1;
+    const at = above >= this.start ? above : this.bytes.indexOf(LF, this.offset);
+    this.nearAt = this.offset;
+    this.near = at < 0 ? '\n' : endingAt(this.bytes, at, this.start);
+    return this.near;
+  }
+}

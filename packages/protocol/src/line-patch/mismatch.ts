@@ -1,0 +1,92 @@
+import { type Buffer } from 'node:buffer';
+import { BlockFinder } from './block-finder.js';
+import { mismatchHint } from './hint.js';
+import { cut } from './shape.js';
+import { splitLines } from './text.js';
+import { type DeleteChange, type NumberedLine, type PatchChange, type PatchFaultDetails } from './types.js';
+import { type ReplaceChange } from './types.js';
+
+const MAX_SHOWN_LINES = 50;
+const MAX_SHOWN_CHARS = 2_000;
+
+/** Message and details of a fault, made when asked for: only the faults that are shown cost anything. */
+export interface LazyReport {
+  message: () => string;
+  details: () => PatchFaultDetails;
+}
+
+/** Says what stands in the file where a change expected something else, so that one more call mends it. */
+export class MismatchReporter {
+  private readonly finder: BlockFinder;
+
+  constructor(private readonly original: Buffer) {
+    this.finder = new BlockFinder(original);
+  }
+
+  /** LINES_MISMATCH of a range that lies at bytes from..to; `firstWrong` is an index into it. */
+  mismatch(change: ReplaceChange | DeleteChange, from: number, to: number, firstWrong: number): LazyReport {
+    const report = once(() => {
+      const actual = splitLines(this.original.subarray(from, to), 0).map(({ text }) => text);
+      return this.makeMismatch(change, actual, firstWrong);
+    });
+    return { message: () => report().message, details: () => report().details };
+  }
+
+  private makeMismatch(change: ReplaceChange | DeleteChange, actual: string[], firstWrong: number) {
+    const { startLine, expectedOriginalLines: expected } = change;
+    const hint = mismatchHint(expected, actual);
+    const foundAt = this.finder.find(expected);
+    const at = `Line ${startLine + firstWrong} is ${quote(actual[firstWrong])}, but `;
+    const said = `expectedOriginalLines[${firstWrong}] says ${quote(expected[firstWrong])}.`;
+    const message = [at + said, hint, mendBy(foundAt, expected.length)].filter(Boolean).join(' ');
+    const shown = window(actual, startLine, firstWrong);
+    const details: PatchFaultDetails = { firstDifference: startLine + firstWrong, actualLines: shown };
+    if (shown.length < actual.length) details.omittedLines = actual.length - shown.length;
+    return { message, details: { ...details, hint, foundAt } };
+  }
+
+  /** RANGE_BEYOND_END: `line` is the coordinate that the file does not reach. */
+  beyondEnd(change: PatchChange, line: number, lineCount: number): LazyReport {
+    const expected = change.operation === 'insert' ? [] : change.expectedOriginalLines;
+    const found = once(() => this.finder.find(expected));
+    const field = change.operation === 'insert' ? 'afterLine' : 'endLine';
+    const message = () => {
+      const bounds = change.operation === 'insert' ? `0 to ${lineCount}` : `1 to ${lineCount}`;
+      const mend =
+        change.operation === 'insert'
+          ? `To append, use afterLine ${lineCount}.`
+          : lineCount === 0
+            ? 'The file is empty: use insert with afterLine 0.'
+            : mendBy(found(), expected.length);
+      const lines = lineCount === 1 ? '1 line' : `${lineCount} lines`;
+      const allowed = lineCount === 0 && change.operation !== 'insert' ? '' : ` (allowed: ${bounds})`;
+      return `${field} is ${line}, but the file has ${lines}${allowed}. ${mend}`;
+    };
+    return {
+      message,
+      details: () => (expected.length === 0 ? { lineCount } : { lineCount, foundAt: found() }),
+    };
+  }
+}
+
+function mendBy(foundAt: number | null, count: number): string {
+  if (foundAt === null) return 'Copy the lines exactly as they are in the file, or correct the line numbers.';
+  const last = foundAt + count - 1;
+  const place = count === 1 ? `line ${foundAt}` : `lines ${foundAt} to ${last}`;
+  return `The expected block is at ${place}: use startLine ${foundAt}, endLine ${last}, or copy the lines shown.`;
+}
+
+const quote = (text = ''): string => JSON.stringify(cut(text, 160));
+
+/** The numbered lines of a range; of a long one those around the first difference. */
+function window(actual: string[], startLine: number, firstWrong: number): NumberedLine[] {
+  const from = actual.length <= MAX_SHOWN_LINES ? 0 : Math.max(0, firstWrong - MAX_SHOWN_LINES / 2);
+  return actual
+    .slice(from, from + MAX_SHOWN_LINES)
+    .map((text, index) => ({ line: startLine + from + index, text: cut(text, MAX_SHOWN_CHARS) }));
+}
+
+function once<T>(make: () => T): () => T {
+  let made: { value: T } | undefined;
+  return () => (made ??= { value: make() }).value;
+}

@@ -1,0 +1,57 @@
+import { FaultList } from './faults.js';
+import { parseFile, type ParseOptions, reportAt } from './parse-file.js';
+import { describe, isObject, MAX_KEY_CHARS, optionalString, own, reportUnknown } from './shape.js';
+import { type FilePatch, type PatchBatch, type PatchFaults } from './types.js';
+
+/** A parsed batch, or all of its faults. */
+export type ParsedBatch = { ok: true; batch: PatchBatch } | ({ ok: false } & PatchFaults);
+
+const BATCH_FIELDS = ['batchLabel', 'batchKey', 'files', 'batchId'];
+
+/**
+ * Validates a batch against everything that can be told without the files: TUL-002 sections 4 to 6 and "Line
+ * semantics" of the design. Never throws, whatever the input; unknown fields are refused, `__proto__` included.
+ * @param input the tool call's arguments, as JSON.parse made them.
+ * @returns the batch with absent keys as null and sha256 in lowercase, or every fault at once.
+ */
+export function parsePatchBatch(input: unknown, options: ParseOptions = {}): ParsedBatch {
+  const settings = { trusted: false, maxFiles: 10_000, maxPathChars: 1_024, ...options };
+  const faults = new FaultList();
+  const report = reportAt(faults, {});
+  if (!isObject(input)) {
+    report('SCHEMA', () => `The arguments must be an object with "files", but they are ${describe(input)}.`);
+    return { ok: false, ...faults.result() };
+  }
+  reportUnknown(Object.keys(input), BATCH_FIELDS, 'A batch', report);
+  const batchLabel = optionalString(input, 'batchLabel', report);
+  const batchKey = optionalString(input, 'batchKey', report, MAX_KEY_CHARS);
+  const batchId = optionalString(input, 'batchId', report, MAX_KEY_CHARS);
+  const files = parseFiles(own(input, 'files'), settings, faults);
+  if (faults.count > 0) return { ok: false, ...faults.result() };
+  const batch: PatchBatch = { batchKey, batchLabel, files };
+  if (settings.trusted && batchId !== null) batch.batchId = batchId;
+  return { ok: true, batch };
+}
+
+function parseFiles(value: unknown, settings: Required<ParseOptions>, faults: FaultList): FilePatch[] {
+  const report = reportAt(faults, {});
+  if (!Array.isArray(value) || value.length === 0) {
+    report(
+      'SCHEMA',
+      () =>
+        `files must be an array of one or more file patches, but it is ${describe(value)}. Send the array.`,
+    );
+    return [];
+  }
+  if (value.length > settings.maxFiles) {
+    report(
+      'TOO_LARGE',
+      () =>
+        `The batch has ${value.length} files; at most ${settings.maxFiles} are allowed. Send several batches.`,
+    );
+    // A list that is refused anyway is not worth the work that its length was meant to cause.
+    return [];
+  }
+  const seen = new Map<string, number>();
+  return value.map((item: unknown, fileIndex) => parseFile(item, fileIndex, seen, settings, faults));
+}

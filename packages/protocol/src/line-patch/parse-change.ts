@@ -1,0 +1,169 @@
+import { type Report } from './faults.js';
+import { parseEndings, parseLines } from './parse-lines.js';
+import {
+  cut,
+  describe,
+  type JsonObject,
+  MAX_KEY_CHARS,
+  optionalString,
+  own,
+  reportUnknown,
+  wholeNumber,
+} from './shape.js';
+import { type DeleteChange, type InsertChange, type PatchChange, type ReplaceChange } from './types.js';
+
+const COMMON = ['operation', 'changeKey', 'description', 'changeId'];
+const RANGE = ['startLine', 'endLine', 'expectedOriginalLines'];
+const FIELDS = {
+  insert: [...COMMON, 'afterLine', 'newLines'],
+  replace: [...COMMON, ...RANGE, 'newLines'],
+  delete: [...COMMON, ...RANGE],
+} satisfies Record<string, string[]>;
+const ANY_FIELD = [...COMMON, ...RANGE, 'afterLine', 'newLines'];
+
+type Operation = keyof typeof FIELDS;
+type Common = Pick<PatchChange, 'changeId' | 'changeKey' | 'description'>;
+
+function operationOf(object: JsonObject, report: Report): Operation | null {
+  const value = own(object, 'operation');
+  if (value === 'insert' || value === 'replace' || value === 'delete') return value;
+  if (typeof value !== 'string') {
+    report(
+      'SCHEMA',
+      () => `operation must be "insert", "replace" or "delete", but it is ${describe(value)}. Name one.`,
+    );
+    return null;
+  }
+  report('UNKNOWN_OPERATION', () => {
+    const meant = (['insert', 'replace', 'delete'] as const).find(
+      (name) => name === value.trim().toLowerCase(),
+    );
+    const mend = meant === undefined ? 'Use one of them' : `Write "${meant}"`;
+    return `"${cut(value)}" is no operation; there are "insert", "replace" and "delete". ${mend}.`;
+  });
+  return null;
+}
+
+/** Fields of another operation that are null count as absent, as models fill every field of a schema. */
+function checkFields(
+  object: JsonObject,
+  operation: Operation | null,
+  trusted: boolean,
+  report: Report,
+): void {
+  const allowed = operation === null ? ANY_FIELD : FIELDS[operation];
+  const names = Object.keys(object).filter((name) => {
+    if (name === 'newLines' && operation === 'delete') return false;
+    if (name === 'newEndings') return !trusted || operation === 'delete';
+    return object[name] !== null || !ANY_FIELD.includes(name);
+  });
+  const what = operation === null ? 'A change' : `A change with operation ${operation}`;
+  reportUnknown(names, allowed, what, report);
+}
+
+function parseCommon(object: JsonObject, trusted: boolean, report: Report): Common {
+  const changeKey = optionalString(object, 'changeKey', report, MAX_KEY_CHARS);
+  const description = optionalString(object, 'description', report);
+  const changeId = optionalString(object, 'changeId', report, MAX_KEY_CHARS);
+  // An id in a request is not an error (TUL-002 section 5.1.1), but ids are ours to give.
+  return trusted && changeId !== null ? { changeId, changeKey, description } : { changeKey, description };
+}
+
+function parseNewLines(object: JsonObject, operation: Operation, trusted: boolean, report: Report) {
+  const newLines = parseLines(object, 'newLines', trusted, report) ?? [];
+  if (newLines.length === 0 && Array.isArray(own(object, 'newLines'))) {
+    report('EMPTY_NEW_LINES', () =>
+      operation === 'replace'
+        ? 'newLines is empty. To remove lines use operation "delete" without newLines; ' +
+          'for one empty line send [""].'
+        : 'newLines is empty, so nothing would be inserted. Send the lines, or leave the change out; ' +
+          'to remove lines use operation "delete", for one empty line send [""].',
+    );
+  }
+  const newEndings = trusted ? parseEndings(object, newLines, report) : undefined;
+  return newEndings === undefined ? { newLines } : { newLines, newEndings };
+}
+
+function parseInsert(
+  object: JsonObject,
+  common: Common,
+  trusted: boolean,
+  report: Report,
+): InsertChange | null {
+  const afterLine = wholeNumber(object, 'afterLine', report);
+  const lines = parseNewLines(object, 'insert', trusted, report);
+  if (afterLine === null) return null;
+  if (afterLine < 0) {
+    report(
+      'RANGE_INVALID',
+      () => `afterLine is ${afterLine}; it must be 0 (before line 1) or the number of an existing line.`,
+    );
+    return null;
+  }
+  return { ...common, operation: 'insert', afterLine, ...lines };
+}
+
+function parseRange(object: JsonObject, expected: string[] | null, report: Report) {
+  const startLine = wholeNumber(object, 'startLine', report);
+  const endLine = wholeNumber(object, 'endLine', report);
+  if (startLine === null || endLine === null) return null;
+  if (startLine < 1 || endLine < startLine) {
+    report('RANGE_INVALID', () =>
+      startLine < 1
+        ? `startLine is ${startLine}; lines are numbered from 1. Send the number of an existing line.`
+        : `startLine ${startLine} is after endLine ${endLine}. Send startLine <= endLine; equal for one line.`,
+    );
+    return null;
+  }
+  const count = endLine - startLine + 1;
+  if (expected !== null && expected.length !== count) {
+    report(
+      'LINE_COUNT_MISMATCH',
+      () =>
+        `expectedOriginalLines has ${expected.length} items, but lines ${startLine} to ${endLine} are ${count}. ` +
+        'Send each line of the range once, or correct startLine and endLine.',
+    );
+  }
+  return { startLine, endLine };
+}
+
+function parseReplaceOrDelete(
+  object: JsonObject,
+  common: Common,
+  operation: 'replace' | 'delete',
+  trusted: boolean,
+  report: Report,
+): ReplaceChange | DeleteChange | null {
+  const expected = parseLines(object, 'expectedOriginalLines', trusted, report);
+  const range = parseRange(object, expected, report);
+  const parts = {
+    ...common,
+    ...(range ?? { startLine: 0, endLine: 0 }),
+    expectedOriginalLines: expected ?? [],
+  };
+  if (operation === 'replace') {
+    const lines = parseNewLines(object, operation, trusted, report);
+    return range && { ...parts, operation, ...lines };
+  }
+  if (own(object, 'newLines') !== undefined) {
+    report(
+      'NEW_LINES_ON_DELETE',
+      () => 'A delete has no newLines. Remove the field, or use operation "replace" to put lines in place.',
+    );
+  }
+  return range && { ...parts, operation };
+}
+
+/**
+ * Reads one entry of `changes` (TUL-002 section 5) and reports all of its faults.
+ * @param trusted the batch was made by this system: `newEndings` and ids are taken, `\r` may be content.
+ * @returns the change, faulty or not, as long as its place in the file is known; else null.
+ */
+export function parseChange(object: JsonObject, trusted: boolean, report: Report): PatchChange | null {
+  const operation = operationOf(object, report);
+  checkFields(object, operation, trusted, report);
+  const common = parseCommon(object, trusted, report);
+  if (operation === null) return null;
+  if (operation === 'insert') return parseInsert(object, common, trusted, report);
+  return parseReplaceOrDelete(object, common, operation, trusted, report);
+}

@@ -1,0 +1,208 @@
+import { docPathFault, toDocPath } from '../doc-path.js';
+import { FaultList, type FaultPlace, type Report } from './faults.js';
+import {
+  changesNothing,
+  checkFirstLine,
+  checkOrder,
+  checkOverlap,
+  inFileOrder,
+  type PlacedChange,
+} from './layout.js';
+import { parseChange } from './parse-change.js';
+import {
+  cut,
+  describe,
+  isObject,
+  type JsonObject,
+  MAX_KEY_CHARS,
+  optionalString,
+  own,
+  reportUnknown,
+} from './shape.js';
+import { type FilePatch, type PatchChange } from './types.js';
+
+/** What a batch is held to besides the rules of TUL-002. */
+export interface ParseOptions {
+  /**
+   * The batch comes from this system (a stored batch, a revert), not from a model: ids are kept, `newEndings`
+   * is a known field and a lone `\r` may be content of a line. Default false.
+   */
+  trusted?: boolean;
+  /** Most files in one batch; default 10,000. */
+  maxFiles?: number;
+  /** Longest docPath in characters; default 1,024. */
+  maxPathChars?: number;
+}
+
+const FILE_FIELDS = ['fileKey', 'docPath', 'originalSha256', 'fileLabel', 'changes', 'filePatchId'];
+
+/** A report that knows its place. */
+export const reportAt =
+  (faults: FaultList, place: FaultPlace): Report =>
+  (code, message, details) =>
+    faults.add(place, code, message, details);
+
+/**
+ * Reads one entry of `files` (TUL-002 section 4.2) and reports all of its faults.
+ * @param seen identities of the docPaths before it, with their index.
+ * @returns the file patch; of use only if no fault was reported.
+ */
+export function parseFile(
+  input: unknown,
+  fileIndex: number,
+  seen: Map<string, number>,
+  settings: Required<ParseOptions>,
+  faults: FaultList,
+): FilePatch {
+  const object: JsonObject = isObject(input) ? input : {};
+  const place = filePlace(object, fileIndex);
+  const report = reportAt(faults, place);
+  if (!isObject(input)) {
+    report('SCHEMA', () => `files[${fileIndex}] must be an object, but it is ${describe(input)}.`);
+    return { fileKey: null, docPath: '', originalSha256: '', fileLabel: null, changes: [] };
+  }
+  reportUnknown(Object.keys(object), FILE_FIELDS, 'A file patch', report);
+  const fileKey = optionalString(object, 'fileKey', report, MAX_KEY_CHARS);
+  const fileLabel = optionalString(object, 'fileLabel', report);
+  const filePatchId = optionalString(object, 'filePatchId', report, MAX_KEY_CHARS);
+  const docPath = parseDocPath(object, fileIndex, seen, settings.maxPathChars, report);
+  const originalSha256 = parseSha256(object, report);
+  const changes = parseChanges(object, place, settings.trusted, faults);
+  const patch: FilePatch = { fileKey, docPath, originalSha256, fileLabel, changes };
+  if (settings.trusted && filePatchId !== null) patch.filePatchId = filePatchId;
+  return patch;
+}
+
+/** The keys as sent, so that a fault names them even where they are faulty themselves. */
+function filePlace(object: JsonObject, fileIndex: number): FaultPlace {
+  const text = (name: string, max: number) => {
+    const value = own(object, name);
+    return typeof value === 'string' ? cut(value, max) : null;
+  };
+  return { fileIndex, fileKey: text('fileKey', MAX_KEY_CHARS), docPath: text('docPath', 1_024) };
+}
+
+function parseDocPath(
+  object: JsonObject,
+  fileIndex: number,
+  seen: Map<string, number>,
+  maxChars: number,
+  report: Report,
+): string {
+  const docPath = own(object, 'docPath');
+  if (typeof docPath !== 'string') {
+    report(
+      'SCHEMA',
+      () => `docPath must be a string, but it is ${describe(docPath)}. Copy the file's docPath.`,
+    );
+    return '';
+  }
+  if (docPath.length > maxChars) {
+    report(
+      'INVALID_DOC_PATH',
+      () => `docPath has ${docPath.length} characters; at most ${maxChars} are allowed.`,
+    );
+    return '';
+  }
+  const fault = docPathFault(docPath);
+  if (fault !== null) {
+    report(
+      'INVALID_DOC_PATH',
+      () => `docPath ${JSON.stringify(docPath)} ${fault}. Copy the docPath as listed.`,
+    );
+  }
+  const identity = toDocPath(docPath);
+  const other = seen.get(identity);
+  if (other === undefined) {
+    seen.set(identity, fileIndex);
+    return docPath;
+  }
+  report(
+    'DUPLICATE_DOC_PATH',
+    () =>
+      `docPath ${JSON.stringify(identity)} is in files[${other}] already; a batch names each file once. ` +
+      'Move these changes into that entry, ordered top to bottom.',
+  );
+  return docPath;
+}
+
+function parseSha256(object: JsonObject, report: Report): string {
+  const sha = own(object, 'originalSha256');
+  if (typeof sha === 'string' && /^[0-9a-f]{64}$/i.test(sha)) return sha.toLowerCase();
+  if (typeof sha === 'string') {
+    const length = sha.length === 64 ? 'characters other than 0-9a-f' : `${sha.length} characters`;
+    report(
+      'INVALID_SHA256',
+      () =>
+        `originalSha256 must be 64 hex digits, but ${describe(sha)} has ${length}. Copy the sha256 that came ` +
+        'with the file (Active file list, or workspace_read_file); never make one up.',
+    );
+    return '';
+  }
+  report('SCHEMA', () => `originalSha256 must be a string of 64 hex digits, but it is ${describe(sha)}.`);
+  return '';
+}
+
+function parseChanges(
+  object: JsonObject,
+  place: FaultPlace,
+  trusted: boolean,
+  faults: FaultList,
+): PatchChange[] {
+  const value = own(object, 'changes');
+  if (!Array.isArray(value) || value.length === 0) {
+    reportAt(faults, place)(
+      'SCHEMA',
+      () => `changes must be an array of one or more changes, but it is ${describe(value)}. Send the array.`,
+    );
+    return [];
+  }
+  const shape = new FaultList();
+  const placed: PlacedChange[] = [];
+  value.forEach((item: unknown, changeIndex) => {
+    const change = parseOneChange(item, { ...place, changeIndex }, trusted, shape);
+    if (change !== null) placed.push({ changeIndex, change });
+  });
+  const layout = checkLayout(placed, place, trusted);
+  const changes = placed.map(({ change }) => change);
+  if (shape.count === 0 && layout.count === 0 && changesNothing(changes)) {
+    layout.add(
+      place,
+      'NO_CHANGE',
+      () =>
+        'newLines equal expectedOriginalLines in every change, so the file would stay as it is. ' +
+        'Leave the file out, or send the lines you mean.',
+    );
+  }
+  faults.absorb(shape, layout);
+  return changes;
+}
+
+function parseOneChange(item: unknown, place: FaultPlace, trusted: boolean, faults: FaultList) {
+  if (!isObject(item)) {
+    const at = place.changeIndex ?? 0;
+    faults.add(place, 'SCHEMA', () => `changes[${at}] must be an object, but it is ${describe(item)}.`);
+    return null;
+  }
+  const key = own(item, 'changeKey');
+  const changeKey = typeof key === 'string' ? cut(key, MAX_KEY_CHARS) : null;
+  return parseChange(item, trusted, reportAt(faults, { ...place, changeKey }));
+}
+
+function checkLayout(placed: PlacedChange[], place: FaultPlace, trusted: boolean): FaultList {
+  const order = new FaultList();
+  const overlap = new FaultList();
+  const at = ({ changeIndex, change }: PlacedChange) => ({
+    ...place,
+    changeIndex,
+    changeKey: change.changeKey,
+  });
+  const ordered = inFileOrder(placed);
+  checkOrder(placed, order, at);
+  checkOverlap(ordered, overlap, at);
+  // A revert may restore a second U+FEFF behind the file's mark; the check against the text knows.
+  if (!trusted) checkFirstLine(ordered, overlap, at);
+  const both = new FaultList();
+  both.absorb(order, overlap);
+  return both;
+}

@@ -1,0 +1,129 @@
+import { Buffer } from 'node:buffer';
+import { bomLength, CR, LF } from './text.js';
+import { type Ending } from './types.js';
+
+/** Bytes of the result: a stretch of the original from..to, or new text. */
+export type Piece = { from: number; to: number } | Buffer;
+
+const lengthOf = (piece: Piece): number => (Buffer.isBuffer(piece) ? piece.length : piece.to - piece.from);
+
+/**
+ * The result of a patch as a list of pieces, so that untouched text is copied once and never read as text.
+ * It also holds the rule for the end of the file: only the last line may lack an ending, so an ending is owed
+ * by a line that lacks one until it is known whether anything follows.
+ */
+export class PieceList {
+  readonly pieces: Piece[] = [];
+  /** Length of the result in bytes. */
+  byteLength = 0;
+  /** Offset up to which the original was kept or dropped. */
+  private taken = 0;
+  private owed: Ending = '';
+  /** Length of the ending that the newest line got by rule, if a new line is the newest. */
+  private ruled = 0;
+  private newestIsEmptyText = false;
+
+  constructor(private readonly original: Buffer) {}
+
+  /**
+   * Keeps the original up to `to`. `near` is the ending for its last line, should that have none.
+   * @returns whether that is so: the last line was kept and lacks an ending.
+   */
+  keepTo(to: number, near: () => Ending): boolean {
+    if (to <= this.taken) return false;
+    this.settle();
+    this.push({ from: this.taken, to });
+    this.taken = to;
+    this.ruled = 0;
+    this.newestIsEmptyText = false;
+    const last = this.original[to - 1];
+    if (last === LF || to < this.original.length || to === bomLength(this.original)) return false;
+    this.owed = last === CR ? '\r\n' : near();
+    return true;
+  }
+
+  /** Leaves out the original up to `to`. */
+  dropTo(to: number): void {
+    this.taken = to;
+  }
+
+  /** Adds new lines; `endings` are exact if `explicit`, else they follow the rules and are never "". */
+  add(lines: string[], endings: (index: number) => Ending, explicit: boolean, near: () => Ending): void {
+    this.settle();
+    let text = '';
+    let ending: Ending = '';
+    lines.forEach((line, index) => {
+      ending = endings(index);
+      if (ending === '\n' && line.endsWith('\r')) ending = '\r\n';
+      text += line + ending;
+    });
+    this.push(Buffer.from(text));
+    const last = lines[lines.length - 1] ?? '';
+    this.ruled = explicit ? 0 : ending.length;
+    this.newestIsEmptyText = last === '';
+    if (ending === '') this.owed = last.endsWith('\r') ? '\r\n' : near();
+  }
+
+  /**
+   * Ends the result: a file whose last line had no ending gets none at a new last line either.
+   * @returns whether the newest new line has neither text nor ending, so that it is no line of the result.
+   */
+  finish(lastHadEnding: boolean): boolean {
+    const strip = !lastHadEnding && this.ruled > 0;
+    const newest = this.pieces.length - 1;
+    const piece = this.pieces[newest];
+    if (strip && Buffer.isBuffer(piece)) {
+      this.pieces[newest] = piece.subarray(0, piece.length - this.ruled);
+      this.byteLength -= this.ruled;
+    }
+    return this.newestIsEmptyText && (strip || this.owed !== '');
+  }
+
+  /** Whether the result is the original, byte for byte. */
+  isOriginal(): boolean {
+    if (this.byteLength !== this.original.length) return false;
+    let at = 0;
+    for (const piece of this.pieces) {
+      const bytes = Buffer.isBuffer(piece) ? piece : null;
+      if (bytes === null && (piece as { from: number }).from === at) {
+        at += lengthOf(piece);
+        continue;
+      }
+      const part = bytes ?? this.slice(piece);
+      if (part.compare(this.original, at, at + part.length) !== 0) return false;
+      at += part.length;
+    }
+    return true;
+  }
+
+  /** The first bytes of the result, at most three. */
+  head(): Buffer {
+    const first = this.pieces.filter((piece) => lengthOf(piece) > 0).slice(0, 3);
+    return Buffer.concat(first.map((piece) => this.slice(piece).subarray(0, 3))).subarray(0, 3);
+  }
+
+  /** The result. */
+  toBytes(): Buffer {
+    const result = Buffer.allocUnsafe(this.byteLength);
+    let at = 0;
+    for (const piece of this.pieces) {
+      if (Buffer.isBuffer(piece)) at += piece.copy(result, at);
+      else at += this.original.copy(result, at, piece.from, piece.to);
+    }
+    return result;
+  }
+
+  private slice(piece: Piece): Buffer {
+    return Buffer.isBuffer(piece) ? piece : this.original.subarray(piece.from, piece.to);
+  }
+
+  private settle(): void {
+    if (this.owed !== '') this.push(Buffer.from(this.owed));
+    this.owed = '';
+  }
+
+  private push(piece: Piece): void {
+    this.pieces.push(piece);
+    this.byteLength += lengthOf(piece);
+  }
+}

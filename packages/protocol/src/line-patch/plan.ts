@@ -1,0 +1,193 @@
+import { type Buffer } from 'node:buffer';
+import { type FaultList, placeOf } from './faults.js';
+import { inFileOrder, type PlacedChange } from './layout.js';
+import { LineCursor } from './line-cursor.js';
+import { MismatchReporter } from './mismatch.js';
+import { PieceList } from './piece-list.js';
+import { bomLength, LF, notTextReason } from './text.js';
+import {
+  type DeleteChange,
+  type Ending,
+  type FilePatch,
+  type InsertChange,
+  type ReplaceChange,
+} from './types.js';
+
+/** What became of one change: where its lines are in the result, and what it took away. */
+export interface PlannedChange extends PlacedChange {
+  /** Lines of the result that stand above this change's lines. */
+  resultAfter: number;
+  /** Lines of the result that are this change's. */
+  resultCount: number;
+  /** Endings of the lines that the change removed. */
+  endings: Ending[];
+  /** The original last line, if it had no ending and was given one because this change comes after it. */
+  extendsLine?: string;
+}
+
+/** The result of a file patch, not yet joined, and its changes in file order. */
+export interface Plan {
+  pieces: PieceList;
+  changes: PlannedChange[];
+}
+
+/**
+ * Checks a parsed file patch against the authoritative bytes and lays out the result, in one pass over both.
+ * Faults go to `faults`; the plan is sound only if there are none.
+ */
+export function planFilePatch(
+  original: Buffer,
+  patch: FilePatch,
+  fileIndex: number,
+  faults: FaultList,
+): Plan {
+  const reason = notTextReason(original);
+  if (reason !== null) {
+    const mend = 'Only UTF-8 text can be patched; do not patch this file.';
+    faults.add(placeOf(fileIndex, patch), 'NOT_TEXT', () => `The file is not text: ${reason}. ${mend}`);
+    return { pieces: new PieceList(original), changes: [] };
+  }
+  return new Planner(original, patch, fileIndex, faults).run();
+}
+
+class Planner {
+  private readonly cursor: LineCursor;
+  private readonly pieces: PieceList;
+  private readonly mismatches: MismatchReporter;
+  private readonly start: number;
+  /** Lines added minus lines removed so far. */
+  private shift = 0;
+  private readonly near = (): Ending => this.cursor.nearEnding();
+
+  constructor(
+    private readonly original: Buffer,
+    private readonly patch: FilePatch,
+    private readonly fileIndex: number,
+    private readonly faults: FaultList,
+  ) {
+    this.start = bomLength(original);
+    this.cursor = new LineCursor(original, this.start);
+    this.pieces = new PieceList(original);
+    this.mismatches = new MismatchReporter(original);
+  }
+
+  run(): Plan {
+    const placed = this.patch.changes.map((change, changeIndex) => ({ change, changeIndex }));
+    const changes: PlannedChange[] = [];
+    for (const each of inFileOrder(placed)) {
+      const planned =
+        each.change.operation === 'insert' ? this.insert(each, each.change) : this.range(each, each.change);
+      if (planned === null) continue;
+      this.shift += planned.resultCount - planned.endings.length;
+      changes.push(planned);
+    }
+    this.finish(changes);
+    return { pieces: this.pieces, changes };
+  }
+
+  private insert(placed: PlacedChange, change: InsertChange): PlannedChange | null {
+    const { cursor } = this;
+    if (!cursor.seek(change.afterLine)) return this.beyondEnd(placed, change.afterLine);
+    const extendsLine = this.pieces.keepTo(cursor.offset, this.near) ? this.lastLine() : undefined;
+    const resultAfter = cursor.line + this.shift;
+    this.addLines(change, () => cursor.nearEnding());
+    const planned = { ...placed, resultAfter, resultCount: change.newLines.length, endings: [] };
+    return extendsLine === undefined ? planned : { ...planned, extendsLine };
+  }
+
+  private range(placed: PlacedChange, change: ReplaceChange | DeleteChange): PlannedChange | null {
+    const { cursor } = this;
+    if (!cursor.seek(change.startLine - 1)) return this.beyondEnd(placed, change.endLine);
+    const from = cursor.offset;
+    const endings = this.readRange(placed, change);
+    if (endings === null) return null;
+    this.pieces.keepTo(from, this.near);
+    this.pieces.dropTo(cursor.offset);
+    const resultAfter = change.startLine - 1 + this.shift;
+    if (change.operation === 'delete') return { ...placed, resultAfter, resultCount: 0, endings };
+    this.addLines(change, (index) => endings[Math.min(index, endings.length - 1)] || cursor.nearEnding());
+    return { ...placed, resultAfter, resultCount: change.newLines.length, endings };
+  }
+
+  private addLines(change: InsertChange | ReplaceChange, byRule: (index: number) => Ending): void {
+    const exact = change.newEndings;
+    if (exact === undefined) this.pieces.add(change.newLines, byRule, false, this.near);
+    else this.pieces.add(change.newLines, (index) => exact[index] as Ending, true, this.near);
+  }
+
+  /** Passes the range line by line; returns the endings of its lines, or null after a fault. */
+  private readRange(placed: PlacedChange, change: ReplaceChange | DeleteChange): Ending[] | null {
+    const { cursor, original } = this;
+    const endings: Ending[] = [];
+    const from = cursor.offset;
+    let firstWrong = -1;
+    for (let line = change.startLine; line <= change.endLine; line += 1) {
+      const lineStart = cursor.offset;
+      if (!cursor.seek(line)) return this.beyondEnd(placed, change.endLine);
+      const ending = cursor.passedEnding();
+      endings.push(ending);
+      const index = line - change.startLine;
+      const text = original.toString('utf8', lineStart, cursor.offset - ending.length);
+      if (firstWrong < 0 && text !== change.expectedOriginalLines[index]) firstWrong = index;
+    }
+    if (firstWrong < 0) return endings;
+    const report = this.mismatches.mismatch(change, from, cursor.offset, firstWrong);
+    this.faults.add(this.placeOf(placed), 'LINES_MISMATCH', report.message, report.details);
+    return null;
+  }
+
+  private beyondEnd(placed: PlacedChange, line: number): null {
+    // A seek that failed leaves the cursor at the end, where its line is the number of lines.
+    const report = this.mismatches.beyondEnd(placed.change, line, this.cursor.line);
+    this.faults.add(this.placeOf(placed), 'RANGE_BEYOND_END', report.message, report.details);
+    return null;
+  }
+
+  private finish(changes: PlannedChange[]): void {
+    const { original, pieces, start } = this;
+    const end = original.length;
+    const lastHadEnding = end === start || original[end - 1] === LF;
+    if (this.faults.count > 0) return;
+    pieces.keepTo(end, () => '\n');
+    if (pieces.finish(lastHadEnding)) forgetLastLine(changes);
+    if (start === 0 && bomLength(pieces.head()) > 0) this.reportNewBom();
+    else if (pieces.isOriginal()) this.reportNoChange();
+  }
+
+  private reportNewBom(): void {
+    const mend = 'Remove that character from the line as well, or keep the line from being the first.';
+    this.faults.add(
+      placeOf(this.fileIndex, this.patch),
+      'NOT_TEXT',
+      () =>
+        `The new line 1 would start with U+FEFF, which at the top of a file is a byte order mark. ${mend}`,
+    );
+  }
+
+  private reportNoChange(): void {
+    this.faults.add(
+      placeOf(this.fileIndex, this.patch),
+      'NO_CHANGE',
+      () =>
+        'The changes leave the file as it is, byte for byte. Leave the file out, or send the lines you mean.',
+    );
+  }
+
+  private lastLine(): string {
+    const from = Math.max(this.original.lastIndexOf(LF) + 1, this.start);
+    return this.original.toString('utf8', from);
+  }
+
+  private placeOf(placed: PlacedChange) {
+    return placeOf(this.fileIndex, this.patch, placed.changeIndex, placed.change);
+  }
+}
+
+/** The newest new line turned out to be no line (no text, no ending): only deletes can come after it. */
+function forgetLastLine(changes: PlannedChange[]): void {
+  const newest = changes.findLastIndex((planned) => planned.change.operation !== 'delete');
+  changes.slice(newest).forEach((planned, index) => {
+    if (index === 0) planned.resultCount -= 1;
+    else planned.resultAfter -= 1;
+  });
+}

@@ -1,0 +1,101 @@
+import { type Report } from './faults.js';
+
+const SHOWN_CHARS = 80;
+
+/** Longest key or id that is taken, in characters (contract.md section 1). */
+export const MAX_KEY_CHARS = 256;
+
+/** Cuts a text that goes into a message, so that a report stays readable whatever came in. */
+export function cut(text: string, max = SHOWN_CHARS): string {
+  return text.length <= max ? text : `${text.slice(0, max)}…`;
+}
+
+/** Names a value for a message: shallow, since the value may be nested deeper than the stack. */
+export function describe(value: unknown): string {
+  if (value === undefined) return 'missing';
+  if (value === null) return 'null';
+  if (typeof value === 'string') return `the string ${JSON.stringify(cut(value))}`;
+  if (Array.isArray(value)) return `an array of ${value.length}`;
+  if (typeof value === 'number' || typeof value === 'boolean') return `the ${typeof value} ${value}`;
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
+}
+
+export type JsonObject = Record<string, unknown>;
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** An own property, so that nothing is read off a prototype; null counts as absent (contract.md). */
+export function own(object: JsonObject, name: string): unknown {
+  const value = Object.hasOwn(object, name) ? object[name] : undefined;
+  return value === null ? undefined : value;
+}
+
+const lettersOf = (name: string): string => name.replace(/[^a-z0-9]/gi, '').toLowerCase();
+
+/** Reports the property names that `allowed` does not have, `__proto__` among them, in one fault. */
+export function reportUnknown(
+  names: readonly string[],
+  allowed: readonly string[],
+  what: string,
+  report: Report,
+): void {
+  const unknown = names.filter((name) => !allowed.includes(name));
+  if (unknown.length === 0) return;
+  report('SCHEMA', () => {
+    const named = unknown.slice(0, 5).map((name) => {
+      const meant = allowed.find((known) => lettersOf(known) === lettersOf(name));
+      return `"${cut(name)}"${meant === undefined ? '' : ` (did you mean "${meant}"?)`}`;
+    });
+    const more = unknown.length > 5 ? ` and ${unknown.length - 5} more` : '';
+    return `${what} has no field ${named.join(', ')}${more}. Remove it; allowed are: ${allowed.join(', ')}.`;
+  });
+}
+
+/** Half of a surrogate pair: text that UTF-8 cannot hold. */
+export const LONE_SURROGATE = /\p{Surrogate}/u;
+
+/** An optional string property; null when absent or faulty. `maxChars` bounds keys and ids. */
+export function optionalString(
+  object: JsonObject,
+  name: string,
+  report: Report,
+  maxChars = Infinity,
+): string | null {
+  const value = own(object, name);
+  if (value === undefined) return null;
+  if (typeof value !== 'string') {
+    report(
+      'SCHEMA',
+      () => `${name} must be a string, but it is ${describe(value)}. Send a string or omit it.`,
+    );
+    return null;
+  }
+  if (value.length > maxChars) {
+    report(
+      'SCHEMA',
+      () => `${name} has ${value.length} characters; at most ${maxChars} are allowed. Shorten it.`,
+    );
+    return null;
+  }
+  if (LONE_SURROGATE.test(value)) {
+    report(
+      'NOT_TEXT',
+      () => `${name} holds half of a surrogate pair, which is no text. Remove that character.`,
+    );
+    return null;
+  }
+  return value;
+}
+
+/** A required whole number, as a JSON number; null when faulty. */
+export function wholeNumber(object: JsonObject, name: string, report: Report): number | null {
+  const value = own(object, name);
+  if (Number.isSafeInteger(value)) return value as number;
+  report('SCHEMA', () => {
+    const mend = /^\s*\d{1,15}\s*$/.test(String(value)) ? `: send ${Number(value)} without quotes` : '';
+    return `${name} must be a whole number, but it is ${describe(value)}${mend}.`;
+  });
+  return null;
+}

@@ -1,0 +1,56 @@
+import { Buffer, isUtf8 } from 'node:buffer';
+import { type Ending } from './types.js';
+
+export const LF = 0x0a;
+export const CR = 0x0d;
+
+/** A view on the same memory, for the methods that Uint8Array lacks. */
+export function asBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
+/** Length of the byte order mark in bytes: 3 or 0. It lies outside line 1 and is kept. */
+export function bomLength(bytes: Uint8Array): 0 | 3 {
+  return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
+}
+
+/** Why bytes are no text that can be patched (NOT_TEXT), or null: strict UTF-8 without NUL is text. */
+export function notTextReason(bytes: Uint8Array): string | null {
+  const [a, b] = bytes;
+  if ((a === 0xff && b === 0xfe) || (a === 0xfe && b === 0xff)) return 'it is UTF-16';
+  if (!isUtf8(bytes)) return 'it is not valid UTF-8';
+  const nul = bytes.indexOf(0);
+  return nul < 0 ? null : `it has a NUL byte at offset ${nul}`;
+}
+
+/** The ending of the line that the line feed at `at` closes; `start` is the first byte after the mark. */
+export function endingAt(bytes: Uint8Array, at: number, start: number): Ending {
+  return at > start && bytes[at - 1] === CR ? '\r\n' : '\n';
+}
+
+/** A line: text without its ending, and the ending. */
+export interface Line {
+  text: string;
+  ending: Ending;
+}
+
+/**
+ * Splits text into lines (TUL-002 section 6): only LF and CRLF end a line. A byte order mark is left out; an
+ * empty file has no line. One string per line: for tests, display and diffs, not for patching.
+ * @param start offset of line 1; by default behind the byte order mark.
+ */
+export function splitLines(bytes: Uint8Array, start: number = bomLength(bytes)): Line[] {
+  const buffer = asBuffer(bytes);
+  const lines: Line[] = [];
+  for (let from = start; from < buffer.length;) {
+    const at = buffer.indexOf(LF, from);
+    if (at < 0) {
+      lines.push({ text: buffer.toString('utf8', from), ending: '' });
+      break;
+    }
+    const ending = endingAt(buffer, at, from);
+    lines.push({ text: buffer.toString('utf8', from, at + 1 - ending.length), ending });
+    from = at + 1;
+  }
+  return lines;
+}
