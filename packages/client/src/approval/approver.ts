@@ -1,0 +1,44 @@
+import type { Approval, JsonObject, ToolCallDelivery } from '@patchbay/protocol';
+
+/** One file as a call would leave it. */
+export interface FileProposal {
+  /** Relative to the workspace root, with forward slashes. */
+  path: string;
+  /** Null where there is no file yet, or one that cannot be shown. */
+  before: string | null;
+  after: string;
+  /** Why a file that exists cannot be shown. */
+  hidden?: 'binary' | 'too_large' | 'unreadable' | null;
+}
+
+/** What a person is asked about. */
+export interface ApprovalRequest {
+  call: ToolCallDelivery;
+  files: FileProposal[];
+  /** Where the call can be edited before it runs: the new proposal and the arguments that say so. */
+  edit?: (text: string) => { files: FileProposal[]; editedArguments: JsonObject };
+}
+
+/**
+ * Decides about calls. An editor shows its own dialog here.
+ * The answer may take as long as the person does; reject with the signal's reason once it is aborted.
+ */
+export interface Approver {
+  decide(request: ApprovalRequest, signal: AbortSignal): Promise<Approval>;
+}
+
+/** For when nobody can be asked: every call waits until its approval clock ends it, and nothing is written. */
+export class WaitingApprover implements Approver {
+  decide(_request: ApprovalRequest, signal: AbortSignal): Promise<Approval> {
+    return rejectionOf(signal);
+  }
+}
+
+/** A promise that never resolves and rejects with the signal's reason. */
+export function rejectionOf(signal: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    const end = () => reject(signal.reason as Error);
+    if (signal.aborted) end();
+    else signal.addEventListener('abort', end, { once: true });
+  });
+}

@@ -1,0 +1,101 @@
+import {
+  normalizeText,
+  type Approval,
+  type CreateFileArguments,
+  type CreateFileResult,
+  type JsonObject,
+  type ToolCallDelivery,
+} from '@patchbay/protocol';
+import type { JournalEntry } from '../journal/journal.js';
+import type { ToolContext, ToolHandler, ToolOutcome } from '../sdk/tool-handler.js';
+import { executeCreateFile, type WorkspaceContext } from '../workspace/create-file.js';
+import { previewCreateFile, type CreateFilePreview } from '../workspace/preview-create-file.js';
+import { recoverCreateFile } from '../workspace/recover-create-file.js';
+import type { ApprovalRequest, Approver } from './approver.js';
+
+/** The client's log line of an executed create (TUL-004 section 6.2). */
+export interface CreateFileExecuted {
+  event: 'Tool.CreateFile.Executed';
+  sessionId: string;
+  conversationId: string;
+  turnId: string;
+  toolCallId: string;
+  callId: string;
+  path: string;
+  overwrite: boolean;
+  success: boolean;
+  errorCode: string | null;
+  sizeBytes: number;
+  hash: string;
+}
+
+/**
+ * `workspace_create_file` as a RelayClient executes it: look, ask `approver`, write, tell `onExecuted`.
+ * A call that cannot succeed (bad path, file exists) is answered without asking anyone.
+ */
+export function createFileTool(
+  workspace: WorkspaceContext,
+  approver: Approver,
+  onExecuted: (executed: CreateFileExecuted) => void = () => undefined,
+): ToolHandler {
+  const finish = (
+    call: ToolCallDelivery,
+    result: CreateFileResult,
+    approval: Approval | null,
+  ): ToolOutcome => {
+    onExecuted(executedLine(call, result, approval));
+    return { result: { ...result }, approval };
+  };
+
+  const execute = async (call: ToolCallDelivery, context: ToolContext, approval: Approval | null) =>
+    finish(call, await executeCreateFile(workspace, argumentsOf(call, approval), context.writeLog), approval);
+
+  return {
+    async run(call, context) {
+      const preview = await previewCreateFile(workspace, call.arguments);
+      if (preview.refusal) return finish(call, preview.refusal, null);
+      await context.awaitApproval();
+      const approval = await approver.decide(requestOf(call, preview), context.signal);
+      if (approval.decision === 'deny') return { result: null, approval };
+      await context.start(approval);
+      return execute(call, context, approval);
+    },
+
+    async recover(call, context, interrupted: JournalEntry) {
+      const recovery = await recoverCreateFile(workspace, interrupted);
+      if (recovery.outcome === 'not_written') return execute(call, context, interrupted.approval);
+      return finish(call, recovery.result, interrupted.approval);
+    },
+  };
+}
+
+function requestOf(call: ToolCallDelivery, preview: CreateFilePreview): ApprovalRequest {
+  const { path, before, after, hidden } = preview;
+  return {
+    call,
+    files: [{ path, before, after, hidden }],
+    edit: (text) => ({
+      files: [{ path, before, after: normalizeText(text), hidden }],
+      editedArguments: { ...call.arguments, content: text },
+    }),
+  };
+}
+
+function argumentsOf(call: ToolCallDelivery, approval: Approval | null): JsonObject {
+  return approval?.editedArguments ?? call.arguments;
+}
+
+function executedLine(
+  call: ToolCallDelivery,
+  result: CreateFileResult,
+  approval: Approval | null,
+): CreateFileExecuted {
+  const { sessionId, conversationId, turnId, toolCallId, callId } = call;
+  const { overwrite } = argumentsOf(call, approval) as Partial<CreateFileArguments>;
+  const { path, success, errorCode, sizeBytes, hash } = result;
+  return {
+    event: 'Tool.CreateFile.Executed',
+    ...{ sessionId, conversationId, turnId, toolCallId, callId },
+    ...{ path, overwrite: overwrite === true, success, errorCode, sizeBytes, hash },
+  };
+}

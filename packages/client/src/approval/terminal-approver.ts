@@ -1,0 +1,174 @@
+import { createInterface } from 'node:readline/promises';
+import { styleText } from 'node:util';
+import type { Approval } from '@patchbay/protocol';
+import { rejectionOf, type ApprovalRequest, type Approver, type FileProposal } from './approver.js';
+import { editText } from './edit-text.js';
+import { previewOf } from './preview.js';
+import { printable, printableLine } from './printable.js';
+import { globMatcher } from './rule-approver.js';
+
+/** Lines of a preview that are shown at once; the rest on demand. */
+const PREVIEW_LINES = 60;
+
+export interface TerminalApproverOptions {
+  /** Who answers: goes into the audit trail. */
+  by: string;
+  input?: NodeJS.ReadableStream;
+  output?: NodeJS.WritableStream;
+}
+
+/** What stands to be decided; an edit replaces it. */
+interface Draft {
+  files: FileProposal[];
+  editedArguments: Approval['editedArguments'];
+}
+
+type Verdict = Pick<Approval, 'decision'> & { note?: string };
+/** Asks whatever it must; null asks for the decision again. */
+type Choice = (draft: Draft, request: ApprovalRequest, signal: AbortSignal) => Promise<Verdict | null>;
+
+/** Asks a person at a terminal, one call at a time, in the order in which the calls came. */
+export class TerminalApprover implements Approver {
+  private readonly input: NodeJS.ReadableStream;
+  private readonly output: NodeJS.WritableStream;
+  private queue: Promise<unknown> = Promise.resolve();
+  /** What "always" stands for so far: true for a call that was allowed beforehand. */
+  private readonly always: ((request: ApprovalRequest) => boolean)[] = [];
+
+  private readonly choices: Record<string, Choice> = {
+    y: async () => ({ decision: 'allow' }),
+    a: (_draft, request) => this.alwaysTool(request),
+    g: (draft, request, signal) => this.alwaysGlob(draft, request, signal),
+    e: (draft, request, signal) => this.edit(draft, request, signal),
+    v: (draft) => this.viewAll(draft),
+    n: (_draft, _request, signal) => this.deny(signal),
+  };
+
+  constructor(private readonly options: TerminalApproverOptions) {
+    this.input = options.input ?? process.stdin;
+    this.output = options.output ?? process.stdout;
+  }
+
+  decide(request: ApprovalRequest, signal: AbortSignal): Promise<Approval> {
+    const mine = this.queue.then(() => this.ask(request, signal));
+    this.queue = mine.catch(() => undefined);
+    // A call that ends while it stands in the queue must not wait for the questions before it.
+    return Promise.race([mine, rejectionOf(signal)]);
+  }
+
+  private async ask(request: ApprovalRequest, signal: AbortSignal): Promise<Approval> {
+    signal.throwIfAborted();
+    if (this.always.some((covers) => covers(request))) return this.approval({ decision: 'allow_always' });
+    const draft: Draft = { files: request.files, editedArguments: null };
+    try {
+      this.show(request, draft, PREVIEW_LINES);
+      for (;;) {
+        const answer = (await this.question(this.prompt(request), signal)).trim().toLowerCase();
+        const verdict = await this.choices[answer]?.(draft, request, signal);
+        if (verdict) return this.approval(verdict, draft.editedArguments);
+        if (verdict === undefined) this.print('Please answer with one of the letters.');
+      }
+    } catch (error) {
+      if (signal.aborted) this.print(this.paint('yellow', 'The call has ended; nothing is written.'));
+      throw error;
+    }
+  }
+
+  private async alwaysTool({ call }: ApprovalRequest): Promise<Verdict> {
+    this.always.push((other) => other.call.sessionId === call.sessionId && other.call.name === call.name);
+    return { decision: 'allow_always', note: `${call.name} in this session` };
+  }
+
+  private async alwaysGlob(
+    draft: Draft,
+    { call }: ApprovalRequest,
+    signal: AbortSignal,
+  ): Promise<Verdict | null> {
+    const suggested = folderGlob(draft.files);
+    const glob = (await this.question(`Glob [${printableLine(suggested)}]: `, signal)).trim() || suggested;
+    const matches = globMatcher(glob);
+    const covers = (files: FileProposal[]) => files.every(({ path }) => matches(path));
+    if (!covers(draft.files)) {
+      this.print('That glob does not match this call.');
+      return null;
+    }
+    this.always.push((other) => other.call.sessionId === call.sessionId && covers(other.files));
+    return { decision: 'allow_always', note: `${glob} in this session` };
+  }
+
+  private async edit(draft: Draft, request: ApprovalRequest, signal: AbortSignal): Promise<null> {
+    const [file] = draft.files;
+    if (!request.edit || !file) {
+      this.print('This call cannot be edited.');
+      return null;
+    }
+    try {
+      const text = await editText(file.path, file.after, signal);
+      if (text !== file.after) Object.assign(draft, request.edit(text));
+    } catch (error) {
+      signal.throwIfAborted();
+      this.print(this.paint('red', printable(error instanceof Error ? error.message : String(error))));
+      return null;
+    }
+    this.show(request, draft, PREVIEW_LINES);
+    return null;
+  }
+
+  private async viewAll(draft: Draft): Promise<null> {
+    for (const file of draft.files) this.print(previewOf(file, this.output).lines.join('\n'));
+    return null;
+  }
+
+  private async deny(signal: AbortSignal): Promise<Verdict> {
+    const note = (await this.question('Why, for the model (Enter: no note): ', signal)).trim();
+    return { decision: 'deny', ...(note && { note }) };
+  }
+
+  private show({ call }: ApprovalRequest, draft: Draft, limit: number): void {
+    this.print(`\n${this.paint('cyan', printableLine(call.name))} wants to`);
+    for (const file of draft.files) {
+      const { title, lines } = previewOf(file, this.output);
+      this.print(`${title}${draft.editedArguments ? ', edited by you' : ''}`);
+      if (lines.length > 0) this.print(lines.slice(0, limit).join('\n'));
+      const hidden = lines.length - limit;
+      if (hidden > 0) this.print(this.paint('yellow', `… ${hidden} more lines; v shows all`));
+    }
+  }
+
+  private prompt(request: ApprovalRequest): string {
+    const edit = request.edit ? '[e]dit  ' : '';
+    return `[y]es  [a]lways this tool  always this [g]lob  ${edit}[v]iew all  [n]o > `;
+  }
+
+  /** The reader lives for one question: what was typed before it was asked answers nothing. */
+  private async question(text: string, signal: AbortSignal): Promise<string> {
+    const reader = createInterface({ input: this.input, output: this.output });
+    reader.once('SIGINT', () => process.kill(process.pid, 'SIGINT'));
+    try {
+      return await reader.question(text, { signal });
+    } finally {
+      reader.close();
+    }
+  }
+
+  private approval(verdict: Verdict, editedArguments: Approval['editedArguments'] = null): Approval {
+    const decided = { ...verdict, by: this.options.by, at: new Date().toISOString() };
+    if (!editedArguments || verdict.decision === 'deny') return decided;
+    return { ...decided, decision: 'edit', editedArguments };
+  }
+
+  private paint(colour: Parameters<typeof styleText>[0], text: string): string {
+    return styleText(colour, text, { stream: this.output });
+  }
+
+  private print(text: string): void {
+    this.output.write(`${text}\n`);
+  }
+}
+
+/** `src/orders/**` for one file there; `**` for files that share no folder. */
+function folderGlob(files: FileProposal[]): string {
+  const folders = new Set(files.map(({ path }) => path.split('/').slice(0, -1).join('/')));
+  const [folder] = folders;
+  return folders.size === 1 && folder ? `${folder}/**` : '**';
+}

@@ -1,0 +1,215 @@
+import type { Ack, ErrorCode, ResumeAnswer, ToolCallDelivery, ToolCancel } from '@patchbay/protocol';
+import type { Journal, JournalEntry } from '../journal/journal.js';
+import { messageOf } from './errors.js';
+import type { RelayLink } from './relay-connection.js';
+import { unhandled, type ToolContext, type ToolHandlers, type ToolOutcome } from './tool-handler.js';
+
+const RESEND_MS = 2_000;
+
+/** What becomes of a result that the server refuses; with a code that is not here it is sent again. */
+const REFUSED_RESULT: Partial<Record<ErrorCode, 'forget' | 'keep'>> = {
+  LATE_RESULT: 'forget',
+  CONFLICT: 'forget',
+  NOT_FOUND: 'forget',
+  // The call stays open on the server until its deadline; forgotten here, it would come again and be executed again.
+  VALIDATION_ERROR: 'keep',
+  TOO_LARGE: 'keep',
+};
+
+/** A call in this process's hands. */
+interface LiveCall {
+  readonly controller: AbortController;
+  startedAt: number;
+  /** Null until the journal has the call; settles when it is finished there, or dropped. */
+  done: Promise<void> | null;
+}
+
+class ClientClosing extends Error {}
+
+/** Runs calls through their handlers, with the journal before and after, and brings the results home. */
+export class CallRunner {
+  private readonly live = new Map<string, LiveCall>();
+  private readonly sending = new Map<string, Promise<void>>();
+  private readonly refused = new Set<string>();
+  private resend: NodeJS.Timeout | undefined;
+  private closing = false;
+
+  constructor(
+    private readonly tools: ToolHandlers,
+    private readonly journal: Journal,
+    private readonly link: RelayLink,
+    private readonly warn: (message: string) => void,
+  ) {}
+
+  /** `tool:call`: acknowledged once it is in the journal; a call that is known goes on from where it is. */
+  async deliver(call: ToolCallDelivery): Promise<Ack> {
+    if (this.closing) return refusal('UNAVAILABLE', 'The client is closing.');
+    if (!Object.hasOwn(this.tools, call.name)) return refusal('NOT_FOUND', `No handler for ${call.name}.`);
+    const live = this.live.get(call.callId) ?? this.enlist(call.callId);
+    try {
+      const { entry } = await this.journal.receive(call);
+      this.begin(live, entry);
+      return { ok: true };
+    } catch (error) {
+      if (!live.done) this.live.delete(call.callId);
+      this.warn(`The journal could not take call ${call.callId}: ${messageOf(error)}`);
+      return refusal('INTERNAL_ERROR', 'The journal could not be written.');
+    }
+  }
+
+  /** `tool:cancel`: stops what has changed nothing yet; anything else is finished and reported as late. */
+  async cancel({ callId, reason }: ToolCancel): Promise<Ack> {
+    const live = this.live.get(callId);
+    if (live) live.controller.abort(new Error(`The call was ${reason.replace('_', ' ')}.`));
+    else if (this.journal.get(callId)?.state !== 'finished') await this.journal.forget([callId]);
+    return { ok: true };
+  }
+
+  /** Carries on once `client:resume` was answered. */
+  async resume(answer: ResumeAnswer): Promise<void> {
+    for (const callId of answer.forget) {
+      this.live.get(callId)?.controller.abort(new Error('The server no longer waits for the call.'));
+    }
+    await this.journal.forget(answer.forget.filter((callId) => !this.live.has(callId)));
+    for (const callId of answer.resume) {
+      const entry = this.journal.get(callId);
+      if (entry && !this.live.has(callId)) this.begin(this.enlist(callId), entry);
+    }
+    this.flush();
+  }
+
+  /** Resolves when no result is on its way. */
+  async flushed(): Promise<void> {
+    await Promise.all(this.sending.values());
+  }
+
+  /** Lets what has started end and be reported, for at most `graceMs`; the rest stays in the journal. */
+  async close(graceMs: number): Promise<void> {
+    this.closing = true;
+    for (const [callId, { controller }] of this.live) {
+      if (this.journal.get(callId)?.state !== 'running') controller.abort(new ClientClosing());
+    }
+    const settled = Promise.all([...this.live.values()].map(async ({ done }) => done)).then(() =>
+      this.flushed(),
+    );
+    await Promise.race([settled, new Promise((resolve) => setTimeout(resolve, graceMs).unref())]);
+    clearTimeout(this.resend);
+  }
+
+  private enlist(callId: string): LiveCall {
+    const live: LiveCall = { controller: new AbortController(), startedAt: Date.now(), done: null };
+    this.live.set(callId, live);
+    return live;
+  }
+
+  private begin(live: LiveCall, entry: JournalEntry): void {
+    if (live.done) return;
+    if (entry.call && entry.state !== 'finished') {
+      live.done = this.run(live, entry, entry.call)
+        .catch((error: unknown) =>
+          this.warn(`The journal failed at call ${entry.callId}: ${messageOf(error)}`),
+        )
+        .finally(() => this.live.delete(entry.callId));
+      return;
+    }
+    this.live.delete(entry.callId);
+    this.flush();
+  }
+
+  private async run(live: LiveCall, entry: JournalEntry, call: ToolCallDelivery): Promise<void> {
+    const { signal } = live.controller;
+    let outcome: ToolOutcome;
+    try {
+      signal.throwIfAborted();
+      outcome = await this.execute(call, this.contextOf(live, call), entry);
+    } catch (error) {
+      if (signal.reason instanceof ClientClosing) return;
+      if (isAbort(error, signal)) return this.journal.forget([call.callId]);
+      const approval = this.journal.get(call.callId)?.approval ?? null;
+      outcome = { result: unhandled(messageOf(error)), approval };
+    }
+    const { result, approval = null, executionMs } = outcome;
+    const measured = executionMs ?? Date.now() - live.startedAt;
+    await this.journal.finish(call.callId, { result, approval, executionMs: measured });
+    this.flush();
+  }
+
+  private execute(call: ToolCallDelivery, context: ToolContext, entry: JournalEntry): Promise<ToolOutcome> {
+    const handler = Object.hasOwn(this.tools, call.name) ? this.tools[call.name] : undefined;
+    if (!handler) throw new Error(`This client no longer has a handler for ${call.name}.`);
+    const { run, recover } = typeof handler === 'function' ? { run: handler } : handler;
+    if (entry.state !== 'running') return run(call, context);
+    if (!recover) throw new Error('The client stopped while it ran the call; what it did is unknown.');
+    return recover(call, context, entry);
+  }
+
+  private contextOf(live: LiveCall, { callId, turnId }: ToolCallDelivery): ToolContext {
+    const { signal } = live.controller;
+    const report = (status: 'awaiting_approval' | 'running', note?: string) => {
+      const attempt = this.journal.get(callId)?.attempt ?? 1;
+      this.link.sendStatus({ turnId, callId, attempt, status, ...(note && { note }) });
+    };
+    return {
+      signal,
+      writeLog: this.journal.writeLog(callId),
+      awaitApproval: async (note) => {
+        signal.throwIfAborted();
+        await this.journal.awaitApproval(callId);
+        report('awaiting_approval', note);
+      },
+      start: async (approval = null) => {
+        signal.throwIfAborted();
+        await this.journal.start(callId, approval);
+        signal.throwIfAborted();
+        live.startedAt = Date.now();
+        report('running');
+      },
+    };
+  }
+
+  private flush(): void {
+    for (const entry of this.journal.all()) {
+      const { callId, turnId, attempt, result, approval, executionMs } = entry;
+      if (entry.state !== 'finished' || this.sending.has(callId) || this.refused.has(callId)) continue;
+      const answer = this.link.sendResult({ turnId, callId, attempt, result, approval, executionMs });
+      // Without a connection nothing is lost: the next resume carries the result.
+      if (!answer) return;
+      this.sending.set(
+        callId,
+        this.settle(callId, answer).finally(() => this.sending.delete(callId)),
+      );
+    }
+  }
+
+  private async settle(callId: string, answer: Promise<Ack>): Promise<void> {
+    try {
+      const ack = await answer;
+      if (ack.ok) return await this.journal.forget([callId]);
+      this.warn(`The result of call ${callId} was refused: ${ack.error.code} ${ack.error.message}`);
+      const fate = REFUSED_RESULT[ack.error.code];
+      if (fate === 'forget') return await this.journal.forget([callId]);
+      if (fate === 'keep') this.refused.add(callId);
+      else this.flushLater();
+    } catch {
+      this.flushLater();
+    }
+  }
+
+  private flushLater(): void {
+    if (this.closing) return;
+    this.resend ??= setTimeout(() => {
+      this.resend = undefined;
+      this.flush();
+    }, RESEND_MS).unref();
+  }
+}
+
+function refusal(code: ErrorCode, message: string): Ack {
+  return { ok: false, error: { code, message } };
+}
+
+/** Whether a handler stopped because it was told to, rather than failed. */
+function isAbort(error: unknown, signal: AbortSignal): boolean {
+  if (!signal.aborted) return false;
+  return error === signal.reason || (error instanceof Error && error.name === 'AbortError');
+}

@@ -1,0 +1,208 @@
+import {
+  RELAY_NAMESPACE,
+  type Ack,
+  type ClientToServerEvents,
+  type ErrorCode,
+  type HandshakeError,
+  type RelayHandshake,
+  type ResumeAnswer,
+  type ResumeEntry,
+  type ServerToClientEvents,
+  type ToolResultReport,
+  type ToolStatus,
+} from '@patchbay/protocol';
+import { io, type Socket } from 'socket.io-client';
+import { isTransient, messageOf, PatchbayError, type PatchbayErrorCode } from './errors.js';
+import { afterAck, listen, type ServerHandlers } from './server-events.js';
+
+const ACK_TIMEOUT_MS = 10_000;
+const DRAIN_GRACE_MS = 1_000;
+
+/** What a refused handshake leads to; with a code that is not here the connection ends. */
+const REFUSED_HANDSHAKE: Partial<Record<ErrorCode, 'refresh' | 'retry'>> = {
+  INVALID_TOKEN: 'refresh',
+  UNAVAILABLE: 'retry',
+  RATE_LIMITED: 'retry',
+  INTERNAL_ERROR: 'retry',
+};
+
+/** Gives the access token; `refused` is one that the server will no longer take. `PatchbayClient.accessToken` is one. */
+export type TokenSource = (refused?: string) => Promise<string>;
+
+/** How the connection stands. `ended` is final; nothing reconnects after it. */
+export type RelayState =
+  | { status: 'connected' }
+  | { status: 'reconnecting'; reason: string; delayMs: number }
+  | { status: 'ended'; reason: 'closed' | 'replaced' | 'refused'; error?: PatchbayError };
+
+export type RelayEnd = Extract<RelayState, { status: 'ended' }>;
+
+/** The way to the server for those who report. */
+export interface RelayLink {
+  /** Dropped while there is no connection: the next resume tells the state. */
+  sendStatus(status: ToolStatus): void;
+  /** Null while there is no connection that has resumed; rejects if it is lost meanwhile. */
+  sendResult(report: ToolResultReport): Promise<Ack> | null;
+}
+
+export interface RelayConnectionOptions {
+  url: string;
+  token: TokenSource;
+  handshake: Omit<RelayHandshake, 'token'>;
+  /** First and longest wait between two tries to connect, in ms; each wait is halved at random. */
+  backoffMs: { first: number; longest: number };
+}
+
+/** What the owner of a connection does with it. */
+export interface RelayPeer {
+  deliver: ServerHandlers['tool:call'];
+  cancel: ServerHandlers['tool:cancel'];
+  /** The payload of `client:resume`. */
+  entries(): ResumeEntry[];
+  resume(answer: ResumeAnswer): Promise<void>;
+  /** Resolves when no result is on its way. */
+  flushed(): Promise<void>;
+  onState(state: RelayState): void;
+}
+
+/** One socket that is kept up: handshake, resume, backoff, token, and the end of it all. */
+export class RelayConnection implements RelayLink {
+  private readonly socket: Socket<ServerToClientEvents, ClientToServerEvents>;
+  private token: string | undefined;
+  private refusedToken: string | undefined;
+  private tries = 0;
+  private ready = false;
+  private ended = false;
+  private timer: NodeJS.Timeout | undefined;
+  private dropReason: string | undefined;
+  private peer!: RelayPeer;
+
+  constructor(private readonly options: RelayConnectionOptions) {
+    this.socket = io(new URL(RELAY_NAMESPACE, options.url).href, {
+      transports: ['websocket'],
+      autoConnect: false,
+      reconnection: false,
+      forceNew: true,
+    });
+    this.socket.on('connect', () => void this.resume());
+    this.socket.on('connect_error', (error) => this.onRefused(error));
+    this.socket.on('disconnect', (reason) => this.onDisconnect(reason));
+  }
+
+  open(peer: RelayPeer): void {
+    this.peer = peer;
+    listen(this.socket, {
+      'tool:call': (call) => peer.deliver(call),
+      'tool:cancel': (cancel) => peer.cancel(cancel),
+      'server:draining': () => afterAck(() => this.leave()),
+      'auth:expiring': () => afterAck(() => this.renew()),
+      'client:replaced': () => afterAck(() => this.end({ status: 'ended', reason: 'replaced' })),
+    });
+    void this.connect();
+  }
+
+  end(end: RelayEnd): void {
+    if (this.ended) return;
+    this.ended = true;
+    this.ready = false;
+    clearTimeout(this.timer);
+    this.socket.disconnect();
+    this.peer.onState(end);
+  }
+
+  sendStatus(status: ToolStatus): void {
+    if (!this.ready) return;
+    this.socket
+      .timeout(ACK_TIMEOUT_MS)
+      .emitWithAck('tool:status', status)
+      .catch(() => undefined);
+  }
+
+  sendResult(report: ToolResultReport): Promise<Ack> | null {
+    return this.ready ? this.socket.timeout(ACK_TIMEOUT_MS).emitWithAck('tool:result', report) : null;
+  }
+
+  private async connect(): Promise<void> {
+    try {
+      this.token = await this.options.token(this.refusedToken);
+    } catch (error) {
+      if (isTransient(error)) return this.retry(messageOf(error));
+      return this.refuse(error instanceof PatchbayError ? error.code : 'INVALID_TOKEN', messageOf(error));
+    }
+    if (this.ended) return;
+    if (this.token === this.refusedToken)
+      return this.refuse('INVALID_TOKEN', 'The server refused the token.');
+    this.socket.auth = { ...this.options.handshake, token: this.token };
+    this.socket.connect();
+  }
+
+  private async resume(): Promise<void> {
+    try {
+      const socket = this.socket.timeout(ACK_TIMEOUT_MS);
+      const answer = (await socket.emitWithAck('client:resume', this.peer.entries())) as Ack<ResumeAnswer>;
+      if (!answer.ok) throw new PatchbayError(answer.error.code, answer.error.message);
+      this.refusedToken = undefined;
+      this.tries = 0;
+      this.ready = true;
+      await this.peer.resume(answer);
+      this.peer.onState({ status: 'connected' });
+    } catch (error) {
+      this.drop(`The calls could not be resumed: ${messageOf(error)}`);
+    }
+  }
+
+  private onRefused(error: Error & { data?: HandshakeError }): void {
+    const fate = error.data ? REFUSED_HANDSHAKE[error.data.code] : 'retry';
+    if (fate === 'retry') return this.retry(error.message);
+    if (fate === 'refresh' && this.refusedToken === undefined) {
+      this.refusedToken = this.token;
+      void this.connect();
+      return;
+    }
+    this.refuse(error.data!.code, error.data!.message);
+  }
+
+  private onDisconnect(reason: string): void {
+    this.ready = false;
+    this.retry(this.dropReason ?? reason);
+    this.dropReason = undefined;
+  }
+
+  private retry(reason: string): void {
+    if (this.ended) return;
+    const { first, longest } = this.options.backoffMs;
+    const full = Math.min(longest, first * 2 ** this.tries++);
+    const delayMs = Math.round(full * (0.5 + Math.random() / 2));
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => void this.connect(), delayMs);
+    this.peer.onState({ status: 'reconnecting', reason, delayMs });
+  }
+
+  /** Ends this socket, not the connection: `disconnect` follows and with it the next try. */
+  private drop(reason: string): void {
+    if (!this.socket.connected) return;
+    this.dropReason = reason;
+    this.socket.disconnect();
+  }
+
+  private refuse(code: PatchbayErrorCode, message: string): void {
+    this.end({ status: 'ended', reason: 'refused', error: new PatchbayError(code, message) });
+  }
+
+  private async leave(): Promise<void> {
+    const { id } = this.socket;
+    const grace = new Promise((resolve) => setTimeout(resolve, DRAIN_GRACE_MS).unref());
+    await Promise.race([this.peer.flushed(), grace]);
+    if (this.socket.id === id) this.drop('The server is stopping.');
+  }
+
+  private async renew(): Promise<void> {
+    try {
+      const token = await this.options.token(this.token);
+      const ack = (await this.socket.timeout(ACK_TIMEOUT_MS).emitWithAck('auth:refresh', token)) as Ack;
+      if (ack.ok) this.token = token;
+    } catch {
+      // The server will close when the token ends; the next handshake tells what is wrong.
+    }
+  }
+}

@@ -1,0 +1,54 @@
+import type { Approval, Json, ToolCallDelivery } from '@patchbay/protocol';
+import type { JournalEntry } from '../journal/journal.js';
+import type { WriteLog } from '../workspace/write-log.js';
+
+/** How a call ended. A denial has `result: null` and `approval.decision: 'deny'`. */
+export interface ToolOutcome {
+  /** Fits the tool's responseSchema; a failure is a result too, usually with `success: false`. */
+  result: Json;
+  approval?: Approval | null;
+  /** Milliseconds; measured from `start` (else from the beginning) where it is left out. */
+  executionMs?: number | null;
+}
+
+/** What a handler can ask of the client while it works on a call. */
+export interface ToolContext {
+  /**
+   * Aborted when the call has ended on the server (cancelled, timed out) or the client closes. Stop, by throwing
+   * its reason, if nothing has been changed yet; finish otherwise: the result is then recorded as late.
+   */
+  readonly signal: AbortSignal;
+  /** Tells the server that a person is being asked. */
+  awaitApproval(note?: string): Promise<void>;
+  /**
+   * Call it before the first effect, with what the person decided. After it, a client that dies does not run the
+   * call again. Throws if the call has ended meanwhile.
+   */
+  start(approval?: Approval | null): Promise<void>;
+  /** Where an executor that writes files leaves its intent. */
+  readonly writeLog: WriteLog;
+}
+
+/** Executes one call. What it throws (other than the signal's reason) is reported as a failed result. */
+export type RunTool = (call: ToolCallDelivery, context: ToolContext) => Promise<ToolOutcome>;
+
+/**
+ * Decides about a call that had started when the client died: what became of it, or another run of it if it is
+ * certain that nothing happened.
+ */
+export type RecoverTool = (
+  call: ToolCallDelivery,
+  context: ToolContext,
+  interrupted: JournalEntry,
+) => Promise<ToolOutcome>;
+
+/** A function is enough; without `recover` an interrupted call is reported as failed, never run again. */
+export type ToolHandler = RunTool | { run: RunTool; recover: RecoverTool };
+
+/** The tools that a client executes, by catalog name. */
+export type ToolHandlers = { readonly [toolName: string]: ToolHandler };
+
+/** The result of a call whose handler could not say how it ended. */
+export function unhandled(message: string): Json {
+  return { success: false, message, errorCode: 'UnhandledException' };
+}

@@ -1,0 +1,175 @@
+import { randomUUID } from 'node:crypto';
+import type {
+  Approval,
+  AuditEvent,
+  AuditPage,
+  InvokeResult,
+  Json,
+  Member,
+  Role,
+  Session,
+  ToolContract,
+  TurnEnvelope,
+  TurnRequest,
+  Workspace,
+} from '@patchbay/protocol';
+import { post, type HttpRequest, type HttpTransport } from './http.js';
+
+/** How long one poll of `runTurn` lets the server hold its answer. */
+const POLL_MS = 30_000;
+
+/** The turn result envelope, with what the server warns about beside it. */
+export type TurnOutcome = TurnEnvelope & { warnings: InvokeResult<TurnEnvelope>['warnings'] };
+
+/** The result of one call, posted by a client that has no socket. */
+export interface PostedResult {
+  toolCallId: string;
+  result: Json;
+  executionMs?: number;
+  approval?: Approval;
+}
+
+/** What an audit query is narrowed to; all given ones must fit. `from` and `to` are ISO 8601, inclusive. */
+export interface AuditFilters {
+  sessionId?: string;
+  conversationId?: string;
+  turnId?: string;
+  toolCallId?: string;
+  toolName?: string;
+  event?: string;
+  success?: boolean;
+  errorCode?: string;
+  path?: string;
+  from?: string;
+  to?: string;
+  /** Events a page, at most 500; default 100. */
+  limit?: number;
+}
+
+/** One workspace over HTTP: its members, tools, sessions, turns and audit trail. From `PatchbayClient.workspace`. */
+export class WorkspaceClient {
+  constructor(
+    private readonly http: HttpTransport,
+    readonly workspaceId: string,
+  ) {}
+
+  /** FORBIDDEN unless the caller is a member. */
+  get(): Promise<Workspace> {
+    return this.read('');
+  }
+
+  async members(): Promise<Member[]> {
+    return (await this.read<{ members: Member[] }>('/members')).members;
+  }
+
+  /** Owners only. NOT_FOUND if nobody has registered with this email. */
+  addMember(email: string, role: Role): Promise<Member> {
+    return this.send(post('/members', { email, role }));
+  }
+
+  setMemberRole(userId: string, role: Role): Promise<Member> {
+    return this.send({ method: 'PUT', path: `/members/${userId}`, body: { role } });
+  }
+
+  /** CONFLICT for the last owner. */
+  async removeMember(userId: string): Promise<void> {
+    await this.send({ method: 'DELETE', path: `/members/${userId}` });
+  }
+
+  /** The tools on offer, with their schemas and the guidance for a system prompt. */
+  async catalog(): Promise<ToolContract[]> {
+    return (await this.read<{ tools: ToolContract[] }>('/tools')).tools;
+  }
+
+  /** A new session of the caller. With `clientId`, its calls go to that client alone and wait for it. */
+  createSession(session: { conversationId?: string; clientId?: string } = {}): Promise<Session> {
+    return this.send(post('/sessions', session));
+  }
+
+  async sessions(): Promise<Session[]> {
+    return (await this.read<{ sessions: Session[] }>('/sessions')).sessions;
+  }
+
+  session(sessionId: string): Promise<Session> {
+    return this.read(`/sessions/${encodeURIComponent(sessionId)}`);
+  }
+
+  /**
+   * Posts a turn and answers after `waitMs` (default 30,000) or once all its calls have ended, whichever is first.
+   * A turnId is given if there is none, so a network fault or a 503 is retried without running anything twice.
+   * CONFLICT if the turnId stands for another turn.
+   */
+  postTurn(sessionId: string, turn: TurnRequest, signal?: AbortSignal): Promise<TurnOutcome> {
+    const body = { ...turn, turnId: turn.turnId ?? randomUUID() };
+    const waitMs = turn.waitMs ?? POLL_MS;
+    return this.turn({ ...post(turnsPath(sessionId), body), idempotent: true, waitMs, signal });
+  }
+
+  /** The turn as it stands, or as it stands after at most `waitMs` (default 0) if it is open. */
+  getTurn(sessionId: string, turnId: string, options: TurnPollOptions = {}): Promise<TurnOutcome> {
+    const { waitMs, signal } = options;
+    return this.turn({ method: 'GET', path: turnPath(sessionId, turnId), query: { waitMs }, waitMs, signal });
+  }
+
+  /** Posts a turn and returns when all its calls have ended. Ending the wait does not cancel the turn. */
+  async runTurn(sessionId: string, turn: TurnRequest, signal?: AbortSignal): Promise<TurnOutcome> {
+    let outcome = await this.postTurn(sessionId, turn, signal);
+    while (outcome.kind !== 'final') {
+      outcome = await this.getTurn(sessionId, outcome.turnId, { waitMs: POLL_MS, signal });
+    }
+    return outcome;
+  }
+
+  /** Ends every open call of the turn; what has ended stays as it is. */
+  cancelTurn(sessionId: string, turnId: string): Promise<TurnOutcome> {
+    return this.turn({ ...post(`${turnPath(sessionId, turnId)}/cancel`), idempotent: true });
+  }
+
+  cancelCall(sessionId: string, turnId: string, toolCallId: string): Promise<TurnOutcome> {
+    const path = `${turnPath(sessionId, turnId)}/tool-calls/${encodeURIComponent(toolCallId)}/cancel`;
+    return this.turn({ ...post(path), idempotent: true });
+  }
+
+  /** Hands in results without a socket: all are taken or none. */
+  postResults(sessionId: string, turnId: string, results: PostedResult[]): Promise<TurnOutcome> {
+    return this.turn(post(`${turnPath(sessionId, turnId)}/results`, { results }));
+  }
+
+  /** One page of the audit trail, oldest first. Pass `nextCursor` back as `cursor` for the next. */
+  auditPage(query: AuditFilters & { cursor?: string } = {}, signal?: AbortSignal): Promise<AuditPage> {
+    return this.send({ method: 'GET', path: '/audit', query, signal });
+  }
+
+  /** The whole audit trail that fits, page by page: `for await (const event of workspace.audit({ turnId }))`. */
+  async *audit(filters: AuditFilters = {}, signal?: AbortSignal): AsyncGenerator<AuditEvent, void> {
+    let cursor: string | undefined;
+    do {
+      const page = await this.auditPage({ ...filters, cursor }, signal);
+      yield* page.events;
+      cursor = page.nextCursor ?? undefined;
+    } while (cursor !== undefined);
+  }
+
+  private async turn(request: HttpRequest): Promise<TurnOutcome> {
+    const { result, warnings } = await this.send<InvokeResult<TurnEnvelope>>(request);
+    return { ...result, warnings };
+  }
+
+  private read<T>(path: string): Promise<T> {
+    return this.send({ method: 'GET', path });
+  }
+
+  private send<T>(request: HttpRequest): Promise<T> {
+    const path = `/workspaces/${encodeURIComponent(this.workspaceId)}${request.path}`;
+    return this.http.request({ ...request, path });
+  }
+}
+
+export interface TurnPollOptions {
+  waitMs?: number;
+  signal?: AbortSignal;
+}
+
+const turnsPath = (sessionId: string) => `/sessions/${encodeURIComponent(sessionId)}/turns`;
+const turnPath = (sessionId: string, turnId: string) =>
+  `${turnsPath(sessionId)}/${encodeURIComponent(turnId)}`;
