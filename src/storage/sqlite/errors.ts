@@ -1,0 +1,23 @@
+/** Two servers on one data directory would each believe that they alone write. The second does not start. */
+export class DataDirectoryInUseError extends Error {
+  override readonly name = 'DataDirectoryInUseError';
+
+  constructor(readonly directory: string) {
+    super(
+      `The data directory ${directory} is in use by another Patchbay server. ` +
+        'Stop that one, or give this one a directory of its own (PATCHBAY_DATA_DIR).',
+    );
+  }
+}
+
+/** The database was written by a newer Patchbay: there is no way back, so nothing is touched. */
+export class DatabaseTooNewError extends Error {
+  override readonly name = 'DatabaseTooNewError';
+
+  constructor(file: string, found: number, known: number) {
+    super(
+      `${file} has schema version ${found}, but this Patchbay knows versions up to ${known} only. ` +
+        'Start the newer Patchbay again, or restore a backup from before the upgrade.',
+    );
+  }
+}

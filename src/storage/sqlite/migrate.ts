@@ -1,0 +1,47 @@
+import type Libsql from 'libsql';
+import { DatabaseTooNewError } from './errors.js';
+import { RELAY_SCHEMA } from './migrations/0001-relay.js';
+
+export interface Migration {
+  /** What it brings, for whoever reads the table. */
+  name: string;
+  sql: string;
+}
+
+/** In order, and only ever appended to: the index plus one is the version. */
+export const MIGRATIONS: readonly Migration[] = [{ name: 'relay', sql: RELAY_SCHEMA }];
+
+/** Brings the database to the newest version, one transaction a step; refuses one that is newer than that. */
+export function migrate(
+  connection: Libsql.Database,
+  file: string,
+  migrations: readonly Migration[] = MIGRATIONS,
+): void {
+  connection.exec(
+    `CREATE TABLE IF NOT EXISTS schema_migrations (
+      version INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_at INTEGER NOT NULL
+    ) STRICT`,
+  );
+  const row = connection.prepare('SELECT max(version) FROM schema_migrations').raw().get([]) as [
+    number | null,
+  ];
+  const found = row[0] ?? 0;
+  if (found > migrations.length) throw new DatabaseTooNewError(file, found, migrations.length);
+  for (const [index, migration] of migrations.entries()) {
+    if (index >= found) apply(connection, index + 1, migration);
+  }
+}
+
+function apply(connection: Libsql.Database, version: number, migration: Migration): void {
+  connection.exec('BEGIN IMMEDIATE');
+  try {
+    connection.exec(migration.sql);
+    connection
+      .prepare('INSERT INTO schema_migrations (version, name, applied_at) VALUES (?, ?, ?)')
+      .run([version, migration.name, Date.now()]);
+    connection.exec('COMMIT');
+  } catch (error) {
+    if (connection.inTransaction) connection.exec('ROLLBACK');
+    throw error;
+  }
+}

@@ -1,0 +1,68 @@
+import { Injectable } from '@nestjs/common';
+import { type SessionRecord, SessionStore } from '../ports/sessions.store.js';
+import { SqliteDatabase } from './database.js';
+import type { SqlValue } from './values.js';
+import { WorkspaceKeys } from './workspace-keys.js';
+
+type SessionRow = [string, string, string, string | null, number];
+
+const SELECT = 'SELECT session_id, conversation_id, user_id, client_id, created_at FROM sessions';
+
+@Injectable()
+export class SqliteSessionStore extends SessionStore {
+  constructor(
+    private readonly database: SqliteDatabase,
+    private readonly workspaces: WorkspaceKeys,
+  ) {
+    super();
+  }
+
+  async insert(session: SessionRecord): Promise<void> {
+    const workspace = this.workspaces.require(session.workspaceId);
+    const { id, conversationId, userId, clientId, createdAt } = session;
+    await this.database.write(() =>
+      this.database.run(
+        `INSERT INTO sessions (workspace, session_id, conversation_id, user_id, client_id, created_at)
+         VALUES (?, ?, ?, ?, ?, ?)`,
+        [workspace, id, conversationId, userId, clientId, createdAt],
+      ),
+    );
+  }
+
+  async byId(workspaceId: string, id: string): Promise<SessionRecord | null> {
+    const workspace = this.workspaces.find(workspaceId);
+    if (workspace === null) return null;
+    const row = this.database.get<SessionRow>(`${SELECT} WHERE workspace = ? AND session_id = ?`, [
+      workspace,
+      id,
+    ]);
+    return row === null ? null : toSession(workspaceId, row);
+  }
+
+  async ofUser(
+    workspaceId: string,
+    userId: string,
+    beforeId: string | null,
+    limit: number,
+  ): Promise<SessionRecord[]> {
+    const workspace = this.workspaces.find(workspaceId);
+    if (workspace === null) return [];
+    let where = 'workspace = ? AND user_id = ?';
+    const parameters: SqlValue[] = [workspace, userId];
+    if (beforeId !== null) {
+      where += ` AND (created_at, session_id) <
+        (SELECT created_at, session_id FROM sessions WHERE workspace = ? AND session_id = ?)`;
+      parameters.push(workspace, beforeId);
+    }
+    const rows = this.database.all<SessionRow>(
+      `${SELECT} WHERE ${where} ORDER BY created_at DESC, session_id DESC LIMIT ?`,
+      [...parameters, limit],
+    );
+    return rows.map((row) => toSession(workspaceId, row));
+  }
+}
+
+function toSession(workspaceId: string, row: SessionRow): SessionRecord {
+  const [id, conversationId, userId, clientId, createdAt] = row;
+  return { id, workspaceId, conversationId, userId, clientId, createdAt };
+}

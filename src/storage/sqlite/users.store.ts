@@ -1,0 +1,48 @@
+import { Injectable } from '@nestjs/common';
+import { type UserRecord, UserStore } from '../ports/users.store.js';
+import { SqliteDatabase } from './database.js';
+
+type UserRow = [string, string, string | null, string, number];
+
+const SELECT = 'SELECT user_id, email, full_name, password_hash, created_at FROM users';
+
+@Injectable()
+export class SqliteUserStore extends UserStore {
+  constructor(private readonly database: SqliteDatabase) {
+    super();
+  }
+
+  insert(user: UserRecord): Promise<boolean> {
+    return this.database.write(() => {
+      if (this.database.get('SELECT 1 FROM users WHERE email = ?', [user.email]) !== null) return false;
+      this.database.run(
+        'INSERT INTO users (user_id, email, full_name, password_hash, created_at) VALUES (?, ?, ?, ?, ?)',
+        [user.id, user.email, user.fullName, user.passwordHash, user.createdAt],
+      );
+      return true;
+    });
+  }
+
+  async byId(id: string): Promise<UserRecord | null> {
+    return toUser(this.database.get<UserRow>(`${SELECT} WHERE user_id = ?`, [id]));
+  }
+
+  async byEmail(email: string): Promise<UserRecord | null> {
+    return toUser(this.database.get<UserRow>(`${SELECT} WHERE email = ?`, [email]));
+  }
+
+  async byIds(ids: string[]): Promise<UserRecord[]> {
+    const users: UserRecord[] = [];
+    for (const id of new Set(ids)) {
+      const user = toUser(this.database.get<UserRow>(`${SELECT} WHERE user_id = ?`, [id]));
+      if (user !== null) users.push(user);
+    }
+    return users;
+  }
+}
+
+function toUser(row: UserRow | null): UserRecord | null {
+  if (row === null) return null;
+  const [id, email, fullName, passwordHash, createdAt] = row;
+  return { id, email, fullName, passwordHash, createdAt };
+}

@@ -1,0 +1,35 @@
+import { DomainError } from '../../common/domain-error.js';
+
+/** What may be bound to a parameter and what a column gives back. Booleans are 0 and 1. */
+export type SqlValue = string | number | null | Uint8Array;
+
+/**
+ * The one gate for parameters. libsql cuts a text at its NUL and turns a lone surrogate into U+FFFD, both silently,
+ * and a boolean ends the process: none of them may reach it.
+ */
+export function checkParameters(values: readonly SqlValue[]): void {
+  for (const value of values) {
+    if (typeof value === 'string') {
+      if (!isPlainText(value)) {
+        throw new DomainError('VALIDATION_ERROR', 'A text holds a NUL or a lone surrogate.');
+      }
+    } else if (typeof value !== 'number' && value !== null && !(value instanceof Uint8Array)) {
+      throw new TypeError(`A ${typeof value} cannot be stored.`);
+    }
+  }
+}
+
+/** A text that a language model chose, in a form that can be stored and compared whatever it holds. */
+export function toText(text: string): string {
+  // A quote at the start marks the JSON form, so a text that starts with one takes it too.
+  return text.startsWith('"') || !isPlainText(text) ? JSON.stringify(text) : text;
+}
+
+/** What `toText` was given. */
+export function fromText(stored: string): string {
+  return stored.startsWith('"') ? (JSON.parse(stored) as string) : stored;
+}
+
+function isPlainText(text: string): boolean {
+  return text.isWellFormed() && !text.includes('\0');
+}

@@ -1,0 +1,46 @@
+import { Module, type OnApplicationShutdown } from '@nestjs/common';
+import { Config } from '../config.js';
+import { AuditStore } from './ports/audit.store.js';
+import { LoginStore } from './ports/logins.store.js';
+import { SessionStore } from './ports/sessions.store.js';
+import { StorageHealth } from './ports/storage-health.js';
+import { TurnStore } from './ports/turns.store.js';
+import { UserStore } from './ports/users.store.js';
+import { WorkspaceStore } from './ports/workspaces.store.js';
+import { SqliteAuditStore } from './sqlite/audit.store.js';
+import { SqliteDatabase } from './sqlite/database.js';
+import { SqliteHealth } from './sqlite/health.js';
+import { SqliteLoginStore } from './sqlite/logins.store.js';
+import { SqliteSessionStore } from './sqlite/sessions.store.js';
+import { SqliteTurnStore } from './sqlite/turns.store.js';
+import { SqliteUserStore } from './sqlite/users.store.js';
+import { SqliteWorkspaceStore } from './sqlite/workspaces.store.js';
+import { WorkspaceKeys } from './sqlite/workspace-keys.js';
+
+/** Chooses the backend behind the storage ports, opens it at boot and closes it last. */
+@Module({
+  providers: [
+    {
+      provide: SqliteDatabase,
+      inject: [Config],
+      useFactory: (config: Config) => SqliteDatabase.open(config.dataDir),
+    },
+    WorkspaceKeys,
+    { provide: AuditStore, useClass: SqliteAuditStore },
+    { provide: LoginStore, useClass: SqliteLoginStore },
+    { provide: SessionStore, useClass: SqliteSessionStore },
+    { provide: StorageHealth, useClass: SqliteHealth },
+    { provide: TurnStore, useClass: SqliteTurnStore },
+    { provide: UserStore, useClass: SqliteUserStore },
+    { provide: WorkspaceStore, useClass: SqliteWorkspaceStore },
+  ],
+  exports: [AuditStore, LoginStore, SessionStore, StorageHealth, TurnStore, UserStore, WorkspaceStore],
+})
+export class StorageModule implements OnApplicationShutdown {
+  constructor(private readonly database: SqliteDatabase) {}
+
+  /** The last of Nest's hooks: by now requests and sockets have ended, in `onModuleDestroy` and after it. */
+  onApplicationShutdown(): void {
+    this.database.close();
+  }
+}
