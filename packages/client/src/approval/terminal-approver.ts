@@ -35,14 +35,14 @@ export class TerminalApprover implements Approver {
   /** What "always" stands for so far: true for a call that was allowed beforehand. */
   private readonly always: ((request: ApprovalRequest) => boolean)[] = [];
 
-  private readonly choices: Record<string, Choice> = {
-    y: async () => ({ decision: 'allow' }),
-    a: (_draft, request) => this.alwaysTool(request),
-    g: (draft, request, signal) => this.alwaysGlob(draft, request, signal),
-    e: (draft, request, signal) => this.edit(draft, request, signal),
-    v: (draft) => this.viewAll(draft),
-    n: (_draft, _request, signal) => this.deny(signal),
-  };
+  private readonly choices = new Map<string, Choice>([
+    ['y', async () => ({ decision: 'allow' })],
+    ['a', (_draft, request) => this.alwaysTool(request)],
+    ['g', (draft, request, signal) => this.alwaysGlob(draft, request, signal)],
+    ['e', (draft, request, signal) => this.edit(draft, request, signal)],
+    ['v', (draft) => this.viewAll(draft)],
+    ['n', (_draft, _request, signal) => this.deny(signal)],
+  ]);
 
   constructor(private readonly options: TerminalApproverOptions) {
     this.input = options.input ?? process.stdin;
@@ -64,7 +64,7 @@ export class TerminalApprover implements Approver {
       this.show(request, draft, PREVIEW_LINES);
       for (;;) {
         const answer = (await this.question(this.prompt(request), signal)).trim().toLowerCase();
-        const verdict = await this.choices[answer]?.(draft, request, signal);
+        const verdict = await this.choices.get(answer)?.(draft, request, signal);
         if (verdict) return this.approval(verdict, draft.editedArguments);
         if (verdict === undefined) this.print('Please answer with one of the letters.');
       }

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isNativeError } from 'node:util/types';
 import type { Credentials } from '@patchbay/protocol';
 import { errorFromAnswer, isTransient, PatchbayError } from './errors.js';
 import { tokensFrom, type Tokens, type TokenStore } from './tokens.js';
@@ -140,8 +141,8 @@ function parse(text: string): unknown {
 
 /** fetch hides why it failed in a chain of causes; the innermost is the one a person can use. */
 function reason(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
+  if (!isNativeError(error)) return String(error);
   if (error.name === 'TimeoutError') return 'it took too long.';
-  if (error.cause instanceof AggregateError) return reason(error.cause.errors[0]);
-  return error.cause instanceof Error ? reason(error.cause) : error.message;
+  const cause = error.cause instanceof AggregateError ? (error.cause.errors[0] as unknown) : error.cause;
+  return cause ? reason(cause) : error.message;
 }

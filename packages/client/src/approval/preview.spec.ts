@@ -1,0 +1,56 @@
+import { PassThrough } from 'node:stream';
+import { previewOf } from './preview.js';
+import { printable, printableLine } from './printable.js';
+
+const plain = () => new PassThrough();
+
+describe('printable', () => {
+  it('leaves ordinary text, lines and tabs alone', () => {
+    expect(printable('naïve 漢字\n\tx')).toBe('naïve 漢字\n\tx');
+  });
+
+  it.each([
+    ['an ANSI escape', '\u001b[2Jgone', '\\x1b[2Jgone'],
+    ['an 8-bit control', '\u009b2J', '\\x9b2J'],
+    ['a carriage return that overwrites the line', 'rm -rf\rsafe', 'rm -rf\\x0dsafe'],
+    ['a direction override', 'a\u202eb', 'a\\u{202e}b'],
+    ['a zero-width space', 'a\u200bb', 'a\\u{200b}b'],
+    ['a lone surrogate', 'a\ud800b', 'a\\u{d800}b'],
+  ])('makes %s visible', (_name, text, safe) => {
+    expect(printable(text)).toBe(safe);
+  });
+
+  it('keeps a one-line place on one line', () => {
+    expect(printableLine('a\nb')).toBe('a\\x0ab');
+  });
+});
+
+describe('previewOf', () => {
+  it('shows a new file with its size', () => {
+    const { title, lines } = previewOf({ path: 'src/a.ts', before: null, after: 'one\ntwo\n' }, plain());
+    expect(title).toBe('new file src/a.ts (2 lines, 8 bytes)');
+    expect(lines).toEqual(['+one', '+two']);
+  });
+
+  it('says so where the last line has no ending', () => {
+    const { lines } = previewOf({ path: 'a', before: null, after: 'x' }, plain());
+    expect(lines).toEqual(['+x', '\\ No newline at end of file']);
+  });
+
+  it('shows a replaced file as a unified diff', () => {
+    const file = { path: 'a', before: 'one\ntwo\n', after: 'one\n2\n' };
+    const { title, lines } = previewOf(file, plain());
+    expect(title).toBe('overwrite a (2 lines, 6 bytes)');
+    expect(lines).toEqual(['@@ -1,2 +1,2 @@', ' one', '-two', '+2']);
+  });
+
+  it('says what a file was that cannot be shown', () => {
+    const { title } = previewOf({ path: 'a', before: null, hidden: 'binary', after: 'x\n' }, plain());
+    expect(title).toBe('overwrite a (1 line, 2 bytes), a binary file so far');
+  });
+
+  it('lets neither path nor content reach the terminal as they are', () => {
+    const { title, lines } = previewOf({ path: 'a\u001b]0;x', before: null, after: '\u001b[31m\n' }, plain());
+    expect(title + lines.join('')).not.toContain('\u001b');
+  });
+});

@@ -1,0 +1,153 @@
+import { PassThrough } from 'node:stream';
+import type { ToolCallDelivery } from '@patchbay/protocol';
+import type { ApprovalRequest } from './approver.js';
+import { TerminalApprover } from './terminal-approver.js';
+
+const request = (path = 'src/a.txt', name = 'workspace_create_file', sessionId = 's'): ApprovalRequest => ({
+  call: {
+    callId: path,
+    name,
+    sessionId,
+    arguments: { path, content: 'hello\n' },
+  } as unknown as ToolCallDelivery,
+  files: [{ path, before: null, after: 'hello\n' }],
+  edit: (text) => ({
+    files: [{ path, before: null, after: text }],
+    editedArguments: { path, content: text },
+  }),
+});
+
+/** A terminal that types `answers`, each when its prompt is there. */
+class Typist {
+  readonly input = new PassThrough();
+  readonly output = new PassThrough();
+  readonly approver = new TerminalApprover({ by: 'ada', input: this.input, output: this.output });
+  screen = '';
+  private unread = '';
+
+  constructor(private readonly answers: string[]) {
+    this.output.on('data', (chunk: Buffer) => {
+      this.screen += chunk.toString();
+      this.unread += chunk.toString();
+      if (!/(> |: )$/.test(this.unread)) return;
+      this.unread = '';
+      const answer = this.answers.shift();
+      if (answer !== undefined) setImmediate(() => this.input.write(`${answer}\n`));
+    });
+  }
+
+  decide(asked = request(), signal = new AbortController().signal) {
+    return this.approver.decide(asked, signal);
+  }
+}
+
+describe('TerminalApprover', () => {
+  const editor = process.env.EDITOR;
+  beforeEach(() => delete process.env.VISUAL);
+  afterEach(() => {
+    if (editor === undefined) delete process.env.EDITOR;
+    else process.env.EDITOR = editor;
+  });
+
+  it('shows what would be written and takes a yes', async () => {
+    const typist = new Typist(['y']);
+    expect(await typist.decide()).toMatchObject({ decision: 'allow', by: 'ada' });
+    expect(typist.screen).toContain('new file src/a.txt (1 line, 6 bytes)\n+hello\n');
+  });
+
+  it('takes a denial with its note', async () => {
+    const typist = new Typist(['n', 'wrong folder']);
+    expect(await typist.decide()).toMatchObject({ decision: 'deny', note: 'wrong folder' });
+  });
+
+  it('asks again after an answer that it does not know', async () => {
+    const typist = new Typist(['', 'constructor', 'Y']);
+    expect(await typist.decide()).toMatchObject({ decision: 'allow' });
+    expect(typist.screen.match(/Please answer/g)).toHaveLength(2);
+  });
+
+  it('asks one question at a time, in order', async () => {
+    const typist = new Typist(['y', 'n', '']);
+    const both = await Promise.all([typist.decide(request('first')), typist.decide(request('second'))]);
+    expect(both.map(({ decision }) => decision)).toEqual(['allow', 'deny']);
+    expect(typist.screen.indexOf('second')).toBeGreaterThan(typist.screen.indexOf('> '));
+  });
+
+  it('remembers "always this tool" for the session, and for no other session or tool', async () => {
+    const typist = new Typist(['a', 'y', 'y']);
+    expect(await typist.decide()).toMatchObject({ decision: 'allow_always' });
+    expect(await typist.decide(request('other.txt'))).toMatchObject({ decision: 'allow_always' });
+    expect(await typist.decide(request('a', 'other_tool'))).toMatchObject({ decision: 'allow' });
+    expect(await typist.decide(request('a', 'workspace_create_file', 's2'))).toMatchObject({
+      decision: 'allow',
+    });
+  });
+
+  it('remembers a glob, suggesting the folder of the file', async () => {
+    const typist = new Typist(['g', '', 'y']);
+    expect(await typist.decide()).toMatchObject({
+      decision: 'allow_always',
+      note: 'src/** in this session',
+    });
+    expect(await typist.decide(request('src/deep/b.txt'))).toMatchObject({ decision: 'allow_always' });
+    expect(await typist.decide(request('test/b.txt'))).toMatchObject({ decision: 'allow' });
+  });
+
+  it('refuses a glob that does not cover the call it was given for', async () => {
+    const typist = new Typist(['g', 'docs/**', 'y']);
+    expect(await typist.decide()).toMatchObject({ decision: 'allow' });
+    expect(typist.screen).toContain('does not match');
+  });
+
+  it('hands in what the person made of it in their editor', async () => {
+    process.env.EDITOR = `sh -c 'printf "goodbye\\n" > "$1"' editor`;
+    const typist = new Typist(['e', 'y']);
+    expect(await typist.decide()).toMatchObject({
+      decision: 'edit',
+      editedArguments: { path: 'src/a.txt', content: 'goodbye\n' },
+    });
+    expect(typist.screen).toContain('edited by you\n+goodbye\n');
+  });
+
+  it('goes on with the proposal as it was when the editor fails', async () => {
+    process.env.EDITOR = 'false';
+    const typist = new Typist(['e', 'y']);
+    expect(await typist.decide()).toMatchObject({ decision: 'allow' });
+    expect(typist.screen).toContain('ended with code 1');
+  });
+
+  it('shows a long file in part, says how much is hidden, and all of it on demand', async () => {
+    const typist = new Typist(['v', 'y']);
+    const long = request();
+    long.files[0]!.after = Array.from({ length: 100 }, (_, line) => `line ${line}\n`).join('');
+    await typist.decide(long);
+    const [before, after] = typist.screen.split('… 40 more lines; v shows all');
+    expect(before).not.toContain('line 99');
+    expect(after).toContain('line 99');
+  });
+
+  it('withdraws the question when the call ends, and goes on with the next', async () => {
+    const typist = new Typist([]);
+    const ending = new AbortController();
+    const first = typist.decide(request('first'), ending.signal);
+    const second = typist.decide(request('second'));
+    setTimeout(() => ending.abort(new Error('timed out')), 20);
+    await expect(first).rejects.toThrow('timed out');
+    setTimeout(() => typist.input.write('y\n'), 20);
+    expect(await second).toMatchObject({ decision: 'allow' });
+  });
+
+  it('lets a call end that is still waiting for its turn to be asked', async () => {
+    const typist = new Typist([]);
+    void typist.decide(request('first')).catch(() => undefined);
+    await expect(typist.decide(request('second'), AbortSignal.timeout(20))).rejects.toThrow();
+    expect(typist.screen).not.toContain('second');
+  });
+
+  it('waits when the terminal goes away', async () => {
+    const typist = new Typist([]);
+    const waiting = typist.decide(request(), AbortSignal.timeout(60));
+    setTimeout(() => typist.input.end(), 20);
+    await expect(waiting).rejects.toMatchObject({ name: 'TimeoutError' });
+  });
+});
