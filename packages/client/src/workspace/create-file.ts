@@ -1,15 +1,31 @@
 import type { CreateFileResult } from '@patchbay/protocol';
 
+import { fileExists, newTempName, StagedFile } from './atomic-write.js';
+import {
+  type CreateFilePlan,
+  failureOf,
+  planCreateFile,
+  shownPath,
+  succeededCreate,
+} from './create-file-plan.js';
+import { type FileStat, hashFile, statFile } from './file-entry.js';
+import { type FileSystem, realFileSystem } from './file-system.js';
+import { ensureDirectory, type SafeDirectory } from './safe-directory.js';
+import { errnoOf, WorkspaceFault } from './workspace-fault.js';
 import type { WorkspaceRoots } from './workspace-roots.js';
 import type { WriteLog } from './write-log.js';
 
 /** Largest file that is written or read, in bytes; PATCHBAY_MAX_FILE_BYTES sets another. */
 export const DEFAULT_MAX_FILE_BYTES = 8 * 1024 * 1024;
+/** How often a write starts over because someone else changed the place it was about to take. */
+const MAX_ATTEMPTS = 3;
 
 /** What the executor needs to know about this client. */
 export interface WorkspaceContext {
   readonly roots: WorkspaceRoots;
   readonly maxFileBytes?: number;
+  /** For tests. */
+  readonly fs?: FileSystem;
 }
 
 /**
@@ -22,6 +38,95 @@ export async function executeCreateFile(
   args: unknown,
   log?: WriteLog,
 ): Promise<CreateFileResult> {
-  void [context, args, log];
-  throw new Error('not written yet');
+  const fs = context.fs ?? realFileSystem;
+  try {
+    const plan = planCreateFile(context.roots, args, context.maxFileBytes ?? DEFAULT_MAX_FILE_BYTES);
+    const hash = hashContent(fs, plan);
+    for (let attempt = 1; ; attempt++) {
+      try {
+        const replaced = await writePlan(fs, plan, hash, log);
+        return succeededCreate({
+          path: plan.located.path,
+          sizeBytes: plan.bytes.length,
+          sha256: hash,
+          replaced,
+        });
+      } catch (error) {
+        if (attempt === MAX_ATTEMPTS || !wasOvertaken(plan, error)) throw error;
+      }
+    }
+  } catch (error) {
+    return failureOf(shownPath(context.roots, args), error);
+  }
+}
+
+/** Before anything is on disk, so that a failure leaves nothing behind. */
+function hashContent(fs: FileSystem, plan: CreateFilePlan): string {
+  try {
+    return fs.sha256(plan.bytes);
+  } catch (error) {
+    throw new WorkspaceFault('HashFailed', 'The hash could not be computed; nothing was written.', error);
+  }
+}
+
+/** With overwrite a file that appeared meanwhile is to be replaced; a folder that vanished is to be made again. */
+function wasOvertaken(plan: CreateFilePlan, error: unknown): boolean {
+  if (!(error instanceof WorkspaceFault)) return false;
+  return (plan.overwrite && error.code === 'FileExists') || errnoOf(error.cause) === 'ENOENT';
+}
+
+/** Whether a file was replaced. */
+async function writePlan(
+  fs: FileSystem,
+  plan: CreateFilePlan,
+  sha256: string,
+  log: WriteLog | undefined,
+): Promise<boolean> {
+  const walked = await ensureDirectory(fs, plan.located.root.directory, plan.folder);
+  try {
+    const existing = await statFile(fs, walked.directory, plan.name);
+    if (existing && !plan.overwrite) throw fileExists();
+    await stageAndCommit(fs, walked.directory, { plan, sha256, existing, log });
+    return existing !== null;
+  } catch (error) {
+    await walked.undo();
+    throw error;
+  } finally {
+    await walked.close();
+  }
+}
+
+async function stageAndCommit(
+  fs: FileSystem,
+  directory: SafeDirectory,
+  write: { plan: CreateFilePlan; sha256: string; existing: FileStat | null; log: WriteLog | undefined },
+): Promise<void> {
+  const { plan, sha256, existing, log } = write;
+  const tempName = newTempName();
+  if (log) {
+    const previous = existing && (await hashFile(fs, directory, plan.name));
+    await log.intend([
+      {
+        root: plan.located.root.directory,
+        path: plan.located.path,
+        segments: [...plan.located.segments],
+        tempName,
+        sha256,
+        sizeBytes: plan.bytes.length,
+        previousSha256: previous?.sha256 ?? null,
+      },
+    ]);
+  }
+  const staged = await StagedFile.stage(fs, directory, {
+    name: plan.name,
+    tempName,
+    bytes: plan.bytes,
+    replaces: existing,
+  });
+  try {
+    await log?.committing();
+    await staged.commit();
+  } finally {
+    await staged.discard();
+  }
 }

@@ -2,14 +2,42 @@ import type { CreateFileErrorCode } from '@patchbay/protocol';
 
 /**
  * An expected failure on the user's disk. `code` is one of TUL-004 section 5.3; `message` is fit for the LLM:
- * it holds no absolute path and no errno.
+ * it holds no absolute path and no errno. What the system said is in `cause`.
  */
 export class WorkspaceFault extends Error {
   constructor(
     readonly code: CreateFileErrorCode,
     message: string,
+    cause?: unknown,
   ) {
-    super(message);
+    super(message, { cause });
     this.name = 'WorkspaceFault';
   }
+}
+
+/** The errno name of a system error, such as `ENOENT`; null of anything else. */
+export function errnoOf(error: unknown): string | null {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null;
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  EACCES: 'permission denied',
+  EPERM: 'permission denied',
+  EROFS: 'the disk is read-only',
+  ENOSPC: 'the disk is full',
+  EDQUOT: 'the disk quota is used up',
+  EFBIG: 'it is too large for the disk',
+  ENAMETOOLONG: 'the name is too long for the disk',
+  EMFILE: 'too many files are open',
+  ENFILE: 'too many files are open',
+  ENOENT: 'its folder is gone',
+  EIO: 'the disk reported an error',
+};
+
+/** A fault whose message is `<what>: <why, in words>.` */
+export function diskFault(code: CreateFileErrorCode, what: string, error: unknown): WorkspaceFault {
+  if (error instanceof WorkspaceFault) return error;
+  const errno = errnoOf(error);
+  if (errno === null) throw error;
+  return new WorkspaceFault(code, `${what}: ${REASONS[errno] ?? 'the system refused it'}.`, error);
 }

@@ -1,0 +1,111 @@
+import { type Approval, type Json, sha256, type ToolCallDelivery } from '@patchbay/protocol';
+
+import type { WriteIntent } from '../workspace/write-log.js';
+
+/** One call as the journal holds it. */
+export interface JournalEntry {
+  readonly callId: string;
+  readonly turnId: string;
+  readonly attempt: number;
+  readonly state: 'acknowledged' | 'awaiting_approval' | 'running' | 'finished';
+  /** The delivery with its arguments; null once it is finished. */
+  readonly call: ToolCallDelivery | null;
+  /** Null until someone decided. */
+  readonly approval: Approval | null;
+  readonly intents: readonly WriteIntent[];
+  /** The temp files of the intents were complete. */
+  readonly committing: boolean;
+  /** Null until finished, and with a denial. */
+  readonly result: Json;
+  readonly executionMs: number | null;
+}
+
+/** How a call ended. With `approval.decision` deny, `result` is null. */
+export interface CallOutcome {
+  result: Json;
+  approval: Approval | null;
+  executionMs: number | null;
+}
+
+/** One line of the file. `entry` is a whole entry, as a compacted journal begins with them. */
+export type JournalLine =
+  | { kind: 'entry'; entry: JournalEntry }
+  | { kind: 'received'; call: ToolCallDelivery }
+  | { kind: 'redelivered'; callId: string; attempt: number }
+  | { kind: 'awaiting_approval'; callId: string }
+  | { kind: 'running'; callId: string; approval: Approval | null }
+  | { kind: 'intent'; callId: string; intents: WriteIntent[] }
+  | { kind: 'committing'; callId: string; committing: boolean }
+  | ({ kind: 'finished'; callId: string } & CallOutcome)
+  | { kind: 'forgotten'; callIds: string[] };
+
+const CHECKSUM_CHARS = 16;
+
+/** `<checksum> <json>\n`; the checksum tells a whole line from one that a crash tore. */
+export function encodeLine(line: JournalLine): string {
+  const json = JSON.stringify(line);
+  return `${sha256(json).slice(0, CHECKSUM_CHARS)} ${json}\n`;
+}
+
+/** The line, or null where it is torn or damaged. */
+export function decodeLine(bytes: Buffer): JournalLine | null {
+  const json = bytes.subarray(CHECKSUM_CHARS + 1);
+  const checksum = bytes.toString('latin1', 0, CHECKSUM_CHARS);
+  if (checksum !== sha256(json).slice(0, CHECKSUM_CHARS)) return null;
+  return JSON.parse(json.toString('utf8')) as JournalLine;
+}
+
+/** Applies a line to the entries. What does not fit (an unknown call, a second outcome) changes nothing. */
+export function applyLine(entries: Map<string, JournalEntry>, line: JournalLine): void {
+  if (line.kind === 'forgotten') {
+    for (const callId of line.callIds) entries.delete(callId);
+  } else if (line.kind === 'entry') {
+    entries.set(line.entry.callId, line.entry);
+  } else if (line.kind === 'received') {
+    const known = entries.get(line.call.callId);
+    entries.set(line.call.callId, known ? redelivered(known, line.call.attempt) : newEntry(line.call));
+  } else {
+    const entry = entries.get(line.callId);
+    if (entry) entries.set(line.callId, changed(entry, line));
+  }
+}
+
+type EntryLine = Exclude<JournalLine, { kind: 'forgotten' | 'entry' | 'received' }>;
+
+function changed(entry: JournalEntry, line: EntryLine): JournalEntry {
+  if (line.kind === 'redelivered') return redelivered(entry, line.attempt);
+  if (entry.state === 'finished') return entry;
+  switch (line.kind) {
+    case 'awaiting_approval':
+      return entry.state === 'running' ? entry : { ...entry, state: 'awaiting_approval' };
+    case 'running':
+      return { ...entry, state: 'running', approval: line.approval };
+    case 'intent':
+      return { ...entry, intents: line.intents, committing: false };
+    case 'committing':
+      return { ...entry, committing: line.committing };
+    case 'finished': {
+      const { result, approval, executionMs } = line;
+      return { ...entry, state: 'finished', call: null, result, approval, executionMs };
+    }
+  }
+}
+
+function redelivered(entry: JournalEntry, attempt: number): JournalEntry {
+  return { ...entry, attempt: Math.max(entry.attempt, attempt) };
+}
+
+function newEntry(call: ToolCallDelivery): JournalEntry {
+  return {
+    callId: call.callId,
+    turnId: call.turnId,
+    attempt: call.attempt,
+    state: 'acknowledged',
+    call,
+    approval: null,
+    intents: [],
+    committing: false,
+    result: null,
+    executionMs: null,
+  };
+}

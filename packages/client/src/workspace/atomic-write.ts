@@ -1,0 +1,132 @@
+import { randomBytes } from 'node:crypto';
+import { constants } from 'node:fs';
+import type { FileHandle } from 'node:fs/promises';
+
+import type { FileStat } from './file-entry.js';
+import type { FileSystem } from './file-system.js';
+import type { SafeDirectory } from './safe-directory.js';
+import { diskFault, errnoOf, WorkspaceFault } from './workspace-fault.js';
+
+const CREATE_FLAGS = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | (constants.O_NOFOLLOW ?? 0);
+
+/** What link(2) answers on disks that have no hard links (exFAT, some network and phone file systems). */
+const NO_HARD_LINKS = new Set(['EPERM', 'EACCES', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EINVAL', 'EMLINK']);
+
+/** A name for a temp file that a person who meets it can place. */
+export function newTempName(): string {
+  return `.patchbay-${randomBytes(8).toString('hex')}.tmp`;
+}
+
+/**
+ * A file's new content, complete and durable in a temp file beside it, waiting to take its place in one step.
+ * Several can be staged before the first is committed. End every one with `commit` or `discard`.
+ */
+export class StagedFile {
+  private isOpen = true;
+
+  private constructor(
+    private readonly fs: FileSystem,
+    private readonly directory: SafeDirectory,
+    private readonly name: string,
+    private readonly tempName: string,
+    private readonly replaces: FileStat | null,
+  ) {}
+
+  /**
+   * Writes the temp file: with the mode and owner of the file that it replaces, or 0666 less the umask.
+   * Leaves nothing behind where it fails.
+   * @throws WorkspaceFault WriteFailed
+   */
+  static async stage(
+    fs: FileSystem,
+    directory: SafeDirectory,
+    file: { name: string; tempName: string; bytes: Uint8Array; replaces: FileStat | null },
+  ): Promise<StagedFile> {
+    const staged = new StagedFile(fs, directory, file.name, file.tempName, file.replaces);
+    let handle: FileHandle | null = null;
+    try {
+      await directory.verify();
+      handle = await fs.open(directory.entry(file.tempName), CREATE_FLAGS, file.replaces ? 0o600 : 0o666);
+      await handle.writeFile(file.bytes);
+      if (file.replaces) await takeOver(handle, file.replaces);
+      await handle.sync();
+      await handle.close();
+      return staged;
+    } catch (error) {
+      await handle?.close().catch(() => {});
+      if (handle) await staged.discard();
+      throw diskFault('WriteFailed', `"${file.name}" could not be written`, error);
+    }
+  }
+
+  /**
+   * Puts the content in its place: by rename over the file that it replaces, else so that a file which exists by now wins.
+   * Leaves no temp file behind where it fails.
+   * @throws WorkspaceFault FileExists, WriteFailed, InvalidPath
+   */
+  async commit(): Promise<void> {
+    try {
+      await this.directory.verify();
+      if (this.replaces) {
+        await this.fs.rename(this.directory.entry(this.tempName), this.directory.entry(this.name));
+        this.isOpen = false;
+      } else {
+        await this.linkIntoPlace();
+      }
+    } catch (error) {
+      if (errnoOf(error) === 'EEXIST' && !this.replaces) throw fileExists(error);
+      throw diskFault('WriteFailed', `"${this.name}" could not be written`, error);
+    } finally {
+      await this.discard();
+    }
+    await this.directory.sync();
+  }
+
+  /** Removes the temp file. Idempotent; after `commit` it does nothing. */
+  async discard(): Promise<void> {
+    if (!this.isOpen) return;
+    this.isOpen = false;
+    await this.fs.unlink(this.directory.entry(this.tempName)).catch(() => {});
+  }
+
+  private async linkIntoPlace(): Promise<void> {
+    const [temp, target] = [this.directory.entry(this.tempName), this.directory.entry(this.name)];
+    try {
+      await this.fs.link(temp, target);
+    } catch (error) {
+      if (!NO_HARD_LINKS.has(errnoOf(error) ?? '')) throw error;
+      await this.claimAndRename(temp, target);
+    }
+  }
+
+  /** Without hard links an empty file holds the name for an instant; still only one creator gets it. */
+  private async claimAndRename(temp: string, target: string): Promise<void> {
+    const claim = await this.fs.open(target, CREATE_FLAGS, 0o666);
+    await claim.close();
+    try {
+      await this.fs.rename(temp, target);
+      this.isOpen = false;
+    } catch (error) {
+      await this.fs.unlink(target).catch(() => {});
+      throw error;
+    }
+  }
+}
+
+/** Owner first: changing it resets mode bits. Only root may give a file away, so it is no fault if it can't be done. */
+async function takeOver(handle: FileHandle, replaced: FileStat): Promise<void> {
+  const mine = await handle.stat();
+  if (mine.uid !== replaced.uid || mine.gid !== replaced.gid) {
+    await handle.chown(replaced.uid, replaced.gid).catch(() => {});
+  }
+  await handle.chmod(replaced.mode);
+}
+
+/** What a create without overwrite meets; `cause` is what the system said, if it was asked. */
+export function fileExists(cause?: unknown): WorkspaceFault {
+  return new WorkspaceFault(
+    'FileExists',
+    'A file exists at this path. Choose another path, or set overwrite to replace it as a whole.',
+    cause,
+  );
+}

@@ -1,0 +1,34 @@
+import { existsSync, type BigIntStats } from 'node:fs';
+import * as fs from 'node:fs/promises';
+
+import { sha256 } from '@patchbay/protocol';
+
+/** The few calls that the executor makes; a seam for the faults that no test can provoke on a real disk. */
+export interface FileSystem {
+  open(path: string, flags: number, mode?: number): Promise<fs.FileHandle>;
+  lstat(path: string): Promise<BigIntStats>;
+  mkdir(path: string, mode: number): Promise<void>;
+  rmdir(path: string): Promise<void>;
+  link(existing: string, path: string): Promise<void>;
+  rename(from: string, to: string): Promise<void>;
+  unlink(path: string): Promise<void>;
+  realpath(path: string): Promise<string>;
+  sha256(bytes: Uint8Array): string;
+  /** Whether an open folder's entries can be reached through its descriptor, which no renaming can redirect. */
+  readonly hasHandlePaths: boolean;
+}
+
+export const realFileSystem: FileSystem = {
+  open: (path, flags, mode) => fs.open(path, flags, mode),
+  lstat: (path) => fs.lstat(path, { bigint: true }),
+  mkdir: async (path, mode) => {
+    await fs.mkdir(path, { mode });
+  },
+  rmdir: (path) => fs.rmdir(path),
+  link: (existing, path) => fs.link(existing, path),
+  rename: (from, to) => fs.rename(from, to),
+  unlink: (path) => fs.unlink(path),
+  realpath: (path) => fs.realpath(path),
+  sha256,
+  hasHandlePaths: process.platform === 'linux' && existsSync('/proc/self/fd'),
+};

@@ -1,0 +1,55 @@
+import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { WorkspaceFault } from './workspace-fault.js';
+import { WorkspaceRoots } from './workspace-roots.js';
+
+describe('workspace roots', () => {
+  let base: string;
+  beforeEach(async () => {
+    base = await realpath(await mkdtemp(join(tmpdir(), 'patchbay-roots-')));
+    await mkdir(join(base, 'Api'));
+    await mkdir(join(base, 'web'));
+  });
+  afterEach(() => rm(base, { recursive: true, force: true }));
+
+  it('take the name of the folder, and leave it out of create paths while there is one', async () => {
+    const roots = await WorkspaceRoots.open([{ directory: join(base, 'Api') }]);
+    expect(roots.all).toEqual([{ name: 'Api', directory: join(base, 'Api') }]);
+    expect(roots.locate('src\\a.ts')).toMatchObject({ segments: ['src', 'a.ts'], path: 'src/a.ts' });
+    expect(roots.locate('Api/a.ts').segments).toEqual(['Api', 'a.ts']);
+  });
+
+  it('are named by the first component where there are several', async () => {
+    const roots = await WorkspaceRoots.open([
+      { directory: join(base, 'Api') },
+      { directory: join(base, 'web'), name: 'front' },
+    ]);
+    expect(roots.locate('api/src/a.ts')).toMatchObject({ segments: ['src', 'a.ts'], path: 'Api/src/a.ts' });
+    expect(roots.locate('front/b').root.directory).toBe(join(base, 'web'));
+    for (const path of ['web/a.ts', 'a.ts', 'front', 'front/..', '../Api/x']) {
+      expect(() => roots.locate(path)).toThrow(WorkspaceFault);
+    }
+  });
+
+  it('follow a link to the root itself once, when they are opened', async () => {
+    await symlink(join(base, 'Api'), join(base, 'link'));
+    const roots = await WorkspaceRoots.open([{ directory: join(base, 'link') }]);
+    expect(roots.all[0]).toEqual({ name: 'Api', directory: join(base, 'Api') });
+  });
+
+  it('are refused where one is missing, is a file, has no usable name, or two share a name', async () => {
+    await writeFile(join(base, 'file'), '');
+    await mkdir(join(base, 'web', 'api'));
+    await expect(WorkspaceRoots.open([])).rejects.toThrow('No workspace folder');
+    await expect(WorkspaceRoots.open([{ directory: join(base, 'gone') }])).rejects.toThrow('does not exist');
+    await expect(WorkspaceRoots.open([{ directory: join(base, 'file') }])).rejects.toThrow('not a folder');
+    await expect(WorkspaceRoots.open([{ directory: base, name: 'a/b' }])).rejects.toThrow(
+      'cannot be the name',
+    );
+    await expect(
+      WorkspaceRoots.open([{ directory: join(base, 'Api') }, { directory: join(base, 'web', 'api') }]),
+    ).rejects.toThrow('Two workspace folders have the name "api"');
+  });
+});
