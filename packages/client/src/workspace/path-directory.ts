@@ -4,7 +4,7 @@ import { join, relative, sep } from 'node:path';
 import type { FileSystem } from './file-system.js';
 import { isGitFolder } from './relative-path.js';
 import type { SafeDirectory } from './safe-directory.js';
-import { errnoOf, WorkspaceFault } from './workspace-fault.js';
+import { diskFault, errnoOf, WorkspaceFault } from './workspace-fault.js';
 
 /**
  * A folder held by its path, where descriptors have none (macOS, Windows): it is looked at again before each step, so
@@ -83,6 +83,6 @@ async function lstatOrNull(fs: FileSystem, path: string): Promise<BigIntStats | 
   } catch (error) {
     const errno = errnoOf(error);
     if (errno === 'ENOENT' || errno === 'ENOTDIR') return null;
-    throw new WorkspaceFault('DirectoryCreateFailed', 'A folder of the path could not be opened.', error);
+    throw diskFault('DirectoryCreateFailed', 'A folder of the path could not be opened', error);
   }
 }

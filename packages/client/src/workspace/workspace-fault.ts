@@ -17,7 +17,8 @@ export class WorkspaceFault extends Error {
 
 /** The errno name of a system error, such as `ENOENT`; null of anything else. */
 export function errnoOf(error: unknown): string | null {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null;
+  const code = (error as { code?: unknown } | null | undefined)?.code;
+  return typeof code === 'string' && /^E[A-Z0-9]+$/.test(code) ? code : null;
 }
 
 const REASONS: Readonly<Record<string, string>> = {

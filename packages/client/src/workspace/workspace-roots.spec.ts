@@ -39,6 +39,14 @@ describe('workspace roots', () => {
     expect(roots.all[0]).toEqual({ name: 'Api', directory: join(base, 'Api') });
   });
 
+  it('keep every path out of a reserved folder, such as the home of Patchbay', async () => {
+    const roots = await WorkspaceRoots.open([{ directory: base }], [join(base, 'web')]);
+    for (const path of ['web', 'web/x', 'WEB/credentials']) {
+      expect(() => roots.locate(path)).toThrow("Patchbay's own folder");
+    }
+    expect(roots.locate('web2/x').path).toBe('web2/x');
+  });
+
   it('are refused where one is missing, is a file, has no usable name, or two share a name', async () => {
     await writeFile(join(base, 'file'), '');
     await mkdir(join(base, 'web', 'api'));

@@ -1,5 +1,5 @@
 import { realpath, stat } from 'node:fs/promises';
-import { basename } from 'node:path';
+import { basename, join, resolve, sep } from 'node:path';
 
 import { docPathFault, foldCase } from '@patchbay/protocol';
 
@@ -22,13 +22,20 @@ export interface LocatedPath {
 
 /** The folders that a client has connected; one or several, each name once (case aside). */
 export class WorkspaceRoots {
-  private constructor(readonly all: readonly WorkspaceRoot[]) {}
+  private constructor(
+    readonly all: readonly WorkspaceRoot[],
+    private readonly reserved: readonly string[],
+  ) {}
 
   /**
-   * Opens the folders. A name defaults to the folder's own.
+   * Opens the folders. A name defaults to the folder's own. No path leads into a `reserved` folder: give PATCHBAY_HOME,
+   * which lies in the workspace of someone who connects their home folder, and holds credentials.
    * @throws Error, its message meant for the terminal, where a folder is missing, is no folder, or a name occurs twice.
    */
-  static async open(folders: readonly { directory: string; name?: string }[]): Promise<WorkspaceRoots> {
+  static async open(
+    folders: readonly { directory: string; name?: string }[],
+    reserved: readonly string[] = [],
+  ): Promise<WorkspaceRoots> {
     if (folders.length === 0) throw new Error('No workspace folder is given.');
     const roots = await Promise.all(folders.map(openRoot));
     const seen = new Map<string, WorkspaceRoot>();
@@ -41,7 +48,7 @@ export class WorkspaceRoots {
       }
       seen.set(foldCase(root.name), root);
     }
-    return new WorkspaceRoots(roots);
+    return new WorkspaceRoots(roots, await Promise.all(reserved.map(reservedPrefix)));
   }
 
   /**
@@ -50,6 +57,15 @@ export class WorkspaceRoots {
    * @throws WorkspaceFault InvalidPath
    */
   locate(path: string): LocatedPath {
+    const located = this.locateAnywhere(path);
+    const target = foldCase(join(located.root.directory, ...located.segments)) + sep;
+    if (this.reserved.some((prefix) => target.startsWith(prefix))) {
+      throw new WorkspaceFault('InvalidPath', "The path leads into Patchbay's own folder.");
+    }
+    return located;
+  }
+
+  private locateAnywhere(path: string): LocatedPath {
     const components = splitRelativePath(path);
     if (this.all.length === 1) {
       return { root: this.all[0]!, segments: components, path: components.join('/') };
@@ -81,4 +97,8 @@ async function openRoot(folder: { directory: string; name?: string }): Promise<W
     );
   }
   return { name, directory };
+}
+
+async function reservedPrefix(directory: string): Promise<string> {
+  return foldCase(await realpath(directory).catch(() => resolve(directory))) + sep;
 }
