@@ -1,0 +1,127 @@
+import { mkdir, realpath } from 'node:fs/promises';
+import { isAbsolute, relative, sep } from 'node:path';
+import { WaitingApprover, type Approver } from '../approval/approver.js';
+import { createFileTool } from '../approval/create-file-tool.js';
+import { printableLine } from '../approval/printable.js';
+import { RuleApprover } from '../approval/rule-approver.js';
+import { TerminalApprover } from '../approval/terminal-approver.js';
+import { clientDirectory } from '../journal/client-home.js';
+import { ClientLock } from '../journal/client-lock.js';
+import { Journal } from '../journal/journal.js';
+import { RelayClient } from '../sdk/relay-client.js';
+import type { RelayEnd, RelayState } from '../sdk/relay-connection.js';
+import { WorkspaceRoots } from '../workspace/workspace-roots.js';
+import { clientIdOf } from './client-id.js';
+import { CliError, EXIT } from './cli-error.js';
+import { settingsOf, workspaceOf, type CliIo, type CommonFlags, type Settings } from './settings.js';
+
+export interface ConnectFlags extends CommonFlags {
+  root: string[];
+  yes?: boolean;
+  allow: string[];
+  clientId?: string;
+  maxFileBytes?: number;
+}
+
+/** `patchbay connect`: executes the workspace's calls in these folders until it is stopped. */
+export async function connect(flags: ConnectFlags, io: CliIo): Promise<number> {
+  const settings = await settingsOf(flags);
+  const { workspaceId } = workspaceOf(settings);
+  const roots = await WorkspaceRoots.open(
+    (flags.root.length ? flags.root : ['.']).map((directory) => ({ directory })),
+  );
+  const directories = roots.all.map(({ directory }) => directory);
+  await keepHomeOutside(settings.home, directories);
+  const clientId = flags.clientId ?? (await clientIdOf(settings.home, directories));
+  const directory = clientDirectory(settings.home, { url: settings.url, workspaceId, clientId });
+  const approver = approverOf(flags, settings, io);
+  const lock = await ClientLock.acquire(directory);
+  try {
+    const journal = await Journal.open(directory);
+    try {
+      const log = (line: object) => io.stderr.write(`${JSON.stringify(line)}\n`);
+      const workspace = { roots, maxFileBytes: flags.maxFileBytes };
+      const relay = new RelayClient({
+        ...{ url: settings.url, workspaceId, clientId, journal },
+        name: directories.join(', '),
+        token: (refused) => settings.client.accessToken(refused),
+        tools: { workspace_create_file: createFileTool(workspace, approver, log) },
+        onState: announcer(io, settings, directories),
+        onWarning: (message) => io.stderr.write(`${printableLine(message)}\n`),
+      });
+      return exitOf(await untilEnded(relay));
+    } finally {
+      await journal.close();
+    }
+  } finally {
+    await lock.release();
+  }
+}
+
+/** Runs until the server or a signal ends it; a second signal does not wait. */
+async function untilEnded(relay: RelayClient): Promise<RelayEnd> {
+  const stop = () => {
+    process.once('SIGINT', kill).once('SIGTERM', kill);
+    void relay.close();
+  };
+  const kill = () => process.exit(130);
+  process.once('SIGINT', stop).once('SIGTERM', stop);
+  try {
+    relay.connect().catch(() => undefined);
+    return await relay.ended;
+  } finally {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, stop).off(signal, kill);
+  }
+}
+
+function exitOf(end: RelayEnd): number {
+  if (end.error) throw end.error;
+  if (end.reason !== 'replaced') return EXIT.ok;
+  throw new CliError('Another connection with this client id took over; this one ends.', EXIT.replaced);
+}
+
+function approverOf(flags: ConnectFlags, { person }: Settings, io: CliIo): Approver {
+  const canAsk = io.stdin.isTTY && io.stdout.isTTY;
+  const people = canAsk
+    ? new TerminalApprover({ by: person, input: io.stdin, output: io.stdout })
+    : new WaitingApprover();
+  return new RuleApprover({ yes: flags.yes, allow: flags.allow }, people);
+}
+
+/** stdout says `connected` once, for whoever started this process; everything else is for people. */
+function announcer(io: CliIo, { url, workspaceId }: Settings, directories: string[]) {
+  let connectedBefore = false;
+  const say: { [S in RelayState['status']]: (state: Extract<RelayState, { status: S }>) => void } = {
+    connected: () => {
+      if (connectedBefore) io.stderr.write('Connected again.\n');
+      else {
+        io.stderr.write(
+          `Executing calls of workspace ${workspaceId} at ${url} in ${directories.join(', ')}.\n`,
+        );
+        io.stdout.write('connected\n');
+      }
+      connectedBefore = true;
+    },
+    reconnecting: ({ reason, delayMs }) => {
+      const seconds = (delayMs / 1000).toFixed(1);
+      io.stderr.write(`No connection to ${url} (${printableLine(reason)}); trying again in ${seconds} s.\n`);
+    },
+    ended: () => undefined,
+  };
+  return (state: RelayState) => (say[state.status] as (state: RelayState) => void)(state);
+}
+
+/** The journal and the login must be out of reach of the very calls that they guard. */
+async function keepHomeOutside(home: string, directories: readonly string[]): Promise<void> {
+  await mkdir(home, { recursive: true, mode: 0o700 });
+  const real = await realpath(home);
+  const around = directories.find((directory) => {
+    const path = relative(directory, real);
+    return path !== '..' && !path.startsWith(`..${sep}`) && !isAbsolute(path);
+  });
+  if (around === undefined) return;
+  throw new CliError(
+    `${home} lies inside ${around}, where calls may write. Connect a project folder, or set PATCHBAY_HOME elsewhere.`,
+    EXIT.usage,
+  );
+}

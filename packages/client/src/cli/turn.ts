@@ -1,0 +1,48 @@
+import { readFile } from 'node:fs/promises';
+import type { ToolCallInput, TurnRequest } from '@patchbay/protocol';
+import { CliError, EXIT } from './cli-error.js';
+import { readAll } from './prompt.js';
+import { settingsOf, workspaceOf, type CliIo, type CommonFlags } from './settings.js';
+
+export interface TurnFlags extends CommonFlags {
+  session?: string;
+  wait?: number;
+}
+
+/** `patchbay turn`: posts a turn from a file and prints the turn result envelope. */
+export async function turn(file: string, flags: TurnFlags, io: CliIo): Promise<number> {
+  const request = parseTurn(await contentOf(file, io), file);
+  const workspace = workspaceOf(await settingsOf(flags));
+  const sessionId = flags.session ?? (await workspace.createSession()).sessionId;
+  const outcome =
+    flags.wait === undefined
+      ? await workspace.runTurn(sessionId, request)
+      : await workspace.postTurn(sessionId, { ...request, waitMs: flags.wait });
+  io.stdout.write(`${JSON.stringify(outcome, null, 2)}\n`);
+  if (outcome.kind !== 'final') return EXIT.turnOpen;
+  return outcome.toolResults.every(({ status }) => status === 'succeeded') ? EXIT.ok : EXIT.callFailed;
+}
+
+async function contentOf(file: string, io: CliIo): Promise<string> {
+  if (file === '-') return readAll(io.stdin);
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    throw new CliError(`Cannot read ${file}: ${(error as Error).message}`, EXIT.usage);
+  }
+}
+
+/** A whole request, its list of calls, or one call. What is inside is the server's to judge. */
+function parseTurn(text: string, file: string): TurnRequest {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new CliError(`${file} is not JSON: ${(error as Error).message}`, EXIT.usage);
+  }
+  if (Array.isArray(value)) return { toolCalls: value as ToolCallInput[] };
+  if (typeof value !== 'object' || value === null) {
+    throw new CliError(`${file} holds no turn: give {"toolCalls": [...]}, or the list alone.`, EXIT.usage);
+  }
+  return 'toolCalls' in value ? (value as TurnRequest) : { toolCalls: [value as ToolCallInput] };
+}
