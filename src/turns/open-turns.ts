@@ -22,6 +22,7 @@ interface Entry {
 @Injectable()
 export class OpenTurns implements OnApplicationShutdown {
   private readonly entries = new Map<string, Entry>();
+  private readonly byCall = new Map<string, TurnMailbox>();
   private readonly loading = new Map<string, Promise<TurnMailbox>>();
   /** Every commit of every turn of this node, in the order of each turn. */
   readonly committed$ = new Subject<TurnCommit>();
@@ -55,6 +56,11 @@ export class OpenTurns implements OnApplicationShutdown {
     return this.entries.get(key(ref))?.mailbox.turn ?? null;
   }
 
+  /** The turn that has this call, if this node works on it. */
+  ofCall(callId: string): Turn | null {
+    return this.byCall.get(callId)?.turn ?? null;
+  }
+
   /** Makes sure that an open turn read from the store is worked on here; gives its newest state. */
   watch(turn: Turn): Turn {
     const known = this.peek(turn);
@@ -83,6 +89,7 @@ export class OpenTurns implements OnApplicationShutdown {
     );
     const entry: Entry = { mailbox, timer: null };
     this.entries.set(key(turn), entry);
+    for (const { callId } of turn.calls) this.byCall.set(callId, mailbox);
     this.schedule(entry);
     return mailbox;
   }
@@ -103,11 +110,16 @@ export class OpenTurns implements OnApplicationShutdown {
   private schedule(entry: Entry, turn = entry.mailbox.turn): void {
     if (entry.timer) clearTimeout(entry.timer);
     entry.timer = null;
-    if (turn.status !== 'open') return void this.entries.delete(key(turn));
+    if (turn.status !== 'open') return this.close(turn);
     const dueAt = nextDueAt(turn);
     if (dueAt === null) return;
     const wait = Math.min(Math.max(dueAt - this.clock.now(), 0), MAX_TIMER_MS);
     entry.timer = setTimeout(() => void this.tick(turn), wait).unref();
+  }
+
+  private close(turn: Turn): void {
+    this.entries.delete(key(turn));
+    for (const { callId } of turn.calls) this.byCall.delete(callId);
   }
 
   private async tick(ref: TurnRef): Promise<void> {

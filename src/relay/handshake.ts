@@ -1,0 +1,66 @@
+import { Injectable } from '@nestjs/common';
+import type { HandshakeError } from '@patchbay/protocol';
+import { PinoLogger } from 'nestjs-pino';
+import { AuthService } from '../auth/auth.service.js';
+import { ConnectedClient } from '../clients/connected-clients.js';
+import { DomainError } from '../common/domain-error.js';
+import { parseEnvelope } from '../common/envelope.js';
+import { Lifecycle } from '../common/lifecycle.js';
+import { WorkspacesService } from '../workspaces/workspaces.service.js';
+import { HandshakeDto } from './relay.dto.js';
+import { type RelaySocket, SocketLine } from './relay-socket.js';
+
+/** Admits clients: a valid token, a member of the workspace, a protocol that we speak. */
+@Injectable()
+export class Handshake {
+  constructor(
+    private readonly auth: AuthService,
+    private readonly workspaces: WorkspacesService,
+    private readonly lifecycle: Lifecycle,
+    private readonly logger: PinoLogger,
+  ) {
+    logger.setContext(Handshake.name);
+  }
+
+  /** Namespace middleware: a refusal reaches the client as `connect_error` with `err.data`. */
+  readonly admit = (socket: RelaySocket, next: (error?: Error & { data?: HandshakeError }) => void): void => {
+    this.check(socket).then(
+      () => next(),
+      (error: unknown) => next(this.refusal(error)),
+    );
+  };
+
+  private async check(socket: RelaySocket): Promise<void> {
+    if (this.lifecycle.stopping.aborted)
+      throw new DomainError('UNAVAILABLE', 'The server is stopping; try again.');
+    const auth = socket.handshake.auth as unknown;
+    const { user, expiresAt } = await this.auth.verifyAccessToken(tokenOf(auth));
+    const handshake = parseEnvelope(HandshakeDto, auth);
+    const workspaceId = handshake.workspaceId.toLowerCase();
+    await this.workspaces.requireRole(workspaceId, user.id);
+    const key = { workspaceId, userId: user.id, clientId: handshake.clientId };
+    const client = new ConnectedClient(
+      key,
+      new Set(handshake.tools),
+      handshake.maxInFlight,
+      new SocketLine(socket),
+    );
+    Object.assign(socket.data, { handshake, userId: user.id, tokenExpiresAt: expiresAt, client });
+  }
+
+  private refusal(error: unknown): Error & { data: HandshakeError } {
+    if (error instanceof DomainError) {
+      return Object.assign(new Error(error.message), { data: { code: error.code, message: error.message } });
+    }
+    this.logger.error({ err: error }, 'A handshake failed');
+    const message = 'The server could not check the handshake; try again.';
+    return Object.assign(new Error(message), { data: { code: 'INTERNAL_ERROR' as const, message } });
+  }
+}
+
+/** The token is checked before anything else, so that a stranger learns nothing of the rest. */
+function tokenOf(auth: unknown): string {
+  const token = typeof auth === 'object' && auth !== null ? (auth as { token?: unknown }).token : undefined;
+  if (typeof token === 'string' && token !== '') return token;
+  throw new DomainError('INVALID_TOKEN', 'No token in the handshake: send auth.token');
+}

@@ -1,0 +1,100 @@
+import { Injectable } from '@nestjs/common';
+import { PinoLogger } from 'nestjs-pino';
+import { ConnectedClients } from '../clients/connected-clients.js';
+import { Clock } from '../common/clock.js';
+import { Lifecycle } from '../common/lifecycle.js';
+import { Config } from '../config.js';
+import { Dispatcher } from '../turns/dispatcher.js';
+import { FloodGate } from './flood-gate.js';
+import { ignore, type RelaySocket } from './relay-socket.js';
+import { TokenWatch } from './token-watch.js';
+
+/** How long a client may take to send `client:resume`, in ms (contract.md section 5). */
+const RESUME_MS = 10_000;
+const EVENTS = new Set(['client:resume', 'tool:status', 'tool:result', 'auth:refresh']);
+
+interface Connection {
+  resumeTimer: NodeJS.Timeout;
+  token: TokenWatch;
+}
+
+/** The open connections: each must resume in time, keep its token fresh and not flood; all are told of a drain. */
+@Injectable()
+export class RelayConnections {
+  private readonly open_ = new Map<RelaySocket, Connection>();
+
+  constructor(
+    private readonly clients: ConnectedClients,
+    private readonly dispatcher: Dispatcher,
+    private readonly config: Config,
+    private readonly clock: Clock,
+    private readonly logger: PinoLogger,
+    lifecycle: Lifecycle,
+  ) {
+    logger.setContext(RelayConnections.name);
+    lifecycle.stopping.addEventListener('abort', () => this.drain());
+  }
+
+  open(socket: RelaySocket): void {
+    const { client, tokenExpiresAt, handshake } = socket.data;
+    const token = new TokenWatch(socket, () => this.clock.now());
+    const resumeTimer = setTimeout(() => socket.disconnect(true), RESUME_MS).unref();
+    this.open_.set(socket, { token, resumeTimer });
+    token.start(tokenExpiresAt);
+    this.watchEvents(socket);
+    this.clients.add(client);
+    const { name, version } = handshake;
+    this.logger.info({ ...client.key, name, version }, 'Client connected');
+  }
+
+  closed(socket: RelaySocket): void {
+    const connection = this.open_.get(socket);
+    if (!connection) return;
+    this.open_.delete(socket);
+    connection.token.stop();
+    clearTimeout(connection.resumeTimer);
+    this.clients.remove(socket.data.client);
+    this.logger.info({ ...socket.data.client.key }, 'Client left');
+  }
+
+  /** The client's journal was taken in: from now on it is sent calls. `resumed` are those that it has in hand. */
+  resumed(socket: RelaySocket, resumed: readonly string[]): void {
+    const connection = this.open_.get(socket);
+    if (!connection) return;
+    clearTimeout(connection.resumeTimer);
+    this.clients.markReady(socket.data.client, resumed);
+  }
+
+  renewed(socket: RelaySocket, expiresAt: number): void {
+    this.open_.get(socket)?.token.start(expiresAt);
+  }
+
+  private watchEvents(socket: RelaySocket): void {
+    const gate = new FloodGate(() => this.clock.now());
+    const limited = this.config.rateLimit !== null;
+    socket.use(([event, ...args], next) => {
+      const answer = args.at(-1) as unknown;
+      const refuse = (code: string, message: string): void => {
+        if (typeof answer === 'function') answer({ ok: false, error: { code, message } });
+      };
+      if (limited && !gate.pass()) {
+        refuse('RATE_LIMITED', 'Too many events; reconnect and slow down.');
+        return void setImmediate(() => socket.disconnect(true));
+      }
+      if (!EVENTS.has(event)) return refuse('NOT_FOUND', 'There is no such event.');
+      if (!socket.data.client.ready && event !== 'client:resume' && event !== 'auth:refresh') {
+        return refuse('CONFLICT', 'Send client:resume first.');
+      }
+      this.clients.touch(socket.data.client);
+      next();
+    });
+  }
+
+  /** Clients go elsewhere; what they have in hand is reported here or there. */
+  private drain(): void {
+    this.dispatcher.drain();
+    for (const socket of this.open_.keys()) {
+      socket.emit('server:draining', { reason: 'The server is stopping; reconnect in a moment.' }, ignore);
+    }
+  }
+}

@@ -1,0 +1,112 @@
+import {
+  ArrayMaxSize,
+  IsArray,
+  IsIn,
+  IsInt,
+  IsNumber,
+  IsOptional,
+  IsString,
+  IsUUID,
+  Matches,
+  Max,
+  MaxLength,
+  Min,
+} from 'class-validator';
+import { type Json, MAX_IN_FLIGHT, RELAY_PROTOCOL, type ResumeState } from '@patchbay/protocol';
+import { IsLine, Nested, Opaque } from '../common/envelope.decorators.js';
+import { ApprovalDto } from '../turns/approval.dto.js';
+
+const TURN_ID = /^[A-Za-z0-9._:-]{1,128}$/;
+const RESUME_STATES: readonly ResumeState[] = [
+  'acknowledged',
+  'awaiting_approval',
+  'running',
+  'succeeded',
+  'failed',
+  'denied',
+];
+
+/** Socket.IO handshake `auth`. */
+export class HandshakeDto {
+  @IsString()
+  @MaxLength(8192)
+  token!: string;
+
+  @IsUUID()
+  workspaceId!: string;
+
+  @IsLine(1, 256)
+  clientId!: string;
+
+  @IsLine(1, 256)
+  name!: string;
+
+  @IsLine(1, 64)
+  version!: string;
+
+  @IsIn([RELAY_PROTOCOL], { message: `must be ${RELAY_PROTOCOL}: this server speaks no other version` })
+  protocol!: typeof RELAY_PROTOCOL;
+
+  @IsArray()
+  @ArrayMaxSize(256)
+  @IsLine(1, 256, { each: true })
+  tools!: string[];
+
+  @IsOptional()
+  @IsInt()
+  @Min(1)
+  @Max(MAX_IN_FLIGHT)
+  maxInFlight: number = MAX_IN_FLIGHT;
+}
+
+class CallDto {
+  @Matches(TURN_ID, { message: 'must be a turnId' })
+  turnId!: string;
+
+  @IsUUID()
+  callId!: string;
+
+  @IsInt()
+  @Min(1)
+  attempt!: number;
+}
+
+export class ToolStatusDto extends CallDto {
+  @IsIn(['awaiting_approval', 'running'])
+  status!: 'awaiting_approval' | 'running';
+
+  @IsOptional()
+  @IsString()
+  @MaxLength(4096)
+  note?: string;
+
+  /** Share of the work that is done, 0 to 1. */
+  @IsOptional()
+  @IsNumber()
+  @Min(0)
+  @Max(1)
+  progress?: number;
+}
+
+/** What a report and a finished journal entry share. */
+class OutcomeDto extends CallDto {
+  @Opaque()
+  result?: Json;
+
+  @IsOptional()
+  @IsInt()
+  @Min(0)
+  @Max(Number.MAX_SAFE_INTEGER)
+  executionMs?: number;
+
+  @IsOptional()
+  @Nested(() => ApprovalDto)
+  approval?: ApprovalDto;
+}
+
+export class ToolResultDto extends OutcomeDto {}
+
+export class ResumeEntryDto extends OutcomeDto {
+  @IsIn(RESUME_STATES)
+  state!: ResumeState;
+}

@@ -1,0 +1,143 @@
+import { type OnModuleDestroy } from '@nestjs/common';
+import {
+  ConnectedSocket,
+  MessageBody,
+  type OnGatewayConnection,
+  type OnGatewayDisconnect,
+  type OnGatewayInit,
+  SubscribeMessage,
+  WebSocketGateway,
+} from '@nestjs/websockets';
+import { type Ack, MAX_RESUME_ENTRIES, RELAY_NAMESPACE, type ResumeAnswer } from '@patchbay/protocol';
+import { PinoLogger } from 'nestjs-pino';
+import { Subscription } from 'rxjs';
+import { AuthService } from '../auth/auth.service.js';
+import { ConnectedClients } from '../clients/connected-clients.js';
+import { Access } from '../common/access.js';
+import { isoTime } from '../common/clock.js';
+import { DomainError } from '../common/domain-error.js';
+import { parseEnvelope } from '../common/envelope.js';
+import { ClientReports } from '../turns/client-reports.js';
+import { WorkspacesService } from '../workspaces/workspaces.service.js';
+import { Handshake } from './handshake.js';
+import { ResumeEntryDto, ToolResultDto, ToolStatusDto } from './relay.dto.js';
+import type { RelayNamespace, RelaySocket } from './relay-socket.js';
+import { RelayConnections } from './relay-connections.js';
+
+/** The relay: what clients say over Socket.IO, each event acknowledged (contract.md section 5). */
+@WebSocketGateway({ namespace: RELAY_NAMESPACE })
+@Access('client')
+export class RelayGateway
+  implements OnGatewayInit, OnGatewayConnection, OnGatewayDisconnect, OnModuleDestroy
+{
+  private readonly subscriptions = new Subscription();
+
+  constructor(
+    private readonly handshake: Handshake,
+    private readonly connections: RelayConnections,
+    private readonly clients: ConnectedClients,
+    private readonly reports: ClientReports,
+    private readonly auth: AuthService,
+    private readonly workspaces: WorkspacesService,
+    private readonly logger: PinoLogger,
+  ) {
+    logger.setContext(RelayGateway.name);
+  }
+
+  afterInit(namespace: RelayNamespace): void {
+    namespace.use(this.handshake.admit);
+    this.subscriptions.add(
+      this.workspaces.memberRemoved$.subscribe(({ workspaceId, userId }) => {
+        for (const client of this.clients.ofUser(workspaceId, userId)) client.line.close();
+      }),
+    );
+  }
+
+  onModuleDestroy(): void {
+    this.subscriptions.unsubscribe();
+  }
+
+  handleConnection(socket: RelaySocket): void {
+    this.connections.open(socket);
+  }
+
+  handleDisconnect(socket: RelaySocket): void {
+    this.connections.closed(socket);
+  }
+
+  /** First after every connect: what the client's journal holds. Deliveries begin once it is answered. */
+  @SubscribeMessage('client:resume')
+  resume(@ConnectedSocket() socket: RelaySocket, @MessageBody() body: unknown): Promise<Ack<ResumeAnswer>> {
+    return this.acknowledge(async () => {
+      const entries = readEntries(body);
+      const { key } = socket.data.client;
+      const answer = await this.reports.resume(key, entries);
+      this.connections.resumed(socket, answer.resume);
+      await this.reports.takeUpPending(key);
+      return answer;
+    });
+  }
+
+  /** A step of a call that the client is handling. */
+  @SubscribeMessage('tool:status')
+  status(@ConnectedSocket() socket: RelaySocket, @MessageBody() body: unknown): Promise<Ack> {
+    return this.acknowledge(async () => {
+      const { status, note = null, ...call } = parseEnvelope(ToolStatusDto, body);
+      await this.reports.status(socket.data.client.key, call, status, note);
+      return {};
+    });
+  }
+
+  /** How a call ended; acknowledged once it is committed. */
+  @SubscribeMessage('tool:result')
+  result(
+    @ConnectedSocket() socket: RelaySocket,
+    @MessageBody() body: unknown,
+  ): Promise<Ack<{ duplicate?: true }>> {
+    return this.acknowledge(async () => {
+      const report = parseEnvelope(ToolResultDto, body);
+      const duplicate = await this.reports.result(socket.data.client.key, report, report);
+      return duplicate ? { duplicate: true as const } : {};
+    });
+  }
+
+  /** A new access token of the same user, before the old one expires. */
+  @SubscribeMessage('auth:refresh')
+  refresh(
+    @ConnectedSocket() socket: RelaySocket,
+    @MessageBody() token: unknown,
+  ): Promise<Ack<{ expiresAt: string }>> {
+    return this.acknowledge(async () => {
+      if (typeof token !== 'string')
+        throw new DomainError('VALIDATION_ERROR', 'auth:refresh takes the token, a string.');
+      const { user, expiresAt } = await this.auth.verifyAccessToken(token);
+      if (user.id !== socket.data.userId)
+        throw new DomainError('FORBIDDEN', 'The token belongs to another user.');
+      this.connections.renewed(socket, expiresAt);
+      return { expiresAt: isoTime(expiresAt) };
+    });
+  }
+
+  /** Every event is answered; no fault of one ends the connection. */
+  private async acknowledge<T extends object>(handle: () => Promise<T>): Promise<Ack<T>> {
+    try {
+      return { ok: true, ...(await handle()) };
+    } catch (error) {
+      if (error instanceof DomainError) {
+        const { code, message, extras } = error;
+        return { ok: false, error: { code, message, ...(extras.details && { details: extras.details }) } };
+      }
+      this.logger.error({ err: error }, 'A relay event failed');
+      return { ok: false, error: { code: 'INTERNAL_ERROR', message: 'The server failed; send it again.' } };
+    }
+  }
+}
+
+function readEntries(body: unknown): ResumeEntryDto[] {
+  if (!Array.isArray(body))
+    throw new DomainError('VALIDATION_ERROR', 'client:resume takes a list of journal entries.');
+  if (body.length > MAX_RESUME_ENTRIES) {
+    throw new DomainError('VALIDATION_ERROR', `client:resume takes at most ${MAX_RESUME_ENTRIES} entries.`);
+  }
+  return body.map((entry) => parseEnvelope(ResumeEntryDto, entry));
+}

@@ -1,0 +1,32 @@
+import { isoTime } from '../common/clock.js';
+import { ignore, type RelaySocket } from './relay-socket.js';
+
+/** How long before its token expires a client is warned, in ms (contract.md section 5). */
+const WARNING_MS = 60_000;
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+/** Warns a client that its token is about to expire, and ends the connection when it has. */
+export class TokenWatch {
+  private warning: NodeJS.Timeout | null = null;
+  private end: NodeJS.Timeout | null = null;
+
+  constructor(
+    private readonly socket: RelaySocket,
+    private readonly now: () => number,
+  ) {}
+
+  /** Starts, or starts anew, with a token that is good until `expiresAt` (epoch ms). */
+  start(expiresAt: number): void {
+    this.stop();
+    const left = Math.min(Math.max(expiresAt - this.now(), 0), MAX_TIMER_MS);
+    const warn = (): void =>
+      void this.socket.emit('auth:expiring', { expiresAt: isoTime(expiresAt) }, ignore);
+    this.warning = setTimeout(warn, Math.max(left - WARNING_MS, 0)).unref();
+    this.end = setTimeout(() => this.socket.disconnect(true), left).unref();
+  }
+
+  stop(): void {
+    if (this.warning) clearTimeout(this.warning);
+    if (this.end) clearTimeout(this.end);
+  }
+}

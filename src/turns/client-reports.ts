@@ -1,0 +1,162 @@
+import { Injectable } from '@nestjs/common';
+import { isFinal, type ResumeAnswer } from '@patchbay/protocol';
+import { PinoLogger } from 'nestjs-pino';
+import type { ClientKey } from '../clients/connected-clients.js';
+import { DomainError } from '../common/domain-error.js';
+import { TurnStore } from '../storage/ports/turns.store.js';
+import { Dispatcher } from './dispatcher.js';
+import { OpenTurns } from './open-turns.js';
+import { type ClaimedResult, Reports } from './reports.js';
+import type { Turn } from './turn.js';
+import type { TurnAnswer } from './turn-draft.js';
+import type { JournalEntry, Progress } from './turn-state.js';
+
+/** A call as a client names it. */
+export interface ClientCall {
+  turnId: string;
+  callId: string;
+}
+
+/** A journal entry as a client sends it. */
+export interface ClientEntry extends ClientCall, ClaimedResult {
+  state: Progress | 'succeeded' | 'failed' | 'denied';
+}
+
+/** What connected clients tell about the calls they hold (contract.md section 5). */
+@Injectable()
+export class ClientReports {
+  constructor(
+    private readonly store: TurnStore,
+    private readonly turns: OpenTurns,
+    private readonly dispatcher: Dispatcher,
+    private readonly reports: Reports,
+    private readonly logger: PinoLogger,
+  ) {
+    logger.setContext(ClientReports.name);
+  }
+
+  /** A step of a call. It may wait a moment for the result that often follows: both are one write then. */
+  async status(client: ClientKey, named: ClientCall, status: Progress, note: string | null): Promise<void> {
+    const turn = await this.turnOf(client, named);
+    const { callId } = named;
+    accept(
+      await this.turns.submit(
+        turn,
+        { type: 'progress', callId, clientId: client.clientId, status, note },
+        true,
+      ),
+    );
+  }
+
+  /** The end of a call; resolves once it is committed. True where the same report had come before. */
+  async result(client: ClientKey, named: ClientCall, claimed: ClaimedResult): Promise<boolean> {
+    const turn = await this.turnOf(client, named);
+    const call = turn.calls.find(({ callId }) => callId === named.callId)!;
+    const report = this.reports.check(call, claimed);
+    const { callId } = named;
+    const answer = await this.turns.submit(turn, {
+      type: 'report',
+      callId,
+      clientId: client.clientId,
+      report,
+    });
+    accept(answer);
+    return answer.ok && answer.duplicate === true;
+  }
+
+  /**
+   * Brings the server's view and a returning client's journal together. Every callId of the journal is in one of the two
+   * lists; calls that it lacks go back to pending.
+   */
+  async resume(client: ClientKey, journal: readonly ClientEntry[]): Promise<ResumeAnswer> {
+    const turns = await this.turnsOf(client, journal);
+    const answer: ResumeAnswer = { forget: [], resume: [] };
+    const answers = await Promise.all(
+      [...turns].map(([turn, entries]) => this.resumeTurn(client, turn, entries)),
+    );
+    for (const { forget, resume } of answers) {
+      answer.forget.push(...forget);
+      answer.resume.push(...resume);
+    }
+    const told = new Set([...answer.forget, ...answer.resume]);
+    for (const { callId } of journal) if (!told.has(callId)) answer.forget.push(callId);
+    return answer;
+  }
+
+  /** Takes up the user's pending calls, now that a client can have them. */
+  async takeUpPending({ workspaceId, userId }: ClientKey): Promise<void> {
+    for (const turn of await this.store.openOf(workspaceId, userId))
+      this.dispatcher.take(this.turns.watch(turn));
+  }
+
+  /** The user's turns that the client's return concerns, each with its part of the journal. */
+  private async turnsOf(
+    client: ClientKey,
+    journal: readonly ClientEntry[],
+  ): Promise<Map<Turn, ClientEntry[]>> {
+    const turns = new Map<Turn, ClientEntry[]>();
+    const byCall = new Map<string, Turn>();
+    const add = (turn: Turn): void => {
+      turns.set(turn, []);
+      for (const { callId } of turn.calls) byCall.set(callId, turn);
+    };
+    const open = await this.store.openOf(client.workspaceId, client.userId);
+    for (const turn of open) add(this.turns.watch(turn));
+    for (const entry of journal) {
+      if (!byCall.has(entry.callId)) {
+        const ended = await this.store.ofCall(client.workspaceId, entry.turnId, entry.callId);
+        if (ended?.userId !== client.userId) continue;
+        add(ended);
+      }
+      turns.get(byCall.get(entry.callId)!)!.push(entry);
+    }
+    return turns;
+  }
+
+  private async resumeTurn(
+    client: ClientKey,
+    turn: Turn,
+    entries: readonly ClientEntry[],
+  ): Promise<ResumeAnswer> {
+    const { clientId } = client;
+    const held = turn.calls.some((call) => call.clientId === clientId && !isFinal(call.status));
+    if (entries.length === 0 && !held) return { forget: [], resume: [] };
+    const checked = entries.map((entry) => this.journalEntry(turn, entry));
+    const answer = await this.turns.submit(turn, { type: 'resume', clientId, entries: checked });
+    if (!answer.ok) throw new DomainError(answer.code, answer.message);
+    const { forget = [], resume = [] } = answer;
+    return { forget, resume };
+  }
+
+  /** A result that breaks the schema does not end its call: the client is to carry on with it. */
+  private journalEntry(turn: Turn, entry: ClientEntry): JournalEntry {
+    const { callId, state } = entry;
+    if (state === 'acknowledged' || state === 'awaiting_approval' || state === 'running')
+      return { callId, state };
+    const call = turn.calls.find((candidate) => candidate.callId === callId)!;
+    try {
+      return { callId, state: this.reports.check(call, entry) };
+    } catch (error) {
+      if (!(error instanceof DomainError)) throw error;
+      this.logger.warn(
+        { callId, reason: error.message },
+        'A client resumed with a result that can not be taken',
+      );
+      return { callId, state: 'running' };
+    }
+  }
+
+  /** The turn of a call that a client names; NOT_FOUND where it is another user's, too. */
+  private async turnOf(client: ClientKey, { turnId, callId }: ClientCall): Promise<Turn> {
+    const turn = this.turns.ofCall(callId) ?? (await this.store.ofCall(client.workspaceId, turnId, callId));
+    const { workspaceId, userId } = client;
+    if (turn?.workspaceId !== workspaceId || turn.userId !== userId || turn.turnId !== turnId) {
+      throw new DomainError('NOT_FOUND', 'There is no such call for this client.');
+    }
+    return turn;
+  }
+}
+
+function accept(answer: TurnAnswer): void {
+  if (!answer.ok) throw new DomainError(answer.code, answer.message);
+}

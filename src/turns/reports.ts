@@ -1,0 +1,136 @@
+import { Injectable } from '@nestjs/common';
+import type { Json, ToolCallError } from '@patchbay/protocol';
+import { CatalogService } from '../catalog/catalog.service.js';
+import { describeFaults } from '../catalog/tool-schemas.js';
+import { DomainError } from '../common/domain-error.js';
+import type { ApprovalDto } from './approval.dto.js';
+import { digestOf } from './digest.js';
+import { subjectOf } from './subject.js';
+import type { Call } from './turn.js';
+import type { Report } from './turn-state.js';
+
+/** What a client says about the end of a call. */
+export interface ClaimedResult {
+  result?: Json;
+  executionMs?: number | null;
+  approval?: ApprovalDto | null;
+}
+
+/** Facts of a result that its audit event repeats; contents are never among them. */
+const SUMMARY_FIELDS = ['path', 'sizeBytes', 'hash'] as const;
+
+/** Checks what a client reports against the tool's contract, and says what it means for the call. */
+@Injectable()
+export class Reports {
+  constructor(private readonly catalog: CatalogService) {}
+
+  /** The report of a call; VALIDATION_ERROR where it breaks the response schema or contradicts its own decision. */
+  check(call: Call, { result = null, executionMs = null, approval = null }: ClaimedResult): Report {
+    if (approval?.decision === 'deny') return denial(call, result, executionMs, approval);
+    this.checkEdit(call, approval);
+    const faults = this.catalog.resultFaults(call.name, result);
+    if (faults.length > 0) {
+      throw new DomainError(
+        'VALIDATION_ERROR',
+        `The result breaks the schema of ${call.name}: ${describeFaults(faults)}`,
+        {
+          details: faults,
+        },
+      );
+    }
+    return outcome(result, executionMs, approval, call);
+  }
+
+  private checkEdit(call: Call, approval: ApprovalDto | null): void {
+    if (approval?.decision !== 'edit') return;
+    const { editedArguments } = approval;
+    if (editedArguments === undefined || editedArguments === null) {
+      throw new DomainError(
+        'VALIDATION_ERROR',
+        'With the decision edit, approval.editedArguments is required.',
+      );
+    }
+    const faults = this.catalog.argumentFaults(call.name, editedArguments);
+    if (faults.length > 0) {
+      throw new DomainError('VALIDATION_ERROR', `approval.editedArguments: ${describeFaults(faults)}`, {
+        details: faults,
+      });
+    }
+  }
+}
+
+function outcome(result: Json, executionMs: number | null, approval: ApprovalDto | null, call: Call): Report {
+  const facts = isObject(result) ? result : {};
+  const failed = facts.success === false;
+  const error = failed ? failure(facts) : null;
+  return {
+    status: failed ? 'failed' : 'succeeded',
+    result,
+    error,
+    executionMs,
+    digest: reportDigest(result, approval),
+    summary: {
+      ...call.subject,
+      success: !failed,
+      errorCode: error?.code ?? null,
+      ...Object.fromEntries(
+        SUMMARY_FIELDS.filter((field) => field in facts).map((field) => [field, facts[field]!]),
+      ),
+      ...approvalSummary(approval, call),
+    },
+  };
+}
+
+function failure({ errorCode, message }: { [key: string]: Json }): ToolCallError {
+  return {
+    code: typeof errorCode === 'string' ? errorCode : 'INTERNAL_ERROR',
+    message: typeof message === 'string' && message !== '' ? message : 'The tool reported failure.',
+  };
+}
+
+function denial(call: Call, result: Json, executionMs: number | null, approval: ApprovalDto): Report {
+  if (result !== null) {
+    throw new DomainError(
+      'VALIDATION_ERROR',
+      'With the decision deny, result must be null: nothing was executed.',
+    );
+  }
+  const message = approval.note?.trim() ? approval.note : 'The user denied this call.';
+  return {
+    status: 'denied',
+    result: null,
+    error: { code: 'DENIED', message },
+    executionMs,
+    digest: reportDigest(null, approval),
+    summary: { ...call.subject, success: false, errorCode: 'DENIED', ...approvalSummary(approval, call) },
+  };
+}
+
+/** attempt, executionMs and the time of the decision do not count: the same report sent again may differ in them. */
+function reportDigest(result: Json, approval: ApprovalDto | null): string {
+  return digestOf([result, approval && { ...approval, at: undefined }]);
+}
+
+/** The decision for the audit trail: of edited arguments where they point and their digest, never their content. */
+function approvalSummary(approval: ApprovalDto | null, call: Call): { [field: string]: Json } {
+  if (!approval) return {};
+  const { decision, by, at, note = null, rejectedChangeIds, editedArguments } = approval;
+  const edited = decision === 'edit' && {
+    ...subjectOf(call.name, editedArguments!),
+    sha256: digestOf(editedArguments),
+  };
+  return {
+    approval: {
+      decision,
+      by,
+      at,
+      note,
+      ...(rejectedChangeIds && { rejectedChangeIds }),
+      ...(edited && { edited }),
+    },
+  };
+}
+
+function isObject(value: Json): value is { [key: string]: Json } {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

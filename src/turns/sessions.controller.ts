@@ -1,0 +1,41 @@
+import { Body, Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
+import type { Session, User } from '@patchbay/protocol';
+import { Access, CurrentUser, WorkspaceId } from '../common/access.js';
+import { CreateSessionDto, SessionsQueryDto } from './sessions.dto.js';
+import { SessionsService } from './sessions.service.js';
+
+@Controller('workspaces/:workspaceId/sessions')
+@Access('member')
+export class SessionsController {
+  constructor(private readonly sessions: SessionsService) {}
+
+  /** Begins an agent conversation; the caller is its user. */
+  @Post()
+  @HttpCode(201)
+  create(
+    @WorkspaceId() workspaceId: string,
+    @CurrentUser() user: User,
+    @Body() request: CreateSessionDto,
+  ): Promise<Session> {
+    return this.sessions.create(workspaceId, user.id, request);
+  }
+
+  /** The caller's own sessions, newest first. */
+  @Get()
+  list(
+    @WorkspaceId() workspaceId: string,
+    @CurrentUser() user: User,
+    @Query() query: SessionsQueryDto,
+  ): Promise<{ sessions: Session[]; nextCursor: string | null }> {
+    return this.sessions.list(workspaceId, user.id, query);
+  }
+
+  @Get(':sessionId')
+  get(
+    @WorkspaceId() workspaceId: string,
+    @CurrentUser() user: User,
+    @Param('sessionId') sessionId: string,
+  ): Promise<Session> {
+    return this.sessions.get(workspaceId, sessionId, user.id);
+  }
+}

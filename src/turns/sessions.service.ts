@@ -1,0 +1,59 @@
+import { Injectable } from '@nestjs/common';
+import type { Session } from '@patchbay/protocol';
+import { Clock, isoTime } from '../common/clock.js';
+import { DomainError } from '../common/domain-error.js';
+import { isUuid, newId } from '../common/ids.js';
+import { type SessionRecord, SessionStore } from '../storage/ports/sessions.store.js';
+import { fieldError } from './turn-builder.js';
+import type { CreateSessionDto, SessionsQueryDto } from './sessions.dto.js';
+
+/** Agent conversations: who may post turns into them, and to which client their calls go. */
+@Injectable()
+export class SessionsService {
+  constructor(
+    private readonly store: SessionStore,
+    private readonly clock: Clock,
+  ) {}
+
+  async create(workspaceId: string, userId: string, request: CreateSessionDto): Promise<Session> {
+    const session: SessionRecord = {
+      id: newId(),
+      workspaceId,
+      conversationId: request.conversationId ?? newId(),
+      userId,
+      clientId: request.clientId ?? null,
+      createdAt: this.clock.now(),
+    };
+    await this.store.insert(session);
+    return sessionView(session);
+  }
+
+  /** The user's own sessions, newest first. */
+  async list(
+    workspaceId: string,
+    userId: string,
+    { limit, cursor }: SessionsQueryDto,
+  ): Promise<{ sessions: Session[]; nextCursor: string | null }> {
+    const found = await this.store.ofUser(workspaceId, userId, cursor ?? null, limit + 1);
+    const page = found.slice(0, limit);
+    return { sessions: page.map(sessionView), nextCursor: found.length > limit ? page.at(-1)!.id : null };
+  }
+
+  async get(workspaceId: string, sessionId: string, userId: string): Promise<Session> {
+    return sessionView(await this.requireOwn(workspaceId, sessionId, userId));
+  }
+
+  /** The session, for its own user alone. */
+  async requireOwn(workspaceId: string, sessionId: string, userId: string): Promise<SessionRecord> {
+    if (!isUuid(sessionId)) throw fieldError('sessionId', 'must be a UUID');
+    const session = await this.store.byId(workspaceId, sessionId.toLowerCase());
+    if (!session) throw new DomainError('NOT_FOUND', 'There is no such session in this workspace.');
+    if (session.userId !== userId) throw new DomainError('FORBIDDEN', 'The session belongs to another user.');
+    return session;
+  }
+}
+
+function sessionView({ id, createdAt, ...session }: SessionRecord): Session {
+  const { conversationId, workspaceId, userId, clientId } = session;
+  return { sessionId: id, conversationId, workspaceId, userId, clientId, createdAt: isoTime(createdAt) };
+}

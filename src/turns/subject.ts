@@ -1,0 +1,22 @@
+import type { Json } from '@patchbay/protocol';
+import type { CallSubject } from './turn.js';
+
+/** Longest path that an audit event repeats, in characters. */
+const MAX_PATH = 1024;
+
+/** What the audit events of a call say of its arguments, by tool: where it points, never what it carries. */
+const SUBJECTS: { [tool: string]: (args: { [key: string]: Json }) => CallSubject } = {
+  workspace_create_file: ({ path, overwrite }) => ({ path: shorten(path), overwrite: overwrite === true }),
+};
+
+/** The subject of a call. The arguments may break the tool's schema. */
+export function subjectOf(toolName: string, args: Json): CallSubject {
+  if (typeof args !== 'object' || args === null || Array.isArray(args)) return {};
+  const { path } = args;
+  return SUBJECTS[toolName]?.(args) ?? (typeof path === 'string' ? { path: shorten(path) } : {});
+}
+
+function shorten(path: Json | undefined): string | null {
+  if (typeof path !== 'string') return null;
+  return path.toWellFormed().replaceAll('\u0000', '\uFFFD').slice(0, MAX_PATH);
+}

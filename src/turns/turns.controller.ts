@@ -1,0 +1,99 @@
+import { Body, Controller, Get, Headers, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
+import type { InvokeResult, TurnEnvelope, User } from '@patchbay/protocol';
+import type { FastifyReply } from 'fastify';
+import { Access, CurrentUser, WorkspaceId } from '../common/access.js';
+import { DomainError } from '../common/domain-error.js';
+import type { TurnRef } from './turn.js';
+import { GetTurnQueryDto, PostResultsDto, PostTurnDto } from './turns.dto.js';
+import { TurnsService } from './turns.service.js';
+
+type Answer = InvokeResult<TurnEnvelope>;
+
+@Controller('workspaces/:workspaceId/sessions/:sessionId/turns')
+@Access('member')
+export class TurnsController {
+  constructor(private readonly turns: TurnsService) {}
+
+  /** Takes a turn of tool calls and waits for them to end: 200 with kind `final`, or 202 while some are open. */
+  @Post()
+  async post(
+    @WorkspaceId() workspaceId: string,
+    @Param('sessionId') sessionId: string,
+    @CurrentUser() user: User,
+    @Body() request: PostTurnDto,
+    @Headers('idempotency-key') key: string | undefined,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<Answer> {
+    return answered(reply, await this.turns.post(workspaceId, sessionId, user.id, request, checkKey(key)));
+  }
+
+  /** The turn as it stands, after waiting for its end for as long as `waitMs` says. */
+  @Get(':turnId')
+  async get(
+    @WorkspaceId() workspaceId: string,
+    @Param() params: TurnParams,
+    @CurrentUser() user: User,
+    @Query() { waitMs }: GetTurnQueryDto,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<Answer> {
+    return answered(reply, await this.turns.get(turnRef(workspaceId, params), user.id, waitMs));
+  }
+
+  /** Results from a client without a socket: all of them are taken, or none. */
+  @Post(':turnId/results')
+  async report(
+    @WorkspaceId() workspaceId: string,
+    @Param() params: TurnParams,
+    @CurrentUser() user: User,
+    @Body() { results }: PostResultsDto,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<Answer> {
+    return answered(reply, await this.turns.report(turnRef(workspaceId, params), user.id, results));
+  }
+
+  /** Ends all open calls of the turn; what has ended stays as it is. */
+  @Post(':turnId/cancel')
+  @HttpCode(200)
+  cancel(
+    @WorkspaceId() workspaceId: string,
+    @Param() params: TurnParams,
+    @CurrentUser() user: User,
+  ): Promise<Answer> {
+    return this.turns.cancel(turnRef(workspaceId, params), user.id, null);
+  }
+
+  /** Ends one call, if it has not ended yet. */
+  @Post(':turnId/tool-calls/:toolCallId/cancel')
+  @HttpCode(200)
+  cancelCall(
+    @WorkspaceId() workspaceId: string,
+    @Param() params: TurnParams,
+    @Param('toolCallId') toolCallId: string,
+    @CurrentUser() user: User,
+  ): Promise<Answer> {
+    return this.turns.cancel(turnRef(workspaceId, params), user.id, toolCallId);
+  }
+}
+
+interface TurnParams {
+  sessionId: string;
+  turnId: string;
+}
+
+function turnRef(workspaceId: string, { sessionId, turnId }: TurnParams): TurnRef {
+  return { workspaceId, sessionId: sessionId.toLowerCase(), turnId };
+}
+
+function answered(reply: FastifyReply, answer: Answer): Answer {
+  reply.status(answer.result.kind === 'final' ? 200 : 202);
+  return answer;
+}
+
+function checkKey(key: string | undefined): string | null {
+  if (key === undefined) return null;
+  if (/^[\x20-\x7e]{1,256}$/.test(key)) return key;
+  const fault = 'must be 1 to 256 printable ASCII characters';
+  throw new DomainError('VALIDATION_ERROR', `Idempotency-Key ${fault}`, {
+    fields: { 'Idempotency-Key': fault },
+  });
+}

@@ -1,0 +1,81 @@
+import { ArrayMinSize, IsArray, IsInt, IsOptional, Matches, Max, Min } from 'class-validator';
+import type { Json } from '@patchbay/protocol';
+import { FromIntegerText, IsLine, Nested, NestedList, Opaque } from '../common/envelope.decorators.js';
+import { ApprovalDto } from './approval.dto.js';
+
+/** turnId: 1 to 128 characters that need no escaping in a URL. */
+const TURN_ID = /^[A-Za-z0-9._:-]{1,128}$/;
+
+export class TimeoutsDto {
+  /** From acceptance to the client's acknowledgement, ms. */
+  @IsOptional()
+  @IsInt()
+  @Min(1)
+  deliveryMs?: number;
+
+  /** From there to running, ms. */
+  @IsOptional()
+  @IsInt()
+  @Min(1)
+  approvalMs?: number;
+
+  /** From there to the result, ms. */
+  @IsOptional()
+  @IsInt()
+  @Min(1)
+  executionMs?: number;
+}
+
+export class PostTurnDto {
+  @IsOptional()
+  @Matches(TURN_ID, { message: 'must be 1 to 128 of A-Z a-z 0-9 . _ : -' })
+  turnId?: string;
+
+  /** Calls in our own form, OpenAI's or Anthropic's. */
+  @IsArray()
+  @ArrayMinSize(1, { message: 'must have at least one call' })
+  @Opaque()
+  toolCalls!: unknown[];
+
+  /** How long the answer may wait for the calls to end, ms; 0 answers at once. */
+  @IsOptional()
+  @IsInt()
+  @Min(0)
+  waitMs?: number;
+
+  @IsOptional()
+  @Nested(() => TimeoutsDto)
+  timeouts?: TimeoutsDto;
+}
+
+export class GetTurnQueryDto {
+  /** How long the answer may wait for the calls to end, ms. */
+  @IsOptional()
+  @FromIntegerText()
+  @IsInt()
+  @Min(0)
+  waitMs = 0;
+}
+
+export class PostedResultDto {
+  @IsLine(1, 256)
+  toolCallId!: string;
+
+  @Opaque()
+  result?: Json;
+
+  @IsOptional()
+  @IsInt()
+  @Min(0)
+  @Max(Number.MAX_SAFE_INTEGER)
+  executionMs?: number;
+
+  @IsOptional()
+  @Nested(() => ApprovalDto)
+  approval?: ApprovalDto;
+}
+
+export class PostResultsDto {
+  @NestedList(() => PostedResultDto, 1000)
+  results!: PostedResultDto[];
+}
