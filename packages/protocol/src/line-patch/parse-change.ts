@@ -70,8 +70,9 @@ function parseCommon(object: JsonObject, trusted: boolean, report: Report): Comm
 }
 
 function parseNewLines(object: JsonObject, operation: Operation, trusted: boolean, report: Report) {
-  const newLines = parseLines(object, 'newLines', trusted, report) ?? [];
-  if (newLines.length === 0 && Array.isArray(own(object, 'newLines'))) {
+  const newLines = parseLines(object, 'newLines', trusted, report);
+  if (newLines === null) return { newLines: [] };
+  if (newLines.length === 0) {
     report('EMPTY_NEW_LINES', () =>
       operation === 'replace'
         ? 'newLines is empty. To remove lines use operation "delete" without newLines; ' +

@@ -1,0 +1,84 @@
+import { applyFilePatch, type FilePatch, invertFilePatch, parsePatchBatch } from './index.js';
+
+const SHA = '0'.repeat(64);
+const NEW_SHA = '1'.repeat(64);
+
+function inverseOf(content: string, ...changes: unknown[]): FilePatch {
+  const file = { docPath: 'a', fileKey: 'f', fileLabel: 'L', originalSha256: SHA, changes };
+  const parsed = parsePatchBatch({ files: [file] });
+  if (!parsed.ok) throw new Error(JSON.stringify(parsed.faults));
+  const patch = parsed.batch.files[0] as FilePatch;
+  const result = invertFilePatch(Buffer.from(content), patch, NEW_SHA);
+  if (!result.ok) throw new Error(JSON.stringify(result.faults));
+  const applied = applyFilePatch(Buffer.from(content), patch);
+  const back = applied.ok && applyFilePatch(applied.bytes, result.patch);
+  expect(back && back.ok && Buffer.from(back.bytes).toString()).toBe(content);
+  return result.patch;
+}
+
+const range = (operation: string, startLine: number, endLine: number, expectedOriginalLines: string[]) => ({
+  operation,
+  startLine,
+  endLine,
+  expectedOriginalLines,
+});
+const insert = (afterLine: number, ...newLines: string[]) => ({ operation: 'insert', afterLine, newLines });
+
+describe('inverting a file patch', () => {
+  it('names the new sha256 and keeps docPath, keys and why', () => {
+    const inverse = inverseOf('a\n', { ...insert(0, 'x'), changeKey: 'k', description: 'add x' });
+    expect(inverse).toMatchObject({
+      docPath: 'a',
+      fileKey: 'f',
+      fileLabel: 'Revert: L',
+      originalSha256: NEW_SHA,
+    });
+    expect(inverse.changes[0]).toMatchObject({ changeKey: 'k', description: 'Revert: add x' });
+  });
+
+  it('turns each change into its opposite at the place in the new file', () => {
+    const inverse = inverseOf('a\nb\nc\nd\n', insert(0, 'x', 'y'), range('delete', 2, 2, ['b']), {
+      ...range('replace', 3, 3, ['c']),
+      newLines: ['C', 'CC'],
+    });
+    expect(inverse.changes).toMatchObject([
+      range('delete', 1, 2, ['x', 'y']),
+      insert(3, 'b'),
+      { ...range('replace', 4, 5, ['C', 'CC']), newLines: ['c'] },
+    ]);
+  });
+
+  it('carries newEndings only where the line rules would not restore the endings', () => {
+    const plain = inverseOf('a\r\nb\r\n', range('delete', 2, 2, ['b']));
+    expect(plain.changes[0]).not.toHaveProperty('newEndings');
+    const exact = inverseOf('a\r\nb\nc\r\n', range('delete', 2, 2, ['b']));
+    expect(exact.changes[0]).toMatchObject({ newLines: ['b'], newEndings: ['\n'] });
+  });
+
+  it('takes back the ending that an append gave to the last line', () => {
+    expect(inverseOf('a\nb', insert(2, 'x'), insert(2, 'y')).changes).toMatchObject([
+      { ...range('replace', 2, 3, ['b', 'x']), newLines: ['b'] },
+      range('delete', 4, 4, ['y']),
+    ]);
+  });
+
+  it('restores a last line without ending, a carriage return in a line, and an emptied file', () => {
+    inverseOf('a\nb', range('delete', 2, 2, ['b']));
+    inverseOf('a\rb\n', range('delete', 1, 1, ['a\rb']));
+    inverseOf('\uFEFFa\r\nb', range('delete', 1, 2, ['a', 'b']));
+    inverseOf('a\nb', { ...range('replace', 2, 2, ['b']), newLines: [''] });
+  });
+
+  it('needs the batch to be trusted when it carries newEndings', () => {
+    const inverse = inverseOf('a\nb', range('delete', 2, 2, ['b']));
+    expect(parsePatchBatch({ files: [inverse] }).ok).toBe(false);
+    expect(parsePatchBatch({ files: [inverse] }, { trusted: true }).ok).toBe(true);
+  });
+
+  it('reports why a patch that does not apply has no inverse', () => {
+    const changes = [{ ...insert(5, 'x'), changeKey: null, description: null }] as FilePatch['changes'];
+    const patch: FilePatch = { docPath: 'a', fileKey: null, fileLabel: null, originalSha256: SHA, changes };
+    const result = invertFilePatch(Buffer.from('a\n'), patch, NEW_SHA);
+    expect(result).toMatchObject({ ok: false, faults: [{ code: 'RANGE_BEYOND_END' }] });
+  });
+});

@@ -1,0 +1,94 @@
+import { Ajv } from 'ajv';
+import { parsePatchBatch } from '../line-patch/index.js';
+import { type WritePatchResult, writePatch } from './write-patch.js';
+
+const ajv = new Ajv({ strict: true, strictTypes: true, allErrors: true });
+const isRequest = ajv.compile(writePatch.requestSchema);
+const isResponse = ajv.compile(writePatch.responseSchema);
+
+const SHA = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
+const changes = [
+  { changeKey: 'k', operation: 'insert', description: 'why', afterLine: 5, newLines: ['using A;'] },
+  { operation: 'replace', startLine: 42, endLine: 42, expectedOriginalLines: ['a'], newLines: ['a', 'b'] },
+  { operation: 'delete', startLine: 100, endLine: 101, expectedOriginalLines: ['', 'x'] },
+];
+const file = { fileKey: 'f', docPath: 'repo/a.cs', originalSha256: SHA, fileLabel: 'l', changes };
+const request = { batchLabel: 'l', batchKey: 'k', files: [file] };
+
+function resultWith(
+  success: boolean,
+  ...files: Partial<WritePatchResult['files'][number]>[]
+): WritePatchResult {
+  const change = { changeId: 'c', changeKey: null, description: null, errorCode: null, message: null };
+  const base = { filePatchId: 'p', fileKey: null, docPath: 'a', originalSha256: SHA, versionId: null };
+  return {
+    success,
+    batchId: 'b',
+    batchKey: null,
+    batchLabel: null,
+    files: files.map((more) => ({
+      ...base,
+      status: 'applied',
+      newSha256: SHA,
+      errorCode: null,
+      message: null,
+      changes: [{ ...change, operation: 'insert', status: 'applied' }],
+      ...more,
+    })),
+  };
+}
+
+describe('the contract of workspace_write_patch', () => {
+  it('takes a request with all three operations, in the schema as in the parser', () => {
+    expect(isRequest(request)).toBe(true);
+    expect(parsePatchBatch(request).ok).toBe(true);
+  });
+
+  it.each([
+    ['an unknown field', { ...request, mode: 'force' }],
+    ['no files', { files: [] }],
+    ['no change', { files: [{ ...file, changes: [] }] }],
+    ['newLines on a delete', { files: [{ ...file, changes: [{ ...changes[2], newLines: ['x'] }] }] }],
+    ['empty newLines', { files: [{ ...file, changes: [{ ...changes[0], newLines: [] }] }] }],
+    ['a number as a string', { files: [{ ...file, changes: [{ ...changes[0], afterLine: '5' }] }] }],
+    ['newEndings', { files: [{ ...file, changes: [{ ...changes[0], newEndings: ['\n'] }] }] }],
+    ['a short sha256', { files: [{ ...file, originalSha256: 'abc' }] }],
+  ])('refuses %s, in the schema as in the parser', (_what, input) => {
+    expect(isRequest(input)).toBe(false);
+    expect(parsePatchBatch(input).ok).toBe(false);
+  });
+
+  it('takes a result that succeeded, also when a person rejected a file', () => {
+    expect(isResponse(resultWith(true, {}))).toBe(true);
+    expect(isResponse(resultWith(true, {}, { status: 'rejected', newSha256: null }))).toBe(true);
+  });
+
+  it('takes a result that failed and says why', () => {
+    const conflict = {
+      status: 'conflict',
+      newSha256: null,
+      errorCode: 'STALE',
+      message: 'moved on',
+    } as const;
+    expect(isResponse(resultWith(false, conflict, { status: 'skipped', newSha256: null }))).toBe(true);
+    expect(isResponse(resultWith(false, { ...conflict, errorCode: null }))).toBe(false);
+  });
+
+  it('refuses a result whose success contradicts its files', () => {
+    expect(isResponse(resultWith(true, { status: 'rejected', newSha256: null }))).toBe(false);
+    expect(isResponse(resultWith(true, {}, { status: 'failed', newSha256: null, errorCode: 'X' }))).toBe(
+      false,
+    );
+    expect(isResponse(resultWith(false, {}))).toBe(false);
+  });
+
+  it('refuses a result without ids or without the hash of what was written', () => {
+    expect(isResponse(resultWith(true, { newSha256: null }))).toBe(false);
+    const { batchId: _none, ...rest } = resultWith(true, {});
+    expect(isResponse(rest)).toBe(false);
+  });
+
+  it('tells the model which text outranks which', () => {
+    expect(writePatch.guidance).toContain('Active file before Cloud file, and search results never');
+  });
+});
