@@ -1,0 +1,54 @@
+import { type DynamicModule, Module } from '@nestjs/common';
+import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, APP_PIPE } from '@nestjs/core';
+import type { DestinationStream } from 'pino';
+import { AuditModule } from './audit/audit.module.js';
+import { AuthModule } from './auth/auth.module.js';
+import { CatalogModule } from './catalog/catalog.module.js';
+import type { Clock } from './common/clock.js';
+import { ConfigModule } from './common/config.module.js';
+import { EnvelopePipe } from './common/envelope.pipe.js';
+import { BodyInterceptor } from './common/http/body.interceptor.js';
+import { ErrorFilter } from './common/http/error.filter.js';
+import { loggingModule } from './common/logging.module.js';
+import { RateLimitGuard } from './common/rate-limit.guard.js';
+import { RateLimitModule } from './common/rate-limit.module.js';
+import type { Config } from './config.js';
+import { OpsModule } from './ops/ops.module.js';
+import { RelayModule } from './relay/relay.module.js';
+import { TurnsModule } from './turns/turns.module.js';
+import { AccessGuard } from './workspaces/access.guard.js';
+import { WorkspacesModule } from './workspaces/workspaces.module.js';
+
+/** What the process hands in. */
+export interface AppParts {
+  config: Config;
+  clock?: Clock | undefined;
+  /** Where log lines go; stdout by default. */
+  logDestination?: DestinationStream | undefined;
+}
+
+@Module({
+  imports: [
+    AuthModule,
+    WorkspacesModule,
+    CatalogModule,
+    TurnsModule,
+    RelayModule,
+    AuditModule,
+    OpsModule,
+    RateLimitModule,
+  ],
+  // In this order a request passes them: who it is, how often, then its body is read, and checked.
+  providers: [
+    { provide: APP_FILTER, useClass: ErrorFilter },
+    { provide: APP_GUARD, useClass: AccessGuard },
+    { provide: APP_GUARD, useClass: RateLimitGuard },
+    { provide: APP_INTERCEPTOR, useClass: BodyInterceptor },
+    { provide: APP_PIPE, useClass: EnvelopePipe },
+  ],
+})
+export class AppModule {
+  static with({ config, clock, logDestination }: AppParts): DynamicModule {
+    return { module: AppModule, imports: [ConfigModule.with(config, clock), loggingModule(logDestination)] };
+  }
+}

@@ -1,0 +1,65 @@
+import { IsBoolean, IsInt, IsISO8601, IsOptional, IsUUID, Max, Min } from 'class-validator';
+import { FromBooleanText, FromIntegerText, IsLine } from '../common/envelope.decorators.js';
+
+/** What an auditor may ask by; parts that are left out do not restrict. */
+export class AuditQueryDto {
+  @IsOptional()
+  @IsUUID()
+  sessionId?: string;
+
+  @IsOptional()
+  @IsLine(1, 256)
+  conversationId?: string;
+
+  @IsOptional()
+  @IsLine(1, 128)
+  turnId?: string;
+
+  @IsOptional()
+  @IsLine(1, 256)
+  toolCallId?: string;
+
+  @IsOptional()
+  @IsLine(1, 256)
+  toolName?: string;
+
+  /** Name of the event, such as `Tool.CreateFile.Forwarded`. */
+  @IsOptional()
+  @IsLine(1, 300)
+  event?: string;
+
+  @IsOptional()
+  @FromBooleanText()
+  @IsBoolean()
+  success?: boolean;
+
+  @IsOptional()
+  @IsLine(1, 256)
+  errorCode?: string;
+
+  @IsOptional()
+  @IsLine(1, 1024)
+  path?: string;
+
+  /** Earliest time, ISO 8601, inclusive. */
+  @IsOptional()
+  @IsISO8601({ strict: true })
+  from?: string;
+
+  /** Latest time, ISO 8601, inclusive. */
+  @IsOptional()
+  @IsISO8601({ strict: true })
+  to?: string;
+
+  @IsOptional()
+  @FromIntegerText()
+  @IsInt()
+  @Min(1)
+  @Max(500)
+  limit = 100;
+
+  /** `nextCursor` of the page before. */
+  @IsOptional()
+  @IsLine(1, 64)
+  cursor?: string;
+}

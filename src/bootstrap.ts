@@ -1,0 +1,29 @@
+import { NestFactory } from '@nestjs/core';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { Logger } from 'nestjs-pino';
+import { AppModule, type AppParts } from './app.module.js';
+import { fastifyAdapter, refuseWhileStopping } from './common/http/fastify.js';
+import { Lifecycle } from './common/lifecycle.js';
+import { Config } from './config.js';
+import { RelayIoAdapter } from './relay/relay-io.adapter.js';
+
+const API_PREFIX = 'api/v1';
+const OUTSIDE_THE_PREFIX = ['health/live', 'health/ready'];
+
+/** The whole server, ready to be initialised by `listen()` or `init()`. Without a config it takes the environment's. */
+export async function createApp(parts: Partial<AppParts> = {}): Promise<NestFastifyApplication> {
+  const config = parts.config ?? Config.load();
+  const app = await NestFactory.create<NestFastifyApplication>(
+    AppModule.with({ ...parts, config }),
+    fastifyAdapter(),
+    // A start that fails is reported by whoever starts the server, in one line: no stack, no log of what went well.
+    { bodyParser: false, bufferLogs: true, autoFlushLogs: false, abortOnError: false },
+  );
+  app.useLogger(app.get(Logger));
+  app.flushLogs();
+  refuseWhileStopping(app.getHttpAdapter().getInstance(), app.get(Lifecycle));
+  app.useWebSocketAdapter(new RelayIoAdapter(app, config));
+  app.setGlobalPrefix(API_PREFIX, { exclude: OUTSIDE_THE_PREFIX });
+  if (config.origins.length > 0) app.enableCors({ origin: [...config.origins], credentials: true });
+  return app;
+}
