@@ -77,6 +77,22 @@ export function IsLine(min: number, max: number, options?: ValidationOptions): P
     });
 }
 
+/** A string without lone surrogates, which no UTF-8 text can hold. */
+export function IsWellFormed(options?: ValidationOptions): PropertyDecorator {
+  return (target, property) =>
+    registerDecorator({
+      name: 'isWellFormed',
+      target: target.constructor,
+      propertyName: String(property),
+      ...(options && { options }),
+      validator: {
+        validate: (value: unknown) => typeof value === 'string' && value.isWellFormed(),
+        defaultMessage: (args?: ValidationArguments) =>
+          typeof args?.value === 'string' ? 'has a lone surrogate' : 'must be a string',
+      },
+    });
+}
+
 function lineFault(value: unknown, min: number, max: number): string | null {
   if (typeof value !== 'string') return 'must be a string';
   if (!value.isWellFormed()) return 'has a lone surrogate';

@@ -1,0 +1,29 @@
+import { Module } from '@nestjs/common';
+import { JwtModule } from '@nestjs/jwt';
+import { Config } from '../config.js';
+import { RateLimitModule } from '../common/rate-limit.module.js';
+import { StorageModule } from '../storage/storage.module.js';
+import { AccessTokens } from './access-tokens.js';
+import { AuthController } from './auth.controller.js';
+import { AuthService } from './auth.service.js';
+import { jwtSecret } from './jwt-secret.js';
+import { Logins } from './logins.js';
+
+@Module({
+  imports: [
+    StorageModule,
+    RateLimitModule,
+    JwtModule.registerAsync({
+      inject: [Config],
+      useFactory: async (config: Config) => ({
+        secret: await jwtSecret(config),
+        signOptions: { algorithm: 'HS256' as const },
+        verifyOptions: { algorithms: ['HS256' as const] },
+      }),
+    }),
+  ],
+  controllers: [AuthController],
+  providers: [AuthService, AccessTokens, Logins],
+  exports: [AuthService],
+})
+export class AuthModule {}

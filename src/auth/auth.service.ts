@@ -1,0 +1,91 @@
+import { Injectable } from '@nestjs/common';
+import type { Credentials, User } from '@patchbay/protocol';
+import { Config } from '../config.js';
+import { Clock } from '../common/clock.js';
+import { DomainError } from '../common/domain-error.js';
+import { newId } from '../common/ids.js';
+import { tooManyRequests } from '../common/rate-limit.guard.js';
+import { RateWindows } from '../common/rate-windows.js';
+import { UserStore, type UserRecord } from '../storage/ports/users.store.js';
+import { AccessTokens, type VerifiedToken } from './access-tokens.js';
+import type { LoginDto, RegisterDto } from './auth.dto.js';
+import { Logins } from './logins.js';
+import { hashPassword, verifyPassword } from './password.js';
+
+const FAILED_LOGINS = 10;
+const FAILED_LOGINS_WINDOW_MS = 15 * 60_000;
+
+/** Accounts, logins, and who a token stands for. */
+@Injectable()
+export class AuthService {
+  constructor(
+    private readonly config: Config,
+    private readonly clock: Clock,
+    private readonly users: UserStore,
+    private readonly logins: Logins,
+    private readonly tokens: AccessTokens,
+    private readonly windows: RateWindows,
+  ) {}
+
+  /** Makes an account and logs it in; CONFLICT where the email has one. */
+  async register({ email, password, fullName }: RegisterDto): Promise<Credentials> {
+    const user: UserRecord = {
+      id: newId(),
+      email: normalizeEmail(email),
+      fullName: fullName ?? null,
+      passwordHash: await hashPassword(password),
+      createdAt: this.clock.now(),
+    };
+    if (!(await this.users.insert(user)))
+      throw new DomainError('CONFLICT', 'This email has an account already');
+    return this.credentials(user, await this.logins.begin(user.id));
+  }
+
+  /** The same refusal, after the same time, for an unknown email and for a wrong password. */
+  async login({ email, password }: LoginDto): Promise<Credentials> {
+    const normalized = normalizeEmail(email);
+    const attempts = `login:${normalized}`;
+    // Counted before the password is checked, so that attempts side by side count too; a success takes them back.
+    this.countAttempt(attempts);
+    const user = await this.users.byEmail(normalized);
+    if (!(await verifyPassword(password, user?.passwordHash ?? null)) || user === null) {
+      throw new DomainError('INVALID_TOKEN', 'Email or password is wrong');
+    }
+    this.windows.clear(attempts);
+    return this.credentials(user, await this.logins.begin(user.id));
+  }
+
+  /** New tokens for the newest refresh token of a login; an older one ends the whole login. */
+  async refresh(refreshToken: string): Promise<Credentials> {
+    const next = await this.logins.rotate(refreshToken);
+    const user = await this.users.byId(next.userId);
+    if (user === null) throw new DomainError('INVALID_TOKEN', 'The refresh token is not valid');
+    return this.credentials(user, next.refreshToken);
+  }
+
+  /** Ends the login; access tokens live on until they expire. A token that is unknown is as good as logged out. */
+  async logout(refreshToken: string): Promise<void> {
+    await this.logins.end(refreshToken);
+  }
+
+  /** Whose token it is and until when; throws INVALID_TOKEN. For HTTP and the relay alike. */
+  async verifyAccessToken(token: string): Promise<VerifiedToken> {
+    return this.tokens.verify(token);
+  }
+
+  private countAttempt(key: string): void {
+    if (this.config.rateLimit === null) return;
+    const retryAfterSeconds = this.windows.hit(key, FAILED_LOGINS_WINDOW_MS, FAILED_LOGINS);
+    if (retryAfterSeconds !== null) throw tooManyRequests(retryAfterSeconds);
+  }
+
+  private credentials({ id, email, fullName }: UserRecord, refreshToken: string): Credentials {
+    const user: User = { id, email, fullName };
+    return { user, accessToken: this.tokens.sign(user), refreshToken, expiresIn: this.tokens.lifeSeconds };
+  }
+}
+
+/** Emails differ neither by case nor by Unicode form. */
+export function normalizeEmail(email: string): string {
+  return email.normalize('NFC').toLowerCase();
+}

@@ -1,0 +1,21 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Config } from '../config.js';
+
+const FILE = 'jwt-secret';
+
+/** The configured secret; else, outside production, one that is made once and kept in the data directory. */
+export async function jwtSecret({ jwtSecret: configured, dataDir }: Config): Promise<string> {
+  if (configured !== null) return configured;
+  const path = join(dataDir, FILE);
+  await mkdir(dataDir, { recursive: true });
+  try {
+    await writeFile(path, randomBytes(48).toString('base64url'), { flag: 'wx', mode: 0o600 });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
+  const secret = await readFile(path, 'utf8');
+  if (secret.length < 32) throw new Error(`${path} is damaged; remove it to have a new secret made`);
+  return secret;
+}

@@ -1,0 +1,33 @@
+import { type ArgumentsHost, Catch, type ExceptionFilter, Logger } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
+import { answerOf, type ErrorAnswer } from './error-answer.js';
+
+/** Answers every error of an HTTP request, also those of unknown routes and of Fastify itself. */
+@Catch()
+export class ErrorFilter implements ExceptionFilter {
+  private readonly logger = new Logger('Http');
+
+  catch(error: unknown, host: ArgumentsHost): void {
+    // Errors of relay events reach this filter too where a gateway has none of its own: they are not answered here.
+    if (host.getType() !== 'http') throw error;
+    const answer = answerOf(error);
+    if (answer.unexpected) this.logger.error(error);
+    sendError(host.switchToHttp().getResponse<FastifyReply>(), answer);
+  }
+}
+
+/** Sends the answer, unless one has begun already: then the connection ends, so that nobody takes it for whole. */
+export function sendError(reply: FastifyReply, answer: ErrorAnswer): void {
+  if (reply.sent || reply.raw.headersSent) {
+    reply.raw.destroy();
+    return;
+  }
+  if (answer.retryAfterSeconds !== undefined) {
+    void reply.header('Retry-After', Math.max(1, Math.ceil(answer.retryAfterSeconds)));
+  }
+  void reply
+    .status(answer.status)
+    .header('Content-Type', 'application/json; charset=utf-8')
+    .header('Cache-Control', 'no-store')
+    .send(answer.body);
+}

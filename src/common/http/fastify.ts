@@ -1,0 +1,90 @@
+import { FastifyAdapter } from '@nestjs/platform-fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Socket } from 'node:net';
+import { DomainError } from '../domain-error.js';
+import type { Lifecycle } from '../lifecycle.js';
+import { answerOf } from './error-answer.js';
+import { sendError } from './error.filter.js';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The Content-Type header, kept from Fastify. */
+    contentType: string | undefined;
+  }
+}
+
+/** Ids, names and paths in a URL are bounded by their routes, with a message; this only has to be above all of them. */
+const MAX_PARAM_LENGTH = 16_384;
+const REQUEST_TIMEOUT_MS = 300_000;
+
+/** Fastify as Patchbay wants it: its own refusals in our form too, and no body read before the guards. */
+export function fastifyAdapter(): FastifyAdapter {
+  const adapter = new FastifyAdapter({
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    routerOptions: { maxParamLength: MAX_PARAM_LENGTH },
+    // Requests on open connections are answered to the end of a stop; the hook below refuses new ones in our form.
+    return503OnClosing: false,
+    frameworkErrors: (error: Error, _request: FastifyRequest, reply: FastifyReply) =>
+      sendError(reply, answerOf(error)),
+    clientErrorHandler: refuseUnreadable,
+  });
+  leaveBodiesUnread(adapter.getInstance());
+  return adapter;
+}
+
+/** From the moment when the server begins to stop, only its health is still answered. */
+export function refuseWhileStopping(fastify: FastifyInstance, lifecycle: Lifecycle): void {
+  fastify.addHook('onRequest', (request, reply, done) => {
+    if (!lifecycle.stopping.aborted || request.url.startsWith('/health/')) return done();
+    void reply.header('Connection', 'close');
+    done(new DomainError('UNAVAILABLE', 'The server is stopping; try again'));
+  });
+}
+
+function leaveBodiesUnread(fastify: FastifyInstance): void {
+  fastify.removeAllContentTypeParsers();
+  fastify.decorateRequest('contentType', undefined);
+  fastify.addContentTypeParser('*', (_request, _payload, done) => done(null, undefined));
+  fastify.addHook('onRequest', (request, _reply, done) => {
+    done(
+      hasMalformedQuery(request.url)
+        ? new DomainError('VALIDATION_ERROR', 'The URL is not valid percent-encoding')
+        : undefined,
+    );
+  });
+  // Without this Fastify would judge the content type before the guards have seen who asks.
+  fastify.addHook('preParsing', (request, _reply, payload, done) => {
+    request.contentType = request.raw.headers['content-type'];
+    delete request.raw.headers['content-type'];
+    done(null, payload);
+  });
+}
+
+/** Fastify refuses bad escapes in a path, and passes those in a query on as they are. */
+function hasMalformedQuery(url: string): boolean {
+  const query = url.indexOf('?');
+  if (query === -1 || !url.includes('%', query)) return false;
+  try {
+    decodeURIComponent(url.slice(query + 1));
+    return false;
+  } catch {
+    return true;
+  }
+}
+
+/** What Node could not read as a request. */
+function refuseUnreadable(error: Error & { code?: string }, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || socket.destroyed) return;
+  if (!socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const { status, body } = answerOf(
+    new DomainError('VALIDATION_ERROR', 'The request is not readable as HTTP'),
+  );
+  const text = JSON.stringify(body);
+  socket.end(
+    `HTTP/1.1 ${status} Bad Request\r\nConnection: close\r\nContent-Type: application/json; charset=utf-8\r\n` +
+      `Content-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`,
+  );
+}

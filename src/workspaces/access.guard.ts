@@ -1,0 +1,72 @@
+import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
+import type { User } from '@patchbay/protocol';
+import { AuthService } from '../auth/auth.service.js';
+import { isForeignOrigin, tokenOf } from '../auth/request-token.js';
+import { ACCESS_RULE, type AccessedRequest, type AccessRule } from '../common/access.js';
+import { DomainError } from '../common/domain-error.js';
+import { isUuid } from '../common/ids.js';
+import { Config } from '../config.js';
+import { ownersOnly, WorkspacesService } from './workspaces.service.js';
+
+/** Holds every route and relay event to its `@Access` rule, and refuses what has none. */
+@Injectable()
+export class AccessGuard implements CanActivate {
+  constructor(
+    private readonly config: Config,
+    private readonly reflector: Reflector,
+    private readonly auth: AuthService,
+    private readonly workspaces: WorkspacesService,
+  ) {}
+
+  async canActivate(context: ExecutionContext): Promise<boolean> {
+    const rule = this.reflector.getAllAndOverride<AccessRule | undefined>(ACCESS_RULE, [
+      context.getHandler(),
+      context.getClass(),
+    ]);
+    // A socket proved who it is in its handshake; no connection gets here without.
+    if (context.getType() === 'ws') return rule === 'client';
+    if (rule === 'public') return true;
+    if (rule === undefined || rule === 'client') throw new DomainError('FORBIDDEN', 'Access forbidden');
+
+    const request = context.switchToHttp().getRequest<AccessedRequest>();
+    const user = await this.userOf(request);
+    request.access = rule === 'user' ? { user } : await this.membershipOf(request, user, rule);
+    return true;
+  }
+
+  private async userOf({ headers, method }: AccessedRequest): Promise<User> {
+    const found = tokenOf(headers);
+    if (found === null) throw noValidToken();
+    const { user } = await this.auth.verifyAccessToken(found.token).catch((error: unknown) => {
+      // One message for whatever is wrong with a token (spec/workspace-tools-api.md).
+      throw error instanceof DomainError && error.code === 'INVALID_TOKEN' ? noValidToken() : error;
+    });
+    const isWrite = method !== 'GET' && method !== 'HEAD';
+    // A browser sends its cookie with whatever a foreign page submits; a header it sends only for those we trust.
+    if (found.source === 'cookie' && isWrite && isForeignOrigin(headers, this.config.origins)) {
+      throw new DomainError('FORBIDDEN', 'Access forbidden: this origin may not write with a cookie');
+    }
+    return user;
+  }
+
+  private async membershipOf(
+    { params }: AccessedRequest,
+    user: User,
+    rule: 'member' | 'owner',
+  ): Promise<AccessedRequest['access']> {
+    const { workspaceId } = params as { workspaceId?: string };
+    if (!isUuid(workspaceId)) {
+      throw new DomainError('VALIDATION_ERROR', 'The workspace id is not a UUID', {
+        fields: { workspaceId: 'is not a UUID' },
+      });
+    }
+    const role = await this.workspaces.requireRole(workspaceId, user.id);
+    if (rule === 'owner' && role !== 'owner') throw ownersOnly();
+    return { user, workspaceId: workspaceId.toLowerCase(), role };
+  }
+}
+
+function noValidToken(): DomainError {
+  return new DomainError('INVALID_TOKEN', 'No valid token found in Authorization header or cookie');
+}

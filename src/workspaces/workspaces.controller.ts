@@ -1,0 +1,34 @@
+import { Body, Controller, Get, Post } from '@nestjs/common';
+import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
+import type { User, Workspace } from '@patchbay/protocol';
+import { Access, CurrentUser, WorkspaceId } from '../common/access.js';
+import { CreateWorkspaceDto } from './workspaces.dto.js';
+import { WorkspacesService } from './workspaces.service.js';
+
+@ApiTags('workspaces')
+@ApiBearerAuth()
+@Controller('workspaces')
+export class WorkspacesController {
+  constructor(private readonly workspaces: WorkspacesService) {}
+
+  /** A new workspace; the caller owns it. */
+  @Post()
+  @Access('user')
+  create(@Body() { name }: CreateWorkspaceDto, @CurrentUser() user: User): Promise<Workspace> {
+    return this.workspaces.create(name, user.id);
+  }
+
+  /** The workspaces that the caller is a member of, oldest first. */
+  @Get()
+  @Access('user')
+  async list(@CurrentUser() user: User): Promise<{ workspaces: Workspace[] }> {
+    return { workspaces: await this.workspaces.ofUser(user.id) };
+  }
+
+  /** One workspace, with the caller's role. */
+  @Get(':workspaceId')
+  @Access('member')
+  get(@WorkspaceId() workspaceId: string, @CurrentUser() user: User): Promise<Workspace> {
+    return this.workspaces.get(workspaceId, user.id);
+  }
+}

@@ -1,0 +1,28 @@
+import type { Role } from '@patchbay/protocol';
+import { IsEmail, IsIn, MaxLength } from 'class-validator';
+import { IsLine } from '../common/envelope.decorators.js';
+
+const ROLES: Role[] = ['owner', 'member'];
+
+/** Body of `POST /workspaces`. */
+export class CreateWorkspaceDto {
+  @IsLine(1, 256)
+  name!: string;
+}
+
+/** Body of `POST /workspaces/:workspaceId/members`. */
+export class AddMemberDto {
+  /** Of someone who has an account. */
+  @IsEmail({ require_tld: false, ignore_max_length: true })
+  @MaxLength(256)
+  email!: string;
+
+  @IsIn(ROLES)
+  role!: Role;
+}
+
+/** Body of `PUT /workspaces/:workspaceId/members/:userId`. */
+export class SetRoleDto {
+  @IsIn(ROLES)
+  role!: Role;
+}

@@ -1,0 +1,190 @@
+import type { Member, Workspace } from '@patchbay/protocol';
+import { firstValueFrom } from 'rxjs';
+import { startTestServer, type TestServer, type TestUser } from '../../test/support/server.js';
+import { newId } from '../common/ids.js';
+import { WorkspacesService } from './workspaces.service.js';
+
+describe('workspaces', () => {
+  let server: TestServer;
+  let ada: TestUser;
+  let ben: TestUser;
+
+  beforeAll(async () => {
+    server = await startTestServer();
+    [ada, ben] = await Promise.all([server.register(undefined, 'Ada'), server.register()]);
+  });
+  afterAll(() => server.close());
+
+  it('belong to whoever makes them', async () => {
+    const { status, body } = await ada.post<Workspace>('/workspaces', { name: 'Engine' });
+    expect(status).toBe(201);
+    expect(body).toEqual({
+      id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      name: 'Engine',
+      role: 'owner',
+      createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+    });
+    expect((await ada.get(`/workspaces/${body.id}`)).body).toEqual(body);
+    expect((await ada.get<{ workspaces: Workspace[] }>('/workspaces')).body.workspaces).toContainEqual(body);
+  });
+
+  it('are seen by their members only, each with their own role', async () => {
+    const { id } = await ada.createWorkspace();
+    expect((await ben.get<{ workspaces: Workspace[] }>('/workspaces')).body).toEqual({ workspaces: [] });
+    await ada.addMember(id, ben);
+    expect((await ben.get<Workspace>(`/workspaces/${id}`)).body.role).toBe('member');
+    await ada.request('DELETE', `/workspaces/${id}/members/${ben.id}`);
+  });
+
+  it.each([
+    ['no name', {}, { name: 'is required' }],
+    ['a blank name', { name: ' ' }, { name: 'must not be blank' }],
+    ['a name with a control character', { name: 'a\u0000' }, { name: 'must not have control characters' }],
+    ['something more', { name: 'a', owner: 'b' }, { owner: 'is not a known property' }],
+  ])('are not made with %s', async (_, body, fields) => {
+    const answer = await ada.post('/workspaces', body);
+    expect(answer.status).toBe(400);
+    expect(answer.body).toEqual({ error: expect.any(String), code: 'VALIDATION_ERROR', fields });
+  });
+});
+
+describe('access to a workspace', () => {
+  let server: TestServer;
+  let ada: TestUser;
+  let ben: TestUser;
+  let id: string;
+
+  beforeAll(async () => {
+    server = await startTestServer();
+    [ada, ben] = await Promise.all([server.register(), server.register()]);
+    ({ id } = await ada.createWorkspace());
+  });
+  afterAll(() => server.close());
+
+  it('is refused to a stranger whether the workspace exists or not', async () => {
+    const refusal = { error: 'Access forbidden: User is not a member of this workspace', code: 'FORBIDDEN' };
+    expect(await ben.get(`/workspaces/${id}`)).toMatchObject({ status: 403, body: refusal });
+    expect(await ben.get(`/workspaces/${newId()}`)).toMatchObject({ status: 403, body: refusal });
+  });
+
+  it('needs an id that is a UUID, in any case', async () => {
+    expect(await ada.get('/workspaces/engine')).toMatchObject({
+      status: 400,
+      body: { code: 'VALIDATION_ERROR' },
+    });
+    expect((await ada.get<Workspace>(`/workspaces/${id.toUpperCase()}`)).body.id).toBe(id);
+  });
+
+  it('asks for the token before it looks at the id', async () => {
+    const { status, body } = await server.request('GET', '/workspaces/engine');
+    expect({ status, body }).toEqual({
+      status: 401,
+      body: { error: 'No valid token found in Authorization header or cookie', code: 'INVALID_TOKEN' },
+    });
+  });
+
+  it('leaves the members to the owners', async () => {
+    await ada.addMember(id, ben);
+    const path = `/workspaces/${id}/members`;
+    const email = ada.email;
+    for (const answer of [
+      await ben.get(path),
+      await ben.post(path, { email, role: 'member' }),
+      await ben.request('PUT', `${path}/${ada.id}`, { role: 'member' }),
+      await ben.request('DELETE', `${path}/${ben.id}`),
+    ]) {
+      expect(answer).toMatchObject({ status: 403, body: { code: 'FORBIDDEN' } });
+    }
+  });
+});
+
+describe('members', () => {
+  let server: TestServer;
+  let ada: TestUser;
+  let ben: TestUser;
+  let path: string;
+  let workspaceId: string;
+
+  beforeAll(async () => {
+    server = await startTestServer();
+    [ada, ben] = await Promise.all([server.register(undefined, 'Ada'), server.register()]);
+  });
+  beforeEach(async () => {
+    workspaceId = (await ada.createWorkspace()).id;
+    path = `/workspaces/${workspaceId}/members`;
+  });
+  afterAll(() => server.close());
+
+  it('are added by email, in any case, and listed in the order in which they came', async () => {
+    const added = await ada.post<Member>(path, { email: ben.email.toUpperCase(), role: 'member' });
+    expect(added).toMatchObject({ status: 201, body: { userId: ben.id, email: ben.email, role: 'member' } });
+    const { body } = await ada.get<{ members: Member[] }>(path);
+    expect(body.members).toEqual([
+      { userId: ada.id, email: ada.email, fullName: 'Ada', role: 'owner', addedAt: expect.any(String) },
+      added.body,
+    ]);
+  });
+
+  it('are added once, and only with an account', async () => {
+    await ada.addMember(workspaceId, ben);
+    expect(await ada.post(path, { email: ben.email, role: 'owner' })).toMatchObject({ status: 409 });
+    expect(await ada.post(path, { email: 'nobody@example.com', role: 'member' })).toMatchObject({
+      status: 404,
+    });
+    expect(await ada.post(path, { email: ben.email, role: 'king' })).toMatchObject({
+      status: 400,
+      body: { fields: { role: 'must be one of the following values: owner, member' } },
+    });
+  });
+
+  it('may become owners and then act as such', async () => {
+    await ada.addMember(workspaceId, ben);
+    const answer = await ada.request<Member>('PUT', `${path}/${ben.id}`, { role: 'owner' });
+    expect(answer).toMatchObject({ status: 200, body: { userId: ben.id, role: 'owner' } });
+    expect(await ben.request('PUT', `${path}/${ada.id}`, { role: 'member' })).toMatchObject({ status: 200 });
+    expect(await ada.get(path)).toMatchObject({ status: 403 });
+  });
+
+  it('keep an owner among them', async () => {
+    await ada.addMember(workspaceId, ben);
+    expect(await ada.request('PUT', `${path}/${ada.id}`, { role: 'member' })).toMatchObject({
+      status: 409,
+      body: { code: 'CONFLICT' },
+    });
+    expect(await ada.request('DELETE', `${path}/${ada.id}`)).toMatchObject({
+      status: 409,
+      body: { code: 'CONFLICT' },
+    });
+  });
+
+  it('lose access with their membership, and whoever listens is told', async () => {
+    await ada.addMember(workspaceId, ben);
+    const removed = firstValueFrom(server.app.get(WorkspacesService).memberRemoved$);
+    expect(await ada.request('DELETE', `${path}/${ben.id}`)).toMatchObject({ status: 204, body: '' });
+    expect(await removed).toEqual({ workspaceId, userId: ben.id });
+    expect(await ben.get(`/workspaces/${workspaceId}`)).toMatchObject({ status: 403 });
+    expect(await ada.request('DELETE', `${path}/${ben.id}`)).toMatchObject({ status: 404 });
+    expect(await ada.request('DELETE', `${path}/ben`)).toMatchObject({
+      status: 400,
+      body: { fields: { userId: 'is not a UUID' } },
+    });
+  });
+
+  it('can be changed by many at once without losing one', async () => {
+    const users = await Promise.all(Array.from({ length: 6 }, () => server.register()));
+    const answers = await Promise.all(
+      users.map((user) => ada.post(path, { email: user.email, role: 'member' })),
+    );
+    expect(answers.map(({ status }) => status)).toEqual(users.map(() => 201));
+    expect((await ada.get<{ members: Member[] }>(path)).body.members).toHaveLength(7);
+  });
+
+  it('keep an owner when two owners remove each other at once', async () => {
+    await ada.addMember(workspaceId, ben, 'owner');
+    const answers = await Promise.all([
+      ada.request('DELETE', `${path}/${ben.id}`),
+      ben.request('DELETE', `${path}/${ada.id}`),
+    ]);
+    expect(answers.map(({ status }) => status).sort()).toEqual([204, 403]);
+  });
+});
