@@ -1,0 +1,186 @@
+import type { AuditFilter } from '../../src/storage/ports/audit.store.js';
+import { isoTime } from '../../src/common/clock.js';
+import { describeContract } from './backends.js';
+import { anEvent, aTurn, givenWorkspace, insertTurn, NOON, trailOf, upTo } from './records.js';
+
+describeContract('the audit trail', (opened) => {
+  it('gives an event back as it was recorded, with its sequence number and an ISO time', async () => {
+    const { stores } = opened();
+    const workspaceId = await givenWorkspace(stores);
+    const full = anEvent({
+      at: NOON + 1,
+      sessionId: 'session',
+      conversationId: 'conversation',
+      turnId: 'turn',
+      toolCallId: 'call_1',
+      callId: 'call',
+      attempt: 2,
+      actor: { userId: 'user', clientId: 'laptop' },
+      fields: {
+        toolName: 't',
+        path: 'p',
+        success: false,
+        errorCode: 'E',
+        sizeBytes: 3,
+        more: { deep: [null] },
+      },
+    });
+    const odd = anEvent({ fields: { toolName: 7, path: null, success: null, errorCode: null } });
+    await stores.turns.record(workspaceId, [full, anEvent({ fields: { success: true } }), odd]);
+    const trail = await trailOf(stores, workspaceId);
+    expect(trail[0]).toEqual({ ...full, seq: 1, at: isoTime(NOON + 1) });
+    expect(trail[1]).toMatchObject({ seq: 2, sessionId: null, attempt: null, fields: { success: true } });
+    expect(trail[2]!.fields).toEqual(odd.fields);
+  });
+
+  it('keeps texts that a language model chose, and finds events by them', async () => {
+    const { stores } = opened();
+    const workspaceId = await givenWorkspace(stores);
+    for (const text of ['a\0b', 'a', '\ud800', '\ufffd', '"', '"a\\u0000b"', '']) {
+      const fields = { toolName: text, path: text, errorCode: text, 'key\0': text };
+      const event = anEvent({ toolCallId: text, fields });
+      await stores.turns.record(workspaceId, [event]);
+      const filter = { toolCallId: text, toolName: text, path: text, errorCode: text };
+      const found = await stores.audit.page(workspaceId, filter, 0, 10);
+      expect(found.map(({ eventId }) => eventId)).toEqual([event.eventId]);
+      expect(found[0]).toMatchObject({ toolCallId: text, fields });
+    }
+  });
+
+  it('has no gaps in a workspace, however many writes come at once', async () => {
+    const { stores } = opened();
+    const workspaceId = await givenWorkspace(stores);
+    await Promise.all(
+      upTo(40).map((n) => {
+        const events = [anEvent({ name: `${n}.first` }), anEvent({ name: `${n}.second` })];
+        return n % 2 === 0
+          ? stores.turns.record(workspaceId, events)
+          : insertTurn(stores, aTurn(workspaceId), { events });
+      }),
+    );
+    const trail = await trailOf(stores, workspaceId);
+    expect(trail.map((event) => event.seq)).toEqual(upTo(80));
+    const firsts = trail.filter((event) => event.name.endsWith('first'));
+    for (const { seq, name } of firsts) expect(trail[seq]!.name).toBe(name.replace('first', 'second'));
+  });
+
+  it('counts for every workspace by itself', async () => {
+    const { stores } = opened();
+    const workspaces = await Promise.all(upTo(4).map(() => givenWorkspace(stores)));
+    const writes = workspaces.flatMap((id) =>
+      upTo(10).map(() => stores.turns.record(id, [anEvent({ turnId: id })])),
+    );
+    await Promise.all(writes);
+    for (const id of workspaces) {
+      const trail = await trailOf(stores, id);
+      expect(trail.map((event) => event.seq)).toEqual(upTo(10));
+      expect(trail.every((event) => event.turnId === id)).toBe(true);
+    }
+  });
+
+  it('is empty for a workspace without events and for one that does not exist', async () => {
+    const { stores } = opened();
+    expect(await trailOf(stores, await givenWorkspace(stores))).toEqual([]);
+    expect(await trailOf(stores, 'no-such-workspace')).toEqual([]);
+    await expect(stores.turns.record('no-such-workspace', [anEvent()])).rejects.toMatchObject({
+      code: 'NOT_FOUND',
+    });
+  });
+
+  it('is paged by sequence number, filtered or not', async () => {
+    const { stores } = opened();
+    const workspaceId = await givenWorkspace(stores);
+    await stores.turns.record(
+      workspaceId,
+      upTo(10).map((n) => anEvent({ sessionId: n % 2 === 0 ? 'even' : 'odd' })),
+    );
+    const page = async (filter: AuditFilter, after: number, limit: number) =>
+      (await stores.audit.page(workspaceId, filter, after, limit)).map((event) => event.seq);
+    expect(await page({}, 0, 4)).toEqual([1, 2, 3, 4]);
+    expect(await page({}, 8, 4)).toEqual([9, 10]);
+    expect(await page({}, 10, 4)).toEqual([]);
+    expect(await page({ sessionId: 'even' }, 0, 2)).toEqual([2, 4]);
+    expect(await page({ sessionId: 'even' }, 4, 100)).toEqual([6, 8, 10]);
+  });
+
+  describe('filters', () => {
+    const events = upTo(64).map((n) => {
+      const bit = (i: number): 'a' | 'b' => ((n >> i) % 2 === 0 ? 'a' : 'b');
+      return anEvent({
+        name: bit(0),
+        at: NOON + n,
+        sessionId: bit(1),
+        conversationId: bit(2),
+        turnId: bit(3),
+        toolCallId: bit(4),
+        fields: { toolName: bit(5), success: bit(1) === 'a', errorCode: bit(2), path: bit(3) },
+      });
+    });
+    let workspaceId: string;
+
+    beforeAll(async () => {
+      workspaceId = await givenWorkspace(opened().stores);
+      await opened().stores.turns.record(workspaceId, events);
+    });
+
+    const expected = (test: (event: (typeof events)[number]) => boolean): string[] =>
+      events.filter(test).map((event) => event.eventId);
+    const found = async (filter: AuditFilter): Promise<string[]> =>
+      (await opened().stores.audit.page(workspaceId, filter, 0, 100)).map((event) => event.eventId);
+
+    it.each<[keyof AuditFilter, AuditFilter, (event: (typeof events)[number]) => boolean]>([
+      ['sessionId', { sessionId: 'a' }, (event) => event.sessionId === 'a'],
+      ['conversationId', { conversationId: 'a' }, (event) => event.conversationId === 'a'],
+      ['turnId', { turnId: 'a' }, (event) => event.turnId === 'a'],
+      ['toolCallId', { toolCallId: 'a' }, (event) => event.toolCallId === 'a'],
+      ['toolName', { toolName: 'a' }, (event) => event.fields.toolName === 'a'],
+      ['event', { event: 'a' }, (event) => event.name === 'a'],
+      ['success', { success: false }, (event) => event.fields.success === false],
+      ['success', { success: true }, (event) => event.fields.success === true],
+      ['errorCode', { errorCode: 'b' }, (event) => event.fields.errorCode === 'b'],
+      ['path', { path: 'b' }, (event) => event.fields.path === 'b'],
+      ['from', { from: NOON + 60 }, (event) => event.at >= NOON + 60],
+      ['to', { to: NOON + 5 }, (event) => event.at <= NOON + 5],
+    ])('by %s: %j', async (_name, filter, test) => {
+      expect(expected(test).length).toBeGreaterThan(0);
+      expect(await found(filter)).toEqual(expected(test));
+    });
+
+    it('hold together', async () => {
+      const filter = {
+        sessionId: 'a',
+        turnId: 'b',
+        toolName: 'a',
+        success: true,
+        from: NOON + 2,
+        to: NOON + 40,
+      };
+      const ids = expected(
+        ({ sessionId, turnId, fields, at }) =>
+          sessionId === 'a' && turnId === 'b' && fields.toolName === 'a' && at >= NOON + 2 && at <= NOON + 40,
+      );
+      expect(ids.length).toBeGreaterThan(0);
+      expect(await found(filter)).toEqual(ids);
+      expect(await found({ ...filter, path: 'a' })).toEqual([]);
+    });
+
+    it('find nothing by what no event has, nor in another workspace', async () => {
+      const { stores } = opened();
+      expect(await found({ turnId: 'c' })).toEqual([]);
+      expect(await stores.audit.page(await givenWorkspace(stores), { turnId: 'a' }, 0, 10)).toEqual([]);
+    });
+  });
+
+  it('finds one event among many, far from where the search begins', async () => {
+    const { stores } = opened();
+    const workspaceId = await givenWorkspace(stores);
+    await stores.turns.record(
+      workspaceId,
+      upTo(45_000).map((n) => anEvent({ fields: n % 22_000 === 0 ? { path: 'needle' } : { path: 'hay' } })),
+    );
+    const found = await stores.audit.page(workspaceId, { path: 'needle' }, 0, 10);
+    expect(found.map((event) => event.seq)).toEqual([22_000, 44_000]);
+    const one = await stores.audit.page(workspaceId, { path: 'needle' }, 0, 1);
+    expect(one.map((event) => event.seq)).toEqual([22_000]);
+  });
+});

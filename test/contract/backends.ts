@@ -1,0 +1,105 @@
+import 'reflect-metadata';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type INestApplicationContext, Module } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { ConfigModule } from '../../src/common/config.module.js';
+import { Config, type Settings } from '../../src/config.js';
+import { AuditStore } from '../../src/storage/ports/audit.store.js';
+import { LoginStore } from '../../src/storage/ports/logins.store.js';
+import { SessionStore } from '../../src/storage/ports/sessions.store.js';
+import { StorageHealth } from '../../src/storage/ports/storage-health.js';
+import { TurnStore } from '../../src/storage/ports/turns.store.js';
+import { UserStore } from '../../src/storage/ports/users.store.js';
+import { WorkspaceStore } from '../../src/storage/ports/workspaces.store.js';
+import { StorageModule } from '../../src/storage/storage.module.js';
+
+/** Every port, as the server gets them. */
+export interface Stores {
+  audit: AuditStore;
+  health: StorageHealth;
+  logins: LoginStore;
+  sessions: SessionStore;
+  turns: TurnStore;
+  users: UserStore;
+  workspaces: WorkspaceStore;
+}
+
+export interface OpenBackend {
+  readonly stores: Stores;
+  /** Stops and starts the server on the same data; `stores` are new ones then. */
+  reopen(): Promise<void>;
+  /** Stops it and removes its data. */
+  close(): Promise<void>;
+}
+
+export interface Backend {
+  name: string;
+  /** A new, empty store. */
+  open(): Promise<OpenBackend>;
+}
+
+/** What every contract test runs against. */
+export const BACKENDS: readonly Backend[] = [
+  {
+    name: 'sqlite',
+    async open() {
+      const dataDir = await mkdtemp(join(tmpdir(), 'patchbay-contract-'));
+      return openBackend({ dataDir }, () => rm(dataDir, { recursive: true }));
+    },
+  },
+];
+
+/** The tests of one port, once for each backend, on a store of their own. */
+export function describeContract(port: string, tests: (opened: () => OpenBackend) => void): void {
+  describe.each(BACKENDS)(`$name: ${port}`, (backend) => {
+    let opened: OpenBackend;
+    beforeAll(async () => {
+      opened = await backend.open();
+    });
+    afterAll(() => opened.close());
+    tests(() => opened);
+  });
+}
+
+async function openBackend(settings: Partial<Settings>, remove: () => Promise<void>): Promise<OpenBackend> {
+  const config = Config.with(settings);
+  let app = await start(config);
+  let stores = storesOf(app);
+  return {
+    get stores() {
+      return stores;
+    },
+    async reopen() {
+      await app.close();
+      app = await start(config);
+      stores = storesOf(app);
+    },
+    async close() {
+      await app.close();
+      await remove();
+    },
+  };
+}
+
+async function start(config: Config): Promise<INestApplicationContext> {
+  @Module({ imports: [ConfigModule.with(config), StorageModule] })
+  class StorageOnly {}
+  return NestFactory.createApplicationContext(StorageOnly, { logger: false, abortOnError: false });
+}
+
+function storesOf(app: INestApplicationContext): Stores {
+  // The ports are found in whichever module exports them.
+  const port = <T>(token: abstract new (...parameters: never[]) => T): T =>
+    app.get<T>(token, { strict: false });
+  return {
+    audit: port(AuditStore),
+    health: port(StorageHealth),
+    logins: port(LoginStore),
+    sessions: port(SessionStore),
+    turns: port(TurnStore),
+    users: port(UserStore),
+    workspaces: port(WorkspaceStore),
+  };
+}

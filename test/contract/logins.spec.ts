@@ -1,0 +1,59 @@
+import { newId } from '../../src/common/ids.js';
+import type { LoginRecord } from '../../src/storage/ports/logins.store.js';
+import { describeContract } from './backends.js';
+import { NOON } from './records.js';
+
+function aLogin(changes: Partial<LoginRecord> = {}): LoginRecord {
+  return {
+    id: newId(),
+    userId: newId(),
+    tokenHash: 'first',
+    expiresAt: NOON + 100,
+    createdAt: NOON,
+    ...changes,
+  };
+}
+
+describeContract('logins', (opened) => {
+  it('are found by id', async () => {
+    const { logins } = opened().stores;
+    const login = aLogin();
+    await logins.insert(login);
+    expect(await logins.byId(login.id)).toEqual(login);
+    expect(await logins.byId('unknown')).toBeNull();
+  });
+
+  it('take a new token in the place of the newest one only, once', async () => {
+    const { logins } = opened().stores;
+    const login = aLogin();
+    await logins.insert(login);
+    const answers = await Promise.all([
+      logins.rotate(login.id, 'first', 'second', NOON + 200),
+      logins.rotate(login.id, 'first', 'stolen', NOON + 300),
+    ]);
+    expect(answers).toEqual([true, false]);
+    expect(await logins.byId(login.id)).toEqual({ ...login, tokenHash: 'second', expiresAt: NOON + 200 });
+    expect(await logins.rotate('unknown', 'first', 'second', NOON)).toBe(false);
+  });
+
+  it('end one by one', async () => {
+    const { logins } = opened().stores;
+    const [ended, other] = [aLogin(), aLogin()];
+    await logins.insert(ended);
+    await logins.insert(other);
+    await logins.remove(ended.id);
+    await logins.remove('unknown');
+    expect(await logins.byId(ended.id)).toBeNull();
+    expect(await logins.byId(other.id)).toEqual(other);
+  });
+
+  it('are removed when they have expired', async () => {
+    const { logins } = opened().stores;
+    const [expired, valid] = [aLogin({ expiresAt: NOON - 1 }), aLogin({ expiresAt: NOON })];
+    await logins.insert(expired);
+    await logins.insert(valid);
+    await logins.removeExpired(NOON);
+    expect(await logins.byId(expired.id)).toBeNull();
+    expect(await logins.byId(valid.id)).toEqual(valid);
+  });
+});

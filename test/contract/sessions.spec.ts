@@ -1,0 +1,54 @@
+import { newId } from '../../src/common/ids.js';
+import type { SessionRecord } from '../../src/storage/ports/sessions.store.js';
+import { describeContract } from './backends.js';
+import { givenWorkspace, NOON, upTo } from './records.js';
+
+function aSession(workspaceId: string, changes: Partial<SessionRecord> = {}): SessionRecord {
+  const [id, conversationId, userId] = [newId(), newId(), newId()];
+  return { id, workspaceId, conversationId, userId, clientId: null, createdAt: NOON, ...changes };
+}
+
+describeContract('sessions', (opened) => {
+  it('are found in their workspace only', async () => {
+    const { stores } = opened();
+    const [free, bound] = [null, 'laptop'].map((clientId) => ({ clientId }));
+    const workspaceId = await givenWorkspace(stores);
+    for (const session of [aSession(workspaceId, free), aSession(workspaceId, bound)]) {
+      await stores.sessions.insert(session);
+      expect(await stores.sessions.byId(workspaceId, session.id)).toEqual(session);
+      expect(await stores.sessions.byId(await givenWorkspace(stores), session.id)).toBeNull();
+      expect(await stores.sessions.byId('no-such-workspace', session.id)).toBeNull();
+    }
+    expect(await stores.sessions.byId(workspaceId, 'unknown')).toBeNull();
+  });
+
+  it('belong to a workspace that exists', async () => {
+    const { stores } = opened();
+    await expect(stores.sessions.insert(aSession('no-such-workspace'))).rejects.toMatchObject({
+      code: 'NOT_FOUND',
+    });
+  });
+
+  it('of a user are listed newest first, page by page', async () => {
+    const { stores } = opened();
+    const workspaceId = await givenWorkspace(stores);
+    const userId = newId();
+    const mine = upTo(5).map((n) => aSession(workspaceId, { userId, createdAt: NOON + Math.floor(n / 2) }));
+    for (const session of [...mine, aSession(workspaceId)]) await stores.sessions.insert(session);
+    const newestFirst = mine.toReversed();
+    const page = (beforeId: string | null, limit: number) =>
+      stores.sessions.ofUser(workspaceId, userId, beforeId, limit);
+    expect(await page(null, 2)).toEqual(newestFirst.slice(0, 2));
+    expect(await page(newestFirst[1]!.id, 2)).toEqual(newestFirst.slice(2, 4));
+    expect(await page(newestFirst[3]!.id, 2)).toEqual(newestFirst.slice(4));
+    expect(await page('unknown', 2)).toEqual([]);
+    expect(await stores.sessions.ofUser('no-such-workspace', userId, null, 2)).toEqual([]);
+  });
+
+  it('outlive the server', async () => {
+    const session = aSession(await givenWorkspace(opened().stores));
+    await opened().stores.sessions.insert(session);
+    await opened().reopen();
+    expect(await opened().stores.sessions.byId(session.workspaceId, session.id)).toEqual(session);
+  });
+});
