@@ -1,0 +1,170 @@
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { SqliteDatabase } from './database.js';
+import { DataDirectoryInUseError } from './errors.js';
+import type { SqlValue } from './values.js';
+
+let directory: string;
+let database: SqliteDatabase;
+
+beforeEach(async () => {
+  directory = join(await mkdtemp(join(tmpdir(), 'patchbay-database-')), 'data');
+  database = SqliteDatabase.open(directory);
+  await database.write(() => database.run('CREATE TABLE notes (id INTEGER PRIMARY KEY, text ANY) STRICT'));
+});
+
+afterEach(async () => {
+  database.close();
+  await rm(join(directory, '..'), { recursive: true });
+});
+
+function insert(id: number, text: SqlValue = 'text'): void {
+  database.run('INSERT INTO notes (id, text) VALUES (?, ?)', [id, text]);
+}
+
+function ids(): number[] {
+  return database.all<[number]>('SELECT id FROM notes ORDER BY id').map(([id]) => id);
+}
+
+describe('the data directory', () => {
+  it('is for its owner alone, and so are the files in it', () => {
+    expect(statSync(directory).mode & 0o777).toBe(0o700);
+    for (const name of readdirSync(directory))
+      expect(statSync(join(directory, name)).mode & 0o777).toBe(0o600);
+  });
+
+  it('is refused to a second server, which names it and disturbs nothing', async () => {
+    for (const _attempt of [1, 2]) {
+      expect(() => SqliteDatabase.open(directory)).toThrow(DataDirectoryInUseError);
+      expect(() => SqliteDatabase.open(directory)).toThrow(directory);
+    }
+    await database.write(() => insert(1));
+    expect(ids()).toEqual([1]);
+  });
+
+  it('holds one file and is free again after close', async () => {
+    await database.write(() => insert(1));
+    database.close();
+    expect(readdirSync(directory)).toEqual(['patchbay.db']);
+    database = SqliteDatabase.open(directory);
+    expect(ids()).toEqual([1]);
+  });
+
+  it('has its log flushed to disk at every commit', () => {
+    expect(database.get('PRAGMA journal_mode')).toEqual(['wal']);
+    expect(database.get('PRAGMA synchronous')).toEqual([2]);
+    expect(existsSync(join(directory, 'patchbay.db-wal'))).toBe(true);
+  });
+});
+
+describe('group commit', () => {
+  it('puts the writes of one event-loop turn into one transaction, in order', async () => {
+    const before = database.commits;
+    const counts = await Promise.all([1, 2, 3].map((id) => database.write(() => (insert(id), ids().length))));
+    expect(counts).toEqual([1, 2, 3]);
+    expect(database.commits).toBe(before + 1);
+    await database.write(() => insert(4));
+    expect(database.commits).toBe(before + 2);
+  });
+
+  it('shows nothing of a write to a read before it is committed', async () => {
+    const write = database.write(() => insert(1));
+    expect(ids()).toEqual([]);
+    await write;
+    expect(ids()).toEqual([1]);
+  });
+
+  it('undoes a job that throws, and that job alone', async () => {
+    const before = database.commits;
+    const settled = await Promise.allSettled([
+      database.write(() => insert(1)),
+      database.write(() => {
+        insert(2);
+        throw new Error('changed my mind');
+      }),
+      database.write(() => {
+        insert(3);
+        insert(1);
+      }),
+      database.write(() => insert(2)),
+    ]);
+    expect(settled.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected', 'fulfilled']);
+    expect(settled[1]).toMatchObject({ reason: { message: 'changed my mind' } });
+    expect(ids()).toEqual([1, 2]);
+    expect(database.commits).toBe(before + 1);
+  });
+
+  it('rejects every write of a transaction whose commit fails, keeps none, and goes on', async () => {
+    await database.write(() =>
+      database.run(
+        'CREATE TABLE replies (note INTEGER REFERENCES notes DEFERRABLE INITIALLY DEFERRED) STRICT',
+      ),
+    );
+    const settled = await Promise.allSettled([
+      database.write(() => insert(1)),
+      database.write(() => database.run('INSERT INTO replies (note) VALUES (99)')),
+      database.write(() => insert(2)),
+    ]);
+    expect(settled.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
+    expect(ids()).toEqual([]);
+    await database.write(() => insert(3));
+    expect(ids()).toEqual([3]);
+  });
+
+  it('commits what is queued when the database is closed, and refuses what comes later', async () => {
+    const queued = database.write(() => insert(1));
+    database.close();
+    await queued;
+    await expect(database.write(() => insert(2))).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    expect(() => ids()).toThrow('stopping');
+    database = SqliteDatabase.open(directory);
+    expect(ids()).toEqual([1]);
+  });
+
+  it('takes a write that a job of the same group asks for as one of the next group', async () => {
+    let next: Promise<void> | undefined;
+    await database.write(() => {
+      insert(1);
+      next = database.write(() => insert(2));
+    });
+    await next;
+    expect(ids()).toEqual([1, 2]);
+  });
+
+  it('does not run a statement that writes outside of a job', () => {
+    expect(() => insert(1)).toThrow('write()');
+    expect(ids()).toEqual([]);
+  });
+});
+
+describe('values', () => {
+  it.each<SqlValue>([null, 0, -1, Number.MAX_SAFE_INTEGER, '', 'ä€😀', '\ufeff\r\n\u2028'])(
+    'come back as they were: %j',
+    async (value) => {
+      await database.write(() => insert(1, value));
+      expect(database.get('SELECT text FROM notes WHERE id = 1')).toEqual([value]);
+    },
+  );
+
+  it('of bytes come back as bytes', async () => {
+    const bytes = Buffer.from([0, 255, 128, 0]);
+    await database.write(() => insert(1, bytes));
+    const [read] = database.get<[Uint8Array]>('SELECT text FROM notes WHERE id = 1')!;
+    expect(Buffer.from(read)).toEqual(bytes);
+  });
+
+  it.each(['a\0b', '\0', '\ud800', 'a\udc00'])(
+    'that would be changed silently are refused: %j',
+    async (text) => {
+      await expect(database.write(() => insert(1, text))).rejects.toMatchObject({ code: 'VALIDATION_ERROR' });
+      expect(() => database.get('SELECT 1 FROM notes WHERE text = ?', [text])).toThrow('NUL');
+      expect(ids()).toEqual([]);
+    },
+  );
+
+  it.each([true, {}, 1n])('that are none are refused instead of ending the process: %p', async (value) => {
+    await expect(database.write(() => insert(1, value as never))).rejects.toThrow('cannot be stored');
+  });
+});
