@@ -1,0 +1,56 @@
+import { createCall, RelayScene } from '../support/relay-scene.js';
+import { readTrail } from '../support/invariants.js';
+
+describe('a relayed call', () => {
+  let scene: RelayScene;
+  beforeEach(async () => void (scene = await RelayScene.start({ graceMs: 300 })));
+  afterEach(() => scene.close());
+
+  const steps = async (toolCallId: string): Promise<string[]> =>
+    (await readTrail(scene.user, scene.workspaceId, `&toolCallId=${toolCallId}`)).map(({ name }) => name);
+
+  it('is delivered, executed and comes back into the same turn', async () => {
+    const client = await scene.client();
+    const posted = scene.post([createCall('c1')], { waitMs: 5_000 });
+    const call = await client.delivery();
+    expect(call).toMatchObject({
+      attempt: 1,
+      toolCallId: 'c1',
+      name: 'workspace_create_file',
+      arguments: { path: 'c1.txt' },
+    });
+    expect(await client.report(call)).toEqual({ ok: true });
+    const { status, body } = await posted;
+    expect(status).toBe(200);
+    expect(body).toMatchObject({
+      successful: true,
+      errors: [],
+      result: { kind: 'final', status: 'completed', toolCalls: [] },
+    });
+    expect(body.result.toolResults).toMatchObject([
+      { toolCallId: 'c1', status: 'succeeded', error: null, executionMs: 3 },
+    ]);
+    expect(await steps('c1')).toEqual([
+      'Tool.CreateFile.Accepted',
+      'Tool.CreateFile.Forwarded',
+      'Tool.CreateFile.Acknowledged',
+      'Tool.CreateFile.ResultReceived',
+    ]);
+  });
+
+  it('waits while no client is there', async () => {
+    const { status, body } = await scene.post([createCall('c1')]);
+    expect(status).toBe(202);
+    expect(body.result).toMatchObject({
+      kind: 'client_tool_continuation',
+      status: 'open',
+      toolCalls: [
+        { status: 'pending', attempt: 0, clientId: null, arguments: { path: 'c1.txt', content: 'x\n' } },
+      ],
+    });
+    const client = await scene.client();
+    await client.report(await client.delivery());
+    const { body: later } = await scene.get(body.result.turnId, 5_000);
+    expect(later.result.toolResults).toMatchObject([{ status: 'succeeded' }]);
+  });
+});

@@ -1,0 +1,131 @@
+import {
+  type Ack,
+  type ClientToServerEvents,
+  type ResumeAnswer,
+  type ResumeEntry,
+  type ServerToClientEvents,
+  type ToolCallDelivery,
+  type ToolCancel,
+} from '@patchbay/protocol';
+import { io, type Socket } from 'socket.io-client';
+import { waitFor } from './wait-for.js';
+
+export type RelayTestSocket = Socket<ServerToClientEvents, ClientToServerEvents>;
+
+export interface FakeClientOptions {
+  url: string;
+  token: string;
+  workspaceId: string;
+  clientId?: string;
+  tools?: string[];
+  maxInFlight?: number;
+  /** Changes or adds to the handshake as it is sent. */
+  auth?: Record<string, unknown>;
+  headers?: Record<string, string>;
+}
+
+/** A client that does what a test tells it, over a real socket: it acknowledges deliveries and keeps what it was sent. */
+export class FakeClient {
+  readonly calls: ToolCallDelivery[] = [];
+  readonly cancels: ToolCancel[] = [];
+  readonly notices: string[] = [];
+  /** What `tool:call` is answered with; null: not at all. */
+  answer: Ack | null = { ok: true };
+
+  private constructor(readonly socket: RelayTestSocket) {
+    socket.on('tool:call', (call, ack) => {
+      this.calls.push(call);
+      if (this.answer) ack(this.answer);
+    });
+    socket.on('tool:cancel', (cancel, ack) => {
+      this.cancels.push(cancel);
+      ack({ ok: true });
+    });
+    for (const event of ['server:draining', 'auth:expiring', 'client:replaced'] as const) {
+      socket.on(event, () => this.notices.push(event));
+    }
+  }
+
+  /** Connects; rejects with the `connect_error` where the handshake is refused. */
+  static async connect(options: FakeClientOptions): Promise<FakeClient> {
+    const { url, token, workspaceId, clientId = 'editor-1', tools = ['workspace_create_file'] } = options;
+    const maxInFlight = options.maxInFlight === undefined ? {} : { maxInFlight: options.maxInFlight };
+    const base = {
+      token,
+      workspaceId,
+      clientId,
+      name: 'test',
+      version: '1.0.0',
+      protocol: 1,
+      tools,
+      ...maxInFlight,
+    };
+    const socket: RelayTestSocket = io(`${url}/relay`, {
+      transports: ['websocket'],
+      reconnection: false,
+      forceNew: true,
+      auth: { ...base, ...options.auth },
+      extraHeaders: options.headers ?? {},
+    });
+    const client = new FakeClient(socket);
+    await new Promise<void>((resolve, reject) => {
+      socket.once('connect', resolve);
+      socket.once('connect_error', reject);
+    });
+    return client;
+  }
+
+  /** Connects and resumes with this journal. */
+  static async ready(options: FakeClientOptions, journal: ResumeEntry[] = []): Promise<FakeClient> {
+    const client = await FakeClient.connect(options);
+    await client.resume(journal);
+    return client;
+  }
+
+  resume(journal: ResumeEntry[]): Promise<Ack<ResumeAnswer>> {
+    return this.socket.timeout(5_000).emitWithAck('client:resume', journal);
+  }
+
+  /** Reports that the call succeeded, unless told otherwise. */
+  report(call: ToolCallDelivery, change: Record<string, unknown> = {}): Promise<Ack<{ duplicate?: true }>> {
+    const { turnId, callId, attempt } = call;
+    const report = { turnId, callId, attempt, executionMs: 3, result: createdResult(call), ...change };
+    return this.socket.timeout(5_000).emitWithAck('tool:result', report);
+  }
+
+  status(call: ToolCallDelivery, status: 'awaiting_approval' | 'running'): Promise<Ack> {
+    const { turnId, callId, attempt } = call;
+    return this.socket.timeout(5_000).emitWithAck('tool:status', { turnId, callId, attempt, status });
+  }
+
+  /** The n-th delivery, from 1. */
+  async delivery(count = 1): Promise<ToolCallDelivery> {
+    await waitFor(() => this.calls.length >= count, `delivery ${count}`);
+    return this.calls[count - 1]!;
+  }
+
+  get connected(): boolean {
+    return this.socket.connected;
+  }
+
+  close(): void {
+    this.socket.disconnect();
+  }
+}
+
+/** A sound result of workspace_create_file for the call. */
+export function createdResult({
+  arguments: { path },
+}: Pick<ToolCallDelivery, 'arguments'>): Record<string, never> {
+  const result = {
+    success: true,
+    message: 'File created.',
+    path,
+    sizeBytes: 3,
+    hash: 'a'.repeat(64),
+    created: true,
+    overwritten: false,
+    errorCode: null,
+  };
+  return result as unknown as Record<string, never>;
+}

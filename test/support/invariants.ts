@@ -1,0 +1,100 @@
+import type {
+  AuditEvent,
+  AuditPage,
+  AuditStep,
+  CallStatus,
+  InvokeResult,
+  TurnEnvelope,
+} from '@patchbay/protocol';
+import type { TestUser } from './server.js';
+
+/** The status that each step of the audit trail leaves a call in; null: it changes nothing. */
+const STATUS_AFTER: Record<AuditStep, ((event: AuditEvent) => CallStatus) | null> = {
+  Accepted: () => 'pending',
+  Rejected: () => 'failed',
+  Executing: () => 'executing',
+  Forwarded: () => 'forwarded',
+  Acknowledged: () => 'acknowledged',
+  AwaitingApproval: () => 'awaiting_approval',
+  Running: () => 'running',
+  Released: () => 'pending',
+  ResultReceived: ({ fields }) => (fields.success === true ? 'succeeded' : 'failed'),
+  Denied: () => 'denied',
+  Cancelled: () => 'cancelled',
+  TimedOut: () => 'timed_out',
+  LateResult: null,
+  DuplicateResult: null,
+};
+const FINAL: readonly AuditStep[] = ['Rejected', 'ResultReceived', 'Denied', 'Cancelled', 'TimedOut'];
+
+/** The whole audit trail of a workspace, read page by page. */
+export async function readTrail(user: TestUser, workspaceId: string, query = ''): Promise<AuditEvent[]> {
+  const events: AuditEvent[] = [];
+  let cursor: string | null = null;
+  do {
+    const at = cursor === null ? '' : `&cursor=${cursor}`;
+    const { status, body } = await user.get<AuditPage>(
+      `/workspaces/${workspaceId}/audit?limit=500${at}${query}`,
+    );
+    if (status !== 200) throw new Error(`audit: ${status} ${JSON.stringify(body)}`);
+    events.push(...body.events);
+    cursor = body.nextCursor;
+  } while (cursor !== null);
+  return events;
+}
+
+/**
+ * Checks the invariants of design.md section 9 that can be seen from outside: I2 one terminal record a call, I4 a gap-free
+ * trail, I6 nothing of another user's clients, I7 the trail alone rebuilds every call's state. Throws where one is broken.
+ */
+export async function checkInvariants(user: TestUser, workspaceId: string): Promise<void> {
+  const trail = await readTrail(user, workspaceId);
+  trail.forEach((event, at) => {
+    assert(event.seq === at + 1, `I4: event ${at + 1} of the trail has seq ${event.seq}`);
+  });
+  assert(new Set(trail.map(({ eventId }) => eventId)).size === trail.length, 'I4: an event is there twice');
+  const calls = replay(trail);
+  for (const [, turn] of groupByTurn(trail)) {
+    const { sessionId, turnId, actor } = turn[0]!;
+    if (actor.userId !== user.id) continue;
+    const path = `/workspaces/${workspaceId}/sessions/${sessionId}/turns/${turnId}`;
+    const { body } = await user.get<InvokeResult<TurnEnvelope>>(path);
+    for (const call of [...body.result.toolCalls, ...body.result.toolResults]) {
+      const rebuilt = calls.get(call.callId);
+      assert(
+        rebuilt === call.status,
+        `I7: the trail says ${rebuilt} of ${call.toolCallId}, the turn ${call.status}`,
+      );
+    }
+  }
+}
+
+function replay(trail: AuditEvent[]): Map<string, CallStatus> {
+  const calls = new Map<string, CallStatus>();
+  const ended = new Set<string>();
+  for (const event of trail) {
+    const step = event.name.split('.')[2] as AuditStep;
+    const callId = event.callId;
+    if (callId === null || !(step in STATUS_AFTER)) continue;
+    const next = STATUS_AFTER[step];
+    if (next === null) continue;
+    assert(!ended.has(callId), `I2: ${event.name} after the end of ${callId}`);
+    if (FINAL.includes(step)) ended.add(callId);
+    calls.set(callId, next(event));
+  }
+  return calls;
+}
+
+function groupByTurn(trail: AuditEvent[]): Map<string, AuditEvent[]> {
+  const turns = new Map<string, AuditEvent[]>();
+  for (const event of trail) {
+    if (event.turnId === null) continue;
+    const key = `${event.sessionId}/${event.turnId}`;
+    turns.set(key, [...(turns.get(key) ?? []), event]);
+  }
+  return turns;
+}
+
+function assert(holds: boolean, message: string): void {
+  if (!holds) throw new Error(`Invariant broken: ${message}`);
+}
