@@ -28,3 +28,8 @@ export class DomainError extends Error {
     return ERRORS[this.code].status;
   }
 }
+
+/** A request with one fault. */
+export function fieldError(field: string, fault: string): DomainError {
+  return new DomainError('VALIDATION_ERROR', `${field} ${fault}`, { fields: { [field]: fault } });
+}

@@ -3,7 +3,7 @@ import { auditToolName, type CallErrorCode, type Json, type ToolCallError } from
 import { CatalogService } from '../catalog/catalog.service.js';
 import { describeFaults, type SchemaFault } from '../catalog/tool-schemas.js';
 import { Clock } from '../common/clock.js';
-import { DomainError, type FieldFaults } from '../common/domain-error.js';
+import { DomainError, fieldError, type FieldFaults } from '../common/domain-error.js';
 import { newId } from '../common/ids.js';
 import { Config } from '../config.js';
 import type { SessionRecord } from '../storage/ports/sessions.store.js';
@@ -120,11 +120,6 @@ export class TurnBuilder {
     if (first) throw new DomainError('VALIDATION_ERROR', `${first[0]} ${first[1]}`, { fields });
     return clocks;
   }
-}
-
-/** A request with one fault. */
-export function fieldError(field: string, fault: string): DomainError {
-  return new DomainError('VALIDATION_ERROR', `${field} ${fault}`, { fields: { [field]: fault } });
 }
 
 function acceptance(call: Call): TurnEvent {

@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { CatalogModule } from '../catalog/catalog.module.js';
 import { ClientsModule } from '../clients/clients.module.js';
+import { SessionsModule } from '../sessions/sessions.module.js';
 import { StorageModule } from '../storage/storage.module.js';
 import { DeadlineSweep } from './deadline-sweep.js';
 import { Deliveries } from './deliveries.js';
@@ -9,16 +10,14 @@ import { OpenTurns } from './open-turns.js';
 import { ClientReports } from './client-reports.js';
 import { Reports } from './reports.js';
 import { SessionClients } from './session-clients.js';
-import { SessionsController } from './sessions.controller.js';
-import { SessionsService } from './sessions.service.js';
 import { TurnBuilder } from './turn-builder.js';
 import { TurnWaiters } from './turn-waiters.js';
 import { TurnsController } from './turns.controller.js';
 import { TurnsService } from './turns.service.js';
 
 @Module({
-  imports: [CatalogModule, ClientsModule, StorageModule],
-  controllers: [SessionsController, TurnsController],
+  imports: [CatalogModule, ClientsModule, SessionsModule, StorageModule],
+  controllers: [TurnsController],
   providers: [
     ClientReports,
     DeadlineSweep,
@@ -27,7 +26,6 @@ import { TurnsService } from './turns.service.js';
     OpenTurns,
     Reports,
     SessionClients,
-    SessionsService,
     TurnBuilder,
     TurnWaiters,
     TurnsService,

@@ -1,10 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import type { Session } from '@patchbay/protocol';
 import { Clock, isoTime } from '../common/clock.js';
-import { DomainError } from '../common/domain-error.js';
+import { DomainError, fieldError } from '../common/domain-error.js';
 import { isUuid, newId } from '../common/ids.js';
 import { type SessionRecord, SessionStore } from '../storage/ports/sessions.store.js';
-import { fieldError } from './turn-builder.js';
 import type { CreateSessionDto, SessionsQueryDto } from './sessions.dto.js';
 
 /** Agent conversations: who may post turns into them, and to which client their calls go. */
