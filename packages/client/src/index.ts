@@ -16,7 +16,11 @@ export type {
 export * from './approval/approver.js';
 export { RuleApprover, type ApprovalRules } from './approval/rule-approver.js';
 export { TerminalApprover, type TerminalApproverOptions } from './approval/terminal-approver.js';
-export { createFileTool, type CreateFileExecuted } from './approval/create-file-tool.js';
+export {
+  createFileTool,
+  settleInterruptedCreates,
+  type CreateFileExecuted,
+} from './approval/create-file-tool.js';
 
 export { clientDirectory } from './journal/client-home.js';
 export { ClientLock, ClientLockedError } from './journal/client-lock.js';

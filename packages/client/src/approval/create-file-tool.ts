@@ -1,4 +1,5 @@
 import {
+  createFile,
   normalizeText,
   type Approval,
   type CreateFileArguments,
@@ -6,7 +7,8 @@ import {
   type JsonObject,
   type ToolCallDelivery,
 } from '@patchbay/protocol';
-import type { JournalEntry } from '../journal/journal.js';
+import type { Journal, JournalEntry } from '../journal/journal.js';
+import { recoverInterrupted } from '../journal/recover-interrupted.js';
 import type { ToolContext, ToolHandler, ToolOutcome } from '../sdk/tool-handler.js';
 import { executeCreateFile, type WorkspaceContext } from '../workspace/create-file.js';
 import { previewCreateFile, type CreateFilePreview } from '../workspace/preview-create-file.js';
@@ -67,6 +69,26 @@ export function createFileTool(
       return finish(call, recovery.result, interrupted.approval);
     },
   };
+}
+
+/**
+ * Settles the creates that were running when this client died, before it connects again. Those that are certain to have
+ * done nothing stay open and are executed once the server still wants them.
+ */
+export async function settleInterruptedCreates(
+  journal: Journal,
+  workspace: WorkspaceContext,
+  onExecuted: (executed: CreateFileExecuted) => void = () => undefined,
+): Promise<void> {
+  const interrupted = journal
+    .all()
+    .filter(({ state, call }) => state === 'running' && call?.name === createFile.name);
+  await recoverInterrupted(journal, workspace);
+  for (const { callId, call, approval } of interrupted) {
+    const now = journal.get(callId);
+    if (call && now?.state === 'finished')
+      onExecuted(executedLine(call, now.result as unknown as CreateFileResult, approval));
+  }
 }
 
 function requestOf(call: ToolCallDelivery, preview: CreateFilePreview): ApprovalRequest {

@@ -2,6 +2,9 @@ import type { Approval } from '@patchbay/protocol';
 import picomatch from 'picomatch';
 import type { ApprovalRequest, Approver } from './approver.js';
 
+/** The server takes no longer name of who decided. */
+const MAX_BY = 256;
+
 export interface ApprovalRules {
   /** Allow everything. */
   yes?: boolean;
@@ -34,7 +37,7 @@ export class RuleApprover implements Approver {
       if (!rule) return null;
       used.add(rule.glob);
     }
-    return files.length === 0 ? null : `--allow ${[...used].join(' ')}`;
+    return files.length === 0 ? null : `--allow ${[...used].join(' ')}`.slice(0, MAX_BY);
   }
 }
 

@@ -9,6 +9,8 @@ import { globMatcher } from './rule-approver.js';
 
 /** Lines of a preview that are shown at once; the rest on demand. */
 const PREVIEW_LINES = 60;
+/** The server takes no longer note. */
+const MAX_NOTE = 4096;
 
 export interface TerminalApproverOptions {
   /** Who answers: goes into the audit trail. */
@@ -121,7 +123,7 @@ export class TerminalApprover implements Approver {
 
   private async deny(signal: AbortSignal): Promise<Verdict> {
     const note = (await this.question('Why, for the model (Enter: no note): ', signal)).trim();
-    return { decision: 'deny', ...(note && { note }) };
+    return { decision: 'deny', ...(note && { note: note.slice(0, MAX_NOTE) }) };
   }
 
   private show({ call }: ApprovalRequest, draft: Draft, limit: number): void {

@@ -1,7 +1,7 @@
 import { mkdir, realpath } from 'node:fs/promises';
 import { isAbsolute, relative, sep } from 'node:path';
 import { WaitingApprover, type Approver } from '../approval/approver.js';
-import { createFileTool } from '../approval/create-file-tool.js';
+import { createFileTool, settleInterruptedCreates } from '../approval/create-file-tool.js';
 import { printableLine } from '../approval/printable.js';
 import { RuleApprover } from '../approval/rule-approver.js';
 import { TerminalApprover } from '../approval/terminal-approver.js';
@@ -41,9 +41,10 @@ export async function connect(flags: ConnectFlags, io: CliIo): Promise<number> {
     try {
       const log = (line: object) => io.stderr.write(`${JSON.stringify(line)}\n`);
       const workspace = { roots, maxFileBytes: flags.maxFileBytes };
+      await settleInterruptedCreates(journal, workspace, log);
       const relay = new RelayClient({
         ...{ url: settings.url, workspaceId, clientId, journal },
-        name: directories.join(', '),
+        name: `patchbay connect ${roots.all.map(({ name }) => printableLine(name)).join(', ')}`.slice(0, 256),
         token: (refused) => settings.client.accessToken(refused),
         tools: { workspace_create_file: createFileTool(workspace, approver, log) },
         onState: announcer(io, settings, directories),

@@ -129,7 +129,7 @@ export class CallRunner {
       outcome = { result: unhandled(messageOf(error)), approval };
     }
     const { result, approval = null, executionMs } = outcome;
-    const measured = executionMs ?? Date.now() - live.startedAt;
+    const measured = Math.round(executionMs ?? Date.now() - live.startedAt);
     await this.journal.finish(call.callId, { result, approval, executionMs: measured });
     this.flush();
   }

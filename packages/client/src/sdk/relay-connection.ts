@@ -73,6 +73,7 @@ export class RelayConnection implements RelayLink {
   private tries = 0;
   private ready = false;
   private ended = false;
+  private replaced = false;
   private timer: NodeJS.Timeout | undefined;
   private dropReason: string | undefined;
   private peer!: RelayPeer;
@@ -96,7 +97,7 @@ export class RelayConnection implements RelayLink {
       'tool:cancel': (cancel) => peer.cancel(cancel),
       'server:draining': () => afterAck(() => this.leave()),
       'auth:expiring': () => afterAck(() => this.renew()),
-      'client:replaced': () => afterAck(() => this.end({ status: 'ended', reason: 'replaced' })),
+      'client:replaced': () => this.onReplaced(),
     });
     void this.connect();
   }
@@ -164,8 +165,15 @@ export class RelayConnection implements RelayLink {
 
   private onDisconnect(reason: string): void {
     this.ready = false;
+    if (this.replaced) return this.end({ status: 'ended', reason: 'replaced' });
     this.retry(this.dropReason ?? reason);
     this.dropReason = undefined;
+  }
+
+  /** The server closes right after this notice: that must not lead to another try. */
+  private onReplaced(): Ack {
+    this.replaced = true;
+    return afterAck(() => this.end({ status: 'ended', reason: 'replaced' }));
   }
 
   private retry(reason: string): void {

@@ -1,0 +1,537 @@
+import { createServer, type Server as HttpServer } from 'node:http';
+import { mkdtemp, rm } from 'node:fs/promises';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type {
+  Ack,
+  ClientToServerEvents,
+  HandshakeError,
+  RelayHandshake,
+  ResumeAnswer,
+  ResumeEntry,
+  ServerToClientEvents,
+  ToolCallDelivery,
+  ToolResultReport,
+  ToolStatus,
+} from '@patchbay/protocol';
+import { Server, type Socket } from 'socket.io';
+import { Journal } from '../journal/journal.js';
+import { RelayClient, type RelayClientOptions } from './relay-client.js';
+import type { RelayState } from './relay-connection.js';
+import type { RunTool } from './tool-handler.js';
+
+type RelaySocket = Socket<ClientToServerEvents, ServerToClientEvents>;
+
+/** The server's end of contract.md section 5, scripted by a test. */
+class RelayServer {
+  readonly handshakes: RelayHandshake[] = [];
+  readonly resumes: ResumeEntry[][] = [];
+  readonly statuses: ToolStatus[] = [];
+  readonly results: ToolResultReport[] = [];
+  readonly tokens: string[] = [];
+  readonly events: string[] = [];
+  sockets: RelaySocket[] = [];
+
+  refuse: (handshake: RelayHandshake) => HandshakeError | null = () => null;
+  answerResume: (entries: ResumeEntry[]) => Ack<ResumeAnswer> = (entries) => ({
+    ok: true,
+    forget: [],
+    resume: entries.map(({ callId }) => callId),
+  });
+  /** Undefined: no answer at all. */
+  answerResult: (report: ToolResultReport) => Ack | undefined = () => ({ ok: true });
+
+  port = 0;
+  private http!: HttpServer;
+  private io!: Server<ClientToServerEvents, ServerToClientEvents>;
+
+  async listen(port = 0): Promise<void> {
+    this.http = createServer();
+    this.io = new Server(this.http);
+    const relay = this.io.of('/relay');
+    relay.use((socket, next) => {
+      const handshake = socket.handshake.auth as RelayHandshake;
+      this.handshakes.push(handshake);
+      const data = this.refuse(handshake);
+      next(data ? Object.assign(new Error(data.message), { data }) : undefined);
+    });
+    relay.on('connection', (socket) => this.accept(socket));
+    await new Promise<void>((resolve) => this.http.listen(port, '127.0.0.1', resolve));
+    this.port = (this.http.address() as AddressInfo).port;
+  }
+
+  get socket(): RelaySocket {
+    return this.sockets.at(-1)!;
+  }
+
+  deliver(call: ToolCallDelivery): Promise<Ack> {
+    return this.socket.timeout(2000).emitWithAck('tool:call', call);
+  }
+
+  async close(): Promise<void> {
+    await this.io.close();
+  }
+
+  private accept(socket: RelaySocket): void {
+    this.sockets.push(socket);
+    socket.onAny((event: string) => this.events.push(event));
+    socket.on('client:resume', (entries, ack) => {
+      this.resumes.push(entries);
+      ack(this.answerResume(entries));
+    });
+    socket.on('tool:status', (status, ack) => {
+      this.statuses.push(status);
+      ack({ ok: true });
+    });
+    socket.on('tool:result', (report, ack) => {
+      this.results.push(report);
+      const answer = this.answerResult(report);
+      if (answer) ack(answer);
+    });
+    socket.on('auth:refresh', (token, ack) => {
+      this.tokens.push(token);
+      ack({ ok: true, expiresAt: new Date().toISOString() });
+    });
+  }
+}
+
+const callOf = (callId: string, attempt = 1): ToolCallDelivery => ({
+  callId,
+  attempt,
+  toolCallId: `tool-${callId}`,
+  sessionId: 's',
+  conversationId: 'c',
+  turnId: 't',
+  name: 'word_count',
+  arguments: { text: 'a b c' },
+  deadlines: { deliveryAt: null, approvalAt: null, executionAt: null },
+});
+
+async function until(condition: () => boolean): Promise<void> {
+  for (let i = 0; !condition(); i++) {
+    if (i > 500) throw new Error('It did not happen within five seconds.');
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
+/** A promise that a test settles. */
+function gate(): { opened: Promise<void>; open: () => void } {
+  let open!: () => void;
+  const opened = new Promise<void>((resolve) => (open = resolve));
+  return { opened, open };
+}
+
+const three: RunTool = async () => ({ result: { words: 3 }, executionMs: 1 });
+
+describe('RelayClient', () => {
+  let server: RelayServer;
+  let directory: string;
+  let journal: Journal;
+  let client: RelayClient | undefined;
+  let states: RelayState[];
+  let warnings: string[];
+
+  beforeEach(async () => {
+    states = [];
+    warnings = [];
+    client = undefined;
+    server = new RelayServer();
+    await server.listen();
+    directory = await mkdtemp(join(tmpdir(), 'patchbay-relay-'));
+    journal = await Journal.open(directory);
+  });
+
+  afterEach(async () => {
+    await client?.close();
+    await journal.close();
+    await server.close();
+    await rm(directory, { recursive: true });
+  });
+
+  const clientWith = (run: RunTool, options: Partial<RelayClientOptions> = {}): RelayClient =>
+    (client = new RelayClient({
+      url: `http://127.0.0.1:${server.port}`,
+      token: 'token-1',
+      workspaceId: 'w',
+      clientId: 'client',
+      journal,
+      tools: { word_count: run },
+      backoffMs: { first: 20, longest: 50 },
+      onState: (state) => states.push(state),
+      onWarning: (message) => warnings.push(message),
+      ...options,
+    }));
+
+  /** Another process: the journal as the disk has it. */
+  const restart = async () => {
+    await client?.close();
+    await journal.close();
+    journal = await Journal.open(directory);
+  };
+
+  describe('connecting', () => {
+    it('says who it is, and resumes before anything else', async () => {
+      await clientWith(three).connect();
+      expect(server.handshakes).toEqual([
+        {
+          token: 'token-1',
+          workspaceId: 'w',
+          clientId: 'client',
+          name: 'patchbay',
+          version: expect.stringMatching(/^\d+\./) as string,
+          protocol: 1,
+          tools: ['word_count'],
+          maxInFlight: 8,
+        },
+      ]);
+      expect(server.events).toEqual(['client:resume']);
+    });
+
+    it('tries until the server is there', async () => {
+      const { port } = server;
+      await server.close();
+      const connecting = clientWith(three, { url: `http://127.0.0.1:${port}` }).connect();
+      await until(() => states.length >= 2);
+      expect(states[0]).toMatchObject({ status: 'reconnecting' });
+      server = new RelayServer();
+      await server.listen(port);
+      await connecting;
+      expect(states.at(-1)).toEqual({ status: 'connected' });
+    });
+
+    it('asks for another token once when the server refuses the one it has', async () => {
+      server.refuse = ({ token }) =>
+        token === 'new' ? null : { code: 'INVALID_TOKEN', message: 'Expired.' };
+      const asked: (string | undefined)[] = [];
+      const token = async (refused?: string) => (asked.push(refused), refused ? 'new' : 'old');
+      await clientWith(three, { token }).connect();
+      expect(asked).toEqual([undefined, 'old']);
+    });
+
+    it('ends when the other token is refused as well', async () => {
+      server.refuse = () => ({ code: 'INVALID_TOKEN', message: 'Revoked.' });
+      const token = async (refused?: string) => `${refused ?? ''}x`;
+      await expect(clientWith(three, { token }).connect()).rejects.toMatchObject({ code: 'INVALID_TOKEN' });
+      expect(server.handshakes).toHaveLength(2);
+    });
+
+    it('ends with a clear error when it may not enter the workspace', async () => {
+      server.refuse = () => ({ code: 'FORBIDDEN', message: 'Not a member.' });
+      await expect(clientWith(three).connect()).rejects.toMatchObject({
+        name: 'PatchbayError',
+        code: 'FORBIDDEN',
+        message: 'Not a member.',
+      });
+      expect(await client!.ended).toMatchObject({ reason: 'refused' });
+      expect(server.handshakes).toHaveLength(1);
+    });
+
+    it('tries again when the server is stopping', async () => {
+      server.refuse = () =>
+        server.handshakes.length > 2 ? null : { code: 'UNAVAILABLE', message: 'Stopping.' };
+      await clientWith(three).connect();
+      expect(server.handshakes).toHaveLength(3);
+    });
+
+    it('connects again after the connection was lost', async () => {
+      await clientWith(three).connect();
+      server.socket.disconnect(true);
+      await until(() => server.resumes.length === 2);
+    });
+
+    it('connects again when its resume is refused', async () => {
+      server.answerResume = () =>
+        server.resumes.length > 1
+          ? { ok: true, forget: [], resume: [] }
+          : { ok: false, error: { code: 'INTERNAL_ERROR', message: 'No disk.' } };
+      await clientWith(three).connect();
+      expect(states[0]).toMatchObject({
+        status: 'reconnecting',
+        reason: expect.stringContaining('No disk') as string,
+      });
+    });
+
+    it('does not come back by itself once another connection has replaced it', async () => {
+      await clientWith(three).connect();
+      server.socket.emit('client:replaced', { message: 'Replaced.' }, () => undefined);
+      server.socket.disconnect(true);
+      expect(await client!.ended).toMatchObject({ reason: 'replaced' });
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      expect(server.handshakes).toHaveLength(1);
+      expect(states.map(({ status }) => status)).toEqual(['connected', 'ended']);
+    });
+
+    it('leaves a server that stops, and looks for another', async () => {
+      await clientWith(three).connect();
+      expect(await server.socket.timeout(1000).emitWithAck('server:draining', { reason: 'Stop.' })).toEqual({
+        ok: true,
+      });
+      await until(() => server.resumes.length === 2);
+      expect(states).toContainEqual(expect.objectContaining({ reason: 'The server is stopping.' }));
+    });
+
+    it('hands in a new token before the old one ends', async () => {
+      const token = async (refused?: string) => (refused ? `${refused}+` : 'token-1');
+      await clientWith(three, { token }).connect();
+      await server.socket.timeout(1000).emitWithAck('auth:expiring', { expiresAt: '' });
+      await until(() => server.tokens.length === 1);
+      await server.socket.timeout(1000).emitWithAck('auth:expiring', { expiresAt: '' });
+      await until(() => server.tokens.length === 2);
+      expect(server.tokens).toEqual(['token-1+', 'token-1++']);
+    });
+  });
+
+  describe('a call', () => {
+    it('is in the journal when it is acknowledged, runs, and is forgotten once its result is taken', async () => {
+      const { opened, open } = gate();
+      await clientWith(async (call, context) => (await opened, three(call, context))).connect();
+      expect(await server.deliver(callOf('1'))).toEqual({ ok: true });
+      expect(journal.get('1')).toMatchObject({ state: 'acknowledged' });
+      open();
+      await until(() => journal.get('1') === null);
+      expect(server.results).toEqual([
+        { turnId: 't', callId: '1', attempt: 1, executionMs: 1, result: { words: 3 }, approval: null },
+      ]);
+    });
+
+    it('tells its steps, and what the person decided', async () => {
+      const approval = { decision: 'allow' as const, by: 'ada', at: new Date().toISOString() };
+      await clientWith(async (_call, context) => {
+        await context.awaitApproval('Asking Ada.');
+        await context.start(approval);
+        return { result: 3, approval };
+      }).connect();
+      await server.deliver(callOf('1'));
+      await until(() => server.results.length === 1);
+      expect(server.statuses.map(({ status, note }) => [status, note])).toEqual([
+        ['awaiting_approval', 'Asking Ada.'],
+        ['running', undefined],
+      ]);
+      expect(server.results[0]!.approval).toEqual(approval);
+    });
+
+    it('that is delivered twice runs once', async () => {
+      let runs = 0;
+      const { opened, open } = gate();
+      await clientWith(async (call, context) => (runs++, await opened, three(call, context))).connect();
+      await Promise.all([server.deliver(callOf('1')), server.deliver(callOf('1', 2))]);
+      open();
+      await until(() => server.results.length === 1);
+      expect(runs).toBe(1);
+      expect(server.results[0]!.attempt).toBe(2);
+    });
+
+    it('that is delivered again after it ended is answered from the journal', async () => {
+      server.answerResult = ({ attempt }) =>
+        attempt > 1 ? { ok: true } : { ok: false, error: { code: 'UNAVAILABLE', message: 'Not now.' } };
+      let runs = 0;
+      await clientWith(async (call, context) => (runs++, three(call, context))).connect();
+      await server.deliver(callOf('1'));
+      await until(() => server.results.length === 1);
+      await restart();
+      await clientWith(async (call, context) => (runs++, three(call, context))).connect();
+      await server.deliver(callOf('1', 2));
+      await until(() => journal.get('1') === null);
+      expect(server.results.at(-1)).toMatchObject({ attempt: 2, result: { words: 3 } });
+      expect(runs).toBe(1);
+    });
+
+    it('that the client has no handler for is refused', async () => {
+      await clientWith(three).connect();
+      const ack = await server.deliver({ ...callOf('1'), name: 'constructor' });
+      expect(ack).toMatchObject({ ok: false, error: { code: 'NOT_FOUND' } });
+    });
+
+    it('that the journal cannot take is refused', async () => {
+      await clientWith(three).connect();
+      await journal.close();
+      const ack = await server.deliver(callOf('1'));
+      expect(ack).toMatchObject({ ok: false, error: { code: 'INTERNAL_ERROR' } });
+    });
+
+    it('whose handler throws is reported as failed', async () => {
+      await clientWith(async () => {
+        throw new Error('No dictionary.');
+      }).connect();
+      await server.deliver(callOf('1'));
+      await until(() => server.results.length === 1);
+      expect(server.results[0]!.result).toEqual({
+        success: false,
+        message: 'No dictionary.',
+        errorCode: 'UnhandledException',
+      });
+    });
+  });
+
+  describe('a result', () => {
+    it('is sent again on the next connection until it is taken', async () => {
+      server.answerResult = () => undefined;
+      await clientWith(three).connect();
+      await server.deliver(callOf('1'));
+      await until(() => server.results.length === 1);
+      server.answerResult = () => ({ ok: true });
+      server.socket.disconnect(true);
+      await until(() => journal.get('1') === null);
+      expect(server.resumes[1]).toMatchObject([{ callId: '1', result: { words: 3 } }]);
+      expect(server.results).toHaveLength(2);
+    });
+
+    it('is not sent again where the resume has brought it home', async () => {
+      server.answerResult = () => undefined;
+      await clientWith(three).connect();
+      await server.deliver(callOf('1'));
+      await until(() => server.results.length === 1);
+      server.answerResume = () => ({ ok: true, forget: ['1'], resume: [] });
+      server.socket.disconnect(true);
+      await until(() => journal.get('1') === null);
+      expect(server.results).toHaveLength(1);
+    });
+
+    it.each(['LATE_RESULT', 'CONFLICT', 'NOT_FOUND'] as const)('ends with %s', async (code) => {
+      server.answerResult = () => ({ ok: false, error: { code, message: 'Too late.' } });
+      await clientWith(three).connect();
+      await server.deliver(callOf('1'));
+      await until(() => journal.get('1') === null);
+      expect(server.results).toHaveLength(1);
+    });
+
+    it('that the server cannot take now is sent again', async () => {
+      server.answerResult = () =>
+        server.results.length > 1
+          ? { ok: true }
+          : { ok: false, error: { code: 'INTERNAL_ERROR', message: 'Disk.' } };
+      await clientWith(three).connect();
+      await server.deliver(callOf('1'));
+      await until(() => journal.get('1') === null);
+    });
+
+    it('that breaks its schema stays in the journal, so that the call is not run again', async () => {
+      server.answerResult = () => ({ ok: false, error: { code: 'VALIDATION_ERROR', message: 'words' } });
+      await clientWith(three).connect();
+      await server.deliver(callOf('1'));
+      await until(() => warnings.length === 1);
+      expect(warnings[0]).toContain('VALIDATION_ERROR words');
+      expect(journal.get('1')).toMatchObject({ state: 'finished' });
+    });
+  });
+
+  describe('a cancelled call', () => {
+    it('is dropped while it waits for the person', async () => {
+      await clientWith(async (_call, { signal }) => {
+        await new Promise((_resolve, reject) =>
+          signal.addEventListener('abort', () => reject(signal.reason as Error)),
+        );
+        return { result: null };
+      }).connect();
+      await server.deliver(callOf('1'));
+      const cancel = { callId: '1', reason: 'cancelled' as const };
+      expect(await server.socket.timeout(1000).emitWithAck('tool:cancel', cancel)).toEqual({ ok: true });
+      await until(() => journal.get('1') === null);
+      expect(server.results).toEqual([]);
+    });
+
+    it('cannot start any more', async () => {
+      const { opened, open } = gate();
+      let effect = false;
+      await clientWith(async (_call, context) => {
+        await opened;
+        await context.start();
+        effect = true;
+        return { result: null };
+      }).connect();
+      await server.deliver(callOf('1'));
+      await server.socket.timeout(1000).emitWithAck('tool:cancel', { callId: '1', reason: 'timed_out' });
+      open();
+      await until(() => journal.get('1') === null);
+      expect(effect).toBe(false);
+    });
+
+    it('that has started is finished, and reported', async () => {
+      const { opened, open } = gate();
+      server.answerResult = () => ({ ok: false, error: { code: 'LATE_RESULT', message: 'Cancelled.' } });
+      await clientWith(async (call, context) => {
+        await context.start();
+        await opened;
+        return three(call, context);
+      }).connect();
+      await server.deliver(callOf('1'));
+      await until(() => server.statuses.length === 1);
+      await server.socket.timeout(1000).emitWithAck('tool:cancel', { callId: '1', reason: 'cancelled' });
+      open();
+      await until(() => journal.get('1') === null);
+      expect(server.results).toHaveLength(1);
+    });
+
+    it('is dropped too where the server forgot it while the client was away', async () => {
+      await clientWith(async (_call, { signal }) => {
+        await new Promise((_resolve, reject) =>
+          signal.addEventListener('abort', () => reject(signal.reason as Error)),
+        );
+        return { result: null };
+      }).connect();
+      await server.deliver(callOf('1'));
+      server.answerResume = () => ({ ok: true, forget: ['1'], resume: [] });
+      server.socket.disconnect(true);
+      await until(() => journal.get('1') === null);
+      expect(server.results).toEqual([]);
+    });
+  });
+
+  describe('after a restart', () => {
+    const untilAborted: RunTool = async (_call, { signal }) => {
+      await new Promise((_resolve, reject) =>
+        signal.addEventListener('abort', () => reject(signal.reason as Error)),
+      );
+      return { result: null };
+    };
+
+    it('a call that had not started is run', async () => {
+      await clientWith(untilAborted).connect();
+      await server.deliver(callOf('1'));
+      await restart();
+      await clientWith(three).connect();
+      await until(() => server.results.length === 1);
+      expect(server.resumes[1]).toEqual([{ turnId: 't', callId: '1', attempt: 1, state: 'acknowledged' }]);
+    });
+
+    it('a call that had started is not run again, and is reported as failed', async () => {
+      await journal.receive(callOf('1'));
+      await journal.start('1', null);
+      await restart();
+      let runs = 0;
+      await clientWith(async (call, context) => (runs++, three(call, context))).connect();
+      await until(() => server.results.length === 1);
+      expect(server.results[0]!.result).toMatchObject({ success: false, errorCode: 'UnhandledException' });
+      expect(runs).toBe(0);
+    });
+
+    it('a handler that can tell what became of a call is asked', async () => {
+      await journal.receive(callOf('1'));
+      await journal.start('1', null);
+      await restart();
+      const recover = async () => ({ result: { words: 4 } });
+      await clientWith(three, { tools: { word_count: { run: three, recover } } }).connect();
+      await until(() => server.results.length === 1);
+      expect(server.results[0]!.result).toEqual({ words: 4 });
+    });
+  });
+
+  describe('closing', () => {
+    it('waits for what has started and sends its result', async () => {
+      const { opened, open } = gate();
+      await clientWith(async (call, context) => {
+        await context.start();
+        await opened;
+        return three(call, context);
+      }).connect();
+      await server.deliver(callOf('1'));
+      await until(() => server.statuses.length === 1);
+      const closing = client!.close();
+      open();
+      await closing;
+      expect(server.results).toHaveLength(1);
+      expect(await client!.ended).toMatchObject({ reason: 'closed' });
+    });
+  });
+});
