@@ -19,10 +19,10 @@ describe('workspaces', () => {
     const { status, body } = await ada.post<Workspace>('/workspaces', { name: 'Engine' });
     expect(status).toBe(201);
     expect(body).toEqual({
-      id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      id: expect.stringMatching(/^[0-9a-f-]{36}$/) as string,
       name: 'Engine',
       role: 'owner',
-      createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+      createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) as string,
     });
     expect((await ada.get(`/workspaces/${body.id}`)).body).toEqual(body);
     expect((await ada.get<{ workspaces: Workspace[] }>('/workspaces')).body.workspaces).toContainEqual(body);
@@ -44,7 +44,7 @@ describe('workspaces', () => {
   ])('are not made with %s', async (_, body, fields) => {
     const answer = await ada.post('/workspaces', body);
     expect(answer.status).toBe(400);
-    expect(answer.body).toEqual({ error: expect.any(String), code: 'VALIDATION_ERROR', fields });
+    expect(answer.body).toEqual({ error: expect.any(String) as string, code: 'VALIDATION_ERROR', fields });
   });
 });
 
@@ -120,7 +120,13 @@ describe('members', () => {
     expect(added).toMatchObject({ status: 201, body: { userId: ben.id, email: ben.email, role: 'member' } });
     const { body } = await ada.get<{ members: Member[] }>(path);
     expect(body.members).toEqual([
-      { userId: ada.id, email: ada.email, fullName: 'Ada', role: 'owner', addedAt: expect.any(String) },
+      {
+        userId: ada.id,
+        email: ada.email,
+        fullName: 'Ada',
+        role: 'owner',
+        addedAt: expect.any(String) as string,
+      },
       added.body,
     ]);
   });
