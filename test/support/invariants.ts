@@ -6,7 +6,7 @@ import type {
   InvokeResult,
   TurnEnvelope,
 } from '@patchbay/protocol';
-import type { TestUser } from './server.js';
+import type { Answer, TestUser } from './server.js';
 
 /** The status that each step of the audit trail leaves a call in; null: it changes nothing. */
 const STATUS_AFTER: Record<AuditStep, ((event: AuditEvent) => CallStatus) | null> = {
@@ -30,17 +30,15 @@ const FINAL: readonly AuditStep[] = ['Rejected', 'ResultReceived', 'Denied', 'Ca
 /** The whole audit trail of a workspace, read page by page. */
 export async function readTrail(user: TestUser, workspaceId: string, query = ''): Promise<AuditEvent[]> {
   const events: AuditEvent[] = [];
-  let cursor: string | null = null;
-  do {
-    const at = cursor === null ? '' : `&cursor=${cursor}`;
-    const { status, body } = await user.get<AuditPage>(
-      `/workspaces/${workspaceId}/audit?limit=500${at}${query}`,
-    );
+  let next = '';
+  for (;;) {
+    const path: string = `/workspaces/${workspaceId}/audit?limit=500${next}${query}`;
+    const { status, body }: Answer<AuditPage> = await user.get(path);
     if (status !== 200) throw new Error(`audit: ${status} ${JSON.stringify(body)}`);
     events.push(...body.events);
-    cursor = body.nextCursor;
-  } while (cursor !== null);
-  return events;
+    if (body.nextCursor === null) return events;
+    next = `&cursor=${body.nextCursor}`;
+  }
 }
 
 /**
