@@ -1,9 +1,10 @@
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { Logger } from 'nestjs-pino';
+import { PinoLogger } from 'nestjs-pino';
 import { AppModule, type AppParts } from './app.module.js';
 import { fastifyAdapter, refuseWhileStopping } from './common/http/fastify.js';
 import { Lifecycle } from './common/lifecycle.js';
+import { ServerLogger } from './common/logging.module.js';
 import { Config } from './config.js';
 import { RelayIoAdapter } from './relay/relay-io.adapter.js';
 
@@ -19,7 +20,7 @@ export async function createApp(parts: Partial<AppParts> = {}): Promise<NestFast
     // A start that fails is reported by whoever starts the server, in one line: no stack, no log of what went well.
     { bodyParser: false, bufferLogs: true, autoFlushLogs: false, abortOnError: false },
   );
-  app.useLogger(app.get(Logger));
+  app.useLogger(new ServerLogger(await app.resolve(PinoLogger), {}));
   app.flushLogs();
   refuseWhileStopping(app.getHttpAdapter().getInstance(), app.get(Lifecycle));
   app.useWebSocketAdapter(new RelayIoAdapter(app, config));

@@ -1,10 +1,8 @@
 import type { DynamicModule } from '@nestjs/common';
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import { LoggerModule } from 'nestjs-pino';
+import { Logger, LoggerModule } from 'nestjs-pino';
 import type { DestinationStream } from 'pino';
 import type { Options } from 'pino-http';
 import { Config } from '../config.js';
-import { newId } from './ids.js';
 
 const SECRETS = [
   'authorization',
@@ -32,7 +30,6 @@ function httpLogging(level: string): Options {
   return {
     level,
     redact: { paths: SECRETS.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]), censor: '[secret]' },
-    genReqId: requestId,
     serializers: {
       req: (request: { id: string; method: string; url: string }) => ({
         id: request.id,
@@ -50,10 +47,21 @@ function httpLogging(level: string): Options {
   };
 }
 
-/** The caller's own id where it is harmless to log, so that its log and ours can be joined. */
-function requestId(request: IncomingMessage, response: ServerResponse): string {
-  const given = request.headers['x-request-id'];
-  const id = typeof given === 'string' && /^[\w.:-]{1,64}$/.test(given) ? given : newId();
-  response.setHeader('X-Request-Id', id);
-  return id;
+/** Where Nest tells how it wires itself: of use to whoever builds the server, not to whoever runs it. */
+const WIRING = new Set([
+  'NestFactory',
+  'InstanceLoader',
+  'RoutesResolver',
+  'RouterExplorer',
+  'WebSocketsController',
+  'NestApplication',
+]);
+
+/** The application's logger, with Nest's own account of its start at `debug`. */
+export class ServerLogger extends Logger {
+  override log(message: unknown, ...parameters: unknown[]): void {
+    const context = parameters.at(-1);
+    if (typeof context === 'string' && WIRING.has(context)) super.debug(message, ...parameters);
+    else super.log(message, ...parameters);
+  }
 }

@@ -1,7 +1,9 @@
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { DomainError } from '../domain-error.js';
+import { newId } from '../ids.js';
 import type { Lifecycle } from '../lifecycle.js';
 import { answerOf } from './error-answer.js';
 import { sendError } from './error.filter.js';
@@ -21,6 +23,7 @@ const REQUEST_TIMEOUT_MS = 300_000;
 export function fastifyAdapter(): FastifyAdapter {
   const adapter = new FastifyAdapter({
     requestTimeout: REQUEST_TIMEOUT_MS,
+    genReqId: requestId,
     routerOptions: { maxParamLength: MAX_PARAM_LENGTH },
     // Requests on open connections are answered to the end of a stop; the hook below refuses new ones in our form.
     return503OnClosing: false,
@@ -45,7 +48,8 @@ function leaveBodiesUnread(fastify: FastifyInstance): void {
   fastify.removeAllContentTypeParsers();
   fastify.decorateRequest('contentType', undefined);
   fastify.addContentTypeParser('*', (_request, _payload, done) => done(null, undefined));
-  fastify.addHook('onRequest', (request, _reply, done) => {
+  fastify.addHook('onRequest', (request, reply, done) => {
+    void reply.header('X-Request-Id', request.id);
     done(
       hasMalformedQuery(request.url)
         ? new DomainError('VALIDATION_ERROR', 'The URL is not valid percent-encoding')
@@ -58,6 +62,12 @@ function leaveBodiesUnread(fastify: FastifyInstance): void {
     delete request.raw.headers['content-type'];
     done(null, payload);
   });
+}
+
+/** The caller's own id where it is harmless to log, so that its log and ours can be joined. */
+function requestId({ headers }: Pick<IncomingMessage, 'headers'>): string {
+  const given = headers['x-request-id'];
+  return typeof given === 'string' && /^[\w.:-]{1,64}$/.test(given) ? given : newId();
 }
 
 /** Fastify refuses bad escapes in a path, and passes those in a query on as they are. */
