@@ -32,14 +32,20 @@ export class FaultList {
   }
 
   add(
-    place: FaultPlace,
+    place: FaultPlace | (() => FaultPlace),
     code: PatchFaultCode,
     message: () => string,
     details?: () => PatchFaultDetails,
   ): void {
     this.total += 1;
     if (this.shown.length >= MAX_REPORTED_FAULTS) return;
-    const { fileIndex = null, fileKey = null, docPath = null, changeIndex = null, changeKey = null } = place;
+    const {
+      fileIndex = null,
+      fileKey = null,
+      docPath = null,
+      changeIndex = null,
+      changeKey = null,
+    } = typeof place === 'function' ? place() : place;
     const where = { fileIndex, fileKey, docPath, changeIndex, changeKey };
     this.shown.push({ ...where, code, message: message(), ...details?.() });
   }

@@ -33,14 +33,18 @@ export function checkOrder(changes: readonly PlacedChange[], faults: FaultList, 
   for (const placed of changes) {
     const before = previous;
     if (before !== undefined && positionOf(placed.change) < positionOf(before.change)) {
-      faults.add(at(placed), 'ORDER', () => {
-        const these = `${describePosition(placed.change)} follows ${describePosition(before.change)}`;
-        return (
-          `Changes must be ordered top to bottom, but changes[${placed.changeIndex}] (${these} of ` +
-          `changes[${before.changeIndex}]). Sort changes by startLine (insert: afterLine); do not renumber, ` +
-          'all line numbers are those of the original file.'
-        );
-      });
+      faults.add(
+        () => at(placed),
+        'ORDER',
+        () => {
+          const these = `${describePosition(placed.change)} follows ${describePosition(before.change)}`;
+          return (
+            `Changes must be ordered top to bottom, but changes[${placed.changeIndex}] (${these} of ` +
+            `changes[${before.changeIndex}]). Sort changes by startLine (insert: afterLine); do not renumber, ` +
+            'all line numbers are those of the original file.'
+          );
+        },
+      );
     }
     previous = placed;
   }
@@ -70,7 +74,7 @@ function reportOverlap(one: PlacedChange, two: PlacedChange, faults: FaultList, 
         'replace of that range.'
       : 'Merge them into one change, or correct the line numbers.';
   faults.add(
-    at(later),
+    () => at(later),
     'OVERLAP',
     () =>
       `changes[${later.changeIndex}] (${describePosition(later.change)}) overlaps changes[${first.changeIndex}] ` +
@@ -97,7 +101,7 @@ export function checkFirstLine(ordered: readonly PlacedChange[], faults: FaultLi
     }
     if (!change.newLines[0]?.startsWith(BOM)) return;
     faults.add(
-      at(placed),
+      () => at(placed),
       'NOT_TEXT',
       () =>
         'newLines[0] would be line 1 and starts with U+FEFF, a byte order mark. Remove that character; a mark ' +

@@ -22,7 +22,7 @@ const FIELDS = {
 const ANY_FIELD = [...COMMON, ...RANGE, 'afterLine', 'newLines'];
 
 type Operation = keyof typeof FIELDS;
-type Common = Pick<PatchChange, 'changeId' | 'changeKey' | 'description'>;
+type Common = { changeId: string | null; changeKey: string | null; description: string | null };
 
 function operationOf(object: JsonObject, report: Report): Operation | null {
   const value = own(object, 'operation');
@@ -66,13 +66,12 @@ function parseCommon(object: JsonObject, trusted: boolean, report: Report): Comm
   const description = optionalString(object, 'description', report);
   const changeId = optionalString(object, 'changeId', report, MAX_KEY_CHARS);
   // An id in a request is not an error (TUL-002 section 5.1.1), but ids are ours to give.
-  return trusted && changeId !== null ? { changeId, changeKey, description } : { changeKey, description };
+  return { changeId: trusted ? changeId : null, changeKey, description };
 }
 
-function parseNewLines(object: JsonObject, operation: Operation, trusted: boolean, report: Report) {
+function parseNewLines(object: JsonObject, operation: Operation, trusted: boolean, report: Report): string[] {
   const newLines = parseLines(object, 'newLines', trusted, report);
-  if (newLines === null) return { newLines: [] };
-  if (newLines.length === 0) {
+  if (newLines?.length === 0) {
     report('EMPTY_NEW_LINES', () =>
       operation === 'replace'
         ? 'newLines is empty. To remove lines use operation "delete" without newLines; ' +
@@ -81,8 +80,18 @@ function parseNewLines(object: JsonObject, operation: Operation, trusted: boolea
           'to remove lines use operation "delete", for one empty line send [""].',
     );
   }
-  const newEndings = trusted ? parseEndings(object, newLines, report) : undefined;
-  return newEndings === undefined ? { newLines } : { newLines, newEndings };
+  return newLines ?? [];
+}
+
+/** Sets `newEndings` where a system-made batch has them. */
+function setEndings(
+  change: InsertChange | ReplaceChange,
+  object: JsonObject,
+  trusted: boolean,
+  report: Report,
+): void {
+  const newEndings = trusted ? parseEndings(object, change.newLines, report) : undefined;
+  if (newEndings !== undefined) change.newEndings = newEndings;
 }
 
 function parseInsert(
@@ -92,7 +101,7 @@ function parseInsert(
   report: Report,
 ): InsertChange | null {
   const afterLine = wholeNumber(object, 'afterLine', report);
-  const lines = parseNewLines(object, 'insert', trusted, report);
+  const newLines = parseNewLines(object, 'insert', trusted, report);
   if (afterLine === null) return null;
   if (afterLine < 0) {
     report(
@@ -101,10 +110,13 @@ function parseInsert(
     );
     return null;
   }
-  return { ...common, operation: 'insert', afterLine, ...lines };
+  const { changeKey, description } = common;
+  const change: InsertChange = { changeKey, operation: 'insert', description, afterLine, newLines };
+  setEndings(change, object, trusted, report);
+  return change;
 }
 
-function parseRange(object: JsonObject, expected: string[] | null, report: Report) {
+function parseRange(object: JsonObject, expected: string[], report: Report) {
   const startLine = wholeNumber(object, 'startLine', report);
   const endLine = wholeNumber(object, 'endLine', report);
   if (startLine === null || endLine === null) return null;
@@ -117,7 +129,7 @@ function parseRange(object: JsonObject, expected: string[] | null, report: Repor
     return null;
   }
   const count = endLine - startLine + 1;
-  if (expected !== null && expected.length !== count) {
+  if (expected.length !== count && Array.isArray(own(object, 'expectedOriginalLines'))) {
     report(
       'LINE_COUNT_MISMATCH',
       () =>
@@ -128,6 +140,7 @@ function parseRange(object: JsonObject, expected: string[] | null, report: Repor
   return { startLine, endLine };
 }
 
+// Changes are written out field by field: a spread costs microseconds, and a list may have a million of them.
 function parseReplaceOrDelete(
   object: JsonObject,
   common: Common,
@@ -135,16 +148,24 @@ function parseReplaceOrDelete(
   trusted: boolean,
   report: Report,
 ): ReplaceChange | DeleteChange | null {
-  const expected = parseLines(object, 'expectedOriginalLines', trusted, report);
-  const range = parseRange(object, expected, report);
-  const parts = {
-    ...common,
-    ...(range ?? { startLine: 0, endLine: 0 }),
-    expectedOriginalLines: expected ?? [],
-  };
+  const expectedOriginalLines = parseLines(object, 'expectedOriginalLines', trusted, report) ?? [];
+  const range = parseRange(object, expectedOriginalLines, report);
+  const { changeKey, description } = common;
   if (operation === 'replace') {
-    const lines = parseNewLines(object, operation, trusted, report);
-    return range && { ...parts, operation, ...lines };
+    const newLines = parseNewLines(object, operation, trusted, report);
+    if (range === null) return null;
+    const { startLine, endLine } = range;
+    const change: ReplaceChange = {
+      changeKey,
+      operation,
+      description,
+      startLine,
+      endLine,
+      expectedOriginalLines,
+      newLines,
+    };
+    setEndings(change, object, trusted, report);
+    return change;
   }
   if (own(object, 'newLines') !== undefined) {
     report(
@@ -152,7 +173,9 @@ function parseReplaceOrDelete(
       () => 'A delete has no newLines. Remove the field, or use operation "replace" to put lines in place.',
     );
   }
-  return range && { ...parts, operation };
+  if (range === null) return null;
+  const { startLine, endLine } = range;
+  return { changeKey, operation, description, startLine, endLine, expectedOriginalLines };
 }
 
 /**
@@ -165,6 +188,10 @@ export function parseChange(object: JsonObject, trusted: boolean, report: Report
   checkFields(object, operation, trusted, report);
   const common = parseCommon(object, trusted, report);
   if (operation === null) return null;
-  if (operation === 'insert') return parseInsert(object, common, trusted, report);
-  return parseReplaceOrDelete(object, common, operation, trusted, report);
+  const change =
+    operation === 'insert'
+      ? parseInsert(object, common, trusted, report)
+      : parseReplaceOrDelete(object, common, operation, trusted, report);
+  if (change !== null && common.changeId !== null) change.changeId = common.changeId;
+  return change;
 }

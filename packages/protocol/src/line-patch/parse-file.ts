@@ -38,7 +38,7 @@ const FILE_FIELDS = ['fileKey', 'docPath', 'originalSha256', 'fileLabel', 'chang
 
 /** A report that knows its place. */
 export const reportAt =
-  (faults: FaultList, place: FaultPlace): Report =>
+  (faults: FaultList, place: FaultPlace | (() => FaultPlace)): Report =>
   (code, message, details) =>
     faults.add(place, code, message, details);
 
@@ -73,13 +73,15 @@ export function parseFile(
   return patch;
 }
 
-/** The keys as sent, so that a fault names them even where they are faulty themselves. */
+/** A key as sent, cut, so that a fault names it even where it is faulty itself. */
+function ownText(object: JsonObject, name: string, maxChars: number): string | null {
+  const value = own(object, name);
+  return typeof value === 'string' ? cut(value, maxChars) : null;
+}
+
 function filePlace(object: JsonObject, fileIndex: number): FaultPlace {
-  const text = (name: string, max: number) => {
-    const value = own(object, name);
-    return typeof value === 'string' ? cut(value, max) : null;
-  };
-  return { fileIndex, fileKey: text('fileKey', MAX_KEY_CHARS), docPath: text('docPath', 1_024) };
+  const fileKey = ownText(object, 'fileKey', MAX_KEY_CHARS);
+  return { fileIndex, fileKey, docPath: ownText(object, 'docPath', 1_024) };
 }
 
 function parseDocPath(
@@ -160,7 +162,7 @@ function parseChanges(
   const shape = new FaultList();
   const placed: PlacedChange[] = [];
   value.forEach((item: unknown, changeIndex) => {
-    const change = parseOneChange(item, { ...place, changeIndex }, trusted, shape);
+    const change = parseOneChange(item, changeIndex, place, trusted, shape);
     if (change !== null) placed.push({ changeIndex, change });
   });
   const layout = checkLayout(placed, place, trusted);
@@ -178,15 +180,23 @@ function parseChanges(
   return changes;
 }
 
-function parseOneChange(item: unknown, place: FaultPlace, trusted: boolean, faults: FaultList) {
+function parseOneChange(
+  item: unknown,
+  changeIndex: number,
+  place: FaultPlace,
+  trusted: boolean,
+  faults: FaultList,
+): PatchChange | null {
   if (!isObject(item)) {
-    const at = place.changeIndex ?? 0;
-    faults.add(place, 'SCHEMA', () => `changes[${at}] must be an object, but it is ${describe(item)}.`);
+    faults.add(
+      () => ({ ...place, changeIndex }),
+      'SCHEMA',
+      () => `changes[${changeIndex}] must be an object, but it is ${describe(item)}.`,
+    );
     return null;
   }
-  const key = own(item, 'changeKey');
-  const changeKey = typeof key === 'string' ? cut(key, MAX_KEY_CHARS) : null;
-  return parseChange(item, trusted, reportAt(faults, { ...place, changeKey }));
+  const at = () => ({ ...place, changeIndex, changeKey: ownText(item, 'changeKey', MAX_KEY_CHARS) });
+  return parseChange(item, trusted, reportAt(faults, at));
 }
 
 function checkLayout(placed: PlacedChange[], place: FaultPlace, trusted: boolean): FaultList {

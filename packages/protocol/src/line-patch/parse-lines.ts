@@ -5,7 +5,7 @@ import { type Ending } from './types.js';
 type LineField = 'newLines' | 'expectedOriginalLines';
 
 /**
- * Reads an array of line texts. Faults are reported once per kind with the index of the first bad item.
+ * Reads an array of line texts, which is shared with the input. Faults are reported once per kind with the index of the first bad item.
  * @returns the lines, or null when the value is not an array of strings (then the count is unknown).
  */
 export function parseLines(
@@ -33,7 +33,7 @@ export function parseLines(
     );
     return null;
   }
-  const lines = [...items] as string[];
+  const lines = items as string[];
   reportLineEndings(lines, field, trusted, report);
   reportNoText(lines, field, report);
   return lines;

@@ -22,7 +22,7 @@ export interface PlannedChange extends PlacedChange {
   /** Endings of the lines that the change removed. */
   endings: Ending[];
   /** The original last line, if it had no ending and was given one because this change comes after it. */
-  extendsLine?: string;
+  extendsLine?: string | undefined;
 }
 
 /** The result of a file patch, not yet joined, and its changes in file order. */
@@ -91,8 +91,15 @@ class Planner {
     const extendsLine = this.pieces.keepTo(cursor.offset, this.near) ? this.lastLine() : undefined;
     const resultAfter = cursor.line + this.shift;
     this.addLines(change, () => cursor.nearEnding());
-    const planned = { ...placed, resultAfter, resultCount: change.newLines.length, endings: [] };
-    return extendsLine === undefined ? planned : { ...planned, extendsLine };
+    const { changeIndex } = placed;
+    return {
+      changeIndex,
+      change,
+      resultAfter,
+      resultCount: change.newLines.length,
+      endings: [],
+      extendsLine,
+    };
   }
 
   private range(placed: PlacedChange, change: ReplaceChange | DeleteChange): PlannedChange | null {
@@ -104,9 +111,10 @@ class Planner {
     this.pieces.keepTo(from, this.near);
     this.pieces.dropTo(cursor.offset);
     const resultAfter = change.startLine - 1 + this.shift;
-    if (change.operation === 'delete') return { ...placed, resultAfter, resultCount: 0, endings };
+    const { changeIndex } = placed;
+    if (change.operation === 'delete') return { changeIndex, change, resultAfter, resultCount: 0, endings };
     this.addLines(change, (index) => endings[Math.min(index, endings.length - 1)] || cursor.nearEnding());
-    return { ...placed, resultAfter, resultCount: change.newLines.length, endings };
+    return { changeIndex, change, resultAfter, resultCount: change.newLines.length, endings };
   }
 
   private addLines(change: InsertChange | ReplaceChange, byRule: (index: number) => Ending): void {
@@ -132,14 +140,14 @@ class Planner {
     }
     if (firstWrong < 0) return endings;
     const report = this.mismatches.mismatch(change, from, cursor.offset, firstWrong);
-    this.faults.add(this.placeOf(placed), 'LINES_MISMATCH', report.message, report.details);
+    this.faults.add(() => this.placeOf(placed), 'LINES_MISMATCH', report.message, report.details);
     return null;
   }
 
   private beyondEnd(placed: PlacedChange, line: number): null {
     // A seek that failed leaves the cursor at the end, where its line is the number of lines.
     const report = this.mismatches.beyondEnd(placed.change, line, this.cursor.line);
-    this.faults.add(this.placeOf(placed), 'RANGE_BEYOND_END', report.message, report.details);
+    this.faults.add(() => this.placeOf(placed), 'RANGE_BEYOND_END', report.message, report.details);
     return null;
   }
 
