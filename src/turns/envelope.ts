@@ -33,8 +33,9 @@ export function taken(envelope: TurnEnvelope): InvokeResult<TurnEnvelope> {
   return { successful: true, errors: [], warnings: [], result: envelope };
 }
 
-/** A call's clocks as the wire has them. */
-export function deadlinesOf({ deliveryAt, approvalAt, executionAt }: Call): Deadlines {
+/** A call's clocks as the wire has them; what the server runs has none. */
+export function deadlinesOf({ location, deliveryAt, approvalAt, executionAt }: Call): Deadlines {
+  if (location === 'server') return { deliveryAt: null, approvalAt: null, executionAt: null };
   return {
     deliveryAt: isoTime(deliveryAt),
     approvalAt: isoTimeOrNull(approvalAt),

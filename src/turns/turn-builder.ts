@@ -54,7 +54,7 @@ export class TurnBuilder {
       idempotencyKey,
       calls,
     };
-    return { turn, callArguments: posted.map((call) => call.arguments), events: calls.map(acceptance) };
+    return { turn, callArguments: posted.map((call) => call.arguments), events: calls.flatMap(acceptance) };
   }
 
   private acceptCall(posted: PostedCall, now: number, clocks: Clocks): Call {
@@ -67,7 +67,7 @@ export class TurnBuilder {
       auditName: tool ? auditToolName(tool.name, tool.category) : 'Unknown',
       location: tool?.executionLocation ?? 'server',
       subject: subjectOf(posted.name, posted.arguments),
-      status: error ? 'failed' : 'pending',
+      status: error ? 'failed' : tool?.executionLocation === 'server' ? 'executing' : 'pending',
       attempt: 0,
       clientId: null,
       deliveryAt: now + clocks.deliveryMs,
@@ -122,8 +122,12 @@ export class TurnBuilder {
   }
 }
 
-function acceptance(call: Call): TurnEvent {
-  if (!call.error) return { step: 'Accepted', call, clientId: null, fields: { ...call.subject } };
-  const fields = { ...call.subject, success: false, errorCode: call.error.code };
-  return { step: 'Rejected', call, clientId: null, fields };
+function acceptance(call: Call): TurnEvent[] {
+  const event = { call, clientId: null };
+  if (call.error) {
+    const fields = { ...call.subject, success: false, errorCode: call.error.code };
+    return [{ ...event, step: 'Rejected', fields }];
+  }
+  const accepted: TurnEvent = { ...event, step: 'Accepted', fields: { ...call.subject } };
+  return call.status === 'executing' ? [accepted, { ...event, step: 'Executing', fields: {} }] : [accepted];
 }
