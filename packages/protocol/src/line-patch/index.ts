@@ -6,3 +6,4 @@ export { MAX_REPORTED_FAULTS } from './faults.js';
 export { bomLength, type Line, notTextReason, splitLines } from './text.js';
 export * from './types.js';
 export * from './diff-to-patch.js';
+export * from './unified-diff.js';
