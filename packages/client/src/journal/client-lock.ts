@@ -98,7 +98,7 @@ function isRunning(pid: number, started: string): boolean {
   try {
     process.kill(pid, 0);
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ESRCH') return false;
+    if ((error as NodeJS.ErrnoException).code === 'ESRCH') return false;
   }
   const now = startedAt(pid);
   return now === null || String(now) === started || started === '0';

@@ -5,15 +5,15 @@ import { sha256 } from '@patchbay/protocol';
 
 /** The few calls that the executor makes; a seam for the faults that no test can provoke on a real disk. */
 export interface FileSystem {
-  open(path: string, flags: number, mode?: number): Promise<fs.FileHandle>;
-  lstat(path: string): Promise<BigIntStats>;
-  mkdir(path: string, mode: number): Promise<void>;
-  rmdir(path: string): Promise<void>;
-  link(existing: string, path: string): Promise<void>;
-  rename(from: string, to: string): Promise<void>;
-  unlink(path: string): Promise<void>;
-  realpath(path: string): Promise<string>;
-  sha256(bytes: Uint8Array): string;
+  readonly open: (path: string, flags: number, mode?: number) => Promise<fs.FileHandle>;
+  readonly lstat: (path: string) => Promise<BigIntStats>;
+  readonly mkdir: (path: string, mode: number) => Promise<void>;
+  readonly rmdir: (path: string) => Promise<void>;
+  readonly link: (existing: string, path: string) => Promise<void>;
+  readonly rename: (from: string, to: string) => Promise<void>;
+  readonly unlink: (path: string) => Promise<void>;
+  readonly realpath: (path: string) => Promise<string>;
+  readonly sha256: (bytes: Uint8Array) => string;
   /** Whether an open folder's entries can be reached through its descriptor, which no renaming can redirect. */
   readonly hasHandlePaths: boolean;
 }

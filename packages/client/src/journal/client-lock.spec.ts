@@ -1,0 +1,84 @@
+import { spawn } from 'node:child_process';
+import * as disk from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { ClientLock, ClientLockedError } from './client-lock.js';
+
+describe('the client lock', () => {
+  let directory: string;
+  const held: ClientLock[] = [];
+  const acquire = async () => {
+    const lock = await ClientLock.acquire(directory);
+    held.push(lock);
+    return lock;
+  };
+  const locks = async () => (await disk.readdir(directory)).filter((name) => name.startsWith('lock-'));
+  beforeEach(async () => {
+    directory = join(await disk.mkdtemp(join(tmpdir(), 'patchbay-lock-')), 'client');
+  });
+  afterEach(async () => {
+    await Promise.all(held.splice(0).map((lock) => lock.release()));
+    await disk.rm(join(directory, '..'), { recursive: true });
+  });
+
+  it('is held by one, and free again when released', async () => {
+    const lock = await acquire();
+    await expect(ClientLock.acquire(directory)).rejects.toThrow(ClientLockedError);
+    await expect(ClientLock.acquire(directory)).rejects.toMatchObject({ pid: process.pid });
+    await lock.release();
+    await lock.release();
+    await acquire();
+    expect(await locks()).toHaveLength(1);
+  });
+
+  it('is won by at most one of many that start together', async () => {
+    const results = await Promise.allSettled(Array.from({ length: 8 }, () => acquire()));
+    expect(results.filter(({ status }) => status === 'fulfilled').length).toBeLessThanOrEqual(1);
+    for (const result of results) {
+      if (result.status === 'rejected') expect(result.reason).toBeInstanceOf(ClientLockedError);
+    }
+  });
+
+  /** Renames the lock of this process into that of another. */
+  const becomeLockOf = async (change: (parts: string[]) => void) => {
+    await acquire();
+    const [name] = await locks();
+    const parts = name!.split('-');
+    change(parts);
+    await disk.rename(join(directory, name!), join(directory, parts.join('-')));
+    return join(directory, parts.join('-'));
+  };
+
+  it('left by a process that was killed does not bar the next', async () => {
+    const child = spawn('sleep', ['60']);
+    const exited = new Promise((resolve) => child.once('exit', resolve));
+    await becomeLockOf((parts) => (parts[2] = String(child.pid)) && (parts[3] = '0'));
+    await expect(ClientLock.acquire(directory)).rejects.toMatchObject({ pid: child.pid });
+    child.kill('SIGKILL');
+    await exited;
+    await acquire();
+    expect(await locks()).toHaveLength(1);
+  });
+
+  it('of a dead process whose number another process has by now does not bar the next', async () => {
+    await becomeLockOf((parts) => (parts[3] = '12345'));
+    await acquire();
+    expect(await locks()).toHaveLength(1);
+  });
+
+  it('of another machine or container holds while it is kept fresh', async () => {
+    const foreign = await becomeLockOf((parts) => (parts[1] = '0123456789ab'));
+    await expect(ClientLock.acquire(directory)).rejects.toThrow(ClientLockedError);
+    const longAgo = new Date(Date.now() - 31_000);
+    await disk.utimes(foreign, longAgo, longAgo);
+    await acquire();
+  });
+
+  it('leaves other files of its folder alone', async () => {
+    await disk.mkdir(directory);
+    await disk.writeFile(join(directory, 'journal.jsonl'), 'x');
+    await acquire();
+    expect(await disk.readFile(join(directory, 'journal.jsonl'), 'utf8')).toBe('x');
+  });
+});
