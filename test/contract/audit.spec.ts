@@ -171,16 +171,17 @@ describeContract('the audit trail', (opened) => {
     });
   });
 
-  it('finds one event among many, far from where the search begins', async () => {
+  it('finds few events among many, far from where the search begins and from one another', async () => {
     const { stores } = opened();
     const workspaceId = await givenWorkspace(stores);
     await stores.turns.record(
       workspaceId,
-      upTo(45_000).map((n) => anEvent({ fields: n % 22_000 === 0 ? { path: 'needle' } : { path: 'hay' } })),
+      upTo(45_000).map((n) => anEvent({ fields: { path: n % 9_000 === 0 ? 'needle' : 'hay' } })),
     );
-    const found = await stores.audit.page(workspaceId, { path: 'needle' }, 0, 10);
-    expect(found.map((event) => event.seq)).toEqual([22_000, 44_000]);
-    const one = await stores.audit.page(workspaceId, { path: 'needle' }, 0, 1);
-    expect(one.map((event) => event.seq)).toEqual([22_000]);
+    const page = async (after: number, limit: number) =>
+      (await stores.audit.page(workspaceId, { path: 'needle' }, after, limit)).map((event) => event.seq);
+    expect(await page(0, 100)).toEqual([9_000, 18_000, 27_000, 36_000, 45_000]);
+    expect(await page(0, 3)).toEqual([9_000, 18_000, 27_000]);
+    expect(await page(27_000, 1)).toEqual([36_000]);
   });
 });

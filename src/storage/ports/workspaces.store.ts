@@ -12,6 +12,7 @@ export interface WorkspaceRecord {
   name: string;
   createdAt: number;
   version: number;
+  /** They come back in the order in which they were given. */
   members: MemberRecord[];
 }
 
