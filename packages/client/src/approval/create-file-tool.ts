@@ -1,5 +1,6 @@
 import {
   createFile,
+  foldCase,
   normalizeText,
   type Approval,
   type CreateFileArguments,
@@ -14,6 +15,7 @@ import { executeCreateFile, type WorkspaceContext } from '../workspace/create-fi
 import { previewCreateFile, type CreateFilePreview } from '../workspace/preview-create-file.js';
 import { recoverCreateFile } from '../workspace/recover-create-file.js';
 import type { ApprovalRequest, Approver } from './approver.js';
+import { InOrder } from './in-order.js';
 
 /** The client's log line of an executed create (TUL-004 section 6.2). */
 export interface CreateFileExecuted {
@@ -52,15 +54,25 @@ export function createFileTool(
   const execute = async (call: ToolCallDelivery, context: ToolContext, approval: Approval | null) =>
     finish(call, await executeCreateFile(workspace, argumentsOf(call, approval), context.writeLog), approval);
 
+  // An LLM that creates a file and then overwrites it means that order, though calls are handled at the same time.
+  const inOrder = new InOrder();
+
+  const propose = async (call: ToolCallDelivery, context: ToolContext): Promise<ToolOutcome> => {
+    const preview = await previewCreateFile(workspace, call.arguments);
+    if (preview.refusal) return finish(call, preview.refusal, null);
+    await context.awaitApproval();
+    const approval = await approver.decide(requestOf(call, preview), context.signal);
+    if (approval.decision === 'deny') return { result: null, approval };
+    await context.start(approval);
+    return execute(call, context, approval);
+  };
+
   return {
-    async run(call, context) {
-      const preview = await previewCreateFile(workspace, call.arguments);
-      if (preview.refusal) return finish(call, preview.refusal, null);
-      await context.awaitApproval();
-      const approval = await approver.decide(requestOf(call, preview), context.signal);
-      if (approval.decision === 'deny') return { result: null, approval };
-      await context.start(approval);
-      return execute(call, context, approval);
+    run(call, context) {
+      const { path } = call.arguments;
+      return inOrder.run(typeof path === 'string' ? foldCase(path) : '', context.signal, () =>
+        propose(call, context),
+      );
     },
 
     async recover(call, context, interrupted: JournalEntry) {

@@ -19,6 +19,7 @@ export class RuleApprover implements Approver {
   constructor(
     private readonly rules: ApprovalRules,
     private readonly otherwise: Approver,
+    private readonly onAllowed: (request: ApprovalRequest, rule: string) => void = () => undefined,
   ) {
     this.globs = (rules.allow ?? []).map((glob) => ({ glob, matches: globMatcher(glob) }));
   }
@@ -26,6 +27,7 @@ export class RuleApprover implements Approver {
   decide(request: ApprovalRequest, signal: AbortSignal): Promise<Approval> {
     const rule = this.ruleFor(request);
     if (rule === null) return this.otherwise.decide(request, signal);
+    this.onAllowed(request, rule);
     return Promise.resolve({ decision: 'allow', by: rule, at: new Date().toISOString() });
   }
 

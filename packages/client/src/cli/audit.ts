@@ -1,5 +1,5 @@
 import { styleText } from 'node:util';
-import type { AuditEvent } from '@patchbay/protocol';
+import type { AuditEvent, Json } from '@patchbay/protocol';
 import { printableLine } from '../approval/printable.js';
 import type { AuditFilters } from '../sdk/workspace-client.js';
 import { EXIT } from './cli-error.js';
@@ -60,10 +60,15 @@ function detailsOf({ fields, attempt }: AuditEvent): string {
   const shown = Object.entries(fields).filter(
     ([name, value]) => value !== null && value !== '' && !SELF_EVIDENT.has(name),
   );
-  const parts = shown.map(
-    ([name, value]) => `${name}=${shorten(name, typeof value === 'string' ? value : JSON.stringify(value))}`,
-  );
+  const parts = shown.map(([name, value]) => `${name}=${shorten(name, textOf(value))}`);
   return [...(attempt !== null && attempt > 1 ? [`attempt=${attempt}`] : []), ...parts].join(' ');
+}
+
+/** Lists and objects without JSON's punctuation: `allow --yes 2026-…`. */
+function textOf(value: Json): string {
+  if (typeof value !== 'object' || value === null) return String(value);
+  const parts = Object.values(value).filter((part) => part !== null);
+  return parts.map((part) => textOf(part)).join(',');
 }
 
 function shorten(name: string, value: string): string {

@@ -1,7 +1,8 @@
 import { mkdir, realpath } from 'node:fs/promises';
 import { isAbsolute, relative, sep } from 'node:path';
-import { WaitingApprover, type Approver } from '../approval/approver.js';
+import { WaitingApprover, type ApprovalRequest, type Approver } from '../approval/approver.js';
 import { createFileTool, settleInterruptedCreates } from '../approval/create-file-tool.js';
+import { previewOf } from '../approval/preview.js';
 import { printableLine } from '../approval/printable.js';
 import { RuleApprover } from '../approval/rule-approver.js';
 import { TerminalApprover } from '../approval/terminal-approver.js';
@@ -14,6 +15,9 @@ import { WorkspaceRoots } from '../workspace/workspace-roots.js';
 import { clientIdOf } from './client-id.js';
 import { CliError, EXIT } from './cli-error.js';
 import { settingsOf, workspaceOf, type CliIo, type CommonFlags, type Settings } from './settings.js';
+
+/** Lines of a file that are shown where nobody is asked. */
+const SHOWN_LINES = 10;
 
 export interface ConnectFlags extends CommonFlags {
   root: string[];
@@ -86,7 +90,15 @@ function approverOf(flags: ConnectFlags, { person }: Settings, io: CliIo): Appro
   const people = canAsk
     ? new TerminalApprover({ by: person, input: io.stdin, output: io.stdout })
     : new WaitingApprover();
-  return new RuleApprover({ yes: flags.yes, allow: flags.allow }, people);
+  const announce = ({ call, files }: ApprovalRequest, rule: string) => {
+    for (const file of files) {
+      const { title, lines } = previewOf(file, io.stderr);
+      const shown = lines.length > SHOWN_LINES ? [...lines.slice(0, SHOWN_LINES), '…'] : lines;
+      const allowed = `${printableLine(call.name)} ${title}, allowed by ${printableLine(rule)}`;
+      io.stderr.write(`${[allowed, ...shown].join('\n')}\n`);
+    }
+  };
+  return new RuleApprover({ yes: flags.yes, allow: flags.allow }, people, announce);
 }
 
 /** stdout says `connected` once, for whoever started this process; everything else is for people. */
