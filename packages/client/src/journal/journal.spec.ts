@@ -2,6 +2,7 @@ import * as disk from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
+import { jest } from '@jest/globals';
 import type { Approval, ToolCallDelivery } from '@patchbay/protocol';
 
 import { Journal } from './journal.js';
@@ -225,6 +226,21 @@ describe('the journal', () => {
     await journal.receive(call('c1', content));
     await reopen();
     expect(journal.get('c1')!.call!.arguments.content).toBe(content);
+  });
+
+  it.each(['write', 'datasync'] as const)('is as it was where a %s fails, and goes on', async (step) => {
+    await journal.receive(call('c1'));
+    const handle = await disk.open(file);
+    const fault = jest
+      .spyOn(Object.getPrototypeOf(handle) as disk.FileHandle, step)
+      .mockRejectedValueOnce(Object.assign(new Error('full'), { code: 'ENOSPC' }));
+    await handle.close();
+    await expect(journal.receive(call('c2'))).rejects.toThrow('full');
+    fault.mockRestore();
+    expect(states().map(([callId]) => callId)).toEqual(['c1']);
+    expect(await journal.receive(call('c3'))).toMatchObject({ known: false });
+    await reopen();
+    expect(states().map(([callId]) => callId)).toEqual(['c1', 'c3']);
   });
 
   it('refuses to write once it is closed', async () => {
