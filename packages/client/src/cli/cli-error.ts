@@ -42,7 +42,7 @@ const EXIT_OF: Partial<Record<PatchbayErrorCode, number>> = {
 
 const HINT: Partial<Record<PatchbayErrorCode, string>> = {
   NETWORK: 'Is the server running, and --url right?',
-  INVALID_TOKEN: 'Run "patchbay login".',
+  INVALID_TOKEN: 'Run "patchbay login", or check the token that you passed.',
   FORBIDDEN: 'Ask an owner of the workspace to add you, or choose another with --workspace.',
 };
 

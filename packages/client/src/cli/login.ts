@@ -1,4 +1,5 @@
 import type { Workspace } from '@patchbay/protocol';
+import { PatchbayError } from '../sdk/errors.js';
 import { PatchbayClient } from '../sdk/patchbay-client.js';
 import { MemoryTokenStore } from '../sdk/tokens.js';
 import { printableLine } from '../approval/printable.js';
@@ -18,7 +19,12 @@ export async function login(flags: LoginFlags, io: CliIo): Promise<number> {
   const account = { email, password: await passwordFrom(io) };
   const tokens = new MemoryTokenStore();
   const client = new PatchbayClient({ url, tokenStore: tokens });
-  const user = flags.register ? await client.register(account) : await client.login(account);
+  const entering = flags.register ? client.register(account) : client.login(account);
+  const user = await entering.catch((error: unknown) => {
+    // "Log in first" would be no help here.
+    const isRefused = error instanceof PatchbayError && error.code === 'INVALID_TOKEN';
+    throw isRefused ? new CliError(error.message, EXIT.refused) : error;
+  });
   const workspace = await chooseWorkspace(client, user.email, flags.workspace, io);
   await logins.save(url, { email: user.email, workspaceId: workspace.id, tokens: await tokens.read() });
   const name = printableLine(workspace.name);
