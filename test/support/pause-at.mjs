@@ -1,0 +1,41 @@
+// Loaded into a client process before its own code (`node --import`): stops it for good at the step that PAUSE_AT
+// names, so that a test can kill it exactly there, and tells how often a file was put in its place.
+// `before:<kind>`, `after:<kind>`: around the journal's write of such a line; `before:place`, `after:place`: around the
+// link or rename of a file.
+import fs from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
+
+const [moment, step] = (process.env.PAUSE_AT ?? '').split(':');
+
+async function around(here, work) {
+  if (here && moment === 'before') await pause();
+  const done = await work();
+  if (here && moment === 'after') await pause();
+  return done;
+}
+
+function pause() {
+  process.stderr.write(`test: paused at ${process.env.PAUSE_AT}\n`);
+  return new Promise(() => {});
+}
+
+for (const name of ['link', 'rename']) {
+  const original = fs[name];
+  fs[name] = (from, to) => {
+    if (!from.endsWith('.tmp')) return original(from, to);
+    return around(step === 'place', async () => {
+      await original(from, to);
+      process.stderr.write('test: a file was put in its place\n');
+    });
+  };
+}
+syncBuiltinESMExports();
+
+const handle = await fs.open(process.execPath);
+const prototype = Object.getPrototypeOf(handle);
+await handle.close();
+const { write } = prototype;
+prototype.write = function (bytes, ...rest) {
+  const here = step !== undefined && Buffer.isBuffer(bytes) && bytes.includes(`{"kind":"${step}"`);
+  return around(here, () => write.call(this, bytes, ...rest));
+};

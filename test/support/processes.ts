@@ -1,0 +1,156 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { type Answer, sendRequest } from './test-user.js';
+import { waitFor } from './wait-for.js';
+
+const SERVER = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
+const CLIENT = fileURLToPath(new URL('../../packages/client/bin/patchbay.js', import.meta.url));
+const PAUSE_AT = fileURLToPath(new URL('./pause-at.mjs', import.meta.url));
+
+export interface Exit {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+}
+
+/** A process of a test's own: what it says is kept, and it is only ever ended by its pid. */
+export class TestProcess {
+  stdout = '';
+  stderr = '';
+  readonly exited: Promise<Exit>;
+  private readonly child: ChildProcess;
+
+  constructor(
+    readonly name: string,
+    script: string,
+    args: readonly string[],
+    env: Record<string, string>,
+  ) {
+    const child = spawn(process.execPath, [script, ...args], {
+      env: { PATH: process.env.PATH ?? '', ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    child.stdout.setEncoding('utf8').on('data', (text: string) => (this.stdout += text));
+    child.stderr.setEncoding('utf8').on('data', (text: string) => (this.stderr += text));
+    this.exited = once(child, 'close').then(([code, signal]) => ({ code, signal }) as Exit);
+    this.child = child;
+  }
+
+  get running(): boolean {
+    return this.child.exitCode === null && this.child.signalCode === null;
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    this.child.kill(signal);
+  }
+
+  /** kill -9; resolves once the process is gone. */
+  async kill(): Promise<Exit> {
+    this.child.kill('SIGKILL');
+    return this.exited;
+  }
+
+  /** Waits until stdout or stderr holds the text; fails at once where the process ends without having said it. */
+  async says(text: string | RegExp, timeoutMs?: number): Promise<void> {
+    const said = (): boolean => [this.stdout, this.stderr].some((stream) => stream.search(text) !== -1);
+    await waitFor(() => said() || !this.running, `${this.name} to say ${text}`, timeoutMs);
+    if (!said()) throw new Error(`${this.name} ended without saying ${text}:\n${this.log}`);
+  }
+
+  /** All that it said, for whoever looks into a failure. */
+  get log(): string {
+    return `--- ${this.name}, stdout\n${this.stdout}--- ${this.name}, stderr\n${this.stderr}`;
+  }
+}
+
+/** The built server, `node dist/main.js`. */
+export class ServerProcess extends TestProcess {
+  readonly url: string;
+
+  private constructor(name: string, port: number, env: Record<string, string>) {
+    super(name, SERVER, [], { PORT: String(port), PATCHBAY_RATE_LIMIT: 'off', ...env });
+    this.url = `http://127.0.0.1:${port}`;
+  }
+
+  /** Resolves once it listens. */
+  static async start(
+    dataDir: string,
+    port: number,
+    env: Record<string, string> = {},
+  ): Promise<ServerProcess> {
+    const server = new ServerProcess('server', port, { PATCHBAY_DATA_DIR: dataDir, ...env });
+    await server.says('Listening on');
+    return server;
+  }
+
+  /** Sends `body` as JSON to a path behind /api/v1. */
+  request<T = unknown>(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers: Record<string, string> = {},
+  ): Promise<Answer<T>> {
+    return sendRequest<T>(this.url, method, path, body, headers);
+  }
+}
+
+export interface ClientProcessOptions {
+  name: string;
+  url: string;
+  token: string;
+  workspaceId: string;
+  root: string;
+  home: string;
+  /** Answers every approval with allow; without it calls wait. */
+  yes: boolean;
+  /** Where the process stops for good (pause-at.mjs). */
+  pauseAt?: string | undefined;
+}
+
+/** The built client, `patchbay connect`. */
+export class ClientProcess extends TestProcess {
+  /** Resolves once the client is connected and ready for calls. */
+  static async start(options: ClientProcessOptions): Promise<ClientProcess> {
+    const { name, url, token, workspaceId, root, home, yes, pauseAt } = options;
+    const client = new ClientProcess(name, CLIENT, ['connect', '--root', root, ...(yes ? ['--yes'] : [])], {
+      PATCHBAY_URL: url,
+      PATCHBAY_TOKEN: token,
+      PATCHBAY_WORKSPACE: workspaceId,
+      PATCHBAY_HOME: home,
+      NODE_OPTIONS: `--import ${PAUSE_AT}`,
+      ...(pauseAt !== undefined && { PAUSE_AT: pauseAt }),
+    });
+    await client.says(/^connected$/m, 20_000);
+    return client;
+  }
+
+  /** callIds of the `Tool.CreateFile.Executed` lines so far. */
+  get executed(): string[] {
+    const lines = this.stderr
+      .split('\n')
+      .filter((line) => line.startsWith('{"event":"Tool.CreateFile.Executed"'));
+    return lines.map((line) => (JSON.parse(line) as { callId: string }).callId);
+  }
+
+  /** How often it put a file in its place. */
+  get placed(): number {
+    return this.stderr.split('\n').filter((line) => line === 'test: a file was put in its place').length;
+  }
+}
+
+/** A free port outside the range from which the system takes those of outgoing connections: it stays free. */
+export async function freePort(): Promise<number> {
+  for (;;) {
+    const port = 20_000 + Math.floor(Math.random() * 10_000);
+    const probe = createServer().listen(port, '127.0.0.1');
+    const free = await Promise.race([
+      once(probe, 'listening').then(() => true),
+      once(probe, 'error').then(() => false),
+    ]);
+    if (!free) continue;
+    probe.close();
+    await once(probe, 'close');
+    return port;
+  }
+}
