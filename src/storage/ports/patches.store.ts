@@ -1,0 +1,39 @@
+import type { PatchBatch } from '@patchbay/protocol';
+
+/** The Cloud head of a file as the server knew it when it took the batch; null: the Cloud had no such file. */
+export interface PatchBase {
+  versionId: string;
+  sha256: string;
+}
+
+/**
+ * A patch batch as it was proposed, with the ids that the server gave. It never changes: what became of it is the result
+ * of its call, which the turn holds.
+ */
+export interface PatchBatchRecord {
+  batchId: string;
+  workspaceId: string;
+  sessionId: string;
+  turnId: string;
+  callId: string;
+  userId: string;
+  createdAt: number;
+  /** The batch that this one undoes. */
+  revertOf: string | null;
+  /** As parsed, batchId, filePatchId and changeId included. */
+  batch: PatchBatch;
+  /** For each file of the batch, in its order. */
+  bases: (PatchBase | null)[];
+}
+
+/** Patch batches, written once, before the turn that refers to them. */
+export abstract class PatchStore {
+  abstract insert(record: PatchBatchRecord): Promise<void>;
+  abstract byId(workspaceId: string, batchId: string): Promise<PatchBatchRecord | null>;
+  abstract ofFilePatch(workspaceId: string, filePatchId: string): Promise<PatchBatchRecord | null>;
+  abstract ofChange(workspaceId: string, changeId: string): Promise<PatchBatchRecord | null>;
+  /** Drops a batch whose turn was not stored after all. */
+  abstract remove(workspaceId: string, batchId: string): Promise<void>;
+  /** Drops batches made before `before` (epoch ms) whose turn was never stored: what a crash in between leaves. */
+  abstract removeOrphans(before: number): Promise<void>;
+}
