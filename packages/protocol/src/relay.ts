@@ -1,4 +1,5 @@
 import type { ErrorCode } from './errors.js';
+import type { PatchBatch } from './line-patch/index.js';
 import type { Json, JsonObject } from './tool-contract.js';
 import type { Deadlines } from './turns.js';
 
@@ -58,6 +59,8 @@ export interface ToolCallDelivery {
   name: string;
   arguments: JsonObject;
   deadlines: Deadlines;
+  /** The patch batch as the server stored it, ids included; only with `workspace_write_patch`. */
+  batch?: PatchBatch | null;
 }
 
 /** `tool:cancel`: the call has ended on the server; stop if you can. */
@@ -106,11 +109,56 @@ export interface ToolResultReport {
   approval?: Approval | null;
 }
 
+/** `files:put`: a file as it is on the client's disk now, to become the new Cloud truth. */
+export interface FilePut {
+  docPath: string;
+  /** In its real case, with its root's name: `/<root name>/<relative path>`. */
+  path: string;
+  /** The file's raw bytes. */
+  content: Uint8Array;
+  /** Lowercase hex, of `content`. */
+  sha256: string;
+  /** Null: the file must not exist yet. With a callId the server holds the put against the head it noted then. */
+  baseSha256: string | null;
+  callId?: string | null;
+  /** With the sha256 it makes the put idempotent. */
+  filePatchId?: string | null;
+}
+
+/** The version that a `files:put` became. */
+export interface FilePutAnswer {
+  versionId: string;
+  fileId: string;
+}
+
+/** `details` of a `files:put` that is STALE: the upload is kept as a version, beside the head. */
+export interface FilePutConflict {
+  currentSha256: string | null;
+  conflictVersionId: string | null;
+}
+
+/** A file that is open in the client, possibly unsaved; it outranks the Cloud copy. */
+export interface ActiveFile {
+  docPath: string;
+  displayPath: string;
+  sha256: string;
+  sizeBytes: number;
+  isDirty: boolean;
+}
+
+/** `session:active_files`: replaces the list that the session has. */
+export interface SessionActiveFiles {
+  sessionId: string;
+  activeFiles: ActiveFile[];
+}
+
 /** Events that a client sends. */
 export interface ClientToServerEvents {
   'client:resume': (calls: ResumeEntry[], ack: (answer: Ack<ResumeAnswer>) => void) => void;
   'tool:status': (status: ToolStatus, ack: (answer: Ack) => void) => void;
   'tool:result': (report: ToolResultReport, ack: (answer: Ack<{ duplicate?: true }>) => void) => void;
+  'files:put': (file: FilePut, ack: (answer: Ack<FilePutAnswer>) => void) => void;
+  'session:active_files': (list: SessionActiveFiles, ack: (answer: Ack) => void) => void;
   'auth:refresh': (token: string, ack: (answer: Ack<{ expiresAt: string }>) => void) => void;
 }
 
