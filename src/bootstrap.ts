@@ -25,6 +25,17 @@ export async function createApp(parts: Partial<AppParts> = {}): Promise<NestFast
   refuseWhileStopping(app.getHttpAdapter().getInstance(), app.get(Lifecycle));
   app.useWebSocketAdapter(new RelayIoAdapter(app, config));
   app.setGlobalPrefix(API_PREFIX, { exclude: OUTSIDE_THE_PREFIX });
-  if (config.origins.length > 0) app.enableCors({ origin: [...config.origins], credentials: true });
+  allowOrigins(app, config);
   return app;
+}
+
+/** Lets browser pages of the configured origins read our answers; what they may write is the access guard's to say. */
+function allowOrigins(app: NestFastifyApplication, { origins }: Config): void {
+  if (origins.length === 0) return;
+  app.enableCors({
+    origin: [...origins],
+    credentials: true,
+    methods: ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'],
+    exposedHeaders: ['ETag', 'Retry-After', 'X-Request-Id'],
+  });
 }

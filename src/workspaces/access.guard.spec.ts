@@ -70,7 +70,7 @@ describe('a token', () => {
     ['an empty cookie', { cookie: 'access_token=' }],
     ['another scheme', { authorization: 'Basic YTpi' }],
   ])('is missed with %s', async (_, headers) => {
-    const { status, body } = await list(headers as Record<string, string>);
+    const { status, body } = await list(headers);
     expect({ status, body }).toEqual({ status: 401, body: NO_TOKEN });
   });
 

@@ -1,5 +1,5 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Post, Put } from '@nestjs/common';
-import { ApiBearerAuth, ApiParam, ApiTags } from '@nestjs/swagger';
+import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
 import type { Member, User } from '@patchbay/protocol';
 import { Access, CurrentUser, WorkspaceId } from '../common/access.js';
 import { UuidPipe } from '../common/uuid.pipe.js';
@@ -8,7 +8,6 @@ import { WorkspacesService } from './workspaces.service.js';
 
 @ApiTags('workspaces')
 @ApiBearerAuth()
-@ApiParam({ name: 'workspaceId', format: 'uuid' })
 @Access('owner')
 @Controller('workspaces/:workspaceId/members')
 export class MembersController {

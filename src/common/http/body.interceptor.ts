@@ -6,13 +6,15 @@ import {
   SetMetadata,
 } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
-import type { FastifyRequest } from 'fastify';
 import type { Observable } from 'rxjs';
 import { Config } from '../../config.js';
+import type { AccessedRequest } from '../access.js';
 import { DomainError } from '../domain-error.js';
 import { parseJson, readBody } from './read-body.js';
 
 const RAW_BODY = 'patchbay:raw-body';
+/** Whoever shows no token gets no more of our memory than it takes to register or log in. */
+const ANONYMOUS_BODY_BYTES = 64 * 1024;
 
 /** The route takes bytes of any content type; `@Body()` is then a Buffer of at most one file's size. */
 export const RawBody = (): MethodDecorator => SetMetadata(RAW_BODY, true);
@@ -30,7 +32,7 @@ export class BodyInterceptor implements NestInterceptor {
 
   async intercept(context: ExecutionContext, next: CallHandler): Promise<Observable<unknown>> {
     if (context.getType() === 'http') {
-      const request = context.switchToHttp().getRequest<FastifyRequest>();
+      const request = context.switchToHttp().getRequest<AccessedRequest>();
       if (request.method !== 'GET' && request.method !== 'HEAD') {
         const raw = this.reflector.get<boolean | undefined>(RAW_BODY, context.getHandler()) ?? false;
         request.body = await this.read(request, raw);
@@ -39,7 +41,7 @@ export class BodyInterceptor implements NestInterceptor {
     return next.handle();
   }
 
-  private async read(request: FastifyRequest, raw: boolean): Promise<unknown> {
+  private async read(request: AccessedRequest, raw: boolean): Promise<unknown> {
     const { headers } = request;
     const encoding = headers['content-encoding'];
     if (encoding !== undefined && encoding !== 'identity')
@@ -48,7 +50,9 @@ export class BodyInterceptor implements NestInterceptor {
     if (!declared) return raw ? Buffer.alloc(0) : undefined;
     if (raw) return readBody(request.raw, this.config.maxFileBytes);
     const json = isJson(request.contentType);
-    const bytes = await readBody(request.raw, this.config.maxBodyBytes);
+    const { maxBodyBytes } = this.config;
+    const limit = request.access?.user ? maxBodyBytes : Math.min(maxBodyBytes, ANONYMOUS_BODY_BYTES);
+    const bytes = await readBody(request.raw, limit);
     if (!json && bytes.length > 0) throw unsupported('The body must be application/json in UTF-8');
     return parseJson(bytes);
   }

@@ -8,8 +8,11 @@ export class ErrorFilter implements ExceptionFilter {
   private readonly logger = new Logger('Http');
 
   catch(error: unknown, host: ArgumentsHost): void {
-    // Errors of relay events reach this filter too where a gateway has none of its own: they are not answered here.
-    if (host.getType() !== 'http') throw error;
+    // The gateway answers the faults of its events itself; what still gets here must not end the process.
+    if (host.getType() !== 'http') {
+      this.logger.error(error);
+      return;
+    }
     const answer = answerOf(error);
     if (answer.unexpected) this.logger.error(error);
     sendError(host.switchToHttp().getResponse<FastifyReply>(), answer);
@@ -25,6 +28,7 @@ export function sendError(reply: FastifyReply, answer: ErrorAnswer): void {
   if (answer.retryAfterSeconds !== undefined) {
     void reply.header('Retry-After', Math.max(1, Math.ceil(answer.retryAfterSeconds)));
   }
+  if (answer.status === 401) void reply.header('WWW-Authenticate', 'Bearer');
   void reply
     .status(answer.status)
     .header('Content-Type', 'application/json; charset=utf-8')

@@ -37,10 +37,14 @@ export function fastifyAdapter(): FastifyAdapter {
 
 /** From the moment when the server begins to stop, only its health is still answered. */
 export function refuseWhileStopping(fastify: FastifyInstance, lifecycle: Lifecycle): void {
-  fastify.addHook('onRequest', (request, reply, done) => {
+  fastify.addHook('onRequest', (request, _reply, done) => {
     if (!lifecycle.stopping.aborted || request.url.startsWith('/health/')) return done();
-    void reply.header('Connection', 'close');
     done(new DomainError('UNAVAILABLE', 'The server is stopping; try again'));
+  });
+  // A connection that stays open behind its last answer would hold up the stop.
+  fastify.addHook('onSend', (_request, reply, payload, done) => {
+    if (lifecycle.stopping.aborted) void reply.header('Connection', 'close');
+    done(null, payload);
   });
 }
 
@@ -49,7 +53,7 @@ function leaveBodiesUnread(fastify: FastifyInstance): void {
   fastify.decorateRequest('contentType', undefined);
   fastify.addContentTypeParser('*', (_request, _payload, done) => done(null, undefined));
   fastify.addHook('onRequest', (request, reply, done) => {
-    void reply.header('X-Request-Id', request.id);
+    void reply.header('X-Request-Id', request.id).header('X-Content-Type-Options', 'nosniff');
     done(
       hasMalformedQuery(request.url)
         ? new DomainError('VALIDATION_ERROR', 'The URL is not valid percent-encoding')

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { startTestServer, type TestServer, type TestUser } from '../../../test/support/server.js';
 import { DomainError } from '../domain-error.js';
+import { Lifecycle } from '../lifecycle.js';
 import { answerOf } from './error-answer.js';
 import { exceedsDepth } from './read-body.js';
 
@@ -101,6 +102,12 @@ describe('a request body', () => {
     expect(await exchange(server, head)).toMatch(/^HTTP\/1\.1 413 /);
   });
 
+  it('of someone without a token has to be small', async () => {
+    const body = JSON.stringify({ email: 'a@example.com', password: 'x'.repeat(LIMIT) });
+    const answer = await server.request('POST', '/auth/login', body);
+    expect(answer).toMatchObject(refusal(413, 'TOO_LARGE'));
+  });
+
   it('of a stranger is not waited for', async () => {
     const head = `POST /api/v1/workspaces HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n`;
     expect(await exchange(server, head)).toMatch(/^HTTP\/1\.1 401 /);
@@ -183,6 +190,56 @@ describe('an error', () => {
       details: { internal: true },
     });
     expect(answerOf(error).body).toEqual({ error: 'taken', code: 'CONFLICT', fields: { name: 'is taken' } });
+  });
+});
+
+describe('a browser page', () => {
+  const origin = 'https://editor.example.com';
+  const preflight = (server: TestServer, from: string) =>
+    server.request('OPTIONS', '/workspaces', undefined, {
+      origin: from,
+      'access-control-request-method': 'DELETE',
+      'access-control-request-headers': 'authorization',
+    });
+
+  it('of an allowed origin may ask, of another not', async () => {
+    const server = await startTestServer({ config: { origins: [origin] } });
+    const { status, headers } = await preflight(server, origin);
+    expect(status).toBe(204);
+    expect(headers.get('access-control-allow-origin')).toBe(origin);
+    expect(headers.get('access-control-allow-methods')).toContain('DELETE');
+    const foreign = await preflight(server, 'https://evil.example.com');
+    expect(foreign.headers.get('access-control-allow-origin')).toBeNull();
+    await server.close();
+  });
+});
+
+describe('a server that stops', () => {
+  it('refuses what is new, says that it is not ready, and answers what has begun', async () => {
+    const server = await startTestServer();
+    const begun = connect(Number(new URL(server.url).port), '127.0.0.1').setEncoding('utf8');
+    begun.write(
+      'POST /api/v1/auth/refresh HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 21\r\n\r\n{',
+    );
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    server.app.get(Lifecycle).stop();
+    expect(await server.request('GET', '/workspaces')).toMatchObject({
+      status: 503,
+      body: { code: 'UNAVAILABLE' },
+    });
+    expect(await server.get('/health/live')).toMatchObject({ status: 200 });
+    expect(await server.get('/health/ready')).toMatchObject({
+      status: 503,
+      body: { status: 'not ready', checks: { server: 'stopping', storage: 'ok' } },
+    });
+    const startedAt = Date.now();
+    const closed = server.close();
+    const answered = once(begun, 'data');
+    begun.write('"refreshToken":"xy"}');
+    expect(String(await answered)).toMatch(/^HTTP\/1\.1 401 /);
+    await closed;
+    expect(Date.now() - startedAt).toBeLessThan(5000);
+    begun.destroy();
   });
 });
 
