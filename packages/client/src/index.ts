@@ -3,7 +3,7 @@ export * from './sdk/workspace-client.js';
 export { PatchbayError, type PatchbayErrorCode } from './sdk/errors.js';
 export { MemoryTokenStore, type Tokens, type TokenStore } from './sdk/tokens.js';
 export { RelayClient, type RelayClientOptions } from './sdk/relay-client.js';
-export type { RelayEnd, RelayState, TokenSource } from './sdk/relay-connection.js';
+export type { RelayEnd, RelayState, TokenSource } from './sdk/relay-state.js';
 export type {
   RecoverTool,
   RunTool,

@@ -144,6 +144,17 @@ describe('TerminalApprover', () => {
     expect(typist.screen).not.toContain('second');
   });
 
+  it('lets other lines be printed without losing the question', async () => {
+    const typist = new Typist([]);
+    const deciding = typist.decide();
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    typist.approver.interject(() => typist.output.write('Something else.\n'));
+    const [, after] = typist.screen.split('Something else.\n');
+    expect(after).toContain('[y]es');
+    typist.input.write('y\n');
+    expect(await deciding).toMatchObject({ decision: 'allow' });
+  });
+
   it('waits when the terminal goes away', async () => {
     const typist = new Typist([]);
     const waiting = typist.decide(request(), AbortSignal.timeout(60));

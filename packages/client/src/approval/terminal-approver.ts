@@ -1,4 +1,4 @@
-import { createInterface } from 'node:readline/promises';
+import { createInterface, type Interface } from 'node:readline/promises';
 import { styleText } from 'node:util';
 import type { Approval } from '@patchbay/protocol';
 import { rejectionOf, type ApprovalRequest, type Approver, type FileProposal } from './approver.js';
@@ -33,6 +33,7 @@ type Choice = (draft: Draft, request: ApprovalRequest, signal: AbortSignal) => P
 export class TerminalApprover implements Approver {
   private readonly input: NodeJS.ReadableStream;
   private readonly output: NodeJS.WritableStream;
+  private reader: Interface | null = null;
   private queue: Promise<unknown> = Promise.resolve();
   /** What "always" stands for so far: true for a call that was allowed beforehand. */
   private readonly always: ((request: ApprovalRequest) => boolean)[] = [];
@@ -58,6 +59,14 @@ export class TerminalApprover implements Approver {
     return Promise.race([mine, rejectionOf(signal)]);
   }
 
+  /** Prints a line of something else, without tearing the question that stands open. */
+  interject(print: () => void): void {
+    if (!this.reader) return print();
+    this.output.write('\r\u001b[K');
+    print();
+    this.reader.prompt(true);
+  }
+
   private async ask(request: ApprovalRequest, signal: AbortSignal): Promise<Approval> {
     signal.throwIfAborted();
     if (this.always.some((covers) => covers(request))) return this.approval({ decision: 'allow_always' });
@@ -71,7 +80,7 @@ export class TerminalApprover implements Approver {
         if (verdict === undefined) this.print('Please answer with one of the letters.');
       }
     } catch (error) {
-      if (signal.aborted) this.print(this.paint('yellow', 'The call has ended; nothing is written.'));
+      if (signal.aborted) this.print(this.paint('yellow', `\n${reasonOf(signal)} Nothing is written.`));
       throw error;
     }
   }
@@ -145,10 +154,12 @@ export class TerminalApprover implements Approver {
   /** The reader lives for one question: what was typed before it was asked answers nothing. */
   private async question(text: string, signal: AbortSignal): Promise<string> {
     const reader = createInterface({ input: this.input, output: this.output });
+    this.reader = reader;
     reader.once('SIGINT', () => process.kill(process.pid, 'SIGINT'));
     try {
       return await reader.question(text, { signal });
     } finally {
+      this.reader = null;
       reader.close();
     }
   }
@@ -173,4 +184,8 @@ function folderGlob(files: FileProposal[]): string {
   const folders = new Set(files.map(({ path }) => path.split('/').slice(0, -1).join('/')));
   const [folder] = folders;
   return folders.size === 1 && folder ? `${folder}/**` : '**';
+}
+
+function reasonOf({ reason }: AbortSignal): string {
+  return reason instanceof Error && reason.message ? printableLine(reason.message) : 'The call has ended.';
 }

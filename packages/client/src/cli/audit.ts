@@ -64,11 +64,13 @@ function detailsOf({ fields, attempt }: AuditEvent): string {
   return [...(attempt !== null && attempt > 1 ? [`attempt=${attempt}`] : []), ...parts].join(' ');
 }
 
-/** Lists and objects without JSON's punctuation: `allow --yes 2026-…`. */
+/** Of lists and objects only the plain values, and no times beside the event's own: `allow,--yes`. */
 function textOf(value: Json): string {
   if (typeof value !== 'object' || value === null) return String(value);
-  const parts = Object.values(value).filter((part) => part !== null);
-  return parts.map((part) => textOf(part)).join(',');
+  const parts = Object.entries(value).flatMap(([name, part]) =>
+    name === 'at' || part === null || typeof part === 'object' ? [] : [String(part)],
+  );
+  return parts.join(',');
 }
 
 function shorten(name: string, value: string): string {

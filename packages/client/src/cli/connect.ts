@@ -1,23 +1,17 @@
 import { mkdir, realpath } from 'node:fs/promises';
 import { isAbsolute, relative, sep } from 'node:path';
-import { WaitingApprover, type ApprovalRequest, type Approver } from '../approval/approver.js';
 import { createFileTool, settleInterruptedCreates } from '../approval/create-file-tool.js';
-import { previewOf } from '../approval/preview.js';
 import { printableLine } from '../approval/printable.js';
-import { RuleApprover } from '../approval/rule-approver.js';
-import { TerminalApprover } from '../approval/terminal-approver.js';
 import { clientDirectory } from '../journal/client-home.js';
 import { ClientLock } from '../journal/client-lock.js';
 import { Journal } from '../journal/journal.js';
 import { RelayClient } from '../sdk/relay-client.js';
-import type { RelayEnd, RelayState } from '../sdk/relay-connection.js';
+import type { RelayEnd } from '../sdk/relay-state.js';
 import { WorkspaceRoots } from '../workspace/workspace-roots.js';
 import { clientIdOf } from './client-id.js';
 import { CliError, EXIT } from './cli-error.js';
-import { settingsOf, workspaceOf, type CliIo, type CommonFlags, type Settings } from './settings.js';
-
-/** Lines of a file that are shown where nobody is asked. */
-const SHOWN_LINES = 10;
+import { ConnectScreen } from './connect-screen.js';
+import { settingsOf, workspaceOf, type CliIo, type CommonFlags } from './settings.js';
 
 export interface ConnectFlags extends CommonFlags {
   root: string[];
@@ -38,21 +32,21 @@ export async function connect(flags: ConnectFlags, io: CliIo): Promise<number> {
   await keepHomeOutside(settings.home, directories);
   const clientId = flags.clientId ?? (await clientIdOf(settings.home, directories));
   const directory = clientDirectory(settings.home, { url: settings.url, workspaceId, clientId });
-  const approver = approverOf(flags, settings, io);
+  const screen = new ConnectScreen({ yes: flags.yes, allow: flags.allow }, settings, directories, io);
   const lock = await ClientLock.acquire(directory);
   try {
     const journal = await Journal.open(directory);
     try {
-      const log = (line: object) => io.stderr.write(`${JSON.stringify(line)}\n`);
+      const log = (executed: object) => screen.say(JSON.stringify(executed));
       const workspace = { roots, maxFileBytes: flags.maxFileBytes };
       await settleInterruptedCreates(journal, workspace, log);
       const relay = new RelayClient({
         ...{ url: settings.url, workspaceId, clientId, journal },
         name: `patchbay connect ${roots.all.map(({ name }) => printableLine(name)).join(', ')}`.slice(0, 256),
         token: (refused) => settings.client.accessToken(refused),
-        tools: { workspace_create_file: createFileTool(workspace, approver, log) },
-        onState: announcer(io, settings, directories),
-        onWarning: (message) => io.stderr.write(`${printableLine(message)}\n`),
+        tools: { workspace_create_file: createFileTool(workspace, screen.approver, log) },
+        onState: (state) => screen.onState(state),
+        onWarning: (message) => screen.say(printableLine(message)),
       });
       return exitOf(await untilEnded(relay));
     } finally {
@@ -83,45 +77,6 @@ function exitOf(end: RelayEnd): number {
   if (end.error) throw end.error;
   if (end.reason !== 'replaced') return EXIT.ok;
   throw new CliError('Another connection with this client id took over; this one ends.', EXIT.replaced);
-}
-
-function approverOf(flags: ConnectFlags, { person }: Settings, io: CliIo): Approver {
-  const canAsk = io.stdin.isTTY && io.stdout.isTTY;
-  const people = canAsk
-    ? new TerminalApprover({ by: person, input: io.stdin, output: io.stdout })
-    : new WaitingApprover();
-  const announce = ({ call, files }: ApprovalRequest, rule: string) => {
-    for (const file of files) {
-      const { title, lines } = previewOf(file, io.stderr);
-      const shown = lines.length > SHOWN_LINES ? [...lines.slice(0, SHOWN_LINES), '…'] : lines;
-      const allowed = `${printableLine(call.name)} ${title}, allowed by ${printableLine(rule)}`;
-      io.stderr.write(`${[allowed, ...shown].join('\n')}\n`);
-    }
-  };
-  return new RuleApprover({ yes: flags.yes, allow: flags.allow }, people, announce);
-}
-
-/** stdout says `connected` once, for whoever started this process; everything else is for people. */
-function announcer(io: CliIo, { url, workspaceId }: Settings, directories: string[]) {
-  let connectedBefore = false;
-  const say: { [S in RelayState['status']]: (state: Extract<RelayState, { status: S }>) => void } = {
-    connected: () => {
-      if (connectedBefore) io.stderr.write('Connected again.\n');
-      else {
-        io.stderr.write(
-          `Executing calls of workspace ${workspaceId} at ${url} in ${directories.join(', ')}.\n`,
-        );
-        io.stdout.write('connected\n');
-      }
-      connectedBefore = true;
-    },
-    reconnecting: ({ reason, delayMs }) => {
-      const seconds = (delayMs / 1000).toFixed(1);
-      io.stderr.write(`No connection to ${url} (${printableLine(reason)}); trying again in ${seconds} s.\n`);
-    },
-    ended: () => undefined,
-  };
-  return (state: RelayState) => (say[state.status] as (state: RelayState) => void)(state);
 }
 
 /** The journal and the login must be out of reach of the very calls that they guard. */

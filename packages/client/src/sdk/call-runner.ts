@@ -1,20 +1,9 @@
 import type { Ack, ErrorCode, ResumeAnswer, ToolCallDelivery, ToolCancel } from '@patchbay/protocol';
 import type { Journal, JournalEntry } from '../journal/journal.js';
 import { messageOf } from './errors.js';
-import type { RelayLink } from './relay-connection.js';
+import type { RelayLink } from './relay-state.js';
+import { ResultSender } from './result-sender.js';
 import { unhandled, type ToolContext, type ToolHandlers, type ToolOutcome } from './tool-handler.js';
-
-const RESEND_MS = 2_000;
-
-/** What becomes of a result that the server refuses; with a code that is not here it is sent again. */
-const REFUSED_RESULT: Partial<Record<ErrorCode, 'forget' | 'keep'>> = {
-  LATE_RESULT: 'forget',
-  CONFLICT: 'forget',
-  NOT_FOUND: 'forget',
-  // The call stays open on the server until its deadline; forgotten here, it would come again and be executed again.
-  VALIDATION_ERROR: 'keep',
-  TOO_LARGE: 'keep',
-};
 
 /** A call in this process's hands. */
 interface LiveCall {
@@ -29,9 +18,7 @@ class ClientClosing extends Error {}
 /** Runs calls through their handlers, with the journal before and after, and brings the results home. */
 export class CallRunner {
   private readonly live = new Map<string, LiveCall>();
-  private readonly sending = new Map<string, Promise<void>>();
-  private readonly refused = new Set<string>();
-  private resend: NodeJS.Timeout | undefined;
+  private readonly results: ResultSender;
   private closing = false;
 
   constructor(
@@ -39,7 +26,9 @@ export class CallRunner {
     private readonly journal: Journal,
     private readonly link: RelayLink,
     private readonly warn: (message: string) => void,
-  ) {}
+  ) {
+    this.results = new ResultSender(journal, link, warn);
+  }
 
   /** `tool:call`: acknowledged once it is in the journal; a call that is known goes on from where it is. */
   async deliver(call: ToolCallDelivery): Promise<Ack> {
@@ -75,25 +64,26 @@ export class CallRunner {
       const entry = this.journal.get(callId);
       if (entry && !this.live.has(callId)) this.begin(this.enlist(callId), entry);
     }
-    this.flush();
+    this.results.flush();
   }
 
   /** Resolves when no result is on its way. */
-  async flushed(): Promise<void> {
-    await Promise.all(this.sending.values());
+  flushed(): Promise<void> {
+    return this.results.flushed();
   }
 
   /** Lets what has started end and be reported, for at most `graceMs`; the rest stays in the journal. */
   async close(graceMs: number): Promise<void> {
     this.closing = true;
     for (const [callId, { controller }] of this.live) {
-      if (this.journal.get(callId)?.state !== 'running') controller.abort(new ClientClosing());
+      if (this.journal.get(callId)?.state !== 'running')
+        controller.abort(new ClientClosing('The client is closing.'));
     }
     const settled = Promise.all([...this.live.values()].map(async ({ done }) => done)).then(() =>
       this.flushed(),
     );
     await Promise.race([settled, new Promise((resolve) => setTimeout(resolve, graceMs).unref())]);
-    clearTimeout(this.resend);
+    this.results.stop();
   }
 
   private enlist(callId: string): LiveCall {
@@ -113,7 +103,7 @@ export class CallRunner {
       return;
     }
     this.live.delete(entry.callId);
-    this.flush();
+    this.results.flush();
   }
 
   private async run(live: LiveCall, entry: JournalEntry, call: ToolCallDelivery): Promise<void> {
@@ -131,7 +121,7 @@ export class CallRunner {
     const { result, approval = null, executionMs } = outcome;
     const measured = Math.round(executionMs ?? Date.now() - live.startedAt);
     await this.journal.finish(call.callId, { result, approval, executionMs: measured });
-    this.flush();
+    this.results.flush();
   }
 
   private execute(call: ToolCallDelivery, context: ToolContext, entry: JournalEntry): Promise<ToolOutcome> {
@@ -165,42 +155,6 @@ export class CallRunner {
         report('running');
       },
     };
-  }
-
-  private flush(): void {
-    for (const entry of this.journal.all()) {
-      const { callId, turnId, attempt, result, approval, executionMs } = entry;
-      if (entry.state !== 'finished' || this.sending.has(callId) || this.refused.has(callId)) continue;
-      const answer = this.link.sendResult({ turnId, callId, attempt, result, approval, executionMs });
-      // Without a connection nothing is lost: the next resume carries the result.
-      if (!answer) return;
-      this.sending.set(
-        callId,
-        this.settle(callId, answer).finally(() => this.sending.delete(callId)),
-      );
-    }
-  }
-
-  private async settle(callId: string, answer: Promise<Ack>): Promise<void> {
-    try {
-      const ack = await answer;
-      if (ack.ok) return await this.journal.forget([callId]);
-      this.warn(`The result of call ${callId} was refused: ${ack.error.code} ${ack.error.message}`);
-      const fate = REFUSED_RESULT[ack.error.code];
-      if (fate === 'forget') return await this.journal.forget([callId]);
-      if (fate === 'keep') this.refused.add(callId);
-      else this.flushLater();
-    } catch {
-      this.flushLater();
-    }
-  }
-
-  private flushLater(): void {
-    if (this.closing) return;
-    this.resend ??= setTimeout(() => {
-      this.resend = undefined;
-      this.flush();
-    }, RESEND_MS).unref();
   }
 }
 

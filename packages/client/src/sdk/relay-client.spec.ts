@@ -18,7 +18,7 @@ import type {
 import { Server, type Socket } from 'socket.io';
 import { Journal } from '../journal/journal.js';
 import { RelayClient, type RelayClientOptions } from './relay-client.js';
-import type { RelayState } from './relay-connection.js';
+import type { RelayState } from './relay-state.js';
 import type { RunTool } from './tool-handler.js';
 
 type RelaySocket = Socket<ClientToServerEvents, ServerToClientEvents>;
@@ -193,7 +193,10 @@ describe('RelayClient', () => {
       await server.close();
       const connecting = clientWith(three, { url: `http://127.0.0.1:${port}` }).connect();
       await until(() => states.length >= 2);
-      expect(states[0]).toMatchObject({ status: 'reconnecting' });
+      expect(states[0]).toMatchObject({
+        status: 'reconnecting',
+        reason: expect.stringContaining('ECONNREFUSED') as string,
+      });
       server = new RelayServer();
       await server.listen(port);
       await connecting;

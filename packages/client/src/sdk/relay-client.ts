@@ -2,7 +2,8 @@ import { MAX_IN_FLIGHT, RELAY_PROTOCOL } from '@patchbay/protocol';
 import type { Journal } from '../journal/journal.js';
 import { CLIENT_VERSION } from '../version.js';
 import { CallRunner } from './call-runner.js';
-import { RelayConnection, type RelayEnd, type RelayState, type TokenSource } from './relay-connection.js';
+import { RelayConnection } from './relay-connection.js';
+import type { RelayEnd, RelayState, TokenSource } from './relay-state.js';
 import type { ToolHandlers } from './tool-handler.js';
 
 const CLOSE_GRACE_MS = 5_000;

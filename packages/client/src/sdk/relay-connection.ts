@@ -6,14 +6,14 @@ import {
   type HandshakeError,
   type RelayHandshake,
   type ResumeAnswer,
-  type ResumeEntry,
   type ServerToClientEvents,
   type ToolResultReport,
   type ToolStatus,
 } from '@patchbay/protocol';
 import { io, type Socket } from 'socket.io-client';
 import { isTransient, messageOf, PatchbayError, type PatchbayErrorCode } from './errors.js';
-import { afterAck, listen, type ServerHandlers } from './server-events.js';
+import type { RelayEnd, RelayLink, RelayPeer, TokenSource } from './relay-state.js';
+import { afterAck, listen } from './server-events.js';
 
 const ACK_TIMEOUT_MS = 10_000;
 const DRAIN_GRACE_MS = 1_000;
@@ -26,25 +26,6 @@ const REFUSED_HANDSHAKE: Partial<Record<ErrorCode, 'refresh' | 'retry'>> = {
   INTERNAL_ERROR: 'retry',
 };
 
-/** Gives the access token; `refused` is one that the server will no longer take. `PatchbayClient.accessToken` is one. */
-export type TokenSource = (refused?: string) => Promise<string>;
-
-/** How the connection stands. `ended` is final; nothing reconnects after it. */
-export type RelayState =
-  | { status: 'connected' }
-  | { status: 'reconnecting'; reason: string; delayMs: number }
-  | { status: 'ended'; reason: 'closed' | 'replaced' | 'refused'; error?: PatchbayError };
-
-export type RelayEnd = Extract<RelayState, { status: 'ended' }>;
-
-/** The way to the server for those who report. */
-export interface RelayLink {
-  /** Dropped while there is no connection: the next resume tells the state. */
-  sendStatus(status: ToolStatus): void;
-  /** Null while there is no connection that has resumed; rejects if it is lost meanwhile. */
-  sendResult(report: ToolResultReport): Promise<Ack> | null;
-}
-
 export interface RelayConnectionOptions {
   url: string;
   token: TokenSource;
@@ -53,17 +34,8 @@ export interface RelayConnectionOptions {
   backoffMs: { first: number; longest: number };
 }
 
-/** What the owner of a connection does with it. */
-export interface RelayPeer {
-  deliver: ServerHandlers['tool:call'];
-  cancel: ServerHandlers['tool:cancel'];
-  /** The payload of `client:resume`. */
-  entries(): ResumeEntry[];
-  resume(answer: ResumeAnswer): Promise<void>;
-  /** Resolves when no result is on its way. */
-  flushed(): Promise<void>;
-  onState(state: RelayState): void;
-}
+/** A refusal by the server has `data`, a fault of the transport a `description`. */
+type ConnectFault = Error & { data?: HandshakeError; description?: { message?: string } };
 
 /** One socket that is kept up: handshake, resume, backoff, token, and the end of it all. */
 export class RelayConnection implements RelayLink {
@@ -152,9 +124,10 @@ export class RelayConnection implements RelayLink {
     }
   }
 
-  private onRefused(error: Error & { data?: HandshakeError }): void {
+  private onRefused(error: ConnectFault): void {
     const fate = error.data ? REFUSED_HANDSHAKE[error.data.code] : 'retry';
-    if (fate === 'retry') return this.retry(error.message);
+    // The transport's own words ("websocket error") say less than what it met ("connect ECONNREFUSED …").
+    if (fate === 'retry') return this.retry(error.description?.message || error.message);
     if (fate === 'refresh' && this.refusedToken === undefined) {
       this.refusedToken = this.token;
       void this.connect();

@@ -1,0 +1,34 @@
+import type { Ack, ResumeAnswer, ResumeEntry, ToolResultReport, ToolStatus } from '@patchbay/protocol';
+import type { PatchbayError } from './errors.js';
+import type { ServerHandlers } from './server-events.js';
+
+/** Gives the access token; `refused` is one that the server will no longer take. `PatchbayClient.accessToken` is one. */
+export type TokenSource = (refused?: string) => Promise<string>;
+
+/** How the connection stands. `ended` is final; nothing reconnects after it. */
+export type RelayState =
+  | { status: 'connected' }
+  | { status: 'reconnecting'; reason: string; delayMs: number }
+  | { status: 'ended'; reason: 'closed' | 'replaced' | 'refused'; error?: PatchbayError };
+
+export type RelayEnd = Extract<RelayState, { status: 'ended' }>;
+
+/** The way to the server for those who report. */
+export interface RelayLink {
+  /** Dropped while there is no connection: the next resume tells the state. */
+  sendStatus(status: ToolStatus): void;
+  /** Null while there is no connection that has resumed; rejects if it is lost meanwhile. */
+  sendResult(report: ToolResultReport): Promise<Ack> | null;
+}
+
+/** What the owner of a connection does with it. */
+export interface RelayPeer {
+  deliver: ServerHandlers['tool:call'];
+  cancel: ServerHandlers['tool:cancel'];
+  /** The payload of `client:resume`. */
+  entries(): ResumeEntry[];
+  resume(answer: ResumeAnswer): Promise<void>;
+  /** Resolves when no result is on its way. */
+  flushed(): Promise<void>;
+  onState(state: RelayState): void;
+}
