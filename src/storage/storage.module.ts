@@ -1,6 +1,8 @@
 import { Module, type OnApplicationShutdown } from '@nestjs/common';
 import { Config } from '../config.js';
 import { AuditStore } from './ports/audit.store.js';
+import { BlobStore } from './ports/blobs.store.js';
+import { FileStore } from './ports/files.store.js';
 import { LoginStore } from './ports/logins.store.js';
 import { SessionStore } from './ports/sessions.store.js';
 import { StorageHealth } from './ports/storage-health.js';
@@ -8,7 +10,9 @@ import { TurnStore } from './ports/turns.store.js';
 import { UserStore } from './ports/users.store.js';
 import { WorkspaceStore } from './ports/workspaces.store.js';
 import { SqliteAuditStore } from './sqlite/audit.store.js';
+import { SqliteBlobStore } from './sqlite/blobs.store.js';
 import { SqliteDatabase } from './sqlite/database.js';
+import { SqliteFileStore } from './sqlite/files.store.js';
 import { SqliteHealth } from './sqlite/health.js';
 import { SqliteLoginStore } from './sqlite/logins.store.js';
 import { SqliteSessionStore } from './sqlite/sessions.store.js';
@@ -27,6 +31,8 @@ import { WorkspaceKeys } from './sqlite/workspace-keys.js';
     },
     WorkspaceKeys,
     { provide: AuditStore, useClass: SqliteAuditStore },
+    { provide: BlobStore, useClass: SqliteBlobStore },
+    { provide: FileStore, useClass: SqliteFileStore },
     { provide: LoginStore, useClass: SqliteLoginStore },
     { provide: SessionStore, useClass: SqliteSessionStore },
     { provide: StorageHealth, useClass: SqliteHealth },
@@ -34,7 +40,17 @@ import { WorkspaceKeys } from './sqlite/workspace-keys.js';
     { provide: UserStore, useClass: SqliteUserStore },
     { provide: WorkspaceStore, useClass: SqliteWorkspaceStore },
   ],
-  exports: [AuditStore, LoginStore, SessionStore, StorageHealth, TurnStore, UserStore, WorkspaceStore],
+  exports: [
+    AuditStore,
+    BlobStore,
+    FileStore,
+    LoginStore,
+    SessionStore,
+    StorageHealth,
+    TurnStore,
+    UserStore,
+    WorkspaceStore,
+  ],
 })
 export class StorageModule implements OnApplicationShutdown {
   constructor(private readonly database: SqliteDatabase) {}

@@ -7,6 +7,8 @@ import { NestFactory } from '@nestjs/core';
 import { ConfigModule } from '../../src/common/config.module.js';
 import { Config, type Settings } from '../../src/config.js';
 import { AuditStore } from '../../src/storage/ports/audit.store.js';
+import { BlobStore } from '../../src/storage/ports/blobs.store.js';
+import { FileStore } from '../../src/storage/ports/files.store.js';
 import { LoginStore } from '../../src/storage/ports/logins.store.js';
 import { SessionStore } from '../../src/storage/ports/sessions.store.js';
 import { StorageHealth } from '../../src/storage/ports/storage-health.js';
@@ -18,6 +20,8 @@ import { StorageModule } from '../../src/storage/storage.module.js';
 /** Every port, as the server gets them. */
 export interface Stores {
   audit: AuditStore;
+  blobs: BlobStore;
+  files: FileStore;
   health: StorageHealth;
   logins: LoginStore;
   sessions: SessionStore;
@@ -95,6 +99,8 @@ function storesOf(app: INestApplicationContext): Stores {
     app.get<T>(token, { strict: false });
   return {
     audit: port(AuditStore),
+    blobs: port(BlobStore),
+    files: port(FileStore),
     health: port(StorageHealth),
     logins: port(LoginStore),
     sessions: port(SessionStore),

@@ -45,6 +45,23 @@ describeContract('sessions', (opened) => {
     expect(await stores.sessions.ofUser('no-such-workspace', userId, null, 2)).toEqual([]);
   });
 
+  it('keep the Active Files that were named last', async () => {
+    const { stores } = opened();
+    const session = aSession(await givenWorkspace(stores));
+    const { workspaceId, id } = session;
+    await stores.sessions.insert(session);
+    const active = (docPath: string) => ({
+      ...{ docPath, displayPath: docPath, sha256: 'a'.repeat(64), sizeBytes: 3, isDirty: true },
+    });
+    expect(await stores.sessions.activeFilesOf(workspaceId, id)).toEqual([]);
+    await stores.sessions.replaceActiveFiles(workspaceId, id, [active('a')]);
+    const newest = [active('c'), active('b')];
+    await stores.sessions.replaceActiveFiles(workspaceId, id, newest);
+    expect(await stores.sessions.activeFilesOf(workspaceId, id)).toEqual(newest);
+    expect(await stores.sessions.activeFilesOf(await givenWorkspace(stores), id)).toEqual([]);
+    expect(await stores.sessions.activeFilesOf('no-such-workspace', id)).toEqual([]);
+  });
+
   it('outlive the server', async () => {
     const session = aSession(await givenWorkspace(opened().stores));
     await opened().stores.sessions.insert(session);

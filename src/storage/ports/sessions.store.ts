@@ -1,3 +1,5 @@
+import type { ActiveFile } from '@patchbay/protocol';
+
 export interface SessionRecord {
   id: string;
   workspaceId: string;
@@ -19,4 +21,12 @@ export abstract class SessionStore {
     beforeId: string | null,
     limit: number,
   ): Promise<SessionRecord[]>;
+  /** Puts this list of Active Files in the place of the session's last one. */
+  abstract replaceActiveFiles(
+    workspaceId: string,
+    sessionId: string,
+    files: readonly ActiveFile[],
+  ): Promise<void>;
+  /** The session's Active Files, in the order in which they were given. */
+  abstract activeFilesOf(workspaceId: string, sessionId: string): Promise<ActiveFile[]>;
 }

@@ -1,6 +1,7 @@
 import type Libsql from 'libsql';
 import { DatabaseTooNewError } from './errors.js';
 import { RELAY_SCHEMA } from './migrations/0001-relay.js';
+import { FILES_SCHEMA } from './migrations/0002-files.js';
 
 export interface Migration {
   /** What it brings, for whoever reads the table. */
@@ -9,7 +10,10 @@ export interface Migration {
 }
 
 /** In order, and only ever appended to: the index plus one is the version. */
-export const MIGRATIONS: readonly Migration[] = [{ name: 'relay', sql: RELAY_SCHEMA }];
+export const MIGRATIONS: readonly Migration[] = [
+  { name: 'relay', sql: RELAY_SCHEMA },
+  { name: 'files', sql: FILES_SCHEMA },
+];
 
 /** Brings the database to the newest version, one transaction a step; refuses one that is newer than that. */
 export function migrate(

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import type { ActiveFile } from '@patchbay/protocol';
 import { type SessionRecord, SessionStore } from '../ports/sessions.store.js';
 import { SqliteDatabase } from './database.js';
 import type { SqlValue } from './values.js';
@@ -59,6 +60,30 @@ export class SqliteSessionStore extends SessionStore {
       [...parameters, limit],
     );
     return rows.map((row) => toSession(workspaceId, row));
+  }
+
+  async replaceActiveFiles(
+    workspaceId: string,
+    sessionId: string,
+    files: readonly ActiveFile[],
+  ): Promise<void> {
+    const workspace = this.workspaces.require(workspaceId);
+    await this.database.write(() =>
+      this.database.run(
+        'INSERT OR REPLACE INTO active_files (workspace, session_id, files) VALUES (?, ?, ?)',
+        [workspace, sessionId, JSON.stringify(files)],
+      ),
+    );
+  }
+
+  async activeFilesOf(workspaceId: string, sessionId: string): Promise<ActiveFile[]> {
+    const workspace = this.workspaces.find(workspaceId);
+    if (workspace === null) return [];
+    const row = this.database.get<[string]>(
+      'SELECT files FROM active_files WHERE workspace = ? AND session_id = ?',
+      [workspace, sessionId],
+    );
+    return row === null ? [] : (JSON.parse(row[0]) as ActiveFile[]);
   }
 }
 

@@ -1,0 +1,56 @@
+/** A row of `GET …/files`: a Cloud file with its head. */
+export interface CloudFile {
+  fileId: string;
+  /** The Cloud path as it was first spelt. */
+  path: string;
+  docPath: string;
+  sha256: string;
+  sizeBytes: number;
+  headVersionId: string;
+  updatedAt: string;
+  deletedAt: string | null;
+}
+
+export interface CloudFilePage {
+  files: CloudFile[];
+  nextCursor: string | null;
+}
+
+/** A row of `GET …/files/:fileId/versions`. */
+export interface CloudFileVersion {
+  versionId: string;
+  /** 1 for the first; also a version that never was the head has one. */
+  number: number;
+  sha256: string;
+  sizeBytes: number;
+  /** userId. */
+  author: string;
+  source: 'tool' | 'upload' | 'patch' | 'restore';
+  batchId: string | null;
+  filePatchId: string | null;
+  callId: string | null;
+  createdAt: string;
+}
+
+export interface CloudFileVersionPage {
+  /** Newest first. */
+  versions: CloudFileVersion[];
+  nextCursor: string | null;
+}
+
+/** Answer to `PUT …/contents/*`. */
+export interface StoredFile {
+  fileId: string;
+  versionId: string;
+  path: string;
+  docPath: string;
+  sha256: string;
+  sizeBytes: number;
+}
+
+/** Answer to `POST …/files/:fileId/restore`. */
+export interface RestoredFile {
+  fileId: string;
+  versionId: string;
+  path: string;
+}
