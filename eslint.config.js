@@ -1,6 +1,9 @@
 import js from '@eslint/js';
 import tseslint from 'typescript-eslint';
 
+const NODE_GLOBALS =
+  'AbortController AbortSignal Buffer TextDecoder TextEncoder URL clearTimeout console fetch performance process setImmediate setTimeout';
+
 export default tseslint.config(
   { ignores: ['**/dist/**', '**/node_modules/**', 'coverage/**'] },
   js.configs.recommended,
@@ -21,5 +24,9 @@ export default tseslint.config(
     files: ['**/*.spec.ts', 'test/**/*.ts', 'bench/**/*.ts', 'scripts/**/*.ts'],
     rules: { 'max-lines-per-function': 'off', 'max-lines': 'off' },
   },
-  { files: ['**/*.js'], languageOptions: { globals: { process: 'readonly', console: 'readonly' } } },
+  { files: ['**/*.js', '**/*.mjs'], languageOptions: { globals: readonly(NODE_GLOBALS.split(' ')) } },
 );
+
+function readonly(names) {
+  return Object.fromEntries(names.map((name) => [name, 'readonly']));
+}
