@@ -43,8 +43,9 @@ export type TurnInput =
   | { type: 'claim'; callId: string; clientId: string }
   | { type: 'progress'; callId: string; clientId: string; status: Progress; note: string | null }
   | { type: 'refuse'; callId: string; clientId: string; attempt: number; message: string }
-  /** `clientId` null: reported over HTTP by the orchestrator, for whoever holds the call. */
-  | { type: 'report'; callId: string; clientId: string | null; report: Report }
+  | { type: 'report'; callId: string; clientId: string; report: Report }
+  /** From the orchestrator over HTTP, whoever holds the calls: all of them are taken, or none. */
+  | { type: 'report_all'; reports: readonly { callId: string; report: Report }[] }
   /** A server-located tool has run. */
   | { type: 'executed'; callId: string; report: Report }
   | { type: 'client_left'; clientId: string; graceMs: number }
@@ -81,6 +82,7 @@ const TRANSITIONS: { [T in TurnInput['type']]: (draft: TurnDraft, input: Inputs[
   progress: (draft, input) => onCall(draft, input, progress),
   refuse: (draft, input) => onCall(draft, input, refuse),
   report: (draft, input) => onCall(draft, input, report),
+  report_all: reportAll,
   executed: (draft, input) => onCall(draft, input, executed),
   client_left: clientLeft,
   resume,
@@ -154,15 +156,28 @@ function refuse(draft: TurnDraft, call: Call, { clientId, attempt, message }: In
   draft.release(call, { reason: 'refused', note: message }, { retryAt, refusedBy: clientId });
 }
 
-function report(draft: TurnDraft, call: Call, input: Inputs['report']): void {
-  const objection = objectionTo(call, input);
-  if (!objection) return end(draft, call, input.report, input.clientId);
+/** `clientId` null: reported over HTTP. */
+type Reported = { clientId: string | null; report: Report };
+
+function report(draft: TurnDraft, call: Call, { clientId, report }: Reported): void {
+  const objection = objectionTo(call, { clientId, report });
+  if (!objection) return end(draft, call, report, clientId);
   draft.answer = objection;
-  draft.record(objection.ok ? 'DuplicateResult' : 'LateResult', call, input.clientId, input.report.summary);
+  draft.record(objection.ok ? 'DuplicateResult' : 'LateResult', call, clientId, report.summary);
+}
+
+/** One report that cannot be taken keeps out the others; it alone is recorded as late. */
+function reportAll(draft: TurnDraft, { reports }: Inputs['report_all']): void {
+  const named = reports.map(({ callId, report }) => ({ call: draft.find(callId)!, clientId: null, report }));
+  const refused = named.filter(({ call, ...reported }) => objectionTo(call, reported)?.ok === false);
+  for (const { call, ...reported } of refused.length > 0 ? refused : named) report(draft, call, reported);
+  if (refused.length === 0) draft.answer = { ok: true };
+  else if (!draft.answer.ok)
+    draft.answer.message = `${refused.at(-1)!.call.toolCallId}: ${draft.answer.message}`;
 }
 
 /** Why a report changes nothing; null where it is to be taken. */
-function objectionTo(call: Call, { clientId, report }: Inputs['report']): TurnAnswer | null {
+function objectionTo(call: Call, { clientId, report }: Reported): TurnAnswer | null {
   if (call.status === 'cancelled' || call.status === 'timed_out') {
     return { ok: false, code: 'LATE_RESULT', message: `The call has ended already: ${call.status}.` };
   }
@@ -215,14 +230,11 @@ function resume(draft: TurnDraft, { clientId, entries }: Inputs['resume']): void
 /** Whether the client is to carry on with the call. */
 function resumeCall(draft: TurnDraft, call: Call, clientId: string, { state }: JournalEntry): boolean {
   const { boundClientId } = draft.turn;
-  const free = call.status === 'pending' && (boundClientId === null || boundClientId === clientId);
+  // What was never sent is on nobody's hands, whatever a journal says.
+  const wasSent = call.status === 'pending' && call.attempt > 0;
+  const free = wasSent && (boundClientId === null || boundClientId === clientId);
   if (typeof state === 'object') {
-    report(draft, free ? { ...call, clientId } : call, {
-      type: 'report',
-      callId: call.callId,
-      clientId,
-      report: state,
-    });
+    report(draft, free ? { ...call, clientId } : call, { clientId, report: state });
     return false;
   }
   if (!free && !holds(call, clientId)) return false;

@@ -16,13 +16,19 @@ import { SessionsService } from '../sessions/sessions.service.js';
 import type { Call, Turn, TurnRef } from './turn.js';
 import { type AcceptedTurn, TurnBuilder } from './turn-builder.js';
 import type { TurnEffect } from './turn-draft.js';
-import { advance, type TurnInput } from './turn-state.js';
+import { advance, type Report } from './turn-state.js';
 import { TurnWaiters } from './turn-waiters.js';
 import type { PostedResultDto, PostTurnDto } from './turns.dto.js';
 
 /** How long an idempotency key counts, in ms. */
 const KEY_LIFE_MS = 24 * 60 * 60_000;
 const DEFAULT_WAIT_MS = 30_000;
+
+/** A posted result that keeps to its tool's contract. */
+interface CheckedReport {
+  callId: string;
+  report: Report;
+}
 
 /** What an orchestrator does with turns: post, look and wait, report for a client without a socket, cancel. */
 @Injectable()
@@ -77,10 +83,9 @@ export class TurnsService {
     results: PostedResultDto[],
   ): Promise<InvokeResult<TurnEnvelope>> {
     const turn = await this.requireOwn(ref, userId);
-    const inputs = this.checkResults(turn, results);
-    const answers = await Promise.all(inputs.map((input) => this.turns.submit(turn, input)));
-    const refused = answers.find((answer) => !answer.ok);
-    if (refused && !refused.ok) throw new DomainError(refused.code, refused.message);
+    const reports = this.checkResults(turn, results);
+    const answer = await this.turns.submit(turn, { type: 'report_all', reports });
+    if (!answer.ok) throw new DomainError(answer.code, answer.message);
     return this.answer(await this.requireOwn(ref, userId), 0);
   }
 
@@ -175,9 +180,9 @@ export class TurnsService {
     return turn;
   }
 
-  private checkResults(turn: Turn, results: PostedResultDto[]): TurnInput[] {
+  private checkResults(turn: Turn, results: PostedResultDto[]): CheckedReport[] {
     const fields: FieldFaults = {};
-    const inputs: TurnInput[] = [];
+    const reports: CheckedReport[] = [];
     const seen = new Set<string>();
     results.forEach((posted, at) => {
       const call = turn.calls.find(({ toolCallId }) => toolCallId === posted.toolCallId);
@@ -185,8 +190,7 @@ export class TurnsService {
       seen.add(posted.toolCallId);
       if (fault) return void (fields[`results[${at}].toolCallId`] = fault);
       try {
-        const report = this.reports.check(call!, posted);
-        inputs.push({ type: 'report', callId: call!.callId, clientId: null, report });
+        reports.push({ callId: call!.callId, report: this.reports.check(call!, posted) });
       } catch (error) {
         if (!(error instanceof DomainError)) throw error;
         fields[`results[${at}].result`] = error.message;
@@ -194,7 +198,7 @@ export class TurnsService {
     });
     const [first] = Object.entries(fields);
     if (first) throw new DomainError('VALIDATION_ERROR', `${first[0]} ${first[1]}`, { fields });
-    return inputs;
+    return reports;
   }
 
   private checkWait(waitMs: number): number {

@@ -1,0 +1,261 @@
+import { type AuditStep, type CallStatus, isFinal } from '@patchbay/protocol';
+import fc from 'fast-check';
+import { aCall, aTurn, NOON } from '../../test/contract/records.js';
+import type { Call, Turn } from './turn.js';
+import type { TurnEvent, TurnStep } from './turn-draft.js';
+import { advance, type JournalEntry, type Progress, type Report, type TurnInput } from './turn-state.js';
+
+const CLIENTS = ['a', 'b'];
+const CALLS = ['c1', 'c2', 's1'];
+
+const client = fc.constantFrom(...CLIENTS);
+const callId = fc.constantFrom(...CALLS);
+const step = fc.constantFrom<Progress>('acknowledged', 'awaiting_approval', 'running');
+const report = fc.record<Report>({
+  status: fc.constantFrom('succeeded', 'failed', 'denied'),
+  result: fc.constant(null),
+  error: fc.constant(null),
+  executionMs: fc.constant(1),
+  digest: fc.constantFrom('d1', 'd2'),
+  summary: fc.constant({}),
+});
+const entry = fc.record<JournalEntry>({ callId, state: fc.oneof(step, report) });
+
+const input: fc.Arbitrary<TurnInput> = fc.oneof(
+  fc.record({ type: fc.constant('claim' as const), callId, clientId: client }),
+  fc.record({
+    type: fc.constant('progress' as const),
+    callId,
+    clientId: client,
+    status: step,
+    note: fc.constant(null),
+  }),
+  fc.record({
+    type: fc.constant('refuse' as const),
+    callId,
+    clientId: client,
+    attempt: fc.integer({ min: 1, max: 3 }),
+    message: fc.constant('busy'),
+  }),
+  fc.record({ type: fc.constant('report' as const), callId, clientId: client, report }),
+  fc.record({
+    type: fc.constant('report_all' as const),
+    reports: fc.uniqueArray(fc.record({ callId, report }), {
+      selector: (posted) => posted.callId,
+      minLength: 1,
+    }),
+  }),
+  fc.record({ type: fc.constant('executed' as const), callId, report }),
+  fc.record({ type: fc.constant('client_left' as const), clientId: client, graceMs: fc.constant(500) }),
+  fc.record({
+    type: fc.constant('resume' as const),
+    clientId: client,
+    entries: fc.uniqueArray(entry, { selector: (named) => named.callId }),
+  }),
+  fc.record({
+    type: fc.constant('cancel' as const),
+    toolCallId: fc.constantFrom(...CALLS, null),
+    byUserId: fc.constant('user'),
+  }),
+  fc.record({ type: fc.constant('tick' as const) }),
+);
+
+/** A life: inputs, each some time after the one before, for a bound session or a free one. */
+const life = fc.record({
+  boundClientId: fc.constantFrom(null, 'a'),
+  inputs: fc.array(fc.record({ afterMs: fc.nat(4_000), input }), { maxLength: 40 }),
+});
+type Life = typeof life extends fc.Arbitrary<infer T> ? T : never;
+
+/** Two relayed calls and one that the server is executing. */
+function newTurn(boundClientId: string | null): Turn {
+  const calls = CALLS.map((id) =>
+    aCall({
+      callId: id,
+      toolCallId: id,
+      deliveryAt: NOON + 10_000,
+      ...(id === 's1' && { location: 'server', status: 'executing' }),
+    }),
+  );
+  const clocks = { deliveryMs: 10_000, approvalMs: 20_000, executionMs: 5_000 };
+  return aTurn('workspace', { boundClientId, clocks, calls });
+}
+
+interface Moment {
+  before: Turn;
+  input: TurnInput;
+  now: number;
+  step: TurnStep;
+}
+
+function moments({ boundClientId, inputs }: Life): Moment[] {
+  let turn = newTurn(boundClientId);
+  let now = NOON;
+  return inputs.map(({ afterMs, input: happening }) => {
+    now += afterMs;
+    const before = turn;
+    const result = advance(turn, happening, now);
+    turn = result.turn;
+    return { before, input: happening, now, step: result };
+  });
+}
+
+/** What must hold at every moment of every life. */
+function always(holds: (moment: Moment, earlier: readonly Moment[]) => void): void {
+  fc.assert(
+    fc.property(life, (lived) => {
+      const all = moments(lived);
+      all.forEach((moment, at) => holds(moment, all.slice(0, at)));
+    }),
+    { numRuns: 400 },
+  );
+}
+
+const STATUS_AFTER: Partial<Record<AuditStep, CallStatus>> = {
+  Forwarded: 'forwarded',
+  Acknowledged: 'acknowledged',
+  AwaitingApproval: 'awaiting_approval',
+  Running: 'running',
+  Released: 'pending',
+  Denied: 'denied',
+  Cancelled: 'cancelled',
+  TimedOut: 'timed_out',
+};
+const statusAfter = ({ step: name, call }: TurnEvent): CallStatus | undefined =>
+  name === 'ResultReceived' ? call.status : STATUS_AFTER[name];
+const ends = (event: TurnEvent): boolean => {
+  const status = statusAfter(event);
+  return status !== undefined && isFinal(status);
+};
+const pairs = ({ before, step: { turn } }: Moment): [Call, Call][] =>
+  before.calls.map((call, at) => [call, turn.calls[at]!]);
+
+describe('whatever happens to a turn', () => {
+  it('what has ended stays exactly as it is', () => {
+    always((moment) => {
+      for (const [was, is] of pairs(moment)) if (isFinal(was.status)) expect(is).toBe(was);
+      if (moment.before.status !== 'open') expect(moment.step.turn).toBe(moment.before);
+    });
+  });
+
+  it('every change of a status is one event, and replaying the events rebuilds the statuses', () => {
+    always((moment) => {
+      for (const [was, is] of pairs(moment)) {
+        const events = moment.step.events.filter(({ call }) => call.callId === was.callId);
+        const replayed = events.map(statusAfter).filter((status) => status !== undefined);
+        expect(replayed).toEqual(was.status === is.status ? [] : [is.status]);
+      }
+    });
+  });
+
+  it('a call ends once, at the time of its last event', () => {
+    always(({ step: { events }, now }, earlier) => {
+      const ended = earlier.flatMap((moment) => moment.step.events).filter(ends);
+      for (const event of events) {
+        if (!ends(event)) continue;
+        expect(ended.some(({ call }) => call.callId === event.call.callId)).toBe(false);
+        expect(event.call.endedAt).toBe(now);
+      }
+    });
+  });
+
+  it('a turn is open exactly while one of its calls is', () => {
+    always(({ step: { turn } }) => {
+      expect(turn.status === 'open').toBe(turn.calls.some(({ status }) => !isFinal(status)));
+    });
+  });
+
+  it('an attempt is a Forwarded event with its delivery, and there is no other way to get one', () => {
+    always((moment) => {
+      const { events, effects } = moment.step;
+      const forwarded = events.filter(({ step: name }) => name === 'Forwarded');
+      const delivered = effects.filter(({ type }) => type === 'deliver');
+      expect(delivered).toEqual(
+        forwarded.map(({ call, clientId }) => ({
+          type: 'deliver',
+          callId: call.callId,
+          clientId,
+          attempt: call.attempt,
+        })),
+      );
+      for (const [was, is] of pairs(moment)) {
+        const grown = forwarded.some(({ call }) => call.callId === is.callId) ? 1 : 0;
+        expect(is.attempt).toBe(was.attempt + grown);
+      }
+    });
+  });
+
+  it('every relayed call ends, by its clocks if by nothing else', () => {
+    always(({ step: { turn }, now }) => {
+      const { calls } = advance(turn, { type: 'tick' }, now + 30_000).turn;
+      expect(calls.filter(({ status, location }) => location === 'client' && !isFinal(status))).toEqual([]);
+    });
+  });
+
+  it('the delivery clock stands, and the approval clock once it runs', () => {
+    always((moment) => {
+      for (const [was, is] of pairs(moment)) {
+        expect(is.deliveryAt).toBe(was.deliveryAt);
+        if (was.approvalAt !== null) expect(is.approvalAt).toBe(was.approvalAt);
+      }
+    });
+  });
+
+  it('the execution clock runs while the client does, from its start', () => {
+    always((moment) => {
+      for (const [was, is] of pairs(moment)) {
+        if (is.status !== 'running') continue;
+        const started = was.status === 'running' ? was.executionAt : moment.now + 5_000;
+        expect(is.executionAt).toBe(started);
+      }
+    });
+  });
+
+  it('a client is told to stop what it holds when that ends by someone else, and only then', () => {
+    always((moment) => {
+      const {
+        input: happening,
+        step: { effects },
+      } = moment;
+      const stopped = effects.flatMap((effect) => (effect.type === 'stop_client' ? [effect.callId] : []));
+      const byItself = happening.type === 'report' || happening.type === 'resume';
+      const expected = pairs(moment)
+        .filter(
+          ([was, is]) => was.clientId !== null && !isFinal(was.status) && isFinal(is.status) && !byItself,
+        )
+        .filter(([was]) => was.status !== 'pending' || happening.type !== 'report_all')
+        .map(([was]) => was.callId);
+      expect(stopped).toEqual(expected);
+    });
+  });
+
+  it('a call passes to a client by a claim, or by that client’s own journal, and from nobody else’s hands', () => {
+    always((moment) => {
+      for (const [was, is] of pairs(moment)) {
+        if (is.clientId === was.clientId || is.clientId === null) continue;
+        const { input: happening } = moment;
+        expect(happening).toMatchObject({
+          type: expect.stringMatching(/^(claim|resume)$/) as string,
+          clientId: is.clientId,
+        });
+        expect(was.status).toBe('pending');
+      }
+    });
+  });
+
+  it('what changes nothing is the very turn that went in', () => {
+    always(({ before, step: { turn, events } }) => {
+      if (turn !== before) expect(turn).not.toEqual(before);
+      else for (const { step: name } of events) expect(['LateResult', 'DuplicateResult']).toContain(name);
+    });
+  });
+
+  it('whoever is refused learns why, and the trail keeps every late or duplicate result', () => {
+    always(({ input: happening, step: { answer, events, turn }, before }) => {
+      if (!answer.ok) expect(turn).toBe(before);
+      if (happening.type === 'report' && turn === before) {
+        expect(events.map(({ step: name }) => name)).toEqual([answer.ok ? 'DuplicateResult' : 'LateResult']);
+      }
+    });
+  });
+});
