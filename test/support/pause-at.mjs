@@ -2,8 +2,10 @@
 // names, so that a test can kill it exactly there, and tells how often a file was put in its place.
 // `before:<kind>`, `after:<kind>`: around the journal's write of such a line; `before:place`, `after:place`: around the
 // link or rename of a file.
+import { Buffer } from 'node:buffer';
 import fs from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
+import process from 'node:process';
 
 const [moment, step] = (process.env.PAUSE_AT ?? '').split(':');
 

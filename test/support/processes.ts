@@ -33,7 +33,7 @@ export class TestProcess {
     });
     child.stdout.setEncoding('utf8').on('data', (text: string) => (this.stdout += text));
     child.stderr.setEncoding('utf8').on('data', (text: string) => (this.stderr += text));
-    this.exited = once(child, 'close').then(([code, signal]) => ({ code, signal }) as Exit);
+    this.exited = new Promise((resolve) => child.once('close', (code, signal) => resolve({ code, signal })));
     this.child = child;
   }
 
@@ -110,8 +110,11 @@ export interface ClientProcessOptions {
 
 /** The built client, `patchbay connect`. */
 export class ClientProcess extends TestProcess {
-  /** Resolves once the client is connected and ready for calls. */
-  static async start(options: ClientProcessOptions): Promise<ClientProcess> {
+  /** Resolves once the client is connected and ready for calls; `onStart` has the process from its first moment. */
+  static async start(
+    options: ClientProcessOptions,
+    onStart: (client: ClientProcess) => void = () => undefined,
+  ): Promise<ClientProcess> {
     const { name, url, token, workspaceId, root, home, yes, pauseAt } = options;
     const client = new ClientProcess(name, CLIENT, ['connect', '--root', root, ...(yes ? ['--yes'] : [])], {
       PATCHBAY_URL: url,
@@ -121,6 +124,7 @@ export class ClientProcess extends TestProcess {
       NODE_OPTIONS: `--import ${PAUSE_AT}`,
       ...(pauseAt !== undefined && { PAUSE_AT: pauseAt }),
     });
+    onStart(client);
     await client.says(/^connected$/m, 20_000);
     return client;
   }

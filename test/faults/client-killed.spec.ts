@@ -1,0 +1,97 @@
+import { inScene } from '../support/fault-scene.js';
+
+/** Where the client is killed, which attempts the call takes, and whether a person was asked before. */
+const STEPS: [moment: string, pauseAt: string, attempts: number[]][] = [
+  ['before it has written down the call', 'before:received', [1, 2]],
+  ['once it has written down the call', 'after:received', [1]],
+  ['before it asks for approval', 'before:awaiting_approval', [1]],
+  ['once it has the approval', 'before:running', [1]],
+  ['once it has begun', 'after:running', [1]],
+  ['once it has said what it is about to write', 'after:intent', [1]],
+  ['before the file is put in its place', 'before:place', [1]],
+  ['once the file is in its place', 'after:place', [1]],
+  ['once it has written down the result', 'after:finished', [1]],
+];
+
+describe('A client that is killed', () => {
+  it.each(STEPS)('%s executes the call once and reports it once', async (_moment, pauseAt, attempts) => {
+    await inScene(async (scene) => {
+      const editor = await scene.editor();
+      const client = await scene.connect(editor, { pauseAt });
+      await scene.post('t1');
+      await client.says('paused');
+      await client.kill();
+      expect((await scene.get('t1')).status).toBe(202);
+      await scene.connect(editor);
+      await scene.expectOnce('t1', editor);
+      expect(await scene.attempts('t1')).toEqual(attempts);
+    })();
+  });
+
+  it(
+    'between its log line and its result says it twice rather than never, and has done it once',
+    inScene(async (scene) => {
+      const editor = await scene.editor();
+      const client = await scene.connect(editor, { pauseAt: 'before:finished' });
+      await scene.post('t1');
+      await client.says('paused');
+      await client.kill();
+      const next = await scene.connect(editor);
+      expect(await scene.get('t1', 20_000)).toMatchObject({ status: 200 });
+      const [callId] = client.executed;
+      expect(callId).toBeDefined();
+      expect(next.executed).toEqual([callId]);
+      expect([client.placed, next.placed]).toEqual([1, 0]);
+      expect((await scene.steps('t1')).filter((step) => step === 'ResultReceived')).toHaveLength(1);
+    }),
+  );
+
+  it(
+    'before it has seen the call leaves it to another client of its user',
+    inScene(async (scene) => {
+      const [first, second] = [await scene.editor('first'), await scene.editor('second')];
+      const client = await scene.connect(first);
+      client.signal('SIGSTOP');
+      await scene.post('t1');
+      await scene.reaches('t1', 'forwarded');
+      await scene.connect(second);
+      await client.kill();
+      await scene.expectOnce('t1', second);
+      expect(await scene.attempts('t1')).toEqual([1, 2]);
+    }, 300),
+  );
+
+  it(
+    'with a call in hand is waited for, whoever else is there',
+    inScene(async (scene) => {
+      const [first, second] = [await scene.editor('first'), await scene.editor('second')];
+      const client = await scene.connect(first, { pauseAt: 'after:intent' });
+      await scene.post('t1');
+      await client.says('paused');
+      await scene.reaches('t1', 'running');
+      await client.kill();
+      await scene.connect(second);
+      await new Promise((resolve) => setTimeout(resolve, 1_000));
+      expect((await scene.get('t1')).body.result.toolCalls).toMatchObject([
+        { status: 'running', attempt: 1 },
+      ]);
+      await scene.connect(first);
+      await scene.expectOnce('t1', first);
+    }, 300),
+  );
+
+  it(
+    'together with the server finishes the call when both are back',
+    inScene(async (scene) => {
+      const editor = await scene.editor();
+      const client = await scene.connect(editor, { pauseAt: 'after:place' });
+      await scene.post('t1');
+      await client.says('paused');
+      await Promise.all([client.kill(), scene.server.kill()]);
+      await scene.startServer();
+      await scene.connect(editor);
+      await scene.expectOnce('t1', editor);
+      expect(await scene.attempts('t1')).toEqual([1]);
+    }),
+  );
+});

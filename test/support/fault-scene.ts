@@ -1,0 +1,239 @@
+import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { AuditEvent, CallStatus, InvokeResult, Session, TurnEnvelope } from '@patchbay/protocol';
+import { checkInvariants, readTrail } from './invariants.js';
+import { ClientProcess, freePort, ServerProcess } from './processes.js';
+import { RelayProxy } from './relay-proxy.js';
+import { type Answer, registerUser, type TestUser } from './test-user.js';
+import { waitFor } from './wait-for.js';
+
+type TurnAnswer = Answer<InvokeResult<TurnEnvelope>>;
+
+/** A client of a scene: its folder and its journal stay while its processes come and go. */
+export interface Editor {
+  name: string;
+  user: TestUser;
+  proxy: RelayProxy;
+  root: string;
+  home: string;
+  /** All of its processes, the last one being the one that runs. */
+  processes: ClientProcess[];
+}
+
+/** The built server, its users and their clients, each a process that a test may kill and start again. */
+export class FaultScene {
+  private readonly editors: Editor[] = [];
+  private readonly servers: ServerProcess[] = [];
+  private readonly acknowledged = new Map<string, TurnEnvelope>();
+  user!: TestUser;
+  workspaceId!: string;
+  session!: Session;
+
+  private constructor(
+    private readonly directory: string,
+    private readonly port: number,
+    private readonly graceMs: number,
+  ) {}
+
+  /** `graceMs`: how long the server keeps an unacknowledged call for a client that left. */
+  static async start(graceMs = 10_000): Promise<FaultScene> {
+    const directory = await mkdtemp(join(tmpdir(), 'patchbay-fault-'));
+    const scene = new FaultScene(directory, await freePort(), graceMs);
+    await scene.startServer();
+    scene.user = await registerUser(scene);
+    scene.workspaceId = (await scene.user.createWorkspace()).id;
+    scene.session = (await scene.user.post<Session>(`/workspaces/${scene.workspaceId}/sessions`, {})).body;
+    return scene;
+  }
+
+  get server(): ServerProcess {
+    return this.servers.at(-1)!;
+  }
+
+  get dataDir(): string {
+    return join(this.directory, 'data');
+  }
+
+  /** To the server that runs now. */
+  request<T>(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers?: Record<string, string>,
+  ): Promise<Answer<T>> {
+    return this.server.request<T>(method, path, body, headers);
+  }
+
+  /** On the same data directory and port each time. */
+  async startServer(): Promise<void> {
+    const env = { PATCHBAY_GRACE_MS: String(this.graceMs) };
+    this.servers.push(await ServerProcess.start(this.dataDir, this.port, env));
+  }
+
+  /** kill -9, and a new process over what it left. */
+  async restartServer(): Promise<void> {
+    await this.server.kill();
+    await this.startServer();
+  }
+
+  /** Another user, member of the workspace. */
+  async member(): Promise<TestUser> {
+    const user = await registerUser(this);
+    await this.user.addMember(this.workspaceId, user);
+    return user;
+  }
+
+  /** A client's folder and journal, with a wire of its own to the server; no process yet. */
+  async editor(name = 'editor', user = this.user): Promise<Editor> {
+    const [root, home] = [join(this.directory, name, 'project'), join(this.directory, name, 'home')];
+    await mkdir(root, { recursive: true });
+    const proxy = await RelayProxy.to(this.port);
+    const editor: Editor = { name, user, proxy, root, home, processes: [] };
+    this.editors.push(editor);
+    return editor;
+  }
+
+  /** Starts the client's process; resolves once it is ready for calls. */
+  async connect(
+    editor: Editor,
+    { yes = true, pauseAt }: { yes?: boolean; pauseAt?: string } = {},
+  ): Promise<ClientProcess> {
+    const { root, home, proxy, user, processes } = editor;
+    const { workspaceId } = this;
+    const name = `${editor.name} ${processes.length + 1}`;
+    const options = { name, root, home, url: proxy.url, token: user.token, workspaceId, yes, pauseAt };
+    const process = await ClientProcess.start(options, (started) => processes.push(started));
+    return process;
+  }
+
+  /** Posts a turn with one create call; by default it does not wait for its end. */
+  async post(turnId: string, waitMs = 0): Promise<TurnAnswer> {
+    const toolCalls = [
+      {
+        toolCallId: turnId,
+        name: 'workspace_create_file',
+        arguments: { path: `${turnId}.txt`, content: `${turnId}\n` },
+      },
+    ];
+    return this.noted(await this.user.post(this.turns, { turnId, toolCalls, waitMs }));
+  }
+
+  async get(turnId: string, waitMs = 0): Promise<TurnAnswer> {
+    return this.noted(await this.user.get(`${this.turns}/${turnId}?waitMs=${waitMs}`));
+  }
+
+  /** Waits until the turn's call has this status. */
+  async reaches(turnId: string, status: CallStatus): Promise<void> {
+    const now = async (): Promise<boolean> => {
+      const { status: answered, body } = await this.get(turnId);
+      if (answered === 404) return false;
+      const { toolCalls, toolResults } = body.result;
+      return [...toolCalls, ...toolResults].some((call) => call.status === status);
+    };
+    await waitFor(now, `${turnId} to be ${status}`, 20_000);
+  }
+
+  /** Steps of the call that the trail holds, in order. */
+  async steps(turnId: string): Promise<string[]> {
+    return (await this.trail(turnId)).map(({ name }) => name.split('.')[2]!);
+  }
+
+  /** The attempts of the call that were sent. */
+  async attempts(turnId: string): Promise<(number | null)[]> {
+    const sent = (await this.trail(turnId)).filter(({ name }) => name === 'Tool.CreateFile.Forwarded');
+    return sent.map(({ attempt }) => attempt);
+  }
+
+  trail(turnId: string): Promise<AuditEvent[]> {
+    return readTrail(this.user, this.workspaceId, `&turnId=${turnId}`);
+  }
+
+  /** The file that the turn's call makes; null where there is none. */
+  fileOf(editor: Editor, turnId: string): Promise<string | null> {
+    return readFile(join(editor.root, `${turnId}.txt`), 'utf8').catch(() => null);
+  }
+
+  /**
+   * The call succeeded, was executed once, by this editor, and recorded once; nothing lies around; and what the server
+   * has ever said of it still holds.
+   */
+  async expectOnce(turnId: string, editor: Editor): Promise<void> {
+    const { status, body } = await this.get(turnId, 20_000);
+    expect({ status, result: body.result }).toMatchObject({
+      status: 200,
+      result: {
+        status: 'completed',
+        toolResults: [{ toolCallId: turnId, status: 'succeeded', result: { created: true } }],
+      },
+    });
+    expect(await this.fileOf(editor, turnId)).toBe(`${turnId}\n`);
+    expect(await readdir(editor.root)).toEqual([`${turnId}.txt`]);
+    for (const other of this.editors.filter((one) => one !== editor))
+      expect(await readdir(other.root)).toEqual([]);
+    const processes = this.editors.flatMap((one) => one.processes);
+    const placed = processes.reduce((sum, process) => sum + process.placed, 0);
+    expect({ placed }).toEqual({ placed: 1 });
+    const { callId } = body.result.toolResults[0]!;
+    expect(processes.flatMap(({ executed }) => executed)).toEqual([callId]);
+    const steps = await this.steps(turnId);
+    expect(steps.filter((step) => step === 'Accepted')).toHaveLength(1);
+    expect(steps.filter((step) => step === 'ResultReceived')).toHaveLength(1);
+  }
+
+  /** Ends all processes, after the invariants were checked. */
+  async close(): Promise<void> {
+    try {
+      await this.checkAcknowledged();
+      await checkInvariants(this.user, this.workspaceId);
+    } finally {
+      const all = [...this.servers, ...this.editors.flatMap(({ processes }) => processes)];
+      await Promise.all(all.map((process) => process.kill()));
+      for (const { proxy } of this.editors) proxy.close();
+      await rm(this.directory, { recursive: true, force: true });
+    }
+  }
+
+  /** What every process said, for whoever looks into a failure. */
+  get log(): string {
+    return [...this.servers, ...this.editors.flatMap(({ processes }) => processes)]
+      .map(({ log }) => log)
+      .join('');
+  }
+
+  private get turns(): string {
+    return `/workspaces/${this.workspaceId}/sessions/${this.session.sessionId}/turns`;
+  }
+
+  private noted(answer: TurnAnswer): TurnAnswer {
+    if (answer.status < 300) this.acknowledged.set(answer.body.result.turnId, answer.body.result);
+    return answer;
+  }
+
+  /** I1: what was answered is still so. */
+  private async checkAcknowledged(): Promise<void> {
+    for (const [turnId, told] of [...this.acknowledged]) {
+      const { status, body } = await this.get(turnId);
+      if (status >= 300)
+        throw new Error(`Invariant broken: I1: ${turnId} was acknowledged and is gone: ${status}`);
+      for (const ended of told.toolResults) expect(body.result.toolResults).toContainEqual(ended);
+      const known = [...body.result.toolCalls, ...body.result.toolResults].map(({ callId }) => callId);
+      for (const { callId } of [...told.toolCalls, ...told.toolResults]) expect(known).toContain(callId);
+    }
+  }
+}
+
+/** Runs a test in a scene of its own; where it fails, what the processes said is printed. */
+export function inScene(test: (scene: FaultScene) => Promise<void>, graceMs?: number): () => Promise<void> {
+  return async () => {
+    const scene = await FaultScene.start(graceMs);
+    try {
+      await test(scene);
+    } catch (error) {
+      process.stderr.write(scene.log);
+      await scene.close().catch(() => undefined);
+      throw error;
+    }
+    await scene.close();
+  };
+}
