@@ -1,0 +1,100 @@
+/**
+ * How long the line-patch engine takes, as ratios to hashing the same file, and beside jsdiff's applyPatch and
+ * `git apply` with the same edits. One change per hundred lines of 40 bytes; medians.
+ *
+ *   npx tsc -b packages/protocol && node bench/line-patch.mjs [lines…]
+ */
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { applyPatch } from 'diff';
+import { applyFilePatch, parsePatchBatch, unifiedDiff } from '../packages/protocol/dist/line-patch/index.js';
+
+const sizes =
+  process.argv.length > 2 ? process.argv.slice(2).map(Number) : [1_000, 10_000, 100_000, 1_000_000];
+const sha256 = (bytes) => createHash('sha256').update(bytes).digest('hex');
+const lineOf = (n) => `line ${String(n).padStart(8, '0')} `.padEnd(39, 'abcdefghij');
+
+/** Replaces, deletes and inserts in turn, each hundred lines apart. */
+function changeAt(index) {
+  const startLine = index * 100 + 50;
+  const range = { startLine, endLine: startLine, expectedOriginalLines: [lineOf(startLine)] };
+  const newLines = [`new ${index}`, `and one more ${index}`];
+  if (index % 3 === 0) return { operation: 'replace', ...range, newLines };
+  if (index % 3 === 1) return { operation: 'delete', ...range };
+  return { operation: 'insert', afterLine: startLine, newLines };
+}
+
+/** Median in milliseconds of as many runs as fit into about a second, at least `least`. */
+function median(run, least = 5) {
+  const times = [];
+  const until = performance.now() + 1_000;
+  for (let count = 0; count < least || (performance.now() < until && count < 500); count += 1) {
+    const start = performance.now();
+    run();
+    times.push(performance.now() - start);
+  }
+  return times.sort((a, b) => a - b)[Math.floor(times.length / 2)];
+}
+
+function gitApply(dir, original, diff) {
+  const file = join(dir, 'file.txt');
+  writeFileSync(join(dir, 'file.diff'), diff);
+  const times = [];
+  for (let count = 0; count < 3 && (times[0] ?? 0) < 5_000; count += 1) {
+    writeFileSync(file, original);
+    const start = performance.now();
+    const { status, stderr } = spawnSync('git', ['apply', 'file.diff'], { cwd: dir });
+    times.push(performance.now() - start);
+    if (status !== 0) throw new Error(String(stderr));
+  }
+  return { ms: times.sort((a, b) => a - b)[Math.floor(times.length / 2)], bytes: readFileSync(file) };
+}
+
+function measure(lineCount, dir) {
+  const original = Buffer.from(Array.from({ length: lineCount }, (_, n) => `${lineOf(n + 1)}\n`).join(''));
+  const changes = Array.from({ length: Math.floor(lineCount / 100) }, (_, index) => changeAt(index));
+  const input = { files: [{ docPath: 'file.txt', originalSha256: sha256(original), changes }] };
+  const patch = parsePatchBatch(input).batch.files[0];
+  const { diff } = unifiedDiff(original, patch);
+  const text = original.toString();
+
+  const hash = median(() => sha256(original));
+  const apply = median(() => applyFilePatch(original, patch));
+  const parseAndApply = median(() => applyFilePatch(original, parsePatchBatch(input).batch.files[0]));
+  const jsdiff = median(() => applyPatch(text, diff, { autoConvertLineEndings: false }), 1);
+  const git = gitApply(dir, original, diff);
+
+  const results = [applyFilePatch(original, patch).bytes, Buffer.from(applyPatch(text, diff)), git.bytes];
+  if (new Set(results.map(sha256)).size !== 1) throw new Error('the three do not agree');
+  return {
+    lineCount,
+    changes: changes.length,
+    bytes: original.length,
+    hash,
+    apply,
+    parseAndApply,
+    jsdiff,
+    git: git.ms,
+  };
+}
+
+const dir = mkdtempSync(join(tmpdir(), 'patchbay-bench-'));
+process.env.GIT_CEILING_DIRECTORIES = tmpdir();
+try {
+  console.log(
+    'times in ms, in brackets as multiples of hashing the file (sha256); git apply includes its start',
+  );
+  for (const size of sizes) {
+    const { lineCount, changes, bytes, hash, ...times } = measure(size, dir);
+    const cells = Object.entries(times).map(
+      ([name, ms]) => `${name} ${ms.toFixed(2)} (${(ms / hash).toFixed(1)}x)`,
+    );
+    const what = `${lineCount} lines, ${(bytes / 1e6).toFixed(2)} MB, ${changes} changes`;
+    console.log(`${what}: hash ${hash.toFixed(2)} | ${cells.join(' | ')}`);
+  }
+} finally {
+  rmSync(dir, { recursive: true, force: true });
+}
