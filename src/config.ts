@@ -80,6 +80,7 @@ function limitSettings(env: EnvReader) {
     maxBodyBytes: integer('PATCHBAY_MAX_BODY_BYTES', 16 * MIB, 1024, 512 * MIB, 'Body or relay frame.'),
     maxFileBytes: integer('PATCHBAY_MAX_FILE_BYTES', 8 * MIB, 1024, 512 * MIB, 'One file.'),
     maxCallsPerTurn: integer('PATCHBAY_MAX_CALLS_PER_TURN', 1000, 1, 10_000, 'Tool calls of one turn.'),
+    maxPatchFiles: integer('PATCHBAY_MAX_PATCH_FILES', 10_000, 1, 100_000, 'Files of one patch batch.'),
     maxOpenTurns: integer('PATCHBAY_MAX_OPEN_TURNS', 1000, 1, 100_000, 'Open turns of one workspace.'),
     maxWaitMs: integer(
       'PATCHBAY_MAX_WAIT_MS',

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { createFile, type Json, type ToolContract } from '@patchbay/protocol';
+import { createFile, type Json, type ToolContract, writePatch } from '@patchbay/protocol';
 import { type SchemaFault, SchemaCheck } from './tool-schemas.js';
 
 /** The tools on offer: their contracts, and whether arguments and results keep to them. */
@@ -8,7 +8,8 @@ export class CatalogService {
   private readonly tools = new Map<string, CompiledTool>();
 
   constructor() {
-    for (const contract of [createFile]) this.tools.set(contract.name, new CompiledTool(contract));
+    for (const contract of [createFile, writePatch])
+      this.tools.set(contract.name, new CompiledTool(contract));
   }
 
   find(name: string): ToolContract | null {

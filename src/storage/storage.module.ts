@@ -4,6 +4,7 @@ import { AuditStore } from './ports/audit.store.js';
 import { BlobStore } from './ports/blobs.store.js';
 import { FileStore } from './ports/files.store.js';
 import { LoginStore } from './ports/logins.store.js';
+import { PatchStore } from './ports/patches.store.js';
 import { SessionStore } from './ports/sessions.store.js';
 import { StorageHealth } from './ports/storage-health.js';
 import { TurnStore } from './ports/turns.store.js';
@@ -15,6 +16,7 @@ import { SqliteDatabase } from './sqlite/database.js';
 import { SqliteFileStore } from './sqlite/files.store.js';
 import { SqliteHealth } from './sqlite/health.js';
 import { SqliteLoginStore } from './sqlite/logins.store.js';
+import { SqlitePatchStore } from './sqlite/patches.store.js';
 import { SqliteSessionStore } from './sqlite/sessions.store.js';
 import { SqliteTurnStore } from './sqlite/turns.store.js';
 import { SqliteUserStore } from './sqlite/users.store.js';
@@ -34,6 +36,7 @@ import { WorkspaceKeys } from './sqlite/workspace-keys.js';
     { provide: BlobStore, useClass: SqliteBlobStore },
     { provide: FileStore, useClass: SqliteFileStore },
     { provide: LoginStore, useClass: SqliteLoginStore },
+    { provide: PatchStore, useClass: SqlitePatchStore },
     { provide: SessionStore, useClass: SqliteSessionStore },
     { provide: StorageHealth, useClass: SqliteHealth },
     { provide: TurnStore, useClass: SqliteTurnStore },
@@ -45,6 +48,7 @@ import { WorkspaceKeys } from './sqlite/workspace-keys.js';
     BlobStore,
     FileStore,
     LoginStore,
+    PatchStore,
     SessionStore,
     StorageHealth,
     TurnStore,

@@ -52,7 +52,7 @@ export class ClientReports {
   async result(client: ClientKey, named: ClientCall, claimed: ClaimedResult): Promise<boolean> {
     const turn = await this.turnOf(client, named);
     const call = turn.calls.find(({ callId }) => callId === named.callId)!;
-    const report = this.reports.check(call, claimed);
+    const report = await this.reports.check(client.workspaceId, call, claimed);
     const { callId } = named;
     const answer = await this.turns.submit(turn, {
       type: 'report',
@@ -121,7 +121,7 @@ export class ClientReports {
     const { clientId } = client;
     const held = turn.calls.some((call) => call.clientId === clientId && !isFinal(call.status));
     if (entries.length === 0 && !held) return { forget: [], resume: [] };
-    const checked = entries.map((entry) => this.journalEntry(turn, entry));
+    const checked = await Promise.all(entries.map((entry) => this.journalEntry(turn, entry)));
     const answer = await this.turns.submit(turn, { type: 'resume', clientId, entries: checked });
     if (!answer.ok) throw new DomainError(answer.code, answer.message);
     const { forget = [], resume = [] } = answer;
@@ -129,13 +129,13 @@ export class ClientReports {
   }
 
   /** A result that breaks the schema does not end its call: the client is to carry on with it. */
-  private journalEntry(turn: Turn, entry: ClientEntry): JournalEntry {
+  private async journalEntry(turn: Turn, entry: ClientEntry): Promise<JournalEntry> {
     const { callId, state } = entry;
     if (state === 'acknowledged' || state === 'awaiting_approval' || state === 'running')
       return { callId, state };
     const call = turn.calls.find((candidate) => candidate.callId === callId)!;
     try {
-      return { callId, state: this.reports.check(call, entry) };
+      return { callId, state: await this.reports.check(turn.workspaceId, call, entry) };
     } catch (error) {
       if (!(error instanceof DomainError)) throw error;
       this.logger.warn(

@@ -3,6 +3,7 @@ import type { Json, JsonObject, ToolCallDelivery } from '@patchbay/protocol';
 import { PinoLogger } from 'nestjs-pino';
 import { type ConnectedClient, ConnectedClients } from '../clients/connected-clients.js';
 import { Config } from '../config.js';
+import { PatchStore } from '../storage/ports/patches.store.js';
 import { TurnStore } from '../storage/ports/turns.store.js';
 import { clientKey } from './dispatcher.js';
 import { deadlinesOf } from './envelope.js';
@@ -23,6 +24,7 @@ export class Deliveries {
     private readonly turns: OpenTurns,
     private readonly clients: ConnectedClients,
     private readonly store: TurnStore,
+    private readonly patches: PatchStore,
     private readonly config: Config,
     private readonly logger: PinoLogger,
   ) {
@@ -74,7 +76,7 @@ export class Deliveries {
     this.fresh.delete(callId);
     const client = this.clients.find(clientKey(turn, clientId));
     if (!client) return this.startGrace(turn, clientId);
-    const outcome = await client.line.deliver(delivery(turn, effect, args));
+    const outcome = await client.line.deliver(await this.deliveryOf(turn, effect, args));
     if (outcome.kind === 'acknowledged') {
       await this.turns.submit(
         turn,
@@ -97,19 +99,21 @@ export class Deliveries {
       turn.calls.findIndex((call) => call.callId === callId),
     );
   }
-}
 
-function delivery(turn: Turn, { callId, attempt }: Deliver, args: Json): ToolCallDelivery {
-  const call = turn.calls.find((candidate) => candidate.callId === callId)!;
-  return {
-    callId,
-    attempt,
-    toolCallId: call.toolCallId,
-    sessionId: turn.sessionId,
-    conversationId: turn.conversationId,
-    turnId: turn.turnId,
-    name: call.name,
-    arguments: args as JsonObject,
-    deadlines: deadlinesOf(call),
-  };
+  private async deliveryOf(turn: Turn, { callId, attempt }: Deliver, args: Json): Promise<ToolCallDelivery> {
+    const call = turn.calls.find((candidate) => candidate.callId === callId)!;
+    const record = call.batchId === null ? null : await this.patches.byId(turn.workspaceId, call.batchId);
+    return {
+      callId,
+      attempt,
+      toolCallId: call.toolCallId,
+      sessionId: turn.sessionId,
+      conversationId: turn.conversationId,
+      turnId: turn.turnId,
+      name: call.name,
+      arguments: args as JsonObject,
+      deadlines: deadlinesOf(call),
+      ...(record && { batch: record.batch }),
+    };
+  }
 }

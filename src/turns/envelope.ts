@@ -28,9 +28,16 @@ export function envelopeOf(
   return { kind, sessionId, conversationId, turnId, status, toolCalls, toolResults };
 }
 
-/** The answer of the turn routes: the turn was taken. */
-export function taken(envelope: TurnEnvelope): InvokeResult<TurnEnvelope> {
-  return { successful: true, errors: [], warnings: [], result: envelope };
+/** The answer of the turn routes: the turn was taken, with what there is to be warned of in its calls. */
+export function taken(turn: Turn, envelope: TurnEnvelope): InvokeResult<TurnEnvelope> {
+  const warnings = turn.calls.flatMap((call) =>
+    call.warnings.map(({ code, message }) => ({
+      errorCode: code,
+      message,
+      details: { toolCallId: call.toolCallId },
+    })),
+  );
+  return { successful: true, errors: [], warnings, result: envelope };
 }
 
 /** A call's clocks as the wire has them; what the server runs has none. */

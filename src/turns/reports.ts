@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import type { Json, ToolCallError } from '@patchbay/protocol';
+import type { Json, ToolCallError, WritePatchResult } from '@patchbay/protocol';
 import { CatalogService } from '../catalog/catalog.service.js';
 import { describeFaults } from '../catalog/tool-schemas.js';
 import { DomainError } from '../common/domain-error.js';
+import { type Divergence, PatchReconciliation } from '../patches/patch-reconciliation.js';
 import type { ApprovalDto } from './approval.dto.js';
 import { digestOf } from './digest.js';
 import { subjectOf } from './subject.js';
@@ -22,10 +23,17 @@ const SUMMARY_FIELDS = ['path', 'sizeBytes', 'hash'] as const;
 /** Checks what a client reports against the tool's contract, and says what it means for the call. */
 @Injectable()
 export class Reports {
-  constructor(private readonly catalog: CatalogService) {}
+  constructor(
+    private readonly catalog: CatalogService,
+    private readonly reconciliation: PatchReconciliation,
+  ) {}
 
   /** The report of a call; VALIDATION_ERROR where it breaks the response schema or contradicts its own decision. */
-  check(call: Call, { result = null, executionMs = null, approval = null }: ClaimedResult): Report {
+  async check(
+    workspaceId: string,
+    call: Call,
+    { result = null, executionMs = null, approval = null }: ClaimedResult,
+  ): Promise<Report> {
     if (approval?.decision === 'deny') return denial(call, result, executionMs, approval);
     this.checkEdit(call, approval);
     const faults = this.catalog.resultFaults(call.name, result);
@@ -38,7 +46,25 @@ export class Reports {
         },
       );
     }
-    return outcome(result, executionMs, approval, call);
+    const report = outcome(result, executionMs, approval, call);
+    const edited = approval?.decision === 'edit' ? approval.editedArguments! : null;
+    const divergences = await this.divergencesOf(workspaceId, call, result, edited);
+    return {
+      ...report,
+      ...(edited !== null && { editedArguments: edited }),
+      ...(divergences.length > 0 && { divergences, warnings: divergences.map(warningOf) }),
+    };
+  }
+
+  private async divergencesOf(
+    workspaceId: string,
+    { batchId }: Call,
+    result: Json,
+    editedArguments: Json,
+  ): Promise<Divergence[]> {
+    if (batchId === null) return [];
+    const reported = result as unknown as WritePatchResult;
+    return this.reconciliation.check(workspaceId, batchId, reported, editedArguments);
   }
 
   private checkEdit(call: Call, approval: ApprovalDto | null): void {
@@ -128,6 +154,14 @@ function approvalSummary(approval: ApprovalDto | null, call: Call): { [field: st
       ...(rejectedChangeIds && { rejectedChangeIds }),
       ...(edited && { edited }),
     },
+  };
+}
+
+function warningOf({ docPath, against, reportedSha256, otherSha256 }: Divergence): ToolCallError {
+  const other = against === 'upload' ? 'what was uploaded' : 'what the server computes from the patch';
+  return {
+    code: 'DIVERGED',
+    message: `${docPath}: the client reports sha256 ${reportedSha256}, ${other} has ${otherSha256 ?? 'none'}. Read the file again before you patch it.`,
   };
 }
 

@@ -1,24 +1,49 @@
 import { Injectable } from '@nestjs/common';
-import { auditToolName, type CallErrorCode, type Json, type ToolCallError } from '@patchbay/protocol';
+import {
+  auditToolName,
+  type CallErrorCode,
+  type Json,
+  type ToolCallError,
+  writePatch,
+} from '@patchbay/protocol';
 import { CatalogService } from '../catalog/catalog.service.js';
 import { describeFaults, type SchemaFault } from '../catalog/tool-schemas.js';
 import { Clock } from '../common/clock.js';
 import { DomainError, fieldError, type FieldFaults } from '../common/domain-error.js';
 import { newId } from '../common/ids.js';
 import { Config } from '../config.js';
+import { PatchPreparation } from '../patches/patch-preparation.js';
+import type { PatchBatchRecord } from '../storage/ports/patches.store.js';
 import type { SessionRecord } from '../storage/ports/sessions.store.js';
 import { digestOf } from './digest.js';
 import { subjectOf } from './subject.js';
 import { type PostedCall, readToolCalls } from './tool-call-forms.js';
 import type { Call, Clocks, Turn } from './turn.js';
+import type { TurnName } from './turn-acceptance.js';
 import type { TurnEvent } from './turn-draft.js';
 import type { PostTurnDto, TimeoutsDto } from './turns.dto.js';
 
-/** A turn as it is accepted: sound calls pending, the others failed at once, each with the event that says so. */
+/** A request whose envelope is sound. */
+export interface CheckedRequest {
+  calls: PostedCall[];
+  clocks: Clocks;
+  /** sha256 of what makes two requests the same: session, calls, timeouts. */
+  requestHash: string;
+}
+
+/** A turn as it is accepted: sound calls pending or executing, the others failed at once, with the events that say so. */
 export interface AcceptedTurn {
   turn: Turn;
   callArguments: Json[];
+  /** Patch batches that its calls refer to, to be stored first. */
+  batches: PatchBatchRecord[];
   events: TurnEvent[];
+}
+
+/** A call with what its arguments turned out to be. */
+interface Assessment {
+  error: ToolCallError | null;
+  batch: PatchBatchRecord | null;
 }
 
 /** Makes a turn of a request (contract.md section 3). */
@@ -26,47 +51,90 @@ export interface AcceptedTurn {
 export class TurnBuilder {
   constructor(
     private readonly catalog: CatalogService,
+    private readonly patches: PatchPreparation,
     private readonly config: Config,
     private readonly clock: Clock,
   ) {}
 
-  /** VALIDATION_ERROR where the envelope is at fault; a call that is at fault fails alone. */
-  build(session: SessionRecord, request: PostTurnDto, idempotencyKey: string | null): AcceptedTurn {
+  /** VALIDATION_ERROR where the envelope is at fault. */
+  check(session: SessionRecord, request: PostTurnDto): CheckedRequest {
     if (request.toolCalls.length > this.config.maxCallsPerTurn) {
       throw fieldError('toolCalls', `must have at most ${this.config.maxCallsPerTurn} calls`);
     }
-    const posted = readToolCalls(request.toolCalls);
+    const calls = readToolCalls(request.toolCalls);
     const clocks = this.clocksOf(request.timeouts);
+    return { calls, clocks, requestHash: digestOf([session.id, calls, request.timeouts ?? {}]) };
+  }
+
+  /** The turn of a request. A call that is at fault fails alone. `revertOf`: the batch that the turn's patch undoes. */
+  async build(
+    session: SessionRecord,
+    { calls: posted, clocks, requestHash }: CheckedRequest,
+    { turnId, idempotencyKey }: TurnName,
+    revertOf: string | null,
+  ): Promise<AcceptedTurn> {
+    const id = turnId ?? newId();
     const now = this.clock.now();
-    const calls = posted.map((call) => this.acceptCall(call, now, clocks));
+    const calls: Call[] = [];
+    const batches: PatchBatchRecord[] = [];
+    for (const call of posted) {
+      const callId = newId();
+      const { error, batch } = await this.assess(call, { session, turnId: id, callId, revertOf });
+      if (batch) batches.push(batch);
+      calls.push(this.acceptCall(call, callId, error, batch, now, clocks));
+    }
     const turn: Turn = {
       workspaceId: session.workspaceId,
       sessionId: session.id,
       conversationId: session.conversationId,
-      turnId: request.turnId ?? newId(),
+      turnId: id,
       userId: session.userId,
       boundClientId: session.clientId,
       version: 1,
       status: calls.every(({ status }) => status === 'failed') ? 'completed' : 'open',
       acceptedAt: now,
       clocks,
-      requestHash: digestOf([session.id, posted, request.timeouts ?? {}]),
+      requestHash,
       idempotencyKey,
       calls,
     };
-    return { turn, callArguments: posted.map((call) => call.arguments), events: calls.flatMap(acceptance) };
+    return {
+      turn,
+      callArguments: posted.map((call) => call.arguments),
+      batches,
+      events: calls.flatMap(acceptance),
+    };
   }
 
-  private acceptCall(posted: PostedCall, now: number, clocks: Clocks): Call {
+  private async assess(
+    call: PostedCall,
+    origin: Parameters<PatchPreparation['prepare']>[1],
+  ): Promise<Assessment> {
+    if (!this.catalog.find(call.name)) return { error: this.unknownTool(call.name), batch: null };
+    if (call.name !== writePatch.name || call.argumentsFault !== null) {
+      return { error: this.argumentError(call), batch: null };
+    }
+    const { record, error } = await this.patches.prepare(call.arguments, origin);
+    return { error, batch: record };
+  }
+
+  private acceptCall(
+    posted: PostedCall,
+    callId: string,
+    error: ToolCallError | null,
+    batch: PatchBatchRecord | null,
+    now: number,
+    clocks: Clocks,
+  ): Call {
     const tool = this.catalog.find(posted.name);
-    const error = tool ? this.argumentError(posted) : this.unknownTool(posted.name);
     return {
-      callId: newId(),
+      callId,
       toolCallId: posted.toolCallId,
       name: posted.name,
       auditName: tool ? auditToolName(tool.name, tool.category) : 'Unknown',
       location: tool?.executionLocation ?? 'server',
-      subject: subjectOf(posted.name, posted.arguments),
+      subject: batch ? batchSubject(batch) : subjectOf(posted.name, posted.arguments),
+      batchId: batch?.batchId ?? null,
       status: error ? 'failed' : tool?.executionLocation === 'server' ? 'executing' : 'pending',
       attempt: 0,
       clientId: null,
@@ -77,6 +145,7 @@ export class TurnBuilder {
       retryAt: null,
       refusedBy: null,
       error,
+      warnings: [],
       reportDigest: null,
       executionMs: null,
       endedAt: error ? now : null,
@@ -120,6 +189,15 @@ export class TurnBuilder {
     if (first) throw new DomainError('VALIDATION_ERROR', `${first[0]} ${first[1]}`, { fields });
     return clocks;
   }
+}
+
+/** What the audit trail says of a batch: which one, and how much is in it (contract.md section 6). */
+function batchSubject({ batchId, batch: { files } }: PatchBatchRecord): Call['subject'] {
+  return {
+    batchId,
+    files: files.length,
+    changes: files.reduce((sum, { changes }) => sum + changes.length, 0),
+  };
 }
 
 function acceptance(call: Call): TurnEvent[] {

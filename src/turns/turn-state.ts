@@ -6,6 +6,7 @@ import {
   type Json,
   type ToolCallError,
 } from '@patchbay/protocol';
+import type { CallResult } from '../storage/ports/turns.store.js';
 import { type Call, deadlineOf, type Turn } from './turn.js';
 import { type TurnAnswer, TurnDraft, type TurnStep } from './turn-draft.js';
 
@@ -27,6 +28,12 @@ export interface Report {
   digest: string;
   /** What the audit event may say of it: success, errorCode, sizeBytes, hash, approval. */
   summary: { [field: string]: Json };
+  /** The arguments as a person edited them, where somebody did. */
+  editedArguments?: Json;
+  /** In what the report differs from what the server knows itself; each is recorded. */
+  divergences?: { [field: string]: Json }[];
+  /** What the orchestrator is told of them. */
+  warnings?: ToolCallError[];
 }
 
 /** Steps that a client brings about on a call it holds. */
@@ -191,11 +198,16 @@ function objectionTo(call: Call, { clientId, report }: Reported): TurnAnswer | n
 }
 
 function end(draft: TurnDraft, call: Call, report: Report, clientId: string | null): void {
-  const { status, error, executionMs, digest: reportDigest } = report;
-  const ended = draft.close(call, status, error, { executionMs, reportDigest });
-  if (status !== 'denied') draft.results.push({ callId: call.callId, result: report.result });
+  const { status, error, executionMs, digest: reportDigest, warnings = [], divergences = [] } = report;
+  const ended = draft.close(call, status, error, { executionMs, reportDigest, warnings });
+  if (status !== 'denied') draft.results.push(resultOf(call, report));
   draft.record(status === 'denied' ? 'Denied' : 'ResultReceived', ended, clientId, report.summary);
+  for (const fields of divergences) draft.record('Diverged', ended, clientId, fields);
   if (clientId === null && isInFlight(call)) draft.stopClient(call, 'cancelled');
+}
+
+function resultOf({ callId }: Call, { result, editedArguments }: Report): CallResult {
+  return editedArguments === undefined ? { callId, result } : { callId, result, editedArguments };
 }
 
 function executed(draft: TurnDraft, call: Call, { report }: Inputs['executed']): void {

@@ -28,6 +28,8 @@ export interface Call {
   readonly auditName: string;
   readonly location: ExecutionLocation;
   readonly subject: CallSubject;
+  /** The patch batch that the arguments are; null for any other tool, and for a batch that was not even valid. */
+  readonly batchId: string | null;
   readonly status: CallStatus;
   /** Deliveries so far; 0 before the first. */
   readonly attempt: number;
@@ -43,6 +45,8 @@ export interface Call {
   /** The client that refused it last: others are asked first. */
   readonly refusedBy: string | null;
   readonly error: ToolCallError | null;
+  /** What the orchestrator should know although the call has ended as it did. */
+  readonly warnings: readonly ToolCallError[];
   /** sha256 of result and decision, by which the same report sent again is known. */
   readonly reportDigest: string | null;
   readonly executionMs: number | null;

@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { CatalogModule } from '../catalog/catalog.module.js';
 import { ClientsModule } from '../clients/clients.module.js';
+import { PatchesModule } from '../patches/patches.module.js';
 import { SessionsModule } from '../sessions/sessions.module.js';
 import { StorageModule } from '../storage/storage.module.js';
 import { DeadlineSweep } from './deadline-sweep.js';
@@ -10,13 +11,14 @@ import { OpenTurns } from './open-turns.js';
 import { ClientReports } from './client-reports.js';
 import { Reports } from './reports.js';
 import { SessionClients } from './session-clients.js';
+import { TurnAcceptance } from './turn-acceptance.js';
 import { TurnBuilder } from './turn-builder.js';
 import { TurnWaiters } from './turn-waiters.js';
 import { TurnsController } from './turns.controller.js';
 import { TurnsService } from './turns.service.js';
 
 @Module({
-  imports: [CatalogModule, ClientsModule, SessionsModule, StorageModule],
+  imports: [CatalogModule, ClientsModule, PatchesModule, SessionsModule, StorageModule],
   controllers: [TurnsController],
   providers: [
     ClientReports,
@@ -26,6 +28,7 @@ import { TurnsService } from './turns.service.js';
     OpenTurns,
     Reports,
     SessionClients,
+    TurnAcceptance,
     TurnBuilder,
     TurnWaiters,
     TurnsService,

@@ -53,6 +53,8 @@ export function aCall(changes: Partial<Call> = {}): Call {
     retryAt: null,
     refusedBy: null,
     error: null,
+    batchId: null,
+    warnings: [],
     reportDigest: null,
     executionMs: null,
     endedAt: null,

@@ -24,6 +24,7 @@ const STATUS_AFTER: Record<AuditStep, ((event: AuditEvent) => CallStatus) | null
   TimedOut: () => 'timed_out',
   LateResult: null,
   DuplicateResult: null,
+  Diverged: null,
 };
 const FINAL: readonly AuditStep[] = ['Rejected', 'ResultReceived', 'Denied', 'Cancelled', 'TimedOut'];
 

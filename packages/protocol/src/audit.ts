@@ -11,6 +11,7 @@ export const AUDIT_STEPS = {
   Running: 'The client is executing the call.',
   Released: 'The call went back to pending: its client left, refused it or lost it.',
   ResultReceived: 'The result was taken; the call has ended.',
+  Diverged: 'A patched file as reported is not what was uploaded, or not what the server computes; the result stands.',
   Denied: 'A person refused the call; it has ended.',
   Cancelled: 'The orchestrator cancelled the call; it has ended.',
   TimedOut: 'One of its clocks ran out; the call has ended.',
@@ -18,6 +19,22 @@ export const AUDIT_STEPS = {
   DuplicateResult: 'The same result came again.',
 } as const;
 export type AuditStep = keyof typeof AUDIT_STEPS;
+
+/**
+ * Changes of Cloud files and folders, one event each. Fields: path, docPath, fileId, source, toolName where a tool made
+ * the change, and for a file versionId, sha256, sizeBytes.
+ */
+export const AUDIT_FILE_EVENTS = {
+  'File.Created': 'A file was stored at a path that had none.',
+  'File.Updated': 'A file has a new version as its head.',
+  'File.Moved': 'A file has another path; `fromPath` is where it was.',
+  'File.Deleted': 'A file was deleted; its versions are kept.',
+  'File.Restored': 'A deletion was undone, or an older version made the head again.',
+  'File.ConflictStored': 'An upload was based on a version that is no longer the head: kept beside the head.',
+  'Folder.Created': 'A folder was made, by itself or for a file in it.',
+  'Folder.Deleted': 'An empty folder was removed.',
+} as const;
+export type AuditFileEvent = keyof typeof AUDIT_FILE_EVENTS;
 
 /** One immutable row of a workspace's audit trail. `seq` starts at 1 and has no gaps. Never holds contents. */
 export interface AuditEvent {

@@ -6,6 +6,8 @@ import type { AuditDraft } from './audit.store.js';
 export interface CallResult {
   callId: string;
   result: Json;
+  /** The arguments as a person edited them before they were executed; null or absent where nobody did. */
+  editedArguments?: Json;
 }
 
 /** Outcome of an insert: stored, or why not. */
@@ -63,6 +65,8 @@ export abstract class TurnStore {
   abstract argumentsOfCall(ref: TurnRef, position: number): Promise<Json>;
   /** Results of the calls that have one, by callId. */
   abstract resultsOf(ref: TurnRef): Promise<Map<string, Json>>;
+  /** The arguments of a call as a person edited them; null where nobody did. */
+  abstract editedArgumentsOf(ref: TurnRef, callId: string): Promise<Json>;
   /** The user's open turns in the workspace, oldest first. */
   abstract openOf(workspaceId: string, userId: string): Promise<Turn[]>;
   /** Open turns of which a clock runs out at or before `time`, the most overdue first. */

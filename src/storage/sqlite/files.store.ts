@@ -94,12 +94,12 @@ export class SqliteFileStore extends FileStore {
   async lastDeletedAt(workspaceId: string, docPath: string): Promise<FileRecord | null> {
     const where = `f.workspace = ? AND f.doc_path = ? AND f.deleted_at IS NOT NULL AND f.folder = 0
       ORDER BY f.deleted_at DESC, f.file_id DESC LIMIT 1`;
-    return (await this.entry(workspaceId, where, [docPath])) as FileRecord | null;
+    return this.entry(workspaceId, where, [docPath]) as FileRecord | null;
   }
 
   async byId(workspaceId: string, fileId: string): Promise<FileRecord | null> {
     const where = 'f.workspace = ? AND f.file_id = ? AND f.folder = 0';
-    return (await this.entry(workspaceId, where, [fileId])) as FileRecord | null;
+    return this.entry(workspaceId, where, [fileId]) as FileRecord | null;
   }
 
   async childrenOf(

@@ -127,13 +127,14 @@ export function insertResults(
   turn: Turn,
   results: readonly CallResult[],
 ): void {
-  for (const { callId, result } of results) {
+  for (const { callId, result, editedArguments = null } of results) {
     const position = turn.calls.findIndex((call) => call.callId === callId);
     if (position === -1) throw new Error(`Turn ${turn.turnId} has no call ${callId}.`);
-    database.run('INSERT INTO turn_results (id, call_id, result) VALUES (?, ?, ?)', [
+    database.run('INSERT INTO turn_results (id, call_id, result, edited_arguments) VALUES (?, ?, ?, ?)', [
       key * CALLS_MAX + position,
       callId,
       JSON.stringify(result),
+      editedArguments === null ? null : JSON.stringify(editedArguments),
     ]);
   }
 }
@@ -160,6 +161,15 @@ export function readResults(database: SqliteDatabase, key: number): Map<string, 
     span(key),
   );
   return new Map(rows.map(([callId, text]) => [callId, JSON.parse(text) as Json]));
+}
+
+/** The edited arguments of a call; null where it has none. */
+export function readEditedArguments(database: SqliteDatabase, key: number, callId: string): Json {
+  const row = database.get<[string | null]>(
+    'SELECT edited_arguments FROM turn_results WHERE id >= ? AND id < ? AND call_id = ?',
+    [...span(key), callId],
+  );
+  return row === null || row[0] === null ? null : (JSON.parse(row[0]) as Json);
 }
 
 function span(key: number): [number, number] {

@@ -111,6 +111,11 @@ export class SqliteTurnStore extends TurnStore {
     return key === null ? new Map<string, Json>() : rows.readResults(this.database, key);
   }
 
+  async editedArgumentsOf(ref: TurnRef, callId: string): Promise<Json> {
+    const key = this.keyOf(ref);
+    return key === null ? null : rows.readEditedArguments(this.database, key, callId);
+  }
+
   async openOf(workspaceId: string, userId: string): Promise<Turn[]> {
     const workspace = this.workspaces.find(workspaceId);
     if (workspace === null) return [];

@@ -1,5 +1,6 @@
 /** Patch batches as JSON, found by their own id and by those of their file patches and changes. */
 export const PATCHES_SCHEMA = `
+ALTER TABLE turn_results ADD COLUMN edited_arguments TEXT;
 CREATE TABLE patch_batches (
   id INTEGER PRIMARY KEY,
   workspace INTEGER NOT NULL,

@@ -1,0 +1,40 @@
+import { Injectable } from '@nestjs/common';
+import type { CallStatus, Json, PatchBatch, ToolCallError, WritePatchResult } from '@patchbay/protocol';
+import type { PatchBatchRecord } from '../storage/ports/patches.store.js';
+import { TurnStore } from '../storage/ports/turns.store.js';
+import { effectiveBatch } from './patch-reconciliation.js';
+
+/** What became of a batch: the end of its call, read from its turn. */
+export interface PatchOutcome {
+  toolCallId: string;
+  status: CallStatus;
+  error: ToolCallError | null;
+  /** What the client reported; null where it has not, or nothing was executed. */
+  result: WritePatchResult | null;
+  /** The batch as a person has edited it before it was applied; null where nobody has. */
+  effective: PatchBatch | null;
+}
+
+/** Reads outcomes. They are the results of calls, stored once, with the turn. */
+@Injectable()
+export class PatchOutcomes {
+  constructor(private readonly turns: TurnStore) {}
+
+  /** Null where the turn was never stored: the batch is an orphan and does not exist for anyone. */
+  async of(record: PatchBatchRecord): Promise<PatchOutcome | null> {
+    const turn = await this.turns.find(record);
+    const call = turn?.calls.find(({ callId }) => callId === record.callId);
+    if (!turn || !call) return null;
+    const [result, edited] = await Promise.all([
+      this.turns.resultsOf(turn).then((results) => results.get(record.callId) ?? null),
+      this.turns.editedArgumentsOf(turn, record.callId),
+    ]);
+    return {
+      toolCallId: call.toolCallId,
+      status: call.status,
+      error: call.error,
+      result: result as unknown as WritePatchResult | null,
+      effective: edited === null ? null : effectiveBatch(record.batch, edited as Json),
+    };
+  }
+}

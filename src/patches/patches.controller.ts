@@ -1,0 +1,44 @@
+import { Controller, Get, Header, Param, Query } from '@nestjs/common';
+import { IsOptional, IsUUID } from 'class-validator';
+import { Access, WorkspaceId } from '../common/access.js';
+import { UuidPipe } from '../common/uuid.pipe.js';
+import { type BatchView, type ChangeDetails, PatchesService } from './patches.service.js';
+
+export class DiffQueryDto {
+  /** One file of the batch; all of them where it is left out. */
+  @IsOptional()
+  @IsUUID()
+  filePatchId?: string;
+}
+
+@Controller('workspaces/:workspaceId')
+@Access('member')
+export class PatchesController {
+  constructor(private readonly patches: PatchesService) {}
+
+  /** A batch as it was proposed, with its ids, and what became of each file and change. */
+  @Get('patches/:batchId')
+  batch(@WorkspaceId() workspaceId: string, @Param('batchId', UuidPipe) batchId: string): Promise<BatchView> {
+    return this.patches.batch(workspaceId, batchId);
+  }
+
+  /** The batch, or one of its files, as a unified diff. */
+  @Get('patches/:batchId/diff')
+  @Header('Content-Type', 'text/x-diff; charset=utf-8')
+  diff(
+    @WorkspaceId() workspaceId: string,
+    @Param('batchId', UuidPipe) batchId: string,
+    @Query() { filePatchId }: DiffQueryDto,
+  ): Promise<string> {
+    return this.patches.diff(workspaceId, batchId, filePatchId ?? null);
+  }
+
+  /** One change, whichever batch it belongs to. */
+  @Get('changes/:changeId')
+  change(
+    @WorkspaceId() workspaceId: string,
+    @Param('changeId', UuidPipe) changeId: string,
+  ): Promise<ChangeDetails> {
+    return this.patches.change(workspaceId, changeId);
+  }
+}

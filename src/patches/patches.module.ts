@@ -1,0 +1,16 @@
+import { Module } from '@nestjs/common';
+import { StorageModule } from '../storage/storage.module.js';
+import { CloudTexts } from './cloud-texts.js';
+import { PatchOutcomes } from './patch-outcomes.js';
+import { PatchPreparation } from './patch-preparation.js';
+import { PatchReconciliation } from './patch-reconciliation.js';
+import { PatchesController } from './patches.controller.js';
+import { PatchesService } from './patches.service.js';
+
+@Module({
+  imports: [StorageModule],
+  controllers: [PatchesController],
+  providers: [CloudTexts, PatchOutcomes, PatchPreparation, PatchReconciliation, PatchesService],
+  exports: [CloudTexts, PatchPreparation, PatchReconciliation, PatchesService],
+})
+export class PatchesModule {}
