@@ -1,3 +1,4 @@
+import { createSecretKey } from 'node:crypto';
 import { Module } from '@nestjs/common';
 import { JwtModule } from '@nestjs/jwt';
 import { Config } from '../config.js';
@@ -16,7 +17,8 @@ import { Logins } from './logins.js';
     JwtModule.registerAsync({
       inject: [Config],
       useFactory: async (config: Config) => ({
-        secret: await jwtSecret(config),
+        // As a key: from a text the library would first try to read a public key, anew for every token.
+        secret: createSecretKey(await jwtSecret(config), 'utf8'),
         signOptions: { algorithm: 'HS256' as const },
         verifyOptions: { algorithms: ['HS256' as const] },
       }),

@@ -15,22 +15,23 @@ export class TurnWaiters {
     turns.committed$.subscribe(({ after }) => {
       if (after.status !== 'open') this.waiting.get(key(after))?.forEach((wake) => wake());
     });
+    lifecycle.stopping.addEventListener('abort', () => {
+      for (const waiters of this.waiting.values()) waiters.forEach((wake) => wake());
+    });
   }
 
   /** Resolves when the turn has ended, when the time is up, or when the server stops: look what it was. */
   ended(ref: TurnRef, waitMs: number): Promise<void> {
+    if (this.lifecycle.stopping.aborted) return Promise.resolve();
     return new Promise((resolve) => {
-      const { stopping } = this.lifecycle;
       const waiters = this.waiting.get(key(ref)) ?? new Set();
       const wake = (): void => {
         clearTimeout(timer);
-        stopping.removeEventListener('abort', wake);
         waiters.delete(wake);
         if (waiters.size === 0) this.waiting.delete(key(ref));
         resolve();
       };
       const timer = setTimeout(wake, waitMs);
-      stopping.addEventListener('abort', wake);
       this.waiting.set(key(ref), waiters.add(wake));
     });
   }
