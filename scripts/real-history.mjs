@@ -65,7 +65,6 @@ function* modifications() {
   const log = git(
     'log',
     `-n${most}`,
-    '--first-parent',
     '-m',
     '--raw',
     '-z',

@@ -74,3 +74,9 @@ export function placeOf(
   if (change === undefined) return { fileIndex, fileKey, docPath };
   return { fileIndex, fileKey, docPath, changeIndex, changeKey: change.changeKey };
 }
+
+/** A report that knows its place. */
+export const reportAt =
+  (faults: FaultList, place: FaultPlace | (() => FaultPlace)): Report =>
+  (code, message, details) =>
+    faults.add(place, code, message, details);

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { type ParseOptions, parsePatchBatch, type PatchFault } from './index.js';
 
 const SHA = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
@@ -156,6 +157,35 @@ describe('the schema', () => {
     expect(codesOf({ files: deep })).toEqual(['SCHEMA']);
     expect(codesOf(batch(insert(0, [deep])))).toEqual(['SCHEMA']);
     expect(codesOf(batch({ ...insert(0), operation: deep }))).toEqual(['SCHEMA']);
+  });
+
+  it('never throws, whatever it is given', () => {
+    const junk = fc.oneof(fc.jsonValue({ maxDepth: 3 }), fc.anything());
+    const field = fc.constantFrom(
+      'operation',
+      'afterLine',
+      'startLine',
+      'endLine',
+      'newLines',
+      '__proto__',
+      'x',
+    );
+    const change = fc.dictionary(
+      field,
+      fc.oneof(junk, fc.constantFrom('insert', 'replace', 'delete', 1, -1, ['x'])),
+    );
+    const patch = fc.record({
+      docPath: fc.oneof(junk, fc.string()),
+      originalSha256: junk,
+      changes: fc.array(change),
+    });
+    fc.assert(
+      fc.property(fc.oneof(junk, fc.record({ files: fc.array(patch) })), fc.boolean(), (input, trusted) => {
+        const result = parsePatchBatch(input, { trusted });
+        expect(result.ok || result.faults.length > 0).toBe(true);
+      }),
+      { numRuns: 1_000 },
+    );
   });
 
   it('keeps long values out of its messages', () => {
@@ -362,7 +392,12 @@ describe('the report of faults', () => {
       files: [file(Array.from({ length: 1_000_000 }, (_, n) => change(n)))],
     });
     expect(codesOf(million((n) => insert(n)))).toEqual([]);
-    const worst = parsePatchBatch(million((n) => ({ ...replace(1_000_000 - n), junk: 1, newLines: ['\n'] })));
+    const [expectedOriginalLines, newLines] = [['old'], ['\n']];
+    const bad = (line: number) => {
+      const operation = 'replace';
+      return { operation, startLine: line, endLine: line, expectedOriginalLines, newLines, junk: 1 };
+    };
+    const worst = parsePatchBatch(million((n) => bad(1_000_000 - n)));
     expect(worst.ok ? 0 : worst.faults.length).toBe(100);
     expect(worst.ok ? 0 : worst.moreFaults).toBe(2_999_999 - 100);
   });

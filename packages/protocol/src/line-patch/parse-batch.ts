@@ -1,5 +1,5 @@
-import { FaultList } from './faults.js';
-import { parseFile, type ParseOptions, reportAt } from './parse-file.js';
+import { FaultList, reportAt } from './faults.js';
+import { parseFile, type ParseOptions } from './parse-file.js';
 import { describe, isObject, MAX_KEY_CHARS, optionalString, own, reportUnknown } from './shape.js';
 import { type FilePatch, type PatchBatch, type PatchFaults } from './types.js';
 

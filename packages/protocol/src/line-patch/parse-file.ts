@@ -1,25 +1,17 @@
 import { docPathFault, toDocPath } from '../doc-path.js';
-import { FaultList, type FaultPlace, type Report } from './faults.js';
+import { type FaultList, type FaultPlace, type Report, reportAt } from './faults.js';
+import { parseChanges } from './parse-changes.js';
 import {
-  changesNothing,
-  checkFirstLine,
-  checkOrder,
-  checkOverlap,
-  inFileOrder,
-  type PlacedChange,
-} from './layout.js';
-import { parseChange } from './parse-change.js';
-import {
-  cut,
   describe,
   isObject,
   type JsonObject,
   MAX_KEY_CHARS,
   optionalString,
   own,
+  ownText,
   reportUnknown,
 } from './shape.js';
-import { type FilePatch, type PatchChange } from './types.js';
+import { type FilePatch } from './types.js';
 
 /** What a batch is held to besides the rules of TUL-002. */
 export interface ParseOptions {
@@ -35,12 +27,6 @@ export interface ParseOptions {
 }
 
 const FILE_FIELDS = ['fileKey', 'docPath', 'originalSha256', 'fileLabel', 'changes', 'filePatchId'];
-
-/** A report that knows its place. */
-export const reportAt =
-  (faults: FaultList, place: FaultPlace | (() => FaultPlace)): Report =>
-  (code, message, details) =>
-    faults.add(place, code, message, details);
 
 /**
  * Reads one entry of `files` (TUL-002 section 4.2) and reports all of its faults.
@@ -71,12 +57,6 @@ export function parseFile(
   const patch: FilePatch = { fileKey, docPath, originalSha256, fileLabel, changes };
   if (settings.trusted && filePatchId !== null) patch.filePatchId = filePatchId;
   return patch;
-}
-
-/** A key as sent, cut, so that a fault names it even where it is faulty itself. */
-function ownText(object: JsonObject, name: string, maxChars: number): string | null {
-  const value = own(object, name);
-  return typeof value === 'string' ? cut(value, maxChars) : null;
 }
 
 function filePlace(object: JsonObject, fileIndex: number): FaultPlace {
@@ -143,76 +123,4 @@ function parseSha256(object: JsonObject, report: Report): string {
   }
   report('SCHEMA', () => `originalSha256 must be a string of 64 hex digits, but it is ${describe(sha)}.`);
   return '';
-}
-
-function parseChanges(
-  object: JsonObject,
-  place: FaultPlace,
-  trusted: boolean,
-  faults: FaultList,
-): PatchChange[] {
-  const value = own(object, 'changes');
-  if (!Array.isArray(value) || value.length === 0) {
-    reportAt(faults, place)(
-      'SCHEMA',
-      () => `changes must be an array of one or more changes, but it is ${describe(value)}. Send the array.`,
-    );
-    return [];
-  }
-  const shape = new FaultList();
-  const placed: PlacedChange[] = [];
-  value.forEach((item: unknown, changeIndex) => {
-    const change = parseOneChange(item, changeIndex, place, trusted, shape);
-    if (change !== null) placed.push({ changeIndex, change });
-  });
-  const layout = checkLayout(placed, place, trusted);
-  const changes = placed.map(({ change }) => change);
-  if (shape.count === 0 && layout.count === 0 && changesNothing(changes)) {
-    layout.add(
-      place,
-      'NO_CHANGE',
-      () =>
-        'newLines equal expectedOriginalLines in every change, so the file would stay as it is. ' +
-        'Leave the file out, or send the lines you mean.',
-    );
-  }
-  faults.absorb(shape, layout);
-  return changes;
-}
-
-function parseOneChange(
-  item: unknown,
-  changeIndex: number,
-  place: FaultPlace,
-  trusted: boolean,
-  faults: FaultList,
-): PatchChange | null {
-  if (!isObject(item)) {
-    faults.add(
-      () => ({ ...place, changeIndex }),
-      'SCHEMA',
-      () => `changes[${changeIndex}] must be an object, but it is ${describe(item)}.`,
-    );
-    return null;
-  }
-  const at = () => ({ ...place, changeIndex, changeKey: ownText(item, 'changeKey', MAX_KEY_CHARS) });
-  return parseChange(item, trusted, reportAt(faults, at));
-}
-
-function checkLayout(placed: PlacedChange[], place: FaultPlace, trusted: boolean): FaultList {
-  const order = new FaultList();
-  const overlap = new FaultList();
-  const at = ({ changeIndex, change }: PlacedChange) => ({
-    ...place,
-    changeIndex,
-    changeKey: change.changeKey,
-  });
-  const ordered = inFileOrder(placed);
-  checkOrder(placed, order, at);
-  checkOverlap(ordered, overlap, at);
-  // A revert may restore a second U+FEFF behind the file's mark; the check against the text knows.
-  if (!trusted) checkFirstLine(ordered, overlap, at);
-  const both = new FaultList();
-  both.absorb(order, overlap);
-  return both;
 }

@@ -99,3 +99,9 @@ export function wholeNumber(object: JsonObject, name: string, report: Report): n
   });
   return null;
 }
+
+/** A key as sent, cut, so that a fault names it even where it is faulty itself. */
+export function ownText(object: JsonObject, name: string, maxChars: number): string | null {
+  const value = own(object, name);
+  return typeof value === 'string' ? cut(value, maxChars) : null;
+}
