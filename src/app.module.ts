@@ -14,7 +14,9 @@ import { RateLimitGuard } from './common/rate-limit.guard.js';
 import { RateLimitModule } from './common/rate-limit.module.js';
 import type { Config } from './config.js';
 import { OpsModule } from './ops/ops.module.js';
+import { PatchesModule } from './patches/patches.module.js';
 import { RelayModule } from './relay/relay.module.js';
+import { RevertsModule } from './reverts/reverts.module.js';
 import { TurnsModule } from './turns/turns.module.js';
 import { AccessGuard } from './workspaces/access.guard.js';
 import { WorkspacesModule } from './workspaces/workspaces.module.js';
@@ -33,6 +35,8 @@ export interface AppParts {
     WorkspacesModule,
     CatalogModule,
     TurnsModule,
+    PatchesModule,
+    RevertsModule,
     RelayModule,
     AuditModule,
     OpsModule,

@@ -40,6 +40,11 @@ export function taken(turn: Turn, envelope: TurnEnvelope): InvokeResult<TurnEnve
   return { successful: true, errors: [], warnings, result: envelope };
 }
 
+/** The HTTP status that says it, too: 202 while some calls are open. */
+export function statusOf({ result }: InvokeResult<TurnEnvelope>): number {
+  return result.kind === 'final' ? 200 : 202;
+}
+
 /** A call's clocks as the wire has them; what the server runs has none. */
 export function deadlinesOf({ location, deliveryAt, approvalAt, executionAt }: Call): Deadlines {
   if (location === 'server') return { deliveryAt: null, approvalAt: null, executionAt: null };

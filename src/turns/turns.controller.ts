@@ -3,6 +3,7 @@ import type { InvokeResult, TurnEnvelope, User } from '@patchbay/protocol';
 import type { FastifyReply } from 'fastify';
 import { Access, CurrentUser, WorkspaceId } from '../common/access.js';
 import { DomainError } from '../common/domain-error.js';
+import { statusOf } from './envelope.js';
 import type { TurnRef } from './turn.js';
 import { GetTurnQueryDto, PostResultsDto, PostTurnDto } from './turns.dto.js';
 import { TurnsService } from './turns.service.js';
@@ -85,7 +86,7 @@ function turnRef(workspaceId: string, { sessionId, turnId }: TurnParams): TurnRe
 }
 
 function answered(reply: FastifyReply, answer: Answer): Answer {
-  reply.status(answer.result.kind === 'final' ? 200 : 202);
+  reply.status(statusOf(answer));
   return answer;
 }
 

@@ -33,6 +33,6 @@ import { TurnsService } from './turns.service.js';
     TurnWaiters,
     TurnsService,
   ],
-  exports: [ClientReports, Dispatcher],
+  exports: [ClientReports, Dispatcher, TurnsService],
 })
 export class TurnsModule {}
