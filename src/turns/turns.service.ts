@@ -48,7 +48,7 @@ export class TurnsService {
     /** Of a batch that this turn undoes. */
     revertOf: string | null = null,
   ): Promise<InvokeResult<TurnEnvelope>> {
-    const waitMs = this.checkWait(request.waitMs ?? DEFAULT_WAIT_MS);
+    const waitMs = this.checkWait(request.waitMs ?? Math.min(DEFAULT_WAIT_MS, this.config.maxWaitMs));
     const session = await this.sessions.requireOwn(workspaceId, sessionId, userId);
     if (this.lifecycle.stopping.aborted) {
       throw new DomainError('UNAVAILABLE', 'The server is stopping; try again.');

@@ -3,6 +3,7 @@ import {
   type ClientToServerEvents,
   type ResumeAnswer,
   type ResumeEntry,
+  type ResumeState,
   type ServerToClientEvents,
   type ToolCallDelivery,
   type ToolCancel,
@@ -31,6 +32,9 @@ export class FakeClient {
   readonly notices: string[] = [];
   /** What `tool:call` is answered with; null: not at all. */
   answer: Ack | null = { ok: true };
+  /** Everything that came over the socket, in its order. */
+  readonly heard: string[] = [];
+  closedBecause: string | null = null;
 
   private constructor(readonly socket: RelayTestSocket) {
     socket.on('tool:call', (call, ack) => {
@@ -41,6 +45,8 @@ export class FakeClient {
       this.cancels.push(cancel);
       ack({ ok: true });
     });
+    socket.onAny((event: string) => this.heard.push(event));
+    socket.on('disconnect', (reason) => (this.closedBecause = reason));
     for (const event of ['server:draining', 'auth:expiring', 'client:replaced'] as const) {
       socket.on(event, () => this.notices.push(event));
     }
@@ -70,7 +76,10 @@ export class FakeClient {
     const client = new FakeClient(socket);
     await new Promise<void>((resolve, reject) => {
       socket.once('connect', resolve);
-      socket.once('connect_error', reject);
+      socket.once('connect_error', (error) => {
+        socket.disconnect();
+        reject(error);
+      });
     });
     return client;
   }
@@ -93,9 +102,21 @@ export class FakeClient {
     return this.socket.timeout(5_000).emitWithAck('tool:result', report);
   }
 
-  status(call: ToolCallDelivery, status: 'awaiting_approval' | 'running'): Promise<Ack> {
+  status(call: ToolCallDelivery, status: 'awaiting_approval' | 'running', note?: string): Promise<Ack> {
     const { turnId, callId, attempt } = call;
-    return this.socket.timeout(5_000).emitWithAck('tool:status', { turnId, callId, attempt, status });
+    const step = { turnId, callId, attempt, status, ...(note !== undefined && { note }) };
+    return this.socket.timeout(5_000).emitWithAck('tool:status', step);
+  }
+
+  /** Sends whatever a test likes, as any event. */
+  send(event: string, ...payload: unknown[]): Promise<Ack> {
+    const socket = this.socket as unknown as Socket;
+    return socket.timeout(5_000).emitWithAck(event, ...payload) as Promise<Ack>;
+  }
+
+  /** Resolves once the connection has ended. */
+  async closed(timeoutMs?: number): Promise<void> {
+    await waitFor(() => !this.connected, 'the end of the connection', timeoutMs);
   }
 
   /** The n-th delivery, from 1. */
@@ -111,6 +132,15 @@ export class FakeClient {
   close(): void {
     this.socket.disconnect();
   }
+}
+
+/** What a journal that holds the call says of it. */
+export function journalEntry(
+  { turnId, callId, attempt }: ToolCallDelivery,
+  state: ResumeState,
+  more: Partial<ResumeEntry> = {},
+): ResumeEntry {
+  return { turnId, callId, attempt, state, ...more };
 }
 
 /** A sound result of workspace_create_file for the call. */

@@ -1,12 +1,20 @@
-import type { InvokeResult, Session, TurnEnvelope } from '@patchbay/protocol';
+import type {
+  CallStatus,
+  InvokeResult,
+  OpenToolCall,
+  Session,
+  ToolResult,
+  TurnEnvelope,
+} from '@patchbay/protocol';
 import type { Settings } from '../../src/config.js';
 import { FakeClient, type FakeClientOptions } from './fake-client.js';
-import { checkInvariants } from './invariants.js';
+import { checkInvariants, readTrail } from './invariants.js';
 import { type Answer, startTestServer, type TestServer, type TestUser } from './server.js';
+import { waitFor } from './wait-for.js';
 
 type TurnAnswer = Answer<InvokeResult<TurnEnvelope>>;
 
-/** A server, a user with a workspace, and a session: where most relay tests begin. */
+/** A user with a workspace and a session on a server: where most relay tests begin. */
 export class RelayScene {
   readonly clients: FakeClient[] = [];
 
@@ -15,14 +23,24 @@ export class RelayScene {
     readonly user: TestUser,
     readonly workspaceId: string,
     public session: Session,
+    private readonly ownsServer: boolean,
   ) {}
 
-  static async start(config: Partial<Settings> = {}, server?: TestServer): Promise<RelayScene> {
-    const running = server ?? (await startTestServer({ config }));
-    const user = await running.register();
+  /** On a server of its own, which ends with the scene. */
+  static async start(config: Partial<Settings> = {}): Promise<RelayScene> {
+    const server = await startTestServer({ config });
+    return RelayScene.open(server, await server.register(), true);
+  }
+
+  /** In a new workspace on a server that tests share. */
+  static on(server: TestServer, user: TestUser): Promise<RelayScene> {
+    return RelayScene.open(server, user, false);
+  }
+
+  private static async open(server: TestServer, user: TestUser, ownsServer: boolean): Promise<RelayScene> {
     const { id } = await user.createWorkspace();
     const { body } = await user.post<Session>(`/workspaces/${id}/sessions`, {});
-    return new RelayScene(running, user, id, body);
+    return new RelayScene(server, user, id, body, ownsServer);
   }
 
   get base(): string {
@@ -38,10 +56,47 @@ export class RelayScene {
     return this.user.get(`${this.base}/${turnId}?waitMs=${waitMs}`);
   }
 
-  /** A session of this scene's user that is bound to a client. */
-  async bind(clientId: string): Promise<void> {
-    const { body } = await this.user.post<Session>(`/workspaces/${this.workspaceId}/sessions`, { clientId });
-    this.session = body;
+  /** Goes on in a new session of the user's, bound to a client where one is named. */
+  async newSession(clientId?: string): Promise<void> {
+    const path = `/workspaces/${this.workspaceId}/sessions`;
+    this.session = (await this.user.post<Session>(path, { clientId })).body;
+  }
+
+  /** Cancels the turn, or one call of it. */
+  cancel(turnId: string, toolCallId?: string): Promise<TurnAnswer> {
+    const call = toolCallId === undefined ? '' : `/tool-calls/${toolCallId}`;
+    return this.user.post(`${this.base}/${turnId}${call}/cancel`);
+  }
+
+  /** Posts results of calls, as an orchestrator does whose client has no socket. */
+  postResults(turnId: string, results: unknown): Promise<TurnAnswer> {
+    return this.user.post(`${this.base}/${turnId}/results`, { results });
+  }
+
+  /** The turn's calls, open and ended, by their toolCallId. */
+  async calls(turnId: string, waitMs = 0): Promise<Record<string, OpenToolCall | ToolResult>> {
+    const { result } = (await this.get(turnId, waitMs)).body;
+    return Object.fromEntries(
+      [...result.toolCalls, ...result.toolResults].map((call) => [call.toolCallId, call]),
+    );
+  }
+
+  /** Resolves once the call has the status. */
+  async untilCall(turnId: string, toolCallId: string, status: CallStatus): Promise<void> {
+    await waitFor(
+      async () => (await this.calls(turnId))[toolCallId]?.status === status,
+      `${toolCallId} ${status}`,
+    );
+  }
+
+  /** Steps of a call in the audit trail, without their `Tool.CreateFile.`. */
+  async steps(toolCallId: string): Promise<string[]> {
+    const events = await readTrail(
+      this.user,
+      this.workspaceId,
+      `&toolCallId=${encodeURIComponent(toolCallId)}`,
+    );
+    return events.map(({ name }) => name.split('.')[2]!);
   }
 
   clientOptions(change: Partial<FakeClientOptions> = {}): FakeClientOptions {
@@ -64,7 +119,7 @@ export class RelayScene {
       await checkInvariants(this.user, this.workspaceId);
     } finally {
       this.clients.forEach((client) => client.close());
-      await this.server.close();
+      if (this.ownsServer) await this.server.close();
     }
   }
 }
