@@ -1,37 +1,37 @@
 import { Injectable } from '@nestjs/common';
 import { Lifecycle } from '../common/lifecycle.js';
 import { OpenTurns } from './open-turns.js';
-import type { TurnRef } from './turn.js';
+import type { Turn, TurnRef } from './turn.js';
 
 /** Requests that wait for a turn to end. */
 @Injectable()
 export class TurnWaiters {
-  private readonly waiting = new Map<string, Set<() => void>>();
+  private readonly waiting = new Map<string, Set<(ended: Turn | null) => void>>();
 
   constructor(
     turns: OpenTurns,
     private readonly lifecycle: Lifecycle,
   ) {
     turns.committed$.subscribe(({ after }) => {
-      if (after.status !== 'open') this.waiting.get(key(after))?.forEach((wake) => wake());
+      if (after.status !== 'open') this.waiting.get(key(after))?.forEach((wake) => wake(after));
     });
     lifecycle.stopping.addEventListener('abort', () => {
-      for (const waiters of this.waiting.values()) waiters.forEach((wake) => wake());
+      for (const waiters of this.waiting.values()) waiters.forEach((wake) => wake(null));
     });
   }
 
-  /** Resolves when the turn has ended, when the time is up, or when the server stops: look what it was. */
-  ended(ref: TurnRef, waitMs: number): Promise<void> {
-    if (this.lifecycle.stopping.aborted) return Promise.resolve();
+  /** Resolves with the turn when it has ended, with null when the time is up or the server stops. */
+  ended(ref: TurnRef, waitMs: number): Promise<Turn | null> {
+    if (this.lifecycle.stopping.aborted) return Promise.resolve(null);
     return new Promise((resolve) => {
       const waiters = this.waiting.get(key(ref)) ?? new Set();
-      const wake = (): void => {
+      const wake = (ended: Turn | null): void => {
         clearTimeout(timer);
         waiters.delete(wake);
         if (waiters.size === 0) this.waiting.delete(key(ref));
-        resolve();
+        resolve(ended);
       };
-      const timer = setTimeout(wake, waitMs);
+      const timer = setTimeout(() => wake(null), waitMs);
       this.waiting.set(key(ref), waiters.add(wake));
     });
   }

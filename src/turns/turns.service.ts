@@ -95,8 +95,8 @@ export class TurnsService {
   private async answer(turn: Turn, waitMs: number): Promise<InvokeResult<TurnEnvelope>> {
     let newest = this.turns.watch(turn);
     if (newest.status === 'open' && waitMs > 0) {
-      await this.waiters.ended(newest, waitMs);
-      newest = this.turns.peek(turn) ?? (await this.store.find(turn)) ?? newest;
+      const ended = await this.waiters.ended(newest, waitMs);
+      newest = ended ?? this.turns.peek(turn) ?? (await this.store.find(turn)) ?? newest;
     }
     const open = newest.calls.some(({ endedAt }) => endedAt === null);
     const callArguments: Json[] = open ? await this.store.argumentsOf(newest) : [];
