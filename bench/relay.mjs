@@ -1,0 +1,181 @@
+// Calls per second, p50 and p99 of one relayed, durable call, beside a bare `node:http` POST → Socket.IO `emitWithAck`
+// on the same machine in the same minute:  npm run bench:relay
+//
+// Server, clients and load are a process each. A call is POST turn with waitMs → a client executes it trivially and
+// reports → 200 with the result; before the answer two writes were committed with fsync. The clients are raw Socket.IO
+// clients that acknowledge and report at once, so that what is measured is the server. 32 users with one client each,
+// because a client takes 8 calls at a time: 256 concurrent turns just fill the windows. The floor has the same 32
+// sockets and sends the same bodies, without tokens, checks, storage or trail.
+//
+// CPU ms is the server's own CPU time for a call; it says most where other work shares the machine.
+//
+// SECONDS (per measurement, default 4), ROUNDS (default 3), LEVELS (default 1,32,256), LOG (patchbay's log level, default
+// warn); CPU_PROF=<dir> writes a profile of the server there and measures nothing but it.
+import { fork } from 'node:child_process';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import process from 'node:process';
+import { fileURLToPath } from 'node:url';
+
+const USERS = 32;
+const SECONDS = Number(process.env.SECONDS ?? 4);
+const ROUNDS = Number(process.env.ROUNDS ?? 3);
+const LEVELS = (process.env.LEVELS ?? '1,32,256').split(',').map(Number);
+
+const at = (path) => fileURLToPath(new URL(path, import.meta.url));
+
+/** @typedef {{ rate: number, p50: number, p99: number, cpu: number }} Measured */
+
+/** CPU time that a process has used, in ms; 0 where the system does not tell. */
+async function cpuOf(pid) {
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
+  const [user = 0, system = 0] = stat.slice(stat.lastIndexOf(')')).split(' ').slice(12, 14).map(Number);
+  return (user + system) * 10;
+}
+
+/** A process that answers each message with one; `send` rejects where it failed. */
+class Helper {
+  /** @param {string} script @param {string[]} args @param {object} [options] */
+  constructor(script, args = [], options = {}) {
+    this.child = fork(at(script), args, options);
+    this.child.setMaxListeners(0);
+  }
+
+  /** @param {object} message */
+  send(message) {
+    return new Promise((resolve, reject) => {
+      this.child.once('message', (answer) =>
+        answer.error ? reject(new Error(answer.error)) : resolve(answer),
+      );
+      this.child.once('exit', (code) => reject(new Error(`${this.child.spawnargs[1]} ended with ${code}`)));
+      this.child.send(message);
+    });
+  }
+
+  async end() {
+    if (this.child.exitCode !== null) return;
+    this.child.removeAllListeners('exit');
+    const ended = new Promise((resolve) => this.child.once('exit', resolve));
+    this.child.kill('SIGTERM');
+    await ended;
+  }
+}
+
+/** The built server on a data directory of its own. Its log goes where nobody reads it. */
+async function startPatchbay() {
+  const directory = await mkdtemp(join(tmpdir(), 'patchbay-bench-'));
+  const profile = process.env.CPU_PROF;
+  const execArgv = profile ? ['--cpu-prof', `--cpu-prof-dir=${profile}`] : [];
+  const env = {
+    PATH: process.env.PATH,
+    PORT: '0',
+    PATCHBAY_DATA_DIR: directory,
+    PATCHBAY_RATE_LIMIT: 'off',
+    PATCHBAY_LOG_LEVEL: process.env.LOG ?? 'warn',
+  };
+  const port = 20_000 + Math.floor(Math.random() * 10_000);
+  const server = new Helper('../dist/main.js', [], {
+    env: { ...env, PORT: String(port) },
+    execArgv,
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  });
+  const url = `http://127.0.0.1:${port}`;
+  for (let tries = 0; ; tries += 1) {
+    const ready = await fetch(`${url}/health/ready`).catch(() => null);
+    if (ready?.ok) break;
+    if (tries > 200) throw new Error('the server did not start');
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  return { server, url, end: () => server.end().then(() => rm(directory, { recursive: true })) };
+}
+
+/** @param {string} url @returns {Promise<{ token: string, workspaceId: string, path: string }[]>} */
+async function makeUsers(url) {
+  const post = async (path, body, token) => {
+    const headers = {
+      'content-type': 'application/json',
+      ...(token && { authorization: `Bearer ${token}` }),
+    };
+    const response = await fetch(`${url}/api/v1${path}`, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify(body),
+    });
+    if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
+    return response.json();
+  };
+  const users = [];
+  for (let n = 0; n < USERS; n += 1) {
+    const { accessToken: token } = await post('/auth/register', {
+      email: `u${n}@example.com`,
+      password: 'benchmark-password',
+    });
+    const { id: workspaceId } = await post('/workspaces', { name: 'bench' }, token);
+    const { sessionId } = await post(`/workspaces/${workspaceId}/sessions`, {}, token);
+    users.push({ token, workspaceId, path: `/api/v1/workspaces/${workspaceId}/sessions/${sessionId}/turns` });
+  }
+  return users;
+}
+
+const median = (values) => [...values].sort((a, b) => a - b)[values.length >> 1];
+
+/** @param {Measured[]} rounds @returns {Measured} */
+function medians(rounds) {
+  const of = (key) => median(rounds.map((round) => round[key]));
+  return { rate: of('rate'), p50: of('p50'), p99: of('p99'), cpu: of('cpu') };
+}
+
+const patchbay = await startPatchbay();
+const clients = new Helper('./relay/clients.mjs');
+const load = new Helper('./relay/load.mjs');
+const floor = process.env.CPU_PROF ? null : new Helper('./relay/floor.mjs');
+try {
+  const users = await makeUsers(patchbay.url);
+  await clients.send({ kind: 'patchbay', url: patchbay.url, users });
+  const targets = { patchbay: { url: patchbay.url, users } };
+  if (floor) {
+    const { url } = await floor.send({ kind: 'start' });
+    await clients.send({ kind: 'floor', url, count: USERS });
+    const lines = Array.from({ length: USERS }, (_, n) => ({ token: null, path: `/${n}` }));
+    targets.floor = { url, users: lines };
+  }
+  const names = floor ? ['floor', 'patchbay'] : ['patchbay'];
+  const servers = { patchbay: patchbay.server, floor };
+  const measure = async (name, concurrency, seconds) => {
+    const { pid } = servers[name].child;
+    const before = await cpuOf(pid);
+    const { calls, ...measured } = await load.send({ ...targets[name], concurrency, seconds });
+    return { ...measured, cpu: ((await cpuOf(pid)) - before) / calls };
+  };
+  for (const name of names) await measure(name, Math.max(...LEVELS), 2);
+  const rows = [];
+  for (const concurrency of LEVELS) {
+    const measured = { floor: [], patchbay: [] };
+    for (let round = 0; round < ROUNDS; round += 1) {
+      for (const name of names) measured[name].push(await measure(name, concurrency, SECONDS));
+    }
+    const ours = medians(measured.patchbay);
+    const columns = (name, { rate, p50, p99, cpu }) => ({
+      [`${name}/s`]: Math.round(rate),
+      [`${name} p50 ms`]: p50,
+      [`${name} p99 ms`]: p99,
+      [`${name} CPU ms`]: Number(cpu.toFixed(2)),
+    });
+    const row = { concurrent: concurrency, ...columns('calls', ours) };
+    if (floor) {
+      const bare = medians(measured.floor);
+      const times = (key, digits) => Number((ours[key] / bare[key]).toFixed(digits));
+      Object.assign(row, columns('floor', bare), {
+        'rate ÷ floor': times('rate', 3),
+        'p50 × floor': times('p50', 1),
+        'p99 × floor': times('p99', 1),
+      });
+    }
+    rows.push(row);
+  }
+  console.table(rows);
+} finally {
+  await Promise.all([load, clients, floor].map((helper) => helper?.end()));
+  await patchbay.end();
+}
