@@ -6,6 +6,7 @@ import { effectiveBatch } from './patch-reconciliation.js';
 
 /** What became of a batch: the end of its call, read from its turn. */
 export interface PatchOutcome {
+  conversationId: string;
   toolCallId: string;
   status: CallStatus;
   error: ToolCallError | null;
@@ -30,6 +31,7 @@ export class PatchOutcomes {
       this.turns.editedArgumentsOf(turn, record.callId),
     ]);
     return {
+      conversationId: turn.conversationId,
       toolCallId: call.toolCallId,
       status: call.status,
       error: call.error,

@@ -111,6 +111,13 @@ export class PatchesService {
     return this.known(await this.store.byId(workspaceId, batchId), 'patch batch');
   }
 
+  /** The batch that a file patch belongs to; null where there is none. */
+  async ofFilePatch(workspaceId: string, filePatchId: string): Promise<KnownBatch | null> {
+    const record = await this.store.ofFilePatch(workspaceId, filePatchId);
+    const outcome = record && (await this.outcomes.of(record));
+    return record && outcome && { record, outcome };
+  }
+
   private async known(record: PatchBatchRecord | null, what: string): Promise<KnownBatch> {
     const outcome = record && (await this.outcomes.of(record));
     if (!record || !outcome)

@@ -17,6 +17,7 @@ import { IsLine, Nested, Opaque } from '../common/envelope.decorators.js';
 import { ApprovalDto } from '../turns/approval.dto.js';
 
 const TURN_ID = /^[A-Za-z0-9._:-]{1,128}$/;
+const SHA256 = /^[0-9A-Fa-f]{64}$/;
 const RESUME_STATES: readonly ResumeState[] = [
   'acknowledged',
   'awaiting_approval',
@@ -105,6 +106,36 @@ class OutcomeDto extends CallDto {
 }
 
 export class ToolResultDto extends OutcomeDto {}
+
+export class FilePutDto {
+  @IsString()
+  @MaxLength(1024)
+  docPath!: string;
+
+  @IsString()
+  @MaxLength(1025)
+  path!: string;
+
+  /** Binary. */
+  @Opaque()
+  content!: unknown;
+
+  @Matches(SHA256, { message: 'must be 64 hex digits' })
+  sha256!: string;
+
+  /** Absent or null: the Cloud must not have the file yet. */
+  @IsOptional()
+  @Matches(SHA256, { message: 'must be 64 hex digits' })
+  baseSha256?: string;
+
+  @IsOptional()
+  @IsUUID()
+  callId?: string;
+
+  @IsOptional()
+  @IsUUID()
+  filePatchId?: string;
+}
 
 export class ResumeEntryDto extends OutcomeDto {
   @IsIn(RESUME_STATES)

@@ -8,7 +8,13 @@ import {
   SubscribeMessage,
   WebSocketGateway,
 } from '@nestjs/websockets';
-import { type Ack, MAX_RESUME_ENTRIES, RELAY_NAMESPACE, type ResumeAnswer } from '@patchbay/protocol';
+import {
+  type Ack,
+  type FilePutAnswer,
+  MAX_RESUME_ENTRIES,
+  RELAY_NAMESPACE,
+  type ResumeAnswer,
+} from '@patchbay/protocol';
 import { PinoLogger } from 'nestjs-pino';
 import { Subscription } from 'rxjs';
 import { AuthService } from '../auth/auth.service.js';
@@ -19,8 +25,9 @@ import { DomainError } from '../common/domain-error.js';
 import { parseEnvelope } from '../common/envelope.js';
 import { ClientReports } from '../turns/client-reports.js';
 import { WorkspacesService } from '../workspaces/workspaces.service.js';
+import { FileUploads } from './file-uploads.js';
 import { Handshake } from './handshake.js';
-import { ResumeEntryDto, ToolResultDto, ToolStatusDto } from './relay.dto.js';
+import { FilePutDto, ResumeEntryDto, ToolResultDto, ToolStatusDto } from './relay.dto.js';
 import type { RelayNamespace, RelaySocket } from './relay-socket.js';
 import { RelayConnections } from './relay-connections.js';
 
@@ -37,6 +44,7 @@ export class RelayGateway
     private readonly connections: RelayConnections,
     private readonly clients: ConnectedClients,
     private readonly reports: ClientReports,
+    private readonly uploads: FileUploads,
     private readonly auth: AuthService,
     private readonly workspaces: WorkspacesService,
     private readonly logger: PinoLogger,
@@ -99,6 +107,12 @@ export class RelayGateway
       const duplicate = await this.reports.result(socket.data.client.key, report, report);
       return duplicate ? { duplicate: true as const } : {};
     });
+  }
+
+  /** A file as it is on the client's disk now, to become the new Cloud truth. */
+  @SubscribeMessage('files:put')
+  putFile(@ConnectedSocket() socket: RelaySocket, @MessageBody() body: unknown): Promise<Ack<FilePutAnswer>> {
+    return this.acknowledge(() => this.uploads.put(socket.data.client.key, parseEnvelope(FilePutDto, body)));
   }
 
   /** A new access token of the same user, before the old one expires. */

@@ -4,6 +4,7 @@ import { Clock } from '../common/clock.js';
 import { TurnStore } from '../storage/ports/turns.store.js';
 import { Deliveries } from './deliveries.js';
 import { OpenTurns } from './open-turns.js';
+import { ServerCalls } from './server-calls.js';
 import type { Turn } from './turn.js';
 
 const SWEEP_MS = 2_000;
@@ -18,6 +19,7 @@ export class DeadlineSweep implements OnApplicationBootstrap, OnApplicationShutd
     private readonly store: TurnStore,
     private readonly turns: OpenTurns,
     private readonly deliveries: Deliveries,
+    private readonly serverCalls: ServerCalls,
     private readonly clock: Clock,
     private readonly logger: PinoLogger,
   ) {
@@ -33,12 +35,13 @@ export class DeadlineSweep implements OnApplicationBootstrap, OnApplicationShutd
     if (this.timer) clearInterval(this.timer);
   }
 
-  /** After a restart no client is connected: each that holds an unacknowledged call has the grace to return. */
+  /** After a restart nothing runs any more, and no client is connected: each that holds an unacknowledged call has the grace to return. */
   private async recover(): Promise<void> {
     let page: Turn[] = [];
     do {
       page = await this.store.openAfter(page.at(-1) ?? null, BATCH);
       for (const turn of page) {
+        await this.serverCalls.endInterrupted(turn);
         const holders = turn.calls.flatMap(({ status, clientId }) =>
           status === 'forwarded' && clientId ? [clientId] : [],
         );

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Json, ToolCallError, WritePatchResult } from '@patchbay/protocol';
 import { CatalogService } from '../catalog/catalog.service.js';
-import { describeFaults } from '../catalog/tool-schemas.js';
+import { describeFaults } from '../tools/tool-schemas.js';
 import { DomainError } from '../common/domain-error.js';
 import { type Divergence, PatchReconciliation } from '../patches/patch-reconciliation.js';
 import type { ApprovalDto } from './approval.dto.js';

@@ -9,6 +9,7 @@ import { auditDraft } from './audit-drafts.js';
 import { Deliveries } from './deliveries.js';
 import { Dispatcher } from './dispatcher.js';
 import { OpenTurns } from './open-turns.js';
+import { ServerCalls } from './server-calls.js';
 import { SessionClients } from './session-clients.js';
 import type { Turn } from './turn.js';
 import type { AcceptedTurn } from './turn-builder.js';
@@ -33,6 +34,7 @@ export class TurnAcceptance {
     private readonly turns: OpenTurns,
     private readonly dispatcher: Dispatcher,
     private readonly deliveries: Deliveries,
+    private readonly serverCalls: ServerCalls,
     private readonly sessionClients: SessionClients,
     private readonly config: Config,
     private readonly clock: Clock,
@@ -59,7 +61,10 @@ export class TurnAcceptance {
       this.giveBack(claimed.turn);
       throw error;
     });
-    if (stored === claimed.turn) return stored;
+    if (stored === claimed.turn) {
+      this.serverCalls.start(stored, accepted.callArguments);
+      return stored;
+    }
     this.giveBack(claimed.turn);
     await Promise.all(
       accepted.batches.map(({ batchId }) => this.patches.remove(session.workspaceId, batchId)),

@@ -7,7 +7,7 @@ import {
   writePatch,
 } from '@patchbay/protocol';
 import { CatalogService } from '../catalog/catalog.service.js';
-import { describeFaults, type SchemaFault } from '../catalog/tool-schemas.js';
+import { describeFaults, type SchemaFault } from '../tools/tool-schemas.js';
 import { Clock } from '../common/clock.js';
 import { DomainError, fieldError, type FieldFaults } from '../common/domain-error.js';
 import { newId } from '../common/ids.js';

@@ -21,6 +21,8 @@ export interface FileVersion {
   batchId: string | null;
   filePatchId: string | null;
   callId: string | null;
+  /** Kept because its base was stale: it never was the head. */
+  conflict: boolean;
   createdAt: number;
 }
 

@@ -14,11 +14,11 @@ export const ROOT = 0;
 
 const VERSION_COLUMNS = [
   ...['number', 'version_id', 'sha256', 'size_bytes', 'shape', 'author', 'source'],
-  ...['batch_id', 'file_patch_id', 'call_id', 'created_at'],
+  ...['batch_id', 'file_patch_id', 'call_id', 'conflict', 'created_at'],
 ];
 
 const INSERT_VERSION = `INSERT INTO file_versions (file, ${VERSION_COLUMNS.join(', ')})
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 
 /** Selects what `toVersion` reads. */
 export const SELECT_VERSIONS = `SELECT ${VERSION_COLUMNS.map((column) => `v.${column}`).join(', ')}
@@ -33,7 +33,7 @@ type Text = string | null;
 /** The columns of `SELECT_VERSIONS`. */
 export type VersionRow = [
   ...[number: number, id: string, sha256: Uint8Array, sizeBytes: number, shape: string, author: string],
-  ...[source: string, batchId: Text, filePatchId: Text, callId: Text, createdAt: number],
+  ...[source: string, batchId: Text, filePatchId: Text, callId: Text, conflict: number, createdAt: number],
 ];
 /** The columns of `SELECT_FILES`. */
 export type FileRow = [
@@ -43,7 +43,20 @@ export type FileRow = [
 ];
 
 export function toVersion(row: VersionRow): FileVersion {
-  const [number, id, sha256, sizeBytes, shape, author, source, batchId, filePatchId, callId, createdAt] = row;
+  const [
+    number,
+    id,
+    sha256,
+    sizeBytes,
+    shape,
+    author,
+    source,
+    batchId,
+    filePatchId,
+    callId,
+    conflict,
+    createdAt,
+  ] = row;
   return {
     id,
     number,
@@ -55,6 +68,7 @@ export function toVersion(row: VersionRow): FileVersion {
     batchId,
     filePatchId,
     callId,
+    conflict: conflict === 1,
     createdAt,
   };
 }
@@ -76,7 +90,7 @@ export function insertVersion(database: SqliteDatabase, file: number, version: F
   const { number, id, sha256, sizeBytes, shape, author, source } = version;
   database.run(INSERT_VERSION, [
     ...[file, number, id, hashBytes(sha256), sizeBytes, shape, author, source],
-    ...[version.batchId, version.filePatchId, version.callId, version.createdAt],
+    ...[version.batchId, version.filePatchId, version.callId, Number(version.conflict), version.createdAt],
   ]);
 }
 

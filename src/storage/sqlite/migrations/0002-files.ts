@@ -37,6 +37,7 @@ CREATE TABLE file_versions (
   batch_id TEXT,
   file_patch_id TEXT,
   call_id TEXT,
+  conflict INTEGER NOT NULL,
   created_at INTEGER NOT NULL,
   PRIMARY KEY (file, number)
 ) STRICT, WITHOUT ROWID;

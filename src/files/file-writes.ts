@@ -1,0 +1,209 @@
+import { Injectable } from '@nestjs/common';
+import { sha256 } from '@patchbay/protocol';
+import { Clock } from '../common/clock.js';
+import { DomainError, fieldError } from '../common/domain-error.js';
+import { newId } from '../common/ids.js';
+import { Config } from '../config.js';
+import {
+  type ContentShape,
+  type FileRecord,
+  FileStore,
+  type FileVersion,
+  type FolderRecord,
+} from '../storage/ports/files.store.js';
+import { type ChangeOrigin, fileEvent } from './change-origin.js';
+import { type CloudPath, nameOf } from './cloud-path.js';
+import { fileFields } from './file-fields.js';
+import { FolderPlans } from './folder-plans.js';
+import { PathLocks } from './path-locks.js';
+
+/** What is to become a version. */
+export interface NewContent {
+  bytes: Uint8Array;
+  shape: ContentShape;
+}
+
+/** Judges a write by the head that it would replace, null where there is none; throws where it must not happen. */
+export type Precondition = (head: FileVersion | null) => void;
+
+/** Between processes a write may lose its race; so often it tries again on what is there then. */
+const ATTEMPTS = 50;
+
+/** Changes Cloud files and folders, one path after the other, each change with its event in the audit trail. */
+@Injectable()
+export class FileWrites {
+  private readonly locks = new PathLocks();
+
+  constructor(
+    private readonly files: FileStore,
+    private readonly folders: FolderPlans,
+    private readonly clock: Clock,
+    private readonly config: Config,
+  ) {}
+
+  /** Stores content at a path as a new version, or as a new file in folders that are made where they are missing. */
+  async write(
+    origin: ChangeOrigin,
+    target: CloudPath,
+    content: NewContent,
+    precondition: Precondition = () => undefined,
+  ): Promise<{ file: FileRecord; created: boolean }> {
+    if (target.docPath === '') throw fieldError('path', 'is a folder');
+    if (target.namesFolder) throw fieldError('path', 'names a folder; leave out the last slash');
+    this.checkSize(content.bytes);
+    return this.attempt(origin, [target], async () => {
+      const entry = await this.files.at(origin.workspaceId, target.docPath);
+      if (entry?.kind === 'folder') throw fieldError('path', 'is a folder');
+      precondition(entry?.head ?? null);
+      return entry === null ? this.create(origin, target, content) : this.addVersion(origin, entry, content);
+    });
+  }
+
+  /** Deletes a file, or a folder that has nothing in it. Returns what was there. */
+  async remove(origin: ChangeOrigin, target: CloudPath): Promise<FileRecord | FolderRecord> {
+    if (target.docPath === '') throw fieldError('path', 'is the root, which stays');
+    return this.attempt(origin, [target], async () => {
+      const entry = await this.files.at(origin.workspaceId, target.docPath);
+      if (entry === null) throw new DomainError('NOT_FOUND', `File not found: ${target.path}`);
+      if (entry.kind === 'folder') return this.removeFolder(origin, entry);
+      if (target.namesFolder) throw fieldError('path', 'is a file; leave out the last slash');
+      const now = this.clock.now();
+      const deleted = { ...entry, revision: entry.revision + 1, deletedAt: now };
+      const event = fileEvent('File.Deleted', origin, now, fileFields(entry));
+      return (await this.files.save(deleted, entry.revision, [event])) ? entry : null;
+    });
+  }
+
+  /** Makes a folder with the folders above it; one that is there stays as it is. */
+  async makeFolder(
+    origin: ChangeOrigin,
+    target: CloudPath,
+  ): Promise<{ folder: FolderRecord; created: boolean }> {
+    if (target.docPath === '') throw fieldError('path', 'is the root, which is always there');
+    return this.attempt(origin, [target], async () => {
+      const entry = await this.files.at(origin.workspaceId, target.docPath);
+      if (entry?.kind === 'folder') return { folder: entry, created: false };
+      if (entry !== null) throw new DomainError('CONFLICT', `${entry.path} is a file.`);
+      const plan = await this.folders.plan(origin, target);
+      const path = plan.pathOf(nameOf(target.path));
+      const made = await Promise.all([...plan.make(), this.folders.makeOne(origin, path, target.docPath)]);
+      const folder = made.at(-1)!;
+      return folder === null ? null : { folder, created: true };
+    });
+  }
+
+  /** Gives a file another path, with the folders above it made; its id and its versions stay its own. */
+  async move(
+    origin: ChangeOrigin,
+    from: CloudPath,
+    to: CloudPath,
+  ): Promise<{ from: FileRecord; to: FileRecord }> {
+    if (to.docPath === '' || to.namesFolder) throw fieldError('to', 'must be the full new path of the file');
+    return this.attempt(origin, [from, to], async () => {
+      const file = await this.files.at(origin.workspaceId, from.docPath);
+      if (file === null) throw new DomainError('NOT_FOUND', `File not found: ${from.path}`);
+      if (file.kind === 'folder') throw fieldError('from', 'is a folder; move its files one by one');
+      if (from.namesFolder) throw fieldError('from', 'is a file; leave out the last slash');
+      const taken = await this.files.at(origin.workspaceId, to.docPath);
+      if (taken !== null && taken.id !== file.id)
+        throw new DomainError('CONFLICT', `${taken.path} is there already.`);
+      if (to.docPath.startsWith(`${from.docPath}/`))
+        throw new DomainError('CONFLICT', `${file.path} is a file.`);
+      const plan = await this.folders.plan(origin, to);
+      const now = this.clock.now();
+      const path = plan.pathOf(nameOf(to.path));
+      const moved = { ...file, path, docPath: to.docPath, revision: file.revision + 1, updatedAt: now };
+      const event = fileEvent('File.Moved', origin, now, { ...fileFields(moved), fromPath: file.path });
+      const done = await Promise.all([...plan.make(), this.files.save(moved, file.revision, [event])]);
+      return done.at(-1) === true ? { from: file, to: moved } : null;
+    });
+  }
+
+  /** A version of content that is about to be stored. */
+  newVersion(
+    origin: ChangeOrigin,
+    number: number,
+    content: NewContent,
+    now: number,
+    conflict = false,
+  ): FileVersion {
+    const { userId: author, source, batchId, filePatchId, callId } = origin;
+    return {
+      ...{ id: newId(), number, sha256: sha256(content.bytes), sizeBytes: content.bytes.length },
+      ...{ shape: content.shape, author, source, batchId, filePatchId, callId, conflict, createdAt: now },
+    };
+  }
+
+  /** TOO_LARGE where the bytes are more than a file may have. */
+  checkSize(bytes: Uint8Array): void {
+    const { maxFileBytes } = this.config;
+    if (bytes.length <= maxFileBytes) return;
+    throw new DomainError('TOO_LARGE', `The file has ${bytes.length} bytes; the limit is ${maxFileBytes}.`);
+  }
+
+  /** Runs a change in its path's turn, again while it gives null because what it had read has changed meanwhile. */
+  async attempt<T>(
+    { workspaceId }: ChangeOrigin,
+    targets: readonly Pick<CloudPath, 'docPath'>[],
+    change: () => Promise<T | null>,
+  ): Promise<T> {
+    const keys = targets.map(({ docPath }) => `${workspaceId}/${docPath}`);
+    return this.locks.hold(keys, async () => {
+      for (let left = ATTEMPTS; left > 0; left -= 1) {
+        const done = await change();
+        if (done !== null) return done;
+      }
+      throw new DomainError('UNAVAILABLE', 'Too many writers at this path; try again.');
+    });
+  }
+
+  private async create(
+    origin: ChangeOrigin,
+    target: CloudPath,
+    content: NewContent,
+  ): Promise<{ file: FileRecord; created: boolean } | null> {
+    const plan = await this.folders.plan(origin, target);
+    const now = this.clock.now();
+    const file: FileRecord = {
+      kind: 'file',
+      id: newId(),
+      workspaceId: origin.workspaceId,
+      path: plan.pathOf(nameOf(target.path)),
+      docPath: target.docPath,
+      revision: 1,
+      lastNumber: 1,
+      head: this.newVersion(origin, 1, content, now),
+      createdAt: now,
+      updatedAt: now,
+      deletedAt: null,
+    };
+    const event = fileEvent('File.Created', origin, now, fileFields(file));
+    const done = await Promise.all([...plan.make(), this.files.insert(file, content.bytes, [event])]);
+    return done.at(-1) === true ? { file, created: true } : null;
+  }
+
+  private async addVersion(
+    origin: ChangeOrigin,
+    file: FileRecord,
+    content: NewContent,
+  ): Promise<{ file: FileRecord; created: boolean } | null> {
+    const now = this.clock.now();
+    const number = file.lastNumber + 1;
+    const head = this.newVersion(origin, number, content, now);
+    const next = { ...file, revision: file.revision + 1, lastNumber: number, head, updatedAt: now };
+    const event = fileEvent('File.Updated', origin, now, fileFields(next));
+    const done = await this.files.commitVersion(next, file.revision, content.bytes, [event]);
+    return done ? { file: next, created: false } : null;
+  }
+
+  private async removeFolder(origin: ChangeOrigin, folder: FolderRecord): Promise<FolderRecord | null> {
+    const { workspaceId, docPath, path } = folder;
+    const [first] = await this.files.childrenOf(workspaceId, docPath, null, 1);
+    if (first !== undefined) {
+      throw new DomainError('CONFLICT', `The folder is not empty: ${path} has ${nameOf(first.path)}.`);
+    }
+    const now = this.clock.now();
+    const event = fileEvent('Folder.Deleted', origin, now, { path, docPath, fileId: folder.id });
+    return (await this.files.removeFolder(folder, now, [event])) ? folder : null;
+  }
+}

@@ -1,0 +1,86 @@
+import { Injectable } from '@nestjs/common';
+import { type FilePutAnswer, sha256, writePatch } from '@patchbay/protocol';
+import type { ClientKey } from '../clients/connected-clients.js';
+import { DomainError, fieldError } from '../common/domain-error.js';
+import type { ChangeOrigin } from '../files/change-origin.js';
+import { readCloudPath } from '../files/cloud-path.js';
+import { UploadsService } from '../files/uploads.service.js';
+import { PatchesService } from '../patches/patches.service.js';
+import { OpenTurns } from '../turns/open-turns.js';
+import type { FilePutDto } from './relay.dto.js';
+
+/** Takes `files:put` from clients: says what an upload is part of, and what it must be based on. */
+@Injectable()
+export class FileUploads {
+  constructor(
+    private readonly uploads: UploadsService,
+    private readonly patches: PatchesService,
+    private readonly turns: OpenTurns,
+  ) {}
+
+  async put(client: ClientKey, file: FilePutDto): Promise<FilePutAnswer> {
+    const { docPath, content } = file;
+    if (!Buffer.isBuffer(content)) throw fieldError('content', 'must be binary');
+    const digest = file.sha256.toLowerCase();
+    if (sha256(content) !== digest) throw fieldError('sha256', 'is not that of content');
+    const target = readCloudPath(file.path);
+    if (target.docPath !== docPath) {
+      throw fieldError('docPath', `must be that of path: "${target.docPath}"`);
+    }
+    const baseSha256 = file.baseSha256?.toLowerCase() ?? null;
+    const part = file.filePatchId
+      ? await this.ofPatch(client, docPath, file.filePatchId.toLowerCase())
+      : null;
+    const origin = part?.origin ?? this.ofCall(client, file.callId?.toLowerCase() ?? null);
+    const base = part ? part.baseSha256 : baseSha256;
+    return this.uploads.put(origin, {
+      target,
+      content: { bytes: content, shape: 'text' },
+      sha256: digest,
+      baseSha256: base,
+    });
+  }
+
+  /** What a patched file belongs to. Its base is the Cloud head that the server noted when it took the batch. */
+  private async ofPatch(
+    client: ClientKey,
+    docPath: string,
+    filePatchId: string,
+  ): Promise<{ origin: ChangeOrigin; baseSha256: string | null }> {
+    const known = await this.patches.ofFilePatch(client.workspaceId, filePatchId);
+    const at = known?.record.batch.files.findIndex((file) => file.filePatchId === filePatchId) ?? -1;
+    if (
+      !known ||
+      known.record.userId !== client.userId ||
+      known.record.batch.files[at]!.docPath !== docPath
+    ) {
+      throw new DomainError('NOT_FOUND', 'There is no such file patch for this client.');
+    }
+    const { record, outcome } = known;
+    const { batchId, callId } = record;
+    const origin: ChangeOrigin = {
+      ...{
+        workspaceId: client.workspaceId,
+        userId: client.userId,
+        clientId: client.clientId,
+        source: 'patch',
+      },
+      ...{ toolName: writePatch.name, sessionId: record.sessionId, conversationId: outcome.conversationId },
+      ...{ turnId: record.turnId, toolCallId: outcome.toolCallId, callId, batchId, filePatchId },
+    };
+    return { origin, baseSha256: record.bases[at]?.sha256 ?? null };
+  }
+
+  /** An upload for another call is told as part of it while that call's turn is open, else as the client's own. */
+  private ofCall({ workspaceId, userId, clientId }: ClientKey, callId: string | null): ChangeOrigin {
+    const turn = callId === null ? null : this.turns.ofCall(callId);
+    const own = turn?.workspaceId === workspaceId && turn.userId === userId ? turn : null;
+    const call = own?.calls.find((candidate) => candidate.callId === callId);
+    return {
+      ...{ workspaceId, userId, clientId, source: 'upload', toolName: call?.name ?? null },
+      ...{ sessionId: own?.sessionId ?? null, conversationId: own?.conversationId ?? null },
+      ...{ turnId: own?.turnId ?? null, toolCallId: call?.toolCallId ?? null, callId: call?.callId ?? null },
+      ...{ batchId: null, filePatchId: null },
+    };
+  }
+}
