@@ -7,7 +7,7 @@
 // because a client takes 8 calls at a time: 256 concurrent turns just fill the windows. The floor has the same 32
 // sockets and sends the same bodies, without tokens, checks, storage or trail.
 //
-// CPU ms is the server's own CPU time for a call; it says most where other work shares the machine.
+// Times are ms; CPU is the server's own CPU time for a call; it says most where other work shares the machine.
 //
 // SECONDS (per measurement, default 4), ROUNDS (default 3), LEVELS (default 1,32,256), LOG (patchbay's log level, default
 // warn); CPU_PROF=<dir> writes a profile of the server there and measures nothing but it.
@@ -21,6 +21,7 @@ import { fileURLToPath } from 'node:url';
 const USERS = 32;
 const SECONDS = Number(process.env.SECONDS ?? 4);
 const ROUNDS = Number(process.env.ROUNDS ?? 3);
+const WARM_UP_SECONDS = 8;
 const LEVELS = (process.env.LEVELS ?? '1,32,256').split(',').map(Number);
 
 const at = (path) => fileURLToPath(new URL(path, import.meta.url));
@@ -148,7 +149,8 @@ try {
     const { calls, ...measured } = await load.send({ ...targets[name], concurrency, seconds });
     return { ...measured, cpu: ((await cpuOf(pid)) - before) / calls };
   };
-  for (const name of names) await measure(name, Math.max(...LEVELS), 2);
+  // The first thousands of calls run in code that is not compiled yet.
+  for (const name of names) await measure(name, 64, WARM_UP_SECONDS);
   const rows = [];
   for (const concurrency of LEVELS) {
     const measured = { floor: [], patchbay: [] };
@@ -158,9 +160,9 @@ try {
     const ours = medians(measured.patchbay);
     const columns = (name, { rate, p50, p99, cpu }) => ({
       [`${name}/s`]: Math.round(rate),
-      [`${name} p50 ms`]: p50,
-      [`${name} p99 ms`]: p99,
-      [`${name} CPU ms`]: Number(cpu.toFixed(2)),
+      [`${name} p50`]: p50,
+      [`${name} p99`]: p99,
+      [`${name} CPU`]: Number(cpu.toFixed(2)),
     });
     const row = { concurrent: concurrency, ...columns('calls', ours) };
     if (floor) {
