@@ -10,7 +10,15 @@ import { diskFault, errnoOf, WorkspaceFault } from './workspace-fault.js';
 const CREATE_FLAGS = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | (constants.O_NOFOLLOW ?? 0);
 
 /** What link(2) answers on disks that have no hard links (exFAT, some network and phone file systems). */
-const NO_HARD_LINKS = new Set(['EPERM', 'EACCES', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EINVAL', 'EMLINK']);
+export const NO_HARD_LINKS = new Set([
+  'EPERM',
+  'EACCES',
+  'ENOTSUP',
+  'EOPNOTSUPP',
+  'ENOSYS',
+  'EINVAL',
+  'EMLINK',
+]);
 
 /** A name for a temp file that a person who meets it can place. */
 export function newTempName(): string {
@@ -57,6 +65,15 @@ export class StagedFile {
       if (handle) await staged.discard();
       throw diskFault('WriteFailed', `"${file.name}" could not be written`, error);
     }
+  }
+
+  /** Takes up a temp file that was staged before, by this process or one that was killed; it is taken as complete. */
+  static reopen(
+    fs: FileSystem,
+    directory: SafeDirectory,
+    file: { name: string; tempName: string; replaces: FileStat | null },
+  ): StagedFile {
+    return new StagedFile(fs, directory, file.name, file.tempName, file.replaces);
   }
 
   /**

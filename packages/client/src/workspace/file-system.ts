@@ -1,4 +1,4 @@
-import { existsSync, type BigIntStats } from 'node:fs';
+import { constants, existsSync, type BigIntStats } from 'node:fs';
 import * as fs from 'node:fs/promises';
 
 import { sha256 } from '@patchbay/protocol';
@@ -7,6 +7,9 @@ import { sha256 } from '@patchbay/protocol';
 export interface FileSystem {
   readonly open: (path: string, flags: number, mode?: number) => Promise<fs.FileHandle>;
   readonly lstat: (path: string) => Promise<BigIntStats>;
+  readonly readdir: (path: string) => Promise<string[]>;
+  /** Rejects unless this process may write to it. */
+  readonly accessForWrite: (path: string) => Promise<void>;
   readonly mkdir: (path: string, mode: number) => Promise<void>;
   readonly rmdir: (path: string) => Promise<void>;
   readonly link: (existing: string, path: string) => Promise<void>;
@@ -21,6 +24,8 @@ export interface FileSystem {
 export const realFileSystem: FileSystem = {
   open: (path, flags, mode) => fs.open(path, flags, mode),
   lstat: (path) => fs.lstat(path, { bigint: true }),
+  readdir: (path) => fs.readdir(path),
+  accessForWrite: (path) => fs.access(path, constants.W_OK),
   mkdir: async (path, mode) => {
     await fs.mkdir(path, { mode });
   },

@@ -57,6 +57,7 @@ export async function removeTempFiles(
     const directory = await openDirectory(fs, intent.root, intent.segments.slice(0, -1)).catch(() => null);
     if (!directory) continue;
     await fs.unlink(directory.entry(intent.tempName)).catch(() => {});
+    if (intent.patch) await fs.unlink(directory.entry(intent.patch.backupName)).catch(() => {});
     await directory.close();
   }
 }

@@ -13,6 +13,19 @@ export interface WriteIntent {
   sizeBytes: number;
   /** sha256 of the file that is replaced; null where there is none. */
   previousSha256: string | null;
+  /** Of a file of a patch batch: what it takes to finish the batch, or to take it back. */
+  patch?: PatchIntent;
+}
+
+/** A file of a patch batch: all of them are written, or none. */
+export interface PatchIntent {
+  filePatchId: string;
+  /** Second name of the original file, in the same directory, until the whole batch is written. */
+  backupName: string;
+  /** `done`: every file of the batch is in its place. `undo`: the batch is being taken back. */
+  stage?: 'done' | 'undo';
+  /** With `undo`, at the file that was the reason. */
+  failure?: { errorCode: string; message: string };
 }
 
 /** Where a write leaves its intent. The journal gives one per call: `journal.writeLog(callId)`. */

@@ -1,0 +1,88 @@
+import type {
+  FilePatch,
+  PatchChange,
+  PatchChangeResult,
+  PatchFileResult,
+  WritePatchResult,
+} from '@patchbay/protocol';
+
+import type { PatchFileFault } from './patch-file-fault.js';
+import type { SelectedBatch, SelectedFile } from './patch-selection.js';
+
+/** What became of a file whose changes were not all rejected. */
+export type FileOutcome =
+  | { status: 'applied'; newSha256: string; message?: string }
+  | { status: 'refused'; fault: PatchFileFault }
+  /** Sound, but nothing was written because of another file; or nothing is left of it. */
+  | { status: 'skipped' | 'rejected'; message: string };
+
+/**
+ * The result of a batch (contract.md section 7), the upload's part still open.
+ * @param outcomes by index; none for a file of which everything was rejected.
+ */
+export function resultOf(
+  { batch, files }: SelectedBatch,
+  outcomes: ReadonlyMap<number, FileOutcome>,
+): WritePatchResult {
+  const results = files.map((file, index) => fileResult(file, outcomes.get(index)));
+  const failed = results.some(({ status }) => status === 'conflict' || status === 'failed');
+  const { batchId, batchKey, batchLabel } = batch;
+  return {
+    success: !failed && results.some(({ status }) => status === 'applied'),
+    ...{ batchId, batchKey, batchLabel },
+    files: results,
+  };
+}
+
+function fileResult({ proposed, effective }: SelectedFile, outcome?: FileOutcome): PatchFileResult {
+  const { filePatchId, fileKey, docPath, originalSha256 } = proposed;
+  const kept = new Set(effective.changes.map(({ changeId }) => changeId));
+  const ofChange = changeOutcome(effective, outcome);
+  return {
+    ...{ filePatchId, fileKey, docPath },
+    ...fileVerdict(outcome),
+    originalSha256,
+    newSha256: outcome?.status === 'applied' ? outcome.newSha256 : null,
+    versionId: null,
+    changes: proposed.changes.map((change) =>
+      changeResult(change, kept.has(change.changeId) ? ofChange(change) : rejected),
+    ),
+  };
+}
+
+function fileVerdict(outcome?: FileOutcome): Pick<PatchFileResult, 'status' | 'errorCode' | 'message'> {
+  if (!outcome) return { status: 'rejected', errorCode: null, message: 'Every change was rejected.' };
+  if (outcome.status !== 'refused')
+    return { status: outcome.status, errorCode: null, message: outcome.message ?? null };
+  const { fault } = outcome;
+  const more = fault.faults.length > 1 ? ` (and ${fault.faults.length - 1} more faults, at the changes)` : '';
+  return {
+    status: fault.isConflict ? 'conflict' : 'failed',
+    errorCode: fault.code,
+    message: `${fault.message}${more}`,
+  };
+}
+
+type ChangeVerdict = Pick<PatchChangeResult, 'status' | 'errorCode' | 'message'>;
+const rejected: ChangeVerdict = { status: 'rejected', errorCode: null, message: null };
+const skipped: ChangeVerdict = { status: 'skipped', errorCode: null, message: null };
+
+/** What became of a change that was not rejected. */
+function changeOutcome(effective: FilePatch, outcome?: FileOutcome): (change: PatchChange) => ChangeVerdict {
+  if (outcome?.status === 'applied') return () => ({ status: 'applied', errorCode: null, message: null });
+  if (outcome?.status !== 'refused') return () => skipped;
+  const { fault } = outcome;
+  const byId = new Map<string | undefined, ChangeVerdict>();
+  for (const { changeIndex, code, message } of fault.faults) {
+    if (changeIndex === null) continue;
+    byId.set(effective.changes[changeIndex]?.changeId, { status: 'failed', errorCode: code, message });
+  }
+  // A fault of the whole file is every change's; one of some changes leaves the others sound.
+  if (byId.size === 0) return () => ({ status: 'failed', errorCode: fault.code, message: null });
+  return ({ changeId }) => byId.get(changeId) ?? skipped;
+}
+
+function changeResult(change: PatchChange, verdict: ChangeVerdict): PatchChangeResult {
+  const { changeId, changeKey, operation, description } = change;
+  return { changeId: changeId!, changeKey, operation, description, ...verdict };
+}
