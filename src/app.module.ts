@@ -17,6 +17,7 @@ import { OpsModule } from './ops/ops.module.js';
 import { PatchesModule } from './patches/patches.module.js';
 import { RelayModule } from './relay/relay.module.js';
 import { RevertsModule } from './reverts/reverts.module.js';
+import { ToolCallsModule } from './tool-calls/tool-calls.module.js';
 import { TurnsModule } from './turns/turns.module.js';
 import { AccessGuard } from './workspaces/access.guard.js';
 import { WorkspacesModule } from './workspaces/workspaces.module.js';
@@ -34,6 +35,7 @@ export interface AppParts {
     AuthModule,
     WorkspacesModule,
     CatalogModule,
+    ToolCallsModule,
     TurnsModule,
     PatchesModule,
     RevertsModule,

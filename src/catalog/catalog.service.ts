@@ -1,15 +1,25 @@
 import { Injectable } from '@nestjs/common';
 import { createFile, type Json, type ToolContract, writePatch } from '@patchbay/protocol';
-import { type SchemaFault, SchemaCheck } from './tool-schemas.js';
+import { ToolRegistry } from '../tools/tool-registry.js';
+import { ToolRunner } from '../tools/tool-runner.js';
+import { type SchemaFault, SchemaCheck } from '../tools/tool-schemas.js';
+
+/** Tools that run on the user's machine. */
+const CLIENT_TOOLS: readonly ToolContract[] = [createFile, writePatch];
 
 /** The tools on offer: their contracts, and whether arguments and results keep to them. */
 @Injectable()
 export class CatalogService {
   private readonly tools = new Map<string, CompiledTool>();
 
-  constructor() {
-    for (const contract of [createFile, writePatch])
+  constructor(
+    registry: ToolRegistry,
+    private readonly runner: ToolRunner,
+  ) {
+    const ofServer = registry.tools.map(({ contract }) => contract);
+    for (const contract of [...ofServer, ...CLIENT_TOOLS]) {
       this.tools.set(contract.name, new CompiledTool(contract));
+    }
   }
 
   find(name: string): ToolContract | null {
@@ -22,7 +32,10 @@ export class CatalogService {
 
   /** What is wrong with the arguments of a call. The tool must exist. */
   argumentFaults(name: string, args: Json): SchemaFault[] {
-    return this.tools.get(name)!.request.faultsOf(args);
+    const { contract, request } = this.tools.get(name)!;
+    return contract.executionLocation === 'server'
+      ? this.runner.faultsOf(name, args)
+      : request.faultsOf(args);
   }
 
   /** What is wrong with a result that a client sent. The tool must exist. */

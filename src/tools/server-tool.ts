@@ -1,4 +1,6 @@
 import type { JsonObject, ToolContract } from '@patchbay/protocol';
+import type { ChangeOrigin } from '../files/change-origin.js';
+import type { SchemaFault } from './tool-schemas.js';
 
 /** On whose behalf, and as part of what, a server tool runs. The ids are null for a call outside a turn. */
 export interface ToolContext {
@@ -13,9 +15,17 @@ export interface ToolContext {
 
 /**
  * A tool that runs on the server. One class in one file is a tool: its contract, and what it does. The arguments fit the
- * request schema already. An expected failure is a DomainError, its code from the error table.
+ * request schema already. An expected failure is a DomainError, its code from the error table; one that has a payload is
+ * a result with `success: false`, `errorCode` and `message`.
  */
 export interface ServerTool {
   readonly contract: ToolContract;
+  /** What is wrong with arguments that fit the schema, where a schema cannot say it. */
+  faultsOf?(args: JsonObject): SchemaFault[];
   execute(args: JsonObject, context: ToolContext): Promise<JsonObject>;
+}
+
+/** A change of Cloud files that a tool makes. */
+export function toolChange(toolName: string, context: ToolContext): ChangeOrigin {
+  return { ...context, source: 'tool', clientId: null, toolName, batchId: null, filePatchId: null };
 }

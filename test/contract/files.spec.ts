@@ -9,7 +9,15 @@ const bytesOf = (text: string): Buffer => Buffer.from(text, 'utf8');
 function aVersion(text: string, changes: Partial<FileVersion> = {}): FileVersion {
   return {
     ...{ id: newId(), number: 1, sha256: sha256(text), sizeBytes: bytesOf(text).length, shape: 'text' },
-    ...{ author: newId(), source: 'tool', batchId: null, filePatchId: null, callId: null, conflict: false, createdAt: NOON },
+    ...{
+      author: newId(),
+      source: 'tool',
+      batchId: null,
+      filePatchId: null,
+      callId: null,
+      conflict: false,
+      createdAt: NOON,
+    },
     ...changes,
   };
 }

@@ -8,5 +8,6 @@ export * from './line-patch/index.js';
 export * from './relay.js';
 export * from './tool-contract.js';
 export * from './turns.js';
+export * from './tools/cloud-files.js';
 export * from './tools/create-file.js';
 export * from './tools/write-patch.js';

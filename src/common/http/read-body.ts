@@ -1,10 +1,10 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { DomainError } from '../domain-error.js';
+import { endOfString, parseExactJson } from './exact-json.js';
 
 const MAX_DEPTH = 250;
 const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
 
 /**
  * The bytes of a request's body, at most `limit` of them. What is too large is refused as soon as that is known; the
@@ -45,7 +45,7 @@ export function parseJson(bytes: Buffer): unknown {
   const text = bytes.toString('utf8');
   if (exceedsDepth(text, MAX_DEPTH)) throw malformed(`The body is nested deeper than ${MAX_DEPTH} levels`);
   try {
-    return JSON.parse(text.startsWith('\uFEFF') ? text.slice(1) : text) as unknown;
+    return parseExactJson(text.startsWith('\uFEFF') ? text.slice(1) : text);
   } catch {
     throw malformed('The body is not valid JSON');
   }
@@ -71,18 +71,6 @@ export function exceedsDepth(text: string, depth: number): boolean {
     }
   }
   return false;
-}
-
-/** Index of the quote that ends the string which starts at `start`; the text's length where none does. */
-function endOfString(text: string, start: number): number {
-  let end = start;
-  for (;;) {
-    end = text.indexOf('"', end + 1);
-    if (end === -1) return text.length;
-    let escapes = 0;
-    while (text.charCodeAt(end - 1 - escapes) === BACKSLASH) escapes += 1;
-    if (escapes % 2 === 0) return end;
-  }
 }
 
 function tooLarge(limit: number): DomainError {

@@ -1,0 +1,65 @@
+import { foldCase } from '@patchbay/protocol';
+import { fieldError } from '../common/domain-error.js';
+
+/** Longest path, in characters, its leading slash not counted. */
+export const MAX_PATH = 1024;
+const MAX_SEGMENT_BYTES = 255;
+
+/** Where a file or folder is, or would be: its path in NFC with a leading slash, and its docPath, "" for the root. */
+export interface CloudPath {
+  path: string;
+  docPath: string;
+  /** It was given with a trailing slash, so it can only be a folder. */
+  namesFolder: boolean;
+}
+
+export const ROOT: CloudPath = { path: '/', docPath: '', namesFolder: true };
+
+/**
+ * A path as a caller gives it: with or without a leading slash, everything else literal (contract.md section 4).
+ * VALIDATION_ERROR on `field` where it is none.
+ */
+export function readCloudPath(given: string, field = 'path'): CloudPath {
+  if (given === '/') return ROOT;
+  const namesFolder = given.endsWith('/');
+  const bare = given.slice(given.startsWith('/') ? 1 : 0, namesFolder ? -1 : undefined).normalize('NFC');
+  const fault = faultOf(bare);
+  if (fault !== null) throw fieldError(field, fault);
+  return { path: `/${bare}`, docPath: foldCase(bare), namesFolder };
+}
+
+/** The folder that a path lies in. */
+export function folderOf({ path, docPath }: CloudPath): CloudPath {
+  const at = docPath.lastIndexOf('/');
+  if (at === -1) return ROOT;
+  return { path: path.slice(0, path.lastIndexOf('/')), docPath: docPath.slice(0, at), namesFolder: true };
+}
+
+/** The last part of a path. */
+export function nameOf(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1);
+}
+
+/** A path in a folder, in the folder's own spelling. */
+export function pathIn(folderPath: string, name: string): string {
+  return folderPath === '/' ? `/${name}` : `${folderPath}/${name}`;
+}
+
+function faultOf(path: string): string | null {
+  if (path === '') return 'must name a file or a folder';
+  // Length before all else: nothing of a path that is far too long is worth another look.
+  if (path.length > 2 * MAX_PATH || [...path].length > MAX_PATH)
+    return `must have at most ${MAX_PATH} characters`;
+  if (!path.isWellFormed()) return 'has a lone surrogate';
+  if (path.includes('\\')) return 'has a backslash; the separator is "/"';
+  // eslint-disable-next-line no-control-regex -- control characters are exactly what is refused
+  if (/[\u0000-\u001f\u007f]/.test(path)) return 'has a control character';
+  for (const segment of path.split('/')) {
+    if (segment === '') return 'has an empty segment';
+    if (segment === '.' || segment === '..') return `has a "${segment}" segment`;
+    if (Buffer.byteLength(segment) > MAX_SEGMENT_BYTES) {
+      return `has a segment of more than ${MAX_SEGMENT_BYTES} bytes`;
+    }
+  }
+  return null;
+}

@@ -1,0 +1,62 @@
+import { isUtf8 } from 'node:buffer';
+import type { Json, JsonObject } from '@patchbay/protocol';
+import { lossyNumberIn } from '../common/http/exact-json.js';
+import type { ContentShape } from '../storage/ports/files.store.js';
+import type { NewContent } from './file-writes.js';
+
+const MAX_DEPTH = 200;
+
+/** The bytes that a JSON value is stored as: text for a string or `{text}` alone, else compact JSON. */
+export function shapeContent(content: Json): NewContent {
+  const [shape, text]: [ContentShape, string] =
+    typeof content === 'string'
+      ? ['string', content]
+      : isTextObject(content)
+        ? ['text', content.text]
+        : ['json', JSON.stringify(content)];
+  return { bytes: Buffer.from(text, 'utf8'), shape };
+}
+
+/** The value that was stored; undefined where the bytes are not UTF-8. */
+export function contentOf(shape: ContentShape, bytes: Buffer): Json | undefined {
+  const text = textOf(bytes);
+  if (text === null) return undefined;
+  switch (shape) {
+    case 'string':
+      return text;
+    case 'text':
+      return { text };
+    case 'json':
+      return JSON.parse(text) as Json;
+  }
+}
+
+/** Bytes as text, a byte order mark included; null where they are not UTF-8. */
+export function textOf(bytes: Buffer): string | null {
+  return isUtf8(bytes) ? bytes.toString('utf8') : null;
+}
+
+/** Why the value under a key would not come back as it went in; null where it would. */
+export function contentFault(holder: JsonObject, key: string): string | null {
+  const number = lossyNumberIn(holder, key);
+  if (number !== null)
+    return `holds the number ${number}, which JavaScript cannot keep exactly; send it as a string`;
+  return faultOf(holder[key]!, 0);
+}
+
+function faultOf(value: Json, depth: number): string | null {
+  if (typeof value === 'string') return value.isWellFormed() ? null : 'holds a lone surrogate';
+  if (typeof value !== 'object' || value === null) return null;
+  if (depth === MAX_DEPTH) return `is nested deeper than ${MAX_DEPTH} levels`;
+  for (const [key, item] of Object.entries(value)) {
+    if (!key.isWellFormed()) return 'holds a lone surrogate';
+    const fault = faultOf(item, depth + 1);
+    if (fault !== null) return fault;
+  }
+  return null;
+}
+
+function isTextObject(content: Json): content is { text: string } {
+  if (typeof content !== 'object' || content === null || Array.isArray(content)) return false;
+  return typeof content.text === 'string' && Object.keys(content).length === 1;
+}

@@ -1,0 +1,109 @@
+import { setImmediate } from 'node:timers/promises';
+import { Injectable } from '@nestjs/common';
+import { DomainError, fieldError } from '../common/domain-error.js';
+import { BlobStore } from '../storage/ports/blobs.store.js';
+import {
+  type Entry,
+  type FileRecord,
+  FileStore,
+  type FileVersion,
+  type ListedEntry,
+} from '../storage/ports/files.store.js';
+import { type CloudPath, folderOf } from './cloud-path.js';
+
+/** Most entries of one listing. */
+export const MAX_ENTRIES = 100_000;
+/** Entries that are read at a time: the calls of every other workspace wait meanwhile. */
+const STEP = 5_000;
+
+/** A folder as a listing names it: the root has no record. */
+export interface ListedFolder {
+  path: string;
+  docPath: string;
+}
+
+/** Looks into a workspace's Cloud files. */
+@Injectable()
+export class FilesService {
+  constructor(
+    private readonly files: FileStore,
+    private readonly blobs: BlobStore,
+  ) {}
+
+  /** What is at a path; null where nothing is. */
+  at(workspaceId: string, { docPath }: CloudPath): Promise<Entry | null> {
+    return this.files.at(workspaceId, docPath);
+  }
+
+  /** The file at a path; NOT_FOUND where nothing is, VALIDATION_ERROR on `field` where a folder is. */
+  async requireFile(workspaceId: string, target: CloudPath, field = 'path'): Promise<FileRecord> {
+    if (target.docPath === '') throw fieldError(field, 'is a folder');
+    const entry = await this.files.at(workspaceId, target.docPath);
+    if (entry === null) throw new DomainError('NOT_FOUND', `File not found: ${target.path}`);
+    if (entry.kind === 'folder' || target.namesFolder) {
+      throw fieldError(
+        field,
+        entry.kind === 'folder' ? 'is a folder' : 'is a file; leave out the last slash',
+      );
+    }
+    return entry;
+  }
+
+  /** The folder at a path; NOT_FOUND where nothing is, VALIDATION_ERROR where a file is, there or above. */
+  async requireFolder(workspaceId: string, target: CloudPath): Promise<ListedFolder> {
+    if (target.docPath === '') return target;
+    const entry = await this.files.at(workspaceId, target.docPath);
+    if (entry?.kind === 'folder') return entry;
+    if (entry !== null) throw fieldError('path', 'is a file');
+    const file = await this.fileAbove(workspaceId, target);
+    if (file !== null) throw fieldError('path', `is below ${file.path}, which is a file`);
+    throw new DomainError('NOT_FOUND', `Folder not found: ${target.path}`);
+  }
+
+  /** The bytes of a version. */
+  async bytesOf(workspaceId: string, { sha256 }: Pick<FileVersion, 'sha256'>): Promise<Buffer> {
+    const bytes = await this.blobs.read(workspaceId, sha256);
+    if (bytes === null) throw new Error(`The bytes of ${sha256} are missing`);
+    return bytes;
+  }
+
+  /** Everything directly in a folder, by code point of the path; TOO_LARGE beyond what one answer can hold. */
+  async childrenOf(workspaceId: string, { docPath }: ListedFolder): Promise<ListedEntry[]> {
+    return this.collect((last, limit) =>
+      this.files.childrenOf(workspaceId, docPath, last?.path ?? null, limit),
+    );
+  }
+
+  /** Everything below a folder, by docPath; TOO_LARGE beyond what one answer can hold. */
+  async below(workspaceId: string, { docPath }: ListedFolder): Promise<ListedEntry[]> {
+    return this.collect((last, limit) =>
+      this.files.below(workspaceId, docPath, last?.docPath ?? null, limit),
+    );
+  }
+
+  private async collect(
+    read: (last: ListedEntry | undefined, limit: number) => Promise<ListedEntry[]>,
+  ): Promise<ListedEntry[]> {
+    const entries: ListedEntry[] = [];
+    for (;;) {
+      const found = await read(entries.at(-1), STEP);
+      entries.push(...found);
+      if (found.length < STEP) return entries;
+      if (entries.length > MAX_ENTRIES) {
+        throw new DomainError(
+          'TOO_LARGE',
+          `More than ${MAX_ENTRIES} entries; list a narrower folder, or use workspace_list_files page by page.`,
+        );
+      }
+      await setImmediate();
+    }
+  }
+
+  private async fileAbove(workspaceId: string, target: CloudPath): Promise<FileRecord | null> {
+    for (let above = folderOf(target); above.docPath !== ''; above = folderOf(above)) {
+      const entry = await this.files.at(workspaceId, above.docPath);
+      if (entry !== null) return entry.kind === 'file' ? entry : null;
+    }
+    return null;
+  }
+}

@@ -1,0 +1,87 @@
+import { Injectable } from '@nestjs/common';
+import { auditToolName, type Json, type JsonObject, type ToolContract } from '@patchbay/protocol';
+import { Clock } from '../common/clock.js';
+import { DomainError } from '../common/domain-error.js';
+import { newId } from '../common/ids.js';
+import { SessionsService } from '../sessions/sessions.service.js';
+import { TurnStore } from '../storage/ports/turns.store.js';
+import type { ToolContext } from '../tools/server-tool.js';
+import { type ToolOutcome, ToolRunner } from '../tools/tool-runner.js';
+import { subjectOf } from '../turns/subject.js';
+import type { ToolCallDto } from './tool-calls.dto.js';
+
+/** Answer to a direct call (spec/workspace-tools-api.md). */
+export interface ToolCallAnswer {
+  success: boolean;
+  result: JsonObject;
+  error: string | null;
+}
+
+const MAX_NAME = 256;
+
+/** Runs one tool for an HTTP caller, outside of any turn. */
+@Injectable()
+export class ToolCallsService {
+  constructor(
+    private readonly runner: ToolRunner,
+    private readonly sessions: SessionsService,
+    private readonly turns: TurnStore,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Faults are thrown in the order: tool, session, arguments, and then whatever the tool finds. */
+  async call(workspaceId: string, userId: string, request: ToolCallDto): Promise<ToolCallAnswer> {
+    const contract = this.runner.find(request.tool);
+    if (contract === null) throw unknownTool(request.tool);
+    const { sessionId } = request;
+    const session =
+      sessionId === undefined ? null : await this.sessions.requireOwn(workspaceId, sessionId, userId);
+    const context: ToolContext = {
+      ...{ workspaceId, userId, turnId: null, toolCallId: null, callId: null },
+      ...{ sessionId: session?.id ?? null, conversationId: session?.conversationId ?? null },
+    };
+    const { result, error } = await this.run(contract, (request.args ?? null) as Json, context);
+    return { success: error === null, result, error: error?.message ?? null };
+  }
+
+  private async run(contract: ToolContract, args: Json, context: ToolContext): Promise<ToolOutcome> {
+    try {
+      const outcome = await this.runner.run(contract.name, args, context);
+      await this.record(contract, args, context, outcome.error?.code ?? null);
+      return outcome;
+    } catch (error) {
+      const code = error instanceof DomainError ? error.code : 'INTERNAL_ERROR';
+      await this.record(contract, args, context, code);
+      throw error;
+    }
+  }
+
+  /** One event a call, whatever came of it. */
+  private async record(
+    { name, category }: ToolContract,
+    args: Json,
+    { workspaceId, userId, sessionId, conversationId }: ToolContext,
+    errorCode: string | null,
+  ): Promise<void> {
+    const { path } = subjectOf(name, args);
+    const event = {
+      eventId: newId(),
+      name: `Tool.${auditToolName(name, category)}.ResultReceived`,
+      at: this.clock.now(),
+      ...{ sessionId, conversationId, turnId: null, toolCallId: null, callId: null, attempt: null },
+      actor: { userId, clientId: null },
+      fields: {
+        toolName: name,
+        ...(path !== undefined && { path }),
+        success: errorCode === null,
+        ...(errorCode !== null && { errorCode }),
+      },
+    };
+    await this.turns.record(workspaceId, [event]);
+  }
+}
+
+function unknownTool(name: string): DomainError {
+  const shown = name.length > MAX_NAME ? `${name.slice(0, MAX_NAME)}…` : name;
+  return new DomainError('NOT_FOUND', `Tool '${shown.toWellFormed()}' not found`);
+}
