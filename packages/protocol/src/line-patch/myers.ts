@@ -6,17 +6,38 @@ export interface Hunk {
   bEnd: number;
 }
 
-/** Boxes that need more edits than this are one hunk: right, not minimal, and never quadratic. */
-const MAX_EDITS = 2_000;
+/** A box that needs more edits than twice this is cut where the search has come furthest: right, not minimal. */
+const MAX_EDITS = 512;
 
 /**
  * The differences of two sequences of line numbers, top to bottom, never adjacent: Myers' algorithm in linear
- * space, minimal but for boxes with very many edits.
+ * space. Lines that only one side has cannot match, so they are left out of the search.
  */
 export function diffIds(a: Int32Array, b: Int32Array): Hunk[] {
-  const differ = new Differ(a, b);
-  differ.compare(0, a.length, 0, b.length);
-  return differ.hunks;
+  const [aKept, bKept] = [sharedIndexes(a, b), sharedIndexes(b, a)];
+  const pick = (ids: Int32Array, kept: Int32Array) => kept.map((index) => ids[index] as number);
+  const differ = new Differ(pick(a, aKept), pick(b, bKept));
+  differ.compare(0, aKept.length, 0, bKept.length);
+  const hunks: Hunk[] = [];
+  let [aNext, bNext] = [0, 0];
+  const matchAt = (aAt: number, bAt: number) => {
+    if (aAt > aNext || bAt > bNext) hunks.push({ aStart: aNext, aEnd: aAt, bStart: bNext, bEnd: bAt });
+    [aNext, bNext] = [aAt + 1, bAt + 1];
+  };
+  let [aFrom, bFrom] = [0, 0];
+  const end = { aStart: aKept.length, aEnd: 0, bStart: bKept.length, bEnd: 0 };
+  for (const { aStart, aEnd, bEnd } of [...differ.hunks, end]) {
+    for (; aFrom < aStart; aFrom += 1, bFrom += 1) matchAt(aKept[aFrom] as number, bKept[bFrom] as number);
+    [aFrom, bFrom] = [aEnd, bEnd];
+  }
+  matchAt(a.length, b.length);
+  return hunks;
+}
+
+/** Where the ids of `ids` stand that `other` has as well. */
+function sharedIndexes(ids: Int32Array, other: Int32Array): Int32Array {
+  const has = new Set(other);
+  return Int32Array.from(ids.keys()).filter((index) => has.has(ids[index] as number));
 }
 
 class Differ {
@@ -55,8 +76,8 @@ class Differ {
     } else this.hunks.push({ aStart, aEnd, bStart, bEnd });
   }
 
-  /** A point on a shortest path where half of the edits are done; null if there are too many edits. */
-  private split(aFrom: number, aTo: number, bFrom: number, bTo: number): { a: number; b: number } | null {
+  /** A point on a shortest path where half of the edits are done, or a good one if there are too many. */
+  private split(aFrom: number, aTo: number, bFrom: number, bTo: number): { a: number; b: number } {
     const width = aTo - aFrom;
     const height = bTo - bFrom;
     const delta = width - height;
@@ -78,7 +99,19 @@ class Differ {
         }
       }
     }
-    return null;
+    const point = this.furthest(width, height);
+    return { a: aFrom + point.a, b: bFrom + point.b };
+  }
+
+  /** The point that the search from the top has come furthest to. */
+  private furthest(width: number, height: number): { a: number; b: number } {
+    let best = { a: 0, b: 0 };
+    for (let k = -MAX_EDITS; k <= MAX_EDITS; k += 1) {
+      const a = this.forward[k + MAX_EDITS + 1] as number;
+      const b = a - k;
+      if (a <= width && b >= 0 && b <= height && a + b > best.a + best.b) best = { a, b };
+    }
+    return best;
   }
 }
 
