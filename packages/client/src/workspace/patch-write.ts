@@ -57,6 +57,10 @@ export class PatchWrite {
     return this.intent.segments.at(-1)!;
   }
 
+  private get backupName(): string {
+    return this.intent.patch.backupName;
+  }
+
   /**
    * Writes the temp file, from the file as it is now. One that is there already and complete is kept.
    * @throws PatchFileFault, WorkspaceFault
@@ -106,10 +110,9 @@ export class PatchWrite {
       return await this.inFolder(async (directory) => {
         const current = await hashFile(this.fs, directory, this.name);
         if (current?.sha256 !== this.intent.sha256) return false;
-        const { backupName } = this.intent.patch;
-        if (!(await statFile(this.fs, directory, backupName))) return false;
+        if (!(await statFile(this.fs, directory, this.backupName))) return false;
         await directory.verify();
-        await this.fs.rename(directory.entry(backupName), directory.entry(this.name));
+        await this.fs.rename(directory.entry(this.backupName), directory.entry(this.name));
         await directory.sync();
         return true;
       });
@@ -138,22 +141,25 @@ export class PatchWrite {
 
   /** By a second name, which a rename over the first does not touch; hashed under it, so that nobody can swap it. */
   private async keepOriginal(directory: SafeDirectory): Promise<void> {
-    const { backupName } = this.intent.patch;
+    if (await this.isKept(directory)) return;
     try {
       await directory.verify();
-      await this.fs.link(directory.entry(this.name), directory.entry(backupName));
+      await this.fs.link(directory.entry(this.name), directory.entry(this.backupName));
     } catch (error) {
-      const errno = errnoOf(error) ?? '';
-      if (NO_HARD_LINKS.has(errno)) await this.copyOriginal(directory);
-      // Of a commit that was interrupted; its hash says whether it is the original.
-      else if (errno !== 'EEXIST')
-        throw diskFault('WriteFailed', `"${this.name}" could not be kept for a way back`, error);
+      if (!NO_HARD_LINKS.has(errnoOf(error) ?? '')) throw error;
+      await this.copyOriginal(directory);
     }
-    const kept = await hashFile(this.fs, directory, backupName);
-    const current = kept?.sha256 ?? null;
-    if (current === this.intent.previousSha256) return;
-    await this.fs.unlink(directory.entry(backupName)).catch(() => {});
-    throw current === null ? notFound(this.patch.docPath) : stale(this.patch.originalSha256, current);
+    if (await this.isKept(directory)) return;
+    const current = await hashFile(this.fs, directory, this.name);
+    throw current ? stale(this.patch.originalSha256, current.sha256) : notFound(this.patch.docPath);
+  }
+
+  /** Whether the second name holds the original. What else it holds is the half of a copy, or not the original: it goes. */
+  private async isKept(directory: SafeDirectory): Promise<boolean> {
+    const kept = await hashFile(this.fs, directory, this.backupName);
+    if (kept?.sha256 === this.intent.previousSha256) return true;
+    if (kept) await this.fs.unlink(directory.entry(this.backupName));
+    return false;
   }
 
   private async copyOriginal(directory: SafeDirectory): Promise<void> {
@@ -161,7 +167,7 @@ export class PatchWrite {
     if (!original) throw notFound(this.patch.docPath);
     await StagedFile.stage(this.fs, directory, {
       name: this.name,
-      tempName: this.intent.patch.backupName,
+      tempName: this.backupName,
       bytes: original.bytes,
       replaces: original,
     });

@@ -2,6 +2,7 @@ import type { Approval, PatchBatch, WritePatchResult } from '@patchbay/protocol'
 
 import { DEFAULT_MAX_FILE_BYTES, type WorkspaceContext } from './create-file.js';
 import { realFileSystem } from './file-system.js';
+import { inParallel } from './in-parallel.js';
 import { PatchFileFault, stale, toPatchFileFault } from './patch-file-fault.js';
 import { selectBatch, type SelectedBatch } from './patch-selection.js';
 import { type PatchTraces, PatchWrite, type PatchWriteIntent } from './patch-write.js';
@@ -48,7 +49,10 @@ export async function recoverWritePatch(
   const all = [...writes.values()];
   if (stageOf(all) === 'done') return settled((write) => outcomeOf(write, null));
 
-  const found = await Promise.all(all.map(async (write) => ({ write, traces: await write.traces() })));
+  const found: Found[] = [];
+  await inParallel(all.entries(), async ([index, write]) => {
+    found[index] = { write, traces: await write.traces() };
+  });
   const wasWritten = ({ traces }: Found) => traces.state === 'written' || traces.state === 'changed_since';
   if (stageOf(all) === 'undo') {
     const failed = await undoFound(found, reasonOf(all), log);

@@ -1,5 +1,6 @@
 import type {
   FilePatch,
+  Json,
   PatchChange,
   PatchChangeResult,
   PatchFileResult,
@@ -85,4 +86,9 @@ function changeOutcome(effective: FilePatch, outcome?: FileOutcome): (change: Pa
 function changeResult(change: PatchChange, verdict: ChangeVerdict): PatchChangeResult {
   const { changeId, changeKey, operation, description } = change;
   return { changeId: changeId!, changeKey, operation, description, ...verdict };
+}
+
+/** For the wire: an interface does not say of itself that it is JSON. */
+export function toJson(result: WritePatchResult): Json {
+  return result as unknown as Json;
 }

@@ -4,6 +4,7 @@ import { checkPatch } from './check-patch.js';
 import { DEFAULT_MAX_FILE_BYTES, type WorkspaceContext } from './create-file.js';
 import { DocPathFinder } from './doc-path-finder.js';
 import { realFileSystem } from './file-system.js';
+import { inParallel } from './in-parallel.js';
 import { PatchFileFault, toPatchFileFault } from './patch-file-fault.js';
 import { selectBatch, type SelectedBatch } from './patch-selection.js';
 import { PatchWrite } from './patch-write.js';
@@ -24,8 +25,6 @@ export interface PatchContext extends WorkspaceContext {
 
 const HELD_BACK = 'Held back because another file of the batch could not be patched.';
 const TAKEN_BACK = 'Not changed: the batch was taken back because another file could not be written.';
-/** So many files are read and staged at a time. */
-const AT_ONCE = 8;
 
 /**
  * Executes `workspace_write_patch`: checks every file before it writes any, then writes all of them or none. What goes
@@ -64,7 +63,7 @@ export async function checkBatch(context: PatchContext, { files }: SelectedBatch
   const finder = new DocPathFinder(fs, context.roots);
   const outcomes = new Map<number, FileOutcome>();
   const writes = new Map<number, PatchWrite>();
-  await inParallel([...files.entries()], async ([index, { proposed, effective }]) => {
+  await inParallel(files.entries(), async ([index, { proposed, effective }]) => {
     if (effective.changes.length === 0) return;
     try {
       await refuseDirty(context, proposed.docPath);
@@ -189,12 +188,4 @@ async function refuseDirty({ buffers }: PatchContext, docPath: string): Promise<
     'DIRTY_BUFFER',
     'The file is open in the editor with changes that are not saved. Ask the user to save it, then read it again.',
   );
-}
-
-async function inParallel<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
-  const waiting = items[Symbol.iterator]();
-  const worker = async () => {
-    for (const item of waiting) await work(item);
-  };
-  await Promise.all(Array.from({ length: AT_ONCE }, worker));
 }
