@@ -1,5 +1,7 @@
 import { inScene } from '../support/fault-scene.js';
 
+import.meta.jest.setTimeout(90_000);
+
 /** Where the client is killed, which attempts the call takes, and whether a person was asked before. */
 const STEPS: [moment: string, pauseAt: string, attempts: number[]][] = [
   ['before it has written down the call', 'before:received', [1, 2]],

@@ -1,5 +1,7 @@
 import { inScene } from '../support/fault-scene.js';
 
+import.meta.jest.setTimeout(90_000);
+
 describe('A server that is killed', () => {
   it(
     'after accepting a turn has it executed once a client is there',
