@@ -186,11 +186,10 @@ describe('workspace_write_patch', () => {
   it('reports every fault of a batch at once, with nothing stored or sent', async () => {
     const changes = [replaceTwo({ startLine: 3 }), { operation: 'erase' }, replaceTwo({ newLines: [] })];
     const { body } = await scene.post([patchCall([{ sha: 'beef', changes }, { docPath: 'Repo/B.txt' }])]);
-    const [{ error }] = body.result.toolResults as [
-      { error: { code: string; details: { faults: { code: string }[] } } },
-    ];
+    const error = body.result.toolResults[0]!.error!;
+    const { faults } = error.details as { faults: { code: string }[] };
     expect(error.code).toBe('INVALID_ARGUMENTS');
-    const codes = error.details.faults.map(({ code }) => code);
+    const codes = faults.map(({ code }) => code);
     expect(codes).toEqual(
       expect.arrayContaining([
         'INVALID_SHA256',
@@ -290,6 +289,20 @@ describe('workspace_write_patch', () => {
     await scene.post([patchCall()]);
     const call = await client.delivery();
     expect(await put(call, 0, 'x', change)).toMatchObject({ ok: false, error: { code } });
+  });
+
+  it('can be looked up change by change, by the model itself', async () => {
+    await scene.post([patchCall()]);
+    const { batch } = await client.delivery();
+    const { changeId } = batch!.files[0]!.changes[0]!;
+    const look = { toolCallId: 'g', name: 'get_patch_change', arguments: { changeId: changeId! } };
+    const { body } = await scene.post([look], { waitMs: 5_000 });
+    expect(body.result.toolResults).toMatchObject([
+      { status: 'succeeded', result: { docPath: DOC, change: { newLines: ['TWO'], outcome: null } } },
+    ]);
+    const unknown = { ...look, arguments: { changeId: 'chg-0007' } };
+    const { body: missing } = await scene.post([unknown], { waitMs: 5_000 });
+    expect(missing.result.toolResults).toMatchObject([{ status: 'failed', error: { code: 'NOT_FOUND' } }]);
   });
 
   it('is shown as a diff that was applied', async () => {

@@ -10,4 +10,5 @@ export * from './tool-contract.js';
 export * from './turns.js';
 export * from './tools/cloud-files.js';
 export * from './tools/create-file.js';
+export * from './tools/get-patch-change.js';
 export * from './tools/write-patch.js';
