@@ -1,0 +1,82 @@
+import { Body, Controller, Get, Headers, Put, Query, Req, Res } from '@nestjs/common';
+import type { StoredFile, User } from '@patchbay/protocol';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Access, CurrentUser, WorkspaceId } from '../common/access.js';
+import { DomainError, fieldError } from '../common/domain-error.js';
+import { RawBody } from '../common/http/body.interceptor.js';
+import { userChange } from './change-origin.js';
+import { type CloudPath, readCloudPath } from './cloud-path.js';
+import { ContentsService } from './contents.service.js';
+import { isKnown, precondition, readTags } from './entity-tags.js';
+import { ContentsQueryDto } from './files.dto.js';
+import { asBytes, tagged } from './raw-answer.js';
+
+/** Files as raw bytes, by their path (contract.md section 4). */
+@Controller('workspaces/:workspaceId/contents')
+@Access('member')
+export class ContentsController {
+  constructor(private readonly contents: ContentsService) {}
+
+  /** The bytes of a file, its head or the version asked for. */
+  @Get('*')
+  async get(
+    @WorkspaceId() workspaceId: string,
+    @Req() request: FastifyRequest,
+    @Query() { versionId }: ContentsQueryDto,
+    @Headers() headers: ConditionHeaders,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<Buffer | undefined> {
+    const ifMatch = readTags(headers['if-match'], 'If-Match');
+    const ifNoneMatch = readTags(headers['if-none-match'], 'If-None-Match');
+    const target = pathOf(request);
+    const version = await this.contents.version(workspaceId, target, versionId?.toLowerCase() ?? null);
+    precondition(ifMatch, null)(version);
+    if (isKnown(version, ifNoneMatch)) {
+      void tagged(reply, version).status(304);
+      return undefined;
+    }
+    return asBytes(reply, version, await this.contents.bytes(workspaceId, version));
+  }
+
+  /** Stores the body as the file's new version; what the headers demand of the head is held to. */
+  @Put('*')
+  @RawBody()
+  async put(
+    @WorkspaceId() workspaceId: string,
+    @CurrentUser() user: User,
+    @Req() request: FastifyRequest,
+    @Headers() headers: ConditionHeaders,
+    @Body() bytes: Buffer,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<StoredFile> {
+    const holds = precondition(
+      readTags(headers['if-match'], 'If-Match'),
+      readTags(headers['if-none-match'], 'If-None-Match'),
+    );
+    const origin = userChange(workspaceId, user.id, 'upload');
+    const { stored, created } = await this.contents.put(origin, pathOf(request), bytes, holds);
+    void reply.status(created ? 201 : 200).header('ETag', `"${stored.sha256}"`);
+    return stored;
+  }
+}
+
+interface ConditionHeaders {
+  'if-match'?: string;
+  'if-none-match'?: string;
+}
+
+/** The path as it stands in the URL, unescaped once: the router's own reading of it is not asked. */
+function pathOf({ url }: FastifyRequest): CloudPath {
+  const MARK = '/contents/';
+  const [path = ''] = url.slice(url.indexOf(MARK) + MARK.length).split('?');
+  let given: string;
+  try {
+    given = decodeURIComponent(path);
+  } catch {
+    throw new DomainError('VALIDATION_ERROR', 'The path is not valid percent-encoding', {
+      fields: { path: 'is not valid percent-encoding' },
+    });
+  }
+  if (given === '') throw fieldError('path', 'must name a file');
+  return readCloudPath(given);
+}

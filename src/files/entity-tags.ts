@@ -1,0 +1,59 @@
+import { DomainError, fieldError } from '../common/domain-error.js';
+import type { FileVersion } from '../storage/ports/files.store.js';
+import type { Precondition } from './file-writes.js';
+
+/** A condition header: any version at all, or one of these (RFC 9110 section 13). */
+export interface TagCondition {
+  any: boolean;
+  /** sha256s of the tags, weak ones included. */
+  tags: readonly string[];
+  /** sha256s of the strong tags. */
+  strong: readonly string[];
+}
+
+const TAG = /^(W\/)?"([\x21\x23-\x7e\x80-\xff]*)"$/;
+
+/** The ETag of a version: its sha256, so that equal bytes have equal tags. */
+export function entityTag({ sha256 }: Pick<FileVersion, 'sha256'>): string {
+  return `"${sha256}"`;
+}
+
+/** Reads `If-Match` or `If-None-Match`; null where the header is absent. */
+export function readTags(header: string | undefined, name: string): TagCondition | null {
+  if (header === undefined) return null;
+  if (header.trim() === '*') return { any: true, tags: [], strong: [] };
+  const [tags, strong]: [string[], string[]] = [[], []];
+  for (const part of header.split(',')) {
+    const match = TAG.exec(part.trim());
+    if (match === null) throw fieldError(name, 'must be * or a list of entity tags such as "<sha256>"');
+    tags.push(match[2]!);
+    if (match[1] === undefined) strong.push(match[2]!);
+  }
+  return { any: false, tags, strong };
+}
+
+/** The precondition that the headers of a write make: STALE where the head is not what the writer thinks. */
+export function precondition(ifMatch: TagCondition | null, ifNoneMatch: TagCondition | null): Precondition {
+  return (head) => {
+    if (ifMatch !== null && !isAmong(head, ifMatch.any, ifMatch.strong)) {
+      throw stale(head, head === null ? 'There is no such file.' : 'The file has moved on.');
+    }
+    if (ifNoneMatch !== null && isAmong(head, ifNoneMatch.any, ifNoneMatch.tags)) {
+      throw stale(head, 'The file is there already.');
+    }
+  };
+}
+
+/** Whether a version is one of those that `If-None-Match` names, so that a reader has it already. */
+export function isKnown(version: FileVersion, ifNoneMatch: TagCondition | null): boolean {
+  return ifNoneMatch !== null && isAmong(version, ifNoneMatch.any, ifNoneMatch.tags);
+}
+
+function isAmong(head: FileVersion | null, any: boolean, tags: readonly string[]): boolean {
+  return head !== null && (any || tags.includes(head.sha256));
+}
+
+function stale(head: FileVersion | null, what: string): DomainError {
+  const current = head === null ? '' : ` Its sha256 is ${head.sha256}.`;
+  return new DomainError('STALE', `${what}${current}`, { details: { currentSha256: head?.sha256 ?? null } });
+}

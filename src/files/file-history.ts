@@ -1,0 +1,150 @@
+import { Injectable } from '@nestjs/common';
+import type { CloudFileVersion, RestoredFile } from '@patchbay/protocol';
+import { Clock, isoTime } from '../common/clock.js';
+import { DomainError, fieldError } from '../common/domain-error.js';
+import { newId } from '../common/ids.js';
+import { type FileRecord, FileStore, type FileVersion } from '../storage/ports/files.store.js';
+import { type ChangeOrigin, fileEvent } from './change-origin.js';
+import { nameOf, readCloudPath } from './cloud-path.js';
+import { textOf } from './content-shape.js';
+import { fileFields } from './file-fields.js';
+import { FileWrites } from './file-writes.js';
+import { FilesService } from './files.service.js';
+import { FolderPlans } from './folder-plans.js';
+import { unifiedDiff } from './unified-diff.js';
+
+/** The versions of a file: to look at, to compare, to bring back. */
+@Injectable()
+export class FileHistory {
+  constructor(
+    private readonly store: FileStore,
+    private readonly files: FilesService,
+    private readonly writes: FileWrites,
+    private readonly folders: FolderPlans,
+    private readonly clock: Clock,
+  ) {}
+
+  /** A page of versions, newest first. */
+  async versions(
+    workspaceId: string,
+    fileId: string,
+    limit: number,
+    cursor: string | undefined,
+  ): Promise<{ versions: CloudFileVersion[]; nextCursor: string | null }> {
+    await this.require(workspaceId, fileId);
+    if (cursor !== undefined && !/^\d{1,15}$/.test(cursor)) throw fieldError('cursor', 'is not one of ours');
+    const before = cursor === undefined ? null : Number(cursor);
+    const found = await this.store.versionsOf(workspaceId, fileId, before, limit + 1);
+    const page = found.slice(0, limit);
+    const nextCursor = found.length > limit ? String(page.at(-1)!.number) : null;
+    return { versions: page.map(versionView), nextCursor };
+  }
+
+  /** One version of the file, head or not, and its bytes. */
+  async content(
+    workspaceId: string,
+    fileId: string,
+    versionId: string,
+  ): Promise<{ version: FileVersion; bytes: Buffer }> {
+    const file = await this.require(workspaceId, fileId);
+    const version = await this.requireVersion(file, versionId);
+    return { version, bytes: await this.files.bytesOf(workspaceId, version) };
+  }
+
+  /** What changed between two versions: by default between the head and the version before it. */
+  async diff(
+    workspaceId: string,
+    fileId: string,
+    { from, to }: { from?: string | undefined; to?: string | undefined },
+  ): Promise<string> {
+    const file = await this.require(workspaceId, fileId);
+    const newer = to === undefined ? file.head : await this.requireVersion(file, to);
+    const older = from === undefined ? await this.before(file, newer) : await this.requireVersion(file, from);
+    const [before, after] = [await this.textOf(file, older), await this.textOf(file, newer)];
+    return unifiedDiff(file.docPath, before, after);
+  }
+
+  /** Makes an older version the head again, or with null undoes a deletion; a live file then stays as it is. */
+  async restore(origin: ChangeOrigin, fileId: string, versionId: string | null): Promise<RestoredFile> {
+    const target = await this.require(origin.workspaceId, fileId);
+    const restored = await this.writes.attempt(origin, [target], async () => {
+      const file = await this.require(origin.workspaceId, fileId);
+      if (versionId !== null) {
+        return this.bringBack(origin, file, await this.requireVersion(file, versionId));
+      }
+      return file.deletedAt === null ? file : this.undelete(origin, file);
+    });
+    return { fileId, versionId: restored.head.id, path: restored.path };
+  }
+
+  private async undelete(origin: ChangeOrigin, file: FileRecord): Promise<FileRecord | null> {
+    const { path, make } = await this.placeFor(origin, file);
+    const now = this.clock.now();
+    const live = { ...file, path, deletedAt: null, revision: file.revision + 1, updatedAt: now };
+    const event = fileEvent('File.Restored', origin, now, fileFields(live));
+    const done = await Promise.all([...make(), this.store.save(live, file.revision, [event])]);
+    return done.at(-1) === true ? live : null;
+  }
+
+  private async bringBack(
+    origin: ChangeOrigin,
+    file: FileRecord,
+    version: FileVersion,
+  ): Promise<FileRecord | null> {
+    const { path, make } = await this.placeFor(origin, file);
+    const now = this.clock.now();
+    const { userId: author, source, batchId, filePatchId, callId } = origin;
+    const number = file.lastNumber + 1;
+    const head: FileVersion = {
+      ...version,
+      ...{ id: newId(), number, author, source, batchId, filePatchId, callId, createdAt: now },
+      conflict: false,
+    };
+    const next = { ...file, path, head, lastNumber: number, revision: file.revision + 1, updatedAt: now };
+    const live: FileRecord = { ...next, deletedAt: null };
+    const event = fileEvent('File.Restored', origin, now, fileFields(live));
+    const done = await Promise.all([...make(), this.store.commitVersion(live, file.revision, null, [event])]);
+    return done.at(-1) === true ? live : null;
+  }
+
+  /** Where the file is to be: a deleted one in the folders of today; CONFLICT where something is in its way. */
+  private async placeFor(
+    origin: ChangeOrigin,
+    file: FileRecord,
+  ): Promise<{ path: string; make: () => Promise<unknown>[] }> {
+    if (file.deletedAt === null) return { path: file.path, make: () => [] };
+    const target = readCloudPath(file.path);
+    const taken = await this.store.at(origin.workspaceId, target.docPath);
+    if (taken !== null) throw new DomainError('CONFLICT', `${taken.path} is there already.`);
+    const plan = await this.folders.plan(origin, target);
+    return { path: plan.pathOf(nameOf(file.path)), make: () => plan.make() };
+  }
+
+  private async require(workspaceId: string, fileId: string): Promise<FileRecord> {
+    const file = await this.store.byId(workspaceId, fileId);
+    if (file === null) throw new DomainError('NOT_FOUND', 'There is no such file in this workspace.');
+    return file;
+  }
+
+  private async requireVersion({ workspaceId, id }: FileRecord, versionId: string): Promise<FileVersion> {
+    const version = await this.store.versionOf(workspaceId, id, versionId);
+    if (version === null) throw new DomainError('NOT_FOUND', 'The file has no such version.');
+    return version;
+  }
+
+  private async before({ workspaceId, id }: FileRecord, { number }: FileVersion): Promise<FileVersion> {
+    const [version] = await this.store.versionsOf(workspaceId, id, number, 1);
+    if (version === undefined) throw fieldError('from', 'is required: there is no version before this one');
+    return version;
+  }
+
+  private async textOf({ workspaceId }: FileRecord, version: FileVersion): Promise<string | null> {
+    return textOf(await this.files.bytesOf(workspaceId, version));
+  }
+}
+
+function versionView({ id, createdAt, ...version }: FileVersion): CloudFileVersion {
+  const { number, sha256, sizeBytes, author, source, batchId, filePatchId, callId } = version;
+  const common = { number, sha256, sizeBytes, author, source, batchId, filePatchId, callId };
+  return { versionId: id, ...common, createdAt: isoTime(createdAt) };
+}

@@ -1,0 +1,71 @@
+import { Body, Controller, Get, Header, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
+import type { CloudFilePage, CloudFileVersionPage, RestoredFile, User } from '@patchbay/protocol';
+import type { FastifyReply } from 'fastify';
+import { Access, CurrentUser, WorkspaceId } from '../common/access.js';
+import { UuidPipe } from '../common/uuid.pipe.js';
+import { userChange } from './change-origin.js';
+import { FileHistory } from './file-history.js';
+import { FileListing } from './file-listing.js';
+import { FilesQueryDto, RestoreDto, VersionDiffQueryDto, VersionsQueryDto } from './files.dto.js';
+import { asBytes } from './raw-answer.js';
+
+@Controller('workspaces/:workspaceId/files')
+@Access('member')
+export class FilesController {
+  constructor(
+    private readonly listing: FileListing,
+    private readonly history: FileHistory,
+  ) {}
+
+  /** The workspace's Cloud files by docPath, live or deleted. */
+  @Get()
+  list(@WorkspaceId() workspaceId: string, @Query() query: FilesQueryDto): Promise<CloudFilePage> {
+    return this.listing.page(workspaceId, query);
+  }
+
+  /** The versions of a file, newest first; conflicting uploads are among them. */
+  @Get(':fileId/versions')
+  versions(
+    @WorkspaceId() workspaceId: string,
+    @Param('fileId', UuidPipe) fileId: string,
+    @Query() { limit, cursor }: VersionsQueryDto,
+  ): Promise<CloudFileVersionPage> {
+    return this.history.versions(workspaceId, fileId, limit, cursor);
+  }
+
+  /** The raw bytes of a version. */
+  @Get(':fileId/versions/:versionId/content')
+  async content(
+    @WorkspaceId() workspaceId: string,
+    @Param('fileId', UuidPipe) fileId: string,
+    @Param('versionId', UuidPipe) versionId: string,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<Buffer> {
+    const { version, bytes } = await this.history.content(workspaceId, fileId, versionId);
+    return asBytes(reply, version, bytes);
+  }
+
+  /** What changed from one version to another, as a unified diff. */
+  @Get(':fileId/diff')
+  @Header('Content-Type', 'text/x-diff; charset=utf-8')
+  diff(
+    @WorkspaceId() workspaceId: string,
+    @Param('fileId', UuidPipe) fileId: string,
+    @Query() { from, to }: VersionDiffQueryDto,
+  ): Promise<string> {
+    return this.history.diff(workspaceId, fileId, { from: from?.toLowerCase(), to: to?.toLowerCase() });
+  }
+
+  /** Undoes a deletion, or makes a version the head again: a conflicting upload is promoted this way. */
+  @Post(':fileId/restore')
+  @HttpCode(200)
+  restore(
+    @WorkspaceId() workspaceId: string,
+    @CurrentUser() user: User,
+    @Param('fileId', UuidPipe) fileId: string,
+    @Body() { versionId }: RestoreDto,
+  ): Promise<RestoredFile> {
+    const origin = userChange(workspaceId, user.id, 'restore');
+    return this.history.restore(origin, fileId, versionId?.toLowerCase() ?? null);
+  }
+}

@@ -1,0 +1,162 @@
+import { sha256, type StoredFile } from '@patchbay/protocol';
+import { ToolsScene } from '../../support/tools-scene.js';
+
+describe('contents', () => {
+  let scene: ToolsScene;
+  beforeAll(async () => {
+    scene = await ToolsScene.start({ maxFileBytes: 4096 });
+  });
+  afterAll(() => scene.close());
+
+  const put = async (path: string, body: string | Uint8Array, headers: Record<string, string> = {}) => {
+    const answer = await scene.raw('PUT', `/contents/${path}`, headers, body);
+    return { ...answer, body: JSON.parse(answer.body.toString('utf8')) as StoredFile & { code?: string } };
+  };
+  const get = (path: string, headers: Record<string, string> = {}) =>
+    scene.raw('GET', `/contents/${path}`, headers);
+  const etag = (bytes: string | Uint8Array): string => `"${sha256(bytes)}"`;
+
+  it('keep bytes as they are, whatever they are and whatever type they are called', async () => {
+    const bytes = Buffer.from([0, 255, 254, 13, 10, 0xef, 0xbb, 0xbf]);
+    for (const type of ['application/octet-stream', 'application/json', 'text/html', 'nonsense']) {
+      const stored = await put(`raw/${type.replace('/', '-')}`, bytes, { 'content-type': type });
+      expect(stored.status).toBe(201);
+      expect(stored.headers.get('etag')).toBe(etag(bytes));
+      expect(stored.body).toMatchObject({ sha256: sha256(bytes), sizeBytes: 8 });
+      const answer = await get(`raw/${type.replace('/', '-')}`);
+      expect(answer.status).toBe(200);
+      expect(answer.body).toEqual(bytes);
+      expect(answer.headers.get('etag')).toBe(etag(bytes));
+      expect(answer.headers.get('content-type')).toBe('application/octet-stream');
+    }
+  });
+
+  it('may be empty', async () => {
+    expect((await put('empty', '')).body).toMatchObject({ sizeBytes: 0, sha256: sha256('') });
+    expect((await get('empty')).body).toHaveLength(0);
+  });
+
+  it('are found by docPath and by Cloud path, unescaped once', async () => {
+    const stored = await put('%2FMy%20Docs/100%2525.md', 'x');
+    expect(stored.body).toMatchObject({ path: '/My Docs/100%25.md', docPath: 'my docs/100%25.md' });
+    for (const path of ['/My%20Docs/100%2525.md', 'my%20docs/100%2525.md', 'MY%20DOCS%2F100%2525.MD']) {
+      expect((await get(path)).body.toString()).toBe('x');
+    }
+    expect((await get('my%20docs/100%25.md')).status).toBe(404);
+    expect((await get('%zz')).status).toBe(400);
+    for (const path of ['a//b', '..%2Fa', 'a%2F.%2Fb', 'a%5Cb', 'a%00b', 'folder/', '', 'a'.repeat(5000)]) {
+      const answer = await scene.raw('PUT', `/contents/${path}`, {}, 'x');
+      expect([path.slice(0, 9), answer.status]).toEqual([path.slice(0, 9), path === '' ? 404 : 400]);
+    }
+  });
+
+  it('overwrite without a precondition, each time with a version of its own', async () => {
+    const first = await put('again', 'same');
+    const second = await put('again', 'same');
+    expect([first.status, second.status]).toEqual([201, 200]);
+    expect(second.body.fileId).toBe(first.body.fileId);
+    expect(second.body.versionId).not.toBe(first.body.versionId);
+  });
+
+  it('are not sent again to whoever has them', async () => {
+    await put('cached', 'one');
+    for (const known of [etag('one'), `W/${etag('one')}`, `"other", ${etag('one')}`, '*']) {
+      const answer = await get('cached', { 'if-none-match': known });
+      expect(answer.status).toBe(304);
+      expect(answer.body).toHaveLength(0);
+      expect(answer.headers.get('etag')).toBe(etag('one'));
+    }
+    expect((await get('cached', { 'if-none-match': etag('old') })).status).toBe(200);
+    expect((await get('cached', { 'if-match': etag('old') })).status).toBe(412);
+  });
+
+  it('change only under the tag that If-Match names', async () => {
+    await put('guarded', 'one');
+    const stale = await put('guarded', 'two', { 'if-match': etag('old') });
+    expect(stale).toMatchObject({ status: 412, body: { code: 'STALE' } });
+    expect(Object.keys(stale.body).sort()).toEqual(['code', 'error']);
+    expect((await put('guarded', 'two', { 'if-match': `W/${etag('one')}` })).status).toBe(412);
+    expect((await put('guarded', 'two', { 'if-match': `"a", ${etag('one')}` })).status).toBe(200);
+    expect((await put('guarded', 'three', { 'if-match': '*' })).status).toBe(200);
+    expect((await put('nothing', 'x', { 'if-match': '*' })).status).toBe(412);
+    expect((await put('guarded', 'x', { 'if-match': 'unquoted' })).status).toBe(400);
+    expect((await get('guarded')).body.toString()).toBe('three');
+  });
+
+  it('are made only where nothing is with If-None-Match: *', async () => {
+    expect((await put('fresh', 'one', { 'if-none-match': '*' })).status).toBe(201);
+    expect((await put('FRESH', 'two', { 'if-none-match': '*' })).status).toBe(412);
+    expect((await put('fresh', 'two', { 'if-none-match': etag('one') })).status).toBe(412);
+    expect((await put('fresh', 'two', { 'if-none-match': etag('other') })).status).toBe(200);
+  });
+
+  it('admit one of many writers under one tag, and keep a version of each under none', async () => {
+    await put('crowd', 'base');
+    const guarded = await Promise.all(
+      Array.from({ length: 20 }, (_, n) => put('crowd', `${n}`, { 'if-match': etag('base') })),
+    );
+    expect(guarded.filter(({ status }) => status === 200)).toHaveLength(1);
+    expect(guarded.filter(({ status }) => status === 412)).toHaveLength(19);
+    const fresh = await Promise.all(
+      Array.from({ length: 20 }, (_, n) => put('new/crowd', `${n}`, { 'if-none-match': '*' })),
+    );
+    expect(fresh.filter(({ status }) => status === 201)).toHaveLength(1);
+    const free = await Promise.all(Array.from({ length: 40 }, (_, n) => put('many', `${n}`)));
+    expect(free.filter(({ status }) => status === 201)).toHaveLength(1);
+    const { fileId } = free[0]!.body;
+    const { body } = await scene.user.get<{ versions: { number: number; versionId: string }[] }>(
+      `${scene.base}/files/${fileId}/versions?limit=100`,
+    );
+    expect(body.versions.map(({ number }) => number)).toEqual(Array.from({ length: 40 }, (_, n) => 40 - n));
+    expect(new Set(body.versions.map(({ versionId }) => versionId))).toEqual(
+      new Set(free.map((answer) => answer.body.versionId)),
+    );
+  });
+
+  it('may have as many bytes as a file, and not one more', async () => {
+    expect((await put('limit', Buffer.alloc(4096))).status).toBe(201);
+    expect(await put('limit', Buffer.alloc(4097))).toMatchObject({
+      status: 413,
+      body: { code: 'TOO_LARGE' },
+    });
+    expect((await get('limit')).body).toHaveLength(4096);
+  });
+
+  it('are refused onto a folder, below a file, and where nothing is', async () => {
+    await put('dir/file', 'x');
+    expect((await put('dir', 'x')).status).toBe(400);
+    expect((await put('dir/file/below', 'x')).status).toBe(409);
+    expect((await get('dir')).status).toBe(400);
+    expect((await get('dir/none')).status).toBe(404);
+  });
+
+  it('of an older version are there under its id, also after the deletion', async () => {
+    const first = await put('old', 'one');
+    await put('old', 'two');
+    expect((await get(`old?versionId=${first.body.versionId}`)).body.toString()).toBe('one');
+    await scene.ok('rm', { path: '/old' });
+    expect((await get('old')).status).toBe(404);
+    expect((await get(`old?versionId=${first.body.versionId.toUpperCase()}`)).body.toString()).toBe('one');
+    expect((await get(`other?versionId=${first.body.versionId}`)).status).toBe(404);
+    expect((await get('old?versionId=nonsense')).status).toBe(400);
+    expect((await get('old?unknown=1')).status).toBe(400);
+  });
+
+  it('are read as text by the tools, in the shape of text', async () => {
+    await scene.write('/shape.json', { a: 1 });
+    await put('shape.json', '{"a":2}');
+    expect(await scene.read('/shape.json')).toEqual({ text: '{"a":2}' });
+    await put('binary', Buffer.from([0xff, 0xfe]));
+    const answer = await scene.call('read', { path: '/binary' });
+    expect(answer.status).toBe(400);
+    expect(answer.body.fields?.path).toContain('contents');
+  });
+
+  it('are no stranger’s', async () => {
+    await put('secret', 'x');
+    const stranger = await scene.server.register();
+    expect((await stranger.get(`${scene.base}/contents/secret`)).status).toBe(403);
+    expect((await stranger.request('PUT', `${scene.base}/contents/secret`, 'y')).status).toBe(403);
+    expect((await scene.server.request('GET', `${scene.base}/contents/secret`)).status).toBe(401);
+  });
+});
