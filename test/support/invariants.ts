@@ -51,7 +51,7 @@ export async function checkInvariants(user: TestUser, workspaceId: string): Prom
     const trail = await readTrail(user, workspaceId);
     const fault = await checkTrail(user, workspaceId, trail).then(
       () => null,
-      (error: unknown) => error,
+      (error: Error) => error,
     );
     if (fault === null) return;
     // The trail is read before the turns: only of a trail that stood still meanwhile is the fault one.
