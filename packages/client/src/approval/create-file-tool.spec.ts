@@ -3,8 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
   contentHash,
+  type Ack,
   type Approval,
   type CreateFileResult,
+  type FilePut,
+  type FilePutAnswer,
   type JsonObject,
   type ToolCallDelivery,
 } from '@patchbay/protocol';
@@ -49,6 +52,8 @@ describe('createFileTool', () => {
   let journal: Journal;
   let person: Person;
   let executed: CreateFileExecuted[];
+  let uploads: FilePut[];
+  let answerPut: (file: FilePut) => Ack<FilePutAnswer>;
 
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'patchbay-tool-'));
@@ -57,6 +62,8 @@ describe('createFileTool', () => {
     journal = await Journal.open(home);
     person = new Person();
     executed = [];
+    uploads = [];
+    answerPut = () => ({ ok: true, versionId: 'v', fileId: 'f' });
   });
   afterEach(async () => {
     await journal.close();
@@ -69,6 +76,7 @@ describe('createFileTool', () => {
     writeLog: journal.writeLog(callId),
     awaitApproval: () => journal.awaitApproval(callId),
     start: (approval = null) => journal.start(callId, approval),
+    putFile: async (file) => (uploads.push(file), answerPut(file)),
   });
   const tool = () => {
     const handler = createFileTool({ roots }, person, (line) => executed.push(line));

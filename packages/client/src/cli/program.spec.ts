@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import type { Ack, AuditEvent, ToolCallDelivery, ToolResultReport } from '@patchbay/protocol';
+import type { Ack, AuditEvent, ResumeAnswer, ToolCallDelivery, ToolResultReport } from '@patchbay/protocol';
 import { Server, type Socket } from 'socket.io';
 import { EXIT } from './cli-error.js';
 import { runCli } from './program.js';
@@ -249,7 +249,7 @@ describe('patchbay', () => {
       io = new Server(http);
       io.of('/relay').on('connection', (socket: Socket) => {
         clientIds.push((socket.handshake.auth as { clientId: string }).clientId);
-        socket.on('client:resume', (_calls: unknown, ack: (answer: Ack<object>) => void) =>
+        socket.on('client:resume', (_calls: unknown, ack: (answer: Ack<ResumeAnswer>) => void) =>
           ack({ ok: true, forget: [], resume: [] }),
         );
         socket.on('tool:status', (status: { status: string }, ack: (answer: Ack) => void) => {

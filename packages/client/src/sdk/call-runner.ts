@@ -1,6 +1,7 @@
 import type { Ack, ErrorCode, ResumeAnswer, ToolCallDelivery, ToolCancel } from '@patchbay/protocol';
 import type { Journal, JournalEntry } from '../journal/journal.js';
 import { messageOf } from './errors.js';
+import { putFile } from './put-file.js';
 import type { RelayLink } from './relay-state.js';
 import { ResultSender } from './result-sender.js';
 import { unhandled, type ToolContext, type ToolHandlers, type ToolOutcome } from './tool-handler.js';
@@ -19,6 +20,8 @@ class ClientClosing extends Error {}
 export class CallRunner {
   private readonly live = new Map<string, LiveCall>();
   private readonly results: ResultSender;
+  /** Aborted when nothing is waited for any more. */
+  private readonly over = new AbortController();
   private closing = false;
 
   constructor(
@@ -83,6 +86,7 @@ export class CallRunner {
       this.flushed(),
     );
     await Promise.race([settled, new Promise((resolve) => setTimeout(resolve, graceMs).unref())]);
+    this.over.abort(new ClientClosing('The client is closing.'));
     this.results.stop();
   }
 
@@ -113,7 +117,7 @@ export class CallRunner {
       signal.throwIfAborted();
       outcome = await this.execute(call, this.contextOf(live, call), entry);
     } catch (error) {
-      if (signal.reason instanceof ClientClosing) return;
+      if (signal.reason instanceof ClientClosing || error instanceof ClientClosing) return;
       if (isAbort(error, signal)) return this.journal.forget([call.callId]);
       const approval = this.journal.get(call.callId)?.approval ?? null;
       outcome = { result: unhandled(messageOf(error)), approval };
@@ -154,6 +158,7 @@ export class CallRunner {
         live.startedAt = Date.now();
         report('running');
       },
+      putFile: (file, timeoutMs) => putFile(this.link, file, { timeoutMs, signal: this.over.signal }),
     };
   }
 }

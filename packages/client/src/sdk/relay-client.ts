@@ -1,7 +1,14 @@
-import { MAX_IN_FLIGHT, RELAY_PROTOCOL } from '@patchbay/protocol';
+import {
+  type Ack,
+  type FilePut,
+  type FilePutAnswer,
+  MAX_IN_FLIGHT,
+  RELAY_PROTOCOL,
+} from '@patchbay/protocol';
 import type { Journal } from '../journal/journal.js';
 import { CLIENT_VERSION } from '../version.js';
 import { CallRunner } from './call-runner.js';
+import { putFile, type PutOptions } from './put-file.js';
 import { RelayConnection } from './relay-connection.js';
 import type { RelayEnd, RelayState, TokenSource } from './relay-state.js';
 import type { ToolHandlers } from './tool-handler.js';
@@ -106,6 +113,14 @@ export class RelayClient {
       });
     });
     return this.first;
+  }
+
+  /**
+   * Sends a file, such as one that was saved in the editor, until the server answers: see `PutOptions`. STALE comes with
+   * `details` of FilePutConflict.
+   */
+  putFile(file: FilePut, options?: PutOptions): Promise<Ack<FilePutAnswer>> {
+    return putFile(this.connection, file, options);
   }
 
   /** Lets calls that have started end (5 s at most) and leaves. What is not finished waits in the journal. */

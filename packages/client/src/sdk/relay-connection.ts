@@ -3,6 +3,8 @@ import {
   type Ack,
   type ClientToServerEvents,
   type ErrorCode,
+  type FilePut,
+  type FilePutAnswer,
   type HandshakeError,
   type RelayHandshake,
   type ResumeAnswer,
@@ -93,6 +95,10 @@ export class RelayConnection implements RelayLink {
 
   sendResult(report: ToolResultReport): Promise<Ack> | null {
     return this.ready ? this.socket.timeout(ACK_TIMEOUT_MS).emitWithAck('tool:result', report) : null;
+  }
+
+  sendFile(file: FilePut, timeoutMs: number): Promise<Ack<FilePutAnswer>> | null {
+    return this.ready ? this.socket.timeout(timeoutMs).emitWithAck('files:put', file) : null;
   }
 
   private async connect(): Promise<void> {

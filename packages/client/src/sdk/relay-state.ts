@@ -1,4 +1,12 @@
-import type { Ack, ResumeAnswer, ResumeEntry, ToolResultReport, ToolStatus } from '@patchbay/protocol';
+import type {
+  Ack,
+  FilePut,
+  FilePutAnswer,
+  ResumeAnswer,
+  ResumeEntry,
+  ToolResultReport,
+  ToolStatus,
+} from '@patchbay/protocol';
 import type { PatchbayError } from './errors.js';
 import type { ServerHandlers } from './server-events.js';
 
@@ -19,6 +27,8 @@ export interface RelayLink {
   sendStatus(status: ToolStatus): void;
   /** Null while there is no connection that has resumed; rejects if it is lost meanwhile. */
   sendResult(report: ToolResultReport): Promise<Ack> | null;
+  /** The same; rejects too where no answer comes in time. */
+  sendFile(file: FilePut, timeoutMs: number): Promise<Ack<FilePutAnswer>> | null;
 }
 
 /** What the owner of a connection does with it. */

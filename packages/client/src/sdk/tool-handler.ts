@@ -1,4 +1,4 @@
-import type { Approval, Json, ToolCallDelivery } from '@patchbay/protocol';
+import type { Ack, Approval, FilePut, FilePutAnswer, Json, ToolCallDelivery } from '@patchbay/protocol';
 import type { JournalEntry } from '../journal/journal.js';
 import type { WriteLog } from '../workspace/write-log.js';
 
@@ -27,6 +27,11 @@ export interface ToolContext {
   start(approval?: Approval | null): Promise<void>;
   /** Where an executor that writes files leaves its intent. */
   readonly writeLog: WriteLog;
+  /**
+   * Sends a file that the call has changed back to the server, until it answers; for `timeoutMs` (30 s) at most, then the
+   * answer is UNAVAILABLE. Rejects only when the client closes: let that through, the call then goes on at the next start.
+   */
+  putFile(file: FilePut, timeoutMs?: number): Promise<Ack<FilePutAnswer>>;
 }
 
 /** Executes one call. What it throws (other than the signal's reason) is reported as a failed result. */
