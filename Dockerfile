@@ -20,5 +20,5 @@ VOLUME /data
 EXPOSE 3000
 # The address that it listens on inside; an unhealthy server answers 503.
 HEALTHCHECK --interval=10s --timeout=5s --start-period=20s \
-  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/health/ready`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
+  CMD ["node", "-e", "fetch('http://127.0.0.1:' + process.env.PORT + '/health/ready').then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 CMD ["node", "dist/main.js"]
