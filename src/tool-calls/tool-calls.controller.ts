@@ -1,22 +1,25 @@
-import { Body, Controller, HttpCode, Post } from '@nestjs/common';
+import { Body, Controller, Post, Res } from '@nestjs/common';
 import type { User } from '@patchbay/protocol';
+import type { FastifyReply } from 'fastify';
 import { Access, CurrentUser, WorkspaceId } from '../common/access.js';
-import { ToolCallDto } from './tool-calls.dto.js';
-import { type ToolCallAnswer, ToolCallsService } from './tool-calls.service.js';
+import { type ToolCallAnswer, ToolCallDto } from './tool-calls.dto.js';
+import { ToolCallsService } from './tool-calls.service.js';
 
 @Controller('workspaces/:workspaceId/tools')
 @Access('member')
 export class ToolCallsController {
   constructor(private readonly calls: ToolCallsService) {}
 
-  /** Runs one tool and answers with its result. */
+  /** Runs one tool and answers with its result; 202 where a client has not ended it within 30 s. */
   @Post()
-  @HttpCode(200)
-  call(
+  async call(
     @WorkspaceId() workspaceId: string,
     @CurrentUser() user: User,
     @Body() request: ToolCallDto,
+    @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<ToolCallAnswer> {
-    return this.calls.call(workspaceId, user.id, request);
+    const { open, ...answer } = await this.calls.call(workspaceId, user.id, request);
+    reply.status(open ? 202 : 200);
+    return answer;
   }
 }

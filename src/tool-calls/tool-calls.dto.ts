@@ -1,4 +1,5 @@
 import { IsOptional, IsString, IsUUID } from 'class-validator';
+import type { Json } from '@patchbay/protocol';
 import { Opaque } from '../common/envelope.decorators.js';
 
 /** One call of a tool outside of a turn. */
@@ -14,4 +15,14 @@ export class ToolCallDto {
   @IsOptional()
   @IsUUID()
   sessionId?: string;
+}
+
+/** Answer to a direct call (spec/workspace-tools-api.md). */
+export interface ToolCallAnswer {
+  success: boolean;
+  /** What the tool returned; of a client's tool that has not ended yet, the turn result envelope to follow. */
+  result: Json;
+  error: string | null;
+  /** The call is still open; said by the status 202, not in the body. */
+  open?: true;
 }

@@ -1,13 +1,16 @@
 import { Module } from '@nestjs/common';
+import { CatalogModule } from '../catalog/catalog.module.js';
 import { SessionsModule } from '../sessions/sessions.module.js';
 import { StorageModule } from '../storage/storage.module.js';
 import { ToolsModule } from '../tools/tools.module.js';
+import { TurnsModule } from '../turns/turns.module.js';
+import { ClientCalls } from './client-calls.js';
 import { ToolCallsController } from './tool-calls.controller.js';
 import { ToolCallsService } from './tool-calls.service.js';
 
 @Module({
-  imports: [SessionsModule, StorageModule, ToolsModule],
+  imports: [CatalogModule, SessionsModule, StorageModule, ToolsModule, TurnsModule],
   controllers: [ToolCallsController],
-  providers: [ToolCallsService],
+  providers: [ClientCalls, ToolCallsService],
 })
 export class ToolCallsModule {}

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { auditToolName, type Json, type JsonObject, type ToolContract } from '@patchbay/protocol';
+import { auditToolName, type Json, type ToolContract } from '@patchbay/protocol';
 import { Clock } from '../common/clock.js';
 import { DomainError } from '../common/domain-error.js';
 import { newId } from '../common/ids.js';
@@ -8,14 +8,8 @@ import { TurnStore } from '../storage/ports/turns.store.js';
 import type { ToolContext } from '../tools/server-tool.js';
 import { type ToolOutcome, ToolRunner } from '../tools/tool-runner.js';
 import { subjectOf } from '../turns/subject.js';
-import type { ToolCallDto } from './tool-calls.dto.js';
-
-/** Answer to a direct call (spec/workspace-tools-api.md). */
-export interface ToolCallAnswer {
-  success: boolean;
-  result: JsonObject;
-  error: string | null;
-}
+import { ClientCalls } from './client-calls.js';
+import type { ToolCallAnswer, ToolCallDto } from './tool-calls.dto.js';
 
 const MAX_NAME = 256;
 
@@ -24,6 +18,7 @@ const MAX_NAME = 256;
 export class ToolCallsService {
   constructor(
     private readonly runner: ToolRunner,
+    private readonly clientCalls: ClientCalls,
     private readonly sessions: SessionsService,
     private readonly turns: TurnStore,
     private readonly clock: Clock,
@@ -32,7 +27,11 @@ export class ToolCallsService {
   /** Faults are thrown in the order: tool, session, arguments, and then whatever the tool finds. */
   async call(workspaceId: string, userId: string, request: ToolCallDto): Promise<ToolCallAnswer> {
     const contract = this.runner.find(request.tool);
-    if (contract === null) throw unknownTool(request.tool);
+    if (contract === null) {
+      const relayed = await this.clientCalls.call(workspaceId, userId, request);
+      if (relayed === null) throw unknownTool(request.tool);
+      return relayed;
+    }
     const { sessionId } = request;
     const session =
       sessionId === undefined ? null : await this.sessions.requireOwn(workspaceId, sessionId, userId);

@@ -1,8 +1,12 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import type { Json, JsonSchema } from '@patchbay/protocol';
+import { DomainError, type FieldFaults } from '../common/domain-error.js';
 
 /** One thing wrong with a value: where (a JSON Pointer, "" is the value itself), which rule, and how to mend it. */
 export type SchemaFault = { path: string; code: string; message: string };
+
+/** Longest argument name that a refusal repeats, in characters. */
+const MAX_FIELD_NAME = 64;
 
 /** Most faults that one answer names. */
 const MAX_FAULTS = 20;
@@ -73,4 +77,27 @@ function cut(name = ''): string {
 /** The faults as one sentence, for a message. */
 export function describeFaults(faults: readonly SchemaFault[]): string {
   return faults.map(({ path, message }) => `${path === '' ? 'the value' : path} ${message}`).join('; ');
+}
+
+/** The refusal of a direct call: its faults by bare argument name. */
+export function argumentError(faults: readonly SchemaFault[]): DomainError {
+  // Without a prototype, so that `__proto__` is a name like any other.
+  const fields = Object.create(null) as FieldFaults;
+  for (const { path, message } of faults) fields[argumentName(path)] ??= message;
+  const [[field, fault] = ['args', 'is not valid']] = Object.entries(fields);
+  const others = Object.keys(fields).length - 1;
+  const more = others > 0 ? ` (and ${others} more)` : '';
+  return new DomainError('VALIDATION_ERROR', `${field} ${fault}${more}`, { fields });
+}
+
+/** `/activeFiles/0/docPath` as `activeFiles[0].docPath`; the arguments themselves are `args`. */
+function argumentName(pointer: string): string {
+  if (pointer === '') return 'args';
+  const name = pointer
+    .split('/')
+    .slice(1)
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
+    .map((part, at) => (/^\d+$/.test(part) ? `[${part}]` : at === 0 ? part : `.${part}`))
+    .join('');
+  return name.length > MAX_FIELD_NAME ? `${name.slice(0, MAX_FIELD_NAME)}…` : name;
 }

@@ -1,0 +1,84 @@
+import type { TurnEnvelope } from '@patchbay/protocol';
+import { RelayScene } from '../../support/relay-scene.js';
+
+interface Answer {
+  success: boolean;
+  result: Record<string, unknown>;
+  error: string | null;
+}
+
+describe('a client-located tool through POST /tools', () => {
+  let scene: RelayScene;
+  beforeEach(async () => void (scene = await RelayScene.start({ maxWaitMs: 2_000 })));
+  afterEach(() => scene.close());
+
+  const post = (args: unknown, more: Record<string, unknown> = {}) =>
+    scene.user.post<Answer>(`/workspaces/${scene.workspaceId}/tools`, {
+      tool: 'workspace_create_file',
+      args,
+      ...more,
+    });
+  const args = { path: 'a.txt', content: 'x\n' };
+
+  it('is executed by a client and answers with its result', async () => {
+    const client = await scene.client();
+    const answer = post(args);
+    const call = await client.delivery();
+    await client.report(call);
+    expect(await answer).toMatchObject({
+      status: 200,
+      body: { success: true, error: null, result: { path: 'a.txt' } },
+    });
+  });
+
+  it('runs in the session that it names', async () => {
+    const client = await scene.client();
+    const answer = post(args, { sessionId: scene.session.sessionId });
+    const call = await client.delivery();
+    expect(call.sessionId).toBe(scene.session.sessionId);
+    await client.report(call);
+    await answer;
+  });
+
+  it('keeps to one implicit session of its caller', async () => {
+    const client = await scene.client();
+    for (const count of [1, 2]) {
+      const answer = post(args);
+      await client.report(await client.delivery(count));
+      await answer;
+    }
+    expect(client.calls[0]!.sessionId).toBe(client.calls[1]!.sessionId);
+  });
+
+  it('is a 200 without success where the client denies or fails', async () => {
+    const client = await scene.client();
+    const denied = post(args);
+    const approval = { decision: 'deny', by: 'ada', at: new Date().toISOString(), note: 'not there' };
+    await client.report(await client.delivery(1), { result: null, approval });
+    expect(await denied).toMatchObject({
+      status: 200,
+      body: { success: false, result: null, error: 'not there' },
+    });
+  });
+
+  it('is a 202 with the turn to follow where no client ends it in time', async () => {
+    const { status, body } = await post(args);
+    expect(status).toBe(202);
+    expect(body).toMatchObject({ success: false, error: expect.any(String) as string });
+    const envelope = body.result as unknown as TurnEnvelope;
+    expect(envelope).toMatchObject({ kind: 'client_tool_continuation', toolCalls: [{ status: 'pending' }] });
+    const path = `/workspaces/${scene.workspaceId}/sessions/${envelope.sessionId}/turns/${envelope.turnId}`;
+    expect((await scene.user.get(path)).status).toBe(202);
+  });
+
+  it.each([
+    ['an unknown argument', { ...args, mode: 1 }, 'mode'],
+    ['a missing argument', { path: 'a.txt' }, 'content'],
+    ['no arguments', null, 'path'],
+  ])('names %s', async (_what, wrong, field) => {
+    expect(await post(wrong)).toMatchObject({
+      status: 400,
+      body: { code: 'VALIDATION_ERROR', fields: { [field]: expect.any(String) as string } },
+    });
+  });
+});
