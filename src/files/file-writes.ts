@@ -60,10 +60,15 @@ export class FileWrites {
   }
 
   /** Deletes a file, or a folder that has nothing in it. Returns what was there. */
-  async remove(origin: ChangeOrigin, target: CloudPath): Promise<FileRecord | FolderRecord> {
+  async remove(
+    origin: ChangeOrigin,
+    target: CloudPath,
+    precondition: Precondition = () => undefined,
+  ): Promise<FileRecord | FolderRecord> {
     if (target.docPath === '') throw fieldError('path', 'is the root, which stays');
     return this.attempt(origin, [target], async () => {
       const entry = await this.files.at(origin.workspaceId, target.docPath);
+      precondition(entry?.kind === 'file' ? entry.head : null);
       if (entry === null) throw new DomainError('NOT_FOUND', `File not found: ${target.path}`);
       if (entry.kind === 'folder') return this.removeFolder(origin, entry);
       if (target.namesFolder) throw fieldError('path', 'is a file; leave out the last slash');

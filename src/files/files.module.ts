@@ -1,8 +1,11 @@
 import { Module } from '@nestjs/common';
 import { StorageModule } from '../storage/storage.module.js';
 import { BlobSweep } from './blob-sweep.js';
+import { BlobsController } from './blobs.controller.js';
 import { ContentsController } from './contents.controller.js';
 import { ContentsService } from './contents.service.js';
+import { FileCommitsController } from './file-commits.controller.js';
+import { FileCommits } from './file-commits.js';
 import { FileHistory } from './file-history.js';
 import { FileListing } from './file-listing.js';
 import { FileWrites } from './file-writes.js';
@@ -13,10 +16,11 @@ import { UploadsService } from './uploads.service.js';
 
 @Module({
   imports: [StorageModule],
-  controllers: [ContentsController, FilesController],
+  controllers: [BlobsController, ContentsController, FileCommitsController, FilesController],
   providers: [
     BlobSweep,
     ContentsService,
+    FileCommits,
     FileHistory,
     FileListing,
     FilesService,

@@ -1,0 +1,40 @@
+import { MAX_BATCH_FILES } from '@patchbay/protocol';
+import { ArrayMaxSize, IsArray, IsIn, IsOptional, IsString, Matches, MaxLength } from 'class-validator';
+import { NestedList } from '../common/envelope.decorators.js';
+
+const SHA256 = /^[0-9a-f]{64}$/i;
+const MESSAGE = 'must be 64 hex digits';
+
+export class MissingBlobsDto {
+  @IsArray()
+  @ArrayMaxSize(MAX_BATCH_FILES)
+  @Matches(SHA256, { each: true, message: 'must be a list of sha256s, each of 64 hex digits' })
+  sha256s!: string[];
+}
+
+export class FileChangeDto {
+  /** Cloud path in its real case; what is no path is said of the file in the answer. */
+  @IsString()
+  @MaxLength(8192)
+  path!: string;
+
+  /** Of bytes that the workspace holds; not with `deleted`. */
+  @IsOptional()
+  @Matches(SHA256, { message: MESSAGE })
+  sha256?: string;
+
+  /** Deletes the file. */
+  @IsOptional()
+  @IsIn([true])
+  deleted?: true;
+
+  /** Absent or null: there must be no file yet. */
+  @IsOptional()
+  @Matches(SHA256, { message: MESSAGE })
+  baseSha256?: string;
+}
+
+export class FileCommitDto {
+  @NestedList(() => FileChangeDto, MAX_BATCH_FILES)
+  files!: FileChangeDto[];
+}

@@ -1,0 +1,182 @@
+import {
+  type CommittedFile,
+  type FileChange,
+  type FileCommitAnswer,
+  type MissingBlobs,
+  packBlobs,
+  type RefusedFile,
+  sha256,
+} from '@patchbay/protocol';
+import type { ErrorBody } from '@patchbay/protocol';
+import { ToolsScene } from '../../support/tools-scene.js';
+
+const MIB = 1024 * 1024;
+const MAX_BYTES = 16_384;
+
+describe('a commit of files', () => {
+  let scene: ToolsScene;
+  let shared: ToolsScene;
+  beforeAll(async () => void (shared = await ToolsScene.start({ maxFileBytes: MAX_BYTES })));
+  beforeEach(async () => void (scene = await shared.elsewhere()));
+  afterAll(() => shared.close());
+
+  const send = (...texts: string[]) =>
+    scene.raw('POST', '/blobs', {}, packBlobs(texts.map((text) => Buffer.from(text))));
+  const missing = async (...sha256s: string[]): Promise<string[]> =>
+    (await scene.user.post<MissingBlobs>(`${scene.base}/blobs/missing`, { sha256s })).body.missing;
+  const commit = (...files: FileChange[]) =>
+    scene.user.post<FileCommitAnswer & ErrorBody>(`${scene.base}/files/commit`, { files });
+  const committed = async (...files: FileChange[]) => (await commit(...files)).body.files as CommittedFile[];
+  const refused = async (file: FileChange) => {
+    const [answer] = (await commit(file)).body.files as RefusedFile[];
+    return answer!.error;
+  };
+  const text = (path: string, content: string, base: string | null = null): FileChange => ({
+    path,
+    sha256: sha256(content),
+    baseSha256: base === null ? null : sha256(base),
+  });
+
+  it('makes files of bytes that were sent before, in folders that are made', async () => {
+    expect((await send('one\n', 'two\n')).status).toBe(200);
+    const { status, body } = await commit(text('/P/src/one.txt', 'one\n'), text('P/two.txt', 'two\n'));
+    expect(status).toBe(200);
+    expect(body.files).toMatchObject([{ path: '/P/src/one.txt' }, { path: '/P/two.txt' }]);
+    expect(await scene.read('/P/src/one.txt')).toEqual({ text: 'one\n' });
+    expect(await scene.list('/', true)).toEqual(['/P', '/P/src', '/P/src/one.txt', '/P/two.txt']);
+    const versions = await scene.user.get(
+      `${scene.base}/files/${(body.files[0] as CommittedFile).fileId}/versions`,
+    );
+    expect(versions.body).toMatchObject({
+      versions: [{ number: 1, source: 'upload', author: scene.user.id }],
+    });
+    const names = (await scene.trail()).map(({ name }) => name);
+    expect(names.filter((name) => name === 'File.Created')).toHaveLength(2);
+  });
+
+  it('asks only for bytes that the workspace lacks', async () => {
+    await send('here');
+    expect(await missing(sha256('here'), sha256('not here'), sha256('not here').toUpperCase())).toEqual([
+      sha256('not here'),
+    ]);
+    const elsewhere = await shared.elsewhere();
+    const answer = await elsewhere.user.post(`${elsewhere.base}/blobs/missing`, {
+      sha256s: [sha256('here')],
+    });
+    expect(answer.body).toEqual({ missing: [sha256('here')] });
+  });
+
+  it('answers each file for itself', async () => {
+    await send('x', 'y');
+    await scene.write('/P/taken', { text: 'other' });
+    const { body } = await commit(
+      text('P/good', 'x'),
+      text('P/taken', 'x'),
+      text('P/unsent', 'never sent'),
+      text('P/../up', 'x'),
+      text('P/good/below', 'y'),
+      text('P', 'y'),
+    );
+    expect(body.files).toMatchObject([
+      { path: '/P/good' },
+      { error: { code: 'STALE', currentSha256: sha256('other') } },
+      { error: { code: 'NOT_FOUND', currentSha256: null } },
+      { error: { code: 'VALIDATION_ERROR' } },
+      { error: { code: 'CONFLICT' } },
+      { error: { code: 'VALIDATION_ERROR' } },
+    ]);
+    expect(await scene.read('/P/taken')).toEqual({ text: 'other' });
+  });
+
+  it('replaces the head that it is based on, and no other', async () => {
+    await send('1', '2', '3');
+    await commit(text('f', '1'));
+    expect(await committed(text('f', '2', '1'))).toMatchObject([{ path: '/f' }]);
+    expect(await refused(text('f', '3', '1'))).toMatchObject({ code: 'STALE', currentSha256: sha256('2') });
+    expect(await refused(text('new', '3', '1'))).toMatchObject({ code: 'STALE', currentSha256: null });
+    expect(await scene.read('/f')).toEqual({ text: '2' });
+  });
+
+  it('changes nothing when it comes again', async () => {
+    await send('1');
+    const first = await committed(text('f', '1'));
+    expect(await committed(text('F', '1', 'whatever'))).toEqual(first);
+    expect((await scene.trail()).filter(({ name }) => name.startsWith('File.'))).toHaveLength(1);
+  });
+
+  it('deletes a file that is still its base, and only in so many words', async () => {
+    await send('1');
+    await commit(text('f', '1'));
+    const base = { path: 'f', baseSha256: sha256('0') };
+    expect(await refused({ ...base, deleted: true })).toMatchObject({ code: 'STALE' });
+    const unsaid = await commit({ path: 'f', baseSha256: sha256('1') });
+    expect([unsaid.status, unsaid.body.fields]).toEqual([400, { 'files[0].sha256': 'is required' }]);
+    const bare = await commit({ path: 'f', deleted: true, baseSha256: null });
+    expect(bare.body.fields).toEqual({ 'files[0].baseSha256': 'is required' });
+    expect(await committed({ path: 'f', deleted: true, baseSha256: sha256('1') })).toMatchObject([
+      { path: '/f' },
+    ]);
+    expect(await scene.list()).toEqual([]);
+    const again = await refused({ path: 'f', deleted: true, baseSha256: sha256('1') });
+    expect(again).toMatchObject({ code: 'STALE', currentSha256: null });
+  });
+
+  it('makes one version of each, in some order, where two commits meet', async () => {
+    await send('1', 'a', 'b');
+    await commit(text('f', '1'));
+    const answers = await Promise.all([commit(text('f', 'a', '1')), commit(text('f', 'b', '1'))]);
+    const outcomes = answers.map(({ body }) => ('error' in body.files[0]! ? 'refused' : 'made'));
+    expect(outcomes.sort()).toEqual(['made', 'refused']);
+  });
+
+  it('takes a thousand files at once, and not one more', async () => {
+    const names = Array.from({ length: 1001 }, (_, n) => `deep/${n % 10}/${n}`);
+    await send(...names.slice(0, 1000));
+    const made = await committed(...names.slice(0, 1000).map((name) => text(name, name)));
+    expect(made.filter((file) => 'fileId' in file)).toHaveLength(1000);
+    expect((await scene.list('/deep', true)).length).toBe(1010);
+    const over = await commit(...names.map((name) => text(name, name)));
+    expect([over.status, over.body.fields]).toEqual([400, { files: 'must have at most 1000 items' }]);
+  });
+
+  it('takes one blob under its hash, and refuses it under another', async () => {
+    const put = (digest: string, body: Uint8Array) => scene.raw('PUT', `/blobs/${digest}`, {}, body);
+    expect((await put(sha256('x'), Buffer.from('x'))).status).toBe(200);
+    expect(await missing(sha256('x'))).toEqual([]);
+    expect((await put(sha256('y'), Buffer.from('x'))).status).toBe(400);
+    expect((await put('nonsense', Buffer.from('x'))).status).toBe(400);
+    expect((await put(sha256(Buffer.alloc(MAX_BYTES + 1)), Buffer.alloc(MAX_BYTES + 1))).status).toBe(413);
+    expect((await put(sha256(''), Buffer.alloc(0))).status).toBe(200);
+    expect(await missing(sha256(''))).toEqual([]);
+  });
+
+  it('refuses a pack that is cut off, too large or of too many', async () => {
+    const post = async (pack: Uint8Array) => (await scene.raw('POST', '/blobs', {}, pack)).status;
+    const pack = packBlobs([Buffer.from('abc')]);
+    expect(await post(pack.subarray(0, 5))).toBe(400);
+    expect(await post(Buffer.from([255, 255, 255, 255]))).toBe(400);
+    expect(await post(packBlobs([Buffer.alloc(MAX_BYTES)]))).toBe(413);
+    expect(await post(packBlobs(Array.from({ length: 1001 }, () => new Uint8Array())))).toBe(413);
+    expect(await missing(sha256('abc'))).toEqual([sha256('abc')]);
+  });
+
+  it('names what is wrong with a question', async () => {
+    const ask = async (sha256s: unknown) =>
+      (await scene.user.post<ErrorBody>(`${scene.base}/blobs/missing`, { sha256s })).body.fields;
+    for (const wrong of [['abc'], [1], 'x', undefined, Array<string>(1001).fill(sha256(''))]) {
+      expect(Object.keys((await ask(wrong)) ?? {})).toEqual(['sha256s']);
+    }
+  });
+
+  it('is for members', async () => {
+    const stranger = await scene.server.register();
+    for (const [method, path] of [
+      ['POST', '/blobs'],
+      ['PUT', `/blobs/${sha256('x')}`],
+      ['POST', '/blobs/missing'],
+      ['POST', '/files/commit'],
+    ] as const) {
+      expect((await stranger.request(method, scene.base + path, Buffer.alloc(MIB))).status).toBe(403);
+    }
+  });
+});
