@@ -30,17 +30,16 @@ export class CatalogService {
     return [...this.tools.values()].map(({ contract }) => contract);
   }
 
-  /** What is wrong with the arguments of a call. The tool must exist. */
+  /** What is wrong with the arguments of a call; nothing where there is no such tool, or no longer. */
   argumentFaults(name: string, args: Json): SchemaFault[] {
-    const { contract, request } = this.tools.get(name)!;
-    return contract.executionLocation === 'server'
-      ? this.runner.faultsOf(name, args)
-      : request.faultsOf(args);
+    const tool = this.tools.get(name);
+    if (tool?.contract.executionLocation === 'server') return this.runner.faultsOf(name, args);
+    return tool?.request.faultsOf(args) ?? [];
   }
 
-  /** What is wrong with a result that a client sent. The tool must exist. */
+  /** What is wrong with a result that a client sent; the same. */
   resultFaults(name: string, result: Json): SchemaFault[] {
-    return this.tools.get(name)!.response.faultsOf(result);
+    return this.tools.get(name)?.response.faultsOf(result) ?? [];
   }
 }
 

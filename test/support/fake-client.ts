@@ -32,8 +32,6 @@ export class FakeClient {
   readonly notices: string[] = [];
   /** What `tool:call` is answered with; null: not at all. */
   answer: Ack | null = { ok: true };
-  /** Everything that came over the socket, in its order. */
-  readonly heard: string[] = [];
   closedBecause: string | null = null;
 
   private constructor(readonly socket: RelayTestSocket) {
@@ -45,7 +43,6 @@ export class FakeClient {
       this.cancels.push(cancel);
       ack({ ok: true });
     });
-    socket.onAny((event: string) => this.heard.push(event));
     socket.on('disconnect', (reason) => (this.closedBecause = reason));
     for (const event of ['server:draining', 'auth:expiring', 'client:replaced'] as const) {
       socket.on(event, () => this.notices.push(event));

@@ -9,7 +9,8 @@ import type {
 import type { Settings } from '../../src/config.js';
 import { FakeClient, type FakeClientOptions } from './fake-client.js';
 import { checkInvariants, readTrail } from './invariants.js';
-import { type Answer, startTestServer, type TestServer, type TestUser } from './server.js';
+import { type Answer, startTestServer, type TestServer } from './server.js';
+import { TestUser } from './test-user.js';
 import { waitFor } from './wait-for.js';
 
 type TurnAnswer = Answer<InvokeResult<TurnEnvelope>>;
@@ -41,6 +42,12 @@ export class RelayScene {
     const { id } = await user.createWorkspace();
     const { body } = await user.post<Session>(`/workspaces/${id}/sessions`, {});
     return new RelayScene(server, user, id, body, ownsServer);
+  }
+
+  /** The same user, workspace and session on a server that has started over the same data. */
+  movedTo(server: TestServer): RelayScene {
+    const user = new TestUser(server, this.user.credentials);
+    return new RelayScene(server, user, this.workspaceId, this.session, false);
   }
 
   get base(): string {

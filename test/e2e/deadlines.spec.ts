@@ -1,0 +1,132 @@
+import { startTestServer } from '../support/server.js';
+import { createCall, RelayScene } from '../support/relay-scene.js';
+import { readTrail } from '../support/invariants.js';
+
+describe('a deadline', () => {
+  let scene: RelayScene;
+  beforeEach(async () => {
+    scene = await RelayScene.start({ deliveryMs: 300, approvalMs: 300, executionMs: 300, graceMs: 0 });
+  });
+  afterEach(() => scene.close());
+
+  const timedOut = (code: string) => ({ status: 'timed_out', result: null, error: { code } });
+
+  it('ends a call that no client takes', async () => {
+    const { body } = await scene.post([createCall('a')], { waitMs: 3_000 });
+    expect(body.result).toMatchObject({ kind: 'final', status: 'completed' });
+    expect(body.result.toolResults).toMatchObject([timedOut('DELIVERY_TIMEOUT')]);
+    const [event] = await readTrail(scene.user, scene.workspaceId, '&event=Tool.CreateFile.TimedOut');
+    expect(event).toMatchObject({
+      actor: { userId: scene.user.id, clientId: null },
+      fields: { errorCode: 'DELIVERY_TIMEOUT' },
+    });
+  });
+
+  it('ends a call that its client does not acknowledge', async () => {
+    const client = await scene.client();
+    client.answer = null;
+    const { body } = await scene.post([createCall('a')], { waitMs: 3_000 });
+    expect(body.result.toolResults).toMatchObject([timedOut('DELIVERY_TIMEOUT')]);
+    expect(client.cancels).toEqual([{ callId: client.calls[0]!.callId, reason: 'timed_out' }]);
+  });
+
+  it('ends a call that nobody approves, as if they had been asked or not', async () => {
+    const client = await scene.client();
+    const waiting = scene.post([createCall('a'), createCall('b')], { waitMs: 3_000 });
+    await client.status(await client.delivery(), 'awaiting_approval');
+    await client.delivery(2);
+    const { body } = await waiting;
+    expect(body.result.toolResults).toMatchObject([
+      timedOut('APPROVAL_TIMEOUT'),
+      timedOut('APPROVAL_TIMEOUT'),
+    ]);
+    expect(client.cancels.map(({ reason }) => reason)).toEqual(['timed_out', 'timed_out']);
+    expect(await client.report(client.calls[0]!)).toMatchObject({
+      ok: false,
+      error: { code: 'LATE_RESULT' },
+    });
+  });
+
+  it('ends a call that runs too long', async () => {
+    const client = await scene.client();
+    const waiting = scene.post([createCall('a')], { waitMs: 3_000 });
+    await client.status(await client.delivery(), 'running');
+    expect((await waiting).body.result.toolResults).toMatchObject([timedOut('EXECUTION_TIMEOUT')]);
+  });
+
+  it('is the turn’s own where the turn asks for it', async () => {
+    const timeouts = { deliveryMs: 60_000, approvalMs: 70_000, executionMs: 80_000 };
+    const client = await scene.client();
+    const before = Date.now();
+    const { turnId } = (await scene.post([createCall('a')], { timeouts })).body.result;
+    const call = await client.delivery();
+    await client.status(call, 'running');
+    const { deadlines } = (await scene.calls(turnId)).a as { deadlines: Record<string, string> };
+    const after = Date.now();
+    for (const [name, ms] of [
+      ['deliveryAt', 60_000],
+      ['approvalAt', 70_000],
+      ['executionAt', 80_000],
+    ] as const) {
+      expect(Date.parse(deadlines[name]!)).toBeGreaterThanOrEqual(before + ms);
+      expect(Date.parse(deadlines[name]!)).toBeLessThanOrEqual(after + ms);
+    }
+    expect(call.deadlines).toMatchObject({
+      deliveryAt: deadlines.deliveryAt,
+      approvalAt: null,
+      executionAt: null,
+    });
+    await client.report(call);
+  });
+
+  it('stops each call for itself', async () => {
+    const client = await scene.client();
+    const waiting = scene.post([createCall('a'), createCall('b')], { waitMs: 3_000 });
+    await client.delivery(2);
+    await client.report(client.calls[0]!);
+    const { body } = await waiting;
+    expect(body.result.toolResults).toMatchObject([{ status: 'succeeded' }, timedOut('APPROVAL_TIMEOUT')]);
+  });
+});
+
+describe('a server that starts over what another has left', () => {
+  it('ends what ran out meanwhile, gives back what was not acknowledged, and waits for the rest', async () => {
+    const first = await RelayScene.start({ graceMs: 200 });
+    const { dataDir } = first.server;
+    const client = await first.client();
+    const { turnId: overdue } = (await first.post([createCall('overdue')], { timeouts: { approvalMs: 400 } }))
+      .body.result;
+    await client.delivery();
+    await first.untilCall(overdue, 'overdue', 'acknowledged');
+    const { turnId: kept } = (await first.post([createCall('kept')])).body.result;
+    await client.delivery(2);
+    await first.untilCall(kept, 'kept', 'acknowledged');
+    client.answer = null;
+    const { turnId: lost } = (await first.post([createCall('lost')])).body.result;
+    await client.delivery(3);
+    await first.server.app.close();
+
+    await new Promise((resolve) => setTimeout(resolve, 400));
+    const server = await startTestServer({ config: { dataDir, graceMs: 200 } });
+    try {
+      const scene = first.movedTo(server);
+      expect(((await scene.calls(overdue, 5_000)).overdue as { error: unknown }).error).toMatchObject({
+        code: 'APPROVAL_TIMEOUT',
+      });
+      const other = await scene.client({ clientId: 'editor-2' });
+      expect(await other.delivery()).toMatchObject({ toolCallId: 'lost', attempt: 2 });
+      expect((await scene.calls(kept)).kept).toMatchObject({ status: 'acknowledged', clientId: 'editor-1' });
+      await other.report(other.calls[0]!);
+      expect((await scene.get(lost)).body.result.kind).toBe('final');
+      const back = await scene.client({}, [
+        { turnId: kept, callId: client.calls[1]!.callId, attempt: 1, state: 'running' },
+      ]);
+      await back.report(client.calls[1]!);
+      expect((await scene.get(kept)).body.result.kind).toBe('final');
+      await scene.close();
+    } finally {
+      await server.close();
+      await first.server.close();
+    }
+  });
+});

@@ -1,0 +1,242 @@
+import type { ToolCallDelivery } from '@patchbay/protocol';
+import { randomUUID } from 'node:crypto';
+import { createdResult, type FakeClient } from '../support/fake-client.js';
+import { readTrail } from '../support/invariants.js';
+import { createCall, RelayScene } from '../support/relay-scene.js';
+import { startTestServer, type TestServer, type TestUser } from '../support/server.js';
+
+const APPROVAL = { decision: 'allow', by: 'ada', at: '2025-06-01T12:00:00Z' };
+const EDITED = { path: 'better.txt', content: 'secret content' };
+
+describe('the result of a call', () => {
+  let server: TestServer;
+  let user: TestUser;
+  let scene: RelayScene;
+  let client: FakeClient;
+  let turnId: string;
+  let call: ToolCallDelivery;
+  beforeAll(async () => {
+    server = await startTestServer();
+    user = await server.register();
+  });
+  beforeEach(async () => {
+    scene = await RelayScene.on(server, user);
+    client = await scene.client();
+    turnId = (await scene.post([createCall('c')])).body.result.turnId;
+    call = await client.delivery();
+    await scene.untilCall(turnId, 'c', 'acknowledged');
+  });
+  afterEach(() => scene.close());
+  afterAll(() => server.close());
+
+  const refused = (code: string, message: unknown = expect.any(String)) => ({
+    ok: false,
+    error: { code, message },
+  });
+  const ended = async () => (await scene.calls(turnId)).c;
+  const result = createdResult({ arguments: { path: 'c.txt' } });
+
+  it('is kept as it came', async () => {
+    await client.report(call, { executionMs: 12, approval: APPROVAL });
+    expect(await ended()).toEqual({
+      toolCallId: 'c',
+      callId: call.callId,
+      name: 'workspace_create_file',
+      status: 'succeeded',
+      result: createdResult(call),
+      error: null,
+      executionMs: 12,
+      endedAt: expect.stringMatching(/^\d{4}-.*Z$/) as string,
+    });
+  });
+
+  it('that reports failure makes the call fail with its code, the payload kept', async () => {
+    const failure = {
+      success: false,
+      message: 'There is such a file already.',
+      path: 'c.txt',
+      sizeBytes: 0,
+      hash: '',
+      created: false,
+      overwritten: false,
+      errorCode: 'FileExists',
+    };
+    expect(await client.report(call, { result: failure })).toEqual({ ok: true });
+    expect(await ended()).toMatchObject({
+      status: 'failed',
+      result: failure,
+      error: { code: 'FileExists', message: 'There is such a file already.' },
+    });
+  });
+
+  it.each([
+    ['nothing', null],
+    ['no result at all', undefined],
+    ['a string', 'done'],
+    ['a missing property', { ...result, hash: undefined }],
+    ['a property more', { ...result, extra: 1 }],
+    ['a wrong type', { ...result, sizeBytes: '3' }],
+    ['success with a code', { ...result, errorCode: 'FileExists' }],
+    ['failure without a code', { ...result, success: false }],
+    ['failure with a code of its own', { ...result, success: false, errorCode: 'Oops' }],
+  ])('that is %s is refused, and the call stays open', async (_, broken) => {
+    expect(await client.report(call, { result: broken })).toMatchObject(
+      refused('VALIDATION_ERROR', expect.stringContaining('workspace_create_file') as string),
+    );
+    expect(await ended()).toMatchObject({ status: 'acknowledged' });
+    expect(await client.report(call)).toEqual({ ok: true });
+    expect(await scene.steps('c')).toEqual(['Accepted', 'Forwarded', 'Acknowledged', 'ResultReceived']);
+  });
+
+  it('that comes again is a duplicate, whatever its attempt, time and executionMs', async () => {
+    await client.report(call, { approval: APPROVAL });
+    const approval = { ...APPROVAL, at: '2030-01-01T00:00:00.000Z' };
+    expect(await client.report(call, { approval, attempt: 7, executionMs: 99 })).toEqual({
+      ok: true,
+      duplicate: true,
+    });
+    expect(await ended()).toMatchObject({ executionMs: 3 });
+    expect((await scene.steps('c')).slice(-2)).toEqual(['ResultReceived', 'DuplicateResult']);
+  });
+
+  it('that comes many times at once is taken once', async () => {
+    const answers = await Promise.all(Array.from({ length: 5 }, () => client.report(call)));
+    expect(answers.filter((answer) => answer.ok && answer.duplicate)).toHaveLength(4);
+    expect(answers.every(({ ok }) => ok)).toBe(true);
+  });
+
+  it.each([
+    ['another result', { result: { ...result, path: 'd.txt' } }],
+    ['another decision', { approval: { ...APPROVAL, decision: 'allow_always' } }],
+  ])('that comes with %s after the end is a conflict', async (_, change) => {
+    await client.report(call, { approval: APPROVAL });
+    expect(await client.report(call, { approval: APPROVAL, ...change })).toMatchObject(refused('CONFLICT'));
+    expect((await scene.steps('c')).slice(-2)).toEqual(['ResultReceived', 'LateResult']);
+  });
+
+  it('counts whatever its attempt', async () => {
+    expect(await client.report(call, { attempt: 42 })).toEqual({ ok: true });
+  });
+
+  it('may be a denial, with the person’s note', async () => {
+    const approval = { ...APPROVAL, decision: 'deny', note: 'Not in this folder.' };
+    expect(await client.report(call, { result, approval })).toMatchObject(refused('VALIDATION_ERROR'));
+    expect(await client.report(call, { result: null, approval })).toEqual({ ok: true });
+    expect(await ended()).toMatchObject({
+      status: 'denied',
+      result: null,
+      error: { code: 'DENIED', message: 'Not in this folder.' },
+    });
+    const [denied] = await readTrail(user, scene.workspaceId, '&event=Tool.CreateFile.Denied');
+    expect(denied!.fields).toMatchObject({
+      success: false,
+      errorCode: 'DENIED',
+      approval: { by: 'ada', note: approval.note },
+    });
+  });
+
+  it('may be a denial without a reason', async () => {
+    await client.report(call, { result: null, approval: { ...APPROVAL, decision: 'deny', note: ' ' } });
+    expect(await ended()).toMatchObject({
+      status: 'denied',
+      error: { message: 'The user denied this call.' },
+    });
+  });
+
+  it('of edited arguments says which, and they keep to the schema', async () => {
+    const edit = { ...APPROVAL, decision: 'edit' };
+    for (const approval of [
+      edit,
+      { ...edit, editedArguments: null },
+      { ...edit, editedArguments: { path: 'x' } },
+    ]) {
+      expect(await client.report(call, { approval })).toMatchObject(refused('VALIDATION_ERROR'));
+    }
+    const about = { ...result, path: 'better.txt' };
+    expect(
+      await client.report(call, { result: about, approval: { ...edit, editedArguments: EDITED } }),
+    ).toEqual({ ok: true });
+    const [event] = await readTrail(user, scene.workspaceId, '&event=Tool.CreateFile.ResultReceived');
+    expect(event!.fields).toMatchObject({
+      path: 'better.txt',
+      approval: {
+        decision: 'edit',
+        edited: {
+          path: 'better.txt',
+          overwrite: false,
+          sha256: expect.stringMatching(/^[0-9a-f]{64}$/) as string,
+        },
+      },
+    });
+    expect(JSON.stringify(event)).not.toContain('secret content');
+  });
+
+  it('of a call that is nobody’s or another’s is not found', async () => {
+    const other = await server.register();
+    await user.addMember(scene.workspaceId, other);
+    const foreign = await scene.client({ token: other.token, clientId: 'editor-1' });
+    const foreignPlace = await RelayScene.on(server, user);
+    const elsewhere = await foreignPlace.client();
+    for (const answer of [
+      await foreign.report(call),
+      await foreign.status(call, 'running'),
+      await elsewhere.report(call),
+      await client.report({ ...call, callId: randomUUID() }),
+      await client.report({ ...call, turnId: 'another' }),
+    ]) {
+      expect(answer).toMatchObject(refused('NOT_FOUND'));
+    }
+    await client.report(call);
+    expect(await foreign.report(call)).toMatchObject(refused('NOT_FOUND'));
+    expect(await client.report({ ...call, turnId: 'another' })).toMatchObject(refused('NOT_FOUND'));
+    expect(await scene.steps('c')).not.toContain('LateResult');
+    await foreignPlace.close();
+  });
+
+  it('from a client of the same user that does not hold the call is a conflict, and recorded', async () => {
+    const second = await scene.client({ clientId: 'editor-2' });
+    expect(await second.report(call)).toMatchObject(refused('CONFLICT'));
+    expect(await second.status(call, 'running')).toMatchObject(refused('CONFLICT'));
+    const [late] = await readTrail(user, scene.workspaceId, '&event=Tool.CreateFile.LateResult');
+    expect(late).toMatchObject({
+      actor: { userId: user.id, clientId: 'editor-2' },
+      fields: { success: true, path: 'c.txt' },
+    });
+    await client.report(call);
+  });
+
+  it('of a call that failed its validation is refused', async () => {
+    const { body } = await scene.post([{ toolCallId: 'bad', name: 'nothing', arguments: {} }]);
+    const { callId, turnId: rejected } = { ...body.result.toolResults[0]!, turnId: body.result.turnId };
+    expect(await client.report({ ...call, callId, turnId: rejected })).toMatchObject(refused('CONFLICT'));
+    await client.report(call);
+  });
+
+  it('may follow its steps, which are told in their order', async () => {
+    await client.status(call, 'awaiting_approval', 'asking Ada');
+    await client.status(call, 'running');
+    expect(await client.status(call, 'awaiting_approval')).toEqual({ ok: true });
+    expect(await ended()).toMatchObject({ status: 'running', clientId: 'editor-1', attempt: 1 });
+    await client.report(call);
+    expect(await scene.steps('c')).toEqual([
+      'Accepted',
+      'Forwarded',
+      'Acknowledged',
+      'AwaitingApproval',
+      'Running',
+      'ResultReceived',
+    ]);
+    const [asked] = await readTrail(user, scene.workspaceId, '&event=Tool.CreateFile.AwaitingApproval');
+    expect(asked!.fields).toMatchObject({ note: 'asking Ada' });
+  });
+
+  it('that breaks the bounds of its envelope is refused with every fault', async () => {
+    const answer = await client.report(call, {
+      executionMs: -1,
+      approval: { decision: 'maybe', by: '', at: 'noon', why: 1 },
+      outcome: 'good',
+    });
+    expect(answer).toMatchObject(refused('VALIDATION_ERROR'));
+    await client.report(call);
+  });
+});

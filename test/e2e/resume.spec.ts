@@ -1,0 +1,266 @@
+import { randomUUID } from 'node:crypto';
+import type { ResumeAnswer, ResumeEntry, ToolCallDelivery } from '@patchbay/protocol';
+import { createdResult, FakeClient, journalEntry } from '../support/fake-client.js';
+import { readTrail } from '../support/invariants.js';
+import { createCall, RelayScene } from '../support/relay-scene.js';
+import { startTestServer, type TestServer, type TestUser } from '../support/server.js';
+import { waitFor } from '../support/wait-for.js';
+
+const GRACE_MS = 150;
+
+describe('a client that returns', () => {
+  let server: TestServer;
+  let user: TestUser;
+  let scene: RelayScene;
+  beforeAll(async () => {
+    server = await startTestServer({ config: { graceMs: GRACE_MS } });
+    user = await server.register();
+  });
+  beforeEach(async () => void (scene = await RelayScene.on(server, user)));
+  afterEach(() => scene.close());
+  afterAll(() => server.close());
+
+  /** Has a client take calls in a status, then lose its connection. */
+  async function dropped(
+    status: 'forwarded' | 'acknowledged' | 'awaiting_approval' | 'running',
+    ...ids: string[]
+  ): Promise<{ turnId: string; calls: ToolCallDelivery[] }> {
+    const client = await scene.client();
+    if (status === 'forwarded') client.answer = null;
+    const { turnId } = (await scene.post(ids.map((id) => createCall(id)))).body.result;
+    await client.delivery(ids.length);
+    for (const call of client.calls) {
+      if (status === 'awaiting_approval' || status === 'running') await client.status(call, status);
+      await scene.untilCall(turnId, call.toolCallId, status);
+    }
+    client.close();
+    return { turnId, calls: client.calls };
+  }
+  async function back(
+    journal: ResumeEntry[],
+  ): Promise<{ client: FakeClient; answer: ResumeAnswer & { ok: true } }> {
+    const client = await FakeClient.connect(scene.clientOptions());
+    scene.clients.push(client);
+    return { client, answer: (await client.resume(journal)) as ResumeAnswer & { ok: true } };
+  }
+  const finished = (call: ToolCallDelivery, more: Partial<ResumeEntry> = {}) =>
+    journalEntry(call, 'succeeded', { result: createdResult(call), executionMs: 4, ...more });
+
+  it('is sent nothing before its resume is answered, and may say nothing else before', async () => {
+    await scene.post([createCall('a')]);
+    const client = await FakeClient.connect(scene.clientOptions());
+    scene.clients.push(client);
+    const call = { turnId: 't', callId: randomUUID(), attempt: 1, status: 'running' };
+    for (const event of ['tool:status', 'tool:result']) {
+      expect(await client.send(event, call)).toMatchObject({ ok: false, error: { code: 'CONFLICT' } });
+    }
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(client.calls).toEqual([]);
+    const callsBefore = await new Promise((resolve) => {
+      client.socket.emit('client:resume', [], () => resolve(client.calls.length));
+    });
+    expect(callsBefore).toBe(0);
+    await client.report(await client.delivery());
+  });
+
+  it.each(['forwarded', 'acknowledged', 'awaiting_approval', 'running'] as const)(
+    'without a call that was %s is sent it again, at once and as one more attempt',
+    async (status) => {
+      const { turnId, calls } = await dropped(status, 'a');
+      const { client, answer } = await back([]);
+      expect(answer).toEqual({ ok: true, forget: [], resume: [] });
+      const again = await client.delivery();
+      expect(again).toEqual({ ...calls[0], attempt: 2, deadlines: again.deadlines });
+      expect(again.deadlines.deliveryAt).toBe(calls[0]!.deadlines.deliveryAt);
+      expect(again.deadlines.approvalAt === null).toBe(status === 'forwarded');
+      await client.report(again);
+      expect((await scene.calls(turnId)).a!.status).toBe('succeeded');
+      const steps = await scene.steps('a');
+      expect(steps.slice(steps.indexOf('Released'))).toEqual([
+        'Released',
+        'Forwarded',
+        'Acknowledged',
+        'ResultReceived',
+      ]);
+      const [released] = await readTrail(user, scene.workspaceId, '&event=Tool.CreateFile.Released');
+      // Under the short grace of these tests an unacknowledged call may be free already when its client is back.
+      expect(released!.fields.reason).toMatch(
+        status === 'forwarded' ? /^(unknown_to_client|client_left)$/ : /^unknown_to_client$/,
+      );
+    },
+  );
+
+  it.each([
+    ['forwarded', 'acknowledged'],
+    ['forwarded', 'running'],
+    ['acknowledged', 'awaiting_approval'],
+    ['running', 'acknowledged'],
+    ['running', 'running'],
+  ] as const)(
+    'with a call that was %s and is %s in its journal carries on with it',
+    async (before, state) => {
+      const { turnId, calls } = await dropped(before, 'a');
+      const { client, answer } = await back([journalEntry(calls[0]!, state)]);
+      expect(answer).toEqual({ ok: true, forget: [], resume: [calls[0]!.callId] });
+      expect((await scene.calls(turnId)).a!.status).toBe(before === 'running' ? 'running' : state);
+      expect(await client.report(calls[0]!)).toEqual({ ok: true });
+      expect(client.calls).toEqual([]);
+    },
+  );
+
+  it('with finished calls has them taken', async () => {
+    const { turnId, calls } = await dropped('running', 'a', 'b', 'c');
+    const [a, b, c] = calls as [ToolCallDelivery, ToolCallDelivery, ToolCallDelivery];
+    const approval = { decision: 'deny' as const, by: 'ada', at: '2025-06-01T12:00:00Z', note: 'no' };
+    const failure = { ...createdResult(b), success: false, created: false, errorCode: 'WriteFailed' };
+    const { answer } = await back([
+      finished(a),
+      journalEntry(b, 'failed', { result: failure }),
+      journalEntry(c, 'denied', { result: null, approval }),
+    ]);
+    expect(answer.resume).toEqual([]);
+    expect([...answer.forget].sort()).toEqual([a.callId, b.callId, c.callId].sort());
+    expect((await scene.get(turnId)).body.result.toolResults).toMatchObject([
+      { status: 'succeeded', result: createdResult(a), executionMs: 4 },
+      { status: 'failed', error: { code: 'WriteFailed' } },
+      { status: 'denied', error: { message: 'no' } },
+    ]);
+  });
+
+  it('with a finished call whose result breaks the schema carries on with it', async () => {
+    const { turnId, calls } = await dropped('acknowledged', 'a');
+    const { client, answer } = await back([
+      journalEntry(calls[0]!, 'succeeded', { result: { success: true } }),
+    ]);
+    expect(answer).toEqual({ ok: true, forget: [], resume: [calls[0]!.callId] });
+    expect((await scene.calls(turnId)).a!.status).toBe('running');
+    expect(await client.report(calls[0]!)).toEqual({ ok: true });
+  });
+
+  it('with what ended meanwhile is told to forget it; a result of it is recorded as late', async () => {
+    const { turnId, calls } = await dropped('running', 'a', 'b');
+    await scene.cancel(turnId);
+    const { answer } = await back([finished(calls[0]!), journalEntry(calls[1]!, 'running')]);
+    expect(answer).toEqual({ ok: true, forget: calls.map(({ callId }) => callId), resume: [] });
+    expect((await scene.steps('a')).at(-1)).toBe('LateResult');
+    expect((await scene.steps('b')).at(-1)).toBe('Cancelled');
+  });
+
+  it('with a result that the server has already is told to forget it', async () => {
+    const first = await scene.client();
+    await scene.post([createCall('a')]);
+    const call = await first.delivery();
+    await first.report(call);
+    first.close();
+    const { answer } = await back([finished(call)]);
+    expect(answer).toEqual({ ok: true, forget: [call.callId], resume: [] });
+    expect((await scene.steps('a')).at(-1)).toBe('DuplicateResult');
+  });
+
+  it('with a call that another client holds by now is told to forget it', async () => {
+    const { calls } = await dropped('forwarded', 'a');
+    const second = await scene.client({ clientId: 'editor-2' });
+    const taken = await second.delivery();
+    expect(taken.attempt).toBe(2);
+    expect((await back([journalEntry(calls[0]!, 'running')])).answer.forget).toEqual([calls[0]!.callId]);
+    scene.clients.at(-1)!.close();
+    expect((await back([finished(calls[0]!)])).answer.forget).toEqual([calls[0]!.callId]);
+    expect((await scene.steps('a')).at(-1)).toBe('LateResult');
+    await second.report(taken);
+  });
+
+  it('with a call that went back to pending takes it up again, unless it is another’s', async () => {
+    const { turnId, calls } = await dropped('forwarded', 'a');
+    await scene.untilCall(turnId, 'a', 'pending');
+    const { client, answer } = await back([journalEntry(calls[0]!, 'running')]);
+    expect(answer.resume).toEqual([calls[0]!.callId]);
+    expect((await scene.calls(turnId)).a).toMatchObject({
+      status: 'running',
+      clientId: 'editor-1',
+      attempt: 1,
+    });
+    await client.report(calls[0]!);
+    expect(client.calls).toEqual([]);
+  });
+
+  it('with calls that nobody knows, or that are another user’s, is told to forget them', async () => {
+    const other = await server.register();
+    await user.addMember(scene.workspaceId, other);
+    const { calls, turnId } = await dropped('running', 'a');
+    const foreign = await FakeClient.connect(scene.clientOptions({ token: other.token }));
+    scene.clients.push(foreign);
+    const unknown = { turnId: 'x', callId: randomUUID(), attempt: 1, state: 'running' as const };
+    expect(await foreign.resume([unknown, finished(calls[0]!)])).toEqual({
+      ok: true,
+      forget: [unknown.callId, calls[0]!.callId],
+      resume: [],
+    });
+    expect((await scene.calls(turnId)).a!.status).toBe('running');
+  });
+
+  it('with a call that was never sent to it is told to forget it', async () => {
+    const { result } = (await scene.post([createCall('a')])).body;
+    const { callId } = result.toolCalls[0]!;
+    const entry = { turnId: result.turnId, callId, attempt: 1, state: 'running' as const };
+    const { client, answer } = await back([entry]);
+    expect(answer).toEqual({ ok: true, forget: [callId], resume: [] });
+    await client.report(await client.delivery());
+  });
+
+  it('with a finished call of a tool that is gone is told to forget it, and the rest goes on', async () => {
+    const { result } = (await scene.post([{ toolCallId: 'gone', name: 'nothing', arguments: {} }])).body;
+    const { callId } = result.toolResults[0]!;
+    const entry = { turnId: result.turnId, callId, attempt: 1, state: 'succeeded' as const, result: {} };
+    expect((await back([entry])).answer).toEqual({ ok: true, forget: [callId], resume: [] });
+  });
+
+  it('fills its window with what it carries on with', async () => {
+    const first = await scene.client({ maxInFlight: 2 });
+    await scene.post(['a', 'b', 'c'].map((id) => createCall(id)));
+    await first.delivery(2);
+    await waitFor(async () => (await scene.steps('b')).includes('Acknowledged'), 'b acknowledged');
+    first.close();
+    const journal = first.calls.map((call) => journalEntry(call, 'running'));
+    const client = await scene.client({ maxInFlight: 2 }, journal);
+    await client.send('tool:status', {});
+    expect(client.calls).toEqual([]);
+    await client.report(first.calls[0]!);
+    expect((await client.delivery()).toolCallId).toBe('c');
+  });
+
+  it('may send its journal again when it was refused', async () => {
+    const client = await FakeClient.connect(scene.clientOptions());
+    scene.clients.push(client);
+    const entry = { turnId: 't', callId: randomUUID(), attempt: 1, state: 'running' };
+    const journals: unknown[] = [
+      null,
+      {},
+      'x',
+      [null],
+      [[]],
+      [{ ...entry, state: 'resting' }],
+      [{ ...entry, callId: 'x' }],
+      [{ ...entry, attempt: 0 }],
+      [{ ...entry, extra: 1 }],
+      Array.from({ length: 1_001 }, () => ({ ...entry, callId: randomUUID() })),
+    ];
+    for (const journal of journals) {
+      expect(await client.send('client:resume', journal)).toMatchObject({
+        ok: false,
+        error: { code: 'VALIDATION_ERROR' },
+      });
+    }
+    expect(await client.resume([])).toEqual({ ok: true, forget: [], resume: [] });
+  });
+
+  it('may bring a full journal', async () => {
+    const journal = Array.from({ length: 1_000 }, () => ({
+      turnId: 't',
+      callId: randomUUID(),
+      attempt: 1,
+      state: 'running' as const,
+    }));
+    const { answer } = await back(journal);
+    expect(answer.forget).toHaveLength(1_000);
+  });
+});
