@@ -1,4 +1,4 @@
-import type { Approval, JsonObject, ToolCallDelivery } from '@patchbay/protocol';
+import type { Approval, JsonObject, PatchChange, ToolCallDelivery } from '@patchbay/protocol';
 
 /** One file as a call would leave it. */
 export interface FileProposal {
@@ -9,6 +9,17 @@ export interface FileProposal {
   after: string;
   /** Why a file that exists cannot be shown. */
   hidden?: 'binary' | 'too_large' | 'unreadable' | null;
+  /** Of a patch: single changes of it may be rejected, by naming them in the approval's `rejectedChangeIds`. */
+  patch?: PatchProposal;
+}
+
+/** How a patch proposes to change a file. */
+export interface PatchProposal {
+  /** What the model says it is for. */
+  label: string | null;
+  /** Unified; `before` and `after` say the same. */
+  diff: string;
+  changes: PatchChange[];
 }
 
 /** What a person is asked about. */

@@ -70,7 +70,7 @@ export function createFileTool(
   return {
     run(call, context) {
       const { path } = call.arguments;
-      return inOrder.run(typeof path === 'string' ? foldCase(path) : '', context.signal, () =>
+      return inOrder.run([typeof path === 'string' ? foldCase(path) : ''], context.signal, () =>
         propose(call, context),
       );
     },

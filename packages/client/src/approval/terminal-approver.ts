@@ -2,6 +2,7 @@ import { createInterface, type Interface } from 'node:readline/promises';
 import { styleText } from 'node:util';
 import type { Approval } from '@patchbay/protocol';
 import { rejectionOf, type ApprovalRequest, type Approver, type FileProposal } from './approver.js';
+import { chooseChanges } from './choose-changes.js';
 import { editText } from './edit-text.js';
 import { previewOf } from './preview.js';
 import { printable, printableLine } from './printable.js';
@@ -25,7 +26,7 @@ interface Draft {
   editedArguments: Approval['editedArguments'];
 }
 
-type Verdict = Pick<Approval, 'decision'> & { note?: string };
+type Verdict = Pick<Approval, 'decision' | 'rejectedChangeIds'> & { note?: string };
 /** Asks whatever it must; null asks for the decision again. */
 type Choice = (draft: Draft, request: ApprovalRequest, signal: AbortSignal) => Promise<Verdict | null>;
 
@@ -40,6 +41,7 @@ export class TerminalApprover implements Approver {
 
   private readonly choices = new Map<string, Choice>([
     ['y', async () => ({ decision: 'allow' })],
+    ['s', (draft, _request, signal) => this.select(draft, signal)],
     ['a', (_draft, request) => this.alwaysTool(request)],
     ['g', (draft, request, signal) => this.alwaysGlob(draft, request, signal)],
     ['e', (draft, request, signal) => this.edit(draft, request, signal)],
@@ -83,6 +85,22 @@ export class TerminalApprover implements Approver {
       if (signal.aborted) this.print(this.paint('yellow', `\n${reasonOf(signal)} Nothing is written.`));
       throw error;
     }
+  }
+
+  private async select({ files }: Draft, signal: AbortSignal): Promise<Verdict | null> {
+    const ids = files.flatMap(({ patch }) => patch?.changes.map(({ changeId }) => changeId) ?? []);
+    if (ids.length === 0) {
+      this.print('This call has no single changes to choose from.');
+      return null;
+    }
+    const rejectedChangeIds = await chooseChanges(files, {
+      output: this.output,
+      ask: (question) => this.question(question, signal),
+      print: (text) => this.print(text),
+    });
+    if (rejectedChangeIds.length === ids.length) return this.deny(signal);
+    this.print(`${ids.length - rejectedChangeIds.length} of ${ids.length} changes accepted.`);
+    return { decision: 'allow', ...(rejectedChangeIds.length > 0 && { rejectedChangeIds }) };
   }
 
   private async alwaysTool({ call }: ApprovalRequest): Promise<Verdict> {
@@ -148,7 +166,8 @@ export class TerminalApprover implements Approver {
 
   private prompt(request: ApprovalRequest): string {
     const edit = request.edit ? '[e]dit  ' : '';
-    return `[y]es  [a]lways this tool  always this [g]lob  ${edit}[v]iew all  [n]o > `;
+    const select = request.files.some(({ patch }) => patch) ? '[s]elect changes  ' : '';
+    return `[y]es  ${select}[a]lways this tool  always this [g]lob  ${edit}[v]iew all  [n]o > `;
   }
 
   /** The reader lives for one question: what was typed before it was asked answers nothing. */

@@ -1,6 +1,6 @@
 import type { Approval, PatchBatch, WritePatchResult } from '@patchbay/protocol';
 
-import { checkPatch } from './check-patch.js';
+import { checkPatch, type PatchedFile } from './check-patch.js';
 import { DEFAULT_MAX_FILE_BYTES, type WorkspaceContext } from './create-file.js';
 import { DocPathFinder } from './doc-path-finder.js';
 import { realFileSystem } from './file-system.js';
@@ -10,6 +10,7 @@ import { selectBatch, type SelectedBatch } from './patch-selection.js';
 import { PatchWrite } from './patch-write.js';
 import { removeTempFiles } from './recover-create-file.js';
 import { type FileOutcome, resultOf } from './write-patch-result.js';
+import type { LocatedPath } from './workspace-roots.js';
 import type { WriteLog } from './write-log.js';
 
 /** The editor that a client lives in. */
@@ -39,11 +40,10 @@ export async function executeWritePatch(
   log?: WriteLog,
 ): Promise<WritePatchResult> {
   const selected = selectBatch(batch, approval);
-  const { outcomes, writes } = await checkBatch(context, selected);
-  if (hasRefused(outcomes)) {
-    for (const index of writes.keys()) outcomes.set(index, { status: 'skipped', message: HELD_BACK });
-    return resultOf(selected, outcomes);
-  }
+  const checked = await checkBatch(context, selected);
+  const refusal = heldBack(selected, checked);
+  if (refusal) return refusal;
+  const { outcomes, writes } = checked;
   const files = [...writes.values()];
   const failed = files.length === 0 ? null : await writeAll(context, files, log);
   for (const [index, write] of writes) outcomes.set(index, outcomeOf(write, failed));
@@ -56,8 +56,12 @@ export interface CheckedBatch {
   writes: Map<number, PatchWrite>;
 }
 
-/** Looks at the disk and changes nothing. */
-export async function checkBatch(context: PatchContext, { files }: SelectedBatch): Promise<CheckedBatch> {
+/** Looks at the disk and changes nothing. `onSound` is shown each file that can be written. */
+export async function checkBatch(
+  context: PatchContext,
+  { files }: SelectedBatch,
+  onSound: (index: number, located: LocatedPath, patched: PatchedFile) => void = () => undefined,
+): Promise<CheckedBatch> {
   const fs = context.fs ?? realFileSystem;
   const maxFileBytes = context.maxFileBytes ?? DEFAULT_MAX_FILE_BYTES;
   const finder = new DocPathFinder(fs, context.roots);
@@ -70,6 +74,7 @@ export async function checkBatch(context: PatchContext, { files }: SelectedBatch
       const located = await finder.find(proposed.docPath);
       const patched = await checkPatch(fs, located, effective, maxFileBytes);
       const intent = PatchWrite.intentOf(proposed.filePatchId, located, patched);
+      onSound(index, located, patched);
       writes.set(index, new PatchWrite(fs, effective, intent, maxFileBytes));
     } catch (error) {
       const fault = toPatchFileFault(error);
@@ -89,8 +94,17 @@ const nothingLeft: FileOutcome = {
   message: 'The changes that were not rejected leave the file as it is.',
 };
 
-export function hasRefused(outcomes: ReadonlyMap<number, FileOutcome>): boolean {
-  return [...outcomes.values()].some(({ status }) => status === 'refused');
+/** The result of a batch with a file that cannot be patched: nothing of it is to be written. Null where all can. */
+export function heldBack(
+  selected: SelectedBatch,
+  { outcomes, writes }: CheckedBatch,
+): WritePatchResult | null {
+  if (![...outcomes.values()].some(({ status }) => status === 'refused')) return null;
+  const held: FileOutcome = { status: 'skipped', message: HELD_BACK };
+  return resultOf(
+    selected,
+    new Map([...outcomes, ...[...writes.keys()].map((index) => [index, held] as const)]),
+  );
 }
 
 /** Why the files were not all written; `left` could not be taken back. */

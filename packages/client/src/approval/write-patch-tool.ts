@@ -1,0 +1,144 @@
+import {
+  writePatch,
+  type Approval,
+  type PatchBatch,
+  type ToolCallDelivery,
+  type WritePatchResult,
+} from '@patchbay/protocol';
+import type { Journal } from '../journal/journal.js';
+import { recoverInterruptedPatches } from '../journal/recover-interrupted-patches.js';
+import type { ToolContext, ToolHandler, ToolOutcome } from '../sdk/tool-handler.js';
+import { rejectedChangeIds, selectBatch } from '../workspace/patch-selection.js';
+import { previewWritePatch, type PatchedFilePreview } from '../workspace/preview-write-patch.js';
+import { recoverWritePatch } from '../workspace/recover-write-patch.js';
+import { toJson } from '../workspace/write-patch-result.js';
+import { executeWritePatch, type PatchContext } from '../workspace/write-patch.js';
+import type { ApprovalRequest, Approver } from './approver.js';
+import { InOrder } from './in-order.js';
+import { uploadPatched } from './upload-patched.js';
+
+/** The client's log line of an executed batch, after that of a create (TUL-004 section 6.2). */
+export interface WritePatchExecuted {
+  event: 'Tool.WritePatch.Executed';
+  sessionId: string;
+  conversationId: string;
+  turnId: string;
+  toolCallId: string;
+  callId: string;
+  batchId: string;
+  /** Files of the batch, and how many of them were written. */
+  files: number;
+  applied: number;
+  success: boolean;
+  /** Of the first file that has one. */
+  errorCode: string | null;
+}
+
+/**
+ * `workspace_write_patch` as a RelayClient executes it: look, ask `approver`, write all files or none, upload them, tell
+ * `onExecuted`. A batch that cannot be applied (a file has changed) is answered without asking anyone.
+ */
+export function writePatchTool(
+  workspace: PatchContext,
+  approver: Approver,
+  onExecuted: (executed: WritePatchExecuted) => void = () => undefined,
+): ToolHandler {
+  const finish = (
+    call: ToolCallDelivery,
+    result: WritePatchResult,
+    approval: Approval | null,
+  ): ToolOutcome => {
+    onExecuted(executedLine(call, result));
+    return { result: toJson(result), approval };
+  };
+
+  const execute = async (call: ToolCallDelivery, context: ToolContext, approval: Approval | null) => {
+    const result = await executeWritePatch(workspace, batchOf(call), approval, context.writeLog);
+    return finish(call, await uploadPatched(workspace, call, result, context), approval);
+  };
+
+  const propose = async (call: ToolCallDelivery, context: ToolContext): Promise<ToolOutcome> => {
+    const { files, refusal } = await previewWritePatch(workspace, batchOf(call));
+    if (refusal) return finish(call, refusal, null);
+    await context.awaitApproval();
+    const approval = decided(batchOf(call), await approver.decide(requestOf(call, files), context.signal));
+    if (approval.decision === 'deny') return { result: null, approval };
+    await context.start(approval);
+    return execute(call, context, approval);
+  };
+
+  // Patches of one file are looked at one after the other: each is held against what the one before it left.
+  const inOrder = new InOrder();
+
+  return {
+    async run(call, context) {
+      const docPaths = batchOf(call).files.map(({ docPath }) => docPath);
+      return inOrder.run(docPaths, context.signal, () => propose(call, context));
+    },
+
+    async recover(call, context, interrupted) {
+      const recovery = await recoverWritePatch(workspace, batchOf(call), interrupted, context.writeLog);
+      if (recovery.outcome === 'not_written') return execute(call, context, interrupted.approval);
+      return finish(
+        call,
+        await uploadPatched(workspace, call, recovery.result, context),
+        interrupted.approval,
+      );
+    },
+  };
+}
+
+/**
+ * Settles the batches that were running when this client died, before it connects again: each is then written as a whole
+ * or not at all. Those that are written are uploaded and reported once the server still wants them.
+ */
+export async function settleInterruptedPatches(
+  journal: Journal,
+  workspace: PatchContext,
+  onExecuted: (executed: WritePatchExecuted) => void = () => undefined,
+): Promise<void> {
+  const interrupted = journal
+    .all()
+    .filter(({ state, call }) => state === 'running' && call?.name === writePatch.name);
+  await recoverInterruptedPatches(journal, workspace);
+  for (const { callId, call } of interrupted) {
+    const now = journal.get(callId);
+    if (call && now?.state === 'finished')
+      onExecuted(executedLine(call, now.result as unknown as WritePatchResult));
+  }
+}
+
+function batchOf({ callId, batch }: ToolCallDelivery): PatchBatch {
+  if (!batch) throw new Error(`The delivery of call ${callId} has no patch batch.`);
+  return batch;
+}
+
+/** A person who accepts nothing has refused the call (contract.md section 7). */
+function decided(batch: PatchBatch, approval: Approval): Approval {
+  if (approval.decision === 'deny') return approval;
+  const rejected = rejectedChangeIds(selectBatch(batch, approval));
+  const total = batch.files.reduce((sum, { changes }) => sum + changes.length, 0);
+  if (rejected.length < total) return approval;
+  const { by, at, note } = approval;
+  return { decision: 'deny', by, at, ...(note && { note }) };
+}
+
+function requestOf(call: ToolCallDelivery, files: readonly PatchedFilePreview[]): ApprovalRequest {
+  return {
+    call,
+    files: files.map(({ path, before, after, ...patch }) => ({ path, before, after, patch })),
+  };
+}
+
+function executedLine(call: ToolCallDelivery, result: WritePatchResult): WritePatchExecuted {
+  const { sessionId, conversationId, turnId, toolCallId, callId } = call;
+  const { batchId, files, success } = result;
+  return {
+    event: 'Tool.WritePatch.Executed',
+    ...{ sessionId, conversationId, turnId, toolCallId, callId, batchId },
+    files: files.length,
+    applied: files.filter(({ status }) => status === 'applied').length,
+    success,
+    errorCode: files.find(({ errorCode }) => errorCode !== null)?.errorCode ?? null,
+  };
+}
