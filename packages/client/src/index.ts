@@ -1,5 +1,6 @@
 export { PatchbayClient, type PatchbayClientOptions } from './sdk/patchbay-client.js';
 export * from './sdk/workspace-client.js';
+export * from './sdk/workspace-files.js';
 export { PatchbayError, type PatchbayErrorCode } from './sdk/errors.js';
 export { MemoryTokenStore, type Tokens, type TokenStore } from './sdk/tokens.js';
 export { RelayClient, type RelayClientOptions } from './sdk/relay-client.js';

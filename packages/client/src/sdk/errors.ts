@@ -6,6 +6,8 @@ export type PatchbayErrorCode = ErrorCode | 'NETWORK';
 /** Every refusal and every fault that the SDK reports. Branch on `code`; `message` is for people. */
 export class PatchbayError extends Error {
   override readonly name = 'PatchbayError';
+  /** For RATE_LIMITED: when the server wants to be asked again. */
+  retryAfterMs: number | null = null;
 
   /**
    * @param status HTTP status, 0 where there was none (network faults, relay events)
@@ -28,7 +30,17 @@ export function isTransient(error: unknown): boolean {
 }
 
 /** The error that an HTTP answer stands for; a body that is not ours (a proxy's page) is judged by its status. */
-export function errorFromAnswer(status: number, body: unknown): PatchbayError {
+export function errorFromAnswer(
+  status: number,
+  body: unknown,
+  retryAfterMs: number | null = null,
+): PatchbayError {
+  const error = judged(status, body);
+  if (error.code === 'RATE_LIMITED') error.retryAfterMs = retryAfterMs;
+  return error;
+}
+
+function judged(status: number, body: unknown): PatchbayError {
   if (isErrorBody(body)) return new PatchbayError(body.code, body.error, status, body.fields);
   const codes = Object.keys(ERRORS) as ErrorCode[];
   const known = codes.find((code) => ERRORS[code].status === status);

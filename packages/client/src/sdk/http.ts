@@ -8,6 +8,9 @@ import { tokensFrom, type Tokens, type TokenStore } from './tokens.js';
 const EXPIRY_MARGIN_MS = 5_000;
 const RETRY_DELAYS_MS = [200, 400, 800, 1_600, 3_200, 5_000];
 const ANSWER_TIMEOUT_MS = 30_000;
+const NOT_MODIFIED = 304;
+/** Longest that a server may tell a patient caller to wait at a time. */
+const MAX_RETRY_AFTER_MS = 120_000;
 
 export interface HttpRequest {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE';
@@ -15,6 +18,11 @@ export interface HttpRequest {
   path: string;
   query?: object;
   body?: object;
+  /** The body, as it is, in place of JSON. */
+  bytes?: Uint8Array;
+  headers?: Record<string, string>;
+  /** Where there are too many requests it waits as long as the server says, instead of failing. */
+  patient?: boolean;
   /** Repeating it changes nothing, so a network fault or a 503 is retried. Default: GET only. */
   idempotent?: boolean;
   /** Milliseconds that the server may hold the answer back. */
@@ -24,9 +32,17 @@ export interface HttpRequest {
   anonymous?: boolean;
 }
 
+/** An answer that is no JSON. */
+export interface BytesAnswer {
+  status: number;
+  headers: Headers;
+  bytes: Uint8Array;
+}
+
+type ReadAnswer<T> = (answer: Response) => Promise<T>;
 type Query = Record<string, string | number | boolean | null | undefined>;
 
-/** JSON over fetch, with the token kept fresh and idempotent requests retried. */
+/** JSON and bytes over fetch, with the token kept fresh and idempotent requests retried. */
 export class HttpTransport {
   private refreshing: Promise<Tokens | null> | null = null;
 
@@ -36,14 +52,27 @@ export class HttpTransport {
     private readonly retryDelaysMs: readonly number[] = RETRY_DELAYS_MS,
   ) {}
 
-  async request<T>(request: HttpRequest): Promise<T> {
+  request<T>(request: HttpRequest): Promise<T> {
+    return this.untilAnswered(request, async (answer) => parse(await answer.text()) as T);
+  }
+
+  /** The answer as bytes. */
+  requestBytes(request: HttpRequest): Promise<BytesAnswer> {
+    return this.untilAnswered(request, async (answer) => {
+      const bytes = new Uint8Array(await answer.arrayBuffer());
+      return { status: answer.status, headers: answer.headers, bytes };
+    });
+  }
+
+  private async untilAnswered<T>(request: HttpRequest, read: ReadAnswer<T>): Promise<T> {
     const retryable = request.idempotent ?? request.method === 'GET';
-    for (let attempt = 0; ; attempt++) {
+    for (let attempt = 0; ;) {
       try {
-        return (await this.authorised(request)) as T;
+        return await this.authorised(request, read);
       } catch (error) {
-        const delay = this.retryDelaysMs[attempt];
-        if (!retryable || delay === undefined || !isTransient(error)) throw error;
+        const told = request.patient && error instanceof PatchbayError ? error.retryAfterMs : null;
+        const delay = told ?? (retryable && isTransient(error) ? this.retryDelaysMs[attempt++] : undefined);
+        if (delay === undefined) throw error;
         await sleep(delay * (0.75 + Math.random() / 2), undefined, { signal: request.signal });
       }
     }
@@ -72,35 +101,30 @@ export class HttpTransport {
     });
   }
 
-  private async authorised(request: HttpRequest): Promise<unknown> {
-    if (request.anonymous) return this.send(request, null);
+  private async authorised<T>(request: HttpRequest, read: ReadAnswer<T>): Promise<T> {
+    if (request.anonymous) return this.send(request, null, read);
     const token = await this.accessToken();
     try {
-      return await this.send(request, token);
+      return await this.send(request, token, read);
     } catch (error) {
       if (!(error instanceof PatchbayError) || error.code !== 'INVALID_TOKEN') throw error;
       const fresh = await this.accessToken(token);
       if (fresh === token) throw error;
-      return this.send(request, fresh);
+      return this.send(request, fresh, read);
     }
   }
 
-  private async send(request: HttpRequest, token: string | null): Promise<unknown> {
+  private async send<T>(request: HttpRequest, token: string | null, read: ReadAnswer<T>): Promise<T> {
     const timeout = AbortSignal.timeout(ANSWER_TIMEOUT_MS + (request.waitMs ?? 0));
     try {
       const answer = await fetch(this.urlOf(request), {
         method: request.method,
-        headers: {
-          accept: 'application/json',
-          ...(request.body && { 'content-type': 'application/json' }),
-          ...(token !== null && { authorization: `Bearer ${token}` }),
-        },
-        ...(request.body && { body: JSON.stringify(request.body) }),
+        headers: headersOf(request, token),
+        ...bodyOf(request),
         signal: request.signal ? AbortSignal.any([request.signal, timeout]) : timeout,
       });
-      const body = parse(await answer.text());
-      if (!answer.ok) throw errorFromAnswer(answer.status, body);
-      return body;
+      if (!answer.ok && answer.status !== NOT_MODIFIED) throw await refusalOf(answer);
+      return await read(answer);
     } catch (error) {
       if (error instanceof PatchbayError) throw error;
       request.signal?.throwIfAborted();
@@ -125,6 +149,27 @@ export class HttpTransport {
 
 export function post(path: string, body: object = {}): HttpRequest {
   return { method: 'POST', path, body };
+}
+
+function headersOf({ body, bytes, headers }: HttpRequest, token: string | null): Record<string, string> {
+  return {
+    accept: 'application/json',
+    ...(body && { 'content-type': 'application/json' }),
+    ...(bytes && { 'content-type': 'application/octet-stream' }),
+    ...(token !== null && { authorization: `Bearer ${token}` }),
+    ...headers,
+  };
+}
+
+function bodyOf({ body, bytes }: HttpRequest): { body?: string | Uint8Array<ArrayBuffer> } {
+  if (bytes) return { body: bytes as Uint8Array<ArrayBuffer> };
+  return body ? { body: JSON.stringify(body) } : {};
+}
+
+async function refusalOf(answer: Response): Promise<PatchbayError> {
+  const seconds = Number(answer.headers.get('retry-after') ?? NaN);
+  const retryAfterMs = Number.isNaN(seconds) ? null : Math.min(seconds * 1000, MAX_RETRY_AFTER_MS);
+  return errorFromAnswer(answer.status, parse(await answer.text()), retryAfterMs);
 }
 
 function expiresSoon(tokens: Tokens): boolean {

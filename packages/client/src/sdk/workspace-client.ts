@@ -14,6 +14,7 @@ import type {
   Workspace,
 } from '@patchbay/protocol';
 import { post, type HttpRequest, type HttpTransport } from './http.js';
+import { WorkspaceFiles } from './workspace-files.js';
 
 /** How long one poll of `runTurn` lets the server hold its answer. */
 const POLL_MS = 30_000;
@@ -46,12 +47,17 @@ export interface AuditFilters {
   limit?: number;
 }
 
-/** One workspace over HTTP: its members, tools, sessions, turns and audit trail. From `PatchbayClient.workspace`. */
+/** One workspace over HTTP: its members, tools, files, sessions, turns and audit trail. From `PatchbayClient.workspace`. */
 export class WorkspaceClient {
+  /** Its Cloud files. */
+  readonly files: WorkspaceFiles;
+
   constructor(
     private readonly http: HttpTransport,
     readonly workspaceId: string,
-  ) {}
+  ) {
+    this.files = new WorkspaceFiles(http, workspaceId);
+  }
 
   /** FORBIDDEN unless the caller is a member. */
   get(): Promise<Workspace> {
