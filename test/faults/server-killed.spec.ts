@@ -28,6 +28,8 @@ describe('A server that is killed', () => {
       await scene.startServer();
       await scene.expectOnce('t1', editor);
       expect(await scene.attempts('t1')).toEqual([1, 2]);
+      const released = (await scene.trail('t1')).find(({ name }) => name === 'Tool.CreateFile.Released');
+      expect(released?.fields).toMatchObject({ reason: 'unknown_to_client' });
     }),
   );
 
