@@ -1,8 +1,9 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import {
   contentHash,
+  sha256,
   type Ack,
   type Approval,
   type CreateFileResult,
@@ -52,6 +53,7 @@ describe('createFileTool', () => {
   let journal: Journal;
   let person: Person;
   let executed: CreateFileExecuted[];
+  let warnings: string[];
   let uploads: FilePut[];
   let answerPut: (file: FilePut) => Ack<FilePutAnswer>;
 
@@ -62,6 +64,7 @@ describe('createFileTool', () => {
     journal = await Journal.open(home);
     person = new Person();
     executed = [];
+    warnings = [];
     uploads = [];
     answerPut = () => ({ ok: true, versionId: 'v', fileId: 'f' });
   });
@@ -79,7 +82,12 @@ describe('createFileTool', () => {
     putFile: async (file) => (uploads.push(file), answerPut(file)),
   });
   const tool = () => {
-    const handler = createFileTool({ roots }, person, (line) => executed.push(line));
+    const handler = createFileTool(
+      { roots },
+      person,
+      (line) => executed.push(line),
+      (line) => warnings.push(line),
+    );
     if (typeof handler === 'function') throw new Error('It must be able to recover.');
     return handler;
   };
@@ -125,6 +133,37 @@ describe('createFileTool', () => {
     expect(outcome.approval).toBeNull();
     expect(person.asked).toEqual([]);
     expect(executed).toMatchObject([{ success: false, errorCode }]);
+  });
+
+  it('sends what it wrote to the server, as it is spelt on disk', async () => {
+    await run(callOf('1', { path: 'Src/A.txt', content: 'one\r\n' }));
+    await run(callOf('2', { path: 'Src/A.txt', content: 'two\n', overwrite: true }));
+    const path = `/${basename(folder)}/Src/A.txt`;
+    const common = { path, docPath: path.slice(1).toLowerCase(), filePatchId: null };
+    expect(uploads).toEqual([
+      {
+        ...common,
+        ...{ callId: '1', content: Buffer.from('one\n'), sha256: sha256('one\n'), baseSha256: null },
+      },
+      {
+        ...common,
+        ...{
+          callId: '2',
+          content: Buffer.from('two\n'),
+          sha256: sha256('two\n'),
+          baseSha256: sha256('one\n'),
+        },
+      },
+    ]);
+    expect(warnings).toEqual([]);
+  });
+
+  it('has created a file that the server does not take, and warns', async () => {
+    answerPut = () => ({ ok: false, error: { code: 'STALE', message: 'Moved on.' } });
+    expect(resultOf(await run(callOf('1', { path: 'a.txt', content: 'x' })))).toMatchObject({
+      success: true,
+    });
+    expect(warnings).toEqual(['a.txt: It did not become the new Cloud file (STALE): Moved on.']);
   });
 
   it('writes nothing that was denied, and logs no execution', async () => {

@@ -14,8 +14,13 @@ import type { ToolContext, ToolHandler, ToolOutcome } from '../sdk/tool-handler.
 import { executeCreateFile, type WorkspaceContext } from '../workspace/create-file.js';
 import { previewCreateFile, type CreateFilePreview } from '../workspace/preview-create-file.js';
 import { recoverCreateFile } from '../workspace/recover-create-file.js';
+import type { WriteIntent } from '../workspace/write-log.js';
 import type { ApprovalRequest, Approver } from './approver.js';
 import { InOrder } from './in-order.js';
+import { remembering, uploadWritten } from './upload-written.js';
+
+/** Longest time; the file is there, and its result must not come late for the sake of a copy. */
+const UPLOAD_MS = 15_000;
 
 /** The client's log line of an executed create (TUL-004 section 6.2). */
 export interface CreateFileExecuted {
@@ -34,13 +39,15 @@ export interface CreateFileExecuted {
 }
 
 /**
- * `workspace_create_file` as a RelayClient executes it: look, ask `approver`, write, tell `onExecuted`.
- * A call that cannot succeed (bad path, file exists) is answered without asking anyone.
+ * `workspace_create_file` as a RelayClient executes it: look, ask `approver`, write, upload, tell `onExecuted`.
+ * A call that cannot succeed (bad path, file exists) is answered without asking anyone. A file that cannot be uploaded is
+ * created all the same; `onWarning` is told.
  */
 export function createFileTool(
   workspace: WorkspaceContext,
   approver: Approver,
   onExecuted: (executed: CreateFileExecuted) => void = () => undefined,
+  onWarning: (message: string) => void = () => undefined,
 ): ToolHandler {
   const finish = (
     call: ToolCallDelivery,
@@ -51,8 +58,25 @@ export function createFileTool(
     return { result: { ...result }, approval };
   };
 
-  const execute = async (call: ToolCallDelivery, context: ToolContext, approval: Approval | null) =>
-    finish(call, await executeCreateFile(workspace, argumentsOf(call, approval), context.writeLog), approval);
+  const execute = async (call: ToolCallDelivery, context: ToolContext, approval: Approval | null) => {
+    const log = remembering(context.writeLog);
+    const result = await executeCreateFile(workspace, argumentsOf(call, approval), log);
+    return report(call, context, result, log.intents, approval);
+  };
+
+  const report = async (
+    call: ToolCallDelivery,
+    context: ToolContext,
+    result: CreateFileResult,
+    [written]: readonly WriteIntent[],
+    approval: Approval | null,
+  ) => {
+    const outcome = finish(call, result, approval);
+    if (!result.success || !written) return outcome;
+    const upload = await uploadWritten(workspace, call.callId, written, context, UPLOAD_MS);
+    if ('fault' in upload) onWarning(`${result.path}: ${upload.fault}`);
+    return outcome;
+  };
 
   // An LLM that creates a file and then overwrites it means that order, though calls are handled at the same time.
   const inOrder = new InOrder();
@@ -78,7 +102,7 @@ export function createFileTool(
     async recover(call, context, interrupted: JournalEntry) {
       const recovery = await recoverCreateFile(workspace, interrupted);
       if (recovery.outcome === 'not_written') return execute(call, context, interrupted.approval);
-      return finish(call, recovery.result, interrupted.approval);
+      return report(call, context, recovery.result, interrupted.intents, interrupted.approval);
     },
   };
 }

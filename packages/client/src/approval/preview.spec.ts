@@ -1,5 +1,6 @@
 import { PassThrough } from 'node:stream';
-import { previewOf } from './preview.js';
+import type { PatchChange } from '@patchbay/protocol';
+import { changePreview, previewOf } from './preview.js';
 import { printable, printableLine } from './printable.js';
 
 const plain = () => new PassThrough();
@@ -52,5 +53,39 @@ describe('previewOf', () => {
   it('lets neither path nor content reach the terminal as they are', () => {
     const { title, lines } = previewOf({ path: 'a\u001b]0;x', before: null, after: '\u001b[31m\n' }, plain());
     expect(title + lines.join('')).not.toContain('\u001b');
+  });
+
+  it('shows a patch as its diff, without the carriage returns that every line has', () => {
+    const diff = [
+      'diff --git a/a b/a',
+      '--- a/a',
+      '+++ b/a',
+      '@@ -1,2 +1,2 @@',
+      ' one\r',
+      '-two\r',
+      '+2\u001b[31m\r',
+      '',
+    ].join('\n');
+    const patch = { label: 'Say\nit', diff, changes: [] };
+    const { title, lines } = previewOf({ path: 'a', before: '', after: '', patch }, plain());
+    expect(title).toBe('patch a (0 changes: +1 -1 lines): Say\\x0ait');
+    expect(lines).toEqual(['@@ -1,2 +1,2 @@', ' one', '-two', '+2\\x1b[31m']);
+  });
+
+  it.each([
+    [{ operation: 'insert', afterLine: 3, newLines: ['x', ''] }, 'insert after line 3', ['+x', '+']],
+    [
+      { operation: 'delete', startLine: 2, endLine: 3, expectedOriginalLines: ['a', 'b'] },
+      'delete lines 2 to 3',
+      ['-a', '-b'],
+    ],
+    [
+      { operation: 'replace', startLine: 2, endLine: 2, expectedOriginalLines: ['a'], newLines: ['b'] },
+      'replace line 2',
+      ['-a', '+b'],
+    ],
+  ] as [PatchChange, string, string[]][])('shows one change by itself: %#', (change, where, expected) => {
+    const { title, lines } = changePreview({ ...change, description: 'why' }, plain());
+    expect([title, lines]).toEqual([`${where}: why`, expected]);
   });
 });

@@ -17,6 +17,23 @@ const request = (path = 'src/a.txt', name = 'workspace_create_file', sessionId =
   }),
 });
 
+const patchRequest = (...counts: number[]): ApprovalRequest => ({
+  call: { callId: 'p', name: 'workspace_write_patch', sessionId: 's' } as unknown as ToolCallDelivery,
+  files: counts.map((count, file) => ({
+    path: `src/${file}.txt`,
+    before: 'old\n',
+    after: 'new\n',
+    patch: {
+      label: null,
+      diff: `--- a/x\n+++ b/x\n@@ -1,1 +1,1 @@\n-old\n+new${file}\n`,
+      changes: Array.from({ length: count }, (_, index) => ({
+        ...{ changeId: `f${file}c${index}`, changeKey: null, description: `why ${file}.${index}` },
+        ...{ operation: 'insert' as const, afterLine: index, newLines: [`line ${index}`] },
+      })),
+    },
+  })),
+});
+
 /** A terminal that types `answers`, each when its prompt is there. */
 class Typist {
   readonly input = new PassThrough();
@@ -124,6 +141,49 @@ describe('TerminalApprover', () => {
     const [before, after] = typist.screen.split('… 40 more lines; v shows all');
     expect(before).not.toContain('line 99');
     expect(after).toContain('line 99');
+  });
+
+  describe('of a patch', () => {
+    const decide = (answers: string[], asked: ApprovalRequest) => {
+      const typist = new Typist(answers);
+      return typist.decide(asked).then((approval) => ({ approval, screen: typist.screen }));
+    };
+
+    it('shows every file and takes a yes to all, offering no edit', async () => {
+      const { approval, screen } = await decide(['y'], patchRequest(1, 2));
+      expect(approval).toMatchObject({ decision: 'allow' });
+      expect(approval.rejectedChangeIds).toBeUndefined();
+      expect(screen).toContain('patch src/1.txt (2 changes: +1 -1 lines)\n@@ -1,1 +1,1 @@\n-old\n+new1\n');
+      expect(screen).toContain('[s]elect changes');
+      expect(screen).not.toContain('[e]dit');
+    });
+
+    it('has single files and single changes accepted or rejected', async () => {
+      const { approval, screen } = await decide(['s', 'n', 's', 'y', 'n', 'a'], patchRequest(2, 2, 1));
+      expect(approval).toMatchObject({ decision: 'allow', rejectedChangeIds: ['f0c0', 'f0c1', 'f1c1'] });
+      expect(screen).toContain('change 2 of 2: insert after line 1: why 1.1\n+line 1\n');
+      expect(screen).toContain('file 3 of 3: [a]ll of it  [n]one of it > ');
+      expect(screen).toContain('2 of 5 changes accepted.');
+    });
+
+    it('asks for the changes at once where there is one file, and again after an unknown answer', async () => {
+      const { approval, screen } = await decide(['s', 'yn', 'x', 'n', 'y'], patchRequest(2));
+      expect(approval).toMatchObject({ decision: 'allow', rejectedChangeIds: ['f0c0'] });
+      expect(screen.match(/Please answer/g)).toHaveLength(2);
+    });
+
+    it('takes a selection of everything for a yes, and of nothing for a denial', async () => {
+      const all = await decide(['s', 'a', 'a'], patchRequest(1, 1));
+      expect(all.approval.rejectedChangeIds).toBeUndefined();
+      const none = await decide(['s', 'n', 'n', 'not now'], patchRequest(1, 1));
+      expect(none.approval).toMatchObject({ decision: 'deny', note: 'not now' });
+    });
+
+    it('has nothing to select in a call that is no patch', async () => {
+      const { approval, screen } = await decide(['s', 'y'], request());
+      expect(approval).toMatchObject({ decision: 'allow' });
+      expect(screen).toContain('no single changes');
+    });
   });
 
   it('withdraws the question when the call ends, and goes on with the next', async () => {

@@ -16,6 +16,7 @@ import { executeWritePatch, type PatchContext } from '../workspace/write-patch.j
 import type { ApprovalRequest, Approver } from './approver.js';
 import { InOrder } from './in-order.js';
 import { uploadPatched } from './upload-patched.js';
+import { remembering } from './upload-written.js';
 
 /** The client's log line of an executed batch, after that of a create (TUL-004 section 6.2). */
 export interface WritePatchExecuted {
@@ -53,8 +54,9 @@ export function writePatchTool(
   };
 
   const execute = async (call: ToolCallDelivery, context: ToolContext, approval: Approval | null) => {
-    const result = await executeWritePatch(workspace, batchOf(call), approval, context.writeLog);
-    return finish(call, await uploadPatched(workspace, call, result, context), approval);
+    const log = remembering(context.writeLog);
+    const result = await executeWritePatch(workspace, batchOf(call), approval, log);
+    return finish(call, await uploadPatched(workspace, call, result, log.intents, context), approval);
   };
 
   const propose = async (call: ToolCallDelivery, context: ToolContext): Promise<ToolOutcome> => {
@@ -79,11 +81,8 @@ export function writePatchTool(
     async recover(call, context, interrupted) {
       const recovery = await recoverWritePatch(workspace, batchOf(call), interrupted, context.writeLog);
       if (recovery.outcome === 'not_written') return execute(call, context, interrupted.approval);
-      return finish(
-        call,
-        await uploadPatched(workspace, call, recovery.result, context),
-        interrupted.approval,
-      );
+      const { approval, intents } = interrupted;
+      return finish(call, await uploadPatched(workspace, call, recovery.result, intents, context), approval);
     },
   };
 }

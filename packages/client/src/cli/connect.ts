@@ -1,6 +1,7 @@
 import { mkdir, realpath } from 'node:fs/promises';
 import { isAbsolute, relative, sep } from 'node:path';
 import { createFileTool, settleInterruptedCreates } from '../approval/create-file-tool.js';
+import { settleInterruptedPatches, writePatchTool } from '../approval/write-patch-tool.js';
 import { printableLine } from '../approval/printable.js';
 import { clientDirectory } from '../journal/client-home.js';
 import { ClientLock } from '../journal/client-lock.js';
@@ -39,14 +40,19 @@ export async function connect(flags: ConnectFlags, io: CliIo): Promise<number> {
     try {
       const log = (executed: object) => screen.say(JSON.stringify(executed));
       const workspace = { roots, maxFileBytes: flags.maxFileBytes };
+      const warn = (message: string) => screen.say(printableLine(message));
       await settleInterruptedCreates(journal, workspace, log);
+      await settleInterruptedPatches(journal, workspace, log);
       const relay = new RelayClient({
         ...{ url: settings.url, workspaceId, clientId, journal },
         name: `patchbay connect ${roots.all.map(({ name }) => printableLine(name)).join(', ')}`.slice(0, 256),
         token: (refused) => settings.client.accessToken(refused),
-        tools: { workspace_create_file: createFileTool(workspace, screen.approver, log) },
+        tools: {
+          workspace_create_file: createFileTool(workspace, screen.approver, log, warn),
+          workspace_write_patch: writePatchTool(workspace, screen.approver, log),
+        },
         onState: (state) => screen.onState(state),
-        onWarning: (message) => screen.say(printableLine(message)),
+        onWarning: warn,
       });
       return exitOf(await untilEnded(relay));
     } finally {

@@ -4,7 +4,17 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import type { Ack, AuditEvent, ResumeAnswer, ToolCallDelivery, ToolResultReport } from '@patchbay/protocol';
+import {
+  parsePatchBatch,
+  sha256,
+  type Ack,
+  type AuditEvent,
+  type FilePut,
+  type FilePutAnswer,
+  type ResumeAnswer,
+  type ToolCallDelivery,
+  type ToolResultReport,
+} from '@patchbay/protocol';
 import { Server, type Socket } from 'socket.io';
 import { EXIT } from './cli-error.js';
 import { runCli } from './program.js';
@@ -237,12 +247,17 @@ describe('patchbay', () => {
   describe('connect', () => {
     let io: Server;
     let project: string;
-    let deliver: (args: ToolCallDelivery['arguments']) => Promise<ToolResultReport>;
+    let deliver: (
+      args: ToolCallDelivery['arguments'],
+      more?: Partial<ToolCallDelivery>,
+    ) => Promise<ToolResultReport>;
     let statuses: string[];
+    let uploads: string[];
     let clientIds: string[];
 
     beforeEach(async () => {
       statuses = [];
+      uploads = [];
       clientIds = [];
       project = join(home, '..', `${home.split('/').at(-1)}-project`);
       await mkdir(project);
@@ -256,7 +271,11 @@ describe('patchbay', () => {
           statuses.push(status.status);
           ack({ ok: true });
         });
-        deliver = (args) =>
+        socket.on('files:put', (file: FilePut, ack: (answer: Ack<FilePutAnswer>) => void) => {
+          uploads.push(file.path);
+          ack({ ok: true, versionId: 'v1', fileId: 'f1' });
+        });
+        deliver = (args, more = {}) =>
           new Promise((resolve) => {
             socket.once('tool:result', (report: ToolResultReport, ack: (answer: Ack) => void) => {
               ack({ ok: true });
@@ -270,7 +289,8 @@ describe('patchbay', () => {
               turnId: 't1',
             };
             const deadlines = { deliveryAt: null, approvalAt: null, executionAt: null };
-            const call = { ...ids, attempt: 1, name: 'workspace_create_file', arguments: args, deadlines };
+            const name = 'workspace_create_file';
+            const call = { ...ids, attempt: 1, name, arguments: args, deadlines, ...more };
             socket.emit('tool:call', call, () => undefined);
           });
       });
@@ -303,6 +323,48 @@ describe('patchbay', () => {
         ...{ sessionId: 's1', conversationId: 'v1', turnId: 't1', toolCallId: 'c1', callId: 'k1' },
         ...{ path: 'src/a.txt', overwrite: false, success: true, errorCode: null, sizeBytes: 2 },
       });
+    });
+
+    it('patches what is allowed, logs it as a JSON line, and uploads it', async () => {
+      await mkdir(join(project, 'Src'));
+      await writeFile(join(project, 'Src', 'A.txt'), 'x\n');
+      const running = patchbay(['connect', '--root', project, '--allow', 'Src/**']);
+      await connected();
+      const folder = project.split('/').at(-1)!;
+      const patch = {
+        filePatchId: 'f1',
+        docPath: `${folder.toLowerCase()}/src/a.txt`,
+        originalSha256: sha256('x\n'),
+      };
+      const change = { changeId: 'c1', operation: 'insert', afterLine: 1, newLines: ['y'] };
+      const parsed = parsePatchBatch(
+        { batchId: 'b1', files: [{ ...patch, changes: [change] }] },
+        { trusted: true },
+      );
+      if (!parsed.ok) throw new Error('The batch is not sound.');
+      const report = await deliver({}, { name: 'workspace_write_patch', batch: parsed.batch });
+      expect(report).toMatchObject({
+        result: { success: true, batchId: 'b1', files: [{ status: 'applied', versionId: 'v1' }] },
+        approval: { decision: 'allow', by: '--allow Src/**' },
+      });
+      expect(await readFile(join(project, 'Src', 'A.txt'), 'utf8')).toBe('x\ny\n');
+      expect(uploads).toEqual([`/${folder}/Src/A.txt`]);
+      process.emit('SIGTERM');
+      expect(await running).toBe(EXIT.ok);
+      const line = err.text.split('\n').find((text) => text.startsWith('{'))!;
+      expect(JSON.parse(line)).toMatchObject({
+        event: 'Tool.WritePatch.Executed',
+        ...{
+          toolCallId: 'c1',
+          callId: 'k1',
+          batchId: 'b1',
+          files: 1,
+          applied: 1,
+          success: true,
+          errorCode: null,
+        },
+      });
+      expect(err.text).toContain('patch Src/A.txt (1 change: +1 -0 lines), allowed by --allow Src/**');
     });
 
     it('writes nothing without a terminal where no rule allows it, and waits', async () => {
