@@ -13,6 +13,7 @@ import { loggingModule } from './common/logging.module.js';
 import { RateLimitGuard } from './common/rate-limit.guard.js';
 import { RateLimitModule } from './common/rate-limit.module.js';
 import type { Config } from './config.js';
+import { ContextModule } from './context/context.module.js';
 import { OpsModule } from './ops/ops.module.js';
 import { PatchesModule } from './patches/patches.module.js';
 import { RelayModule } from './relay/relay.module.js';
@@ -39,6 +40,7 @@ export interface AppParts {
     TurnsModule,
     PatchesModule,
     RevertsModule,
+    ContextModule,
     RelayModule,
     AuditModule,
     OpsModule,

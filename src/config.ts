@@ -2,7 +2,8 @@ import { EnvReader, type Environment, type VariableDoc } from './common/env-read
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
-const MIB = 1024 * 1024;
+const KIB = 1024;
+const MIB = 1024 * KIB;
 const LOG_LEVELS = ['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'] as const;
 
 /** Variables of the same prefix that belong to the client; a server started from the same shell ignores them. */
@@ -88,6 +89,13 @@ function limitSettings(env: EnvReader) {
       0,
       HOUR,
       'Most that a request may wait for a turn.',
+    ),
+    contextBytes: integer(
+      'PATCHBAY_CONTEXT_BYTES',
+      64 * KIB,
+      8 * KIB,
+      16 * MIB,
+      'Most that the context of a session may have.',
     ),
   };
 }

@@ -7,12 +7,13 @@ const MAX_PATH = 1024;
 /** What the audit events of a call say of its arguments, by tool: where it points, never what it carries. */
 const SUBJECTS: { [tool: string]: (args: { [key: string]: Json }) => CallSubject } = {
   workspace_create_file: ({ path, overwrite }) => ({ path: shorten(path), overwrite: overwrite === true }),
+  mv: ({ from, to }) => ({ path: shorten(to), fromPath: shorten(from) }),
 };
 
 /** The subject of a call. The arguments may break the tool's schema. */
 export function subjectOf(toolName: string, args: Json): CallSubject {
   if (typeof args !== 'object' || args === null || Array.isArray(args)) return {};
-  const { path } = args;
+  const path = args.path ?? args.docPath;
   return SUBJECTS[toolName]?.(args) ?? (typeof path === 'string' ? { path: shorten(path) } : {});
 }
 

@@ -171,6 +171,31 @@ describeContract('the audit trail', (opened) => {
     });
   });
 
+  it('gives the latest successes of a session, newest first', async () => {
+    const { stores } = opened();
+    const workspaceId = await givenWorkspace(stores);
+    await stores.turns.record(
+      workspaceId,
+      upTo(12).map((n) =>
+        anEvent({
+          sessionId: n % 2 === 0 ? 'even' : 'odd',
+          fields: n % 3 === 0 ? { success: false } : n === 8 ? {} : { success: true, path: `${n}` },
+        }),
+      ),
+    );
+    const latest = async (sessionId: string, limit: number, of = workspaceId) =>
+      (await stores.audit.latestSuccesses(of, sessionId, limit)).map(({ seq, fields }) => [seq, fields.path]);
+    expect(await latest('even', 10)).toEqual([
+      [10, '10'],
+      [4, '4'],
+      [2, '2'],
+    ]);
+    expect(await latest('even', 1)).toEqual([[10, '10']]);
+    expect(await latest('other', 10)).toEqual([]);
+    expect(await latest('even', 10, await givenWorkspace(stores))).toEqual([]);
+    expect(await latest('even', 10, 'no-such-workspace')).toEqual([]);
+  });
+
   it('finds few events among many, far from where the search begins and from one another', async () => {
     const { stores } = opened();
     const workspaceId = await givenWorkspace(stores);

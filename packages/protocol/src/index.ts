@@ -2,6 +2,7 @@ export * from './accounts.js';
 export * from './audit.js';
 export * from './blob-pack.js';
 export * from './content-hash.js';
+export * from './context.js';
 export * from './doc-path.js';
 export * from './errors.js';
 export * from './file-commits.js';

@@ -44,4 +44,6 @@ export abstract class AuditStore {
     afterSeq: number,
     limit: number,
   ): Promise<AuditEvent[]>;
+  /** Up to `limit` events of the session that report a success, newest first. */
+  abstract latestSuccesses(workspaceId: string, sessionId: string, limit: number): Promise<AuditEvent[]>;
 }

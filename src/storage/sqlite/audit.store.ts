@@ -42,6 +42,15 @@ export class SqliteAuditStore extends AuditStore {
     }
     return events;
   }
+
+  async latestSuccesses(workspaceId: string, sessionId: string, limit: number): Promise<AuditEvent[]> {
+    const workspace = this.workspaces.find(workspaceId);
+    if (workspace === null) return [];
+    const where = 'workspace = ? AND session_id = ? AND success = 1 ORDER BY seq DESC LIMIT ?';
+    return this.database
+      .all<EventRow>(`${SELECT_EVENTS} WHERE ${where}`, [workspace, sessionId, limit])
+      .map(toEvent);
+  }
 }
 
 function conditions(filter: AuditFilter): { where: string; values: SqlValue[] } {

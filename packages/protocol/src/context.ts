@@ -1,0 +1,46 @@
+import type { ActiveFile } from './relay.js';
+import type { ToolContract } from './tool-contract.js';
+
+/** How one tool of the catalog is to be used. */
+export type ToolGuidance = Pick<ToolContract, 'name' | 'guidance'>;
+
+/** A file or folder of the directory snapshot. */
+export interface DirectoryEntry {
+  /** Cloud path; the root is "/". */
+  path: string;
+  kind: 'file' | 'folder';
+  /** For a folder: at least so many entries directly in it are not shown. */
+  more?: number;
+  /** For a folder: what is in it is not shown at all. */
+  unopened?: true;
+}
+
+/** The workspace's Cloud files from the root down, each folder before what is in it; bounded in every direction. */
+export interface DirectorySnapshot {
+  entries: DirectoryEntry[];
+  /** Some folder has `more`, or is `unopened`. */
+  truncated: boolean;
+  /** Folders left out for what they are: build artefacts, dependencies, version control. */
+  excluded: { count: number; names: string[] };
+}
+
+/** A file that a call or patch of the session dealt with. */
+export interface ReferencedFile {
+  /** The Cloud path, or the path as the client's tool took it where the Cloud has no such file. */
+  path: string;
+  /** null where only the client knows it. */
+  docPath: string | null;
+}
+
+/** Answer to `GET …/sessions/:sid/context?format=json`: what belongs into the system prompt, what changes least first. */
+export interface SessionContext {
+  tools: ToolGuidance[];
+  directory: DirectorySnapshot;
+  activeFiles: ActiveFile[];
+  /** In the order in which the session came upon them. */
+  referencedFiles: ReferencedFile[];
+  /** How many did not fit. */
+  leftOut: { tools: number; activeFiles: number; referencedFiles: number };
+  /** Something was cut to fit, or the directory is. */
+  truncated: boolean;
+}

@@ -1,0 +1,81 @@
+import type { ActiveFile, ReferencedFile, SessionContext, ToolGuidance } from '@patchbay/protocol';
+import { type ShownDirectory, snapshotOf, type Walk } from './directory-walk.js';
+
+/** All that there is to say; the renderer takes of it what fits. */
+export interface ContextMaterial {
+  tools: readonly ToolGuidance[];
+  walk: Walk;
+  activeFiles: readonly ActiveFile[];
+  referencedFiles: readonly ReferencedFile[];
+}
+
+/** One way to write a context down: four sections in a fixed order, what changes least first. */
+export interface ContextFormat {
+  readonly contentType: string;
+  readonly begin: string;
+  readonly tools: ListSection<ToolGuidance>;
+  readonly directory: (shown: ShownDirectory) => string;
+  readonly activeFiles: ListSection<ActiveFile>;
+  readonly referencedFiles: ListSection<ReferencedFile>;
+  readonly end: (leftOut: SessionContext['leftOut'], truncated: boolean) => string;
+}
+
+/** Writes items down, and says how many are left out. */
+type ListSection<T> = (shown: readonly T[], leftOut: number) => string;
+
+/** Fewest bytes in which every section can at least say what it leaves out. */
+export const MIN_CONTEXT_BYTES = 8 * 1024;
+/** Kept for `begin` and `end`. */
+const FRAME_BYTES = 256;
+
+/**
+ * Where in the whole each section has to end, at the latest. A share that is not used falls to the sections behind, never
+ * to those before: so what comes later cannot change what comes first, and a provider's prompt cache keeps its prefix.
+ */
+const ENDS_AT = { tools: 8 / 16, directory: 12 / 16, activeFiles: 15 / 16, referencedFiles: 1 };
+
+/** The context in at most `maxBytes` of UTF-8, cut between lines or sections only. */
+export function renderContext(material: ContextMaterial, format: ContextFormat, maxBytes: number): string {
+  const budget = maxBytes - FRAME_BYTES;
+  const written: string[] = [];
+  let used = 0;
+  /** Writes the most that fits of a section of `count` items; says how many. */
+  const write = (section: keyof typeof ENDS_AT, count: number, render: (count: number) => string): number => {
+    const fits = mostThatFits(count, budget * ENDS_AT[section] - used, render);
+    written.push(render(fits));
+    used += Buffer.byteLength(written.at(-1)!);
+    return fits;
+  };
+  const writeList = <T>(
+    section: 'tools' | 'activeFiles' | 'referencedFiles',
+    items: readonly T[],
+    render: ListSection<T>,
+  ): number =>
+    items.length - write(section, items.length, (n) => render(taken(section, items, n), items.length - n));
+
+  const tools = writeList('tools', material.tools, format.tools);
+  const { walk } = material;
+  const nodes = write('directory', walk.nodes.length, (n) => format.directory(snapshotOf(walk, n)));
+  const activeFiles = writeList('activeFiles', material.activeFiles, format.activeFiles);
+  const referencedFiles = writeList('referencedFiles', material.referencedFiles, format.referencedFiles);
+  const cut = tools + activeFiles + referencedFiles > 0 || snapshotOf(walk, nodes).truncated;
+  return `${format.begin}${written.join('')}${format.end({ tools, activeFiles, referencedFiles }, cut)}`;
+}
+
+/** Of the files that came up in the session the last ones count, of all else the first. */
+function taken<T>(section: keyof typeof ENDS_AT, items: readonly T[], count: number): readonly T[] {
+  return section === 'referencedFiles' ? items.slice(items.length - count) : items.slice(0, count);
+}
+
+/** How many of `count` items a section can show in `bytes`; 0 where not even one fits. */
+function mostThatFits(count: number, bytes: number, render: (count: number) => string): number {
+  const fits = (n: number): boolean => Buffer.byteLength(render(n)) <= bytes;
+  if (fits(count)) return count;
+  let [low, high] = [0, count];
+  while (high - low > 1) {
+    const middle = Math.floor((low + high) / 2);
+    if (fits(middle)) low = middle;
+    else high = middle;
+  }
+  return low;
+}

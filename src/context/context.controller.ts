@@ -1,0 +1,35 @@
+import { Controller, Get, Headers, Param, Query, Res } from '@nestjs/common';
+import { sha256, type User } from '@patchbay/protocol';
+import type { FastifyReply } from 'fastify';
+import { Access, CurrentUser, WorkspaceId } from '../common/access.js';
+import { entityTag, readTags } from '../files/entity-tags.js';
+import { ContextQueryDto } from './context.dto.js';
+import { ContextService } from './context.service.js';
+
+@Controller('workspaces/:workspaceId/sessions/:sessionId/context')
+@Access('member')
+export class ContextController {
+  constructor(private readonly context: ContextService) {}
+
+  /** What belongs into the system prompt, as Markdown or JSON; the same bytes until something in it changes. */
+  @Get()
+  async get(
+    @WorkspaceId() workspaceId: string,
+    @Param('sessionId') sessionId: string,
+    @CurrentUser() user: User,
+    @Query() query: ContextQueryDto,
+    @Headers('if-none-match') ifNoneMatch: string | undefined,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<string | undefined> {
+    const known = readTags(ifNoneMatch, 'If-None-Match');
+    const { text, contentType } = await this.context.render(workspaceId, sessionId, user.id, query);
+    const digest = sha256(text);
+    void reply.header('ETag', entityTag({ sha256: digest })).header('Cache-Control', 'private, no-cache');
+    if (known !== null && (known.any || known.tags.includes(digest))) {
+      void reply.status(304);
+      return undefined;
+    }
+    void reply.header('Content-Type', contentType);
+    return text;
+  }
+}

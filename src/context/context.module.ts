@@ -1,0 +1,14 @@
+import { Module } from '@nestjs/common';
+import { CatalogModule } from '../catalog/catalog.module.js';
+import { SessionsModule } from '../sessions/sessions.module.js';
+import { StorageModule } from '../storage/storage.module.js';
+import { ContextController } from './context.controller.js';
+import { ContextService } from './context.service.js';
+import { ReferencedFiles } from './referenced-files.js';
+
+@Module({
+  imports: [CatalogModule, SessionsModule, StorageModule],
+  controllers: [ContextController],
+  providers: [ContextService, ReferencedFiles],
+})
+export class ContextModule {}

@@ -1,0 +1,58 @@
+import { Injectable } from '@nestjs/common';
+import type { ActiveFile } from '@patchbay/protocol';
+import { CatalogService } from '../catalog/catalog.service.js';
+import { fieldError } from '../common/domain-error.js';
+import { Config } from '../config.js';
+import { SessionsService } from '../sessions/sessions.service.js';
+import { FileStore } from '../storage/ports/files.store.js';
+import { SessionStore } from '../storage/ports/sessions.store.js';
+import type { ContextQueryDto } from './context.dto.js';
+import { type ContextFormat, renderContext } from './context-format.js';
+import { walkFolders } from './directory-walk.js';
+import { JSON_CONTEXT } from './json-context.js';
+import { MARKDOWN_CONTEXT } from './markdown-context.js';
+import { ReferencedFiles } from './referenced-files.js';
+
+const FORMATS: { [F in ContextQueryDto['format']]: ContextFormat } = {
+  markdown: MARKDOWN_CONTEXT,
+  json: JSON_CONTEXT,
+};
+
+/** Says what a model should know before its next turn. Equal state gives equal bytes: nothing in it is of the moment. */
+@Injectable()
+export class ContextService {
+  constructor(
+    private readonly sessions: SessionsService,
+    private readonly catalog: CatalogService,
+    private readonly files: FileStore,
+    private readonly store: SessionStore,
+    private readonly referenced: ReferencedFiles,
+    private readonly config: Config,
+  ) {}
+
+  /** The context of a session, for its own user alone. */
+  async render(
+    workspaceId: string,
+    sessionId: string,
+    userId: string,
+    { format: name, maxBytes = this.config.contextBytes }: ContextQueryDto,
+  ): Promise<{ text: string; contentType: string }> {
+    if (maxBytes > this.config.contextBytes) {
+      throw fieldError('maxBytes', `must not be over ${this.config.contextBytes}`);
+    }
+    const session = await this.sessions.requireOwn(workspaceId, sessionId, userId);
+    const format = FORMATS[name];
+    const material = {
+      tools: this.catalog.list(),
+      walk: await walkFolders((folder, limit) => this.files.childrenOf(workspaceId, folder, null, limit)),
+      activeFiles: (await this.store.activeFilesOf(workspaceId, session.id)).sort(byDocPath),
+      referencedFiles: await this.referenced.of(workspaceId, session.id),
+    };
+    return { text: renderContext(material, format, maxBytes), contentType: format.contentType };
+  }
+}
+
+/** An editor names its files in whatever order its tabs are; that must not change the context. */
+function byDocPath({ docPath: a }: ActiveFile, { docPath: b }: ActiveFile): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

@@ -1,0 +1,37 @@
+import type { ActiveFile, DirectoryEntry, SessionContext } from '@patchbay/protocol';
+import type { ContextFormat } from './context-format.js';
+import type { WalkNode } from './directory-walk.js';
+
+/** A part of the answer, held to the type that a reader will find there. */
+function part<K extends keyof SessionContext>(key: K, value: SessionContext[K]): string {
+  return `${JSON.stringify(key)}:${JSON.stringify(value)},`;
+}
+
+/** `SessionContext` as JSON, its keys always in the same order. */
+export const JSON_CONTEXT: ContextFormat = {
+  contentType: 'application/json; charset=utf-8',
+  begin: '{',
+  tools: (shown) =>
+    part(
+      'tools',
+      shown.map(({ name, guidance }) => ({ name, guidance })),
+    ),
+  directory: ({ nodes, truncated, excluded }) =>
+    part('directory', { entries: nodes.map(entryOf), truncated, excluded }),
+  activeFiles: (shown) => part('activeFiles', shown.map(activeFileOf)),
+  referencedFiles: (shown) =>
+    part(
+      'referencedFiles',
+      shown.map(({ path, docPath }) => ({ path, docPath })),
+    ),
+  end: (leftOut, truncated) =>
+    `"leftOut":${JSON.stringify(leftOut)},"truncated":${JSON.stringify(truncated)}}`,
+};
+
+function entryOf({ path, kind, more, unopened }: WalkNode): DirectoryEntry {
+  return { path, kind, ...(more !== undefined && { more }), ...(unopened && { unopened }) };
+}
+
+function activeFileOf({ docPath, displayPath, sha256, sizeBytes, isDirty }: ActiveFile): ActiveFile {
+  return { docPath, displayPath, sha256, sizeBytes, isDirty };
+}

@@ -1,0 +1,89 @@
+import { Injectable } from '@nestjs/common';
+import type { AuditEvent, ReferencedFile } from '@patchbay/protocol';
+import { CatalogService } from '../catalog/catalog.service.js';
+import { DomainError } from '../common/domain-error.js';
+import { readCloudPath } from '../files/cloud-path.js';
+import { AuditStore } from '../storage/ports/audit.store.js';
+import { FileStore } from '../storage/ports/files.store.js';
+import { PatchStore } from '../storage/ports/patches.store.js';
+
+/** How far back a session is looked at: so many calls, with so many changes of patches among them. */
+const MAX_CALLS = 1_000;
+const MAX_CHANGES = 5_000;
+/** Most files that are named. */
+const MAX_FILES = 100;
+/** Beyond that the oldest go so many at a time: the list begins with the same file until the next such step. */
+const STEP = 25;
+
+/** A file as a call named it: by docPath, or by a path that only the client's tool understands. */
+type Mention = { docPath: string } | { clientPath: string };
+
+/** Finds the files that a session has dealt with: those of its calls and patches that succeeded. */
+@Injectable()
+export class ReferencedFiles {
+  constructor(
+    private readonly audit: AuditStore,
+    private readonly patches: PatchStore,
+    private readonly files: FileStore,
+    private readonly catalog: CatalogService,
+  ) {}
+
+  /** In the order in which they first came up. What has been deleted since, and folders, are not among them. */
+  async of(workspaceId: string, sessionId: string): Promise<ReferencedFile[]> {
+    const events = await this.audit.latestSuccesses(workspaceId, sessionId, MAX_CALLS);
+    const mentions = new Map<string, Mention>();
+    for (const event of withinChanges(events).reverse()) {
+      for (const mention of await this.mentionsOf(workspaceId, event)) {
+        const key = JSON.stringify(mention);
+        if (!mentions.has(key)) mentions.set(key, mention);
+      }
+    }
+    const last = lastSteps([...mentions.values()]);
+    const found = await Promise.all(last.map((mention) => this.find(workspaceId, mention)));
+    return found.filter((file) => file !== null);
+  }
+
+  private async mentionsOf(workspaceId: string, { fields }: AuditEvent): Promise<Mention[]> {
+    const { batchId, path, toolName } = fields;
+    if (typeof batchId === 'string') {
+      const record = await this.patches.byId(workspaceId, batchId);
+      return (record?.batch.files ?? []).map(({ docPath }) => ({ docPath }));
+    }
+    if (typeof path !== 'string' || typeof toolName !== 'string') return [];
+    const tool = this.catalog.find(toolName);
+    if (tool?.executionLocation === 'client') return [{ clientPath: path }];
+    const docPath = docPathOf(path);
+    return docPath === null ? [] : [{ docPath }];
+  }
+
+  private async find(workspaceId: string, mention: Mention): Promise<ReferencedFile | null> {
+    if ('clientPath' in mention) return { path: mention.clientPath, docPath: null };
+    const entry = await this.files.at(workspaceId, mention.docPath);
+    return entry?.kind === 'file' ? { path: entry.path, docPath: entry.docPath } : null;
+  }
+}
+
+/** The first of the events, up to the one whose patch goes beyond what is worth reading back. */
+function withinChanges(events: readonly AuditEvent[]): AuditEvent[] {
+  let changes = 0;
+  const end = events.findIndex(({ fields }) => {
+    changes += typeof fields.changes === 'number' ? fields.changes : 0;
+    return changes > MAX_CHANGES;
+  });
+  return events.slice(0, end === -1 ? events.length : end);
+}
+
+/** null for what a tool calls a path although the Cloud would not. */
+function docPathOf(path: string): string | null {
+  try {
+    return readCloudPath(path).docPath;
+  } catch (error) {
+    if (error instanceof DomainError) return null;
+    throw error;
+  }
+}
+
+/** The last hundred at most, from the last step on. */
+export function lastSteps<T>(items: readonly T[], most = MAX_FILES, step = STEP): T[] {
+  return items.slice(Math.ceil(Math.max(0, items.length - most) / step) * step);
+}
