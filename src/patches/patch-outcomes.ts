@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { CallStatus, Json, PatchBatch, ToolCallError, WritePatchResult } from '@patchbay/protocol';
+import type { CallStatus, PatchBatch, ToolCallError, WritePatchResult } from '@patchbay/protocol';
 import type { PatchBatchRecord } from '../storage/ports/patches.store.js';
 import { TurnStore } from '../storage/ports/turns.store.js';
 import { effectiveBatch } from './patch-reconciliation.js';
@@ -36,7 +36,7 @@ export class PatchOutcomes {
       status: call.status,
       error: call.error,
       result: result as unknown as WritePatchResult | null,
-      effective: edited === null ? null : effectiveBatch(record.batch, edited as Json),
+      effective: edited === null ? null : effectiveBatch(record.batch, edited),
     };
   }
 }

@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { StorageModule } from '../storage/storage.module.js';
 import { CloudTexts } from './cloud-texts.js';
+import { OrphanSweep } from './orphan-sweep.js';
 import { PatchOutcomes } from './patch-outcomes.js';
 import { PatchPreparation } from './patch-preparation.js';
 import { PatchReconciliation } from './patch-reconciliation.js';
@@ -10,7 +11,7 @@ import { PatchesService } from './patches.service.js';
 @Module({
   imports: [StorageModule],
   controllers: [PatchesController],
-  providers: [CloudTexts, PatchOutcomes, PatchPreparation, PatchReconciliation, PatchesService],
+  providers: [CloudTexts, OrphanSweep, PatchOutcomes, PatchPreparation, PatchReconciliation, PatchesService],
   exports: [CloudTexts, PatchPreparation, PatchReconciliation, PatchesService],
 })
 export class PatchesModule {}

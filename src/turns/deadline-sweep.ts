@@ -1,6 +1,7 @@
-import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { PinoLogger } from 'nestjs-pino';
 import { Clock } from '../common/clock.js';
+import { Sweep } from '../common/sweep.js';
 import { TurnStore } from '../storage/ports/turns.store.js';
 import { Deliveries } from './deliveries.js';
 import { OpenTurns } from './open-turns.js';
@@ -12,30 +13,27 @@ const BATCH = 200;
 
 /** Finds in the store what no timer of this node knows: clocks that ran out, and what an earlier process left behind. */
 @Injectable()
-export class DeadlineSweep implements OnApplicationBootstrap, OnApplicationShutdown {
-  private timer: NodeJS.Timeout | null = null;
-
+export class DeadlineSweep extends Sweep {
   constructor(
     private readonly store: TurnStore,
     private readonly turns: OpenTurns,
     private readonly deliveries: Deliveries,
     private readonly serverCalls: ServerCalls,
     private readonly clock: Clock,
-    private readonly logger: PinoLogger,
+    logger: PinoLogger,
   ) {
-    logger.setContext(DeadlineSweep.name);
+    super(SWEEP_MS, logger);
   }
 
-  async onApplicationBootstrap(): Promise<void> {
+  override async onApplicationBootstrap(): Promise<void> {
     await this.recover();
-    this.timer = setInterval(() => void this.sweep(), SWEEP_MS).unref();
+    await super.onApplicationBootstrap();
   }
 
-  onApplicationShutdown(): void {
-    if (this.timer) clearInterval(this.timer);
-  }
-
-  /** After a restart nothing runs any more, and no client is connected: each that holds an unacknowledged call has the grace to return. */
+  /**
+   * After a restart nothing runs any more, and no client is connected: each that holds an unacknowledged call has the
+   * grace to return.
+   */
   private async recover(): Promise<void> {
     let page: Turn[] = [];
     do {
@@ -50,12 +48,8 @@ export class DeadlineSweep implements OnApplicationBootstrap, OnApplicationShutd
     } while (page.length === BATCH);
   }
 
-  private async sweep(): Promise<void> {
-    try {
-      const due = await this.store.dueBefore(this.clock.now(), BATCH);
-      await Promise.all(due.map((turn) => this.turns.submit(turn, { type: 'tick' })));
-    } catch (error) {
-      this.logger.error({ err: error }, 'The sweep failed; it runs again in a moment');
-    }
+  protected async sweep(): Promise<void> {
+    const due = await this.store.dueBefore(this.clock.now(), BATCH);
+    await Promise.all(due.map((turn) => this.turns.submit(turn, { type: 'tick' })));
   }
 }

@@ -10,6 +10,7 @@ import { AuditStore } from '../../src/storage/ports/audit.store.js';
 import { BlobStore } from '../../src/storage/ports/blobs.store.js';
 import { FileStore } from '../../src/storage/ports/files.store.js';
 import { LoginStore } from '../../src/storage/ports/logins.store.js';
+import { PatchStore } from '../../src/storage/ports/patches.store.js';
 import { SessionStore } from '../../src/storage/ports/sessions.store.js';
 import { StorageHealth } from '../../src/storage/ports/storage-health.js';
 import { TurnStore } from '../../src/storage/ports/turns.store.js';
@@ -24,6 +25,7 @@ export interface Stores {
   files: FileStore;
   health: StorageHealth;
   logins: LoginStore;
+  patches: PatchStore;
   sessions: SessionStore;
   turns: TurnStore;
   users: UserStore;
@@ -103,6 +105,7 @@ function storesOf(app: INestApplicationContext): Stores {
     files: port(FileStore),
     health: port(StorageHealth),
     logins: port(LoginStore),
+    patches: port(PatchStore),
     sessions: port(SessionStore),
     turns: port(TurnStore),
     users: port(UserStore),

@@ -1,0 +1,25 @@
+import { Injectable } from '@nestjs/common';
+import { PinoLogger } from 'nestjs-pino';
+import { Clock } from '../common/clock.js';
+import { Sweep } from '../common/sweep.js';
+import { PatchStore } from '../storage/ports/patches.store.js';
+
+const SWEEP_MS = 10 * 60_000;
+/** The turn of a batch is stored right after it; an hour is far beyond that. */
+const GRACE_MS = 60 * 60_000;
+
+/** Removes batches whose turn was never stored: the server ended between the two writes. */
+@Injectable()
+export class OrphanSweep extends Sweep {
+  constructor(
+    private readonly patches: PatchStore,
+    private readonly clock: Clock,
+    logger: PinoLogger,
+  ) {
+    super(SWEEP_MS, logger);
+  }
+
+  protected async sweep(): Promise<void> {
+    await this.patches.removeOrphans(this.clock.now() - GRACE_MS);
+  }
+}
