@@ -52,7 +52,8 @@ describe('PatchbayClient', () => {
         if (answer === 'hang up') return request.socket.destroy();
         if (answer === 'say nothing') return;
         response.writeHead(answer.status, { 'content-type': 'application/json' });
-        response.end(answer.body === undefined ? undefined : JSON.stringify(answer.body));
+        const { body: said } = answer;
+        response.end(said === undefined || typeof said === 'string' ? said : JSON.stringify(said));
       });
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -182,6 +183,21 @@ describe('PatchbayClient', () => {
       method === 'GET' ? 'say nothing' : { status: 202, body: envelope('client_tool_continuation', 't1') };
     const waiting = client().workspace('w1').runTurn('s1', { toolCalls: calls }, AbortSignal.timeout(50));
     await expect(waiting).rejects.toMatchObject({ name: 'TimeoutError' });
+  });
+
+  it('gives the context of a session as Markdown, or as data', async () => {
+    const data = { tools: [], truncated: false };
+    route = ({ url }) => ({
+      status: 200,
+      body: url.includes('format=json') ? data : '# Cloud files\n\nGrün\n',
+    });
+    const workspace = client().workspace('w1');
+    expect(await workspace.context('s 1')).toBe('# Cloud files\n\nGrün\n');
+    expect(await workspace.context('s1', { format: 'json', maxBytes: 9000 })).toEqual(data);
+    expect(seen.map(({ url }) => url)).toEqual([
+      '/api/v1/workspaces/w1/sessions/s%201/context?format=markdown',
+      '/api/v1/workspaces/w1/sessions/s1/context?format=json&maxBytes=9000',
+    ]);
   });
 
   it('walks through the audit trail page by page', async () => {

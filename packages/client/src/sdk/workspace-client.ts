@@ -8,6 +8,7 @@ import type {
   Member,
   Role,
   Session,
+  SessionContext,
   ToolContract,
   TurnEnvelope,
   TurnRequest,
@@ -101,6 +102,23 @@ export class WorkspaceClient {
   }
 
   /**
+   * What belongs into the system prompt of the session's next turn: guidance of the tools, Cloud folders, Active Files and
+   * the files of the session, as Markdown or with `format: 'json'` as data. The same until something in it changes.
+   */
+  context(sessionId: string, options?: ContextOptions & { format?: 'markdown' }): Promise<string>;
+  context(sessionId: string, options: ContextOptions & { format: 'json' }): Promise<SessionContext>;
+  async context(
+    sessionId: string,
+    { format = 'markdown', maxBytes, signal }: ContextOptions & { format?: 'markdown' | 'json' } = {},
+  ): Promise<string | SessionContext> {
+    const query = { format, maxBytes };
+    const path = `/sessions/${encodeURIComponent(sessionId)}/context`;
+    const request = this.inWorkspace({ method: 'GET', path, query, signal });
+    if (format === 'json') return this.http.request<SessionContext>(request);
+    return new TextDecoder().decode((await this.http.requestBytes(request)).bytes);
+  }
+
+  /**
    * Posts a turn and answers after `waitMs` (default 30,000) or once all its calls have ended, whichever is first.
    * A turnId is given if there is none, so a network fault or a 503 is retried without running anything twice.
    * CONFLICT if the turnId stands for another turn.
@@ -166,9 +184,18 @@ export class WorkspaceClient {
   }
 
   private send<T>(request: HttpRequest): Promise<T> {
-    const path = `/workspaces/${encodeURIComponent(this.workspaceId)}${request.path}`;
-    return this.http.request({ ...request, path });
+    return this.http.request(this.inWorkspace(request));
   }
+
+  private inWorkspace(request: HttpRequest): HttpRequest {
+    return { ...request, path: `/workspaces/${encodeURIComponent(this.workspaceId)}${request.path}` };
+  }
+}
+
+export interface ContextOptions {
+  /** Most bytes that it may have, from 8 KiB; the server's own limit where it is left out. */
+  maxBytes?: number;
+  signal?: AbortSignal;
 }
 
 export interface TurnPollOptions {
