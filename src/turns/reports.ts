@@ -107,11 +107,22 @@ function outcome(result: Json, executionMs: number | null, approval: ApprovalDto
   };
 }
 
-function failure({ errorCode, message }: { [key: string]: Json }): ToolCallError {
+function failure(facts: { [key: string]: Json }): ToolCallError {
+  const { errorCode, message } = typeof facts.errorCode === 'string' ? facts : (fileAtFault(facts) ?? facts);
   return {
     code: typeof errorCode === 'string' ? errorCode : 'INTERNAL_ERROR',
     message: typeof message === 'string' && message !== '' ? message : 'The tool reported failure.',
   };
+}
+
+/** A batch says per file why it failed; the first of them speaks for it. */
+function fileAtFault({ files }: { [key: string]: Json }): { [key: string]: Json } | null {
+  const file = Array.isArray(files)
+    ? files.filter(isObject).find(({ errorCode }) => typeof errorCode === 'string')
+    : undefined;
+  if (!file) return null;
+  const message = [file.docPath, file.message].filter((part) => typeof part === 'string').join(': ');
+  return { errorCode: file.errorCode!, message };
 }
 
 function denial(call: Call, result: Json, executionMs: number | null, approval: ApprovalDto): Report {
