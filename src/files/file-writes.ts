@@ -59,6 +59,23 @@ export class FileWrites {
     });
   }
 
+  /** Gives a file a new version that is made of its head; nothing comes in between. */
+  async rewrite(
+    origin: ChangeOrigin,
+    target: CloudPath,
+    change: (file: FileRecord) => Promise<NewContent>,
+  ): Promise<FileRecord> {
+    const { file } = await this.attempt(origin, [target], async () => {
+      const entry = await this.files.at(origin.workspaceId, target.docPath);
+      if (entry === null) throw new DomainError('NOT_FOUND', `File not found: ${target.path}`);
+      if (entry.kind === 'folder') throw fieldError('path', 'is a folder');
+      const content = await change(entry);
+      this.checkSize(content.bytes);
+      return this.addVersion(origin, entry, content);
+    });
+    return file;
+  }
+
   /** Deletes a file, or a folder that has nothing in it. Returns what was there. */
   async remove(
     origin: ChangeOrigin,

@@ -31,7 +31,7 @@ export class FilesService {
   ) {}
 
   /** What is at a path; null where nothing is. */
-  at(workspaceId: string, { docPath }: CloudPath): Promise<Entry | null> {
+  at(workspaceId: string, { docPath }: Pick<CloudPath, 'docPath'>): Promise<Entry | null> {
     return this.files.at(workspaceId, docPath);
   }
 
@@ -79,6 +79,21 @@ export class FilesService {
     return this.collect((last, limit) =>
       this.files.below(workspaceId, docPath, last?.docPath ?? null, limit),
     );
+  }
+
+  /** The files below a folder, by docPath, a few thousand at a time and as many as there are. */
+  async *walk(
+    workspaceId: string,
+    { docPath }: Pick<ListedFolder, 'docPath'>,
+  ): AsyncGenerator<ListedEntry[]> {
+    let last: string | null = null;
+    for (;;) {
+      const found: ListedEntry[] = await this.files.below(workspaceId, docPath, last, STEP);
+      yield found.filter(({ kind }) => kind === 'file');
+      if (found.length < STEP) return;
+      last = found.at(-1)!.docPath;
+      await setImmediate();
+    }
   }
 
   private async collect(

@@ -11,7 +11,9 @@ import { TokenWatch } from './token-watch.js';
 
 /** How long a client may take to send `client:resume`, in ms (contract.md section 5). */
 const RESUME_MS = 10_000;
-const EVENTS = new Set(['client:resume', 'tool:status', 'tool:result', 'files:put', 'auth:refresh']);
+const EVENTS = new Set([
+  ...['client:resume', 'tool:status', 'tool:result', 'files:put', 'session:active_files', 'auth:refresh'],
+]);
 
 interface Connection {
   resumeTimer: NodeJS.Timeout;

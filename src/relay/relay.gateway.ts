@@ -23,6 +23,8 @@ import { Access } from '../common/access.js';
 import { isoTime } from '../common/clock.js';
 import { DomainError } from '../common/domain-error.js';
 import { parseEnvelope } from '../common/envelope.js';
+import { SessionActiveFilesDto } from '../sessions/sessions.dto.js';
+import { SessionsService } from '../sessions/sessions.service.js';
 import { ClientReports } from '../turns/client-reports.js';
 import { WorkspacesService } from '../workspaces/workspaces.service.js';
 import { FileUploads } from './file-uploads.js';
@@ -45,6 +47,7 @@ export class RelayGateway
     private readonly clients: ConnectedClients,
     private readonly reports: ClientReports,
     private readonly uploads: FileUploads,
+    private readonly sessions: SessionsService,
     private readonly auth: AuthService,
     private readonly workspaces: WorkspacesService,
     private readonly logger: PinoLogger,
@@ -113,6 +116,17 @@ export class RelayGateway
   @SubscribeMessage('files:put')
   putFile(@ConnectedSocket() socket: RelaySocket, @MessageBody() body: unknown): Promise<Ack<FilePutAnswer>> {
     return this.acknowledge(() => this.uploads.put(socket.data.client.key, parseEnvelope(FilePutDto, body)));
+  }
+
+  /** The files that are open in a session's editor now, in the place of the last list. */
+  @SubscribeMessage('session:active_files')
+  activeFiles(@ConnectedSocket() socket: RelaySocket, @MessageBody() body: unknown): Promise<Ack> {
+    return this.acknowledge(async () => {
+      const { sessionId, activeFiles } = parseEnvelope(SessionActiveFilesDto, body);
+      const { workspaceId, userId } = socket.data.client.key;
+      await this.sessions.replaceActiveFiles(workspaceId, sessionId, userId, activeFiles);
+      return {};
+    });
   }
 
   /** A new access token of the same user, before the old one expires. */

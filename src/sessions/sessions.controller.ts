@@ -1,7 +1,7 @@
-import { Body, Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
-import type { Session, User } from '@patchbay/protocol';
+import { Body, Controller, Get, HttpCode, Param, Post, Put, Query } from '@nestjs/common';
+import type { ActiveFile, Session, User } from '@patchbay/protocol';
 import { Access, CurrentUser, WorkspaceId } from '../common/access.js';
-import { CreateSessionDto, SessionsQueryDto } from './sessions.dto.js';
+import { ActiveFilesDto, CreateSessionDto, SessionsQueryDto } from './sessions.dto.js';
 import { SessionsService } from './sessions.service.js';
 
 @Controller('workspaces/:workspaceId/sessions')
@@ -37,5 +37,17 @@ export class SessionsController {
     @Param('sessionId') sessionId: string,
   ): Promise<Session> {
     return this.sessions.get(workspaceId, sessionId, user.id);
+  }
+
+  /** The files that are open in the session's editor now; the list replaces the one before. */
+  @Put(':sessionId/active-files')
+  async replaceActiveFiles(
+    @WorkspaceId() workspaceId: string,
+    @CurrentUser() user: User,
+    @Param('sessionId') sessionId: string,
+    @Body() { activeFiles }: ActiveFilesDto,
+  ): Promise<{ activeFiles: ActiveFile[] }> {
+    const replaced = await this.sessions.replaceActiveFiles(workspaceId, sessionId, user.id, activeFiles);
+    return { activeFiles: replaced };
   }
 }

@@ -1,5 +1,8 @@
-import { IsInt, IsOptional, IsUUID, Max, Min } from 'class-validator';
-import { FromIntegerText, IsLine } from '../common/envelope.decorators.js';
+import { IsBoolean, IsInt, IsOptional, IsUUID, Matches, Max, Min } from 'class-validator';
+import { FromIntegerText, IsLine, NestedList } from '../common/envelope.decorators.js';
+
+/** Most files that a session may have open. */
+const MAX_ACTIVE_FILES = 1000;
 
 export class CreateSessionDto {
   /** Your own id of the conversation; given where it is left out. */
@@ -25,4 +28,38 @@ export class SessionsQueryDto {
   @IsOptional()
   @IsUUID()
   cursor?: string;
+}
+
+/** A file that is open in the session's editor. */
+export class ActiveFileDto {
+  @IsLine(1, 1024)
+  docPath!: string;
+
+  /** The path as the editor shows it. */
+  @IsLine(1, 1024)
+  displayPath!: string;
+
+  @Matches(/^[0-9a-f]{64}$/, { message: 'must be 64 lowercase hex digits' })
+  sha256!: string;
+
+  @IsInt()
+  @Min(0)
+  @Max(Number.MAX_SAFE_INTEGER)
+  sizeBytes!: number;
+
+  /** The editor holds changes that are not on disk. */
+  @IsBoolean()
+  isDirty!: boolean;
+}
+
+export class ActiveFilesDto {
+  /** All that are open now. */
+  @NestedList(() => ActiveFileDto, MAX_ACTIVE_FILES)
+  activeFiles!: ActiveFileDto[];
+}
+
+/** The same as a relay event, which has no path to name the session. */
+export class SessionActiveFilesDto extends ActiveFilesDto {
+  @IsUUID()
+  sessionId!: string;
 }

@@ -1,10 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import type { Session } from '@patchbay/protocol';
+import { type ActiveFile, docPathFault, type Session } from '@patchbay/protocol';
 import { Clock, isoTime } from '../common/clock.js';
-import { DomainError, fieldError } from '../common/domain-error.js';
+import { DomainError, fieldError, type FieldFaults } from '../common/domain-error.js';
 import { isUuid, newId } from '../common/ids.js';
 import { type SessionRecord, SessionStore } from '../storage/ports/sessions.store.js';
-import type { CreateSessionDto, SessionsQueryDto } from './sessions.dto.js';
+import type { ActiveFileDto, CreateSessionDto, SessionsQueryDto } from './sessions.dto.js';
+
+const MAX_FAULTS = 20;
 
 /** Agent conversations: who may post turns into them, and to which client their calls go. */
 @Injectable()
@@ -42,6 +44,25 @@ export class SessionsService {
     return sessionView(await this.requireOwn(workspaceId, sessionId, userId));
   }
 
+  /** Takes the list of files that are open in the session's editor in the place of the last one. */
+  async replaceActiveFiles(
+    workspaceId: string,
+    sessionId: string,
+    userId: string,
+    files: readonly ActiveFileDto[],
+  ): Promise<ActiveFile[]> {
+    const session = await this.requireOwn(workspaceId, sessionId, userId);
+    checkDocPaths(files);
+    const activeFiles = files.map((file): ActiveFile => ({ ...file }));
+    await this.store.replaceActiveFiles(workspaceId, session.id, activeFiles);
+    return activeFiles;
+  }
+
+  /** The files that are open in the session's editor; none for a call outside of any session. */
+  async activeFiles(workspaceId: string, sessionId: string | null): Promise<ActiveFile[]> {
+    return sessionId === null ? [] : this.store.activeFilesOf(workspaceId, sessionId);
+  }
+
   /** The session, for its own user alone. */
   async requireOwn(workspaceId: string, sessionId: string, userId: string): Promise<SessionRecord> {
     if (!isUuid(sessionId)) throw fieldError('sessionId', 'must be a UUID');
@@ -50,6 +71,19 @@ export class SessionsService {
     if (session.userId !== userId) throw new DomainError('FORBIDDEN', 'The session belongs to another user.');
     return session;
   }
+}
+
+function checkDocPaths(files: readonly ActiveFileDto[]): void {
+  const fields: FieldFaults = {};
+  const seen = new Set<string>();
+  files.forEach(({ docPath }, at) => {
+    const fault = seen.has(docPath) ? 'is there twice' : docPathFault(docPath);
+    if (fault !== null && Object.keys(fields).length < MAX_FAULTS)
+      fields[`activeFiles[${at}].docPath`] = fault;
+    seen.add(docPath);
+  });
+  const [first] = Object.entries(fields);
+  if (first) throw new DomainError('VALIDATION_ERROR', `${first[0]} ${first[1]}`, { fields });
 }
 
 function sessionView({ id, createdAt, ...session }: SessionRecord): Session {

@@ -15,3 +15,6 @@ export * from './tools/cloud-files.js';
 export * from './tools/create-file.js';
 export * from './tools/get-patch-change.js';
 export * from './tools/write-patch.js';
+export * from './tools/edit-files.js';
+export * from './tools/find-files.js';
+export * from './tools/workspace-files.js';

@@ -1,0 +1,94 @@
+import { foldCase } from '@patchbay/protocol';
+import { RE2JS } from 're2js';
+import { fieldError } from '../common/domain-error.js';
+
+const MAX_BRACES = 5;
+/** Instructions of a compiled pattern: with the length of the text they bound the time of a match. */
+const MAX_PROGRAM = 1_000;
+
+/** Whether a path fits. */
+export type PathTest = (path: string) => boolean;
+
+/** Compiles a regular expression whose matching time is bounded; VALIDATION_ERROR on `field` where it is none. */
+export function compileSafe(source: string, flags: number, field: string): RE2JS {
+  let compiled: RE2JS;
+  try {
+    compiled = RE2JS.compile(source, flags);
+  } catch (error) {
+    throw fieldError(field, `is not a pattern: ${error instanceof Error ? error.message : 'unreadable'}`);
+  }
+  if (compiled.programSize() > MAX_PROGRAM) throw fieldError(field, 'is too complex');
+  return compiled;
+}
+
+/**
+ * A glob as a test of paths that are relative to a folder. It becomes a regular expression of RE2, which takes linear
+ * time where the backtracking of JavaScript's takes exponential time.
+ */
+export function compileGlob(glob: string, field: string): PathTest {
+  const compiled = compileSafe(sourceOf(glob, field), RE2JS.CASE_INSENSITIVE | RE2JS.DOTALL, field);
+  return (path) => compiled.testExact(path);
+}
+
+/** The folders that every path which fits lies in, as the beginning of a docPath; "" where there are none. */
+export function literalFolder(glob: string): string {
+  const parts = glob.replace(/^\//, '').split('/');
+  const magic = parts.findIndex((part) => /[*?[\]{},]/.test(part));
+  return foldCase(parts.slice(0, magic === -1 ? -1 : magic).join('/'));
+}
+
+function sourceOf(glob: string, field: string): string {
+  const pattern = glob.normalize('NFC').replace(/^\//, '');
+  let source = '';
+  let open = 0;
+  for (let at = 0; at < pattern.length;) {
+    const [piece, length] = pieceOf(pattern, at, open, field);
+    open += piece === '(?:' ? 1 : piece === ')' ? -1 : 0;
+    if (open > MAX_BRACES) throw fieldError(field, `has more than ${MAX_BRACES} braces in each other`);
+    source += piece;
+    at += length;
+  }
+  if (open > 0) throw fieldError(field, 'has a { without its }');
+  return source;
+}
+
+/** The expression for what stands at a place of the pattern, and how many characters it takes. */
+function pieceOf(pattern: string, at: number, open: number, field: string): [string, number] {
+  const char = pattern[at]!;
+  switch (char) {
+    case '*':
+      return stars(pattern, at);
+    case '?':
+      return ['[^/]', 1];
+    case '[':
+      return charClass(pattern, at, field);
+    case '{':
+      return ['(?:', 1];
+    case ',':
+      return [open > 0 ? '|' : ',', 1];
+    case '}':
+      return [open > 0 ? ')' : '\\}', 1];
+    default: {
+      const point = String.fromCodePoint(pattern.codePointAt(at)!);
+      return [RE2JS.quote(point), point.length];
+    }
+  }
+}
+
+/** `**` as a whole part of the path stands for any number of folders, every other star for a part of one name. */
+function stars(pattern: string, at: number): [string, number] {
+  let end = at;
+  while (pattern[end] === '*') end += 1;
+  const wholePart = (at === 0 || '/{,'.includes(pattern[at - 1]!)) && end - at === 2;
+  if (wholePart && pattern[end] === '/') return ['(?:[^/]+/)*', end + 1 - at];
+  if (wholePart && (end === pattern.length || '},'.includes(pattern[end]!))) return ['.*', end - at];
+  return ['[^/]*', end - at];
+}
+
+function charClass(pattern: string, at: number, field: string): [string, number] {
+  const match = /^\[([!^]?)(\]?[^\]/]*)\]/.exec(pattern.slice(at));
+  if (match === null) throw fieldError(field, 'has a [ without its ]');
+  const [whole, negated, members] = match;
+  const escaped = members!.replace(/[\\[\]^&~|]/g, '\\$&');
+  return [`[${negated ? '^/' : ''}${escaped}]`, whole.length];
+}

@@ -1,0 +1,86 @@
+import { type ActiveFile, sha256 } from '@patchbay/protocol';
+import { RelayScene } from '../../support/relay-scene.js';
+
+const active = (docPath: string, text = docPath): ActiveFile => ({
+  ...{ docPath, displayPath: `C:\\src\\${docPath}`, sha256: sha256(text), sizeBytes: text.length },
+  isDirty: true,
+});
+
+describe('active files', () => {
+  let scene: RelayScene;
+  beforeAll(async () => {
+    scene = await RelayScene.start();
+  });
+  afterAll(() => scene.close());
+
+  const url = (sessionId = scene.session.sessionId) =>
+    `/workspaces/${scene.workspaceId}/sessions/${sessionId}/active-files`;
+  const tool = async (name: string, args: object) => {
+    const { sessionId } = scene.session;
+    const path = `/workspaces/${scene.workspaceId}/tools`;
+    const { body } = await scene.user.post<{ success: boolean; result: Record<string, unknown> }>(path, {
+      ...{ tool: name, args, sessionId },
+    });
+    return body;
+  };
+
+  it('are the list that came last, over HTTP or over the relay', async () => {
+    const first = [active('repo/a'), active('repo/b')];
+    const answer = await scene.user.request('PUT', url(), { activeFiles: first });
+    expect(answer).toMatchObject({ status: 200, body: { activeFiles: first } });
+    expect((await tool('workspace_list_active_files', {})).result).toEqual({ activeFiles: first });
+    const client = await scene.client();
+    const { sessionId } = scene.session;
+    const last = [active('repo/c')];
+    const event = { sessionId, activeFiles: last };
+    const ack: unknown = await client.socket.timeout(5000).emitWithAck('session:active_files', event);
+    expect(ack).toEqual({ ok: true });
+    expect((await tool('workspace_list_active_files', {})).result).toEqual({ activeFiles: last });
+  });
+
+  it('are refused as a whole where one of them is at fault, every fault named', async () => {
+    const broken = { ...active('repo/a'), sha256: 'A'.repeat(64), sizeBytes: -1 };
+    const shape = await scene.user.request<{ fields: object }>('PUT', url(), { activeFiles: [broken] });
+    expect(shape.status).toBe(400);
+    expect(Object.keys(shape.body.fields).sort()).toEqual([
+      'activeFiles[0].sha256',
+      'activeFiles[0].sizeBytes',
+    ]);
+    const activeFiles = [active('a'), active('a'), active('Upper'), active('../b')];
+    const paths = await scene.user.request<{ fields: object }>('PUT', url(), { activeFiles });
+    expect(paths.status).toBe(400);
+    expect(Object.keys(paths.body.fields)).toEqual([1, 2, 3].map((at) => `activeFiles[${at}].docPath`));
+    const many = Array.from({ length: 1001 }, (_, n) => active(`f${n}`));
+    expect((await scene.user.request('PUT', url(), { activeFiles: many })).status).toBe(400);
+  });
+
+  it('are a session’s own', async () => {
+    const other = await scene.server.register();
+    await scene.user.addMember(scene.workspaceId, other);
+    expect((await other.request('PUT', url(), { activeFiles: [] })).status).toBe(403);
+    expect((await scene.user.request('PUT', url('nonsense'), { activeFiles: [] })).status).toBe(400);
+    const unknown = '019b97ac-e5f5-735b-b0a6-f3a34fcd4ff1';
+    expect((await scene.user.request('PUT', url(unknown), { activeFiles: [] })).status).toBe(404);
+    const client = await scene.client({ token: other.token, clientId: 'other' });
+    const event = { sessionId: scene.session.sessionId, activeFiles: [] };
+    const ack: unknown = await client.socket.timeout(5000).emitWithAck('session:active_files', event);
+    expect(ack).toMatchObject({ ok: false, error: { code: 'FORBIDDEN' } });
+  });
+
+  it('are not read again from the Cloud: the model has them in its context', async () => {
+    const content = { text: 'cloud' };
+    await scene.user.post(`/workspaces/${scene.workspaceId}/tools`, {
+      ...{ tool: 'write', args: { path: '/repo/open.md', content } },
+    });
+    await scene.user.request('PUT', url(), { activeFiles: [active('repo/open.md', 'buffer')] });
+    const { success, result } = await tool('workspace_read_file', { docPath: 'repo/open.md' });
+    expect(success).toBe(false);
+    expect(result).toMatchObject({
+      ...{ success: false, errorCode: 'ALREADY_IN_CONTEXT', docPath: 'repo/open.md' },
+      sha256: sha256('buffer'),
+    });
+    await scene.user.request('PUT', url(), { activeFiles: [] });
+    const again = await tool('workspace_read_file', { docPath: 'repo/open.md' });
+    expect(again.result).toMatchObject({ success: true, content: 'cloud', sha256: sha256('cloud') });
+  });
+});

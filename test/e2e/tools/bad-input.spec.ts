@@ -1,0 +1,311 @@
+import { request } from 'node:http';
+import { ToolsScene } from '../../support/tools-scene.js';
+
+describe('bad input to POST /tools', () => {
+  let scene: ToolsScene;
+  beforeAll(async () => {
+    scene = await ToolsScene.start({ maxFileBytes: 64 * 1024, maxBodyBytes: 128 * 1024 });
+  });
+  afterAll(() => scene.close());
+
+  /** Sends a body as it is. */
+  const send = async (body: string | Uint8Array) => {
+    const headers = { 'content-type': 'application/json' };
+    const answer = await scene.raw('POST', '/tools', headers, body);
+    const text = answer.body.toString('utf8');
+    return {
+      status: answer.status,
+      body: JSON.parse(text) as { code?: string; fields?: Record<string, string> },
+    };
+  };
+  const sendContent = (content: string) =>
+    send(`{"tool":"write","args":{"path":"/exact","content":${content}}}`);
+
+  describe('paths', () => {
+    const BAD = {
+      'a .. segment': '/a/../b',
+      'a .. at the end': '/a/..',
+      'a . segment': './a',
+      'a NUL': '/a\0b',
+      'a line break': '/a\nb',
+      'a DEL': '/a\u007f',
+      'a backslash': '/a\\b',
+      'an empty segment': '/a//b',
+      'two leading slashes': '//a',
+      'nothing but slashes': '///',
+      nothing: '',
+      'a lone surrogate': '/a\ud800',
+      '5,000 characters': `/${'a/'.repeat(2500)}`,
+      'more characters than a path may have': `/${'abcdefg/'.repeat(128)}h`,
+      'a segment of 256 bytes': `/${'é'.repeat(128)}`,
+    };
+
+    it.each(Object.entries(BAD))('with %s are refused by every tool', async (_what, path) => {
+      for (const tool of ['ls', 'read', 'write', 'rm', 'mkdir']) {
+        const answer = await scene.call(tool, { path, ...(tool === 'write' && { content: 'x' }) });
+        expect(answer).toMatchObject({ status: 400, body: { code: 'VALIDATION_ERROR' } });
+        expect(Object.keys(answer.body.fields!)).toEqual(['path']);
+        expect(answer.body.error!.length).toBeLessThan(200);
+      }
+    });
+
+    it('may be as long as the limit, and their segments too', async () => {
+      const segment = (letter: string) => letter.repeat(255);
+      // 1,024 characters after the leading slash: four segments of 255, their slashes, and one of one.
+      const path = `/${['a', 'b', 'c'].map(segment).join('/')}/${segment('d').slice(1)}/e`;
+      expect(path.slice(1)).toHaveLength(1024);
+      await scene.write(path);
+      expect(await scene.read(path.slice(1))).toEqual({ text: path });
+    });
+
+    it('keep percent-encodings, spaces and dots as they are', async () => {
+      for (const path of [
+        '/%2e%2e/%2fetc%00',
+        '/a b/ c ',
+        '/...',
+        '/~',
+        '/CON',
+        '/a:b',
+        '/.git/config',
+        '/*?"<>|',
+      ]) {
+        expect(await scene.write(path)).toMatchObject({ path });
+        expect(await scene.read(path)).toEqual({ text: path });
+      }
+    });
+
+    it('of another case or Unicode form are the same file, in its first spelling', async () => {
+      const composed = '/Caf\u00e9/\u212bngstr\u00f6m.MD';
+      const stored = '/Caf\u00e9/\u00c5ngstr\u00f6m.MD';
+      const first = await scene.write(composed);
+      expect(first.path).toBe(stored);
+      for (const path of [
+        composed.normalize('NFD'),
+        stored.toLowerCase(),
+        stored.toUpperCase(),
+        stored.slice(1),
+      ]) {
+        expect(await scene.write(path)).toMatchObject({ path: stored, file_id: first.file_id });
+      }
+      await scene.write('/CAFE\u0301/other.md');
+      expect(await scene.list('/cafe\u0301')).toEqual([stored, '/Caf\u00e9/other.md'].sort());
+      expect((await scene.ok<{ path: string }>('ls', { path: '/CAF\u00c9' })).path).toBe('/Caf\u00e9');
+    });
+
+    it('that fold to the same docPath in ways of their own are one file', async () => {
+      const { file_id } = await scene.write('/\u0130stanbul');
+      expect((await scene.write('/i\u0307stanbul')).file_id).toBe(file_id);
+      const sigma = await scene.write('/\u039f\u03a3');
+      expect((await scene.write('/\u03bf\u03c2')).file_id).toBe(sigma.file_id);
+    });
+  });
+
+  describe('arguments', () => {
+    it('of unknown names and of wrong types are named, each by its bare name', async () => {
+      const unknown = await scene.call('read', { path: '/a', depth: 1, ['x'.repeat(300)]: 1 });
+      expect(unknown.status).toBe(400);
+      expect(Object.keys(unknown.body.fields!)).toEqual([
+        'depth',
+        expect.stringMatching(/^x{64}…$/) as string,
+      ]);
+      const types = await scene.call('ls', { path: 5, recursive: 'yes' });
+      expect(types).toMatchObject({
+        status: 400,
+        body: { code: 'VALIDATION_ERROR', fields: { path: expect.anything() as string } },
+      });
+      expect(Object.keys(types.body.fields!)).toEqual(['path', 'recursive']);
+      expect(Object.keys((await scene.call('write', {})).body.fields!).sort()).toEqual(['content', 'path']);
+    });
+
+    it('are at most twenty faults in an answer', async () => {
+      const many = Object.fromEntries(Array.from({ length: 500 }, (_, n) => [`unknown${n}`, n]));
+      const { body } = await scene.call('read', { path: '/a', ...many });
+      expect(Object.keys(body.fields!).length).toBeLessThanOrEqual(20);
+    });
+
+    it('that are no object, or named like what every object has, are refused', async () => {
+      for (const args of [undefined, null, [], 'text', 5]) {
+        const answer = await scene.call('ls', args);
+        expect(answer.status).toBe(400);
+        expect(answer.body.fields).toHaveProperty('args');
+      }
+      const answer = await send('{"tool":"read","args":{"path":"/a","__proto__":{"x":1},"constructor":2}}');
+      expect(answer.status).toBe(400);
+      expect(Object.keys(answer.body.fields!).sort()).toEqual(['__proto__', 'constructor']);
+      expect(({} as { x?: number }).x).toBeUndefined();
+    });
+
+    it('are looked at after the tool, which is looked at after the body', async () => {
+      const unknown = await scene.call('git_commit', { whatever: 1 });
+      expect(unknown.status).toBe(404);
+      expect(unknown.body).toEqual({ error: "Tool 'git_commit' not found", code: 'NOT_FOUND' });
+      for (const tool of ['', 'x'.repeat(5000), 'LS', 'constructor', '__proto__', '\ud800']) {
+        const answer = await scene.call(tool, {});
+        expect(answer).toMatchObject({ status: 404, body: { code: 'NOT_FOUND' } });
+      }
+      for (const body of [{}, { tool: 5, args: {} }, { tool: 'ls', args: {}, more: 1 }, []]) {
+        expect((await scene.user.post(`${scene.base}/tools`, body)).status).toBe(400);
+      }
+      expect((await send('{"tool":')).status).toBe(400);
+      const session = await scene.call('ls', {}, { sessionId: '019b97ac-e5f5-735b-b0a6-f3a34fcd4ff1' });
+      expect(session.status).toBe(404);
+    });
+  });
+
+  describe('content', () => {
+    const SURVIVORS: [string, unknown][] = [
+      ['null', null],
+      ['true', true],
+      ['0', 0],
+      ['-1.5e-7', -1.5e-7],
+      ['6.02214076e23', 6.02214076e23],
+      ['9007199254740992', 2 ** 53],
+      ['-9007199254740991', -(2 ** 53) + 1],
+      ['0.30000000000000004', 0.1 + 0.2],
+      ['1.50000000000000000000', 1.5],
+      ['0e999', 0],
+      ['[]', []],
+      ['{}', {}],
+      ['""', ''],
+      ['"\\u0000\\ufeff \\ud83d\\ude00"', '\u0000\ufeff \u{1F600}'],
+      ['{"text":"a\\r\\nb"}', { text: 'a\r\nb' }],
+      ['{"text":5}', { text: 5 }],
+      ['{"text":"a","more":1}', { text: 'a', more: 1 }],
+      ['[9007199254740991,{"a":[null,"1e400"]}]', [9007199254740991, { a: [null, '1e400'] }]],
+    ];
+
+    it.each(SURVIVORS)('%s comes back as it went in', async (json, value) => {
+      expect((await sendContent(json)).status).toBe(200);
+      expect(await scene.read('/exact')).toEqual(value);
+    });
+
+    it('named __proto__ comes back too', async () => {
+      expect((await sendContent('{"__proto__":{"a":1},"constructor":null}')).status).toBe(200);
+      const { body } = await scene.raw('GET', '/contents/exact');
+      expect(body.toString()).toBe('{"__proto__":{"a":1},"constructor":null}');
+      const answer = await scene.raw(
+        'POST',
+        '/tools',
+        { 'content-type': 'application/json' },
+        '{"tool":"read","args":{"path":"exact"}}',
+      );
+      expect(answer.body.toString()).toContain('{"__proto__":{"a":1},"constructor":null}');
+    });
+
+    it.each([
+      '1e400',
+      '-1e400',
+      '[1,{"a":1e400}]',
+      '9007199254740993',
+      '-9007199254740993',
+      '12345678901234567890',
+      '{"deep":[[12345678901234567890]]}',
+      '1e-400',
+      '0.1234567890123456789',
+      '"\\ud800"',
+      '{"\\udfff":1}',
+      '{"text":"\\ud800"}',
+      `${'['.repeat(201)}${']'.repeat(201)}`,
+    ])('%s would not survive, so it is refused', async (json) => {
+      const answer = await sendContent(json);
+      expect(answer).toMatchObject({ status: 400, body: { code: 'VALIDATION_ERROR' } });
+      expect(Object.keys(answer.body.fields!)).toEqual(['content']);
+    });
+
+    it('may be nested as deep as the limit', async () => {
+      const json = `${'['.repeat(200)}${']'.repeat(200)}`;
+      expect((await sendContent(json)).status).toBe(200);
+      expect(JSON.stringify(await scene.read('/exact'))).toBe(json);
+      const tooDeep = await sendContent(`${'['.repeat(100_000 / 4)}`);
+      expect(tooDeep.status).toBe(400);
+    });
+
+    it('that only looks like JSON is refused, also where a number would hide it', async () => {
+      for (const json of [
+        '{1e400:1}',
+        '01e400',
+        '1e400"x"',
+        '1.',
+        '1e400 1e400',
+        '--1e400',
+        '12345678901234567890a',
+      ]) {
+        expect((await sendContent(json)).status).toBe(400);
+      }
+    });
+
+    it('of bytes that are no UTF-8 is refused', async () => {
+      const body = Buffer.from('{"tool":"write","args":{"path":"/a","content":"\u00e9"}}', 'latin1');
+      expect((await send(body)).status).toBe(400);
+    });
+
+    it('over the limit is a 413, and what was there stays', async () => {
+      await scene.write('/limit', { text: 'kept' });
+      const full = { text: 'x'.repeat(64 * 1024) };
+      expect(await scene.call('write', { path: '/limit', content: { text: `${full.text}y` } })).toMatchObject(
+        {
+          ...{ status: 413, body: { code: 'TOO_LARGE' } },
+        },
+      );
+      expect(await scene.read('/limit')).toEqual({ text: 'kept' });
+      expect((await scene.call('write', { path: '/limit', content: full })).status).toBe(200);
+      expect((await scene.call('write', { path: '/limit', content: 'x'.repeat(130 * 1024) })).status).toBe(
+        413,
+      );
+    });
+  });
+
+  it('a folder is never a file: of two that want to be both, one is refused', async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, (_, n) =>
+        scene.call('write', { path: n % 2 ? `/both/${n}` : '/both', content: 'x' }),
+      ),
+    );
+    const refused = answers.filter(({ status }) => status !== 200);
+    expect(refused).toHaveLength(5);
+    for (const { status } of refused) expect([400, 409]).toContain(status);
+  });
+
+  it('many writers of one path each leave a version, in one order', async () => {
+    const writes = await Promise.all(Array.from({ length: 50 }, (_, n) => scene.write('/crowd/file', { n })));
+    expect(new Set(writes.map(({ file_id }) => file_id)).size).toBe(1);
+    const { body } = await scene.user.get<{ versions: { number: number; versionId: string }[] }>(
+      `${scene.base}/files/${writes[0]!.file_id}/versions?limit=100`,
+    );
+    expect(body.versions.map(({ number }) => number)).toEqual(Array.from({ length: 50 }, (_, n) => 50 - n));
+    expect(new Set(body.versions.map(({ versionId }) => versionId))).toEqual(
+      new Set(writes.map(({ version_id }) => version_id)),
+    );
+    const made = await scene.trail('&event=Folder.Created&path=/crowd');
+    expect(made).toHaveLength(1);
+  });
+
+  it('writers and removers of one folder leave it whole', async () => {
+    await Promise.all(
+      Array.from({ length: 60 }, (_, n) => {
+        if (n % 3 === 0) return scene.call('rm', { path: '/busy' });
+        const path = `/busy/${n % 5}`;
+        return n % 3 === 1 ? scene.call('write', { path, content: 'x' }) : scene.call('rm', { path });
+      }),
+    );
+    await scene.write('/busy/last');
+    const listed = await scene.list('/busy');
+    for (const path of listed) expect(await scene.read(path)).toBeDefined();
+    expect(await scene.list('/', false)).toContain('/busy');
+  });
+
+  it('a path in the URL of a raw client is not resolved', async () => {
+    const status = await new Promise<number | undefined>((resolve, reject) => {
+      const { port } = new URL(scene.server.url);
+      const path = `/api/v1${scene.base}/contents/a/../../secret`;
+      const headers = { authorization: `Bearer ${scene.user.token}` };
+      request({ port, path, headers }, (response) => {
+        response.resume();
+        resolve(response.statusCode);
+      })
+        .on('error', reject)
+        .end();
+    });
+    expect(status).toBe(400);
+  });
+});
