@@ -1,10 +1,12 @@
 import { Injectable } from '@nestjs/common';
+import type { Ack, ErrorCode } from '@patchbay/protocol';
 import { PinoLogger } from 'nestjs-pino';
 import { ConnectedClients } from '../clients/connected-clients.js';
 import { Clock } from '../common/clock.js';
 import { Lifecycle } from '../common/lifecycle.js';
 import { Config } from '../config.js';
 import { Dispatcher } from '../turns/dispatcher.js';
+import { OVERSIZED_EVENT } from './bounded-parser.js';
 import { FloodGate } from './flood-gate.js';
 import { ignore, type RelaySocket } from './relay-socket.js';
 import { TokenWatch } from './token-watch.js';
@@ -75,13 +77,16 @@ export class RelayConnections {
     const gate = new FloodGate(() => this.clock.now());
     const limited = this.config.rateLimit !== null;
     socket.use(([event, ...args], next) => {
-      const answer = args.at(-1) as unknown;
-      const refuse = (code: string, message: string): void => {
-        if (typeof answer === 'function') answer({ ok: false, error: { code, message } });
-      };
+      const last = args.at(-1) as unknown;
+      const answer = typeof last === 'function' ? (last as (ack: Ack) => void) : ignore;
+      const refuse = (code: ErrorCode, message: string): void =>
+        answer({ ok: false, error: { code, message } });
       if (limited && !gate.pass()) {
         refuse('RATE_LIMITED', 'Too many events; reconnect and slow down.');
         return void setImmediate(() => socket.disconnect(true));
+      }
+      if (event === OVERSIZED_EVENT) {
+        return refuse('TOO_LARGE', `The event exceeds the limit of ${this.config.maxBodyBytes} bytes.`);
       }
       if (!EVENTS.has(event)) return refuse('NOT_FOUND', 'There is no such event.');
       if (!socket.data.client.ready && event !== 'client:resume' && event !== 'auth:refresh') {

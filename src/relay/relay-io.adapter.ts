@@ -1,8 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 import type { INestApplicationContext } from '@nestjs/common';
 import { IoAdapter } from '@nestjs/platform-socket.io';
+import { RELAY_NAMESPACE } from '@patchbay/protocol';
 import type { Server, ServerOptions } from 'socket.io';
+import { isForeignOrigin } from '../auth/request-token.js';
 import type { Config } from '../config.js';
+import { boundedParser } from './bounded-parser.js';
 
 /** Socket.IO as the relay wants it: websocket only, bounded frames, origins checked before anything is set up. */
 export class RelayIoAdapter extends IoAdapter {
@@ -14,24 +17,23 @@ export class RelayIoAdapter extends IoAdapter {
   }
 
   override createIOServer(port: number, options?: ServerOptions): Server {
-    return super.createIOServer(port, {
+    const { maxBodyBytes, origins } = this.config;
+    const server = super.createIOServer(port, {
       ...options,
       transports: ['websocket'],
       serveClient: false,
-      maxHttpBufferSize: this.config.maxBodyBytes,
+      // What is over the limit is refused by the parser; only far beyond it the connection ends.
+      maxHttpBufferSize: 2 * maxBodyBytes,
+      parser: boundedParser(maxBodyBytes),
       perMessageDeflate: false,
       connectTimeout: 10_000,
       allowRequest: (request: IncomingMessage, decide: (error: string | null, allowed: boolean) => void) => {
-        const allowed = this.isAllowed(request);
+        const allowed = !isForeignOrigin(request.headers, origins);
         decide(allowed ? null : 'Origin not allowed; see PATCHBAY_ORIGINS', allowed);
       },
-    } as ServerOptions) as Server;
-  }
-
-  /** No Origin (not a browser), our own host, or one that the operator named. */
-  private isAllowed({ headers: { origin, host } }: IncomingMessage): boolean {
-    if (origin === undefined) return true;
-    if (this.config.origins.includes(origin)) return true;
-    return URL.canParse(origin) && new URL(origin).host === host;
+    } as ServerOptions);
+    // The default namespace asks for no token: nobody has business there.
+    server.use((_socket, next) => next(new Error(`Connect to ${RELAY_NAMESPACE}`)));
+    return server;
   }
 }

@@ -82,6 +82,8 @@ export class RelayGateway
     return this.acknowledge(async () => {
       const entries = readEntries(body);
       const { key } = socket.data.client;
+      // A member who was removed while they connected was not among the clients yet.
+      await this.workspaces.requireRole(key.workspaceId, key.userId);
       const answer = await this.reports.resume(key, entries);
       this.connections.resumed(socket, answer.resume);
       await this.reports.takeUpPending(key);

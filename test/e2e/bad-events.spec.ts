@@ -1,0 +1,140 @@
+import { randomUUID } from 'node:crypto';
+import { createdResult, type FakeClient } from '../support/fake-client.js';
+import { createCall, RelayScene } from '../support/relay-scene.js';
+import { startTestServer, type TestServer, type TestUser } from '../support/server.js';
+
+const LIMIT = 64 * 1024;
+
+describe('an event that is wrong', () => {
+  let server: TestServer;
+  let user: TestUser;
+  let scene: RelayScene;
+  let client: FakeClient;
+  beforeAll(async () => {
+    server = await startTestServer({ config: { maxBodyBytes: LIMIT, rateLimit: 1_000_000 } });
+    user = await server.register();
+  });
+  beforeEach(async () => {
+    scene = await RelayScene.on(server, user);
+    client = await scene.client();
+  });
+  afterEach(() => scene.close());
+  afterAll(() => server.close());
+
+  const refused = (code: string) => ({ ok: false, error: { code, message: expect.any(String) as string } });
+  /** The connection is as good as before: a call comes and its result is taken. */
+  async function stillWorks(): Promise<void> {
+    const { toolCallId } = (await scene.post([createCall('after')])).body.result.toolCalls[0]!;
+    const call = await client.delivery();
+    expect(call.toolCallId).toBe(toolCallId);
+    expect(await client.report(call)).toEqual({ ok: true });
+  }
+  const GARBAGE: unknown[] = [
+    null,
+    undefined,
+    [],
+    {},
+    0,
+    '',
+    'x',
+    true,
+    [[]],
+    { turnId: 1 },
+    Buffer.from('x'),
+  ];
+
+  it.each(['tool:status', 'tool:result', 'files:put'])(
+    'as %s is refused whatever it holds, and the connection lives on',
+    async (event) => {
+      for (const payload of GARBAGE) {
+        expect(await client.send(event, payload)).toMatchObject(refused('VALIDATION_ERROR'));
+      }
+      expect(await client.send(event)).toMatchObject(refused('VALIDATION_ERROR'));
+      expect(await client.send(event, {}, {})).toMatchObject(refused('VALIDATION_ERROR'));
+      await stillWorks();
+    },
+  );
+
+  it('by a name that nobody knows is refused', async () => {
+    for (const event of ['tool:call', 'hello', '__proto__', 'constructor', 'frame:oversized', '']) {
+      const answer = await client.send(event, {});
+      expect(answer).toMatchObject(refused(event === 'frame:oversized' ? 'TOO_LARGE' : 'NOT_FOUND'));
+    }
+    await stillWorks();
+  });
+
+  it('does no harm without a callback for its answer', async () => {
+    const socket = client.socket as unknown as { emit: (event: string, ...payload: unknown[]) => void };
+    for (const payload of GARBAGE) {
+      for (const event of ['client:resume', 'tool:status', 'tool:result', 'auth:refresh', 'hello']) {
+        socket.emit(event, payload);
+        socket.emit(event);
+      }
+    }
+    await stillWorks();
+  });
+
+  it('does not get past its bounds', async () => {
+    const call = { turnId: 't', callId: randomUUID(), attempt: 1 };
+    for (const change of [
+      { status: 'succeeded' },
+      { status: 'running', progress: 2 },
+      { status: 'running', note: 7 },
+      { status: 'running', attempt: 1.5 },
+      { status: 'running', turnId: 'a b' },
+      { status: 'running', callId: 'x' },
+      { status: 'running', extra: true },
+      JSON.parse('{"status":"running","__proto__":{"admin":true}}') as object,
+    ]) {
+      expect(await client.send('tool:status', { ...call, ...change })).toMatchObject(
+        refused('VALIDATION_ERROR'),
+      );
+    }
+    expect(await client.send('tool:status', { ...call, status: 'running' })).toMatchObject(
+      refused('NOT_FOUND'),
+    );
+  });
+
+  it('that is too large is refused, text and bytes alike, and the connection lives on', async () => {
+    for (const payload of ['x'.repeat(LIMIT), 'ä'.repeat(LIMIT / 2), { content: Buffer.alloc(LIMIT) }]) {
+      expect(await client.send('tool:result', payload)).toMatchObject(refused('TOO_LARGE'));
+    }
+    await stillWorks();
+  });
+
+  it('that is too large leaves the call open of which it was the result', async () => {
+    const { turnId } = (await scene.post([createCall('a')])).body.result;
+    const call = await client.delivery();
+    const bloated = { ...createdResult(call), message: 'x'.repeat(LIMIT) } as unknown;
+    expect(await client.report(call, { result: bloated })).toMatchObject(refused('TOO_LARGE'));
+    expect(await client.report(call)).toEqual({ ok: true });
+    expect((await scene.calls(turnId)).a!.status).toBe('succeeded');
+  });
+
+  it('that is out of all bounds ends its own connection only', async () => {
+    const other = await scene.client({ clientId: 'other' });
+    client.socket.emit('auth:refresh', 'x'.repeat(3 * LIMIT), () => undefined);
+    await client.closed();
+    expect(await other.send('hello')).toMatchObject(refused('NOT_FOUND'));
+  });
+
+  it('is one of a flood, and that ends the connection', async () => {
+    const other = await scene.client({ clientId: 'other' });
+    const socket = client.socket as unknown as { emit: (event: string) => void };
+    for (let count = 0; count < 10_000; count++) socket.emit('hello');
+    await client.closed();
+    expect(await other.send('hello')).toMatchObject(refused('NOT_FOUND'));
+  });
+
+  it('may be the answer to a delivery: then the call was not taken', async () => {
+    const { turnId } = (await scene.post([createCall('a')])).body.result;
+    await client.report(await client.delivery());
+    for (const answer of [null, 'ok', { ok: 'yes' }, {}]) {
+      (client as { answer: unknown }).answer = answer ?? [];
+      const { turnId: refusedTurn } = (await scene.post([createCall('b')])).body.result;
+      await scene.untilCall(refusedTurn, 'b', 'pending');
+      await scene.cancel(refusedTurn);
+    }
+    expect((await scene.calls(turnId)).a!.status).toBe('succeeded');
+  });
+});

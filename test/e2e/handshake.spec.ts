@@ -1,0 +1,214 @@
+import { JwtService } from '@nestjs/jwt';
+import type { HandshakeError } from '@patchbay/protocol';
+import { randomUUID } from 'node:crypto';
+import { io } from 'socket.io-client';
+import { FakeClient, type FakeClientOptions } from '../support/fake-client.js';
+import { createCall, RelayScene } from '../support/relay-scene.js';
+import { startTestServer, type TestServer, type TestUser } from '../support/server.js';
+import { waitFor } from '../support/wait-for.js';
+
+const jwtSecret = 'a secret of more than thirty-two characters';
+
+describe('a handshake', () => {
+  let server: TestServer;
+  let user: TestUser;
+  let scene: RelayScene;
+  beforeAll(async () => {
+    server = await startTestServer({ config: { jwtSecret, origins: ['https://editor.example.com'] } });
+    user = await server.register();
+  });
+  beforeEach(async () => void (scene = await RelayScene.on(server, user)));
+  afterEach(() => scene.close());
+  afterAll(() => server.close());
+
+  /** `err.data` of a handshake that is refused. */
+  async function refusal(change: Partial<FakeClientOptions>): Promise<HandshakeError | undefined> {
+    const error = await FakeClient.connect(scene.clientOptions(change)).then(
+      () => new Error('was accepted'),
+      (reason: Error) => reason,
+    );
+    return (error as Error & { data?: HandshakeError }).data;
+  }
+  const tokenFor = (who: TestUser, seconds: number): string =>
+    new JwtService({ secret: jwtSecret }).sign({ sub: who.id, email: who.email }, { expiresIn: seconds });
+
+  it('without a token is refused', async () => {
+    for (const token of ['', null, undefined, 7, {}]) {
+      expect(await refusal({ auth: { token } })).toEqual({
+        code: 'INVALID_TOKEN',
+        message: expect.any(String) as string,
+      });
+    }
+  });
+
+  it('with a token that is garbage, expired or signed by another is refused', async () => {
+    const forged = new JwtService({ secret: 'x'.repeat(32) }).sign(
+      { sub: user.id, email: user.email },
+      { expiresIn: 60 },
+    );
+    for (const token of ['garbage', tokenFor(user, -1), forged]) {
+      expect(await refusal({ token })).toMatchObject({ code: 'INVALID_TOKEN' });
+    }
+  });
+
+  it('for a workspace of others is refused, whether it is there or not', async () => {
+    const stranger = await server.register();
+    const foreign = await refusal({ token: stranger.token });
+    expect(foreign).toMatchObject({ code: 'FORBIDDEN' });
+    expect(await refusal({ workspaceId: randomUUID() })).toEqual(foreign);
+  });
+
+  it('of a stranger says nothing of what else is wrong', async () => {
+    expect(await refusal({ token: 'x', workspaceId: 'y', auth: { protocol: 9 } })).toMatchObject({
+      code: 'INVALID_TOKEN',
+    });
+  });
+
+  it.each([
+    ['a workspace that is no UUID', { workspaceId: 'mine' }, 'workspaceId'],
+    ['another protocol', { protocol: 2 }, 'this server speaks no other version'],
+    ['an unknown property', { colour: 'red' }, 'colour is not a known property'],
+    ['no clientId', { clientId: undefined }, 'clientId'],
+    ['a clientId that is too long', { clientId: 'x'.repeat(257) }, 'clientId'],
+    ['no name', { name: '' }, 'name'],
+    ['tools that are no list', { tools: 'all' }, 'tools'],
+    ['a tool that has no name', { tools: [''] }, 'tools'],
+    ['a window over the limit', { maxInFlight: 9 }, 'maxInFlight'],
+    ['a window of nothing', { maxInFlight: 0 }, 'maxInFlight'],
+  ])('with %s is refused', async (_, auth, message) => {
+    expect(await refusal({ auth })).toEqual({
+      code: 'VALIDATION_ERROR',
+      message: expect.stringContaining(message) as string,
+    });
+  });
+
+  it('takes absent and null for the same, and the workspace in any case', async () => {
+    const client = await scene.client({
+      workspaceId: scene.workspaceId.toUpperCase(),
+      auth: { maxInFlight: null },
+    });
+    await scene.post([createCall('a')]);
+    await client.report(await client.delivery());
+  });
+
+  it('of a page of another site is refused before anything is said', async () => {
+    for (const origin of ['https://evil.example.com', 'null', `${server.url}.evil.example.com`]) {
+      expect(await refusal({ headers: { origin } })).toBeUndefined();
+      await expect(FakeClient.connect(scene.clientOptions({ headers: { origin } }))).rejects.toThrow();
+    }
+  });
+
+  it('of our own page or of an allowed origin is taken', async () => {
+    for (const origin of [server.url, 'https://editor.example.com']) {
+      expect((await scene.client({ headers: { origin }, clientId: origin })).connected).toBe(true);
+    }
+  });
+
+  it('elsewhere than at the relay is refused', async () => {
+    const socket = io(server.url, { transports: ['websocket'], reconnection: false, forceNew: true });
+    await expect(
+      new Promise((resolve, reject) =>
+        socket.once('connect', () => resolve(1)).once('connect_error', reject),
+      ),
+    ).rejects.toThrow('/relay');
+    socket.disconnect();
+  });
+
+  it('is over a websocket or not at all', async () => {
+    const response = await fetch(`${server.url}/socket.io/?EIO=4&transport=polling`);
+    expect(response.status).toBe(400);
+  });
+
+  it('with a clientId that is connected replaces the first connection, which learns it', async () => {
+    const first = await scene.client();
+    await scene.post([createCall('a')]);
+    await first.delivery();
+    await scene.untilCall((await lastTurn())!, 'a', 'acknowledged');
+    const second = await scene.client();
+    await first.closed();
+    expect(first.notices).toEqual(['client:replaced']);
+    expect(first.closedBecause).toBe('io server disconnect');
+    const again = await second.delivery();
+    expect(again.attempt).toBe(2);
+    expect(await second.report(again)).toEqual({ ok: true });
+    expect(second.connected).toBe(true);
+  });
+  const lastTurn = async (): Promise<string | null> => {
+    const { body } = await user.get<{ events: { turnId: string }[] }>(
+      `/workspaces/${scene.workspaceId}/audit`,
+    );
+    return body.events.at(-1)?.turnId ?? null;
+  };
+
+  it('with another user’s clientId leaves theirs alone', async () => {
+    const other = await server.register();
+    await user.addMember(scene.workspaceId, other);
+    const [mine, theirs] = [await scene.client(), await scene.client({ token: other.token })];
+    await mine.send('tool:status', {});
+    expect([mine.connected, theirs.connected]).toEqual([true, true]);
+    await scene.post([createCall('a')]);
+    await mine.report(await mine.delivery());
+    expect(theirs.calls).toEqual([]);
+  });
+
+  it('does not outlive the membership', async () => {
+    const member = await server.register();
+    await user.addMember(scene.workspaceId, member);
+    const client = await scene.client({ token: member.token });
+    const own = await scene.client();
+    await user.request('DELETE', `/workspaces/${scene.workspaceId}/members/${member.id}`);
+    await client.closed(1_000);
+    expect(client.closedBecause).toBe('io server disconnect');
+    expect(await refusal({ token: member.token })).toMatchObject({ code: 'FORBIDDEN' });
+    expect(own.connected).toBe(true);
+  });
+
+  it('does not outlive its token, of which the client is warned', async () => {
+    const client = await scene.client({ token: tokenFor(user, 2) });
+    await waitFor(() => client.notices.includes('auth:expiring'), 'the warning');
+    await client.closed(4_000);
+  });
+
+  it('is renewed with another token of the same user, and of nobody else', async () => {
+    const other = await server.register();
+    const client = await scene.client({ token: tokenFor(user, 2) });
+    expect(await client.send('auth:refresh', other.token)).toMatchObject({
+      ok: false,
+      error: { code: 'FORBIDDEN' },
+    });
+    for (const token of ['garbage', tokenFor(user, -1)]) {
+      expect(await client.send('auth:refresh', token)).toMatchObject({
+        ok: false,
+        error: { code: 'INVALID_TOKEN' },
+      });
+    }
+    for (const token of [null, {}, [user.token]]) {
+      expect(await client.send('auth:refresh', token)).toMatchObject({
+        ok: false,
+        error: { code: 'VALIDATION_ERROR' },
+      });
+    }
+    const renewed = await client.send('auth:refresh', tokenFor(user, 3_600));
+    expect(renewed).toEqual({ ok: true, expiresAt: expect.stringMatching(/Z$/) as string });
+    await new Promise((resolve) => setTimeout(resolve, 2_300));
+    expect(client.connected).toBe(true);
+  });
+});
+
+describe('a server that stops', () => {
+  it('tells its clients, and lets go who waits for a turn', async () => {
+    const scene = await RelayScene.start();
+    const client = await scene.client();
+    const waiting = scene.post([createCall('a')], { waitMs: 60_000 });
+    await client.delivery();
+    await scene.server.app.close();
+    expect(client.notices).toEqual(['server:draining']);
+    await client.closed();
+    expect(await waiting).toMatchObject({
+      status: 202,
+      body: { result: { kind: 'client_tool_continuation' } },
+    });
+    client.close();
+    await scene.server.close();
+  });
+});
