@@ -25,17 +25,30 @@ export interface ClientKey {
 
 /** One client that is connected to this node. */
 export class ConnectedClient {
-  /** Set once its resume was answered: nothing is delivered before. */
-  ready = false;
   lastActiveAt = 0;
+  /** Settles once its resume was answered, never where it leaves before: nothing is delivered until then. */
+  readonly resumed: Promise<void>;
   private readonly held = new Set<string>();
+  private isReady = false;
+  private resolveResumed!: () => void;
 
   constructor(
     readonly key: ClientKey,
     readonly tools: ReadonlySet<string>,
     readonly maxInFlight: number,
     readonly line: ClientLine,
-  ) {}
+  ) {
+    this.resumed = new Promise((resolve) => (this.resolveResumed = resolve));
+  }
+
+  get ready(): boolean {
+    return this.isReady;
+  }
+
+  becomeReady(): void {
+    this.isReady = true;
+    this.resolveResumed();
+  }
 
   get hasRoom(): boolean {
     return this.held.size < this.maxInFlight;
@@ -95,7 +108,7 @@ export class ConnectedClients {
   /** From now on the client takes calls; `resumed` are those that it has in hand already. */
   markReady(client: ConnectedClient, resumed: readonly string[]): void {
     for (const callId of resumed) client.hold(callId);
-    client.ready = true;
+    client.becomeReady();
     this.available$.next(client.key);
   }
 

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Json, JsonObject, ToolCallDelivery } from '@patchbay/protocol';
 import { PinoLogger } from 'nestjs-pino';
-import { type ConnectedClient, ConnectedClients } from '../clients/connected-clients.js';
+import { type ClientKey, type ConnectedClient, ConnectedClients } from '../clients/connected-clients.js';
 import { Config } from '../config.js';
 import { PatchStore } from '../storage/ports/patches.store.js';
 import { TurnStore } from '../storage/ports/turns.store.js';
@@ -30,9 +30,11 @@ export class Deliveries {
   ) {
     logger.setContext(Deliveries.name);
     turns.committed$.subscribe((commit) => this.onCommit(commit));
-    clients.left$.subscribe(
-      ({ workspaceId, userId, clientId }) => void this.clientLeft(workspaceId, userId, clientId),
-    );
+    clients.left$.subscribe((client) => {
+      this.clientLeft(client).catch((error: unknown) =>
+        this.logger.error({ err: error, ...client }, 'The grace of a client that left could not begin'),
+      );
+    });
   }
 
   /** Keeps the arguments of a call at hand for its first delivery, which follows at once. */
@@ -45,7 +47,7 @@ export class Deliveries {
   }
 
   /** Starts the grace of the calls that a client took with it unacknowledged. */
-  async clientLeft(workspaceId: string, userId: string, clientId: string): Promise<void> {
+  private async clientLeft({ workspaceId, userId, clientId }: ClientKey): Promise<void> {
     const turns = await this.store.openOf(workspaceId, userId);
     await Promise.all(turns.map((turn) => this.startGrace(turn, clientId)));
   }
@@ -53,6 +55,8 @@ export class Deliveries {
   /** The same for one turn. */
   async startGrace(turn: Turn, clientId: string): Promise<void> {
     const newest = this.turns.watch(turn);
+    // A client that is back already sorts its calls out by its resume.
+    if (this.clients.find(clientKey(turn, clientId))) return;
     if (!newest.calls.some((call) => call.clientId === clientId && call.status === 'forwarded')) return;
     await this.turns.submit(turn, { type: 'client_left', clientId, graceMs: this.config.graceMs });
   }
@@ -76,7 +80,10 @@ export class Deliveries {
     this.fresh.delete(callId);
     const client = this.clients.find(clientKey(turn, clientId));
     if (!client) return this.startGrace(turn, clientId);
-    const outcome = await client.line.deliver(await this.deliveryOf(turn, effect, args));
+    const delivery = await this.deliveryOf(turn, effect, args);
+    await client.resumed;
+    if (!this.isStillDue(effect)) return;
+    const outcome = await client.line.deliver(delivery);
     if (outcome.kind === 'acknowledged') {
       await this.turns.submit(
         turn,
@@ -86,6 +93,12 @@ export class Deliveries {
     } else if (outcome.kind === 'refused') {
       await this.turns.submit(turn, { type: 'refuse', callId, clientId, attempt, message: outcome.message });
     } else this.hangUp(client);
+  }
+
+  /** Whatever happened to the call since its claim was committed, such as a cancel in the same write. */
+  private isStillDue({ callId, clientId, attempt }: Deliver): boolean {
+    const call = this.turns.ofCall(callId)?.calls.find((candidate) => candidate.callId === callId);
+    return call?.status === 'forwarded' && call.clientId === clientId && call.attempt === attempt;
   }
 
   /** A client that does not answer has left, whatever its socket says. */

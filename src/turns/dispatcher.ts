@@ -50,8 +50,11 @@ export class Dispatcher {
   reserve(turn: Turn, call: Call): string | null {
     if (this.draining) return null;
     const client = this.clients.choose(this.wishOf(turn, call));
-    client?.hold(call.callId);
-    return client?.key.clientId ?? null;
+    if (!client) return null;
+    client.hold(call.callId);
+    // Right away, so that the next calls of the same turn go to the same editor or wait for it.
+    this.sessionClients.used(turn.sessionId, client.key.clientId);
+    return client.key.clientId;
   }
 
   /** Gives back a place that was reserved. */
@@ -63,9 +66,9 @@ export class Dispatcher {
     this.sync(after);
     before.calls.forEach((was, at) => {
       const is = after.calls[at]!;
-      if (is.clientId !== null && isInFlight(is)) this.sessionClients.used(after.sessionId, is.clientId);
-      const left = isInFlight(was) && !(isInFlight(is) && is.clientId === was.clientId);
-      if (left) this.release(after, was.callId, was.clientId!);
+      const stays = isInFlight(was) && isInFlight(is) && is.clientId === was.clientId;
+      if (isInFlight(was) && !stays) this.release(after, was.callId, was.clientId!);
+      if (isInFlight(is) && !stays) this.sessionClients.used(after.sessionId, is.clientId!);
     });
     this.dispatch(after.workspaceId, after.userId);
   }

@@ -41,7 +41,7 @@ export class OpenTurns implements OnApplicationShutdown {
 
   /** Takes a turn that was just inserted, with what its insertion caused. */
   adopt(commit: TurnCommit): void {
-    if (commit.after.status === 'open') this.open(commit.after);
+    if (commit.after.status === 'open' && !this.peek(commit.after)) this.open(commit.after);
     this.announce(commit);
   }
 

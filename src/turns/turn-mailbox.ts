@@ -2,7 +2,7 @@ import type { AuditDraft } from '../storage/ports/audit.store.js';
 import type { CallResult, TurnStore } from '../storage/ports/turns.store.js';
 import { DomainError } from '../common/domain-error.js';
 import { auditDraft } from './audit-drafts.js';
-import type { Turn, TurnRef } from './turn.js';
+import type { Turn } from './turn.js';
 import type { TurnAnswer, TurnEffect } from './turn-draft.js';
 import { advance, type TurnInput } from './turn-state.js';
 
@@ -120,7 +120,7 @@ export class TurnMailbox {
   }
 
   private async reload(): Promise<Turn> {
-    const turn = await this.store.find(this.turn as TurnRef);
+    const turn = await this.store.find(this.turn);
     if (!turn) throw new DomainError('NOT_FOUND', 'The turn is gone.');
     return turn;
   }

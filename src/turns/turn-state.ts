@@ -98,7 +98,7 @@ const TRANSITIONS: { [T in TurnInput['type']]: (draft: TurnDraft, input: Inputs[
 };
 
 function apply<T extends TurnInput['type']>(draft: TurnDraft, input: Inputs[T]): void {
-  TRANSITIONS[input.type as T](draft, input);
+  TRANSITIONS[input.type](draft, input);
 }
 
 function onCall<I extends { callId: string }>(

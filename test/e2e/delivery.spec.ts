@@ -1,0 +1,239 @@
+import { FakeClient } from '../support/fake-client.js';
+import { readTrail } from '../support/invariants.js';
+import { createCall, RelayScene } from '../support/relay-scene.js';
+import { startTestServer, type TestServer, type TestUser } from '../support/server.js';
+import { waitFor } from '../support/wait-for.js';
+
+const GRACE_MS = 300;
+
+describe('a pending call', () => {
+  let server: TestServer;
+  let user: TestUser;
+  let scene: RelayScene;
+  beforeAll(async () => {
+    server = await startTestServer({ config: { graceMs: GRACE_MS } });
+    user = await server.register();
+  });
+  beforeEach(async () => void (scene = await RelayScene.on(server, user)));
+  afterEach(() => scene.close());
+  afterAll(() => server.close());
+
+  const ids = (client: FakeClient): string[] => client.calls.map(({ toolCallId }) => toolCallId);
+  const numbered = (count: number): string[] => Array.from({ length: count }, (_, at) => `c${at}`);
+  const settle = (client: FakeClient) => client.send('tool:status', {});
+
+  it('goes out first in, first out, at most as many at once as the client takes', async () => {
+    const client = await scene.client({ maxInFlight: 3 });
+    const { turnId } = (await scene.post(numbered(5).map((id) => createCall(id)))).body.result;
+    await scene.post([createCall('later')]);
+    await client.delivery(3);
+    await settle(client);
+    expect(ids(client)).toEqual(['c0', 'c1', 'c2']);
+    expect(Object.values(await scene.calls(turnId)).map(({ status }) => status)).toEqual([
+      ...['acknowledged', 'acknowledged', 'acknowledged'],
+      ...['pending', 'pending'],
+    ]);
+    await client.report(client.calls[1]!);
+    await client.delivery(4);
+    await client.report(client.calls[0]!);
+    await client.delivery(5);
+    await client.report(client.calls[2]!);
+    await client.delivery(6);
+    expect(ids(client)).toEqual(['c0', 'c1', 'c2', 'c3', 'c4', 'later']);
+    for (const call of client.calls.slice(3)) await client.report(call);
+  });
+
+  it('goes out eight at once where the client does not say', async () => {
+    const client = await scene.client();
+    const { turnId } = (await scene.post(numbered(10).map((id) => createCall(id)))).body.result;
+    await client.delivery(8);
+    await settle(client);
+    expect(client.calls).toHaveLength(8);
+    await scene.cancel(turnId);
+  });
+
+  it('of many turns flows as earlier ones end', async () => {
+    const client = await scene.client({ maxInFlight: 2 });
+    const posted = numbered(12).map((id) => scene.post([createCall(id)], { waitMs: 10_000 }));
+    for (let count = 1; count <= 12; count++) await client.report(await client.delivery(count));
+    expect((await Promise.all(posted)).map(({ status }) => status)).toEqual(posted.map(() => 200));
+  });
+
+  it('goes to a client that has its tool', async () => {
+    const without = await scene.client({ clientId: 'viewer', tools: ['something_else'] });
+    await scene.post([createCall('a')]);
+    await settle(without);
+    const editor = await scene.client({ clientId: 'editor' });
+    await editor.report(await editor.delivery());
+    expect(without.calls).toEqual([]);
+  });
+
+  it('goes to the client that its session used last, else to the most recently active one', async () => {
+    const [a, b] = [await scene.client({ clientId: 'a' }), await scene.client({ clientId: 'b' })];
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    await settle(a);
+    await scene.post([createCall('first')]);
+    await a.report(await a.delivery());
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    await settle(b);
+    await scene.post([createCall('second')]);
+    await a.report(await a.delivery(2));
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    await settle(b);
+    await scene.newSession();
+    await scene.post([createCall('third')]);
+    await b.report(await b.delivery());
+    expect([ids(a), ids(b)]).toEqual([['first', 'second'], ['third']]);
+  });
+
+  it('goes where the others of its turn go, and waits there for its place', async () => {
+    const [a, b] = [
+      await scene.client({ clientId: 'a' }),
+      await scene.client({ clientId: 'b', maxInFlight: 2 }),
+    ];
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    await settle(b);
+    const { turnId } = (await scene.post(numbered(4).map((id) => createCall(id)))).body.result;
+    await b.delivery(2);
+    await settle(a);
+    expect(a.calls).toEqual([]);
+    await b.report(b.calls[0]!);
+    await b.delivery(3);
+    expect(ids(b)).toEqual(['c0', 'c1', 'c2']);
+    await scene.cancel(turnId);
+  });
+
+  it('of a bound session goes to that client alone, and waits for it', async () => {
+    const other = await scene.client({ clientId: 'other' });
+    await scene.newSession('bound');
+    await scene.post([createCall('a')]);
+    await settle(other);
+    const bound = await scene.client({ clientId: 'bound' });
+    bound.answer = null;
+    await bound.delivery();
+    bound.close();
+    await new Promise((resolve) => setTimeout(resolve, 2 * GRACE_MS));
+    expect(other.calls).toEqual([]);
+    const back = await scene.client({ clientId: 'bound' });
+    const again = await back.delivery();
+    expect(again.attempt).toBe(2);
+    await back.report(again);
+  });
+
+  it('that its client left unacknowledged goes to another one after the grace', async () => {
+    const a = await scene.client({ clientId: 'a' });
+    a.answer = null;
+    await scene.post([createCall('a')]);
+    await a.delivery();
+    const b = await scene.client({ clientId: 'b' });
+    const leftAt = Date.now();
+    a.close();
+    const again = await b.delivery();
+    expect(Date.now() - leftAt).toBeGreaterThanOrEqual(GRACE_MS - 20);
+    expect(again.attempt).toBe(2);
+    await b.report(again);
+    const [released] = await readTrail(user, scene.workspaceId, '&event=Tool.CreateFile.Released');
+    expect(released).toMatchObject({ actor: { clientId: 'a' }, fields: { reason: 'client_left' } });
+  });
+
+  it('that its client left acknowledged is waited for', async () => {
+    const a = await scene.client({ clientId: 'a' });
+    const { turnId } = (await scene.post([createCall('a')])).body.result;
+    const call = await a.delivery();
+    await scene.untilCall(turnId, 'a', 'acknowledged');
+    a.close();
+    const b = await scene.client({ clientId: 'b' });
+    await new Promise((resolve) => setTimeout(resolve, 2 * GRACE_MS));
+    expect(b.calls).toEqual([]);
+    expect((await scene.calls(turnId)).a).toMatchObject({ status: 'acknowledged', clientId: 'a' });
+    const entry = { turnId, callId: call.callId, attempt: 1, state: 'running' as const };
+    const back = await scene.client({ clientId: 'a' }, [entry]);
+    await back.report(call);
+  });
+
+  it('frees its place when its client refuses it', async () => {
+    const client = await scene.client({ maxInFlight: 1 });
+    client.answer = { ok: false, error: { code: 'UNAVAILABLE', message: 'The journal is full.' } };
+    const { turnId } = (await scene.post([createCall('a')])).body.result;
+    await client.delivery();
+    await scene.untilCall(turnId, 'a', 'pending');
+    client.answer = { ok: true };
+    await scene.post([createCall('b')]);
+    expect((await client.delivery(2)).toolCallId).toBe('b');
+    await client.report(client.calls[1]!);
+    const [released] = await readTrail(user, scene.workspaceId, '&event=Tool.CreateFile.Released');
+    expect(released!.fields).toMatchObject({ reason: 'refused', note: 'The journal is full.' });
+    await scene.cancel(turnId);
+  });
+
+  it('never goes to another user or into another workspace, whatever their clients are called', async () => {
+    const other = await server.register();
+    await user.addMember(scene.workspaceId, other);
+    const elsewhere = await RelayScene.on(server, user);
+    const [mine, theirs, away] = await Promise.all([
+      scene.client({ clientId: 'editor' }),
+      scene.client({ clientId: 'editor', token: other.token }),
+      elsewhere.client({ clientId: 'editor' }),
+    ]);
+    const theirSession = await other.post<{ sessionId: string }>(
+      `/workspaces/${scene.workspaceId}/sessions`,
+      {},
+    );
+    const theirPath = `/workspaces/${scene.workspaceId}/sessions/${theirSession.body.sessionId}/turns`;
+    const posts = numbered(6).flatMap((id) => [
+      scene.post([createCall(`mine-${id}`)]),
+      elsewhere.post([createCall(`away-${id}`)]),
+      other.post(theirPath, { toolCalls: [createCall(`theirs-${id}`)], waitMs: 0 }),
+    ]);
+    await Promise.all(posts);
+    await Promise.all([mine.delivery(6), theirs.delivery(6), away.delivery(6)]);
+    for (const [client, prefix] of [
+      [mine, 'mine-'],
+      [theirs, 'theirs-'],
+      [away, 'away-'],
+    ] as const) {
+      await Promise.all(client.calls.map((call) => client.report(call)));
+      expect(ids(client).filter((id) => !id.startsWith(prefix))).toEqual([]);
+    }
+    const trail = await readTrail(user, elsewhere.workspaceId);
+    expect(trail.filter(({ toolCallId }) => !toolCallId!.startsWith('away-'))).toEqual([]);
+    await elsewhere.close();
+  });
+});
+
+describe('a client that takes its time', () => {
+  it('loses its connection where it does not resume or acknowledge in 10 s, and is asked again 5 s after a refusal', async () => {
+    const scene = await RelayScene.start({ graceMs: 0 });
+    const deaf = await RelayScene.on(scene.server, scene.user);
+    const unwilling = await RelayScene.on(scene.server, scene.user);
+
+    const unresumed = await FakeClient.connect(scene.clientOptions());
+    const unanswering = await deaf.client();
+    unanswering.answer = null;
+    await deaf.post([createCall('a')]);
+    await unanswering.delivery();
+
+    const refusing = await unwilling.client({ clientId: 'refusing' });
+    refusing.answer = { ok: false, error: { code: 'UNAVAILABLE', message: 'busy' } };
+    await unwilling.post([createCall('again')]);
+    await refusing.delivery();
+    const refusedAt = Date.now();
+    refusing.answer = { ok: true };
+    await refusing.report(await refusing.delivery(2));
+    expect(Date.now() - refusedAt).toBeGreaterThanOrEqual(4_900);
+    expect(refusing.calls[1]!.attempt).toBe(2);
+
+    refusing.answer = { ok: false, error: { code: 'UNAVAILABLE', message: 'busy' } };
+    const helping = await unwilling.client({ clientId: 'helping' });
+    await unwilling.post([createCall('elsewhere')]);
+    await refusing.delivery(3);
+    await helping.report(await helping.delivery());
+    expect(refusing.calls).toHaveLength(3);
+
+    await unresumed.closed(12_000);
+    await unanswering.closed(12_000);
+    await waitFor(async () => (await deaf.steps('a')).includes('Released'), 'the release');
+    await Promise.all([deaf.close(), unwilling.close()]);
+    await scene.close();
+  });
+});
