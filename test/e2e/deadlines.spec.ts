@@ -1,3 +1,4 @@
+import type { OpenToolCall } from '@patchbay/protocol';
 import { startTestServer } from '../support/server.js';
 import { createCall, RelayScene } from '../support/relay-scene.js';
 import { readTrail } from '../support/invariants.js';
@@ -61,7 +62,7 @@ describe('a deadline', () => {
     const { turnId } = (await scene.post([createCall('a')], { timeouts })).body.result;
     const call = await client.delivery();
     await client.status(call, 'running');
-    const { deadlines } = (await scene.calls(turnId)).a as { deadlines: Record<string, string> };
+    const { deadlines } = (await scene.calls(turnId)).a as OpenToolCall;
     const after = Date.now();
     for (const [name, ms] of [
       ['deliveryAt', 60_000],
