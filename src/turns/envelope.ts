@@ -4,10 +4,12 @@ import {
   isFinal,
   type Json,
   type OpenToolCall,
+  type ResultFormat,
   type ToolResult,
   type TurnEnvelope,
 } from '@patchbay/protocol';
 import { isoTime, isoTimeOrNull } from '../common/clock.js';
+import { resultMessages } from './result-messages.js';
 import type { Call, Turn } from './turn.js';
 import { isInFlight } from './turn-state.js';
 
@@ -16,6 +18,7 @@ export function envelopeOf(
   turn: Turn,
   callArguments: readonly Json[],
   results: ReadonlyMap<string, Json>,
+  format: ResultFormat = 'neutral',
 ): TurnEnvelope {
   const toolCalls: OpenToolCall[] = [];
   const toolResults: ToolResult[] = [];
@@ -25,7 +28,11 @@ export function envelopeOf(
   });
   const { sessionId, conversationId, turnId, status } = turn;
   const kind = toolCalls.length === 0 ? 'final' : 'client_tool_continuation';
-  return { kind, sessionId, conversationId, turnId, status, toolCalls, toolResults };
+  const messages = resultMessages(toolResults, format);
+  return {
+    ...{ kind, sessionId, conversationId, turnId, status, toolCalls, toolResults },
+    ...(messages && { messages }),
+  };
 }
 
 /** The answer of the turn routes: the turn was taken, with what there is to be warned of in its calls. */

@@ -34,10 +34,10 @@ export class TurnsController {
     @WorkspaceId() workspaceId: string,
     @Param() params: TurnParams,
     @CurrentUser() user: User,
-    @Query() { waitMs }: GetTurnQueryDto,
+    @Query() query: GetTurnQueryDto,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Answer> {
-    return answered(reply, await this.turns.get(turnRef(workspaceId, params), user.id, waitMs));
+    return answered(reply, await this.turns.get(turnRef(workspaceId, params), user.id, query));
   }
 
   /** Results from a client without a socket: all of them are taken, or none. */

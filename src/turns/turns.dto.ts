@@ -1,5 +1,5 @@
-import { ArrayMinSize, IsArray, IsInt, IsOptional, Matches, Max, Min } from 'class-validator';
-import type { Json } from '@patchbay/protocol';
+import { ArrayMinSize, IsArray, IsIn, IsInt, IsOptional, Matches, Max, Min } from 'class-validator';
+import { type Json, RESULT_FORMATS, type ResultFormat } from '@patchbay/protocol';
 import { FromIntegerText, IsLine, Nested, NestedList, Opaque } from '../common/envelope.decorators.js';
 import { ApprovalDto } from './approval.dto.js';
 
@@ -46,6 +46,11 @@ export class PostTurnDto {
   @IsOptional()
   @Nested(() => TimeoutsDto)
   timeouts?: TimeoutsDto;
+
+  /** Adds the ended calls as messages of this provider's API. */
+  @IsOptional()
+  @IsIn(RESULT_FORMATS)
+  resultFormat?: ResultFormat;
 }
 
 export class GetTurnQueryDto {
@@ -55,6 +60,11 @@ export class GetTurnQueryDto {
   @IsInt()
   @Min(0)
   waitMs = 0;
+
+  /** Adds the ended calls as messages of this provider's API. */
+  @IsOptional()
+  @IsIn(RESULT_FORMATS)
+  resultFormat?: ResultFormat;
 }
 
 export class PostedResultDto {

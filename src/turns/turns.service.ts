@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { InvokeResult, Json, TurnEnvelope } from '@patchbay/protocol';
+import type { InvokeResult, Json, ResultFormat, TurnEnvelope } from '@patchbay/protocol';
 import { DomainError, fieldError, type FieldFaults } from '../common/domain-error.js';
 import { Lifecycle } from '../common/lifecycle.js';
 import { Config } from '../config.js';
@@ -13,7 +13,7 @@ import { TurnAcceptance } from './turn-acceptance.js';
 import { TurnBuilder } from './turn-builder.js';
 import type { Report } from './turn-state.js';
 import { TurnWaiters } from './turn-waiters.js';
-import type { PostedResultDto, PostTurnDto } from './turns.dto.js';
+import type { GetTurnQueryDto, PostedResultDto, PostTurnDto } from './turns.dto.js';
 
 const DEFAULT_WAIT_MS = 30_000;
 
@@ -63,12 +63,16 @@ export class TurnsService {
         name,
         session,
       ));
-    return this.answer(turn, waitMs);
+    return this.answer(turn, waitMs, request.resultFormat);
   }
 
-  async get(ref: TurnRef, userId: string, waitMs: number): Promise<InvokeResult<TurnEnvelope>> {
+  async get(
+    ref: TurnRef,
+    userId: string,
+    { waitMs, resultFormat }: GetTurnQueryDto,
+  ): Promise<InvokeResult<TurnEnvelope>> {
     this.checkWait(waitMs);
-    return this.answer(await this.requireOwn(ref, userId), waitMs);
+    return this.answer(await this.requireOwn(ref, userId), waitMs, resultFormat);
   }
 
   /** Cancels a call, or with null the whole turn. What has ended stays as it is. */
@@ -92,7 +96,11 @@ export class TurnsService {
     return this.answer(await this.requireOwn(ref, userId), 0);
   }
 
-  private async answer(turn: Turn, waitMs: number): Promise<InvokeResult<TurnEnvelope>> {
+  private async answer(
+    turn: Turn,
+    waitMs: number,
+    format?: ResultFormat,
+  ): Promise<InvokeResult<TurnEnvelope>> {
     let newest = this.turns.watch(turn);
     if (newest.status === 'open' && waitMs > 0) {
       const ended = await this.waiters.ended(newest, waitMs);
@@ -100,7 +108,7 @@ export class TurnsService {
     }
     const open = newest.calls.some(({ endedAt }) => endedAt === null);
     const callArguments: Json[] = open ? await this.store.argumentsOf(newest) : [];
-    return taken(newest, envelopeOf(newest, callArguments, await this.store.resultsOf(newest)));
+    return taken(newest, envelopeOf(newest, callArguments, await this.store.resultsOf(newest), format));
   }
 
   private async requireOwn(ref: TurnRef, userId: string): Promise<Turn> {

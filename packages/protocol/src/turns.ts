@@ -41,6 +41,25 @@ export interface Timeouts {
   executionMs?: number | null;
 }
 
+/** In whose terms the ended calls are told once more, in `messages`; neutral: not at all. */
+export const RESULT_FORMATS = ['neutral', 'openai', 'anthropic'] as const;
+export type ResultFormat = (typeof RESULT_FORMATS)[number];
+
+/** An ended call as OpenAI's chat API takes it. */
+export interface OpenAiToolMessage {
+  role: 'tool';
+  tool_call_id: string;
+  content: string;
+}
+
+/** Ended calls as Anthropic's messages API takes them: one message of the user. */
+export interface AnthropicResultMessage {
+  role: 'user';
+  content: { type: 'tool_result'; tool_use_id: string; content: string; is_error?: true }[];
+}
+
+export type ResultMessages = OpenAiToolMessage[] | AnthropicResultMessage[];
+
 /** Body of `POST …/turns`. */
 export interface TurnRequest {
   turnId?: string | null;
@@ -48,6 +67,7 @@ export interface TurnRequest {
   /** How long the answer may wait for the calls to end, in ms; default 30,000, 0 answers at once. */
   waitMs?: number | null;
   timeouts?: Timeouts | null;
+  resultFormat?: ResultFormat | null;
 }
 
 /** When each clock of a call runs out, ISO 8601; null while the clock has not started. */
@@ -98,12 +118,14 @@ export interface TurnEnvelope {
   status: TurnStatus;
   toolCalls: OpenToolCall[];
   toolResults: ToolResult[];
+  /** The ended calls, ready to be appended to a provider's conversation; where `resultFormat` names one. */
+  messages?: ResultMessages;
 }
 
 /** What the turn routes answer; `successful` says that the turn was taken, not that its calls succeeded. */
 export interface InvokeResult<T> {
   successful: boolean;
-  errors: { errorCode: ErrorCode | string; message: string; details?: Json }[];
+  errors: { errorCode: ErrorCode | (string & {}); message: string; details?: Json }[];
   warnings: { errorCode: string; message: string; details?: Json }[];
   result: T;
 }

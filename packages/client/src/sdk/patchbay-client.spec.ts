@@ -171,10 +171,11 @@ describe('PatchbayClient', () => {
     };
     const outcome = await client()
       .workspace('w1')
-      .runTurn('s1', { turnId: 't1', toolCalls: calls, waitMs: 0 });
+      .runTurn('s1', { turnId: 't1', toolCalls: calls, waitMs: 0, resultFormat: 'openai' });
     expect(outcome.kind).toBe('final');
+    expect(seen[0]!.body).toMatchObject({ resultFormat: 'openai' });
     expect(seen.slice(1).map(({ url }) => url)).toEqual(
-      Array(2).fill('/api/v1/workspaces/w1/sessions/s1/turns/t1?waitMs=30000'),
+      Array(2).fill('/api/v1/workspaces/w1/sessions/s1/turns/t1?waitMs=30000&resultFormat=openai'),
     );
   });
 

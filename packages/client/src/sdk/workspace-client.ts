@@ -6,6 +6,7 @@ import type {
   InvokeResult,
   Json,
   Member,
+  ResultFormat,
   Role,
   Session,
   SessionContext,
@@ -131,15 +132,17 @@ export class WorkspaceClient {
 
   /** The turn as it stands, or as it stands after at most `waitMs` (default 0) if it is open. */
   getTurn(sessionId: string, turnId: string, options: TurnPollOptions = {}): Promise<TurnOutcome> {
-    const { waitMs, signal } = options;
-    return this.turn({ method: 'GET', path: turnPath(sessionId, turnId), query: { waitMs }, waitMs, signal });
+    const { signal, ...query } = options;
+    const { waitMs } = query;
+    return this.turn({ method: 'GET', path: turnPath(sessionId, turnId), query, waitMs, signal });
   }
 
   /** Posts a turn and returns when all its calls have ended. Ending the wait does not cancel the turn. */
   async runTurn(sessionId: string, turn: TurnRequest, signal?: AbortSignal): Promise<TurnOutcome> {
     let outcome = await this.postTurn(sessionId, turn, signal);
     while (outcome.kind !== 'final') {
-      outcome = await this.getTurn(sessionId, outcome.turnId, { waitMs: POLL_MS, signal });
+      const { resultFormat } = turn;
+      outcome = await this.getTurn(sessionId, outcome.turnId, { waitMs: POLL_MS, resultFormat, signal });
     }
     return outcome;
   }
@@ -200,6 +203,8 @@ export interface ContextOptions {
 
 export interface TurnPollOptions {
   waitMs?: number;
+  /** Adds the ended calls as `messages` of this provider's API. */
+  resultFormat?: ResultFormat | null;
   signal?: AbortSignal;
 }
 

@@ -1,0 +1,62 @@
+import type { ToolResult } from '@patchbay/protocol';
+import { resultMessages } from './result-messages.js';
+
+function ended(change: Partial<ToolResult> = {}): ToolResult {
+  return {
+    ...{ toolCallId: 'call_1', callId: 'id', name: 'ls', status: 'succeeded' },
+    ...{
+      result: { path: '/', entries: [] },
+      error: null,
+      executionMs: 1,
+      endedAt: '2025-06-01T12:00:00.000Z',
+    },
+    ...change,
+  };
+}
+
+const denied = ended({
+  ...{ toolCallId: 'call_2', status: 'denied', result: null },
+  error: { code: 'DENIED', message: 'Not here.' },
+});
+const failed = ended({
+  ...{ toolCallId: 'call_3', status: 'failed', result: { success: false, errorCode: 'FileExists' } },
+  error: { code: 'FileExists', message: 'It is there.', details: { faults: [] } },
+});
+
+const DENIED = '{"error":{"code":"DENIED","message":"Not here."}}';
+const FAILED =
+  '{"error":{"code":"FileExists","message":"It is there.","details":{"faults":[]}},' +
+  '"result":{"success":false,"errorCode":"FileExists"}}';
+
+describe('Ended calls as messages', () => {
+  it('are one tool message a call for OpenAI', () => {
+    expect(resultMessages([ended(), denied, failed], 'openai')).toEqual([
+      { role: 'tool', tool_call_id: 'call_1', content: '{"path":"/","entries":[]}' },
+      { role: 'tool', tool_call_id: 'call_2', content: DENIED },
+      { role: 'tool', tool_call_id: 'call_3', content: FAILED },
+    ]);
+  });
+
+  it('are one message of the user for Anthropic, what went wrong marked', () => {
+    expect(resultMessages([ended(), denied, failed], 'anthropic')).toEqual([
+      {
+        role: 'user',
+        content: [
+          { type: 'tool_result', tool_use_id: 'call_1', content: '{"path":"/","entries":[]}' },
+          { type: 'tool_result', tool_use_id: 'call_2', content: DENIED, is_error: true },
+          { type: 'tool_result', tool_use_id: 'call_3', content: FAILED, is_error: true },
+        ],
+      },
+    ]);
+  });
+
+  it('are none while no call has ended, and absent unless asked for', () => {
+    expect(resultMessages([], 'openai')).toEqual([]);
+    expect(resultMessages([], 'anthropic')).toEqual([]);
+    expect(resultMessages([ended()], 'neutral')).toBeUndefined();
+  });
+
+  it('say null for a result that is null', () => {
+    expect(resultMessages([ended({ result: null })], 'openai')).toMatchObject([{ content: 'null' }]);
+  });
+});

@@ -1,0 +1,43 @@
+import type {
+  AnthropicResultMessage,
+  OpenAiToolMessage,
+  ResultFormat,
+  ResultMessages,
+  ToolResult,
+} from '@patchbay/protocol';
+
+type Writer = (results: readonly ToolResult[]) => ResultMessages | undefined;
+
+/** How each format tells of calls that have ended, in the turn's order. */
+const WRITERS: { [F in ResultFormat]: Writer } = {
+  neutral: () => undefined,
+  openai: (results): OpenAiToolMessage[] =>
+    results.map((ended) => ({ role: 'tool', tool_call_id: ended.toolCallId, content: contentOf(ended) })),
+  // The API wants the results of one response in one message, and refuses one that is empty.
+  anthropic: (results): AnthropicResultMessage[] =>
+    results.length === 0 ? [] : [{ role: 'user', content: results.map(resultBlock) }],
+};
+
+/** Ended calls as messages to append to a provider's conversation; undefined where none was asked for. */
+export function resultMessages(
+  results: readonly ToolResult[],
+  format: ResultFormat,
+): ResultMessages | undefined {
+  return WRITERS[format](results);
+}
+
+function resultBlock(ended: ToolResult): AnthropicResultMessage['content'][number] {
+  const { toolCallId, status } = ended;
+  return {
+    type: 'tool_result',
+    tool_use_id: toolCallId,
+    content: contentOf(ended),
+    ...(status !== 'succeeded' && { is_error: true }),
+  };
+}
+
+/** What the model reads: the result, or why there is none. A failure that has a payload has both. */
+function contentOf({ result, error }: ToolResult): string {
+  if (error === null) return JSON.stringify(result);
+  return JSON.stringify(result === null ? { error } : { error, result });
+}

@@ -1,0 +1,80 @@
+import type { JsonObject } from '@patchbay/protocol';
+import { createCall, RelayScene } from '../support/relay-scene.js';
+
+const WRITE = { toolCallId: 'w', name: 'write', arguments: { path: '/a.txt', content: 'x' } };
+const MISSING = { toolCallId: 'm', name: 'read', arguments: { path: '/no-such' } };
+
+describe('[TURN-11] resultFormat', () => {
+  let scene: RelayScene;
+  beforeAll(async () => void (scene = await RelayScene.start()));
+  afterAll(() => scene.close());
+
+  const postAndWait = (resultFormat?: unknown) =>
+    scene.post([WRITE, MISSING], { waitMs: 5_000, ...(resultFormat !== undefined && { resultFormat }) });
+  const parsed = (content: string): JsonObject => JSON.parse(content) as JsonObject;
+
+  it('gives the ended calls as OpenAI takes them, in the order of the turn', async () => {
+    const { body } = await postAndWait('openai');
+    const [written, missing] = body.result.messages as {
+      role: string;
+      tool_call_id: string;
+      content: string;
+    }[];
+    expect(written).toMatchObject({ role: 'tool', tool_call_id: 'w' });
+    expect(parsed(written!.content)).toEqual(body.result.toolResults[0]!.result);
+    expect(missing).toMatchObject({ role: 'tool', tool_call_id: 'm' });
+    expect(parsed(missing!.content)).toEqual({ error: body.result.toolResults[1]!.error });
+  });
+
+  it('gives them as Anthropic takes them, errors marked', async () => {
+    const { body } = await postAndWait('anthropic');
+    expect(body.result.messages).toEqual([
+      {
+        role: 'user',
+        content: [
+          { type: 'tool_result', tool_use_id: 'w', content: expect.any(String) as string },
+          { type: 'tool_result', tool_use_id: 'm', content: expect.any(String) as string, is_error: true },
+        ],
+      },
+    ]);
+  });
+
+  it('adds nothing unless it is asked for', async () => {
+    for (const format of [undefined, null, 'neutral']) {
+      const { status, body } = await postAndWait(format);
+      expect([status, 'messages' in body.result]).toEqual([200, false]);
+    }
+  });
+
+  it('may differ each time the same turn is posted or looked at', async () => {
+    const turnId = 'seen-both-ways';
+    const first = await scene.post([WRITE], { turnId, waitMs: 5_000, resultFormat: 'openai' });
+    const again = await scene.post([WRITE], { turnId, waitMs: 5_000, resultFormat: 'anthropic' });
+    expect([first.status, again.status]).toEqual([200, 200]);
+    expect(again.body.result.messages).toMatchObject([{ role: 'user' }]);
+    const got = await scene.user.get(`${scene.base}/${turnId}?resultFormat=openai`);
+    expect(got.body).toEqual(first.body);
+    expect((await scene.get(turnId)).body.result).not.toHaveProperty('messages');
+  });
+
+  it('tells of a call with a denial once it has ended, and of none before', async () => {
+    const client = await scene.client();
+    const { body } = await scene.post([createCall('denied')], { resultFormat: 'openai' });
+    expect(body.result).toMatchObject({ kind: 'client_tool_continuation', messages: [] });
+    const approval = { decision: 'deny', by: 'ada', at: new Date().toISOString(), note: 'Not there.' };
+    await client.report(await client.delivery(), { result: null, approval });
+    const ended = await scene.user.get(`${scene.base}/${body.result.turnId}?resultFormat=openai`);
+    expect(ended.body).toMatchObject({
+      result: {
+        messages: [{ tool_call_id: 'denied', content: '{"error":{"code":"DENIED","message":"Not there."}}' }],
+      },
+    });
+  });
+
+  it('is refused where it names no format', async () => {
+    const posted = await postAndWait('gemini');
+    expect(posted).toMatchObject({ status: 400, body: { code: 'VALIDATION_ERROR' } });
+    expect(posted.body).toHaveProperty('fields.resultFormat');
+    expect((await scene.user.get(`${scene.base}/x?resultFormat=gemini`)).status).toBe(400);
+  });
+});
