@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { AuditPage } from '@patchbay/protocol';
-import { DomainError } from '../common/domain-error.js';
+import { DomainError, fieldError } from '../common/domain-error.js';
 import { type AuditFilter, AuditStore } from '../storage/ports/audit.store.js';
 import type { AuditQueryDto } from './audit.dto.js';
 
@@ -16,13 +16,21 @@ export class AuditService {
     const filter: AuditFilter = {
       ...rest,
       ...(sessionId !== undefined && { sessionId: sessionId.toLowerCase() }),
-      ...(from !== undefined && { from: Date.parse(from) }),
-      ...(to !== undefined && { to: Date.parse(to) }),
+      ...(from !== undefined && { from: instantOf('from', from) }),
+      ...(to !== undefined && { to: instantOf('to', to) }),
     };
     const found = await this.store.page(workspaceId, filter, readCursor(cursor), limit + 1);
     const events = found.slice(0, limit);
     return { events, nextCursor: found.length > limit ? writeCursor(events.at(-1)!.seq) : null };
   }
+}
+
+/** Epoch ms of a time that is well-formed already. Without a zone it is UTC, wherever the server stands. */
+function instantOf(field: string, text: string): number {
+  const hasZone = !text.includes('T') || /(?:Z|[+-]\d\d:?\d\d)$/.test(text);
+  const instant = Date.parse(hasZone ? text : `${text}Z`);
+  if (Number.isNaN(instant)) throw fieldError(field, 'must be a time such as 2025-06-01T12:00:00Z');
+  return instant;
 }
 
 /** A cursor is the last sequence number seen, in a form that nobody is tempted to compute with. */

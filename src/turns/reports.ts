@@ -6,8 +6,8 @@ import { DomainError } from '../common/domain-error.js';
 import { type Divergence, PatchReconciliation } from '../patches/patch-reconciliation.js';
 import type { ApprovalDto } from './approval.dto.js';
 import { digestOf } from './digest.js';
-import { subjectOf } from './subject.js';
-import type { Call } from './turn.js';
+import { shorten, subjectOf } from './subject.js';
+import type { Call, CallSubject } from './turn.js';
 import type { Report } from './turn-state.js';
 
 /** What a client says about the end of a call. */
@@ -18,7 +18,7 @@ export interface ClaimedResult {
 }
 
 /** Facts of a result that its audit event repeats; contents are never among them. */
-const SUMMARY_FIELDS = ['path', 'sizeBytes', 'hash'] as const;
+const SUMMARY_FIELDS = ['sizeBytes', 'hash'] as const;
 
 /** Checks what a client reports against the tool's contract, and says what it means for the call. */
 @Injectable()
@@ -96,7 +96,8 @@ function outcome(result: Json, executionMs: number | null, approval: ApprovalDto
     executionMs,
     digest: reportDigest(result, approval),
     summary: {
-      ...call.subject,
+      ...aboutResult(call),
+      ...(facts.path !== undefined && { path: shorten(facts.path) }),
       success: !failed,
       errorCode: error?.code ?? null,
       ...Object.fromEntries(
@@ -125,6 +126,11 @@ function fileAtFault({ files }: { [key: string]: Json }): { [key: string]: Json 
   return { errorCode: file.errorCode!, message };
 }
 
+/** What was asked for is said of the delivery; of the result where it went. */
+function aboutResult({ subject: { overwrite: _asked, ...about } }: Call): CallSubject {
+  return about;
+}
+
 function denial(call: Call, result: Json, executionMs: number | null, approval: ApprovalDto): Report {
   if (result !== null) {
     throw new DomainError(
@@ -139,7 +145,12 @@ function denial(call: Call, result: Json, executionMs: number | null, approval: 
     error: { code: 'DENIED', message },
     executionMs,
     digest: reportDigest(null, approval),
-    summary: { ...call.subject, success: false, errorCode: 'DENIED', ...approvalSummary(approval, call) },
+    summary: {
+      ...aboutResult(call),
+      success: false,
+      errorCode: 'DENIED',
+      ...approvalSummary(approval, call),
+    },
   };
 }
 

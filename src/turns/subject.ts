@@ -17,7 +17,8 @@ export function subjectOf(toolName: string, args: Json): CallSubject {
   return SUBJECTS[toolName]?.(args) ?? (typeof path === 'string' ? { path: shorten(path) } : {});
 }
 
-function shorten(path: Json | undefined): string | null {
+/** A path in a form and length that an audit event can hold, whatever it is. */
+export function shorten(path: Json | undefined): string | null {
   if (typeof path !== 'string') return null;
   return path.toWellFormed().replaceAll('\u0000', '\uFFFD').slice(0, MAX_PATH);
 }

@@ -1,0 +1,256 @@
+import type { AuditEvent, AuditPage } from '@patchbay/protocol';
+import { createdResult } from '../support/fake-client.js';
+import { readTrail } from '../support/invariants.js';
+import { createCall, RelayScene } from '../support/relay-scene.js';
+import { type Answer, startTestServer, type TestServer, type TestUser } from '../support/server.js';
+
+const SECRET = 'the content of a file';
+
+describe('the audit trail', () => {
+  let server: TestServer;
+  let user: TestUser;
+  let scene: RelayScene;
+  const lines: string[] = [];
+  beforeAll(async () => {
+    server = await startTestServer({
+      config: { logLevel: 'trace' },
+      logDestination: { write: (line: string) => void lines.push(line) },
+    });
+    user = await server.register();
+  });
+  beforeEach(async () => void (scene = await RelayScene.on(server, user)));
+  afterEach(() => scene.close());
+  afterAll(() => server.close());
+
+  const page = (query = '', who = user): Promise<Answer<AuditPage>> =>
+    who.get(`/workspaces/${scene.workspaceId}/audit${query}`);
+  const trail = (query = ''): Promise<AuditEvent[]> => readTrail(user, scene.workspaceId, query);
+  const names = async (query: string): Promise<string[]> => (await trail(query)).map(({ name }) => name);
+
+  /** Two turns in two sessions: `good` succeeds, `bad` fails, `no` is denied, `wrong` is not even valid. */
+  async function history(): Promise<{ sessions: string[]; turns: string[] }> {
+    const client = await scene.client();
+    const first = (
+      await scene.post([createCall('good', 'src/good.ts', SECRET), createCall('bad', 'src/bad.ts', SECRET)])
+    ).body.result;
+    await client.delivery(2);
+    await client.report(client.calls[0]!);
+    const failure = {
+      ...createdResult(client.calls[1]!),
+      success: false,
+      created: false,
+      errorCode: 'FileExists',
+    };
+    await client.report(client.calls[1]!, { result: failure });
+    await scene.newSession();
+    const second = (
+      await scene.post([
+        createCall('no', 'src/good.ts', SECRET),
+        {
+          toolCallId: 'wrong',
+          name: 'workspace_create_file',
+          arguments: { path: 'src/wrong.ts', content: SECRET, mode: 7 },
+        },
+      ])
+    ).body.result;
+    const approval = { decision: 'deny', by: 'ada', at: '2025-06-01T12:00:00Z', note: 'no' };
+    await client.report(await client.delivery(3), { result: null, approval });
+    return { sessions: [first.sessionId, second.sessionId], turns: [first.turnId, second.turnId] };
+  }
+
+  it('says of a delivery and of a result what the contract lists, and who it was', async () => {
+    const client = await scene.client({ clientId: 'editor-7' });
+    await scene.post([
+      {
+        toolCallId: 'c',
+        name: 'workspace_create_file',
+        arguments: { path: 'a/b.ts', content: SECRET, overwrite: true },
+      },
+    ]);
+    const call = await client.delivery();
+    await scene.untilCall(call.turnId, 'c', 'acknowledged');
+    await client.report(call);
+    const [accepted, forwarded, acknowledged, received] = await trail();
+    const { conversationId, sessionId } = scene.session;
+    const base = {
+      eventId: expect.stringMatching(/^[0-9a-f-]{36}$/) as string,
+      at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) as string,
+      sessionId,
+      conversationId,
+      turnId: call.turnId,
+      toolCallId: 'c',
+      callId: call.callId,
+      attempt: 1,
+      actor: { userId: user.id, clientId: 'editor-7' },
+    };
+    const about = { toolName: 'workspace_create_file', path: 'a/b.ts' };
+    expect(accepted).toEqual({
+      ...base,
+      seq: 1,
+      name: 'Tool.CreateFile.Accepted',
+      attempt: null,
+      actor: { userId: user.id, clientId: null },
+      fields: { ...about, overwrite: true },
+    });
+    expect(forwarded).toEqual({
+      ...base,
+      seq: 2,
+      name: 'Tool.CreateFile.Forwarded',
+      fields: { ...about, overwrite: true },
+    });
+    expect(acknowledged).toEqual({ ...base, seq: 3, name: 'Tool.CreateFile.Acknowledged', fields: about });
+    expect(received).toEqual({
+      ...base,
+      seq: 4,
+      name: 'Tool.CreateFile.ResultReceived',
+      fields: { ...about, success: true, errorCode: null, sizeBytes: 3, hash: 'a'.repeat(64) },
+    });
+  });
+
+  it('is asked by session, conversation, turn, call, tool, event, success, code and path, alone and together', async () => {
+    const { sessions, turns } = await history();
+    const everything = await trail();
+    const select = (holds: (event: AuditEvent) => boolean): AuditEvent[] => everything.filter(holds);
+    const cases: [query: string, holds: (event: AuditEvent) => boolean][] = [
+      [`sessionId=${sessions[0]}`, (event) => event.sessionId === sessions[0]],
+      [`sessionId=${sessions[0]!.toUpperCase()}`, (event) => event.sessionId === sessions[0]],
+      [`conversationId=${scene.session.conversationId}`, (event) => event.sessionId === sessions[1]],
+      [`turnId=${turns[1]}`, (event) => event.turnId === turns[1]],
+      ['toolCallId=bad', (event) => event.toolCallId === 'bad'],
+      ['toolName=workspace_create_file', () => true],
+      ['event=Tool.CreateFile.Forwarded', (event) => event.name.endsWith('.Forwarded')],
+      ['success=true', (event) => event.fields.success === true],
+      ['success=false', (event) => event.fields.success === false],
+      ['errorCode=FileExists', (event) => event.fields.errorCode === 'FileExists'],
+      ['errorCode=DENIED', (event) => event.fields.errorCode === 'DENIED'],
+      ['errorCode=INVALID_ARGUMENTS', (event) => event.toolCallId === 'wrong'],
+      ['path=src/good.ts', (event) => event.fields.path === 'src/good.ts'],
+      [`path=src/good.ts&sessionId=${sessions[1]}&success=false`, (event) => event.name.endsWith('.Denied')],
+    ];
+    for (const [query, holds] of cases) {
+      const expected = select(holds);
+      expect(expected.length).toBeGreaterThan(0);
+      expect([query, await trail(`&${query}`)]).toEqual([query, expected]);
+    }
+    for (const query of [
+      'toolName=other',
+      'event=Forwarded',
+      'turnId=nothing',
+      'path=src',
+      `toolCallId=bad&turnId=${turns[1]}`,
+    ]) {
+      expect([query, await names(`&${query}`)]).toEqual([query, []]);
+    }
+  });
+
+  it('is asked by time, both ends included, in any zone', async () => {
+    await history();
+    const everything = await trail();
+    const times = everything.map(({ at }) => at);
+    const [from, to] = [times[2]!, times.at(-2)!];
+    const within = everything.filter(({ at }) => at >= from && at <= to);
+    expect(await trail(`&from=${from}&to=${to}`)).toEqual(within);
+    const zoned = new Date(Date.parse(from) + 2 * 3_600_000).toISOString().replace('Z', '%2B02:00');
+    expect(await trail(`&from=${zoned}&to=${to}`)).toEqual(within);
+    expect(await trail(`&from=${from.replace('Z', '')}&to=${to}`)).toEqual(within);
+    expect(await trail('&to=2020-01-01')).toEqual([]);
+    expect(await trail('&from=2020-01-01')).toEqual(everything);
+    expect(await trail(`&from=${to}&to=2020-01-01`)).toEqual([]);
+  });
+
+  it('comes page by page, and tells where it ends', async () => {
+    await history();
+    const everything = await trail();
+    const collected: AuditEvent[] = [];
+    let cursor = '';
+    for (;;) {
+      const { body } = await page(`?limit=4${cursor}`);
+      expect(body.events.length).toBeLessThanOrEqual(4);
+      collected.push(...body.events);
+      if (body.nextCursor === null) break;
+      cursor = `&cursor=${body.nextCursor}`;
+    }
+    expect(collected).toEqual(everything);
+    const exact = await page(`?limit=${everything.length}`);
+    expect(exact.body).toEqual({ events: everything, nextCursor: null });
+    const filtered = await page('?limit=1&event=Tool.CreateFile.Forwarded');
+    const next = await page(`?limit=500&event=Tool.CreateFile.Forwarded&cursor=${filtered.body.nextCursor}`);
+    expect([...filtered.body.events, ...next.body.events].map(({ toolCallId }) => toolCallId)).toEqual([
+      'good',
+      'bad',
+      'no',
+    ]);
+  });
+
+  it.each([
+    ['cursor=x', 'cursor'],
+    ['cursor=', 'cursor'],
+    [`cursor=${Buffer.from('seq:-1').toString('base64url')}`, 'cursor'],
+    ['limit=0', 'limit'],
+    ['limit=501', 'limit'],
+    ['limit=many', 'limit'],
+    ['success=maybe', 'success'],
+    ['sessionId=mine', 'sessionId'],
+    ['from=yesterday', 'from'],
+    ['from=2025-02-30T00:00:00Z', 'from'],
+    ['to=2025-W10-1', 'to'],
+    ['to=20250101T000000Z', 'to'],
+    ['to=7', 'to'],
+    ['colour=red', 'colour'],
+    ['event=a&event=b', 'event'],
+  ])('is not asked with %s', async (query, field) => {
+    expect(await page(`?${query}`)).toMatchObject({
+      status: 400,
+      body: { code: 'VALIDATION_ERROR', fields: { [field]: expect.any(String) as string } },
+    });
+  });
+
+  it('is every member’s to read and nobody else’s', async () => {
+    await scene.post([createCall('a')]);
+    const [member, stranger] = await Promise.all([server.register(), server.register()]);
+    await user.addMember(scene.workspaceId, member);
+    expect((await page('', member)).body.events).toHaveLength(1);
+    expect(await page('', stranger)).toMatchObject({ status: 403, body: { code: 'FORBIDDEN' } });
+    expect((await server.request('GET', `/workspaces/${scene.workspaceId}/audit`)).status).toBe(401);
+  });
+
+  it('holds no contents, and neither does the log; the log has each event once', async () => {
+    lines.length = 0;
+    await history();
+    const client = scene.clients[0]!;
+    await scene.post([createCall('edited', 'src/e.ts', SECRET)]);
+    const call = await client.delivery(4);
+    await client.status(call, 'running', 'about to write');
+    const edit = {
+      decision: 'edit',
+      by: 'ada',
+      at: '2025-06-01T12:00:00Z',
+      editedArguments: { path: 'e2.ts', content: SECRET },
+    };
+    const result = { ...createdResult(call), message: SECRET };
+    await client.report(call, { result, approval: edit });
+    await client.report(call, { result, approval: edit });
+    const events = await trail();
+    expect(JSON.stringify(events)).not.toContain(SECRET);
+    expect(lines.join('')).not.toContain(SECRET);
+    expect(lines.join('')).not.toContain(user.token);
+    const logged = lines.map(
+      (line) => JSON.parse(line) as { eventId?: string; event?: string; msg?: string },
+    );
+    for (const { eventId, name } of events) {
+      expect(logged.filter((line) => line.eventId === eventId)).toMatchObject([
+        { event: name, msg: name, level: 30 },
+      ]);
+    }
+    expect(logged.filter(({ eventId }) => eventId !== undefined)).toHaveLength(events.length);
+  });
+
+  it('keeps a path short that a client makes up', async () => {
+    const client = await scene.client();
+    await scene.post([createCall('a')]);
+    const call = await client.delivery();
+    await client.report(call, { result: { ...createdResult(call), path: 'x'.repeat(100_000) } });
+    const [event] = await trail('&event=Tool.CreateFile.ResultReceived');
+    expect((event!.fields.path as string).length).toBeLessThanOrEqual(1_024);
+  });
+});
