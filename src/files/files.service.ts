@@ -103,13 +103,13 @@ export class FilesService {
     for (;;) {
       const found = await read(entries.at(-1), STEP);
       entries.push(...found);
-      if (found.length < STEP) return entries;
       if (entries.length > MAX_ENTRIES) {
         throw new DomainError(
           'TOO_LARGE',
           `More than ${MAX_ENTRIES} entries; list a narrower folder, or use workspace_list_files page by page.`,
         );
       }
+      if (found.length < STEP) return entries;
       await setImmediate();
     }
   }

@@ -1,5 +1,7 @@
 import type { Json } from '@patchbay/protocol';
 import { DomainError, type FieldFaults } from '../common/domain-error.js';
+import { parseExactJson } from '../common/http/exact-json.js';
+import { exceedsDepth, MAX_DEPTH } from '../common/http/read-body.js';
 
 /** A posted call, whichever of the three forms it came in. `arguments` undefined: none given; null fault: sound so far. */
 export interface PostedCall {
@@ -49,8 +51,11 @@ function readOpenAi(call: Plain, faults: FieldFaults): PostedCall {
   const fn = isPlain(call.function) ? call.function : {};
   const result = posted(call.id, fn.name, undefined, faults, 'function.name');
   if (typeof fn.arguments !== 'string') return { ...result, argumentsFault: 'must be a string of JSON' };
+  if (exceedsDepth(fn.arguments, MAX_DEPTH)) {
+    return { ...result, argumentsFault: `must not be nested deeper than ${MAX_DEPTH} levels` };
+  }
   try {
-    return objectArguments(result, JSON.parse(fn.arguments));
+    return objectArguments(result, parseExactJson(fn.arguments));
   } catch {
     return { ...result, argumentsFault: 'is not valid JSON' };
   }

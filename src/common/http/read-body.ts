@@ -3,7 +3,8 @@ import type { IncomingMessage } from 'node:http';
 import { DomainError } from '../domain-error.js';
 import { endOfString, parseExactJson } from './exact-json.js';
 
-const MAX_DEPTH = 250;
+/** Deepest nesting that is read: what walks a value later may then recurse. */
+export const MAX_DEPTH = 250;
 const QUOTE = 0x22;
 
 /**

@@ -1,0 +1,35 @@
+import { type BlobStore } from '../storage/ports/blobs.store.js';
+import type { FileStore, ListedEntry } from '../storage/ports/files.store.js';
+import { FilesService, MAX_ENTRIES } from './files.service.js';
+
+/** A store of which only the listing is asked: a folder of so many files. */
+function folderOf(count: number): FilesService {
+  let given = 0;
+  const page = async (_workspace: string, _folder: string, _after: string | null, limit: number) => {
+    const size = Math.min(limit, count - given);
+    given += size;
+    return Array.from({ length: size }, (): ListedEntry => ({
+      kind: 'file',
+      path: '/a',
+      docPath: 'a',
+      updatedAt: 0,
+    }));
+  };
+  const store: Pick<FileStore, 'below' | 'childrenOf'> = { below: page, childrenOf: page };
+  return new FilesService(store as FileStore, {} as BlobStore);
+}
+
+describe('a listing', () => {
+  const root = { path: '/', docPath: '' };
+
+  it('holds as many entries as one answer may, and not one more', async () => {
+    expect(await folderOf(MAX_ENTRIES).below('w', root)).toHaveLength(MAX_ENTRIES);
+    for (const list of ['below', 'childrenOf'] as const) {
+      const tooMany = folderOf(MAX_ENTRIES + 1)[list]('w', root);
+      await expect(tooMany).rejects.toMatchObject({
+        code: 'TOO_LARGE',
+        message: expect.stringContaining('narrower') as string,
+      });
+    }
+  });
+});
