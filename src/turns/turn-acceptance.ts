@@ -12,18 +12,12 @@ import { OpenTurns } from './open-turns.js';
 import { ServerCalls } from './server-calls.js';
 import { SessionClients } from './session-clients.js';
 import type { Turn } from './turn.js';
-import type { AcceptedTurn } from './turn-builder.js';
+import type { AcceptedTurn, TurnName } from './turn-builder.js';
 import type { TurnEffect } from './turn-draft.js';
 import { advance } from './turn-state.js';
 
 /** How long an idempotency key counts, in ms. */
 const KEY_LIFE_MS = 24 * 60 * 60_000;
-
-/** How an orchestrator names a turn that it may have sent before. */
-export interface TurnName {
-  turnId: string | null;
-  idempotencyKey: string | null;
-}
 
 /** Stores a new turn, with whatever can be claimed at once, and sets it going; or finds the turn that it repeats. */
 @Injectable()

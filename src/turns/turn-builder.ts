@@ -19,7 +19,6 @@ import { digestOf } from './digest.js';
 import { subjectOf } from './subject.js';
 import { type PostedCall, readToolCalls } from './tool-call-forms.js';
 import type { Call, Clocks, Turn } from './turn.js';
-import type { TurnName } from './turn-acceptance.js';
 import type { TurnEvent } from './turn-draft.js';
 import type { PostTurnDto, TimeoutsDto } from './turns.dto.js';
 
@@ -29,6 +28,12 @@ export interface CheckedRequest {
   clocks: Clocks;
   /** sha256 of what makes two requests the same: session, calls, timeouts. */
   requestHash: string;
+}
+
+/** How an orchestrator names a turn that it may have sent before. */
+export interface TurnName {
+  turnId: string | null;
+  idempotencyKey: string | null;
 }
 
 /** A turn as it is accepted: sound calls pending or executing, the others failed at once, with the events that say so. */
