@@ -143,15 +143,17 @@ export class SqliteFileStore extends FileStore {
     const workspace = this.workspaces.find(workspaceId);
     if (workspace === null) return [];
     const end = prefixEnd(docPrefix);
+    // One lower bound only: of two, SQLite may begin at the one that is further away.
+    const from = after?.docPath.startsWith(docPrefix) ? after.docPath : docPrefix;
     const where = [
       `f.workspace = ? AND f.folder = 0 AND f.deleted_at IS ${deleted ? 'NOT NULL' : 'NULL'} AND f.doc_path >= ?`,
       ...(end === null ? [] : ['f.doc_path < ?']),
-      ...(after === null ? [] : ['f.doc_path >= ? AND (f.doc_path > ? OR f.file_id > ?)']),
+      ...(after === null ? [] : ['(f.doc_path > ? OR (f.doc_path = ? AND f.file_id > ?))']),
     ];
     const found = this.database.all<rows.FileRow>(
       `${rows.SELECT_FILES} WHERE ${where.join(' AND ')} ORDER BY f.doc_path${deleted ? ', f.file_id' : ''} LIMIT ?`,
       [
-        ...[workspace, docPrefix],
+        ...[workspace, from],
         ...(end === null ? [] : [end]),
         ...(after === null ? [] : [after.docPath, after.docPath, after.id]),
         limit,
