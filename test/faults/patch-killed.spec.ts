@@ -1,0 +1,100 @@
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { sha256, type WritePatchResult } from '@patchbay/protocol';
+import { type Editor, type FaultScene, inScene } from '../support/fault-scene.js';
+
+import.meta.jest.setTimeout(90_000);
+
+const NAMES = ['a.txt', 'b.txt', 'c.txt'];
+
+async function postPatch(scene: FaultScene, editor: Editor): Promise<void> {
+  for (const name of NAMES) await writeFile(join(editor.root, name), `${name}\n`);
+  const files = NAMES.map((name) => ({
+    docPath: `project/${name}`,
+    originalSha256: sha256(`${name}\n`),
+    changes: [{ operation: 'insert', afterLine: 1, newLines: ['new'] }],
+  }));
+  const call = { toolCallId: 'p', name: 'workspace_write_patch', arguments: { files } };
+  const path = `/workspaces/${scene.workspaceId}/sessions/${scene.session.sessionId}/turns`;
+  const { status } = await scene.user.post(path, { turnId: 't1', toolCalls: [call], waitMs: 0 });
+  expect(status).toBe(202);
+}
+
+/** The batch succeeded, is written and in the Cloud as a whole, and nothing lies around. */
+async function expectWritten(scene: FaultScene, editor: Editor): Promise<void> {
+  const { status, body } = await scene.get('t1', 20_000);
+  expect({ status, results: body.result.toolResults }).toMatchObject({
+    status: 200,
+    results: [{ toolCallId: 'p', status: 'succeeded' }],
+  });
+  const { files } = body.result.toolResults[0]!.result as unknown as WritePatchResult;
+  for (const file of files) {
+    expect(file).toMatchObject({ status: 'applied', message: null, versionId: expect.any(String) as string });
+  }
+  expect((await readdir(editor.root)).sort()).toEqual(NAMES);
+  const cloud = `/workspaces/${scene.workspaceId}/tools`;
+  for (const name of NAMES) {
+    expect(await readFile(join(editor.root, name), 'utf8')).toBe(`${name}\nnew\n`);
+    const read = { tool: 'read', args: { path: `/project/${name}` } };
+    expect((await scene.user.post(cloud, read)).body).toMatchObject({
+      result: { content: { text: `${name}\nnew\n` } },
+    });
+  }
+  const steps = await scene.steps('t1');
+  expect(steps.filter((step) => step === 'ResultReceived')).toHaveLength(1);
+}
+
+describe('A client that is killed while it runs a patch batch', () => {
+  it.each([
+    ['once it has written down the call', 'after:received'],
+    ['once it has begun', 'after:running'],
+    ['once it has said what it is about to write', 'after:intent'],
+    ['once every file is staged', 'after:committing'],
+    ['before the first file is put in its place', 'before:place'],
+    ['once the first file is in its place and the others are not', 'after:place'],
+    ['once it has uploaded every file', 'before:finished'],
+    ['once it has written down the result', 'after:finished'],
+  ])('%s has every file written once, and in the Cloud', async (_moment, pauseAt) => {
+    await inScene(async (scene) => {
+      const editor = await scene.editor();
+      const client = await scene.connect(editor, { pauseAt });
+      await postPatch(scene, editor);
+      await client.says('paused');
+      await client.kill();
+      const next = await scene.connect(editor);
+      await expectWritten(scene, editor);
+      expect(client.placed + next.placed).toBe(NAMES.length);
+    })();
+  });
+
+  it(
+    'between two files leaves nothing of it where the user has changed the next one meanwhile',
+    inScene(async (scene) => {
+      const editor = await scene.editor();
+      const client = await scene.connect(editor, { pauseAt: 'after:place' });
+      await postPatch(scene, editor);
+      await client.says('paused');
+      await client.kill();
+      await writeFile(join(editor.root, 'c.txt'), 'mine\n');
+      await scene.connect(editor);
+      const { body } = await scene.get('t1', 20_000);
+      expect(body.result.toolResults).toMatchObject([{ status: 'failed', error: { code: 'STALE' } }]);
+      const texts = NAMES.map((name) => readFile(join(editor.root, name), 'utf8'));
+      expect(await Promise.all(texts)).toEqual(['a.txt\n', 'b.txt\n', 'mine\n']);
+      expect((await readdir(editor.root)).sort()).toEqual(NAMES);
+    }),
+  );
+
+  it(
+    'together with the server, between two files, finishes the batch when both are back',
+    inScene(async (scene) => {
+      const editor = await scene.editor();
+      const client = await scene.connect(editor, { pauseAt: 'after:place' });
+      await postPatch(scene, editor);
+      await client.says('paused');
+      await Promise.all([client.kill(), scene.restartServer()]);
+      await scene.connect(editor);
+      await expectWritten(scene, editor);
+    }),
+  );
+});
