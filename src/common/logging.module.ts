@@ -29,7 +29,7 @@ export function loggingModule(destination?: DestinationStream): DynamicModule {
 function httpLogging(level: string): Options {
   return {
     level,
-    redact: { paths: SECRETS.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]), censor: '[secret]' },
+    redact: { paths: SECRETS.flatMap((name) => [name, `*.${name}`]), censor: '[secret]' },
     serializers: {
       req: (request: { id: string; method: string; url: string }) => ({
         id: request.id,

@@ -1,5 +1,7 @@
 import {
+  type Ack,
   applyFilePatch,
+  type FilePutAnswer,
   type FilePatch,
   type JsonObject,
   type PatchBatch,
@@ -107,7 +109,12 @@ describe('workspace_write_patch', () => {
     expect(body.result.toolResults).toMatchObject([{ status: 'succeeded' }]);
   }
 
-  function put(call: ToolCallDelivery, at: number, text: string, more: Record<string, unknown> = {}) {
+  function put(
+    call: ToolCallDelivery,
+    at: number,
+    text: string,
+    more: Record<string, unknown> = {},
+  ): Promise<Ack<FilePutAnswer>> {
     const file = call.batch!.files[at]!;
     return client.socket.timeout(5_000).emitWithAck('files:put', {
       ...{

@@ -38,12 +38,12 @@ export class SqlitePatchStore extends PatchStore {
   }
 
   async ofFilePatch(workspaceId: string, filePatchId: string): Promise<PatchBatchRecord | null> {
-    const record = await this.ofPart(workspaceId, filePatchId);
+    const record = this.ofPart(workspaceId, filePatchId);
     return record?.batch.files.some((file) => file.filePatchId === filePatchId) ? record : null;
   }
 
   async ofChange(workspaceId: string, changeId: string): Promise<PatchBatchRecord | null> {
-    const record = await this.ofPart(workspaceId, changeId);
+    const record = this.ofPart(workspaceId, changeId);
     return record?.batch.files.some((file) => file.filePatchId === changeId) ? null : record;
   }
 
