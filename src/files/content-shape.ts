@@ -48,8 +48,10 @@ function faultOf(value: Json, depth: number): string | null {
   if (typeof value === 'string') return value.isWellFormed() ? null : 'holds a lone surrogate';
   if (typeof value !== 'object' || value === null) return null;
   if (depth === MAX_DEPTH) return `is nested deeper than ${MAX_DEPTH} levels`;
-  for (const [key, item] of Object.entries(value)) {
-    if (!key.isWellFormed()) return 'holds a lone surrogate';
+  if (!Array.isArray(value) && !Object.keys(value).every((key) => key.isWellFormed())) {
+    return 'holds a lone surrogate';
+  }
+  for (const item of Array.isArray(value) ? value : Object.values(value)) {
     const fault = faultOf(item, depth + 1);
     if (fault !== null) return fault;
   }

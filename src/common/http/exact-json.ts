@@ -4,6 +4,8 @@ import { randomUUID } from 'node:crypto';
 const changed = new WeakMap<object, Map<string, string>>();
 
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
+const QUOTE = 0x22;
+const MINUS = 0x2d;
 const SAFE_DIGITS = 15;
 const MAX_SHOWN = 40;
 
@@ -32,12 +34,16 @@ export function parseExactJson(text: string): unknown {
 
 /** A number in the value under `key` that parsing has changed, as it was written; null where there is none. */
 export function lossyNumberIn(holder: object, key: string): string | null {
-  const own = changed.get(holder)?.get(key);
-  if (own !== undefined) return own.length > MAX_SHOWN ? `${own.slice(0, MAX_SHOWN)}…` : own;
-  const value = (holder as Container)[key];
+  const token = changed.get(holder)?.get(key) ?? lossIn((holder as Container)[key]);
+  return token !== null && token.length > MAX_SHOWN ? `${token.slice(0, MAX_SHOWN)}…` : token;
+}
+
+function lossIn(value: unknown): string | null {
   if (typeof value !== 'object' || value === null) return null;
-  for (const inner of Object.keys(value)) {
-    const found = lossyNumberIn(value, inner);
+  const [own] = changed.get(value)?.values() ?? [];
+  if (own !== undefined) return own;
+  for (const item of Array.isArray(value) ? (value as unknown[]) : Object.values(value)) {
+    const found = lossIn(item);
     if (found !== null) return found;
   }
   return null;
@@ -61,16 +67,29 @@ function lossyNumbers(text: string): { start: number; token: string }[] {
   const found: { start: number; token: string }[] = [];
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
-    if (code === 0x22) at = endOfString(text, at);
-    else if (code === 0x2d || (code >= 0x30 && code <= 0x39)) {
-      NUMBER.lastIndex = at;
-      const token = NUMBER.exec(text)?.[0];
-      if (token === undefined) continue;
-      if (isLossy(token)) found.push({ start: at, token });
-      at += token.length - 1;
+    if (code === QUOTE) at = endOfString(text, at);
+    else if (isDigit(code)) {
+      const end = endOfDigits(text, at);
+      const isShort = end - at <= SAFE_DIGITS && !'.eE'.includes(text.charAt(end) || ',');
+      if (!isShort) {
+        NUMBER.lastIndex = text.charCodeAt(at - 1) === MINUS ? at - 1 : at;
+        const { 0: token, index: start } = NUMBER.exec(text)!;
+        if (isLossy(token)) found.push({ start, token });
+        at = start + token.length - 1;
+      } else at = end - 1;
     }
   }
   return found;
+}
+
+function isDigit(code: number): boolean {
+  return code >= 0x30 && code <= 0x39;
+}
+
+function endOfDigits(text: string, start: number): number {
+  let end = start + 1;
+  while (isDigit(text.charCodeAt(end))) end += 1;
+  return end;
 }
 
 function isLossy(token: string): boolean {
