@@ -4,7 +4,7 @@ export * from './sdk/workspace-files.js';
 export { PatchbayError, type PatchbayErrorCode } from './sdk/errors.js';
 export { MemoryTokenStore, type Tokens, type TokenStore } from './sdk/tokens.js';
 export { RelayClient, type RelayClientOptions } from './sdk/relay-client.js';
-export type { PutOptions } from './sdk/put-file.js';
+export type { SendOptions } from './sdk/until-answered.js';
 export type { RelayEnd, RelayState, TokenSource } from './sdk/relay-state.js';
 export type {
   RecoverTool,

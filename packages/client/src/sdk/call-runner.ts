@@ -1,10 +1,10 @@
 import type { Ack, ErrorCode, ResumeAnswer, ToolCallDelivery, ToolCancel } from '@patchbay/protocol';
 import type { Journal, JournalEntry } from '../journal/journal.js';
 import { messageOf } from './errors.js';
-import { putFile } from './put-file.js';
 import type { RelayLink } from './relay-state.js';
 import { ResultSender } from './result-sender.js';
 import { unhandled, type ToolContext, type ToolHandlers, type ToolOutcome } from './tool-handler.js';
+import { untilAnswered } from './until-answered.js';
 
 /** A call in this process's hands. */
 interface LiveCall {
@@ -158,7 +158,8 @@ export class CallRunner {
         live.startedAt = Date.now();
         report('running');
       },
-      putFile: (file, timeoutMs) => putFile(this.link, file, { timeoutMs, signal: this.over.signal }),
+      putFile: (file, timeoutMs) =>
+        untilAnswered((ms) => this.link.sendFile(file, ms), { timeoutMs, signal: this.over.signal }),
     };
   }
 }

@@ -1,17 +1,18 @@
 import {
-  type Ack,
-  type FilePut,
-  type FilePutAnswer,
   MAX_IN_FLIGHT,
   RELAY_PROTOCOL,
+  type Ack,
+  type ActiveFile,
+  type FilePut,
+  type FilePutAnswer,
 } from '@patchbay/protocol';
 import type { Journal } from '../journal/journal.js';
 import { CLIENT_VERSION } from '../version.js';
 import { CallRunner } from './call-runner.js';
-import { putFile, type PutOptions } from './put-file.js';
 import { RelayConnection } from './relay-connection.js';
 import type { RelayEnd, RelayState, TokenSource } from './relay-state.js';
 import type { ToolHandlers } from './tool-handler.js';
+import { untilAnswered, type SendOptions } from './until-answered.js';
 
 const CLOSE_GRACE_MS = 5_000;
 const BACKOFF_MS = { first: 500, longest: 15_000 };
@@ -65,6 +66,7 @@ export interface RelayClientOptions {
 export class RelayClient {
   private readonly connection: RelayConnection;
   private readonly runner: CallRunner;
+  private readonly activeFiles = new Map<string, ActiveFile[]>();
   private first: Promise<void> | null = null;
   private finish!: (end: RelayEnd) => void;
 
@@ -116,11 +118,23 @@ export class RelayClient {
   }
 
   /**
-   * Sends a file, such as one that was saved in the editor, until the server answers: see `PutOptions`. STALE comes with
-   * `details` of FilePutConflict.
+   * Sends a file, such as one that was saved in the editor, until the server answers. Sending it again is harmless: the
+   * server knows it by its filePatchId and sha256. STALE comes with `details` of FilePutConflict.
    */
-  putFile(file: FilePut, options?: PutOptions): Promise<Ack<FilePutAnswer>> {
-    return putFile(this.connection, file, options);
+  putFile(file: FilePut, options?: SendOptions): Promise<Ack<FilePutAnswer>> {
+    return untilAnswered((timeoutMs) => this.connection.sendFile(file, timeoutMs), options);
+  }
+
+  /**
+   * Tells which files are open in the editor of this session, unsaved ones included: they outrank the Cloud's. Replaces
+   * the list that the session has; of lists that overtake each other the last one counts.
+   */
+  setActiveFiles(sessionId: string, activeFiles: ActiveFile[], options?: SendOptions): Promise<Ack> {
+    this.activeFiles.set(sessionId, activeFiles);
+    return untilAnswered((timeoutMs) => {
+      const newest = this.activeFiles.get(sessionId)!;
+      return this.connection.sendActiveFiles({ sessionId, activeFiles: newest }, timeoutMs);
+    }, options);
   }
 
   /** Lets calls that have started end (5 s at most) and leaves. What is not finished waits in the journal. */

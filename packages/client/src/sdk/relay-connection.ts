@@ -9,6 +9,7 @@ import {
   type RelayHandshake,
   type ResumeAnswer,
   type ServerToClientEvents,
+  type SessionActiveFiles,
   type ToolResultReport,
   type ToolStatus,
 } from '@patchbay/protocol';
@@ -99,6 +100,10 @@ export class RelayConnection implements RelayLink {
 
   sendFile(file: FilePut, timeoutMs: number): Promise<Ack<FilePutAnswer>> | null {
     return this.ready ? this.socket.timeout(timeoutMs).emitWithAck('files:put', file) : null;
+  }
+
+  sendActiveFiles(list: SessionActiveFiles, timeoutMs: number): Promise<Ack> | null {
+    return this.ready ? this.socket.timeout(timeoutMs).emitWithAck('session:active_files', list) : null;
   }
 
   private async connect(): Promise<void> {

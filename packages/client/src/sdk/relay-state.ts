@@ -4,6 +4,7 @@ import type {
   FilePutAnswer,
   ResumeAnswer,
   ResumeEntry,
+  SessionActiveFiles,
   ToolResultReport,
   ToolStatus,
 } from '@patchbay/protocol';
@@ -29,6 +30,7 @@ export interface RelayLink {
   sendResult(report: ToolResultReport): Promise<Ack> | null;
   /** The same; rejects too where no answer comes in time. */
   sendFile(file: FilePut, timeoutMs: number): Promise<Ack<FilePutAnswer>> | null;
+  sendActiveFiles(list: SessionActiveFiles, timeoutMs: number): Promise<Ack> | null;
 }
 
 /** What the owner of a connection does with it. */

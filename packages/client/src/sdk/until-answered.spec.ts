@@ -1,4 +1,4 @@
-import type { Ack, FilePut, FilePutAnswer } from '@patchbay/protocol';
+import type { Ack, ActiveFile, FilePut, FilePutAnswer, SessionActiveFiles } from '@patchbay/protocol';
 import { createServer, type Server as HttpServer } from 'node:http';
 import { mkdtemp, rm } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
@@ -28,6 +28,7 @@ describe('putting a file', () => {
   let io: Server;
   let socket: Socket;
   let puts: FilePut[];
+  let lists: SessionActiveFiles[];
   /** Undefined: no answer at all. */
   let answer: (file: FilePut, socket: Socket) => Ack<FilePutAnswer> | undefined;
   let directory: string;
@@ -38,7 +39,7 @@ describe('putting a file', () => {
   let run: RunTool;
 
   beforeEach(async () => {
-    [puts, results, states] = [[], [], []];
+    [puts, lists, results, states] = [[], [], [], []];
     answer = () => taken;
     run = async (_call, context) => {
       await context.start();
@@ -60,6 +61,11 @@ describe('putting a file', () => {
         puts.push(put);
         const reply = answer(put, connected);
         if (reply) ack(reply);
+      });
+      connected.on('session:active_files', (list: SessionActiveFiles, ack: (answer: object) => void) => {
+        lists.push(list);
+        if (lists.length > 1) ack({ ok: true });
+        else connected.disconnect(true);
       });
     });
     await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
@@ -122,6 +128,18 @@ describe('putting a file', () => {
     await client.connect();
     answer = () => undefined;
     expect(await client.putFile(file, { timeoutMs: 50 })).toMatchObject(late);
+  });
+
+  it('is how the open files are told too: of lists that overtake each other the last one counts', async () => {
+    const open = (path: string): ActiveFile[] => [
+      { docPath: path, displayPath: path, sha256: 'a'.repeat(64), sizeBytes: 1, isDirty: true },
+    ];
+    await client.connect();
+    const first = client.setActiveFiles('s', open('first'));
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    const second = client.setActiveFiles('s', open('second'));
+    expect([await first, await second]).toEqual([{ ok: true }, { ok: true }]);
+    expect(lists.slice(1).map(({ activeFiles }) => activeFiles)).toEqual([open('second'), open('second')]);
   });
 
   describe('from a handler', () => {

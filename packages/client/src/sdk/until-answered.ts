@@ -1,0 +1,57 @@
+import type { Ack, ErrorCode } from '@patchbay/protocol';
+
+const RETRY_MS = 250;
+/** A big file may need so long on a slow line; an answer that does not come in that time is asked for again. */
+const ACK_TIMEOUT_MS = 15_000;
+/** Longest that it is tried, unless the caller says otherwise. */
+const DEFAULT_TIMEOUT_MS = 30_000;
+
+/** With these the same message may well be taken a moment later. */
+const TRANSIENT: ReadonlySet<ErrorCode> = new Set(['UNAVAILABLE', 'RATE_LIMITED', 'INTERNAL_ERROR']);
+
+export interface SendOptions {
+  /** Longest time in ms, connections that come and go included; default 30 s. */
+  timeoutMs?: number;
+  /** Gives up, by throwing its reason. */
+  signal?: AbortSignal;
+}
+
+/**
+ * Sends what may be sent twice until the server has answered, over as many connections as that takes.
+ * @param send sends it once; null while there is no connection, rejects where no answer comes in time.
+ * @returns the answer; UNAVAILABLE when the time is up. Rejects by `signal` alone.
+ */
+export async function untilAnswered<T extends object>(
+  send: (timeoutMs: number) => Promise<Ack<T>> | null,
+  { timeoutMs = DEFAULT_TIMEOUT_MS, signal }: SendOptions = {},
+): Promise<Ack<T>> {
+  const until = Date.now() + timeoutMs;
+  let refused: Ack<T> | null = null;
+  for (;;) {
+    signal?.throwIfAborted();
+    const left = until - Date.now();
+    if (left <= 0) return refused ?? unanswered(timeoutMs);
+    const answer = await send(Math.min(left, ACK_TIMEOUT_MS))?.catch(() => null);
+    if (answer?.ok || (answer && !TRANSIENT.has(answer.error.code))) return answer;
+    if (answer) refused = answer;
+    await pause(Math.min(RETRY_MS, Math.max(0, until - Date.now())), signal);
+  }
+}
+
+function unanswered(timeoutMs: number): Ack<never> {
+  const message = `The server did not answer within ${timeoutMs / 1000} s.`;
+  return { ok: false, error: { code: 'UNAVAILABLE', message } };
+}
+
+/** Keeps no process alive: what is cut off did not come to pass. */
+function pause(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const end = () => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = setTimeout(end, ms).unref();
+    signal?.addEventListener('abort', end, { once: true });
+  });
+}
