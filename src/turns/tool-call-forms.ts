@@ -24,7 +24,8 @@ export function readToolCalls(calls: readonly unknown[]): PostedCall[] {
   const fields: FieldFaults = {};
   const seen = new Map<string, number>();
   const read = calls.map((call, at) => {
-    const faults: FieldFaults = {};
+    // Without a prototype, so that `__proto__` is a name like any other.
+    const faults = Object.create(null) as FieldFaults;
     const posted = isPlain(call) ? readCall(call, faults) : null;
     if (!posted) faults[''] = 'must be an object';
     else checkId(posted.toolCallId, at, seen, faults, idKey(call as Plain));

@@ -1,0 +1,98 @@
+import { DomainError } from '../common/domain-error.js';
+import { readToolCalls } from './tool-call-forms.js';
+
+const openAi = (args: unknown): unknown => ({
+  id: 'c',
+  type: 'function',
+  function: { name: 'tool', arguments: args },
+});
+const anthropic = (input: unknown): unknown => ({ type: 'tool_use', id: 'c', name: 'tool', input });
+const neutral = (args: unknown): unknown => ({ toolCallId: 'c', name: 'tool', arguments: args });
+
+function faultsOf(calls: unknown[]): Record<string, string> {
+  try {
+    readToolCalls(calls);
+  } catch (error) {
+    if (error instanceof DomainError && error.code === 'VALIDATION_ERROR') return error.extras.fields!;
+    throw error;
+  }
+  return {};
+}
+
+describe('a posted call', () => {
+  it.each([
+    ['ours', neutral({ a: 1 })],
+    ['OpenAI’s', openAi('{"a":1}')],
+    ['Anthropic’s', anthropic({ a: 1 })],
+  ])('is the same in %s form', (_, call) => {
+    expect(readToolCalls([call])).toEqual([
+      { toolCallId: 'c', name: 'tool', arguments: { a: 1 }, argumentsFault: null },
+    ]);
+  });
+
+  it.each([
+    [neutral(undefined), 'is required'],
+    [neutral(null), 'is required'],
+    [neutral([]), 'must be an object'],
+    [neutral('{}'), 'must be an object'],
+    [anthropic(undefined), 'is required'],
+    [anthropic(7), 'must be an object'],
+    [openAi(undefined), 'must be a string of JSON'],
+    [openAi({}), 'must be a string of JSON'],
+    [openAi(''), 'is not valid JSON'],
+    [openAi('{'), 'is not valid JSON'],
+    [openAi('null'), 'is required'],
+    [openAi('[]'), 'must be an object'],
+    [openAi('['.repeat(100_000)), 'must not be nested deeper than 250 levels'],
+  ])('%j keeps its fault for itself', (call, fault) => {
+    expect(readToolCalls([call])).toMatchObject([{ arguments: null, argumentsFault: fault }]);
+  });
+
+  it('is refused with other keys in our own form, and may have any in the others', () => {
+    const own = { ...(neutral({}) as object), index: 0 };
+    const withProto = JSON.parse('{"toolCallId":"c","name":"tool","arguments":{},"__proto__":{}}') as unknown;
+    expect(faultsOf([own, withProto])).toEqual({
+      'toolCalls[0].index': 'is not a known property',
+      'toolCalls[1].__proto__': 'is not a known property',
+      'toolCalls[1].toolCallId': 'is the same as that of toolCalls[0]',
+    });
+    expect(faultsOf([{ ...(openAi('{}') as object), index: 0 }])).toEqual({});
+    expect(faultsOf([{ ...(anthropic({}) as object), cache_control: null }])).toEqual({});
+  });
+
+  it.each([null, 7, 'call', [], undefined])('is refused where it is %j', (call) => {
+    expect(faultsOf([call])).toEqual({ 'toolCalls[0]': 'must be an object' });
+  });
+
+  it.each(['', 7, null, 'x'.repeat(257), 'a\u0000b', 'a\nb', '\ud800'])(
+    'is refused with the id or name %j',
+    (text) => {
+      expect(Object.keys(faultsOf([{ toolCallId: text, name: text, arguments: {} }])).sort()).toEqual([
+        'toolCalls[0].name',
+        'toolCalls[0].toolCallId',
+      ]);
+      expect(
+        Object.keys(
+          faultsOf([{ id: text, type: 'function', function: { name: text, arguments: '{}' } }]),
+        ).sort(),
+      ).toEqual(['toolCalls[0].function.name', 'toolCalls[0].id']);
+    },
+  );
+
+  it('may have any plain text for an id', () => {
+    for (const toolCallId of ['x'.repeat(256), '😀'.repeat(256), 'call/1 ü', '__proto__']) {
+      expect(readToolCalls([{ toolCallId, name: 'tool', arguments: {} }])).toMatchObject([{ toolCallId }]);
+    }
+  });
+
+  it('is refused with an id that another has, whatever their forms', () => {
+    expect(faultsOf([neutral({}), openAi('{}'), anthropic({})])).toEqual({
+      'toolCalls[1].id': 'is the same as that of toolCalls[0]',
+      'toolCalls[2].id': 'is the same as that of toolCalls[0]',
+    });
+  });
+
+  it('is named among at most twenty faults', () => {
+    expect(Object.keys(faultsOf(Array.from({ length: 100 }, () => null)))).toHaveLength(20);
+  });
+});
