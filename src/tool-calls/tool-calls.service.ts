@@ -62,7 +62,6 @@ export class ToolCallsService {
     { workspaceId, userId, sessionId, conversationId }: ToolContext,
     errorCode: string | null,
   ): Promise<void> {
-    const { path } = subjectOf(name, args);
     const event = {
       eventId: newId(),
       name: `Tool.${auditToolName(name, category)}.ResultReceived`,
@@ -71,7 +70,7 @@ export class ToolCallsService {
       actor: { userId, clientId: null },
       fields: {
         toolName: name,
-        ...(path !== undefined && { path }),
+        ...subjectOf(name, args),
         success: errorCode === null,
         ...(errorCode !== null && { errorCode }),
       },
