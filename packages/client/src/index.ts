@@ -24,6 +24,7 @@ export {
   type CreateFileExecuted,
 } from './approval/create-file-tool.js';
 
+export { uploadRecovered, type WrittenFile } from './approval/upload-written.js';
 export {
   settleInterruptedPatches,
   writePatchTool,

@@ -16,6 +16,7 @@ import { Journal } from '../journal/journal.js';
 import type { ToolContext, ToolOutcome } from '../sdk/tool-handler.js';
 import { WorkspaceRoots } from '../workspace/workspace-roots.js';
 import { rejectionOf, type ApprovalRequest, type Approver } from './approver.js';
+import { uploadRecovered } from './upload-written.js';
 import { createFileTool, settleInterruptedCreates, type CreateFileExecuted } from './create-file-tool.js';
 
 const at = new Date().toISOString();
@@ -251,7 +252,12 @@ describe('createFileTool', () => {
       await handler.recover(call, contextOf('1', new AbortController().signal), journal.get('1')!);
       executed = [];
       await reopen();
-      await settleInterruptedCreates(journal, { roots }, (line) => executed.push(line));
+      uploads = [];
+      const written = await settleInterruptedCreates(journal, { roots }, (line) => executed.push(line));
+      await uploadRecovered({ roots }, written, {
+        putFile: async (file) => (uploads.push(file), answerPut(file)),
+      });
+      expect(uploads).toMatchObject([{ callId: '1', content: Buffer.from('x'), baseSha256: null }]);
       expect(journal.get('1')).toMatchObject({ state: 'finished', result: { success: true, created: true } });
       expect(executed).toMatchObject([{ event: 'Tool.CreateFile.Executed', callId: '1', success: true }]);
     });

@@ -17,7 +17,7 @@ import { recoverCreateFile } from '../workspace/recover-create-file.js';
 import type { WriteIntent } from '../workspace/write-log.js';
 import type { ApprovalRequest, Approver } from './approver.js';
 import { InOrder } from './in-order.js';
-import { remembering, uploadWritten } from './upload-written.js';
+import { remembering, uploadWritten, type WrittenFile } from './upload-written.js';
 
 /** Longest time; the file is there, and its result must not come late for the sake of a copy. */
 const UPLOAD_MS = 15_000;
@@ -110,21 +110,26 @@ export function createFileTool(
 /**
  * Settles the creates that were running when this client died, before it connects again. Those that are certain to have
  * done nothing stay open and are executed once the server still wants them.
+ * @returns the files that were found written: `uploadRecovered` them once there is a connection
  */
 export async function settleInterruptedCreates(
   journal: Journal,
   workspace: WorkspaceContext,
   onExecuted: (executed: CreateFileExecuted) => void = () => undefined,
-): Promise<void> {
+): Promise<WrittenFile[]> {
   const interrupted = journal
     .all()
     .filter(({ state, call }) => state === 'running' && call?.name === createFile.name);
   await recoverInterrupted(journal, workspace);
-  for (const { callId, call, approval } of interrupted) {
+  const written: WrittenFile[] = [];
+  for (const { callId, call, approval, intents } of interrupted) {
     const now = journal.get(callId);
-    if (call && now?.state === 'finished')
-      onExecuted(executedLine(call, now.result as unknown as CreateFileResult, approval));
+    if (!call || now?.state !== 'finished') continue;
+    const result = now.result as unknown as CreateFileResult;
+    onExecuted(executedLine(call, result, approval));
+    if (result.success) written.push(...intents.map((intent) => ({ callId, intent })));
   }
+  return written;
 }
 
 function requestOf(call: ToolCallDelivery, preview: CreateFilePreview): ApprovalRequest {

@@ -1,4 +1,5 @@
 import { toDocPath, type Ack, type FilePutAnswer } from '@patchbay/protocol';
+import type { RelayClient } from '../sdk/relay-client.js';
 import type { ToolContext } from '../sdk/tool-handler.js';
 import type { WorkspaceContext } from '../workspace/create-file.js';
 import { readWritten } from '../workspace/read-written.js';
@@ -16,6 +17,32 @@ export function remembering(log: WriteLog): WriteLog & { readonly intents: reado
   };
 }
 
+/** A file that a call has written. */
+export interface WrittenFile {
+  callId: string;
+  intent: WriteIntent;
+}
+
+/** Longest time for a file that was written before the client died: nobody waits for it. */
+const RECOVERED_UPLOAD_MS = 120_000;
+
+/**
+ * Sends what a killed client had written and perhaps not sent. Leave out the files of calls that go on: their handler sends
+ * them, and of two that send one file at the same time the second would be STALE.
+ */
+export async function uploadRecovered(
+  workspace: WorkspaceContext,
+  written: readonly WrittenFile[],
+  relay: Pick<RelayClient, 'putFile'>,
+  onWarning: (message: string) => void = () => undefined,
+): Promise<void> {
+  const putFile: ToolContext['putFile'] = (file, timeoutMs) => relay.putFile(file, { timeoutMs });
+  for (const { callId, intent } of written) {
+    const upload = await uploadWritten(workspace, callId, intent, { putFile }, RECOVERED_UPLOAD_MS);
+    if ('fault' in upload) onWarning(`${intent.path}: ${upload.fault}`);
+  }
+}
+
 /**
  * Sends a file that a call has written back to the server, as the new Cloud truth.
  * @returns why that could not be, in a sentence, or the version that it became.
@@ -24,7 +51,7 @@ export async function uploadWritten(
   workspace: WorkspaceContext,
   callId: string,
   intent: WriteIntent,
-  context: ToolContext,
+  context: Pick<ToolContext, 'putFile'>,
   timeoutMs: number,
 ): Promise<{ versionId: string } | { fault: string }> {
   const root = workspace.roots.all.find(({ directory }) => directory === intent.root);

@@ -281,7 +281,7 @@ describe('writePatchTool', () => {
     const reopen = async () => {
       await journal.close();
       journal = await Journal.open(home);
-      await settleInterruptedPatches(journal, { roots }, (line) => executed.push(line));
+      return settleInterruptedPatches(journal, { roots }, (line) => executed.push(line));
     };
     const recover = () => {
       const entry = journal.get('1')!;
@@ -306,8 +306,12 @@ describe('writePatchTool', () => {
       await journal.start('1', approval);
       answerPut = () => Promise.reject(new Error('The client is closing.'));
       await expect(recover()).rejects.toThrow('closing');
-      await reopen();
+      const written = await reopen();
       expect(journal.get('1')).toMatchObject({ state: 'running' });
+      expect(written.map(({ callId, intent }) => [callId, intent.path])).toEqual([
+        ['1', 'Src/A'],
+        ['1', 'b'],
+      ]);
       answerPut = () => ({ ok: true, versionId: 'v', fileId: 'f' });
       const outcome = await recover();
       expect(resultOf(outcome)).toMatchObject({

@@ -16,7 +16,7 @@ import { executeWritePatch, type PatchContext } from '../workspace/write-patch.j
 import type { ApprovalRequest, Approver } from './approver.js';
 import { InOrder } from './in-order.js';
 import { uploadPatched } from './upload-patched.js';
-import { remembering } from './upload-written.js';
+import { remembering, type WrittenFile } from './upload-written.js';
 
 /** The client's log line of an executed batch, after that of a create (TUL-004 section 6.2). */
 export interface WritePatchExecuted {
@@ -89,22 +89,27 @@ export function writePatchTool(
 
 /**
  * Settles the batches that were running when this client died, before it connects again: each is then written as a whole
- * or not at all. Those that are written are uploaded and reported once the server still wants them.
+ * or not at all. Those that are written are reported once the server still wants them.
+ * @returns their files: `uploadRecovered` them once there is a connection, for the server may no longer wait for the call
  */
 export async function settleInterruptedPatches(
   journal: Journal,
   workspace: PatchContext,
   onExecuted: (executed: WritePatchExecuted) => void = () => undefined,
-): Promise<void> {
+): Promise<WrittenFile[]> {
   const interrupted = journal
     .all()
     .filter(({ state, call }) => state === 'running' && call?.name === writePatch.name);
   await recoverInterruptedPatches(journal, workspace);
+  const written: WrittenFile[] = [];
   for (const { callId, call } of interrupted) {
     const now = journal.get(callId);
     if (call && now?.state === 'finished')
       onExecuted(executedLine(call, now.result as unknown as WritePatchResult));
+    const done = now?.intents.filter(({ patch }) => patch?.stage === 'done') ?? [];
+    written.push(...done.map((intent) => ({ callId, intent })));
   }
+  return written;
 }
 
 function batchOf({ callId, batch }: ToolCallDelivery): PatchBatch {

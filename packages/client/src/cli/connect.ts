@@ -1,6 +1,7 @@
 import { mkdir, realpath } from 'node:fs/promises';
 import { isAbsolute, relative, sep } from 'node:path';
 import { createFileTool, settleInterruptedCreates } from '../approval/create-file-tool.js';
+import { uploadRecovered } from '../approval/upload-written.js';
 import { settleInterruptedPatches, writePatchTool } from '../approval/write-patch-tool.js';
 import { printableLine } from '../approval/printable.js';
 import { clientDirectory } from '../journal/client-home.js';
@@ -41,8 +42,8 @@ export async function connect(flags: ConnectFlags, io: CliIo): Promise<number> {
       const log = (executed: object) => screen.say(JSON.stringify(executed));
       const workspace = { roots, maxFileBytes: flags.maxFileBytes };
       const warn = (message: string) => screen.say(printableLine(message));
-      await settleInterruptedCreates(journal, workspace, log);
-      await settleInterruptedPatches(journal, workspace, log);
+      const created = await settleInterruptedCreates(journal, workspace, log);
+      const patched = await settleInterruptedPatches(journal, workspace, log);
       const relay = new RelayClient({
         ...{ url: settings.url, workspaceId, clientId, journal },
         name: `patchbay connect ${roots.all.map(({ name }) => printableLine(name)).join(', ')}`.slice(0, 256),
@@ -54,6 +55,15 @@ export async function connect(flags: ConnectFlags, io: CliIo): Promise<number> {
         onState: (state) => screen.onState(state),
         onWarning: warn,
       });
+      const sendRecovered = async () => {
+        await relay.connect();
+        // A call that goes on sends its files itself.
+        const left = [...created, ...patched].filter(
+          ({ callId }) => journal.get(callId)?.state !== 'running',
+        );
+        await uploadRecovered(workspace, left, relay, warn);
+      };
+      sendRecovered().catch(() => undefined);
       return exitOf(await untilEnded(relay));
     } finally {
       await journal.close();
