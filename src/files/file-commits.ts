@@ -82,7 +82,8 @@ export class FileCommits {
     try {
       const entry = await this.files.at(origin.workspaceId, target);
       const head = entry?.kind === 'file' ? entry.head : null;
-      if (head !== null && head.sha256 === change.sha256) return committed(entry!.id, entry!.path, head);
+      if (head !== null && head.sha256 === change.sha256)
+        return { ...committed(entry!.id, entry!.path, head), unchanged: true };
       if (bytes === null) return await this.remove(origin, change, target);
       const content = { bytes, shape: 'text' as const };
       const { file } = await this.writes.write(origin, target, content, basedOn(change));

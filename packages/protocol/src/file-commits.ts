@@ -27,6 +27,8 @@ export interface CommittedFile {
   path: string;
   fileId: string;
   versionId: string;
+  /** The head had these bytes already, so there is no new version. */
+  unchanged?: true;
 }
 
 /**

@@ -18,6 +18,10 @@ export const EXIT = {
   turnOpen: 6,
   /** Another process is this client. */
   replaced: 7,
+  /** Some files were not synced: changed on both sides, or not to be read or written. */
+  incomplete: 8,
+  /** Ended by a signal. */
+  interrupted: 130,
 } as const;
 
 /** A failure in words that say what to do; printed without a stack. */

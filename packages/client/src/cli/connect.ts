@@ -14,6 +14,7 @@ import { clientIdOf } from './client-id.js';
 import { CliError, EXIT } from './cli-error.js';
 import { ConnectScreen } from './connect-screen.js';
 import { settingsOf, workspaceOf, type CliIo, type CommonFlags } from './settings.js';
+import { pushBeforeConnect } from './sync.js';
 
 export interface ConnectFlags extends CommonFlags {
   root: string[];
@@ -21,6 +22,7 @@ export interface ConnectFlags extends CommonFlags {
   allow: string[];
   clientId?: string;
   maxFileBytes?: number;
+  push?: boolean;
 }
 
 /** `patchbay connect`: executes the workspace's calls in these folders until it is stopped. */
@@ -44,6 +46,9 @@ export async function connect(flags: ConnectFlags, io: CliIo): Promise<number> {
       const warn = (message: string) => screen.say(printableLine(message));
       const created = await settleInterruptedCreates(journal, workspace, log);
       const patched = await settleInterruptedPatches(journal, workspace, log);
+      if (flags.push) {
+        await pushBeforeConnect(directories, settings, flags, io, (line) => screen.say(line));
+      }
       const relay = new RelayClient({
         ...{ url: settings.url, workspaceId, clientId, journal },
         name: `patchbay connect ${roots.all.map(({ name }) => printableLine(name)).join(', ')}`.slice(0, 256),

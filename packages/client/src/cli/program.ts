@@ -6,11 +6,13 @@ import { EXIT, explain } from './cli-error.js';
 import { connect, type ConnectFlags } from './connect.js';
 import { login, type LoginFlags } from './login.js';
 import { withCommonFlags, type CliIo } from './settings.js';
+import { pull, push, type SyncFlags } from './sync.js';
 import { turn, type TurnFlags } from './turn.js';
 
 const EXIT_CODES = `
 Exit codes: 0 done, 1 failed, 2 bad usage or input, 3 not logged in or not allowed, 4 server unreachable,
-5 a call of the turn did not succeed, 6 the turn is still open, 7 another process is this client.`;
+5 a call of the turn did not succeed, 6 the turn is still open, 7 another process is this client or syncs this folder,
+8 some files were not synced, 130 interrupted.`;
 
 /** Runs one command line (without node and script) and returns its exit code; prints what went wrong. */
 export async function runCli(args: readonly string[], io: CliIo): Promise<number> {
@@ -50,16 +52,20 @@ function programOf(io: CliIo, done: (exitCode: number) => void): Command {
     .option('--yes', 'allow every call without asking')
     .option('--allow <glob>', 'allow calls on these paths without asking; repeat for several', collect, [])
     .addOption(new Option('--client-id <id>', 'default: one for these folders').env('PATCHBAY_CLIENT_ID'))
-    .addOption(
-      new Option('--max-file-bytes <n>', 'largest file that is written (default: 8 MiB)')
-        .env('PATCHBAY_MAX_FILE_BYTES')
-        .argParser(wholeNumber),
-    )
+    .addOption(maxFileBytes('largest file that is written'))
+    .option('--push', "make the folders' text files the Cloud's first")
     .addHelpText(
       'after',
       '\nWithout a terminal, calls that no rule allows wait until their approval time runs out.',
     )
     .action(async (flags: ConnectFlags) => done(await connect(flags, io)));
+
+  syncFlags(command('push', "make this folder's text files the Cloud's"), 'push').action(
+    async (directory: string, flags: SyncFlags) => done(await push(directory, flags, io)),
+  );
+  syncFlags(command('pull', "bring the Cloud's files into this folder"), 'pull').action(
+    async (directory: string, flags: SyncFlags) => done(await pull(directory, flags, io)),
+  );
 
   command('turn', 'post a turn and print its result envelope')
     .argument('<file>', 'JSON: a turn, a list of calls, or one call; - reads stdin')
@@ -71,6 +77,24 @@ function programOf(io: CliIo, done: (exitCode: number) => void): Command {
     done(await audit(flags, io)),
   );
   return program;
+}
+
+function syncFlags(command: Command, verb: 'push' | 'pull'): Command {
+  const [here, there] = verb === 'push' ? ['here', 'in the Cloud'] : ['in the Cloud', 'here'];
+  return command
+    .argument('[dir]', 'the folder', '.')
+    .option('--name <name>', "what the folder is called in the Cloud (default: the folder's own name)")
+    .option('--force', `overwrite what has changed ${there} too`)
+    .option('--delete', `delete ${there} what was deleted ${here}, if it is unchanged`)
+    .option('--dry-run', 'say what would be done, and do nothing')
+    .option('--verbose', 'list everything that is left out')
+    .addOption(maxFileBytes(`largest file that is ${verb}ed`));
+}
+
+function maxFileBytes(meaning: string): Option {
+  return new Option('--max-file-bytes <n>', `${meaning} (default: 8 MiB)`)
+    .env('PATCHBAY_MAX_FILE_BYTES')
+    .argParser(wholeNumber);
 }
 
 function auditFlags(command: Command): Command {

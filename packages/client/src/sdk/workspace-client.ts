@@ -62,8 +62,8 @@ export class WorkspaceClient {
   }
 
   /** FORBIDDEN unless the caller is a member. */
-  get(): Promise<Workspace> {
-    return this.read('');
+  get(signal?: AbortSignal): Promise<Workspace> {
+    return this.send({ method: 'GET', path: '', signal });
   }
 
   async members(): Promise<Member[]> {

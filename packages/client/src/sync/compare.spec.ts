@@ -1,0 +1,36 @@
+import { compare } from './compare.js';
+
+describe('compare', () => {
+  it.each([
+    ['a', 'a', 'a', 'same'],
+    [null, null, null, 'same'],
+    ['b', 'a', 'b', 'same'],
+    ['a', null, 'a', 'same'],
+    [null, 'a', null, 'same'],
+    ['b', 'a', 'a', 'changedHere'],
+    ['a', null, null, 'changedHere'],
+    [null, 'a', 'a', 'changedHere'],
+    ['a', 'a', 'b', 'changedThere'],
+    [null, null, 'a', 'changedThere'],
+    ['a', 'a', null, 'changedThere'],
+    ['b', 'a', 'c', 'changedOnBoth'],
+    ['a', null, 'b', 'changedOnBoth'],
+    [null, 'a', 'b', 'changedOnBoth'],
+    ['b', 'a', null, 'changedOnBoth'],
+  ])('calls %p here, %p before and %p there %s', (local, base, remote, verdict) => {
+    expect(compare({ local, base, remote })).toBe(verdict);
+  });
+
+  it('says the same of both sides when they change places', () => {
+    const mirrored = { changedHere: 'changedThere', changedThere: 'changedHere' } as Record<string, string>;
+    const values = [null, 'a', 'b', 'c'];
+    for (const local of values) {
+      for (const base of values) {
+        for (const remote of values) {
+          const verdict = compare({ local, base, remote });
+          expect(compare({ local: remote, base, remote: local })).toBe(mirrored[verdict] ?? verdict);
+        }
+      }
+    }
+  });
+});

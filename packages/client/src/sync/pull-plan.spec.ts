@@ -1,0 +1,87 @@
+import type { CloudFile } from '@patchbay/protocol';
+import { type PullInput, planPull } from './pull-plan.js';
+
+const cloudFile = (docPath: string, sha256: string): CloudFile => ({
+  ...{ fileId: `id of ${docPath}`, path: `/${docPath}`, docPath, sha256, sizeBytes: 1, headVersionId: 'v' },
+  ...{ updatedAt: '', deletedAt: null },
+});
+
+/** Each file is named after what is here, was before, and is there: `p/a-a-b`; `_` stands for nothing. */
+function planOf(names: readonly string[], more: Partial<PullInput> = {}) {
+  const input: PullInput = {
+    ...{ remote: new Map(), local: new Map(), bases: new Map(), force: false, delete: false },
+    pathOf: ({ path }) => path.slice(3),
+    ...more,
+  };
+  for (const name of names) {
+    const [here, before, there] = name.split('-');
+    const docPath = `p/${name}`;
+    if (here !== '_') (input.local as Map<string, object>).set(docPath, { path: name, sha256: here });
+    if (before !== '_') (input.bases as Map<string, string>).set(docPath, before!);
+    if (there !== '_') (input.remote as Map<string, object>).set(docPath, cloudFile(docPath, there!));
+  }
+  const plan = planPull(input);
+  return {
+    writes: plan.writes.map(({ path, replaces }) => `${path} over ${replaces}`),
+    deletions: plan.deletions.map(({ path, sha256 }) => `${path} of ${sha256}`),
+    same: plan.same.map(({ docPath, sha256 }) => `${docPath.slice(2)} is ${sha256}`),
+    kept: plan.kept.map(({ path }) => path),
+    conflicts: plan.conflicts.map(({ path }) => path),
+  };
+}
+
+const NOTHING = { writes: [], deletions: [], same: [], kept: [], conflicts: [] };
+const ALL = [
+  'a-a-a',
+  'a-a-b',
+  '_-_-b',
+  'b-a-a',
+  '_-a-a',
+  'b-a-c',
+  'a-_-b',
+  '_-a-b',
+  'a-a-_',
+  'b-a-_',
+  '_-a-_',
+];
+
+describe('the plan of a pull', () => {
+  it('writes what is new or newer there, and only over what is known', () => {
+    expect(planOf(['a-a-b', '_-_-b'])).toEqual({ ...NOTHING, writes: ['a-a-b over a', '_-_-b over null'] });
+  });
+
+  it('notes what is the same on both sides, or gone on both', () => {
+    const same = ['a-a-a is a', 'b-a-b is b', '_-a-_ is null'];
+    expect(planOf(['a-a-a', 'b-a-b', '_-a-_'])).toEqual({ ...NOTHING, same });
+  });
+
+  it('keeps what was changed or deleted here', () => {
+    expect(planOf(['b-a-a', '_-a-a'])).toEqual({ ...NOTHING, kept: ['b-a-a', '_-a-a'] });
+  });
+
+  it('takes what was changed on both sides for a conflict', () => {
+    const conflicts = ['b-a-c', 'a-_-b', '_-a-b', 'b-a-_'];
+    expect(planOf(conflicts)).toEqual({ ...NOTHING, conflicts });
+  });
+
+  it('deletes what was deleted there only when it is told to', () => {
+    expect(planOf(['a-a-_'])).toEqual({ ...NOTHING, kept: ['a-a-_'] });
+    expect(planOf(['a-a-_'], { delete: true })).toEqual({ ...NOTHING, deletions: ['a-a-_ of a'] });
+  });
+
+  it('writes every file of the Cloud when it is forced to, and deletes nothing that was changed', () => {
+    const plan = planOf(ALL, { force: true, delete: true });
+    expect(plan.writes).toHaveLength(7);
+    expect(plan.deletions).toEqual(['a-a-_ of a']);
+    expect(plan.conflicts).toEqual(['b-a-_']);
+    expect(plan.kept).toEqual([]);
+  });
+
+  it('never writes over or deletes anything but the base unless it is forced to', () => {
+    const plan = planOf(ALL, { delete: true });
+    for (const touched of [...plan.writes, ...plan.deletions]) {
+      const [here, before] = touched.split(' ')[0]!.split('-');
+      expect(here).toBe(before);
+    }
+  });
+});

@@ -1,0 +1,79 @@
+import type { CloudFile } from '@patchbay/protocol';
+import { compare } from './compare.js';
+import type { Finding } from './sync-report.js';
+
+/** What is on the disk at a docPath. */
+export interface LocalFile {
+  /** Relative, as it is spelt. */
+  path: string;
+  sha256: string;
+}
+
+/** A Cloud file that is to be written. */
+export interface PullWrite {
+  file: CloudFile;
+  path: string;
+  /** What is there now; null: nothing. */
+  replaces: string | null;
+}
+
+/** A local file that is to be deleted, because it was in the Cloud. */
+export interface PullDeletion {
+  docPath: string;
+  path: string;
+  sha256: string;
+}
+
+export interface PullPlan {
+  writes: PullWrite[];
+  deletions: PullDeletion[];
+  /** The same on both sides, null: on neither. */
+  same: { docPath: string; sha256: string | null }[];
+  kept: Finding[];
+  conflicts: Finding[];
+}
+
+export interface PullInput {
+  remote: ReadonlyMap<string, CloudFile>;
+  /** Of all docPaths that are in `remote` or `bases`. */
+  local: ReadonlyMap<string, LocalFile>;
+  bases: ReadonlyMap<string, string>;
+  force: boolean;
+  delete: boolean;
+  /** Where a Cloud file that is not there yet is to be. */
+  pathOf: (file: CloudFile) => string;
+}
+
+/** Decides about each file that either side has had. Makes no system call. */
+export function planPull(input: PullInput): PullPlan {
+  const plan: PullPlan = { writes: [], deletions: [], same: [], kept: [], conflicts: [] };
+  for (const docPath of new Set([...input.remote.keys(), ...input.bases.keys()])) judge(docPath, input, plan);
+  return plan;
+}
+
+function judge(docPath: string, input: PullInput, plan: PullPlan): void {
+  const file = input.remote.get(docPath) ?? null;
+  const here = input.local.get(docPath) ?? null;
+  const base = input.bases.get(docPath) ?? null;
+  const verdict = compare({ local: here?.sha256 ?? null, base, remote: file?.sha256 ?? null });
+  const path = here?.path ?? (file ? input.pathOf(file) : docPath.slice(docPath.indexOf('/') + 1));
+  if (verdict === 'same') plan.same.push({ docPath, sha256: file?.sha256 ?? null });
+  else if (file !== null && (verdict === 'changedThere' || input.force)) {
+    plan.writes.push({ file, path, replaces: here?.sha256 ?? null });
+  } else if (file !== null && verdict === 'changedHere') plan.kept.push({ path, reason: keptReason(here) });
+  else if (file !== null) plan.conflicts.push({ path, reason: conflictReason(here, base) });
+  else if (here !== null && verdict === 'changedThere') {
+    if (input.delete) plan.deletions.push({ docPath, path, sha256: here.sha256 });
+    else plan.kept.push({ path, reason: 'was deleted in the Cloud; --delete deletes it here' });
+  } else plan.conflicts.push({ path, reason: 'was deleted in the Cloud since, and changed here' });
+}
+
+function keptReason(here: LocalFile | null): string {
+  return here === null ? 'was deleted here; --force brings it back' : 'was changed here; push sends it';
+}
+
+function conflictReason(here: LocalFile | null, base: string | null): string {
+  if (here === null) return 'was deleted here, and changed in the Cloud since';
+  if (base === null) return 'is there already with other content';
+  return 'was changed here, and in the Cloud too';
+}

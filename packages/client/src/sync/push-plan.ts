@@ -1,0 +1,43 @@
+import type { ScannedFile } from './scan-folder.js';
+import type { SyncState } from './sync-state.js';
+import type { Finding } from './sync-report.js';
+
+/** A file that is no text, as the person is told. */
+export const IS_BINARY = 'is binary: it has NUL bytes or is not UTF-8';
+
+/** What is known before a file is read. */
+export interface PushPlan {
+  /** Known to be what the Cloud had when both were last the same. */
+  unchanged: number;
+  /** To be read and, if they are text and have changed, to be sent. */
+  candidates: ScannedFile[];
+  /** Known to be no text. */
+  binary: Finding[];
+  /** docPaths that both sides had, and that the look through the folder has not come across. */
+  unseen: string[];
+}
+
+/** Sorts the files of a folder by what has to be done about them. Makes no system call. */
+export function planPush(
+  files: readonly ScannedFile[],
+  state: Pick<SyncState, 'contentOf' | 'baseOf' | 'bases'>,
+): PushPlan {
+  const plan: PushPlan = { unchanged: 0, candidates: [], binary: [], unseen: [] };
+  const seen = new Set<string>();
+  for (const file of files) {
+    seen.add(file.docPath);
+    const content = state.contentOf(file.path, file.stamp);
+    if (content === null) plan.binary.push({ path: file.path, reason: IS_BINARY });
+    else if (content !== undefined && content === state.baseOf(file.docPath)) plan.unchanged += 1;
+    else plan.candidates.push(file);
+  }
+  for (const [docPath] of state.bases()) if (!seen.has(docPath)) plan.unseen.push(docPath);
+  return plan;
+}
+
+/** Why a file was not sent: `current` is what the Cloud has, null where it has none. */
+export function conflictReason(base: string | null, current: string | null): string {
+  if (current === null) return 'was deleted in the Cloud since, and changed here';
+  if (base === null) return 'is in the Cloud with other content';
+  return 'was changed in the Cloud since, and here too';
+}

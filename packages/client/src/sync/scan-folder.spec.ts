@@ -1,0 +1,140 @@
+import { execFileSync } from 'node:child_process';
+import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { type FolderScan, scanFolder } from './scan-folder.js';
+
+describe('a scan of a folder', () => {
+  let directory: string;
+  beforeEach(async () => {
+    directory = await realpath(await mkdtemp(join(tmpdir(), 'patchbay-scan-')));
+  });
+  afterEach(() => rm(directory, { recursive: true, force: true }));
+
+  const put = async (...paths: (string | [path: string, content: string])[]): Promise<void> => {
+    for (const given of paths) {
+      const [path, content] = typeof given === 'string' ? [given, 'x'] : given;
+      await mkdir(dirname(join(directory, path)), { recursive: true });
+      await writeFile(join(directory, path), content);
+    }
+  };
+  const scan = (
+    folder = '',
+    more: { exclude?: string[]; maxFileBytes?: number; signal?: AbortSignal } = {},
+  ) => scanFolder({ name: 'P', directory: join(directory, folder) }, { maxFileBytes: 100, ...more });
+  const paths = ({ files }: FolderScan) => files.map(({ path }) => path).sort();
+
+  it('finds every file with its docPath, folded, under the folder’s name', async () => {
+    await put('A.txt', 'sub/Deep/B.txt', 'u\u0308.txt');
+    const { files, folders } = await scan();
+    expect(files.map(({ path, docPath }) => [path, docPath])).toEqual([
+      ['A.txt', 'p/a.txt'],
+      ['u\u0308.txt', 'p/\u00fc.txt'],
+      ['sub/Deep/B.txt', 'p/sub/deep/b.txt'],
+    ]);
+    expect(folders).toEqual(['sub', 'sub/Deep']);
+  });
+
+  it('agrees with git about what .gitignore files leave out, at every level', async () => {
+    const git = (...args: string[]) => execFileSync('git', args, { cwd: directory, encoding: 'utf8' });
+    git('init', '-q');
+    await put(
+      [
+        '.gitignore',
+        '\uFEFF*.log\r\n/dist/\n!important.log\n# comment\n\\#literal\nfoo/*\n!foo/keep/\ntrailing \\ \n**/cache/**\n',
+      ],
+      ...[
+        'a.log',
+        'important.log',
+        'A.LOG',
+        'dist/x',
+        'sub/dist/x',
+        'foo/x',
+        'foo/keep/x',
+        '#literal',
+        'trailing  ',
+      ],
+      ['sub/.gitignore', '!a.log\n/only-here\n*.tmp\n'],
+      ...['sub/a.log', 'sub/deep/a.log', 'sub/only-here', 'sub/deep/only-here', 'sub/x.tmp', 'x.tmp'],
+      ['sub/deep/.gitignore', '*\n!.gitignore\n!kept.txt\n'],
+      ...['sub/deep/kept.txt', 'sub/deep/lost.txt', 'x/cache/y/z', 'cache.txt'],
+      ['.git/info/exclude', 'private.txt\n'],
+      ...['private.txt', 'sub/private.txt'],
+    );
+    const listed = git('ls-files', '--others', '--exclude-standard', '-z').split('\0').filter(Boolean).sort();
+    expect(paths(await scan())).toEqual(listed);
+    const below = listed.filter((path) => path.startsWith('sub/')).map((path) => path.slice('sub/'.length));
+    expect(paths(await scan('sub'))).toEqual(below);
+  });
+
+  it('scans a folder that its repository ignores as a whole, when it is asked for by name', async () => {
+    execFileSync('git', ['init', '-q'], { cwd: directory });
+    await put(['.gitignore', 'build/\n*.o\n'], 'build/a.txt');
+    expect(paths(await scan('build'))).toEqual(['a.txt']);
+  });
+
+  it('does not follow a .gitignore that is a link', async () => {
+    await put(['rules', '*\n'], 'a');
+    await symlink('rules', join(directory, '.gitignore'));
+    expect(paths(await scan())).toEqual(['a', 'rules']);
+  });
+
+  it('leaves out .git under every name that opens it, and excluded folders', async () => {
+    await put(
+      '.git/x',
+      '.GIT/x',
+      'sub/.git',
+      'git~1/x',
+      'home/secret',
+      'home2/a',
+      '.github/a',
+      '.gitattributes',
+    );
+    const found = paths(await scan('', { exclude: [join(directory, 'home')] }));
+    expect(found).toEqual(['.gitattributes', '.github/a', 'home2/a']);
+  });
+
+  it('lists links, pipes and large files with the reason', async () => {
+    await put(['large', 'x'.repeat(101)], ['fits', 'x'.repeat(100)], 'target/a');
+    await symlink('target', join(directory, 'folder-link'));
+    await symlink('nowhere', join(directory, 'broken'));
+    execFileSync('mkfifo', [join(directory, 'pipe')]);
+    const { skipped, ...found } = await scan();
+    expect(paths({ skipped, ...found })).toEqual(['fits', 'target/a']);
+    expect(skipped.map(({ path }) => path)).toEqual(['broken', 'folder-link', 'large', 'pipe']);
+  });
+
+  it('leaves out files that a write of ours was about to put in place', async () => {
+    const [ours, pulls] = ['.patchbay-0123456789abcdef.tmp', '.patchbay-pull-01234567-0123456789abcdef.tmp'];
+    await put(ours, `sub/${pulls}`, '.patchbay-mine.tmp');
+    const found = await scan();
+    expect(paths(found)).toEqual(['.patchbay-mine.tmp']);
+    expect(found.leftovers).toEqual([ours, `sub/${pulls}`]);
+  });
+
+  it('takes files that differ by case or Unicode form for a fault, in twin folders too', async () => {
+    await put('a/X', 'A/x', 'a/only', 'A/other', '\u00e9', 'e\u0301');
+    const { faults, ...found } = await scan();
+    expect(paths({ faults, ...found })).toEqual(['A/other', 'a/only']);
+    expect(faults.map(({ path }) => path).sort()).toEqual(['A/x', 'a/X', 'e\u0301', '\u00e9'].sort());
+    expect(faults[0]!.reason).toContain('AmbiguousDocPath');
+  });
+
+  it('names what the Cloud would refuse, and what is no name at all', async () => {
+    await put('back\\slash', 'tab\tname', `${'long/'.repeat(210)}x`, 'fine');
+    execFileSync('sh', ['-c', `touch "$(printf 'bad\\377name')"`], { cwd: directory });
+    const { faults, ...found } = await scan();
+    expect(paths({ faults, ...found })).toEqual(['fine']);
+    expect(faults.map(({ reason }) => reason).sort()).toEqual([
+      'has a name that is not UTF-8',
+      'has a name that the Cloud refuses: the path has a backslash or a control character',
+      'has a name that the Cloud refuses: the path has a backslash or a control character',
+      'has a path of more than 1024 characters',
+    ]);
+  });
+
+  it('stops when it is told to', async () => {
+    await put('a/b');
+    await expect(scan('', { signal: AbortSignal.abort() })).rejects.toMatchObject({ name: 'AbortError' });
+  });
+});

@@ -1,0 +1,50 @@
+/** A file, and why it was not simply synced. */
+export interface Finding {
+  path: string;
+  reason: string;
+}
+
+/** What a push or pull did, and what it left for a person to see to. */
+export interface SyncReport {
+  /** Files that were sent or received. */
+  moved: { files: number; bytes: number };
+  /** Of `bytes`, those that went over the wire; the rest the other side had already. */
+  wireBytes: number;
+  deleted: number;
+  unchanged: number;
+  /** Left out by its nature: links, binaries, what is too large. */
+  skipped: Finding[];
+  /** Left as it is on purpose, such as what was deleted on one side. */
+  kept: Finding[];
+  /** Changed on both sides; nothing was overwritten. */
+  conflicts: Finding[];
+  /** What should have been synced and could not be. */
+  faults: Finding[];
+  /** In a dry run: what would be done. */
+  planned: Finding[];
+}
+
+export function emptyReport(): SyncReport {
+  return {
+    ...{ moved: { files: 0, bytes: 0 }, wireBytes: 0, deleted: 0, unchanged: 0 },
+    ...{ skipped: [], kept: [], conflicts: [], faults: [], planned: [] },
+  };
+}
+
+/** Whether everything that should be the same on both sides now is. */
+export function isComplete({ conflicts, faults }: SyncReport): boolean {
+  return conflicts.length === 0 && faults.length === 0;
+}
+
+/** A size as a person reads it. */
+export function sizeText(bytes: number): string {
+  if (bytes < 1000) return `${bytes} B`;
+  const units = ['kB', 'MB', 'GB', 'TB'];
+  let value = bytes / 1000;
+  let unit = 0;
+  while (value >= 999.95 && unit < units.length - 1) {
+    value /= 1000;
+    unit += 1;
+  }
+  return `${value.toFixed(1)} ${units[unit]}`;
+}
