@@ -140,7 +140,9 @@ describe('the mailbox of a turn', () => {
   });
 
   it('lets a step that may wait travel with the result that follows', async () => {
-    const [step, result] = [mailbox.submit(running('c0'), true), mailbox.submit(report('c0'))];
+    const step = mailbox.submit(running('c0'), true);
+    await new Promise((resolve) => setImmediate(resolve));
+    const result = mailbox.submit(report('c0'));
     expect(await Promise.all([step, result])).toEqual([{ ok: true }, { ok: true }]);
     expect(store.writes).toHaveLength(1);
     expect(store.writes[0]!.events.map(({ name }) => name)).toEqual([

@@ -1,0 +1,182 @@
+import type { ToolCallDelivery } from '@patchbay/protocol';
+import type { PinoLogger } from 'nestjs-pino';
+import { Subject } from 'rxjs';
+import { aCall, aTurn, NOON } from '../../test/contract/records.js';
+import {
+  type ClientLine,
+  ConnectedClient,
+  ConnectedClients,
+  type DeliveryOutcome,
+} from '../clients/connected-clients.js';
+import type { Config } from '../config.js';
+import type { PatchStore } from '../storage/ports/patches.store.js';
+import type { TurnStore } from '../storage/ports/turns.store.js';
+import { Deliveries } from './deliveries.js';
+import type { OpenTurns } from './open-turns.js';
+import type { Turn } from './turn.js';
+import type { TurnStep } from './turn-draft.js';
+import type { TurnCommit } from './turn-mailbox.js';
+import { advance, type TurnInput } from './turn-state.js';
+
+const logger = { setContext: () => {}, error: () => {} } as unknown as PinoLogger;
+const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+/** A line that keeps what goes over it, and answers as the test says. */
+class FakeLine implements ClientLine {
+  readonly sent: string[] = [];
+  outcome: DeliveryOutcome = { kind: 'acknowledged' };
+
+  deliver({ callId, attempt, arguments: args }: ToolCallDelivery): Promise<DeliveryOutcome> {
+    this.sent.push(`call ${callId}#${attempt} ${JSON.stringify(args)}`);
+    return Promise.resolve(this.outcome);
+  }
+  stop({ callId, reason }: { callId: string; reason: string }): void {
+    this.sent.push(`${reason} ${callId}`);
+  }
+  replaced(): void {}
+  close(): void {
+    this.sent.push('closed');
+  }
+}
+
+describe('a delivery', () => {
+  const key = { workspaceId: 'w', userId: 'u', clientId: 'a' };
+  let committed$: Subject<TurnCommit>;
+  let turn: Turn;
+  let submitted: TurnInput[];
+  let clients: ConnectedClients;
+  let client: ConnectedClient;
+  let line: FakeLine;
+  beforeEach(() => {
+    turn = aTurn('w', { userId: 'u', calls: [aCall({ callId: 'c1' })] });
+    submitted = [];
+    committed$ = new Subject();
+    clients = new ConnectedClients({ now: () => NOON });
+    line = new FakeLine();
+    client = new ConnectedClient(key, new Set(), 8, line);
+    const turns = {
+      committed$,
+      ofCall: () => turn,
+      watch: () => turn,
+      submit: (_: Turn, input: TurnInput) => Promise.resolve(void submitted.push(input)),
+    };
+    const store = {
+      argumentsOfCall: () => Promise.resolve({ path: 'a' }),
+      openOf: () => Promise.resolve([turn]),
+    };
+    new Deliveries(
+      turns as unknown as OpenTurns,
+      clients,
+      store as unknown as TurnStore,
+      {} as PatchStore,
+      { graceMs: 7 } as Config,
+      logger,
+    );
+  });
+
+  /** Commits inputs as one write, as a mailbox does. */
+  function commit(...inputs: TurnInput[]): void {
+    const before = turn;
+    const effects: TurnStep['effects'] = [];
+    for (const input of inputs) {
+      const step = advance(turn, input, NOON);
+      turn = step.turn;
+      effects.push(...step.effects);
+    }
+    committed$.next({ before, after: turn, events: [], effects });
+  }
+  const claim: TurnInput = { type: 'claim', callId: 'c1', clientId: 'a' };
+  const cancel: TurnInput = { type: 'cancel', toolCallId: null, byUserId: 'u' };
+  const connect = (): void => {
+    clients.add(client);
+    clients.markReady(client, []);
+  };
+
+  it('follows the commit of a claim, and its acknowledgement is submitted', async () => {
+    connect();
+    commit(claim);
+    await settled();
+    expect(line.sent).toEqual(['call c1#1 {"path":"a"}']);
+    expect(submitted).toMatchObject([
+      { type: 'progress', callId: 'c1', clientId: 'a', status: 'acknowledged' },
+    ]);
+  });
+
+  it('does not happen where the same write has ended the call', async () => {
+    connect();
+    commit(claim, cancel);
+    await settled();
+    expect(line.sent).toEqual(['cancelled c1']);
+  });
+
+  it('does not happen where the call was cancelled before its arguments were read', async () => {
+    connect();
+    commit(claim);
+    commit(cancel);
+    await settled();
+    expect(line.sent).toEqual(['cancelled c1']);
+  });
+
+  it('of an attempt that is over does not happen', async () => {
+    connect();
+    commit(claim, { type: 'resume', clientId: 'a', entries: [] }, claim);
+    await settled();
+    expect(line.sent).toEqual(['call c1#2 {"path":"a"}']);
+  });
+
+  it('waits for the resume of a client that has just connected again', async () => {
+    clients.add(client);
+    commit(claim);
+    await settled();
+    expect(line.sent).toEqual([]);
+    clients.markReady(client, []);
+    await settled();
+    expect(line.sent).toHaveLength(1);
+  });
+
+  it('does not follow a resume that gave the call back', async () => {
+    clients.add(client);
+    commit(claim);
+    commit({ type: 'resume', clientId: 'a', entries: [] });
+    clients.markReady(client, []);
+    await settled();
+    expect(line.sent).toEqual([]);
+  });
+
+  it('to a client that is gone begins its grace', async () => {
+    commit(claim);
+    await settled();
+    expect(submitted).toEqual([{ type: 'client_left', clientId: 'a', graceMs: 7 }]);
+  });
+
+  it('that is refused is submitted with its attempt and reason', async () => {
+    connect();
+    line.outcome = { kind: 'refused', message: 'busy' };
+    commit(claim);
+    await settled();
+    expect(submitted).toEqual([{ type: 'refuse', callId: 'c1', clientId: 'a', attempt: 1, message: 'busy' }]);
+  });
+
+  it('that is not answered ends the connection', async () => {
+    connect();
+    line.outcome = { kind: 'lost' };
+    commit(claim);
+    await settled();
+    expect(line.sent.at(-1)).toBe('closed');
+    expect(submitted).toEqual([]);
+  });
+
+  it('that its client left behind gets the grace, unless the client is back', async () => {
+    connect();
+    commit(claim);
+    await settled();
+    submitted = [];
+    clients.remove(client);
+    clients.add(client);
+    await settled();
+    expect(submitted).toEqual([]);
+    clients.remove(client);
+    await settled();
+    expect(submitted).toEqual([{ type: 'client_left', clientId: 'a', graceMs: 7 }]);
+  });
+});

@@ -1,0 +1,196 @@
+import type { PinoLogger } from 'nestjs-pino';
+import { Subject } from 'rxjs';
+import { aCall, aTurn, NOON } from '../../test/contract/records.js';
+import { type ClientLine, ConnectedClient, ConnectedClients } from '../clients/connected-clients.js';
+import type { TurnStore } from '../storage/ports/turns.store.js';
+import { Dispatcher } from './dispatcher.js';
+import type { OpenTurns } from './open-turns.js';
+import { SessionClients } from './session-clients.js';
+import type { Call, Turn } from './turn.js';
+import type { TurnAnswer } from './turn-draft.js';
+import type { TurnCommit } from './turn-mailbox.js';
+import { advance, type TurnInput } from './turn-state.js';
+
+const LINE = { stop: () => {}, replaced: () => {}, close: () => {} } as unknown as ClientLine;
+const logger = { setContext: () => {}, error: () => {} } as unknown as PinoLogger;
+
+/** Turns in memory: an input is applied and committed when the test says so, or right away. */
+class FakeTurns {
+  readonly committed$ = new Subject<TurnCommit>();
+  readonly byId = new Map<string, Turn>();
+  readonly claims: string[] = [];
+  private held: (() => void)[] | null = null;
+  fault: Error | null = null;
+
+  async submit({ turnId }: Turn, input: TurnInput): Promise<TurnAnswer> {
+    if (this.held) await new Promise<void>((go) => this.held!.push(go));
+    if (this.fault) throw this.fault;
+    const before = this.byId.get(turnId)!;
+    const { turn: after, answer, effects } = advance(before, input, NOON);
+    this.byId.set(turnId, after);
+    if (input.type === 'claim' && answer.ok) this.claims.push(`${input.callId}→${input.clientId}`);
+    this.committed$.next({ before, after, events: [], effects });
+    return answer;
+  }
+
+  hold(): void {
+    this.held = [];
+  }
+
+  async letGo(): Promise<void> {
+    const held = this.held ?? [];
+    this.held = null;
+    held.forEach((go) => go());
+    await settled();
+  }
+}
+
+const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+describe('the dispatcher', () => {
+  let turns: FakeTurns;
+  let clients: ConnectedClients;
+  let dispatcher: Dispatcher;
+  beforeEach(() => {
+    turns = new FakeTurns();
+    const clock = { now: () => NOON };
+    clients = new ConnectedClients(clock);
+    const store = { lastClientOf: () => Promise.resolve(null) } as unknown as TurnStore;
+    dispatcher = new Dispatcher(
+      turns as unknown as OpenTurns,
+      clients,
+      new SessionClients(store),
+      clock,
+      logger,
+    );
+  });
+
+  function connect(clientId: string, room = 1, userId = 'u'): ConnectedClient {
+    const key = { workspaceId: 'w', userId, clientId };
+    const client = new ConnectedClient(key, new Set(['workspace_create_file']), room, LINE);
+    clients.add(client);
+    clients.markReady(client, []);
+    return client;
+  }
+  function take(turnId: string, calls: Partial<Call>[], change: Partial<Turn> = {}): Turn {
+    const all = calls.map((call) => aCall({ toolCallId: call.callId!, ...call }));
+    const turn = aTurn('w', { turnId, sessionId: `session-${turnId}`, userId: 'u', calls: all, ...change });
+    turns.byId.set(turnId, turn);
+    dispatcher.take(turn);
+    return turn;
+  }
+  const end = async (turnId: string, callId: string, clientId = 'a'): Promise<void> => {
+    const report = {
+      status: 'succeeded',
+      result: null,
+      error: null,
+      executionMs: null,
+      digest: 'd',
+      summary: {},
+    } as const;
+    await turns.submit(turns.byId.get(turnId)!, { type: 'report', callId, clientId, report });
+    await settled();
+  };
+
+  it('gives calls out in the order of their acceptance, whatever the order in which it learns of them', async () => {
+    take('t2', [{ callId: '3' }, { callId: '4' }]);
+    take('t1', [{ callId: '1' }, { callId: '2' }]);
+    connect('a', 3);
+    await settled();
+    expect(turns.claims).toEqual(['1→a', '2→a', '3→a']);
+    await end('t1', '2');
+    expect(turns.claims.at(-1)).toBe('4→a');
+  });
+
+  it('puts a call that comes back into its old place', async () => {
+    connect('a', 1);
+    take('t1', [{ callId: '1' }, { callId: '2' }]);
+    take('t2', [{ callId: '3' }]);
+    await settled();
+    await turns.submit(turns.byId.get('t1')!, { type: 'resume', clientId: 'a', entries: [] });
+    await settled();
+    expect(turns.claims).toEqual(['1→a', '1→a']);
+  });
+
+  it('never claims more than the window while claims are being written', async () => {
+    turns.hold();
+    connect('a', 2);
+    take(
+      't',
+      ['1', '2', '3', '4'].map((callId) => ({ callId })),
+    );
+    dispatcher.take(turns.byId.get('t')!);
+    connect('b', 0);
+    await turns.letGo();
+    expect(turns.claims).toEqual(['1→a', '2→a']);
+  });
+
+  it('passes by a call that has to wait, not those behind it', async () => {
+    take('bound', [{ callId: '1' }], { boundClientId: 'elsewhere' });
+    take('other', [{ callId: '2', name: 'unknown_to_all' }]);
+    take('paused', [{ callId: '3', retryAt: NOON + 1 }]);
+    take('free', [{ callId: '4' }]);
+    connect('a', 8);
+    await settled();
+    expect(turns.claims).toEqual(['4→a']);
+  });
+
+  it('sends a session’s calls where its first one went', async () => {
+    const [a, b] = [connect('a', 2), connect('b', 2)];
+    clients.touch(b);
+    take(
+      't',
+      ['1', '2', '3', '4'].map((callId) => ({ callId })),
+    );
+    await settled();
+    const [first] = turns.claims;
+    const used = first!.split('→')[1]!;
+    expect(turns.claims).toEqual([`1→${used}`, `2→${used}`]);
+    await end('t', '2', used);
+    expect(turns.claims.at(-1)).toBe(`3→${used}`);
+    expect([a, b].filter(({ hasRoom }) => hasRoom)).toHaveLength(1);
+  });
+
+  it('keeps users apart', async () => {
+    connect('a', 8, 'other');
+    take('t', [{ callId: '1' }]);
+    await settled();
+    expect(turns.claims).toEqual([]);
+  });
+
+  it('gives back the place of a claim that came too late or could not be written', async () => {
+    turns.hold();
+    const client = connect('a', 1);
+    const turn = take('t', [{ callId: '1' }]);
+    expect(client.hasRoom).toBe(false);
+    turns.byId.set('t', { ...turn, calls: [{ ...turn.calls[0]!, status: 'cancelled', endedAt: NOON }] });
+    await turns.letGo();
+    expect([turns.claims, client.hasRoom]).toEqual([[], true]);
+    turns.fault = new Error('disk full');
+    take('t2', [{ callId: '2' }]);
+    await settled();
+    expect(client.hasRoom).toBe(true);
+    turns.fault = null;
+    dispatcher.take(turns.byId.get('t2')!);
+    await settled();
+    expect(turns.claims).toEqual(['2→a']);
+  });
+
+  it('frees a place when a call ends, comes back or is cancelled', async () => {
+    const client = connect('a', 1);
+    take('t', [{ callId: '1' }]);
+    await settled();
+    expect(client.hasRoom).toBe(false);
+    await turns.submit(turns.byId.get('t')!, { type: 'cancel', toolCallId: null, byUserId: 'u' });
+    expect(client.hasRoom).toBe(true);
+  });
+
+  it('claims nothing any more once it drains', async () => {
+    dispatcher.drain();
+    connect('a', 8);
+    const turn = take('t', [{ callId: '1' }]);
+    await settled();
+    expect(turns.claims).toEqual([]);
+    expect(dispatcher.reserve(turn, turn.calls[0]!)).toBeNull();
+  });
+});
