@@ -125,6 +125,17 @@ describe('the dispatcher', () => {
     expect(turns.claims).toEqual(['1→a', '2→a']);
   });
 
+  it('does not claim a call again whose claim is being written', async () => {
+    turns.hold();
+    connect('a', 3);
+    const turn = take('t', [{ callId: '1' }, { callId: '2' }]);
+    dispatcher.take(turn);
+    await turns.letGo();
+    take('t2', [{ callId: '3' }, { callId: '4' }]);
+    await settled();
+    expect(turns.claims).toEqual(['1→a', '2→a', '3→a']);
+  });
+
   it('passes by a call that has to wait, not those behind it', async () => {
     take('bound', [{ callId: '1' }], { boundClientId: 'elsewhere' });
     take('other', [{ callId: '2', name: 'unknown_to_all' }]);
