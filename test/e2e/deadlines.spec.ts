@@ -6,14 +6,14 @@ import { readTrail } from '../support/invariants.js';
 describe('a deadline', () => {
   let scene: RelayScene;
   beforeEach(async () => {
-    scene = await RelayScene.start({ deliveryMs: 300, approvalMs: 300, executionMs: 300, graceMs: 0 });
+    scene = await RelayScene.start({ deliveryMs: 700, approvalMs: 900, executionMs: 700, graceMs: 0 });
   });
   afterEach(() => scene.close());
 
   const timedOut = (code: string) => ({ status: 'timed_out', result: null, error: { code } });
 
   it('ends a call that no client takes', async () => {
-    const { body } = await scene.post([createCall('a')], { waitMs: 3_000 });
+    const { body } = await scene.post([createCall('a')], { waitMs: 10_000 });
     expect(body.result).toMatchObject({ kind: 'final', status: 'completed' });
     expect(body.result.toolResults).toMatchObject([timedOut('DELIVERY_TIMEOUT')]);
     const [event] = await readTrail(scene.user, scene.workspaceId, '&event=Tool.CreateFile.TimedOut');
@@ -26,14 +26,14 @@ describe('a deadline', () => {
   it('ends a call that its client does not acknowledge', async () => {
     const client = await scene.client();
     client.answer = null;
-    const { body } = await scene.post([createCall('a')], { waitMs: 3_000 });
+    const { body } = await scene.post([createCall('a')], { waitMs: 10_000 });
     expect(body.result.toolResults).toMatchObject([timedOut('DELIVERY_TIMEOUT')]);
     expect(client.cancels).toEqual([{ callId: client.calls[0]!.callId, reason: 'timed_out' }]);
   });
 
   it('ends a call that nobody approves, as if they had been asked or not', async () => {
     const client = await scene.client();
-    const waiting = scene.post([createCall('a'), createCall('b')], { waitMs: 3_000 });
+    const waiting = scene.post([createCall('a'), createCall('b')], { waitMs: 10_000 });
     await client.status(await client.delivery(), 'awaiting_approval');
     await client.delivery(2);
     const { body } = await waiting;
@@ -50,7 +50,7 @@ describe('a deadline', () => {
 
   it('ends a call that runs too long', async () => {
     const client = await scene.client();
-    const waiting = scene.post([createCall('a')], { waitMs: 3_000 });
+    const waiting = scene.post([createCall('a')], { waitMs: 10_000 });
     await client.status(await client.delivery(), 'running');
     expect((await waiting).body.result.toolResults).toMatchObject([timedOut('EXECUTION_TIMEOUT')]);
   });
@@ -82,7 +82,7 @@ describe('a deadline', () => {
 
   it('stops each call for itself', async () => {
     const client = await scene.client();
-    const waiting = scene.post([createCall('a'), createCall('b')], { waitMs: 3_000 });
+    const waiting = scene.post([createCall('a'), createCall('b')], { waitMs: 10_000 });
     await client.delivery(2);
     await client.report(client.calls[0]!);
     const { body } = await waiting;

@@ -27,7 +27,7 @@ describe('a pending call', () => {
     const { turnId } = (await scene.post(numbered(5).map((id) => createCall(id)))).body.result;
     await scene.post([createCall('later')]);
     await client.delivery(3);
-    await settle(client);
+    for (const id of ['c0', 'c1', 'c2']) await scene.untilCall(turnId, id, 'acknowledged');
     expect(ids(client)).toEqual(['c0', 'c1', 'c2']);
     expect(Object.values(await scene.calls(turnId)).map(({ status }) => status)).toEqual([
       ...['acknowledged', 'acknowledged', 'acknowledged'],

@@ -164,14 +164,14 @@ describe('a handshake', () => {
   });
 
   it('does not outlive its token, of which the client is warned', async () => {
-    const client = await scene.client({ token: tokenFor(user, 2) });
+    const client = await scene.client({ token: tokenFor(user, 3) });
     await waitFor(() => client.notices.includes('auth:expiring'), 'the warning');
-    await client.closed(4_000);
+    await client.closed(5_000);
   });
 
   it('is renewed with another token of the same user, and of nobody else', async () => {
     const other = await server.register();
-    const client = await scene.client({ token: tokenFor(user, 2) });
+    const client = await scene.client({ token: tokenFor(user, 3) });
     expect(await client.send('auth:refresh', other.token)).toMatchObject({
       ok: false,
       error: { code: 'FORBIDDEN' },
@@ -190,7 +190,7 @@ describe('a handshake', () => {
     }
     const renewed = await client.send('auth:refresh', tokenFor(user, 3_600));
     expect(renewed).toEqual({ ok: true, expiresAt: expect.stringMatching(/Z$/) as string });
-    await new Promise((resolve) => setTimeout(resolve, 2_300));
+    await new Promise((resolve) => setTimeout(resolve, 3_300));
     expect(client.connected).toBe(true);
   });
 });
