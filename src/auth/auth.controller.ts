@@ -24,14 +24,14 @@ export class AuthController {
     return this.auth.login(body);
   }
 
-  /** New tokens for a refresh token, which works once. */
+  /** New tokens for a refresh token, which works once; once more for 30 s, in case the answer was lost. */
   @Post('refresh')
   @HttpCode(200)
   refresh(@Body() body: RefreshDto): Promise<Credentials> {
     return this.auth.refresh(body.refreshToken);
   }
 
-  /** Ends the login that the refresh token belongs to. */
+  /** Ends the login that the refresh token belongs to; nothing happens where it belongs to none. */
   @Post('logout')
   @HttpCode(204)
   logout(@Body() body: RefreshDto): Promise<void> {

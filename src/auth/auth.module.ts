@@ -7,6 +7,7 @@ import { StorageModule } from '../storage/storage.module.js';
 import { AccessTokens } from './access-tokens.js';
 import { AuthController } from './auth.controller.js';
 import { AuthService } from './auth.service.js';
+import { FailedLogins } from './failed-logins.js';
 import { jwtSecret } from './jwt-secret.js';
 import { Logins } from './logins.js';
 
@@ -25,7 +26,7 @@ import { Logins } from './logins.js';
     }),
   ],
   controllers: [AuthController],
-  providers: [AuthService, AccessTokens, Logins],
+  providers: [AuthService, AccessTokens, Logins, FailedLogins],
   exports: [AuthService],
 })
 export class AuthModule {}

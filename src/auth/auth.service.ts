@@ -4,16 +4,12 @@ import { Config } from '../config.js';
 import { Clock } from '../common/clock.js';
 import { DomainError } from '../common/domain-error.js';
 import { newId } from '../common/ids.js';
-import { tooManyRequests } from '../common/rate-limit.guard.js';
-import { RateWindows } from '../common/rate-windows.js';
 import { UserStore, type UserRecord } from '../storage/ports/users.store.js';
 import { AccessTokens, type VerifiedToken } from './access-tokens.js';
 import type { LoginDto, RegisterDto } from './auth.dto.js';
+import { FailedLogins } from './failed-logins.js';
 import { Logins } from './logins.js';
 import { hashPassword, verifyPassword } from './password.js';
-
-const FAILED_LOGINS = 10;
-const FAILED_LOGINS_WINDOW_MS = 15 * 60_000;
 
 /** Accounts, logins, and who a token stands for. */
 @Injectable()
@@ -24,7 +20,7 @@ export class AuthService {
     private readonly users: UserStore,
     private readonly logins: Logins,
     private readonly tokens: AccessTokens,
-    private readonly windows: RateWindows,
+    private readonly failedLogins: FailedLogins,
   ) {}
 
   /** Makes an account and logs it in; CONFLICT where the email has one. */
@@ -44,18 +40,15 @@ export class AuthService {
   /** The same refusal, after the same time, for an unknown email and for a wrong password. */
   async login({ email, password }: LoginDto): Promise<Credentials> {
     const normalized = normalizeEmail(email);
-    const attempts = `login:${normalized}`;
-    // Counted before the password is checked, so that attempts side by side count too; a success takes them back.
-    this.countAttempt(attempts);
-    const user = await this.users.byEmail(normalized);
-    if (!(await verifyPassword(password, user?.passwordHash ?? null)) || user === null) {
-      throw new DomainError('INVALID_TOKEN', 'Email or password is wrong');
-    }
-    this.windows.clear(attempts);
+    const check = (): Promise<UserRecord | null> => this.userWith(normalized, password);
+    const user = await (this.config.rateLimit === null
+      ? check()
+      : this.failedLogins.attempt(normalized, check));
+    if (user === null) throw new DomainError('INVALID_TOKEN', 'Email or password is wrong');
     return this.credentials(user, await this.logins.begin(user.id));
   }
 
-  /** New tokens for the newest refresh token of a login; an older one ends the whole login. */
+  /** New tokens for the newest refresh token of a login; one that was used up ends the whole login. */
   async refresh(refreshToken: string): Promise<Credentials> {
     const next = await this.logins.rotate(refreshToken);
     const user = await this.users.byId(next.userId);
@@ -63,7 +56,7 @@ export class AuthService {
     return this.credentials(user, next.refreshToken);
   }
 
-  /** Ends the login; access tokens live on until they expire. A token that is unknown is as good as logged out. */
+  /** Ends the login; access tokens live on until they expire. A token that nobody knows changes nothing. */
   async logout(refreshToken: string): Promise<void> {
     await this.logins.end(refreshToken);
   }
@@ -73,10 +66,9 @@ export class AuthService {
     return this.tokens.verify(token);
   }
 
-  private countAttempt(key: string): void {
-    if (this.config.rateLimit === null) return;
-    const retryAfterSeconds = this.windows.hit(key, FAILED_LOGINS_WINDOW_MS, FAILED_LOGINS);
-    if (retryAfterSeconds !== null) throw tooManyRequests(retryAfterSeconds);
+  private async userWith(email: string, password: string): Promise<UserRecord | null> {
+    const user = await this.users.byEmail(email);
+    return (await verifyPassword(password, user?.passwordHash ?? null)) ? user : null;
   }
 
   private credentials({ id, email, fullName }: UserRecord, refreshToken: string): Credentials {

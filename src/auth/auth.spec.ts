@@ -130,13 +130,73 @@ describe('refresh tokens', () => {
     expect(body.refreshToken).not.toBe(user.credentials.refreshToken);
   });
 
-  it('work once: an old one used again ends the login for both who hold it', async () => {
+  it('work once: one that was used up, used again, ends the login for both who hold it', async () => {
     const { credentials } = await server.register();
     const second = await refresh(credentials.refreshToken);
+    clock.pass(30_000);
     expect(await refresh(credentials.refreshToken)).toMatchObject({
       status: 401,
       body: { code: 'INVALID_TOKEN' },
     });
+    expect((await refresh(second.body.refreshToken)).status).toBe(401);
+  });
+
+  it('are found to be used up however many came after them', async () => {
+    const { credentials } = await server.register();
+    const second = await refresh(credentials.refreshToken);
+    const third = await refresh(second.body.refreshToken);
+    expect((await refresh(credentials.refreshToken)).status).toBe(401);
+    expect((await refresh(third.body.refreshToken)).status).toBe(401);
+  });
+
+  it('work once more for thirty seconds, for a client that never had the answer', async () => {
+    const { credentials } = await server.register();
+    await refresh(credentials.refreshToken);
+    clock.pass(29_000);
+    const again = await refresh(credentials.refreshToken);
+    expect(again.status).toBe(200);
+    expect((await refresh(again.body.refreshToken)).status).toBe(200);
+  });
+
+  it('end the login where both who used one go on with what they got', async () => {
+    const { credentials } = await server.register();
+    const answers = await Promise.all([refresh(credentials.refreshToken), refresh(credentials.refreshToken)]);
+    expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+    const statuses = [];
+    for (const { body } of answers) statuses.push((await refresh(body.refreshToken)).status);
+    expect(statuses).toContain(401);
+    for (const { body } of answers) expect((await refresh(body.refreshToken)).status).toBe(401);
+  });
+
+  it('do not work a third time', async () => {
+    const { credentials } = await server.register();
+    await refresh(credentials.refreshToken);
+    const second = await refresh(credentials.refreshToken);
+    expect((await refresh(credentials.refreshToken)).status).toBe(401);
+    expect((await refresh(second.body.refreshToken)).status).toBe(401);
+  });
+
+  it('that are forged from the id of a login do it no harm', async () => {
+    const { credentials } = await server.register();
+    const [id, family = ''] = credentials.refreshToken.split('.');
+    const forged = [
+      `${id}.zzz`,
+      `${id}..zzz`,
+      `${id}.zzz.zzz`,
+      `${id}.${family.slice(1)}.zzz`,
+      `${id}.${family}`,
+    ];
+    for (const refreshToken of forged) {
+      expect((await server.request('POST', '/auth/logout', { refreshToken })).status).toBe(204);
+      expect((await refresh(refreshToken)).status).toBe(401);
+    }
+    expect((await refresh(credentials.refreshToken)).status).toBe(200);
+  });
+
+  it('that are not the newest log out too', async () => {
+    const { credentials } = await server.register();
+    const second = await refresh(credentials.refreshToken);
+    await server.request('POST', '/auth/logout', { refreshToken: credentials.refreshToken });
     expect((await refresh(second.body.refreshToken)).status).toBe(401);
   });
 
@@ -240,19 +300,47 @@ describe('the signing secret', () => {
 });
 
 describe('failed logins', () => {
+  let server: TestServer;
+  let email: string;
+  const clock = new HeldClock();
+
+  beforeAll(async () => {
+    server = await startTestServer({ clock, config: { rateLimit: 1000 } });
+  });
+  beforeEach(async () => {
+    ({ email } = await server.register());
+  });
+  afterAll(() => server.close());
+
+  const login = (password: string) => server.request('POST', '/auth/login', { email, password });
+  const loginsAtOnce = async (count: number, password: string) =>
+    (await Promise.all(Array.from({ length: count }, () => login(password)))).map(({ status }) => status);
+
   it('are limited for each email, and forgotten after a success', async () => {
-    const clock = new HeldClock();
-    const server = await startTestServer({ clock, config: { rateLimit: 1000 } });
-    const { email } = await server.register();
-    const login = (password: string) => server.request('POST', '/auth/login', { email, password });
     for (let i = 0; i < 9; i += 1) expect((await login('wrong')).status).toBe(401);
     expect((await login(PASSWORD)).status).toBe(200);
-    await Promise.all(Array.from({ length: 10 }, () => login('wrong')));
-    const refused = await login(PASSWORD);
-    expect(refused).toMatchObject({ status: 429, body: { code: 'RATE_LIMITED' } });
-    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(60);
-    clock.pass(15 * 60_000);
+    await loginsAtOnce(10, 'wrong');
+    expect(await login(PASSWORD)).toMatchObject({ status: 429, body: { code: 'RATE_LIMITED' } });
+  });
+
+  it('are over when Retry-After says so, however often somebody tries in between', async () => {
+    await loginsAtOnce(10, 'wrong');
+    clock.pass(14 * 60_000);
+    const refused = await login('wrong');
+    expect(refused.status).toBe(429);
+    const retryAfter = Number(refused.headers.get('retry-after'));
+    expect(retryAfter).toBeLessThanOrEqual(60);
+    clock.pass(retryAfter * 1000);
     expect((await login(PASSWORD)).status).toBe(200);
-    await server.close();
+  });
+
+  it('are the only ones that count: right ones at once all succeed', async () => {
+    expect(new Set(await loginsAtOnce(25, PASSWORD))).toEqual(new Set([200]));
+  });
+
+  it('do not exceed the limit side by side', async () => {
+    const statuses = await loginsAtOnce(25, 'wrong');
+    expect(statuses.filter((status) => status === 401)).toHaveLength(10);
+    expect(statuses.filter((status) => status === 429)).toHaveLength(15);
   });
 });

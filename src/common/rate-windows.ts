@@ -20,18 +20,34 @@ export class RateWindows {
   hit(key: string, windowMs: number, limit: number): number | null {
     const now = this.clock.now();
     this.sweep(now);
-    let window = this.windows.get(key);
-    if (window === undefined || window.endsAt <= now) {
+    let window = this.open(key);
+    if (window === undefined) {
       window = { hits: 0, endsAt: now + windowMs };
       this.windows.set(key, window);
     }
     window.hits += 1;
-    return window.hits > limit ? Math.ceil((window.endsAt - now) / 1000) : null;
+    return window.hits > limit ? this.secondsLeft(key) : null;
+  }
+
+  /** How often the key was hit in its window. */
+  hits(key: string): number {
+    return this.open(key)?.hits ?? 0;
+  }
+
+  /** Whole seconds until the window of the key has ended, 0 where it has none. */
+  secondsLeft(key: string): number {
+    const window = this.open(key);
+    return window === undefined ? 0 : Math.ceil((window.endsAt - this.clock.now()) / 1000);
   }
 
   /** Forgets the hits of a key. */
   clear(key: string): void {
     this.windows.delete(key);
+  }
+
+  private open(key: string): Window | undefined {
+    const window = this.windows.get(key);
+    return window !== undefined && window.endsAt > this.clock.now() ? window : undefined;
   }
 
   private sweep(now: number): void {

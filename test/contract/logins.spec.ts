@@ -1,5 +1,5 @@
 import { newId } from '../../src/common/ids.js';
-import type { LoginRecord } from '../../src/storage/ports/logins.store.js';
+import type { LoginRecord, Rotation } from '../../src/storage/ports/logins.store.js';
 import { describeContract } from './backends.js';
 import { NOON } from './records.js';
 
@@ -7,12 +7,17 @@ function aLogin(changes: Partial<LoginRecord> = {}): LoginRecord {
   return {
     id: newId(),
     userId: newId(),
+    familyHash: 'family',
     tokenHash: 'first',
+    previousHash: null,
+    graceUntil: null,
     expiresAt: NOON + 100,
     createdAt: NOON,
     ...changes,
   };
 }
+
+const second: Rotation = { tokenHash: 'second', graceUntil: NOON + 30, expiresAt: NOON + 200 };
 
 describeContract('logins', (opened) => {
   it('are found by id', async () => {
@@ -28,12 +33,23 @@ describeContract('logins', (opened) => {
     const login = aLogin();
     await logins.insert(login);
     const answers = await Promise.all([
-      logins.rotate(login.id, 'first', 'second', NOON + 200),
-      logins.rotate(login.id, 'first', 'stolen', NOON + 300),
+      logins.rotate(login.id, 'first', second),
+      logins.rotate(login.id, 'first', { ...second, tokenHash: 'stolen' }),
     ]);
     expect(answers).toEqual([true, false]);
-    expect(await logins.byId(login.id)).toEqual({ ...login, tokenHash: 'second', expiresAt: NOON + 200 });
-    expect(await logins.rotate('unknown', 'first', 'second', NOON)).toBe(false);
+    expect(await logins.byId(login.id)).toEqual({ ...login, ...second, previousHash: 'first' });
+    expect(await logins.rotate('unknown', 'first', second)).toBe(false);
+  });
+
+  it('remember the token before the newest one, and no older one', async () => {
+    const { logins } = opened().stores;
+    const login = aLogin();
+    await logins.insert(login);
+    await logins.rotate(login.id, 'first', second);
+    const third = { tokenHash: 'third', graceUntil: null, expiresAt: NOON + 300 };
+    expect(await logins.rotate(login.id, 'second', third)).toBe(true);
+    expect(await logins.byId(login.id)).toEqual({ ...login, ...third, previousHash: 'second' });
+    expect(await logins.rotate(login.id, 'second', second)).toBe(false);
   });
 
   it('end one by one', async () => {

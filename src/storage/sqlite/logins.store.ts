@@ -1,8 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { type LoginRecord, LoginStore } from '../ports/logins.store.js';
+import { type LoginRecord, LoginStore, type Rotation } from '../ports/logins.store.js';
 import { SqliteDatabase } from './database.js';
 
-type LoginRow = [string, string, string, number, number];
+const COLUMNS =
+  'login_id, user_id, family_hash, token_hash, previous_hash, grace_until, expires_at, created_at';
+
+type LoginRow = [string, string, string, string, string | null, number | null, number, number];
 
 @Injectable()
 export class SqliteLoginStore extends LoginStore {
@@ -12,28 +15,32 @@ export class SqliteLoginStore extends LoginStore {
 
   insert(login: LoginRecord): Promise<void> {
     return this.database.write(() => {
-      this.database.run(
-        'INSERT INTO logins (login_id, user_id, token_hash, expires_at, created_at) VALUES (?, ?, ?, ?, ?)',
-        [login.id, login.userId, login.tokenHash, login.expiresAt, login.createdAt],
-      );
+      this.database.run(`INSERT INTO logins (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`, [
+        login.id,
+        login.userId,
+        login.familyHash,
+        login.tokenHash,
+        login.previousHash,
+        login.graceUntil,
+        login.expiresAt,
+        login.createdAt,
+      ]);
     });
   }
 
   async byId(id: string): Promise<LoginRecord | null> {
-    const row = this.database.get<LoginRow>(
-      'SELECT login_id, user_id, token_hash, expires_at, created_at FROM logins WHERE login_id = ?',
-      [id],
-    );
+    const row = this.database.get<LoginRow>(`SELECT ${COLUMNS} FROM logins WHERE login_id = ?`, [id]);
     if (row === null) return null;
-    const [loginId, userId, tokenHash, expiresAt, createdAt] = row;
-    return { id: loginId, userId, tokenHash, expiresAt, createdAt };
+    const [loginId, userId, familyHash, tokenHash, previousHash, graceUntil, expiresAt, createdAt] = row;
+    return { id: loginId, userId, familyHash, tokenHash, previousHash, graceUntil, expiresAt, createdAt };
   }
 
-  rotate(id: string, expectedHash: string, newHash: string, expiresAt: number): Promise<boolean> {
+  rotate(id: string, newestHash: string, { tokenHash, graceUntil, expiresAt }: Rotation): Promise<boolean> {
     return this.database.write(() => {
       const { changes } = this.database.run(
-        'UPDATE logins SET token_hash = ?, expires_at = ? WHERE login_id = ? AND token_hash = ?',
-        [newHash, expiresAt, id, expectedHash],
+        `UPDATE logins SET token_hash = ?, previous_hash = token_hash, grace_until = ?, expires_at = ?
+         WHERE login_id = ? AND token_hash = ?`,
+        [tokenHash, graceUntil, expiresAt, id, newestHash],
       );
       return changes === 1;
     });

@@ -14,7 +14,10 @@ CREATE TABLE users (
 CREATE TABLE logins (
   login_id TEXT PRIMARY KEY,
   user_id TEXT NOT NULL,
+  family_hash TEXT NOT NULL,
   token_hash TEXT NOT NULL,
+  previous_hash TEXT,
+  grace_until INTEGER,
   expires_at INTEGER NOT NULL,
   created_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
