@@ -9,6 +9,7 @@ import { ConfigModule } from './common/config.module.js';
 import { EnvelopePipe } from './common/envelope.pipe.js';
 import { BodyInterceptor } from './common/http/body.interceptor.js';
 import { ErrorFilter } from './common/http/error.filter.js';
+import { UndeclaredInterceptor } from './common/http/undeclared.interceptor.js';
 import { loggingModule } from './common/logging.module.js';
 import { RateLimitGuard } from './common/rate-limit.guard.js';
 import { RateLimitModule } from './common/rate-limit.module.js';
@@ -52,6 +53,7 @@ export interface AppParts {
     { provide: APP_GUARD, useClass: AccessGuard },
     { provide: APP_GUARD, useClass: RateLimitGuard },
     { provide: APP_INTERCEPTOR, useClass: BodyInterceptor },
+    { provide: APP_INTERCEPTOR, useClass: UndeclaredInterceptor },
     { provide: APP_PIPE, useClass: EnvelopePipe },
   ],
 })

@@ -4,6 +4,8 @@ import { type DtoClass, type PropertyRule, propertyRules } from './envelope.deco
 
 const MAX_FAULTS = 20;
 const MAX_NAME = 64;
+/** What a DTO does not declare is refused here; class-validator would call one that declares nothing unknown. */
+const VALIDATION = { validationError: { target: false }, forbidUnknownValues: false };
 
 /** What is known about a DTO class: its properties, and how each is built. Read once a class. */
 interface Shape {
@@ -48,7 +50,7 @@ function build(dto: DtoClass, value: unknown, path: string, faults: Faults): obj
       instance[property] = rule ? apply(rule, raw, join(path, property), faults) : raw;
     }
   }
-  for (const error of validateSync(instance, { validationError: { target: false } })) {
+  for (const error of validateSync(instance, VALIDATION)) {
     faults.add(join(path, error.property), messageOf(error));
   }
   return instance;

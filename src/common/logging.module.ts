@@ -64,4 +64,10 @@ export class ServerLogger extends Logger {
     if (typeof context === 'string' && WIRING.has(context)) super.debug(message, ...parameters);
     else super.log(message, ...parameters);
   }
+
+  /** What the application can't do it logs and throws as well: a port that is taken, say. Once is enough. */
+  override error(message: unknown, ...parameters: unknown[]): void {
+    if (parameters.at(-1) === 'NestApplication') super.debug(message, ...parameters);
+    else super.error(message, ...parameters);
+  }
 }

@@ -72,6 +72,7 @@ describe('the server process', () => {
     const server = run({ PORT: String(port) });
     expect((await server.exited).code).toBe(1);
     expect(server.stderr).toBe(`patchbay: port ${port} of 127.0.0.1 is in use; set PORT to another one\n`);
+    expect(server.stdout).toBe('');
     holder.close();
   });
 

@@ -124,6 +124,55 @@ describe('a request body', () => {
   });
 });
 
+describe('a route', () => {
+  let server: TestServer;
+  let ada: TestUser;
+  let workspaceId: string;
+  let turns: string;
+
+  beforeAll(async () => {
+    server = await startTestServer();
+    ada = await server.register();
+    workspaceId = (await ada.createWorkspace()).id;
+    const sessions = `/workspaces/${workspaceId}/sessions`;
+    const { body } = await ada.post<{ sessionId: string }>(sessions, {});
+    turns = `${sessions}/${body.sessionId}/turns`;
+    const toolCalls = [
+      { toolCallId: 'c', name: 'workspace_create_file', arguments: { path: 'a', content: '' } },
+    ];
+    const posted = await ada.post(turns, { turnId: 't', waitMs: 0, toolCalls });
+    expect(posted.status).toBe(202);
+  });
+  afterAll(() => server.close());
+
+  const refusal = (fields: object) => ({ status: 400, body: { code: 'VALIDATION_ERROR', fields } });
+
+  it.each(['cancel', 'tool-calls/c/cancel'])(
+    'that takes no body refuses one that says something: POST %s',
+    async (path) => {
+      const unknown = refusal({ x: 'is not a known property' });
+      expect(await ada.post(`${turns}/t/${path}`, { x: 1 })).toMatchObject(unknown);
+      const noObject = refusal({ body: 'must be an object' });
+      expect(await ada.post(`${turns}/t/${path}`, [])).toMatchObject(noObject);
+    },
+  );
+
+  it.each([
+    ['none', undefined],
+    ['{}', {}],
+    ['null', null],
+  ])('that takes no body takes %s', async (_, body) => {
+    expect((await ada.post(`${turns}/t/cancel`, body)).status).toBe(200);
+  });
+
+  it('that takes no query refuses one', async () => {
+    const unknown = refusal({ foo: 'is not a known property' });
+    expect(await ada.get('/workspaces?foo=1')).toMatchObject(unknown);
+    expect(await ada.get(`/workspaces/${workspaceId}?foo=1`)).toMatchObject(unknown);
+    expect(await ada.post('/workspaces?foo=1', { name: 'w' })).toMatchObject(unknown);
+  });
+});
+
 describe('an error', () => {
   let server: TestServer;
   let ada: TestUser;

@@ -1,0 +1,36 @@
+import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
+import { ROUTE_ARGS_METADATA } from '@nestjs/common/constants.js';
+import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
+import type { Observable } from 'rxjs';
+import type { AccessedRequest } from '../access.js';
+import { parseEnvelope } from '../envelope.js';
+
+/** The envelope of a route that declares none: absent or empty. */
+class Nothing {}
+
+/**
+ * Holds a route to what it declares: without a `@Query()` it takes no query, without a `@Body()` no properties in a
+ * body. What is declared, the envelope pipe checks.
+ */
+@Injectable()
+export class UndeclaredInterceptor implements NestInterceptor {
+  intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
+    if (context.getType() === 'http') {
+      const { query, body } = context.switchToHttp().getRequest<AccessedRequest>();
+      const declared = declaredInputs(context);
+      if (!declared.has(RouteParamtypes.QUERY)) parseEnvelope(Nothing, query);
+      if (!declared.has(RouteParamtypes.BODY)) parseEnvelope(Nothing, body);
+    }
+    return next.handle();
+  }
+}
+
+/** Which parts of a request the handler has parameters for; Nest keeps them under keys such as `3:0`. */
+function declaredInputs(context: ExecutionContext): Set<RouteParamtypes> {
+  const parameters = Reflect.getMetadata(
+    ROUTE_ARGS_METADATA,
+    context.getClass(),
+    context.getHandler().name,
+  ) as object | undefined;
+  return new Set(Object.keys(parameters ?? {}).map((key) => Number.parseInt(key, 10) as RouteParamtypes));
+}
