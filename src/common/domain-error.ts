@@ -29,7 +29,22 @@ export class DomainError extends Error {
   }
 }
 
-/** A request with one fault. */
-export function fieldError(field: string, fault: string): DomainError {
-  return new DomainError('VALIDATION_ERROR', `${field} ${fault}`, { fields: { [field]: fault } });
+/** A request with one fault. `details` are for a relay client, whose answers have no fields. */
+export function fieldError(field: string, fault: string, details?: Json): DomainError {
+  const extras = { fields: { [field]: fault }, ...(details !== undefined && { details }) };
+  return new DomainError('VALIDATION_ERROR', `${field} ${fault}`, extras);
+}
+
+/** Refuses the request if it has faults. */
+export function throwIfAny(fields: FieldFaults): void {
+  const [first] = Object.entries(fields);
+  if (!first) return;
+  const others = Object.keys(fields).length - 1;
+  throw new DomainError(
+    'VALIDATION_ERROR',
+    `${first[0]} ${first[1]}${others > 0 ? ` (and ${others} more)` : ''}`,
+    {
+      fields,
+    },
+  );
 }

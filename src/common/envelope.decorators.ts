@@ -8,11 +8,15 @@ import {
 
 export type DtoClass = new () => object;
 
+/** Turns a plain value into what the DTO holds; tells each fault by its path from there on, such as `[0].name`. */
+export type Reader = (value: unknown, fault: (path: string, message: string) => void) => unknown;
+
 /** How a property of an envelope is built from the plain value, beside what class-validator checks afterwards. */
 export type PropertyRule =
   | { kind: 'nested'; type: () => DtoClass }
   | { kind: 'list'; type: () => DtoClass; maxItems: number }
   | { kind: 'opaque' }
+  | { kind: 'read'; read: Reader }
   | { kind: 'convert'; convert: (value: unknown) => unknown };
 
 const rules = new WeakMap<object, Map<string, PropertyRule>>();
@@ -45,11 +49,24 @@ export function Opaque(): PropertyDecorator {
   return withRule({ kind: 'opaque' }, Allow());
 }
 
+/** The property is what `read` makes of it: for forms that no class can say. Its faults are named with all others. */
+export function ReadBy(read: Reader): PropertyDecorator {
+  return withRule({ kind: 'read', read }, IsDefined());
+}
+
 /** A whole number in a query string; other text is left as it is, for `@IsInt` to name. */
 export function FromIntegerText(): PropertyDecorator {
   return withRule({
     kind: 'convert',
     convert: (value) => (typeof value === 'string' && /^-?\d{1,15}$/.test(value) ? Number(value) : value),
+  });
+}
+
+/** Text in lowercase, as our ids are; what is no text is left as it is. */
+export function Lowercase(): PropertyDecorator {
+  return withRule({
+    kind: 'convert',
+    convert: (value) => (typeof value === 'string' ? value.toLowerCase() : value),
   });
 }
 

@@ -62,6 +62,8 @@ function apply(rule: PropertyRule, raw: unknown, path: string, faults: Faults): 
       return raw;
     case 'convert':
       return rule.convert(raw);
+    case 'read':
+      return rule.read(raw, (below, message) => faults.add(`${path}${below}`, message));
     case 'nested':
       // The raw value stays in place of one that can't be built, so that it does not also read as missing.
       return build(rule.type(), raw, path, faults) ?? raw;

@@ -10,10 +10,12 @@ import {
   sha256,
   type WritePatchResult,
 } from '@patchbay/protocol';
-import { DomainError } from '../common/domain-error.js';
+import { fieldError } from '../common/domain-error.js';
 import { FileStore } from '../storage/ports/files.store.js';
 import { type PatchBatchRecord, PatchStore } from '../storage/ports/patches.store.js';
 import { CloudTexts } from './cloud-texts.js';
+
+const EDITED = 'approval.editedArguments';
 
 /** A reported file that is not what was uploaded, or not what the server computes itself. */
 export interface Divergence extends Record<string, Json> {
@@ -102,19 +104,14 @@ export function appliedPart(patch: FilePatch, { changes }: PatchFileResult): Fil
 export function effectiveBatch(proposed: PatchBatch, edited: Json): PatchBatch {
   const parsed = parsePatchBatch(edited);
   if (!parsed.ok) {
-    throw new DomainError('VALIDATION_ERROR', `approval.editedArguments: ${parsed.faults[0]!.message}`, {
-      details: parsed as unknown as Json,
-    });
+    throw fieldError(EDITED, parsed.faults[0]!.message, parsed as unknown as Json);
   }
   const { files } = parsed.batch;
   const sameShape =
     files.length === proposed.files.length &&
     files.every((file, at) => file.changes.length === proposed.files[at]!.changes.length);
   if (!sameShape) {
-    throw new DomainError(
-      'VALIDATION_ERROR',
-      'approval.editedArguments must have the files and changes of the proposed batch, in its order.',
-    );
+    throw fieldError(EDITED, 'must have the files and changes of the proposed batch, in its order');
   }
   return {
     ...parsed.batch,
@@ -136,9 +133,9 @@ function checkIds(batch: PatchBatch, result: WritePatchResult): void {
   const proposed = [batch.batchId, ...batch.files.flatMap(idsOf)].join();
   const reported = [result.batchId, ...result.files.flatMap(idsOf)].join();
   if (proposed === reported) return;
-  throw new DomainError(
-    'VALIDATION_ERROR',
-    'The result must name batchId, and every filePatchId and changeId of the batch, once each and in its order.',
+  throw fieldError(
+    'result',
+    'must name batchId, and every filePatchId and changeId of the batch, once each and in its order',
   );
 }
 

@@ -13,7 +13,7 @@ import {
   Min,
 } from 'class-validator';
 import { type Json, MAX_IN_FLIGHT, RELAY_PROTOCOL, type ResumeState } from '@patchbay/protocol';
-import { IsLine, Nested, Opaque } from '../common/envelope.decorators.js';
+import { IsLine, Lowercase, Nested, Opaque } from '../common/envelope.decorators.js';
 import { ApprovalDto } from '../turns/approval.dto.js';
 
 const TURN_ID = /^[A-Za-z0-9._:-]{1,128}$/;
@@ -53,6 +53,12 @@ export class HandshakeDto {
   @IsLine(1, 256, { each: true })
   tools!: string[];
 
+  /** Tools that the client brings along; this server takes none yet. */
+  @IsOptional()
+  @IsArray()
+  @ArrayMaxSize(0, { message: 'must be empty: this server takes no custom tools' })
+  customTools?: unknown[];
+
   @IsOptional()
   @IsInt()
   @Min(1)
@@ -64,6 +70,7 @@ class CallDto {
   @Matches(TURN_ID, { message: 'must be a turnId' })
   turnId!: string;
 
+  @Lowercase()
   @IsUUID()
   callId!: string;
 

@@ -85,7 +85,9 @@ export class RelayGateway
       // A member who was removed while they connected was not among the clients yet.
       await this.workspaces.requireRole(key.workspaceId, key.userId);
       const answer = await this.reports.resume(key, entries);
-      this.connections.resumed(socket, answer.resume);
+      // What has ended since its turn was asked holds no place any more.
+      const held = answer.resume.filter((callId) => this.reports.holds(key, callId));
+      this.connections.resumed(socket, held);
       await this.reports.takeUpPending(key);
       return answer;
     });

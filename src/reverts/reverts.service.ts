@@ -3,16 +3,18 @@ import {
   type FilePatch,
   type InvokeResult,
   invertFilePatch,
+  type Json,
   type PatchBatch,
   type PatchFileResult,
   type TurnEnvelope,
   writePatch,
 } from '@patchbay/protocol';
-import { DomainError, type FieldFaults } from '../common/domain-error.js';
 import { newId } from '../common/ids.js';
+import { DomainError, type FieldFaults } from '../common/domain-error.js';
 import { CloudTexts } from '../patches/cloud-texts.js';
 import { appliedPart } from '../patches/patch-reconciliation.js';
 import { type KnownBatch, PatchesService } from '../patches/patches.service.js';
+import { newCall } from '../turns/tool-call-forms.js';
 import { TurnsService } from '../turns/turns.service.js';
 import type { RevertDto } from './reverts.dto.js';
 
@@ -51,7 +53,7 @@ export class RevertsService {
       throw new DomainError('STALE', `The batch can not be undone: ${which.join('; ')}`, { fields: refused });
     }
     const batch = inverseBatch(known.record.batch, files);
-    const toolCalls = [{ toolCallId: newId(), name: writePatch.name, arguments: batch }];
+    const toolCalls = [newCall(newId(), writePatch.name, batch as unknown as Json)];
     const request = { toolCalls, ...(waitMs !== undefined && { waitMs }) };
     return this.turns.post(workspaceId, sessionId, userId, request, null, batchId);
   }

@@ -4,6 +4,7 @@ import { CatalogService } from '../catalog/catalog.service.js';
 import { newId } from '../common/ids.js';
 import { SessionsService } from '../sessions/sessions.service.js';
 import { argumentError } from '../tools/tool-schemas.js';
+import { newCall } from '../turns/tool-call-forms.js';
 import { TurnsService } from '../turns/turns.service.js';
 import type { ToolCallAnswer, ToolCallDto } from './tool-calls.dto.js';
 
@@ -29,7 +30,7 @@ export class ClientCalls {
     await this.sessions.requireOwn(workspaceId, sessionId, userId);
     const faults = this.catalog.argumentFaults(name, (args ?? {}) as Json);
     if (faults.length > 0) throw argumentError(faults);
-    const toolCalls = [{ toolCallId: newId(), name, arguments: args ?? {} }];
+    const toolCalls = [newCall(newId(), name, (args ?? {}) as Json)];
     const { result } = await this.turns.post(workspaceId, sessionId, userId, { toolCalls }, null);
     return answerOf(result);
   }

@@ -9,7 +9,7 @@ import { OpenTurns } from './open-turns.js';
 import { type ClaimedResult, Reports } from './reports.js';
 import type { Turn } from './turn.js';
 import type { TurnAnswer } from './turn-draft.js';
-import type { JournalEntry, Progress } from './turn-state.js';
+import { isInFlight, type JournalEntry, type Progress } from './turn-state.js';
 
 /** A call as a client names it. */
 export interface ClientCall {
@@ -79,8 +79,16 @@ export class ClientReports {
       answer.resume.push(...resume);
     }
     const told = new Set([...answer.forget, ...answer.resume]);
-    for (const { callId } of journal) if (!told.has(callId)) answer.forget.push(callId);
+    for (const callId of new Set(journal.map((entry) => entry.callId))) {
+      if (!told.has(callId)) answer.forget.push(callId);
+    }
     return answer;
+  }
+
+  /** Whether the client has the call on its hands now. */
+  holds({ clientId }: ClientKey, callId: string): boolean {
+    const call = this.turns.ofCall(callId)?.calls.find((candidate) => candidate.callId === callId);
+    return call !== undefined && isInFlight(call) && call.clientId === clientId;
   }
 
   /** Takes up the user's pending calls, now that a client can have them. */

@@ -8,6 +8,7 @@ import {
   ConnectedClients,
   type DeliveryOutcome,
 } from '../clients/connected-clients.js';
+import { Lifecycle } from '../common/lifecycle.js';
 import type { Config } from '../config.js';
 import type { PatchStore } from '../storage/ports/patches.store.js';
 import type { TurnStore } from '../storage/ports/turns.store.js';
@@ -69,6 +70,7 @@ describe('a delivery', () => {
       clients,
       store as unknown as TurnStore,
       {} as PatchStore,
+      new Lifecycle(),
       { graceMs: 7 } as Config,
       logger,
     );

@@ -8,6 +8,9 @@ import type { Call, Turn } from './turn.js';
 import type { TurnCommit } from './turn-mailbox.js';
 import { isInFlight } from './turn-state.js';
 
+/** How long a claim waits that the store did not take, in ms. */
+const RETRY_MS = 1_000;
+
 interface PendingCall {
   turn: Turn;
   call: Call;
@@ -102,16 +105,26 @@ export class Dispatcher {
     pending.claiming = true;
     try {
       const answer = await this.turns.submit(turn, { type: 'claim', callId: call.callId, clientId });
+      pending.claiming = false;
       if (!answer.ok) this.release(turn, call.callId, clientId);
     } catch (error) {
       this.logger.error(
         { err: error, callId: call.callId },
-        'A call could not be claimed; the sweep tries again',
+        'A call could not be claimed; trying again in a moment',
       );
-      this.release(turn, call.callId, clientId);
-    } finally {
-      pending.claiming = false;
+      this.retry(pending, clientId);
     }
+  }
+
+  /** Nobody is told of the place that is free again: what has just failed for one call would fail for the next. */
+  private retry(pending: PendingCall, clientId: string): void {
+    const { turn, call } = pending;
+    this.clients.find(clientKey(turn, clientId))?.free(call.callId);
+    const again = (): void => {
+      pending.claiming = false;
+      this.dispatch(turn.workspaceId, turn.userId);
+    };
+    setTimeout(again, RETRY_MS).unref();
   }
 
   private wishOf(turn: Turn, call: Call): ClientWish {

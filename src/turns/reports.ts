@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Json, ToolCallError, WritePatchResult } from '@patchbay/protocol';
 import { CatalogService } from '../catalog/catalog.service.js';
 import { describeFaults } from '../tools/tool-schemas.js';
-import { DomainError } from '../common/domain-error.js';
+import { fieldError } from '../common/domain-error.js';
 import { type Divergence, PatchReconciliation } from '../patches/patch-reconciliation.js';
 import type { ApprovalDto } from './approval.dto.js';
 import { digestOf } from './digest.js';
@@ -16,6 +16,8 @@ export interface ClaimedResult {
   executionMs?: number | null;
   approval?: ApprovalDto | null;
 }
+
+const EDITED = 'approval.editedArguments';
 
 /** Facts of a result that its audit event repeats; contents are never among them. */
 const SUMMARY_FIELDS = ['sizeBytes', 'hash'] as const;
@@ -38,13 +40,7 @@ export class Reports {
     this.checkEdit(call, approval);
     const faults = this.catalog.resultFaults(call.name, result);
     if (faults.length > 0) {
-      throw new DomainError(
-        'VALIDATION_ERROR',
-        `The result breaks the schema of ${call.name}: ${describeFaults(faults)}`,
-        {
-          details: faults,
-        },
-      );
+      throw fieldError('result', `breaks the schema of ${call.name}: ${describeFaults(faults)}`, faults);
     }
     const report = outcome(result, executionMs, approval, call);
     const edited = approval?.decision === 'edit' ? approval.editedArguments! : null;
@@ -71,17 +67,10 @@ export class Reports {
     if (approval?.decision !== 'edit') return;
     const { editedArguments } = approval;
     if (editedArguments === undefined || editedArguments === null) {
-      throw new DomainError(
-        'VALIDATION_ERROR',
-        'With the decision edit, approval.editedArguments is required.',
-      );
+      throw fieldError(EDITED, 'is required with the decision edit');
     }
     const faults = this.catalog.argumentFaults(call.name, editedArguments);
-    if (faults.length > 0) {
-      throw new DomainError('VALIDATION_ERROR', `approval.editedArguments: ${describeFaults(faults)}`, {
-        details: faults,
-      });
-    }
+    if (faults.length > 0) throw fieldError(EDITED, `breaks the schema: ${describeFaults(faults)}`, faults);
   }
 }
 
@@ -132,12 +121,8 @@ function aboutResult({ subject: { overwrite: _asked, ...about } }: Call): CallSu
 }
 
 function denial(call: Call, result: Json, executionMs: number | null, approval: ApprovalDto): Report {
-  if (result !== null) {
-    throw new DomainError(
-      'VALIDATION_ERROR',
-      'With the decision deny, result must be null: nothing was executed.',
-    );
-  }
+  if (result !== null)
+    throw fieldError('result', 'must be null with the decision deny: nothing was executed');
   const message = approval.note?.trim() ? approval.note : 'The user denied this call.';
   return {
     status: 'denied',

@@ -3,6 +3,8 @@ import type { Json } from '@patchbay/protocol';
 import { PinoLogger } from 'nestjs-pino';
 import { Clock } from '../common/clock.js';
 import { DomainError } from '../common/domain-error.js';
+import { Lifecycle } from '../common/lifecycle.js';
+import { persist } from '../common/persist.js';
 import type { ToolContext } from '../tools/server-tool.js';
 import { type ToolOutcome, ToolRunner } from '../tools/tool-runner.js';
 import { OpenTurns } from './open-turns.js';
@@ -15,6 +17,7 @@ export class ServerCalls {
   constructor(
     private readonly turns: OpenTurns,
     private readonly runner: ToolRunner,
+    private readonly lifecycle: Lifecycle,
     private readonly clock: Clock,
     private readonly logger: PinoLogger,
   ) {
@@ -60,10 +63,15 @@ export class ServerCalls {
     }
   }
 
+  /** A call that has run must end, even if the store can't take it at the moment. */
   private async end(turn: Turn, { callId }: Call, report: Report): Promise<void> {
-    await this.turns.submit(turn, { type: 'executed', callId, report }).catch((error: unknown) => {
-      this.logger.error({ err: error, callId }, 'The end of a server tool could not be recorded');
-    });
+    const record = () => this.turns.submit(turn, { type: 'executed', callId, report });
+    await persist(record, this.lifecycle.stopping, (error) =>
+      this.logger.error(
+        { err: error, callId },
+        'The end of a server tool could not be recorded; trying again',
+      ),
+    );
   }
 }
 

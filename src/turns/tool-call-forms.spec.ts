@@ -1,5 +1,4 @@
-import { DomainError } from '../common/domain-error.js';
-import { readToolCalls } from './tool-call-forms.js';
+import { type PostedCall, readToolCalls } from './tool-call-forms.js';
 
 const openAi = (args: unknown): unknown => ({
   id: 'c',
@@ -9,14 +8,15 @@ const openAi = (args: unknown): unknown => ({
 const anthropic = (input: unknown): unknown => ({ type: 'tool_use', id: 'c', name: 'tool', input });
 const neutral = (args: unknown): unknown => ({ toolCallId: 'c', name: 'tool', arguments: args });
 
-function faultsOf(calls: unknown[]): Record<string, string> {
-  try {
-    readToolCalls(calls);
-  } catch (error) {
-    if (error instanceof DomainError && error.code === 'VALIDATION_ERROR') return error.extras.fields!;
-    throw error;
-  }
-  return {};
+const read = (calls: unknown): PostedCall[] =>
+  readToolCalls(calls, (path, message) => {
+    throw new Error(`${path} ${message}`);
+  });
+
+function faultsOf(calls: unknown): Record<string, string> {
+  const faults: Record<string, string> = {};
+  readToolCalls(calls, (path, message) => (faults[`toolCalls${path}`] = message));
+  return faults;
 }
 
 describe('a posted call', () => {
@@ -25,7 +25,7 @@ describe('a posted call', () => {
     ['OpenAI’s', openAi('{"a":1}')],
     ['Anthropic’s', anthropic({ a: 1 })],
   ])('is the same in %s form', (_, call) => {
-    expect(readToolCalls([call])).toEqual([
+    expect(read([call])).toEqual([
       { toolCallId: 'c', name: 'tool', arguments: { a: 1 }, argumentsFault: null },
     ]);
   });
@@ -45,7 +45,7 @@ describe('a posted call', () => {
     [openAi('[]'), 'must be an object'],
     [openAi('['.repeat(100_000)), 'must not be nested deeper than 250 levels'],
   ])('%j keeps its fault for itself', (call, fault) => {
-    expect(readToolCalls([call])).toMatchObject([{ arguments: null, argumentsFault: fault }]);
+    expect(read([call])).toMatchObject([{ arguments: null, argumentsFault: fault }]);
   });
 
   it('is refused with other keys in our own form, and may have any in the others', () => {
@@ -64,24 +64,32 @@ describe('a posted call', () => {
     expect(faultsOf([call])).toEqual({ 'toolCalls[0]': 'must be an object' });
   });
 
-  it.each(['', 7, null, 'x'.repeat(257), 'a\u0000b', 'a\nb', '\ud800'])(
-    'is refused with the id or name %j',
-    (text) => {
-      expect(Object.keys(faultsOf([{ toolCallId: text, name: text, arguments: {} }])).sort()).toEqual([
-        'toolCalls[0].name',
-        'toolCalls[0].toolCallId',
-      ]);
-      expect(
-        Object.keys(
-          faultsOf([{ id: text, type: 'function', function: { name: text, arguments: '{}' } }]),
-        ).sort(),
-      ).toEqual(['toolCalls[0].function.name', 'toolCalls[0].id']);
-    },
-  );
+  it.each(['', 7, null, 'x'.repeat(257), 'a\u0000b', 'a\nb', '\ud800'])('is refused with the id %j', (id) => {
+    expect(Object.keys(faultsOf([{ toolCallId: id, name: 'tool', arguments: {} }]))).toEqual([
+      'toolCalls[0].toolCallId',
+    ]);
+    const own = { id, type: 'function', function: { name: 'tool', arguments: '{}' } };
+    expect(Object.keys(faultsOf([own]))).toEqual(['toolCalls[0].id']);
+  });
+
+  it.each([7, null, undefined, {}])('is refused with the name %j', (name) => {
+    expect(Object.keys(faultsOf([{ toolCallId: 'c', name, arguments: {} }]))).toEqual(['toolCalls[0].name']);
+    const own = { id: 'c', type: 'function', function: { name, arguments: '{}' } };
+    expect(Object.keys(faultsOf([own]))).toEqual(['toolCalls[0].function.name']);
+  });
+
+  it.each(['', 'x'.repeat(300), 'a\nb', '\ud800'])('may have the name %j, which no tool has', (name) => {
+    expect(read([{ toolCallId: 'c', name, arguments: {} }])).toMatchObject([{ name }]);
+  });
+
+  it('that cannot be read is told apart from another by what was sent', () => {
+    const unread = [openAi('{bad1'), openAi('{bad2'), neutral([1]), neutral([2])].map((call) => read([call]));
+    expect(new Set(unread.map((calls) => JSON.stringify(calls))).size).toBe(4);
+  });
 
   it('may have any plain text for an id', () => {
     for (const toolCallId of ['x'.repeat(256), '😀'.repeat(256), 'call/1 ü', '__proto__']) {
-      expect(readToolCalls([{ toolCallId, name: 'tool', arguments: {} }])).toMatchObject([{ toolCallId }]);
+      expect(read([{ toolCallId, name: 'tool', arguments: {} }])).toMatchObject([{ toolCallId }]);
     }
   });
 
@@ -92,7 +100,11 @@ describe('a posted call', () => {
     });
   });
 
-  it('is named among at most twenty faults', () => {
-    expect(Object.keys(faultsOf(Array.from({ length: 100 }, () => null)))).toHaveLength(20);
+  it.each([
+    [[], 'must have at least one call'],
+    [{}, 'must be an array'],
+    ['[]', 'must be an array'],
+  ])('is not there in %j', (calls, fault) => {
+    expect(faultsOf(calls)).toEqual({ toolCalls: fault });
   });
 });

@@ -1,42 +1,50 @@
 import type { Json } from '@patchbay/protocol';
-import { DomainError, type FieldFaults } from '../common/domain-error.js';
+import type { FieldFaults } from '../common/domain-error.js';
 import { parseExactJson } from '../common/http/exact-json.js';
 import { exceedsDepth, MAX_DEPTH } from '../common/http/read-body.js';
 
-/** A posted call, whichever of the three forms it came in. `arguments` undefined: none given; null fault: sound so far. */
+/** A posted call, whichever of the three forms it came in. */
 export interface PostedCall {
   toolCallId: string;
   name: string;
+  /** Null where they could not even be read. */
   arguments: Json;
-  /** Why the arguments could not even be read; the call then fails alone. */
+  /** Why they could not; the call then fails alone. */
   argumentsFault: string | null;
+  /** What was sent in their place, so that two requests that differ in it are told apart. */
+  unread?: unknown;
 }
 
 type Plain = { [key: string]: unknown };
 
 /** Longest toolCallId, in characters (contract.md section 1). */
 const MAX_ID = 256;
-const MAX_FAULTS = 20;
 const NEUTRAL_KEYS = new Set(['toolCallId', 'name', 'arguments']);
 
-/** Reads calls in our own form, OpenAI's or Anthropic's (contract.md section 3); VALIDATION_ERROR names every fault. */
-export function readToolCalls(calls: readonly unknown[]): PostedCall[] {
-  const fields: FieldFaults = {};
+/** A call that this server posts itself. */
+export function newCall(toolCallId: string, name: string, args: Json): PostedCall {
+  return { toolCallId, name, arguments: args, argumentsFault: null };
+}
+
+/** Reads calls in our own form, OpenAI's or Anthropic's (contract.md section 3), for an envelope. */
+export function readToolCalls(calls: unknown, fault: (path: string, message: string) => void): PostedCall[] {
+  if (!Array.isArray(calls)) return fail(fault, 'must be an array');
+  if (calls.length === 0) return fail(fault, 'must have at least one call');
   const seen = new Map<string, number>();
-  const read = calls.map((call, at) => {
+  return calls.map((call: unknown, at) => {
     // Without a prototype, so that `__proto__` is a name like any other.
     const faults = Object.create(null) as FieldFaults;
     const posted = isPlain(call) ? readCall(call, faults) : null;
     if (!posted) faults[''] = 'must be an object';
     else checkId(posted.toolCallId, at, seen, faults, idKey(call as Plain));
-    for (const [key, message] of Object.entries(faults)) {
-      if (Object.keys(fields).length < MAX_FAULTS) fields[`toolCalls[${at}]${key && `.${key}`}`] = message;
-    }
-    return posted;
+    for (const [key, message] of Object.entries(faults)) fault(`[${at}]${key && `.${key}`}`, message);
+    return posted ?? { toolCallId: '', name: '', arguments: null, argumentsFault: 'is required' };
   });
-  const [first] = Object.entries(fields);
-  if (first) throw new DomainError('VALIDATION_ERROR', `${first[0]} ${first[1]}`, { fields });
-  return read as PostedCall[];
+}
+
+function fail(fault: (path: string, message: string) => void, message: string): PostedCall[] {
+  fault('', message);
+  return [];
 }
 
 function readCall(call: Plain, faults: FieldFaults): PostedCall {
@@ -51,33 +59,31 @@ function readCall(call: Plain, faults: FieldFaults): PostedCall {
 function readOpenAi(call: Plain, faults: FieldFaults): PostedCall {
   const fn = isPlain(call.function) ? call.function : {};
   const result = posted(call.id, fn.name, undefined, faults, 'function.name');
-  if (typeof fn.arguments !== 'string') return { ...result, argumentsFault: 'must be a string of JSON' };
+  const unread = { ...result, unread: fn.arguments };
+  if (typeof fn.arguments !== 'string') return { ...unread, argumentsFault: 'must be a string of JSON' };
   if (exceedsDepth(fn.arguments, MAX_DEPTH)) {
-    return { ...result, argumentsFault: `must not be nested deeper than ${MAX_DEPTH} levels` };
+    return { ...unread, argumentsFault: `must not be nested deeper than ${MAX_DEPTH} levels` };
   }
   try {
     return objectArguments(result, parseExactJson(fn.arguments));
   } catch {
-    return { ...result, argumentsFault: 'is not valid JSON' };
+    return { ...unread, argumentsFault: 'is not valid JSON' };
   }
 }
 
+/** A name that no tool can have is that of an unknown tool; only what is no string is a fault of the request. */
 function posted(id: unknown, name: unknown, args: unknown, faults: FieldFaults, nameKey: string): PostedCall {
-  if (typeof name !== 'string' || name === '') faults[nameKey] = 'must be a non-empty string';
-  else if (name.length > MAX_ID || !isStorable(name))
-    faults[nameKey] = `must be plain text of at most ${MAX_ID} characters`;
+  if (typeof name !== 'string') faults[nameKey] = name === undefined ? 'is required' : 'must be a string';
   return objectArguments(
-    { toolCallId: id as string, name: name as string, arguments: null, argumentsFault: null },
+    { toolCallId: id as string, name: String(name), arguments: null, argumentsFault: null },
     args,
   );
 }
 
 function objectArguments(call: PostedCall, args: unknown): PostedCall {
   if (isPlain(args)) return { ...call, arguments: args as Json, argumentsFault: null };
-  return {
-    ...call,
-    argumentsFault: args === undefined || args === null ? 'is required' : 'must be an object',
-  };
+  const argumentsFault = args === undefined || args === null ? 'is required' : 'must be an object';
+  return { ...call, argumentsFault, unread: args };
 }
 
 function checkId(id: unknown, at: number, seen: Map<string, number>, faults: FieldFaults, key: string): void {

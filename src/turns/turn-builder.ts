@@ -9,7 +9,7 @@ import {
 import { CatalogService } from '../catalog/catalog.service.js';
 import { describeFaults, type SchemaFault } from '../tools/tool-schemas.js';
 import { Clock } from '../common/clock.js';
-import { DomainError, fieldError, type FieldFaults } from '../common/domain-error.js';
+import { type FieldFaults, throwIfAny } from '../common/domain-error.js';
 import { newId } from '../common/ids.js';
 import { Config } from '../config.js';
 import { PatchPreparation } from '../patches/patch-preparation.js';
@@ -17,10 +17,13 @@ import type { PatchBatchRecord } from '../storage/ports/patches.store.js';
 import type { SessionRecord } from '../storage/ports/sessions.store.js';
 import { digestOf } from './digest.js';
 import { subjectOf } from './subject.js';
-import { type PostedCall, readToolCalls } from './tool-call-forms.js';
+import type { PostedCall } from './tool-call-forms.js';
 import type { Call, Clocks, Turn } from './turn.js';
 import type { TurnEvent } from './turn-draft.js';
 import type { PostTurnDto, TimeoutsDto } from './turns.dto.js';
+
+/** Longest tool name that an answer or an event repeats, in characters. */
+const MAX_NAME = 256;
 
 /** A request whose envelope is sound. */
 export interface CheckedRequest {
@@ -61,14 +64,18 @@ export class TurnBuilder {
     private readonly clock: Clock,
   ) {}
 
-  /** VALIDATION_ERROR where the envelope is at fault. */
-  check(session: SessionRecord, request: PostTurnDto): CheckedRequest {
-    if (request.toolCalls.length > this.config.maxCallsPerTurn) {
-      throw fieldError('toolCalls', `must have at most ${this.config.maxCallsPerTurn} calls`);
-    }
-    const calls = readToolCalls(request.toolCalls);
-    const clocks = this.clocksOf(request.timeouts);
-    return { calls, clocks, requestHash: digestOf([session.id, calls, request.timeouts ?? {}]) };
+  /** Holds the request against what is configured; VALIDATION_ERROR names all that is over a limit. */
+  check(session: SessionRecord, { toolCalls: calls, timeouts, waitMs }: PostTurnDto): CheckedRequest {
+    const { maxCallsPerTurn, maxWaitMs } = this.config;
+    const fields: FieldFaults = {};
+    const atMost = (field: string, value: number, maximum: number): void => {
+      if (value > maximum) fields[field] = `must not be over ${maximum}`;
+    };
+    if (calls.length > maxCallsPerTurn) fields.toolCalls = `must have at most ${maxCallsPerTurn} calls`;
+    atMost('waitMs', waitMs ?? 0, maxWaitMs);
+    const clocks = this.clocksOf(timeouts, atMost);
+    throwIfAny(fields);
+    return { calls, clocks, requestHash: digestOf([session.id, calls, timeouts ?? {}]) };
   }
 
   /** The turn of a request. A call that is at fault fails alone. `revertOf`: the batch that the turn's patch undoes. */
@@ -135,7 +142,7 @@ export class TurnBuilder {
     return {
       callId,
       toolCallId: posted.toolCallId,
-      name: posted.name,
+      name: tool?.name ?? shownName(posted.name),
       auditName: tool ? auditToolName(tool.name, tool.category) : 'Unknown',
       location: tool?.executionLocation ?? 'server',
       subject: batch ? batchSubject(batch) : subjectOf(posted.name, posted.arguments),
@@ -162,7 +169,7 @@ export class TurnBuilder {
     const code: CallErrorCode = 'UNKNOWN_TOOL';
     return {
       code,
-      message: `There is no tool "${name}". Tools: ${known.join(', ')}.`,
+      message: `There is no tool "${shownName(name)}". Tools: ${known.join(', ')}.`,
       details: { tools: known },
     };
   }
@@ -177,21 +184,19 @@ export class TurnBuilder {
     return { code, message: `The arguments of ${name} are not valid: ${what}.`, details: { faults } };
   }
 
-  private clocksOf(timeouts: TimeoutsDto = {}): Clocks {
+  private clocksOf(
+    { deliveryMs, approvalMs, executionMs }: TimeoutsDto = {},
+    atMost: (field: string, value: number, maximum: number) => void,
+  ): Clocks {
     const { config } = this;
-    const fields: FieldFaults = {};
-    const clock = (name: keyof Clocks, fallback: number, maximum: number): number => {
-      const wanted = timeouts[name] ?? fallback;
-      if (wanted > maximum) fields[`timeouts.${name}`] = `must not be over ${maximum}`;
-      return wanted;
-    };
     const clocks = {
-      deliveryMs: clock('deliveryMs', config.deliveryMs, config.maxDeliveryMs),
-      approvalMs: clock('approvalMs', config.approvalMs, config.maxApprovalMs),
-      executionMs: clock('executionMs', config.executionMs, config.maxExecutionMs),
+      deliveryMs: deliveryMs ?? config.deliveryMs,
+      approvalMs: approvalMs ?? config.approvalMs,
+      executionMs: executionMs ?? config.executionMs,
     };
-    const [first] = Object.entries(fields);
-    if (first) throw new DomainError('VALIDATION_ERROR', `${first[0]} ${first[1]}`, { fields });
+    atMost('timeouts.deliveryMs', clocks.deliveryMs, config.maxDeliveryMs);
+    atMost('timeouts.approvalMs', clocks.approvalMs, config.maxApprovalMs);
+    atMost('timeouts.executionMs', clocks.executionMs, config.maxExecutionMs);
     return clocks;
   }
 }
@@ -203,6 +208,11 @@ function batchSubject({ batchId, batch: { files } }: PatchBatchRecord): Call['su
     files: files.length,
     changes: files.reduce((sum, { changes }) => sum + changes.length, 0),
   };
+}
+
+/** A name that nothing has, as far as it is worth repeating. */
+function shownName(name: string): string {
+  return [...name.toWellFormed()].slice(0, MAX_NAME).join('');
 }
 
 function acceptance(call: Call): TurnEvent[] {

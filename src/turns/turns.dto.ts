@@ -1,7 +1,15 @@
-import { ArrayMinSize, IsArray, IsIn, IsInt, IsOptional, Matches, Max, Min } from 'class-validator';
+import { IsIn, IsInt, IsOptional, Matches, Max, Min } from 'class-validator';
 import { type Json, RESULT_FORMATS, type ResultFormat } from '@patchbay/protocol';
-import { FromIntegerText, IsLine, Nested, NestedList, Opaque } from '../common/envelope.decorators.js';
+import {
+  FromIntegerText,
+  IsLine,
+  Nested,
+  NestedList,
+  Opaque,
+  ReadBy,
+} from '../common/envelope.decorators.js';
 import { ApprovalDto } from './approval.dto.js';
+import { type PostedCall, readToolCalls } from './tool-call-forms.js';
 
 /** turnId: 1 to 128 characters that need no escaping in a URL. */
 const TURN_ID = /^[A-Za-z0-9._:-]{1,128}$/;
@@ -32,10 +40,8 @@ export class PostTurnDto {
   turnId?: string;
 
   /** Calls in our own form, OpenAI's or Anthropic's. */
-  @IsArray()
-  @ArrayMinSize(1, { message: 'must have at least one call' })
-  @Opaque()
-  toolCalls!: unknown[];
+  @ReadBy(readToolCalls)
+  toolCalls!: PostedCall[];
 
   /** How long the answer may wait for the calls to end, ms; 0 answers at once. */
   @IsOptional()

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { InvokeResult, Json, ResultFormat, TurnEnvelope } from '@patchbay/protocol';
-import { DomainError, fieldError, type FieldFaults } from '../common/domain-error.js';
+import { DomainError, fieldError, type FieldFaults, throwIfAny } from '../common/domain-error.js';
 import { Lifecycle } from '../common/lifecycle.js';
 import { Config } from '../config.js';
 import { TurnStore } from '../storage/ports/turns.store.js';
@@ -48,7 +48,7 @@ export class TurnsService {
     /** Of a batch that this turn undoes. */
     revertOf: string | null = null,
   ): Promise<InvokeResult<TurnEnvelope>> {
-    const waitMs = this.checkWait(request.waitMs ?? Math.min(DEFAULT_WAIT_MS, this.config.maxWaitMs));
+    const waitMs = request.waitMs ?? Math.min(DEFAULT_WAIT_MS, this.config.maxWaitMs);
     const session = await this.sessions.requireOwn(workspaceId, sessionId, userId);
     if (this.lifecycle.stopping.aborted) {
       throw new DomainError('UNAVAILABLE', 'The server is stopping; try again.');
@@ -118,6 +118,7 @@ export class TurnsService {
     return turn;
   }
 
+  /** Every fault of every result at once. */
   private async checkResults(turn: Turn, results: PostedResultDto[]): Promise<CheckedReport[]> {
     const fields: FieldFaults = {};
     const reports: CheckedReport[] = [];
@@ -126,22 +127,18 @@ export class TurnsService {
       const call = turn.calls.find(({ toolCallId }) => toolCallId === posted.toolCallId);
       const fault = seen.has(posted.toolCallId) ? 'is there twice' : whyNotReportable(call);
       seen.add(posted.toolCallId);
-      if (fault) {
-        fields[`results[${at}].toolCallId`] = fault;
-        continue;
-      }
-      try {
-        reports.push({
-          callId: call!.callId,
-          report: await this.reports.check(turn.workspaceId, call!, posted),
+      if (fault) fields[`results[${at}].toolCallId`] = fault;
+      else {
+        const report = await this.reports.check(turn.workspaceId, call!, posted).catch((error: unknown) => {
+          if (!(error instanceof DomainError)) throw error;
+          for (const [field, why] of Object.entries(error.extras.fields ?? { result: error.message }))
+            fields[`results[${at}].${field}`] = why;
+          return null;
         });
-      } catch (error) {
-        if (!(error instanceof DomainError)) throw error;
-        fields[`results[${at}].result`] = error.message;
+        if (report) reports.push({ callId: call!.callId, report });
       }
     }
-    const [first] = Object.entries(fields);
-    if (first) throw new DomainError('VALIDATION_ERROR', `${first[0]} ${first[1]}`, { fields });
+    throwIfAny(fields);
     return reports;
   }
 

@@ -181,6 +181,13 @@ describe('workspace_write_patch', () => {
     });
   });
 
+  it('goes out before the calls behind it, although it takes longer to put together', async () => {
+    const create = { name: 'workspace_create_file', arguments: { path: 'x.txt', content: 'x' } };
+    await scene.post([patchCall(), { toolCallId: 'c2', ...create }, { toolCallId: 'c3', ...create }]);
+    await client.delivery(3);
+    expect(client.calls.map(({ toolCallId }) => toolCallId)).toEqual(['p1', 'c2', 'c3']);
+  });
+
   it('names the batch in the trail, and what it holds by number', async () => {
     await scene.post([patchCall([{}, { docPath: 'repo/b.txt' }])]);
     const { batch } = await client.delivery();

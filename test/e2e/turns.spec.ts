@@ -294,6 +294,25 @@ describe('a posted turn', () => {
     expect(await postAs('k', [createCall('c')])).toMatchObject({ status: 409, body: { code: 'CONFLICT' } });
   });
 
+  it('is told all of its faults at once, whatever their kind', async () => {
+    const { status, body } = await scene.post([{}, { toolCallId: 'c', name: 'x' }, 5], {
+      turnId: 'a b',
+      mode: 1,
+      waitMs: -1,
+      timeouts: { deliveryMs: 'soon' },
+    });
+    expect(status).toBe(400);
+    expect(Object.keys((body as unknown as { fields: object }).fields).sort()).toEqual([
+      'mode',
+      'timeouts.deliveryMs',
+      'toolCalls[0].name',
+      'toolCalls[0].toolCallId',
+      'toolCalls[2]',
+      'turnId',
+      'waitMs',
+    ]);
+  });
+
   it('is a conflict where key and turnId point to different turns', async () => {
     const first = (await postAs('k', [createCall('c')], { turnId: 'a' })).body.result;
     await scene.post([createCall('c')], { turnId: 'b' });
