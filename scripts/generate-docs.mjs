@@ -2,7 +2,7 @@
  * Writes the documents that the code already says: run `npm run generate` after a change, and commit what it writes.
  * CI runs it with `--check`, which writes nothing and fails where a document is not what the code says.
  */
-import { AUDIT_STEPS, CALL_ERRORS, ERRORS } from '@patchbay/protocol';
+import { AUDIT_FILE_EVENTS, AUDIT_STEPS, auditToolName, CALL_ERRORS, ERRORS } from '@patchbay/protocol';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,6 +10,7 @@ import process from 'node:process';
 import { fileURLToPath, URL } from 'node:url';
 import { format, resolveConfig } from 'prettier';
 import { createApp } from '../dist/bootstrap.js';
+import { CatalogService } from '../dist/catalog/catalog.service.js';
 import { Config, describeVariables } from '../dist/config.js';
 import { describeApi } from '../dist/ops/api-docs.js';
 
@@ -56,35 +57,46 @@ function errorsPage() {
   ].join('\n\n');
 }
 
-function auditPage() {
-  const rows = Object.entries(AUDIT_STEPS).map(([step, meaning]) => [`\`Tool.<Tool>.${step}\``, meaning]);
+function auditPage(tools) {
+  const steps = Object.entries(AUDIT_STEPS).map(([step, meaning]) => [`\`Tool.<Tool>.${step}\``, meaning]);
+  const names = tools.map(({ name, category }) => [`\`${name}\``, `\`${auditToolName(name, category)}\``]);
+  const changes = Object.entries(AUDIT_FILE_EVENTS).map(([name, meaning]) => [`\`${name}\``, meaning]);
   return [
     '# Audit events',
     NOTICE,
-    "`<Tool>` is the tool's name without its category, in PascalCase: the events of `workspace_create_file` are named " +
-      '`Tool.CreateFile.…`.',
-    table(['event', 'recorded when'], rows),
+    'These are all the events there are. Contents and arguments are never in them.',
+    '## Steps of a call',
+    table(['event', 'recorded when'], steps),
+    "`<Tool>` is the tool's name without its category, in PascalCase; `Unknown` for a tool that the catalog does not have.",
+    table(['tool', '`<Tool>`'], names),
+    'Each has `toolName` and what points to its subject (`path`, `overwrite`; of a patch `batchId`, `files`, `changes`); ' +
+      'what ends a call also has `success` and `errorCode`.',
+    '## Changes of Cloud files',
+    table(['event', 'recorded when'], changes),
+    'Each has `path`, `docPath`, `fileId` and `source`, that of a file also `versionId`, `sha256` and `sizeBytes`, and ' +
+      '`toolName` where a tool made the change.',
   ].join('\n\n');
 }
 
-/** The API as the running server would describe it, over a data directory that is thrown away. */
-async function openApi() {
+/** What the running server would tell of itself, over a data directory that is thrown away. */
+async function describeServer() {
   const dataDir = await mkdtemp(join(tmpdir(), 'patchbay-docs-'));
   const app = await createApp({ config: Config.with({ dataDir, logLevel: 'silent' }) });
   try {
     await app.init();
-    return JSON.stringify(describeApi(app));
+    return { api: JSON.stringify(describeApi(app)), tools: app.get(CatalogService).list() };
   } finally {
     await app.close();
     await rm(dataDir, { recursive: true, force: true });
   }
 }
 
+const server = await describeServer();
 const pages = {
   'config.md': configPage(),
   'errors.md': errorsPage(),
-  'audit-events.md': auditPage(),
-  'openapi.json': await openApi(),
+  'audit-events.md': auditPage(server.tools),
+  'openapi.json': server.api,
 };
 
 await mkdir(DOCS, { recursive: true });
