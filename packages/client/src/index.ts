@@ -8,6 +8,7 @@ export type { SendOptions } from './sdk/until-answered.js';
 export type { RelayEnd, RelayState, TokenSource } from './sdk/relay-state.js';
 export type {
   RecoverTool,
+  ReportFailure,
   RunTool,
   ToolContext,
   ToolHandler,

@@ -33,12 +33,16 @@ async function chooseFile(file: FileProposal, place: string, person: Dialogue): 
   show(previewOf(file, person.output), place, person);
   const hasParts = (file.patch?.changes.length ?? 0) > 1;
   const select = hasParts ? '  [s]elect its changes' : '';
-  return askFor(hasParts ? 'ans' : 'an', `${place}: [a]ll of it  [n]one of it${select} > `, person);
+  return askFor(
+    ['all', 'none', ...(hasParts ? ['select'] : [])],
+    `${place}: [a]ll of it  [n]one of it${select} > `,
+    person,
+  );
 }
 
 async function accepts(change: PatchChange, place: string, person: Dialogue): Promise<boolean> {
   show(changePreview(change, person.output), place, person);
-  return (await askFor('yn', `${place}: [y]es  [n]o > `, person)) === 'y';
+  return (await askFor(['yes', 'no'], `${place}: [y]es  [n]o > `, person)) === 'y';
 }
 
 function show({ title, lines }: Preview, place: string, { print }: Dialogue): void {
@@ -47,10 +51,12 @@ function show({ title, lines }: Preview, place: string, { print }: Dialogue): vo
   print([...lines.slice(0, SHOWN_LINES), ...(hidden > 0 ? [`… ${hidden} more lines`] : [])].join('\n'));
 }
 
-async function askFor(letters: string, question: string, { ask, print }: Dialogue): Promise<string> {
+/** @returns the first letter of the word that was answered, in full or by that letter */
+async function askFor(words: readonly string[], question: string, { ask, print }: Dialogue): Promise<string> {
   for (;;) {
     const answer = (await ask(question)).trim().toLowerCase();
-    if (answer.length === 1 && letters.includes(answer)) return answer;
+    const word = words.find((candidate) => answer === candidate || answer === candidate[0]);
+    if (word) return word[0]!;
     print('Please answer with one of the letters.');
   }
 }

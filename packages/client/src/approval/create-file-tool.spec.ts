@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import {
   contentHash,
+  createFile,
   sha256,
   type Ack,
   type Approval,
@@ -12,6 +13,7 @@ import {
   type JsonObject,
   type ToolCallDelivery,
 } from '@patchbay/protocol';
+import { Ajv } from 'ajv';
 import { Journal } from '../journal/journal.js';
 import type { ToolContext, ToolOutcome } from '../sdk/tool-handler.js';
 import { WorkspaceRoots } from '../workspace/workspace-roots.js';
@@ -222,6 +224,33 @@ describe('createFileTool', () => {
     open();
     expect(resultOf(await first)).toMatchObject({ created: true });
     expect(resultOf(await third)).toMatchObject({ errorCode: 'FileExists' });
+  });
+
+  describe('a failure that nobody foresaw', () => {
+    const isValid = new Ajv({ allowUnionTypes: true }).compile(createFile.responseSchema);
+    const failureOf = async (args: JsonObject, started: boolean) => {
+      const call = callOf('1', args);
+      await journal.receive(call);
+      if (started) await journal.start('1', { decision: 'allow', by: 'ada', at });
+      return tool().reportFailure!(call, journal.get('1')!);
+    };
+
+    it.each([
+      ['before its start', false, 'An unexpected error; nothing was written.'],
+      ['after its start', true, 'An unexpected error; look at the file before you try again.'],
+    ])('has the shape of a create that failed, and is logged: %s', async (_when, started, message) => {
+      const result = await failureOf({ path: 'src\\a.txt', content: 'x' }, started);
+      expect(result).toEqual({
+        ...{ success: false, errorCode: 'UnhandledException', message, path: 'src/a.txt' },
+        ...{ sizeBytes: 0, hash: '', created: false, overwritten: false },
+      });
+      expect(isValid(result)).toBe(true);
+      expect(executed).toMatchObject([{ success: false, errorCode: 'UnhandledException' }]);
+    });
+
+    it('has that shape whatever the arguments are', async () => {
+      expect(isValid(await failureOf({}, false))).toBe(true);
+    });
   });
 
   describe('after a death of the client', () => {

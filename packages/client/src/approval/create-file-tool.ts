@@ -12,6 +12,7 @@ import type { Journal, JournalEntry } from '../journal/journal.js';
 import { recoverInterrupted } from '../journal/recover-interrupted.js';
 import type { ToolContext, ToolHandler, ToolOutcome } from '../sdk/tool-handler.js';
 import { executeCreateFile, type WorkspaceContext } from '../workspace/create-file.js';
+import { failedCreate, shownPath } from '../workspace/create-file-plan.js';
 import { previewCreateFile, type CreateFilePreview } from '../workspace/preview-create-file.js';
 import { recoverCreateFile } from '../workspace/recover-create-file.js';
 import type { WriteIntent } from '../workspace/write-log.js';
@@ -104,6 +105,11 @@ export function createFileTool(
       if (recovery.outcome === 'not_written') return execute(call, context, interrupted.approval);
       return report(call, context, recovery.result, interrupted.intents, interrupted.approval);
     },
+
+    reportFailure(call, { state, approval }) {
+      const path = shownPath(workspace.roots, argumentsOf(call, approval));
+      return finish(call, unforeseen(path, state), approval).result;
+    },
   };
 }
 
@@ -142,6 +148,11 @@ function requestOf(call: ToolCallDelivery, preview: CreateFilePreview): Approval
       editedArguments: { ...call.arguments, content: text },
     }),
   };
+}
+
+function unforeseen(path: string, state: JournalEntry['state']): CreateFileResult {
+  const rest = state === 'running' ? 'look at the file before you try again.' : 'nothing was written.';
+  return failedCreate(path, 'UnhandledException', `An unexpected error; ${rest}`);
 }
 
 function argumentsOf(call: ToolCallDelivery, approval: Approval | null): JsonObject {

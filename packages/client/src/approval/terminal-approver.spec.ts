@@ -215,10 +215,35 @@ describe('TerminalApprover', () => {
     expect(await deciding).toMatchObject({ decision: 'allow' });
   });
 
-  it('waits when the terminal goes away', async () => {
+  it('takes whole words too', async () => {
+    process.env.EDITOR = `sh -c 'printf "goodbye\\n" > "$1"' editor`;
+    const typist = new Typist(['yes', 'Allow', 'no', '', 'deny', '', 'edit', 'y', 'always']);
+    const decisions = [];
+    for (let call = 0; call < 6; call++) decisions.push((await typist.decide()).decision);
+    expect(decisions).toEqual(['allow', 'allow', 'deny', 'deny', 'edit', 'allow_always']);
+    expect(typist.screen).not.toContain('Please answer');
+    const words = new Typist(['select', 'none', 'select', 'yes', 'no', 'all']);
+    const approval = await words.decide(patchRequest(1, 2, 1));
+    expect(approval.rejectedChangeIds).toEqual(['f0c0', 'f1c1']);
+  });
+
+  it('denies what nobody can be asked about once the terminal is gone', async () => {
     const typist = new Typist([]);
-    const waiting = typist.decide(request(), AbortSignal.timeout(60));
+    const waiting = typist.decide();
     setTimeout(() => typist.input.end(), 20);
-    await expect(waiting).rejects.toMatchObject({ name: 'TimeoutError' });
+    const denial = { decision: 'deny', by: 'client', note: 'The terminal was closed before anyone decided.' };
+    expect(await waiting).toMatchObject(denial);
+    expect(await typist.decide(request('next'))).toMatchObject(denial);
+  });
+
+  it('asks again after a Ctrl-D at a terminal that is still there', async () => {
+    const typist = new Typist([]);
+    Object.assign(typist.input, { isTTY: true });
+    Object.assign(typist.output, { isTTY: true, columns: 200 });
+    const deciding = typist.decide();
+    setTimeout(() => typist.input.write('\u0004'), 20);
+    setTimeout(() => typist.input.write('y\n'), 60);
+    expect(await deciding).toMatchObject({ decision: 'allow', by: 'ada' });
+    expect(typist.screen.match(/\[y\]es/g)!.length).toBeGreaterThan(1);
   });
 });

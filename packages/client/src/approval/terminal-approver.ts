@@ -1,6 +1,7 @@
 import { createInterface, type Interface } from 'node:readline/promises';
 import { styleText } from 'node:util';
 import type { Approval } from '@patchbay/protocol';
+import { deniedByClient, MAX_NOTE } from '../sdk/tool-handler.js';
 import { rejectionOf, type ApprovalRequest, type Approver, type FileProposal } from './approver.js';
 import { chooseChanges } from './choose-changes.js';
 import { editText } from './edit-text.js';
@@ -10,8 +11,7 @@ import { globMatcher } from './rule-approver.js';
 
 /** Lines of a preview that are shown at once; the rest on demand. */
 const PREVIEW_LINES = 60;
-/** The server takes no longer note. */
-const MAX_NOTE = 4096;
+const GONE = 'The terminal was closed before anyone decided.';
 
 export interface TerminalApproverOptions {
   /** Who answers: goes into the audit trail. */
@@ -30,6 +30,9 @@ type Verdict = Pick<Approval, 'decision' | 'rejectedChangeIds'> & { note?: strin
 /** Asks whatever it must; null asks for the decision again. */
 type Choice = (draft: Draft, request: ApprovalRequest, signal: AbortSignal) => Promise<Verdict | null>;
 
+/** The person can't be asked any more. */
+class TerminalGone extends Error {}
+
 /** Asks a person at a terminal, one call at a time, in the order in which the calls came. */
 export class TerminalApprover implements Approver {
   private readonly input: NodeJS.ReadableStream;
@@ -40,13 +43,13 @@ export class TerminalApprover implements Approver {
   private readonly always: ((request: ApprovalRequest) => boolean)[] = [];
 
   private readonly choices = new Map<string, Choice>([
-    ['y', async () => ({ decision: 'allow' })],
-    ['s', (draft, _request, signal) => this.select(draft, signal)],
-    ['a', (_draft, request) => this.alwaysTool(request)],
-    ['g', (draft, request, signal) => this.alwaysGlob(draft, request, signal)],
-    ['e', (draft, request, signal) => this.edit(draft, request, signal)],
-    ['v', (draft) => this.viewAll(draft)],
-    ['n', (_draft, _request, signal) => this.deny(signal)],
+    ...named(['y', 'yes', 'allow'], async () => ({ decision: 'allow' })),
+    ...named(['s', 'select'], (draft, _request, signal) => this.select(draft, signal)),
+    ...named(['a', 'always'], (_draft, request) => this.alwaysTool(request)),
+    ...named(['g', 'glob'], (draft, request, signal) => this.alwaysGlob(draft, request, signal)),
+    ...named(['e', 'edit'], (draft, request, signal) => this.edit(draft, request, signal)),
+    ...named(['v', 'view'], (draft) => this.viewAll(draft)),
+    ...named(['n', 'no', 'deny'], (_draft, _request, signal) => this.deny(signal)),
   ]);
 
   constructor(private readonly options: TerminalApproverOptions) {
@@ -82,6 +85,7 @@ export class TerminalApprover implements Approver {
         if (verdict === undefined) this.print('Please answer with one of the letters.');
       }
     } catch (error) {
+      if (error instanceof TerminalGone) return deniedByClient(GONE);
       if (signal.aborted) this.print(this.paint('yellow', `\n${reasonOf(signal)} Nothing is written.`));
       throw error;
     }
@@ -170,13 +174,29 @@ export class TerminalApprover implements Approver {
     return `[y]es  ${select}[a]lways this tool  always this [g]lob  ${edit}[v]iew all  [n]o > `;
   }
 
-  /** The reader lives for one question: what was typed before it was asked answers nothing. */
+  /** Asked again after a Ctrl-D; throws TerminalGone where that was the end of the input. */
   private async question(text: string, signal: AbortSignal): Promise<string> {
+    for (;;) {
+      if (!this.input.readable) throw new TerminalGone(GONE);
+      const answer = await this.answer(text, signal);
+      if (answer !== null) return answer;
+      this.print('');
+      if (!('isTTY' in this.input && this.input.isTTY)) throw new TerminalGone(GONE);
+    }
+  }
+
+  /** Null for an end of input. The reader lives for one question: what was typed before it was asked answers nothing. */
+  private async answer(text: string, signal: AbortSignal): Promise<string | null> {
     const reader = createInterface({ input: this.input, output: this.output });
     this.reader = reader;
     reader.once('SIGINT', () => process.kill(process.pid, 'SIGINT'));
+    const ended = new Promise<null>((resolve) => reader.once('close', () => resolve(null)));
     try {
-      return await reader.question(text, { signal });
+      return await Promise.race([reader.question(text, { signal }), ended]);
+    } catch {
+      // Later versions of Node reject the question instead of leaving it open.
+      signal.throwIfAborted();
+      return null;
     } finally {
       this.reader = null;
       reader.close();
@@ -196,6 +216,10 @@ export class TerminalApprover implements Approver {
   private print(text: string): void {
     this.output.write(`${text}\n`);
   }
+}
+
+function named(names: readonly string[], choice: Choice): [string, Choice][] {
+  return names.map((name) => [name, choice]);
 }
 
 /** `src/orders/**` for one file there; `**` for files that share no folder. */

@@ -276,6 +276,26 @@ describe('writePatchTool', () => {
     expect(await onDisk()).toEqual(['two\none\na\n', 'x\nb\n']);
   });
 
+  it('has a failure that nobody foresaw in the shape of a batch, and logs it', async () => {
+    const call = callOf('1', two());
+    await journal.receive(call);
+    await journal.start('1', { decision: 'allow', by: 'ada', at, rejectedChangeIds: ['f0c0', 'f1c0'] });
+    const result = tool().reportFailure!(call, journal.get('1')!);
+    expect([isValidResult(result), isValidResult.errors]).toEqual([true, null]);
+    expect(result).toMatchObject({
+      success: false,
+      files: [
+        {
+          ...{ status: 'failed', errorCode: 'UnhandledException' },
+          message: 'An unexpected error; look at the files before you try again.',
+          changes: [{ status: 'rejected' }, { status: 'failed' }],
+        },
+        { status: 'rejected' },
+      ],
+    });
+    expect(executed).toMatchObject([{ success: false, applied: 0, errorCode: 'UnhandledException' }]);
+  });
+
   describe('after a death of the client', () => {
     const approval: Approval = { decision: 'allow', by: 'ada', at, rejectedChangeIds: ['f0c0'] };
     const reopen = async () => {

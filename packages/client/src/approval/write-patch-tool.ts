@@ -8,10 +8,11 @@ import {
 import type { Journal } from '../journal/journal.js';
 import { recoverInterruptedPatches } from '../journal/recover-interrupted-patches.js';
 import type { ToolContext, ToolHandler, ToolOutcome } from '../sdk/tool-handler.js';
-import { rejectedChangeIds, selectBatch } from '../workspace/patch-selection.js';
+import { PatchFileFault } from '../workspace/patch-file-fault.js';
+import { rejectedChangeIds, selectBatch, type SelectedBatch } from '../workspace/patch-selection.js';
 import { previewWritePatch, type PatchedFilePreview } from '../workspace/preview-write-patch.js';
 import { recoverWritePatch } from '../workspace/recover-write-patch.js';
-import { toJson } from '../workspace/write-patch-result.js';
+import { resultOf, toJson } from '../workspace/write-patch-result.js';
 import { executeWritePatch, type PatchContext } from '../workspace/write-patch.js';
 import type { ApprovalRequest, Approver } from './approver.js';
 import { InOrder } from './in-order.js';
@@ -84,6 +85,12 @@ export function writePatchTool(
       const { approval, intents } = interrupted;
       return finish(call, await uploadPatched(workspace, call, recovery.result, intents, context), approval);
     },
+
+    reportFailure(call, { state, approval }) {
+      const rest = state === 'running' ? 'look at the files before you try again.' : 'nothing was written.';
+      const fault = new PatchFileFault('UnhandledException', `An unexpected error; ${rest}`);
+      return finish(call, allRefused(selectBatch(batchOf(call), approval), fault), approval).result;
+    },
   };
 }
 
@@ -115,6 +122,12 @@ export async function settleInterruptedPatches(
 function batchOf({ callId, batch }: ToolCallDelivery): PatchBatch {
   if (!batch) throw new Error(`The delivery of call ${callId} has no patch batch.`);
   return batch;
+}
+
+/** A batch of which one fault holds back every file that was not rejected. */
+function allRefused(selected: SelectedBatch, fault: PatchFileFault): WritePatchResult {
+  const wanted = [...selected.files.entries()].filter(([, { effective }]) => effective.changes.length > 0);
+  return resultOf(selected, new Map(wanted.map(([index]) => [index, { status: 'refused', fault }])));
 }
 
 /** A person who accepts nothing has refused the call (contract.md section 7). */

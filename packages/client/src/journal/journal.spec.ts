@@ -128,6 +128,23 @@ describe('the journal', () => {
     expect(entries[3]).toEqual({ turnId: 'u', callId: 'c1', attempt: 1, state: 'acknowledged' });
   });
 
+  it('leaves results out of the list that would make it too large for one message', async () => {
+    const large = { result: 'x'.repeat(5 * 1024 * 1024), approval: allow, executionMs: 1 };
+    for (const callId of ['c1', 'c2', 'c3', 'c4']) await journal.receive(call(callId));
+    await journal.finish('c1', large);
+    await journal.finish('c2', large);
+    await journal.finish('c3', success);
+    await journal.finish('c4', { ...large, approval: { ...allow, decision: 'deny' } });
+    expect(journal.entries()).toMatchObject([
+      { callId: 'c1', result: large.result },
+      { callId: 'c2', state: 'running' },
+      { callId: 'c3', ...success },
+      { callId: 'c4', state: 'awaiting_approval' },
+    ]);
+    expect(journal.entries()[1]).not.toHaveProperty('result');
+    expect(JSON.stringify(journal.entries(0)).length).toBeLessThan(1000);
+  });
+
   it('lists at most 1,000', async () => {
     await Promise.all(Array.from({ length: 1001 }, (_, n) => journal.receive(call(`c${n}`))));
     await journal.finish('c1000', success);

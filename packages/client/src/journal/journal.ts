@@ -21,6 +21,8 @@ import {
 export type { CallOutcome, JournalEntry } from './journal-lines.js';
 
 const FILE_NAME = 'journal.jsonl';
+/** Most bytes of results in one resume: with all the rest of it well within the 16 MiB of a relay frame. */
+const MAX_RESUME_BYTES = 8 * 1024 * 1024;
 
 /**
  * The client's memory of the calls it took: a callId is written here before it is acted on, its outcome after, so that
@@ -104,13 +106,25 @@ export class Journal {
     return [...this.calls.values()];
   }
 
-  /** Payload of `client:resume`: at most 1,000, the finished and the running ones first. */
-  entries(): ResumeEntry[] {
+  /**
+   * Payload of `client:resume`: at most 1,000, the finished and the running ones first. Results beyond `maxBytes` are left
+   * out: those calls appear as not finished yet, and their results are to be sent alone.
+   */
+  entries(maxBytes = MAX_RESUME_BYTES): ResumeEntry[] {
     const hasEffect = (entry: JournalEntry) => entry.state === 'finished' || entry.state === 'running';
     const all = this.all();
+    let left = maxBytes;
     return [...all.filter(hasEffect), ...all.filter((entry) => !hasEffect(entry))]
       .slice(0, MAX_RESUME_ENTRIES)
-      .map(toResumeEntry);
+      .map((entry) => {
+        const state = resumeState(entry);
+        if (entry.state !== 'finished') return bareEntry(entry, state);
+        const whole = finishedEntry(entry, state);
+        const bytes = Buffer.byteLength(JSON.stringify(whole));
+        if (bytes > left) return bareEntry(entry, state === 'denied' ? 'awaiting_approval' : 'running');
+        left -= bytes;
+        return whole;
+      });
   }
 
   /** Drops calls: their result was acknowledged, or the server said so. Unknown ids are ignored. */
@@ -145,11 +159,13 @@ function snapshotOf(calls: ReadonlyMap<string, JournalEntry>): string {
   return [...calls.values()].map((entry) => encodeLine({ kind: 'entry', entry })).join('');
 }
 
-function toResumeEntry(entry: JournalEntry): ResumeEntry {
-  const { turnId, callId, attempt, result, approval, executionMs } = entry;
-  const state = resumeState(entry);
-  if (entry.state !== 'finished') return { turnId, callId, attempt, state };
-  return { turnId, callId, attempt, state, result, approval, executionMs };
+function bareEntry({ turnId, callId, attempt }: JournalEntry, state: ResumeState): ResumeEntry {
+  return { turnId, callId, attempt, state };
+}
+
+function finishedEntry(entry: JournalEntry, state: ResumeState): ResumeEntry {
+  const { result, approval, executionMs } = entry;
+  return { ...bareEntry(entry, state), result, approval, executionMs };
 }
 
 function resumeState({ state, approval, result }: JournalEntry): ResumeState {

@@ -1,9 +1,22 @@
-import type { Ack, ErrorCode, ResumeAnswer, ToolCallDelivery, ToolCancel } from '@patchbay/protocol';
+import type {
+  Ack,
+  ErrorCode,
+  ResumeAnswer,
+  ResumeEntry,
+  ToolCallDelivery,
+  ToolCancel,
+} from '@patchbay/protocol';
 import type { Journal, JournalEntry } from '../journal/journal.js';
 import { messageOf } from './errors.js';
 import type { RelayLink } from './relay-state.js';
 import { ResultSender } from './result-sender.js';
-import { unhandled, type ToolContext, type ToolHandlers, type ToolOutcome } from './tool-handler.js';
+import {
+  deniedByClient,
+  type ToolContext,
+  type ToolHandler,
+  type ToolHandlers,
+  type ToolOutcome,
+} from './tool-handler.js';
 import { untilAnswered } from './until-answered.js';
 
 /** A call in this process's hands. */
@@ -22,6 +35,8 @@ export class CallRunner {
   private readonly results: ResultSender;
   /** Aborted when nothing is waited for any more. */
   private readonly over = new AbortController();
+  /** Finished calls whose results the last resume left out. */
+  private withheld = new Set<string>();
   private closing = false;
 
   constructor(
@@ -36,7 +51,7 @@ export class CallRunner {
   /** `tool:call`: acknowledged once it is in the journal; a call that is known goes on from where it is. */
   async deliver(call: ToolCallDelivery): Promise<Ack> {
     if (this.closing) return refusal('UNAVAILABLE', 'The client is closing.');
-    if (!Object.hasOwn(this.tools, call.name)) return refusal('NOT_FOUND', `No handler for ${call.name}.`);
+    if (!this.handlerOf(call)) return refusal('NOT_FOUND', `No handler for ${call.name}.`);
     const live = this.live.get(call.callId) ?? this.enlist(call.callId);
     try {
       const { entry } = await this.journal.receive(call);
@@ -57,17 +72,30 @@ export class CallRunner {
     return { ok: true };
   }
 
+  /** Payload of `client:resume`. The results that it leaves out are sent alone once it is answered. */
+  entries(withResults: boolean): ResumeEntry[] {
+    const entries = this.journal.entries(withResults ? undefined : 0);
+    const bare = entries.filter((entry) => !('result' in entry)).map(({ callId }) => callId);
+    this.withheld = new Set(
+      bare.filter((callId) => this.journal.get(callId)?.state === 'finished' && !this.results.isKept(callId)),
+    );
+    return entries;
+  }
+
   /** Carries on once `client:resume` was answered. */
   async resume(answer: ResumeAnswer): Promise<void> {
     for (const callId of answer.forget) {
       this.live.get(callId)?.controller.abort(new Error('The server no longer waits for the call.'));
     }
-    await this.journal.forget(answer.forget.filter((callId) => !this.live.has(callId)));
+    // A result that the server has not seen is sent even so: it is recorded as late.
+    await this.journal.forget(
+      answer.forget.filter((callId) => !this.live.has(callId) && !this.withheld.has(callId)),
+    );
     for (const callId of answer.resume) {
       const entry = this.journal.get(callId);
       if (entry && !this.live.has(callId)) this.begin(this.enlist(callId), entry);
     }
-    this.results.flush();
+    this.results.flushAll();
   }
 
   /** Resolves when no result is on its way. */
@@ -107,7 +135,7 @@ export class CallRunner {
       return;
     }
     this.live.delete(entry.callId);
-    this.results.flush();
+    this.results.flushAll();
   }
 
   private async run(live: LiveCall, entry: JournalEntry, call: ToolCallDelivery): Promise<void> {
@@ -119,8 +147,7 @@ export class CallRunner {
     } catch (error) {
       if (signal.reason instanceof ClientClosing || error instanceof ClientClosing) return;
       if (isAbort(error, signal)) return this.journal.forget([call.callId]);
-      const approval = this.journal.get(call.callId)?.approval ?? null;
-      outcome = { result: unhandled(messageOf(error)), approval };
+      outcome = this.failure(call, error);
     }
     const { result, approval = null, executionMs } = outcome;
     const measured = Math.round(executionMs ?? Date.now() - live.startedAt);
@@ -128,12 +155,34 @@ export class CallRunner {
     this.results.flush();
   }
 
+  /** How a call ended whose handler could not say it: a result that the server takes, so that nobody waits for it. */
+  private failure(call: ToolCallDelivery, error: unknown): ToolOutcome {
+    const entry = this.journal.get(call.callId);
+    const handler = this.handlerOf(call);
+    const reason = `The client failed: ${messageOf(error)}`;
+    this.warn(`Call ${call.callId} of ${call.name}: ${reason}`);
+    if (entry && typeof handler === 'object' && handler.reportFailure) {
+      try {
+        return { result: handler.reportFailure(call, entry), approval: entry.approval };
+      } catch (fault) {
+        this.warn(`Call ${call.callId} of ${call.name}: its failure has no shape: ${messageOf(fault)}`);
+      }
+    }
+    const hadStarted = entry?.state === 'running';
+    const note = hadStarted ? `${reason} It had started; what it did is unknown.` : reason;
+    return { result: null, approval: deniedByClient(note) };
+  }
+
+  private handlerOf({ name }: ToolCallDelivery): ToolHandler | undefined {
+    return Object.hasOwn(this.tools, name) ? this.tools[name] : undefined;
+  }
+
   private execute(call: ToolCallDelivery, context: ToolContext, entry: JournalEntry): Promise<ToolOutcome> {
-    const handler = Object.hasOwn(this.tools, call.name) ? this.tools[call.name] : undefined;
-    if (!handler) throw new Error(`This client no longer has a handler for ${call.name}.`);
+    const handler = this.handlerOf(call);
+    if (!handler) throw new Error(`It no longer has a handler for ${call.name}.`);
     const { run, recover } = typeof handler === 'function' ? { run: handler } : handler;
     if (entry.state !== 'running') return run(call, context);
-    if (!recover) throw new Error('The client stopped while it ran the call; what it did is unknown.');
+    if (!recover) throw new Error('It was stopped while it ran the call.');
     return recover(call, context, entry);
   }
 

@@ -255,6 +255,15 @@ describe('RelayClient', () => {
       });
     });
 
+    it.each(['TOO_LARGE', 'VALIDATION_ERROR'] as const)(
+      'ends when its resume, sent again without results, is still refused with %s',
+      async (code) => {
+        server.answerResume = () => ({ ok: false, error: { code, message: 'No.' } });
+        await expect(clientWith(three).connect()).rejects.toMatchObject({ code });
+        expect(server.resumes).toHaveLength(2);
+      },
+    );
+
     it('does not come back by itself once another connection has replaced it', async () => {
       await clientWith(three).connect();
       server.socket.emit('client:replaced', { message: 'Replaced.' }, () => undefined);
@@ -353,17 +362,50 @@ describe('RelayClient', () => {
       expect(ack).toMatchObject({ ok: false, error: { code: 'INTERNAL_ERROR' } });
     });
 
-    it('whose handler throws is reported as failed', async () => {
-      await clientWith(async () => {
-        throw new Error('No dictionary.');
+    const noDictionary: RunTool = async () => {
+      throw new Error('No dictionary.');
+    };
+
+    it('whose handler throws is denied with the reason, which fits every tool', async () => {
+      await clientWith(noDictionary).connect();
+      await server.deliver(callOf('1'));
+      await until(() => server.results.length === 1);
+      expect(server.results[0]).toMatchObject({
+        result: null,
+        approval: { decision: 'deny', by: 'client', note: 'The client failed: No dictionary.' },
+      });
+      expect(warnings).toEqual(['Call 1 of word_count: The client failed: No dictionary.']);
+    });
+
+    it('whose handler throws after its start says that its effect is unknown', async () => {
+      await clientWith(
+        async (call, context) => (await context.start(), noDictionary(call, context)),
+      ).connect();
+      await server.deliver(callOf('1'));
+      await until(() => server.results.length === 1);
+      expect(server.results[0]!.approval!.note).toContain('what it did is unknown');
+    });
+
+    it('whose handler throws is reported in the shape of its tool where it has one', async () => {
+      const recover = noDictionary;
+      const reportFailure = () => ({ words: -1 });
+      await clientWith(three, {
+        tools: { word_count: { run: noDictionary, recover, reportFailure } },
       }).connect();
       await server.deliver(callOf('1'));
       await until(() => server.results.length === 1);
-      expect(server.results[0]!.result).toEqual({
-        success: false,
-        message: 'No dictionary.',
-        errorCode: 'UnhandledException',
-      });
+      expect(server.results[0]).toMatchObject({ result: { words: -1 }, approval: null });
+    });
+
+    it('whose failure can not be put in the shape of its tool is denied', async () => {
+      const reportFailure = () => {
+        throw new Error('No shape.');
+      };
+      const handler = { run: noDictionary, recover: noDictionary, reportFailure };
+      await clientWith(three, { tools: { word_count: handler } }).connect();
+      await server.deliver(callOf('1'));
+      await until(() => server.results.length === 1);
+      expect(server.results[0]).toMatchObject({ result: null, approval: { decision: 'deny' } });
     });
   });
 
@@ -416,6 +458,88 @@ describe('RelayClient', () => {
       await until(() => warnings.length === 1);
       expect(warnings[0]).toContain('VALIDATION_ERROR words');
       expect(journal.get('1')).toMatchObject({ state: 'finished' });
+    });
+  });
+
+  describe('a result that is too large', () => {
+    const tooLarge = { ok: false, error: { code: 'TOO_LARGE', message: 'Over 16 MiB.' } } as const;
+    const at = new Date().toISOString();
+    const edited = {
+      ...{ decision: 'edit' as const, by: 'ada', at, note: 'Shorter.' },
+      editedArguments: { text: 'x'.repeat(1000) },
+    };
+
+    it('beside others is sent alone once the resume was answered without it', async () => {
+      await journal.receive(callOf('1'));
+      await journal.finish('1', { result: { words: 3 }, approval: null, executionMs: 1 });
+      server.answerResume = (entries) =>
+        entries.some(({ result }) => result) ? tooLarge : { ok: true, forget: [], resume: ['1'] };
+      await clientWith(three).connect();
+      await until(() => journal.get('1') === null);
+      expect(server.resumes[1]).toEqual([{ turnId: 't', callId: '1', attempt: 1, state: 'running' }]);
+      expect(server.results).toMatchObject([{ callId: '1', result: { words: 3 } }]);
+    });
+
+    it('is sent too where the server, which has not seen it, no longer waits for the call', async () => {
+      await journal.receive(callOf('1'));
+      await journal.finish('1', { result: { words: 3 }, approval: null, executionMs: 1 });
+      server.answerResume = (entries) =>
+        entries.some(({ result }) => result) ? tooLarge : { ok: true, forget: ['1'], resume: [] };
+      server.answerResult = () => ({ ok: false, error: { code: 'LATE_RESULT', message: 'Cancelled.' } });
+      await clientWith(three).connect();
+      await until(() => journal.get('1') === null);
+      expect(server.results).toHaveLength(1);
+    });
+
+    it('for its edited arguments is reported as allowed, with a note that says so', async () => {
+      server.answerResult = ({ approval }) => (approval?.editedArguments ? tooLarge : { ok: true });
+      await clientWith(async (_call, context) => {
+        await context.start(edited);
+        return { result: { words: 1 }, approval: edited };
+      }).connect();
+      await server.deliver(callOf('1'));
+      await until(() => journal.get('1') === null);
+      expect(server.results[1]).toMatchObject({
+        result: { words: 1 },
+        approval: {
+          decision: 'allow',
+          by: 'ada',
+          note: expect.stringMatching(/^Shorter\. Edited/) as string,
+        },
+      });
+      expect(server.results[1]!.approval).not.toHaveProperty('editedArguments');
+    });
+
+    it('by itself ends as a denial that says that the call was executed', async () => {
+      server.answerResult = ({ result }) => (result === null ? { ok: true } : tooLarge);
+      await clientWith(async () => ({ result: { words: 1 }, approval: edited })).connect();
+      await server.deliver(callOf('1'));
+      await until(() => journal.get('1') === null);
+      expect(server.results).toHaveLength(3);
+      const note = expect.stringContaining('was executed, but its result (11 bytes)') as string;
+      expect(server.results[2]!.approval).toMatchObject({ decision: 'deny', by: 'client', note });
+    });
+
+    it('for the connection itself, which breaks on it, ends the same way', async () => {
+      // Socket.IO takes no message over 1 MB here.
+      const words = 'x'.repeat(2_000_000);
+      await clientWith(async () => ({ result: { words } })).connect();
+      await server.deliver(callOf('1'));
+      await until(() => journal.get('1') === null);
+      expect(server.results).toMatchObject([{ result: null, approval: { decision: 'deny' } }]);
+    });
+  });
+
+  describe('results after a resume', () => {
+    it('are sent some at a time, until all are home', async () => {
+      const callIds = Array.from({ length: 30 }, (_, index) => `${index}`);
+      for (const callId of callIds) {
+        await journal.receive(callOf(callId));
+        await journal.finish(callId, { result: { words: 3 }, approval: null, executionMs: 1 });
+      }
+      await clientWith(three).connect();
+      await until(() => journal.all().length === 0);
+      expect(server.results.map(({ callId }) => callId)).toEqual(callIds);
     });
   });
 
@@ -498,14 +622,24 @@ describe('RelayClient', () => {
       expect(server.resumes[1]).toEqual([{ turnId: 't', callId: '1', attempt: 1, state: 'acknowledged' }]);
     });
 
-    it('a call that had started is not run again, and is reported as failed', async () => {
+    it('a call that the client has no handler for any more is denied', async () => {
+      await journal.receive(callOf('1'));
+      await restart();
+      await clientWith(three, { tools: { other: three } }).connect();
+      await until(() => server.results.length === 1);
+      expect(server.results[0]!.approval!.note).toContain('no longer has a handler for word_count');
+    });
+
+    it('a call that had started is not run again, and is denied as one of unknown effect', async () => {
       await journal.receive(callOf('1'));
       await journal.start('1', null);
       await restart();
       let runs = 0;
       await clientWith(async (call, context) => (runs++, three(call, context))).connect();
       await until(() => server.results.length === 1);
-      expect(server.results[0]!.result).toMatchObject({ success: false, errorCode: 'UnhandledException' });
+      const note =
+        'The client failed: It was stopped while it ran the call. It had started; what it did is unknown.';
+      expect(server.results[0]).toMatchObject({ result: null, approval: { decision: 'deny', note } });
       expect(runs).toBe(0);
     });
 

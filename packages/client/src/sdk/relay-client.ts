@@ -102,7 +102,7 @@ export class RelayClient {
       this.connection.open({
         deliver: (call) => this.runner.deliver(call),
         cancel: (cancel) => this.runner.cancel(cancel),
-        entries: () => this.options.journal.entries(),
+        entries: (withResults) => this.runner.entries(withResults),
         resume: (answer) => this.runner.resume(answer),
         flushed: () => this.runner.flushed(),
         onState: (state) => {

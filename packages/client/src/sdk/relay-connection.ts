@@ -46,6 +46,8 @@ export class RelayConnection implements RelayLink {
   private token: string | undefined;
   private refusedToken: string | undefined;
   private tries = 0;
+  /** Off once a resume has failed: results that the server can't take together, or at all, then fail alone. */
+  private resumesResults = true;
   private ready = false;
   private ended = false;
   private replaced = false;
@@ -121,9 +123,11 @@ export class RelayConnection implements RelayLink {
   }
 
   private async resume(): Promise<void> {
+    const withResults = this.resumesResults;
     try {
       const socket = this.socket.timeout(ACK_TIMEOUT_MS);
-      const answer = (await socket.emitWithAck('client:resume', this.peer.entries())) as Ack<ResumeAnswer>;
+      const entries = this.peer.entries(withResults);
+      const answer = (await socket.emitWithAck('client:resume', entries)) as Ack<ResumeAnswer>;
       if (!answer.ok) throw new PatchbayError(answer.error.code, answer.error.message);
       this.refusedToken = undefined;
       this.tries = 0;
@@ -131,7 +135,10 @@ export class RelayConnection implements RelayLink {
       await this.peer.resume(answer);
       this.peer.onState({ status: 'connected' });
     } catch (error) {
-      this.drop(`The calls could not be resumed: ${messageOf(error)}`);
+      const message = `The calls could not be resumed: ${messageOf(error)}`;
+      if (!withResults && isForGood(error)) return this.refuse(error.code, message);
+      this.resumesResults = false;
+      this.drop(message);
     }
   }
 
@@ -197,4 +204,9 @@ export class RelayConnection implements RelayLink {
       // The server will close when the token ends; the next handshake tells what is wrong.
     }
   }
+}
+
+/** The same list would be refused again. */
+function isForGood(error: unknown): error is PatchbayError {
+  return error instanceof PatchbayError && (error.code === 'TOO_LARGE' || error.code === 'VALIDATION_ERROR');
 }

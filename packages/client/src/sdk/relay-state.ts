@@ -37,8 +37,8 @@ export interface RelayLink {
 export interface RelayPeer {
   deliver: ServerHandlers['tool:call'];
   cancel: ServerHandlers['tool:cancel'];
-  /** The payload of `client:resume`. */
-  entries(): ResumeEntry[];
+  /** The payload of `client:resume`, results included unless they are to be sent alone afterwards. */
+  entries(withResults: boolean): ResumeEntry[];
   resume(answer: ResumeAnswer): Promise<void>;
   /** Resolves when no result is on its way. */
   flushed(): Promise<void>;

@@ -2,6 +2,9 @@ import type { Ack, Approval, FilePut, FilePutAnswer, Json, ToolCallDelivery } fr
 import type { JournalEntry } from '../journal/journal.js';
 import type { WriteLog } from '../workspace/write-log.js';
 
+/** The server takes no longer note. */
+export const MAX_NOTE = 4096;
+
 /** How a call ended. A denial has `result: null` and `approval.decision: 'deny'`. */
 export interface ToolOutcome {
   /** Fits the tool's responseSchema; a failure is a result too, usually with `success: false`. */
@@ -34,7 +37,7 @@ export interface ToolContext {
   putFile(file: FilePut, timeoutMs?: number): Promise<Ack<FilePutAnswer>>;
 }
 
-/** Executes one call. What it throws (other than the signal's reason) is reported as a failed result. */
+/** Executes one call. What it throws (other than the signal's reason) ends the call: see `ReportFailure`. */
 export type RunTool = (call: ToolCallDelivery, context: ToolContext) => Promise<ToolOutcome>;
 
 /**
@@ -47,13 +50,20 @@ export type RecoverTool = (
   interrupted: JournalEntry,
 ) => Promise<ToolOutcome>;
 
-/** A function is enough; without `recover` an interrupted call is reported as failed, never run again. */
-export type ToolHandler = RunTool | { run: RunTool; recover: RecoverTool };
+/**
+ * The result, in the tool's own shape, of a call whose `run` or `recover` threw. Without it the call is denied, with the
+ * error as its note: nothing else fits the responseSchema of every tool.
+ */
+export type ReportFailure = (call: ToolCallDelivery, failed: JournalEntry) => Json;
+
+/** A function is enough; without `recover` an interrupted call is ended as one that threw, never run again. */
+export type ToolHandler = RunTool | { run: RunTool; recover: RecoverTool; reportFailure?: ReportFailure };
 
 /** The tools that a client executes, by catalog name. */
 export type ToolHandlers = { readonly [toolName: string]: ToolHandler };
 
-/** The result of a call whose handler could not say how it ended. */
-export function unhandled(message: string): Json {
-  return { success: false, message, errorCode: 'UnhandledException' };
+/** For a call that the client, not a person, gave up. With a denial, `result` is null: that fits every tool. */
+export function deniedByClient(reason: string): Approval {
+  const note = reason.slice(0, MAX_NOTE).toWellFormed();
+  return { decision: 'deny', by: 'client', at: new Date().toISOString(), note };
 }

@@ -62,8 +62,8 @@ export class WorkspaceClient {
   }
 
   /** FORBIDDEN unless the caller is a member. */
-  get(signal?: AbortSignal): Promise<Workspace> {
-    return this.send({ method: 'GET', path: '', signal });
+  get(): Promise<Workspace> {
+    return this.read('');
   }
 
   async members(): Promise<Member[]> {
