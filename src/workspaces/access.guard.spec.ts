@@ -14,6 +14,8 @@ describe('access rules', () => {
   it('are declared by every route and every relay event', () => {
     const handlers = handlersOf(server.app);
     expect(handlers.length).toBeGreaterThan(10);
+    const events = handlers.filter(({ kind }) => kind === 'event').map(({ name }) => name);
+    expect(events).toEqual(expect.arrayContaining(['RelayGateway.resume', 'RelayGateway.result']));
     expect(handlers.filter(({ rule }) => rule === undefined)).toEqual([]);
   });
 
