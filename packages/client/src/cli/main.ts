@@ -1,3 +1,8 @@
 import { runCli } from './program.js';
 
-process.exitCode = await runCli(process.argv.slice(2), process);
+const exitCode = await runCli(process.argv.slice(2), process);
+// What is left are timers of fetch, which hold an idle process for half a second.
+for (const stream of [process.stdout, process.stderr]) {
+  await new Promise<void>((resolve) => stream.write('', () => resolve()));
+}
+process.exit(exitCode);

@@ -1,18 +1,27 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { printable } from '../approval/printable.js';
 import { CLIENT_VERSION } from '../version.js';
-import { audit, type AuditFlags } from './audit.js';
+import type { AuditFlags } from './audit.js';
 import { EXIT, explain } from './cli-error.js';
-import { connect, type ConnectFlags } from './connect.js';
-import { login, type LoginFlags } from './login.js';
+import type { ConnectFlags } from './connect.js';
+import type { LoginFlags } from './login.js';
 import { withCommonFlags, type CliIo } from './settings.js';
-import { pull, push, type SyncFlags } from './sync.js';
-import { turn, type TurnFlags } from './turn.js';
+import type { SyncFlags } from './sync.js';
+import type { TurnFlags } from './turn.js';
 
 const EXIT_CODES = `
 Exit codes: 0 done, 1 failed, 2 bad usage or input, 3 not logged in or not allowed, 4 server unreachable,
 5 a call of the turn did not succeed, 6 the turn is still open, 7 another process is this client or syncs this folder,
 8 some files were not synced, 130 interrupted.`;
+
+// Each command loads what it needs: Socket.IO alone takes longer to load than an unchanged push takes in all.
+const commands = {
+  audit: () => import('./audit.js'),
+  connect: () => import('./connect.js'),
+  login: () => import('./login.js'),
+  sync: () => import('./sync.js'),
+  turn: () => import('./turn.js'),
+};
 
 /** Runs one command line (without node and script) and returns its exit code; prints what went wrong. */
 export async function runCli(args: readonly string[], io: CliIo): Promise<number> {
@@ -45,7 +54,7 @@ function programOf(io: CliIo, done: (exitCode: number) => void): Command {
     .option('--email <address>', 'whose account (PATCHBAY_EMAIL)')
     .option('--register', 'make the account first')
     .addHelpText('after', '\nThe password is asked for, read from stdin, or taken from PATCHBAY_PASSWORD.')
-    .action(async (flags: LoginFlags) => done(await login(flags, io)));
+    .action(async (flags: LoginFlags) => done(await (await commands.login()).login(flags, io)));
 
   command('connect', "execute the workspace's calls in this folder")
     .option('--root <dir>', 'a folder to connect; repeat for several (default: this one)', collect, [])
@@ -58,23 +67,27 @@ function programOf(io: CliIo, done: (exitCode: number) => void): Command {
       'after',
       '\nWithout a terminal, calls that no rule allows wait until their approval time runs out.',
     )
-    .action(async (flags: ConnectFlags) => done(await connect(flags, io)));
+    .action(async (flags: ConnectFlags) => done(await (await commands.connect()).connect(flags, io)));
 
   syncFlags(command('push', "make this folder's text files the Cloud's"), 'push').action(
-    async (directory: string, flags: SyncFlags) => done(await push(directory, flags, io)),
+    async (directory: string, flags: SyncFlags) =>
+      done(await (await commands.sync()).push(directory, flags, io)),
   );
   syncFlags(command('pull', "bring the Cloud's files into this folder"), 'pull').action(
-    async (directory: string, flags: SyncFlags) => done(await pull(directory, flags, io)),
+    async (directory: string, flags: SyncFlags) =>
+      done(await (await commands.sync()).pull(directory, flags, io)),
   );
 
   command('turn', 'post a turn and print its result envelope')
     .argument('<file>', 'JSON: a turn, a list of calls, or one call; - reads stdin')
     .option('--session <id>', 'default: a new session')
     .option('--wait <ms>', 'wait this long at most (default: until every call has ended)', wholeNumber)
-    .action(async (file: string, flags: TurnFlags) => done(await turn(file, flags, io)));
+    .action(async (file: string, flags: TurnFlags) =>
+      done(await (await commands.turn()).turn(file, flags, io)),
+    );
 
   auditFlags(command('audit', 'print the audit trail, oldest first')).action(async (flags: AuditFlags) =>
-    done(await audit(flags, io)),
+    done(await (await commands.audit()).audit(flags, io)),
   );
   return program;
 }

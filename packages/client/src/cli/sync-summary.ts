@@ -1,5 +1,5 @@
 import { printableLine } from '../approval/printable.js';
-import { type Finding, sizeText, type SyncReport } from '../sync/sync-report.js';
+import { countText, type Finding, sizeText, type SyncReport } from '../sync/sync-report.js';
 
 /** What is shown of a list that nobody has to act on. */
 const SHOWN = 20;
@@ -16,7 +16,7 @@ export function summaryOf(
       ? ['dry run: nothing was changed']
       : [`${verb} ${files(moved.files)} (${sizeText(moved.bytes)}${wire})`]),
     ...(deleted > 0 ? [`deleted ${files(deleted)}`] : []),
-    `${count(unchanged)} unchanged`,
+    `${countText(unchanged)} unchanged`,
   ];
   const shown = verbose ? Infinity : SHOWN;
   return [
@@ -33,21 +33,16 @@ export function summaryOf(
 
 function listOf(title: string, findings: readonly Finding[], shown: number): string[] {
   if (findings.length === 0) return [];
-  const lines = findings
-    .slice(0, shown)
-    .map(({ path, reason }) => `  ${printableLine(`${path}: ${reason}`)}`);
+  const sorted = [...findings].sort((a, b) => (a.path < b.path ? -1 : 1));
+  const lines = sorted.slice(0, shown).map(({ path, reason }) => `  ${printableLine(`${path}: ${reason}`)}`);
   const more = findings.length - lines.length;
   return [
-    `${title} ${count(findings.length)}:`,
+    `${title} ${countText(findings.length)}:`,
     ...lines,
-    ...(more > 0 ? [`  and ${count(more)} more; --verbose lists them`] : []),
+    ...(more > 0 ? [`  and ${countText(more)} more; --verbose lists them`] : []),
   ];
 }
 
 function files(number: number): string {
-  return `${count(number)} ${number === 1 ? 'file' : 'files'}`;
-}
-
-function count(number: number): string {
-  return number.toLocaleString('en');
+  return `${countText(number)} ${number === 1 ? 'file' : 'files'}`;
 }

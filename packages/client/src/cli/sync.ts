@@ -63,10 +63,7 @@ async function sync(
   io: CliIo,
   signal?: AbortSignal,
 ): Promise<SyncReport> {
-  const workspace = workspaceOf(settings);
-  // A push that finds nothing to send would not ask the server anything.
-  await workspace.get(signal);
-  const { files, workspaceId } = workspace;
+  const { files, workspaceId } = workspaceOf(settings);
   const { directory: given, name, force = false, delete: deletes = false, dryRun = false } = flags;
   const roots = await WorkspaceRoots.open(
     [{ directory: given, ...(name !== undefined && { name }) }],

@@ -16,15 +16,6 @@ export function stampOf({ size, mtimeMs, ctimeMs, ino }: Stats): FileStamp {
   return { sizeBytes: size, mtimeMs, ctimeMs, ino };
 }
 
-export function isSameStamp(one: FileStamp, other: FileStamp): boolean {
-  return (
-    one.sizeBytes === other.sizeBytes &&
-    one.mtimeMs === other.mtimeMs &&
-    one.ctimeMs === other.ctimeMs &&
-    one.ino === other.ino
-  );
-}
-
 /** Whether a change from now on must show in the stamp: one in the same tick of the clock would not. */
 export function isSettled({ mtimeMs, ctimeMs }: FileStamp, now: number): boolean {
   return Math.max(mtimeMs, ctimeMs) + SETTLED_MS < now;

@@ -34,10 +34,10 @@ export async function lookLocally(
     if (++looked % FILES_A_TURN === 0) await setImmediate();
     sync.signal?.throwIfAborted();
     const file = scanned.get(docPath);
-    const known = file && sync.state.contentOf(file.path, file.stamp);
+    const known = file && sync.state.contentOf(docPath, file.stamp);
     try {
       const path = file?.path ?? (await finder.find(docPath));
-      const sha256 = path === null ? null : (known ?? read(sync, path));
+      const sha256 = path === null ? null : (known ?? read(sync, docPath, path));
       if (path !== null && sha256 !== null) look.files.set(docPath, { path, sha256 });
     } catch (error) {
       look.undecided.add(docPath);
@@ -48,12 +48,12 @@ export async function lookLocally(
 }
 
 /** The sha256 of a file; null where it has gone. */
-function read({ state, ...sync }: FolderSync, path: string): string | null {
+function read({ state, ...sync }: FolderSync, docPath: string, path: string): string | null {
   try {
     const file = readWhole(join(rootOf(sync).directory, path), MAX_COMPARED_BYTES);
     if (file === null)
       throw new WorkspaceFault('WriteFailed', 'is no regular file here, or a very large one');
-    state.noteContent(path, file.stamp, file.isText ? file.sha256 : null);
+    state.noteContent(docPath, file.stamp, file.isText ? file.sha256 : null);
     return file.sha256;
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;

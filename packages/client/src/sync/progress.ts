@@ -1,4 +1,4 @@
-import { sizeText } from './sync-report.js';
+import { countText, sizeText } from './sync-report.js';
 
 /** Told how far a push or pull is. */
 export interface Progress {
@@ -45,9 +45,8 @@ export class StreamProgress implements Progress {
 
   private show(): void {
     const { what, files, bytes } = this.total;
-    const count = (n: number) => n.toLocaleString('en');
     const share = bytes > 0 ? Math.min(1, this.done.bytes / bytes) : 1;
-    const text = `${what} ${count(this.done.files)} of ${count(files)} files, ${sizeText(this.done.bytes)} of ${sizeText(bytes)}`;
+    const text = `${what} ${countText(this.done.files)} of ${countText(files)} files, ${sizeText(this.done.bytes)} of ${sizeText(bytes)}`;
     if (!this.stream.isTTY) return void this.stream.write(`${text}\n`);
     const filled = Math.round(share * BAR_WIDTH);
     const bar = `${'█'.repeat(filled)}${'░'.repeat(BAR_WIDTH - filled)}`;

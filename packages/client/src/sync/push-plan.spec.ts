@@ -10,9 +10,10 @@ const file = (path: string): ScannedFile => ({
 const plan = (paths: string[], content: Record<string, string | null>, bases: Record<string, string>) => {
   const agreed = new Map(Object.entries(bases).map(([path, sha256]) => [`p/${path}`, sha256]));
   const made = planPush(paths.map(file), {
-    contentOf: (path) => content[path],
+    contentOf: (docPath) => content[docPath.slice(2)],
     baseOf: (docPath) => agreed.get(docPath) ?? null,
     bases: () => agreed.entries(),
+    baseCount: agreed.size,
   });
   return { ...made, candidates: made.candidates.map(({ path }) => path) };
 };

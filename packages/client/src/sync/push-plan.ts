@@ -17,22 +17,30 @@ export interface PushPlan {
   unseen: string[];
 }
 
+/** What a plan asks of the state. */
+export interface PushMemory extends Pick<SyncState, 'contentOf' | 'baseOf' | 'baseCount'> {
+  bases(): Iterable<[docPath: string, sha256: string]>;
+}
+
 /** Sorts the files of a folder by what has to be done about them. Makes no system call. */
-export function planPush(
-  files: readonly ScannedFile[],
-  state: Pick<SyncState, 'contentOf' | 'baseOf' | 'bases'>,
-): PushPlan {
+export function planPush(files: readonly ScannedFile[], state: PushMemory): PushPlan {
   const plan: PushPlan = { unchanged: 0, candidates: [], binary: [], unseen: [] };
-  const seen = new Set<string>();
+  let seen = 0;
   for (const file of files) {
-    seen.add(file.docPath);
-    const content = state.contentOf(file.path, file.stamp);
+    const base = state.baseOf(file.docPath);
+    if (base !== null) seen += 1;
+    const content = state.contentOf(file.docPath, file.stamp);
     if (content === null) plan.binary.push({ path: file.path, reason: IS_BINARY });
-    else if (content !== undefined && content === state.baseOf(file.docPath)) plan.unchanged += 1;
+    else if (content !== undefined && content === base) plan.unchanged += 1;
     else plan.candidates.push(file);
   }
-  for (const [docPath] of state.bases()) if (!seen.has(docPath)) plan.unseen.push(docPath);
+  if (seen < state.baseCount) plan.unseen = unseenOf(files, state);
   return plan;
+}
+
+function unseenOf(files: readonly ScannedFile[], state: PushMemory): string[] {
+  const seen = new Set(files.map(({ docPath }) => docPath));
+  return [...state.bases()].flatMap(([docPath]) => (seen.has(docPath) ? [] : [docPath]));
 }
 
 /** Why a file was not sent: `current` is what the Cloud has, null where it has none. */

@@ -36,7 +36,6 @@ export async function push(sync: FolderSync): Promise<SyncReport> {
   const { state } = sync;
   try {
     const scan = await scanFolder(rootOf(sync), sync);
-    state.retain(new Set(scan.files.map(({ path }) => path)));
     const plan = planPush(scan.files, state);
     report.unchanged = plan.unchanged;
     report.skipped.push(...scan.skipped, ...plan.binary);
@@ -117,7 +116,7 @@ class Push {
     const { path, docPath } = file;
     const read = this.tryRead(path, maxFileBytes);
     if (read === null) return null;
-    state.noteContent(path, read.stamp, read.isText ? read.sha256 : null);
+    state.noteContent(docPath, read.stamp, read.isText ? read.sha256 : null);
     const base = state.baseOf(docPath);
     if (!read.isText) this.report.skipped.push({ path, reason: IS_BINARY });
     else if (read.sha256 === base) this.report.unchanged += 1;

@@ -27,10 +27,10 @@ describe('a scan of a folder', () => {
   it('finds every file with its docPath, folded, under the folder’s name', async () => {
     await put('A.txt', 'sub/Deep/B.txt', 'u\u0308.txt');
     const { files, folders } = await scan();
-    expect(files.map(({ path, docPath }) => [path, docPath])).toEqual([
+    expect(files.map(({ path, docPath }) => [path, docPath]).sort()).toEqual([
       ['A.txt', 'p/a.txt'],
-      ['u\u0308.txt', 'p/\u00fc.txt'],
       ['sub/Deep/B.txt', 'p/sub/deep/b.txt'],
+      ['u\u0308.txt', 'p/\u00fc.txt'],
     ]);
     expect(folders).toEqual(['sub', 'sub/Deep']);
   });
@@ -101,7 +101,7 @@ describe('a scan of a folder', () => {
     execFileSync('mkfifo', [join(directory, 'pipe')]);
     const { skipped, ...found } = await scan();
     expect(paths({ skipped, ...found })).toEqual(['fits', 'target/a']);
-    expect(skipped.map(({ path }) => path)).toEqual(['broken', 'folder-link', 'large', 'pipe']);
+    expect(skipped.map(({ path }) => path).sort()).toEqual(['broken', 'folder-link', 'large', 'pipe']);
   });
 
   it('leaves out files that a write of ours was about to put in place', async () => {
@@ -109,7 +109,7 @@ describe('a scan of a folder', () => {
     await put(ours, `sub/${pulls}`, '.patchbay-mine.tmp');
     const found = await scan();
     expect(paths(found)).toEqual(['.patchbay-mine.tmp']);
-    expect(found.leftovers).toEqual([ours, `sub/${pulls}`]);
+    expect(found.leftovers.sort()).toEqual([ours, `sub/${pulls}`]);
   });
 
   it('takes files that differ by case or Unicode form for a fault, in twin folders too', async () => {
@@ -121,7 +121,7 @@ describe('a scan of a folder', () => {
   });
 
   it('names what the Cloud would refuse, and what is no name at all', async () => {
-    await put('back\\slash', 'tab\tname', `${'long/'.repeat(210)}x`, 'fine');
+    await put('back\\slash', 'tab\tname/plain', `${'long/'.repeat(210)}x`, 'fine');
     execFileSync('sh', ['-c', `touch "$(printf 'bad\\377name')"`], { cwd: directory });
     const { faults, ...found } = await scan();
     expect(paths({ faults, ...found })).toEqual(['fine']);

@@ -39,89 +39,132 @@ const TEMP_FILE = /^\.patchbay-(?:pull-[0-9a-f]{8}-)?[0-9a-f]{16}\.tmp$/;
 const MAX_PATH_CHARS = 1024;
 const MAX_SEGMENT_BYTES = 255;
 
+/** Names that mean the same to everybody: their length in bytes is known, and folding is lowercasing. */
+const PLAIN_NAME = /^[\x20-\x5b\x5d-\x7e]+$/;
+
+/** A folder that is to be looked through. */
+interface Folder {
+  /** Its relative path with a slash at the end; "" for the root. */
+  prefix: string;
+  /** What the docPaths in it begin with. */
+  docPrefix: string;
+  /** Whether the names above are all plain. */
+  isPlain: boolean;
+  rules: IgnoreRules;
+}
+
 /**
  * Looks through a folder for what git would look at: without .git, what .gitignore files leave out, and links. System
  * calls are synchronous, which for ten thousand of them takes a tenth of the time; the event loop has its turn between.
  */
 export async function scanFolder(root: WorkspaceRoot, options: ScanOptions): Promise<FolderScan> {
   const scan: FolderScan = { files: [], folders: [], leftovers: [], skipped: [], faults: [] };
-  const waiting = [{ prefix: '', rules: IgnoreRules.above(root.directory) }];
+  const scanner = new Scanner(root, options, scan);
+  const rules = IgnoreRules.above(root.directory);
+  const waiting: Folder[] = [{ prefix: '', docPrefix: `${foldCase(root.name)}/`, isPlain: true, rules }];
   for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {
-    const { prefix } = folder;
-    const entries = entriesOf(root, prefix, scan);
-    if (entries === null) continue;
-    const rules = entries.some(({ name }) => name === '.gitignore')
-      ? folder.rules.within(prefix, join(root.directory, prefix, '.gitignore'))
-      : folder.rules;
-    const deeper: string[] = [];
-    for (const entry of entries) {
-      const path = prefix + entry.name;
-      if (isGitFolder(entry.name)) continue;
-      if (TEMP_FILE.test(entry.name)) scan.leftovers.push(path);
-      else if (!entry.isDirectory()) look(root, path, rules, options, scan);
-      else if (isWalked(root, path, rules, options)) deeper.push(path);
-    }
-    scan.folders.push(...deeper);
-    for (const path of deeper.reverse()) waiting.push({ prefix: `${path}/`, rules });
+    const deeper = scanner.lookThrough(folder);
+    scan.folders.push(...deeper.map(({ prefix }) => prefix.slice(0, -1)));
+    waiting.push(...deeper);
     await setImmediate();
     options.signal?.throwIfAborted();
   }
   return withoutTwins(scan);
 }
 
-function entriesOf(root: WorkspaceRoot, prefix: string, scan: FolderScan): Dirent[] | null {
-  try {
-    const entries = readdirSync(join(root.directory, prefix), { withFileTypes: true });
-    return entries.sort((a, b) => (a.name < b.name ? -1 : 1));
-  } catch (error) {
-    if (prefix === '') throw error;
-    if (codeOf(error) !== 'ENOENT') scan.faults.push({ path: prefix, reason: 'the folder cannot be read' });
-    return null;
-  }
-}
+class Scanner {
+  constructor(
+    private readonly root: WorkspaceRoot,
+    private readonly options: ScanOptions,
+    private readonly scan: FolderScan,
+  ) {}
 
-function isWalked(root: WorkspaceRoot, path: string, rules: IgnoreRules, { exclude }: ScanOptions): boolean {
-  return !rules.ignores(`${path}/`) && !exclude?.includes(join(root.directory, path));
-}
-
-function look(
-  root: WorkspaceRoot,
-  path: string,
-  rules: IgnoreRules,
-  { maxFileBytes }: ScanOptions,
-  scan: FolderScan,
-): void {
-  if (rules.ignores(path)) return;
-  const skip = (reason: string) => void scan.skipped.push({ path, reason });
-  try {
-    const stats = lstatSync(join(root.directory, path));
-    if (stats.isSymbolicLink()) return skip('is a link, and links are not followed');
-    if (!stats.isFile()) return skip('is no regular file');
-    const docPath = foldCase(`${root.name}/${path}`);
-    const fault = pathFault(docPath);
-    if (fault !== null) return void scan.faults.push({ path, reason: fault });
-    if (stats.size > maxFileBytes) {
-      return skip(`is too large: ${sizeText(stats.size)}; the limit is ${sizeText(maxFileBytes)}`);
+  /** Takes in the files of a folder; gives the folders in it that are to be walked. */
+  lookThrough(folder: Folder): Folder[] {
+    const { prefix, docPrefix } = folder;
+    const entries = this.entriesOf(prefix);
+    const gitignore = entries.find(({ name }) => name === '.gitignore');
+    const rules = gitignore ? folder.rules.within(prefix, this.onDisk(`${prefix}.gitignore`)) : folder.rules;
+    const deeper: Folder[] = [];
+    for (const entry of entries) {
+      const { name } = entry;
+      const isPlainName = PLAIN_NAME.test(name);
+      if (isGit(name, isPlainName)) continue;
+      const path = prefix + name;
+      const docPath = docPrefix + (isPlainName ? name.toLowerCase() : foldCase(name));
+      const isPlain = folder.isPlain && isPlainName;
+      if (TEMP_FILE.test(name)) this.scan.leftovers.push(path);
+      else if (!entry.isDirectory()) this.lookAt(path, docPath, isPlain, rules);
+      else if (this.isWalked(path, rules))
+        deeper.push({ prefix: `${path}/`, docPrefix: `${docPath}/`, isPlain, rules });
     }
-    scan.files.push({ path, docPath, stamp: stampOf(stats) });
-  } catch (error) {
-    if (codeOf(error) !== 'ENOENT') scan.faults.push({ path, reason: 'cannot be looked at' });
-    // Node shows bytes that are no UTF-8 as U+FFFD, and there is no file of that name.
-    else if (path.includes('\uFFFD')) scan.faults.push({ path, reason: 'has a name that is not UTF-8' });
+    return deeper;
+  }
+
+  private entriesOf(prefix: string): Dirent[] {
+    try {
+      return readdirSync(this.onDisk(prefix), { withFileTypes: true });
+    } catch (error) {
+      if (prefix === '') throw error;
+      if (codeOf(error) !== 'ENOENT') this.fault(prefix, 'the folder cannot be read');
+      return [];
+    }
+  }
+
+  private isWalked(path: string, rules: IgnoreRules): boolean {
+    return !rules.ignores(`${path}/`) && !this.options.exclude?.includes(join(this.root.directory, path));
+  }
+
+  private lookAt(path: string, docPath: string, isPlain: boolean, rules: IgnoreRules): void {
+    if (rules.ignores(path)) return;
+    const { maxFileBytes } = this.options;
+    try {
+      const stats = lstatSync(this.onDisk(path));
+      if (stats.isSymbolicLink()) return this.skip(path, 'is a link, and links are not followed');
+      if (!stats.isFile()) return this.skip(path, 'is no regular file');
+      const fault = pathFault(docPath, isPlain);
+      if (fault !== null) return this.fault(path, fault);
+      if (stats.size <= maxFileBytes) this.scan.files.push({ path, docPath, stamp: stampOf(stats) });
+      else this.skip(path, `is too large: ${sizeText(stats.size)}; the limit is ${sizeText(maxFileBytes)}`);
+    } catch (error) {
+      if (codeOf(error) !== 'ENOENT') this.fault(path, 'cannot be looked at');
+      // Node shows bytes that are no UTF-8 as U+FFFD, and there is no file of that name.
+      else if (path.includes('\uFFFD')) this.fault(path, 'has a name that is not UTF-8');
+    }
+  }
+
+  private onDisk(path: string): string {
+    return `${this.root.directory}/${path}`;
+  }
+
+  private skip(path: string, reason: string): void {
+    this.scan.skipped.push({ path, reason });
+  }
+
+  private fault(path: string, reason: string): void {
+    this.scan.faults.push({ path, reason });
   }
 }
 
-/** Why the Cloud would refuse the path. */
-function pathFault(docPath: string): string | null {
-  const fault = docPathFault(docPath);
+/** The full check only for names that begin as such a one may. */
+function isGit(name: string, isPlain: boolean): boolean {
+  return (!isPlain || /^\.?g/i.test(name)) && isGitFolder(name);
+}
+
+/** Why the Cloud would refuse the path; what is plain needs no more than its length checked. */
+function pathFault(docPath: string, isPlain: boolean): string | null {
+  const fault = isPlain ? null : docPathFault(docPath);
   if (fault !== null) return `has a name that the Cloud refuses: the path ${fault}`;
-  if ([...docPath].length > MAX_PATH_CHARS) return `has a path of more than ${MAX_PATH_CHARS} characters`;
-  const isLong = docPath.split('/').some((segment) => Buffer.byteLength(segment) > MAX_SEGMENT_BYTES);
+  if (docPath.length > MAX_PATH_CHARS && [...docPath].length > MAX_PATH_CHARS) {
+    return `has a path of more than ${MAX_PATH_CHARS} characters`;
+  }
+  const isLong = !isPlain && docPath.split('/').some((name) => Buffer.byteLength(name) > MAX_SEGMENT_BYTES);
   return isLong ? `has a name of more than ${MAX_SEGMENT_BYTES} bytes` : null;
 }
 
 /** Two files of one docPath: neither is guessed to be the one that is meant. */
 function withoutTwins(scan: FolderScan): FolderScan {
+  if (new Set(scan.files.map(({ docPath }) => docPath)).size === scan.files.length) return scan;
   const firsts = new Map<string, ScannedFile>();
   const twins = new Map<ScannedFile, ScannedFile>();
   for (const file of scan.files) {
@@ -129,7 +172,6 @@ function withoutTwins(scan: FolderScan): FolderScan {
     if (first === undefined) firsts.set(file.docPath, file);
     else twins.set(first, file).set(file, first);
   }
-  if (twins.size === 0) return scan;
   const faults = [...twins].map(([{ path }, twin]) => ({
     path,
     reason: `differs from ${twin.path} only by case or Unicode form (AmbiguousDocPath); rename one`,
