@@ -13,7 +13,7 @@ function faultsOf(env: Record<string, string>): readonly string[] {
 }
 
 describe('the configuration', () => {
-  it('works from an empty environment', () => {
+  it('works from an empty environment, with the limits of the protocol [TURN-1] [TURN-4] [TURN-10]', () => {
     expect(Config.load({})).toMatchObject({
       port: 3000,
       host: '127.0.0.1',
@@ -23,6 +23,9 @@ describe('the configuration', () => {
       rateLimit: 3000,
       maxBodyBytes: 16_777_216,
       maxFileBytes: 8_388_608,
+      maxCallsPerTurn: 1000,
+      maxOpenTurns: 1000,
+      maxWaitMs: 300_000,
       deliveryMs: 300_000,
       approvalMs: 900_000,
       executionMs: 120_000,

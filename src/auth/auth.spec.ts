@@ -130,7 +130,7 @@ describe('refresh tokens', () => {
     expect(body.refreshToken).not.toBe(user.credentials.refreshToken);
   });
 
-  it('work once: one that was used up, used again, ends the login for both who hold it', async () => {
+  it('work once: one that was used up, used again, ends the login for both who hold it [REQ-7]', async () => {
     const { credentials } = await server.register();
     const second = await refresh(credentials.refreshToken);
     clock.pass(30_000);
@@ -149,7 +149,7 @@ describe('refresh tokens', () => {
     expect((await refresh(third.body.refreshToken)).status).toBe(401);
   });
 
-  it('work once more for thirty seconds, for a client that never had the answer', async () => {
+  it('work once more for thirty seconds, for a client that never had the answer [REQ-7]', async () => {
     const { credentials } = await server.register();
     await refresh(credentials.refreshToken);
     clock.pass(29_000);
@@ -176,7 +176,7 @@ describe('refresh tokens', () => {
     expect((await refresh(second.body.refreshToken)).status).toBe(401);
   });
 
-  it('that are forged from the id of a login do it no harm', async () => {
+  it('that are forged from the id of a login do it no harm [REQ-7]', async () => {
     const { credentials } = await server.register();
     const [id, family = ''] = credentials.refreshToken.split('.');
     const forged = [

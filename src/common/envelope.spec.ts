@@ -75,7 +75,7 @@ describe('an envelope', () => {
     expect(turn.format).toBe('a');
   });
 
-  it('names every fault by its path', () => {
+  it('names every fault by its path [REQ-1]', () => {
     const faults = faultsOf(TurnDto, {
       turnId: '',
       toolCalls: [{ name: 'ls' }, { name: 7 }, {}, { name: 'far too long a name' }, 'x'],
@@ -93,7 +93,7 @@ describe('an envelope', () => {
     });
   });
 
-  it('treats null as absent, for what is optional and for what is required', () => {
+  it('treats null as absent, for what is optional and for what is required [REQ-5]', () => {
     expect(parseEnvelope(TurnDto, { turnId: null, toolCalls: [], timeouts: null }).turnId).toBeUndefined();
     expect({ ...faultsOf(TurnDto, { toolCalls: null }) }).toEqual({ toolCalls: 'is required' });
   });
@@ -113,13 +113,16 @@ describe('an envelope', () => {
     });
   });
 
-  it.each(['__proto__', 'constructor', 'toString', 'extra'])('refuses the unknown property %s', (key) => {
-    const value = JSON.parse(`{"toolCalls":[],"${key}":{"polluted":true}}`) as unknown;
-    expect(Object.entries(faultsOf(TurnDto, value))).toEqual([[key, 'is not a known property']]);
-    expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
-  });
+  it.each(['__proto__', 'constructor', 'toString', 'extra'])(
+    'refuses the unknown property %s [REQ-5]',
+    (key) => {
+      const value = JSON.parse(`{"toolCalls":[],"${key}":{"polluted":true}}`) as unknown;
+      expect(Object.entries(faultsOf(TurnDto, value))).toEqual([[key, 'is not a known property']]);
+      expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
+    },
+  );
 
-  it('passes an opaque value on untouched, by reference', () => {
+  it('passes an opaque value on untouched, by reference [REQ-5]', () => {
     const args = JSON.parse('{"__proto__":{"a":1},"constructor":null,"deep":[{"x":null}]}') as object;
     const turn = parseEnvelope(TurnDto, {
       toolCalls: [
@@ -131,7 +134,7 @@ describe('an envelope', () => {
     expect(turn.toolCalls[1]?.arguments).toBeNull();
   });
 
-  it('stops at twenty faults and cuts long names', () => {
+  it('stops at twenty faults and cuts long names [REQ-1]', () => {
     const value = Object.fromEntries(
       Array.from({ length: 50 }, (_, index) => [`${'k'.repeat(100)}${index}`, 1]),
     );

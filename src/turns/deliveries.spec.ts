@@ -94,7 +94,7 @@ describe('a delivery', () => {
     clients.markReady(client, []);
   };
 
-  it('follows the commit of a claim, and its acknowledgement is submitted', async () => {
+  it('follows the commit of a claim, and its acknowledgement is submitted [RELAY-5]', async () => {
     connect();
     commit(claim);
     await settled();

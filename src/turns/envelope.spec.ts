@@ -8,7 +8,7 @@ const ended = aCall({ callId: 'e', toolCallId: 'ended', status: 'succeeded', exe
 const NO_RESULTS = new Map<string, never>();
 
 describe('the turn result envelope', () => {
-  it('keeps the order of the turn on both sides', () => {
+  it('keeps the order of the turn on both sides [TURN-5]', () => {
     const calls = ['a', 'b', 'c', 'd'].map((id, at) =>
       aCall({
         callId: id,

@@ -41,7 +41,7 @@ const until = async (holds: () => boolean): Promise<void> => {
 };
 
 describe('the server-located calls of a turn', () => {
-  it('run one after another, in the order of the turn', async () => {
+  it('run one after another, in the order of the turn [FILE-6]', async () => {
     const running: string[] = [];
     let most = 0;
     const { ended, serverCalls } = scene(async (name) => {
@@ -74,7 +74,7 @@ describe('the server-located calls of a turn', () => {
     expect(ended).toEqual(['1 failed NOT_FOUND', '2 failed INTERNAL_ERROR']);
   });
 
-  it('that an earlier process began are ended, not run again', async () => {
+  it('that an earlier process began are ended, not run again [FILE-6]', async () => {
     const { ended, serverCalls } = scene(() => Promise.reject(new Error('must not run')), 0);
     await serverCalls.endInterrupted(turn);
     expect(ended).toEqual(['1 failed INTERNAL_ERROR', '2 failed INTERNAL_ERROR']);

@@ -185,7 +185,7 @@ describe('whatever happens to a turn', () => {
     });
   });
 
-  it('every relayed call ends, by its clocks if by nothing else', () => {
+  it('every relayed call ends, by its clocks if by nothing else [TURN-9]', () => {
     always(({ step: { turn }, now }) => {
       const { calls } = advance(turn, { type: 'tick' }, now + 30_000).turn;
       expect(calls.filter(({ status, location }) => location === 'client' && !isFinal(status))).toEqual([]);

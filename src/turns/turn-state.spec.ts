@@ -350,7 +350,7 @@ describe('the clocks of a call', () => {
     expect(timedOut(turn, NOON + 10_000)).toBe('DELIVERY_TIMEOUT');
   });
 
-  it('do not begin anew with a redelivery', () => {
+  it('do not begin anew with a redelivery [TURN-9]', () => {
     const { turn } = live(
       accepted,
       [NOON + 1, claim()],

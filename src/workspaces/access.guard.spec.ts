@@ -54,13 +54,13 @@ describe('a token', () => {
     server.request('POST', '/workspaces', { name: 'w' }, headers);
 
   it.each(['Bearer', 'bearer', 'BEARER'])(
-    'is taken from the Authorization header under the scheme %s',
+    'is taken from the Authorization header under the scheme %s [REQ-3]',
     async (scheme) => {
       expect((await list({ authorization: `${scheme} ${ada.token}` })).status).toBe(200);
     },
   );
 
-  it('is else taken from the cookie access_token, among others', async () => {
+  it('is else taken from the cookie access_token, among others [REQ-3]', async () => {
     expect((await list({ cookie: `a=b; access_token=${ada.token}; c=d` })).status).toBe(200);
   });
 
@@ -76,7 +76,7 @@ describe('a token', () => {
     expect({ status, body }).toEqual({ status: 401, body: NO_TOKEN });
   });
 
-  it('that is wrong in the header is not made good by a cookie', async () => {
+  it('that is wrong in the header is not made good by a cookie [REQ-3]', async () => {
     const headers = { authorization: 'Bearer nonsense', cookie: `access_token=${ada.token}` };
     expect((await list(headers)).status).toBe(401);
   });
@@ -86,7 +86,7 @@ describe('a token', () => {
     expect((await list(headers)).status).toBe(200);
   });
 
-  it('in a cookie does not write for a page of another site', async () => {
+  it('in a cookie does not write for a page of another site [REQ-3]', async () => {
     const cookie = `access_token=${ada.token}`;
     const foreign = { cookie, origin: 'https://evil.example.com' };
     expect(await create(foreign)).toMatchObject({ status: 403, body: { code: 'FORBIDDEN' } });
@@ -106,7 +106,7 @@ describe('a token', () => {
     expect((await create(headers)).status).toBe(201);
   });
 
-  it('is asked for before the content type, the size and the form of the body are looked at', async () => {
+  it('is asked for before the content type, the size and the form of the body are looked at [REQ-2]', async () => {
     const answers = [
       await server.request('POST', '/workspaces', '{', {}),
       await server.request('POST', '/workspaces', '{}', { 'content-type': 'not a type at all' }),

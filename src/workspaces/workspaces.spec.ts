@@ -61,7 +61,7 @@ describe('access to a workspace', () => {
   });
   afterAll(() => server.close());
 
-  it('is refused to a stranger whether the workspace exists or not', async () => {
+  it('is refused to a stranger whether the workspace exists or not [REQ-4]', async () => {
     const refusal = { error: 'Access forbidden: User is not a member of this workspace', code: 'FORBIDDEN' };
     expect(await ben.get(`/workspaces/${id}`)).toMatchObject({ status: 403, body: refusal });
     expect(await ben.get(`/workspaces/${newId()}`)).toMatchObject({ status: 403, body: refusal });
@@ -75,7 +75,7 @@ describe('access to a workspace', () => {
     expect((await ada.get<Workspace>(`/workspaces/${id.toUpperCase()}`)).body.id).toBe(id);
   });
 
-  it('asks for the token before it looks at the id', async () => {
+  it('asks for the token before it looks at the id [REQ-2]', async () => {
     const { status, body } = await server.request('GET', '/workspaces/engine');
     expect({ status, body }).toEqual({
       status: 401,

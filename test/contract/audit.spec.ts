@@ -47,7 +47,7 @@ describeContract('the audit trail', (opened) => {
     }
   });
 
-  it('has no gaps in a workspace, however many writes come at once', async () => {
+  it('has no gaps in a workspace, however many writes come at once [AUDIT-1]', async () => {
     const { stores } = opened();
     const workspaceId = await givenWorkspace(stores);
     await Promise.all(

@@ -40,7 +40,7 @@ describeContract('writing turns', (opened) => {
       expect(names).toEqual(['Tool.CreateFile.Accepted', 'Tool.Unknown.Rejected']);
     });
 
-    it('leaves nothing behind where a part of it cannot be stored', async () => {
+    it('leaves nothing behind where a part of it cannot be stored [AUDIT-1]', async () => {
       const { stores } = opened();
       const workspaceId = await givenWorkspace(stores);
       const turn = aTurn(workspaceId, { idempotencyKey: 'key' });
@@ -120,7 +120,7 @@ describeContract('writing turns', (opened) => {
       expect(await insertTurn(stores, both)).toEqual({ outcome: 'exists', byTurnId: named, byKey: keyed });
     });
 
-    it('that have expired are taken over from the turn that had them', async () => {
+    it('that have expired are taken over from the turn that had them [TURN-3]', async () => {
       const { stores } = opened();
       const workspaceId = await givenWorkspace(stores);
       const old = aTurn(workspaceId, { idempotencyKey: 'key', acceptedAt: NOON });

@@ -58,7 +58,7 @@ describe('the audit trail', () => {
     return { sessions: [first.sessionId, second.sessionId], turns: [first.turnId, second.turnId] };
   }
 
-  it('says of a delivery and of a result what the contract lists, and who it was', async () => {
+  it('says of a delivery and of a result what the contract lists, and who it was [AUDIT-2]', async () => {
     const client = await scene.client({ clientId: 'editor-7' });
     await scene.post([
       {
@@ -107,7 +107,7 @@ describe('the audit trail', () => {
     });
   });
 
-  it('is asked by session, conversation, turn, call, tool, event, success, code and path, alone and together', async () => {
+  it('is asked by session, conversation, turn, call, tool, event, success, code and path, alone and together [AUDIT-4]', async () => {
     const { sessions, turns } = await history();
     const everything = await trail();
     const select = (holds: (event: AuditEvent) => boolean): AuditEvent[] => everything.filter(holds);
@@ -143,7 +143,7 @@ describe('the audit trail', () => {
     }
   });
 
-  it('is asked by time, both ends included, in any zone', async () => {
+  it('is asked by time, both ends included, in any zone [AUDIT-4]', async () => {
     await history();
     const everything = await trail();
     const times = everything.map(({ at }) => at);
@@ -158,7 +158,7 @@ describe('the audit trail', () => {
     expect(await trail(`&from=${to}&to=2020-01-01`)).toEqual([]);
   });
 
-  it('comes page by page, and tells where it ends', async () => {
+  it('comes page by page, and tells where it ends [AUDIT-4]', async () => {
     await history();
     const everything = await trail();
     const collected: AuditEvent[] = [];
@@ -214,7 +214,7 @@ describe('the audit trail', () => {
     expect((await server.request('GET', `/workspaces/${scene.workspaceId}/audit`)).status).toBe(401);
   });
 
-  it('holds no contents, and neither does the log; the log has each event once', async () => {
+  it('holds no contents, and neither does the log; the log has each event once [AUDIT-3]', async () => {
     lines.length = 0;
     await history();
     const client = scene.clients[0]!;

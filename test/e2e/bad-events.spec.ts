@@ -44,7 +44,7 @@ describe('an event that is wrong', () => {
   ];
 
   it.each(['tool:status', 'tool:result', 'files:put'])(
-    'as %s is refused whatever it holds, and the connection lives on',
+    'as %s is refused whatever it holds, and the connection lives on [RELAY-12]',
     async (event) => {
       for (const payload of GARBAGE) {
         expect(await client.send(event, payload)).toMatchObject(refused('VALIDATION_ERROR'));
@@ -95,7 +95,7 @@ describe('an event that is wrong', () => {
     );
   });
 
-  it('that is too large is refused, text and bytes alike, and the connection lives on', async () => {
+  it('that is too large is refused, text and bytes alike, and the connection lives on [RELAY-12]', async () => {
     for (const payload of ['x'.repeat(LIMIT), 'ä'.repeat(LIMIT / 2), { content: Buffer.alloc(LIMIT) }]) {
       expect(await client.send('tool:result', payload)).toMatchObject(refused('TOO_LARGE'));
     }
@@ -118,7 +118,7 @@ describe('an event that is wrong', () => {
     expect(await other.send('hello')).toMatchObject(refused('NOT_FOUND'));
   });
 
-  it('is one of a flood, and that ends the connection', async () => {
+  it('is one of a flood, and that ends the connection [RELAY-12]', async () => {
     const other = await scene.client({ clientId: 'other' });
     const socket = client.socket as unknown as { emit: (event: string) => void };
     for (let count = 0; count < 10_000; count++) socket.emit('hello');

@@ -16,7 +16,7 @@ describe('a cancel', () => {
 
   const cancelled = { status: 'cancelled', result: null, error: { code: 'CANCELLED' }, executionMs: null };
 
-  it('ends a call that nobody has taken, and the others go on', async () => {
+  it('ends a call that nobody has taken, and the others go on [TURN-7]', async () => {
     const { turnId } = (await scene.post([createCall('a'), createCall('b')])).body.result;
     const { status, body } = await scene.cancel(turnId, 'a');
     expect(status).toBe(200);
@@ -33,7 +33,7 @@ describe('a cancel', () => {
     expect(client.calls).toHaveLength(1);
   });
 
-  it('ends the whole turn', async () => {
+  it('ends the whole turn [TURN-7]', async () => {
     const { turnId } = (await scene.post([createCall('a'), createCall('b')])).body.result;
     expect(await scene.cancel(turnId)).toMatchObject({
       status: 200,
@@ -47,7 +47,7 @@ describe('a cancel', () => {
   });
 
   it.each(['acknowledged', 'awaiting_approval', 'running'] as const)(
-    'of a call that is %s tells its client to stop, and what it still reports is late',
+    'of a call that is %s tells its client to stop, and what it still reports is late [TURN-7] [RELAY-8]',
     async (status) => {
       const client = await scene.client();
       const { turnId } = (await scene.post([createCall('a')])).body.result;
@@ -86,7 +86,7 @@ describe('a cancel', () => {
     expect((await client.delivery(2)).toolCallId).toBe('b');
   });
 
-  it('leaves what has ended as it is, and answers with it', async () => {
+  it('leaves what has ended as it is, and answers with it [TURN-7]', async () => {
     const client = await scene.client();
     const { turnId } = (await scene.post([createCall('a')])).body.result;
     await client.report(await client.delivery());

@@ -72,7 +72,7 @@ describe('The context of a session', () => {
   }
   const write = (name: string): [string, object] => ['write', { path: name, content: { text: TEXT } }];
 
-  it('[CONTEXT-1] has the guidance of every tool, the Cloud files, the Active Files and the files of the session', async () => {
+  it('has the guidance of every tool, the Cloud files, the Active Files and the files of the session [CONTEXT-1]', async () => {
     await turn(write('/Repo/src/A.ts'), write('/Repo/node_modules/x/y.js'), [
       'read',
       { path: '/repo/src/a.ts' },
@@ -117,7 +117,7 @@ describe('The context of a session', () => {
     expect(asJson.headers.get('content-type')).toBe('application/json; charset=utf-8');
   });
 
-  it('[CONTEXT-2] is the same to the byte until something changes, and then keeps what stands before the change', async () => {
+  it('is the same to the byte until something changes, and then keeps what stands before the change [CONTEXT-2]', async () => {
     await turn(write('/a.ts'), write('/b.ts'));
     const [first, second] = [await markdown(), await markdown()];
     expect(second).toBe(first);
@@ -133,7 +133,7 @@ describe('The context of a session', () => {
     expect((await markdown()).endsWith('- `/a.ts`\n- `/b.ts`\n- `/c.ts`\n\n')).toBe(true);
   });
 
-  it('[CONTEXT-2] has an ETag, and is not sent again to whoever has it', async () => {
+  it('has an ETag, and is not sent again to whoever has it [CONTEXT-2]', async () => {
     const { headers, body } = await there.user.get<string>(path());
     expect(headers.get('etag')).toBe(`"${sha256(body)}"`);
     const at = `/sessions/${session}/context`;
@@ -206,7 +206,7 @@ describe('The context of a session', () => {
     });
   });
 
-  it('[CONTEXT-3] shows the beginning of a large folder and says that there is more', async () => {
+  it('shows the beginning of a large folder and says that there is more [CONTEXT-3]', async () => {
     const names = Array.from({ length: 130 }, (_, n) => `/big/${String(n).padStart(3, '0')}.ts`);
     for (const name of names) await there.write(name);
     await there.write('/small/a.ts');
@@ -219,7 +219,7 @@ describe('The context of a session', () => {
     expect(text).toContain('This tree is cut to 103 entries.');
   });
 
-  it('[CONTEXT-3] has at most the bytes that are asked for, in either format, and says what is cut', async () => {
+  it('has at most the bytes that are asked for, in either format, and says what is cut [CONTEXT-3]', async () => {
     for (const format of ['markdown', 'json']) {
       const { body } = await there.raw('GET', `/sessions/${session}/context?format=${format}&maxBytes=8192`);
       expect(body.length).toBeLessThanOrEqual(8192);

@@ -12,7 +12,7 @@ describe('a deadline', () => {
 
   const timedOut = (code: string) => ({ status: 'timed_out', result: null, error: { code } });
 
-  it('ends a call that no client takes', async () => {
+  it('ends a call that no client takes [TURN-9]', async () => {
     const { body } = await scene.post([createCall('a')], { waitMs: 10_000 });
     expect(body.result).toMatchObject({ kind: 'final', status: 'completed' });
     expect(body.result.toolResults).toMatchObject([timedOut('DELIVERY_TIMEOUT')]);
@@ -23,7 +23,7 @@ describe('a deadline', () => {
     });
   });
 
-  it('ends a call that its client does not acknowledge', async () => {
+  it('ends a call that its client does not acknowledge [TURN-9]', async () => {
     const client = await scene.client();
     client.answer = null;
     const { body } = await scene.post([createCall('a')], { waitMs: 10_000 });
@@ -31,7 +31,7 @@ describe('a deadline', () => {
     expect(client.cancels).toEqual([{ callId: client.calls[0]!.callId, reason: 'timed_out' }]);
   });
 
-  it('ends a call that nobody approves, as if they had been asked or not', async () => {
+  it('ends a call that nobody approves, as if they had been asked or not [TURN-9]', async () => {
     const client = await scene.client();
     const waiting = scene.post([createCall('a'), createCall('b')], { waitMs: 10_000 });
     await client.status(await client.delivery(), 'awaiting_approval');
@@ -48,7 +48,7 @@ describe('a deadline', () => {
     });
   });
 
-  it('ends a call that runs too long', async () => {
+  it('ends a call that runs too long [TURN-9]', async () => {
     const client = await scene.client();
     const waiting = scene.post([createCall('a')], { waitMs: 10_000 });
     await client.status(await client.delivery(), 'running');

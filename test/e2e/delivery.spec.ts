@@ -22,7 +22,7 @@ describe('a pending call', () => {
   const numbered = (count: number): string[] => Array.from({ length: count }, (_, at) => `c${at}`);
   const settle = (client: FakeClient) => client.send('tool:status', {});
 
-  it('goes out first in, first out, at most as many at once as the client takes', async () => {
+  it('goes out first in, first out, at most as many at once as the client takes [RELAY-6]', async () => {
     const client = await scene.client({ maxInFlight: 3 });
     const { turnId } = (await scene.post(numbered(5).map((id) => createCall(id)))).body.result;
     await scene.post([createCall('later')]);
@@ -43,7 +43,7 @@ describe('a pending call', () => {
     for (const call of client.calls.slice(3)) await client.report(call);
   });
 
-  it('goes out eight at once where the client does not say', async () => {
+  it('goes out eight at once where the client does not say [RELAY-6]', async () => {
     const client = await scene.client();
     const { turnId } = (await scene.post(numbered(10).map((id) => createCall(id)))).body.result;
     await client.delivery(8);
@@ -59,7 +59,7 @@ describe('a pending call', () => {
     expect((await Promise.all(posted)).map(({ status }) => status)).toEqual(posted.map(() => 200));
   });
 
-  it('goes to a client that has its tool', async () => {
+  it('goes to a client that has its tool [RELAY-6]', async () => {
     const without = await scene.client({ clientId: 'viewer', tools: ['something_else'] });
     await scene.post([createCall('a')]);
     await settle(without);
@@ -68,7 +68,7 @@ describe('a pending call', () => {
     expect(without.calls).toEqual([]);
   });
 
-  it('goes to the client that its session used last, else to the most recently active one', async () => {
+  it('goes to the client that its session used last, else to the most recently active one [RELAY-6]', async () => {
     const [a, b] = [await scene.client({ clientId: 'a' }), await scene.client({ clientId: 'b' })];
     await new Promise((resolve) => setTimeout(resolve, 5));
     await settle(a);
@@ -103,7 +103,7 @@ describe('a pending call', () => {
     await scene.cancel(turnId);
   });
 
-  it('of a bound session goes to that client alone, and waits for it', async () => {
+  it('of a bound session goes to that client alone, and waits for it [RELAY-6] [RELAY-7]', async () => {
     const other = await scene.client({ clientId: 'other' });
     await scene.newSession('bound');
     await scene.post([createCall('a')]);
@@ -120,7 +120,7 @@ describe('a pending call', () => {
     await back.report(again);
   });
 
-  it('that its client left unacknowledged goes to another one after the grace', async () => {
+  it('that its client left unacknowledged goes to another one after the grace [RELAY-7]', async () => {
     const a = await scene.client({ clientId: 'a' });
     a.answer = null;
     await scene.post([createCall('a')]);
@@ -151,7 +151,7 @@ describe('a pending call', () => {
     await back.report(call);
   });
 
-  it('frees its place when its client refuses it', async () => {
+  it('frees its place when its client refuses it [RELAY-5]', async () => {
     const client = await scene.client({ maxInFlight: 1 });
     client.answer = { ok: false, error: { code: 'UNAVAILABLE', message: 'The journal is full.' } };
     const { turnId } = (await scene.post([createCall('a')])).body.result;
@@ -166,7 +166,7 @@ describe('a pending call', () => {
     await scene.cancel(turnId);
   });
 
-  it('never goes to another user or into another workspace, whatever their clients are called', async () => {
+  it('never goes to another user or into another workspace, whatever their clients are called [RELAY-6]', async () => {
     const other = await server.register();
     await user.addMember(scene.workspaceId, other);
     const elsewhere = await RelayScene.on(server, user);
@@ -202,7 +202,7 @@ describe('a pending call', () => {
 });
 
 describe('a client that takes its time', () => {
-  it('loses its connection where it does not resume or acknowledge in 10 s, and is asked again 5 s after a refusal', async () => {
+  it('loses its connection where it does not resume or acknowledge in 10 s, and is asked again 5 s after a refusal [RELAY-3] [RELAY-5]', async () => {
     const scene = await RelayScene.start({ graceMs: 0 });
     const deaf = await RelayScene.on(scene.server, scene.user);
     const unwilling = await RelayScene.on(scene.server, scene.user);

@@ -32,7 +32,7 @@ describe('a handshake', () => {
   const tokenFor = (who: TestUser, seconds: number): string =>
     new JwtService({ secret: jwtSecret }).sign({ sub: who.id, email: who.email }, { expiresIn: seconds });
 
-  it('without a token is refused', async () => {
+  it('without a token is refused [RELAY-1]', async () => {
     for (const token of ['', null, undefined, 7, {}]) {
       expect(await refusal({ auth: { token } })).toEqual({
         code: 'INVALID_TOKEN',
@@ -75,7 +75,7 @@ describe('a handshake', () => {
     ['a tool that has no name', { tools: [''] }, 'tools'],
     ['a window over the limit', { maxInFlight: 9 }, 'maxInFlight'],
     ['a window of nothing', { maxInFlight: 0 }, 'maxInFlight'],
-  ])('with %s is refused', async (_, auth, message) => {
+  ])('with %s is refused [RELAY-1]', async (_, auth, message) => {
     expect(await refusal({ auth })).toEqual({
       code: 'VALIDATION_ERROR',
       message: expect.stringContaining(message) as string,
@@ -91,7 +91,7 @@ describe('a handshake', () => {
     await client.report(await client.delivery());
   });
 
-  it('of a page of another site is refused before anything is said', async () => {
+  it('of a page of another site is refused before anything is said [RELAY-1]', async () => {
     for (const origin of ['https://evil.example.com', 'null', `${server.url}.evil.example.com`]) {
       expect(await refusal({ headers: { origin } })).toBeUndefined();
       await expect(FakeClient.connect(scene.clientOptions({ headers: { origin } }))).rejects.toThrow();
@@ -119,7 +119,7 @@ describe('a handshake', () => {
     expect(response.status).toBe(400);
   });
 
-  it('with a clientId that is connected replaces the first connection, which learns it', async () => {
+  it('with a clientId that is connected replaces the first connection, which learns it [RELAY-2]', async () => {
     const first = await scene.client();
     await scene.post([createCall('a')]);
     await first.delivery();
@@ -140,7 +140,7 @@ describe('a handshake', () => {
     return body.events.at(-1)?.turnId ?? null;
   };
 
-  it('with another user’s clientId leaves theirs alone', async () => {
+  it('with another user’s clientId leaves theirs alone [RELAY-2]', async () => {
     const other = await server.register();
     await user.addMember(scene.workspaceId, other);
     const [mine, theirs] = [await scene.client(), await scene.client({ token: other.token })];
@@ -151,7 +151,7 @@ describe('a handshake', () => {
     expect(theirs.calls).toEqual([]);
   });
 
-  it('does not outlive the membership', async () => {
+  it('does not outlive the membership [RELAY-11]', async () => {
     const member = await server.register();
     await user.addMember(scene.workspaceId, member);
     const client = await scene.client({ token: member.token });
@@ -163,13 +163,20 @@ describe('a handshake', () => {
     expect(own.connected).toBe(true);
   });
 
-  it('does not outlive its token, of which the client is warned', async () => {
+  it('does not outlive its token, of which the client is warned [RELAY-11]', async () => {
     const client = await scene.client({ token: tokenFor(user, 3) });
     await waitFor(() => client.notices.includes('auth:expiring'), 'the warning');
     await client.closed(5_000);
   });
 
-  it('is renewed with another token of the same user, and of nobody else', async () => {
+  it('is warned a minute before its token ends [RELAY-11]', async () => {
+    const client = await scene.client({ token: tokenFor(user, 62) });
+    expect(client.notices).toEqual([]);
+    await waitFor(() => client.notices.includes('auth:expiring'), 'the warning');
+    expect(client.connected).toBe(true);
+  });
+
+  it('is renewed with another token of the same user, and of nobody else [RELAY-11]', async () => {
     const other = await server.register();
     const client = await scene.client({ token: tokenFor(user, 3) });
     expect(await client.send('auth:refresh', other.token)).toMatchObject({
@@ -196,7 +203,7 @@ describe('a handshake', () => {
 });
 
 describe('a server that stops', () => {
-  it('tells its clients, and lets go who waits for a turn', async () => {
+  it('tells its clients, and lets go who waits for a turn [RELAY-13]', async () => {
     const scene = await RelayScene.start();
     const client = await scene.client();
     const waiting = scene.post([createCall('a')], { waitMs: 60_000 });

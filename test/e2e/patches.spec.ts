@@ -143,7 +143,7 @@ describe('workspace_write_patch', () => {
 
   const base = (): string => `/workspaces/${scene.workspaceId}`;
 
-  it('goes from the call to the new Cloud truth, ids and keys all the way', async () => {
+  it('goes from the call to the new Cloud truth, ids and keys all the way [PATCH-3]', async () => {
     await write('/Repo/src/A.txt', TEXT);
     const posted = scene.post([patchCall()], { waitMs: 5_000 });
     const call = await client.delivery();
@@ -197,7 +197,7 @@ describe('workspace_write_patch', () => {
     ]);
   });
 
-  it('reports every fault of a batch at once, with nothing stored or sent', async () => {
+  it('reports every fault of a batch at once, with nothing stored or sent [PATCH-1]', async () => {
     const changes = [replaceTwo({ startLine: 3 }), { operation: 'erase' }, replaceTwo({ newLines: [] })];
     const { body } = await scene.post([patchCall([{ sha: 'beef', changes }, { docPath: 'Repo/B.txt' }])]);
     const error = body.result.toolResults[0]!.error!;
@@ -216,7 +216,7 @@ describe('workspace_write_patch', () => {
     expect(client.calls).toEqual([]);
   });
 
-  it('fails at once where the Cloud file has moved on, and says with which sha256 it would fit', async () => {
+  it('fails at once where the Cloud file has moved on, and says with which sha256 it would fit [PATCH-2]', async () => {
     await write('/repo/src/a.txt', TEXT + 'four\n');
     const { body } = await scene.post([patchCall()]);
     expect(body.result.toolResults).toMatchObject([
@@ -231,7 +231,7 @@ describe('workspace_write_patch', () => {
     expect(JSON.stringify(body)).toContain('All expected lines still stand');
   });
 
-  it('fails at once where the lines are not what the file holds, with the lines that are there', async () => {
+  it('fails at once where the lines are not what the file holds, with the lines that are there [PATCH-2]', async () => {
     await write('/repo/src/a.txt', TEXT);
     const changes = [replaceTwo({ expectedOriginalLines: ['three'] })];
     const { body } = await scene.post([patchCall([{ changes }])]);
@@ -245,7 +245,7 @@ describe('workspace_write_patch', () => {
     ]);
   });
 
-  it('refuses a result that is not about the batch', async () => {
+  it('refuses a result that is not about the batch [PATCH-4]', async () => {
     await scene.post([patchCall()]);
     const call = await client.delivery();
     const result = appliedResult(call.batch!, { [DOC]: TEXT }, []);
@@ -256,7 +256,7 @@ describe('workspace_write_patch', () => {
     });
   });
 
-  it('warns and records where the reported file is not what the patch gives', async () => {
+  it('warns and records where the reported file is not what the patch gives [PATCH-5]', async () => {
     await write('/repo/src/a.txt', TEXT);
     const posted = scene.post([patchCall()], { waitMs: 5_000 });
     const call = await client.delivery();
@@ -269,7 +269,50 @@ describe('workspace_write_patch', () => {
     expect(trail).toMatchObject([{ fields: { docPath: DOC, against: 'own_application' } }]);
   });
 
-  it('keeps an upload whose base has moved on, beside the head', async () => {
+  it('warns and records where the reported file is not what was uploaded [PATCH-5]', async () => {
+    const posted = scene.post([patchCall()], { waitMs: 5_000 });
+    const call = await client.delivery();
+    const uploaded = await put(call, 0, 'something else\n', { baseSha256: null });
+    if (!uploaded.ok) throw new Error(uploaded.error.message);
+    const result = appliedResult(call.batch!, { [DOC]: TEXT }, [uploaded.versionId]);
+    expect(await client.report(call, { result })).toEqual({ ok: true });
+    const { body } = await posted;
+    expect(body.result.toolResults).toMatchObject([{ status: 'succeeded' }]);
+    expect(body.warnings).toMatchObject([{ errorCode: 'DIVERGED' }]);
+    const trail = await readTrail(scene.user, scene.workspaceId, '&event=Tool.WritePatch.Diverged');
+    expect(trail).toMatchObject([{ fields: { docPath: DOC, against: 'upload' } }]);
+  });
+
+  it('keeps what a person made of it, under the ids of what was proposed [PATCH-6]', async () => {
+    await write('/repo/src/a.txt', TEXT);
+    await scene.post([patchCall()]);
+    const call = await client.delivery();
+    const edited = (changes: unknown[]) => patchCall([{ changes }]).arguments;
+    const report = (changes: unknown[], result: unknown) => {
+      const approval = { decision: 'edit', by: 'ada', at: '2025-06-01T12:00:00Z' };
+      return client.report(call, { result, approval: { ...approval, editedArguments: edited(changes) } });
+    };
+    const result = appliedResult(call.batch!, { [DOC]: TEXT }, []);
+    result.files[0]!.newSha256 = sha256('one\n2\nthree\n');
+    const another = { operation: 'insert', afterLine: 3, newLines: ['four'] };
+    const refused = { ok: false, error: { code: 'VALIDATION_ERROR' } };
+    expect(await report([replaceTwo(), another], result)).toMatchObject(refused);
+    expect(await report([replaceTwo({ newLines: ['2'] })], result)).toEqual({ ok: true });
+
+    const { batchId, files } = call.batch!;
+    const { body } = await scene.user.get(`${base()}/patches/${batchId}`);
+    const [{ filePatchId, changes } = { filePatchId: '', changes: [] }] = files;
+    expect(body).toMatchObject({
+      files: [{ changes: [{ newLines: ['TWO'] }] }],
+      effective: {
+        batchId,
+        files: [{ filePatchId, changes: [{ changeId: changes[0]!.changeId, newLines: ['2'] }] }],
+      },
+    });
+    expect(await readTrail(scene.user, scene.workspaceId, '&event=Tool.WritePatch.Diverged')).toEqual([]);
+  });
+
+  it('keeps an upload whose base has moved on, beside the head [FILE-5]', async () => {
     await write('/repo/src/a.txt', TEXT);
     await scene.post([patchCall()]);
     const call = await client.delivery();
@@ -285,7 +328,7 @@ describe('workspace_write_patch', () => {
     expect(await put(call, 0, 'one\nTWO\nthree\n')).toEqual(answer);
   });
 
-  it('takes the same upload twice as one', async () => {
+  it('takes the same upload twice as one [FILE-5]', async () => {
     await write('/repo/src/a.txt', TEXT);
     await scene.post([patchCall()]);
     const call = await client.delivery();
@@ -332,7 +375,7 @@ describe('workspace_write_patch', () => {
     expect(body).toContain('-two\n+TWO\n');
   });
 
-  it('is undone by its inverse, which is relayed like any other', async () => {
+  it('is undone by its inverse, which is relayed like any other [PATCH-7]', async () => {
     await write('/repo/src/a.txt', TEXT);
     await scene.post([patchCall()]);
     const call = await client.delivery();
@@ -356,7 +399,7 @@ describe('workspace_write_patch', () => {
     expect(body.result.toolResults).toMatchObject([{ result: { content: { text: TEXT } } }]);
   });
 
-  it('is not undone where a file has moved on, unless the rest is asked for', async () => {
+  it('is not undone where a file has moved on, unless the rest is asked for [PATCH-7]', async () => {
     const other = 'repo/b.txt';
     await write('/repo/src/a.txt', TEXT);
     await write('/repo/b.txt', TEXT);

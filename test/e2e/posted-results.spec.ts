@@ -48,7 +48,7 @@ describe('results over HTTP', () => {
     });
   });
 
-  it('are taken all or none', async () => {
+  it('are taken all or none [TURN-8]', async () => {
     const turnId = await post('a', 'b', 'c');
     const refused = await scene.postResults(turnId, [
       { toolCallId: 'a', result: created('a.txt') },

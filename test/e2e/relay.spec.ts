@@ -9,7 +9,7 @@ describe('a relayed call', () => {
   const steps = async (toolCallId: string): Promise<string[]> =>
     (await readTrail(scene.user, scene.workspaceId, `&toolCallId=${toolCallId}`)).map(({ name }) => name);
 
-  it('is delivered, executed and comes back into the same turn', async () => {
+  it('is delivered, executed and comes back into the same turn [TURN-4] [RELAY-5]', async () => {
     const client = await scene.client();
     const posted = scene.post([createCall('c1')], { waitMs: 5_000 });
     const call = await client.delivery();
@@ -38,7 +38,7 @@ describe('a relayed call', () => {
     ]);
   });
 
-  it('waits while no client is there', async () => {
+  it('waits while no client is there [TURN-4]', async () => {
     const { status, body } = await scene.post([createCall('c1')]);
     expect(status).toBe(202);
     expect(body.result).toMatchObject({

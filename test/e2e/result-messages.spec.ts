@@ -4,7 +4,7 @@ import { createCall, RelayScene } from '../support/relay-scene.js';
 const WRITE = { toolCallId: 'w', name: 'write', arguments: { path: '/a.txt', content: 'x' } };
 const MISSING = { toolCallId: 'm', name: 'read', arguments: { path: '/no-such' } };
 
-describe('[TURN-11] resultFormat', () => {
+describe('resultFormat [TURN-11]', () => {
   let scene: RelayScene;
   beforeAll(async () => void (scene = await RelayScene.start()));
   afterAll(() => scene.close());
@@ -46,7 +46,7 @@ describe('[TURN-11] resultFormat', () => {
     }
   });
 
-  it('may differ each time the same turn is posted or looked at', async () => {
+  it('may differ each time the same turn is posted or looked at [TURN-3]', async () => {
     const turnId = 'seen-both-ways';
     const first = await scene.post([WRITE], { turnId, waitMs: 5_000, resultFormat: 'openai' });
     const again = await scene.post([WRITE], { turnId, waitMs: 5_000, resultFormat: 'anthropic' });

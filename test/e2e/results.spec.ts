@@ -50,7 +50,7 @@ describe('the result of a call', () => {
     });
   });
 
-  it('that reports failure makes the call fail with its code, the payload kept', async () => {
+  it('that reports failure makes the call fail with its code, the payload kept [TURN-6]', async () => {
     const failure = {
       success: false,
       message: 'There is such a file already.',
@@ -79,7 +79,7 @@ describe('the result of a call', () => {
     ['success with a code', { ...result, errorCode: 'FileExists' }],
     ['failure without a code', { ...result, success: false }],
     ['failure with a code of its own', { ...result, success: false, errorCode: 'Oops' }],
-  ])('that is %s is refused, and the call stays open', async (_, broken) => {
+  ])('that is %s is refused, and the call stays open [RELAY-9]', async (_, broken) => {
     expect(await client.report(call, { result: broken })).toMatchObject(
       refused('VALIDATION_ERROR', expect.stringContaining('workspace_create_file') as string),
     );
@@ -88,7 +88,7 @@ describe('the result of a call', () => {
     expect(await scene.steps('c')).toEqual(['Accepted', 'Forwarded', 'Acknowledged', 'ResultReceived']);
   });
 
-  it('that comes again is a duplicate, whatever its attempt, time and executionMs', async () => {
+  it('that comes again is a duplicate, whatever its attempt, time and executionMs [RELAY-8]', async () => {
     await client.report(call, { approval: APPROVAL });
     const approval = { ...APPROVAL, at: '2030-01-01T00:00:00.000Z' };
     expect(await client.report(call, { approval, attempt: 7, executionMs: 99 })).toEqual({
@@ -108,7 +108,7 @@ describe('the result of a call', () => {
   it.each([
     ['another result', { result: { ...result, path: 'd.txt' } }],
     ['another decision', { approval: { ...APPROVAL, decision: 'allow_always' } }],
-  ])('that comes with %s after the end is a conflict', async (_, change) => {
+  ])('that comes with %s after the end is a conflict [RELAY-8]', async (_, change) => {
     await client.report(call, { approval: APPROVAL });
     expect(await client.report(call, { approval: APPROVAL, ...change })).toMatchObject(refused('CONFLICT'));
     expect((await scene.steps('c')).slice(-2)).toEqual(['ResultReceived', 'LateResult']);
@@ -118,7 +118,7 @@ describe('the result of a call', () => {
     expect(await client.report(call, { attempt: 42 })).toEqual({ ok: true });
   });
 
-  it('may be a denial, with the person’s note', async () => {
+  it('may be a denial, with the person’s note [RELAY-10]', async () => {
     const approval = { ...APPROVAL, decision: 'deny', note: 'Not in this folder.' };
     expect(await client.report(call, { result, approval })).toMatchObject(refused('VALIDATION_ERROR'));
     expect(await client.report(call, { result: null, approval })).toEqual({ ok: true });
@@ -143,7 +143,7 @@ describe('the result of a call', () => {
     });
   });
 
-  it('of edited arguments says which, and they keep to the schema', async () => {
+  it('of edited arguments says which, and they keep to the schema [RELAY-10]', async () => {
     const edit = { ...APPROVAL, decision: 'edit' };
     for (const approval of [
       edit,
@@ -171,7 +171,7 @@ describe('the result of a call', () => {
     expect(JSON.stringify(event)).not.toContain('secret content');
   });
 
-  it('of a call that is nobody’s or another’s is not found', async () => {
+  it('of a call that is nobody’s or another’s is not found [RELAY-8]', async () => {
     const other = await server.register();
     await user.addMember(scene.workspaceId, other);
     const foreign = await scene.client({ token: other.token, clientId: 'editor-1' });

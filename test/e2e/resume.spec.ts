@@ -46,7 +46,7 @@ describe('a client that returns', () => {
   const finished = (call: ToolCallDelivery, more: Partial<ResumeEntry> = {}) =>
     journalEntry(call, 'succeeded', { result: createdResult(call), executionMs: 4, ...more });
 
-  it('is sent nothing before its resume is answered, and may say nothing else before', async () => {
+  it('is sent nothing before its resume is answered, and may say nothing else before [RELAY-3]', async () => {
     await scene.post([createCall('a')]);
     const client = await FakeClient.connect(scene.clientOptions());
     scene.clients.push(client);
@@ -64,7 +64,7 @@ describe('a client that returns', () => {
   });
 
   it.each(['forwarded', 'acknowledged', 'awaiting_approval', 'running'] as const)(
-    'without a call that was %s is sent it again, at once and as one more attempt',
+    'without a call that was %s is sent it again, at once and as one more attempt [RELAY-4]',
     async (status) => {
       const { turnId, calls } = await dropped(status, 'a');
       const { client, answer } = await back([]);
@@ -97,7 +97,7 @@ describe('a client that returns', () => {
     ['running', 'acknowledged'],
     ['running', 'running'],
   ] as const)(
-    'with a call that was %s and is %s in its journal carries on with it',
+    'with a call that was %s and is %s in its journal carries on with it [RELAY-4]',
     async (before, state) => {
       const { turnId, calls } = await dropped(before, 'a');
       const { client, answer } = await back([journalEntry(calls[0]!, state)]);
@@ -108,7 +108,7 @@ describe('a client that returns', () => {
     },
   );
 
-  it('with finished calls has them taken', async () => {
+  it('with finished calls has them taken [RELAY-4]', async () => {
     const { turnId, calls } = await dropped('running', 'a', 'b', 'c');
     const [a, b, c] = calls as [ToolCallDelivery, ToolCallDelivery, ToolCallDelivery];
     const approval = { decision: 'deny' as const, by: 'ada', at: '2025-06-01T12:00:00Z', note: 'no' };
@@ -183,7 +183,7 @@ describe('a client that returns', () => {
     expect(client.calls).toEqual([]);
   });
 
-  it('with calls that nobody knows, or that are another user’s, is told to forget them', async () => {
+  it('with calls that nobody knows, or that are another user’s, is told to forget them [RELAY-4]', async () => {
     const other = await server.register();
     await user.addMember(scene.workspaceId, other);
     const { calls, turnId } = await dropped('running', 'a');

@@ -31,7 +31,7 @@ describe('a posted turn', () => {
       { authorization: `Bearer ${user.token}`, 'idempotency-key': key },
     );
 
-  it('takes calls in our own form, OpenAI’s and Anthropic’s, and keeps their order', async () => {
+  it('takes calls in our own form, OpenAI’s and Anthropic’s, and keeps their order [TURN-1] [TURN-5]', async () => {
     const { status, body } = await scene.post([
       { toolCallId: 'ours', name: 'workspace_create_file', arguments: { path: 'a', content: '1' } },
       {
@@ -74,7 +74,7 @@ describe('a posted turn', () => {
     });
   });
 
-  it('fails a call alone whose tool is unknown, and says which tools there are', async () => {
+  it('fails a call alone whose tool is unknown, and says which tools there are [TURN-2]', async () => {
     const { status, body } = await scene.post([
       createCall('good'),
       { toolCallId: 'bad', name: 'workspace_make_file', arguments: {} },
@@ -137,7 +137,7 @@ describe('a posted turn', () => {
       { toolCallId: 'c', name: 'workspace_create_file', arguments: { path: ' ', content: '' } },
       '/path',
     ],
-  ])('fails a call alone whose arguments %s, so that a model can mend it', async (_, call, path) => {
+  ])('fails a call alone whose arguments %s, so that a model can mend it [TURN-2]', async (_, call, path) => {
     const { status, body } = await scene.post([call]);
     expect(status).toBe(200);
     expect(body.result).toMatchObject({ kind: 'final', status: 'completed', toolCalls: [] });
@@ -230,7 +230,7 @@ describe('a posted turn', () => {
       { toolCalls: [createCall('c')], timeouts: { patienceMs: 1 } },
       { 'timeouts.patienceMs': 'is not a known property' },
     ],
-  ])('is refused with %s', async (_, body, fields) => {
+  ])('is refused with %s [REQ-6] [TURN-1]', async (_, body, fields) => {
     expect(await user.post(scene.base, { waitMs: 0, ...body })).toMatchObject(refusal(fields));
   });
 
@@ -249,7 +249,7 @@ describe('a posted turn', () => {
     expect((await user.post(scene.base, request)).status).toBe(202);
   });
 
-  it('is the same turn when it comes again under its turnId, whatever the order of keys, form or waitMs', async () => {
+  it('is the same turn when it comes again under its turnId, whatever the order of keys, form or waitMs [TURN-3]', async () => {
     const first = await scene.post([createCall('c', 'a', 'b')], { turnId: 't' });
     const again = await scene.post(
       [
@@ -268,7 +268,7 @@ describe('a posted turn', () => {
   it.each([
     ['other calls', { toolCalls: [createCall('other')] }],
     ['other timeouts', { timeouts: { deliveryMs: 5 } }],
-  ])('is a conflict when it comes again under its turnId with %s', async (_, change) => {
+  ])('is a conflict when it comes again under its turnId with %s [TURN-3]', async (_, change) => {
     await scene.post([createCall('c')], { turnId: 't' });
     const again = await user.post(scene.base, {
       toolCalls: [createCall('c')],
@@ -286,7 +286,7 @@ describe('a posted turn', () => {
     expect(second.toolCalls[0]!.callId).not.toBe(first.toolCalls[0]!.callId);
   });
 
-  it('is the same turn under the same Idempotency-Key, and a conflict with other calls or in another session', async () => {
+  it('is the same turn under the same Idempotency-Key, and a conflict with other calls or in another session [TURN-3]', async () => {
     const first = await postAs('k', [createCall('c')]);
     expect((await postAs('k', [createCall('c')])).body).toEqual(first.body);
     expect(await postAs('k', [createCall('d')])).toMatchObject({ status: 409, body: { code: 'CONFLICT' } });
@@ -294,7 +294,7 @@ describe('a posted turn', () => {
     expect(await postAs('k', [createCall('c')])).toMatchObject({ status: 409, body: { code: 'CONFLICT' } });
   });
 
-  it('is told all of its faults at once, whatever their kind', async () => {
+  it('is told all of its faults at once, whatever their kind [REQ-1]', async () => {
     const { status, body } = await scene.post([{}, { toolCallId: 'c', name: 'x' }, 5], {
       turnId: 'a b',
       mode: 1,
@@ -313,7 +313,7 @@ describe('a posted turn', () => {
     ]);
   });
 
-  it('is a conflict where key and turnId point to different turns', async () => {
+  it('is a conflict where key and turnId point to different turns [TURN-3]', async () => {
     const first = (await postAs('k', [createCall('c')], { turnId: 'a' })).body.result;
     await scene.post([createCall('c')], { turnId: 'b' });
     const conflict = { status: 409, body: { code: 'CONFLICT' } };
@@ -343,7 +343,7 @@ describe('a posted turn', () => {
     await scene.cancel(body.result.turnId);
   });
 
-  it('is refused where the workspace has too many open turns, until one ends', async () => {
+  it('is refused where the workspace has too many open turns, until one ends [TURN-10]', async () => {
     const turns = await Promise.all(
       ['a', 'b', 'c'].map((turnId) => scene.post([createCall('c')], { turnId })),
     );
@@ -358,7 +358,7 @@ describe('a posted turn', () => {
     expect((await scene.post([createCall('c')])).status).toBe(202);
   });
 
-  it('waits for its calls to end, and no longer than it was asked to', async () => {
+  it('waits for its calls to end, and no longer than it was asked to [TURN-4]', async () => {
     const startedAt = Date.now();
     const open = await scene.post([createCall('c')], { waitMs: 200 });
     expect(open.status).toBe(202);
@@ -367,6 +367,15 @@ describe('a posted turn', () => {
     const polled = scene.get(open.body.result.turnId, MAX_WAIT_MS);
     await client.report(await client.delivery());
     expect(await polled).toMatchObject({ status: 200, body: { result: { kind: 'final' } } });
+  });
+
+  it('waits for its calls also where it is not told how long [TURN-4]', async () => {
+    const client = await scene.client();
+    const posted = user.post(scene.base, { toolCalls: [createCall('c')] });
+    const call = await client.delivery();
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    await client.report(call);
+    expect(await posted).toMatchObject({ status: 200, body: { result: { kind: 'final' } } });
   });
 
   it('wakes everybody who waits for it', async () => {
@@ -413,7 +422,7 @@ describe('a posted turn', () => {
     });
   });
 
-  it('is its own user’s: another member gets 403, a stranger too, and nobody without a token', async () => {
+  it('is its own user’s: another member gets 403, a stranger too, and nobody without a token [TURN-10]', async () => {
     const { turnId } = (await scene.post([createCall('c')])).body.result;
     const [member, stranger] = await Promise.all([server.register(), server.register()]);
     await user.addMember(scene.workspaceId, member);

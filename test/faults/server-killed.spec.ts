@@ -91,7 +91,7 @@ describe('A server that is killed', () => {
   );
 
   it(
-    'between the commit of a result and its acknowledgement knows the result when it comes again',
+    'between the commit of a result and its acknowledgement knows the result when it comes again [RELAY-8]',
     inScene(async (scene) => {
       const editor = await scene.editor();
       const client = await scene.connect(editor);
@@ -183,7 +183,7 @@ describe('An orchestrator that posts the same turn again', () => {
 
 describe('A server that is told to stop', () => {
   it(
-    'ends with 0 while a call is in hand, and its client brings the result to the next server',
+    'ends with 0 while a call is in hand, and its client brings the result to the next server [RELAY-13]',
     inScene(async (scene) => {
       const editor = await scene.editor();
       const client = await scene.connect(editor, { pauseAt: 'before:intent' });

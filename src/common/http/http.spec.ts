@@ -60,7 +60,7 @@ describe('a request body', () => {
     ['a half character in UTF-8', Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22])],
     ['nested too deep', '['.repeat(251) + ']'.repeat(251)],
     ['nested without end', '['.repeat(60_000)],
-  ])('that is %s is malformed', async (_, body) => {
+  ])('that is %s is malformed [REQ-6]', async (_, body) => {
     expect(await send(body)).toMatchObject(refusal(400, 'VALIDATION_ERROR'));
   });
 
@@ -70,7 +70,7 @@ describe('a request body', () => {
     expect((await send('', { 'content-type': 'application/json' })).body).toEqual(answer.body);
   });
 
-  it('over the limit is refused, and the next request goes on', async () => {
+  it('over the limit is refused, and the next request goes on [REQ-6]', async () => {
     const fits = JSON.stringify({ name: 'w'.repeat(LIMIT - 11) });
     expect(fits).toHaveLength(LIMIT);
     expect(await send(fits)).toMatchObject(refusal(400, 'VALIDATION_ERROR'));
@@ -108,9 +108,15 @@ describe('a request body', () => {
     expect(answer).toMatchObject(refusal(413, 'TOO_LARGE'));
   });
 
-  it('of a stranger is not waited for', async () => {
+  it('of a stranger is not waited for [REQ-2]', async () => {
     const head = `POST /api/v1/workspaces HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n`;
     expect(await exchange(server, head)).toMatch(/^HTTP\/1\.1 401 /);
+  });
+
+  it('of someone who is no member is not waited for [REQ-2]', async () => {
+    const { id } = await (await server.register()).createWorkspace();
+    const head = `POST /api/v1/workspaces/${id}/tools HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${ada.token}\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n`;
+    expect(await exchange(server, head)).toMatch(/^HTTP\/1\.1 403 /);
   });
 
   it('that ends early does no harm', async () => {
@@ -148,7 +154,7 @@ describe('a route', () => {
   const refusal = (fields: object) => ({ status: 400, body: { code: 'VALIDATION_ERROR', fields } });
 
   it.each(['cancel', 'tool-calls/c/cancel'])(
-    'that takes no body refuses one that says something: POST %s',
+    'that takes no body refuses one that says something: POST %s [REQ-5]',
     async (path) => {
       const unknown = refusal({ x: 'is not a known property' });
       expect(await ada.post(`${turns}/t/${path}`, { x: 1 })).toMatchObject(unknown);
@@ -165,7 +171,7 @@ describe('a route', () => {
     expect((await ada.post(`${turns}/t/cancel`, body)).status).toBe(200);
   });
 
-  it('that takes no query refuses one', async () => {
+  it('that takes no query refuses one [REQ-5]', async () => {
     const unknown = refusal({ foo: 'is not a known property' });
     expect(await ada.get('/workspaces?foo=1')).toMatchObject(unknown);
     expect(await ada.get(`/workspaces/${workspaceId}?foo=1`)).toMatchObject(unknown);
@@ -233,7 +239,7 @@ describe('an error', () => {
     expect(answerOf(Object.assign(new Error('x'), { code: 'ENOENT', statusCode: 404 })).status).toBe(500);
   });
 
-  it('says exactly what the domain says', () => {
+  it('says exactly what the domain says [REQ-1]', () => {
     const error = new DomainError('CONFLICT', 'taken', {
       fields: { name: 'is taken' },
       details: { internal: true },

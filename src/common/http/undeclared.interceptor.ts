@@ -25,12 +25,16 @@ export class UndeclaredInterceptor implements NestInterceptor {
   }
 }
 
-/** Which parts of a request the handler has parameters for; Nest keeps them under keys such as `3:0`. */
+/**
+ * Which parts of a request the handler has parameters for. Nest keeps those under keys such as `3:0`, and what own
+ * decorators give under a random word, which may begin with a digit too.
+ */
 function declaredInputs(context: ExecutionContext): Set<RouteParamtypes> {
   const parameters = Reflect.getMetadata(
     ROUTE_ARGS_METADATA,
     context.getClass(),
     context.getHandler().name,
   ) as object | undefined;
-  return new Set(Object.keys(parameters ?? {}).map((key) => Number.parseInt(key, 10) as RouteParamtypes));
+  const parts = Object.keys(parameters ?? {}).map((key) => key.split(':', 1)[0]!);
+  return new Set(parts.map((part): RouteParamtypes => Number(part)));
 }

@@ -16,7 +16,7 @@ describe('contents', () => {
     scene.raw('GET', `/contents/${path}`, headers);
   const etag = (bytes: string | Uint8Array): string => `"${sha256(bytes)}"`;
 
-  it('keep bytes as they are, whatever they are and whatever type they are called', async () => {
+  it('keep bytes as they are, whatever they are and whatever type they are called [FILE-4]', async () => {
     const bytes = Buffer.from([0, 255, 254, 13, 10, 0xef, 0xbb, 0xbf]);
     for (const type of ['application/octet-stream', 'application/json', 'text/html', 'nonsense']) {
       const stored = await put(`raw/${type.replace('/', '-')}`, bytes, { 'content-type': type });
@@ -70,7 +70,7 @@ describe('contents', () => {
     expect((await get('cached', { 'if-match': etag('old') })).status).toBe(412);
   });
 
-  it('change only under the tag that If-Match names', async () => {
+  it('change only under the tag that If-Match names [FILE-4]', async () => {
     await put('guarded', 'one');
     const stale = await put('guarded', 'two', { 'if-match': etag('old') });
     expect(stale).toMatchObject({ status: 412, body: { code: 'STALE' } });
@@ -83,14 +83,14 @@ describe('contents', () => {
     expect((await get('guarded')).body.toString()).toBe('three');
   });
 
-  it('are made only where nothing is with If-None-Match: *', async () => {
+  it('are made only where nothing is with If-None-Match: * [FILE-4]', async () => {
     expect((await put('fresh', 'one', { 'if-none-match': '*' })).status).toBe(201);
     expect((await put('FRESH', 'two', { 'if-none-match': '*' })).status).toBe(412);
     expect((await put('fresh', 'two', { 'if-none-match': etag('one') })).status).toBe(412);
     expect((await put('fresh', 'two', { 'if-none-match': etag('other') })).status).toBe(200);
   });
 
-  it('admit one of many writers under one tag, and keep a version of each under none', async () => {
+  it('admit one of many writers under one tag, and keep a version of each under none [FILE-4]', async () => {
     await put('crowd', 'base');
     const guarded = await Promise.all(
       Array.from({ length: 20 }, (_, n) => put('crowd', `${n}`, { 'if-match': etag('base') })),

@@ -127,7 +127,7 @@ describe('files', () => {
   });
 
   describe('restore', () => {
-    it('undoes a deletion, and makes the folders that are gone', async () => {
+    it('undoes a deletion, and makes the folders that are gone [FILE-2]', async () => {
       const fileId = await edit('/back/It.md', 'kept');
       await remove('/back/it.md');
       await remove('/back');

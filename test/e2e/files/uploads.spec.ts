@@ -35,7 +35,7 @@ describe('files:put', () => {
   const restore = (fileId: string, versionId: string) =>
     scene.user.post(`${base()}/files/${fileId}/restore`, { versionId });
 
-  it('makes a file that must not exist yet, and replaces the head that it names', async () => {
+  it('makes a file that must not exist yet, and replaces the head that it names [FILE-5]', async () => {
     const made = await stored('/Repo/A.txt', 'one', null);
     const next = await stored('/Repo/A.txt', 'two', 'one');
     expect(next.fileId).toBe(made.fileId);
@@ -53,7 +53,7 @@ describe('files:put', () => {
     expect(await stored('/repo/same.txt', 'one', 'whatever')).toEqual(made);
   });
 
-  it('on a stale base is kept beside the head, to be fetched and promoted', async () => {
+  it('on a stale base is kept beside the head, to be fetched and promoted [FILE-5]', async () => {
     const { fileId } = await stored('/repo/stale.txt', 'one', null);
     await stored('/repo/stale.txt', 'two', 'one');
     for (const baseText of ['one', null]) {

@@ -40,7 +40,7 @@ describe('bad input to POST /tools', () => {
       'a segment of 256 bytes': `/${'é'.repeat(128)}`,
     };
 
-    it.each(Object.entries(BAD))('with %s are refused by every tool', async (_what, path) => {
+    it.each(Object.entries(BAD))('with %s are refused by every tool [FILE-1]', async (_what, path) => {
       for (const tool of ['ls', 'read', 'write', 'rm', 'mkdir']) {
         const answer = await scene.call(tool, { path, ...(tool === 'write' && { content: 'x' }) });
         expect(answer).toMatchObject({ status: 400, body: { code: 'VALIDATION_ERROR' } });
@@ -58,7 +58,7 @@ describe('bad input to POST /tools', () => {
       expect(await scene.read(path.slice(1))).toEqual({ text: path });
     });
 
-    it('keep percent-encodings, spaces and dots as they are', async () => {
+    it('keep percent-encodings, spaces and dots as they are [FILE-1]', async () => {
       for (const path of [
         '/%2e%2e/%2fetc%00',
         '/a b/ c ',
@@ -74,7 +74,7 @@ describe('bad input to POST /tools', () => {
       }
     });
 
-    it('of another case or Unicode form are the same file, in its first spelling', async () => {
+    it('of another case or Unicode form are the same file, in its first spelling [FILE-1]', async () => {
       const composed = '/Caf\u00e9/\u212bngstr\u00f6m.MD';
       const stored = '/Caf\u00e9/\u00c5ngstr\u00f6m.MD';
       const first = await scene.write(composed);
@@ -135,7 +135,7 @@ describe('bad input to POST /tools', () => {
       expect(({} as { x?: number }).x).toBeUndefined();
     });
 
-    it('are looked at after the tool, which is looked at after the body', async () => {
+    it('are looked at after the tool, which is looked at after the body [REQ-2]', async () => {
       const unknown = await scene.call('git_commit', { whatever: 1 });
       expect(unknown.status).toBe(404);
       expect(unknown.body).toEqual({ error: "Tool 'git_commit' not found", code: 'NOT_FOUND' });

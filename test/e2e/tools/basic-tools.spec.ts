@@ -27,21 +27,21 @@ describe('POST /tools', () => {
       });
     });
 
-    it('gives an existing file a new version, also of equal content', async () => {
+    it('gives an existing file a new version, also of equal content [FILE-2]', async () => {
       const first = await scene.write('/versions.md');
       const second = await scene.write('/versions.md');
       expect(second.file_id).toBe(first.file_id);
       expect(second.version_id).not.toBe(first.version_id);
     });
 
-    it('makes the folders that are missing, and says so in the audit trail', async () => {
+    it('makes the folders that are missing, and says so in the audit trail [FILE-2] [AUDIT-1]', async () => {
       await scene.write('/made/for/it.md');
       expect(await scene.list('/made', true)).toEqual(['/made/for', '/made/for/it.md']);
       const made = await scene.trail('&event=Folder.Created&path=/made/for');
       expect(made).toHaveLength(1);
     });
 
-    it('refuses to write onto a folder, onto the root, and below a file', async () => {
+    it('refuses to write onto a folder, onto the root, and below a file [FILE-3]', async () => {
       await scene.write('/folder/file');
       for (const path of ['/folder', '/FOLDER', '/', 'folder/', '/new/']) {
         const answer = await scene.call('write', { path, content: 'x' });
@@ -68,7 +68,7 @@ describe('POST /tools', () => {
       expect(await scene.read('/newest')).toEqual({ text: 'new' });
     });
 
-    it('answers 404 where nothing is, and 400 on a folder', async () => {
+    it('answers 404 where nothing is, and 400 on a folder [FILE-3]', async () => {
       const missing = await scene.call('read', { path: '/nonexistent/file.txt' });
       expect(missing.status).toBe(404);
       expect(missing.body).toEqual({ error: 'File not found: /nonexistent/file.txt', code: 'NOT_FOUND' });
@@ -142,7 +142,7 @@ describe('POST /tools', () => {
       expect(await scene.list('/bin')).toEqual([]);
     });
 
-    it('deletes an empty folder; one with content is a 409, the root a 400', async () => {
+    it('deletes an empty folder; one with content is a 409, the root a 400 [FILE-3]', async () => {
       await scene.write('/full/file');
       expect(await scene.call('rm', { path: '/full' })).toMatchObject({
         status: 409,
@@ -154,7 +154,7 @@ describe('POST /tools', () => {
       expect((await scene.call('ls', { path: '/full' })).status).toBe(404);
     });
 
-    it('lets a path be made anew as another file', async () => {
+    it('lets a path be made anew as another file [FILE-2]', async () => {
       const first = await scene.write('/again');
       await scene.ok('rm', { path: '/again' });
       const second = await scene.write('/AGAIN');
@@ -178,7 +178,7 @@ describe('POST /tools', () => {
     });
   });
 
-  it('records one event a call, with what was called and what came of it', async () => {
+  it('records one event a call, with what was called and what came of it [AUDIT-1]', async () => {
     const there = await scene.elsewhere();
     await there.write('/a');
     await there.call('read', { path: '/missing' });

@@ -17,7 +17,7 @@ describe('server tools in a turn', () => {
     scene.user.post(scene.base, `{"waitMs":10000,"toolCalls":[${toolCalls}]}`);
   const call = (toolCallId: string, name: string, args: object) => ({ toolCallId, name, arguments: args });
 
-  it('give what a direct call gives, in the LLM’s order', async () => {
+  it('give what a direct call gives, in the LLM’s order [FILE-6]', async () => {
     const { body, status } = await post(
       call('w', 'write', { path: '/turn/a.txt', content: { text: 'one' } }),
       call('e', 'edit', { path: '/turn/a.txt', oldString: 'one', newString: 'two' }),

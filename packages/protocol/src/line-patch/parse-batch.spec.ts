@@ -357,7 +357,7 @@ describe('order and overlap', () => {
 });
 
 describe('the report of faults', () => {
-  it('names every fault of every file at once, with its place', () => {
+  it('names every fault of every file at once, with its place [PATCH-1]', () => {
     const input = {
       files: [
         file(
@@ -381,7 +381,7 @@ describe('the report of faults', () => {
     ]);
   });
 
-  it('shows the first 100 and counts the rest', () => {
+  it('shows the first 100 and counts the rest [PATCH-1]', () => {
     const result = parsePatchBatch(batch(...Array.from({ length: 250 }, () => ({ ...insert(0, []) }))));
     expect(result).toMatchObject({ ok: false, moreFaults: 150 });
     expect(!result.ok && result.faults.map(({ changeIndex }) => changeIndex)).toEqual([...Array(100).keys()]);

@@ -74,7 +74,7 @@ describe('the contract of workspace_write_patch', () => {
     expect(isResponse(resultWith(false, { ...conflict, errorCode: null }))).toBe(false);
   });
 
-  it('refuses a result whose success contradicts its files', () => {
+  it('refuses a result whose success contradicts its files [PATCH-4]', () => {
     expect(isResponse(resultWith(true, { status: 'rejected', newSha256: null }))).toBe(false);
     expect(isResponse(resultWith(true, {}, { status: 'failed', newSha256: null, errorCode: 'X' }))).toBe(
       false,

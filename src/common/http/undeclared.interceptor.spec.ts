@@ -1,0 +1,36 @@
+import { ROUTE_ARGS_METADATA } from '@nestjs/common/constants.js';
+import { ExecutionContextHost } from '@nestjs/core/helpers/execution-context-host.js';
+import { EMPTY } from 'rxjs';
+import { UndeclaredInterceptor } from './undeclared.interceptor.js';
+
+class Controller {
+  list(this: void): void {}
+}
+
+/** Sends a query and a body to a handler whose parameters Nest has under these keys. */
+function ask(keys: string[]): void {
+  const parameters = Object.fromEntries(keys.map((key) => [key, {}]));
+  Reflect.defineMetadata(ROUTE_ARGS_METADATA, parameters, Controller, 'list');
+  const request = { query: { a: '1' }, body: { b: 1 } };
+  const context = new ExecutionContextHost([request], Controller, Controller.prototype.list);
+  new UndeclaredInterceptor().intercept(context, { handle: () => EMPTY });
+}
+
+describe('a handler', () => {
+  it.each([
+    ['without parameters', [], 'a is not a known property'],
+    ['with a body alone', ['3:0'], 'a is not a known property'],
+    ['with a query alone', ['4:0'], 'b is not a known property'],
+    [
+      'with an own parameter, whatever its random name begins with',
+      ['4e71__customRouteArgs__:0'],
+      'a is not',
+    ],
+  ])('%s takes nothing else', (_, keys, message) => {
+    expect(() => ask(keys)).toThrow(message);
+  });
+
+  it('with both takes both', () => {
+    expect(() => ask(['3:0', '4:1'])).not.toThrow();
+  });
+});
