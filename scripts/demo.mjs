@@ -140,7 +140,7 @@ async function demo() {
   }
   command('patchbay turn turn.json');
   // Exit code 5: the turn is final, and one of its calls did not succeed; that is what is shown here.
-  const envelope = JSON.parse(await run(['turn', join(folder, 'turn.json')], env, 5));
+  const { result: envelope } = JSON.parse(await run(['turn', join(folder, 'turn.json')], env, 5));
 
   step('The person’s approval, answered automatically here (--yes)');
   const said = client.err

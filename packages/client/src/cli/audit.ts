@@ -17,7 +17,7 @@ const SELF_EVIDENT = new Set(['toolName']);
 
 /** `patchbay audit`: the events that fit, oldest first, as a table or as JSON lines. */
 export async function audit(flags: AuditFlags, io: CliIo): Promise<number> {
-  const workspace = workspaceOf(await settingsOf(flags));
+  const workspace = await workspaceOf(await settingsOf(flags));
   const { json, limit = Infinity, sessionId, conversationId, turnId, toolCallId, toolName } = flags;
   const { event, success, errorCode, path, from, to } = flags;
   const filters: AuditFilters = {

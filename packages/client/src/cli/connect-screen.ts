@@ -36,6 +36,7 @@ export class ConnectScreen {
   constructor(
     rules: ApprovalRules,
     private readonly settings: Settings,
+    private readonly workspaceId: string,
     private readonly directories: readonly string[],
     private readonly io: CliIo,
   ) {
@@ -62,8 +63,8 @@ export class ConnectScreen {
   private connected(): void {
     if (this.wasConnected) return this.say('Connected again.');
     this.wasConnected = true;
-    const { url, workspaceId } = this.settings;
-    this.say(`Executing calls of workspace ${workspaceId} at ${url} in ${this.directories.join(', ')}.`);
+    const { url } = this.settings;
+    this.say(`Executing calls of workspace ${this.workspaceId} at ${url} in ${this.directories.join(', ')}.`);
     this.io.stdout.write('connected\n');
   }
 

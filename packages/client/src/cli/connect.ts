@@ -13,6 +13,7 @@ import { WorkspaceRoots } from '../workspace/workspace-roots.js';
 import { clientIdOf } from './client-id.js';
 import { CliError, EXIT } from './cli-error.js';
 import { ConnectScreen } from './connect-screen.js';
+import { serverDataIn } from './server-data.js';
 import { settingsOf, workspaceOf, type CliIo, type CommonFlags } from './settings.js';
 import { pushBeforeConnect } from './sync.js';
 
@@ -28,15 +29,22 @@ export interface ConnectFlags extends CommonFlags {
 /** `patchbay connect`: executes the workspace's calls in these folders until it is stopped. */
 export async function connect(flags: ConnectFlags, io: CliIo): Promise<number> {
   const settings = await settingsOf(flags);
-  const { workspaceId } = workspaceOf(settings);
-  const roots = await WorkspaceRoots.open(
-    (flags.root.length ? flags.root : ['.']).map((directory) => ({ directory })),
-  );
-  const directories = roots.all.map(({ directory }) => directory);
-  await keepHomeOutside(settings.home, directories);
-  const clientId = flags.clientId ?? (await clientIdOf(settings.home, directories));
+  const { workspaceId } = await workspaceOf(settings);
+  const { roots, directories, serverData } = await openRoots(flags.root, settings.home);
+  const clientId = flags.clientId || (await clientIdOf(settings.home, directories));
   const directory = clientDirectory(settings.home, { url: settings.url, workspaceId, clientId });
-  const screen = new ConnectScreen({ yes: flags.yes, allow: flags.allow }, settings, directories, io);
+  const screen = new ConnectScreen(
+    { yes: flags.yes, allow: flags.allow },
+    settings,
+    workspaceId,
+    directories,
+    io,
+  );
+  for (const directory of serverData) {
+    screen.say(
+      `Calls may not write into ${printableLine(directory)}, where a Patchbay server keeps its data. Better set its PATCHBAY_DATA_DIR to a folder elsewhere.`,
+    );
+  }
   const lock = await ClientLock.acquire(directory);
   try {
     const journal = await Journal.open(directory);
@@ -76,6 +84,15 @@ export async function connect(flags: ConnectFlags, io: CliIo): Promise<number> {
   } finally {
     await lock.release();
   }
+}
+
+/** The folders; what a server keeps in them is out of reach. */
+async function openRoots(given: readonly string[], home: string) {
+  const folders = (given.length ? given : ['.']).map((directory) => ({ directory }));
+  const directories = (await WorkspaceRoots.open(folders)).all.map(({ directory }) => directory);
+  await keepHomeOutside(home, directories);
+  const serverData = await serverDataIn(directories);
+  return { roots: await WorkspaceRoots.open(folders, serverData), directories, serverData };
 }
 
 /** Runs until the server or a signal ends it; a second signal does not wait. */

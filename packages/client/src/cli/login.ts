@@ -4,8 +4,13 @@ import { PatchbayClient } from '../sdk/patchbay-client.js';
 import { MemoryTokenStore } from '../sdk/tokens.js';
 import { printableLine } from '../approval/printable.js';
 import { CliError, EXIT } from './cli-error.js';
+import { findWorkspace, onlyWorkspace } from './find-workspace.js';
 import { ask, askSecret, readAll } from './prompt.js';
 import { settingsOf, type CliIo, type CommonFlags } from './settings.js';
+
+const TO_CHOOSE = 'with another --workspace (or PATCHBAY_WORKSPACE), or without one, to choose it.';
+const LOGGED_IN = `You are logged in; run "patchbay login" ${TO_CHOOSE}`;
+const REGISTERED = `The account is made and you are logged in; run "patchbay login" without --register, ${TO_CHOOSE}`;
 
 export interface LoginFlags extends CommonFlags {
   email?: string;
@@ -25,8 +30,16 @@ export async function login(flags: LoginFlags, io: CliIo): Promise<number> {
     const isRefused = error instanceof PatchbayError && error.code === 'INVALID_TOKEN';
     throw isRefused ? new CliError(error.message, EXIT.refused) : error;
   });
-  const workspace = await chooseWorkspace(client, user.email, flags.workspace, io);
-  await logins.save(url, { email: user.email, workspaceId: workspace.id, tokens: await tokens.read() });
+  const { email: loggedIn } = user;
+  const login = { email: loggedIn, tokens: await tokens.read() };
+  // Before anything else can fail: an account that was just made can not be made again.
+  const before = (await logins.read()).logins[url];
+  await logins.save(url, { ...login, workspaceId: before?.email === loggedIn ? before.workspaceId : null });
+  const workspace = await chooseWorkspace(client, user.email, flags.workspace, io).catch((error: unknown) => {
+    if (!(error instanceof CliError)) throw error;
+    throw new CliError(`${error.message} ${flags.register ? REGISTERED : LOGGED_IN}`, error.exitCode);
+  });
+  await logins.save(url, { ...login, workspaceId: workspace.id });
   const name = printableLine(workspace.name);
   io.stdout.write(
     `Logged in to ${url} as ${printableLine(user.email)}, workspace "${name}" (${workspace.id}).\n`,
@@ -56,23 +69,12 @@ async function chooseWorkspace(
   io: CliIo,
 ): Promise<Workspace> {
   const all = await client.workspaces();
-  if (wanted) {
-    const found = all.find(({ id, name }) => id === wanted || name === wanted);
-    if (found) return found;
-    throw new CliError(`You are no member of a workspace "${wanted}".${listOf(all)}`, EXIT.refused);
+  if (wanted) return findWorkspace(all, wanted);
+  if (all.length <= 1 || !io.stdin.isTTY) {
+    return onlyWorkspace(all) ?? client.createWorkspace(email.split('@')[0] || 'workspace');
   }
-  const [first] = all;
-  if (!first) return client.createWorkspace(email.split('@')[0] || 'workspace');
-  if (all.length === 1) return first;
-  if (!io.stdin.isTTY) throw new CliError(`Choose one with --workspace <id>.${listOf(all)}`, EXIT.usage);
   io.stderr.write(all.map(({ name }, index) => `  ${index + 1}  ${printableLine(name)}\n`).join(''));
   const chosen = all[Number(await ask(io, `Workspace [1-${all.length}]: `)) - 1];
   if (chosen) return chosen;
   throw new CliError('No such workspace.', EXIT.usage);
-}
-
-function listOf(all: Workspace[]): string {
-  return all.length
-    ? ` Yours: ${all.map(({ id, name }) => `${printableLine(name)} (${id})`).join(', ')}.`
-    : '';
 }

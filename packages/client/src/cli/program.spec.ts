@@ -28,6 +28,7 @@ interface Request {
 type Answer = [status: number, body: unknown];
 
 const WORKSPACE = { id: 'w1', name: 'acme', role: 'owner', createdAt: '' };
+const UNKNOWN = '00000000-0000-4000-8000-000000000000';
 const CREDENTIALS = {
   user: { id: 'u', email: 'ada@example.com', fullName: null },
   ...{ accessToken: 'access', refreshToken: 'refresh', expiresIn: 900 },
@@ -113,6 +114,71 @@ describe('patchbay', () => {
   const loginAs = (...more: string[]) =>
     patchbay(['login', '--email', 'ada@example.com', ...more], { stdin: 'correct horse battery\n' });
 
+  const storedLogin = async () => {
+    const stored = JSON.parse(await readFile(join(home, 'credentials.json'), 'utf8')) as {
+      logins: Record<string, object>;
+    };
+    return stored.logins[url];
+  };
+
+  describe('the workspace', () => {
+    const other = { ...WORKSPACE, id: 'w2', name: 'other' };
+    const eventsOf = (...flags: string[]) => patchbay(['audit', ...flags]);
+    const lastRoute = () => requests.at(-1)!.route.split('?')[0];
+    beforeEach(() => {
+      for (const id of ['w1', 'w2', UNKNOWN]) {
+        routes[`GET /workspaces/${id}/audit`] = () => [200, { events: [], nextCursor: null }];
+      }
+      routes['GET /workspaces'] = () => [200, { workspaces: [WORKSPACE, other] }];
+    });
+
+    it('may be given by its name', async () => {
+      await loginAs('--workspace', 'w1');
+      expect(await eventsOf('--workspace', 'other')).toBe(EXIT.ok);
+      expect(lastRoute()).toBe('GET /workspaces/w2/audit');
+    });
+
+    it('is asked for by nobody where its id is given', async () => {
+      expect(await eventsOf('--token', 'jwt', '--workspace', UNKNOWN)).toBe(EXIT.ok);
+      expect(requests).toHaveLength(1);
+    });
+
+    it.each([
+      [
+        'none',
+        'nobody',
+        EXIT.refused,
+        'You are no member of a workspace "nobody". Yours: acme (w1), other (w2).',
+      ],
+      ['several', 'twin', EXIT.usage, 'Several workspaces have the name "twin": pass --workspace <id>.'],
+    ])('is refused clearly where %s has the name', async (_what, name, exitCode, message) => {
+      if (name === 'twin') {
+        const twins = ['w1', 'w2'].map((id) => ({ ...WORKSPACE, id, name }));
+        routes['GET /workspaces'] = () => [200, { workspaces: twins }];
+      }
+      expect(await eventsOf('--token', 'jwt', '--workspace', name)).toBe(exitCode);
+      expect(err.text).toContain(message);
+    });
+
+    it('of a token is the only one that its user is a member of', async () => {
+      routes['GET /workspaces'] = () => [200, { workspaces: [other] }];
+      expect(await eventsOf('--token', 'jwt')).toBe(EXIT.ok);
+      expect(lastRoute()).toBe('GET /workspaces/w2/audit');
+    });
+
+    it('of a token has to be chosen where there are several', async () => {
+      expect(await eventsOf('--token', 'jwt')).toBe(EXIT.usage);
+      expect(err.text).toContain('Choose one with --workspace <id>. Yours: acme (w1), other (w2).');
+    });
+
+    it('is the only one there is after a login that chose none', async () => {
+      routes['GET /workspaces'] = () => [200, { workspaces: [other] }];
+      await loginAs('--workspace', 'nobody');
+      expect(await eventsOf()).toBe(EXIT.ok);
+      expect(lastRoute()).toBe('GET /workspaces/w2/audit');
+    });
+  });
+
   describe('login', () => {
     it('takes the password from stdin, and keeps who is logged in where', async () => {
       expect(await loginAs()).toBe(EXIT.ok);
@@ -143,8 +209,25 @@ describe('patchbay', () => {
       const other = { ...WORKSPACE, id: 'w2', name: 'other' };
       routes['GET /workspaces'] = () => [200, { workspaces: [WORKSPACE, other] }];
       expect(await loginAs()).toBe(EXIT.usage);
-      expect(err.text).toBe('patchbay: Choose one with --workspace <id>. Yours: acme (w1), other (w2).\n');
+      expect(err.text).toMatch(
+        /^patchbay: Choose one with --workspace <id>\. Yours: acme \(w1\), other \(w2\)\. You are logged in; /,
+      );
       expect(await loginAs('--workspace', 'other')).toBe(EXIT.ok);
+    });
+
+    it('keeps the login of an account that was just made, whatever becomes of its workspace', async () => {
+      expect(await loginAs('--register', '--workspace', 'nobody')).toBe(EXIT.refused);
+      expect(err.text).toBe(
+        'patchbay: You are no member of a workspace "nobody". Yours: acme (w1). The account is made and you are logged in; ' +
+          'run "patchbay login" without --register, with another --workspace (or PATCHBAY_WORKSPACE), or without one, to choose it.\n',
+      );
+      expect(await storedLogin()).toMatchObject({ email: 'ada@example.com', workspaceId: null });
+    });
+
+    it('keeps the workspace that was chosen before where it cannot choose another', async () => {
+      await loginAs();
+      expect(await loginAs('--workspace', 'nobody')).toBe(EXIT.refused);
+      expect(await storedLogin()).toMatchObject({ workspaceId: 'w1' });
     });
 
     it('says in one line that email or password is wrong', async () => {
@@ -165,6 +248,14 @@ describe('patchbay', () => {
     const TURN = 'POST /workspaces/w1/sessions/s1/turns';
     const call = { toolCallId: 'c1', name: 'ls', arguments: {} };
 
+    it('prints warnings beside the envelope, as the server answers', async () => {
+      await loginAs();
+      const warnings = [{ errorCode: 'DIVERGED', message: 'Not what was uploaded.' }];
+      routes[TURN] = () => [200, { ...envelope('succeeded'), warnings }];
+      await patchbay(['turn', '-'], { stdin: JSON.stringify([call]) });
+      expect(JSON.parse(out.text)).toEqual({ ...envelope('succeeded'), warnings });
+    });
+
     it.each([
       ['a whole turn', { turnId: 't9', toolCalls: [call] }],
       ['a list of calls', [call]],
@@ -174,7 +265,7 @@ describe('patchbay', () => {
       routes[TURN] = () => [200, envelope('succeeded')];
       expect(await patchbay(['turn', '-'], { stdin: JSON.stringify(content) })).toBe(EXIT.ok);
       expect(requests.at(-1)).toMatchObject({ token: 'access', body: { toolCalls: [call] } });
-      expect(JSON.parse(out.text)).toMatchObject({ kind: 'final', turnId: 't1' });
+      expect(JSON.parse(out.text)).toMatchObject({ result: { kind: 'final', turnId: 't1' } });
     });
 
     it('posts a file into a given session', async () => {
@@ -399,6 +490,31 @@ describe('patchbay', () => {
       expect(err.text).toMatch(/^patchbay: Another patchbay client \(process \d+\)/);
       process.emit('SIGINT');
       await running;
+    });
+
+    it('lets no call into the data of a server that lies in its folder, and says so once', async () => {
+      const data = join(project, 'server', '.patchbay');
+      await mkdir(data, { recursive: true });
+      await writeFile(join(data, 'patchbay.db'), '');
+      const running = patchbay(['connect', '--root', project, '--yes']);
+      await connected();
+      const report = await deliver({ path: 'server/.Patchbay/jwt-secret', content: 'x' });
+      expect(report.result).toMatchObject({ success: false, errorCode: 'InvalidPath' });
+      process.emit('SIGTERM');
+      expect(await running).toBe(EXIT.ok);
+      expect(err.text.match(/Calls may not write into .*server\/\.patchbay/g)).toHaveLength(1);
+    });
+
+    it.each(['', '1'])('takes PATCHBAY_MAX_FILE_BYTES=%p, of which an empty one is unset', async (limit) => {
+      process.env.PATCHBAY_MAX_FILE_BYTES = limit;
+      const running = patchbay(['connect', '--root', project, '--yes']).finally(
+        () => delete process.env.PATCHBAY_MAX_FILE_BYTES,
+      );
+      await connected();
+      const report = await deliver({ path: 'a.txt', content: 'xx' });
+      expect(report.result).toMatchObject({ errorCode: limit === '' ? null : 'TooLarge' });
+      process.emit('SIGTERM');
+      expect(await running).toBe(EXIT.ok);
     });
 
     it('refuses a folder that holds its own home', async () => {

@@ -1,6 +1,7 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { printable } from '../approval/printable.js';
 import { CLIENT_VERSION } from '../version.js';
+import { DEFAULT_MAX_FILE_BYTES } from '../workspace/create-file.js';
 import type { AuditFlags } from './audit.js';
 import { EXIT, explain } from './cli-error.js';
 import type { ConnectFlags } from './connect.js';
@@ -105,9 +106,12 @@ function syncFlags(command: Command, verb: 'push' | 'pull'): Command {
 }
 
 function maxFileBytes(meaning: string): Option {
-  return new Option('--max-file-bytes <n>', `${meaning} (default: 8 MiB)`)
-    .env('PATCHBAY_MAX_FILE_BYTES')
-    .argParser(wholeNumber);
+  return (
+    new Option('--max-file-bytes <n>', `${meaning} (default: 8 MiB)`)
+      .env('PATCHBAY_MAX_FILE_BYTES')
+      // As with the server's settings, an empty variable counts as unset.
+      .argParser((value) => (value === '' ? DEFAULT_MAX_FILE_BYTES : wholeNumber(value)))
+  );
 }
 
 function auditFlags(command: Command): Command {

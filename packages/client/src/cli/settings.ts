@@ -4,6 +4,7 @@ import { Option, type Command } from 'commander';
 import { PatchbayClient } from '../sdk/patchbay-client.js';
 import type { WorkspaceClient } from '../sdk/workspace-client.js';
 import { CliError, EXIT } from './cli-error.js';
+import { findWorkspace, onlyWorkspace } from './find-workspace.js';
 import { LoginFile } from './login-file.js';
 
 export const DEFAULT_URL = 'http://127.0.0.1:3000';
@@ -32,8 +33,13 @@ export interface Settings {
   logins: LoginFile;
   /** Whose decisions these are. */
   person: string;
-  workspaceId: string | null;
+  /** Whether there is a token, or a login that has one. */
+  isKnown: boolean;
+  /** As it was passed, else the login's; null where neither says one. */
+  workspace: { id: string } | { name: string } | null;
 }
+
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 export function withCommonFlags(command: Command): Command {
   return command
@@ -46,7 +52,9 @@ export function withCommonFlags(command: Command): Command {
       new Option('--token <token>', 'access token or API key, instead of the login').env('PATCHBAY_TOKEN'),
     )
     .addOption(
-      new Option('--workspace <id>', "the workspace (default: the login's)").env('PATCHBAY_WORKSPACE'),
+      new Option('--workspace <id or name>', "the workspace (default: the login's)").env(
+        'PATCHBAY_WORKSPACE',
+      ),
     )
     .addOption(
       new Option('--home <dir>', 'credentials and journal (default: ~/.patchbay)').env('PATCHBAY_HOME'),
@@ -63,16 +71,27 @@ export async function settingsOf(flags: CommonFlags): Promise<Settings> {
     ? new PatchbayClient({ url, token: flags.token })
     : new PatchbayClient({ url, tokenStore: logins.tokensOf(url) });
   const person = (flags.token ? undefined : login?.email) ?? userInfo().username;
-  return { home, url, client, logins, person, workspaceId: flags.workspace || login?.workspaceId || null };
+  const isKnown = Boolean(flags.token || login?.tokens);
+  const workspace = workspaceNamed(flags.workspace, login?.workspaceId);
+  return { home, url, client, logins, person, isKnown, workspace };
 }
 
-/** The workspace that a command works in. */
-export function workspaceOf(settings: Settings): WorkspaceClient {
-  if (settings.workspaceId) return settings.client.workspace(settings.workspaceId);
+/** The workspace that a command works in: the one that is named, else the only one there is. */
+export async function workspaceOf({ client, isKnown, workspace }: Settings): Promise<WorkspaceClient> {
+  if (workspace && 'id' in workspace) return client.workspace(workspace.id);
+  const all = workspace || isKnown ? await client.workspaces() : [];
+  const found = workspace ? findWorkspace(all, workspace.name) : onlyWorkspace(all);
+  if (found) return client.workspace(found.id);
   throw new CliError(
     'No workspace chosen: run "patchbay login", or pass --workspace <id> or PATCHBAY_WORKSPACE.',
     EXIT.usage,
   );
+}
+
+function workspaceNamed(passed?: string, ofLogin?: string | null): Settings['workspace'] {
+  const named = passed || ofLogin;
+  if (!named) return null;
+  return named === ofLogin || UUID.test(named) ? { id: named } : { name: named };
 }
 
 function serverUrl(text: string): string {

@@ -63,7 +63,7 @@ async function sync(
   io: CliIo,
   signal?: AbortSignal,
 ): Promise<SyncReport> {
-  const { files, workspaceId } = workspaceOf(settings);
+  const { files, workspaceId } = await workspaceOf(settings);
   const { directory: given, name, force = false, delete: deletes = false, dryRun = false } = flags;
   const roots = await WorkspaceRoots.open(
     [{ directory: given, ...(name !== undefined && { name }) }],

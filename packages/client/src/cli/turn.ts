@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import type { ToolCallInput, TurnRequest } from '@patchbay/protocol';
+import type { InvokeResult, ToolCallInput, TurnEnvelope, TurnRequest } from '@patchbay/protocol';
 import { CliError, EXIT } from './cli-error.js';
 import { readAll } from './prompt.js';
 import { settingsOf, workspaceOf, type CliIo, type CommonFlags } from './settings.js';
@@ -9,18 +9,20 @@ export interface TurnFlags extends CommonFlags {
   wait?: number;
 }
 
-/** `patchbay turn`: posts a turn from a file and prints the turn result envelope. */
+/** `patchbay turn`: posts a turn from a file and prints the server's answer: the turn result envelope, and warnings. */
 export async function turn(file: string, flags: TurnFlags, io: CliIo): Promise<number> {
   const request = parseTurn(await contentOf(file, io), file);
-  const workspace = workspaceOf(await settingsOf(flags));
+  const workspace = await workspaceOf(await settingsOf(flags));
   const sessionId = flags.session ?? (await workspace.createSession()).sessionId;
   const outcome =
     flags.wait === undefined
       ? await workspace.runTurn(sessionId, request)
       : await workspace.postTurn(sessionId, { ...request, waitMs: flags.wait });
-  io.stdout.write(`${JSON.stringify(outcome, null, 2)}\n`);
-  if (outcome.kind !== 'final') return EXIT.turnOpen;
-  return outcome.toolResults.every(({ status }) => status === 'succeeded') ? EXIT.ok : EXIT.callFailed;
+  const { warnings, ...result } = outcome;
+  const answer: InvokeResult<TurnEnvelope> = { successful: true, errors: [], warnings, result };
+  io.stdout.write(`${JSON.stringify(answer, null, 2)}\n`);
+  if (result.kind !== 'final') return EXIT.turnOpen;
+  return result.toolResults.every(({ status }) => status === 'succeeded') ? EXIT.ok : EXIT.callFailed;
 }
 
 async function contentOf(file: string, io: CliIo): Promise<string> {
