@@ -1,0 +1,126 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { HttpProxy } from '../support/http-proxy.js';
+import { TestProcess } from '../support/processes.js';
+import { age, type Contents, disk, SyncDesk } from '../support/sync-desk.js';
+import { ToolsScene } from '../support/tools-scene.js';
+import { waitFor } from '../support/wait-for.js';
+
+const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+const TYPESCRIPT = pathToFileURL(at('../support/typescript.mjs')).href;
+const COMMAND = at('../../packages/client/src/cli/main.ts');
+/** More than one batch of a push. */
+const FILES = 1_300;
+
+describe('a push or pull that is interrupted', () => {
+  let shared: ToolsScene;
+  let desk: SyncDesk;
+  let proxy: HttpProxy;
+  let folder: string;
+  beforeAll(async () => void (shared = await ToolsScene.start()));
+  afterAll(() => shared.close());
+  beforeEach(async () => {
+    desk = await SyncDesk.start(shared);
+    proxy = await HttpProxy.to(shared.server.url);
+    desk.url = proxy.url;
+    const contents: Contents = {};
+    for (let n = 0; n < FILES; n += 1) contents[`part-${n % 13}/${n}.txt`] = `${n} `.repeat(50);
+    folder = await desk.folder('p', contents);
+    await age(folder);
+  });
+  afterEach(async () => {
+    await proxy.close();
+    await desk.close();
+  });
+
+  /** The command in a process of its own. */
+  const start = (command: string, ...args: string[]): TestProcess =>
+    new TestProcess(command, COMMAND, [command, ...args, ...desk.common], {
+      NODE_OPTIONS: `--import ${TYPESCRIPT} --no-warnings`,
+    });
+  /** Resolves when the n-th request of a route has been answered. */
+  const answered = (route: RegExp, count: number): Promise<void> =>
+    new Promise((resolve) => {
+      let seen = 0;
+      proxy.onAnswered = ({ route: answeredRoute }) => {
+        if (route.test(answeredRoute) && ++seen === count) resolve();
+      };
+    });
+  const sentFiles = (): number =>
+    proxy
+      .of('POST /files/commit')
+      .reduce((sum, { body }) => sum + (JSON.parse(body.toString()) as { files: unknown[] }).files.length, 0);
+
+  it('goes on by itself when the connection breaks for a moment', async () => {
+    proxy.onAnswered = ({ route }) => {
+      if (route !== 'POST /files/commit') return;
+      proxy.onAnswered = () => undefined;
+      proxy.cut = 3;
+    };
+    const { code, out } = await desk.push(folder);
+    expect([code, out]).toEqual([0, expect.stringMatching(new RegExp(`^sent 1,300 files`))]);
+    expect(Object.keys(await desk.cloud())).toHaveLength(1_000);
+  });
+
+  it('sends no bytes a second time that were there before a kill', async () => {
+    const killed = start('push', folder);
+    await answered(/^POST \/blobs$/, 1);
+    await killed.kill();
+    const before = proxy.of('POST /blobs').reduce((sum, { body }) => sum + body.length, 0);
+    expect(before).toBeGreaterThan(0);
+    proxy.passed.length = 0;
+    expect((await desk.push(folder)).code).toBe(0);
+    const after = proxy.of('POST /blobs').reduce((sum, { body }) => sum + body.length, 0);
+    const all = Object.values(await disk(folder)).reduce((sum, hex) => sum + hex.length / 2 + 4, 0);
+    expect(before + after).toBe(all);
+  });
+
+  it('commits only what was not committed and remembered before a kill', async () => {
+    let commits = 0;
+    proxy.onAnswered = ({ route }) => {
+      const isLater = route === 'POST /files/commit' && ++commits > 1;
+      return isLater ? new Promise<void>(() => undefined) : undefined;
+    };
+    const killed = start('push', folder);
+    const isNoted = async (): Promise<boolean> => commits === 3 && (await desk.remembers());
+    await waitFor(isNoted, 'three commits, one of them noted', 20_000);
+    await killed.kill();
+    proxy.onAnswered = () => undefined;
+    proxy.passed.length = 0;
+    const { code, out } = await desk.push(folder);
+    expect(code).toBe(0);
+    expect(out).toMatch(/ unchanged\.\n$/);
+    expect(sentFiles()).toBeLessThan(FILES);
+    proxy.passed.length = 0;
+    expect((await desk.push(folder)).out).toBe('sent 0 files (0 B), 1,300 unchanged.\n');
+    expect(proxy.passed).toEqual([]);
+  });
+
+  it('says so when it is stopped by a signal, and keeps what is done', async () => {
+    const stopped = start('push', folder);
+    await answered(/^POST \/files\/commit$/, 1);
+    stopped.signal('SIGINT');
+    expect(await stopped.exited).toEqual({ code: 130, signal: null });
+    expect(stopped.stderr).toContain('Interrupted. What is done is kept');
+    expect((await desk.push(folder)).code).toBe(0);
+    expect((await desk.push(folder)).out).toBe('sent 0 files (0 B), 1,300 unchanged.\n');
+  });
+
+  it('pulls on after a kill, and leaves no temp file behind', async () => {
+    await desk.push(folder);
+    const other = join(desk.directory, 'other', 'p');
+    const killed = start('pull', other);
+    await answered(/\/content$/, 150);
+    await killed.kill();
+    const half = await disk(other);
+    expect(Object.keys(half).length).toBeLessThan(FILES);
+    proxy.passed.length = 0;
+    const { code } = await desk.pull(other);
+    expect(code).toBe(0);
+    expect(await disk(other)).toEqual(await disk(folder));
+    const names = await readdir(other, { recursive: true });
+    expect(names.filter((name) => name.endsWith('.tmp'))).toEqual([]);
+    expect(proxy.passed.filter(({ route }) => route.endsWith('/content')).length).toBeLessThan(FILES - 100);
+  });
+});

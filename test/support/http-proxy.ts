@@ -1,0 +1,65 @@
+import { createServer, request, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** A request that the server has answered. */
+export interface Passed {
+  /** `POST /blobs`: method and path behind the workspace. */
+  route: string;
+  body: Buffer;
+}
+
+/** A wire to a server that a test can watch and cut. */
+export class HttpProxy {
+  readonly passed: Passed[] = [];
+  /** Called when the server has answered a request; the client gets the answer once this is done. */
+  onAnswered: (passed: Passed) => void | Promise<void> = () => undefined;
+  /** So many of the next requests are cut off, before the server sees them. */
+  cut = 0;
+
+  private constructor(private readonly server: Server) {}
+
+  static async to(target: string): Promise<HttpProxy> {
+    const server = createServer();
+    const proxy = new HttpProxy(server);
+    server.on('request', (incoming, answer) => {
+      if (proxy.cut > 0) {
+        proxy.cut -= 1;
+        incoming.socket.destroy();
+        return;
+      }
+      const chunks: Buffer[] = [];
+      incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
+      incoming.on('end', () => {
+        const { method = '', url = '', headers } = incoming;
+        const body = Buffer.concat(chunks);
+        const route = `${method} ${url.replace(/^\/api\/v1\/workspaces\/[^/]+/, '').split('?')[0]}`;
+        const passed = { route, body };
+        const outgoing = request(`${target}${url}`, { method, headers }, (response) => {
+          proxy.passed.push(passed);
+          void Promise.resolve(proxy.onAnswered(passed)).then(() => {
+            answer.writeHead(response.statusCode!, response.headers);
+            response.pipe(answer);
+          });
+        });
+        outgoing.on('error', () => incoming.socket.destroy());
+        outgoing.end(body);
+      });
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    return proxy;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+  }
+
+  /** Those of a route that went through. */
+  of(route: string): Passed[] {
+    return this.passed.filter((passed) => passed.route === route);
+  }
+
+  async close(): Promise<void> {
+    this.server.closeAllConnections();
+    await new Promise((resolve) => this.server.close(resolve));
+  }
+}

@@ -1,0 +1,124 @@
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { runCli } from '../../packages/client/src/cli/program.js';
+import type { CliIo } from '../../packages/client/src/cli/settings.js';
+import type { ToolsScene } from './tools-scene.js';
+
+/** Files of a folder, by relative path. */
+export type Contents = Record<string, string | Buffer>;
+/** What came of a command. */
+export interface Ran {
+  code: number;
+  out: string;
+  err: string;
+}
+
+/** Collects what a command prints. */
+class Screen extends PassThrough {
+  text = '';
+  constructor() {
+    super();
+    this.on('data', (chunk: Buffer) => (this.text += chunk.toString()));
+  }
+}
+
+/** The command line, in a scene of its own: one home, as many folders as a test likes. */
+export class SyncDesk {
+  /** Where commands find the server; by default where it is. */
+  url: string | null = null;
+
+  private constructor(
+    readonly scene: ToolsScene,
+    readonly directory: string,
+  ) {}
+
+  static async start(shared: ToolsScene): Promise<SyncDesk> {
+    return new SyncDesk(await shared.elsewhere(), await mkdtemp(join(tmpdir(), 'patchbay-sync-')));
+  }
+
+  get home(): string {
+    return join(this.directory, 'home');
+  }
+
+  async folder(name: string, contents: Contents = {}): Promise<string> {
+    const folder = join(this.directory, name);
+    await mkdir(folder, { recursive: true });
+    await put(folder, contents);
+    return folder;
+  }
+
+  push(folder: string, ...flags: string[]): Promise<Ran> {
+    return this.run('push', folder, ...flags);
+  }
+
+  pull(folder: string, ...flags: string[]): Promise<Ran> {
+    return this.run('pull', folder, ...flags);
+  }
+
+  /** Flags that every command needs. */
+  get common(): string[] {
+    const { server, user, workspaceId } = this.scene;
+    const at = ['--url', this.url ?? server.url, '--token', user.token, '--workspace', workspaceId];
+    return [...at, '--home', this.home];
+  }
+
+  async run(command: string, ...args: string[]): Promise<Ran> {
+    const [out, err] = [new Screen(), new Screen()];
+    const io = { stdin: new PassThrough().end(), stdout: out, stderr: err, env: {} } as unknown as CliIo;
+    const code = await runCli([command, ...this.common, ...args], io);
+    return { code, out: out.text, err: err.text };
+  }
+
+  /** Whether a push or pull has noted something of a folder. */
+  async remembers(): Promise<boolean> {
+    const files = await readdir(join(this.home, 'sync'), { recursive: true }).catch(() => []);
+    const states = files
+      .filter((file) => file.endsWith('state'))
+      .map((file) => join(this.home, 'sync', file));
+    const sizes = await Promise.all(states.map(async (file) => (await stat(file)).size));
+    return sizes.some((size) => size > 0);
+  }
+
+  /** Every file that the Cloud has, with its text. */
+  async cloud(): Promise<Contents> {
+    const contents: Contents = {};
+    const { body } = await this.scene.user.get<{ files: { path: string }[] }>(
+      `${this.scene.base}/files?limit=1000`,
+    );
+    for (const { path } of body.files) {
+      contents[path] = (await this.scene.raw('GET', `/contents${encodeURI(path)}`)).body.toString();
+    }
+    return contents;
+  }
+
+  close(): Promise<void> {
+    return rm(this.directory, { recursive: true, force: true });
+  }
+}
+
+/** Writes files into a folder. */
+export async function put(folder: string, contents: Contents): Promise<void> {
+  for (const [path, content] of Object.entries(contents)) {
+    await mkdir(dirname(join(folder, path)), { recursive: true });
+    await writeFile(join(folder, path), content);
+  }
+}
+
+/** Every file below a folder, as bytes in hex, so that a difference of one byte shows. */
+export async function disk(folder: string): Promise<Record<string, string>> {
+  const found: Record<string, string> = {};
+  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile()) continue;
+    const path = join(entry.parentPath, entry.name);
+    found[path.slice(folder.length + 1)] = (await readFile(path)).toString('hex');
+  }
+  return found;
+}
+
+/** As if the files had been there for a minute: what was just written is read again, to be on the safe side. */
+export async function age(folder: string): Promise<void> {
+  const then = new Date(Date.now() - 60_000);
+  for (const path of Object.keys(await disk(folder))) await utimes(join(folder, path), then, then);
+}
