@@ -136,7 +136,8 @@ export class FaultScene {
 
   /** Steps of the call that the trail holds, in order. */
   async steps(turnId: string): Promise<string[]> {
-    return (await this.trail(turnId)).map(({ name }) => name.split('.')[2]!);
+    const calls = (await this.trail(turnId)).filter(({ name }) => name.startsWith('Tool.'));
+    return calls.map(({ name }) => name.split('.')[2]!);
   }
 
   /** The attempts of the call that were sent. */
