@@ -23,7 +23,12 @@ const shared = {
 
 export default {
   ...shared,
-  roots: ['<rootDir>/src', '<rootDir>/test', '<rootDir>/packages/protocol/src', '<rootDir>/packages/client/src'],
+  roots: [
+    '<rootDir>/src',
+    '<rootDir>/test',
+    '<rootDir>/packages/protocol/src',
+    '<rootDir>/packages/client/src',
+  ],
   testMatch: ['**/*.spec.ts'],
   testTimeout: 30_000,
   forceExit: false,

@@ -11,7 +11,8 @@ export const AUDIT_STEPS = {
   Running: 'The client is executing the call.',
   Released: 'The call went back to pending: its client left, refused it or lost it.',
   ResultReceived: 'The result was taken; the call has ended.',
-  Diverged: 'A patched file as reported is not what was uploaded, or not what the server computes; the result stands.',
+  Diverged:
+    'A patched file as reported is not what was uploaded, or not what the server computes; the result stands.',
   Denied: 'A person refused the call; it has ended.',
   Cancelled: 'The orchestrator cancelled the call; it has ended.',
   TimedOut: 'One of its clocks ran out; the call has ended.',

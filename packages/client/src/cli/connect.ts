@@ -13,7 +13,7 @@ import { WorkspaceRoots } from '../workspace/workspace-roots.js';
 import { clientIdOf } from './client-id.js';
 import { CliError, EXIT } from './cli-error.js';
 import { ConnectScreen } from './connect-screen.js';
-import { serverDataIn } from './server-data.js';
+import { serverDataIn } from '../workspace/server-data.js';
 import { settingsOf, workspaceOf, type CliIo, type CommonFlags } from './settings.js';
 import { pushBeforeConnect } from './sync.js';
 

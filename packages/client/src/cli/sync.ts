@@ -11,6 +11,7 @@ import { WorkspaceRoots } from '../workspace/workspace-roots.js';
 import { EXIT } from './cli-error.js';
 import { settingsOf, workspaceOf, type CliIo, type CommonFlags, type Settings } from './settings.js';
 import { summaryOf } from './sync-summary.js';
+import { serverDataIn } from '../workspace/server-data.js';
 
 export interface SyncFlags extends CommonFlags {
   /** Of the folder in the Cloud. */
@@ -67,7 +68,7 @@ async function sync(
   const { directory: given, name, force = false, delete: deletes = false, dryRun = false } = flags;
   const roots = await WorkspaceRoots.open(
     [{ directory: given, ...(name !== undefined && { name }) }],
-    [settings.home],
+    [settings.home, ...(await serverDataIn([given]))],
   );
   const { directory, name: rootName } = roots.all[0]!;
   const { home, url } = settings;

@@ -94,6 +94,15 @@ describe('a scan of a folder', () => {
     expect(found).toEqual(['.gitattributes', '.github/a', 'home2/a']);
   });
 
+  it('keeps out of the data of a server, which holds its secrets', async () => {
+    await put('a.txt', '.patchbay/patchbay.db', '.patchbay/jwt-secret', '.patchbay/sub/x.txt');
+    const found = await scan();
+    expect(paths(found)).toEqual(['a.txt']);
+    expect(found.skipped).toEqual([
+      { path: '.patchbay', reason: 'is the data directory of a Patchbay server' },
+    ]);
+  });
+
   it('lists links, pipes and large files with the reason', async () => {
     await put(['large', 'x'.repeat(101)], ['fits', 'x'.repeat(100)], 'target/a');
     await symlink('target', join(directory, 'folder-link'));

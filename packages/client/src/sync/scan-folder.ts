@@ -7,6 +7,7 @@ import type { WorkspaceRoot } from '../workspace/workspace-roots.js';
 import { type FileStamp, stampOf } from './file-stamp.js';
 import { IgnoreRules } from './ignore-rules.js';
 import { type Finding, sizeText } from './sync-report.js';
+import { DATABASE_FILE } from '../workspace/server-data.js';
 
 /** A file that may be sent; whether it is text shows when it is read. */
 export interface ScannedFile {
@@ -83,6 +84,10 @@ class Scanner {
   lookThrough(folder: Folder): Folder[] {
     const { prefix, docPrefix } = folder;
     const entries = this.entriesOf(prefix);
+    if (entries.some(({ name }) => name === DATABASE_FILE)) {
+      this.skip(prefix.slice(0, -1) || '.', 'is the data directory of a Patchbay server');
+      return [];
+    }
     const gitignore = entries.find(({ name }) => name === '.gitignore');
     const rules = gitignore ? folder.rules.within(prefix, this.onDisk(`${prefix}.gitignore`)) : folder.rules;
     const deeper: Folder[] = [];

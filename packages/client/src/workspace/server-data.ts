@@ -1,8 +1,8 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** What a server's data directory is known by. */
-const DATABASE_FILE = 'patchbay.db';
+/** What a server's data directory is known by: it holds this file, and secrets beside it. */
+export const DATABASE_FILE = 'patchbay.db';
 const NOT_LOOKED_INTO = new Set(['.git', 'node_modules']);
 /** A server that is started in a project keeps its data at the top of it; the search does not hold up a large one. */
 const MAX_DEPTH = 3;
