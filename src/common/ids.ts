@@ -1,8 +1,30 @@
+import { randomFillSync } from 'node:crypto';
 import { v7, validate } from 'uuid';
+
+const RANDOM_BYTES = 16;
+/** Random bytes are drawn for so many ids at a time: one draw costs about as much as all else of an id. */
+const DRAWN_IDS = 256;
+
+const pool = new Uint8Array(RANDOM_BYTES * DRAWN_IDS);
+let used = pool.length;
+let lastMs = 0;
+let sequence = 0;
 
 /** A new UUIDv7: ids of one process sort in the order in which they were given. */
 export function newId(): string {
-  return v7();
+  if (used === pool.length) {
+    randomFillSync(pool);
+    used = 0;
+  }
+  const random = pool.subarray(used, used + RANDOM_BYTES);
+  used += RANDOM_BYTES;
+  const now = Date.now();
+  if (now > lastMs) {
+    lastMs = now;
+    // Half of its range is left, so that it does not run over within a millisecond.
+    sequence = new DataView(random.buffer, random.byteOffset).getUint32(6) >>> 1;
+  } else sequence += 1;
+  return v7({ msecs: lastMs, seq: sequence, random });
 }
 
 export function isUuid(value: unknown): value is string {
