@@ -13,11 +13,12 @@ const COMMAND = at('../../packages/client/src/cli/main.ts');
 /** More than one batch of a push. */
 const FILES = 1_300;
 
-describe('a push or pull that is interrupted', () => {
+describe('a push or pull in a process of its own', () => {
   let shared: ToolsScene;
   let desk: SyncDesk;
   let proxy: HttpProxy;
   let folder: string;
+  const processes: TestProcess[] = [];
   beforeAll(async () => void (shared = await ToolsScene.start()));
   afterAll(() => shared.close());
   beforeEach(async () => {
@@ -30,15 +31,19 @@ describe('a push or pull that is interrupted', () => {
     await age(folder);
   });
   afterEach(async () => {
+    await Promise.all(processes.splice(0).map((process) => process.kill()));
     await proxy.close();
     await desk.close();
   });
 
   /** The command in a process of its own. */
-  const start = (command: string, ...args: string[]): TestProcess =>
-    new TestProcess(command, COMMAND, [command, ...args, ...desk.common], {
+  const start = (command: string, ...args: string[]): TestProcess => {
+    const process = new TestProcess(command, COMMAND, [command, ...args, ...desk.common], {
       NODE_OPTIONS: `--import ${TYPESCRIPT} --no-warnings`,
     });
+    processes.push(process);
+    return process;
+  };
   /** Resolves when the n-th request of a route has been answered. */
   const answered = (route: RegExp, count: number): Promise<void> =>
     new Promise((resolve) => {
@@ -122,5 +127,14 @@ describe('a push or pull that is interrupted', () => {
     const names = await readdir(other, { recursive: true });
     expect(names.filter((name) => name.endsWith('.tmp'))).toEqual([]);
     expect(proxy.passed.filter(({ route }) => route.endsWith('/content')).length).toBeLessThan(FILES - 100);
+  });
+
+  it('is what connect does first, when it is told to', async () => {
+    // The wire of this test is for requests only.
+    desk.url = shared.server.url;
+    const client = start('connect', '--root', folder, '--push', '--yes');
+    await client.says(/^connected$/m, 20_000);
+    expect(client.stderr).toContain('sent 1,300 files');
+    expect((await desk.push(folder)).out).toBe('sent 0 files (0 B), 1,300 unchanged.\n');
   });
 });

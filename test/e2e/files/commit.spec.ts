@@ -13,7 +13,7 @@ import { ToolsScene } from '../../support/tools-scene.js';
 const MIB = 1024 * 1024;
 const MAX_BYTES = 16_384;
 
-describe('a commit of files', () => {
+describe('a commit of files [FILE-7]', () => {
   let scene: ToolsScene;
   let shared: ToolsScene;
   beforeAll(async () => void (shared = await ToolsScene.start({ maxFileBytes: MAX_BYTES })));
