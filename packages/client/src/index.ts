@@ -35,7 +35,8 @@ export {
 export { clientDirectory } from './journal/client-home.js';
 export { ClientLock, ClientLockedError } from './journal/client-lock.js';
 export { Journal, type CallOutcome, type JournalEntry } from './journal/journal.js';
-export { DEFAULT_MAX_FILE_BYTES, executeCreateFile, type WorkspaceContext } from './workspace/create-file.js';
+export { executeCreateFile, type WorkspaceContext } from './workspace/create-file.js';
+export { DEFAULT_MAX_FILE_BYTES } from './workspace/max-file-bytes.js';
 export { previewCreateFile, type CreateFilePreview } from './workspace/preview-create-file.js';
 export { recoverCreateFile, type InterruptedWrite, type Recovery } from './workspace/recover-create-file.js';
 export { executeWritePatch, type OpenBuffers, type PatchContext } from './workspace/write-patch.js';

@@ -1,7 +1,7 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { printable } from '../approval/printable.js';
 import { CLIENT_VERSION } from '../version.js';
-import { DEFAULT_MAX_FILE_BYTES } from '../workspace/create-file.js';
+import { DEFAULT_MAX_FILE_BYTES } from '../workspace/max-file-bytes.js';
 import type { AuditFlags } from './audit.js';
 import { EXIT, explain } from './cli-error.js';
 import type { ConnectFlags } from './connect.js';

@@ -1,17 +1,14 @@
 import { mkdir, realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import type { FolderSync } from '../sync/folder-sync.js';
 import { StreamProgress } from '../sync/progress.js';
-import { pull as pullFolder } from '../sync/pull.js';
-import { push as pushFolder } from '../sync/push.js';
 import { isComplete, type SyncReport } from '../sync/sync-report.js';
 import { SyncState } from '../sync/sync-state.js';
-import { DEFAULT_MAX_FILE_BYTES } from '../workspace/create-file.js';
+import { DEFAULT_MAX_FILE_BYTES } from '../workspace/max-file-bytes.js';
+import { serverDataIn } from '../workspace/server-data.js';
 import { WorkspaceRoots } from '../workspace/workspace-roots.js';
 import { EXIT } from './cli-error.js';
 import { settingsOf, workspaceOf, type CliIo, type CommonFlags, type Settings } from './settings.js';
 import { summaryOf } from './sync-summary.js';
-import { serverDataIn } from '../workspace/server-data.js';
 
 export interface SyncFlags extends CommonFlags {
   /** Of the folder in the Cloud. */
@@ -27,7 +24,7 @@ export interface SyncFlags extends CommonFlags {
 export async function push(directory: string, flags: SyncFlags, io: CliIo): Promise<number> {
   const settings = await settingsOf(flags);
   return untilInterrupted(io, async (signal) => {
-    const report = await sync(pushFolder, settings, { ...flags, directory }, io, signal);
+    const report = await sync('push', settings, { ...flags, directory }, io, signal);
     return finish(report, 'sent', flags, io.stdout);
   });
 }
@@ -37,7 +34,7 @@ export async function pull(directory: string, flags: SyncFlags, io: CliIo): Prom
   const settings = await settingsOf(flags);
   if (!flags.dryRun) await mkdir(directory, { recursive: true });
   return untilInterrupted(io, async (signal) => {
-    const report = await sync(pullFolder, settings, { ...flags, directory }, io, signal);
+    const report = await sync('pull', settings, { ...flags, directory }, io, signal);
     return finish(report, 'received', flags, io.stdout);
   });
 }
@@ -51,14 +48,20 @@ export async function pushBeforeConnect(
   say: (line: string) => void,
 ): Promise<void> {
   for (const directory of directories) {
-    const report = await sync(pushFolder, settings, { ...flags, directory }, io);
+    const report = await sync('push', settings, { ...flags, directory }, io);
     const summary = summaryOf(report, { verb: 'sent', dryRun: false, verbose: false });
     say(`${directory}: ${summary.trimEnd()}`);
   }
 }
 
+// A pull is not loaded for a push, whose usual case takes less time than that.
+const WORK = {
+  push: async () => (await import('../sync/push.js')).push,
+  pull: async () => (await import('../sync/pull.js')).pull,
+};
+
 async function sync(
-  work: (sync: FolderSync) => Promise<SyncReport>,
+  verb: keyof typeof WORK,
   settings: Settings,
   flags: Omit<SyncFlags, keyof CommonFlags> & { directory: string },
   io: CliIo,
@@ -68,7 +71,8 @@ async function sync(
   const { directory: given, name, force = false, delete: deletes = false, dryRun = false } = flags;
   const roots = await WorkspaceRoots.open(
     [{ directory: given, ...(name !== undefined && { name }) }],
-    [settings.home, ...(await serverDataIn([given]))],
+    // A scan meets a server's data by itself; what a pull writes to has to be known before.
+    [settings.home, ...(verb === 'pull' ? await serverDataIn([given]) : [])],
   );
   const { directory, name: rootName } = roots.all[0]!;
   const { home, url } = settings;
@@ -78,6 +82,7 @@ async function sync(
     const { maxFileBytes = DEFAULT_MAX_FILE_BYTES } = flags;
     const progress = new StreamProgress(io.stderr);
     const how = { force, delete: deletes, dryRun, maxFileBytes, exclude, progress, signal };
+    const work = await WORK[verb]();
     return await work({ files, roots, state, ...how });
   } finally {
     await state.close();

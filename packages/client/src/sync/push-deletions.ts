@@ -1,5 +1,5 @@
 import { type FileChange, MAX_BATCH_FILES, type RefusedFile } from '@patchbay/protocol';
-import { belowRoot, DiskFinder, type FolderSync } from './folder-sync.js';
+import { belowRoot, type FolderSync } from './folder-sync.js';
 import type { SyncReport } from './sync-report.js';
 
 /**
@@ -10,6 +10,8 @@ export async function findGone(
   { roots, state }: FolderSync,
   unseen: readonly string[],
 ): Promise<Map<string, string>> {
+  if (unseen.length === 0) return new Map();
+  const { DiskFinder } = await import('./disk-finder.js');
   const finder = new DiskFinder(roots);
   const gone = new Map<string, string>();
   for (const docPath of unseen) {

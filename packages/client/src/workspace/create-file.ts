@@ -10,13 +10,12 @@ import {
 } from './create-file-plan.js';
 import { type FileStat, hashFile, statFile } from './file-entry.js';
 import { type FileSystem, realFileSystem } from './file-system.js';
+import { DEFAULT_MAX_FILE_BYTES } from './max-file-bytes.js';
 import { ensureDirectory, type SafeDirectory } from './safe-directory.js';
 import { errnoOf, WorkspaceFault } from './workspace-fault.js';
 import type { WorkspaceRoots } from './workspace-roots.js';
 import type { WriteLog } from './write-log.js';
 
-/** Largest file that is written or read, in bytes; PATCHBAY_MAX_FILE_BYTES sets another. */
-export const DEFAULT_MAX_FILE_BYTES = 8 * 1024 * 1024;
 /** How often a write starts over because someone else changed the place it was about to take. */
 const MAX_ATTEMPTS = 3;
 

@@ -2,7 +2,8 @@ import type { CreateFileResult } from '@patchbay/protocol';
 
 import { fileExists } from './atomic-write.js';
 import { type CreateFilePlan, failureOf, planCreateFile, shownPath } from './create-file-plan.js';
-import { DEFAULT_MAX_FILE_BYTES, type WorkspaceContext } from './create-file.js';
+import type { WorkspaceContext } from './create-file.js';
+import { DEFAULT_MAX_FILE_BYTES } from './max-file-bytes.js';
 import { readFile, statFile } from './file-entry.js';
 import { type FileSystem, realFileSystem } from './file-system.js';
 import { openDirectory } from './safe-directory.js';

@@ -1,4 +1,5 @@
-import { DEFAULT_MAX_FILE_BYTES, type WorkspaceContext } from './create-file.js';
+import type { WorkspaceContext } from './create-file.js';
+import { DEFAULT_MAX_FILE_BYTES } from './max-file-bytes.js';
 import { readFile } from './file-entry.js';
 import { realFileSystem } from './file-system.js';
 import { openDirectory } from './safe-directory.js';

@@ -1,6 +1,7 @@
 import type { Approval, PatchBatch, WritePatchResult } from '@patchbay/protocol';
 
-import { DEFAULT_MAX_FILE_BYTES, type WorkspaceContext } from './create-file.js';
+import type { WorkspaceContext } from './create-file.js';
+import { DEFAULT_MAX_FILE_BYTES } from './max-file-bytes.js';
 import { realFileSystem } from './file-system.js';
 import { inParallel } from './in-parallel.js';
 import { PatchFileFault, stale, toPatchFileFault } from './patch-file-fault.js';

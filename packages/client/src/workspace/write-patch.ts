@@ -1,7 +1,8 @@
 import type { Approval, PatchBatch, WritePatchResult } from '@patchbay/protocol';
 
 import { checkPatch, type PatchedFile } from './check-patch.js';
-import { DEFAULT_MAX_FILE_BYTES, type WorkspaceContext } from './create-file.js';
+import type { WorkspaceContext } from './create-file.js';
+import { DEFAULT_MAX_FILE_BYTES } from './max-file-bytes.js';
 import { DocPathFinder } from './doc-path-finder.js';
 import { realFileSystem } from './file-system.js';
 import { inParallel } from './in-parallel.js';
