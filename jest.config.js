@@ -31,5 +31,8 @@ export default {
   ],
   testMatch: ['**/*.spec.ts'],
   testTimeout: 30_000,
+  // Most tests wait for sockets and processes: two at a time keep two cores busy, also where Jest would take one.
+  maxWorkers: 2,
+  workerIdleMemoryLimit: '1500MB',
   forceExit: false,
 };
