@@ -34,11 +34,6 @@ export const WorkspaceId = createParamDecorator((_: unknown, context: ExecutionC
   return required(context, 'workspaceId');
 });
 
-/** The user's role in that workspace. */
-export const CurrentRole = createParamDecorator((_: unknown, context: ExecutionContext): Role => {
-  return required(context, 'role');
-});
-
 function required<K extends keyof AccessContext>(
   context: ExecutionContext,
   key: K,
