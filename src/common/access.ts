@@ -1,5 +1,5 @@
 import { createParamDecorator, type ExecutionContext, SetMetadata } from '@nestjs/common';
-import type { Role, User } from '@patchbay/protocol';
+import type { User } from '@patchbay/protocol';
 import type { FastifyRequest } from 'fastify';
 
 /**
@@ -19,7 +19,6 @@ export interface AccessContext {
   user?: User;
   /** Lowercase. */
   workspaceId?: string;
-  role?: Role;
 }
 
 export type AccessedRequest = FastifyRequest & { access?: AccessContext };

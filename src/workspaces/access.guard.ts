@@ -63,7 +63,7 @@ export class AccessGuard implements CanActivate {
     }
     const role = await this.workspaces.requireRole(workspaceId, user.id);
     if (rule === 'owner' && role !== 'owner') throw ownersOnly();
-    return { user, workspaceId: workspaceId.toLowerCase(), role };
+    return { user, workspaceId: workspaceId.toLowerCase() };
   }
 }
 
