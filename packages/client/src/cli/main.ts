@@ -1,8 +1,13 @@
 import { runCli } from './program.js';
 
-const exitCode = await runCli(process.argv.slice(2), process);
-// What is left are timers of fetch, which hold an idle process for half a second.
-for (const stream of [process.stdout, process.stderr]) {
-  await new Promise<void>((resolve) => stream.write('', () => resolve()));
+/** The process: one command line, its exit code, and no wait for what is left. */
+async function main(): Promise<void> {
+  const exitCode = await runCli(process.argv.slice(2), process);
+  // What is left are timers of fetch, which hold an idle process for half a second.
+  for (const stream of [process.stdout, process.stderr]) {
+    await new Promise<void>((resolve) => stream.write('', () => resolve()));
+  }
+  process.exit(exitCode);
 }
-process.exit(exitCode);
+
+void main();

@@ -76,13 +76,14 @@ async function sync(
   );
   const { directory, name: rootName } = roots.all[0]!;
   const { home, url } = settings;
+  const loading = WORK[verb]();
   const state = await SyncState.open(home, { url, workspaceId, directory, rootName });
   try {
     const exclude = [await realpath(home).catch(() => resolve(home))];
     const { maxFileBytes = DEFAULT_MAX_FILE_BYTES } = flags;
     const progress = new StreamProgress(io.stderr);
     const how = { force, delete: deletes, dryRun, maxFileBytes, exclude, progress, signal };
-    const work = await WORK[verb]();
+    const work = await loading;
     return await work({ files, roots, state, ...how });
   } finally {
     await state.close();

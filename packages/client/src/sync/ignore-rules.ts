@@ -1,10 +1,13 @@
 import { readFileSync, lstatSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
 import ignore, { type Ignore } from 'ignore';
+import { ignoreHint } from './ignore-hint.js';
 
 /** The rules of one file, and how a path below the scanned folder reads where that file is. */
 interface Level {
   rules: Ignore;
+  /** Every path that a rule matches has this in it. */
+  hint: RegExp;
   /** What the path has in front there, for a folder above the scanned one. */
   above: string;
   /** How many characters of the path lead to there, for a folder below it. */
@@ -32,7 +35,7 @@ export class IgnoreRules {
       ];
       for (const file of files) {
         const rules = readRules(file);
-        if (rules !== null) levels.unshift({ rules, above: above === '' ? '' : `${above}/`, below: 0 });
+        if (rules !== null) levels.unshift({ ...rules, above: above === '' ? '' : `${above}/`, below: 0 });
       }
       if (top) break;
       if (dirname(folder) === folder) return IgnoreRules.NONE;
@@ -45,14 +48,15 @@ export class IgnoreRules {
   within(prefix: string, gitignore: string): IgnoreRules {
     const rules = readRules(gitignore);
     if (rules === null) return this;
-    return new IgnoreRules([...this.levels, { rules, above: '', below: prefix.length }]);
+    return new IgnoreRules([...this.levels, { ...rules, above: '', below: prefix.length }]);
   }
 
   /** Whether a relative path is left out; a folder's ends with a slash. Its own folder must not be left out. */
   ignores(path: string): boolean {
     for (let at = this.levels.length - 1; at >= 0; at -= 1) {
-      const { rules, above, below } = this.levels[at]!;
+      const { rules, hint, above, below } = this.levels[at]!;
       const here = above + path.slice(below);
+      if (!hint.test(here)) continue;
       const { ignored, unignored } = rules.test(here);
       if (unignored) return false;
       // A folder that deeper rules have taken back in is left out no more, nor is what lies in it.
@@ -68,12 +72,13 @@ function isLeftOut(rules: Ignore, folder: string): boolean {
 }
 
 /** The rules of a file; null where there is none. As git does it, a link is not followed. */
-function readRules(file: string): Ignore | null {
+function readRules(file: string): Pick<Level, 'rules' | 'hint'> | null {
   try {
     if (!lstatSync(file).isFile()) return null;
     const text = readFileSync(file, 'utf8').replace(/^\uFEFF/, '');
     // git looks at case but where the file system does not.
-    return ignore({ ignorecase: process.platform !== 'linux' }).add(text);
+    const ignorecase = process.platform !== 'linux';
+    return { rules: ignore({ ignorecase }).add(text), hint: ignoreHint(text, { ignorecase }) };
   } catch {
     return null;
   }

@@ -2,14 +2,15 @@ import { conflictReason, planPush } from './push-plan.js';
 import type { ScannedFile } from './scan-folder.js';
 
 const file = (path: string): ScannedFile => ({
-  ...{ path, docPath: `p/${path}` },
-  stamp: { sizeBytes: 1, mtimeMs: 1, ctimeMs: 1, ino: 1 },
+  ...{ path, docPath: `p/${path}`, sizeBytes: 1 },
+  stamp: '1 1 1 1',
 });
 
 /** `content` of files that were read before, null for binary; `bases` as both sides last had them. */
 const plan = (paths: string[], content: Record<string, string | null>, bases: Record<string, string>) => {
   const agreed = new Map(Object.entries(bases).map(([path, sha256]) => [`p/${path}`, sha256]));
   const made = planPush(paths.map(file), {
+    isUnchanged: (docPath) => agreed.has(docPath) && content[docPath.slice(2)] === agreed.get(docPath),
     contentOf: (docPath) => content[docPath.slice(2)],
     baseOf: (docPath) => agreed.get(docPath) ?? null,
     bases: () => agreed.entries(),

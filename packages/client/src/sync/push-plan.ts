@@ -18,7 +18,7 @@ export interface PushPlan {
 }
 
 /** What a plan asks of the state. */
-export interface PushMemory extends Pick<SyncState, 'contentOf' | 'baseOf' | 'baseCount'> {
+export interface PushMemory extends Pick<SyncState, 'isUnchanged' | 'contentOf' | 'baseOf' | 'baseCount'> {
   bases(): Iterable<[docPath: string, sha256: string]>;
 }
 
@@ -27,12 +27,12 @@ export function planPush(files: readonly ScannedFile[], state: PushMemory): Push
   const plan: PushPlan = { unchanged: 0, candidates: [], binary: [], unseen: [] };
   let seen = 0;
   for (const file of files) {
-    const base = state.baseOf(file.docPath);
-    if (base !== null) seen += 1;
-    const content = state.contentOf(file.docPath, file.stamp);
-    if (content === null) plan.binary.push({ path: file.path, reason: IS_BINARY });
-    else if (content !== undefined && content === base) plan.unchanged += 1;
+    const { path, docPath, stamp } = file;
+    const isUnchanged = state.isUnchanged(docPath, stamp);
+    if (isUnchanged) plan.unchanged += 1;
+    else if (state.contentOf(docPath, stamp) === null) plan.binary.push({ path, reason: IS_BINARY });
     else plan.candidates.push(file);
+    if (isUnchanged || state.baseOf(docPath) !== null) seen += 1;
   }
   if (seen < state.baseCount) plan.unseen = unseenOf(files, state);
   return plan;

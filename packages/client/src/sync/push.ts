@@ -62,7 +62,7 @@ class Push {
   ) {}
 
   async run(): Promise<void> {
-    const bytes = this.plan.candidates.reduce((sum, { stamp }) => sum + stamp.sizeBytes, 0);
+    const bytes = this.plan.candidates.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
     this.sync.progress.begin('Sending', this.plan.candidates.length, bytes);
     await inParallel(this.batches(), BATCHES_AT_ONCE, (batch) => this.send(batch));
   }
@@ -98,7 +98,7 @@ class Push {
       this.sync.signal?.throwIfAborted();
       const pending = this.read(file);
       if (pending === null) {
-        this.sync.progress.advance(1, file.stamp.sizeBytes);
+        this.sync.progress.advance(1, file.sizeBytes);
         continue;
       }
       batch.push(pending);
@@ -168,7 +168,7 @@ class Push {
       if (!tooLarge.has(read.sha256)) return true;
       const reason = `is too large for the server: ${sizeText(read.bytes.length)}`;
       this.report.skipped.push({ path: file.path, reason });
-      this.sync.progress.advance(1, file.stamp.sizeBytes);
+      this.sync.progress.advance(1, file.sizeBytes);
       return false;
     });
   }
@@ -192,7 +192,7 @@ class Push {
         report.moved.bytes += read.bytes.length;
       }
     }
-    sync.progress.advance(1, file.stamp.sizeBytes);
+    sync.progress.advance(1, file.sizeBytes);
     return null;
   }
 }

@@ -1,4 +1,4 @@
-import { type Dirent, lstatSync, readdirSync } from 'node:fs';
+import { lstatSync, readdirSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { docPathFault, foldCase } from '@patchbay/protocol';
@@ -14,6 +14,7 @@ export interface ScannedFile {
   /** Relative to the folder, with forward slashes, as it is spelt on disk. */
   path: string;
   docPath: string;
+  sizeBytes: number;
   stamp: FileStamp;
 }
 
@@ -83,32 +84,31 @@ class Scanner {
   /** Takes in the files of a folder; gives the folders in it that are to be walked. */
   lookThrough(folder: Folder): Folder[] {
     const { prefix, docPrefix } = folder;
-    const entries = this.entriesOf(prefix);
-    if (entries.some(({ name }) => name === DATABASE_FILE)) {
+    const names = this.namesIn(prefix);
+    if (names.includes(DATABASE_FILE)) {
       this.skip(prefix.slice(0, -1) || '.', 'is the data directory of a Patchbay server');
       return [];
     }
-    const gitignore = entries.find(({ name }) => name === '.gitignore');
-    const rules = gitignore ? folder.rules.within(prefix, this.onDisk(`${prefix}.gitignore`)) : folder.rules;
+    const rules = names.includes('.gitignore')
+      ? folder.rules.within(prefix, this.onDisk(`${prefix}.gitignore`))
+      : folder.rules;
     const deeper: Folder[] = [];
-    for (const entry of entries) {
-      const { name } = entry;
+    for (const name of names) {
       const isPlainName = PLAIN_NAME.test(name);
       if (isGit(name, isPlainName)) continue;
       const path = prefix + name;
       const docPath = docPrefix + (isPlainName ? name.toLowerCase() : foldCase(name));
       const isPlain = folder.isPlain && isPlainName;
       if (TEMP_FILE.test(name)) this.scan.leftovers.push(path);
-      else if (!entry.isDirectory()) this.lookAt(path, docPath, isPlain, rules);
-      else if (this.isWalked(path, rules))
+      else if (this.isWalked(path, docPath, isPlain, rules))
         deeper.push({ prefix: `${path}/`, docPrefix: `${docPath}/`, isPlain, rules });
     }
     return deeper;
   }
 
-  private entriesOf(prefix: string): Dirent[] {
+  private namesIn(prefix: string): string[] {
     try {
-      return readdirSync(this.onDisk(prefix), { withFileTypes: true });
+      return readdirSync(this.onDisk(prefix));
     } catch (error) {
       if (prefix === '') throw error;
       if (codeOf(error) !== 'ENOENT') this.fault(prefix, 'the folder cannot be read');
@@ -116,25 +116,38 @@ class Scanner {
     }
   }
 
-  private isWalked(path: string, rules: IgnoreRules): boolean {
-    return !rules.ignores(`${path}/`) && !this.options.exclude?.includes(join(this.root.directory, path));
+  /** Takes in what is no folder; whether it is one, and to be walked. */
+  private isWalked(path: string, docPath: string, isPlain: boolean, rules: IgnoreRules): boolean {
+    const stats = this.statsOf(path, rules);
+    if (stats === null) return false;
+    if (stats.isDirectory()) {
+      return !rules.ignores(`${path}/`) && !this.options.exclude?.includes(join(this.root.directory, path));
+    }
+    if (!rules.ignores(path)) this.takeIn(path, docPath, isPlain, stats);
+    return false;
   }
 
-  private lookAt(path: string, docPath: string, isPlain: boolean, rules: IgnoreRules): void {
-    if (rules.ignores(path)) return;
+  private takeIn(path: string, docPath: string, isPlain: boolean, stats: Stats): void {
     const { maxFileBytes } = this.options;
+    if (stats.isSymbolicLink()) return this.skip(path, 'is a link, and links are not followed');
+    if (!stats.isFile()) return this.skip(path, 'is no regular file');
+    const fault = pathFault(docPath, isPlain);
+    if (fault !== null) return this.fault(path, fault);
+    const { size: sizeBytes } = stats;
+    if (sizeBytes <= maxFileBytes) this.scan.files.push({ path, docPath, sizeBytes, stamp: stampOf(stats) });
+    else this.skip(path, `is too large: ${sizeText(sizeBytes)}; the limit is ${sizeText(maxFileBytes)}`);
+  }
+
+  /** Null where there is nothing any more, or nothing that can be looked at. */
+  private statsOf(path: string, rules: IgnoreRules): Stats | null {
     try {
-      const stats = lstatSync(this.onDisk(path));
-      if (stats.isSymbolicLink()) return this.skip(path, 'is a link, and links are not followed');
-      if (!stats.isFile()) return this.skip(path, 'is no regular file');
-      const fault = pathFault(docPath, isPlain);
-      if (fault !== null) return this.fault(path, fault);
-      if (stats.size <= maxFileBytes) this.scan.files.push({ path, docPath, stamp: stampOf(stats) });
-      else this.skip(path, `is too large: ${sizeText(stats.size)}; the limit is ${sizeText(maxFileBytes)}`);
+      return lstatSync(this.onDisk(path));
     } catch (error) {
+      if (rules.ignores(path)) return null;
       if (codeOf(error) !== 'ENOENT') this.fault(path, 'cannot be looked at');
       // Node shows bytes that are no UTF-8 as U+FFFD, and there is no file of that name.
       else if (path.includes('\uFFFD')) this.fault(path, 'has a name that is not UTF-8');
+      return null;
     }
   }
 

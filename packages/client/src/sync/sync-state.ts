@@ -4,25 +4,22 @@ import { sha256 } from '@patchbay/protocol';
 import { ClientLock, ClientLockedError } from '../journal/client-lock.js';
 import { JournalFile } from '../journal/journal-file.js';
 import { type FileStamp, isSettled } from './file-stamp.js';
-
-/**
- * What is known of one docPath; a line of the file, later ones replace earlier ones. In memory it stays this array:
- * ten thousand objects made at each start would take longer than all else that an unchanged push does with them.
- */
-type Known = [
-  docPath: string,
-  /** The stamp that the file had when it was read; a size of -1: it was not. */
-  sizeBytes: number,
-  mtimeMs: number,
-  ctimeMs: number,
-  ino: number,
-  /** What it held then; null: no text. */
-  content: string | null,
-  /** What both sides had when they were last the same, 1: what the file holds; null: they never were. */
-  base: string | 1 | null,
-];
+import {
+  baseIn,
+  contentIn,
+  docPathIn,
+  formatLine,
+  hasBase,
+  hasBaseAsContent,
+  hasStamp,
+  isWholeLine,
+  type Known,
+  parseLine,
+  type StateLine,
+} from './state-line.js';
 
 const FILE = 'state';
+const UNREAD = { stamp: null, content: null };
 /** Superseded lines that are not worth a new file. */
 const SPARE_LINES = 100;
 
@@ -37,7 +34,9 @@ export interface SyncPair {
 
 /**
  * What is remembered of a folder from one push or pull to the next: what its files were when they were read, so that
- * they need not be read again, and what both sides had when they were last the same. One process has it at a time.
+ * they need not be read again, and what both sides had when they were last the same. One process has it at a time. The
+ * file has a line for each docPath, of which a later one replaces an earlier one; a line that a kill or a power failure
+ * spoilt counts for none: the file is read again, and a base that is missing is asked of the Cloud.
  */
 export class SyncState {
   private unsaved: string[] = [];
@@ -48,7 +47,8 @@ export class SyncState {
     readonly key: string,
     private readonly folder: string,
     private readonly lock: ClientLock,
-    private readonly known: Map<string, Known>,
+    /** The line of each docPath. */
+    private readonly known: Map<string, StateLine>,
     private lines: number,
   ) {}
 
@@ -62,9 +62,14 @@ export class SyncState {
     });
     try {
       const text = await readFile(join(folder, FILE), 'utf8').catch(unlessMissing);
-      const lines = parseLines(text);
-      const known = new Map(lines.map((line) => [line[0], line]));
-      const state = new SyncState(key.slice(0, 8), folder, lock, known, lines.length);
+      const known = new Map<string, StateLine>();
+      let lines = 0;
+      for (const line of text.split('\n')) {
+        if (!isWholeLine(line)) continue;
+        known.set(docPathIn(line), line);
+        lines += 1;
+      }
+      const state = new SyncState(key.slice(0, 8), folder, lock, known, lines);
       if (text !== '' && !text.endsWith('\n')) state.mend();
       return state;
     } catch (error) {
@@ -73,50 +78,50 @@ export class SyncState {
     }
   }
 
+  /** Whether the file has not been touched since it was read, and holds what both sides last had. */
+  isUnchanged(docPath: string, stamp: FileStamp): boolean {
+    const line = this.known.get(docPath);
+    return line !== undefined && hasBaseAsContent(line) && hasStamp(line, docPath, stamp);
+  }
+
   /** What the file holds, where it has not been touched since it was read: undefined where it has to be read. */
-  contentOf(docPath: string, { sizeBytes, mtimeMs, ctimeMs, ino }: FileStamp): string | null | undefined {
-    const known = this.known.get(docPath);
-    const isSame =
-      known?.[1] === sizeBytes && known[2] === mtimeMs && known[3] === ctimeMs && known[4] === ino;
-    return isSame ? known[5] : undefined;
+  contentOf(docPath: string, stamp: FileStamp): string | null | undefined {
+    const line = this.known.get(docPath);
+    return line === undefined ? undefined : contentIn(line, docPath, stamp);
   }
 
   /** What both sides had when they were last the same; null where they never were. */
   baseOf(docPath: string): string | null {
-    const known = this.known.get(docPath);
-    return known === undefined ? null : baseIn(known);
+    const line = this.known.get(docPath);
+    return line === undefined ? null : baseIn(line);
   }
 
   /** How many docPaths have a base. */
   get baseCount(): number {
     let count = 0;
-    for (const known of this.known.values()) if (known[6] !== null) count += 1;
+    for (const line of this.known.values()) if (hasBase(line)) count += 1;
     return count;
   }
 
   /** Every docPath that both sides had, with its base. */
   *bases(): Generator<[docPath: string, sha256: string]> {
-    for (const known of this.known.values()) {
-      const base = baseIn(known);
-      if (base !== null) yield [known[0], base];
+    for (const [docPath, line] of this.known) {
+      const base = baseIn(line);
+      if (base !== null) yield [docPath, base];
     }
   }
 
   /** Keeps what was read, unless a change at this very moment would not show. */
-  noteContent(docPath: string, stamp: FileStamp, digest: string | null, now = Date.now()): void {
-    if (!isSettled(stamp, now)) return;
-    const { sizeBytes, mtimeMs, ctimeMs, ino } = stamp;
-    const base = this.baseOf(docPath);
-    const short = base !== null && base === digest ? 1 : base;
-    this.note([docPath, sizeBytes, mtimeMs, ctimeMs, ino, digest, short]);
+  noteContent(docPath: string, stamp: FileStamp, content: string | null, now = Date.now()): void {
+    if (isSettled(stamp, now)) this.note(docPath, { stamp, content, base: this.baseOf(docPath) });
   }
 
   /** Both sides have this now, null: neither has the file. */
-  noteBase(docPath: string, digest: string | null): void {
-    if (this.baseOf(docPath) === digest) return;
-    const [, sizeBytes, mtimeMs, ctimeMs, ino, content] = this.known.get(docPath) ?? unread(docPath);
-    const short = digest !== null && digest === content ? 1 : digest;
-    this.note([docPath, sizeBytes, mtimeMs, ctimeMs, ino, content, short]);
+  noteBase(docPath: string, base: string | null): void {
+    if (this.baseOf(docPath) === base) return;
+    const line = this.known.get(docPath);
+    const { stamp, content } = line === undefined ? UNREAD : parseLine(line);
+    this.note(docPath, { stamp, content, base });
   }
 
   /** What was noted survives a kill of the process from here on. */
@@ -146,42 +151,18 @@ export class SyncState {
     this.lines = Infinity;
   }
 
-  private note(known: Known): void {
-    this.known.set(known[0], known);
-    this.unsaved.push(`${JSON.stringify(known)}\n`);
+  /** A docPath that would spoil the file is not remembered. */
+  private note(docPath: string, known: Known): void {
+    const line = formatLine(docPath, known);
+    if (!isWholeLine(line)) return;
+    this.known.set(docPath, line);
+    this.unsaved.push(`${line}\n`);
   }
 
   /** Without what is not in use any more: neither side has it. */
   private snapshot(): string {
-    const used = [...this.known.values()].filter((known) => known[1] !== -1 || known[6] !== null);
-    return used.map((known) => `${JSON.stringify(known)}\n`).join('');
-  }
-}
-
-function unread(docPath: string): Known {
-  return [docPath, -1, 0, 0, 0, null, null];
-}
-
-function baseIn([, , , , , content, base]: Known): string | null {
-  return base === 1 ? content : base;
-}
-
-/** All at once, which takes half the time; one by one where a kill has torn the last, which is then left out. */
-function parseLines(text: string): Known[] {
-  const lines = text.trimEnd();
-  try {
-    return JSON.parse(`[${lines.replaceAll('\n', ',')}]`) as Known[];
-  } catch {
-    return lines.split('\n').flatMap(parseLine);
-  }
-}
-
-/** What is not known is read again, and a base that is missing is asked of the Cloud. */
-function parseLine(text: string): Known[] {
-  try {
-    return [JSON.parse(text) as Known];
-  } catch {
-    return [];
+    const used = [...this.known.values()].filter((line) => parseLine(line).stamp !== null || hasBase(line));
+    return used.map((line) => `${line}\n`).join('');
   }
 }
 

@@ -1,0 +1,70 @@
+import type { FileStamp } from './file-stamp.js';
+
+/** What is known of one docPath. */
+export interface Known {
+  /** The stamp that the file had when it was read; null: it was not. */
+  stamp: FileStamp | null;
+  /** The sha256 of what it held then; null: no text. */
+  content: string | null;
+  /** The sha256 that both sides had when they were last the same; null: they never were. */
+  base: string | null;
+}
+
+/**
+ * What is known of one docPath as a line of the state file: docPath, stamp, content and base between tabs, "-" for null,
+ * "=" for a base that is the content. In memory it stays this line, of which only the part that is asked for is looked
+ * at: ten thousand objects made at each start would take longer than all else that an unchanged push does with them.
+ */
+export type StateLine = string;
+
+const NONE = '-';
+const AS_CONTENT = '=';
+const WHOLE = /^[^\t\n\0]+\t[\d.e -]+\t(?:-|[0-9a-f]{64})\t(?:[-=]|[0-9a-f]{64})$/;
+
+/** Whether a line is one, from its beginning to its end. */
+export function isWholeLine(line: string): boolean {
+  return WHOLE.test(line);
+}
+
+export function formatLine(docPath: string, { stamp, content, base }: Known): StateLine {
+  const short = base !== null && base === content ? AS_CONTENT : (base ?? NONE);
+  return `${docPath}\t${stamp ?? NONE}\t${content ?? NONE}\t${short}`;
+}
+
+export function parseLine(line: StateLine): Known {
+  const [, stamp, content] = line.split('\t') as [string, string, string];
+  return { stamp: orNull(stamp), content: orNull(content), base: baseIn(line) };
+}
+
+export function docPathIn(line: StateLine): string {
+  return line.slice(0, line.indexOf('\t'));
+}
+
+export function hasStamp(line: StateLine, docPath: string, stamp: FileStamp): boolean {
+  const at = docPath.length + 1;
+  return line.startsWith(stamp, at) && line[at + stamp.length] === '\t';
+}
+
+/** What the file held, where this is the stamp that it had: undefined where it is another. */
+export function contentIn(line: StateLine, docPath: string, stamp: FileStamp): string | null | undefined {
+  if (!hasStamp(line, docPath, stamp)) return undefined;
+  return orNull(line.slice(docPath.length + stamp.length + 2, line.lastIndexOf('\t')));
+}
+
+export function hasBaseAsContent(line: StateLine): boolean {
+  return line.endsWith(AS_CONTENT);
+}
+
+export function hasBase(line: StateLine): boolean {
+  return !line.endsWith(NONE);
+}
+
+export function baseIn(line: StateLine): string | null {
+  const tab = line.lastIndexOf('\t');
+  const base = line.slice(tab + 1);
+  return orNull(base === AS_CONTENT ? line.slice(line.lastIndexOf('\t', tab - 1) + 1, tab) : base);
+}
+
+function orNull(field: string): string | null {
+  return field === NONE ? null : field;
+}

@@ -1,0 +1,23 @@
+// Puts the command line into one CommonJS file, packages/client/dist/patchbay.cjs: node scripts/bundle-cli.mjs
+//
+// Ninety ES modules take longer to be found and linked than an unchanged push of ten thousand files takes to look at
+// them. Inside the file a command is still evaluated only when it is called; what only `connect` and `pull` need stays
+// outside, and is not even read before.
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+
+const at = (path) => fileURLToPath(new URL(`../packages/client/${path}`, import.meta.url));
+
+await build({
+  entryPoints: [at('dist/cli/main.js')],
+  outfile: at('dist/patchbay.cjs'),
+  bundle: true,
+  platform: 'node',
+  target: 'node20.19',
+  format: 'cjs',
+  external: ['socket.io-client', 'diff', 'picomatch'],
+  // CommonJS has no import.meta.
+  define: { 'import.meta.url': 'moduleUrl' },
+  banner: { js: "const moduleUrl = require('node:url').pathToFileURL(__filename).href;" },
+  logLevel: 'warning',
+});
