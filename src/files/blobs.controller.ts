@@ -1,7 +1,9 @@
-import { Body, Controller, HttpCode, Param, Post, Put } from '@nestjs/common';
+import { Body, Controller, Header, HttpCode, Param, Post, Put } from '@nestjs/common';
 import {
   MAX_BATCH_FILES,
   type MissingBlobs,
+  packBlobs,
+  packedSize,
   sha256,
   type StoredBlobs,
   unpackBlobs,
@@ -10,8 +12,9 @@ import { Access, WorkspaceId } from '../common/access.js';
 import { Clock } from '../common/clock.js';
 import { DomainError, fieldError } from '../common/domain-error.js';
 import { RawBody } from '../common/http/body.interceptor.js';
+import { Config } from '../config.js';
 import { BlobStore } from '../storage/ports/blobs.store.js';
-import { MissingBlobsDto } from './blobs.dto.js';
+import { Sha256sDto } from './blobs.dto.js';
 
 /**
  * Bytes ahead of the files that will have them: ask which are missing, send those, then commit. What no file refers to
@@ -23,17 +26,37 @@ export class BlobsController {
   constructor(
     private readonly blobs: BlobStore,
     private readonly clock: Clock,
+    private readonly config: Config,
   ) {}
 
   /** Those of the hashes whose bytes have to be sent. */
   @Post('missing')
   @HttpCode(200)
-  async missing(
-    @WorkspaceId() workspaceId: string,
-    @Body() { sha256s }: MissingBlobsDto,
-  ): Promise<MissingBlobs> {
+  async missing(@WorkspaceId() workspaceId: string, @Body() { sha256s }: Sha256sDto): Promise<MissingBlobs> {
     const asked = [...new Set(sha256s.map((digest) => digest.toLowerCase()))];
     return { missing: await this.blobs.missing(workspaceId, asked) };
+  }
+
+  /**
+   * The bytes of these hashes as a pack, in their order: as many of the first ones as one file may have bytes, and one
+   * at least. Whoever asks for more asks again for the rest.
+   */
+  @Post('read')
+  @HttpCode(200)
+  @Header('Content-Type', 'application/octet-stream')
+  async read(@WorkspaceId() workspaceId: string, @Body() { sha256s }: Sha256sDto): Promise<Buffer> {
+    const blobs: Buffer[] = [];
+    let size = 0;
+    for (const digest of sha256s) {
+      const blob = await this.blobs.read(workspaceId, digest.toLowerCase());
+      if (blob === null)
+        throw new DomainError('NOT_FOUND', `The workspace does not hold the bytes of ${digest}.`);
+      size += packedSize(blob.length);
+      if (blobs.length > 0 && size > this.config.maxFileBytes) break;
+      blobs.push(blob);
+    }
+    const pack = packBlobs(blobs);
+    return Buffer.from(pack.buffer, pack.byteOffset, pack.byteLength);
   }
 
   /** Stores the bytes of one file; they must be those of the hash. */

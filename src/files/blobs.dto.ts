@@ -5,7 +5,8 @@ import { NestedList } from '../common/envelope.decorators.js';
 const SHA256 = /^[0-9a-f]{64}$/i;
 const MESSAGE = 'must be 64 hex digits';
 
-export class MissingBlobsDto {
+/** Which blobs a question is about. */
+export class Sha256sDto {
   @IsArray()
   @ArrayMaxSize(MAX_BATCH_FILES)
   @Matches(SHA256, { each: true, message: 'must be a list of sha256s, each of 64 hex digits' })

@@ -287,7 +287,8 @@ describe('push and pull', () => {
       await desk.scene.write('/p/a', { text: '2' });
       await desk.scene.write('/p/new/c', { text: '2' });
       await desk.scene.write('/q/elsewhere', { text: '2' });
-      expect((await desk.pull(folder)).out).toBe('received 2 files (2 B), 1 unchanged.\n');
+      // Equal bytes are fetched once.
+      expect((await desk.pull(folder)).out).toBe('received 2 files (2 B, 1 B over the wire), 1 unchanged.\n');
       expect(await disk(folder)).toEqual({ a: '32', b: '31', 'new/c': '32' });
       expect((await desk.push(folder)).out).toBe('sent 0 files (0 B), 3 unchanged.\n');
     });

@@ -6,6 +6,7 @@ import {
   packBlobs,
   type RefusedFile,
   sha256,
+  unpackBlobs,
 } from '@patchbay/protocol';
 import type { ErrorBody } from '@patchbay/protocol';
 import { ToolsScene } from '../../support/tools-scene.js';
@@ -22,6 +23,8 @@ describe('a commit of files [FILE-7]', () => {
 
   const send = (...texts: string[]) =>
     scene.raw('POST', '/blobs', {}, packBlobs(texts.map((text) => Buffer.from(text))));
+  const readPack = (...sha256s: string[]) =>
+    scene.raw('POST', '/blobs/read', { 'content-type': 'application/json' }, JSON.stringify({ sha256s }));
   const missing = async (...sha256s: string[]): Promise<string[]> =>
     (await scene.user.post<MissingBlobs>(`${scene.base}/blobs/missing`, { sha256s })).body.missing;
   const commit = (...files: FileChange[]) =>
@@ -64,6 +67,41 @@ describe('a commit of files [FILE-7]', () => {
       sha256s: [sha256('here')],
     });
     expect(answer.body).toEqual({ missing: [sha256('here')] });
+  });
+
+  it('gives the bytes of many hashes at once, in their order', async () => {
+    await send('one', '', 'two');
+    const asked = ['two', 'one', '', 'two'];
+    const { status, headers, body } = await readPack(...asked.map((text) => sha256(text)));
+    expect([status, headers.get('content-type')]).toEqual([200, 'application/octet-stream']);
+    expect(unpackBlobs(body)!.map((blob) => Buffer.from(blob).toString())).toEqual(asked);
+    expect((await readPack()).body).toHaveLength(0);
+  });
+
+  it('gives as many of the first hashes as one file may have bytes, and one at least', async () => {
+    const [half, whole] = ['h'.repeat(MAX_BYTES / 2 - 4), 'w'.repeat(MAX_BYTES)];
+    await send(half);
+    await send('small');
+    await scene.raw('PUT', `/blobs/${sha256(whole)}`, {}, Buffer.from(whole));
+    const sizes = async (...texts: string[]) =>
+      unpackBlobs((await readPack(...texts.map((text) => sha256(text)))).body)!.map(({ length }) => length);
+    expect(await sizes(half, half, 'small')).toEqual([half.length, half.length]);
+    expect(await sizes(whole, 'small')).toEqual([whole.length]);
+    expect(await sizes('small', whole)).toEqual([5]);
+  });
+
+  it('gives no bytes that the workspace does not hold, and none to strangers', async () => {
+    await send('here');
+    const body = { sha256s: [sha256('here')] };
+    const elsewhere = await shared.elsewhere();
+    expect(await elsewhere.user.post(`${elsewhere.base}/blobs/read`, body)).toMatchObject({
+      status: 404,
+      body: { error: expect.stringContaining('does not hold') as string },
+    });
+    const stranger = await scene.server.register();
+    expect((await stranger.post(`${scene.base}/blobs/read`, body)).status).toBe(403);
+    const bad = await scene.user.post(`${scene.base}/blobs/read`, { sha256s: ['x'] });
+    expect(bad).toMatchObject({ status: 400, body: { fields: { sha256s: expect.any(String) as string } } });
   });
 
   it('answers each file for itself', async () => {

@@ -136,7 +136,7 @@ describe('a client that was killed while it ran a patch batch', () => {
     const fs: FileSystem = {
       ...below,
       open: wrap(async (path, flags, mode) => {
-        const handle = await below.open(path, flags, mode);
+        const handle = (await below.open(path, flags, mode)) as disk.FileHandle;
         handle.writeFile = wrap(async (bytes) => {
           await handle.write(bytes as Buffer, 0, 2);
           await torn();

@@ -97,7 +97,7 @@ describe('a client that was killed while it ran a create', () => {
     const fs: FileSystem = {
       ...real,
       open: wrap(async (path, flags, mode) => {
-        const handle = await real.open(path, flags, mode);
+        const handle = (await real.open(path, flags, mode)) as disk.FileHandle;
         handle.writeFile = wrap(async (bytes) => {
           await handle.write(bytes as Buffer, 0, 2);
           await torn();

@@ -92,6 +92,39 @@ describe('WorkspaceFiles', () => {
     expect(new Uint8Array(seen[1]!.body)).toEqual(packBlobs([Buffer.from('x'), Buffer.from('yz')]));
   });
 
+  it('reads the bytes of a version, such as one that an upload left in conflict', async () => {
+    answer = () => ({ status: 200, body: Buffer.from('x') });
+    expect(Buffer.from(await files.readVersion('f', 'v')).toString()).toBe('x');
+    expect(seen[0]!.route).toBe('GET /files/f/versions/v/content');
+  });
+
+  it('reads many blobs, and asks on where the answer has only the first of them', async () => {
+    const asked = () => (JSON.parse(seen.at(-1)!.body.toString()) as { sha256s: string[] }).sha256s;
+    answer = () => ({
+      status: 200,
+      body: Buffer.from(
+        packBlobs(
+          asked()
+            .slice(0, 2)
+            .map((name) => Buffer.from(name)),
+        ),
+      ),
+    });
+    const read: string[] = [];
+    for await (const bytes of files.readBlobs(['a', 'b', 'c'])) read.push(Buffer.from(bytes).toString());
+    expect(read).toEqual(['a', 'b', 'c']);
+    expect(seen.map(({ route }) => route)).toEqual(['POST /blobs/read', 'POST /blobs/read']);
+  });
+
+  it.each([
+    ['is empty', Buffer.alloc(0)],
+    ['is cut off', Buffer.from(packBlobs([Buffer.from('abc')])).subarray(0, 6)],
+    ['has more than was asked for', Buffer.from(packBlobs([Buffer.from('a'), Buffer.from('b')]))],
+  ])('takes no pack that %s', async (_, body) => {
+    answer = () => ({ status: 200, body });
+    await expect(files.readBlobs(['a']).next()).rejects.toThrow('pack');
+  });
+
   it('sends a commit again when the server stops meanwhile', async () => {
     answer = () =>
       seen.length === 1

@@ -4,12 +4,14 @@ import {
   type CommittedFile,
   type FileChange,
   type FileCommitAnswer,
+  MAX_BATCH_FILES,
   type MissingBlobs,
   packBlobs,
   type RefusedFile,
   sha256,
   type StoredBlobs,
   type StoredFile,
+  unpackBlobs,
 } from '@patchbay/protocol';
 import { post, type HttpRequest, type HttpTransport } from './http.js';
 
@@ -82,6 +84,20 @@ export class WorkspaceFiles {
     const path = `/files/${encodeURIComponent(fileId)}/versions/${encodeURIComponent(versionId)}/content`;
     const request: HttpRequest = { method: 'GET', path, patient: true, signal };
     return (await this.http.requestBytes(this.inWorkspace(request))).bytes;
+  }
+
+  /** The bytes of these hashes, each of a version or of what was sent; in their order. NOT_FOUND where one is missing. */
+  async *readBlobs(sha256s: readonly string[], signal?: AbortSignal): AsyncGenerator<Uint8Array, void> {
+    for (let left = sha256s; left.length > 0;) {
+      const request = post('/blobs/read', { sha256s: left.slice(0, MAX_BATCH_FILES) });
+      const { bytes } = await this.http.requestBytes(this.inWorkspace({ ...request, ...REPEATABLE, signal }));
+      const blobs = unpackBlobs(bytes) ?? [];
+      if (blobs.length === 0 || blobs.length > left.length) {
+        throw new Error('The server did not answer with a pack of what was asked for; try again.');
+      }
+      yield* blobs;
+      left = left.slice(blobs.length);
+    }
   }
 
   /** Makes bytes the new head of a path. STALE where the condition does not hold; without one it overwrites. */

@@ -1,18 +1,19 @@
 import { unlinkSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { type CloudFile, foldCase, sha256 } from '@patchbay/protocol';
+import { type CloudFile, foldCase, MAX_BATCH_FILES, sha256 } from '@patchbay/protocol';
 import { WorkspaceFault } from '../workspace/workspace-fault.js';
 import { FolderSpelling } from './folder-spelling.js';
 import { type FolderSync, rootOf } from './folder-sync.js';
-import { inParallel } from './in-parallel.js';
+import { inParallel } from '../workspace/in-parallel.js';
 import { lookLocally } from './local-files.js';
-import { ChangedMeanwhile, deleteFile, placeFile, pullTempName } from './place-file.js';
+import { ChangedMeanwhile, deleteFile, placeFiles, pullTempName } from './place-file.js';
 import { planPull, type PullDeletion, type PullPlan, type PullWrite } from './pull-plan.js';
 import { type FolderScan, scanFolder } from './scan-folder.js';
 import { emptyReport, sizeText, type SyncReport } from './sync-report.js';
 
-const WRITES_AT_ONCE = 8;
-const SAVE_EVERY = 100;
+/** Bytes that are fetched together; a larger file comes alone. */
+const BATCH_BYTES = 4 * 1024 * 1024;
+const BATCHES_AT_ONCE = 3;
 
 /**
  * Brings the Cloud's files into the folder. A local file is replaced only where it is what both sides last had, and
@@ -75,9 +76,14 @@ function preview({ writes, deletions }: PullPlan, report: SyncReport): void {
   for (const { path } of deletions) report.planned.push({ path, reason: 'would be deleted here' });
 }
 
-class Pull {
-  private unsaved = 0;
+/** A file whose place is known to be one. */
+interface Located {
+  write: PullWrite;
+  folder: string[];
+  name: string;
+}
 
+class Pull {
   constructor(
     private readonly sync: FolderSync,
     private readonly report: SyncReport,
@@ -86,53 +92,125 @@ class Pull {
   async run({ writes, deletions, same }: PullPlan): Promise<void> {
     const { state, progress } = this.sync;
     for (const { docPath, sha256: digest } of same) state.noteBase(docPath, digest);
-    for (const deletion of deletions) await this.settling(deletion.path, () => this.delete(deletion));
+    for (const deletion of deletions) await this.delete(deletion);
     const bytes = writes.reduce((sum, { file }) => sum + file.sizeBytes, 0);
     progress.begin('Receiving', writes.length, bytes);
-    await inParallel(writes, WRITES_AT_ONCE, async (write) => {
-      this.sync.signal?.throwIfAborted();
-      await this.settling(write.path, () => this.write(write));
-      progress.advance(1, write.file.sizeBytes);
-      if (++this.unsaved % SAVE_EVERY === 0) await state.save();
-    });
+    await inParallel(batchesOf(this.placesOf(writes)), BATCHES_AT_ONCE, (batch) => this.receive(batch));
   }
 
-  private async write({ file, path, replaces }: PullWrite): Promise<void> {
-    const { files, state, maxFileBytes, signal, roots } = this.sync;
-    const { report } = this;
-    if (file.sizeBytes > maxFileBytes) {
-      report.skipped.push({ path, reason: `is too large: ${sizeText(file.sizeBytes)}` });
-      return;
+  /** Before the bytes are fetched: a name that this system cannot have is no reason to. */
+  private *placesOf(writes: readonly PullWrite[]): Generator<Located> {
+    const { roots, maxFileBytes } = this.sync;
+    for (const write of writes) {
+      const { path, file } = write;
+      try {
+        if (file.sizeBytes > maxFileBytes) {
+          this.report.skipped.push({ path, reason: `is too large: ${sizeText(file.sizeBytes)}` });
+        } else {
+          const segments = roots.locate(path).segments;
+          yield { write, folder: segments.slice(0, -1), name: segments.at(-1)! };
+          continue;
+        }
+      } catch (error) {
+        this.settle(path, error);
+      }
+      this.sync.progress.advance(1, file.sizeBytes);
     }
-    // Before the bytes are fetched: a name that this system cannot have is no reason to.
-    const { root, segments } = roots.locate(path);
-    const bytes = await files.readVersion(file.fileId, file.headVersionId, signal);
-    if (sha256(bytes) !== file.sha256) throw new WorkspaceFault('HashFailed', 'came damaged; pull again');
-    report.wireBytes += bytes.length;
-    await placeFile(root.directory, segments, { bytes, replaces, tempName: pullTempName(state.key) });
-    state.noteBase(file.docPath, file.sha256);
-    report.moved.files += 1;
-    report.moved.bytes += bytes.length;
+  }
+
+  /** Fetches the bytes of some files and puts them in their places, folder by folder. */
+  private async receive(batch: readonly Located[]): Promise<void> {
+    const { state, signal } = this.sync;
+    const contents = await this.fetch(batch);
+    for (const files of byFolder(batch)) {
+      signal?.throwIfAborted();
+      await this.place(files, contents);
+      await state.save();
+    }
+  }
+
+  private async fetch(batch: readonly Located[]): Promise<Map<string, Uint8Array>> {
+    const { files, signal } = this.sync;
+    const sha256s = [...new Set(batch.map(({ write }) => write.file.sha256))];
+    const contents = new Map<string, Uint8Array>();
+    for await (const bytes of files.readBlobs(sha256s, signal)) {
+      this.report.wireBytes += bytes.length;
+      contents.set(sha256(bytes), bytes);
+    }
+    return contents;
+  }
+
+  private async place(files: readonly Located[], contents: ReadonlyMap<string, Uint8Array>): Promise<void> {
+    const { state, roots, progress } = this.sync;
+    const placements = files.flatMap(({ write, name }) => {
+      const bytes = contents.get(write.file.sha256);
+      const { replaces } = write;
+      return bytes ? [{ write, name, bytes, replaces, tempName: pullTempName(state.key) }] : [];
+    });
+    const { directory } = rootOf({ roots });
+    const faults = await placeFiles(directory, files[0]!.folder, placements);
+    const placed = new Set(
+      placements.filter((placement) => !faults.has(placement)).map(({ write }) => write),
+    );
+    for (const [{ write }, error] of faults) this.settle(write.path, error);
+    for (const { write } of files) {
+      const { file, path } = write;
+      progress.advance(1, file.sizeBytes);
+      if (placed.has(write)) {
+        state.noteBase(file.docPath, file.sha256);
+        this.report.moved.files += 1;
+        this.report.moved.bytes += file.sizeBytes;
+      } else if (!contents.has(file.sha256)) {
+        this.report.faults.push({ path, reason: 'came damaged; pull again' });
+      }
+    }
   }
 
   private async delete({ docPath, path, sha256: digest }: PullDeletion): Promise<void> {
-    const { root, segments } = this.sync.roots.locate(path);
-    await deleteFile(root.directory, segments, digest);
-    this.sync.state.noteBase(docPath, null);
-    this.report.deleted += 1;
+    try {
+      const { root, segments } = this.sync.roots.locate(path);
+      await deleteFile(root.directory, segments, digest);
+      this.sync.state.noteBase(docPath, null);
+      this.report.deleted += 1;
+    } catch (error) {
+      this.settle(path, error);
+    }
   }
 
   /** One file that cannot be written must not stop the others. */
-  private async settling(path: string, work: () => Promise<void>): Promise<void> {
-    try {
-      await work();
-    } catch (error) {
-      if (error instanceof ChangedMeanwhile) {
-        this.report.conflicts.push({ path, reason: 'was changed here during the pull' });
-      } else if (!(error instanceof WorkspaceFault)) throw error;
-      else if (error.code === 'InvalidPath') {
-        this.report.skipped.push({ path, reason: `cannot be written here: ${error.message}` });
-      } else this.report.faults.push({ path, reason: error.message });
-    }
+  private settle(path: string, error: unknown): void {
+    if (error instanceof ChangedMeanwhile) {
+      this.report.conflicts.push({ path, reason: 'was changed here during the pull' });
+    } else if (!(error instanceof WorkspaceFault)) throw error;
+    else if (error.code === 'InvalidPath') {
+      this.report.skipped.push({ path, reason: `cannot be written here: ${error.message}` });
+    } else this.report.faults.push({ path, reason: error.message });
   }
+}
+
+/** What is fetched together. */
+function* batchesOf(places: Iterable<Located>): Generator<Located[]> {
+  let batch: Located[] = [];
+  let bytes = 0;
+  for (const place of places) {
+    const { sizeBytes } = place.write.file;
+    if (batch.length === MAX_BATCH_FILES || (batch.length > 0 && bytes + sizeBytes > BATCH_BYTES)) {
+      yield batch;
+      [batch, bytes] = [[], 0];
+    }
+    batch.push(place);
+    bytes += sizeBytes;
+  }
+  if (batch.length > 0) yield batch;
+}
+
+function byFolder(batch: readonly Located[]): Located[][] {
+  const folders = new Map<string, Located[]>();
+  for (const located of batch) {
+    const key = located.folder.join('/');
+    const files = folders.get(key);
+    if (files) files.push(located);
+    else folders.set(key, [located]);
+  }
+  return [...folders.values()];
 }

@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { type CommittedFile, foldCase, MAX_BATCH_FILES, type RefusedFile } from '@patchbay/protocol';
 import { compare } from './compare.js';
 import { belowRoot, type FolderSync, rootOf } from './folder-sync.js';
-import { inParallel } from './in-parallel.js';
+import { inParallel } from '../workspace/in-parallel.js';
 import { deleteGone, findGone } from './push-deletions.js';
 import { conflictReason, IS_BINARY, planPush, type PushPlan } from './push-plan.js';
 import { type ReadFile, readWhole } from './read-file.js';

@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
-import type { FileHandle } from 'node:fs/promises';
 
 import type { FileStat } from './file-entry.js';
-import type { FileSystem } from './file-system.js';
+import type { FileSystem, OpenFile } from './file-system.js';
 import type { SafeDirectory } from './safe-directory.js';
 import { diskFault, errnoOf, WorkspaceFault } from './workspace-fault.js';
 
@@ -51,7 +50,7 @@ export class StagedFile {
     file: { name: string; tempName: string; bytes: Uint8Array; replaces: FileStat | null },
   ): Promise<StagedFile> {
     const staged = new StagedFile(fs, directory, file.name, file.tempName, file.replaces);
-    let handle: FileHandle | null = null;
+    let handle: OpenFile | null = null;
     try {
       await directory.verify();
       handle = await fs.open(directory.entry(file.tempName), CREATE_FLAGS, file.replaces ? 0o600 : 0o666);
@@ -131,9 +130,9 @@ export class StagedFile {
 }
 
 /** Owner first: changing it resets mode bits. Only root may give a file away, so it is no fault if it can't be done. */
-async function takeOver(handle: FileHandle, replaced: FileStat): Promise<void> {
-  const mine = await handle.stat();
-  if (mine.uid !== replaced.uid || mine.gid !== replaced.gid) {
+async function takeOver(handle: OpenFile, replaced: FileStat): Promise<void> {
+  const { uid, gid } = await handle.stat({ bigint: true });
+  if (Number(uid) !== replaced.uid || Number(gid) !== replaced.gid) {
     await handle.chown(replaced.uid, replaced.gid).catch(() => {});
   }
   await handle.chmod(replaced.mode);

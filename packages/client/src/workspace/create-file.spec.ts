@@ -8,7 +8,7 @@ import { contentHash, createFile as contract } from '@patchbay/protocol';
 import { Ajv } from 'ajv';
 
 import { executeCreateFile, type WorkspaceContext } from './create-file.js';
-import { type FileSystem, realFileSystem } from './file-system.js';
+import { type FileSystem, type OpenFile, realFileSystem } from './file-system.js';
 import { WorkspaceRoots } from './workspace-roots.js';
 
 const isValidResult = new Ajv().compile(contract.responseSchema);
@@ -255,7 +255,7 @@ describe.each([
       expect(await tree()).toEqual([]);
     });
 
-    const onTemp = (change: (handle: disk.FileHandle) => void): FileSystem['open'] => {
+    const onTemp = (change: (handle: OpenFile) => void): FileSystem['open'] => {
       return async (path, flags, mode) => {
         const handle = await fs.open(path, flags, mode);
         if (isTemp(path)) change(handle);

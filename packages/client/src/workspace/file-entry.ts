@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { constants, type BigIntStats } from 'node:fs';
-import type { FileHandle } from 'node:fs/promises';
 
-import type { FileSystem } from './file-system.js';
+import type { FileSystem, OpenFile } from './file-system.js';
 import type { SafeDirectory } from './safe-directory.js';
 import { diskFault, errnoOf, WorkspaceFault } from './workspace-fault.js';
 
@@ -88,10 +87,10 @@ async function withOpenFile<T>(
   fs: FileSystem,
   directory: SafeDirectory,
   name: string,
-  use: (handle: FileHandle, stat: FileStat) => Promise<T>,
+  use: (handle: OpenFile, stat: FileStat) => Promise<T>,
 ): Promise<T | null> {
   if (!(await statFile(fs, directory, name))) return null;
-  let handle: FileHandle | null = null;
+  let handle: OpenFile | null = null;
   try {
     handle = await fs.open(directory.entry(name), READ_FLAGS);
     return await use(handle, toFileStat(await handle.stat({ bigint: true }), name));
@@ -104,7 +103,7 @@ async function withOpenFile<T>(
   }
 }
 
-async function* chunksOf(handle: FileHandle): AsyncGenerator<Buffer> {
+async function* chunksOf(handle: OpenFile): AsyncGenerator<Buffer> {
   for (;;) {
     const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(CHUNK_BYTES), 0, CHUNK_BYTES);
     if (bytesRead === 0) return;

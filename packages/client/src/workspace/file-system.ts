@@ -3,9 +3,21 @@ import * as fs from 'node:fs/promises';
 
 import { sha256 } from '@patchbay/protocol';
 
+/** An open file or folder. */
+export interface OpenFile {
+  readonly fd: number;
+  read(buffer: Buffer, offset: number, length: number): Promise<{ bytesRead: number; buffer: Buffer }>;
+  writeFile(bytes: Uint8Array): Promise<void>;
+  stat(options: { bigint: true }): Promise<BigIntStats>;
+  chmod(mode: number): Promise<void>;
+  chown(uid: number, gid: number): Promise<void>;
+  sync(): Promise<void>;
+  close(): Promise<void>;
+}
+
 /** The few calls that the executor makes; a seam for the faults that no test can provoke on a real disk. */
 export interface FileSystem {
-  readonly open: (path: string, flags: number, mode?: number) => Promise<fs.FileHandle>;
+  readonly open: (path: string, flags: number, mode?: number) => Promise<OpenFile>;
   readonly lstat: (path: string) => Promise<BigIntStats>;
   readonly readdir: (path: string) => Promise<string[]>;
   /** Rejects unless this process may write to it. */

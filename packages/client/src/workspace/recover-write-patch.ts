@@ -3,7 +3,7 @@ import type { Approval, PatchBatch, WritePatchResult } from '@patchbay/protocol'
 import type { WorkspaceContext } from './create-file.js';
 import { DEFAULT_MAX_FILE_BYTES } from './max-file-bytes.js';
 import { realFileSystem } from './file-system.js';
-import { inParallel } from './in-parallel.js';
+import { FILES_AT_ONCE, inParallel } from './in-parallel.js';
 import { PatchFileFault, stale, toPatchFileFault } from './patch-file-fault.js';
 import { selectBatch, type SelectedBatch } from './patch-selection.js';
 import { type PatchTraces, PatchWrite, type PatchWriteIntent } from './patch-write.js';
@@ -51,7 +51,7 @@ export async function recoverWritePatch(
   if (stageOf(all) === 'done') return settled((write) => outcomeOf(write, null));
 
   const found: Found[] = [];
-  await inParallel(all.entries(), async ([index, write]) => {
+  await inParallel(all.entries(), FILES_AT_ONCE, async ([index, write]) => {
     found[index] = { write, traces: await write.traces() };
   });
   const wasWritten = ({ traces }: Found) => traces.state === 'written' || traces.state === 'changed_since';

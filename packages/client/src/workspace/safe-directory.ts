@@ -1,7 +1,6 @@
 import { constants } from 'node:fs';
-import type { FileHandle } from 'node:fs/promises';
 
-import type { FileSystem } from './file-system.js';
+import type { FileSystem, OpenFile } from './file-system.js';
 import { PathDirectory } from './path-directory.js';
 import { diskFault, errnoOf, WorkspaceFault } from './workspace-fault.js';
 
@@ -114,7 +113,7 @@ async function openRoot(fs: FileSystem, root: string): Promise<SafeDirectory> {
 class HandleDirectory implements SafeDirectory {
   private constructor(
     private readonly fs: FileSystem,
-    private readonly handle: FileHandle,
+    private readonly handle: OpenFile,
   ) {}
 
   static async open(fs: FileSystem, path: string): Promise<HandleDirectory | null> {

@@ -5,7 +5,7 @@ import type { WorkspaceContext } from './create-file.js';
 import { DEFAULT_MAX_FILE_BYTES } from './max-file-bytes.js';
 import { DocPathFinder } from './doc-path-finder.js';
 import { realFileSystem } from './file-system.js';
-import { inParallel } from './in-parallel.js';
+import { FILES_AT_ONCE, inParallel } from './in-parallel.js';
 import { PatchFileFault, toPatchFileFault } from './patch-file-fault.js';
 import { selectBatch, type SelectedBatch } from './patch-selection.js';
 import { PatchWrite } from './patch-write.js';
@@ -68,7 +68,7 @@ export async function checkBatch(
   const finder = new DocPathFinder(fs, context.roots);
   const outcomes = new Map<number, FileOutcome>();
   const writes = new Map<number, PatchWrite>();
-  await inParallel(files.entries(), async ([index, { proposed, effective }]) => {
+  await inParallel(files.entries(), FILES_AT_ONCE, async ([index, { proposed, effective }]) => {
     if (effective.changes.length === 0) return;
     try {
       await refuseDirty(context, proposed.docPath);
@@ -125,7 +125,7 @@ async function writeAll(
   const attempt = (at: PatchWrite, work: Promise<void> | undefined) =>
     work?.catch((error: unknown) => (why ??= { at, fault: toPatchFileFault(error) }));
   await attempt(files[0]!, journaled(log?.intend(files.map(({ intent }) => intent))));
-  await inParallel(files, async (file) => {
+  await inParallel(files, FILES_AT_ONCE, async (file) => {
     if (!why) await attempt(file, file.stage());
   });
   if (!why) await attempt(files[0]!, journaled(log?.committing()));
