@@ -49,7 +49,7 @@ export function withCommonFlags(command: Command): Command {
       ),
     )
     .addOption(
-      new Option('--token <token>', 'access token or API key, instead of the login').env('PATCHBAY_TOKEN'),
+      new Option('--token <token>', 'access token, instead of the login').env('PATCHBAY_TOKEN'),
     )
     .addOption(
       new Option('--workspace <id or name>', "the workspace (default: the login's)").env(

@@ -6,7 +6,7 @@ import { WorkspaceClient } from './workspace-client.js';
 export interface PatchbayClientOptions {
   /** Where the server is, such as `http://127.0.0.1:3000`. */
   url: string;
-  /** An access token or API key. Leave it out to log in. */
+  /** An access token. Leave it out to log in. */
   token?: string;
   /** Lets an expired access token be exchanged without a password. */
   refreshToken?: string;

@@ -20,7 +20,7 @@ const BACKOFF_MS = { first: 500, longest: 15_000 };
 export interface RelayClientOptions {
   /** Where the server is, such as `http://127.0.0.1:3000`. */
   url: string;
-  /** An access token or API key, or what gives a fresh one: `(refused) => patchbay.accessToken(refused)`. */
+  /** An access token, or what gives a fresh one: `(refused) => patchbay.accessToken(refused)`. */
   token: string | TokenSource;
   workspaceId: string;
   /** Stable per installation; a second connection with the same one replaces the first. */

@@ -1,6 +1,6 @@
 import type { Credentials } from '@patchbay/protocol';
 
-/** What proves who the caller is. An API key is an access token without a refresh token and without an end. */
+/** What proves who the caller is. Without a refresh token it is over when the access token ends. */
 export interface Tokens {
   accessToken: string;
   refreshToken: string | null;
