@@ -5,7 +5,7 @@ const NODE_GLOBALS =
   'AbortController AbortSignal Buffer TextDecoder TextEncoder URL clearTimeout console fetch performance process setImmediate setTimeout';
 
 export default tseslint.config(
-  { ignores: ['**/dist/**', '**/node_modules/**', 'coverage/**'] },
+  { ignores: ['**/dist/**', '**/node_modules/**', '**/*.generated.ts', 'coverage/**'] },
   js.configs.recommended,
   {
     files: ['**/*.ts'],

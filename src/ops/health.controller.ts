@@ -9,7 +9,7 @@ const CHECK_MS = 2000;
 
 type Check = 'ok' | 'failed' | 'stopping';
 
-interface Readiness {
+export interface Readiness {
   status: 'ready' | 'not ready';
   checks: { server: Check; storage: Check };
 }

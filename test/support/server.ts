@@ -56,7 +56,7 @@ export class TestServer {
 
   /** A GET outside /api/v1. */
   async get<T = unknown>(path: string): Promise<Answer<T>> {
-    return answerOf<T>(await fetch(`${this.url}${path}`));
+    return answerOf<T>('GET', await fetch(`${this.url}${path}`));
   }
 }
 

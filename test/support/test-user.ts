@@ -1,5 +1,6 @@
 import type { Credentials, Workspace } from '@patchbay/protocol';
 import { randomUUID } from 'node:crypto';
+import { expectDocumented } from './documented.js';
 
 export const PASSWORD = 'correct horse battery';
 
@@ -95,16 +96,16 @@ export async function sendRequest<T>(
     headers: { ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
     ...(body !== undefined && { body: raw ? body : JSON.stringify(body) }),
   });
-  return answerOf<T>(response);
+  return answerOf<T>(method, response);
 }
 
-/** The answer, its body read. */
-export async function answerOf<T>(response: Response): Promise<Answer<T>> {
+/** The answer, its body read; it must be one that is documented. */
+export async function answerOf<T>(method: string, response: Response): Promise<Answer<T>> {
+  const { status, headers, url } = response;
   const text = await response.text();
-  const isJson = response.headers.get('content-type')?.startsWith('application/json') ?? false;
-  return {
-    status: response.status,
-    headers: response.headers,
-    body: (isJson ? JSON.parse(text) : text) as T,
-  };
+  const contentType = headers.get('content-type');
+  const isJson = contentType?.startsWith('application/json') ?? false;
+  const body = (isJson ? JSON.parse(text) : text) as T;
+  expectDocumented({ method, url, status, contentType, body });
+  return { status, headers, body };
 }

@@ -1,4 +1,5 @@
 import {
+  applyDecorators,
   type CallHandler,
   type ExecutionContext,
   Injectable,
@@ -6,6 +7,7 @@ import {
   SetMetadata,
 } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
+import { ApiBody, ApiConsumes } from '@nestjs/swagger';
 import type { Observable } from 'rxjs';
 import { Config } from '../../config.js';
 import type { AccessedRequest } from '../access.js';
@@ -17,7 +19,12 @@ const RAW_BODY = 'patchbay:raw-body';
 const ANONYMOUS_BODY_BYTES = 64 * 1024;
 
 /** The route takes bytes of any content type; `@Body()` is then a Buffer of at most one file's size. */
-export const RawBody = (): MethodDecorator => SetMetadata(RAW_BODY, true);
+export const RawBody = (): MethodDecorator =>
+  applyDecorators(
+    SetMetadata(RAW_BODY, true),
+    ApiConsumes('application/octet-stream'),
+    ApiBody({ schema: { type: 'string' } }),
+  );
 
 /**
  * Reads the body once the guards have let the request pass, so that a stranger's is never held in memory.

@@ -1,0 +1,81 @@
+/**
+ * Writes src/ops/answers.generated.ts: the JSON schemas of what src/ops/answers.ts says that each route answers. Part of
+ * `npm run generate`.
+ */
+import { readFile, writeFile } from 'node:fs/promises';
+import process from 'node:process';
+import { fileURLToPath, URL } from 'node:url';
+import { format, resolveConfig } from 'prettier';
+import { createGenerator } from 'ts-json-schema-generator';
+
+const at = (path) => fileURLToPath(new URL(`../${path}`, import.meta.url));
+const TARGET = at('src/ops/answers.generated.ts');
+
+const { properties, definitions } = createGenerator({
+  path: at('src/ops/answers.ts'),
+  tsconfig: at('tsconfig.json'),
+  type: 'Answers',
+  expose: 'export',
+  topRef: false,
+  jsDoc: 'basic',
+  additionalProperties: false,
+}).createSchema('Answers');
+
+/** `InvokeResult<TurnEnvelope>` is no name that OpenAPI allows. */
+function nameOf(definition) {
+  return definition.replace(/<(\w+)>/, 'Of$1');
+}
+
+/** The schema with its references as OpenAPI has them. */
+function moved(schema) {
+  if (Array.isArray(schema)) return schema.map(moved);
+  if (typeof schema !== 'object' || schema === null) return schema;
+  return Object.fromEntries(
+    Object.entries(schema).map(([key, value]) =>
+      key === '$ref'
+        ? [key, `#/components/schemas/${nameOf(decodeURIComponent(value.slice('#/definitions/'.length)))}`]
+        : [key, moved(value)],
+    ),
+  );
+}
+
+/** By media type; none for an answer without a body. */
+function contentOf(schema) {
+  const parts = schema.anyOf ?? [schema];
+  return Object.fromEntries(
+    parts
+      .filter(({ type }) => type !== 'null')
+      .map((part) => {
+        const [, mediaType] = /^#\/definitions\/Raw<"(.*)">$/.exec(decodeURIComponent(part.$ref ?? '')) ?? [];
+        return mediaType ? [mediaType, { type: 'string' }] : ['application/json', moved(part)];
+      }),
+  );
+}
+
+const routes = Object.fromEntries(
+  Object.entries(properties).map(([route, answers]) => [
+    route,
+    Object.fromEntries(
+      Object.entries(answers.properties).map(([status, schema]) => [status, contentOf(schema)]),
+    ),
+  ]),
+);
+const schemas = Object.fromEntries(
+  Object.entries(definitions)
+    .filter(([name]) => !name.startsWith('Raw<'))
+    .map(([name, schema]) => [nameOf(name), moved(schema)]),
+);
+
+const text = `// Generated from answers.ts by \`npm run generate\`; do not edit.
+
+/** Schemas of the types that routes answer with, by their names. */
+export const ANSWER_SCHEMAS: Record<string, object> = ${JSON.stringify(schemas)};
+
+/** Of each route (method and path) by status and media type: the schema of the answer. */
+export const ANSWERS: Record<string, Record<string, Record<string, object>>> = ${JSON.stringify(routes)};
+`;
+const formatted = await format(text, { ...(await resolveConfig(TARGET)), filepath: TARGET });
+if (formatted !== (await readFile(TARGET, 'utf8').catch(() => null))) {
+  await writeFile(TARGET, formatted);
+  process.stdout.write('Wrote src/ops/answers.generated.ts.\n');
+}
