@@ -61,4 +61,14 @@ describe('readCloudPath', () => {
     expect(readCloudPath('/')).toMatchObject({ path: '/', docPath: '' });
     expect(() => readCloudPath('/a//')).toThrow('empty segment');
   });
+
+  it('bounds the docPath like the path, which is shorter for a few letters', () => {
+    expect(() => readCloudPath(`/${'İ'.repeat(100)}`)).toThrow('more than 255 bytes');
+    expect(() => readCloudPath(`/${'İ/'.repeat(500)}x`)).toThrow('at most 1024 characters');
+    expect(readCloudPath(`/${'İ'.repeat(85)}`).docPath).toHaveLength(170);
+  });
+
+  it.each(['\u0000', '\n', '\u007f', '\u0085', '\u009f'])('refuses the control character %j', (char) => {
+    expect(() => readCloudPath(`/a${char}b`)).toThrow('has a control character');
+  });
 });

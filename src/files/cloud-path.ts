@@ -48,16 +48,17 @@ export function pathIn(folderPath: string, name: string): string {
 function faultOf(path: string): string | null {
   if (path === '') return 'must name a file or a folder';
   // Length before all else: nothing of a path that is far too long is worth another look.
-  if (path.length > 2 * MAX_PATH || [...path].length > MAX_PATH)
+  if (path.length > 2 * MAX_PATH || [...path].length > MAX_PATH || [...foldCase(path)].length > MAX_PATH)
     return `must have at most ${MAX_PATH} characters`;
   if (!path.isWellFormed()) return 'has a lone surrogate';
   if (path.includes('\\')) return 'has a backslash; the separator is "/"';
   // eslint-disable-next-line no-control-regex -- control characters are exactly what is refused
-  if (/[\u0000-\u001f\u007f]/.test(path)) return 'has a control character';
+  if (/[\u0000-\u001f\u007f-\u009f]/.test(path)) return 'has a control character';
   for (const segment of path.split('/')) {
     if (segment === '') return 'has an empty segment';
     if (segment === '.' || segment === '..') return `has a "${segment}" segment`;
-    if (Buffer.byteLength(segment) > MAX_SEGMENT_BYTES) {
+    // A few letters are longer in lowercase, and the docPath must be a path as well.
+    if (Math.max(Buffer.byteLength(segment), Buffer.byteLength(foldCase(segment))) > MAX_SEGMENT_BYTES) {
       return `has a segment of more than ${MAX_SEGMENT_BYTES} bytes`;
     }
   }

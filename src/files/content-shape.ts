@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { Json, JsonObject } from '@patchbay/protocol';
-import { lossyNumberIn } from '../common/http/exact-json.js';
+import { lossyNumberIn, parseExactJson } from '../common/http/exact-json.js';
 import type { ContentShape } from '../storage/ports/files.store.js';
 import type { NewContent } from './file-writes.js';
 
@@ -42,6 +42,15 @@ export function contentFault(holder: JsonObject, key: string): string | null {
   if (number !== null)
     return `holds the number ${number}, which JavaScript cannot keep exactly; send it as a string`;
   return faultOf(holder[key]!, 0);
+}
+
+/** Whether a text is a JSON value that comes back as it is written. */
+export function isStorableJson(text: string): boolean {
+  try {
+    return contentFault({ content: parseExactJson(text) as Json }, 'content') === null;
+  } catch {
+    return false;
+  }
 }
 
 function faultOf(value: Json, depth: number): string | null {

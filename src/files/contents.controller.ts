@@ -66,12 +66,12 @@ interface ConditionHeaders {
 }
 
 /** The path as it stands in the URL, unescaped once: the router's own reading of it is not asked. */
-function pathOf({ url }: FastifyRequest): CloudPath {
-  const MARK = '/contents/';
-  const [path = ''] = url.slice(url.indexOf(MARK) + MARK.length).split('?');
+function pathOf({ url, routeOptions }: FastifyRequest): CloudPath {
+  const [whole = ''] = url.replace(/^https?:\/\/[^/]*/i, '').split('?');
+  const above = routeOptions.url!.split('/').indexOf('*');
   let given: string;
   try {
-    given = decodeURIComponent(path);
+    given = decodeURIComponent(whole.split('/').slice(above).join('/'));
   } catch {
     throw new DomainError('VALIDATION_ERROR', 'The path is not valid percent-encoding', {
       fields: { path: 'is not valid percent-encoding' },

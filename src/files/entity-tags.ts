@@ -11,7 +11,8 @@ export interface TagCondition {
   strong: readonly string[];
 }
 
-const TAG = /^(W\/)?"([\x21\x23-\x7e\x80-\xff]*)"$/;
+/** A tag and what separates it from the next; a comma may also be in it. */
+const TAG = /[\s,]*(W\/)?"([\x21\x23-\x7e\x80-\xff]*)"\s*(?:,|$)/y;
 
 /** The ETag of a version: its sha256, so that equal bytes have equal tags. */
 export function entityTag({ sha256 }: Pick<FileVersion, 'sha256'>): string {
@@ -23,8 +24,10 @@ export function readTags(header: string | undefined, name: string): TagCondition
   if (header === undefined) return null;
   if (header.trim() === '*') return { any: true, tags: [], strong: [] };
   const [tags, strong]: [string[], string[]] = [[], []];
-  for (const part of header.split(',')) {
-    const match = TAG.exec(part.trim());
+  const list = header.replace(/[\s,]+$/, '');
+  for (let at = 0; at < list.length || at === 0; at = TAG.lastIndex) {
+    TAG.lastIndex = at;
+    const match = TAG.exec(list);
     if (match === null) throw fieldError(name, 'must be * or a list of entity tags such as "<sha256>"');
     tags.push(match[2]!);
     if (match[1] === undefined) strong.push(match[2]!);

@@ -84,13 +84,29 @@ export class FileCommits {
       const head = entry?.kind === 'file' ? entry.head : null;
       if (head !== null && head.sha256 === change.sha256)
         return { ...committed(entry!.id, entry!.path, head), unchanged: true };
-      if (bytes === null) return await this.remove(origin, change, target);
+      if (bytes === null) {
+        return (
+          (entry === null && (await this.wasDeleted(origin.workspaceId, change, target))) ||
+          (await this.remove(origin, change, target))
+        );
+      }
       const content = { bytes, shape: 'text' as const };
       const { file } = await this.writes.write(origin, target, content, basedOn(change));
       return committed(file.id, file.path, file.head);
     } catch (error) {
       return refusal(change, error);
     }
+  }
+
+  /** The answer to a deletion that was made before. */
+  private async wasDeleted(
+    workspaceId: string,
+    { baseSha256 }: KnownChange,
+    target: CloudPath,
+  ): Promise<CommittedFile | null> {
+    const file = await this.files.lastDeletedAt(workspaceId, target);
+    if (file === null || file.head.conflict || file.head.sha256 !== baseSha256) return null;
+    return { ...committed(file.id, file.path, file.head), unchanged: true };
   }
 
   private async remove(origin: ChangeOrigin, change: KnownChange, target: CloudPath): Promise<CommittedFile> {

@@ -13,6 +13,8 @@ import { FilesService } from './files.service.js';
 import { FolderPlans } from './folder-plans.js';
 import { unifiedDiff } from './unified-diff.js';
 
+const VERSIONS_AT_ONCE = 50;
+
 /** The versions of a file: to look at, to compare, to bring back. */
 @Injectable()
 export class FileHistory {
@@ -51,7 +53,7 @@ export class FileHistory {
     return { version, bytes: await this.files.bytesOf(workspaceId, version) };
   }
 
-  /** What changed between two versions: by default between the head and the version before it. */
+  /** What changed between two versions: by default between the head and the head before it. */
   async diff(
     workspaceId: string,
     fileId: string,
@@ -132,10 +134,16 @@ export class FileHistory {
     return version;
   }
 
+  /** The head that there was before a version. What was kept beside a head never was one. */
   private async before({ workspaceId, id }: FileRecord, { number }: FileVersion): Promise<FileVersion> {
-    const [version] = await this.store.versionsOf(workspaceId, id, number, 1);
-    if (version === undefined) throw fieldError('from', 'is required: there is no version before this one');
-    return version;
+    for (let before = number; ;) {
+      const versions = await this.store.versionsOf(workspaceId, id, before, VERSIONS_AT_ONCE);
+      const head = versions.find(({ conflict }) => !conflict);
+      if (head !== undefined) return head;
+      if (versions.length < VERSIONS_AT_ONCE) break;
+      before = versions.at(-1)!.number;
+    }
+    throw fieldError('from', 'is required: there is no version before this one');
   }
 
   private async textOf({ workspaceId }: FileRecord, version: FileVersion): Promise<string | null> {

@@ -20,6 +20,7 @@ export class FileListing {
 
   /** Up to `limit` files whose docPath begins with the prefix, by docPath. */
   async page(workspaceId: string, { prefix, deleted, limit, cursor }: ListQuery): Promise<CloudFilePage> {
+    if (!isStorable(prefix)) throw fieldError('prefix', 'holds a NUL or a lone surrogate');
     const docPrefix = foldCase(prefix.replace(/^\//, ''));
     const after = cursor === undefined ? null : readCursor(cursor);
     const found = await this.files.page(workspaceId, { docPrefix, deleted }, after, limit + 1);
@@ -42,11 +43,15 @@ function cursorOf({ id, docPath }: FileRecord): string {
 function readCursor(cursor: string): FileCursor {
   try {
     const read: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'));
-    if (Array.isArray(read) && typeof read[0] === 'string' && isUuid(read[1])) {
+    if (Array.isArray(read) && typeof read[0] === 'string' && isStorable(read[0]) && isUuid(read[1])) {
       return { docPath: read[0], id: read[1] };
     }
   } catch {
     // Said below, as of every other text that is no cursor.
   }
   throw fieldError('cursor', 'is not one of ours');
+}
+
+function isStorable(text: string): boolean {
+  return text.isWellFormed() && !text.includes('\0');
 }

@@ -48,15 +48,25 @@ export class FileWrites {
     content: NewContent,
     precondition: Precondition = () => undefined,
   ): Promise<{ file: FileRecord; created: boolean }> {
-    if (target.docPath === '') throw fieldError('path', 'is a folder');
-    if (target.namesFolder) throw fieldError('path', 'names a folder; leave out the last slash');
-    this.checkSize(content.bytes);
+    this.checkFile(target, content.bytes.length);
     return this.attempt(origin, [target], async () => {
       const entry = await this.files.at(origin.workspaceId, target.docPath);
       if (entry?.kind === 'folder') throw fieldError('path', 'is a folder');
       precondition(entry?.head ?? null);
-      return entry === null ? this.create(origin, target, content) : this.addVersion(origin, entry, content);
+      return this.put(origin, target, entry, content);
     });
+  }
+
+  /** Stores content over what is at the path, null where nothing is; only in an `attempt`. */
+  put(
+    origin: ChangeOrigin,
+    target: CloudPath,
+    current: FileRecord | null,
+    content: NewContent,
+  ): Promise<{ file: FileRecord; created: boolean } | null> {
+    return current === null
+      ? this.create(origin, target, content)
+      : this.addVersion(origin, current, content);
   }
 
   /** Gives a file a new version that is made of its head; nothing comes in between. */
@@ -65,12 +75,14 @@ export class FileWrites {
     target: CloudPath,
     change: (file: FileRecord) => Promise<NewContent>,
   ): Promise<FileRecord> {
+    if (target.docPath === '') throw fieldError('path', 'is a folder');
     const { file } = await this.attempt(origin, [target], async () => {
       const entry = await this.files.at(origin.workspaceId, target.docPath);
       if (entry === null) throw new DomainError('NOT_FOUND', `File not found: ${target.path}`);
       if (entry.kind === 'folder') throw fieldError('path', 'is a folder');
+      if (target.namesFolder) throw fieldError('path', 'is a file; leave out the last slash');
       const content = await change(entry);
-      this.checkSize(content.bytes);
+      this.checkSize(content.bytes.length);
       return this.addVersion(origin, entry, content);
     });
     return file;
@@ -120,6 +132,7 @@ export class FileWrites {
     from: CloudPath,
     to: CloudPath,
   ): Promise<{ from: FileRecord; to: FileRecord }> {
+    if (from.docPath === '') throw fieldError('from', 'is a folder; move its files one by one');
     if (to.docPath === '' || to.namesFolder) throw fieldError('to', 'must be the full new path of the file');
     return this.attempt(origin, [from, to], async () => {
       const file = await this.files.at(origin.workspaceId, from.docPath);
@@ -134,6 +147,7 @@ export class FileWrites {
       const plan = await this.folders.plan(origin, to);
       const now = this.clock.now();
       const path = plan.pathOf(nameOf(to.path));
+      if (path === file.path) return { from: file, to: file };
       const moved = { ...file, path, docPath: to.docPath, revision: file.revision + 1, updatedAt: now };
       const event = fileEvent('File.Moved', origin, now, { ...fileFields(moved), fromPath: file.path });
       const done = await Promise.all([...plan.make(), this.files.save(moved, file.revision, [event])]);
@@ -156,11 +170,18 @@ export class FileWrites {
     };
   }
 
+  /** Refuses a path that can be no file's, and content that is too large for one. */
+  checkFile(target: CloudPath, sizeBytes: number): void {
+    if (target.docPath === '') throw fieldError('path', 'is a folder');
+    if (target.namesFolder) throw fieldError('path', 'names a folder; leave out the last slash');
+    this.checkSize(sizeBytes);
+  }
+
   /** TOO_LARGE where the bytes are more than a file may have. */
-  checkSize(bytes: Uint8Array): void {
+  checkSize(sizeBytes: number): void {
     const { maxFileBytes } = this.config;
-    if (bytes.length <= maxFileBytes) return;
-    throw new DomainError('TOO_LARGE', `The file has ${bytes.length} bytes; the limit is ${maxFileBytes}.`);
+    if (sizeBytes <= maxFileBytes) return;
+    throw new DomainError('TOO_LARGE', `The file has ${sizeBytes} bytes; the limit is ${maxFileBytes}.`);
   }
 
   /** Runs a change in its path's turn, again while it gives null because what it had read has changed meanwhile. */

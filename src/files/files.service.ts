@@ -35,6 +35,11 @@ export class FilesService {
     return this.files.at(workspaceId, docPath);
   }
 
+  /** The file that was deleted last at a path. */
+  lastDeletedAt(workspaceId: string, { docPath }: Pick<CloudPath, 'docPath'>): Promise<FileRecord | null> {
+    return this.files.lastDeletedAt(workspaceId, docPath);
+  }
+
   /** The file at a path; NOT_FOUND where nothing is, VALIDATION_ERROR on `field` where a folder is. */
   async requireFile(workspaceId: string, target: CloudPath, field = 'path'): Promise<FileRecord> {
     if (target.docPath === '') throw fieldError(field, 'is a folder');

@@ -9,6 +9,8 @@ import type { CloudPath } from './cloud-path.js';
 import { fileFields } from './file-fields.js';
 import { FileWrites, type NewContent } from './file-writes.js';
 
+const VERSIONS_AT_ONCE = 50;
+
 /** A file that a client sends because it has changed on its disk. */
 export interface Upload {
   target: CloudPath;
@@ -29,50 +31,63 @@ export class UploadsService {
 
   /**
    * The version that the upload became. The same upload again, known by its file patch or by being the head already, is
-   * the same version. STALE where the head is not its base: the bytes are kept as a version beside the head.
+   * the same version. STALE where the head is not its base, CONFLICT where a folder or a file is in its way: the bytes
+   * are kept as a version that never was the head.
    */
   async put(origin: ChangeOrigin, upload: Upload): Promise<FilePutAnswer> {
-    this.writes.checkSize(upload.content.bytes);
-    const { workspaceId, filePatchId } = origin;
-    const known = filePatchId && (await this.files.versionOfPatch(workspaceId, filePatchId, upload.sha256));
-    if (known) return this.answerAgain(workspaceId, known.fileId, known.version);
-    const head = await this.files.at(workspaceId, upload.target.docPath);
-    if (head?.kind === 'file' && head.head.sha256 === upload.sha256 && !filePatchId) {
-      return { fileId: head.id, versionId: head.head.id };
-    }
-    return this.store(origin, upload);
+    this.writes.checkFile(upload.target, upload.content.bytes.length);
+    const outcome = await this.writes.attempt(origin, [upload.target], () => this.settle(origin, upload));
+    if ('refusal' in outcome) throw outcome.refusal;
+    return outcome;
   }
 
-  private async store(origin: ChangeOrigin, upload: Upload): Promise<FilePutAnswer> {
-    let stale = false;
-    const written = await this.writes
-      .write(origin, upload.target, upload.content, (head) => {
-        stale = (head?.sha256 ?? null) !== upload.baseSha256;
-        if (stale) throw new StaleBase();
-      })
-      .catch((error: unknown) => {
-        if (error instanceof StaleBase) return null;
-        throw error;
-      });
-    if (written) return { fileId: written.file.id, versionId: written.file.head.id };
-    const kept = await this.keep(origin, upload);
-    throw staleError(kept.current, kept.version);
+  /**
+   * sha256 of the head that a path had at that time; null where it had none. Of what has been moved or brought back
+   * since only the place where it is now is known.
+   */
+  async headAt(workspaceId: string, { docPath }: CloudPath, time: number): Promise<string | null> {
+    const live = await this.files.at(workspaceId, docPath);
+    const file = live?.kind === 'file' ? live : await this.files.lastDeletedAt(workspaceId, docPath);
+    if (file === null || (file.deletedAt !== null && file.deletedAt <= time)) return null;
+    for (let before: number | null = null; ;) {
+      const versions = await this.files.versionsOf(workspaceId, file.id, before, VERSIONS_AT_ONCE);
+      const head = versions.find(({ conflict, createdAt }) => !conflict && createdAt <= time);
+      if (head !== undefined) return head.sha256;
+      if (versions.length < VERSIONS_AT_ONCE) return null;
+      before = versions.at(-1)!.number;
+    }
+  }
+
+  /** Null where another process has changed what was read. */
+  private async settle(origin: ChangeOrigin, upload: Upload): Promise<Outcome | null> {
+    const { workspaceId, filePatchId } = origin;
+    const { target, content, sha256 } = upload;
+    const known = filePatchId && (await this.files.versionOfPatch(workspaceId, filePatchId, sha256));
+    if (known) return this.sameAgain(workspaceId, known.fileId, known.version);
+    const entry = await this.files.at(workspaceId, target.docPath);
+    if (entry?.kind === 'folder') return this.keep(origin, upload, inTheWay(`${entry.path} is a folder.`));
+    if (entry?.head.sha256 === sha256) return { fileId: entry.id, versionId: entry.head.id };
+    const current = entry?.head.sha256 ?? null;
+    if (current !== upload.baseSha256) return this.keep(origin, upload, movedOn(current));
+    try {
+      const written = await this.writes.put(origin, target, entry, content);
+      return written && { fileId: written.file.id, versionId: written.file.head.id };
+    } catch (error) {
+      if (!(error instanceof DomainError) || error.code !== 'CONFLICT') throw error;
+      return this.keep(origin, upload, inTheWay(error.message));
+    }
   }
 
   /** Rejections never lose bytes: the upload becomes a version of the file that is, or was, or now is only that. */
-  private keep(
-    origin: ChangeOrigin,
-    upload: Upload,
-  ): Promise<{ current: string | null; version: FileVersion }> {
-    return this.writes.attempt(origin, [upload.target], async () => {
-      const { workspaceId } = origin;
-      const { docPath } = upload.target;
-      const live: Entry | null = await this.files.at(workspaceId, docPath);
-      const current = live?.kind === 'file' ? live.head.sha256 : null;
-      const file = live?.kind === 'file' ? live : await this.files.lastDeletedAt(workspaceId, docPath);
-      const version = await (file ? this.keepBeside(origin, file, upload) : this.keepAlone(origin, upload));
-      return version && { current, version };
-    });
+  private async keep(origin: ChangeOrigin, upload: Upload, refusal: Refusal): Promise<Outcome | null> {
+    const { workspaceId } = origin;
+    const { docPath } = upload.target;
+    const live: Entry | null = await this.files.at(workspaceId, docPath);
+    const file = live?.kind === 'file' ? live : await this.files.lastDeletedAt(workspaceId, docPath);
+    const version =
+      (file && (await this.files.conflictOf(workspaceId, file.id, upload.sha256))) ??
+      (await (file ? this.keepBeside(origin, file, upload) : this.keepAlone(origin, upload)));
+    return version && { refusal: refusal(version) };
   }
 
   private async keepBeside(
@@ -102,23 +117,30 @@ export class UploadsService {
     return (await this.files.insert(file, upload.content.bytes, [event])) ? head : null;
   }
 
-  private async answerAgain(
-    workspaceId: string,
-    fileId: string,
-    version: FileVersion,
-  ): Promise<FilePutAnswer> {
+  private async sameAgain(workspaceId: string, fileId: string, version: FileVersion): Promise<Outcome> {
     if (!version.conflict) return { fileId, versionId: version.id };
     const file = await this.files.byId(workspaceId, fileId);
-    throw staleError(file && file.deletedAt === null ? file.head.sha256 : null, version);
+    return { refusal: movedOn(file && file.deletedAt === null ? file.head.sha256 : null)(version) };
   }
 }
 
-class StaleBase extends Error {}
+/** What became of an upload. */
+type Outcome = FilePutAnswer | { refusal: DomainError };
+/** Says why an upload did not become the head, and as which version it is kept. */
+type Refusal = (kept: FileVersion) => DomainError;
 
-function staleError(currentSha256: string | null, { id: conflictVersionId }: FileVersion): DomainError {
-  return new DomainError(
-    'STALE',
-    'The Cloud file has moved on since this one was based on it. The upload is kept as a version beside the head.',
-    { details: { currentSha256, conflictVersionId } },
-  );
+function movedOn(currentSha256: string | null): Refusal {
+  return ({ id: conflictVersionId }) =>
+    new DomainError(
+      'STALE',
+      'The Cloud file has moved on since this one was based on it. The upload is kept as a version beside the head.',
+      { details: { currentSha256, conflictVersionId } },
+    );
+}
+
+function inTheWay(what: string): Refusal {
+  return ({ id: conflictVersionId }) =>
+    new DomainError('CONFLICT', `${what} The upload is kept as a version of a deleted file.`, {
+      details: { currentSha256: null, conflictVersionId },
+    });
 }

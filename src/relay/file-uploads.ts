@@ -3,11 +3,17 @@ import { type FilePutAnswer, sha256, writePatch } from '@patchbay/protocol';
 import type { ClientKey } from '../clients/connected-clients.js';
 import { DomainError, fieldError } from '../common/domain-error.js';
 import type { ChangeOrigin } from '../files/change-origin.js';
-import { readCloudPath } from '../files/cloud-path.js';
+import { type CloudPath, readCloudPath } from '../files/cloud-path.js';
 import { UploadsService } from '../files/uploads.service.js';
 import { PatchesService } from '../patches/patches.service.js';
 import { OpenTurns } from '../turns/open-turns.js';
 import type { FilePutDto } from './relay.dto.js';
+
+/** What an upload belongs to, and the sha256 of the head that it must be based on; null: there must be none. */
+interface Part {
+  origin: ChangeOrigin;
+  base: string | null;
+}
 
 /** Takes `files:put` from clients: says what an upload is part of, and what it must be based on. */
 @Injectable()
@@ -27,26 +33,16 @@ export class FileUploads {
     if (target.docPath !== docPath) {
       throw fieldError('docPath', `must be that of path: "${target.docPath}"`);
     }
-    const baseSha256 = file.baseSha256?.toLowerCase() ?? null;
     const part = file.filePatchId
       ? await this.ofPatch(client, docPath, file.filePatchId.toLowerCase())
       : null;
-    const origin = part?.origin ?? this.ofCall(client, file.callId?.toLowerCase() ?? null);
-    const base = part ? part.baseSha256 : baseSha256;
-    return this.uploads.put(origin, {
-      target,
-      content: { bytes: content, shape: 'text' },
-      sha256: digest,
-      baseSha256: base,
-    });
+    const { origin, base } = part ?? (await this.ofCall(client, target, file));
+    const upload = { target, content: { bytes: content, shape: 'text' as const }, sha256: digest };
+    return this.uploads.put(origin, { ...upload, baseSha256: base });
   }
 
   /** What a patched file belongs to. Its base is the Cloud head that the server noted when it took the batch. */
-  private async ofPatch(
-    client: ClientKey,
-    docPath: string,
-    filePatchId: string,
-  ): Promise<{ origin: ChangeOrigin; baseSha256: string | null }> {
+  private async ofPatch(client: ClientKey, docPath: string, filePatchId: string): Promise<Part> {
     const known = await this.patches.ofFilePatch(client.workspaceId, filePatchId);
     const at = known?.record.batch.files.findIndex((file) => file.filePatchId === filePatchId) ?? -1;
     if (
@@ -68,19 +64,32 @@ export class FileUploads {
       ...{ toolName: writePatch.name, sessionId: record.sessionId, conversationId: outcome.conversationId },
       ...{ turnId: record.turnId, toolCallId: outcome.toolCallId, callId, batchId, filePatchId },
     };
-    return { origin, baseSha256: record.bases[at]?.sha256 ?? null };
+    return { origin, base: record.bases[at]?.sha256 ?? null };
   }
 
-  /** An upload for another call is told as part of it while that call's turn is open, else as the client's own. */
-  private ofCall({ workspaceId, userId, clientId }: ClientKey, callId: string | null): ChangeOrigin {
+  /**
+   * An upload for another call is told as part of it while that call's turn is open, and based on the head that there
+   * was when the turn was accepted: what the person approved then becomes the Cloud's, whatever the disk held before.
+   * Any other is the client's own, with the base that it names.
+   */
+  private async ofCall(
+    { workspaceId, userId, clientId }: ClientKey,
+    target: CloudPath,
+    { callId: given, baseSha256 }: FilePutDto,
+  ): Promise<Part> {
+    const callId = given?.toLowerCase() ?? null;
     const turn = callId === null ? null : this.turns.ofCall(callId);
     const own = turn?.workspaceId === workspaceId && turn.userId === userId ? turn : null;
     const call = own?.calls.find((candidate) => candidate.callId === callId);
-    return {
+    const origin: ChangeOrigin = {
       ...{ workspaceId, userId, clientId, source: 'upload', toolName: call?.name ?? null },
       ...{ sessionId: own?.sessionId ?? null, conversationId: own?.conversationId ?? null },
       ...{ turnId: own?.turnId ?? null, toolCallId: call?.toolCallId ?? null, callId: call?.callId ?? null },
       ...{ batchId: null, filePatchId: null },
     };
+    const base = own
+      ? await this.uploads.headAt(workspaceId, target, own.acceptedAt)
+      : (baseSha256?.toLowerCase() ?? null);
+    return { origin, base };
   }
 }

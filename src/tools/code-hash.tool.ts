@@ -10,6 +10,7 @@ import type { SchemaFault } from './tool-schemas.js';
 @Injectable()
 export class CodeHashTool implements ServerTool {
   readonly contract = codeHash;
+  readonly pathArguments = ['docPath'];
 
   constructor(private readonly files: FilesService) {}
 

@@ -13,7 +13,7 @@ export function filesIn(
   return files.walk(workspaceId, { docPath: parts.join('/') });
 }
 
-/** The path of an entry as it is seen from a folder. */
-export function relativeTo(folder: ListedFolder, { path }: Pick<ListedEntry, 'path'>): string {
-  return path.slice(folder.path === '/' ? 1 : folder.path.length + 1);
+/** The docPath of an entry as it is seen from a folder. */
+export function relativeTo(folder: ListedFolder, { docPath }: Pick<ListedEntry, 'docPath'>): string {
+  return folder.docPath === '' ? docPath : docPath.slice(folder.docPath.length + 1);
 }

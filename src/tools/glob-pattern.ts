@@ -6,8 +6,8 @@ const MAX_BRACES = 5;
 /** Instructions of a compiled pattern: with the length of the text they bound the time of a match. */
 const MAX_PROGRAM = 1_000;
 
-/** Whether a path fits. */
-export type PathTest = (path: string) => boolean;
+/** Whether a docPath, as it is seen from the folder, fits. */
+export type PathTest = (docPath: string) => boolean;
 
 /** Compiles a regular expression whose matching time is bounded; VALIDATION_ERROR on `field` where it is none. */
 export function compileSafe(source: string, flags: number, field: string): RE2JS {
@@ -22,12 +22,12 @@ export function compileSafe(source: string, flags: number, field: string): RE2JS
 }
 
 /**
- * A glob as a test of paths that are relative to a folder. It becomes a regular expression of RE2, which takes linear
+ * A glob as a test of docPaths that are relative to a folder. It becomes a regular expression of RE2, which takes linear
  * time where the backtracking of JavaScript's takes exponential time.
  */
 export function compileGlob(glob: string, field: string): PathTest {
-  const compiled = compileSafe(sourceOf(glob, field), RE2JS.CASE_INSENSITIVE | RE2JS.DOTALL, field);
-  return (path) => compiled.testExact(path);
+  const compiled = compileSafe(sourceOf(foldCase(glob), field), RE2JS.DOTALL, field);
+  return (docPath) => compiled.testExact(docPath);
 }
 
 /** The folders that every path which fits lies in, as the beginning of a docPath; "" where there are none. */
@@ -38,7 +38,7 @@ export function literalFolder(glob: string): string {
 }
 
 function sourceOf(glob: string, field: string): string {
-  const pattern = glob.normalize('NFC').replace(/^\//, '');
+  const pattern = glob.replace(/^\//, '');
   let source = '';
   let open = 0;
   for (let at = 0; at < pattern.length;) {
@@ -88,7 +88,11 @@ function stars(pattern: string, at: number): [string, number] {
 function charClass(pattern: string, at: number, field: string): [string, number] {
   const match = /^\[([!^]?)(\]?[^\]/]*)\]/.exec(pattern.slice(at));
   if (match === null) throw fieldError(field, 'has a [ without its ]');
-  const [whole, negated, members] = match;
-  const escaped = members!.replace(/[\\[\]^&~|]/g, '\\$&');
+  const [whole, negated, members = ''] = match;
+  const spansSlash = [...members.matchAll(/(.)-(.)/gsu)].some(
+    ([, from = '', to = '']) => from < '/' && to > '/',
+  );
+  if (!negated && spansSlash) throw fieldError(field, 'has a range with "/" in it, which no name has');
+  const escaped = members.replace(/[\\[\]^&~|]/g, '\\$&');
   return [`[${negated ? '^/' : ''}${escaped}]`, whole.length];
 }

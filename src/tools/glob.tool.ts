@@ -6,18 +6,22 @@ import { FilesService } from '../files/files.service.js';
 import { compileGlob } from './glob-pattern.js';
 import { filesIn, relativeTo } from './file-search.js';
 import type { ServerTool, ToolContext } from './server-tool.js';
+import { faultsFrom, type SchemaFault } from './tool-schemas.js';
 import { TimeBudget } from './time-budget.js';
 
 const DEFAULT_LIMIT = 500;
 const MAX_MS = 5_000;
-/** Paths between two looks at the clock. */
-const STRIDE = 64;
 
 @Injectable()
 export class GlobTool implements ServerTool {
   readonly contract = glob;
+  readonly pathArguments = ['path'];
 
   constructor(private readonly files: FilesService) {}
+
+  faultsOf({ pattern }: JsonObject): SchemaFault[] {
+    return faultsFrom(() => compileGlob(pattern as string, 'pattern'));
+  }
 
   /** Files whose path below the folder fits the pattern, by docPath. */
   async execute(args: JsonObject, { workspaceId }: ToolContext): Promise<JsonObject> {
@@ -26,10 +30,9 @@ export class GlobTool implements ServerTool {
     const folder = await this.files.requireFolder(workspaceId, readCloudPath(path ?? '/'));
     const budget = new TimeBudget(MAX_MS);
     const found: JsonObject[] = [];
-    let seen = 0;
     for await (const page of filesIn(this.files, workspaceId, folder, pattern)) {
       for (const entry of page) {
-        if ((seen += 1) % STRIDE === 0 && !(await budget.left())) return { files: found, isTruncated: true };
+        if (!(await budget.left())) return { files: found, isTruncated: true };
         if (!fits(relativeTo(folder, entry))) continue;
         if (found.length === (limit ?? DEFAULT_LIMIT)) return { files: found, isTruncated: true };
         found.push({ path: entry.path, docPath: entry.docPath, updatedAt: isoTime(entry.updatedAt) });

@@ -9,6 +9,7 @@ import type { ServerTool, ToolContext } from './server-tool.js';
 @Injectable()
 export class LsTool implements ServerTool {
   readonly contract = ls;
+  readonly pathArguments = ['path'];
 
   constructor(private readonly files: FilesService) {}
 

@@ -7,6 +7,7 @@ import { type ServerTool, toolChange, type ToolContext } from './server-tool.js'
 @Injectable()
 export class MkdirTool implements ServerTool {
   readonly contract = mkdir;
+  readonly pathArguments = ['path'];
 
   constructor(private readonly writes: FileWrites) {}
 

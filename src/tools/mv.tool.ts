@@ -7,6 +7,7 @@ import { type ServerTool, toolChange, type ToolContext } from './server-tool.js'
 @Injectable()
 export class MvTool implements ServerTool {
   readonly contract = mv;
+  readonly pathArguments = ['from', 'to'];
 
   constructor(private readonly writes: FileWrites) {}
 

@@ -19,6 +19,7 @@ interface ReadFileArguments {
 @Injectable()
 export class ReadFileTool implements ServerTool {
   readonly contract = readFile;
+  readonly pathArguments = ['docPath'];
 
   constructor(
     private readonly files: FilesService,
@@ -59,10 +60,11 @@ function excerpt(text: string, options: Omit<ReadFileArguments, 'docPath'>): Jso
   for (const line of linesOf(text)) {
     lineCount += 1;
     if (lineCount < startLine || blocked > 0) continue;
-    bytes += Buffer.byteLength(line);
-    if (bytes > maxBytes) blocked = Buffer.byteLength(line);
+    const shown = options.numbered === true ? `${lineCount}\t${line}` : line;
+    bytes += Buffer.byteLength(shown);
+    if (bytes > maxBytes) blocked = Buffer.byteLength(shown);
     else {
-      parts.push(options.numbered === true ? `${lineCount}\t${line}` : line);
+      parts.push(shown);
       endLine = lineCount;
     }
   }

@@ -9,6 +9,7 @@ import type { ServerTool, ToolContext } from './server-tool.js';
 @Injectable()
 export class ReadTool implements ServerTool {
   readonly contract = read;
+  readonly pathArguments = ['path'];
 
   constructor(private readonly files: FilesService) {}
 

@@ -7,6 +7,7 @@ import { type ServerTool, toolChange, type ToolContext } from './server-tool.js'
 @Injectable()
 export class RmTool implements ServerTool {
   readonly contract = rm;
+  readonly pathArguments = ['path'];
 
   constructor(private readonly writes: FileWrites) {}
 

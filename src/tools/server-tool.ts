@@ -20,6 +20,8 @@ export interface ToolContext {
  */
 export interface ServerTool {
   readonly contract: ToolContract;
+  /** Names of the arguments that are Cloud paths; they are checked together with the schema. */
+  readonly pathArguments?: readonly string[];
   /** What is wrong with arguments that fit the schema, where a schema cannot say it. */
   faultsOf?(args: JsonObject): SchemaFault[];
   execute(args: JsonObject, context: ToolContext): Promise<JsonObject>;

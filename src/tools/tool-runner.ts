@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { Json, JsonObject, ToolContract } from '@patchbay/protocol';
+import { readCloudPath } from '../files/cloud-path.js';
 import type { ServerTool, ToolContext } from './server-tool.js';
-import { argumentError, type SchemaFault, SchemaCheck } from './tool-schemas.js';
+import { argumentError, faultsFrom, type SchemaFault, SchemaCheck } from './tool-schemas.js';
 import { ToolRegistry } from './tool-registry.js';
 
 /** How a server tool ended. A tool that reports failure in its result has both, the payload and the error. */
@@ -30,7 +31,13 @@ export class ToolRunner {
   faultsOf(name: string, args: Json | undefined): SchemaFault[] {
     const { tool, request } = this.tools.get(name)!;
     const faults = request.faultsOf(args);
-    return faults.length > 0 ? faults : (tool.faultsOf?.(args as JsonObject) ?? []);
+    const paths = tool.pathArguments ?? [];
+    const pathFaults = paths.flatMap((argument) => {
+      const path = (args as JsonObject | null | undefined)?.[argument];
+      return typeof path === 'string' && path !== '' ? faultsFrom(() => readCloudPath(path, argument)) : [];
+    });
+    const beyond = faults.length === 0 ? (tool.faultsOf?.(args as JsonObject) ?? []) : [];
+    return [...faults, ...pathFaults, ...beyond];
   }
 
   /** Runs a tool, which must exist. VALIDATION_ERROR names faulty arguments by their bare name. */

@@ -74,6 +74,18 @@ function cut(name = ''): string {
   return name.length > 100 ? `${name.slice(0, 100)}…` : name;
 }
 
+/** The faults that a check throws by argument name; none where it throws nothing. */
+export function faultsFrom(check: () => unknown): SchemaFault[] {
+  try {
+    check();
+    return [];
+  } catch (error) {
+    const fields = error instanceof DomainError ? error.extras.fields : undefined;
+    if (fields === undefined) throw error;
+    return Object.entries(fields).map(([name, message]) => ({ path: `/${name}`, code: 'content', message }));
+  }
+}
+
 /** The faults as one sentence, for a message. */
 export function describeFaults(faults: readonly SchemaFault[]): string {
   return faults.map(({ path, message }) => `${path === '' ? 'the value' : path} ${message}`).join('; ');

@@ -9,6 +9,7 @@ import type { SchemaFault } from './tool-schemas.js';
 @Injectable()
 export class WriteTool implements ServerTool {
   readonly contract = write;
+  readonly pathArguments = ['path'];
 
   constructor(private readonly writes: FileWrites) {}
 

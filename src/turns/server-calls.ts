@@ -53,7 +53,7 @@ export class ServerCalls {
       const outcome = await this.runner.run(call.name, args, contextOf(turn, call));
       return outcomeReport(call, outcome, this.clock.now() - began);
     } catch (error) {
-      if (error instanceof DomainError) return failure(call, error.code, error.message, error.extras.fields);
+      if (error instanceof DomainError) return failure(call, error.code, error.message, detailsOf(error));
       this.logger.error({ err: error, callId: call.callId, tool: call.name }, 'A server tool failed');
       return failure(
         call,
@@ -89,8 +89,13 @@ function outcomeReport({ subject }: Call, { result, error }: ToolOutcome, execut
   return { status, result, error, executionMs, digest: '', summary };
 }
 
-function failure({ subject }: Call, code: string, message: string, fields?: Record<string, string>): Report {
-  const error = { code, message, ...(fields && { details: { fields: { ...fields } } }) };
+/** What else the model should know of a refusal: its faults by argument, the sha256 that a STALE file has now. */
+function detailsOf({ extras: { fields, details } }: DomainError): Json | undefined {
+  return fields ? { fields: { ...fields } } : details;
+}
+
+function failure({ subject }: Call, code: string, message: string, details?: Json): Report {
+  const error = { code, message, ...(details !== undefined && { details }) };
   const summary = { ...subject, success: false, errorCode: code };
   return { status: 'failed', result: null, error, executionMs: null, digest: '', summary };
 }

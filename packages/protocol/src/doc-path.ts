@@ -17,7 +17,7 @@ export function docPathFault(docPath: string): string | null {
   if (docPath.startsWith('/')) return `must not start with a slash; use "${docPath.replace(/^\/+/, '')}"`;
   if (!docPath.isWellFormed()) return 'has a lone surrogate';
   // eslint-disable-next-line no-control-regex -- control characters are exactly what is refused
-  if (/[\u0000-\u001f\u007f\\]/.test(docPath)) return 'has a backslash or a control character';
+  if (/[\u0000-\u001f\u007f-\u009f\\]/.test(docPath)) return 'has a backslash or a control character';
   if (docPath.split('/').some((segment) => segment === '' || segment === '.' || segment === '..')) {
     return 'has an empty, "." or ".." segment';
   }

@@ -8,12 +8,20 @@ const QUOTE = 0x22;
 const MINUS = 0x2d;
 const SAFE_DIGITS = 15;
 const MAX_SHOWN = 40;
+/** Each costs some microseconds, in which nobody else is served. */
+const MAX_LOSSY = 50_000;
+
+/** There are more numbers that parsing would change than anybody means to send. */
+export class TooManyLossyNumbers extends Error {
+  override readonly message = `has more than ${MAX_LOSSY} numbers that JavaScript cannot keep exactly; send them as strings`;
+}
 
 type Container = { [key: string]: unknown };
 
 /**
  * JSON.parse, which rounds 9007199254740993 and takes 1e400 for Infinity, and remembers where it did so: whoever must
  * not change a value asks `lossyNumberIn`.
+ * @throws SyntaxError, TooManyLossyNumbers
  */
 export function parseExactJson(text: string): unknown {
   const lossy = lossyNumbers(text);
@@ -75,6 +83,7 @@ function lossyNumbers(text: string): { start: number; token: string }[] {
         NUMBER.lastIndex = text.charCodeAt(at - 1) === MINUS ? at - 1 : at;
         const { 0: token, index: start } = NUMBER.exec(text)!;
         if (isLossy(token)) found.push({ start, token });
+        if (found.length > MAX_LOSSY) throw new TooManyLossyNumbers();
         at = start + token.length - 1;
       } else at = end - 1;
     }

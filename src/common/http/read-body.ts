@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { DomainError } from '../domain-error.js';
-import { endOfString, parseExactJson } from './exact-json.js';
+import { endOfString, parseExactJson, TooManyLossyNumbers } from './exact-json.js';
 
 /** Deepest nesting that is read: what walks a value later may then recurse. */
 export const MAX_DEPTH = 250;
@@ -47,8 +47,10 @@ export function parseJson(bytes: Buffer): unknown {
   if (exceedsDepth(text, MAX_DEPTH)) throw malformed(`The body is nested deeper than ${MAX_DEPTH} levels`);
   try {
     return parseExactJson(text.startsWith('\uFEFF') ? text.slice(1) : text);
-  } catch {
-    throw malformed('The body is not valid JSON');
+  } catch (error) {
+    throw malformed(
+      error instanceof TooManyLossyNumbers ? `The body ${error.message}` : 'The body is not valid JSON',
+    );
   }
 }
 

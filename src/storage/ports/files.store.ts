@@ -150,6 +150,8 @@ export abstract class FileStore {
   ): Promise<FileVersion[]>;
   /** A version of the file. */
   abstract versionOf(workspaceId: string, fileId: string, versionId: string): Promise<FileVersion | null>;
+  /** A version of the file with these bytes that was kept because its base was stale. */
+  abstract conflictOf(workspaceId: string, fileId: string, sha256: string): Promise<FileVersion | null>;
   /** The version that an upload for a file patch became, and whose file it is. */
   abstract versionOfPatch(
     workspaceId: string,

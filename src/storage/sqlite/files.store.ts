@@ -176,6 +176,11 @@ export class SqliteFileStore extends FileStore {
     return this.versions(workspaceId, fileId, 'version_id = ?', [versionId])[0] ?? null;
   }
 
+  async conflictOf(workspaceId: string, fileId: string, sha256: string): Promise<FileVersion | null> {
+    const where = 'sha256 = ? AND conflict = 1 ORDER BY number LIMIT 1';
+    return this.versions(workspaceId, fileId, where, [hashBytes(sha256)])[0] ?? null;
+  }
+
   async versionOfPatch(
     workspaceId: string,
     filePatchId: string,

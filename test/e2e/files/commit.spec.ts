@@ -151,12 +151,13 @@ describe('a commit of files [FILE-7]', () => {
     expect([unsaid.status, unsaid.body.fields]).toEqual([400, { 'files[0].sha256': 'is required' }]);
     const bare = await commit({ path: 'f', deleted: true, baseSha256: null });
     expect(bare.body.fields).toEqual({ 'files[0].baseSha256': 'is required' });
-    expect(await committed({ path: 'f', deleted: true, baseSha256: sha256('1') })).toMatchObject([
-      { path: '/f' },
-    ]);
+    const deletion = { path: 'f', deleted: true, baseSha256: sha256('1') } as const;
+    const [deleted] = await committed(deletion);
+    expect(deleted).toMatchObject({ path: '/f' });
     expect(await scene.list()).toEqual([]);
-    const again = await refused({ path: 'f', deleted: true, baseSha256: sha256('1') });
-    expect(again).toMatchObject({ code: 'STALE', currentSha256: null });
+    expect(await committed(deletion)).toEqual([{ ...deleted, unchanged: true }]);
+    const other = await refused({ ...deletion, baseSha256: sha256('0') });
+    expect(other).toMatchObject({ code: 'STALE', currentSha256: null });
   });
 
   it('makes one version of each, in some order, where two commits meet', async () => {

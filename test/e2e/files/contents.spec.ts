@@ -50,6 +50,12 @@ describe('contents', () => {
     }
   });
 
+  it('are where the address says, however its other parts are escaped', async () => {
+    await scene.raw('PUT', '/%63ontents/odd/contents/a.txt', {}, 'x');
+    expect((await get('odd/contents/a.txt')).body.toString()).toBe('x');
+    expect(await scene.list('/odd', true)).toEqual(['/odd/contents', '/odd/contents/a.txt']);
+  });
+
   it('overwrite without a precondition, each time with a version of its own', async () => {
     const first = await put('again', 'same');
     const second = await put('again', 'same');
@@ -77,9 +83,12 @@ describe('contents', () => {
     expect(Object.keys(stale.body).sort()).toEqual(['code', 'error']);
     expect((await put('guarded', 'two', { 'if-match': `W/${etag('one')}` })).status).toBe(412);
     expect((await put('guarded', 'two', { 'if-match': `"a", ${etag('one')}` })).status).toBe(200);
+    expect((await put('guarded', 'two', { 'if-match': `"a,b" ,W/"c",${etag('two')}, ` })).status).toBe(200);
     expect((await put('guarded', 'three', { 'if-match': '*' })).status).toBe(200);
     expect((await put('nothing', 'x', { 'if-match': '*' })).status).toBe(412);
-    expect((await put('guarded', 'x', { 'if-match': 'unquoted' })).status).toBe(400);
+    for (const header of ['unquoted', '', ',', '"a" "b"', '"a",b']) {
+      expect((await put('guarded', 'x', { 'if-match': header })).status).toBe(400);
+    }
     expect((await get('guarded')).body.toString()).toBe('three');
   });
 

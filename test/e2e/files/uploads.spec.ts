@@ -1,6 +1,7 @@
 import { type Ack, type FilePutAnswer, sha256 } from '@patchbay/protocol';
 import type { FakeClient } from '../../support/fake-client.js';
-import { RelayScene } from '../../support/relay-scene.js';
+import { createCall, RelayScene } from '../../support/relay-scene.js';
+import { waitFor } from '../../support/wait-for.js';
 
 describe('files:put', () => {
   let scene: RelayScene;
@@ -102,9 +103,81 @@ describe('files:put', () => {
     expect(await code(put('/repo/x', 'x', null, { sha256: sha256('y') }))).toBe('VALIDATION_ERROR');
     expect(await code(put('/repo/x', 'x', null, { docPath: 'repo/y' }))).toBe('VALIDATION_ERROR');
     expect(await code(put('/repo/../x', 'x', null))).toBe('VALIDATION_ERROR');
-    expect(await code(put('/repo', 'x', null))).toBe('VALIDATION_ERROR');
-    expect(await code(put('/repo/file/below', 'x', null))).toBe('CONFLICT');
+    expect(await code(put('/repo/', 'x', null, { docPath: 'repo' }))).toBe('VALIDATION_ERROR');
     expect(await code(put('/repo/large', 'x'.repeat(4097), null))).toBe('TOO_LARGE');
+  });
+
+  it('loses no bytes where a folder, or a file above it, is in the way', async () => {
+    await stored('/way/folder/file', 'x', null);
+    for (const [path, baseText] of [
+      ['/way/folder', null],
+      ['/way/Folder', 'before'],
+      ['/way/folder/file/below', null],
+    ] as const) {
+      const answer = await put(path, `kept ${path}`, baseText);
+      if (answer.ok) throw new Error('was taken');
+      const { conflictVersionId } = answer.error.details as { conflictVersionId: string };
+      expect(await get(`${path}?versionId=${conflictVersionId}`)).toBe(`kept ${path}`);
+      expect(await get('/way/folder/file')).toBe('x');
+    }
+    const answer = await put('/way/folder', 'kept /way/folder', null);
+    expect(answer).toMatchObject({
+      ok: false,
+      error: { code: 'CONFLICT', message: expect.stringContaining('is a folder') as string },
+    });
+  });
+
+  it('is nothing that the next head is compared with', async () => {
+    const { fileId } = await stored('/repo/beside.txt', 'base\n', null);
+    conflictOf(await put('/repo/beside.txt', 'beside\n', 'other'));
+    await stored('/repo/beside.txt', 'next\n', 'base\n');
+    const diff = await scene.user.get<string>(`${base()}/files/${fileId}/diff`);
+    expect(diff.body).toContain('-base\n+next\n');
+  });
+
+  it('of what a call has written is based on the head that there was when its turn was taken [FILE-5]', async () => {
+    const calledFor = async (path: string) => {
+      await scene.post([createCall(path, path)]);
+      await waitFor(() => client.calls.some(({ toolCallId }) => toolCallId === path), 'the call');
+      const { callId } = client.calls.find(({ toolCallId }) => toolCallId === path)!;
+      return { callId, end: () => scene.cancel(client.calls.at(-1)!.turnId) };
+    };
+    // What the disk held before is not what the Cloud had, and not what the upload has to replace.
+    await stored('/repo/called.txt', 'cloud', null);
+    const first = await calledFor('called.txt');
+    const answer = await put('/repo/called.txt', 'written', 'disk', { callId: first.callId });
+    expect(answer).toMatchObject({ ok: true });
+    expect(await get('/repo/called.txt')).toBe('written');
+    // The head has moved on since.
+    expect((await put('/repo/called.txt', 'again', 'written', { callId: first.callId })).ok).toBe(false);
+    await first.end();
+    const made = await calledFor('made.txt');
+    await stored('/repo/made.txt', 'in between', null);
+    conflictOf(await put('/repo/made.txt', 'written', null, { callId: made.callId }));
+    await made.end();
+    const gone = await stored('/repo/gone-since.txt', 'cloud', null);
+    const last = await calledFor('gone-since.txt');
+    await scene.user.post(`${base()}/tools`, { tool: 'rm', args: { path: '/repo/gone-since.txt' } });
+    const { conflictVersionId } = conflictOf(
+      await put('/repo/gone-since.txt', 'written', null, { callId: last.callId }),
+    );
+    expect((await restore(gone.fileId, conflictVersionId)).status).toBe(200);
+    await last.end();
+  });
+
+  it('sent several times, also at once, is one version [FILE-5]', async () => {
+    const same = await Promise.all(Array.from({ length: 5 }, () => put('/repo/once.txt', 'one', null)));
+    expect(same.map(({ ok }) => ok)).toEqual([true, true, true, true, true]);
+    const { fileId } = await stored('/repo/once.txt', 'one', null);
+    const late = await Promise.all(Array.from({ length: 5 }, () => put('/repo/once.txt', 'late', 'other')));
+    expect(new Set(late.map((answer) => conflictOf(answer).conflictVersionId)).size).toBe(1);
+    const never = [
+      await put('/repo/never.txt', 'late', 'other'),
+      await put('/repo/never.txt', 'late', 'other'),
+    ];
+    expect(new Set(never.map((answer) => conflictOf(answer).conflictVersionId)).size).toBe(1);
+    const { body } = await scene.user.get<{ versions: object[] }>(`${base()}/files/${fileId}/versions`);
+    expect(body.versions).toHaveLength(2);
   });
 
   it('of many clients on one base lets one win, and keeps what the others sent', async () => {

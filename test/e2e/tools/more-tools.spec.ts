@@ -1,5 +1,5 @@
 import { Ajv } from 'ajv';
-import { contentHash, sha256 } from '@patchbay/protocol';
+import { contentHash, packBlobs, sha256 } from '@patchbay/protocol';
 import { ToolRegistry } from '../../../src/tools/tool-registry.js';
 import { ToolsScene } from '../../support/tools-scene.js';
 
@@ -71,6 +71,10 @@ describe('the server tools', () => {
     it('numbers the lines when asked to', async () => {
       await scene.write('/repo/n.txt', 'a\n\nb');
       expect((await readFile({ docPath: 'repo/n.txt', numbered: true })).content).toBe('1\ta\n2\t\n3\tb');
+      await scene.write('/repo/lines.txt', '\n'.repeat(10));
+      // Each takes three bytes: its number, a tab, its ending.
+      const first = await readFile({ docPath: 'repo/lines.txt', numbered: true, maxBytes: 9 });
+      expect(first).toMatchObject({ content: '1\t\n2\t\n3\t\n', endLine: 3, isTruncated: true });
       await scene.write('/repo/empty.txt', '');
       expect(await readFile({ docPath: 'repo/empty.txt' })).toMatchObject({ content: '', lineCount: 0 });
     });
@@ -158,6 +162,42 @@ describe('the server tools', () => {
       for (const newString of ['aaa', '\ud800']) {
         expect((await edit({ oldString: 'aaa', newString })).body.fields).toHaveProperty('newString');
       }
+      expect((await edit({ oldString: 'c', newString: 'x' })).body.fields!.oldString).toContain('2 times');
+    });
+
+    it('never cuts a character in half', async () => {
+      await scene.write('/edit.txt', '😀x');
+      const answer = await edit({ oldString: '\ud83d', newString: '' });
+      expect(answer).toMatchObject({
+        status: 400,
+        body: { fields: { oldString: expect.anything() as string } },
+      });
+      expect(await scene.read('/edit.txt')).toBe('😀x');
+    });
+
+    it('refuses what would be too large before it makes it', async () => {
+      await scene.write('/edit.txt', 'a'.repeat(1_000_000));
+      const answer = await edit({ oldString: 'a', newString: 'b'.repeat(1_000), replaceAll: true });
+      expect(answer).toMatchObject({ status: 413, body: { code: 'TOO_LARGE' } });
+      expect(answer.body.error).toContain('1000000000 bytes');
+    });
+
+    it('keeps the shape in which the file was written, for as long as it is one', async () => {
+      await scene.write('/edit.txt', { a: 1, b: [1, 2] });
+      await edit({ oldString: '"a":1', newString: '"a":2' });
+      expect(await scene.read('/edit.txt')).toEqual({ a: 2, b: [1, 2] });
+      await edit({ oldString: '2]', newString: '9007199254740993]' });
+      expect(await scene.read('/edit.txt')).toEqual({ text: '{"a":2,"b":[1,9007199254740993]}' });
+    });
+
+    it('takes the path of a file for a file only', async () => {
+      await scene.write('/edit.txt', 'one');
+      for (const path of ['/edit.txt/', '/']) {
+        expect(await edit({ path, oldString: 'one', newString: 'two' })).toMatchObject({
+          status: 400,
+          body: { fields: { path: expect.anything() as string } },
+        });
+      }
     });
 
     it('happens only on the version that was read', async () => {
@@ -192,6 +232,18 @@ describe('the server tools', () => {
       expect((await scene.trail('&event=File.Moved'))[0]!.fields).toMatchObject({
         ...{ path: '/mv/New Folder/To.md', fromPath: '/mv/from.md', fileId: file_id, toolName: 'mv' },
       });
+    });
+
+    it('to where the file is already changes nothing', async () => {
+      await scene.write('/mv/stays.md', 'x');
+      expect(await scene.ok('mv', { from: '/mv/stays.md', to: 'mv/stays.md' })).toMatchObject({
+        path: '/mv/stays.md',
+      });
+      const moves = await scene.trail('&event=File.Moved');
+      expect(moves.filter(({ fields }) => fields.path === '/mv/stays.md')).toEqual([]);
+      const { body } = await scene.call('mv', { from: '..', to: '//' });
+      expect(Object.keys(body.fields!).sort()).toEqual(['from', 'to']);
+      expect((await scene.call('mv', { from: '/', to: '/mv/root' })).body.fields).toHaveProperty('from');
     });
 
     it('can change the case alone', async () => {
@@ -283,6 +335,18 @@ describe('the server tools', () => {
       }
     });
 
+    it('knows paths by their docPath, and no name with a slash in it', async () => {
+      await there.write('/İstanbul/A.txt');
+      const { files } = await there.ok<{ files: { docPath: string }[] }>('glob', { pattern: 'İstanbul/*' });
+      const [{ docPath }] = files as [{ docPath: string }];
+      expect(await globbed(docPath)).toEqual(['/İstanbul/A.txt']);
+      const answer = await there.call('glob', { pattern: 'İstanbul[.-0]A.txt' });
+      expect(answer).toMatchObject({
+        status: 400,
+        body: { fields: { pattern: expect.anything() as string } },
+      });
+    });
+
     it('takes bounded time, whatever the pattern', async () => {
       await there.write(`/${'a'.repeat(250)}`);
       const began = Date.now();
@@ -331,6 +395,28 @@ describe('the server tools', () => {
       expect(await there.ok('grep', { pattern: '.', limit: 2 })).toMatchObject({ isTruncated: true });
     });
 
+    it('finds what is far back in a long line, and shows what is around it', async () => {
+      await there.write('/long/one', `${'x'.repeat(2_500)}NEEDLE${'y'.repeat(5_000)}`);
+      await there.write('/long/edge', `${'z'.repeat(2_000)}b`);
+      const { matches } = await there.ok<Found>('grep', { pattern: 'N.*E', path: '/long' });
+      expect(matches).toHaveLength(1);
+      expect(matches[0]!.text).toBe(`…${'x'.repeat(100)}NEEDLE${'y'.repeat(194)}…`);
+      for (const pattern of ['z$', '^b', '^y', '\\bx{900}\\b']) {
+        expect([pattern, await grepped({ pattern, path: '/long' })]).toEqual([pattern, []]);
+      }
+      expect(await grepped({ pattern: 'y$', path: '/long' })).toEqual(['/long/one:1']);
+      expect(await grepped({ pattern: '^z.*b', path: '/long' })).toEqual([]);
+      expect(await grepped({ pattern: 'zb$', path: '/long' })).toEqual(['/long/edge:1']);
+    });
+
+    it('names every fault at once, and takes a file for a file only', async () => {
+      const { body } = await there.call('grep', { pattern: '(', glob: '[', path: '..' });
+      expect(Object.keys(body.fields!).sort()).toEqual(['glob', 'path', 'pattern']);
+      expect((await there.call('grep', { pattern: 'a', path: '/src/a.ts/' })).body.fields).toHaveProperty(
+        'path',
+      );
+    });
+
     it('refuses what is no expression, too complex, or nowhere', async () => {
       for (const pattern of ['(', 'a(?=b)', '(a)\\1', '((a{0,30}){0,30}){0,30}', 'a{1001}']) {
         const answer = await there.call('grep', { pattern });
@@ -356,6 +442,25 @@ describe('the server tools', () => {
       expect((await slow).isTruncated).toBe(true);
       expect(Date.now() - began).toBeLessThan(15_000);
       expect(await grepped({ pattern: '(a+)+$', path: '/src' })).toEqual([]);
+    });
+
+    it('takes bounded time with a slow glob, though no path fits it', async () => {
+      const crowd = await scene.elsewhere();
+      const noise = () => Array.from({ length: 240 }, () => (Math.random() < 0.5 ? 'a' : 'b')).join('');
+      await crowd.raw('POST', '/blobs', {}, packBlobs([Buffer.from('x')]));
+      const files = Array.from({ length: 1_000 }, () => ({
+        path: `d/${noise()}/${noise()}`,
+        ...{ sha256: sha256('x'), baseSha256: null },
+      }));
+      await crowd.user.post(`${crowd.base}/files/commit`, { files });
+      const began = Date.now();
+      const slow = crowd.ok<Found>('grep', { pattern: 'zzz', glob: `**/*a${'?'.repeat(200)}c` });
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      const asked = Date.now();
+      await there.list('/');
+      expect(Date.now() - asked).toBeLessThan(1_500);
+      await slow;
+      expect(Date.now() - began).toBeLessThan(15_000);
     });
   });
 });

@@ -111,7 +111,7 @@ Finds where something is said in the workspace's Cloud files.
 
 - Search for what is rare: a name, a message, a constant. Narrow it with \`path\` and \`glob\`.
 - The pattern is RE2: no backreferences and no lookaround. With \`literal: true\` nothing has to be escaped.
-- A match is one line, cut where it is very long. Files that are not text are passed over.
+- A match is one line; of a very long one you get what is around the match, and a match of more than 1,000 characters may be missed in it. Files that are not text are passed over.
 - \`isTruncated: true\` means that the limit or the time was used up: ask for less.
 - Active Files are searched in their Cloud copy, which may be older than what the editor holds.`,
 };
