@@ -66,9 +66,11 @@ export class UploadsService {
     if (known) return this.sameAgain(workspaceId, known.fileId, known.version);
     const entry = await this.files.at(workspaceId, target.docPath);
     if (entry?.kind === 'folder') return this.keep(origin, upload, inTheWay(`${entry.path} is a folder.`));
-    if (entry?.head.sha256 === sha256) return { fileId: entry.id, versionId: entry.head.id };
     const current = entry?.head.sha256 ?? null;
-    if (current !== upload.baseSha256) return this.keep(origin, upload, movedOn(current));
+    const isThere = current === sha256;
+    // Of a patched file the version is asked for by its filePatchId later on.
+    if (entry && isThere && !filePatchId) return { fileId: entry.id, versionId: entry.head.id };
+    if (!isThere && current !== upload.baseSha256) return this.keep(origin, upload, movedOn(current));
     try {
       const written = await this.writes.put(origin, target, entry, content);
       return written && { fileId: written.file.id, versionId: written.file.head.id };

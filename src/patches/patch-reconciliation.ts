@@ -57,6 +57,13 @@ export class PatchReconciliation {
     return found.flat();
   }
 
+  /** Ids of all changes of a batch. */
+  async changeIdsOf(workspaceId: string, batchId: string): Promise<Set<string>> {
+    const record = await this.store.byId(workspaceId, batchId);
+    const changes = record?.batch.files.flatMap((file) => file.changes) ?? [];
+    return new Set(changes.flatMap(({ changeId }) => changeId ?? []));
+  }
+
   private async checkFile(
     { workspaceId }: PatchBatchRecord,
     patch: FilePatch,

@@ -33,12 +33,19 @@ export class FileUploads {
     if (target.docPath !== docPath) {
       throw fieldError('docPath', `must be that of path: "${target.docPath}"`);
     }
+    await this.untilTold(file.callId?.toLowerCase() ?? null);
     const part = file.filePatchId
       ? await this.ofPatch(client, docPath, file.filePatchId.toLowerCase())
       : null;
     const { origin, base } = part ?? (await this.ofCall(client, target, file));
     const upload = { target, content: { bytes: content, shape: 'text' as const }, sha256: digest };
     return this.uploads.put(origin, { ...upload, baseSha256: base });
+  }
+
+  /** What the client has done before it sent the file stands before it in the trail. */
+  private async untilTold(callId: string | null): Promise<void> {
+    const turn = callId === null ? null : this.turns.ofCall(callId);
+    if (turn) await this.turns.flush(turn);
   }
 
   /** What a patched file belongs to. Its base is the Cloud head that the server noted when it took the batch. */

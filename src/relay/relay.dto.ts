@@ -16,7 +16,7 @@ import { type Json, MAX_IN_FLIGHT, RELAY_PROTOCOL, type ResumeState } from '@pat
 import { IsLine, Lowercase, Nested, Opaque } from '../common/envelope.decorators.js';
 import { ApprovalDto } from '../turns/approval.dto.js';
 
-const TURN_ID = /^[A-Za-z0-9._:-]{1,128}$/;
+const TURN_ID = /^(?!\.{1,2}$)[A-Za-z0-9._:-]{1,128}$/;
 const SHA256 = /^[0-9A-Fa-f]{64}$/;
 const RESUME_STATES: readonly ResumeState[] = [
   'acknowledged',

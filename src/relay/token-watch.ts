@@ -1,7 +1,7 @@
 import { isoTime } from '../common/clock.js';
 import { ignore, type RelaySocket } from './relay-socket.js';
 
-/** How long before its token expires a client is warned, in ms (contract.md section 5). */
+/** How long before its token expires a client is warned, in ms (contract.md section 5); a token that lives no longer is warned of half-way. */
 const WARNING_MS = 60_000;
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
@@ -9,19 +9,22 @@ const MAX_TIMER_MS = 2 ** 31 - 1;
 export class TokenWatch {
   private warning: NodeJS.Timeout | null = null;
   private end: NodeJS.Timeout | null = null;
+  private expiresAt: number | null = null;
 
   constructor(
     private readonly socket: RelaySocket,
     private readonly now: () => number,
   ) {}
 
-  /** Starts, or starts anew, with a token that is good until `expiresAt` (epoch ms). */
+  /** Starts, or starts anew, with a token that is good until `expiresAt` (epoch ms). Of each such time it warns once. */
   start(expiresAt: number): void {
+    if (expiresAt === this.expiresAt) return;
+    this.expiresAt = expiresAt;
     this.stop();
     const left = Math.min(Math.max(expiresAt - this.now(), 0), MAX_TIMER_MS);
     const warn = (): void =>
       void this.socket.emit('auth:expiring', { expiresAt: isoTime(expiresAt) }, ignore);
-    this.warning = setTimeout(warn, Math.max(left - WARNING_MS, 0)).unref();
+    this.warning = setTimeout(warn, left > WARNING_MS ? left - WARNING_MS : left / 2).unref();
     this.end = setTimeout(() => this.socket.disconnect(true), left).unref();
   }
 

@@ -1,8 +1,10 @@
-import { IsArray, IsIn, IsISO8601, IsOptional, IsString, IsUUID, MaxLength } from 'class-validator';
+import { IsArray, IsIn, IsISO8601, IsOptional, IsString, IsUUID, Matches, MaxLength } from 'class-validator';
 import type { Decision, Json } from '@patchbay/protocol';
 import { IsLine, Opaque } from '../common/envelope.decorators.js';
 
 const DECISIONS: readonly Decision[] = ['allow', 'allow_always', 'edit', 'deny'];
+
+const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/;
 
 /** What a person decided about a call (contract.md section 5). */
 export class ApprovalDto {
@@ -13,7 +15,9 @@ export class ApprovalDto {
   @IsLine(1, 256)
   by!: string;
 
-  @IsISO8601({ strict: true })
+  /** ISO 8601 with date, time and zone. */
+  @Matches(DATE_TIME, { message: 'must be a date and time such as 2026-01-31T12:00:00.000Z' })
+  @IsISO8601({ strict: true }, { message: 'must be a date and time such as 2026-01-31T12:00:00.000Z' })
   at!: string;
 
   @IsOptional()

@@ -35,17 +35,15 @@ export class ClientReports {
     logger.setContext(ClientReports.name);
   }
 
-  /** A step of a call. It may wait a moment for the result that often follows: both are one write then. */
+  /**
+   * A step of a call; resolves once it is committed. A client executes when it knows that it holds the call, so `running`
+   * is written at once; any other step may wait a moment for what often follows, and both are one write then.
+   */
   async status(client: ClientKey, named: ClientCall, status: Progress, note: string | null): Promise<void> {
     const turn = await this.turnOf(client, named);
     const { callId } = named;
-    accept(
-      await this.turns.submit(
-        turn,
-        { type: 'progress', callId, clientId: client.clientId, status, note },
-        true,
-      ),
-    );
+    const input = { type: 'progress' as const, callId, clientId: client.clientId, status, note };
+    accept(await this.turns.submit(turn, input, status !== 'running'));
   }
 
   /** The end of a call; resolves once it is committed. True where the same report had come before. */

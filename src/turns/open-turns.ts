@@ -51,6 +51,11 @@ export class OpenTurns implements OnApplicationShutdown {
     return mailbox.submit(input, lazy);
   }
 
+  /** Resolves once what has happened to a turn so far is committed: what comes of it is recorded later then. */
+  async flush(ref: TurnRef): Promise<void> {
+    await this.entries.get(key(ref))?.mailbox.flush();
+  }
+
   /** The turn as last committed, if this node works on it. */
   peek(ref: TurnRef): Turn | null {
     return this.entries.get(key(ref))?.mailbox.turn ?? null;

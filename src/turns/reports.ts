@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Json, ToolCallError, WritePatchResult } from '@patchbay/protocol';
 import { CatalogService } from '../catalog/catalog.service.js';
 import { describeFaults } from '../tools/tool-schemas.js';
+import { isoTime } from '../common/clock.js';
 import { fieldError } from '../common/domain-error.js';
 import { type Divergence, PatchReconciliation } from '../patches/patch-reconciliation.js';
 import type { ApprovalDto } from './approval.dto.js';
@@ -36,8 +37,9 @@ export class Reports {
     call: Call,
     { result = null, executionMs = null, approval = null }: ClaimedResult,
   ): Promise<Report> {
-    if (approval?.decision === 'deny') return denial(call, result, executionMs, approval);
     this.checkEdit(call, approval);
+    await this.checkRejected(workspaceId, call, approval?.rejectedChangeIds ?? []);
+    if (approval?.decision === 'deny') return denial(call, result, executionMs, approval);
     const faults = this.catalog.resultFaults(call.name, result);
     if (faults.length > 0) {
       throw fieldError('result', `breaks the schema of ${call.name}: ${describeFaults(faults)}`, faults);
@@ -63,9 +65,19 @@ export class Reports {
     return this.reconciliation.check(workspaceId, batchId, reported, editedArguments);
   }
 
+  private async checkRejected(workspaceId: string, { batchId }: Call, ids: readonly string[]): Promise<void> {
+    if (ids.length === 0) return;
+    const known = batchId === null ? new Set() : await this.reconciliation.changeIdsOf(workspaceId, batchId);
+    if (new Set(ids).size === ids.length && ids.every((id) => known.has(id.toLowerCase()))) return;
+    throw fieldError('approval.rejectedChangeIds', "must be ids of the call's own changes, each once");
+  }
+
   private checkEdit(call: Call, approval: ApprovalDto | null): void {
-    if (approval?.decision !== 'edit') return;
-    const { editedArguments } = approval;
+    const editedArguments = approval?.editedArguments;
+    if (approval?.decision !== 'edit') {
+      if (editedArguments === undefined || editedArguments === null) return;
+      throw fieldError(EDITED, 'is only for the decision edit');
+    }
     if (editedArguments === undefined || editedArguments === null) {
       throw fieldError(EDITED, 'is required with the decision edit');
     }
@@ -73,6 +85,9 @@ export class Reports {
     if (faults.length > 0) throw fieldError(EDITED, `breaks the schema: ${describeFaults(faults)}`, faults);
   }
 }
+
+/** Ids in one audit event. */
+const MAX_RECORDED_IDS = 100;
 
 function outcome(result: Json, executionMs: number | null, approval: ApprovalDto | null, call: Call): Report {
   const facts = isObject(result) ? result : {};
@@ -156,9 +171,12 @@ function approvalSummary(approval: ApprovalDto | null, call: Call): { [field: st
     approval: {
       decision,
       by,
-      at,
+      at: isoTime(Date.parse(at)),
       note,
-      ...(rejectedChangeIds && { rejectedChangeIds }),
+      ...(rejectedChangeIds && {
+        rejectedChanges: rejectedChangeIds.length,
+        rejectedChangeIds: rejectedChangeIds.slice(0, MAX_RECORDED_IDS),
+      }),
       ...(edited && { edited }),
     },
   };

@@ -21,6 +21,8 @@ export interface TurnCommit {
 
 interface Letter {
   input: TurnInput;
+  /** When it arrived, epoch ms: one that waits for company has happened before it is written. */
+  at: number;
   resolve(answer: TurnAnswer): void;
   reject(error: unknown): void;
 }
@@ -59,11 +61,16 @@ export class TurnMailbox {
   /** Applies an input; resolves once what came of it is committed. A lazy one may wait a moment for company. */
   submit(input: TurnInput, lazy = false): Promise<TurnAnswer> {
     return new Promise((resolve, reject) => {
-      this.letters.push({ input, resolve, reject });
+      this.letters.push({ input, at: this.now(), resolve, reject });
       if (this.writing) return;
       if (lazy) this.lazyTimer ??= setTimeout(() => void this.drain(), LAZY_MS);
       else queueMicrotask(() => void this.drain());
     });
+  }
+
+  /** Resolves once all that has arrived is committed. */
+  async flush(): Promise<void> {
+    if (!this.idle) await this.submit({ type: 'tick' });
   }
 
   private async drain(): Promise<void> {
@@ -75,7 +82,7 @@ export class TurnMailbox {
       const batch = this.letters;
       this.letters = [];
       try {
-        const answers = await this.commit(batch.map(({ input }) => input));
+        const answers = await this.commit(batch);
         batch.forEach((letter, at) => letter.resolve(answers[at]!));
       } catch (error) {
         batch.forEach((letter) => letter.reject(error));
@@ -84,10 +91,10 @@ export class TurnMailbox {
     this.writing = false;
   }
 
-  private async commit(inputs: readonly TurnInput[]): Promise<TurnAnswer[]> {
+  private async commit(letters: readonly Letter[]): Promise<TurnAnswer[]> {
     for (let tries = 0; tries < MAX_CONFLICTS; tries++) {
       const before = this.turn;
-      const folded = this.fold(inputs);
+      const folded = this.fold(letters);
       if (await this.write(before, folded)) {
         this.turn = folded.turn;
         this.onCommit({ before, after: folded.turn, events: folded.events, effects: folded.effects });
@@ -98,16 +105,15 @@ export class TurnMailbox {
     throw new DomainError('UNAVAILABLE', 'The turn is changing too fast; try again.');
   }
 
-  private fold(inputs: readonly TurnInput[]): Folded {
-    const now = this.now();
+  private fold(letters: readonly Letter[]): Folded {
     const folded: Folded = { turn: this.turn, answers: [], events: [], effects: [], results: [] };
-    for (const input of inputs) {
-      const step = advance(folded.turn, input, now);
+    for (const { input, at } of letters) {
+      const step = advance(folded.turn, input, at);
       folded.turn = step.turn;
       folded.answers.push(step.answer);
       folded.effects.push(...step.effects);
       folded.results.push(...step.results);
-      for (const event of step.events) folded.events.push(auditDraft(step.turn, event, now));
+      for (const event of step.events) folded.events.push(auditDraft(step.turn, event, at));
     }
     if (folded.turn !== this.turn) folded.turn = { ...folded.turn, version: this.turn.version + 1 };
     return folded;

@@ -11,8 +11,8 @@ import {
 import { ApprovalDto } from './approval.dto.js';
 import { type PostedCall, readToolCalls } from './tool-call-forms.js';
 
-/** turnId: 1 to 128 characters that need no escaping in a URL. */
-const TURN_ID = /^[A-Za-z0-9._:-]{1,128}$/;
+/** turnId: 1 to 128 characters that need no escaping in a URL, of which `.` and `..` would name another route. */
+const TURN_ID = /^(?!\.{1,2}$)[A-Za-z0-9._:-]{1,128}$/;
 
 export class TimeoutsDto {
   /** From acceptance to the client's acknowledgement, ms. */
@@ -36,7 +36,7 @@ export class TimeoutsDto {
 
 export class PostTurnDto {
   @IsOptional()
-  @Matches(TURN_ID, { message: 'must be 1 to 128 of A-Z a-z 0-9 . _ : -' })
+  @Matches(TURN_ID, { message: 'must be 1 to 128 of A-Z a-z 0-9 . _ : - and not "." or ".."' })
   turnId?: string;
 
   /** Calls in our own form, OpenAI's or Anthropic's. */

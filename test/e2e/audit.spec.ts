@@ -1,5 +1,5 @@
 import type { AuditEvent, AuditPage } from '@patchbay/protocol';
-import { createdResult } from '../support/fake-client.js';
+import { createdResult, failedResult } from '../support/fake-client.js';
 import { readTrail } from '../support/invariants.js';
 import { createCall, RelayScene } from '../support/relay-scene.js';
 import { type Answer, startTestServer, type TestServer, type TestUser } from '../support/server.js';
@@ -35,13 +35,7 @@ describe('the audit trail', () => {
     ).body.result;
     await client.delivery(2);
     await client.report(client.calls[0]!);
-    const failure = {
-      ...createdResult(client.calls[1]!),
-      success: false,
-      created: false,
-      errorCode: 'FileExists',
-    };
-    await client.report(client.calls[1]!, { result: failure });
+    await client.report(client.calls[1]!, { result: failedResult(client.calls[1]!, 'FileExists') });
     await scene.newSession();
     const second = (
       await scene.post([

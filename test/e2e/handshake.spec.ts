@@ -176,6 +176,16 @@ describe('a handshake', () => {
     expect(client.connected).toBe(true);
   });
 
+  it('is warned once of the end of one token, however often that is sent again [RELAY-11]', async () => {
+    const token = tokenFor(user, 4);
+    const client = await scene.client({ token });
+    await waitFor(() => client.notices.includes('auth:expiring'), 'the warning');
+    for (let times = 0; times < 5; times += 1) await client.send('auth:refresh', token);
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    expect(client.notices).toEqual(['auth:expiring']);
+    await client.closed(5_000);
+  });
+
   it('is renewed with another token of the same user, and of nobody else [RELAY-11]', async () => {
     const other = await server.register();
     const client = await scene.client({ token: tokenFor(user, 3) });

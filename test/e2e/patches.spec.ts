@@ -337,6 +337,43 @@ describe('workspace_write_patch', () => {
     expect(await put(call, 0, 'one\nTWO\nthree\n')).toEqual(first);
   });
 
+  it('takes the same upload as one when it comes several times at once [FILE-5]', async () => {
+    await write('/repo/src/a.txt', TEXT);
+    await scene.post([patchCall()]);
+    const call = await client.delivery();
+    const answers = await Promise.all([1, 2, 3].map(() => put(call, 0, 'one\nTWO\nthree\n')));
+    expect(answers).toEqual([answers[0], answers[0], answers[0]]);
+    expect(answers[0]).toMatchObject({ ok: true });
+  });
+
+  it('takes an upload of what the Cloud has already, as a version of its own', async () => {
+    await write('/repo/src/a.txt', TEXT);
+    const posted = scene.post([patchCall()], { waitMs: 5_000 });
+    const call = await client.delivery();
+    await write('/repo/src/a.txt', 'one\nTWO\nthree\n');
+    const uploaded = await put(call, 0, 'one\nTWO\nthree\n');
+    if (!uploaded.ok) throw new Error(uploaded.error.message);
+    await client.report(call, { result: appliedResult(call.batch!, { [DOC]: TEXT }, [uploaded.versionId]) });
+    expect((await posted).body.warnings).toEqual([]);
+  });
+
+  it('says of a decision how many changes it rejects, and takes only those of the batch', async () => {
+    await write('/repo/src/a.txt', TEXT);
+    await scene.post([patchCall()]);
+    const call = await client.delivery();
+    const { changeId } = call.batch!.files[0]!.changes[0]!;
+    const deny = (rejectedChangeIds: unknown[]) => {
+      const approval = { decision: 'deny', by: 'ada', at: '2025-06-01T12:00:00Z', rejectedChangeIds };
+      return client.report(call, { result: null, approval });
+    };
+    for (const ids of [[call.callId], [changeId, changeId]]) {
+      expect(await deny(ids)).toMatchObject({ ok: false, error: { code: 'VALIDATION_ERROR' } });
+    }
+    expect(await deny([changeId])).toEqual({ ok: true });
+    const [event] = await readTrail(scene.user, scene.workspaceId, '&event=Tool.WritePatch.Denied');
+    expect(event!.fields.approval).toMatchObject({ rejectedChanges: 1, rejectedChangeIds: [changeId] });
+  });
+
   it.each([
     ['another sha256', { sha256: 'a'.repeat(64) }, 'VALIDATION_ERROR'],
     ['another docPath', { docPath: 'repo/other.txt' }, 'VALIDATION_ERROR'],

@@ -1,6 +1,6 @@
-import type { ToolCallDelivery } from '@patchbay/protocol';
+import { sha256, type ToolCallDelivery } from '@patchbay/protocol';
 import { randomUUID } from 'node:crypto';
-import { createdResult, type FakeClient } from '../support/fake-client.js';
+import { createdResult, failedResult, type FakeClient } from '../support/fake-client.js';
 import { readTrail } from '../support/invariants.js';
 import { createCall, RelayScene } from '../support/relay-scene.js';
 import { startTestServer, type TestServer, type TestUser } from '../support/server.js';
@@ -35,6 +35,7 @@ describe('the result of a call', () => {
   });
   const ended = async () => (await scene.calls(turnId)).c;
   const result = createdResult({ arguments: { path: 'c.txt' } });
+  const failed = failedResult({ arguments: { path: 'c.txt' } }, 'WriteFailed');
 
   it('is kept as it came', async () => {
     await client.report(call, { executionMs: 12, approval: APPROVAL });
@@ -78,7 +79,15 @@ describe('the result of a call', () => {
     ['a wrong type', { ...result, sizeBytes: '3' }],
     ['success with a code', { ...result, errorCode: 'FileExists' }],
     ['failure without a code', { ...result, success: false }],
-    ['failure with a code of its own', { ...result, success: false, errorCode: 'Oops' }],
+    ['failure with a code of its own', { ...failed, errorCode: 'Oops' }],
+    ['failure that made a file', { ...failed, created: true }],
+    ['failure with bytes', { ...failed, sizeBytes: 3 }],
+    ['failure with a hash', { ...failed, hash: 'a' }],
+    ['success of no kind', { ...result, created: false }],
+    ['success of both kinds', { ...result, overwritten: true }],
+    ['success nowhere', { ...result, path: '' }],
+    ['a path with a backslash', { ...result, path: 'a\\b' }],
+    ['a size that is no number of bytes', { ...result, sizeBytes: 1e300 }],
   ])('that is %s is refused, and the call stays open [RELAY-9]', async (_, broken) => {
     expect(await client.report(call, { result: broken })).toMatchObject(
       refused('VALIDATION_ERROR', expect.stringContaining('workspace_create_file') as string),
@@ -171,6 +180,36 @@ describe('the result of a call', () => {
     expect(JSON.stringify(event)).not.toContain('secret content');
   });
 
+  it('has edited arguments only where somebody edited them, however deep [RELAY-10]', async () => {
+    for (const decision of ['allow', 'deny']) {
+      const deep = `${'['.repeat(2_000)}${']'.repeat(2_000)}`;
+      for (const editedArguments of [EDITED, JSON.parse(deep) as unknown]) {
+        const approval = { ...APPROVAL, decision, editedArguments };
+        const claimed = { approval, ...(decision === 'deny' && { result: null }) };
+        expect(await client.report(call, claimed)).toMatchObject(refused('VALIDATION_ERROR'));
+      }
+    }
+    await client.report(call);
+  });
+
+  it('rejects no changes of a call that has none, and says when it was decided in one form', async () => {
+    const approval = { ...APPROVAL, rejectedChangeIds: [randomUUID()] };
+    for (const at of [
+      '2025-W01',
+      '2025-06-01',
+      '2025-06-01T12:00:00',
+      `2025-06-01T12:00:00.${'1'.repeat(1_000)}Z`,
+    ]) {
+      expect(await client.report(call, { approval: { ...APPROVAL, at } })).toMatchObject(
+        refused('VALIDATION_ERROR'),
+      );
+    }
+    expect(await client.report(call, { approval })).toMatchObject(refused('VALIDATION_ERROR'));
+    await client.report(call, { approval: { ...APPROVAL, at: '2025-06-01T14:00:00.5+02:00' } });
+    const [event] = await readTrail(user, scene.workspaceId, '&event=Tool.CreateFile.ResultReceived');
+    expect(event!.fields.approval).toMatchObject({ at: '2025-06-01T12:00:00.500Z' });
+  });
+
   it('of a call that is nobody’s or another’s is not found [RELAY-8]', async () => {
     const other = await server.register();
     await user.addMember(scene.workspaceId, other);
@@ -228,6 +267,25 @@ describe('the result of a call', () => {
     ]);
     const [asked] = await readTrail(user, scene.workspaceId, '&event=Tool.CreateFile.AwaitingApproval');
     expect(asked!.fields).toMatchObject({ note: 'asking Ada' });
+  });
+
+  it('comes before what it changed in the Cloud, where its steps do [AUDIT-1]', async () => {
+    const text = 'x\n';
+    const file = { docPath: 'p/c.txt', path: '/p/c.txt', content: Buffer.from(text), sha256: sha256(text) };
+    const running = client.status(call, 'running');
+    const put = client.socket
+      .timeout(5_000)
+      .emitWithAck('files:put', { ...file, baseSha256: null, callId: call.callId });
+    expect([await running, await put]).toMatchObject([{ ok: true }, { ok: true }]);
+    await client.report(call);
+    const trail = await readTrail(user, scene.workspaceId, '');
+    const names = trail.map(({ name }) => name.split('.').slice(-2).join('.'));
+    expect(names).toEqual([
+      ...['CreateFile.Accepted', 'CreateFile.Forwarded', 'CreateFile.Acknowledged', 'CreateFile.Running'],
+      ...['Folder.Created', 'File.Created', 'CreateFile.ResultReceived'],
+    ]);
+    const times = trail.map(({ at }) => at);
+    expect(times).toEqual([...times].sort());
   });
 
   it('that breaks the bounds of its envelope is refused with every fault', async () => {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { ResumeAnswer, ResumeEntry, ToolCallDelivery } from '@patchbay/protocol';
-import { createdResult, FakeClient, journalEntry } from '../support/fake-client.js';
+import { createdResult, failedResult, FakeClient, journalEntry } from '../support/fake-client.js';
 import { readTrail } from '../support/invariants.js';
 import { createCall, RelayScene } from '../support/relay-scene.js';
 import { startTestServer, type TestServer, type TestUser } from '../support/server.js';
@@ -112,7 +112,7 @@ describe('a client that returns', () => {
     const { turnId, calls } = await dropped('running', 'a', 'b', 'c');
     const [a, b, c] = calls as [ToolCallDelivery, ToolCallDelivery, ToolCallDelivery];
     const approval = { decision: 'deny' as const, by: 'ada', at: '2025-06-01T12:00:00Z', note: 'no' };
-    const failure = { ...createdResult(b), success: false, created: false, errorCode: 'WriteFailed' };
+    const failure = failedResult(b, 'WriteFailed');
     const { answer } = await back([
       finished(a),
       journalEntry(b, 'failed', { result: failure }),

@@ -156,3 +156,13 @@ export function createdResult({
   };
   return result as unknown as Record<string, never>;
 }
+
+/** A sound result of workspace_create_file that reports failure. */
+export function failedResult(
+  call: Pick<ToolCallDelivery, 'arguments'>,
+  errorCode: string,
+): Record<string, never> {
+  const nothing = { sizeBytes: 0, hash: '', created: false, overwritten: false };
+  const result = { ...createdResult(call), success: false, ...nothing, errorCode };
+  return result as unknown as Record<string, never>;
+}

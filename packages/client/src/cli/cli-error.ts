@@ -55,7 +55,10 @@ export function explain(error: unknown): { message: string; exitCode: number } {
   if (error instanceof CliError) return { message: error.message, exitCode: error.exitCode };
   if (error instanceof ClientLockedError) return { message: error.message, exitCode: EXIT.replaced };
   if (error instanceof PatchbayError) {
-    const fields = Object.entries(error.fields).map(([field, fault]) => `${field} ${fault}`);
+    // The message begins with the first of them.
+    const fields = Object.entries(error.fields)
+      .map(([field, fault]) => `${field} ${fault}`)
+      .filter((fault) => !error.message.startsWith(fault));
     const message = [error.message, ...fields, HINT[error.code] ?? ''].filter(Boolean).join(' ');
     return { message, exitCode: EXIT_OF[error.code] ?? EXIT.failed };
   }

@@ -48,9 +48,7 @@ export function withCommonFlags(command: Command): Command {
         'PATCHBAY_URL',
       ),
     )
-    .addOption(
-      new Option('--token <token>', 'access token, instead of the login').env('PATCHBAY_TOKEN'),
-    )
+    .addOption(new Option('--token <token>', 'access token, instead of the login').env('PATCHBAY_TOKEN'))
     .addOption(
       new Option('--workspace <id or name>', "the workspace (default: the login's)").env(
         'PATCHBAY_WORKSPACE',

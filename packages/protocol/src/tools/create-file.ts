@@ -100,8 +100,8 @@ export const createFile: ToolContract = {
     properties: {
       success: { type: 'boolean' },
       message: { type: 'string' },
-      path: { type: 'string' },
-      sizeBytes: { type: 'integer', minimum: 0 },
+      path: { type: 'string', pattern: '^[^\\\\]*$' },
+      sizeBytes: { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
       hash: { type: 'string', maxLength: 256 },
       created: { type: 'boolean' },
       overwritten: { type: 'boolean' },
@@ -110,8 +110,26 @@ export const createFile: ToolContract = {
     required: ['success', 'message', 'path', 'sizeBytes', 'hash', 'created', 'overwritten', 'errorCode'],
     additionalProperties: false,
     if: { properties: { success: { const: true } } },
-    then: { properties: { errorCode: { const: null } } },
-    else: { properties: { errorCode: { enum: [...CREATE_FILE_ERROR_CODES] } } },
+    then: {
+      properties: {
+        errorCode: { const: null },
+        path: { type: 'string', minLength: 1 },
+        hash: { type: 'string', minLength: 1 },
+      },
+      oneOf: [
+        { properties: { created: { const: true }, overwritten: { const: false } } },
+        { properties: { created: { const: false }, overwritten: { const: true } } },
+      ],
+    },
+    else: {
+      properties: {
+        errorCode: { enum: [...CREATE_FILE_ERROR_CODES] },
+        sizeBytes: { const: 0 },
+        hash: { const: '' },
+        created: { const: false },
+        overwritten: { const: false },
+      },
+    },
   },
   guidance,
 };
