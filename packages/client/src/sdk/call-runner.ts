@@ -19,10 +19,15 @@ import {
 } from './tool-handler.js';
 import { untilAnswered } from './until-answered.js';
 
+const STATUS_TIMEOUT_MS = 10_000;
+const CLOSING = 'The client is closing.';
+
 /** A call in this process's hands. */
 interface LiveCall {
   readonly controller: AbortController;
   startedAt: number;
+  /** Started here, but the server has not said yet that the call is still this client's. */
+  isUnconfirmed: boolean;
   /** Null until the journal has the call; settles when it is finished there, or dropped. */
   done: Promise<void> | null;
 }
@@ -105,21 +110,36 @@ export class CallRunner {
 
   /** Lets what has started end and be reported, for at most `graceMs`; the rest stays in the journal. */
   async close(graceMs: number): Promise<void> {
-    this.closing = true;
-    for (const [callId, { controller }] of this.live) {
-      if (this.journal.get(callId)?.state !== 'running')
-        controller.abort(new ClientClosing('The client is closing.'));
-    }
+    this.dropUnstarted(CLOSING);
     const settled = Promise.all([...this.live.values()].map(async ({ done }) => done)).then(() =>
       this.flushed(),
     );
     await Promise.race([settled, new Promise((resolve) => setTimeout(resolve, graceMs).unref())]);
-    this.over.abort(new ClientClosing('The client is closing.'));
+    this.abandon(CLOSING);
+  }
+
+  /** There is no connection any more, and none will come: nothing is begun from here on, and nothing sent. */
+  abandon(reason: string): void {
+    this.dropUnstarted(reason);
+    this.over.abort(new ClientClosing(reason));
     this.results.stop();
   }
 
+  private dropUnstarted(reason: string): void {
+    this.closing = true;
+    for (const [callId, { controller, isUnconfirmed }] of this.live) {
+      if (isUnconfirmed || this.journal.get(callId)?.state !== 'running')
+        controller.abort(new ClientClosing(reason));
+    }
+  }
+
   private enlist(callId: string): LiveCall {
-    const live: LiveCall = { controller: new AbortController(), startedAt: Date.now(), done: null };
+    const live: LiveCall = {
+      controller: new AbortController(),
+      startedAt: Date.now(),
+      isUnconfirmed: false,
+      done: null,
+    };
     this.live.set(callId, live);
     return live;
   }
@@ -188,9 +208,9 @@ export class CallRunner {
 
   private contextOf(live: LiveCall, { callId, turnId }: ToolCallDelivery): ToolContext {
     const { signal } = live.controller;
-    const report = (status: 'awaiting_approval' | 'running', note?: string) => {
+    const send = (status: 'awaiting_approval' | 'running', timeoutMs: number, note?: string) => {
       const attempt = this.journal.get(callId)?.attempt ?? 1;
-      this.link.sendStatus({ turnId, callId, attempt, status, ...(note && { note }) });
+      return this.link.sendStatus({ turnId, callId, attempt, status, ...(note && { note }) }, timeoutMs);
     };
     return {
       signal,
@@ -198,18 +218,38 @@ export class CallRunner {
       awaitApproval: async (note) => {
         signal.throwIfAborted();
         await this.journal.awaitApproval(callId);
-        report('awaiting_approval', note);
+        // Nobody waits for the answer: the next resume tells the state, too.
+        send('awaiting_approval', STATUS_TIMEOUT_MS, note)?.catch(() => undefined);
       },
       start: async (approval = null) => {
         signal.throwIfAborted();
         await this.journal.start(callId, approval);
-        signal.throwIfAborted();
+        await this.confirm(live, (timeoutMs) => send('running', timeoutMs));
         live.startedAt = Date.now();
-        report('running');
       },
       putFile: (file, timeoutMs) =>
         untilAnswered((ms) => this.link.sendFile(file, ms), { timeoutMs, signal: this.over.signal }),
     };
+  }
+
+  /**
+   * Waits until the server has taken note that the call runs here. A delivery whose acknowledgement was lost may have
+   * gone to another client meanwhile, and the call may have ended: then nothing must be changed any more.
+   */
+  private async confirm(
+    live: LiveCall,
+    sendRunning: (timeoutMs: number) => Promise<Ack> | null,
+  ): Promise<void> {
+    const { signal } = live.controller;
+    live.isUnconfirmed = true;
+    try {
+      const either = AbortSignal.any([signal, this.over.signal]);
+      const ack = await untilAnswered(sendRunning, { timeoutMs: Infinity, signal: either });
+      if (!ack.ok) live.controller.abort(new Error(ack.error.message));
+      signal.throwIfAborted();
+    } finally {
+      live.isUnconfirmed = false;
+    }
   }
 }
 

@@ -40,6 +40,7 @@ class RelayServer {
     resume: entries.map(({ callId }) => callId),
   });
   /** Undefined: no answer at all. */
+  answerStatus: (status: ToolStatus) => Ack | undefined = () => ({ ok: true });
   answerResult: (report: ToolResultReport) => Ack | undefined = () => ({ ok: true });
 
   port = 0;
@@ -82,7 +83,8 @@ class RelayServer {
     });
     socket.on('tool:status', (status, ack) => {
       this.statuses.push(status);
-      ack({ ok: true });
+      const answer = this.answerStatus(status);
+      if (answer) ack(answer);
     });
     socket.on('tool:result', (report, ack) => {
       this.results.push(report);
@@ -281,6 +283,16 @@ describe('RelayClient', () => {
       });
       await until(() => server.resumes.length === 2);
       expect(states).toContainEqual(expect.objectContaining({ reason: 'The server is stopping.' }));
+    });
+
+    it('hands in no token that the server has already', async () => {
+      await clientWith(three).connect();
+      const expiresAt = new Date().toISOString();
+      expect(await server.socket.timeout(1000).emitWithAck('auth:expiring', { expiresAt })).toEqual({
+        ok: true,
+      });
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      expect(server.tokens).toEqual([]);
     });
 
     it('hands in a new token before the old one ends', async () => {
@@ -540,6 +552,85 @@ describe('RelayClient', () => {
       await clientWith(three).connect();
       await until(() => journal.all().length === 0);
       expect(server.results.map(({ callId }) => callId)).toEqual(callIds);
+    });
+  });
+
+  describe('a call that starts', () => {
+    /** Runs a call whose effect is that it is counted. */
+    const counted = async (): Promise<{ effects: () => number; errors: string[] }> => {
+      let effects = 0;
+      const errors: string[] = [];
+      await clientWith(async (_call, context) => {
+        await context.awaitApproval();
+        await context.start().catch((error: Error) => {
+          errors.push(error.message);
+          throw error;
+        });
+        effects += 1;
+        return { result: { words: 3 } };
+      }).connect();
+      return { effects: () => effects, errors };
+    };
+
+    it('changes nothing before the server has said that it is this client’s', async () => {
+      let held: (() => void) | undefined;
+      server.answerStatus = ({ status }) => (status === 'running' && !held ? undefined : { ok: true });
+      const { effects } = await counted();
+      await server.deliver(callOf('1'));
+      await until(() => server.statuses.some(({ status }) => status === 'running'));
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      expect([effects(), server.results]).toEqual([0, []]);
+      held = () => undefined;
+      // The connection breaks, and the next one brings the answer.
+      server.socket.disconnect(true);
+      await until(() => server.results.length === 1);
+      expect(effects()).toBe(1);
+    });
+
+    it.each(['CONFLICT', 'LATE_RESULT', 'NOT_FOUND'] as const)(
+      'is dropped where the server answers %s',
+      async (code) => {
+        server.answerStatus = ({ status }) =>
+          status === 'running' ? { ok: false, error: { code, message: 'Not yours.' } } : { ok: true };
+        const { effects, errors } = await counted();
+        await server.deliver(callOf('1'));
+        await until(() => journal.get('1') === null);
+        expect([effects(), errors, server.results]).toEqual([0, ['Not yours.'], []]);
+      },
+    );
+
+    it('is dropped where the next resume forgets it', async () => {
+      server.answerStatus = ({ status }) => (status === 'running' ? undefined : { ok: true });
+      const { effects } = await counted();
+      await server.deliver(callOf('1'));
+      await until(() => server.statuses.some(({ status }) => status === 'running'));
+      server.answerResume = () => ({ ok: true, forget: ['1'], resume: [] });
+      server.socket.disconnect(true);
+      await until(() => journal.get('1') === null);
+      expect([effects(), server.results]).toEqual([0, []]);
+    });
+
+    it('changes nothing once another connection has replaced the client', async () => {
+      const { opened, open } = gate();
+      let effects = 0;
+      const aborted: boolean[] = [];
+      const running = clientWith(async (_call, context) => {
+        await opened;
+        aborted.push(context.signal.aborted);
+        await context.start();
+        effects += 1;
+        return { result: null };
+      });
+      await running.connect();
+      await server.deliver(callOf('1'));
+      server.socket.emit('client:replaced', { message: 'Replaced.' }, () => undefined);
+      await running.ended;
+      open();
+      await until(() => aborted.length === 1);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      expect([aborted, effects]).toEqual([[true], 0]);
+      // What the other connection makes of it is not this one's to forget.
+      expect(journal.get('1')).not.toBeNull();
     });
   });
 

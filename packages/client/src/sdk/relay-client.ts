@@ -109,6 +109,7 @@ export class RelayClient {
           this.options.onState?.(state);
           if (state.status === 'connected') resolve();
           if (state.status !== 'ended') return;
+          this.runner.abandon(`The client was ${state.reason}.`);
           this.finish(state);
           reject(state.error ?? new Error(`The client was ${state.reason}.`));
         },

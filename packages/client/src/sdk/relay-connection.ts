@@ -20,6 +20,8 @@ import { afterAck, listen } from './server-events.js';
 
 const ACK_TIMEOUT_MS = 10_000;
 const DRAIN_GRACE_MS = 1_000;
+/** A token that could not be had just now is asked for again after this. */
+const RENEW_AGAIN_MS = 5_000;
 
 /** What a refused handshake leads to; with a code that is not here the connection ends. */
 const REFUSED_HANDSHAKE: Partial<Record<ErrorCode, 'refresh' | 'retry'>> = {
@@ -88,12 +90,8 @@ export class RelayConnection implements RelayLink {
     this.peer.onState(end);
   }
 
-  sendStatus(status: ToolStatus): void {
-    if (!this.ready) return;
-    this.socket
-      .timeout(ACK_TIMEOUT_MS)
-      .emitWithAck('tool:status', status)
-      .catch(() => undefined);
+  sendStatus(status: ToolStatus, timeoutMs: number): Promise<Ack> | null {
+    return this.ready ? this.socket.timeout(timeoutMs).emitWithAck('tool:status', status) : null;
   }
 
   sendResult(report: ToolResultReport): Promise<Ack> | null {
@@ -195,13 +193,18 @@ export class RelayConnection implements RelayLink {
     if (this.socket.id === id) this.drop('The server is stopping.');
   }
 
+  /** Hands in another token, if there is one. Else the server closes when this one ends, and the next handshake tells why. */
   private async renew(): Promise<void> {
+    const { id } = this.socket;
     try {
       const token = await this.options.token(this.token);
+      if (token === this.token) return;
       const ack = (await this.socket.timeout(ACK_TIMEOUT_MS).emitWithAck('auth:refresh', token)) as Ack;
       if (ack.ok) this.token = token;
-    } catch {
-      // The server will close when the token ends; the next handshake tells what is wrong.
+    } catch (error) {
+      if (!isTransient(error)) return;
+      const again = () => (this.socket.connected && this.socket.id === id ? this.renew() : undefined);
+      setTimeout(() => void again(), RENEW_AGAIN_MS).unref();
     }
   }
 }

@@ -24,11 +24,11 @@ export type RelayEnd = Extract<RelayState, { status: 'ended' }>;
 
 /** The way to the server for those who report. */
 export interface RelayLink {
-  /** Dropped while there is no connection: the next resume tells the state. */
-  sendStatus(status: ToolStatus): void;
-  /** Null while there is no connection that has resumed; rejects if it is lost meanwhile. */
+  /** Null while there is no connection that has resumed; rejects where no answer comes in time, or it is lost meanwhile. */
+  sendStatus(status: ToolStatus, timeoutMs: number): Promise<Ack> | null;
+  /** The same. */
   sendResult(report: ToolResultReport): Promise<Ack> | null;
-  /** The same; rejects too where no answer comes in time. */
+  /** The same. */
   sendFile(file: FilePut, timeoutMs: number): Promise<Ack<FilePutAnswer>> | null;
   sendActiveFiles(list: SessionActiveFiles, timeoutMs: number): Promise<Ack> | null;
 }

@@ -24,8 +24,9 @@ export interface ToolContext {
   /** Tells the server that a person is being asked. */
   awaitApproval(note?: string): Promise<void>;
   /**
-   * Call it before the first effect, with what the person decided. After it, a client that dies does not run the
-   * call again. Throws if the call has ended meanwhile.
+   * Call it before the first effect, with what the person decided. It waits until the server has confirmed that the call
+   * is still this client's, over as many connections as that takes. After it, a client that dies does not run the call
+   * again. Throws if the call has ended meanwhile, or is another client's.
    */
   start(approval?: Approval | null): Promise<void>;
   /** Where an executor that writes files leaves its intent. */

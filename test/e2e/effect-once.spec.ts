@@ -1,0 +1,63 @@
+import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createFileTool, Journal, RelayClient, RuleApprover, WorkspaceRoots } from '@patchbay/client';
+import { RelayProxy } from '../support/relay-proxy.js';
+import { createCall, RelayScene } from '../support/relay-scene.js';
+import { waitFor } from '../support/wait-for.js';
+
+describe('a call whose delivery is never acknowledged', () => {
+  let scene: RelayScene;
+  let proxy: RelayProxy;
+  let base: string;
+  const closing: (() => Promise<void>)[] = [];
+
+  beforeEach(async () => {
+    scene = await RelayScene.start({ graceMs: 100 });
+    proxy = await RelayProxy.to(Number(new URL(scene.server.url).port));
+    base = await mkdtemp(join(tmpdir(), 'patchbay-once-'));
+  });
+  afterEach(async () => {
+    for (const close of closing.splice(0)) await close();
+    proxy.close();
+    await scene.close();
+    await rm(base, { recursive: true, force: true });
+  });
+
+  /** A client of the same user, with a folder and a journal of its own. */
+  async function editor(clientId: string, url: string): Promise<string> {
+    const folder = join(base, clientId, 'Repo');
+    await mkdir(folder, { recursive: true });
+    const journal = await Journal.open(join(base, clientId, 'home'));
+    const roots = await WorkspaceRoots.open([{ directory: folder }]);
+    const approver = new RuleApprover({ yes: true }, { decide: () => Promise.reject(new Error('nobody')) });
+    const client = new RelayClient({
+      ...{ url, token: scene.user.token, workspaceId: scene.workspaceId, clientId, journal },
+      tools: { workspace_create_file: createFileTool({ roots }, approver) },
+      backoffMs: { first: 20, longest: 50 },
+    });
+    await client.connect();
+    closing.push(async () => {
+      await client.close();
+      await journal.close();
+    });
+    return folder;
+  }
+
+  it('is executed by the client that it then goes to, and by no other [RELAY-14]', async () => {
+    const first = await editor('first', proxy.url);
+    proxy.hold('toServer');
+    const { body } = await scene.post([createCall('c', 'made.txt', 'once\n')]);
+    await proxy.passed('tool:call');
+    const second = await editor('second', scene.server.url);
+    // It takes 10 s until the server gives up the first one's silence.
+    await waitFor(async () => (await readdir(second)).length > 0, 'the other client to write', 20_000);
+    const ended = await scene.get(body.result.turnId, 5_000);
+    expect(ended.body.result.toolResults).toMatchObject([{ status: 'succeeded' }]);
+    proxy.reset();
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    expect(await readdir(first)).toEqual([]);
+    expect(await readFile(join(second, 'made.txt'), 'utf8')).toBe('once\n');
+    expect(await scene.steps('c')).not.toContain('LateResult');
+  });
+});
