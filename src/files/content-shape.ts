@@ -1,6 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import type { Json, JsonObject } from '@patchbay/protocol';
-import { lossyNumberIn, parseExactJson } from '../common/http/exact-json.js';
+import { type Json, type JsonObject, lossyNumberIn, parseExactJson } from '@patchbay/protocol';
 import type { ContentShape } from '../storage/ports/files.store.js';
 import type { NewContent } from './file-writes.js';
 

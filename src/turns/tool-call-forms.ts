@@ -1,6 +1,5 @@
-import type { Json } from '@patchbay/protocol';
+import { type Json, parseExactJson } from '@patchbay/protocol';
 import type { FieldFaults } from '../common/domain-error.js';
-import { parseExactJson } from '../common/http/exact-json.js';
 import { exceedsDepth, MAX_DEPTH } from '../common/http/read-body.js';
 
 /** A posted call, whichever of the three forms it came in. */

@@ -274,7 +274,7 @@ describe('the result of a call', () => {
     const file = { docPath: 'p/c.txt', path: '/p/c.txt', content: Buffer.from(text), sha256: sha256(text) };
     expect(await client.status(call, 'running')).toEqual({ ok: true });
     const put = { ...file, baseSha256: null, callId: call.callId };
-    const stored = await client.socket.timeout(5_000).emitWithAck('files:put', put);
+    const stored: unknown = await client.socket.timeout(5_000).emitWithAck('files:put', put);
     expect(stored).toMatchObject({ ok: true });
     await client.report(call);
     const trail = await readTrail(user, scene.workspaceId, '');

@@ -5,6 +5,7 @@ export * from './content-hash.js';
 export * from './context.js';
 export * from './doc-path.js';
 export * from './errors.js';
+export * from './exact-json.js';
 export * from './file-commits.js';
 export * from './files.js';
 export * from './line-patch/index.js';

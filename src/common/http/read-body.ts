@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { DomainError } from '../domain-error.js';
-import { endOfString, parseExactJson, TooManyLossyNumbers } from './exact-json.js';
+import { endOfString, parseExactJson, TooManyLossyNumbers } from '@patchbay/protocol';
 
 /** Deepest nesting that is read: what walks a value later may then recurse. */
 export const MAX_DEPTH = 250;

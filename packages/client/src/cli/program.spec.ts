@@ -289,6 +289,11 @@ describe('patchbay', () => {
     it.each([
       ['is not JSON', '{', 'is not JSON'],
       ['is no turn', '"x"', 'holds no turn'],
+      [
+        'holds what would be rounded',
+        '{"toolCalls":[{"n":9007199254740993}]}',
+        'the number 9007199254740993',
+      ],
     ])('refuses input that %s', async (_what, stdin, message) => {
       await loginAs();
       expect(await patchbay(['turn', '-'], { stdin })).toBe(EXIT.usage);

@@ -1,5 +1,12 @@
 import { readFile } from 'node:fs/promises';
-import type { InvokeResult, ToolCallInput, TurnEnvelope, TurnRequest } from '@patchbay/protocol';
+import {
+  type InvokeResult,
+  lossyNumberIn,
+  parseExactJson,
+  type ToolCallInput,
+  type TurnEnvelope,
+  type TurnRequest,
+} from '@patchbay/protocol';
 import { CliError, EXIT } from './cli-error.js';
 import { readAll } from './prompt.js';
 import { settingsOf, workspaceOf, type CliIo, type CommonFlags } from './settings.js';
@@ -34,13 +41,18 @@ async function contentOf(file: string, io: CliIo): Promise<string> {
   }
 }
 
-/** A whole request, its list of calls, or one call. What is inside is the server's to judge. */
+/** A whole request, its list of calls, or one call, as it was written. What is inside is the server's to judge. */
 function parseTurn(text: string, file: string): TurnRequest {
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = parseExactJson(text.replace(/^\uFEFF/, ''));
   } catch (error) {
     throw new CliError(`${file} is not JSON: ${(error as Error).message}`, EXIT.usage);
+  }
+  const lossy = lossyNumberIn({ value }, 'value');
+  if (lossy !== null) {
+    const advice = 'which JavaScript cannot keep exactly; send it as a string';
+    throw new CliError(`${file} holds the number ${lossy}, ${advice}.`, EXIT.usage);
   }
   if (Array.isArray(value)) return { toolCalls: value as ToolCallInput[] };
   if (typeof value !== 'object' || value === null) {

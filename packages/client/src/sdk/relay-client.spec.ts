@@ -573,14 +573,14 @@ describe('RelayClient', () => {
     };
 
     it('changes nothing before the server has said that it is this client’s', async () => {
-      let held: (() => void) | undefined;
-      server.answerStatus = ({ status }) => (status === 'running' && !held ? undefined : { ok: true });
+      let isSilent = true;
+      server.answerStatus = ({ status }) => (status === 'running' && isSilent ? undefined : { ok: true });
       const { effects } = await counted();
       await server.deliver(callOf('1'));
       await until(() => server.statuses.some(({ status }) => status === 'running'));
       await new Promise((resolve) => setTimeout(resolve, 100));
       expect([effects(), server.results]).toEqual([0, []]);
-      held = () => undefined;
+      isSilent = false;
       // The connection breaks, and the next one brings the answer.
       server.socket.disconnect(true);
       await until(() => server.results.length === 1);
