@@ -34,22 +34,50 @@ describe('A server that is killed', () => {
   );
 
   it(
-    'after forwarding a call whose acknowledgement and result are on their way takes the result at the return',
+    'after forwarding a call whose acknowledgement is on its way has it executed at the return, and not before',
     inScene(async (scene) => {
       const editor = await scene.editor();
-      const client = await scene.connect(editor);
+      await scene.connect(editor);
       editor.proxy.hold('toServer');
       await scene.post('t1');
-      await client.says('Tool.CreateFile.Executed');
-      expect(await scene.fileOf(editor, 't1')).toBe('t1\n');
+      await editor.proxy.passed('"tool:call"');
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      expect(await scene.fileOf(editor, 't1')).toBeNull();
       await scene.reaches('t1', 'forwarded');
       await scene.server.kill();
       editor.proxy.reset();
       await scene.startServer();
       await scene.expectOnce('t1', editor);
       expect(await scene.attempts('t1')).toEqual([1]);
-      // The file is sent to the Cloud before the result is: the call returns as running.
       expect(await scene.steps('t1')).toEqual(['Accepted', 'Forwarded', 'Running', 'ResultReceived']);
+    }),
+  );
+
+  it(
+    'while the result of a call is on its way takes it at the return',
+    inScene(async (scene) => {
+      const editor = await scene.editor();
+      const client = await scene.connect(editor, { pauseAt: 'before:intent' });
+      await scene.post('t1');
+      await client.says('paused');
+      editor.proxy.hold('toServer');
+      client.signal('SIGUSR2');
+      await client.says('Tool.CreateFile.Executed');
+      expect(await scene.fileOf(editor, 't1')).toBe('t1\n');
+      await scene.server.kill();
+      editor.proxy.reset();
+      await scene.startServer();
+      await scene.expectOnce('t1', editor);
+      expect(await scene.attempts('t1')).toEqual([1]);
+      const steps = [
+        'Accepted',
+        'Forwarded',
+        'Acknowledged',
+        'AwaitingApproval',
+        'Running',
+        'ResultReceived',
+      ];
+      expect(await scene.steps('t1')).toEqual(steps);
     }),
   );
 
@@ -95,12 +123,11 @@ describe('A server that is killed', () => {
     'between the commit of a result and its acknowledgement knows the result when it comes again [RELAY-8]',
     inScene(async (scene) => {
       const editor = await scene.editor();
-      const client = await scene.connect(editor);
-      client.signal('SIGSTOP');
+      const client = await scene.connect(editor, { pauseAt: 'before:intent' });
       await scene.post('t1');
-      await editor.proxy.passed('"tool:call"');
+      await client.says('paused');
       editor.proxy.hold('toClient');
-      client.signal('SIGCONT');
+      client.signal('SIGUSR2');
       expect((await scene.get('t1', 20_000)).status).toBe(200);
       await scene.server.kill();
       editor.proxy.reset();
@@ -118,9 +145,11 @@ describe('A server that is killed', () => {
     'again and again during one call still has it executed once',
     inScene(async (scene) => {
       const editor = await scene.editor();
-      const client = await scene.connect(editor);
-      editor.proxy.hold('toServer');
+      const client = await scene.connect(editor, { pauseAt: 'before:intent' });
       await scene.post('t1');
+      await client.says('paused');
+      editor.proxy.hold('toServer');
+      client.signal('SIGUSR2');
       await client.says('Tool.CreateFile.Executed');
       for (let round = 0; round < 3; round += 1) await scene.restartServer();
       editor.proxy.reset();

@@ -1,5 +1,6 @@
-// Loaded into a client process before its own code (`node --import`): stops it for good at the step that PAUSE_AT
-// names, so that a test can kill it exactly there, and tells how often a file was put in its place.
+// Loaded into a client process before its own code (`node --import`): stops it at the step that PAUSE_AT names, the first
+// time, so that a test can kill it exactly there, or have it go on with SIGUSR2; and tells how often a file was put in its
+// place.
 // `before:<kind>`, `after:<kind>`: around the journal's write of such a line; `before:place`, `after:place`: around the
 // link or rename of a file.
 import { Buffer } from 'node:buffer';
@@ -9,6 +10,8 @@ import process from 'node:process';
 
 const [moment, step] = (process.env.PAUSE_AT ?? '').split(':');
 
+let hasPaused = false;
+
 async function around(here, work) {
   if (here && moment === 'before') await pause();
   const done = await work();
@@ -17,8 +20,10 @@ async function around(here, work) {
 }
 
 function pause() {
+  if (hasPaused) return Promise.resolve();
+  hasPaused = true;
   process.stderr.write(`test: paused at ${process.env.PAUSE_AT}\n`);
-  return new Promise(() => {});
+  return new Promise((resolve) => process.once('SIGUSR2', resolve));
 }
 
 for (const name of ['link', 'rename']) {
