@@ -41,6 +41,12 @@ export class UploadsService {
     return outcome;
   }
 
+  /** The head at a path; null where there is no file. */
+  async headOf(workspaceId: string, { docPath }: CloudPath): Promise<FileVersion | null> {
+    const entry = await this.files.at(workspaceId, docPath);
+    return entry?.kind === 'file' ? entry.head : null;
+  }
+
   /**
    * sha256 of the head that a path had at that time; null where it had none. Of what has been moved or brought back
    * since only the place where it is now is known.

@@ -37,9 +37,18 @@ export class FileUploads {
     const part = file.filePatchId
       ? await this.ofPatch(client, docPath, file.filePatchId.toLowerCase())
       : null;
-    const { origin, base } = part ?? (await this.ofCall(client, target, file));
+    const { origin, base: noted } = part ?? (await this.ofCall(client, target, file));
+    const base = (await this.leftBefore(origin, target)) ?? noted;
     const upload = { target, content: { bytes: content, shape: 'text' as const }, sha256: digest };
     return this.uploads.put(origin, { ...upload, baseSha256: base });
+  }
+
+  /** sha256 of the head where an earlier call of the same turn has left it: the LLM means the calls in their order. */
+  private async leftBefore({ workspaceId, callId }: ChangeOrigin, target: CloudPath): Promise<string | null> {
+    const calls = (callId === null ? null : this.turns.ofCall(callId))?.calls ?? [];
+    const head = calls.length > 1 ? await this.uploads.headOf(workspaceId, target) : null;
+    const [before, own] = [head?.callId, callId].map((id) => calls.findIndex((call) => call.callId === id));
+    return head !== null && before! >= 0 && before! < own! ? head.sha256 : null;
   }
 
   /** What the client has done before it sent the file stands before it in the trail. */

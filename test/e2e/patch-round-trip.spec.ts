@@ -106,6 +106,25 @@ describe('a patch, from the turn to the disk and back into the Cloud', () => {
     expect([await inCloud('/Repo/Src/A.txt'), await inCloud('/Repo/b.txt')]).toEqual(['one\nTWO\n', 'B\n']);
   });
 
+  it('of a file that a call before it in the turn makes is held against what that one left', async () => {
+    await connect();
+    const path = 'Src/New.txt';
+    const made = { toolCallId: 'c', name: 'workspace_create_file', arguments: { path, content: 'one\n' } };
+    const change = replace(1, 'one', 'ONE');
+    const patch = patchOf({ docPath: 'repo/src/new.txt', original: 'one\n', changes: [change] });
+    const { body } = await scene.post([made, patch], { waitMs: 20_000 });
+    expect(body.result.toolResults).toMatchObject([{ status: 'succeeded' }, { status: 'succeeded' }]);
+    expect(await onDisk(path)).toBe('ONE\n');
+    expect(await inCloud('/Repo/Src/New.txt')).toBe('ONE\n');
+    const again = (content: string) => ({
+      ...{ toolCallId: content.trim(), name: 'workspace_create_file' },
+      arguments: { path, content, overwrite: true },
+    });
+    await scene.post([again('two\n'), again('three\n')], { waitMs: 20_000 });
+    expect(await inCloud('/Repo/Src/New.txt')).toBe('three\n');
+    expect(warnings).toEqual([]);
+  });
+
   it('writes neither where one of them was changed on disk, and says which', async () => {
     await connect();
     await create('a.txt', 'a\n');

@@ -2,6 +2,7 @@ import {
   createFile,
   foldCase,
   normalizeText,
+  toDocPath,
   type Approval,
   type CreateFileArguments,
   type CreateFileResult,
@@ -79,8 +80,8 @@ export function createFileTool(
     return outcome;
   };
 
-  // An LLM that creates a file and then overwrites it means that order, though calls are handled at the same time.
-  const inOrder = new InOrder();
+  // An LLM that creates a file and then overwrites or patches it means that order, though calls are handled at the same time.
+  const inOrder = InOrder.in(workspace.roots);
 
   const propose = async (call: ToolCallDelivery, context: ToolContext): Promise<ToolOutcome> => {
     const preview = await previewCreateFile(workspace, call.arguments);
@@ -94,10 +95,7 @@ export function createFileTool(
 
   return {
     run(call, context) {
-      const { path } = call.arguments;
-      return inOrder.run([typeof path === 'string' ? foldCase(path) : ''], context.signal, () =>
-        propose(call, context),
-      );
+      return inOrder.run([docPathOf(call, workspace)], context.signal, () => propose(call, context));
     },
 
     async recover(call, context, interrupted: JournalEntry) {
@@ -111,6 +109,17 @@ export function createFileTool(
       return finish(call, unforeseen(path, state), approval).result;
     },
   };
+}
+
+/** The docPath that the call is about; of a path that is none something like it. */
+function docPathOf({ arguments: { path } }: ToolCallDelivery, { roots }: WorkspaceContext): string {
+  const given = typeof path === 'string' ? path : '';
+  try {
+    const { root, segments } = roots.locate(given);
+    return toDocPath([root.name, ...segments].join('/'));
+  } catch {
+    return foldCase(given);
+  }
 }
 
 /**

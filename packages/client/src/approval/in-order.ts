@@ -1,8 +1,17 @@
+import type { WorkspaceRoots } from '../workspace/workspace-roots.js';
 import { rejectionOf } from './approver.js';
 
 /** Lets those who name the same key in, one after the other, in the order in which they came. */
 export class InOrder {
+  private static readonly shared = new WeakMap<WorkspaceRoots, InOrder>();
   private readonly last = new Map<string, Promise<unknown>>();
+
+  /** The one order of all tools that work in these folders; keys are docPaths. */
+  static in(roots: WorkspaceRoots): InOrder {
+    const inOrder = InOrder.shared.get(roots) ?? new InOrder();
+    InOrder.shared.set(roots, inOrder);
+    return inOrder;
+  }
 
   /** Runs `work` when all before it have ended that share a key; rejects with the signal's reason if that comes first. */
   async run<T>(keys: readonly string[], signal: AbortSignal, work: () => Promise<T>): Promise<T> {

@@ -70,8 +70,8 @@ export function writePatchTool(
     return execute(call, context, approval);
   };
 
-  // Patches of one file are looked at one after the other: each is held against what the one before it left.
-  const inOrder = new InOrder();
+  // Calls about one file are looked at one after the other: each is held against what the one before it left.
+  const inOrder = InOrder.in(workspace.roots);
 
   return {
     async run(call, context) {
