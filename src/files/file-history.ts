@@ -84,7 +84,7 @@ export class FileHistory {
     const now = this.clock.now();
     const live = { ...file, path, deletedAt: null, revision: file.revision + 1, updatedAt: now };
     const event = fileEvent('File.Restored', origin, now, fileFields(live));
-    const done = await Promise.all([...make(), this.store.save(live, file.revision, [event])]);
+    const done = await Promise.all([...make(now), this.store.save(live, file.revision, [event])]);
     return done.at(-1) === true ? live : null;
   }
 
@@ -105,7 +105,10 @@ export class FileHistory {
     const next = { ...file, path, head, lastNumber: number, revision: file.revision + 1, updatedAt: now };
     const live: FileRecord = { ...next, deletedAt: null };
     const event = fileEvent('File.Restored', origin, now, fileFields(live));
-    const done = await Promise.all([...make(), this.store.commitVersion(live, file.revision, null, [event])]);
+    const done = await Promise.all([
+      ...make(now),
+      this.store.commitVersion(live, file.revision, null, [event]),
+    ]);
     return done.at(-1) === true ? live : null;
   }
 
@@ -113,13 +116,13 @@ export class FileHistory {
   private async placeFor(
     origin: ChangeOrigin,
     file: FileRecord,
-  ): Promise<{ path: string; make: () => Promise<unknown>[] }> {
+  ): Promise<{ path: string; make: (now: number) => Promise<unknown>[] }> {
     if (file.deletedAt === null) return { path: file.path, make: () => [] };
     const target = readCloudPath(file.path);
     const taken = await this.store.at(origin.workspaceId, target.docPath);
     if (taken !== null) throw new DomainError('CONFLICT', `${taken.path} is there already.`);
     const plan = await this.folders.plan(origin, target);
-    return { path: plan.pathOf(nameOf(file.path)), make: () => plan.make() };
+    return { path: plan.pathOf(nameOf(file.path)), make: (now) => plan.make(now) };
   }
 
   private async require(workspaceId: string, fileId: string): Promise<FileRecord> {

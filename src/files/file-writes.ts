@@ -120,7 +120,11 @@ export class FileWrites {
       if (entry !== null) throw new DomainError('CONFLICT', `${entry.path} is a file.`);
       const plan = await this.folders.plan(origin, target);
       const path = plan.pathOf(nameOf(target.path));
-      const made = await Promise.all([...plan.make(), this.folders.makeOne(origin, path, target.docPath)]);
+      const now = this.clock.now();
+      const made = await Promise.all([
+        ...plan.make(now),
+        this.folders.makeOne(origin, path, target.docPath, now),
+      ]);
       const folder = made.at(-1)!;
       return folder === null ? null : { folder, created: true };
     });
@@ -150,7 +154,7 @@ export class FileWrites {
       if (path === file.path) return { from: file, to: file };
       const moved = { ...file, path, docPath: to.docPath, revision: file.revision + 1, updatedAt: now };
       const event = fileEvent('File.Moved', origin, now, { ...fileFields(moved), fromPath: file.path });
-      const done = await Promise.all([...plan.make(), this.files.save(moved, file.revision, [event])]);
+      const done = await Promise.all([...plan.make(now), this.files.save(moved, file.revision, [event])]);
       return done.at(-1) === true ? { from: file, to: moved } : null;
     });
   }
@@ -221,7 +225,7 @@ export class FileWrites {
       deletedAt: null,
     };
     const event = fileEvent('File.Created', origin, now, fileFields(file));
-    const done = await Promise.all([...plan.make(), this.files.insert(file, content.bytes, [event])]);
+    const done = await Promise.all([...plan.make(now), this.files.insert(file, content.bytes, [event])]);
     return done.at(-1) === true ? { file, created: true } : null;
   }
 

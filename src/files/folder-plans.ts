@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import { Clock } from '../common/clock.js';
 import { DomainError } from '../common/domain-error.js';
 import { newId } from '../common/ids.js';
 import { FileStore, type FolderRecord } from '../storage/ports/files.store.js';
@@ -11,19 +10,16 @@ export interface FolderPlan {
   /** The entry's path. */
   pathOf(name: string): string;
   /**
-   * Begins to make what is missing, the outermost first; one that another writer has made meanwhile gives null. Start
+   * Begins to make what is missing at `now` (epoch ms), the outermost first; one that another writer has made meanwhile gives null. Start
    * the entry's own write beside it: the store takes writes in order, and so all of them share one commit.
    */
-  make(): Promise<FolderRecord | null>[];
+  make(now: number): Promise<FolderRecord | null>[];
 }
 
 /** Works out which folders have to be made for an entry. */
 @Injectable()
 export class FolderPlans {
-  constructor(
-    private readonly files: FileStore,
-    private readonly clock: Clock,
-  ) {}
+  constructor(private readonly files: FileStore) {}
 
   /** The plan for an entry at this path; CONFLICT where a file is above it. */
   async plan(origin: ChangeOrigin, target: CloudPath): Promise<FolderPlan> {
@@ -42,13 +38,17 @@ export class FolderPlans {
     for (const { path } of missing) paths.push(pathIn(paths.at(-1) ?? base, nameOf(path)));
     return {
       pathOf: (name) => pathIn(paths.at(-1) ?? base, name),
-      make: () => missing.map(({ docPath }, at) => this.makeOne(origin, paths[at]!, docPath)),
+      make: (now) => missing.map(({ docPath }, at) => this.makeOne(origin, paths[at]!, docPath, now)),
     };
   }
 
   /** Makes one folder, in one that is there; null where another writer was faster. */
-  async makeOne(origin: ChangeOrigin, path: string, docPath: string): Promise<FolderRecord | null> {
-    const now = this.clock.now();
+  async makeOne(
+    origin: ChangeOrigin,
+    path: string,
+    docPath: string,
+    now: number,
+  ): Promise<FolderRecord | null> {
     const { workspaceId } = origin;
     const folder: FolderRecord = { kind: 'folder', id: newId(), workspaceId, path, docPath, createdAt: now };
     const event = fileEvent('Folder.Created', origin, now, { path, docPath, fileId: folder.id });
