@@ -65,9 +65,8 @@ export class SyncState {
       const known = new Map<string, StateLine>();
       let lines = 0;
       for (const line of text.split('\n')) {
-        if (!isWholeLine(line)) continue;
-        known.set(docPathIn(line), line);
         lines += 1;
+        if (isWholeLine(line)) known.set(docPathIn(line), line);
       }
       const state = new SyncState(key.slice(0, 8), folder, lock, known, lines);
       if (text !== '' && !text.endsWith('\n')) state.mend();
