@@ -1,4 +1,4 @@
-import type { InvokeResult, TurnEnvelope } from '@patchbay/protocol';
+import { type InvokeResult, sha256, type TurnEnvelope } from '@patchbay/protocol';
 import { RelayScene } from '../../support/relay-scene.js';
 import type { Answer } from '../../support/server.js';
 
@@ -61,6 +61,37 @@ describe('server tools in a turn', () => {
     ]);
     const [first] = body.result.toolResults;
     expect(first!.error!.details).toMatchObject({ faults: [{ path: '/content' }] });
+  });
+
+  it('fail alone with every fault of their arguments, paths among them', async () => {
+    const { body } = await post(
+      call('mv', 'mv', { from: '..', to: 'a//b' }),
+      call('grep', 'grep', { pattern: '(', glob: '[', path: '/a/../b' }),
+    );
+    const faults = body.result.toolResults.map(({ error }) => {
+      const { faults: all } = error!.details as { faults: { path: string; message: string }[] };
+      return [error!.code, all.map(({ path }) => path).sort()];
+    });
+    expect(faults).toEqual([
+      ['INVALID_ARGUMENTS', ['/from', '/to']],
+      ['INVALID_ARGUMENTS', ['/glob', '/path', '/pattern']],
+    ]);
+  });
+
+  it('say of a file that has moved on what it is now', async () => {
+    const { body } = await post(
+      call('s', 'write', { path: '/turn/moved.txt', content: 'now' }),
+      call('t', 'edit', {
+        path: '/turn/moved.txt',
+        oldString: 'now',
+        newString: 'then',
+        sha256: 'a'.repeat(64),
+      }),
+    );
+    expect(body.result.toolResults[1]).toMatchObject({
+      status: 'failed',
+      error: { code: 'STALE', details: { currentSha256: sha256('now') } },
+    });
   });
 
   it('fail alone where their arguments are nested without end', async () => {
