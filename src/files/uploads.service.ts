@@ -92,8 +92,10 @@ export class UploadsService {
     const { docPath } = upload.target;
     const live: Entry | null = await this.files.at(workspaceId, docPath);
     const file = live?.kind === 'file' ? live : await this.files.lastDeletedAt(workspaceId, docPath);
+    // Of a patched file the version is asked for by its filePatchId, so each has one of its own.
+    const mayShare = file !== null && origin.filePatchId === null;
     const version =
-      (file && (await this.files.conflictOf(workspaceId, file.id, upload.sha256))) ??
+      (mayShare ? await this.files.conflictOf(workspaceId, file.id, upload.sha256) : null) ??
       (await (file ? this.keepBeside(origin, file, upload) : this.keepAlone(origin, upload)));
     return version && { refusal: refusal(version) };
   }

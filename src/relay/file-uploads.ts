@@ -43,12 +43,26 @@ export class FileUploads {
     return this.uploads.put(origin, { ...upload, baseSha256: base });
   }
 
-  /** sha256 of the head where an earlier call of the same turn has left it: the LLM means the calls in their order. */
-  private async leftBefore({ workspaceId, callId }: ChangeOrigin, target: CloudPath): Promise<string | null> {
+  /**
+   * sha256 of the head where it is what this client has uploaded for an earlier call of the same turn: the LLM means the
+   * calls in their order, and the file on the disk is made from it. What another has made of the Cloud file is not.
+   */
+  private async leftBefore(
+    { workspaceId, callId, clientId }: ChangeOrigin,
+    target: CloudPath,
+  ): Promise<string | null> {
     const calls = (callId === null ? null : this.turns.ofCall(callId))?.calls ?? [];
-    const head = calls.length > 1 ? await this.uploads.headOf(workspaceId, target) : null;
-    const [before, own] = [head?.callId, callId].map((id) => calls.findIndex((call) => call.callId === id));
-    return head !== null && before! >= 0 && before! < own! ? head.sha256 : null;
+    const earlier = calls.slice(
+      0,
+      Math.max(
+        0,
+        calls.findIndex((call) => call.callId === callId),
+      ),
+    );
+    if (earlier.length === 0) return null;
+    const head = await this.uploads.headOf(workspaceId, target);
+    const isOwn = earlier.some((call) => call.callId === head?.callId && call.clientId === clientId);
+    return isOwn ? head!.sha256 : null;
   }
 
   /** What the client has done before it sent the file stands before it in the trail. */

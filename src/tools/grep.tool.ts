@@ -7,7 +7,7 @@ import { textOf } from '../files/content-shape.js';
 import { FilesService } from '../files/files.service.js';
 import { filesIn, relativeTo } from './file-search.js';
 import { compileGlob, compileSafe } from './glob-pattern.js';
-import { piecesOf, placeInPiece } from './line-pieces.js';
+import { LineSearch } from './line-search.js';
 import type { ServerTool, ToolContext } from './server-tool.js';
 import { linesOf, withoutBom } from './text-lines.js';
 import { faultsFrom, type SchemaFault } from './tool-schemas.js';
@@ -117,9 +117,10 @@ class Search {
 
   /** Where a line fits; null where it does not, or the time is used up. */
   private async placeIn(line: string): Promise<number | null> {
-    for (const piece of piecesOf(line)) {
+    const search = new LineSearch(this.expression, line);
+    for (const piece of search.pieces()) {
       if (!(await this.hasTime())) return null;
-      const at = placeInPiece(this.expression, piece);
+      const at = search.placeIn(piece);
       if (at !== null) return at;
     }
     return null;

@@ -37,6 +37,7 @@ export class Reports {
     call: Call,
     { result = null, executionMs = null, approval = null }: ClaimedResult,
   ): Promise<Report> {
+    if (approval) instantOf(approval);
     this.checkEdit(call, approval);
     await this.checkRejected(workspaceId, call, approval?.rejectedChangeIds ?? []);
     if (approval?.decision === 'deny') return denial(call, result, executionMs, approval);
@@ -159,10 +160,18 @@ function reportDigest(result: Json, approval: ApprovalDto | null): string {
   return digestOf([result, approval && { ...approval, at: undefined }]);
 }
 
+/** When it was decided, in the form that all our times have. */
+function instantOf({ at }: ApprovalDto): string {
+  const time = Date.parse(at);
+  const instant = Number.isNaN(time) ? '' : isoTime(time);
+  if (/^\d{4}-/.test(instant)) return instant;
+  throw fieldError('approval.at', 'is no time between the years 0 and 9999');
+}
+
 /** The decision for the audit trail: of edited arguments where they point and their digest, never their content. */
 function approvalSummary(approval: ApprovalDto | null, call: Call): { [field: string]: Json } {
   if (!approval) return {};
-  const { decision, by, at, note = null, rejectedChangeIds, editedArguments } = approval;
+  const { decision, by, note = null, rejectedChangeIds, editedArguments } = approval;
   const edited = decision === 'edit' && {
     ...subjectOf(call.name, editedArguments!),
     sha256: digestOf(editedArguments),
@@ -171,7 +180,7 @@ function approvalSummary(approval: ApprovalDto | null, call: Call): { [field: st
     approval: {
       decision,
       by,
-      at: isoTime(Date.parse(at)),
+      at: instantOf(approval),
       note,
       ...(rejectedChangeIds && {
         rejectedChanges: rejectedChangeIds.length,

@@ -125,6 +125,28 @@ describe('a patch, from the turn to the disk and back into the Cloud', () => {
     expect(warnings).toEqual([]);
   });
 
+  it('does not overwrite in the Cloud what a server tool has made of the file in the same turn', async () => {
+    await connect();
+    await create('a.txt', 'one\ntwo\n');
+    const edit = {
+      toolCallId: 'e',
+      name: 'edit',
+      arguments: { path: '/Repo/a.txt', oldString: 'one', newString: 'ONE' },
+    };
+    const patch = patchOf({
+      docPath: 'repo/a.txt',
+      original: 'one\ntwo\n',
+      changes: [replace(2, 'two', 'TWO')],
+    });
+    const { body } = await scene.post([edit, patch], { waitMs: 20_000 });
+    const [edited, patched] = body.result.toolResults;
+    expect([edited!.status, patched!.status]).toEqual(['succeeded', 'succeeded']);
+    const { files } = patched!.result as unknown as WritePatchResult;
+    expect(files).toMatchObject([{ status: 'applied', versionId: null }]);
+    expect(files[0]!.message).toContain('STALE');
+    expect([await onDisk('a.txt'), await inCloud('/Repo/a.txt')]).toEqual(['one\nTWO\n', 'ONE\ntwo\n']);
+  });
+
   it('writes neither where one of them was changed on disk, and says which', async () => {
     await connect();
     await create('a.txt', 'a\n');

@@ -86,7 +86,7 @@ describe('the result of a call', () => {
     ['success of no kind', { ...result, created: false }],
     ['success of both kinds', { ...result, overwritten: true }],
     ['success nowhere', { ...result, path: '' }],
-    ['a path with a backslash', { ...result, path: 'a\\b' }],
+    ['success at a path with a backslash', { ...result, path: 'a\\b' }],
     ['a size that is no number of bytes', { ...result, sizeBytes: 1e300 }],
   ])('that is %s is refused, and the call stays open [RELAY-9]', async (_, broken) => {
     expect(await client.report(call, { result: broken })).toMatchObject(
@@ -195,6 +195,8 @@ describe('the result of a call', () => {
   it('rejects no changes of a call that has none, and says when it was decided in one form', async () => {
     const approval = { ...APPROVAL, rejectedChangeIds: [randomUUID()] };
     for (const at of [
+      '9999-12-31T23:59:59-23:59',
+      '2025-06-01T12:00:60Z',
       '2025-W01',
       '2025-06-01',
       '2025-06-01T12:00:00',
@@ -208,6 +210,11 @@ describe('the result of a call', () => {
     await client.report(call, { approval: { ...APPROVAL, at: '2025-06-01T14:00:00.5+02:00' } });
     const [event] = await readTrail(user, scene.workspaceId, '&event=Tool.CreateFile.ResultReceived');
     expect(event!.fields.approval).toMatchObject({ at: '2025-06-01T12:00:00.500Z' });
+  });
+
+  it('that reports failure names the path as it was given', async () => {
+    const failure = { ...failedResult({ arguments: { path: 'a\\b' } }, 'InvalidPath') };
+    expect(await client.report(call, { result: failure })).toEqual({ ok: true });
   });
 
   it('of a call that is nobody’s or another’s is not found [RELAY-8]', async () => {

@@ -405,7 +405,21 @@ describe('the server tools', () => {
         expect([pattern, await grepped({ pattern, path: '/long' })]).toEqual([pattern, []]);
       }
       expect(await grepped({ pattern: 'y$', path: '/long' })).toEqual(['/long/one:1']);
-      expect(await grepped({ pattern: '^z.*b', path: '/long' })).toEqual([]);
+      await there.write('/long/code', `export const a = 1;${'x'.repeat(4_000)} needle end`);
+      for (const pattern of [
+        '^export.*',
+        '\\bexport\\b.*',
+        '^.*$',
+        '^[^;]*;.*',
+        '^export',
+        'needle end$',
+        '\\$?needle',
+      ]) {
+        expect([pattern, await grepped({ pattern, path: '/long/code' })]).toEqual([
+          pattern,
+          ['/long/code:1'],
+        ]);
+      }
       expect(await grepped({ pattern: 'zb$', path: '/long' })).toEqual(['/long/edge:1']);
     });
 

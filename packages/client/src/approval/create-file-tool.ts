@@ -98,10 +98,12 @@ export function createFileTool(
       return inOrder.run([docPathOf(call, workspace)], context.signal, () => propose(call, context));
     },
 
-    async recover(call, context, interrupted: JournalEntry) {
-      const recovery = await recoverCreateFile(workspace, interrupted);
-      if (recovery.outcome === 'not_written') return execute(call, context, interrupted.approval);
-      return report(call, context, recovery.result, interrupted.intents, interrupted.approval);
+    recover(call, context, interrupted: JournalEntry) {
+      return inOrder.run([docPathOf(call, workspace)], context.signal, async () => {
+        const recovery = await recoverCreateFile(workspace, interrupted);
+        if (recovery.outcome === 'not_written') return execute(call, context, interrupted.approval);
+        return report(call, context, recovery.result, interrupted.intents, interrupted.approval);
+      });
     },
 
     reportFailure(call, { state, approval }) {

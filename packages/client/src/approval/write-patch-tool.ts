@@ -75,15 +75,17 @@ export function writePatchTool(
 
   return {
     async run(call, context) {
-      const docPaths = batchOf(call).files.map(({ docPath }) => docPath);
-      return inOrder.run(docPaths, context.signal, () => propose(call, context));
+      return inOrder.run(docPathsOf(call), context.signal, () => propose(call, context));
     },
 
     async recover(call, context, interrupted) {
-      const recovery = await recoverWritePatch(workspace, batchOf(call), interrupted, context.writeLog);
-      if (recovery.outcome === 'not_written') return execute(call, context, interrupted.approval);
-      const { approval, intents } = interrupted;
-      return finish(call, await uploadPatched(workspace, call, recovery.result, intents, context), approval);
+      return inOrder.run(docPathsOf(call), context.signal, async () => {
+        const recovery = await recoverWritePatch(workspace, batchOf(call), interrupted, context.writeLog);
+        if (recovery.outcome === 'not_written') return execute(call, context, interrupted.approval);
+        const { approval, intents } = interrupted;
+        const uploaded = await uploadPatched(workspace, call, recovery.result, intents, context);
+        return finish(call, uploaded, approval);
+      });
     },
 
     reportFailure(call, { state, approval }) {
@@ -92,6 +94,10 @@ export function writePatchTool(
       return finish(call, allRefused(selectBatch(batchOf(call), approval), fault), approval).result;
     },
   };
+}
+
+function docPathsOf(call: ToolCallDelivery): string[] {
+  return batchOf(call).files.map(({ docPath }) => docPath);
 }
 
 /**

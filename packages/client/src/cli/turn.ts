@@ -44,12 +44,15 @@ async function contentOf(file: string, io: CliIo): Promise<string> {
 /** A whole request, its list of calls, or one call, as it was written. What is inside is the server's to judge. */
 function parseTurn(text: string, file: string): TurnRequest {
   let value: unknown;
+  let lossy: string | null;
   try {
     value = parseExactJson(text.replace(/^\uFEFF/, ''));
+    lossy = lossyNumberIn({ value }, 'value');
   } catch (error) {
-    throw new CliError(`${file} is not JSON: ${(error as Error).message}`, EXIT.usage);
+    const isDeep = error instanceof RangeError;
+    const fault = isDeep ? 'is nested too deep' : `is not JSON: ${(error as Error).message}`;
+    throw new CliError(`${file} ${fault}`, EXIT.usage);
   }
-  const lossy = lossyNumberIn({ value }, 'value');
   if (lossy !== null) {
     const advice = 'which JavaScript cannot keep exactly; send it as a string';
     throw new CliError(`${file} holds the number ${lossy}, ${advice}.`, EXIT.usage);

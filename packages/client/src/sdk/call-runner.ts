@@ -26,8 +26,6 @@ const CLOSING = 'The client is closing.';
 interface LiveCall {
   readonly controller: AbortController;
   startedAt: number;
-  /** Started here, but the server has not said yet that the call is still this client's. */
-  isUnconfirmed: boolean;
   /** Null until the journal has the call; settles when it is finished there, or dropped. */
   done: Promise<void> | null;
 }
@@ -127,9 +125,8 @@ export class CallRunner {
 
   private dropUnstarted(reason: string): void {
     this.closing = true;
-    for (const [callId, { controller, isUnconfirmed }] of this.live) {
-      if (isUnconfirmed || this.journal.get(callId)?.state !== 'running')
-        controller.abort(new ClientClosing(reason));
+    for (const [callId, { controller }] of this.live) {
+      if (this.journal.get(callId)?.state !== 'running') controller.abort(new ClientClosing(reason));
     }
   }
 
@@ -137,7 +134,6 @@ export class CallRunner {
     const live: LiveCall = {
       controller: new AbortController(),
       startedAt: Date.now(),
-      isUnconfirmed: false,
       done: null,
     };
     this.live.set(callId, live);
@@ -223,8 +219,9 @@ export class CallRunner {
       },
       start: async (approval = null) => {
         signal.throwIfAborted();
-        await this.journal.start(callId, approval);
         await this.confirm(live, (timeoutMs) => send('running', timeoutMs));
+        await this.journal.start(callId, approval);
+        signal.throwIfAborted();
         live.startedAt = Date.now();
       },
       putFile: (file, timeoutMs) =>
@@ -234,22 +231,18 @@ export class CallRunner {
 
   /**
    * Waits until the server has taken note that the call runs here. A delivery whose acknowledgement was lost may have
-   * gone to another client meanwhile, and the call may have ended: then nothing must be changed any more.
+   * gone to another client meanwhile, and the call may have ended: then nothing must be changed any more. It comes before
+   * the journal's own note: of a client that ends while it waits, it is certain that nothing was done.
    */
   private async confirm(
-    live: LiveCall,
+    { controller }: LiveCall,
     sendRunning: (timeoutMs: number) => Promise<Ack> | null,
   ): Promise<void> {
-    const { signal } = live.controller;
-    live.isUnconfirmed = true;
-    try {
-      const either = AbortSignal.any([signal, this.over.signal]);
-      const ack = await untilAnswered(sendRunning, { timeoutMs: Infinity, signal: either });
-      if (!ack.ok) live.controller.abort(new Error(ack.error.message));
-      signal.throwIfAborted();
-    } finally {
-      live.isUnconfirmed = false;
-    }
+    const { signal } = controller;
+    const either = AbortSignal.any([signal, this.over.signal]);
+    const ack = await untilAnswered(sendRunning, { timeoutMs: Infinity, signal: either });
+    if (!ack.ok) controller.abort(new Error(ack.error.message));
+    signal.throwIfAborted();
   }
 }
 

@@ -599,6 +599,32 @@ describe('RelayClient', () => {
       },
     );
 
+    it('is dropped at once when it is cancelled while nobody answers', async () => {
+      server.answerStatus = ({ status }) => (status === 'running' ? undefined : { ok: true });
+      const { effects } = await counted();
+      await server.deliver(callOf('1'));
+      await until(() => server.statuses.some(({ status }) => status === 'running'));
+      const cancel = { callId: '1', reason: 'cancelled' as const };
+      await server.socket.timeout(1000).emitWithAck('tool:cancel', cancel);
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      expect([journal.get('1'), effects()]).toEqual([null, 0]);
+    });
+
+    it('is asked for again by the next process where the client closes before the answer', async () => {
+      server.answerStatus = ({ status }) => (status === 'running' ? undefined : { ok: true });
+      const first = await counted();
+      await server.deliver(callOf('1'));
+      await until(() => server.statuses.some(({ status }) => status === 'running'));
+      const began = Date.now();
+      await restart();
+      expect(Date.now() - began).toBeLessThan(2_000);
+      server.answerStatus = () => ({ ok: true });
+      const second = await counted();
+      await until(() => server.results.length === 1);
+      expect([first.effects(), second.effects()]).toEqual([0, 1]);
+      expect(server.results[0]).toMatchObject({ result: { words: 3 } });
+    });
+
     it('is dropped where the next resume forgets it', async () => {
       server.answerStatus = ({ status }) => (status === 'running' ? undefined : { ok: true });
       const { effects } = await counted();
@@ -674,7 +700,7 @@ describe('RelayClient', () => {
         return three(call, context);
       }).connect();
       await server.deliver(callOf('1'));
-      await until(() => server.statuses.length === 1);
+      await until(() => journal.get('1')?.state === 'running');
       await server.socket.timeout(1000).emitWithAck('tool:cancel', { callId: '1', reason: 'cancelled' });
       open();
       await until(() => journal.get('1') === null);
@@ -754,7 +780,7 @@ describe('RelayClient', () => {
         return three(call, context);
       }).connect();
       await server.deliver(callOf('1'));
-      await until(() => server.statuses.length === 1);
+      await until(() => journal.get('1')?.state === 'running');
       const closing = client!.close();
       open();
       await closing;

@@ -200,9 +200,10 @@ export class RelayConnection implements RelayLink {
       const token = await this.options.token(this.token);
       if (token === this.token) return;
       const ack = (await this.socket.timeout(ACK_TIMEOUT_MS).emitWithAck('auth:refresh', token)) as Ack;
-      if (ack.ok) this.token = token;
+      if (!ack.ok) throw new PatchbayError(ack.error.code, ack.error.message);
+      this.token = token;
     } catch (error) {
-      if (!isTransient(error)) return;
+      if (error instanceof PatchbayError && !isTransient(error)) return;
       const again = () => (this.socket.connected && this.socket.id === id ? this.renew() : undefined);
       setTimeout(() => void again(), RENEW_AGAIN_MS).unref();
     }

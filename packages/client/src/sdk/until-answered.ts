@@ -31,9 +31,11 @@ export async function untilAnswered<T extends object>(
     signal?.throwIfAborted();
     const left = until - Date.now();
     if (left <= 0) return refused ?? unanswered(timeoutMs);
-    const answer = await send(Math.min(left, ACK_TIMEOUT_MS))?.catch(() => null);
+    const sent = send(Math.min(left, ACK_TIMEOUT_MS))?.catch(() => null);
+    const answer = await (sent && signal ? Promise.race([sent, aborted(signal)]) : sent);
     if (answer?.ok || (answer && !TRANSIENT.has(answer.error.code))) return answer;
     if (answer) refused = answer;
+    signal?.throwIfAborted();
     await pause(Math.min(RETRY_MS, Math.max(0, until - Date.now())), signal);
   }
 }
@@ -41,6 +43,11 @@ export async function untilAnswered<T extends object>(
 function unanswered(timeoutMs: number): Ack<never> {
   const message = `The server did not answer within ${timeoutMs / 1000} s.`;
   return { ok: false, error: { code: 'UNAVAILABLE', message } };
+}
+
+/** Null once the signal is aborted: the answer is not waited for then. */
+function aborted(signal: AbortSignal): Promise<null> {
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(null), { once: true }));
 }
 
 /** Keeps no process alive: what is cut off did not come to pass. */

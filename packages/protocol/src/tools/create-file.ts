@@ -100,7 +100,7 @@ export const createFile: ToolContract = {
     properties: {
       success: { type: 'boolean' },
       message: { type: 'string' },
-      path: { type: 'string', pattern: '^[^\\\\]*$' },
+      path: { type: 'string' },
       sizeBytes: { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
       hash: { type: 'string', maxLength: 256 },
       created: { type: 'boolean' },
@@ -113,7 +113,7 @@ export const createFile: ToolContract = {
     then: {
       properties: {
         errorCode: { const: null },
-        path: { type: 'string', minLength: 1 },
+        path: { type: 'string', pattern: '^[^\\\\]+$' },
         hash: { type: 'string', minLength: 1 },
       },
       oneOf: [
