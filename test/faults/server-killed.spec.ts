@@ -49,7 +49,8 @@ describe('A server that is killed', () => {
       await scene.startServer();
       await scene.expectOnce('t1', editor);
       expect(await scene.attempts('t1')).toEqual([1]);
-      expect(await scene.steps('t1')).toEqual(['Accepted', 'Forwarded', 'Running', 'ResultReceived']);
+      const steps = ['Accepted', 'Forwarded', 'AwaitingApproval', 'Running', 'ResultReceived'];
+      expect(await scene.steps('t1')).toEqual(steps);
     }),
   );
 
