@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { Ajv } from 'ajv';
 import { contentHash, packBlobs, sha256 } from '@patchbay/protocol';
 import { ToolRegistry } from '../../../src/tools/tool-registry.js';
@@ -123,6 +124,18 @@ describe('the server tools', () => {
     });
     expect(rest).toMatchObject({ files: [{ docPath: 'a/3' }], nextCursor: null });
     expect((await there.call('workspace_list_files', { cursor: 'nonsense' })).status).toBe(400);
+  });
+
+  it('workspace_list_files says which argument it cannot take', async () => {
+    const cursor = Buffer.from(JSON.stringify(['\0', randomUUID()])).toString('base64url');
+    for (const [name, args] of [
+      ['prefix', { prefix: '\ud800' }],
+      ['prefix', { prefix: 'a\0' }],
+      ['cursor', { cursor }],
+    ] as const) {
+      const { status, body } = await scene.call('workspace_list_files', args);
+      expect([status, Object.keys(body.fields!)]).toEqual([400, [name]]);
+    }
   });
 
   it('code_hash_normalized hashes a text or a file without BOM and with \\n alone', async () => {
