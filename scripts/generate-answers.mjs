@@ -2,11 +2,10 @@
  * Writes src/ops/answers.generated.ts: the JSON schemas of what src/ops/answers.ts says that each route answers. Part of
  * `npm run generate`.
  */
-import { readFile, writeFile } from 'node:fs/promises';
 import process from 'node:process';
 import { fileURLToPath, URL } from 'node:url';
-import { format, resolveConfig } from 'prettier';
 import { createGenerator } from 'ts-json-schema-generator';
+import { writeGenerated } from './write-generated.mjs';
 
 const at = (path) => fileURLToPath(new URL(`../${path}`, import.meta.url));
 const TARGET = at('src/ops/answers.generated.ts');
@@ -74,8 +73,4 @@ export const ANSWER_SCHEMAS: Record<string, object> = ${JSON.stringify(schemas)}
 /** Of each route (method and path) by status and media type: the schema of the answer. */
 export const ANSWERS: Record<string, Record<string, Record<string, object>>> = ${JSON.stringify(routes)};
 `;
-const formatted = await format(text, { ...(await resolveConfig(TARGET)), filepath: TARGET });
-if (formatted !== (await readFile(TARGET, 'utf8').catch(() => null))) {
-  await writeFile(TARGET, formatted);
-  process.stdout.write('Wrote src/ops/answers.generated.ts.\n');
-}
+if (await writeGenerated(TARGET, text)) process.stdout.write('Wrote src/ops/answers.generated.ts.\n');

@@ -2,7 +2,7 @@ import { Body, Controller, Get, Headers, Put, Query, Req, Res } from '@nestjs/co
 import type { StoredFile, User } from '@patchbay/protocol';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Access, CurrentUser, WorkspaceId } from '../common/access.js';
-import { DomainError, fieldError } from '../common/domain-error.js';
+import { fieldError } from '../common/domain-error.js';
 import { RawBody } from '../common/http/body.interceptor.js';
 import { userChange } from './change-origin.js';
 import { type CloudPath, readCloudPath } from './cloud-path.js';
@@ -69,14 +69,8 @@ interface ConditionHeaders {
 function pathOf({ url, routeOptions }: FastifyRequest): CloudPath {
   const [whole = ''] = url.replace(/^https?:\/\/[^/]*/i, '').split('?');
   const above = routeOptions.url!.split('/').indexOf('*');
-  let given: string;
-  try {
-    given = decodeURIComponent(whole.split('/').slice(above).join('/'));
-  } catch {
-    throw new DomainError('VALIDATION_ERROR', 'The path is not valid percent-encoding', {
-      fields: { path: 'is not valid percent-encoding' },
-    });
-  }
+  // What cannot be unescaped does not get as far as here.
+  const given = decodeURIComponent(whole.split('/').slice(above).join('/'));
   if (given === '') throw fieldError('path', 'must name a file');
   return readCloudPath(given);
 }

@@ -11,9 +11,8 @@ import { fileFields } from './file-fields.js';
 import { FileWrites } from './file-writes.js';
 import { FilesService } from './files.service.js';
 import { FolderPlans } from './folder-plans.js';
+import { formerHead } from './former-head.js';
 import { unifiedDiff } from './unified-diff.js';
-
-const VERSIONS_AT_ONCE = 50;
 
 /** The versions of a file: to look at, to compare, to bring back. */
 @Injectable()
@@ -137,16 +136,10 @@ export class FileHistory {
     return version;
   }
 
-  /** The head that there was before a version. What was kept beside a head never was one. */
-  private async before({ workspaceId, id }: FileRecord, { number }: FileVersion): Promise<FileVersion> {
-    for (let before = number; ;) {
-      const versions = await this.store.versionsOf(workspaceId, id, before, VERSIONS_AT_ONCE);
-      const head = versions.find(({ conflict }) => !conflict);
-      if (head !== undefined) return head;
-      if (versions.length < VERSIONS_AT_ONCE) break;
-      before = versions.at(-1)!.number;
-    }
-    throw fieldError('from', 'is required: there is no version before this one');
+  private async before(file: FileRecord, { number }: FileVersion): Promise<FileVersion> {
+    const head = await formerHead(this.store, file, number);
+    if (head === null) throw fieldError('from', 'is required: there is no version before this one');
+    return head;
   }
 
   private async textOf({ workspaceId }: FileRecord, version: FileVersion): Promise<string | null> {

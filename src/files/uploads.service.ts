@@ -8,8 +8,7 @@ import { type ChangeOrigin, fileEvent } from './change-origin.js';
 import type { CloudPath } from './cloud-path.js';
 import { fileFields } from './file-fields.js';
 import { FileWrites, type NewContent } from './file-writes.js';
-
-const VERSIONS_AT_ONCE = 50;
+import { formerHead } from './former-head.js';
 
 /** A file that a client sends because it has changed on its disk. */
 export interface Upload {
@@ -55,13 +54,8 @@ export class UploadsService {
     const live = await this.files.at(workspaceId, docPath);
     const file = live?.kind === 'file' ? live : await this.files.lastDeletedAt(workspaceId, docPath);
     if (file === null || (file.deletedAt !== null && file.deletedAt <= time)) return null;
-    for (let before: number | null = null; ;) {
-      const versions = await this.files.versionsOf(workspaceId, file.id, before, VERSIONS_AT_ONCE);
-      const head = versions.find(({ conflict, createdAt }) => !conflict && createdAt <= time);
-      if (head !== undefined) return head.sha256;
-      if (versions.length < VERSIONS_AT_ONCE) return null;
-      before = versions.at(-1)!.number;
-    }
+    const head = await formerHead(this.files, file, null, ({ createdAt }) => createdAt <= time);
+    return head?.sha256 ?? null;
   }
 
   /** Null where another process has changed what was read. */

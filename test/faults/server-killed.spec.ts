@@ -1,6 +1,16 @@
-import { inScene } from '../support/fault-scene.js';
+import { type Editor, type FaultScene, inScene } from '../support/fault-scene.js';
 
 import.meta.jest.setTimeout(90_000);
+
+/** Has the editor's client execute t1; what it says from then on does not reach the server. */
+async function executeUnheard(scene: FaultScene, editor: Editor): Promise<void> {
+  const client = await scene.connect(editor, { pauseAt: 'before:intent' });
+  await scene.post('t1');
+  await client.says('paused');
+  editor.proxy.hold('toServer');
+  client.signal('SIGUSR2');
+  await client.says('Tool.CreateFile.Executed');
+}
 
 describe('A server that is killed', () => {
   it(
@@ -58,12 +68,7 @@ describe('A server that is killed', () => {
     'while the result of a call is on its way takes it at the return',
     inScene(async (scene) => {
       const editor = await scene.editor();
-      const client = await scene.connect(editor, { pauseAt: 'before:intent' });
-      await scene.post('t1');
-      await client.says('paused');
-      editor.proxy.hold('toServer');
-      client.signal('SIGUSR2');
-      await client.says('Tool.CreateFile.Executed');
+      await executeUnheard(scene, editor);
       expect(await scene.fileOf(editor, 't1')).toBe('t1\n');
       await scene.server.kill();
       editor.proxy.reset();
@@ -146,12 +151,7 @@ describe('A server that is killed', () => {
     'again and again during one call still has it executed once',
     inScene(async (scene) => {
       const editor = await scene.editor();
-      const client = await scene.connect(editor, { pauseAt: 'before:intent' });
-      await scene.post('t1');
-      await client.says('paused');
-      editor.proxy.hold('toServer');
-      client.signal('SIGUSR2');
-      await client.says('Tool.CreateFile.Executed');
+      await executeUnheard(scene, editor);
       for (let round = 0; round < 3; round += 1) await scene.restartServer();
       editor.proxy.reset();
       await scene.expectOnce('t1', editor);

@@ -28,11 +28,19 @@ export function fastifyAdapter(): FastifyAdapter {
     // Requests on open connections are answered to the end of a stop; the hook below refuses new ones in our form.
     return503OnClosing: false,
     frameworkErrors: (error: Error, _request: FastifyRequest, reply: FastifyReply) =>
-      sendError(reply, answerOf(error)),
+      sendError(reply, answerOf(isBadUrl(error) ? badUrl() : error)),
     clientErrorHandler: refuseUnreadable,
   });
   leaveBodiesUnread(adapter.getInstance());
   return adapter;
+}
+
+function isBadUrl(error: Error): boolean {
+  return 'code' in error && error.code === 'FST_ERR_BAD_URL';
+}
+
+function badUrl(): DomainError {
+  return new DomainError('VALIDATION_ERROR', 'The URL is not valid percent-encoding');
 }
 
 /** From the moment when the server begins to stop, only its health is still answered. */
@@ -54,11 +62,7 @@ function leaveBodiesUnread(fastify: FastifyInstance): void {
   fastify.addContentTypeParser('*', (_request, _payload, done) => done(null, undefined));
   fastify.addHook('onRequest', (request, reply, done) => {
     void reply.header('X-Request-Id', request.id).header('X-Content-Type-Options', 'nosniff');
-    done(
-      hasMalformedQuery(request.url)
-        ? new DomainError('VALIDATION_ERROR', 'The URL is not valid percent-encoding')
-        : undefined,
-    );
+    done(hasMalformedQuery(request.url) ? badUrl() : undefined);
   });
   // Without this Fastify would judge the content type before the guards have seen who asks.
   fastify.addHook('preParsing', (request, _reply, payload, done) => {

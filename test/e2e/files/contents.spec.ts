@@ -56,6 +56,21 @@ describe('contents', () => {
     expect(await scene.list('/odd', true)).toEqual(['/odd/contents', '/odd/contents/a.txt']);
   });
 
+  it.each(['a%zz', '%ff', 'a%', '%c3%28/x', 'dir/%e4'])('are nowhere that %s could say', async (path) => {
+    for (const method of ['GET', 'PUT']) {
+      const { status, body } = await scene.raw(
+        method,
+        `/contents/${path}`,
+        {},
+        method === 'PUT' ? 'x' : undefined,
+      );
+      expect([status, JSON.parse(body.toString())]).toEqual([
+        400,
+        { error: 'The URL is not valid percent-encoding', code: 'VALIDATION_ERROR' },
+      ]);
+    }
+  });
+
   it('overwrite without a precondition, each time with a version of its own', async () => {
     const first = await put('again', 'same');
     const second = await put('again', 'same');

@@ -131,11 +131,7 @@ export class CallRunner {
   }
 
   private enlist(callId: string): LiveCall {
-    const live: LiveCall = {
-      controller: new AbortController(),
-      startedAt: Date.now(),
-      done: null,
-    };
+    const live: LiveCall = { controller: new AbortController(), startedAt: Date.now(), done: null };
     this.live.set(callId, live);
     return live;
   }
@@ -239,8 +235,7 @@ export class CallRunner {
     sendRunning: (timeoutMs: number) => Promise<Ack> | null,
   ): Promise<void> {
     const { signal } = controller;
-    const either = AbortSignal.any([signal, this.over.signal]);
-    const ack = await untilAnswered(sendRunning, { timeoutMs: Infinity, signal: either });
+    const ack = await untilAnswered(sendRunning, { timeoutMs: Infinity, signal });
     if (!ack.ok) controller.abort(new Error(ack.error.message));
     signal.throwIfAborted();
   }

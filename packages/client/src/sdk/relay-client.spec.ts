@@ -39,6 +39,7 @@ class RelayServer {
     forget: [],
     resume: entries.map(({ callId }) => callId),
   });
+  answerRefresh: (token: string) => Ack<{ expiresAt: string }> = () => ({ ok: true, expiresAt: '' });
   /** Undefined: no answer at all. */
   answerStatus: (status: ToolStatus) => Ack | undefined = () => ({ ok: true });
   answerResult: (report: ToolResultReport) => Ack | undefined = () => ({ ok: true });
@@ -93,7 +94,7 @@ class RelayServer {
     });
     socket.on('auth:refresh', (token, ack) => {
       this.tokens.push(token);
-      ack({ ok: true, expiresAt: new Date().toISOString() });
+      ack(this.answerRefresh(token));
     });
   }
 }
@@ -284,6 +285,17 @@ describe('RelayClient', () => {
       await until(() => server.resumes.length === 2);
       expect(states).toContainEqual(expect.objectContaining({ reason: 'The server is stopping.' }));
     });
+
+    it('hands in a new token again where the server could not take it just then', async () => {
+      const token = async (refused?: string) => (refused ? `${refused}+` : 'token-1');
+      await clientWith(three, { token }).connect();
+      server.answerRefresh = () => ({ ok: false, error: { code: 'UNAVAILABLE', message: 'Not now.' } });
+      await server.socket.timeout(1000).emitWithAck('auth:expiring', { expiresAt: '' });
+      await until(() => server.tokens.length === 1);
+      server.answerRefresh = () => ({ ok: true, expiresAt: '' });
+      await new Promise((resolve) => setTimeout(resolve, 5_000));
+      await until(() => server.tokens.length === 2);
+    }, 15_000);
 
     it('hands in no token that the server has already', async () => {
       await clientWith(three).connect();
@@ -636,7 +648,10 @@ describe('RelayClient', () => {
       expect([effects(), server.results]).toEqual([0, []]);
     });
 
-    it('changes nothing once another connection has replaced the client', async () => {
+    it.each([
+      ['another connection has replaced it', 'replaced'],
+      ['the server has refused it', 'refused'],
+    ])('changes nothing once %s', async (_what, reason) => {
       const { opened, open } = gate();
       let effects = 0;
       const aborted: boolean[] = [];
@@ -649,8 +664,13 @@ describe('RelayClient', () => {
       });
       await running.connect();
       await server.deliver(callOf('1'));
-      server.socket.emit('client:replaced', { message: 'Replaced.' }, () => undefined);
-      await running.ended;
+      if (reason === 'replaced') {
+        server.socket.emit('client:replaced', { message: 'Replaced.' }, () => undefined);
+      } else {
+        server.refuse = () => ({ code: 'FORBIDDEN', message: 'No member.' });
+        server.socket.disconnect(true);
+      }
+      expect(await running.ended).toMatchObject({ reason });
       open();
       await until(() => aborted.length === 1);
       await new Promise((resolve) => setTimeout(resolve, 50));

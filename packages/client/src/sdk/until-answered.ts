@@ -31,8 +31,7 @@ export async function untilAnswered<T extends object>(
     signal?.throwIfAborted();
     const left = until - Date.now();
     if (left <= 0) return refused ?? unanswered(timeoutMs);
-    const sent = send(Math.min(left, ACK_TIMEOUT_MS))?.catch(() => null);
-    const answer = await (sent && signal ? Promise.race([sent, aborted(signal)]) : sent);
+    const answer = await unlessAborted(send(Math.min(left, ACK_TIMEOUT_MS)), signal);
     if (answer?.ok || (answer && !TRANSIENT.has(answer.error.code))) return answer;
     if (answer) refused = answer;
     signal?.throwIfAborted();
@@ -45,9 +44,18 @@ function unanswered(timeoutMs: number): Ack<never> {
   return { ok: false, error: { code: 'UNAVAILABLE', message } };
 }
 
-/** Null once the signal is aborted: the answer is not waited for then. */
-function aborted(signal: AbortSignal): Promise<null> {
-  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(null), { once: true }));
+/** The answer; null where none comes, or the signal comes first. */
+function unlessAborted<T>(answer: Promise<T> | null, signal?: AbortSignal): Promise<T | null> {
+  return new Promise((resolve) => {
+    const end = (value: T | null) => {
+      signal?.removeEventListener('abort', giveUp);
+      resolve(value);
+    };
+    const giveUp = () => end(null);
+    signal?.addEventListener('abort', giveUp, { once: true });
+    if (answer) answer.then(end, giveUp);
+    else giveUp();
+  });
 }
 
 /** Keeps no process alive: what is cut off did not come to pass. */

@@ -14,11 +14,6 @@ export interface ReadFile {
   isText: boolean;
 }
 
-/** Whether bytes are UTF-8 without NUL. */
-export function isText(bytes: Uint8Array): boolean {
-  return isUtf8(bytes) && !bytes.includes(0);
-}
-
 /** Reads a file; null where it is no regular file any more, or has grown over the limit. */
 export function readWhole(path: string, maxBytes: number): ReadFile | null {
   const fd = openSync(path, FLAGS);

@@ -1,0 +1,22 @@
+import type { FileRecord, FileStore, FileVersion } from '../storage/ports/files.store.js';
+
+const VERSIONS_AT_ONCE = 50;
+
+/**
+ * The newest version of a file that was its head and fits, older than the number given; null where there is none. What
+ * was kept beside a head never was one.
+ */
+export async function formerHead(
+  store: FileStore,
+  { workspaceId, id }: FileRecord,
+  before: number | null,
+  fits: (version: FileVersion) => boolean = () => true,
+): Promise<FileVersion | null> {
+  for (;;) {
+    const versions = await store.versionsOf(workspaceId, id, before, VERSIONS_AT_ONCE);
+    const head = versions.find((version) => !version.conflict && fits(version));
+    if (head !== undefined) return head;
+    if (versions.length < VERSIONS_AT_ONCE) return null;
+    before = versions.at(-1)!.number;
+  }
+}
