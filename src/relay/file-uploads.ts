@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { type FilePutAnswer, sha256, writePatch } from '@patchbay/protocol';
 import type { ClientKey } from '../clients/connected-clients.js';
@@ -52,22 +53,19 @@ export class FileUploads {
     target: CloudPath,
   ): Promise<string | null> {
     const calls = (callId === null ? null : this.turns.ofCall(callId))?.calls ?? [];
-    const earlier = calls.slice(
-      0,
-      Math.max(
-        0,
-        calls.findIndex((call) => call.callId === callId),
-      ),
-    );
-    if (earlier.length === 0) return null;
+    const own = calls.findIndex((call) => call.callId === callId);
+    if (own <= 0) return null;
     const head = await this.uploads.headOf(workspaceId, target);
-    const isOwn = earlier.some((call) => call.callId === head?.callId && call.clientId === clientId);
-    return isOwn ? head!.sha256 : null;
+    const earlier = calls.slice(0, own).find((call) => call.callId === head?.callId);
+    return head !== null && earlier?.clientId === clientId ? head.sha256 : null;
   }
 
   /** What the client has done before it sent the file stands before it in the trail. */
   private async untilTold(callId: string | null): Promise<void> {
-    const turn = callId === null ? null : this.turns.ofCall(callId);
+    if (callId === null) return;
+    // What came just before is still on its way through the same steps as this one.
+    await setImmediate();
+    const turn = this.turns.ofCall(callId);
     if (turn) await this.turns.flush(turn);
   }
 

@@ -181,7 +181,7 @@ describe('a handshake', () => {
     const client = await scene.client({ token });
     await waitFor(() => client.notices.includes('auth:expiring'), 'the warning');
     for (let times = 0; times < 5; times += 1) await client.send('auth:refresh', token);
-    await new Promise((resolve) => setTimeout(resolve, 500));
+    await new Promise((resolve) => setTimeout(resolve, 1_400));
     expect(client.notices).toEqual(['auth:expiring']);
     await client.closed(5_000);
   });
