@@ -7,7 +7,7 @@ import process from 'node:process';
 import { fileURLToPath, URL } from 'node:url';
 import { createApp } from '../dist/bootstrap.js';
 import { CatalogService } from '../dist/catalog/catalog.service.js';
-import { Config, describeVariables } from '../dist/config.js';
+import { Config, describeVariables } from '../dist/config/config.js';
 import { describeApi } from '../dist/ops/api-docs.js';
 import { writeGenerated } from './write-generated.mjs';
 

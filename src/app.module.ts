@@ -4,23 +4,24 @@ import type { DestinationStream } from 'pino';
 import { AuditModule } from './audit/audit.module.js';
 import { AuthModule } from './auth/auth.module.js';
 import { CatalogModule } from './catalog/catalog.module.js';
-import type { Clock } from './common/clock.js';
-import { ConfigModule } from './common/config.module.js';
-import { EnvelopePipe } from './common/envelope.pipe.js';
+import { Clock, SystemClock } from './common/clock.js';
+import { Lifecycle } from './common/lifecycle.js';
+import { ConfigModule } from './config/config.module.js';
+import { RequestPipe } from './common/request-envelope.pipe.js';
 import { BodyInterceptor } from './common/http/body.interceptor.js';
 import { ErrorFilter } from './common/http/error.filter.js';
 import { UndeclaredInterceptor } from './common/http/undeclared.interceptor.js';
 import { loggingModule } from './common/logging.module.js';
 import { RateLimitGuard } from './common/rate-limit.guard.js';
 import { RateLimitModule } from './common/rate-limit.module.js';
-import type { Config } from './config.js';
+import type { Config } from './config/config.js';
 import { ContextModule } from './context/context.module.js';
 import { OpsModule } from './ops/ops.module.js';
 import { PatchesModule } from './patches/patches.module.js';
 import { RelayModule } from './relay/relay.module.js';
 import { RevertsModule } from './reverts/reverts.module.js';
 import { ToolCallsModule } from './tool-calls/tool-calls.module.js';
-import { TurnsModule } from './turns/turns.module.js';
+import { TurnApiModule } from './turn-api/turn-api.module.js';
 import { AccessGuard } from './workspaces/access.guard.js';
 import { WorkspacesModule } from './workspaces/workspaces.module.js';
 
@@ -38,7 +39,7 @@ export interface AppParts {
     WorkspacesModule,
     CatalogModule,
     ToolCallsModule,
-    TurnsModule,
+    TurnApiModule,
     PatchesModule,
     RevertsModule,
     ContextModule,
@@ -54,11 +55,12 @@ export interface AppParts {
     { provide: APP_GUARD, useClass: RateLimitGuard },
     { provide: APP_INTERCEPTOR, useClass: BodyInterceptor },
     { provide: APP_INTERCEPTOR, useClass: UndeclaredInterceptor },
-    { provide: APP_PIPE, useClass: EnvelopePipe },
+    { provide: APP_PIPE, useClass: RequestPipe },
   ],
 })
 export class AppModule {
   static with({ config, clock, logDestination }: AppParts): DynamicModule {
-    return { module: AppModule, imports: [ConfigModule.with(config, clock), loggingModule(logDestination)] };
+    const parts = [{ provide: Clock, useValue: clock ?? new SystemClock() }, Lifecycle];
+    return { module: AppModule, imports: [ConfigModule.with(config, parts), loggingModule(logDestination)] };
   }
 }

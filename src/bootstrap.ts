@@ -5,7 +5,7 @@ import { AppModule, type AppParts } from './app.module.js';
 import { fastifyAdapter, refuseWhileStopping } from './common/http/fastify.js';
 import { Lifecycle } from './common/lifecycle.js';
 import { ServerLogger } from './common/logging.module.js';
-import { Config } from './config.js';
+import { Config } from './config/config.js';
 import { RelayIoAdapter } from './relay/relay-io.adapter.js';
 
 const API_PREFIX = 'api/v1';

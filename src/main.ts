@@ -2,7 +2,7 @@ import { Logger } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { createApp } from './bootstrap.js';
 import { Lifecycle } from './common/lifecycle.js';
-import { Config, unknownVariables } from './config.js';
+import { Config, unknownVariables } from './config/config.js';
 import { serveApiDocs } from './ops/api-docs.js';
 
 /** Starts the server; resolves once it listens. */

@@ -5,7 +5,7 @@ import process from 'node:process';
 import { setImmediate } from 'node:timers/promises';
 import { createApp } from '../../dist/bootstrap.js';
 import { newId } from '../../dist/common/ids.js';
-import { Config } from '../../dist/config.js';
+import { Config } from '../../dist/config/config.js';
 import { FileStore } from '../../dist/storage/ports/files.store.js';
 
 const FOLDER_SIZE = 100;

@@ -1,5 +1,5 @@
 import { IsBoolean, IsInt, IsISO8601, IsOptional, IsUUID, Max, Min } from 'class-validator';
-import { FromBooleanText, FromIntegerText, IsLine } from '../common/envelope.decorators.js';
+import { FromBooleanText, FromIntegerText, IsLine } from '../common/request-envelope.decorators.js';
 
 /** What an auditor may ask by; parts that are left out do not restrict. */
 export class AuditQueryDto {

@@ -1,5 +1,5 @@
 import { IsEmail, IsOptional, IsString, MaxLength, MinLength } from 'class-validator';
-import { IsLine, IsWellFormed } from '../common/envelope.decorators.js';
+import { IsLine, IsWellFormed } from '../common/request-envelope.decorators.js';
 
 /** Body of `POST /auth/register`. */
 export class RegisterDto {

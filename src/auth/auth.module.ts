@@ -1,7 +1,7 @@
 import { createSecretKey } from 'node:crypto';
 import { Module } from '@nestjs/common';
 import { JwtModule } from '@nestjs/jwt';
-import { Config } from '../config.js';
+import { Config } from '../config/config.js';
 import { RateLimitModule } from '../common/rate-limit.module.js';
 import { StorageModule } from '../storage/storage.module.js';
 import { AccessTokens } from './access-tokens.js';

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Credentials, User } from '@patchbay/protocol';
-import { Config } from '../config.js';
+import { Config } from '../config/config.js';
 import { Clock } from '../common/clock.js';
 import { DomainError } from '../common/domain-error.js';
 import { newId } from '../common/ids.js';

@@ -1,7 +1,7 @@
 import { Injectable, Logger, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
 import { sha256 } from '@patchbay/protocol';
 import { randomBytes } from 'node:crypto';
-import { Config } from '../config.js';
+import { Config } from '../config/config.js';
 import { Clock } from '../common/clock.js';
 import { DomainError } from '../common/domain-error.js';
 import { isUuid, newId } from '../common/ids.js';

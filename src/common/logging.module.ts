@@ -2,7 +2,7 @@ import type { DynamicModule } from '@nestjs/common';
 import { Logger, LoggerModule } from 'nestjs-pino';
 import type { DestinationStream } from 'pino';
 import type { Options } from 'pino-http';
-import { Config } from '../config.js';
+import { Config } from '../config/config.js';
 
 const SECRETS = [
   'authorization',

@@ -1,5 +1,5 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
-import { Config } from '../config.js';
+import { Config } from '../config/config.js';
 import type { AccessedRequest } from './access.js';
 import { DomainError } from './domain-error.js';
 import { RateWindows } from './rate-windows.js';

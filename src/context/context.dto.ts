@@ -1,5 +1,5 @@
 import { IsIn, IsInt, IsOptional, Min } from 'class-validator';
-import { FromIntegerText } from '../common/envelope.decorators.js';
+import { FromIntegerText } from '../common/request-envelope.decorators.js';
 import { MIN_CONTEXT_BYTES } from './context-format.js';
 
 export const CONTEXT_FORMATS = ['markdown', 'json'] as const;

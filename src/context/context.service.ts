@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { ActiveFile } from '@patchbay/protocol';
 import { CatalogService } from '../catalog/catalog.service.js';
 import { fieldError } from '../common/domain-error.js';
-import { Config } from '../config.js';
+import { Config } from '../config/config.js';
 import { SessionsService } from '../sessions/sessions.service.js';
 import { FileStore } from '../storage/ports/files.store.js';
 import { SessionStore } from '../storage/ports/sessions.store.js';

@@ -12,7 +12,7 @@ import { Access, WorkspaceId } from '../common/access.js';
 import { Clock } from '../common/clock.js';
 import { DomainError, fieldError } from '../common/domain-error.js';
 import { RawBody } from '../common/http/body.interceptor.js';
-import { Config } from '../config.js';
+import { Config } from '../config/config.js';
 import { BlobStore } from '../storage/ports/blobs.store.js';
 import { Sha256sDto } from './blobs.dto.js';
 

@@ -1,6 +1,6 @@
 import { MAX_BATCH_FILES } from '@patchbay/protocol';
 import { ArrayMaxSize, IsArray, IsIn, IsOptional, IsString, Matches, MaxLength } from 'class-validator';
-import { NestedList } from '../common/envelope.decorators.js';
+import { NestedList } from '../common/request-envelope.decorators.js';
 
 const SHA256 = /^[0-9a-f]{64}$/i;
 const MESSAGE = 'must be 64 hex digits';

@@ -3,7 +3,7 @@ import { sha256 } from '@patchbay/protocol';
 import { Clock } from '../common/clock.js';
 import { DomainError, fieldError } from '../common/domain-error.js';
 import { newId } from '../common/ids.js';
-import { Config } from '../config.js';
+import { Config } from '../config/config.js';
 import {
   type ContentShape,
   type FileRecord,

@@ -1,5 +1,5 @@
 import { IsBoolean, IsInt, IsOptional, IsUUID, Max, Min } from 'class-validator';
-import { FromBooleanText, FromIntegerText, IsLine } from '../common/envelope.decorators.js';
+import { FromBooleanText, FromIntegerText, IsLine } from '../common/request-envelope.decorators.js';
 
 class PageQueryDto {
   @IsOptional()

@@ -12,7 +12,7 @@ import {
 } from '@patchbay/protocol';
 import { Clock } from '../common/clock.js';
 import { newId } from '../common/ids.js';
-import { Config } from '../config.js';
+import { Config } from '../config/config.js';
 import type { PatchBase, PatchBatchRecord } from '../storage/ports/patches.store.js';
 import type { SessionRecord } from '../storage/ports/sessions.store.js';
 import { CloudTexts } from './cloud-texts.js';

@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import type { Ack, ErrorCode } from '@patchbay/protocol';
 import { PinoLogger } from 'nestjs-pino';
-import { ConnectedClients } from '../clients/connected-clients.js';
+import { ConnectedClients } from '../delivery/connected-clients.js';
 import { Clock } from '../common/clock.js';
 import { Lifecycle } from '../common/lifecycle.js';
-import { Config } from '../config.js';
-import { Dispatcher } from '../turns/dispatcher.js';
+import { Config } from '../config/config.js';
+import { Dispatcher } from '../delivery/dispatcher.js';
 import { OVERSIZED_EVENT } from './bounded-parser.js';
 import { FloodGate } from './flood-gate.js';
 import { ignore, type RelaySocket } from './relay-socket.js';

@@ -4,7 +4,7 @@ import { IoAdapter } from '@nestjs/platform-socket.io';
 import { RELAY_NAMESPACE } from '@patchbay/protocol';
 import type { Server, ServerOptions } from 'socket.io';
 import { isForeignOrigin } from '../auth/request-token.js';
-import type { Config } from '../config.js';
+import type { Config } from '../config/config.js';
 import { boundedParser } from './bounded-parser.js';
 
 /** Socket.IO as the relay wants it: websocket only, bounded frames, origins checked before anything is set up. */

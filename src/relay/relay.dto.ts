@@ -12,9 +12,9 @@ import {
   MaxLength,
   Min,
 } from 'class-validator';
-import { type Json, MAX_IN_FLIGHT, RELAY_PROTOCOL, type ResumeState } from '@patchbay/protocol';
-import { IsLine, Lowercase, Nested, Opaque } from '../common/envelope.decorators.js';
-import { ApprovalDto } from '../turns/approval.dto.js';
+import { type FilePut, type Json, MAX_IN_FLIGHT, RELAY_PROTOCOL, type ResumeState } from '@patchbay/protocol';
+import { IsLine, Lowercase, Nested, Opaque, ReadBy } from '../common/request-envelope.decorators.js';
+import { ApprovalDto } from '../delivery/approval.dto.js';
 
 const TURN_ID = /^(?!\.{1,2}$)[A-Za-z0-9._:-]{1,128}$/;
 const SHA256 = /^[0-9A-Fa-f]{64}$/;
@@ -114,7 +114,14 @@ class OutcomeDto extends CallDto {
 
 export class ToolResultDto extends OutcomeDto {}
 
-export class FilePutDto {
+/** Binary attachments of an event are Buffers. */
+function readBytes(content: unknown, fault: (path: string, message: string) => void): Uint8Array {
+  if (Buffer.isBuffer(content)) return content;
+  fault('', 'must be binary');
+  return Buffer.alloc(0);
+}
+
+export class FilePutDto implements FilePut {
   @IsString()
   @MaxLength(1024)
   docPath!: string;
@@ -123,9 +130,8 @@ export class FilePutDto {
   @MaxLength(1025)
   path!: string;
 
-  /** Binary. */
-  @Opaque()
-  content!: unknown;
+  @ReadBy(readBytes)
+  content!: Uint8Array;
 
   @Matches(SHA256, { message: 'must be 64 hex digits' })
   sha256!: string;
@@ -133,7 +139,7 @@ export class FilePutDto {
   /** Absent or null: the Cloud must not have the file yet. */
   @IsOptional()
   @Matches(SHA256, { message: 'must be 64 hex digits' })
-  baseSha256?: string;
+  baseSha256: string | null = null;
 
   @IsOptional()
   @IsUUID()

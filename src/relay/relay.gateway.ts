@@ -18,16 +18,16 @@ import {
 import { PinoLogger } from 'nestjs-pino';
 import { Subscription } from 'rxjs';
 import { AuthService } from '../auth/auth.service.js';
-import { ConnectedClients } from '../clients/connected-clients.js';
+import { ConnectedClients } from '../delivery/connected-clients.js';
 import { Access } from '../common/access.js';
 import { isoTime } from '../common/clock.js';
 import { DomainError } from '../common/domain-error.js';
-import { parseEnvelope } from '../common/envelope.js';
+import { parseRequest } from '../common/request-envelope.js';
 import { SessionActiveFilesDto } from '../sessions/sessions.dto.js';
 import { SessionsService } from '../sessions/sessions.service.js';
-import { ClientReports } from '../turns/client-reports.js';
+import { ClientReports } from '../delivery/client-reports.js';
 import { WorkspacesService } from '../workspaces/workspaces.service.js';
-import { FileUploads } from './file-uploads.js';
+import { ClientUploads } from '../delivery/client-uploads.js';
 import { Handshake } from './handshake.js';
 import { FilePutDto, ResumeEntryDto, ToolResultDto, ToolStatusDto } from './relay.dto.js';
 import type { RelayNamespace, RelaySocket } from './relay-socket.js';
@@ -46,7 +46,7 @@ export class RelayGateway
     private readonly connections: RelayConnections,
     private readonly clients: ConnectedClients,
     private readonly reports: ClientReports,
-    private readonly uploads: FileUploads,
+    private readonly uploads: ClientUploads,
     private readonly sessions: SessionsService,
     private readonly auth: AuthService,
     private readonly workspaces: WorkspacesService,
@@ -97,7 +97,7 @@ export class RelayGateway
   @SubscribeMessage('tool:status')
   status(@ConnectedSocket() socket: RelaySocket, @MessageBody() body: unknown): Promise<Ack> {
     return this.acknowledge(async () => {
-      const { status, note = null, ...call } = parseEnvelope(ToolStatusDto, body);
+      const { status, note = null, ...call } = parseRequest(ToolStatusDto, body);
       await this.reports.status(socket.data.client.key, call, status, note);
       return {};
     });
@@ -110,7 +110,7 @@ export class RelayGateway
     @MessageBody() body: unknown,
   ): Promise<Ack<{ duplicate?: true }>> {
     return this.acknowledge(async () => {
-      const report = parseEnvelope(ToolResultDto, body);
+      const report = parseRequest(ToolResultDto, body);
       const duplicate = await this.reports.result(socket.data.client.key, report, report);
       return duplicate ? { duplicate: true as const } : {};
     });
@@ -119,14 +119,14 @@ export class RelayGateway
   /** A file as it is on the client's disk now, to become the new Cloud truth. */
   @SubscribeMessage('files:put')
   putFile(@ConnectedSocket() socket: RelaySocket, @MessageBody() body: unknown): Promise<Ack<FilePutAnswer>> {
-    return this.acknowledge(() => this.uploads.put(socket.data.client.key, parseEnvelope(FilePutDto, body)));
+    return this.acknowledge(() => this.uploads.put(socket.data.client.key, parseRequest(FilePutDto, body)));
   }
 
   /** The files that are open in a session's editor now, in the place of the last list. */
   @SubscribeMessage('session:active_files')
   activeFiles(@ConnectedSocket() socket: RelaySocket, @MessageBody() body: unknown): Promise<Ack> {
     return this.acknowledge(async () => {
-      const { sessionId, activeFiles } = parseEnvelope(SessionActiveFilesDto, body);
+      const { sessionId, activeFiles } = parseRequest(SessionActiveFilesDto, body);
       const { workspaceId, userId } = socket.data.client.key;
       await this.sessions.replaceActiveFiles(workspaceId, sessionId, userId, activeFiles);
       return {};
@@ -171,5 +171,5 @@ function readEntries(body: unknown): ResumeEntryDto[] {
   if (body.length > MAX_RESUME_ENTRIES) {
     throw new DomainError('VALIDATION_ERROR', `client:resume takes at most ${MAX_RESUME_ENTRIES} entries.`);
   }
-  return body.map((entry) => parseEnvelope(ResumeEntryDto, entry));
+  return body.map((entry) => parseRequest(ResumeEntryDto, entry));
 }

@@ -3,7 +3,7 @@ import type { InvokeResult, TurnEnvelope, User } from '@patchbay/protocol';
 import type { FastifyReply } from 'fastify';
 import { Access, CurrentUser, WorkspaceId } from '../common/access.js';
 import { UuidPipe } from '../common/uuid.pipe.js';
-import { statusOf } from '../turns/envelope.js';
+import { statusOf } from '../turn-api/turn-envelope.js';
 import { RevertDto } from './reverts.dto.js';
 import { RevertsService } from './reverts.service.js';
 

@@ -1,11 +1,11 @@
 import { Module } from '@nestjs/common';
 import { PatchesModule } from '../patches/patches.module.js';
-import { TurnsModule } from '../turns/turns.module.js';
+import { TurnApiModule } from '../turn-api/turn-api.module.js';
 import { RevertsController } from './reverts.controller.js';
 import { RevertsService } from './reverts.service.js';
 
 @Module({
-  imports: [PatchesModule, TurnsModule],
+  imports: [PatchesModule, TurnApiModule],
   controllers: [RevertsController],
   providers: [RevertsService],
 })

@@ -14,8 +14,8 @@ import { DomainError, type FieldFaults } from '../common/domain-error.js';
 import { CloudTexts } from '../patches/cloud-texts.js';
 import { appliedPart } from '../patches/patch-reconciliation.js';
 import { type KnownBatch, PatchesService } from '../patches/patches.service.js';
-import { newCall } from '../turns/tool-call-forms.js';
-import { TurnsService } from '../turns/turns.service.js';
+import { newCall } from '../turn-api/tool-call-forms.js';
+import { TurnsService } from '../turn-api/turns.service.js';
 import type { RevertDto } from './reverts.dto.js';
 
 /** A file of the batch that was applied: as it was patched, and what the client reported. */

@@ -1,5 +1,5 @@
 import { IsBoolean, IsInt, IsOptional, IsUUID, Matches, Max, Min } from 'class-validator';
-import { FromIntegerText, IsLine, NestedList } from '../common/envelope.decorators.js';
+import { FromIntegerText, IsLine, NestedList } from '../common/request-envelope.decorators.js';
 
 /** Most files that a session may have open. */
 const MAX_ACTIVE_FILES = 1000;

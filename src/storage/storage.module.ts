@@ -1,5 +1,5 @@
 import { Module, type OnApplicationShutdown } from '@nestjs/common';
-import { Config } from '../config.js';
+import { Config } from '../config/config.js';
 import { AuditStore } from './ports/audit.store.js';
 import { BlobStore } from './ports/blobs.store.js';
 import { FileStore } from './ports/files.store.js';

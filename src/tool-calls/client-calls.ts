@@ -4,8 +4,8 @@ import { CatalogService } from '../catalog/catalog.service.js';
 import { newId } from '../common/ids.js';
 import { SessionsService } from '../sessions/sessions.service.js';
 import { argumentError } from '../tools/tool-schemas.js';
-import { newCall } from '../turns/tool-call-forms.js';
-import { TurnsService } from '../turns/turns.service.js';
+import { newCall } from '../turn-api/tool-call-forms.js';
+import { TurnsService } from '../turn-api/turns.service.js';
 import type { ToolCallAnswer, ToolCallDto } from './tool-calls.dto.js';
 
 /** Implicit sessions remembered at most; whoever is forgotten gets a new one. */

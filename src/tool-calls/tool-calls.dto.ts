@@ -1,6 +1,6 @@
 import { IsOptional, IsString, IsUUID } from 'class-validator';
 import type { Json } from '@patchbay/protocol';
-import { Opaque } from '../common/envelope.decorators.js';
+import { Opaque } from '../common/request-envelope.decorators.js';
 
 /** One call of a tool outside of a turn. */
 export class ToolCallDto {

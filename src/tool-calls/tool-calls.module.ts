@@ -3,13 +3,13 @@ import { CatalogModule } from '../catalog/catalog.module.js';
 import { SessionsModule } from '../sessions/sessions.module.js';
 import { StorageModule } from '../storage/storage.module.js';
 import { ToolsModule } from '../tools/tools.module.js';
-import { TurnsModule } from '../turns/turns.module.js';
+import { TurnApiModule } from '../turn-api/turn-api.module.js';
 import { ClientCalls } from './client-calls.js';
 import { ToolCallsController } from './tool-calls.controller.js';
 import { ToolCallsService } from './tool-calls.service.js';
 
 @Module({
-  imports: [CatalogModule, SessionsModule, StorageModule, ToolsModule, TurnsModule],
+  imports: [CatalogModule, SessionsModule, StorageModule, ToolsModule, TurnApiModule],
   controllers: [ToolCallsController],
   providers: [ClientCalls, ToolCallsService],
 })

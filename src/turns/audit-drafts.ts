@@ -1,6 +1,6 @@
 import type { AuditDraft } from '../storage/ports/audit.store.js';
 import { newId } from '../common/ids.js';
-import type { Turn } from './turn.js';
+import type { Turn } from '../storage/ports/turn.js';
 import type { TurnEvent } from './turn-draft.js';
 
 /** A step of a call as the audit event that records it: `Tool.CreateFile.Forwarded` (TUL-004 section 6.1). */

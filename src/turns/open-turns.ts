@@ -5,7 +5,7 @@ import { Clock } from '../common/clock.js';
 import { DomainError } from '../common/domain-error.js';
 import type { AuditDraft } from '../storage/ports/audit.store.js';
 import { TurnStore } from '../storage/ports/turns.store.js';
-import { nextDueAt, type Turn, type TurnRef } from './turn.js';
+import type { Turn, TurnRef } from '../storage/ports/turn.js';
 import type { TurnAnswer } from './turn-draft.js';
 import { type TurnCommit, TurnMailbox } from './turn-mailbox.js';
 import type { TurnInput } from './turn-state.js';
@@ -116,9 +116,8 @@ export class OpenTurns implements OnApplicationShutdown {
     if (entry.timer) clearTimeout(entry.timer);
     entry.timer = null;
     if (turn.status !== 'open') return this.close(turn);
-    const dueAt = nextDueAt(turn);
-    if (dueAt === null) return;
-    const wait = Math.min(Math.max(dueAt - this.clock.now(), 0), MAX_TIMER_MS);
+    if (turn.dueAt === null) return;
+    const wait = Math.min(Math.max(turn.dueAt - this.clock.now(), 0), MAX_TIMER_MS);
     entry.timer = setTimeout(() => void this.tick(turn), wait).unref();
   }
 

@@ -1,5 +1,5 @@
 import type { Json } from '@patchbay/protocol';
-import type { CallSubject } from './turn.js';
+import type { CallSubject } from '../storage/ports/turn.js';
 
 /** Longest path that an audit event repeats, in characters. */
 const MAX_PATH = 1024;

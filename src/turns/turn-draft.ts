@@ -1,6 +1,7 @@
 import { type AuditStep, type FinalStatus, isFinal, type Json, type ToolCallError } from '@patchbay/protocol';
 import type { CallResult } from '../storage/ports/turns.store.js';
-import type { Call, Turn } from './turn.js';
+import type { Call, Turn } from '../storage/ports/turn.js';
+import { nextDueAt } from './deadlines.js';
 
 /** A step to record. The actor is the session's user with `clientId`, or whoever `userId` names. */
 export interface TurnEvent {
@@ -106,7 +107,7 @@ export class TurnDraft {
     if (!this.changed) return { turn: this.turn, events, effects, results, answer };
     if (this.status === 'open' && this.calls.every((call) => isFinal(call.status))) this.status = 'completed';
     return {
-      turn: { ...this.turn, status: this.status, calls: this.calls },
+      turn: { ...this.turn, status: this.status, calls: this.calls, dueAt: nextDueAt(this.calls) },
       events,
       effects,
       results,

@@ -2,7 +2,7 @@ import { jest } from '@jest/globals';
 import { aCall, aTurn, NOON } from '../../test/contract/records.js';
 import type { AuditDraft } from '../storage/ports/audit.store.js';
 import type { CallResult, TurnStore } from '../storage/ports/turns.store.js';
-import type { Turn } from './turn.js';
+import type { Turn } from '../storage/ports/turn.js';
 import { type TurnCommit, TurnMailbox } from './turn-mailbox.js';
 import type { Report, TurnInput } from './turn-state.js';
 

@@ -2,7 +2,7 @@ import type { AuditDraft } from '../storage/ports/audit.store.js';
 import type { CallResult, TurnStore } from '../storage/ports/turns.store.js';
 import { DomainError } from '../common/domain-error.js';
 import { auditDraft } from './audit-drafts.js';
-import type { Turn } from './turn.js';
+import type { Turn } from '../storage/ports/turn.js';
 import type { TurnAnswer, TurnEffect } from './turn-draft.js';
 import { advance, type TurnInput } from './turn-state.js';
 

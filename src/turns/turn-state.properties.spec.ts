@@ -1,7 +1,7 @@
 import { type AuditStep, type CallStatus, isFinal } from '@patchbay/protocol';
 import fc from 'fast-check';
 import { aCall, aTurn, NOON } from '../../test/contract/records.js';
-import type { Call, Turn } from './turn.js';
+import type { Call, Turn } from '../storage/ports/turn.js';
 import type { TurnEvent, TurnStep } from './turn-draft.js';
 import { advance, type JournalEntry, type Progress, type Report, type TurnInput } from './turn-state.js';
 

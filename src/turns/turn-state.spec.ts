@@ -1,6 +1,6 @@
 import { CALL_STATUSES, type CallStatus, isFinal } from '@patchbay/protocol';
 import { aCall, aTurn, NOON } from '../../test/contract/records.js';
-import type { Call, Turn } from './turn.js';
+import type { Call, Turn } from '../storage/ports/turn.js';
 import type { TurnStep } from './turn-draft.js';
 import { advance, REFUSAL_PAUSE_MS, type Report, type TurnInput } from './turn-state.js';
 

@@ -7,7 +7,8 @@ import {
   type ToolCallError,
 } from '@patchbay/protocol';
 import type { CallResult } from '../storage/ports/turns.store.js';
-import { type Call, deadlineOf, type Turn } from './turn.js';
+import type { Call, Turn } from '../storage/ports/turn.js';
+import { deadlineOf } from './deadlines.js';
 import { type TurnAnswer, TurnDraft, type TurnStep } from './turn-draft.js';
 
 /*

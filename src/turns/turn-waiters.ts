@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Lifecycle } from '../common/lifecycle.js';
 import { OpenTurns } from './open-turns.js';
-import type { Turn, TurnRef } from './turn.js';
+import type { Turn, TurnRef } from '../storage/ports/turn.js';
 
 /** Requests that wait for a turn to end. */
 @Injectable()

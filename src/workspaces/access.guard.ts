@@ -6,7 +6,7 @@ import { isForeignOrigin, tokenOf } from '../auth/request-token.js';
 import { ACCESS_RULE, type AccessedRequest, type AccessRule } from '../common/access.js';
 import { DomainError } from '../common/domain-error.js';
 import { isUuid } from '../common/ids.js';
-import { Config } from '../config.js';
+import { Config } from '../config/config.js';
 import { ownersOnly, WorkspacesService } from './workspaces.service.js';
 
 /** Holds every route and relay event to its `@Access` rule, and refuses what has none. */

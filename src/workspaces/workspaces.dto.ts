@@ -1,6 +1,6 @@
 import type { Role } from '@patchbay/protocol';
 import { IsEmail, IsIn, MaxLength } from 'class-validator';
-import { IsLine } from '../common/envelope.decorators.js';
+import { IsLine } from '../common/request-envelope.decorators.js';
 
 const ROLES: Role[] = ['owner', 'member'];
 

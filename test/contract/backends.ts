@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type INestApplicationContext, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { ConfigModule } from '../../src/common/config.module.js';
-import { Config, type Settings } from '../../src/config.js';
+import { ConfigModule } from '../../src/config/config.module.js';
+import { Config, type Settings } from '../../src/config/config.js';
 import { AuditStore } from '../../src/storage/ports/audit.store.js';
 import { BlobStore } from '../../src/storage/ports/blobs.store.js';
 import { FileStore } from '../../src/storage/ports/files.store.js';
@@ -90,7 +90,7 @@ async function openBackend(settings: Partial<Settings>, remove: () => Promise<vo
 }
 
 async function start(config: Config): Promise<INestApplicationContext> {
-  @Module({ imports: [ConfigModule.with(config), StorageModule] })
+  @Module({ imports: [ConfigModule.with(config, []), StorageModule] })
   class StorageOnly {}
   return NestFactory.createApplicationContext(StorageOnly, { logger: false, abortOnError: false });
 }

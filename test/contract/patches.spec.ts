@@ -1,7 +1,7 @@
 import type { PatchBatch } from '@patchbay/protocol';
 import { newId } from '../../src/common/ids.js';
 import type { PatchBatchRecord } from '../../src/storage/ports/patches.store.js';
-import type { Turn } from '../../src/turns/turn.js';
+import type { Turn } from '../../src/storage/ports/turn.js';
 import { describeContract } from './backends.js';
 import { aTurn, givenWorkspace, insertTurn, NOON } from './records.js';
 

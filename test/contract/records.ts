@@ -4,8 +4,9 @@ import type { AuditDraft } from '../../src/storage/ports/audit.store.js';
 import type { CallResult, TurnInsert, TurnLimits } from '../../src/storage/ports/turns.store.js';
 import type { UserRecord } from '../../src/storage/ports/users.store.js';
 import type { WorkspaceRecord } from '../../src/storage/ports/workspaces.store.js';
-import type { Call, Turn } from '../../src/turns/turn.js';
+import type { Call, Turn } from '../../src/storage/ports/turn.js';
 import type { Stores } from './backends.js';
+import { nextDueAt } from '../../src/turns/deadlines.js';
 
 export const NOON = Date.UTC(2025, 5, 1, 12);
 export const NO_LIMITS: TurnLimits = { maxOpenTurns: 1000, keysSince: 0 };
@@ -64,6 +65,7 @@ export function aCall(changes: Partial<Call> = {}): Call {
 
 /** An open turn of one pending call, version 1. */
 export function aTurn(workspaceId: string, changes: Partial<Turn> = {}): Turn {
+  const calls = changes.calls ?? [aCall()];
   return {
     workspaceId,
     sessionId: newId(),
@@ -77,7 +79,8 @@ export function aTurn(workspaceId: string, changes: Partial<Turn> = {}): Turn {
     clocks: { deliveryMs: 300_000, approvalMs: 900_000, executionMs: 120_000 },
     requestHash: 'request-hash',
     idempotencyKey: null,
-    calls: [aCall()],
+    dueAt: nextDueAt(calls),
+    calls,
     ...changes,
   };
 }
@@ -85,7 +88,8 @@ export function aTurn(workspaceId: string, changes: Partial<Turn> = {}): Turn {
 /** The turn as its next version, its first call changed. */
 export function nextVersion(turn: Turn, call: Partial<Call> = {}, changes: Partial<Turn> = {}): Turn {
   const [first, ...others] = turn.calls;
-  return { ...turn, version: turn.version + 1, calls: [{ ...first!, ...call }, ...others], ...changes };
+  const calls = [{ ...first!, ...call }, ...others];
+  return { ...turn, version: turn.version + 1, calls, dueAt: nextDueAt(calls), ...changes };
 }
 
 /** The turn with its first call, its only one, succeeded. */

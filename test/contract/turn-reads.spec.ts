@@ -1,5 +1,5 @@
 import type { Json } from '@patchbay/protocol';
-import type { Turn } from '../../src/turns/turn.js';
+import type { Turn } from '../../src/storage/ports/turn.js';
 import { describeContract } from './backends.js';
 import {
   aCall,

@@ -6,7 +6,7 @@ import type {
   ToolResult,
   TurnEnvelope,
 } from '@patchbay/protocol';
-import type { Settings } from '../../src/config.js';
+import type { Settings } from '../../src/config/config.js';
 import { FakeClient, type FakeClientOptions } from './fake-client.js';
 import { checkInvariants, readTrail } from './invariants.js';
 import { type Answer, startTestServer, type TestServer } from './server.js';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { DestinationStream } from 'pino';
 import { createApp } from '../../src/bootstrap.js';
 import type { Clock } from '../../src/common/clock.js';
-import { Config, type Settings } from '../../src/config.js';
+import { Config, type Settings } from '../../src/config/config.js';
 import { type Answer, answerOf, registerUser, sendRequest, type TestUser } from './test-user.js';
 
 export { type Answer, PASSWORD, type TestUser } from './test-user.js';

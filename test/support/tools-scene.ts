@@ -1,5 +1,5 @@
 import type { AuditEvent, JsonObject } from '@patchbay/protocol';
-import type { Settings } from '../../src/config.js';
+import type { Settings } from '../../src/config/config.js';
 import { checkInvariants, readTrail } from './invariants.js';
 import { type Answer, startTestServer, type TestServer, type TestUser } from './server.js';
 

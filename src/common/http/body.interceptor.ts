@@ -9,7 +9,7 @@ import {
 import { Reflector } from '@nestjs/core';
 import { ApiBody, ApiConsumes } from '@nestjs/swagger';
 import type { Observable } from 'rxjs';
-import { Config } from '../../config.js';
+import { Config } from '../../config/config.js';
 import type { AccessedRequest } from '../access.js';
 import { DomainError } from '../domain-error.js';
 import { parseJson, readBody } from './read-body.js';

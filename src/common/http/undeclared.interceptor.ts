@@ -3,7 +3,7 @@ import { ROUTE_ARGS_METADATA } from '@nestjs/common/constants.js';
 import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
 import type { Observable } from 'rxjs';
 import type { AccessedRequest } from '../access.js';
-import { parseEnvelope } from '../envelope.js';
+import { parseRequest } from '../request-envelope.js';
 
 /** The envelope of a route that declares none: absent or empty. */
 class Nothing {}
@@ -18,8 +18,8 @@ export class UndeclaredInterceptor implements NestInterceptor {
     if (context.getType() === 'http') {
       const { query, body } = context.switchToHttp().getRequest<AccessedRequest>();
       const declared = declaredInputs(context);
-      if (!declared.has(RouteParamtypes.QUERY)) parseEnvelope(Nothing, query);
-      if (!declared.has(RouteParamtypes.BODY)) parseEnvelope(Nothing, body);
+      if (!declared.has(RouteParamtypes.QUERY)) parseRequest(Nothing, query);
+      if (!declared.has(RouteParamtypes.BODY)) parseRequest(Nothing, body);
     }
     return next.handle();
   }

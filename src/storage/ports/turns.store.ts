@@ -1,5 +1,5 @@
 import type { Json } from '@patchbay/protocol';
-import type { Turn, TurnRef } from '../../turns/turn.js';
+import type { Turn, TurnRef } from './turn.js';
 import type { AuditDraft } from './audit.store.js';
 
 /** What a call returned; stored once, with the save that ends the call. */

@@ -1,12 +1,12 @@
 import type { Json, TurnStatus } from '@patchbay/protocol';
-import { nextDueAt, type Turn, type TurnRef } from '../../turns/turn.js';
+import type { Turn, TurnRef } from '../ports/turn.js';
 import type { CallResult } from '../ports/turns.store.js';
 import type { SqliteDatabase } from './database.js';
 import type { SqlValue } from './values.js';
 
 /** Selects what `toTurn` reads. */
 export const SELECT_TURNS = `SELECT workspace, session_id, turn_id, user_id, version, status, accepted_at,
-  idempotency_key, request_hash, state FROM turns`;
+  due_at, idempotency_key, request_hash, state FROM turns`;
 
 type Column =
   | 'workspaceId'
@@ -16,6 +16,7 @@ type Column =
   | 'version'
   | 'status'
   | 'acceptedAt'
+  | 'dueAt'
   | 'idempotencyKey'
   | 'requestHash';
 
@@ -28,6 +29,7 @@ export type TurnRow = [
   version: number,
   status: TurnStatus,
   acceptedAt: number,
+  dueAt: number | null,
   idempotencyKey: string | null,
   requestHash: string,
   state: string,
@@ -49,6 +51,7 @@ function stateOf(turn: Turn): string {
     version: _version,
     status: _status,
     acceptedAt: _acceptedAt,
+    dueAt: _dueAt,
     idempotencyKey: _idempotencyKey,
     requestHash: _requestHash,
     ...state
@@ -58,11 +61,12 @@ function stateOf(turn: Turn): string {
 
 /** The aggregate as it was stored. */
 export function toTurn(workspaceId: string, row: TurnRow): Turn {
-  const [, sessionId, turnId, userId, version, status, acceptedAt, idempotencyKey, requestHash, state] = row;
-  const rest = JSON.parse(state) as Omit<Turn, Column>;
+  const [, sessionId, turnId, userId, version, status, acceptedAt, dueAt, ...rest] = row;
+  const [idempotencyKey, requestHash, state] = rest;
   return {
-    ...{ workspaceId, sessionId, turnId, userId, version, status, acceptedAt, idempotencyKey, requestHash },
-    ...rest,
+    ...{ workspaceId, sessionId, turnId, userId, version, status, acceptedAt, dueAt, idempotencyKey },
+    requestHash,
+    ...(JSON.parse(state) as Omit<Turn, Column>),
   };
 }
 
@@ -70,7 +74,7 @@ export function toTurn(workspaceId: string, row: TurnRow): Turn {
 export function insertTurn(database: SqliteDatabase, workspace: number, turn: Turn): number {
   const { lastInsertRowid } = database.run(INSERT, [
     ...[workspace, turn.sessionId, turn.turnId, turn.userId, turn.version, turn.status, turn.acceptedAt],
-    ...[dueAtOf(turn), turn.idempotencyKey, turn.requestHash, stateOf(turn)],
+    ...[turn.dueAt, turn.idempotencyKey, turn.requestHash, stateOf(turn)],
   ]);
   return Number(lastInsertRowid);
 }
@@ -87,10 +91,9 @@ export function updateTurn(
 ): void {
   const columns = ['version', 'state'];
   const values: SqlValue[] = [turn.version, stateOf(turn)];
-  const dueAt = dueAtOf(turn);
-  if (dueAt !== current.dueAt) {
+  if (turn.dueAt !== current.dueAt) {
     columns.push('due_at');
-    values.push(dueAt);
+    values.push(turn.dueAt);
   }
   if (turn.status !== current.status) {
     columns.push('status');
@@ -174,8 +177,4 @@ export function readEditedArguments(database: SqliteDatabase, key: number, callI
 
 function span(key: number): [number, number] {
   return [key * CALLS_MAX, (key + 1) * CALLS_MAX];
-}
-
-function dueAtOf(turn: Turn): number | null {
-  return turn.status === 'open' ? nextDueAt(turn) : null;
 }

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Json } from '@patchbay/protocol';
-import type { Turn, TurnRef } from '../../turns/turn.js';
+import type { Turn, TurnRef } from '../ports/turn.js';
 import type { AuditDraft } from '../ports/audit.store.js';
 import { type CallResult, type TurnInsert, type TurnLimits, TurnStore } from '../ports/turns.store.js';
 import { appendEvents } from './audit-rows.js';

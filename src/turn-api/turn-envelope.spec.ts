@@ -1,6 +1,6 @@
 import { CALL_STATUSES, isFinal } from '@patchbay/protocol';
 import { aCall, aTurn, NOON } from '../../test/contract/records.js';
-import { envelopeOf, taken } from './envelope.js';
+import { envelopeOf, taken } from './turn-envelope.js';
 
 const NOON_TEXT = '2025-06-01T12:00:00.000Z';
 const open = aCall({ callId: 'o', toolCallId: 'open', deliveryAt: NOON });

@@ -1,15 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import { isFinal, type ResumeAnswer } from '@patchbay/protocol';
 import { PinoLogger } from 'nestjs-pino';
-import type { ClientKey } from '../clients/connected-clients.js';
+import type { ClientKey } from './connected-clients.js';
 import { DomainError } from '../common/domain-error.js';
 import { TurnStore } from '../storage/ports/turns.store.js';
 import { Dispatcher } from './dispatcher.js';
-import { OpenTurns } from './open-turns.js';
-import { type ClaimedResult, Reports } from './reports.js';
-import type { Turn } from './turn.js';
-import type { TurnAnswer } from './turn-draft.js';
-import { isInFlight, type JournalEntry, type Progress } from './turn-state.js';
+import { OpenTurns } from '../turns/open-turns.js';
+import { type ClaimedResult, ResultCheck } from './result-check.js';
+import type { Turn } from '../storage/ports/turn.js';
+import type { TurnAnswer } from '../turns/turn-draft.js';
+import { isInFlight, type JournalEntry, type Progress } from '../turns/turn-state.js';
 
 /** A call as a client names it. */
 export interface ClientCall {
@@ -29,7 +29,7 @@ export class ClientReports {
     private readonly store: TurnStore,
     private readonly turns: OpenTurns,
     private readonly dispatcher: Dispatcher,
-    private readonly reports: Reports,
+    private readonly resultCheck: ResultCheck,
     private readonly logger: PinoLogger,
   ) {
     logger.setContext(ClientReports.name);
@@ -50,7 +50,7 @@ export class ClientReports {
   async result(client: ClientKey, named: ClientCall, claimed: ClaimedResult): Promise<boolean> {
     const turn = await this.turnOf(client, named);
     const call = turn.calls.find(({ callId }) => callId === named.callId)!;
-    const report = await this.reports.check(client.workspaceId, call, claimed);
+    const report = await this.resultCheck.check(client.workspaceId, call, claimed);
     const { callId } = named;
     const answer = await this.turns.submit(turn, {
       type: 'report',
@@ -141,7 +141,7 @@ export class ClientReports {
       return { callId, state };
     const call = turn.calls.find((candidate) => candidate.callId === callId)!;
     try {
-      return { callId, state: await this.reports.check(turn.workspaceId, call, entry) };
+      return { callId, state: await this.resultCheck.check(turn.workspaceId, call, entry) };
     } catch (error) {
       if (!(error instanceof DomainError)) throw error;
       this.logger.warn(

@@ -6,10 +6,10 @@ import { isoTime } from '../common/clock.js';
 import { fieldError } from '../common/domain-error.js';
 import { type Divergence, PatchReconciliation } from '../patches/patch-reconciliation.js';
 import type { ApprovalDto } from './approval.dto.js';
-import { digestOf } from './digest.js';
-import { shorten, subjectOf } from './subject.js';
-import type { Call, CallSubject } from './turn.js';
-import type { Report } from './turn-state.js';
+import { digestOf } from '../turns/digest.js';
+import { shorten, subjectOf } from '../turns/subject.js';
+import type { Call, CallSubject } from '../storage/ports/turn.js';
+import type { Report } from '../turns/turn-state.js';
 
 /** What a client says about the end of a call. */
 export interface ClaimedResult {
@@ -25,7 +25,7 @@ const SUMMARY_FIELDS = ['sizeBytes', 'hash'] as const;
 
 /** Checks what a client reports against the tool's contract, and says what it means for the call. */
 @Injectable()
-export class Reports {
+export class ResultCheck {
   constructor(
     private readonly catalog: CatalogService,
     private readonly reconciliation: PatchReconciliation,

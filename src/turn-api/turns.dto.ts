@@ -7,8 +7,8 @@ import {
   NestedList,
   Opaque,
   ReadBy,
-} from '../common/envelope.decorators.js';
-import { ApprovalDto } from './approval.dto.js';
+} from '../common/request-envelope.decorators.js';
+import { ApprovalDto } from '../delivery/approval.dto.js';
 import { type PostedCall, readToolCalls } from './tool-call-forms.js';
 
 /** turnId: 1 to 128 characters that need no escaping in a URL, of which `.` and `..` would name another route. */

@@ -1,6 +1,6 @@
 import { IsArray, IsIn, IsISO8601, IsOptional, IsString, IsUUID, Matches, MaxLength } from 'class-validator';
 import type { Decision, Json } from '@patchbay/protocol';
-import { IsLine, Opaque } from '../common/envelope.decorators.js';
+import { IsLine, Opaque } from '../common/request-envelope.decorators.js';
 
 const DECISIONS: readonly Decision[] = ['allow', 'allow_always', 'edit', 'deny'];
 

@@ -2,17 +2,17 @@ import { Injectable } from '@nestjs/common';
 import type { InvokeResult, Json, ResultFormat, TurnEnvelope } from '@patchbay/protocol';
 import { DomainError, fieldError, type FieldFaults, throwIfAny } from '../common/domain-error.js';
 import { Lifecycle } from '../common/lifecycle.js';
-import { Config } from '../config.js';
+import { Config } from '../config/config.js';
 import { TurnStore } from '../storage/ports/turns.store.js';
-import { envelopeOf, taken } from './envelope.js';
-import { OpenTurns } from './open-turns.js';
-import { Reports } from './reports.js';
+import { envelopeOf, taken } from './turn-envelope.js';
+import { OpenTurns } from '../turns/open-turns.js';
+import { ResultCheck } from '../delivery/result-check.js';
 import { SessionsService } from '../sessions/sessions.service.js';
-import type { Call, Turn, TurnRef } from './turn.js';
+import type { Call, Turn, TurnRef } from '../storage/ports/turn.js';
 import { TurnAcceptance } from './turn-acceptance.js';
 import { TurnBuilder } from './turn-builder.js';
-import type { Report } from './turn-state.js';
-import { TurnWaiters } from './turn-waiters.js';
+import type { Report } from '../turns/turn-state.js';
+import { TurnWaiters } from '../turns/turn-waiters.js';
 import type { GetTurnQueryDto, PostedResultDto, PostTurnDto } from './turns.dto.js';
 
 const DEFAULT_WAIT_MS = 30_000;
@@ -33,7 +33,7 @@ export class TurnsService {
     private readonly acceptance: TurnAcceptance,
     private readonly turns: OpenTurns,
     private readonly waiters: TurnWaiters,
-    private readonly reports: Reports,
+    private readonly resultCheck: ResultCheck,
     private readonly lifecycle: Lifecycle,
     private readonly config: Config,
   ) {}
@@ -129,12 +129,14 @@ export class TurnsService {
       seen.add(posted.toolCallId);
       if (fault) fields[`results[${at}].toolCallId`] = fault;
       else {
-        const report = await this.reports.check(turn.workspaceId, call!, posted).catch((error: unknown) => {
-          if (!(error instanceof DomainError)) throw error;
-          for (const [field, why] of Object.entries(error.extras.fields ?? { result: error.message }))
-            fields[`results[${at}].${field}`] = why;
-          return null;
-        });
+        const report = await this.resultCheck
+          .check(turn.workspaceId, call!, posted)
+          .catch((error: unknown) => {
+            if (!(error instanceof DomainError)) throw error;
+            for (const [field, why] of Object.entries(error.extras.fields ?? { result: error.message }))
+              fields[`results[${at}].${field}`] = why;
+            return null;
+          });
         if (report) reports.push({ callId: call!.callId, report });
       }
     }

@@ -7,8 +7,8 @@ import {
   Nested,
   NestedList,
   Opaque,
-} from './envelope.decorators.js';
-import { isEnvelope, parseEnvelope } from './envelope.js';
+} from './request-envelope.decorators.js';
+import { isRequestDto, parseRequest } from './request-envelope.js';
 
 class TimeoutsDto {
   @IsOptional()
@@ -58,7 +58,7 @@ class PageQueryDto {
 
 function faultsOf(dto: new () => object, value: unknown): FieldFaults {
   try {
-    parseEnvelope(dto, value);
+    parseRequest(dto, value);
   } catch (error) {
     if (error instanceof DomainError && error.code === 'VALIDATION_ERROR') return error.extras.fields ?? {};
     throw error;
@@ -68,7 +68,7 @@ function faultsOf(dto: new () => object, value: unknown): FieldFaults {
 
 describe('an envelope', () => {
   it('becomes an instance of its class, nested objects too, with defaults where it is silent', () => {
-    const turn = parseEnvelope(TurnDto, { toolCalls: [{ name: 'ls' }], timeouts: { deliveryMs: 5 } });
+    const turn = parseRequest(TurnDto, { toolCalls: [{ name: 'ls' }], timeouts: { deliveryMs: 5 } });
     expect(turn).toBeInstanceOf(TurnDto);
     expect(turn.toolCalls[0]).toBeInstanceOf(CallDto);
     expect(turn.timeouts).toEqual({ deliveryMs: 5 });
@@ -94,7 +94,7 @@ describe('an envelope', () => {
   });
 
   it('treats null as absent, for what is optional and for what is required [REQ-5]', () => {
-    expect(parseEnvelope(TurnDto, { turnId: null, toolCalls: [], timeouts: null }).turnId).toBeUndefined();
+    expect(parseRequest(TurnDto, { turnId: null, toolCalls: [], timeouts: null }).turnId).toBeUndefined();
     expect({ ...faultsOf(TurnDto, { toolCalls: null }) }).toEqual({ toolCalls: 'is required' });
   });
 
@@ -124,7 +124,7 @@ describe('an envelope', () => {
 
   it('passes an opaque value on untouched, by reference [REQ-5]', () => {
     const args = JSON.parse('{"__proto__":{"a":1},"constructor":null,"deep":[{"x":null}]}') as object;
-    const turn = parseEnvelope(TurnDto, {
+    const turn = parseRequest(TurnDto, {
       toolCalls: [
         { name: 'a', arguments: args },
         { name: 'b', arguments: null },
@@ -149,7 +149,7 @@ describe('an envelope', () => {
   });
 
   it('reads numbers and booleans out of a query', () => {
-    expect({ ...parseEnvelope(PageQueryDto, { limit: '20', success: 'false' }) }).toEqual({
+    expect({ ...parseRequest(PageQueryDto, { limit: '20', success: 'false' }) }).toEqual({
       limit: 20,
       success: false,
     });
@@ -164,12 +164,12 @@ describe('an envelope', () => {
   });
 
   it('is told from a class that declares nothing', () => {
-    expect(isEnvelope(TurnDto)).toBe(true);
-    expect([isEnvelope(String), isEnvelope(Object), isEnvelope(Buffer), isEnvelope(undefined)]).toEqual([
-      false,
-      false,
-      false,
-      false,
-    ]);
+    expect(isRequestDto(TurnDto)).toBe(true);
+    expect([
+      isRequestDto(String),
+      isRequestDto(Object),
+      isRequestDto(Buffer),
+      isRequestDto(undefined),
+    ]).toEqual([false, false, false, false]);
   });
 });

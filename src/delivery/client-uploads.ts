@@ -1,14 +1,13 @@
 import { setImmediate } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
-import { type FilePutAnswer, sha256, writePatch } from '@patchbay/protocol';
-import type { ClientKey } from '../clients/connected-clients.js';
+import { type FilePut, type FilePutAnswer, sha256, writePatch } from '@patchbay/protocol';
 import { DomainError, fieldError } from '../common/domain-error.js';
 import type { ChangeOrigin } from '../files/change-origin.js';
 import { type CloudPath, readCloudPath } from '../files/cloud-path.js';
 import { UploadsService } from '../files/uploads.service.js';
 import { PatchesService } from '../patches/patches.service.js';
 import { OpenTurns } from '../turns/open-turns.js';
-import type { FilePutDto } from './relay.dto.js';
+import type { ClientKey } from './connected-clients.js';
 
 /** What an upload belongs to, and the sha256 of the head that it must be based on; null: there must be none. */
 interface Part {
@@ -18,16 +17,15 @@ interface Part {
 
 /** Takes `files:put` from clients: says what an upload is part of, and what it must be based on. */
 @Injectable()
-export class FileUploads {
+export class ClientUploads {
   constructor(
     private readonly uploads: UploadsService,
     private readonly patches: PatchesService,
     private readonly turns: OpenTurns,
   ) {}
 
-  async put(client: ClientKey, file: FilePutDto): Promise<FilePutAnswer> {
+  async put(client: ClientKey, file: FilePut): Promise<FilePutAnswer> {
     const { docPath, content } = file;
-    if (!Buffer.isBuffer(content)) throw fieldError('content', 'must be binary');
     const digest = file.sha256.toLowerCase();
     if (sha256(content) !== digest) throw fieldError('sha256', 'is not that of content');
     const target = readCloudPath(file.path);
@@ -103,7 +101,7 @@ export class FileUploads {
   private async ofCall(
     { workspaceId, userId, clientId }: ClientKey,
     target: CloudPath,
-    { callId: given, baseSha256 }: FilePutDto,
+    { callId: given, baseSha256 }: FilePut,
   ): Promise<Part> {
     const callId = given?.toLowerCase() ?? null;
     const turn = callId === null ? null : this.turns.ofCall(callId);

@@ -7,17 +7,17 @@ import {
   ConnectedClient,
   ConnectedClients,
   type DeliveryOutcome,
-} from '../clients/connected-clients.js';
+} from './connected-clients.js';
 import { Lifecycle } from '../common/lifecycle.js';
-import type { Config } from '../config.js';
+import type { Config } from '../config/config.js';
 import type { PatchStore } from '../storage/ports/patches.store.js';
 import type { TurnStore } from '../storage/ports/turns.store.js';
 import { Deliveries } from './deliveries.js';
-import type { OpenTurns } from './open-turns.js';
-import type { Turn } from './turn.js';
-import type { TurnStep } from './turn-draft.js';
-import type { TurnCommit } from './turn-mailbox.js';
-import { advance, type TurnInput } from './turn-state.js';
+import type { OpenTurns } from '../turns/open-turns.js';
+import type { Turn } from '../storage/ports/turn.js';
+import type { TurnStep } from '../turns/turn-draft.js';
+import type { TurnCommit } from '../turns/turn-mailbox.js';
+import { advance, type TurnInput } from '../turns/turn-state.js';
 
 const logger = { setContext: () => {}, error: () => {} } as unknown as PinoLogger;
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

@@ -3,9 +3,9 @@ import { aCall, aTurn, NOON } from '../../test/contract/records.js';
 import { DomainError } from '../common/domain-error.js';
 import { Lifecycle } from '../common/lifecycle.js';
 import type { ToolRunner } from '../tools/tool-runner.js';
-import type { OpenTurns } from './open-turns.js';
+import type { OpenTurns } from '../turns/open-turns.js';
 import { ServerCalls } from './server-calls.js';
-import type { TurnInput } from './turn-state.js';
+import type { TurnInput } from '../turns/turn-state.js';
 
 const logger = { setContext: () => {}, error: () => {} } as unknown as PinoLogger;
 const calls = ['1', '2'].map((callId) =>

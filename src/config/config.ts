@@ -1,4 +1,4 @@
-import { EnvReader, type Environment, type VariableDoc } from './common/env-reader.js';
+import { EnvReader, type Environment, type VariableDoc } from './env-reader.js';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

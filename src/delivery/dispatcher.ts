@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { PinoLogger } from 'nestjs-pino';
-import { type ClientKey, ConnectedClients, type ClientWish } from '../clients/connected-clients.js';
+import { type ClientKey, ConnectedClients, type ClientWish } from './connected-clients.js';
 import { Clock } from '../common/clock.js';
-import { OpenTurns } from './open-turns.js';
+import { OpenTurns } from '../turns/open-turns.js';
 import { SessionClients } from './session-clients.js';
-import type { Call, Turn } from './turn.js';
-import type { TurnCommit } from './turn-mailbox.js';
-import { isInFlight } from './turn-state.js';
+import type { Call, Turn } from '../storage/ports/turn.js';
+import type { TurnCommit } from '../turns/turn-mailbox.js';
+import { isInFlight } from '../turns/turn-state.js';
 
 /** How long a claim waits that the store did not take, in ms. */
 const RETRY_MS = 1_000;

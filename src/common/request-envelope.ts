@@ -1,6 +1,6 @@
 import { getMetadataStorage, type ValidationError, validateSync } from 'class-validator';
 import { DomainError, type FieldFaults } from './domain-error.js';
-import { type DtoClass, type PropertyRule, propertyRules } from './envelope.decorators.js';
+import { type DtoClass, type PropertyRule, propertyRules } from './request-envelope.decorators.js';
 
 const MAX_FAULTS = 20;
 const MAX_NAME = 64;
@@ -20,7 +20,7 @@ const shapes = new WeakMap<DtoClass, Shape>();
  * Only what the DTO declares is looked at: an `@Opaque()` value is passed on by reference, unknown properties are
  * refused, and null is the same as absent. Also for what does not come over HTTP: relay events, handshakes.
  */
-export function parseEnvelope<T extends object>(dto: new () => T, value: unknown): T {
+export function parseRequest<T extends object>(dto: new () => T, value: unknown): T {
   const faults = new Faults();
   const instance = build(dto, value ?? {}, '', faults);
   faults.throwIfAny();
@@ -28,7 +28,7 @@ export function parseEnvelope<T extends object>(dto: new () => T, value: unknown
 }
 
 /** Whether a class declares an envelope. */
-export function isEnvelope(type: unknown): type is DtoClass {
+export function isRequestDto(type: unknown): type is DtoClass {
   return typeof type === 'function' && shapeOf(type as DtoClass).properties.size > 0;
 }
 

@@ -1,15 +1,15 @@
 import type { PinoLogger } from 'nestjs-pino';
 import { Subject } from 'rxjs';
 import { aCall, aTurn, NOON } from '../../test/contract/records.js';
-import { type ClientLine, ConnectedClient, ConnectedClients } from '../clients/connected-clients.js';
+import { type ClientLine, ConnectedClient, ConnectedClients } from './connected-clients.js';
 import type { TurnStore } from '../storage/ports/turns.store.js';
 import { Dispatcher } from './dispatcher.js';
-import type { OpenTurns } from './open-turns.js';
+import type { OpenTurns } from '../turns/open-turns.js';
 import { SessionClients } from './session-clients.js';
-import type { Call, Turn } from './turn.js';
-import type { TurnAnswer } from './turn-draft.js';
-import type { TurnCommit } from './turn-mailbox.js';
-import { advance, type TurnInput } from './turn-state.js';
+import type { Call, Turn } from '../storage/ports/turn.js';
+import type { TurnAnswer } from '../turns/turn-draft.js';
+import type { TurnCommit } from '../turns/turn-mailbox.js';
+import { advance, type TurnInput } from '../turns/turn-state.js';
 
 const LINE = { stop: () => {}, replaced: () => {}, close: () => {} } as unknown as ClientLine;
 const logger = { setContext: () => {}, error: () => {} } as unknown as PinoLogger;

@@ -1,5 +1,4 @@
 import {
-  type Deadlines,
   type InvokeResult,
   isFinal,
   type Json,
@@ -8,10 +7,11 @@ import {
   type ToolResult,
   type TurnEnvelope,
 } from '@patchbay/protocol';
-import { isoTime, isoTimeOrNull } from '../common/clock.js';
+import { isoTime } from '../common/clock.js';
+import { deadlinesOf } from '../delivery/call-delivery.js';
 import { resultMessages } from './result-messages.js';
-import type { Call, Turn } from './turn.js';
-import { isInFlight } from './turn-state.js';
+import type { Call, Turn } from '../storage/ports/turn.js';
+import { isInFlight } from '../turns/turn-state.js';
 
 /** The turn result envelope (contract.md section 3). `callArguments` are in the order of the calls. */
 export function envelopeOf(
@@ -50,16 +50,6 @@ export function taken(turn: Turn, envelope: TurnEnvelope): InvokeResult<TurnEnve
 /** The HTTP status that says it, too: 202 while some calls are open. */
 export function statusOf({ result }: InvokeResult<TurnEnvelope>): number {
   return result.kind === 'final' ? 200 : 202;
-}
-
-/** A call's clocks as the wire has them; what the server runs has none. */
-export function deadlinesOf({ location, deliveryAt, approvalAt, executionAt }: Call): Deadlines {
-  if (location === 'server') return { deliveryAt: null, approvalAt: null, executionAt: null };
-  return {
-    deliveryAt: isoTime(deliveryAt),
-    approvalAt: isoTimeOrNull(approvalAt),
-    executionAt: isoTimeOrNull(executionAt),
-  };
 }
 
 function openCall(call: Call, args: Json): OpenToolCall {

@@ -1,24 +1,24 @@
 import { Injectable } from '@nestjs/common';
-import type { Json, JsonObject, ToolCallDelivery } from '@patchbay/protocol';
+import type { Json, ToolCallDelivery } from '@patchbay/protocol';
 import { PinoLogger } from 'nestjs-pino';
 import {
   type ClientKey,
   type ConnectedClient,
   ConnectedClients,
   type DeliveryOutcome,
-} from '../clients/connected-clients.js';
+} from './connected-clients.js';
 import { Lifecycle } from '../common/lifecycle.js';
 import { persist } from '../common/persist.js';
-import { Config } from '../config.js';
+import { Config } from '../config/config.js';
 import { PatchStore } from '../storage/ports/patches.store.js';
 import { TurnStore } from '../storage/ports/turns.store.js';
 import { clientKey } from './dispatcher.js';
-import { deadlinesOf } from './envelope.js';
-import { OpenTurns } from './open-turns.js';
-import type { Turn } from './turn.js';
-import type { TurnEffect } from './turn-draft.js';
-import type { TurnCommit } from './turn-mailbox.js';
-import type { TurnInput } from './turn-state.js';
+import { deliveryOf } from './call-delivery.js';
+import { OpenTurns } from '../turns/open-turns.js';
+import type { Turn } from '../storage/ports/turn.js';
+import type { TurnEffect } from '../turns/turn-draft.js';
+import type { TurnCommit } from '../turns/turn-mailbox.js';
+import type { TurnInput } from '../turns/turn-state.js';
 
 type Deliver = Extract<TurnEffect, { type: 'deliver' }>;
 
@@ -146,7 +146,9 @@ export class Deliveries {
   private async prepare(turn: Turn, effect: Deliver): Promise<ToolCallDelivery> {
     const args = this.fresh.get(effect.callId) ?? (await this.readArguments(turn, effect.callId));
     this.fresh.delete(effect.callId);
-    return this.deliveryOf(turn, effect, args);
+    const call = turn.calls.find(({ callId }) => callId === effect.callId)!;
+    const record = call.batchId === null ? null : await this.patches.byId(turn.workspaceId, call.batchId);
+    return deliveryOf(turn, call, args, record && record.batch);
   }
 
   private async readArguments(turn: Turn, callId: string): Promise<Json> {
@@ -154,22 +156,5 @@ export class Deliveries {
       turn,
       turn.calls.findIndex((call) => call.callId === callId),
     );
-  }
-
-  private async deliveryOf(turn: Turn, { callId, attempt }: Deliver, args: Json): Promise<ToolCallDelivery> {
-    const call = turn.calls.find((candidate) => candidate.callId === callId)!;
-    const record = call.batchId === null ? null : await this.patches.byId(turn.workspaceId, call.batchId);
-    return {
-      callId,
-      attempt,
-      toolCallId: call.toolCallId,
-      sessionId: turn.sessionId,
-      conversationId: turn.conversationId,
-      turnId: turn.turnId,
-      name: call.name,
-      arguments: args as JsonObject,
-      deadlines: deadlinesOf(call),
-      ...(record && { batch: record.batch }),
-    };
   }
 }

@@ -1,7 +1,6 @@
 import {
   type CallStatus,
   type ExecutionLocation,
-  isFinal,
   type Json,
   type ToolCallError,
   type TurnStatus,
@@ -70,6 +69,8 @@ export interface Turn {
   /** sha256 of what makes two requests the same: session, calls, timeouts. */
   readonly requestHash: string;
   readonly idempotencyKey: string | null;
+  /** When the turn next wants a tick, epoch ms: a deadline, a release or a retry. Null where it waits for no clock. */
+  readonly dueAt: number | null;
   readonly calls: readonly Call[];
 }
 
@@ -78,23 +79,4 @@ export interface TurnRef {
   workspaceId: string;
   sessionId: string;
   turnId: string;
-}
-
-/** When the clock that is running for a call runs out; null where none is: the call has ended, or the server runs it. */
-export function deadlineOf(call: Call): number | null {
-  if (isFinal(call.status) || call.location === 'server') return null;
-  if (call.status === 'running') return call.executionAt;
-  return call.approvalAt ?? call.deliveryAt;
-}
-
-/** The next time at which a turn wants a tick: a deadline, a release or a retry. Null where it waits for no clock. */
-export function nextDueAt(turn: Turn): number | null {
-  let due: number | null = null;
-  for (const call of turn.calls) {
-    if (isFinal(call.status)) continue;
-    for (const at of [deadlineOf(call), call.releaseAt, call.retryAt]) {
-      if (at !== null && (due === null || at < due)) due = at;
-    }
-  }
-  return due;
 }

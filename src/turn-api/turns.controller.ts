@@ -3,8 +3,8 @@ import type { InvokeResult, TurnEnvelope, User } from '@patchbay/protocol';
 import type { FastifyReply } from 'fastify';
 import { Access, CurrentUser, WorkspaceId } from '../common/access.js';
 import { DomainError } from '../common/domain-error.js';
-import { statusOf } from './envelope.js';
-import type { TurnRef } from './turn.js';
+import { statusOf } from './turn-envelope.js';
+import type { TurnRef } from '../storage/ports/turn.js';
 import { GetTurnQueryDto, PostResultsDto, PostTurnDto } from './turns.dto.js';
 import { TurnsService } from './turns.service.js';
 

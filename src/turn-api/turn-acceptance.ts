@@ -1,20 +1,20 @@
 import { Injectable } from '@nestjs/common';
-import { Config } from '../config.js';
+import { Config } from '../config/config.js';
 import { Clock } from '../common/clock.js';
 import { DomainError } from '../common/domain-error.js';
 import { PatchStore } from '../storage/ports/patches.store.js';
 import type { SessionRecord } from '../storage/ports/sessions.store.js';
 import { TurnStore } from '../storage/ports/turns.store.js';
-import { auditDraft } from './audit-drafts.js';
-import { Deliveries } from './deliveries.js';
-import { Dispatcher } from './dispatcher.js';
-import { OpenTurns } from './open-turns.js';
+import { auditDraft } from '../turns/audit-drafts.js';
+import { Deliveries } from '../delivery/deliveries.js';
+import { Dispatcher } from '../delivery/dispatcher.js';
+import { OpenTurns } from '../turns/open-turns.js';
 import { ServerCalls } from './server-calls.js';
-import { SessionClients } from './session-clients.js';
-import type { Turn } from './turn.js';
+import { SessionClients } from '../delivery/session-clients.js';
+import type { Turn } from '../storage/ports/turn.js';
 import type { AcceptedTurn, TurnName } from './turn-builder.js';
-import type { TurnEffect } from './turn-draft.js';
-import { advance } from './turn-state.js';
+import type { TurnEffect } from '../turns/turn-draft.js';
+import { advance } from '../turns/turn-state.js';
 
 /** How long an idempotency key counts, in ms. */
 const KEY_LIFE_MS = 24 * 60 * 60_000;

@@ -7,9 +7,9 @@ import { Lifecycle } from '../common/lifecycle.js';
 import { persist } from '../common/persist.js';
 import type { ToolContext } from '../tools/server-tool.js';
 import { type ToolOutcome, ToolRunner } from '../tools/tool-runner.js';
-import { OpenTurns } from './open-turns.js';
-import type { Call, Turn } from './turn.js';
-import type { Report } from './turn-state.js';
+import { OpenTurns } from '../turns/open-turns.js';
+import type { Call, Turn } from '../storage/ports/turn.js';
+import type { Report } from '../turns/turn-state.js';
 
 /** Runs a turn's server-located calls, one after another in the LLM's order: a read after a write sees what was written. */
 @Injectable()

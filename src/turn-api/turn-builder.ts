@@ -11,15 +11,16 @@ import { describeFaults, type SchemaFault } from '../tools/tool-schemas.js';
 import { Clock } from '../common/clock.js';
 import { type FieldFaults, throwIfAny } from '../common/domain-error.js';
 import { newId } from '../common/ids.js';
-import { Config } from '../config.js';
+import { Config } from '../config/config.js';
 import { PatchPreparation } from '../patches/patch-preparation.js';
 import type { PatchBatchRecord } from '../storage/ports/patches.store.js';
 import type { SessionRecord } from '../storage/ports/sessions.store.js';
-import { digestOf } from './digest.js';
-import { subjectOf } from './subject.js';
+import { digestOf } from '../turns/digest.js';
+import { subjectOf } from '../turns/subject.js';
 import type { PostedCall } from './tool-call-forms.js';
-import type { Call, Clocks, Turn } from './turn.js';
-import type { TurnEvent } from './turn-draft.js';
+import type { Call, Clocks, Turn } from '../storage/ports/turn.js';
+import { nextDueAt } from '../turns/deadlines.js';
+import type { TurnEvent } from '../turns/turn-draft.js';
 import type { PostTurnDto, TimeoutsDto } from './turns.dto.js';
 
 /** Longest tool name that an answer or an event repeats, in characters. */
@@ -108,6 +109,7 @@ export class TurnBuilder {
       clocks,
       requestHash,
       idempotencyKey,
+      dueAt: nextDueAt(calls),
       calls,
     };
     return {

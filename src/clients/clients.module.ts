@@ -1,5 +1,0 @@
-import { Module } from '@nestjs/common';
-import { ConnectedClients } from './connected-clients.js';
-
-@Module({ providers: [ConnectedClients], exports: [ConnectedClients] })
-export class ClientsModule {}
