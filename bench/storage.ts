@@ -7,7 +7,7 @@ import { SqliteDatabase } from '../src/storage/sqlite/database.js';
 import { SqliteTurnStore } from '../src/storage/sqlite/turns.store.js';
 import { SqliteWorkspaceStore } from '../src/storage/sqlite/workspaces.store.js';
 import { WorkspaceKeys } from '../src/storage/sqlite/workspace-keys.js';
-import { anEvent, aTurn, aWorkspace, completed, NO_LIMITS, nextVersion } from '../test/contract/records.js';
+import { anEvent, aTurn, aWorkspace, completed, nextVersion } from '../test/contract/records.js';
 
 const SECONDS = 2;
 const directory = await mkdtemp(join(tmpdir(), 'patchbay-bench-'));
@@ -30,7 +30,7 @@ async function relayedTurn(): Promise<void> {
       fields: { toolName: name, ...subject },
     });
   const events = [event('Accepted'), event('Forwarded')];
-  await turns.insert(turn, [{ path: 'docs/a.md', content: 'x'.repeat(1000) }], [], events, NO_LIMITS);
+  await turns.insert(turn, [{ path: 'docs/a.md', content: 'x'.repeat(1000) }], events);
   const done = completed(nextVersion(turn, {}, { version: 1 }));
   const result = { success: true, path: 'docs/a.md', sizeBytes: 1000 };
   await turns.save(done, 1, [{ callId, result }], [event('Acknowledged'), event('ResultReceived')]);

@@ -4,12 +4,12 @@ import { PinoLogger } from 'nestjs-pino';
 import type { ClientKey } from './connected-clients.js';
 import { DomainError } from '../common/domain-error.js';
 import { TurnStore } from '../storage/ports/turns.store.js';
-import { Dispatcher } from './dispatcher.js';
 import { OpenTurns } from '../turns/open-turns.js';
 import { type ClaimedResult, ResultCheck } from './result-check.js';
 import type { Turn } from '../storage/ports/turn.js';
 import type { TurnAnswer } from '../turns/turn-draft.js';
-import { isInFlight, type JournalEntry, type Progress } from '../turns/turn-state.js';
+import type { JournalEntry, Progress } from '../turns/turn-input.js';
+import { isInFlight } from '../turns/turn-state.js';
 
 /** A call as a client names it. */
 export interface ClientCall {
@@ -28,7 +28,6 @@ export class ClientReports {
   constructor(
     private readonly store: TurnStore,
     private readonly turns: OpenTurns,
-    private readonly dispatcher: Dispatcher,
     private readonly resultCheck: ResultCheck,
     private readonly logger: PinoLogger,
   ) {
@@ -91,8 +90,7 @@ export class ClientReports {
 
   /** Takes up the user's pending calls, now that a client can have them. */
   async takeUpPending({ workspaceId, userId }: ClientKey): Promise<void> {
-    for (const turn of await this.store.openOf(workspaceId, userId))
-      this.dispatcher.take(this.turns.watch(turn));
+    for (const turn of await this.store.openOf(workspaceId, userId)) this.turns.observe(turn);
   }
 
   /** The user's turns that the client's return concerns, each with its part of the journal. */
@@ -107,7 +105,7 @@ export class ClientReports {
       for (const { callId } of turn.calls) byCall.set(callId, turn);
     };
     const open = await this.store.openOf(client.workspaceId, client.userId);
-    for (const turn of open) add(this.turns.watch(turn));
+    for (const turn of open) add(this.turns.observe(turn));
     for (const entry of journal) {
       if (!byCall.has(entry.callId)) {
         const ended = await this.store.ofCall(client.workspaceId, entry.turnId, entry.callId);

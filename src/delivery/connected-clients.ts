@@ -2,6 +2,9 @@ import { Injectable } from '@nestjs/common';
 import type { ToolCallDelivery, ToolCancel } from '@patchbay/protocol';
 import { Subject } from 'rxjs';
 import { Clock } from '../common/clock.js';
+import { newId } from '../common/ids.js';
+import type { Membership } from '../storage/ports/turn.js';
+import { userKey } from '../turns/turn-key.js';
 
 /** What became of a delivery: taken into the client's journal, refused, or unanswered until the time was up. */
 export type DeliveryOutcome =
@@ -17,15 +20,15 @@ export interface ClientLine {
 }
 
 /** A client is known by workspace, user and its own id; a clientId alone says nothing. */
-export interface ClientKey {
-  workspaceId: string;
-  userId: string;
+export interface ClientKey extends Membership {
   clientId: string;
 }
 
 /** One client that is connected to this node. */
 export class ConnectedClient {
   lastActiveAt = 0;
+  /** Of two connections of one client the one with the greater id is the newer. */
+  readonly connectionId = newId();
   /** Settles once its resume was answered, never where it leaves before: nothing is delivered until then. */
   readonly resumed: Promise<void>;
   private readonly held = new Set<string>();
@@ -64,9 +67,7 @@ export class ConnectedClient {
 }
 
 /** Which of a user's clients a call should go to. */
-export interface ClientWish {
-  workspaceId: string;
-  userId: string;
+export interface ClientWish extends Membership {
   tool: string;
   /** The session's bound client: no other will do. */
   boundClientId: string | null;
@@ -120,10 +121,6 @@ export class ConnectedClients {
     return [...(this.byUser.get(userKey({ workspaceId, userId }))?.values() ?? [])];
   }
 
-  all(): ConnectedClient[] {
-    return [...this.byUser.values()].flatMap((clients) => [...clients.values()]);
-  }
-
   touch(client: ConnectedClient): void {
     client.lastActiveAt = this.clock.now();
   }
@@ -152,8 +149,4 @@ export class ConnectedClients {
     const free = candidates.filter(({ hasRoom }) => hasRoom);
     return free.sort((a, b) => b.lastActiveAt - a.lastActiveAt)[0];
   }
-}
-
-function userKey({ workspaceId, userId }: Pick<ClientKey, 'workspaceId' | 'userId'>): string {
-  return `${workspaceId}/${userId}`;
 }

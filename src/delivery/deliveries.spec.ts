@@ -13,11 +13,10 @@ import type { Config } from '../config/config.js';
 import type { PatchStore } from '../storage/ports/patches.store.js';
 import type { TurnStore } from '../storage/ports/turns.store.js';
 import { Deliveries } from './deliveries.js';
-import type { OpenTurns } from '../turns/open-turns.js';
+import type { OpenTurns, TurnChange } from '../turns/open-turns.js';
 import type { Turn } from '../storage/ports/turn.js';
-import type { TurnStep } from '../turns/turn-draft.js';
-import type { TurnCommit } from '../turns/turn-mailbox.js';
-import { advance, type TurnInput } from '../turns/turn-state.js';
+import type { TurnInput } from '../turns/turn-input.js';
+import { advance } from '../turns/turn-state.js';
 
 const logger = { setContext: () => {}, error: () => {} } as unknown as PinoLogger;
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
@@ -42,7 +41,7 @@ class FakeLine implements ClientLine {
 
 describe('a delivery', () => {
   const key = { workspaceId: 'w', userId: 'u', clientId: 'a' };
-  let committed$: Subject<TurnCommit>;
+  let changes$: Subject<TurnChange>;
   let turn: Turn;
   let submitted: TurnInput[];
   let clients: ConnectedClients;
@@ -51,14 +50,14 @@ describe('a delivery', () => {
   beforeEach(() => {
     turn = aTurn('w', { userId: 'u', calls: [aCall({ callId: 'c1' })] });
     submitted = [];
-    committed$ = new Subject();
+    changes$ = new Subject();
     clients = new ConnectedClients({ now: () => NOON });
     line = new FakeLine();
     client = new ConnectedClient(key, new Set(), 8, line);
     const turns = {
-      committed$,
+      changes$,
       ofCall: () => turn,
-      watch: () => turn,
+      observe: () => turn,
       submit: (_: Turn, input: TurnInput) => Promise.resolve(void submitted.push(input)),
     };
     const store = {
@@ -78,16 +77,18 @@ describe('a delivery', () => {
 
   /** Commits inputs as one write, as a mailbox does. */
   function commit(...inputs: TurnInput[]): void {
-    const before = turn;
-    const effects: TurnStep['effects'] = [];
-    for (const input of inputs) {
-      const step = advance(turn, input, NOON);
-      turn = step.turn;
-      effects.push(...step.effects);
-    }
-    committed$.next({ before, after: turn, events: [], effects });
+    change(true, inputs);
   }
-  const claim: TurnInput = { type: 'claim', callId: 'c1', clientId: 'a' };
+  /** Reads what another node has committed. */
+  function observe(...inputs: TurnInput[]): void {
+    change(false, inputs);
+  }
+  function change(own: boolean, inputs: TurnInput[]): void {
+    const before = turn;
+    for (const input of inputs) turn = advance(turn, input, NOON).turn;
+    changes$.next({ before, after: turn, own, callArguments: null });
+  }
+  const claim: TurnInput = { type: 'claim', callId: 'c1', clientId: 'a', ackWithinMs: 1_000 };
   const cancel: TurnInput = { type: 'cancel', toolCallId: null, byUserId: 'u' };
   const connect = (): void => {
     clients.add(client);
@@ -149,6 +150,35 @@ describe('a delivery', () => {
     commit(claim);
     await settled();
     expect(submitted).toEqual([{ type: 'client_left', clientId: 'a', graceMs: 7 }]);
+  });
+
+  it('that another node claimed goes out where the client is', async () => {
+    connect();
+    observe(claim);
+    await settled();
+    expect(line.sent).toEqual(['call c1#1 {"path":"a"}']);
+  });
+
+  it('that another node claimed is that node’s to give back', async () => {
+    observe(claim);
+    await settled();
+    expect(submitted).toEqual([]);
+  });
+
+  it('is stopped where another node has ended the call', async () => {
+    connect();
+    commit(claim);
+    await settled();
+    observe(cancel);
+    expect(line.sent.at(-1)).toBe('cancelled c1');
+  });
+
+  it('of a turn that was just accepted has its arguments at hand', async () => {
+    connect();
+    turn = advance(turn, claim, NOON).turn;
+    changes$.next({ before: null, after: turn, own: true, callArguments: [{ path: 'fresh' }] });
+    await settled();
+    expect(line.sent).toEqual(['call c1#1 {"path":"fresh"}']);
   });
 
   it('that is refused is submitted with its attempt and reason', async () => {

@@ -1,32 +1,36 @@
 import { Injectable } from '@nestjs/common';
 import type { Json, ToolCallDelivery } from '@patchbay/protocol';
 import { PinoLogger } from 'nestjs-pino';
+import { Lifecycle } from '../common/lifecycle.js';
+import { persist } from '../common/persist.js';
+import { Config } from '../config/config.js';
+import { PatchStore } from '../storage/ports/patches.store.js';
+import type { Turn } from '../storage/ports/turn.js';
+import { TurnStore } from '../storage/ports/turns.store.js';
+import { OpenTurns, type TurnChange } from '../turns/open-turns.js';
+import { effectsOf, type TurnEffect } from '../turns/turn-effects.js';
+import type { TurnInput } from '../turns/turn-input.js';
+import { deliveryOf } from './call-delivery.js';
 import {
   type ClientKey,
   type ConnectedClient,
   ConnectedClients,
   type DeliveryOutcome,
 } from './connected-clients.js';
-import { Lifecycle } from '../common/lifecycle.js';
-import { persist } from '../common/persist.js';
-import { Config } from '../config/config.js';
-import { PatchStore } from '../storage/ports/patches.store.js';
-import { TurnStore } from '../storage/ports/turns.store.js';
 import { clientKey } from './dispatcher.js';
-import { deliveryOf } from './call-delivery.js';
-import { OpenTurns } from '../turns/open-turns.js';
-import type { Turn } from '../storage/ports/turn.js';
-import type { TurnEffect } from '../turns/turn-draft.js';
-import type { TurnCommit } from '../turns/turn-mailbox.js';
-import type { TurnInput } from '../turns/turn-state.js';
 
-type Deliver = Extract<TurnEffect, { type: 'deliver' }>;
+/** A call that is due, with what it takes to send it. */
+interface Delivery {
+  effect: TurnEffect & { type: 'deliver' };
+  turn: Turn;
+  client: ConnectedClient;
+  /** At hand where the turn was just accepted here: saves reading them back. */
+  callArguments: readonly Json[] | null;
+}
 
-/** Does what a committed turn asks for: sends calls to clients, and tells clients to stop. */
+/** Does for the clients of this node what a changed turn asks for: sends them calls, and tells them to stop. */
 @Injectable()
 export class Deliveries {
-  /** Arguments of calls that were claimed as they were accepted, until they are sent: saves reading them back. */
-  private readonly fresh = new Map<string, Json>();
   /** The last delivery on its way to each client. */
   private readonly tails = new WeakMap<ConnectedClient, Promise<void>>();
 
@@ -40,17 +44,8 @@ export class Deliveries {
     private readonly logger: PinoLogger,
   ) {
     logger.setContext(Deliveries.name);
-    turns.committed$.subscribe((commit) => this.onCommit(commit));
+    turns.changes$.subscribe((change) => this.onChange(change));
     clients.left$.subscribe((client) => void this.clientLeft(client));
-  }
-
-  /** Keeps the arguments of a call at hand for its first delivery, which follows at once. */
-  keepArguments(callId: string, args: Json): void {
-    this.fresh.set(callId, args);
-  }
-
-  dropArguments(callId: string): void {
-    this.fresh.delete(callId);
   }
 
   /** Starts the grace of the calls that a client took with it unacknowledged. */
@@ -58,62 +53,52 @@ export class Deliveries {
     const { workspaceId, userId, clientId } = client;
     await this.persist(client, 'The grace of a client that left could not begin', async () => {
       const turns = await this.store.openOf(workspaceId, userId);
-      await Promise.all(turns.map((turn) => this.startGrace(turn, clientId)));
+      await Promise.all(turns.map((turn) => this.startGrace(this.turns.observe(turn), clientId)));
     });
   }
 
   /** The same for one turn. */
-  async startGrace(turn: Turn, clientId: string): Promise<void> {
-    const newest = this.turns.watch(turn);
+  private async startGrace(turn: Turn, clientId: string): Promise<void> {
     // A client that is back already sorts its calls out by its resume.
     if (this.clients.find(clientKey(turn, clientId))) return;
-    if (!newest.calls.some((call) => call.clientId === clientId && call.status === 'forwarded')) return;
+    if (!turn.calls.some((call) => call.clientId === clientId && call.status === 'forwarded')) return;
     await this.turns.submit(turn, { type: 'client_left', clientId, graceMs: this.config.graceMs });
   }
 
-  private onCommit({ after, effects }: TurnCommit): void {
-    for (const effect of effects) {
-      if (effect.type === 'stop_client') {
-        const { callId, reason } = effect;
-        this.clients.find(clientKey(after, effect.clientId))?.line.stop({ callId, reason });
-      } else this.enqueue(after, effect);
+  private onChange({ before, after: turn, own, callArguments }: TurnChange): void {
+    for (const effect of effectsOf(before, turn)) {
+      const client = this.clients.find(clientKey(turn, effect.clientId));
+      if (effect.type === 'stop') client?.line.stop({ callId: effect.callId, reason: effect.reason });
+      else if (client) this.enqueue({ effect, turn, client, callArguments });
+      // It has left since it was chosen. Where another node chose it, that one does the same.
+      else if (own) void this.clientLeft(clientKey(turn, effect.clientId));
     }
   }
 
   /** Calls go out to a client in the order of their claims, however long each takes to be put together. */
-  private enqueue(turn: Turn, effect: Deliver): void {
-    const client = this.clients.find(clientKey(turn, effect.clientId));
-    const prepared = this.prepare(turn, effect);
+  private enqueue(delivery: Delivery): void {
+    const { client } = delivery;
+    const prepared = this.prepare(delivery);
     // Whoever awaits it may still be waiting for the call before: a fault must not count as nobody's meanwhile.
     prepared.catch(() => undefined);
-    const before = (client && this.tails.get(client)) ?? Promise.resolve();
-    const emitted = before.then(async () => this.emit(turn, effect, client, await prepared));
-    const settled = emitted.catch((error: unknown) => this.giveBack(turn, effect, error));
-    if (client) this.tails.set(client, settled);
+    const before = this.tails.get(client) ?? Promise.resolve();
+    const emitted = before.then(async () => this.emit(delivery, await prepared));
+    const settled = emitted.catch((error: unknown) => this.giveBack(delivery, error));
+    this.tails.set(client, settled);
   }
 
   /** Sends the call, unless things have changed; what becomes of it is taken care of apart. */
-  private async emit(
-    turn: Turn,
-    effect: Deliver,
-    client: ConnectedClient | null,
-    delivery: ToolCallDelivery,
-  ): Promise<void> {
-    if (!client) return this.startGrace(turn, effect.clientId);
-    await client.resumed;
-    if (!this.isStillDue(effect)) return;
-    const outcome = client.line.deliver(delivery);
-    void outcome.then((settled) => this.settle(turn, effect, client, settled));
+  private async emit(delivery: Delivery, call: ToolCallDelivery): Promise<void> {
+    await delivery.client.resumed;
+    if (!this.isStillDue(delivery)) return;
+    const outcome = delivery.client.line.deliver(call);
+    void outcome.then((settled) => this.settle(delivery, settled));
   }
 
-  private async settle(
-    turn: Turn,
-    { callId, clientId, attempt }: Deliver,
-    client: ConnectedClient,
-    outcome: DeliveryOutcome,
-  ): Promise<void> {
+  private async settle({ effect, turn, client }: Delivery, outcome: DeliveryOutcome): Promise<void> {
     // A client that does not answer has left, whatever its socket says.
     if (outcome.kind === 'lost') return client.line.close();
+    const { callId, clientId, attempt } = effect;
     const input: TurnInput =
       outcome.kind === 'acknowledged'
         ? { type: 'progress', callId, clientId, status: 'acknowledged', note: null }
@@ -124,7 +109,8 @@ export class Deliveries {
   }
 
   /** The call could not be put together: it goes back, as if its client had refused it, and is tried again. */
-  private async giveBack(turn: Turn, { callId, clientId, attempt }: Deliver, error: unknown): Promise<void> {
+  private async giveBack({ effect, turn }: Delivery, error: unknown): Promise<void> {
+    const { callId, clientId, attempt } = effect;
     this.logger.error({ err: error, callId }, 'A call could not be sent; it is tried again');
     const message = 'The server could not read the call.';
     await this.persist({ callId }, 'A call that was not sent could not be given back', async () => {
@@ -138,23 +124,16 @@ export class Deliveries {
   }
 
   /** Whatever happened to the call since its claim was committed, such as a cancel in the same write. */
-  private isStillDue({ callId, clientId, attempt }: Deliver): boolean {
+  private isStillDue({ effect: { callId, clientId, attempt } }: Delivery): boolean {
     const call = this.turns.ofCall(callId)?.calls.find((candidate) => candidate.callId === callId);
     return call?.status === 'forwarded' && call.clientId === clientId && call.attempt === attempt;
   }
 
-  private async prepare(turn: Turn, effect: Deliver): Promise<ToolCallDelivery> {
-    const args = this.fresh.get(effect.callId) ?? (await this.readArguments(turn, effect.callId));
-    this.fresh.delete(effect.callId);
-    const call = turn.calls.find(({ callId }) => callId === effect.callId)!;
+  private async prepare({ effect, turn, callArguments }: Delivery): Promise<ToolCallDelivery> {
+    const at = turn.calls.findIndex(({ callId }) => callId === effect.callId);
+    const call = turn.calls[at]!;
+    const args = callArguments?.[at] ?? (await this.store.argumentsOfCall(turn, at));
     const record = call.batchId === null ? null : await this.patches.byId(turn.workspaceId, call.batchId);
     return deliveryOf(turn, call, args, record && record.batch);
-  }
-
-  private async readArguments(turn: Turn, callId: string): Promise<Json> {
-    return this.store.argumentsOfCall(
-      turn,
-      turn.calls.findIndex((call) => call.callId === callId),
-    );
   }
 }

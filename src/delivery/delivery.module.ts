@@ -10,22 +10,11 @@ import { ConnectedClients } from './connected-clients.js';
 import { Deliveries } from './deliveries.js';
 import { Dispatcher } from './dispatcher.js';
 import { ResultCheck } from './result-check.js';
-import { SessionClients } from './session-clients.js';
 
 /** What goes between turns and connected clients: which client gets a call, what it is sent, what it reports. */
 @Module({
   imports: [CatalogModule, FilesModule, PatchesModule, StorageModule, TurnsModule],
-  providers: [
-    ...[ClientReports, ClientUploads, ConnectedClients, Deliveries, Dispatcher, ResultCheck, SessionClients],
-  ],
-  exports: [
-    ClientReports,
-    ClientUploads,
-    ConnectedClients,
-    Deliveries,
-    Dispatcher,
-    ResultCheck,
-    SessionClients,
-  ],
+  providers: [...[ClientReports, ClientUploads, ConnectedClients, Deliveries, Dispatcher, ResultCheck]],
+  exports: [ClientReports, ClientUploads, ConnectedClients, Deliveries, Dispatcher, ResultCheck],
 })
 export class DeliveryModule {}

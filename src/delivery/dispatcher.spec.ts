@@ -2,21 +2,21 @@ import type { PinoLogger } from 'nestjs-pino';
 import { Subject } from 'rxjs';
 import { aCall, aTurn, NOON } from '../../test/contract/records.js';
 import { type ClientLine, ConnectedClient, ConnectedClients } from './connected-clients.js';
-import type { TurnStore } from '../storage/ports/turns.store.js';
 import { Dispatcher } from './dispatcher.js';
-import type { OpenTurns } from '../turns/open-turns.js';
-import { SessionClients } from './session-clients.js';
+import type { Config } from '../config/config.js';
+import type { OpenTurns, TurnChange } from '../turns/open-turns.js';
+import type { TurnHints } from '../turns/turn-hints.js';
 import type { Call, Turn } from '../storage/ports/turn.js';
 import type { TurnAnswer } from '../turns/turn-draft.js';
-import type { TurnCommit } from '../turns/turn-mailbox.js';
-import { advance, type TurnInput } from '../turns/turn-state.js';
+import type { TurnInput } from '../turns/turn-input.js';
+import { advance } from '../turns/turn-state.js';
 
 const LINE = { stop: () => {}, replaced: () => {}, close: () => {} } as unknown as ClientLine;
 const logger = { setContext: () => {}, error: () => {} } as unknown as PinoLogger;
 
 /** Turns in memory: an input is applied and committed when the test says so, or right away. */
 class FakeTurns {
-  readonly committed$ = new Subject<TurnCommit>();
+  readonly changes$ = new Subject<TurnChange>();
   readonly byId = new Map<string, Turn>();
   readonly claims: string[] = [];
   tries = 0;
@@ -28,10 +28,10 @@ class FakeTurns {
     if (this.held) await new Promise<void>((go) => this.held!.push(go));
     if (this.fault) throw this.fault;
     const before = this.byId.get(turnId)!;
-    const { turn: after, answer, effects } = advance(before, input, NOON);
+    const { turn: after, answer } = advance(before, input, NOON);
     this.byId.set(turnId, after);
     if (input.type === 'claim' && answer.ok) this.claims.push(`${input.callId}→${input.clientId}`);
-    this.committed$.next({ before, after, events: [], effects });
+    this.changes$.next({ before, after, own: true, callArguments: null });
     return answer;
   }
 
@@ -53,17 +53,22 @@ describe('the dispatcher', () => {
   let turns: FakeTurns;
   let clients: ConnectedClients;
   let dispatcher: Dispatcher;
+  let followed: Set<string>;
   beforeEach(() => {
     turns = new FakeTurns();
+    followed = new Set();
     const clock = { now: () => NOON };
     clients = new ConnectedClients(clock);
-    const store = { lastClientOf: () => Promise.resolve(null) } as unknown as TurnStore;
     dispatcher = new Dispatcher(
       turns as unknown as OpenTurns,
       clients,
-      new SessionClients(store),
+      { graceMs: 10_000 } as Config,
       clock,
       logger,
+      {
+        follow: (user) => followed.add(user.userId),
+        unfollow: (user) => followed.delete(user.userId),
+      } as unknown as TurnHints,
     );
   });
 
@@ -74,11 +79,13 @@ describe('the dispatcher', () => {
     clients.markReady(client, []);
     return client;
   }
+  const learn = (after: Turn): void =>
+    turns.changes$.next({ before: null, after, own: false, callArguments: null });
   function take(turnId: string, calls: Partial<Call>[], change: Partial<Turn> = {}): Turn {
     const all = calls.map((call) => aCall({ toolCallId: call.callId!, ...call }));
     const turn = aTurn('w', { turnId, sessionId: `session-${turnId}`, userId: 'u', calls: all, ...change });
     turns.byId.set(turnId, turn);
-    dispatcher.take(turn);
+    learn(turn);
     return turn;
   }
   const end = async (turnId: string, callId: string, clientId = 'a'): Promise<void> => {
@@ -121,7 +128,7 @@ describe('the dispatcher', () => {
       't',
       ['1', '2', '3', '4'].map((callId) => ({ callId })),
     );
-    dispatcher.take(turns.byId.get('t')!);
+    learn(turns.byId.get('t')!);
     connect('b', 0);
     await turns.letGo();
     expect(turns.claims).toEqual(['1→a', '2→a']);
@@ -131,7 +138,7 @@ describe('the dispatcher', () => {
     turns.hold();
     connect('a', 3);
     const turn = take('t', [{ callId: '1' }, { callId: '2' }]);
-    dispatcher.take(turn);
+    learn(turn);
     await turns.letGo();
     take('t2', [{ callId: '3' }, { callId: '4' }]);
     await settled();
@@ -199,6 +206,32 @@ describe('the dispatcher', () => {
     expect(client.hasRoom).toBe(false);
     await turns.submit(turns.byId.get('t')!, { type: 'cancel', toolCallId: null, byUserId: 'u' });
     expect(client.hasRoom).toBe(true);
+  });
+
+  it('counts what another node claimed for a client that is here', async () => {
+    const client = connect('a', 1);
+    const turn = take('t', [{ callId: '1', status: 'forwarded', attempt: 1, clientId: 'a' }]);
+    expect(client.hasRoom).toBe(false);
+    learn({ ...turn, version: 2 });
+    await turns.submit(turn, { type: 'cancel', toolCallId: null, byUserId: 'u' });
+    expect(client.hasRoom).toBe(true);
+  });
+
+  it('goes on with the client that the session used before, on whatever node', async () => {
+    connect('a', 8);
+    clients.touch(connect('b', 8));
+    take('t', [{ callId: '1' }], { lastClientId: 'a' });
+    await settled();
+    expect(turns.claims).toEqual(['1→a']);
+  });
+
+  it('has this node follow the turns of a user while they have a client here', () => {
+    const [a, b] = [connect('a'), connect('b')];
+    expect([...followed]).toEqual(['u']);
+    clients.remove(a);
+    expect([...followed]).toEqual(['u']);
+    clients.remove(b);
+    expect([...followed]).toEqual([]);
   });
 
   it('claims nothing any more once it drains', async () => {

@@ -1,41 +1,47 @@
 import { Injectable } from '@nestjs/common';
 import { PinoLogger } from 'nestjs-pino';
-import { type ClientKey, ConnectedClients, type ClientWish } from './connected-clients.js';
 import { Clock } from '../common/clock.js';
-import { OpenTurns } from '../turns/open-turns.js';
-import { SessionClients } from './session-clients.js';
-import type { Call, Turn } from '../storage/ports/turn.js';
-import type { TurnCommit } from '../turns/turn-mailbox.js';
+import { Config } from '../config/config.js';
+import type { Call, Membership, Turn } from '../storage/ports/turn.js';
+import { OpenTurns, type TurnChange } from '../turns/open-turns.js';
+import { TurnHints } from '../turns/turn-hints.js';
+import type { TurnInput } from '../turns/turn-input.js';
 import { isInFlight } from '../turns/turn-state.js';
+import { type ClientKey, ConnectedClients, type ClientWish } from './connected-clients.js';
+import { PendingCalls, type PendingCall } from './pending-calls.js';
+import { SessionClients } from './session-clients.js';
 
 /** How long a claim waits that the store did not take, in ms. */
 const RETRY_MS = 1_000;
-
-interface PendingCall {
-  turn: Turn;
-  call: Call;
-  claiming: boolean;
-}
+/** How long a client may take to acknowledge a delivery, in ms [RELAY-5]. */
+export const DELIVERY_ACK_MS = 10_000;
 
 /**
- * Gives pending calls to clients: first in, first out for each user, never more than a client's window. callIds are
- * UUIDv7, so their order is the order of acceptance, and a call that comes back takes its old place.
+ * Gives pending calls to the clients of this node: first in, first out for each user, never more than a client's window.
  */
 @Injectable()
 export class Dispatcher {
-  private readonly queues = new Map<string, PendingCall[]>();
+  private readonly pending = new PendingCalls();
+  private readonly sessionClients = new SessionClients();
   private draining = false;
 
   constructor(
     private readonly turns: OpenTurns,
     private readonly clients: ConnectedClients,
-    private readonly sessionClients: SessionClients,
+    private readonly config: Config,
     private readonly clock: Clock,
     private readonly logger: PinoLogger,
+    hints: TurnHints,
   ) {
     logger.setContext(Dispatcher.name);
-    turns.committed$.subscribe((commit) => this.onCommit(commit));
-    clients.available$.subscribe((key) => this.dispatch(key.workspaceId, key.userId));
+    turns.changes$.subscribe((change) => this.onChange(change));
+    clients.available$.subscribe((key) => {
+      hints.follow(key);
+      this.dispatch(key);
+    });
+    clients.left$.subscribe((key) => {
+      if (this.clients.ofUser(key.workspaceId, key.userId).length === 0) hints.unfollow(key);
+    });
   }
 
   /** No call is claimed any more: this node is stopping. */
@@ -43,21 +49,17 @@ export class Dispatcher {
     this.draining = true;
   }
 
-  /** Takes up what is pending of a turn that was read from the store. */
-  take(turn: Turn): void {
-    this.sync(turn);
-    this.dispatch(turn.workspaceId, turn.userId);
-  }
-
-  /** The client that a call of this turn can go to at once, with a place in its window taken; null: it waits. */
-  reserve(turn: Turn, call: Call): string | null {
+  /** The claim of a call for the client that it can go to at once, with a place in its window taken; null: it waits. */
+  reserve(turn: Turn, call: Call): (TurnInput & { type: 'claim' }) | null {
     if (this.draining) return null;
     const client = this.clients.choose(this.wishOf(turn, call));
     if (!client) return null;
     client.hold(call.callId);
-    // Right away, so that the next calls of the same turn go to the same editor or wait for it.
-    this.sessionClients.used(turn.sessionId, client.key.clientId);
-    return client.key.clientId;
+    const { clientId } = client.key;
+    // Right away, so that the next calls of the session go to the same editor or wait for it.
+    this.sessionClients.used(turn.sessionId, clientId, this.clock.now());
+    const ackWithinMs = DELIVERY_ACK_MS + this.config.graceMs;
+    return { type: 'claim', callId: call.callId, clientId, ackWithinMs };
   }
 
   /** Gives back a place that was reserved. */
@@ -65,46 +67,39 @@ export class Dispatcher {
     this.clients.free(clientKey(turn, clientId), callId);
   }
 
-  private onCommit({ before, after }: TurnCommit): void {
-    this.sync(after);
-    before.calls.forEach((was, at) => {
-      const is = after.calls[at]!;
-      const stays = isInFlight(was) && isInFlight(is) && is.clientId === was.clientId;
-      if (isInFlight(was) && !stays) this.release(after, was.callId, was.clientId!);
-      if (isInFlight(is) && !stays) this.sessionClients.used(after.sessionId, is.clientId!);
+  private onChange({ before, after }: TurnChange): void {
+    this.pending.sync(after);
+    after.calls.forEach((is, at) => {
+      const was = before?.calls[at];
+      const stays = was && isInFlight(was) && isInFlight(is) && is.clientId === was.clientId;
+      if (stays) return;
+      if (was && isInFlight(was)) this.release(after, was.callId, was.clientId!);
+      if (isInFlight(is)) this.take(after, is.callId, is.clientId!);
     });
-    this.dispatch(after.workspaceId, after.userId);
+    this.dispatch(after);
   }
 
-  /** Brings the user's queue in line with the turn. */
-  private sync(turn: Turn): void {
-    const queue = this.queues.get(userKey(turn)) ?? [];
-    for (const call of turn.calls) {
-      const at = position(queue, call.callId);
-      const known = queue[at]?.call.callId === call.callId;
-      if (call.status !== 'pending') {
-        if (known) queue.splice(at, 1);
-      } else if (known) Object.assign(queue[at]!, { turn, call });
-      else queue.splice(at, 0, { turn, call, claiming: false });
-    }
-    if (queue.length > 0) this.queues.set(userKey(turn), queue);
-    else this.queues.delete(userKey(turn));
+  /** Whoever claimed the call, it has its place in the window of the client, if that is here. */
+  private take(turn: Turn, callId: string, clientId: string): void {
+    this.clients.find(clientKey(turn, clientId))?.hold(callId);
+    this.sessionClients.used(turn.sessionId, clientId, this.clock.now());
   }
 
-  private dispatch(workspaceId: string, userId: string): void {
-    for (const pending of [...(this.queues.get(userKey({ workspaceId, userId })) ?? [])]) {
+  private dispatch({ workspaceId, userId }: Membership): void {
+    for (const pending of this.pending.of({ workspaceId, userId })) {
       if (!this.clients.ofUser(workspaceId, userId).some(({ ready, hasRoom }) => ready && hasRoom)) return;
       if (pending.claiming || (pending.call.retryAt ?? 0) > this.clock.now()) continue;
-      const clientId = this.reserve(pending.turn, pending.call);
-      if (clientId !== null) void this.claim(pending, clientId);
+      const claim = this.reserve(pending.turn, pending.call);
+      if (claim) void this.claim(pending, claim);
     }
   }
 
-  private async claim(pending: PendingCall, clientId: string): Promise<void> {
+  private async claim(pending: PendingCall, claim: TurnInput & { type: 'claim' }): Promise<void> {
     const { turn, call } = pending;
+    const { clientId } = claim;
     pending.claiming = true;
     try {
-      const answer = await this.turns.submit(turn, { type: 'claim', callId: call.callId, clientId });
+      const answer = await this.turns.submit(turn, claim);
       pending.claiming = false;
       if (!answer.ok) this.release(turn, call.callId, clientId);
     } catch (error) {
@@ -122,7 +117,7 @@ export class Dispatcher {
     this.clients.find(clientKey(turn, clientId))?.free(call.callId);
     const again = (): void => {
       pending.claiming = false;
-      this.dispatch(turn.workspaceId, turn.userId);
+      this.dispatch(turn);
     };
     setTimeout(again, RETRY_MS).unref();
   }
@@ -133,26 +128,10 @@ export class Dispatcher {
       userId: turn.userId,
       tool: call.name,
       boundClientId: turn.boundClientId,
-      preferredClientId: this.sessionClients.lastUsed(turn.sessionId),
+      preferredClientId: this.sessionClients.preferred(turn),
       avoidClientId: call.refusedBy,
     };
   }
-}
-
-/** Where a callId stands, or would stand, in a queue sorted by callId. */
-function position(queue: readonly PendingCall[], callId: string): number {
-  let low = 0;
-  let high = queue.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (queue[middle]!.call.callId < callId) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
-
-function userKey({ workspaceId, userId }: { workspaceId: string; userId: string }): string {
-  return `${workspaceId}/${userId}`;
 }
 
 /** The client of a turn's user. */

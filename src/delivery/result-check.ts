@@ -9,7 +9,7 @@ import type { ApprovalDto } from './approval.dto.js';
 import { digestOf } from '../turns/digest.js';
 import { shorten, subjectOf } from '../turns/subject.js';
 import type { Call, CallSubject } from '../storage/ports/turn.js';
-import type { Report } from '../turns/turn-state.js';
+import type { Report } from '../turns/turn-input.js';
 
 /** What a client says about the end of a call. */
 export interface ClaimedResult {

@@ -1,33 +1,25 @@
-import { Injectable } from '@nestjs/common';
-import { TurnStore } from '../storage/ports/turns.store.js';
+import type { Turn } from '../storage/ports/turn.js';
 
-/** Sessions remembered at most; one that was forgotten is read from the store again. */
+/** Sessions remembered at most; for one that was forgotten its turns know enough. */
 const MAX_SESSIONS = 10_000;
 
-/** Which client a session used last, so that its next calls go to the same editor. */
-@Injectable()
+/**
+ * Which client a session uses, so that its next calls go to the same editor. A turn knows what was true at its
+ * acceptance, on whatever node; this remembers only what has become of the session since.
+ */
 export class SessionClients {
-  private readonly last = new Map<string, string | null>();
+  private readonly last = new Map<string, { clientId: string; at: number }>();
 
-  constructor(private readonly store: TurnStore) {}
-
-  /** Makes sure that `lastUsed` knows of what happened before this process began. */
-  async recall(workspaceId: string, sessionId: string): Promise<void> {
-    if (!this.last.has(sessionId))
-      this.remember(sessionId, await this.store.lastClientOf(workspaceId, sessionId));
-  }
-
-  lastUsed(sessionId: string): string | null {
-    return this.last.get(sessionId) ?? null;
-  }
-
-  used(sessionId: string, clientId: string): void {
-    this.remember(sessionId, clientId);
-  }
-
-  private remember(sessionId: string, clientId: string | null): void {
+  /** A call of the session goes to this client at `at` (epoch ms). */
+  used(sessionId: string, clientId: string, at: number): void {
     this.last.delete(sessionId);
-    this.last.set(sessionId, clientId);
+    this.last.set(sessionId, { clientId, at });
     if (this.last.size > MAX_SESSIONS) this.last.delete(this.last.keys().next().value!);
+  }
+
+  /** The client that a call of this turn should go to; null where the session has used none. */
+  preferred({ sessionId, acceptedAt, lastClientId }: Turn): string | null {
+    const since = this.last.get(sessionId);
+    return since !== undefined && since.at >= acceptedAt ? since.clientId : lastClientId;
   }
 }

@@ -6,6 +6,7 @@ import type {
 } from '@patchbay/protocol';
 import type { DefaultEventsMap, Namespace, Socket } from 'socket.io';
 import type { ClientLine, ConnectedClient, DeliveryOutcome } from '../delivery/connected-clients.js';
+import { DELIVERY_ACK_MS } from '../delivery/dispatcher.js';
 import type { HandshakeDto } from './relay.dto.js';
 
 /** What the handshake leaves on a socket. */
@@ -29,9 +30,6 @@ export type RelayNamespace = Namespace<
   DefaultEventsMap,
   RelaySocketData
 >;
-
-/** How long a client may take to acknowledge a delivery, in ms (contract.md section 5). */
-export const DELIVERY_ACK_MS = 10_000;
 
 /** A client's line over its socket. */
 export class SocketLine implements ClientLine {

@@ -1,9 +1,9 @@
 import { isoTime } from '../common/clock.js';
+import { longTimeout } from '../common/timers.js';
 import { ignore, type RelaySocket } from './relay-socket.js';
 
 /** How long before its token expires a client is warned, in ms (contract.md section 5); a token that lives no longer is warned of half-way. */
 const WARNING_MS = 60_000;
-const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** Warns a client that its token is about to expire, and ends the connection when it has. */
 export class TokenWatch {
@@ -21,11 +21,11 @@ export class TokenWatch {
     if (expiresAt === this.expiresAt) return;
     this.expiresAt = expiresAt;
     this.stop();
-    const left = Math.min(Math.max(expiresAt - this.now(), 0), MAX_TIMER_MS);
+    const left = Math.max(expiresAt - this.now(), 0);
     const warn = (): void =>
       void this.socket.emit('auth:expiring', { expiresAt: isoTime(expiresAt) }, ignore);
-    this.warning = setTimeout(warn, left > WARNING_MS ? left - WARNING_MS : left / 2).unref();
-    this.end = setTimeout(() => this.socket.disconnect(true), left).unref();
+    this.warning = longTimeout(warn, left > WARNING_MS ? left - WARNING_MS : left / 2);
+    this.end = longTimeout(() => this.socket.disconnect(true), left);
   }
 
   stop(): void {

@@ -3,7 +3,9 @@ import { Config } from '../config/config.js';
 import { AuditStore } from './ports/audit.store.js';
 import { BlobStore } from './ports/blobs.store.js';
 import { FileStore } from './ports/files.store.js';
+import { IdempotencyKeyStore } from './ports/idempotency-keys.store.js';
 import { LoginStore } from './ports/logins.store.js';
+import { NodeId } from './ports/node-id.js';
 import { PatchStore } from './ports/patches.store.js';
 import { SessionStore } from './ports/sessions.store.js';
 import { StorageHealth } from './ports/storage-health.js';
@@ -15,6 +17,7 @@ import { SqliteBlobStore } from './sqlite/blobs.store.js';
 import { SqliteDatabase } from './sqlite/database.js';
 import { SqliteFileStore } from './sqlite/files.store.js';
 import { SqliteHealth } from './sqlite/health.js';
+import { SqliteIdempotencyKeyStore } from './sqlite/idempotency-keys.store.js';
 import { SqliteLoginStore } from './sqlite/logins.store.js';
 import { SqlitePatchStore } from './sqlite/patches.store.js';
 import { SqliteSessionStore } from './sqlite/sessions.store.js';
@@ -32,9 +35,11 @@ import { WorkspaceKeys } from './sqlite/workspace-keys.js';
       useFactory: (config: Config) => SqliteDatabase.open(config.dataDir),
     },
     WorkspaceKeys,
+    { provide: NodeId, useValue: new NodeId('embedded') },
     { provide: AuditStore, useClass: SqliteAuditStore },
     { provide: BlobStore, useClass: SqliteBlobStore },
     { provide: FileStore, useClass: SqliteFileStore },
+    { provide: IdempotencyKeyStore, useClass: SqliteIdempotencyKeyStore },
     { provide: LoginStore, useClass: SqliteLoginStore },
     { provide: PatchStore, useClass: SqlitePatchStore },
     { provide: SessionStore, useClass: SqliteSessionStore },
@@ -47,7 +52,9 @@ import { WorkspaceKeys } from './sqlite/workspace-keys.js';
     AuditStore,
     BlobStore,
     FileStore,
+    IdempotencyKeyStore,
     LoginStore,
+    NodeId,
     PatchStore,
     SessionStore,
     StorageHealth,

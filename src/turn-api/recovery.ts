@@ -1,35 +1,30 @@
 import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
-import { Deliveries } from '../delivery/deliveries.js';
+import { NodeId } from '../storage/ports/node-id.js';
 import type { Turn } from '../storage/ports/turn.js';
 import { TurnStore } from '../storage/ports/turns.store.js';
-import { ServerCalls } from './server-calls.js';
+import { OpenTurns } from '../turns/open-turns.js';
 
 const BATCH = 200;
 
-/** Takes over at the start what an earlier process left behind. */
+/** Ends at the start the server calls that an earlier process of this node left behind, and no other node's. */
 @Injectable()
 export class Recovery implements OnApplicationBootstrap {
   constructor(
     private readonly store: TurnStore,
-    private readonly deliveries: Deliveries,
-    private readonly serverCalls: ServerCalls,
+    private readonly turns: OpenTurns,
+    private readonly node: NodeId,
   ) {}
 
-  /**
-   * After a restart nothing runs any more, and no client is connected: each that holds an unacknowledged call has the
-   * grace to return.
-   */
   async onApplicationBootstrap(): Promise<void> {
+    const node = this.node.value;
     let page: Turn[] = [];
     do {
       page = await this.store.openAfter(page.at(-1) ?? null, BATCH);
-      for (const turn of page) {
-        await this.serverCalls.endInterrupted(turn);
-        const holders = turn.calls.flatMap(({ status, clientId }) =>
-          status === 'forwarded' && clientId ? [clientId] : [],
-        );
-        for (const clientId of new Set(holders)) await this.deliveries.startGrace(turn, clientId);
-      }
+      const left = page.filter(
+        ({ lease, calls }) =>
+          (lease === null || lease.owner === node) && calls.some(({ status }) => status === 'executing'),
+      );
+      for (const turn of left) await this.turns.submit(turn, { type: 'node_started', node });
     } while (page.length === BATCH);
   }
 }

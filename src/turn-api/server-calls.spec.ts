@@ -3,20 +3,24 @@ import { aCall, aTurn, NOON } from '../../test/contract/records.js';
 import { DomainError } from '../common/domain-error.js';
 import { Lifecycle } from '../common/lifecycle.js';
 import type { ToolRunner } from '../tools/tool-runner.js';
-import type { OpenTurns } from '../turns/open-turns.js';
+import { Subject } from 'rxjs';
+import { NodeId } from '../storage/ports/node-id.js';
+import type { OpenTurns, TurnChange } from '../turns/open-turns.js';
 import { ServerCalls } from './server-calls.js';
-import type { TurnInput } from '../turns/turn-state.js';
+import type { TurnInput } from '../turns/turn-input.js';
 
 const logger = { setContext: () => {}, error: () => {} } as unknown as PinoLogger;
 const calls = ['1', '2'].map((callId) =>
   aCall({ callId, toolCallId: callId, name: 'ls', location: 'server', status: 'executing' }),
 );
-const turn = aTurn('w', { calls });
+const turn = aTurn('w', { calls, lease: { owner: 'node', until: NOON + 15_000 } });
 
 function scene(run: (name: string) => Promise<unknown>, faults: number) {
   const ended: string[] = [];
   let left = faults;
+  const changes$ = new Subject<TurnChange>();
   const turns = {
+    changes$,
     ofCall: () => turn,
     submit: (_: unknown, input: Extract<TurnInput, { type: 'executed' }>) => {
       if (left-- > 0) return Promise.reject(new Error('disk full'));
@@ -26,14 +30,17 @@ function scene(run: (name: string) => Promise<unknown>, faults: number) {
   };
   const lifecycle = new Lifecycle();
   const runner = { run } as unknown as ToolRunner;
-  const serverCalls = new ServerCalls(
+  new ServerCalls(
     turns as unknown as OpenTurns,
     runner,
+    new NodeId('node'),
     lifecycle,
     { now: () => NOON },
     logger,
   );
-  return { ended, lifecycle, serverCalls };
+  const accept = (after = turn): void =>
+    changes$.next({ before: null, after, own: true, callArguments: [{}, {}] });
+  return { ended, lifecycle, accept };
 }
 
 const until = async (holds: () => boolean): Promise<void> => {
@@ -44,39 +51,40 @@ describe('the server-located calls of a turn', () => {
   it('run one after another, in the order of the turn [FILE-6]', async () => {
     const running: string[] = [];
     let most = 0;
-    const { ended, serverCalls } = scene(async (name) => {
+    const { ended, accept } = scene(async (name) => {
       running.push(name);
       most = Math.max(most, running.length);
       await new Promise((resolve) => setTimeout(resolve, 5));
       running.pop();
       return { result: {}, error: null };
     }, 0);
-    serverCalls.start(turn, [{}, {}]);
+    accept();
     await until(() => ended.length === 2);
     expect([ended, most]).toEqual([['1 succeeded', '2 succeeded'], 1]);
   });
 
   it('end even where the store cannot take their end at first', async () => {
-    const { ended, serverCalls } = scene(() => Promise.resolve({ result: {}, error: null }), 2);
-    serverCalls.start(turn, [{}, {}]);
+    const { ended, accept } = scene(() => Promise.resolve({ result: {}, error: null }), 2);
+    accept();
     await until(() => ended.length === 2);
     expect(ended).toEqual(['1 succeeded', '2 succeeded']);
   });
 
   it('fail with the code of an expected fault, and tell nothing of an unexpected one', async () => {
     let count = 0;
-    const { ended, serverCalls } = scene(() => {
+    const { ended, accept } = scene(() => {
       count += 1;
       return Promise.reject(count === 1 ? new DomainError('NOT_FOUND', 'no') : new TypeError('secret'));
     }, 0);
-    serverCalls.start(turn, [{}, {}]);
+    accept();
     await until(() => ended.length === 2);
     expect(ended).toEqual(['1 failed NOT_FOUND', '2 failed INTERNAL_ERROR']);
   });
 
-  it('that an earlier process began are ended, not run again [FILE-6]', async () => {
-    const { ended, serverCalls } = scene(() => Promise.reject(new Error('must not run')), 0);
-    await serverCalls.endInterrupted(turn);
-    expect(ended).toEqual(['1 failed INTERNAL_ERROR', '2 failed INTERNAL_ERROR']);
+  it('are not those of a turn that another node runs', async () => {
+    const { ended, accept } = scene(() => Promise.reject(new Error('must not run')), 0);
+    accept({ ...turn, lease: { owner: 'another', until: NOON + 15_000 } });
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(ended).toEqual([]);
   });
 });

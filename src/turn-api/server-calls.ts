@@ -8,8 +8,19 @@ import { persist } from '../common/persist.js';
 import type { ToolContext } from '../tools/server-tool.js';
 import { type ToolOutcome, ToolRunner } from '../tools/tool-runner.js';
 import { OpenTurns } from '../turns/open-turns.js';
-import type { Call, Turn } from '../storage/ports/turn.js';
-import type { Report } from '../turns/turn-state.js';
+import { NodeId } from '../storage/ports/node-id.js';
+import type { Call, Lease, Turn } from '../storage/ports/turn.js';
+import type { Report } from '../turns/turn-input.js';
+
+/** How long a node is believed to run its calls without another word from it, in ms. */
+const LEASE_MS = 15_000;
+/** How often it says so. */
+const RENEW_MS = 5_000;
+
+/** From now on, `now` in epoch ms, this node runs the server's calls of a turn. */
+export function newLease(node: NodeId, now: number): Lease {
+  return { owner: node.value, until: now + LEASE_MS };
+}
 
 /** Runs a turn's server-located calls, one after another in the LLM's order: a read after a write sees what was written. */
 @Injectable()
@@ -17,34 +28,35 @@ export class ServerCalls {
   constructor(
     private readonly turns: OpenTurns,
     private readonly runner: ToolRunner,
+    private readonly node: NodeId,
     private readonly lifecycle: Lifecycle,
     private readonly clock: Clock,
     private readonly logger: PinoLogger,
   ) {
     logger.setContext(ServerCalls.name);
-  }
-
-  /** Starts the calls of a turn that was just accepted; `callArguments` are in the order of its calls. */
-  start(turn: Turn, callArguments: readonly Json[]): void {
-    if (turn.calls.some(({ status }) => status === 'executing')) void this.runAll(turn, callArguments);
-  }
-
-  /** Ends calls that an earlier process began: whether they took effect is not known, so they are not run again. */
-  async endInterrupted(turn: Turn): Promise<void> {
-    const interrupted = turn.calls.filter(({ status }) => status === 'executing');
-    const message =
-      'The server stopped while this call ran. Look whether it took effect before you call again.';
-    await Promise.all(
-      interrupted.map((call) => this.end(turn, call, failure(call, 'INTERNAL_ERROR', message))),
-    );
+    turns.changes$.subscribe(({ after, callArguments }) => {
+      if (callArguments && after.lease?.owner === node.value) void this.runAll(after, callArguments);
+    });
   }
 
   private async runAll(turn: Turn, callArguments: readonly Json[]): Promise<void> {
-    for (const [at, call] of turn.calls.entries()) {
-      if (call.status !== 'executing') continue;
-      const cancelled = this.turns.ofCall(call.callId)?.calls[at]?.status !== 'executing';
-      if (!cancelled) await this.end(turn, call, await this.run(turn, call, callArguments[at]!));
+    const renewal = setInterval(() => void this.renew(turn), RENEW_MS);
+    try {
+      for (const [at, call] of turn.calls.entries()) {
+        // It may have been cancelled since, or taken over.
+        if (this.turns.ofCall(call.callId)?.calls[at]?.status !== 'executing') continue;
+        await this.end(turn, call, await this.run(turn, call, callArguments[at]!));
+      }
+    } finally {
+      clearInterval(renewal);
     }
+  }
+
+  private async renew(turn: Turn): Promise<void> {
+    const lease = newLease(this.node, this.clock.now());
+    await this.turns.submit(turn, { type: 'lease', lease }).catch((error: unknown) => {
+      this.logger.warn({ err: error, turnId: turn.turnId }, 'A lease could not be renewed; trying again');
+    });
   }
 
   private async run(turn: Turn, call: Call, args: Json): Promise<Report> {

@@ -1,134 +1,156 @@
 import { Injectable } from '@nestjs/common';
-import { Config } from '../config/config.js';
 import { Clock } from '../common/clock.js';
 import { DomainError } from '../common/domain-error.js';
+import { newId } from '../common/ids.js';
+import { Config } from '../config/config.js';
+import { Dispatcher } from '../delivery/dispatcher.js';
+import { IdempotencyKeyStore, type KeyClaim } from '../storage/ports/idempotency-keys.store.js';
 import { PatchStore } from '../storage/ports/patches.store.js';
 import type { SessionRecord } from '../storage/ports/sessions.store.js';
+import type { Turn } from '../storage/ports/turn.js';
 import { TurnStore } from '../storage/ports/turns.store.js';
 import { auditDraft } from '../turns/audit-drafts.js';
-import { Deliveries } from '../delivery/deliveries.js';
-import { Dispatcher } from '../delivery/dispatcher.js';
 import { OpenTurns } from '../turns/open-turns.js';
-import { ServerCalls } from './server-calls.js';
-import { SessionClients } from '../delivery/session-clients.js';
-import type { Turn } from '../storage/ports/turn.js';
-import type { AcceptedTurn, TurnName } from './turn-builder.js';
-import type { TurnEffect } from '../turns/turn-draft.js';
 import { advance } from '../turns/turn-state.js';
+import { KEY_LIFE_MS } from './key-sweep.js';
+import { type AcceptedTurn, TurnBuilder } from './turn-builder.js';
+import type { PostTurnDto } from './turns.dto.js';
 
-/** How long an idempotency key counts, in ms. */
-const KEY_LIFE_MS = 24 * 60 * 60_000;
+/** How an orchestrator names a turn that it may have sent before. */
+export interface TurnName {
+  turnId: string | null;
+  idempotencyKey: string | null;
+}
 
-/** Stores a new turn, with whatever can be claimed at once, and sets it going; or finds the turn that it repeats. */
+/** Takes a posted turn: checks it, finds the one that it repeats, builds it, stores it with what can be claimed at once. */
 @Injectable()
 export class TurnAcceptance {
   constructor(
     private readonly store: TurnStore,
+    private readonly keys: IdempotencyKeyStore,
     private readonly patches: PatchStore,
+    private readonly builder: TurnBuilder,
     private readonly turns: OpenTurns,
     private readonly dispatcher: Dispatcher,
-    private readonly deliveries: Deliveries,
-    private readonly serverCalls: ServerCalls,
-    private readonly sessionClients: SessionClients,
     private readonly config: Config,
     private readonly clock: Clock,
   ) {}
 
-  /** The turn that the same request made before; CONFLICT where the name was used for another request. */
-  async findRepeated(session: SessionRecord, name: TurnName, requestHash: string): Promise<Turn | null> {
-    const { workspaceId, id: sessionId, userId } = session;
-    const { turnId, idempotencyKey } = name;
-    const byTurnId = turnId === null ? null : await this.store.find({ workspaceId, sessionId, turnId });
-    const byKey =
-      idempotencyKey === null
-        ? null
-        : await this.store.byIdempotencyKey(workspaceId, userId, idempotencyKey, this.keysSince());
-    return byTurnId || byKey ? sameTurn(name, requestHash, byTurnId, byKey) : null;
+  /**
+   * The turn of a request, which the same request may have made before; CONFLICT where the name was used for another one.
+   * `revertOf`: the batch that the turn's patch undoes.
+   */
+  async accept(
+    session: SessionRecord,
+    request: PostTurnDto,
+    name: TurnName,
+    revertOf: string | null,
+  ): Promise<Turn> {
+    const checked = this.builder.check(session, request);
+    const found = await this.find(session, name);
+    if (found.turn) return sameRequest(found.turn, checked.requestHash, found.by);
+    const turnId = found.claimedTurnId ?? name.turnId ?? newId();
+    if (name.idempotencyKey !== null && found.claimedTurnId === null) {
+      const claim = await this.claimKey(session, name.idempotencyKey, turnId);
+      // Another request with this key was faster: what it has made, or is about to make, is the turn.
+      if (claim.turnId !== turnId || claim.sessionId !== session.id) {
+        return this.accept(session, request, name, revertOf);
+      }
+    }
+    const lastClientId = await this.store.lastClientOf(session.workspaceId, session.id);
+    const accepted = await this.builder.build(session, checked, { turnId, lastClientId, revertOf });
+    if (accepted.turn.status === 'open') await this.checkRoom(session.workspaceId);
+    return this.take(accepted);
   }
 
-  /** Stores the turn. One that another request has stored under the same name meanwhile is given back instead. */
-  async accept(accepted: AcceptedTurn, name: TurnName, session: SessionRecord): Promise<Turn> {
-    await this.sessionClients.recall(session.workspaceId, session.id);
-    await Promise.all(accepted.batches.map((batch) => this.patches.insert(batch)));
-    const claimed = this.claimAtOnce(accepted);
-    const stored = await this.insert(claimed, name).catch((error: unknown) => {
-      this.giveBack(claimed.turn);
-      throw error;
-    });
-    if (stored === claimed.turn) {
-      this.serverCalls.start(stored, accepted.callArguments);
-      return stored;
+  /** What the name stands for already. A key can name a turn that was never stored: then this request makes it. */
+  private async find(
+    { workspaceId, id: sessionId, userId }: SessionRecord,
+    { turnId, idempotencyKey: key }: TurnName,
+  ): Promise<{ turn: Turn | null; by: 'turnId' | 'Idempotency-Key'; claimedTurnId: string | null }> {
+    const turn = turnId === null ? null : await this.store.find({ workspaceId, sessionId, turnId });
+    const claim = key === null ? null : await this.keys.find(workspaceId, userId, key, this.keysSince());
+    if (claim === null) return { turn, by: 'turnId', claimedTurnId: null };
+    if (turnId !== null && (claim.turnId !== turnId || claim.sessionId !== sessionId)) {
+      throw new DomainError('CONFLICT', 'The Idempotency-Key and the turnId belong to different turns.');
     }
-    this.giveBack(claimed.turn);
-    await Promise.all(
-      accepted.batches.map(({ batchId }) => this.patches.remove(session.workspaceId, batchId)),
-    );
-    return stored;
+    if (claim.sessionId !== sessionId) throw usedForAnother('Idempotency-Key');
+    return turn
+      ? { turn, by: 'turnId', claimedTurnId: claim.turnId }
+      : { turn: await this.store.find(claim), by: 'Idempotency-Key', claimedTurnId: claim.turnId };
   }
 
-  private async insert(claimed: ClaimedTurn, name: TurnName): Promise<Turn> {
-    const { turn, callArguments, effects } = claimed;
-    const events = claimed.events.map((event) => auditDraft(turn, event, turn.acceptedAt));
-    const limits = { maxOpenTurns: this.config.maxOpenTurns, keysSince: this.keysSince() };
-    const inserted = await this.store.insert(turn, callArguments, [], events, limits);
-    if (inserted.outcome === 'too_many_open') {
-      const message = `The workspace has ${limits.maxOpenTurns} open turns; let some end first.`;
-      throw new DomainError('RATE_LIMITED', message, { retryAfterSeconds: 5 });
-    }
-    if (inserted.outcome === 'exists') {
-      return sameTurn(name, turn.requestHash, inserted.byTurnId, inserted.byKey);
-    }
-    this.turns.adopt({ before: claimed.accepted, after: turn, events, effects });
-    return turn;
-  }
-
-  /** Where a fitting client is connected, accepting and claiming are one write. */
-  private claimAtOnce({ turn, callArguments, events }: AcceptedTurn): ClaimedTurn {
-    const claimed: ClaimedTurn = { accepted: turn, turn, callArguments, events: [...events], effects: [] };
-    turn.calls.forEach((call, at) => {
-      const clientId = call.status === 'pending' ? this.dispatcher.reserve(turn, call) : null;
-      if (clientId === null) return;
-      const step = advance(claimed.turn, { type: 'claim', callId: call.callId, clientId }, turn.acceptedAt);
-      this.deliveries.keepArguments(call.callId, callArguments[at]!);
-      claimed.turn = step.turn;
-      claimed.events.push(...step.events);
-      claimed.effects.push(...step.effects);
-    });
-    return claimed;
-  }
-
-  /** Undoes the claims of a turn that was not stored. */
-  private giveBack(turn: Turn): void {
-    for (const { callId, clientId } of turn.calls) {
-      if (clientId === null) continue;
-      this.deliveries.dropArguments(callId);
-      this.dispatcher.release(turn, callId, clientId);
-    }
+  private claimKey(
+    { workspaceId, id: sessionId, userId }: SessionRecord,
+    key: string,
+    turnId: string,
+  ): Promise<KeyClaim> {
+    const claimedAt = this.clock.now();
+    return this.keys.claim({ workspaceId, userId, key, sessionId, turnId, claimedAt }, this.keysSince());
   }
 
   private keysSince(): number {
     return this.clock.now() - KEY_LIFE_MS;
   }
-}
 
-/** A turn as accepted, and as claimed: what is inserted. */
-interface ClaimedTurn extends Pick<AcceptedTurn, 'turn' | 'callArguments' | 'events'> {
-  accepted: Turn;
-  effects: TurnEffect[];
-}
-
-/** The known turn, if the request is the one that made it. */
-function sameTurn(name: TurnName, requestHash: string, byTurnId: Turn | null, byKey: Turn | null): Turn {
-  const known = (byTurnId ?? byKey)!;
-  const different =
-    byTurnId && byKey && (byTurnId.sessionId !== byKey.sessionId || byTurnId.turnId !== byKey.turnId);
-  if (different || (name.turnId !== null && known.turnId !== name.turnId)) {
-    throw new DomainError('CONFLICT', 'The Idempotency-Key and the turnId belong to different turns.');
+  /** A soft limit: turns that are accepted in the same moment do not see each other. */
+  private async checkRoom(workspaceId: string): Promise<void> {
+    const { maxOpenTurns } = this.config;
+    if ((await this.store.countOpen(workspaceId)) < maxOpenTurns) return;
+    const message = `The workspace has ${maxOpenTurns} open turns; let some end first.`;
+    throw new DomainError('RATE_LIMITED', message, { retryAfterSeconds: 5 });
   }
+
+  /** Stores the turn. One that another request has stored under the same name meanwhile is given back instead. */
+  private async take(accepted: AcceptedTurn): Promise<Turn> {
+    const { callArguments, batches, turn: asked } = accepted;
+    await Promise.all(batches.map((batch) => this.patches.insert(batch)));
+    const { turn, events } = this.claimAtOnce(accepted);
+    const drafts = events.map((event) => auditDraft(turn, event, turn.acceptedAt));
+    const stored = await this.store.insert(turn, callArguments, drafts).catch((error: unknown) => {
+      this.giveBack(turn);
+      throw error;
+    });
+    if (stored === turn) {
+      this.turns.adopt(turn, callArguments, drafts);
+      return turn;
+    }
+    this.giveBack(turn);
+    await Promise.all(batches.map(({ batchId }) => this.patches.remove(asked.workspaceId, batchId)));
+    return sameRequest(stored, asked.requestHash, 'turnId');
+  }
+
+  /** Where a fitting client is connected, accepting and claiming are one write. */
+  private claimAtOnce(accepted: AcceptedTurn): Pick<AcceptedTurn, 'turn' | 'events'> {
+    let { turn } = accepted;
+    const events = [...accepted.events];
+    for (const call of accepted.turn.calls) {
+      const claim = call.status === 'pending' ? this.dispatcher.reserve(turn, call) : null;
+      if (claim === null) continue;
+      const step = advance(turn, claim, turn.acceptedAt);
+      turn = step.turn;
+      events.push(...step.events);
+    }
+    return { turn, events };
+  }
+
+  /** Gives back the places of a turn that was not stored. */
+  private giveBack(turn: Turn): void {
+    for (const { callId, clientId } of turn.calls) {
+      if (clientId !== null) this.dispatcher.release(turn, callId, clientId);
+    }
+  }
+}
+
+/** The known turn, if this is the request that made it. */
+function sameRequest(known: Turn, requestHash: string, by: 'turnId' | 'Idempotency-Key'): Turn {
   if (known.requestHash === requestHash) return known;
-  const used = byTurnId ? 'turnId' : 'Idempotency-Key';
-  throw new DomainError(
+  throw usedForAnother(by);
+}
+
+function usedForAnother(name: 'turnId' | 'Idempotency-Key'): DomainError {
+  return new DomainError(
     'CONFLICT',
-    `This ${used} was used for another turn; send new calls under a new one.`,
+    `This ${name} was used for another turn; send new calls under a new one.`,
   );
 }

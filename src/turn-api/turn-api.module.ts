@@ -6,6 +6,7 @@ import { SessionsModule } from '../sessions/sessions.module.js';
 import { StorageModule } from '../storage/storage.module.js';
 import { ToolsModule } from '../tools/tools.module.js';
 import { TurnsModule } from '../turns/turns.module.js';
+import { KeySweep } from './key-sweep.js';
 import { Recovery } from './recovery.js';
 import { ServerCalls } from './server-calls.js';
 import { TurnAcceptance } from './turn-acceptance.js';
@@ -27,7 +28,7 @@ import { TurnsService } from './turns.service.js';
     ],
   ],
   controllers: [TurnsController],
-  providers: [Recovery, ServerCalls, TurnAcceptance, TurnBuilder, TurnsService],
+  providers: [KeySweep, Recovery, ServerCalls, TurnAcceptance, TurnBuilder, TurnsService],
   exports: [TurnsService],
 })
 export class TurnApiModule {}

@@ -19,7 +19,9 @@ import { digestOf } from '../turns/digest.js';
 import { subjectOf } from '../turns/subject.js';
 import type { PostedCall } from './tool-call-forms.js';
 import type { Call, Clocks, Turn } from '../storage/ports/turn.js';
+import { NodeId } from '../storage/ports/node-id.js';
 import { nextDueAt } from '../turns/deadlines.js';
+import { newLease } from './server-calls.js';
 import type { TurnEvent } from '../turns/turn-draft.js';
 import type { PostTurnDto, TimeoutsDto } from './turns.dto.js';
 
@@ -34,10 +36,13 @@ export interface CheckedRequest {
   requestHash: string;
 }
 
-/** How an orchestrator names a turn that it may have sent before. */
-export interface TurnName {
-  turnId: string | null;
-  idempotencyKey: string | null;
+/** What a turn is built with beside its request. */
+export interface TurnOrigin {
+  turnId: string;
+  /** The client that the session used last; null where it has used none. */
+  lastClientId: string | null;
+  /** The batch that the turn's patch undoes. */
+  revertOf: string | null;
 }
 
 /** A turn as it is accepted: sound calls pending or executing, the others failed at once, with the events that say so. */
@@ -61,6 +66,7 @@ export class TurnBuilder {
   constructor(
     private readonly catalog: CatalogService,
     private readonly patches: PatchPreparation,
+    private readonly node: NodeId,
     private readonly config: Config,
     private readonly clock: Clock,
   ) {}
@@ -79,37 +85,38 @@ export class TurnBuilder {
     return { calls, clocks, requestHash: digestOf([session.id, calls, timeouts ?? {}]) };
   }
 
-  /** The turn of a request. A call that is at fault fails alone. `revertOf`: the batch that the turn's patch undoes. */
+  /** The turn of a request. A call that is at fault fails alone. */
   async build(
     session: SessionRecord,
     { calls: posted, clocks, requestHash }: CheckedRequest,
-    { turnId, idempotencyKey }: TurnName,
-    revertOf: string | null,
+    { turnId, lastClientId, revertOf }: TurnOrigin,
   ): Promise<AcceptedTurn> {
-    const id = turnId ?? newId();
     const now = this.clock.now();
     const calls: Call[] = [];
     const batches: PatchBatchRecord[] = [];
     for (const call of posted) {
       const callId = newId();
-      const { error, batch } = await this.assess(call, { session, turnId: id, callId, revertOf });
+      const { error, batch } = await this.assess(call, { session, turnId, callId, revertOf });
       if (batch) batches.push(batch);
       calls.push(this.acceptCall(call, callId, error, batch, now, clocks));
     }
+    const runsHere = calls.some(({ status }) => status === 'executing');
+    const lease = runsHere ? newLease(this.node, now) : null;
     const turn: Turn = {
       workspaceId: session.workspaceId,
       sessionId: session.id,
       conversationId: session.conversationId,
-      turnId: id,
+      turnId,
       userId: session.userId,
       boundClientId: session.clientId,
+      lastClientId,
       version: 1,
       status: calls.every(({ status }) => status === 'failed') ? 'completed' : 'open',
       acceptedAt: now,
       clocks,
       requestHash,
-      idempotencyKey,
-      dueAt: nextDueAt(calls),
+      lease,
+      dueAt: nextDueAt(calls, lease),
       calls,
     };
     return {
@@ -163,6 +170,7 @@ export class TurnBuilder {
       reportDigest: null,
       executionMs: null,
       endedAt: error ? now : null,
+      endedBy: error ? 'server' : null,
     };
   }
 

@@ -10,8 +10,7 @@ import { ResultCheck } from '../delivery/result-check.js';
 import { SessionsService } from '../sessions/sessions.service.js';
 import type { Call, Turn, TurnRef } from '../storage/ports/turn.js';
 import { TurnAcceptance } from './turn-acceptance.js';
-import { TurnBuilder } from './turn-builder.js';
-import type { Report } from '../turns/turn-state.js';
+import type { Report } from '../turns/turn-input.js';
 import { TurnWaiters } from '../turns/turn-waiters.js';
 import type { GetTurnQueryDto, PostedResultDto, PostTurnDto } from './turns.dto.js';
 
@@ -29,7 +28,6 @@ export class TurnsService {
   constructor(
     private readonly store: TurnStore,
     private readonly sessions: SessionsService,
-    private readonly builder: TurnBuilder,
     private readonly acceptance: TurnAcceptance,
     private readonly turns: OpenTurns,
     private readonly waiters: TurnWaiters,
@@ -54,15 +52,7 @@ export class TurnsService {
       throw new DomainError('UNAVAILABLE', 'The server is stopping; try again.');
     }
     const name = { turnId: request.turnId ?? null, idempotencyKey };
-    const checked = this.builder.check(session, request);
-    const repeated = await this.acceptance.findRepeated(session, name, checked.requestHash);
-    const turn =
-      repeated ??
-      (await this.acceptance.accept(
-        await this.builder.build(session, checked, name, revertOf),
-        name,
-        session,
-      ));
+    const turn = await this.acceptance.accept(session, request, name, revertOf);
     return this.answer(turn, waitMs, request.resultFormat);
   }
 
@@ -101,7 +91,7 @@ export class TurnsService {
     waitMs: number,
     format?: ResultFormat,
   ): Promise<InvokeResult<TurnEnvelope>> {
-    let newest = this.turns.watch(turn);
+    let newest = this.turns.observe(turn);
     if (newest.status === 'open' && waitMs > 0) {
       const ended = await this.waiters.ended(newest, waitMs);
       newest = ended ?? this.turns.peek(turn) ?? (await this.store.find(turn)) ?? newest;

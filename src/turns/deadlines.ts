@@ -1,5 +1,5 @@
 import { isFinal } from '@patchbay/protocol';
-import type { Call } from '../storage/ports/turn.js';
+import type { Call, Lease } from '../storage/ports/turn.js';
 
 /** When the clock that is running for a call runs out; null where none is: the call has ended, or the server runs it. */
 export function deadlineOf(call: Call): number | null {
@@ -8,12 +8,16 @@ export function deadlineOf(call: Call): number | null {
   return call.approvalAt ?? call.deliveryAt;
 }
 
-/** The next time at which a turn wants a tick: a deadline, a release or a retry. Null where it waits for no clock. */
-export function nextDueAt(calls: readonly Call[]): number | null {
+/**
+ * The next time at which a turn wants a tick: a deadline, a release, a retry, or the end of the lease under which the
+ * server runs its calls. Null where it waits for no clock.
+ */
+export function nextDueAt(calls: readonly Call[], lease: Lease | null): number | null {
   let due: number | null = null;
   for (const call of calls) {
     if (isFinal(call.status)) continue;
-    for (const at of [deadlineOf(call), call.releaseAt, call.retryAt]) {
+    const leaseEnd = call.status === 'executing' ? (lease?.until ?? null) : null;
+    for (const at of [deadlineOf(call), call.releaseAt, call.retryAt, leaseEnd]) {
       if (at !== null && (due === null || at < due)) due = at;
     }
   }

@@ -1,31 +1,42 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import type { Json } from '@patchbay/protocol';
 import { PinoLogger } from 'nestjs-pino';
 import { Subject } from 'rxjs';
 import { Clock } from '../common/clock.js';
 import { DomainError } from '../common/domain-error.js';
+import { longTimeout } from '../common/timers.js';
 import type { AuditDraft } from '../storage/ports/audit.store.js';
-import { TurnStore } from '../storage/ports/turns.store.js';
 import type { Turn, TurnRef } from '../storage/ports/turn.js';
+import { TurnStore } from '../storage/ports/turns.store.js';
 import type { TurnAnswer } from './turn-draft.js';
-import { type TurnCommit, TurnMailbox } from './turn-mailbox.js';
-import type { TurnInput } from './turn-state.js';
+import type { TurnInput } from './turn-input.js';
+import { turnKey } from './turn-key.js';
+import { TurnMailbox } from './turn-mailbox.js';
 
-/** setTimeout takes no more than this many ms. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
+/** A new state of a turn: committed here, or read from the store after another node had committed it. */
+export interface TurnChange {
+  /** Null where this node did not know the turn. */
+  before: Turn | null;
+  after: Turn;
+  /** Whether this node committed it. */
+  own: boolean;
+  /** Of a turn that was just accepted here: the arguments of its calls, in their order. */
+  callArguments: readonly Json[] | null;
+}
 
 interface Entry {
   mailbox: TurnMailbox;
   timer: NodeJS.Timeout | null;
 }
 
-/** The turns that this node works on: each with its mailbox and the timer of its next deadline. */
+/** The open turns that this node knows: each with its mailbox and the timer of its next deadline. */
 @Injectable()
 export class OpenTurns implements OnApplicationShutdown {
   private readonly entries = new Map<string, Entry>();
   private readonly byCall = new Map<string, TurnMailbox>();
   private readonly loading = new Map<string, Promise<TurnMailbox>>();
-  /** Every commit of every turn of this node, in the order of each turn. */
-  readonly committed$ = new Subject<TurnCommit>();
+  /** Every new state that this node gets to know, in the order of each turn. */
+  readonly changes$ = new Subject<TurnChange>();
 
   constructor(
     private readonly store: TurnStore,
@@ -39,71 +50,103 @@ export class OpenTurns implements OnApplicationShutdown {
     for (const { timer } of this.entries.values()) if (timer) clearTimeout(timer);
   }
 
-  /** Takes a turn that was just inserted, with what its insertion caused. */
-  adopt(commit: TurnCommit): void {
-    if (commit.after.status === 'open' && !this.peek(commit.after)) this.open(commit.after);
-    this.announce(commit);
+  /** Takes a turn that was just inserted, with the events that its insertion recorded. */
+  adopt(turn: Turn, callArguments: readonly Json[], events: readonly AuditDraft[]): void {
+    const before = this.peek(turn);
+    if (turn.status === 'open' && before === null) this.open(turn);
+    events.forEach((event) => this.log(event));
+    this.changes$.next({ before, after: turn, own: true, callArguments });
   }
 
   /** Applies an input to a turn, wherever it is; resolves once that is committed. */
   async submit(ref: TurnRef, input: TurnInput, lazy = false): Promise<TurnAnswer> {
-    const mailbox = this.entries.get(key(ref))?.mailbox ?? (await this.load(ref));
+    const mailbox = this.entries.get(turnKey(ref))?.mailbox ?? (await this.load(ref));
     return mailbox.submit(input, lazy);
   }
 
   /** Resolves once what has happened to a turn so far is committed: what comes of it is recorded later then. */
   async flush(ref: TurnRef): Promise<void> {
-    await this.entries.get(key(ref))?.mailbox.flush();
+    await this.entries.get(turnKey(ref))?.mailbox.flush();
   }
 
-  /** The turn as last committed, if this node works on it. */
+  /** The turn as this node last knew it, if it knows it to be open. */
   peek(ref: TurnRef): Turn | null {
-    return this.entries.get(key(ref))?.mailbox.turn ?? null;
+    return this.entries.get(turnKey(ref))?.mailbox.turn ?? null;
   }
 
-  /** The turn that has this call, if this node works on it. */
+  /** The turn that has this call, if this node knows it to be open. */
   ofCall(callId: string): Turn | null {
     return this.byCall.get(callId)?.turn ?? null;
   }
 
-  /** Makes sure that an open turn read from the store is worked on here; gives its newest state. */
-  watch(turn: Turn): Turn {
-    const known = this.peek(turn);
-    if (known) return known;
-    if (turn.status === 'open') this.open(turn);
+  /** The open turns that this node knows. */
+  all(): Turn[] {
+    return [...this.entries.values()].map(({ mailbox }) => mailbox.turn);
+  }
+
+  /**
+   * Takes a state that was read from the store: whatever is new in it is announced like a commit of this node. Gives the
+   * newest state known.
+   */
+  observe(turn: Turn): Turn {
+    const entry = this.entries.get(turnKey(turn));
+    if (entry) {
+      entry.mailbox.observe(turn);
+      return entry.mailbox.turn.version < turn.version ? turn : entry.mailbox.turn;
+    }
+    if (turn.status === 'open') this.takeUp(turn);
     return turn;
   }
 
-  private async load(ref: TurnRef): Promise<TurnMailbox> {
-    const pending = this.loading.get(key(ref));
-    if (pending) return pending;
-    const load = this.store.find(ref).then((turn) => {
-      if (!turn) throw new DomainError('NOT_FOUND', 'There is no such turn.');
-      return this.entries.get(key(ref))?.mailbox ?? this.open(turn);
-    });
-    this.loading.set(key(ref), load);
-    return load.finally(() => this.loading.delete(key(ref)));
+  /** Looks in the store for a newer state of a turn, and takes it up where this node did not know the turn. */
+  async refresh(ref: TurnRef): Promise<void> {
+    const entry = this.entries.get(turnKey(ref));
+    if (entry) return entry.mailbox.refresh();
+    const turn = await this.store.find(ref);
+    if (turn) this.observe(turn);
   }
 
-  private open(turn: Turn): TurnMailbox {
-    const mailbox = new TurnMailbox(
-      turn,
-      this.store,
-      () => this.clock.now(),
-      (commit) => this.announce(commit),
-    );
-    const entry: Entry = { mailbox, timer: null };
-    this.entries.set(key(turn), entry);
-    for (const { callId } of turn.calls) this.byCall.set(callId, mailbox);
-    this.schedule(entry);
+  /** What was read may have been old before this node began to listen, so it looks once more. */
+  private takeUp(turn: Turn): TurnMailbox {
+    const mailbox = this.open(turn);
+    this.changes$.next({ before: null, after: turn, own: false, callArguments: null });
+    mailbox.refresh().catch((error: unknown) => {
+      this.logger.warn({ err: error, turnId: turn.turnId }, 'A turn could not be read again');
+    });
     return mailbox;
   }
 
-  private announce(commit: TurnCommit): void {
-    const entry = this.entries.get(key(commit.after));
-    if (entry) this.schedule(entry, commit.after);
-    for (const event of commit.events) this.log(event);
-    this.committed$.next(commit);
+  private async load(ref: TurnRef): Promise<TurnMailbox> {
+    const key = turnKey(ref);
+    const pending = this.loading.get(key);
+    if (pending) return pending;
+    const load = this.store.find(ref).then((turn) => {
+      if (!turn) throw new DomainError('NOT_FOUND', 'There is no such turn.');
+      return this.entries.get(key)?.mailbox ?? (turn.status === 'open' ? this.takeUp(turn) : this.box(turn));
+    });
+    this.loading.set(key, load);
+    return load.finally(() => this.loading.delete(key));
+  }
+
+  private open(turn: Turn): TurnMailbox {
+    const mailbox = this.box(turn);
+    const entry: Entry = { mailbox, timer: null };
+    this.entries.set(turnKey(turn), entry);
+    for (const { callId } of turn.calls) this.byCall.set(callId, mailbox);
+    this.schedule(entry, turn);
+    return mailbox;
+  }
+
+  private box(turn: Turn): TurnMailbox {
+    const onChange = this.announce.bind(this);
+    return new TurnMailbox(turn, this.store, () => this.clock.now(), onChange);
+  }
+
+  private announce(before: Turn, after: Turn, events: readonly AuditDraft[] | null): void {
+    const entry = this.entries.get(turnKey(after));
+    if (entry) this.schedule(entry, after);
+    events?.forEach((event) => this.log(event));
+    if (after !== before) this.changes$.next({ before, after, own: events !== null, callArguments: null });
   }
 
   /** Each audit event is one line of the log, too. */
@@ -112,17 +155,16 @@ export class OpenTurns implements OnApplicationShutdown {
   }
 
   /** A turn that has ended is let go; late inputs load it again. */
-  private schedule(entry: Entry, turn = entry.mailbox.turn): void {
+  private schedule(entry: Entry, turn: Turn): void {
     if (entry.timer) clearTimeout(entry.timer);
     entry.timer = null;
     if (turn.status !== 'open') return this.close(turn);
     if (turn.dueAt === null) return;
-    const wait = Math.min(Math.max(turn.dueAt - this.clock.now(), 0), MAX_TIMER_MS);
-    entry.timer = setTimeout(() => void this.tick(turn), wait).unref();
+    entry.timer = longTimeout(() => void this.tick(turn), turn.dueAt - this.clock.now());
   }
 
   private close(turn: Turn): void {
-    this.entries.delete(key(turn));
+    this.entries.delete(turnKey(turn));
     for (const { callId } of turn.calls) this.byCall.delete(callId);
   }
 
@@ -134,8 +176,4 @@ export class OpenTurns implements OnApplicationShutdown {
       );
     });
   }
-}
-
-function key({ workspaceId, sessionId, turnId }: TurnRef): string {
-  return `${workspaceId}/${sessionId}/${turnId}`;
 }

@@ -1,6 +1,6 @@
 import { type AuditStep, type FinalStatus, isFinal, type Json, type ToolCallError } from '@patchbay/protocol';
 import type { CallResult } from '../storage/ports/turns.store.js';
-import type { Call, Turn } from '../storage/ports/turn.js';
+import type { Call, CallEnder, Lease, Turn } from '../storage/ports/turn.js';
 import { nextDueAt } from './deadlines.js';
 
 /** A step to record. The actor is the session's user with `clientId`, or whoever `userId` names. */
@@ -12,11 +12,6 @@ export interface TurnEvent {
   fields: { [field: string]: Json };
 }
 
-/** What to do once the turn is committed. */
-export type TurnEffect =
-  | { type: 'deliver'; callId: string; clientId: string; attempt: number }
-  | { type: 'stop_client'; callId: string; clientId: string; reason: 'cancelled' | 'timed_out' };
-
 /** What to tell whoever brought the input. */
 export type TurnAnswer =
   | { ok: true; duplicate?: true; forget?: string[]; resume?: string[] }
@@ -26,7 +21,6 @@ export type TurnAnswer =
 export interface TurnStep {
   turn: Turn;
   events: TurnEvent[];
-  effects: TurnEffect[];
   results: CallResult[];
   answer: TurnAnswer;
 }
@@ -35,9 +29,10 @@ export interface TurnStep {
 export class TurnDraft {
   readonly calls: Call[];
   readonly events: TurnEvent[] = [];
-  readonly effects: TurnEffect[] = [];
   readonly results: CallResult[] = [];
   answer: TurnAnswer = { ok: true };
+  lastClientId: string | null;
+  private lease: Lease | null;
   private status: Turn['status'];
   private changed = false;
 
@@ -47,6 +42,8 @@ export class TurnDraft {
   ) {
     this.calls = [...turn.calls];
     this.status = turn.status;
+    this.lease = turn.lease;
+    this.lastClientId = turn.lastClientId;
   }
 
   find(callId: string): Call | undefined {
@@ -61,9 +58,16 @@ export class TurnDraft {
   }
 
   /** Ends a call; the caller records how. */
-  close(call: Call, status: FinalStatus, error: ToolCallError | null, change: Partial<Call> = {}): Call {
+  close(
+    call: Call,
+    status: FinalStatus,
+    endedBy: CallEnder,
+    error: ToolCallError | null,
+    change: Partial<Call> = {},
+  ): Call {
     return this.replace(call, {
       status,
+      endedBy,
       error,
       endedAt: this.now,
       releaseAt: null,
@@ -88,9 +92,11 @@ export class TurnDraft {
     this.events.push({ step, call, clientId, fields });
   }
 
-  stopClient(call: Call, reason: 'cancelled' | 'timed_out'): void {
-    if (call.clientId === null) return;
-    this.effects.push({ type: 'stop_client', callId: call.callId, clientId: call.clientId, reason });
+  /** The server's calls are still run, while there are any. */
+  renew(lease: Lease): void {
+    if (!this.calls.some(({ status }) => status === 'executing')) return;
+    this.lease = lease;
+    this.changed = true;
   }
 
   refuse(code: 'CONFLICT' | 'LATE_RESULT' | 'NOT_FOUND', message: string): void {
@@ -103,15 +109,11 @@ export class TurnDraft {
   }
 
   finish(): TurnStep {
-    const { events, effects, results, answer } = this;
-    if (!this.changed) return { turn: this.turn, events, effects, results, answer };
+    const { events, results, answer } = this;
+    if (!this.changed) return { turn: this.turn, events, results, answer };
     if (this.status === 'open' && this.calls.every((call) => isFinal(call.status))) this.status = 'completed';
-    return {
-      turn: { ...this.turn, status: this.status, calls: this.calls, dueAt: nextDueAt(this.calls) },
-      events,
-      effects,
-      results,
-      answer,
-    };
+    const { status, lastClientId, lease, calls } = this;
+    const dueAt = nextDueAt(calls, lease);
+    return { turn: { ...this.turn, status, lastClientId, lease, dueAt, calls }, events, results, answer };
   }
 }

@@ -3,8 +3,8 @@ import { aCall, aTurn, NOON } from '../../test/contract/records.js';
 import type { AuditDraft } from '../storage/ports/audit.store.js';
 import type { CallResult, TurnStore } from '../storage/ports/turns.store.js';
 import type { Turn } from '../storage/ports/turn.js';
-import { type TurnCommit, TurnMailbox } from './turn-mailbox.js';
-import type { Report, TurnInput } from './turn-state.js';
+import type { Report, TurnInput } from './turn-input.js';
+import { TurnMailbox } from './turn-mailbox.js';
 
 interface Write {
   turn: Turn | null;
@@ -79,7 +79,7 @@ const running = (callId: string): TurnInput => ({
 
 describe('the mailbox of a turn', () => {
   let store: FakeStore;
-  let commits: TurnCommit[];
+  let commits: { before: Turn; after: Turn; own: boolean }[];
   let mailbox: TurnMailbox;
   beforeEach(() => {
     const calls = CALLS.map((callId) =>
@@ -98,7 +98,7 @@ describe('the mailbox of a turn', () => {
       store.stored,
       store as unknown as TurnStore,
       () => NOON,
-      (commit) => commits.push(commit),
+      (before, after, events) => commits.push({ before, after, own: events !== null }),
     );
   });
 
@@ -168,7 +168,44 @@ describe('the mailbox of a turn', () => {
       'LateResult',
       'ResultReceived',
     ]);
-    expect(commits).toMatchObject([{ before: { version: 5 }, after: { version: 6 } }]);
+    expect(commits).toMatchObject([
+      { before: { version: 1 }, after: { version: 5 }, own: false },
+      { before: { version: 5 }, after: { version: 6 }, own: true },
+    ]);
+  });
+
+  it('tells of a state that another node committed, once, and of none that is older', async () => {
+    const theirs = { ...store.stored, version: 3 };
+    store.stored = theirs;
+    await Promise.all([mailbox.refresh(), mailbox.refresh()]);
+    mailbox.observe({ ...theirs, version: 2 });
+    mailbox.observe(theirs);
+    expect(commits).toMatchObject([{ before: { version: 1 }, after: { version: 3 }, own: false }]);
+    expect(mailbox.turn).toBe(theirs);
+  });
+
+  it('does not take what is read of its own write for another node’s', async () => {
+    store.held = true;
+    const written = mailbox.submit(report('c0'));
+    await Promise.resolve();
+    mailbox.observe({ ...store.stored, version: 2 });
+    expect(commits).toEqual([]);
+    store.letGo();
+    await written;
+    expect(commits).toMatchObject([{ before: { version: 1 }, after: { version: 2 }, own: true }]);
+  });
+
+  it('takes what was read during a write after it, where it is newer', async () => {
+    store.held = true;
+    const written = mailbox.submit(report('c0'));
+    await Promise.resolve();
+    mailbox.observe({ ...store.stored, version: 7 });
+    store.letGo();
+    await written;
+    expect(commits.map(({ after, own }) => [after.version, own])).toEqual([
+      [2, true],
+      [7, false],
+    ]);
   });
 
   it('gives up on a turn that never stands still', async () => {

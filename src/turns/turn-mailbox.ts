@@ -1,23 +1,16 @@
-import type { AuditDraft } from '../storage/ports/audit.store.js';
-import type { CallResult, TurnStore } from '../storage/ports/turns.store.js';
 import { DomainError } from '../common/domain-error.js';
-import { auditDraft } from './audit-drafts.js';
+import type { AuditDraft } from '../storage/ports/audit.store.js';
 import type { Turn } from '../storage/ports/turn.js';
-import type { TurnAnswer, TurnEffect } from './turn-draft.js';
-import { advance, type TurnInput } from './turn-state.js';
+import type { CallResult, TurnStore } from '../storage/ports/turns.store.js';
+import { auditDraft } from './audit-drafts.js';
+import type { TurnAnswer } from './turn-draft.js';
+import type { TurnInput } from './turn-input.js';
+import { advance } from './turn-state.js';
 
 /** How long a step that may wait does so, in ms: the write that a result causes then carries it along. */
 const LAZY_MS = 25;
 /** How often a save is tried again after another node was faster. */
 const MAX_CONFLICTS = 20;
-
-/** What was committed by one write. */
-export interface TurnCommit {
-  before: Turn;
-  after: Turn;
-  events: readonly AuditDraft[];
-  effects: readonly TurnEffect[];
-}
 
 interface Letter {
   input: TurnInput;
@@ -32,25 +25,31 @@ interface Folded {
   turn: Turn;
   answers: TurnAnswer[];
   events: AuditDraft[];
-  effects: TurnEffect[];
   results: CallResult[];
 }
 
+/** Told of every new state, in their order; `events` is null of one that another node has committed. */
+export type OnTurnChange = (before: Turn, after: Turn, events: readonly AuditDraft[] | null) => void;
+
 /**
  * Takes a turn's inputs one after another. Those that arrive during a write are folded into the next one, so that eight
- * results in one millisecond cost one write. Saves by compare-and-set; if another node was faster it reloads and applies again.
+ * results in one millisecond cost one write. Saves by compare-and-set; if another node was faster it reloads, tells of
+ * what that one did, and applies again.
  */
 export class TurnMailbox {
   private letters: Letter[] = [];
   private writing = false;
   private lazyTimer: NodeJS.Timeout | null = null;
+  /** The newest state that was read during a write. */
+  private seen: Turn | null = null;
+  private refreshing: Promise<void> | null = null;
 
   constructor(
-    /** The turn as last committed. */
+    /** The turn as this node last knew it committed. */
     public turn: Turn,
     private readonly store: TurnStore,
     private readonly now: () => number,
-    private readonly onCommit: (commit: TurnCommit) => void,
+    private readonly onChange: OnTurnChange,
   ) {}
 
   /** Nothing is waiting to be written. */
@@ -73,6 +72,21 @@ export class TurnMailbox {
     if (!this.idle) await this.submit({ type: 'tick' });
   }
 
+  /** Takes a state that was read from the store, if it is newer. During a write it waits: it may be that very write's. */
+  observe(turn: Turn): void {
+    if (turn.version <= (this.seen ?? this.turn).version) return;
+    if (this.writing) this.seen = turn;
+    else this.moveTo(turn);
+  }
+
+  /** Looks in the store whether there is a newer state. */
+  refresh(): Promise<void> {
+    this.refreshing ??= this.reload()
+      .then((turn) => this.observe(turn))
+      .finally(() => (this.refreshing = null));
+    return this.refreshing;
+  }
+
   private async drain(): Promise<void> {
     if (this.lazyTimer) clearTimeout(this.lazyTimer);
     this.lazyTimer = null;
@@ -87,6 +101,7 @@ export class TurnMailbox {
       } catch (error) {
         batch.forEach((letter) => letter.reject(error));
       }
+      this.takeSeen();
     }
     this.writing = false;
   }
@@ -97,21 +112,20 @@ export class TurnMailbox {
       const folded = this.fold(letters);
       if (await this.write(before, folded)) {
         this.turn = folded.turn;
-        this.onCommit({ before, after: folded.turn, events: folded.events, effects: folded.effects });
+        this.onChange(before, folded.turn, folded.events);
         return folded.answers;
       }
-      this.turn = await this.reload();
+      this.moveTo(await this.reload());
     }
     throw new DomainError('UNAVAILABLE', 'The turn is changing too fast; try again.');
   }
 
   private fold(letters: readonly Letter[]): Folded {
-    const folded: Folded = { turn: this.turn, answers: [], events: [], effects: [], results: [] };
+    const folded: Folded = { turn: this.turn, answers: [], events: [], results: [] };
     for (const { input, at } of letters) {
       const step = advance(folded.turn, input, at);
       folded.turn = step.turn;
       folded.answers.push(step.answer);
-      folded.effects.push(...step.effects);
       folded.results.push(...step.results);
       for (const event of step.events) folded.events.push(auditDraft(step.turn, event, at));
     }
@@ -123,6 +137,19 @@ export class TurnMailbox {
     if (turn !== before) return this.store.save(turn, before.version, results, events);
     if (events.length > 0) await this.store.record(turn.workspaceId, events);
     return true;
+  }
+
+  private takeSeen(): void {
+    const { seen } = this;
+    this.seen = null;
+    if (seen) this.moveTo(seen);
+  }
+
+  private moveTo(turn: Turn): void {
+    const before = this.turn;
+    if (turn.version <= before.version) return;
+    this.turn = turn;
+    this.onChange(before, turn, null);
   }
 
   private async reload(): Promise<Turn> {

@@ -3,7 +3,9 @@ import fc from 'fast-check';
 import { aCall, aTurn, NOON } from '../../test/contract/records.js';
 import type { Call, Turn } from '../storage/ports/turn.js';
 import type { TurnEvent, TurnStep } from './turn-draft.js';
-import { advance, type JournalEntry, type Progress, type Report, type TurnInput } from './turn-state.js';
+import { effectsOf } from './turn-effects.js';
+import type { JournalEntry, Progress, Report, TurnInput } from './turn-input.js';
+import { advance } from './turn-state.js';
 
 const CLIENTS = ['a', 'b'];
 const CALLS = ['c1', 'c2', 's1'];
@@ -22,7 +24,17 @@ const report = fc.record<Report>({
 const entry = fc.record<JournalEntry>({ callId, state: fc.oneof(step, report) });
 
 const input: fc.Arbitrary<TurnInput> = fc.oneof(
-  fc.record({ type: fc.constant('claim' as const), callId, clientId: client }),
+  fc.record({
+    type: fc.constant('claim' as const),
+    callId,
+    clientId: client,
+    ackWithinMs: fc.constant(2_000),
+  }),
+  fc.record({
+    type: fc.constant('lease' as const),
+    lease: fc.record({ owner: fc.constant('node'), until: fc.integer({ min: NOON, max: NOON + 60_000 }) }),
+  }),
+  fc.record({ type: fc.constant('node_started' as const), node: fc.constantFrom('node', 'another') }),
   fc.record({
     type: fc.constant('progress' as const),
     callId,
@@ -78,7 +90,8 @@ function newTurn(boundClientId: string | null): Turn {
     }),
   );
   const clocks = { deliveryMs: 10_000, approvalMs: 20_000, executionMs: 5_000 };
-  return aTurn('workspace', { boundClientId, clocks, calls });
+  const lease = { owner: 'node', until: NOON + 5_000 };
+  return aTurn('workspace', { boundClientId, clocks, calls, lease });
 }
 
 interface Moment {
@@ -167,7 +180,8 @@ describe('whatever happens to a turn', () => {
 
   it('an attempt is a Forwarded event with its delivery, and there is no other way to get one', () => {
     always((moment) => {
-      const { events, effects } = moment.step;
+      const { events } = moment.step;
+      const effects = effectsOf(moment.before, moment.step.turn);
       const forwarded = events.filter(({ step: name }) => name === 'Forwarded');
       const delivered = effects.filter(({ type }) => type === 'deliver');
       expect(delivered).toEqual(
@@ -192,6 +206,21 @@ describe('whatever happens to a turn', () => {
     });
   });
 
+  it('a node that learns of it late acts as one that saw every step: it sends what is due, and stops what ended', () => {
+    always((moment, earlier) => {
+      const first = earlier[0]?.before ?? moment.before;
+      for (const effect of effectsOf(first, moment.step.turn)) {
+        const call = moment.step.turn.calls.find(({ callId: id }) => id === effect.callId)!;
+        if (effect.type === 'deliver')
+          expect(call).toMatchObject({ status: 'forwarded', attempt: effect.attempt });
+        else expect(isFinal(call.status)).toBe(true);
+      }
+      const due = moment.step.turn.calls.filter(({ status }) => status === 'forwarded');
+      const sent = effectsOf(null, moment.step.turn).map((effect) => effect.callId);
+      expect(sent).toEqual(due.map(({ callId: id }) => id));
+    });
+  });
+
   it('the delivery clock stands, and the approval clock once it runs', () => {
     always((moment) => {
       for (const [was, is] of pairs(moment)) {
@@ -213,17 +242,14 @@ describe('whatever happens to a turn', () => {
 
   it('a client is told to stop what it holds when that ends by someone else, and only then', () => {
     always((moment) => {
-      const {
-        input: happening,
-        step: { effects },
-      } = moment;
-      const stopped = effects.flatMap((effect) => (effect.type === 'stop_client' ? [effect.callId] : []));
+      const { input: happening, before, step } = moment;
+      const effects = effectsOf(before, step.turn);
+      const stopped = effects.flatMap((effect) => (effect.type === 'stop' ? [effect.callId] : []));
       const byItself = happening.type === 'report' || happening.type === 'resume';
       const expected = pairs(moment)
         .filter(
           ([was, is]) => was.clientId !== null && !isFinal(was.status) && isFinal(is.status) && !byItself,
         )
-        .filter(([was]) => was.status !== 'pending' || happening.type !== 'report_all')
         .map(([was]) => was.callId);
       expect(stopped).toEqual(expected);
     });

@@ -2,11 +2,14 @@ import { CALL_STATUSES, type CallStatus, isFinal } from '@patchbay/protocol';
 import { aCall, aTurn, NOON } from '../../test/contract/records.js';
 import type { Call, Turn } from '../storage/ports/turn.js';
 import type { TurnStep } from './turn-draft.js';
-import { advance, REFUSAL_PAUSE_MS, type Report, type TurnInput } from './turn-state.js';
+import { effectsOf, type TurnEffect } from './turn-effects.js';
+import type { Report, TurnInput } from './turn-input.js';
+import { advance, REFUSAL_PAUSE_MS } from './turn-state.js';
 
 const HOLDER = 'editor-a';
 const OTHER = 'editor-b';
 const NOW = NOON + 1_000;
+const ACK_MS = 15_000;
 const CLOCKS = { deliveryMs: 10_000, approvalMs: 20_000, executionMs: 30_000 };
 
 function aReport(change: Partial<Report> = {}): Report {
@@ -48,8 +51,18 @@ function turnOf(call: Call, change: Partial<Turn> = {}): Turn {
   return aTurn('workspace', { clocks: CLOCKS, status, calls: [call], ...change });
 }
 
+/** A step with what follows from it. */
+interface Step extends TurnStep {
+  effects: TurnEffect[];
+}
+
+function take(turn: Turn, input: TurnInput, at: number): Step {
+  const step = advance(turn, input, at);
+  return { ...step, effects: effectsOf(turn, step.turn) };
+}
+
 /** What a step did, in a line: `status event,event >effect,effect answer`. */
-function told({ turn, events, effects, results, answer }: TurnStep): string {
+function told({ turn, events, effects, results, answer }: Step): string {
   const parts: string[] = [turn.calls[0]!.status];
   if (events.length > 0) parts.push(events.map(({ step }) => step).join());
   if (effects.length > 0) parts.push(`>${effects.map(effectName).join()}`);
@@ -61,7 +74,7 @@ function told({ turn, events, effects, results, answer }: TurnStep): string {
   return parts.join(' ');
 }
 
-function effectName(effect: TurnStep['effects'][number]): string {
+function effectName(effect: TurnEffect): string {
   return effect.type === 'deliver' ? `deliver#${effect.attempt}` : `${effect.type}:${effect.reason}`;
 }
 
@@ -99,7 +112,7 @@ const OPEN = CALL_STATUSES.filter((status) => !isFinal(status));
 const TABLE: [name: string, input: TurnInput, row: Row, at?: number][] = [
   [
     'a claim',
-    { type: 'claim', callId, clientId: HOLDER },
+    { type: 'claim', callId, clientId: HOLDER, ackWithinMs: ACK_MS },
     row([all, '% CONFLICT'], [['pending'], 'forwarded Forwarded >deliver#1']),
   ],
   [
@@ -199,7 +212,7 @@ const TABLE: [name: string, input: TurnInput, row: Row, at?: number][] = [
     row(
       [ON_SERVER, '% LateResult CONFLICT'],
       [['pending'], 'succeeded ResultReceived +result'],
-      [ON_CLIENT, 'succeeded ResultReceived >stop_client:cancelled +result'],
+      [ON_CLIENT, 'succeeded ResultReceived >stop:cancelled +result'],
       [REPORTED, '% DuplicateResult'],
       [STOPPED, '% LateResult LATE_RESULT'],
     ),
@@ -210,7 +223,7 @@ const TABLE: [name: string, input: TurnInput, row: Row, at?: number][] = [
     row(
       [ON_SERVER, '% LateResult CONFLICT'],
       [['pending'], 'failed ResultReceived +result'],
-      [ON_CLIENT, 'failed ResultReceived >stop_client:cancelled +result'],
+      [ON_CLIENT, 'failed ResultReceived >stop:cancelled +result'],
       [REPORTED, '% LateResult CONFLICT'],
       [STOPPED, '% LateResult LATE_RESULT'],
     ),
@@ -219,6 +232,16 @@ const TABLE: [name: string, input: TurnInput, row: Row, at?: number][] = [
     'the server’s own result',
     { type: 'executed', callId, report: aReport() },
     row([all, '% LateResult LATE_RESULT'], [['executing'], 'succeeded ResultReceived +result']),
+  ],
+  [
+    'a word from the node that runs it',
+    { type: 'lease', lease: { owner: 'node', until: NOW + 1 } },
+    row([all, '%']),
+  ],
+  [
+    'the start of a node',
+    { type: 'node_started', node: 'node' },
+    row([all, '%'], [['executing'], 'failed ResultReceived']),
   ],
   ['the holder’s leave', { type: 'client_left', clientId: HOLDER, graceMs: 10_000 }, row([all, '%'])],
   [
@@ -257,22 +280,18 @@ const TABLE: [name: string, input: TurnInput, row: Row, at?: number][] = [
   [
     'a cancel of the call',
     { type: 'cancel', toolCallId: 'call_1', byUserId: 'user' },
-    row([all, '%'], [OPEN, 'cancelled Cancelled'], [ON_CLIENT, 'cancelled Cancelled >stop_client:cancelled']),
+    row([all, '%'], [OPEN, 'cancelled Cancelled'], [ON_CLIENT, 'cancelled Cancelled >stop:cancelled']),
   ],
   [
     'a cancel of the turn',
     { type: 'cancel', toolCallId: null, byUserId: 'user' },
-    row([all, '%'], [OPEN, 'cancelled Cancelled'], [ON_CLIENT, 'cancelled Cancelled >stop_client:cancelled']),
+    row([all, '%'], [OPEN, 'cancelled Cancelled'], [ON_CLIENT, 'cancelled Cancelled >stop:cancelled']),
   ],
   ['a tick before any deadline', { type: 'tick' }, row([all, '%'])],
   [
     'a tick after every deadline',
     { type: 'tick' },
-    row(
-      [all, '%'],
-      [['pending'], 'timed_out TimedOut'],
-      [ON_CLIENT, 'timed_out TimedOut >stop_client:timed_out'],
-    ),
+    row([all, '%'], [['pending'], 'timed_out TimedOut'], [ON_CLIENT, 'timed_out TimedOut >stop:timed_out']),
     NOON + 1_000_000,
   ],
 ];
@@ -290,6 +309,8 @@ describe('a call', () => {
       report: true,
       report_all: true,
       executed: true,
+      lease: true,
+      node_started: true,
       client_left: true,
       resume: true,
       cancel: true,
@@ -300,7 +321,7 @@ describe('a call', () => {
 
   it.each(cases)('that is $status takes $name: $outcome', ({ status, input, outcome, at }) => {
     const turn = turnOf(callIn(status));
-    const step = advance(turn, input, at);
+    const step = take(turn, input, at);
     expect(told(step)).toBe(outcome);
     if (isFinal(status)) expect(step.turn).toBe(turn);
     if (step.turn !== turn) {
@@ -311,7 +332,10 @@ describe('a call', () => {
   });
 
   it.each(
-    TABLE.filter(([, { type }]) => !['client_left', 'resume', 'tick', 'cancel', 'report_all'].includes(type)),
+    TABLE.filter(
+      ([, { type }]) =>
+        !['client_left', 'resume', 'tick', 'cancel', 'report_all', 'lease', 'node_started'].includes(type),
+    ),
   )('that the turn does not have is not found by %s', (_, input) => {
     const turn = turnOf(callIn('forwarded', { callId: 'another' }));
     expect(advance(turn, input, NOW)).toMatchObject({
@@ -331,15 +355,20 @@ describe('a call', () => {
 });
 
 /** Applies inputs one after another, each at its time. */
-function live(turn: Turn, ...inputs: [at: number, input: TurnInput][]): TurnStep {
-  let step: TurnStep = { turn, events: [], effects: [], results: [], answer: { ok: true } };
-  for (const [at, input] of inputs) step = advance(step.turn, input, at);
+function live(turn: Turn, ...inputs: [at: number, input: TurnInput][]): Step {
+  let step: Step = { turn, events: [], effects: [], results: [], answer: { ok: true } };
+  for (const [at, input] of inputs) step = take(step.turn, input, at);
   return step;
 }
-const only = (step: TurnStep): Call => step.turn.calls[0]!;
+const only = (step: Step): Call => step.turn.calls[0]!;
 
 describe('the clocks of a call', () => {
-  const claim = (clientId = HOLDER): TurnInput => ({ type: 'claim', callId, clientId });
+  const claim = (clientId = HOLDER): TurnInput => ({
+    type: 'claim',
+    callId,
+    clientId,
+    ackWithinMs: ACK_MS,
+  });
   const accepted = turnOf(callIn('pending'));
   const timedOut = (turn: Turn, at: number): string | undefined =>
     only(live(turn, [at, { type: 'tick' }])).error?.code;
@@ -443,7 +472,10 @@ describe('a client that leaves', () => {
     const free = live(turnOf(callIn('forwarded')), [NOW, left], [NOW + 1_000, { type: 'tick' }]).turn;
     const report: TurnInput = { type: 'report', callId, clientId: HOLDER, report: aReport() };
     expect(told(live(free, [NOW + 2_000, report]))).toBe('succeeded ResultReceived +result');
-    const taken = live(free, [NOW + 1_500, { type: 'claim', callId, clientId: OTHER }]).turn;
+    const taken = live(free, [
+      NOW + 1_500,
+      { type: 'claim', callId, clientId: OTHER, ackWithinMs: ACK_MS },
+    ]).turn;
     expect(told(live(taken, [NOW + 2_000, report]))).toBe('forwarded LateResult CONFLICT');
   });
 
@@ -460,7 +492,7 @@ describe('a client that leaves', () => {
 
 describe('a refused call', () => {
   const refuse: TurnInput = { type: 'refuse', callId, clientId: HOLDER, attempt: 1, message: 'busy' };
-  const claim: TurnInput = { type: 'claim', callId, clientId: OTHER };
+  const claim: TurnInput = { type: 'claim', callId, clientId: OTHER, ackWithinMs: ACK_MS };
   const refused = live(turnOf(callIn('forwarded')), [NOW, refuse]);
 
   it('says who refused it and why', () => {
@@ -510,9 +542,7 @@ describe('a turn of several calls', () => {
       calls: [{ status: 'succeeded' }, { status: 'cancelled', error: { code: 'CANCELLED' }, endedAt: NOW }],
     });
     expect(step.events).toMatchObject([{ step: 'Cancelled', clientId: null, userId: 'boss' }]);
-    expect(step.effects).toEqual([
-      { type: 'stop_client', callId: 'c2', clientId: HOLDER, reason: 'cancelled' },
-    ]);
+    expect(step.effects).toEqual([{ type: 'stop', callId: 'c2', clientId: HOLDER, reason: 'cancelled' }]);
   });
 
   it('takes results over HTTP all or none', () => {
@@ -541,5 +571,57 @@ describe('a turn of several calls', () => {
     ]);
     expect(step.turn.calls.map(({ status }) => status)).toEqual(['pending', 'running']);
     expect(step.answer).toEqual({ ok: true, forget: [], resume: ['c2'] });
+  });
+});
+
+describe('a claim', () => {
+  const claim: TurnInput = { type: 'claim', callId, clientId: HOLDER, ackWithinMs: ACK_MS };
+  const pending = callIn('pending', { deliveryAt: NOON + 1_000_000 });
+
+  it('is given up where nothing is heard of it, whatever became of the node that made it', () => {
+    const claimed = live(turnOf(pending), [NOW, claim]);
+    expect(claimed.turn).toMatchObject({ dueAt: NOW + ACK_MS, lastClientId: HOLDER });
+    expect(told(live(claimed.turn, [NOW + ACK_MS - 1, { type: 'tick' }]))).toBe('forwarded');
+    expect(told(live(claimed.turn, [NOW + ACK_MS, { type: 'tick' }]))).toBe('pending Released');
+  });
+
+  it('for the bound client of a session waits for that client', () => {
+    const claimed = live(turnOf(pending, { boundClientId: HOLDER }), [NOW, claim]);
+    expect(only(claimed).releaseAt).toBeNull();
+  });
+
+  it('is given up sooner where its client is known to have left', () => {
+    const left: TurnInput = { type: 'client_left', clientId: HOLDER, graceMs: 100 };
+    const gone = live(turnOf(pending), [NOW, claim], [NOW + 1, left], [NOW + 50, left]);
+    expect(only(gone).releaseAt).toBe(NOW + 101);
+  });
+});
+
+describe('a call that a node runs', () => {
+  const lease = { owner: 'node-a', until: NOW + 100 };
+  const turn = turnOf(callIn('executing'), { lease });
+  const until = (end: number): TurnInput => ({ type: 'lease', lease: { owner: 'node-a', until: end } });
+
+  it('is ended, not run again, once nothing was heard of the node in time [FILE-6]', () => {
+    expect(told(live(turn, [NOW + 99, { type: 'tick' }]))).toBe('executing');
+    const ended = live(turn, [NOW + 100, { type: 'tick' }]);
+    expect(told(ended)).toBe('failed ResultReceived');
+    expect(only(ended)).toMatchObject({ error: { code: 'INTERNAL_ERROR' }, endedBy: 'server' });
+  });
+
+  it('goes on while the node says that it lives', () => {
+    const renewed = live(turn, [NOW + 90, until(NOW + 200)]);
+    expect(renewed.turn).toMatchObject({ dueAt: NOW + 200, lease: { until: NOW + 200 } });
+    expect(told(live(renewed.turn, [NOW + 150, { type: 'tick' }]))).toBe('executing');
+  });
+
+  it('is ended where that very node begins anew, and by no other node’s start', () => {
+    expect(told(live(turn, [NOW, { type: 'node_started', node: 'node-b' }]))).toBe('executing');
+    expect(told(live(turn, [NOW, { type: 'node_started', node: 'node-a' }]))).toBe('failed ResultReceived');
+  });
+
+  it('needs no word any more once it has ended', () => {
+    const ended = live(turn, [NOW, { type: 'executed', callId, report: aReport() }]).turn;
+    expect(live(ended, [NOW, until(NOW + 200)]).turn).toBe(ended);
   });
 });

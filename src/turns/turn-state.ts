@@ -3,64 +3,22 @@ import {
   type CallErrorCode,
   type CallStatus,
   isFinal,
-  type Json,
   type ToolCallError,
 } from '@patchbay/protocol';
 import type { CallResult } from '../storage/ports/turns.store.js';
 import type { Call, Turn } from '../storage/ports/turn.js';
 import { deadlineOf } from './deadlines.js';
 import { type TurnAnswer, TurnDraft, type TurnStep } from './turn-draft.js';
+import type { JournalEntry, Progress, Report, TurnInput } from './turn-input.js';
 
 /*
- * The life of a turn (design.md section 3) as one pure function: what happens goes in, the next turn comes out with
- * what is to be recorded and what is to be done once that is committed. It knows no clock, no store, no socket.
+ * The life of a turn as one pure function: what happens goes in, the next turn comes out with what is to be recorded.
+ * What is to be done once that is committed follows from the two states (`effectsOf`). It knows no clock, no store, no
+ * socket.
  */
 
-/** How long a call that a client refused waits before it is sent again, in ms (contract.md section 5). */
+/** How long a call that a client refused waits before it is sent again, in ms [RELAY-5]. */
 export const REFUSAL_PAUSE_MS = 5_000;
-
-/** How a call ended, checked against the tool's response schema before it comes here. */
-export interface Report {
-  status: 'succeeded' | 'failed' | 'denied';
-  result: Json;
-  error: ToolCallError | null;
-  executionMs: number | null;
-  /** sha256 over result and decision: the same report sent again has the same digest. */
-  digest: string;
-  /** What the audit event may say of it: success, errorCode, sizeBytes, hash, approval. */
-  summary: { [field: string]: Json };
-  /** The arguments as a person edited them, where somebody did. */
-  editedArguments?: Json;
-  /** In what the report differs from what the server knows itself; each is recorded. */
-  divergences?: { [field: string]: Json }[];
-  /** What the orchestrator is told of them. */
-  warnings?: ToolCallError[];
-}
-
-/** Steps that a client brings about on a call it holds. */
-export type Progress = 'acknowledged' | 'awaiting_approval' | 'running';
-
-/** One call of a client's journal. A finished one whose result broke the schema comes as `running`. */
-export interface JournalEntry {
-  callId: string;
-  state: Progress | Report;
-}
-
-/** What can happen to a turn. */
-export type TurnInput =
-  | { type: 'claim'; callId: string; clientId: string }
-  | { type: 'progress'; callId: string; clientId: string; status: Progress; note: string | null }
-  | { type: 'refuse'; callId: string; clientId: string; attempt: number; message: string }
-  | { type: 'report'; callId: string; clientId: string; report: Report }
-  /** From the orchestrator over HTTP, whoever holds the calls: all of them are taken, or none. */
-  | { type: 'report_all'; reports: readonly { callId: string; report: Report }[] }
-  /** A server-located tool has run. */
-  | { type: 'executed'; callId: string; report: Report }
-  | { type: 'client_left'; clientId: string; graceMs: number }
-  | { type: 'resume'; clientId: string; entries: readonly JournalEntry[] }
-  /** `toolCallId` null: the whole turn. */
-  | { type: 'cancel'; toolCallId: string | null; byUserId: string }
-  | { type: 'tick' };
 
 type Inputs = { [T in TurnInput['type']]: Extract<TurnInput, { type: T }> };
 
@@ -92,6 +50,8 @@ const TRANSITIONS: { [T in TurnInput['type']]: (draft: TurnDraft, input: Inputs[
   report: (draft, input) => onCall(draft, input, report),
   report_all: reportAll,
   executed: (draft, input) => onCall(draft, input, executed),
+  lease: (draft, { lease }) => draft.renew(lease),
+  node_started: nodeStarted,
   client_left: clientLeft,
   resume,
   cancel,
@@ -112,14 +72,21 @@ function onCall<I extends { callId: string }>(
   else draft.refuse('NOT_FOUND', 'This turn has no such call.');
 }
 
-function claim(draft: TurnDraft, call: Call, { clientId }: Inputs['claim']): void {
+/** A bound client is waited for; of any other, silence gives the call free, whatever became of the node that claimed it. */
+function claim(draft: TurnDraft, call: Call, { clientId, ackWithinMs }: Inputs['claim']): void {
   if (call.status !== 'pending' || (call.retryAt !== null && call.retryAt > draft.now)) {
     return draft.refuse('CONFLICT', 'The call is not waiting for a client.');
   }
-  const attempt = call.attempt + 1;
-  const claimed = draft.replace(call, { status: 'forwarded', attempt, clientId, retryAt: null });
-  draft.record('Forwarded', claimed, clientId, { ...call.subject });
-  draft.effects.push({ type: 'deliver', callId: call.callId, clientId, attempt });
+  const releaseAt = draft.turn.boundClientId === null ? draft.now + ackWithinMs : null;
+  const change = {
+    status: 'forwarded',
+    attempt: call.attempt + 1,
+    clientId,
+    releaseAt,
+    retryAt: null,
+  } as const;
+  draft.record('Forwarded', draft.replace(call, change), clientId, { ...call.subject });
+  draft.lastClientId = clientId;
 }
 
 /** Only the holder moves a call, and only forward; a step that it has passed already changes nothing. */
@@ -200,11 +167,11 @@ function objectionTo(call: Call, { clientId, report }: Reported): TurnAnswer | n
 
 function end(draft: TurnDraft, call: Call, report: Report, clientId: string | null): void {
   const { status, error, executionMs, digest: reportDigest, warnings = [], divergences = [] } = report;
-  const ended = draft.close(call, status, error, { executionMs, reportDigest, warnings });
+  const endedBy = call.location === 'server' ? 'server' : clientId === null ? 'orchestrator' : 'client';
+  const ended = draft.close(call, status, endedBy, error, { executionMs, reportDigest, warnings });
   if (status !== 'denied') draft.results.push(resultOf(call, report));
   draft.record(status === 'denied' ? 'Denied' : 'ResultReceived', ended, clientId, report.summary);
   for (const fields of divergences) draft.record('Diverged', ended, clientId, fields);
-  if (clientId === null && isInFlight(call)) draft.stopClient(call, 'cancelled');
 }
 
 function resultOf({ callId }: Call, { result, editedArguments }: Report): CallResult {
@@ -221,8 +188,13 @@ function executed(draft: TurnDraft, call: Call, { report }: Inputs['executed']):
 function clientLeft(draft: TurnDraft, { clientId, graceMs }: Inputs['client_left']): void {
   if (draft.turn.boundClientId === clientId) return;
   for (const call of [...draft.calls]) {
-    if (call.status === 'forwarded' && call.clientId === clientId && call.releaseAt === null) {
-      draft.replace(call, { releaseAt: draft.now + graceMs });
+    const releaseAt = draft.now + graceMs;
+    if (
+      call.status === 'forwarded' &&
+      call.clientId === clientId &&
+      (call.releaseAt ?? Infinity) > releaseAt
+    ) {
+      draft.replace(call, { releaseAt });
     }
   }
 }
@@ -261,7 +233,8 @@ function cancel(draft: TurnDraft, { toolCallId, byUserId }: Inputs['cancel']): v
   if (named.length === 0) return draft.refuse('NOT_FOUND', 'This turn has no such tool call.');
   const code: CallErrorCode = 'CANCELLED';
   for (const call of named.filter(({ status }) => !isFinal(status))) {
-    const ended = draft.close(call, 'cancelled', { code, message: 'The orchestrator cancelled the call.' });
+    const error = { code, message: 'The orchestrator cancelled the call.' };
+    const ended = draft.close(call, 'cancelled', 'orchestrator', error);
     draft.events.push({
       step: 'Cancelled',
       call: ended,
@@ -269,13 +242,31 @@ function cancel(draft: TurnDraft, { toolCallId, byUserId }: Inputs['cancel']): v
       userId: byUserId,
       fields: { errorCode: code },
     });
-    draft.stopClient(call, 'cancelled');
   }
   if (toolCallId === null) draft.markCancelled();
 }
 
+/** A node that has begun anew runs nothing yet; what no node was noted for was begun by one that noted none. */
+function nodeStarted(draft: TurnDraft, { node }: Inputs['node_started']): void {
+  if (draft.turn.lease !== null && draft.turn.lease.owner !== node) return;
+  for (const call of draft.calls.filter(({ status }) => status === 'executing')) interrupt(draft, call);
+}
+
+/** Whether the call took effect is not known, so it is not run again. */
+function interrupt(draft: TurnDraft, call: Call): void {
+  const message =
+    'The server stopped while this call ran. Look whether it took effect before you call again.';
+  const error = { code: 'INTERNAL_ERROR', message };
+  const ended = draft.close(call, 'failed', 'server', error);
+  draft.record('ResultReceived', ended, null, { ...call.subject, success: false, errorCode: error.code });
+}
+
 function tick(draft: TurnDraft, call: Call): void {
   if (isFinal(call.status)) return;
+  if (call.status === 'executing') {
+    if ((draft.turn.lease?.until ?? Infinity) <= draft.now) interrupt(draft, call);
+    return;
+  }
   const deadline = deadlineOf(call);
   if (deadline !== null && deadline <= draft.now) return timeOut(draft, call);
   if (call.releaseAt !== null && call.releaseAt <= draft.now) {
@@ -286,8 +277,8 @@ function tick(draft: TurnDraft, call: Call): void {
 
 function timeOut(draft: TurnDraft, call: Call): void {
   const error = timeoutError(call);
-  draft.record('TimedOut', draft.close(call, 'timed_out', error), null, { errorCode: error.code });
-  draft.stopClient(call, 'timed_out');
+  const ended = draft.close(call, 'timed_out', 'clock', error);
+  draft.record('TimedOut', ended, null, { errorCode: error.code });
 }
 
 function timeoutError(call: Call): ToolCallError & { code: CallErrorCode } {

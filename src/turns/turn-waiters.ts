@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Lifecycle } from '../common/lifecycle.js';
 import { OpenTurns } from './open-turns.js';
 import type { Turn, TurnRef } from '../storage/ports/turn.js';
+import { turnKey } from './turn-key.js';
 
 /** Requests that wait for a turn to end. */
 @Injectable()
@@ -12,8 +13,8 @@ export class TurnWaiters {
     turns: OpenTurns,
     private readonly lifecycle: Lifecycle,
   ) {
-    turns.committed$.subscribe(({ after }) => {
-      if (after.status !== 'open') this.waiting.get(key(after))?.forEach((wake) => wake(after));
+    turns.changes$.subscribe(({ after }) => {
+      if (after.status !== 'open') this.waiting.get(turnKey(after))?.forEach((wake) => wake(after));
     });
     lifecycle.stopping.addEventListener('abort', () => {
       for (const waiters of this.waiting.values()) waiters.forEach((wake) => wake(null));
@@ -24,19 +25,15 @@ export class TurnWaiters {
   ended(ref: TurnRef, waitMs: number): Promise<Turn | null> {
     if (this.lifecycle.stopping.aborted) return Promise.resolve(null);
     return new Promise((resolve) => {
-      const waiters = this.waiting.get(key(ref)) ?? new Set();
+      const waiters = this.waiting.get(turnKey(ref)) ?? new Set();
       const wake = (ended: Turn | null): void => {
         clearTimeout(timer);
         waiters.delete(wake);
-        if (waiters.size === 0) this.waiting.delete(key(ref));
+        if (waiters.size === 0) this.waiting.delete(turnKey(ref));
         resolve(ended);
       };
       const timer = setTimeout(() => wake(null), waitMs);
-      this.waiting.set(key(ref), waiters.add(wake));
+      this.waiting.set(turnKey(ref), waiters.add(wake));
     });
   }
-}
-
-function key({ workspaceId, sessionId, turnId }: TurnRef): string {
-  return `${workspaceId}/${sessionId}/${turnId}`;
 }

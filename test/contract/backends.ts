@@ -9,6 +9,7 @@ import { Config, type Settings } from '../../src/config/config.js';
 import { AuditStore } from '../../src/storage/ports/audit.store.js';
 import { BlobStore } from '../../src/storage/ports/blobs.store.js';
 import { FileStore } from '../../src/storage/ports/files.store.js';
+import { IdempotencyKeyStore } from '../../src/storage/ports/idempotency-keys.store.js';
 import { LoginStore } from '../../src/storage/ports/logins.store.js';
 import { PatchStore } from '../../src/storage/ports/patches.store.js';
 import { SessionStore } from '../../src/storage/ports/sessions.store.js';
@@ -24,6 +25,7 @@ export interface Stores {
   blobs: BlobStore;
   files: FileStore;
   health: StorageHealth;
+  keys: IdempotencyKeyStore;
   logins: LoginStore;
   patches: PatchStore;
   sessions: SessionStore;
@@ -104,6 +106,7 @@ function storesOf(app: INestApplicationContext): Stores {
     blobs: port(BlobStore),
     files: port(FileStore),
     health: port(StorageHealth),
+    keys: port(IdempotencyKeyStore),
     logins: port(LoginStore),
     patches: port(PatchStore),
     sessions: port(SessionStore),

@@ -1,7 +1,6 @@
 import type { AuditEvent, Json } from '@patchbay/protocol';
 import { newId } from '../../src/common/ids.js';
 import type { AuditDraft } from '../../src/storage/ports/audit.store.js';
-import type { CallResult, TurnInsert, TurnLimits } from '../../src/storage/ports/turns.store.js';
 import type { UserRecord } from '../../src/storage/ports/users.store.js';
 import type { WorkspaceRecord } from '../../src/storage/ports/workspaces.store.js';
 import type { Call, Turn } from '../../src/storage/ports/turn.js';
@@ -9,7 +8,6 @@ import type { Stores } from './backends.js';
 import { nextDueAt } from '../../src/turns/deadlines.js';
 
 export const NOON = Date.UTC(2025, 5, 1, 12);
-export const NO_LIMITS: TurnLimits = { maxOpenTurns: 1000, keysSince: 0 };
 
 export function aUser(changes: Partial<UserRecord> = {}): UserRecord {
   const id = newId();
@@ -59,13 +57,14 @@ export function aCall(changes: Partial<Call> = {}): Call {
     reportDigest: null,
     executionMs: null,
     endedAt: null,
+    endedBy: null,
     ...changes,
   };
 }
 
 /** An open turn of one pending call, version 1. */
 export function aTurn(workspaceId: string, changes: Partial<Turn> = {}): Turn {
-  const calls = changes.calls ?? [aCall()];
+  const { calls = [aCall()], lease = null } = changes;
   return {
     workspaceId,
     sessionId: newId(),
@@ -78,8 +77,9 @@ export function aTurn(workspaceId: string, changes: Partial<Turn> = {}): Turn {
     acceptedAt: NOON,
     clocks: { deliveryMs: 300_000, approvalMs: 900_000, executionMs: 120_000 },
     requestHash: 'request-hash',
-    idempotencyKey: null,
-    dueAt: nextDueAt(calls),
+    lastClientId: null,
+    lease,
+    dueAt: nextDueAt(calls, lease),
     calls,
     ...changes,
   };
@@ -89,14 +89,14 @@ export function aTurn(workspaceId: string, changes: Partial<Turn> = {}): Turn {
 export function nextVersion(turn: Turn, call: Partial<Call> = {}, changes: Partial<Turn> = {}): Turn {
   const [first, ...others] = turn.calls;
   const calls = [{ ...first!, ...call }, ...others];
-  return { ...turn, version: turn.version + 1, calls, dueAt: nextDueAt(calls), ...changes };
+  return { ...turn, version: turn.version + 1, calls, dueAt: nextDueAt(calls, turn.lease), ...changes };
 }
 
 /** The turn with its first call, its only one, succeeded. */
 export function completed(turn: Turn): Turn {
   return nextVersion(
     turn,
-    { status: 'succeeded', endedAt: NOON + 5, executionMs: 5 },
+    { status: 'succeeded', endedBy: 'client', endedAt: NOON + 5, executionMs: 5 },
     { status: 'completed' },
   );
 }
@@ -122,16 +122,10 @@ export function anEvent(changes: Partial<AuditDraft> = {}): AuditDraft {
 export function insertTurn(
   stores: Stores,
   turn: Turn,
-  given: {
-    arguments?: Json[];
-    results?: CallResult[];
-    events?: AuditDraft[];
-    limits?: Partial<TurnLimits>;
-  } = {},
-): Promise<TurnInsert> {
+  given: { arguments?: Json[]; events?: AuditDraft[] } = {},
+): Promise<Turn> {
   const callArguments = given.arguments ?? turn.calls.map(() => ({}));
-  const limits = { ...NO_LIMITS, ...given.limits };
-  return stores.turns.insert(turn, callArguments, given.results ?? [], given.events ?? [], limits);
+  return stores.turns.insert(turn, callArguments, given.events ?? []);
 }
 
 /** The whole trail of a workspace. */

@@ -1,17 +1,6 @@
 import type { Json } from '@patchbay/protocol';
-import type { Turn } from '../../src/storage/ports/turn.js';
 import { describeContract } from './backends.js';
-import {
-  aCall,
-  anEvent,
-  aTurn,
-  completed,
-  givenWorkspace,
-  insertTurn,
-  nextVersion,
-  NOON,
-  upTo,
-} from './records.js';
+import { aCall, aTurn, completed, givenWorkspace, insertTurn, nextVersion, NOON, upTo } from './records.js';
 
 function nested(depth: number): Json {
   return depth === 0 ? 'bottom' : [{ deeper: nested(depth - 1) }];
@@ -40,7 +29,8 @@ describeContract('reading turns', (opened) => {
     const turn = aTurn(await givenWorkspace(stores), { calls: [aCall(), aCall()] });
     const [first, second] = turn.calls;
     const results = [first!, second!].map(({ callId }) => ({ callId, result: value }));
-    await insertTurn(stores, turn, { arguments: [value, { second: value }], results });
+    await insertTurn(stores, turn, { arguments: [value, { second: value }] });
+    await stores.turns.save(nextVersion(turn), 1, results, []);
     // Compared as JSON: the matchers do not see an own `__proto__`.
     const expected = JSON.stringify([value, { second: value }]);
     expect(JSON.stringify(await stores.turns.argumentsOf(turn))).toBe(expected);
@@ -89,7 +79,8 @@ describeContract('reading turns', (opened) => {
     const turns = upTo(3).map(() => aTurn(workspaceId, { calls: [aCall(), aCall()] }));
     for (const [i, turn] of turns.entries()) {
       const results = [{ callId: turn.calls[1]!.callId, result: i }];
-      await insertTurn(stores, turn, { arguments: [{ turn: i }, { turn: i }], results });
+      await insertTurn(stores, turn, { arguments: [{ turn: i }, { turn: i }] });
+      await stores.turns.save(nextVersion(turn), 1, results, []);
     }
     for (const [i, turn] of turns.entries()) {
       expect(await stores.turns.argumentsOf(turn)).toEqual([{ turn: i }, { turn: i }]);
@@ -126,56 +117,64 @@ describeContract('reading turns', (opened) => {
     expect(await stores.turns.ofCall(await givenWorkspace(stores), 't', two.calls[0]!.callId)).toBeNull();
   });
 
-  it('finds a turn by its idempotency key while that counts', async () => {
-    const { stores } = opened();
-    const workspaceId = await givenWorkspace(stores);
-    const turn = aTurn(workspaceId, { idempotencyKey: 'key', acceptedAt: NOON });
-    await insertTurn(stores, turn);
-    const find = (userId: string, key: string, since: number) =>
-      stores.turns.byIdempotencyKey(workspaceId, userId, key, since);
-    expect(await find(turn.userId, 'key', NOON)).toEqual(turn);
-    expect(await find(turn.userId, 'key', NOON + 1)).toBeNull();
-    expect(await find(turn.userId, 'other', 0)).toBeNull();
-    expect(await find('stranger', 'key', 0)).toBeNull();
-  });
-
-  it("lists a user's open turns in a workspace, oldest first", async () => {
-    const { stores } = opened();
-    const workspaceId = await givenWorkspace(stores);
-    const userId = 'someone';
-    const [second, first, done] = [NOON + 1, NOON, NOON].map((acceptedAt) =>
-      aTurn(workspaceId, { userId, acceptedAt }),
-    );
-    const others = [aTurn(workspaceId), aTurn(await givenWorkspace(stores), { userId })];
-    for (const turn of [second!, first!, done!, ...others]) await insertTurn(stores, turn);
-    await stores.turns.save(completed(done!), 1, [], []);
-    expect(await stores.turns.openOf(workspaceId, userId)).toEqual([first, second]);
-  });
-
-  it("knows the client that handled a session's most recent relayed call", async () => {
+  it('knows the client that a session used last, from its newest turn', async () => {
     const { stores } = opened();
     const turn = aTurn(await givenWorkspace(stores));
     const { workspaceId, sessionId } = turn;
-    await insertTurn(stores, turn, { events: [anEvent({ sessionId })] });
-    expect(await stores.turns.lastClientOf(workspaceId, sessionId)).toBeNull();
-    let current: Turn = turn;
-    for (const clientId of ['laptop', 'desktop']) {
-      const next = nextVersion(current, { status: 'forwarded', attempt: current.version, clientId });
-      const name = 'Tool.CreateFile.Forwarded';
-      await stores.turns.save(
-        next,
-        current.version,
-        [],
-        [
-          anEvent({ name, sessionId, actor: { userId: turn.userId, clientId } }),
-          anEvent({ name: 'Tool.CreateFile.Released', sessionId }),
-        ],
-      );
-      expect(await stores.turns.lastClientOf(workspaceId, sessionId)).toBe(clientId);
-      current = next;
-    }
-    expect(await stores.turns.lastClientOf(workspaceId, 'another')).toBeNull();
+    const last = (): Promise<string | null> => stores.turns.lastClientOf(workspaceId, sessionId);
+    expect(await last()).toBeNull();
+    await insertTurn(stores, turn);
+    expect(await last()).toBeNull();
+    await stores.turns.save(nextVersion(turn, {}, { lastClientId: 'laptop' }), 1, [], []);
+    expect(await last()).toBe('laptop');
+    await insertTurn(
+      stores,
+      aTurn(workspaceId, { sessionId, acceptedAt: NOON + 1, lastClientId: 'desktop' }),
+    );
+    await insertTurn(
+      stores,
+      aTurn(workspaceId, { acceptedAt: NOON + 2, lastClientId: 'of another session' }),
+    );
+    expect(await last()).toBe('desktop');
     expect(await stores.turns.lastClientOf(await givenWorkspace(stores), sessionId)).toBeNull();
+  });
+
+  it('tells the versions of the open turns of users, and of no others', async () => {
+    const { stores } = opened();
+    const [here, there] = [await givenWorkspace(stores), await givenWorkspace(stores)];
+    const userId = 'ada';
+    const [first, second, ended] = upTo(3).map(() => aTurn(here, { userId }));
+    const elsewhere = aTurn(there, { userId });
+    const others = [aTurn(here), aTurn(there)];
+    for (const turn of [first!, second!, ended!, elsewhere, ...others]) await insertTurn(stores, turn);
+    await stores.turns.save(nextVersion(second!), 1, [], []);
+    await stores.turns.save(completed(ended!), 1, [], []);
+    const users = [
+      { workspaceId: here, userId },
+      { workspaceId: there, userId },
+      { workspaceId: 'no-such-workspace', userId },
+    ];
+    const found = await stores.turns.openVersionsOf(users);
+    const named = [
+      { turn: first!, version: 1 },
+      { turn: second!, version: 2 },
+      { turn: elsewhere, version: 1 },
+    ].map(({ turn: { workspaceId, sessionId, turnId }, version }) => ({
+      ...{ workspaceId, userId, sessionId, turnId, version },
+    }));
+    expect(found).toHaveLength(3);
+    expect(found).toEqual(expect.arrayContaining(named));
+    expect(await stores.turns.openVersionsOf([])).toEqual([]);
+  });
+
+  it('counts the open turns of a workspace', async () => {
+    const { stores } = opened();
+    const workspaceId = await givenWorkspace(stores);
+    const turns = upTo(3).map(() => aTurn(workspaceId));
+    for (const turn of [...turns, aTurn(await givenWorkspace(stores))]) await insertTurn(stores, turn);
+    await stores.turns.save(completed(turns[0]!), 1, [], []);
+    expect(await stores.turns.countOpen(workspaceId)).toBe(2);
+    expect(await stores.turns.countOpen('no-such-workspace')).toBe(0);
   });
 });
 

@@ -14,7 +14,7 @@ import {
 
 describeContract('writing turns', (opened) => {
   describe('insert', () => {
-    it('stores the turn as it was given, with its arguments, results and events', async () => {
+    it('stores the turn as it was given, with its arguments and events', async () => {
       const { stores } = opened();
       const workspaceId = await givenWorkspace(stores);
       const ended = aCall({
@@ -25,17 +25,17 @@ describeContract('writing turns', (opened) => {
       const turn = aTurn(workspaceId, {
         calls: [aCall(), ended],
         boundClientId: 'laptop',
-        idempotencyKey: 'key',
+        lastClientId: 'desktop',
+        lease: { owner: 'node', until: NOON + 15_000 },
       });
       const inserted = await insertTurn(stores, turn, {
         arguments: [{ path: 'a' }, { path: 'b' }],
-        results: [{ callId: ended.callId, result: null }],
         events: [anEvent({ name: 'Tool.CreateFile.Accepted' }), anEvent({ name: 'Tool.Unknown.Rejected' })],
       });
-      expect(inserted).toEqual({ outcome: 'inserted' });
+      expect(inserted).toBe(turn);
       expect(await stores.turns.find(turn)).toEqual(turn);
       expect(await stores.turns.argumentsOf(turn)).toEqual([{ path: 'a' }, { path: 'b' }]);
-      expect(await stores.turns.resultsOf(turn)).toEqual(new Map([[ended.callId, null]]));
+      expect(await stores.turns.resultsOf(turn)).toEqual(new Map());
       const names = (await trailOf(stores, workspaceId)).map((event) => event.name);
       expect(names).toEqual(['Tool.CreateFile.Accepted', 'Tool.Unknown.Rejected']);
     });
@@ -43,12 +43,11 @@ describeContract('writing turns', (opened) => {
     it('leaves nothing behind where a part of it cannot be stored [AUDIT-1]', async () => {
       const { stores } = opened();
       const workspaceId = await givenWorkspace(stores);
-      const turn = aTurn(workspaceId, { idempotencyKey: 'key' });
-      const foreign = [{ callId: 'not-of-this-turn', result: {} }];
-      await expect(insertTurn(stores, turn, { results: foreign, events: [anEvent()] })).rejects.toThrow();
+      const turn = aTurn(workspaceId);
+      const unstorable = anEvent({ name: 'cut\0here' });
+      await expect(insertTurn(stores, turn, { events: [anEvent(), unstorable] })).rejects.toThrow();
       expect(await stores.turns.find(turn)).toBeNull();
       expect(await stores.turns.argumentsOf(turn)).toEqual([]);
-      expect(await stores.turns.byIdempotencyKey(workspaceId, turn.userId, 'key', 0)).toBeNull();
       expect(await trailOf(stores, workspaceId)).toEqual([]);
     });
 
@@ -66,7 +65,7 @@ describeContract('writing turns', (opened) => {
       await insertTurn(stores, first);
       const again = aTurn(workspaceId, { sessionId: first.sessionId, turnId: first.turnId });
       const answer = await insertTurn(stores, again, { events: [anEvent()] });
-      expect(answer).toEqual({ outcome: 'exists', byTurnId: first, byKey: null });
+      expect(answer).toEqual(first);
       expect(await trailOf(stores, workspaceId)).toEqual([]);
     });
 
@@ -77,114 +76,27 @@ describeContract('writing turns', (opened) => {
       const nextDoor = aTurn(here.workspaceId, { turnId });
       const elsewhere = aTurn(await givenWorkspace(stores), { turnId, sessionId: here.sessionId });
       for (const turn of [here, nextDoor, elsewhere]) {
-        expect(await insertTurn(stores, turn)).toEqual({ outcome: 'inserted' });
+        expect(await insertTurn(stores, turn)).toBe(turn);
         expect(await stores.turns.find(turn)).toEqual(turn);
       }
     });
 
-    it('gives one of several equal turns that come at once, and the others that one', async () => {
+    it('stores one of several turns of one name that come at once, and gives the others that one', async () => {
+      const { stores } = opened();
+      const { workspaceId, sessionId, turnId } = aTurn(await givenWorkspace(stores));
+      const turns = [1, 2, 3].map(() => aTurn(workspaceId, { sessionId, turnId }));
+      const stood = await Promise.all(turns.map((turn) => insertTurn(stores, turn, { events: [anEvent()] })));
+      const [stored] = turns.filter((turn, at) => stood[at] === turn);
+      expect(stood).toEqual([stored, stored, stored]);
+      expect(await trailOf(stores, workspaceId)).toHaveLength(1);
+    });
+
+    it('answers the same insert again as it did the first time, and adds nothing', async () => {
       const { stores } = opened();
       const turn = aTurn(await givenWorkspace(stores));
-      const answers = await Promise.all(
-        [1, 2, 3].map(() => insertTurn(stores, turn, { events: [anEvent()] })),
-      );
-      expect(answers.filter((answer) => answer.outcome === 'inserted')).toHaveLength(1);
-      expect(answers.filter((answer) => answer.outcome === 'exists')).toHaveLength(2);
+      const events = [anEvent()];
+      for (const _ of [1, 2]) expect(await insertTurn(stores, turn, { events })).toBe(turn);
       expect(await trailOf(stores, turn.workspaceId)).toHaveLength(1);
-    });
-  });
-
-  describe('idempotency keys', () => {
-    it('lead to the turn that used them, for the same user in the same workspace only', async () => {
-      const { stores } = opened();
-      const workspaceId = await givenWorkspace(stores);
-      const first = aTurn(workspaceId, { idempotencyKey: 'key' });
-      await insertTurn(stores, first);
-      const second = aTurn(workspaceId, { idempotencyKey: 'key', userId: first.userId });
-      expect(await insertTurn(stores, second)).toEqual({ outcome: 'exists', byTurnId: null, byKey: first });
-      expect(await insertTurn(stores, aTurn(workspaceId, { idempotencyKey: 'key' }))).toEqual({
-        outcome: 'inserted',
-      });
-      const elsewhere = aTurn(await givenWorkspace(stores), { idempotencyKey: 'key', userId: first.userId });
-      expect(await insertTurn(stores, elsewhere)).toEqual({ outcome: 'inserted' });
-    });
-
-    it('and a turnId that lead to different turns are both told', async () => {
-      const { stores } = opened();
-      const workspaceId = await givenWorkspace(stores);
-      const keyed = aTurn(workspaceId, { idempotencyKey: 'key' });
-      const named = aTurn(workspaceId, { userId: keyed.userId });
-      await insertTurn(stores, keyed);
-      await insertTurn(stores, named);
-      const both = { ...named, idempotencyKey: 'key' };
-      expect(await insertTurn(stores, both)).toEqual({ outcome: 'exists', byTurnId: named, byKey: keyed });
-    });
-
-    it('that have expired are taken over from the turn that had them [TURN-3]', async () => {
-      const { stores } = opened();
-      const workspaceId = await givenWorkspace(stores);
-      const old = aTurn(workspaceId, { idempotencyKey: 'key', acceptedAt: NOON });
-      await insertTurn(stores, old);
-      const next = aTurn(workspaceId, { idempotencyKey: 'key', userId: old.userId, acceptedAt: NOON + 100 });
-      expect(await insertTurn(stores, next, { limits: { keysSince: NOON } })).toMatchObject({
-        outcome: 'exists',
-      });
-      expect(await insertTurn(stores, next, { limits: { keysSince: NOON + 1 } })).toEqual({
-        outcome: 'inserted',
-      });
-      expect(await stores.turns.byIdempotencyKey(workspaceId, old.userId, 'key', NOON)).toEqual(next);
-      expect(await stores.turns.find(old)).toMatchObject({ turnId: old.turnId, version: 1, status: 'open' });
-    });
-
-    it('stay with the old turn where the new one is not stored', async () => {
-      const { stores } = opened();
-      const workspaceId = await givenWorkspace(stores);
-      const old = aTurn(workspaceId, { idempotencyKey: 'key' });
-      await insertTurn(stores, old);
-      const next = aTurn(workspaceId, { idempotencyKey: 'key', userId: old.userId, acceptedAt: NOON + 100 });
-      const limits = { keysSince: NOON + 1, maxOpenTurns: 1 };
-      expect(await insertTurn(stores, next, { limits })).toEqual({ outcome: 'too_many_open' });
-      expect(await stores.turns.byIdempotencyKey(workspaceId, old.userId, 'key', NOON)).toEqual(old);
-    });
-  });
-
-  describe('the limit of open turns', () => {
-    it('counts the open turns of the workspace, the new one included', async () => {
-      const { stores } = opened();
-      const workspaceId = await givenWorkspace(stores);
-      const limits = { maxOpenTurns: 2 };
-      const first = aTurn(workspaceId);
-      expect(await insertTurn(stores, first, { limits })).toEqual({ outcome: 'inserted' });
-      expect(await insertTurn(stores, aTurn(workspaceId), { limits })).toEqual({ outcome: 'inserted' });
-      const third = aTurn(workspaceId);
-      expect(await insertTurn(stores, third, { limits, events: [anEvent()] })).toEqual({
-        outcome: 'too_many_open',
-      });
-      expect(await stores.turns.find(third)).toBeNull();
-      expect(await trailOf(stores, workspaceId)).toEqual([]);
-      await stores.turns.save(completed(first), 1, [], []);
-      expect(await insertTurn(stores, third, { limits })).toEqual({ outcome: 'inserted' });
-    });
-
-    it('holds for turns that come at once', async () => {
-      const { stores } = opened();
-      const workspaceId = await givenWorkspace(stores);
-      const limits = { maxOpenTurns: 3 };
-      const answers = await Promise.all(
-        upTo(8).map(() => insertTurn(stores, aTurn(workspaceId), { limits })),
-      );
-      expect(answers.filter((answer) => answer.outcome === 'inserted')).toHaveLength(3);
-    });
-
-    it('does not concern a turn that has ended at once, nor one that is known already', async () => {
-      const { stores } = opened();
-      const workspaceId = await givenWorkspace(stores);
-      const limits = { maxOpenTurns: 1 };
-      const open = aTurn(workspaceId);
-      await insertTurn(stores, open, { limits });
-      const ended = aTurn(workspaceId, { status: 'completed', calls: [aCall({ status: 'failed' })] });
-      expect(await insertTurn(stores, ended, { limits })).toEqual({ outcome: 'inserted' });
-      expect(await insertTurn(stores, open, { limits })).toMatchObject({ outcome: 'exists' });
     });
   });
 
@@ -222,6 +134,19 @@ describeContract('writing turns', (opened) => {
       expect(names).toEqual(['Tool.CreateFile.Forwarded']);
     });
 
+    it('answers the same save again as it did the first time, and adds nothing', async () => {
+      const { stores } = opened();
+      const turn = aTurn(await givenWorkspace(stores));
+      await insertTurn(stores, turn);
+      const done = completed(turn);
+      const save = (): Promise<boolean> =>
+        stores.turns.save(done, 1, [{ callId: turn.calls[0]!.callId, result: 1 }], events);
+      const events = [anEvent({ name: 'Tool.CreateFile.ResultReceived' })];
+      expect([await save(), await save()]).toEqual([true, true]);
+      expect(await trailOf(stores, turn.workspaceId)).toHaveLength(1);
+      expect(await stores.turns.find(turn)).toEqual(done);
+    });
+
     it('is false for a turn that does not exist', async () => {
       const { stores } = opened();
       const turn = aTurn(await givenWorkspace(stores));
@@ -233,12 +158,14 @@ describeContract('writing turns', (opened) => {
       const { stores } = opened();
       const turn = aTurn(await givenWorkspace(stores));
       const { callId } = turn.calls[0]!;
-      await insertTurn(stores, turn, { results: [{ callId, result: 'first' }] });
-      const again = nextVersion(turn);
+      await insertTurn(stores, turn);
+      const first = nextVersion(turn);
+      await stores.turns.save(first, 1, [{ callId, result: 'first' }], []);
+      const again = nextVersion(first);
       await expect(
-        stores.turns.save(again, 1, [{ callId, result: 'second' }], [anEvent()]),
+        stores.turns.save(again, 2, [{ callId, result: 'second' }], [anEvent()]),
       ).rejects.toThrow();
-      expect(await stores.turns.find(turn)).toEqual(turn);
+      expect(await stores.turns.find(turn)).toEqual(first);
       expect(await stores.turns.resultsOf(turn)).toEqual(new Map([[callId, 'first']]));
       expect(await trailOf(stores, turn.workspaceId)).toEqual([]);
     });
@@ -248,11 +175,10 @@ describeContract('writing turns', (opened) => {
     const { stores } = opened();
     const workspaceId = await givenWorkspace(stores);
     const turns = upTo(6).map(() => aTurn(workspaceId));
-    const foreign = [{ callId: 'not-of-this-turn', result: {} }];
+    const unstorable = anEvent({ name: 'cut\0here' });
     const writes = turns.map((turn, i) =>
       insertTurn(stores, turn, {
-        results: i % 3 === 1 ? foreign : [],
-        events: [anEvent({ turnId: turn.turnId })],
+        events: [anEvent({ turnId: turn.turnId }), ...(i % 3 === 1 ? [unstorable] : [])],
       }),
     );
     const settled = await Promise.allSettled(writes);
@@ -270,9 +196,20 @@ describeContract('writing turns', (opened) => {
     expect(trail.map((event) => event.turnId)).toEqual(kept.map((turn) => turn.turnId));
   });
 
+  it('records events that change no state, each once', async () => {
+    const { stores } = opened();
+    const workspaceId = await givenWorkspace(stores);
+    const [late, loose] = [anEvent({ turnId: 'turn-1' }), anEvent()];
+    for (const _ of [1, 2]) await stores.turns.record(workspaceId, [late, loose]);
+    await stores.turns.record(workspaceId, [anEvent({ turnId: 'turn-1' })]);
+    const trail = await trailOf(stores, workspaceId);
+    expect(trail.map(({ seq }) => seq)).toEqual([1, 2, 3]);
+    expect(trail.slice(0, 2).map(({ eventId }) => eventId)).toEqual([late.eventId, loose.eventId]);
+  });
+
   it('keeps everything when the server is stopped and started', async () => {
     const workspaceId = await givenWorkspace(opened().stores);
-    const turn = aTurn(workspaceId, { idempotencyKey: 'key' });
+    const turn = aTurn(workspaceId);
     await insertTurn(opened().stores, turn, { arguments: [{ path: 'a' }], events: [anEvent()] });
     const forwarded = nextVersion(turn, { status: 'forwarded', attempt: 1, clientId: 'laptop' });
     const results = [{ callId: turn.calls[0]!.callId, result: [1] }];
@@ -283,7 +220,6 @@ describeContract('writing turns', (opened) => {
     expect(await stores.turns.find(turn)).toEqual(forwarded);
     expect(await stores.turns.argumentsOf(turn)).toEqual([{ path: 'a' }]);
     expect(await stores.turns.resultsOf(turn)).toEqual(new Map([[turn.calls[0]!.callId, [1]]]));
-    expect(await stores.turns.byIdempotencyKey(workspaceId, turn.userId, 'key', 0)).toEqual(forwarded);
     await stores.turns.record(workspaceId, [anEvent()]);
     const after = await trailOf(stores, workspaceId);
     expect(after.slice(0, 2)).toEqual(before);

@@ -92,7 +92,7 @@ export class FakeClient {
     return this.socket.timeout(5_000).emitWithAck('client:resume', journal);
   }
 
-  /** ResultCheck that the call succeeded, unless told otherwise. */
+  /** Reports that the call succeeded, unless told otherwise. */
   report(call: ToolCallDelivery, change: Record<string, unknown> = {}): Promise<Ack<{ duplicate?: true }>> {
     const { turnId, callId, attempt } = call;
     const report = { turnId, callId, attempt, executionMs: 3, result: createdResult(call), ...change };

@@ -1,10 +1,4 @@
-import {
-  type CallStatus,
-  type ExecutionLocation,
-  type Json,
-  type ToolCallError,
-  type TurnStatus,
-} from '@patchbay/protocol';
+import type { CallStatus, ExecutionLocation, Json, ToolCallError, TurnStatus } from '@patchbay/protocol';
 
 /** Milliseconds of a turn's three clocks, resolved from the request and the configured defaults. */
 export interface Clocks {
@@ -17,6 +11,12 @@ export interface Clocks {
 export interface CallSubject {
   [field: string]: Json;
 }
+
+/**
+ * Who brought a call to its end: the client that held it, the server that ran or refused it, the orchestrator with a
+ * cancel or a posted result, or a clock.
+ */
+export type CallEnder = 'client' | 'server' | 'orchestrator' | 'clock';
 
 /** The mutable state of one tool call. Its arguments and its result are stored apart, once each. Times are epoch ms. */
 export interface Call {
@@ -37,7 +37,7 @@ export interface Call {
   readonly deliveryAt: number;
   readonly approvalAt: number | null;
   readonly executionAt: number | null;
-  /** While forwarded and unacknowledged to a client that has left: when another client may have it. */
+  /** While forwarded and unacknowledged: when another client may have it. Null where the client is waited for. */
   readonly releaseAt: number | null;
   /** While pending after a refusal: when it may be sent again. */
   readonly retryAt: number | null;
@@ -50,6 +50,13 @@ export interface Call {
   readonly reportDigest: string | null;
   readonly executionMs: number | null;
   readonly endedAt: number | null;
+  readonly endedBy: CallEnder | null;
+}
+
+/** Which node runs a turn's server calls, and until when (epoch ms) that is believed without another word from it. */
+export interface Lease {
+  readonly owner: string;
+  readonly until: number;
 }
 
 /** The aggregate: a turn and all its calls, in the LLM's order, under one version. */
@@ -62,14 +69,17 @@ export interface Turn {
   readonly userId: string;
   /** The session's bound client, if it has one. */
   readonly boundClientId: string | null;
+  /** The client that the session used last, in this turn or before it. */
+  readonly lastClientId: string | null;
   readonly version: number;
   readonly status: TurnStatus;
   readonly acceptedAt: number;
   readonly clocks: Clocks;
   /** sha256 of what makes two requests the same: session, calls, timeouts. */
   readonly requestHash: string;
-  readonly idempotencyKey: string | null;
-  /** When the turn next wants a tick, epoch ms: a deadline, a release or a retry. Null where it waits for no clock. */
+  /** Null where the server has nothing to run. */
+  readonly lease: Lease | null;
+  /** When the turn next wants a tick, epoch ms. Null where it waits for no clock. */
   readonly dueAt: number | null;
   readonly calls: readonly Call[];
 }
@@ -79,4 +89,10 @@ export interface TurnRef {
   workspaceId: string;
   sessionId: string;
   turnId: string;
+}
+
+/** A user in a workspace: whose turns they are, and whose clients execute them. */
+export interface Membership {
+  workspaceId: string;
+  userId: string;
 }

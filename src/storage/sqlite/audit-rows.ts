@@ -34,6 +34,22 @@ export function appendEvents(
   for (const event of events) database.run(INSERT, toRow(workspace, ++seq, event));
 }
 
+/** How far back a repeated event is looked for: its first writing was just before. */
+const REPEATED_WITHIN = 64;
+
+/** Those of the events that are not among the newest of their turn, or of what belongs to no turn. */
+export function unrecorded(
+  database: SqliteDatabase,
+  workspace: number,
+  events: readonly AuditDraft[],
+): AuditDraft[] {
+  const sql = `SELECT event_id FROM audit_events WHERE workspace = ? AND turn_id IS ? ORDER BY seq DESC LIMIT ?`;
+  return events.filter(({ turnId, eventId }) => {
+    const newest = database.all<[string]>(sql, [workspace, turnId, REPEATED_WITHIN]);
+    return !newest.some(([known]) => known === eventId);
+  });
+}
+
 /** The newest sequence number of the workspace; 0 where it has no events. */
 export function lastSeq(database: SqliteDatabase, workspace: number): number {
   const row = database.get<[number]>(

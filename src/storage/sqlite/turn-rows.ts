@@ -6,7 +6,7 @@ import type { SqlValue } from './values.js';
 
 /** Selects what `toTurn` reads. */
 export const SELECT_TURNS = `SELECT workspace, session_id, turn_id, user_id, version, status, accepted_at,
-  due_at, idempotency_key, request_hash, state FROM turns`;
+  due_at, last_client_id, request_hash, state FROM turns`;
 
 type Column =
   | 'workspaceId'
@@ -17,7 +17,7 @@ type Column =
   | 'status'
   | 'acceptedAt'
   | 'dueAt'
-  | 'idempotencyKey'
+  | 'lastClientId'
   | 'requestHash';
 
 /** The columns of `SELECT_TURNS`. */
@@ -30,19 +30,19 @@ export type TurnRow = [
   status: TurnStatus,
   acceptedAt: number,
   dueAt: number | null,
-  idempotencyKey: string | null,
+  lastClientId: string | null,
   requestHash: string,
   state: string,
 ];
 
 const INSERT = `INSERT INTO turns (workspace, session_id, turn_id, user_id, version, status, accepted_at, due_at,
-  idempotency_key, request_hash, state) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+  last_client_id, request_hash, state) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 
 /** Room for the arguments and results of one turn: integer keys from its own times this. */
 const CALLS_MAX = 65_536;
 
 /** What of a turn is no column, as JSON. */
-function stateOf(turn: Turn): string {
+export function stateOf(turn: Turn): string {
   const {
     workspaceId: _workspaceId,
     sessionId: _sessionId,
@@ -52,7 +52,7 @@ function stateOf(turn: Turn): string {
     status: _status,
     acceptedAt: _acceptedAt,
     dueAt: _dueAt,
-    idempotencyKey: _idempotencyKey,
+    lastClientId: _lastClientId,
     requestHash: _requestHash,
     ...state
   } = turn;
@@ -62,9 +62,9 @@ function stateOf(turn: Turn): string {
 /** The aggregate as it was stored. */
 export function toTurn(workspaceId: string, row: TurnRow): Turn {
   const [, sessionId, turnId, userId, version, status, acceptedAt, dueAt, ...rest] = row;
-  const [idempotencyKey, requestHash, state] = rest;
+  const [lastClientId, requestHash, state] = rest;
   return {
-    ...{ workspaceId, sessionId, turnId, userId, version, status, acceptedAt, dueAt, idempotencyKey },
+    ...{ workspaceId, sessionId, turnId, userId, version, status, acceptedAt, dueAt, lastClientId },
     requestHash,
     ...(JSON.parse(state) as Omit<Turn, Column>),
   };
@@ -74,7 +74,7 @@ export function toTurn(workspaceId: string, row: TurnRow): Turn {
 export function insertTurn(database: SqliteDatabase, workspace: number, turn: Turn): number {
   const { lastInsertRowid } = database.run(INSERT, [
     ...[workspace, turn.sessionId, turn.turnId, turn.userId, turn.version, turn.status, turn.acceptedAt],
-    ...[turn.dueAt, turn.idempotencyKey, turn.requestHash, stateOf(turn)],
+    ...[turn.dueAt, turn.lastClientId, turn.requestHash, stateOf(turn)],
   ]);
   return Number(lastInsertRowid);
 }
@@ -89,8 +89,8 @@ export function updateTurn(
   turn: Turn,
   current: { status: string; dueAt: number | null },
 ): void {
-  const columns = ['version', 'state'];
-  const values: SqlValue[] = [turn.version, stateOf(turn)];
+  const columns = ['version', 'last_client_id', 'state'];
+  const values: SqlValue[] = [turn.version, turn.lastClientId, stateOf(turn)];
   if (turn.dueAt !== current.dueAt) {
     columns.push('due_at');
     values.push(turn.dueAt);

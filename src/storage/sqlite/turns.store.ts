@@ -1,15 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import type { Json } from '@patchbay/protocol';
-import type { Turn, TurnRef } from '../ports/turn.js';
+import type { Membership, Turn, TurnRef } from '../ports/turn.js';
 import type { AuditDraft } from '../ports/audit.store.js';
-import { type CallResult, type TurnInsert, type TurnLimits, TurnStore } from '../ports/turns.store.js';
-import { appendEvents } from './audit-rows.js';
+import { type CallResult, TurnStore, type TurnVersion } from '../ports/turns.store.js';
+import { appendEvents, unrecorded } from './audit-rows.js';
 import { SqliteDatabase } from './database.js';
 import * as rows from './turn-rows.js';
 import type { SqlValue } from './values.js';
 import { WorkspaceKeys } from './workspace-keys.js';
-
-const OF_KEY = 'workspace = ? AND user_id = ? AND idempotency_key = ?';
 
 @Injectable()
 export class SqliteTurnStore extends TurnStore {
@@ -20,28 +18,16 @@ export class SqliteTurnStore extends TurnStore {
     super();
   }
 
-  async insert(
-    turn: Turn,
-    callArguments: readonly Json[],
-    results: readonly CallResult[],
-    events: readonly AuditDraft[],
-    limits: TurnLimits,
-  ): Promise<TurnInsert> {
+  async insert(turn: Turn, callArguments: readonly Json[], events: readonly AuditDraft[]): Promise<Turn> {
     const workspace = this.workspaces.require(turn.workspaceId);
     return this.database.write(() => {
-      const byTurnId = this.read(workspace, turn);
-      const key = turn.idempotencyKey;
-      const byKey = key === null ? null : this.ofKey(workspace, turn.userId, key, limits.keysSince);
-      if (byTurnId !== null || byKey !== null) return { outcome: 'exists', byTurnId, byKey };
-      if (turn.status === 'open' && this.countOpen(workspace) >= limits.maxOpenTurns) {
-        return { outcome: 'too_many_open' };
-      }
-      if (key !== null) this.releaseKey(workspace, turn.userId, key);
+      const known = this.read(workspace, turn);
+      // callIds are ours and new: where they are the same it is this very turn, whose first answer was lost.
+      if (known !== null) return known.calls[0]!.callId === turn.calls[0]!.callId ? turn : known;
       const id = rows.insertTurn(this.database, workspace, turn);
       rows.insertArguments(this.database, id, callArguments);
-      rows.insertResults(this.database, id, turn, results);
       appendEvents(this.database, workspace, events);
-      return { outcome: 'inserted' };
+      return turn;
     });
   }
 
@@ -58,7 +44,7 @@ export class SqliteTurnStore extends TurnStore {
          WHERE workspace = ? AND turn_id = ? AND session_id = ? AND version = ?`,
         [workspace, turn.turnId, turn.sessionId, expectedVersion],
       );
-      if (current === null) return false;
+      if (current === null) return this.isStored(workspace, turn);
       const [id, status, dueAt] = current;
       rows.updateTurn(this.database, id, turn, { status, dueAt });
       rows.insertResults(this.database, id, turn, results);
@@ -69,7 +55,9 @@ export class SqliteTurnStore extends TurnStore {
 
   async record(workspaceId: string, events: readonly AuditDraft[]): Promise<void> {
     const workspace = this.workspaces.require(workspaceId);
-    await this.database.write(() => appendEvents(this.database, workspace, events));
+    await this.database.write(() => {
+      appendEvents(this.database, workspace, unrecorded(this.database, workspace, events));
+    });
   }
 
   async find(ref: TurnRef): Promise<Turn | null> {
@@ -82,16 +70,6 @@ export class SqliteTurnStore extends TurnStore {
     if (workspace === null) return null;
     const turns = this.select('WHERE workspace = ? AND turn_id = ?', [workspace, turnId]);
     return turns.find((turn) => turn.calls.some((call) => call.callId === callId)) ?? null;
-  }
-
-  async byIdempotencyKey(
-    workspaceId: string,
-    userId: string,
-    key: string,
-    since: number,
-  ): Promise<Turn | null> {
-    const workspace = this.workspaces.find(workspaceId);
-    return workspace === null ? null : this.ofKey(workspace, userId, key, since);
   }
 
   async argumentsOf(ref: TurnRef): Promise<Json[]> {
@@ -139,13 +117,35 @@ export class SqliteTurnStore extends TurnStore {
     );
   }
 
+  async openVersionsOf(users: readonly Membership[]): Promise<TurnVersion[]> {
+    return users.flatMap(({ workspaceId, userId }) => {
+      const workspace = this.workspaces.find(workspaceId);
+      if (workspace === null) return [];
+      const sql =
+        "SELECT session_id, turn_id, version FROM turns WHERE workspace = ? AND user_id = ? AND status = 'open'";
+      const found = this.database.all<[string, string, number]>(sql, [workspace, userId]);
+      return found.map(([sessionId, turnId, version]) => ({
+        workspaceId,
+        userId,
+        sessionId,
+        turnId,
+        version,
+      }));
+    });
+  }
+
+  async countOpen(workspaceId: string): Promise<number> {
+    const workspace = this.workspaces.find(workspaceId);
+    const sql = "SELECT count(*) FROM turns WHERE workspace = ? AND status = 'open'";
+    return workspace === null ? 0 : this.database.get<[number]>(sql, [workspace])![0];
+  }
+
   async lastClientOf(workspaceId: string, sessionId: string): Promise<string | null> {
     const workspace = this.workspaces.find(workspaceId);
     if (workspace === null) return null;
-    // The trail has every delivery under the session: asked once a session, it needs no index among the turns.
     const row = this.database.get<[string | null]>(
-      `SELECT client_id FROM audit_events
-       WHERE workspace = ? AND session_id = ? AND name GLOB 'Tool.*.Forwarded' ORDER BY seq DESC LIMIT 1`,
+      `SELECT last_client_id FROM turns WHERE workspace = ? AND session_id = ?
+       ORDER BY accepted_at DESC, id DESC LIMIT 1`,
       [workspace, sessionId],
     );
     return row === null ? null : row[0];
@@ -167,16 +167,9 @@ export class SqliteTurnStore extends TurnStore {
     return workspace === null ? null : rows.turnKey(this.database, workspace, ref);
   }
 
-  private ofKey(workspace: number, userId: string, key: string, since: number): Turn | null {
-    return this.select(`WHERE ${OF_KEY} AND accepted_at >= ?`, [workspace, userId, key, since])[0] ?? null;
-  }
-
-  private countOpen(workspace: number): number {
-    const sql = "SELECT count(*) FROM turns WHERE workspace = ? AND status = 'open'";
-    return this.database.get<[number]>(sql, [workspace])![0];
-  }
-
-  private releaseKey(workspace: number, userId: string, key: string): void {
-    this.database.run(`UPDATE turns SET idempotency_key = NULL WHERE ${OF_KEY}`, [workspace, userId, key]);
+  /** Whether this state of the turn is stored already, by a save whose answer was lost. */
+  private isStored(workspace: number, turn: Turn): boolean {
+    const current = this.read(workspace, turn);
+    return current?.version === turn.version && rows.stateOf(current) === rows.stateOf(turn);
   }
 }

@@ -1,0 +1,33 @@
+import { isFinal, type ToolCancel } from '@patchbay/protocol';
+import type { Call, Turn } from '../storage/ports/turn.js';
+
+/** What a change of a turn asks of the node that a client is connected to. */
+export type TurnEffect =
+  /** The call is claimed for the client and not sent yet. */
+  | { type: 'deliver'; callId: string; clientId: string; attempt: number }
+  /** The call has ended, and not by the client that has it in hand. */
+  | { type: 'stop'; callId: string; clientId: string; reason: ToolCancel['reason'] };
+
+/**
+ * What follows from a change, whoever made it: a function of the two states alone, so that a node that reads a state
+ * from the store acts for its own clients as the one that committed it. `before` null: the turn is new to this node.
+ */
+export function effectsOf(before: Turn | null, after: Turn): TurnEffect[] {
+  return after.calls.flatMap((call, at) => {
+    const was = before?.calls[at] ?? null;
+    return deliveryOf(was, call) ?? stopOf(was, call) ?? [];
+  });
+}
+
+function deliveryOf(was: Call | null, { callId, status, clientId, attempt }: Call): TurnEffect | null {
+  if (status !== 'forwarded' || clientId === null) return null;
+  if (was?.status === 'forwarded' && was.attempt === attempt) return null;
+  return { type: 'deliver', callId, clientId, attempt };
+}
+
+/** A client of which this node never knew that it has the call hears of the end when it resumes. */
+function stopOf(was: Call | null, { callId, status, clientId, endedBy }: Call): TurnEffect | null {
+  if (was === null || isFinal(was.status) || !isFinal(status) || clientId === null) return null;
+  if (endedBy !== 'orchestrator' && endedBy !== 'clock') return null;
+  return { type: 'stop', callId, clientId, reason: endedBy === 'clock' ? 'timed_out' : 'cancelled' };
+}

@@ -1,0 +1,79 @@
+import { Injectable } from '@nestjs/common';
+import { PinoLogger } from 'nestjs-pino';
+import { Bus, type BusMessage } from '../bus/bus.js';
+import { Sweep } from '../common/sweep.js';
+import { NodeId } from '../storage/ports/node-id.js';
+import type { Membership, Turn, TurnRef } from '../storage/ports/turn.js';
+import { TurnStore } from '../storage/ports/turns.store.js';
+import { OpenTurns } from './open-turns.js';
+import { turnKey, userKey } from './turn-key.js';
+
+/** How long a change that no hint told of can stay unnoticed, in ms. */
+const SWEEP_MS = 5_000;
+
+/**
+ * Keeps this node up to date with what others commit. Each commit is hinted at over the bus; whoever knows the turn, or
+ * has clients of its user, looks in the store. A sweep finds what a lost hint left unnoticed.
+ */
+@Injectable()
+export class TurnHints extends Sweep {
+  private readonly followed = new Map<string, Membership>();
+
+  constructor(
+    private readonly bus: Bus,
+    private readonly turns: OpenTurns,
+    private readonly store: TurnStore,
+    private readonly node: NodeId,
+    logger: PinoLogger,
+  ) {
+    super(SWEEP_MS, logger);
+    turns.changes$.subscribe(({ after, own }) => own && this.publish(after));
+    bus.messages$.subscribe((message) => message.type === 'turn_changed' && this.onHint(message));
+  }
+
+  /** From now on every turn of this user is taken up here: they have clients on this node. */
+  follow(user: Membership): void {
+    this.followed.set(userKey(user), user);
+  }
+
+  unfollow(user: Membership): void {
+    this.followed.delete(userKey(user));
+  }
+
+  /** Compares what is open, by name and version, with what this node knows. */
+  protected async sweep(): Promise<void> {
+    const known = new Map(this.turns.all().map((turn) => [turnKey(turn), turn]));
+    const users = new Map(this.followed);
+    for (const turn of known.values()) users.set(userKey(turn), turn);
+    if (users.size === 0) return;
+    const open = await this.store.openVersionsOf([...users.values()]);
+    for (const ref of open) {
+      const turn = known.get(turnKey(ref));
+      known.delete(turnKey(ref));
+      if (turn ? turn.version < ref.version : this.followed.has(userKey(ref))) await this.turns.refresh(ref);
+    }
+    // What is left is not open any more.
+    for (const turn of known.values()) await this.turns.refresh(turn);
+  }
+
+  private publish({ workspaceId, sessionId, turnId, userId, version }: Turn): void {
+    const node = this.node.value;
+    this.bus.publish({ type: 'turn_changed', node, workspaceId, sessionId, turnId, userId, version });
+  }
+
+  private onHint(hint: BusMessage & { type: 'turn_changed' }): void {
+    if (hint.node === this.node.value) return;
+    const known = this.turns.peek(hint);
+    if (known ? known.version >= hint.version : !this.followed.has(userKey(hint))) return;
+    void this.look(hint);
+  }
+
+  private async look(ref: TurnRef): Promise<void> {
+    await this.turns.refresh(ref).catch((error: unknown) => {
+      this.logger.warn(
+        { err: error, turnId: ref.turnId },
+        'A hint could not be followed; the sweep finds it',
+      );
+    });
+  }
+}
