@@ -1,3 +1,4 @@
+import type { NestApplicationOptions } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { PinoLogger } from 'nestjs-pino';
@@ -17,16 +18,25 @@ export async function createApp(parts: Partial<AppParts> = {}): Promise<NestFast
   const app = await NestFactory.create<NestFastifyApplication>(
     AppModule.with({ ...parts, config }),
     fastifyAdapter(),
-    // A start that fails is reported by whoever starts the server, in one line: no stack, no log of what went well.
-    { bodyParser: false, bufferLogs: true, autoFlushLogs: false, abortOnError: false },
+    APP_OPTIONS,
   );
+  await setUp(app, config);
+  return app;
+}
+
+/** A start that fails is reported by whoever starts the server, in one line: no stack, no log of what went well. */
+export const APP_OPTIONS: NestApplicationOptions = {
+  ...{ bodyParser: false, bufferLogs: true, autoFlushLogs: false, abortOnError: false },
+};
+
+/** What an app of the AppModule needs beside its modules. */
+export async function setUp(app: NestFastifyApplication, config: Config): Promise<void> {
   app.useLogger(new ServerLogger(await app.resolve(PinoLogger), {}));
   app.flushLogs();
   refuseWhileStopping(app.getHttpAdapter().getInstance(), app.get(Lifecycle));
   app.useWebSocketAdapter(new RelayIoAdapter(app, config));
   app.setGlobalPrefix(API_PREFIX, { exclude: OUTSIDE_THE_PREFIX });
   allowOrigins(app, config);
-  return app;
 }
 
 /** Lets browser pages of the configured origins read our answers; what they may write is the access guard's to say. */

@@ -2,12 +2,15 @@ import { Injectable } from '@nestjs/common';
 import { JwtService } from '@nestjs/jwt';
 import type { User } from '@patchbay/protocol';
 import { Config } from '../config/config.js';
+import { Bus } from '../bus/bus.js';
 import { Clock } from '../common/clock.js';
 import { DomainError } from '../common/domain-error.js';
 import { isUuid, newId } from '../common/ids.js';
 
 export interface VerifiedToken {
   user: User;
+  /** The login that the token was given to; null where it names none. */
+  loginId: string | null;
   /** Epoch ms. */
   expiresAt: number;
 }
@@ -21,22 +24,40 @@ export class AccessTokens {
   readonly lifeSeconds: number;
   /** By the token; the one that was verified longest ago comes first. */
   private readonly verified = new Map<string, VerifiedToken>();
+  /** Logins that have ended, and until when (epoch ms) that has to be known. */
+  private readonly ended = new Map<string, number>();
 
   constructor(
     config: Config,
     private readonly clock: Clock,
     private readonly jwt: JwtService,
+    bus: Bus,
   ) {
+    bus.messages$.subscribe((message) => message.type === 'login_ended' && this.endLogin(message.loginId));
     this.lifeSeconds = config.accessTokenMinutes * 60;
   }
 
-  sign({ id, email, fullName }: User): string {
+  sign({ id, email, fullName }: User, loginId: string): string {
     const iat = this.nowSeconds();
-    return this.jwt.sign({ sub: id, email, fullName, jti: newId(), iat, exp: iat + this.lifeSeconds });
+    const exp = iat + this.lifeSeconds;
+    return this.jwt.sign({ sub: id, email, fullName, login: loginId, jti: newId(), iat, exp });
   }
 
   /** Throws INVALID_TOKEN. */
   verify(token: string): VerifiedToken {
+    const verified = this.decode(token);
+    if (verified.loginId !== null && this.ended.has(verified.loginId)) throw invalid('ended');
+    return verified;
+  }
+
+  /** The tokens of a login are good no longer. It is remembered for as long as one of them could still be shown. */
+  private endLogin(loginId: string): void {
+    const now = this.clock.now();
+    for (const [ended, until] of this.ended) if (until <= now) this.ended.delete(ended);
+    this.ended.set(loginId, now + this.lifeSeconds * 1000);
+  }
+
+  private decode(token: string): VerifiedToken {
     const known = this.verified.get(token);
     if (known !== undefined && this.nowSeconds() * 1000 < known.expiresAt) return known;
     this.verified.delete(token);
@@ -50,10 +71,11 @@ export class AccessTokens {
   }
 
   private check(token: string): VerifiedToken {
-    const { sub, email, fullName, exp } = this.claimsOf(token);
+    const { sub, email, fullName, login, exp } = this.claimsOf(token);
     if (!isUuid(sub) || typeof email !== 'string' || typeof exp !== 'number') throw invalid('malformed');
     return {
       user: { id: sub, email, fullName: typeof fullName === 'string' ? fullName : null },
+      loginId: typeof login === 'string' ? login : null,
       expiresAt: exp * 1000,
     };
   }
@@ -71,7 +93,12 @@ export class AccessTokens {
   }
 }
 
-function invalid(fault: 'expired' | 'malformed'): DomainError {
-  const message = fault === 'expired' ? 'The access token has expired' : 'The access token is not valid';
-  return new DomainError('INVALID_TOKEN', message);
+const FAULTS = {
+  expired: 'The access token has expired',
+  malformed: 'The access token is not valid',
+  ended: 'The login of this access token has ended',
+};
+
+function invalid(fault: keyof typeof FAULTS): DomainError {
+  return new DomainError('INVALID_TOKEN', FAULTS[fault]);
 }

@@ -1,6 +1,7 @@
 import { createSecretKey } from 'node:crypto';
 import { Module } from '@nestjs/common';
 import { JwtModule } from '@nestjs/jwt';
+import { BusModule } from '../bus/bus.module.js';
 import { Config } from '../config/config.js';
 import { RateLimitModule } from '../common/rate-limit.module.js';
 import { StorageModule } from '../storage/storage.module.js';
@@ -13,6 +14,7 @@ import { Logins } from './logins.js';
 
 @Module({
   imports: [
+    BusModule,
     StorageModule,
     RateLimitModule,
     JwtModule.registerAsync({

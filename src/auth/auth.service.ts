@@ -8,7 +8,7 @@ import { UserStore, type UserRecord } from '../storage/ports/users.store.js';
 import { AccessTokens, type VerifiedToken } from './access-tokens.js';
 import type { LoginDto, RegisterDto } from './auth.dto.js';
 import { FailedLogins } from './failed-logins.js';
-import { Logins } from './logins.js';
+import { type IssuedToken, Logins } from './logins.js';
 import { hashPassword, verifyPassword } from './password.js';
 
 /** Accounts, logins, and who a token stands for. */
@@ -53,10 +53,10 @@ export class AuthService {
     const next = await this.logins.rotate(refreshToken);
     const user = await this.users.byId(next.userId);
     if (user === null) throw new DomainError('INVALID_TOKEN', 'The refresh token is not valid');
-    return this.credentials(user, next.refreshToken);
+    return this.credentials(user, next);
   }
 
-  /** Ends the login; access tokens live on until they expire. A token that nobody knows changes nothing. */
+  /** Ends the login with its access tokens and connections. A token that nobody knows changes nothing. */
   async logout(refreshToken: string): Promise<void> {
     await this.logins.end(refreshToken);
   }
@@ -71,9 +71,15 @@ export class AuthService {
     return (await verifyPassword(password, user?.passwordHash ?? null)) ? user : null;
   }
 
-  private credentials({ id, email, fullName }: UserRecord, refreshToken: string): Credentials {
+  private credentials({ id, email, fullName }: UserRecord, issued: IssuedToken): Credentials {
+    const { loginId, refreshToken } = issued;
     const user: User = { id, email, fullName };
-    return { user, accessToken: this.tokens.sign(user), refreshToken, expiresIn: this.tokens.lifeSeconds };
+    return {
+      user,
+      accessToken: this.tokens.sign(user, loginId),
+      refreshToken,
+      expiresIn: this.tokens.lifeSeconds,
+    };
   }
 }
 

@@ -2,6 +2,7 @@ import { Injectable, Logger, type OnModuleDestroy, type OnModuleInit } from '@ne
 import { sha256 } from '@patchbay/protocol';
 import { randomBytes } from 'node:crypto';
 import { Config } from '../config/config.js';
+import { Bus } from '../bus/bus.js';
 import { Clock } from '../common/clock.js';
 import { DomainError } from '../common/domain-error.js';
 import { isUuid, newId } from '../common/ids.js';
@@ -26,6 +27,7 @@ export class Logins implements OnModuleInit, OnModuleDestroy {
     config: Config,
     private readonly clock: Clock,
     private readonly store: LoginStore,
+    private readonly bus: Bus,
   ) {
     this.lifeMs = config.refreshTokenDays * DAY_MS;
   }
@@ -40,8 +42,8 @@ export class Logins implements OnModuleInit, OnModuleDestroy {
     clearInterval(this.purge);
   }
 
-  /** Stores a new login and returns its first refresh token. */
-  async begin(userId: string): Promise<string> {
+  /** Stores a new login and gives its first refresh token. */
+  async begin(userId: string): Promise<IssuedToken> {
     const token = nextToken({ loginId: newId(), family: randomBytes(16).toString('base64url') });
     const now = this.clock.now();
     await this.store.insert({
@@ -54,7 +56,7 @@ export class Logins implements OnModuleInit, OnModuleDestroy {
       expiresAt: now + this.lifeMs,
       createdAt: now,
     });
-    return token.text;
+    return { userId, loginId: token.loginId, refreshToken: token.text };
   }
 
   /**
@@ -62,7 +64,7 @@ export class Logins implements OnModuleInit, OnModuleDestroy {
    * 30 s. One that was used up is in two hands, and nobody can tell which of them is the thief's: the login ends for
    * both.
    */
-  async rotate(refreshToken: string): Promise<{ userId: string; refreshToken: string }> {
+  async rotate(refreshToken: string): Promise<IssuedToken> {
     // Whoever comes second of two at once finds the token to be the one before, and no third time is granted.
     for (;;) {
       const found = await this.find(refreshToken);
@@ -81,7 +83,7 @@ export class Logins implements OnModuleInit, OnModuleDestroy {
         expiresAt: now + this.lifeMs,
       };
       if (await this.store.rotate(login.id, login.tokenHash, rotation)) {
-        return { userId: login.userId, refreshToken: next.text };
+        return { userId: login.userId, loginId: login.id, refreshToken: next.text };
       }
     }
   }
@@ -89,7 +91,7 @@ export class Logins implements OnModuleInit, OnModuleDestroy {
   /** Ends the login that the token, its newest or an older one, belongs to; what is no token of it does nothing. */
   async end(refreshToken: string): Promise<void> {
     const found = await this.find(refreshToken);
-    if (found !== null) await this.store.remove(found.login.id);
+    if (found !== null) await this.remove(found.login.id);
   }
 
   /** The login that the token is or was one of. */
@@ -100,10 +102,22 @@ export class Logins implements OnModuleInit, OnModuleDestroy {
     return sha256(token.family) === login.familyHash ? { token, login } : null;
   }
 
+  private async remove(loginId: string): Promise<void> {
+    await this.store.remove(loginId);
+    this.bus.publish({ type: 'login_ended', loginId });
+  }
+
   private async endReused({ id, userId }: LoginRecord): Promise<void> {
-    await this.store.remove(id);
+    await this.remove(id);
     this.logger.warn({ userId, loginId: id }, 'A refresh token was used twice; the login has ended');
   }
+}
+
+/** A refresh token that was just given. */
+export interface IssuedToken {
+  userId: string;
+  loginId: string;
+  refreshToken: string;
 }
 
 interface Token {

@@ -121,6 +121,11 @@ export class ConnectedClients {
     return [...(this.byUser.get(userKey({ workspaceId, userId }))?.values() ?? [])];
   }
 
+  /** Whoever has a client here. */
+  users(): Membership[] {
+    return [...this.byUser.values()].map((clients) => [...clients.values()][0]!.key);
+  }
+
   touch(client: ConnectedClient): void {
     client.lastActiveAt = this.clock.now();
   }

@@ -6,7 +6,7 @@ import { Dispatcher } from './dispatcher.js';
 import type { Config } from '../config/config.js';
 import type { OpenTurns, TurnChange } from '../turns/open-turns.js';
 import type { TurnHints } from '../turns/turn-hints.js';
-import type { Call, Turn } from '../storage/ports/turn.js';
+import type { Call, Membership, Turn } from '../storage/ports/turn.js';
 import type { TurnAnswer } from '../turns/turn-draft.js';
 import type { TurnInput } from '../turns/turn-input.js';
 import { advance } from '../turns/turn-state.js';
@@ -66,8 +66,8 @@ describe('the dispatcher', () => {
       clock,
       logger,
       {
-        follow: (user) => followed.add(user.userId),
-        unfollow: (user) => followed.delete(user.userId),
+        follow: ({ userId }: Membership) => followed.add(userId),
+        unfollow: ({ userId }: Membership) => followed.delete(userId),
       } as unknown as TurnHints,
     );
   });

@@ -34,7 +34,7 @@ export class Handshake {
     if (this.lifecycle.stopping.aborted)
       throw new DomainError('UNAVAILABLE', 'The server is stopping; try again.');
     const auth = socket.handshake.auth as unknown;
-    const { user, expiresAt } = await this.auth.verifyAccessToken(tokenOf(auth));
+    const { user, loginId, expiresAt } = await this.auth.verifyAccessToken(tokenOf(auth));
     const handshake = parseRequest(HandshakeDto, auth);
     const workspaceId = handshake.workspaceId.toLowerCase();
     await this.workspaces.requireRole(workspaceId, user.id);
@@ -45,7 +45,7 @@ export class Handshake {
       handshake.maxInFlight,
       new SocketLine(socket),
     );
-    Object.assign(socket.data, { handshake, userId: user.id, tokenExpiresAt: expiresAt, client });
+    Object.assign(socket.data, { handshake, userId: user.id, loginId, tokenExpiresAt: expiresAt, client });
   }
 
   private refusal(error: unknown): Error & { data: HandshakeError } {

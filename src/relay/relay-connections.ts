@@ -1,7 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import type { Ack, ErrorCode } from '@patchbay/protocol';
 import { PinoLogger } from 'nestjs-pino';
+import { Bus } from '../bus/bus.js';
 import { ConnectedClients } from '../delivery/connected-clients.js';
+import type { VerifiedToken } from '../auth/access-tokens.js';
 import { Clock } from '../common/clock.js';
 import { Lifecycle } from '../common/lifecycle.js';
 import { Config } from '../config/config.js';
@@ -30,6 +32,7 @@ export class RelayConnections {
   constructor(
     private readonly clients: ConnectedClients,
     private readonly dispatcher: Dispatcher,
+    private readonly bus: Bus,
     private readonly config: Config,
     private readonly clock: Clock,
     private readonly logger: PinoLogger,
@@ -47,6 +50,8 @@ export class RelayConnections {
     token.start(tokenExpiresAt);
     this.watchEvents(socket);
     this.clients.add(client);
+    const { connectionId } = client;
+    this.bus.publish({ type: 'client_connected', ...client.key, connectionId });
     const { name, version } = handshake;
     this.logger.info({ ...client.key, name, version }, 'Client connected');
   }
@@ -69,8 +74,15 @@ export class RelayConnections {
     this.clients.markReady(socket.data.client, resumed);
   }
 
-  renewed(socket: RelaySocket, expiresAt: number): void {
+  /** The client has shown a new token of its user. */
+  renewed(socket: RelaySocket, { loginId, expiresAt }: VerifiedToken): void {
+    socket.data.loginId = loginId;
     this.open_.get(socket)?.token.start(expiresAt);
+  }
+
+  /** A login has ended, and with it every connection that its tokens opened. */
+  endLogin(loginId: string): void {
+    for (const socket of this.open_.keys()) if (socket.data.loginId === loginId) socket.disconnect(true);
   }
 
   private watchEvents(socket: RelaySocket): void {

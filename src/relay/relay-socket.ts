@@ -13,6 +13,8 @@ import type { HandshakeDto } from './relay.dto.js';
 export interface RelaySocketData {
   handshake: HandshakeDto;
   userId: string;
+  /** Of the token; null where it names none. */
+  loginId: string | null;
   /** Epoch ms. */
   tokenExpiresAt: number;
   client: ConnectedClient;

@@ -1,4 +1,3 @@
-import { type OnModuleDestroy } from '@nestjs/common';
 import {
   ConnectedSocket,
   MessageBody,
@@ -16,9 +15,7 @@ import {
   type ResumeAnswer,
 } from '@patchbay/protocol';
 import { PinoLogger } from 'nestjs-pino';
-import { Subscription } from 'rxjs';
 import { AuthService } from '../auth/auth.service.js';
-import { ConnectedClients } from '../delivery/connected-clients.js';
 import { Access } from '../common/access.js';
 import { isoTime } from '../common/clock.js';
 import { DomainError } from '../common/domain-error.js';
@@ -36,15 +33,10 @@ import { RelayConnections } from './relay-connections.js';
 /** The relay: what clients say over Socket.IO, each event acknowledged (contract.md section 5). */
 @WebSocketGateway({ namespace: RELAY_NAMESPACE })
 @Access('client')
-export class RelayGateway
-  implements OnGatewayInit, OnGatewayConnection, OnGatewayDisconnect, OnModuleDestroy
-{
-  private readonly subscriptions = new Subscription();
-
+export class RelayGateway implements OnGatewayInit, OnGatewayConnection, OnGatewayDisconnect {
   constructor(
     private readonly handshake: Handshake,
     private readonly connections: RelayConnections,
-    private readonly clients: ConnectedClients,
     private readonly reports: ClientReports,
     private readonly uploads: ClientUploads,
     private readonly sessions: SessionsService,
@@ -57,15 +49,6 @@ export class RelayGateway
 
   afterInit(namespace: RelayNamespace): void {
     namespace.use(this.handshake.admit);
-    this.subscriptions.add(
-      this.workspaces.memberRemoved$.subscribe(({ workspaceId, userId }) => {
-        for (const client of this.clients.ofUser(workspaceId, userId)) client.line.close();
-      }),
-    );
-  }
-
-  onModuleDestroy(): void {
-    this.subscriptions.unsubscribe();
   }
 
   handleConnection(socket: RelaySocket): void {
@@ -142,11 +125,11 @@ export class RelayGateway
     return this.acknowledge(async () => {
       if (typeof token !== 'string')
         throw new DomainError('VALIDATION_ERROR', 'auth:refresh takes the token, a string.');
-      const { user, expiresAt } = await this.auth.verifyAccessToken(token);
-      if (user.id !== socket.data.userId)
+      const verified = await this.auth.verifyAccessToken(token);
+      if (verified.user.id !== socket.data.userId)
         throw new DomainError('FORBIDDEN', 'The token belongs to another user.');
-      this.connections.renewed(socket, expiresAt);
-      return { expiresAt: isoTime(expiresAt) };
+      this.connections.renewed(socket, verified);
+      return { expiresAt: isoTime(verified.expiresAt) };
     });
   }
 

@@ -1,14 +1,16 @@
 import { Module } from '@nestjs/common';
 import { AuthModule } from '../auth/auth.module.js';
+import { BusModule } from '../bus/bus.module.js';
 import { DeliveryModule } from '../delivery/delivery.module.js';
 import { SessionsModule } from '../sessions/sessions.module.js';
 import { WorkspacesModule } from '../workspaces/workspaces.module.js';
+import { ConnectionEnds } from './connection-ends.js';
 import { Handshake } from './handshake.js';
 import { RelayConnections } from './relay-connections.js';
 import { RelayGateway } from './relay.gateway.js';
 
 @Module({
-  imports: [AuthModule, DeliveryModule, SessionsModule, WorkspacesModule],
-  providers: [Handshake, RelayConnections, RelayGateway],
+  imports: [AuthModule, BusModule, DeliveryModule, SessionsModule, WorkspacesModule],
+  providers: [ConnectionEnds, Handshake, RelayConnections, RelayGateway],
 })
 export class RelayModule {}

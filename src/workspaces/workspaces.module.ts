@@ -1,11 +1,12 @@
 import { Module } from '@nestjs/common';
+import { BusModule } from '../bus/bus.module.js';
 import { StorageModule } from '../storage/storage.module.js';
 import { MembersController } from './members.controller.js';
 import { WorkspacesController } from './workspaces.controller.js';
 import { WorkspacesService } from './workspaces.service.js';
 
 @Module({
-  imports: [StorageModule],
+  imports: [BusModule, StorageModule],
   controllers: [WorkspacesController, MembersController],
   providers: [WorkspacesService],
   exports: [WorkspacesService],

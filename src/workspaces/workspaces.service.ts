@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Member, Role, Workspace } from '@patchbay/protocol';
-import { Subject, type Observable } from 'rxjs';
 import { normalizeEmail } from '../auth/auth.service.js';
+import { Bus } from '../bus/bus.js';
 import { Clock, isoTime } from '../common/clock.js';
 import { DomainError } from '../common/domain-error.js';
 import { isUuid, newId } from '../common/ids.js';
@@ -15,24 +15,14 @@ import type { AddMemberDto } from './workspaces.dto.js';
 
 const MAX_ATTEMPTS = 10;
 
-/** A person who has just lost their membership. */
-export interface MemberRemoved {
-  workspaceId: string;
-  userId: string;
-}
-
 /** Workspaces and who belongs to them. */
 @Injectable()
 export class WorkspacesService {
-  private readonly removals = new Subject<MemberRemoved>();
-
-  /** Emits once a removal is committed, so that the member's connections can end at once. */
-  readonly memberRemoved$: Observable<MemberRemoved> = this.removals.asObservable();
-
   constructor(
     private readonly clock: Clock,
     private readonly store: WorkspaceStore,
     private readonly users: UserStore,
+    private readonly bus: Bus,
   ) {}
 
   /** A new workspace that its maker owns. */
@@ -60,6 +50,10 @@ export class WorkspacesService {
     const role = await this.store.roleOf(workspaceId.toLowerCase(), userId);
     if (role === null) throw notMember();
     return role;
+  }
+
+  async isMember(workspaceId: string, userId: string): Promise<boolean> {
+    return (await this.store.roleOf(workspaceId, userId)) !== null;
   }
 
   /** Members in the order in which they came. */
@@ -101,7 +95,7 @@ export class WorkspacesService {
       requireIn(members, userId);
       return members.filter((member) => member.userId !== userId);
     });
-    this.removals.next({ workspaceId, userId });
+    this.bus.publish({ type: 'member_removed', workspaceId, userId });
   }
 
   /**

@@ -2,7 +2,7 @@ import type { Member, Workspace } from '@patchbay/protocol';
 import { firstValueFrom } from 'rxjs';
 import { startTestServer, type TestServer, type TestUser } from '../../test/support/server.js';
 import { newId } from '../common/ids.js';
-import { WorkspacesService } from './workspaces.service.js';
+import { Bus } from '../bus/bus.js';
 
 describe('workspaces', () => {
   let server: TestServer;
@@ -165,9 +165,9 @@ describe('members', () => {
 
   it('lose access with their membership, and whoever listens is told', async () => {
     await ada.addMember(workspaceId, ben);
-    const removed = firstValueFrom(server.app.get(WorkspacesService).memberRemoved$);
+    const removed = firstValueFrom(server.app.get(Bus, { strict: false }).messages$);
     expect(await ada.request('DELETE', `${path}/${ben.id}`)).toMatchObject({ status: 204, body: '' });
-    expect(await removed).toEqual({ workspaceId, userId: ben.id });
+    expect(await removed).toEqual({ type: 'member_removed', workspaceId, userId: ben.id });
     expect(await ben.get(`/workspaces/${workspaceId}`)).toMatchObject({ status: 403 });
     expect(await ada.request('DELETE', `${path}/${ben.id}`)).toMatchObject({ status: 404 });
     expect(await ada.request('DELETE', `${path}/ben`)).toMatchObject({

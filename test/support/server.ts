@@ -34,6 +34,12 @@ export class TestServer {
     return new TestServer(app, await app.getUrl(), dataDir, config.dataDir === undefined);
   }
 
+  /** Around an app that a test has put together itself. */
+  static async around(app: NestFastifyApplication, dataDir: string): Promise<TestServer> {
+    await app.listen(0, '127.0.0.1');
+    return new TestServer(app, await app.getUrl(), dataDir, false);
+  }
+
   async close(): Promise<void> {
     await this.app.close();
     if (this.ownsDataDir) await rm(this.dataDir, { recursive: true, force: true });

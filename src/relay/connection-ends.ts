@@ -1,0 +1,48 @@
+import { Injectable } from '@nestjs/common';
+import { PinoLogger } from 'nestjs-pino';
+import { Bus, type BusMessage } from '../bus/bus.js';
+import { Sweep } from '../common/sweep.js';
+import { ConnectedClients } from '../delivery/connected-clients.js';
+import { WorkspacesService } from '../workspaces/workspaces.service.js';
+import { RelayConnections } from './relay-connections.js';
+
+/** How long a member who was removed stays connected where no hint told of it, in ms. */
+const SWEEP_MS = 15_000;
+
+/** Ends connections for what happened elsewhere: a membership or a login has ended, a client has connected again. */
+@Injectable()
+export class ConnectionEnds extends Sweep {
+  constructor(
+    private readonly clients: ConnectedClients,
+    private readonly connections: RelayConnections,
+    private readonly workspaces: WorkspacesService,
+    bus: Bus,
+    logger: PinoLogger,
+  ) {
+    super(SWEEP_MS, logger);
+    bus.messages$.subscribe((message) => this.onMessage(message));
+  }
+
+  protected async sweep(): Promise<void> {
+    for (const { workspaceId, userId } of this.clients.users()) {
+      if (!(await this.workspaces.isMember(workspaceId, userId))) this.closeAll(workspaceId, userId);
+    }
+  }
+
+  private onMessage(message: BusMessage): void {
+    switch (message.type) {
+      case 'member_removed':
+        return this.closeAll(message.workspaceId, message.userId);
+      case 'login_ended':
+        return this.connections.endLogin(message.loginId);
+      case 'client_connected': {
+        const client = this.clients.find(message);
+        if (client && client.connectionId < message.connectionId) client.line.replaced();
+      }
+    }
+  }
+
+  private closeAll(workspaceId: string, userId: string): void {
+    for (const client of this.clients.ofUser(workspaceId, userId)) client.line.close();
+  }
+}

@@ -1,0 +1,126 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { Test } from '@nestjs/testing';
+import { Subject } from 'rxjs';
+import { AppModule } from '../../src/app.module.js';
+import { APP_OPTIONS, setUp } from '../../src/bootstrap.js';
+import { Bus, type BusMessage } from '../../src/bus/bus.js';
+import { Clock } from '../../src/common/clock.js';
+import { fastifyAdapter } from '../../src/common/http/fastify.js';
+import { Config, type Settings } from '../../src/config/config.js';
+import { NodeId } from '../../src/storage/ports/node-id.js';
+import { SqliteDatabase } from '../../src/storage/sqlite/database.js';
+import { TestServer } from './server.js';
+
+/** What becomes of a message on its way from one node to another. */
+export type Line = 'sound' | 'faulty' | 'cut';
+
+/** Carries messages between the nodes of a test: at once and once each, or late, twice and not at all, or never. */
+export class BusNetwork {
+  private readonly ends: NetworkBus[] = [];
+  private state = 0x2545_f491;
+  line: Line = 'sound';
+
+  connect(): NetworkBus {
+    const end = new NetworkBus(this);
+    this.ends.push(end);
+    return end;
+  }
+
+  carry(message: BusMessage, from: NetworkBus): void {
+    for (const end of this.ends) if (end !== from) this.send(message, end);
+  }
+
+  /** From 0 to 1, the same in every run. */
+  random(): number {
+    this.state = (Math.imul(this.state, 1_664_525) + 1_013_904_223) >>> 0;
+    return this.state / 2 ** 32;
+  }
+
+  private send(message: BusMessage, to: NetworkBus): void {
+    if (this.line === 'cut') return;
+    const copies = this.line === 'sound' ? 1 : [0, 1, 1, 2][Math.floor(this.random() * 4)]!;
+    for (let copy = 0; copy < copies; copy += 1) {
+      const delayMs = this.line === 'sound' ? 0 : this.random() * 80;
+      setTimeout(() => to.messages$.next(message), delayMs).unref();
+    }
+  }
+}
+
+export class NetworkBus extends Bus {
+  override readonly messages$ = new Subject<BusMessage>();
+
+  constructor(private readonly network: BusNetwork) {
+    super();
+  }
+
+  /** What a node tells itself is never lost. */
+  publish(message: BusMessage): void {
+    this.messages$.next(message);
+    this.network.carry(message, this);
+  }
+}
+
+/** The time, ahead of the machine's by as much as a test wants. */
+export class ShiftedClock extends Clock {
+  aheadMs = 0;
+
+  now(): number {
+    return Date.now() + this.aheadMs;
+  }
+}
+
+/** Several nodes of the real server in this process, over one store, with a bus of the test's between them. */
+export class TestNodes {
+  readonly network = new BusNetwork();
+  readonly clock = new ShiftedClock();
+  private readonly running = new Set<TestServer>();
+
+  private constructor(
+    private readonly database: SqliteDatabase,
+    private readonly dataDir: string,
+    private readonly settings: Partial<Settings>,
+  ) {}
+
+  static async open(settings: Partial<Settings> = {}): Promise<TestNodes> {
+    const dataDir = await mkdtemp(join(tmpdir(), 'patchbay-nodes-'));
+    return new TestNodes(SqliteDatabase.open(dataDir), dataDir, settings);
+  }
+
+  /** Starts a node; one of the same id takes over from itself. */
+  async start(id: string): Promise<TestServer> {
+    const { dataDir } = this;
+    const config = Config.with({ logLevel: 'silent', rateLimit: null, port: 0, ...this.settings, dataDir });
+    const module = await Test.createTestingModule({ imports: [AppModule.with({ config, clock: this.clock })] })
+      .overrideProvider(SqliteDatabase)
+      .useValue(sharedBy(this.database))
+      .overrideProvider(Bus)
+      .useValue(this.network.connect())
+      .overrideProvider(NodeId)
+      .useValue(new NodeId(id))
+      .compile();
+    const app = module.createNestApplication<NestFastifyApplication>(fastifyAdapter(), APP_OPTIONS);
+    await setUp(app, config);
+    const server = await TestServer.around(app, dataDir);
+    this.running.add(server);
+    return server;
+  }
+
+  async stop(server: TestServer): Promise<void> {
+    this.running.delete(server);
+    await server.close();
+  }
+
+  async close(): Promise<void> {
+    for (const server of this.running) await this.stop(server);
+    this.database.close();
+    await rm(this.dataDir, { recursive: true, force: true });
+  }
+}
+
+/** The database as a node gets it: its end is not that of the others. */
+function sharedBy(database: SqliteDatabase): SqliteDatabase {
+  return Object.create(database, { close: { value: () => undefined } }) as SqliteDatabase;
+}
