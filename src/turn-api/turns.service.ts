@@ -94,7 +94,7 @@ export class TurnsService {
     let newest = this.turns.observe(turn);
     if (newest.status === 'open' && waitMs > 0) {
       const ended = await this.waiters.ended(newest, waitMs);
-      newest = ended ?? this.turns.peek(turn) ?? (await this.store.find(turn)) ?? newest;
+      newest = ended ?? (await this.store.find(turn)) ?? newest;
     }
     const open = newest.calls.some(({ endedAt }) => endedAt === null);
     const callArguments: Json[] = open ? await this.store.argumentsOf(newest) : [];
@@ -103,9 +103,10 @@ export class TurnsService {
 
   private async requireOwn(ref: TurnRef, userId: string): Promise<Turn> {
     await this.sessions.requireOwn(ref.workspaceId, ref.sessionId, userId);
-    const turn = this.turns.peek(ref) ?? (await this.store.find(ref));
+    // From the store, always: what this node knows of a turn another one may have changed.
+    const turn = await this.store.find(ref);
     if (!turn) throw new DomainError('NOT_FOUND', 'There is no such turn in this session.');
-    return turn;
+    return this.turns.observe(turn);
   }
 
   /** Every fault of every result at once. */

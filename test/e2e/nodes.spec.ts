@@ -1,10 +1,369 @@
-import { TestNodes } from '../support/nodes.js';
-describe('two nodes', () => {
-  it('start', async () => {
-    const nodes = await TestNodes.open();
-    const [a, b] = [await nodes.start('a'), await nodes.start('b')];
-    const ada = await a.register();
-    expect((await b.request('GET', '/workspaces', undefined, { authorization: `Bearer ${ada.token}` })).status).toBe(200);
-    await nodes.close();
+import type { InvokeResult, TurnEnvelope } from '@patchbay/protocol';
+import { jest } from '@jest/globals';
+import { ToolRunner } from '../../src/tools/tool-runner.js';
+import { type Line, TestNodes } from '../support/nodes.js';
+import { type FakeClient, journalEntry } from '../support/fake-client.js';
+import { checkInvariants } from '../support/invariants.js';
+import { createCall, RelayScene } from '../support/relay-scene.js';
+import type { Answer, TestServer } from '../support/server.js';
+import { waitFor } from '../support/wait-for.js';
+
+const ls = (toolCallId: string): Record<string, unknown> => ({
+  toolCallId,
+  name: 'ls',
+  arguments: { path: '/' },
+});
+
+/** One user on two nodes over one store: `a` and `b` are the same scene, seen from each of them. */
+class TwoNodes {
+  private constructor(
+    readonly nodes: TestNodes,
+    readonly servers: { a: TestServer; b: TestServer },
+    readonly a: RelayScene,
+    readonly b: RelayScene,
+  ) {}
+
+  static async open(line: Line = 'sound'): Promise<TwoNodes> {
+    const nodes = await TestNodes.open({ graceMs: 300 });
+    const servers = { a: await nodes.start('a'), b: await nodes.start('b') };
+    const a = await RelayScene.on(servers.a, await servers.a.register());
+    nodes.network.line = line;
+    return new TwoNodes(nodes, servers, a, a.movedTo(servers.b));
+  }
+
+  async close(): Promise<void> {
+    try {
+      for (const server of this.nodes.running) {
+        const { user, workspaceId } = this.a.movedTo(server);
+        await checkInvariants(user, workspaceId);
+      }
+    } finally {
+      for (const client of [...this.a.clients, ...this.b.clients]) client.close();
+      await this.nodes.close();
+    }
+  }
+}
+
+const statusOf = ({ body }: Answer<InvokeResult<TurnEnvelope>>): unknown =>
+  body.result.toolResults.map(({ toolCallId, status }) => `${toolCallId} ${status}`);
+
+// A hint may be late, lost or doubled: what holds with sound ones must hold without any.
+describe.each(['sound', 'faulty', 'cut'] as const)('two nodes with a %s bus between them', (line) => {
+  let two: TwoNodes;
+  let [a, b]: RelayScene[] = [];
+  beforeEach(async () => {
+    two = await TwoNodes.open(line);
+    ({ a, b } = two);
+  });
+  afterEach(() => two.close());
+
+  it('relay a turn that is posted at one to the client of the other, and wake who waits', async () => {
+    const client = await a!.client();
+    const posted = b!.post([createCall('c1')], { turnId: 't', waitMs: 20_000 });
+    await waitFor(() => client.calls.length === 1, 'the delivery', 12_000);
+    expect(await client.report(client.calls[0]!)).toEqual({ ok: true });
+    expect(statusOf(await posted)).toEqual(['c1 succeeded']);
+    expect((await b!.get('t')).body.result.kind).toBe('final');
+  });
+
+  it('stop the client of one where the other cancels, and free its place', async () => {
+    const client = await a!.client({ maxInFlight: 1 });
+    await a!.post([createCall('c1'), createCall('c2')], { turnId: 't' });
+    const [first] = [await client.delivery()];
+    const waiting = a!.get('t', 20_000);
+    expect(statusOf(await b!.cancel('t', 'c1'))).toEqual(['c1 cancelled']);
+    await waitFor(() => client.cancels.length > 0, 'the cancel', 12_000);
+    expect(client.cancels[0]).toEqual({ callId: first.callId, reason: 'cancelled' });
+    await waitFor(() => client.calls.length === 2, 'the place of the cancelled call', 12_000);
+    await client.report(client.calls[1]!);
+    expect(statusOf(await waiting)).toEqual(['c1 cancelled', 'c2 succeeded']);
+  });
+
+  it('take a result over HTTP at one for a call that a client of the other holds', async () => {
+    const client = await a!.client();
+    await a!.post([createCall('c1')], { turnId: 't' });
+    const call = await client.delivery();
+    const result = { success: true, message: 'ok', path: 'c1.txt', sizeBytes: 2, hash: 'a'.repeat(64) };
+    const full = { ...result, created: true, overwritten: false, errorCode: null };
+    const answer = await b!.postResults('t', [{ toolCallId: 'c1', result: full }]);
+    expect([answer.status, statusOf(answer)]).toEqual([200, ['c1 succeeded']]);
+    await waitFor(() => client.cancels.length > 0, 'the cancel', 12_000);
+    expect(await client.report(call)).toMatchObject({ ok: false, error: { code: 'CONFLICT' } });
+  });
+
+  it('carry a call along when its client goes from one to the other', async () => {
+    const client = await a!.client();
+    await a!.post([createCall('c1'), createCall('c2')], { turnId: 't' });
+    await client.delivery(2);
+    await a!.untilCall('t', 'c2', 'acknowledged');
+    const [first, second] = client.calls;
+    client.close();
+    const moved = await b!.client({}, [journalEntry(first!, 'running')]);
+    // What its journal has goes on; what it lacks is sent again.
+    const again = await moved.delivery();
+    expect([again.callId, again.attempt]).toEqual([second!.callId, 2]);
+    await moved.report(first!);
+    await moved.report(again);
+    expect(statusOf(await a!.get('t', 20_000))).toEqual(['c1 succeeded', 'c2 succeeded']);
+    expect((await a!.steps('c1')).filter((step) => step === 'Forwarded')).toHaveLength(1);
+  });
+
+  it('give a call that was never acknowledged to the client that is left', async () => {
+    const gone = await a!.client({ clientId: 'gone' });
+    gone.answer = null;
+    await a!.post([createCall('c1')], { turnId: 't' });
+    await gone.delivery();
+    const other = await b!.client({ clientId: 'other' });
+    gone.close();
+    await waitFor(() => other.calls.length === 1, 'the redelivery', 12_000);
+    expect(other.calls[0]).toMatchObject({ attempt: 2 });
+    await other.report(other.calls[0]!);
+    expect(statusOf(await b!.get('t', 20_000))).toEqual(['c1 succeeded']);
+  });
+
+  it('let a clock run out once, and tell the client', async () => {
+    const client = await a!.client();
+    await b!.post([createCall('c1')], { turnId: 't', timeouts: { approvalMs: 6_000, deliveryMs: 30_000 } });
+    await waitFor(() => client.calls.length === 1, 'the delivery', 12_000);
+    const [atA, atB] = await Promise.all([a!.get('t', 20_000), b!.get('t', 20_000)]);
+    expect([statusOf(atA), statusOf(atB)]).toEqual([['c1 timed_out'], ['c1 timed_out']]);
+    expect((await a!.steps('c1')).filter((step) => step === 'TimedOut')).toHaveLength(1);
+    await waitFor(() => client.cancels.length > 0, 'the stop', 12_000);
+    expect(client.cancels[0]).toMatchObject({ reason: 'timed_out' });
+  });
+
+  it('wake who waits at one for the server calls of the other', async () => {
+    const finish = hold(two.servers.a);
+    const posted = a!.post([ls('s1'), ls('s2')], { turnId: 't' });
+    await posted;
+    const waiting = b!.get('t', 20_000);
+    finish();
+    expect(statusOf(await waiting)).toEqual(['s1 succeeded', 's2 succeeded']);
+  });
+
+  it('make one turn of a request that comes to both at once, by its turnId or its key', async () => {
+    const key = { 'idempotency-key': 'once' };
+    const post = (
+      scene: RelayScene,
+      body: object,
+      headers = {},
+    ): Promise<Answer<InvokeResult<TurnEnvelope>>> =>
+      scene.server.request(
+        'POST',
+        scene.base,
+        { waitMs: 0, ...body },
+        {
+          authorization: `Bearer ${scene.user.token}`,
+          ...headers,
+        },
+      );
+    const toolCalls = [createCall('c1')];
+    const named = await Promise.all([a!, b!].map((scene) => post(scene, { turnId: 't', toolCalls })));
+    const keyed = await Promise.all([a!, b!, a!, b!].map((scene) => post(scene, { toolCalls }, key)));
+    for (const answers of [named, keyed]) {
+      expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 202));
+      expect(new Set(answers.map(({ body }) => body.result.toolCalls[0]!.callId)).size).toBe(1);
+    }
+    expect(await post(b!, { toolCalls: [createCall('c2')] }, key)).toMatchObject({ status: 409 });
   });
 });
+
+describe('of two nodes', () => {
+  let two: TwoNodes;
+  let [a, b]: RelayScene[] = [];
+  beforeEach(async () => {
+    two = await TwoNodes.open();
+    ({ a, b } = two);
+  });
+  afterEach(() => two.close());
+
+  it('one that starts leaves the running calls of the others alone', async () => {
+    const finish = hold(two.servers.a);
+    await a!.post([ls('s1')], { turnId: 't' });
+    await two.nodes.start('c');
+    await two.nodes.stop(two.servers.b);
+    await two.nodes.start('b');
+    expect(await a!.calls('t')).toMatchObject({ s1: { status: 'executing' } });
+    finish();
+    expect(statusOf(await a!.get('t', 20_000))).toEqual(['s1 succeeded']);
+  });
+
+  it('one that starts anew ends what it ran before, at once', async () => {
+    hold(two.servers.a);
+    await a!.post([ls('s1')], { turnId: 't' });
+    await two.nodes.stop(two.servers.a);
+    await two.nodes.start('a');
+    const { s1 } = await b!.calls('t');
+    expect(s1).toMatchObject({ status: 'failed', error: { code: 'INTERNAL_ERROR' } });
+  });
+
+  it('one ends what the other ran, once nothing was heard of that one for the time of its lease', async () => {
+    hold(two.servers.a);
+    await a!.post([ls('s1')], { turnId: 't' });
+    await two.nodes.stop(two.servers.a);
+    two.nodes.clock.aheadMs = 10_000;
+    expect(await b!.calls('t', 3_000)).toMatchObject({ s1: { status: 'executing' } });
+    two.nodes.clock.aheadMs = 16_000;
+    expect(await b!.calls('t', 10_000)).toMatchObject({
+      s1: { status: 'failed', error: { code: 'INTERNAL_ERROR' } },
+    });
+  });
+
+  it('one that lives renews its lease, however long a call takes', async () => {
+    const finish = hold(two.servers.a);
+    await a!.post([ls('s1')], { turnId: 't' });
+    for (const aheadMs of [8_000, 16_000]) {
+      two.nodes.clock.aheadMs = aheadMs;
+      await new Promise((resolve) => setTimeout(resolve, 5_500));
+    }
+    expect(await b!.calls('t')).toMatchObject({ s1: { status: 'executing' } });
+    finish();
+    expect(statusOf(await b!.get('t', 20_000))).toEqual(['s1 succeeded']);
+  });
+
+  it('one ends the connection of a client that has connected at the other', async () => {
+    const [first, second] = [await a!.client(), await b!.client()];
+    await first.closed();
+    expect(first.notices).toContain('client:replaced');
+    expect(second.connected).toBe(true);
+  });
+
+  it('one ends the connections of a member who was removed at the other, told or not', async () => {
+    const ben = await two.servers.b.register();
+    for (const line of ['sound', 'cut'] as const) {
+      two.nodes.network.line = line;
+      await b!.user.addMember(b!.workspaceId, ben);
+      const client = await a!.client({ token: ben.token, clientId: line });
+      await b!.user.request('DELETE', `/workspaces/${b!.workspaceId}/members/${ben.id}`);
+      await client.closed(20_000);
+    }
+  }, 40_000);
+
+  it('one refuses the tokens of a login that ended at the other, and ends its connections', async () => {
+    const ben = await two.servers.b.register();
+    await b!.user.addMember(b!.workspaceId, ben);
+    const client = await a!.client({ token: ben.token, clientId: 'ben' });
+    const { refreshToken } = ben.credentials;
+    await two.servers.b.request('POST', '/auth/logout', { refreshToken });
+    await client.closed();
+    const headers = { authorization: `Bearer ${ben.token}` };
+    for (const server of [two.servers.a, two.servers.b]) {
+      await waitFor(
+        async () => (await server.request('GET', '/workspaces', undefined, headers)).status === 401,
+        'the end of the token',
+      );
+    }
+  });
+
+  it('both do their part whatever clients and orchestrators do, with faulty hints', async () => {
+    two.nodes.network.line = 'faulty';
+    const random = (): number => two.nodes.network.random();
+    const scenes = [a!, b!];
+    const editors = await Promise.all(
+      [a!, b!].map((scene, at) => Editor.open(scene, scenes, `e${at}`, random)),
+    );
+    const turns = Array.from({ length: 24 }, (_, at) => `turn-${at}`);
+    for (const turnId of turns) {
+      const scene = scenes[Math.floor(random() * 2)]!;
+      await scene.post([createCall('c1', `${turnId}-1.txt`), createCall('c2', `${turnId}-2.txt`), ls('s1')], {
+        turnId,
+      });
+      if (random() < 0.25) await scenes[Math.floor(random() * 2)]!.cancel(turnId, 'c2');
+      if (random() < 0.3) await editors[Math.floor(random() * 2)]!.move();
+    }
+    for (const turnId of turns) {
+      const { body } = await scenes[Math.floor(random() * 2)]!.get(turnId, 20_000);
+      expect([turnId, body.result.kind]).toEqual([turnId, 'final']);
+      for (const { callId, status, toolCallId } of body.result.toolResults) {
+        expect([turnId, toolCallId, status]).toEqual([
+          turnId,
+          toolCallId,
+          expect.stringMatching(/succeeded|cancelled/),
+        ]);
+        if (toolCallId !== 's1' && status === 'succeeded') expect(Editor.effects.get(callId)).toBe(1);
+      }
+    }
+    expect([...Editor.effects.values()].every((count) => count === 1)).toBe(true);
+    editors.forEach((editor) => editor.close());
+  }, 120_000);
+});
+
+/** Holds the server tools of a node until the test lets them run. */
+function hold(server: TestServer): () => void {
+  const runner = server.app.get(ToolRunner, { strict: false });
+  const run = runner.run.bind(runner);
+  let letGo: () => void = () => undefined;
+  const held = new Promise<void>((resolve) => (letGo = resolve));
+  jest.spyOn(runner, 'run').mockImplementation(async (...args) => {
+    await held;
+    return run(...args);
+  });
+  return letGo;
+}
+
+/** A client as ours is: it executes when the server has said running, journals, reports until it is told, and moves about. */
+class Editor {
+  /** How often each call was executed, by any client. */
+  static readonly effects = new Map<string, number>();
+  private readonly journal = new Map<string, ReturnType<typeof journalEntry>>();
+  private client!: FakeClient;
+  private at = 0;
+
+  private constructor(
+    private readonly scenes: readonly RelayScene[],
+    private readonly clientId: string,
+    private readonly random: () => number,
+  ) {}
+
+  static async open(
+    scene: RelayScene,
+    scenes: readonly RelayScene[],
+    clientId: string,
+    random: () => number,
+  ): Promise<Editor> {
+    const editor = new Editor(scenes, clientId, random);
+    editor.at = scenes.indexOf(scene);
+    await editor.connect();
+    return editor;
+  }
+
+  /** Leaves one node for the other, in the middle of whatever it does. */
+  async move(): Promise<void> {
+    this.client.close();
+    this.at = 1 - this.at;
+    await this.connect();
+  }
+
+  close(): void {
+    this.client.close();
+  }
+
+  private async connect(): Promise<void> {
+    const scene = this.scenes[this.at]!;
+    const client = await scene.client({ clientId: this.clientId }, [...this.journal.values()]);
+    this.client = client;
+    client.socket.on('tool:call', (call) => {
+      if (this.journal.has(call.callId)) return;
+      this.journal.set(call.callId, journalEntry(call, 'acknowledged'));
+      setTimeout(() => void this.execute(client, call).catch(() => undefined), this.random() * 40);
+    });
+    for (const entry of [...this.journal.values()]) {
+      const call = { ...entry, arguments: { path: 'x' } } as unknown as Parameters<FakeClient['report']>[0];
+      void this.execute(client, call).catch(() => undefined);
+    }
+  }
+
+  private async execute(client: FakeClient, call: Parameters<FakeClient['report']>[0]): Promise<void> {
+    const entry = this.journal.get(call.callId);
+    if (entry?.state === 'acknowledged') {
+      const answer = await client.status(call, 'running');
+      if (!answer.ok) return void this.journal.delete(call.callId);
+      // Two runs of one call wait for the same answer: the first goes on.
+      if (this.journal.get(call.callId)?.state !== 'acknowledged') return;
+      this.journal.set(call.callId, { ...entry, state: 'running' });
+      Editor.effects.set(call.callId, (Editor.effects.get(call.callId) ?? 0) + 1);
+    }
+    const answer = await client.report(call);
+    if (answer.ok || answer.error.code !== 'NOT_FOUND') this.journal.delete(call.callId);
+  }
+}

@@ -76,7 +76,8 @@ export class ShiftedClock extends Clock {
 export class TestNodes {
   readonly network = new BusNetwork();
   readonly clock = new ShiftedClock();
-  private readonly running = new Set<TestServer>();
+  /** The nodes that were started and not stopped. */
+  readonly running = new Set<TestServer>();
 
   private constructor(
     private readonly database: SqliteDatabase,
