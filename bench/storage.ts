@@ -7,7 +7,8 @@ import { SqliteDatabase } from '../src/storage/sqlite/database.js';
 import { SqliteTurnStore } from '../src/storage/sqlite/turns.store.js';
 import { SqliteWorkspaceStore } from '../src/storage/sqlite/workspaces.store.js';
 import { WorkspaceKeys } from '../src/storage/sqlite/workspace-keys.js';
-import { anEvent, aTurn, aWorkspace, completed, nextVersion } from '../test/contract/records.js';
+import { anEvent, aWorkspace } from '../test/contract/records.js';
+import { aTurn, completed, nextVersion } from '../src/turns/turn.sample.js';
 
 const SECONDS = 2;
 const directory = await mkdtemp(join(tmpdir(), 'patchbay-bench-'));

@@ -1,7 +1,7 @@
 import type { ToolCallDelivery } from '@patchbay/protocol';
 import type { PinoLogger } from 'nestjs-pino';
 import { Subject } from 'rxjs';
-import { aCall, aTurn, NOON } from '../../test/contract/records.js';
+import { aCall, aTurn, NOON } from '../turns/turn.sample.js';
 import {
   type ClientLine,
   ConnectedClient,

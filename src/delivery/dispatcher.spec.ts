@@ -1,6 +1,6 @@
 import type { PinoLogger } from 'nestjs-pino';
 import { Subject } from 'rxjs';
-import { aCall, aTurn, NOON } from '../../test/contract/records.js';
+import { aCall, aTurn, NOON } from '../turns/turn.sample.js';
 import { type ClientLine, ConnectedClient, ConnectedClients } from './connected-clients.js';
 import { Dispatcher } from './dispatcher.js';
 import type { Config } from '../config/config.js';

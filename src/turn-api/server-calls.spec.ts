@@ -1,5 +1,5 @@
 import type { PinoLogger } from 'nestjs-pino';
-import { aCall, aTurn, NOON } from '../../test/contract/records.js';
+import { aCall, aTurn, NOON } from '../turns/turn.sample.js';
 import { DomainError } from '../common/domain-error.js';
 import { Lifecycle } from '../common/lifecycle.js';
 import type { ToolRunner } from '../tools/tool-runner.js';

@@ -1,5 +1,5 @@
 import { CALL_STATUSES, isFinal } from '@patchbay/protocol';
-import { aCall, aTurn, NOON } from '../../test/contract/records.js';
+import { aCall, aTurn, NOON } from '../turns/turn.sample.js';
 import { envelopeOf, taken } from './turn-envelope.js';
 
 const NOON_TEXT = '2025-06-01T12:00:00.000Z';

@@ -1,5 +1,5 @@
 import { jest } from '@jest/globals';
-import { aCall, aTurn, NOON } from '../../test/contract/records.js';
+import { aCall, aTurn, NOON } from './turn.sample.js';
 import type { AuditDraft } from '../storage/ports/audit.store.js';
 import type { CallResult, TurnStore } from '../storage/ports/turns.store.js';
 import type { Turn } from '../storage/ports/turn.js';

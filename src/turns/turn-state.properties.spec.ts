@@ -1,6 +1,6 @@
 import { type AuditStep, type CallStatus, isFinal } from '@patchbay/protocol';
 import fc from 'fast-check';
-import { aCall, aTurn, NOON } from '../../test/contract/records.js';
+import { aCall, aTurn, NOON } from './turn.sample.js';
 import type { Call, Turn } from '../storage/ports/turn.js';
 import type { TurnEvent, TurnStep } from './turn-draft.js';
 import { effectsOf } from './turn-effects.js';

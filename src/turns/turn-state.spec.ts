@@ -1,5 +1,5 @@
 import { CALL_STATUSES, type CallStatus, isFinal } from '@patchbay/protocol';
-import { aCall, aTurn, NOON } from '../../test/contract/records.js';
+import { aCall, aTurn, NOON } from './turn.sample.js';
 import type { Call, Turn } from '../storage/ports/turn.js';
 import type { TurnStep } from './turn-draft.js';
 import { effectsOf, type TurnEffect } from './turn-effects.js';

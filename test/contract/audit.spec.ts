@@ -1,7 +1,8 @@
 import type { AuditFilter } from '../../src/storage/ports/audit.store.js';
 import { isoTime } from '../../src/common/clock.js';
 import { describeContract } from './backends.js';
-import { anEvent, aTurn, givenWorkspace, insertTurn, NOON, trailOf, upTo } from './records.js';
+import { anEvent, givenWorkspace, insertTurn, trailOf, upTo } from './records.js';
+import { aTurn, NOON } from '../../src/turns/turn.sample.js';
 
 describeContract('the audit trail', (opened) => {
   it('gives an event back as it was recorded, with its sequence number and an ISO time', async () => {

@@ -2,7 +2,8 @@ import { sha256 } from '@patchbay/protocol';
 import { newId } from '../../src/common/ids.js';
 import type { FileRecord, FileVersion, FolderRecord } from '../../src/storage/ports/files.store.js';
 import { describeContract } from './backends.js';
-import { anEvent, givenWorkspace, NOON, trailOf, upTo } from './records.js';
+import { anEvent, givenWorkspace, trailOf, upTo } from './records.js';
+import { NOON } from '../../src/turns/turn.sample.js';
 
 const bytesOf = (text: string): Buffer => Buffer.from(text, 'utf8');
 

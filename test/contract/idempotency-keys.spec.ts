@@ -1,6 +1,7 @@
 import type { KeyClaim } from '../../src/storage/ports/idempotency-keys.store.js';
 import { describeContract } from './backends.js';
-import { givenWorkspace, NOON } from './records.js';
+import { givenWorkspace } from './records.js';
+import { NOON } from '../../src/turns/turn.sample.js';
 
 const aClaim = (workspaceId: string, changes: Partial<KeyClaim> = {}): KeyClaim => ({
   workspaceId,

@@ -1,7 +1,7 @@
 import { newId } from '../../src/common/ids.js';
 import type { LoginRecord, Rotation } from '../../src/storage/ports/logins.store.js';
 import { describeContract } from './backends.js';
-import { NOON } from './records.js';
+import { NOON } from '../../src/turns/turn.sample.js';
 
 function aLogin(changes: Partial<LoginRecord> = {}): LoginRecord {
   return {

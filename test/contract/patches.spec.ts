@@ -3,7 +3,8 @@ import { newId } from '../../src/common/ids.js';
 import type { PatchBatchRecord } from '../../src/storage/ports/patches.store.js';
 import type { Turn } from '../../src/storage/ports/turn.js';
 import { describeContract } from './backends.js';
-import { aTurn, givenWorkspace, insertTurn, NOON } from './records.js';
+import { givenWorkspace, insertTurn } from './records.js';
+import { aTurn, NOON } from '../../src/turns/turn.sample.js';
 
 function aBatch(turn: Turn, changes: Partial<PatchBatchRecord> = {}): PatchBatchRecord {
   const batchId = newId();

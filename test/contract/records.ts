@@ -3,11 +3,9 @@ import { newId } from '../../src/common/ids.js';
 import type { AuditDraft } from '../../src/storage/ports/audit.store.js';
 import type { UserRecord } from '../../src/storage/ports/users.store.js';
 import type { WorkspaceRecord } from '../../src/storage/ports/workspaces.store.js';
-import type { Call, Turn } from '../../src/storage/ports/turn.js';
+import type { Turn } from '../../src/storage/ports/turn.js';
+import { NOON } from '../../src/turns/turn.sample.js';
 import type { Stores } from './backends.js';
-import { nextDueAt } from '../../src/turns/deadlines.js';
-
-export const NOON = Date.UTC(2025, 5, 1, 12);
 
 export function aUser(changes: Partial<UserRecord> = {}): UserRecord {
   const id = newId();
@@ -31,74 +29,6 @@ export async function givenWorkspace(stores: Stores): Promise<string> {
   const workspace = aWorkspace();
   await stores.workspaces.insert(workspace);
   return workspace.id;
-}
-
-/** A relayed call that waits for a client. */
-export function aCall(changes: Partial<Call> = {}): Call {
-  return {
-    callId: newId(),
-    toolCallId: 'call_1',
-    name: 'workspace_create_file',
-    auditName: 'CreateFile',
-    location: 'client',
-    subject: { path: 'docs/a.md', overwrite: false },
-    status: 'pending',
-    attempt: 0,
-    clientId: null,
-    deliveryAt: NOON + 300_000,
-    approvalAt: null,
-    executionAt: null,
-    releaseAt: null,
-    retryAt: null,
-    refusedBy: null,
-    error: null,
-    batchId: null,
-    warnings: [],
-    reportDigest: null,
-    executionMs: null,
-    endedAt: null,
-    endedBy: null,
-    ...changes,
-  };
-}
-
-/** An open turn of one pending call, version 1. */
-export function aTurn(workspaceId: string, changes: Partial<Turn> = {}): Turn {
-  const { calls = [aCall()], lease = null } = changes;
-  return {
-    workspaceId,
-    sessionId: newId(),
-    conversationId: newId(),
-    turnId: newId(),
-    userId: newId(),
-    boundClientId: null,
-    version: 1,
-    status: 'open',
-    acceptedAt: NOON,
-    clocks: { deliveryMs: 300_000, approvalMs: 900_000, executionMs: 120_000 },
-    requestHash: 'request-hash',
-    lastClientId: null,
-    lease,
-    dueAt: nextDueAt(calls, lease),
-    calls,
-    ...changes,
-  };
-}
-
-/** The turn as its next version, its first call changed. */
-export function nextVersion(turn: Turn, call: Partial<Call> = {}, changes: Partial<Turn> = {}): Turn {
-  const [first, ...others] = turn.calls;
-  const calls = [{ ...first!, ...call }, ...others];
-  return { ...turn, version: turn.version + 1, calls, dueAt: nextDueAt(calls, turn.lease), ...changes };
-}
-
-/** The turn with its first call, its only one, succeeded. */
-export function completed(turn: Turn): Turn {
-  return nextVersion(
-    turn,
-    { status: 'succeeded', endedBy: 'client', endedAt: NOON + 5, executionMs: 5 },
-    { status: 'completed' },
-  );
 }
 
 export function anEvent(changes: Partial<AuditDraft> = {}): AuditDraft {

@@ -1,7 +1,8 @@
 import { newId } from '../../src/common/ids.js';
 import type { SessionRecord } from '../../src/storage/ports/sessions.store.js';
 import { describeContract } from './backends.js';
-import { givenWorkspace, NOON, upTo } from './records.js';
+import { givenWorkspace, upTo } from './records.js';
+import { NOON } from '../../src/turns/turn.sample.js';
 
 function aSession(workspaceId: string, changes: Partial<SessionRecord> = {}): SessionRecord {
   const [id, conversationId, userId] = [newId(), newId(), newId()];

@@ -1,6 +1,7 @@
 import type { Json } from '@patchbay/protocol';
 import { describeContract } from './backends.js';
-import { aCall, aTurn, completed, givenWorkspace, insertTurn, nextVersion, NOON, upTo } from './records.js';
+import { givenWorkspace, insertTurn, upTo } from './records.js';
+import { aCall, aTurn, completed, nextVersion, NOON } from '../../src/turns/turn.sample.js';
 
 function nested(depth: number): Json {
   return depth === 0 ? 'bottom' : [{ deeper: nested(depth - 1) }];

@@ -1,16 +1,6 @@
 import { describeContract } from './backends.js';
-import {
-  aCall,
-  anEvent,
-  aTurn,
-  completed,
-  givenWorkspace,
-  insertTurn,
-  nextVersion,
-  NOON,
-  trailOf,
-  upTo,
-} from './records.js';
+import { anEvent, givenWorkspace, insertTurn, trailOf, upTo } from './records.js';
+import { aCall, aTurn, completed, nextVersion, NOON } from '../../src/turns/turn.sample.js';
 
 describeContract('writing turns', (opened) => {
   describe('insert', () => {

@@ -1,7 +1,8 @@
 import { newId } from '../../src/common/ids.js';
 import type { WorkspaceRecord } from '../../src/storage/ports/workspaces.store.js';
 import { describeContract } from './backends.js';
-import { aWorkspace, NOON } from './records.js';
+import { aWorkspace } from './records.js';
+import { NOON } from '../../src/turns/turn.sample.js';
 
 /** The workspace as its next version, with one more member. */
 function withMember(workspace: WorkspaceRecord, userId: string): WorkspaceRecord {

@@ -94,7 +94,9 @@ export class TestNodes {
   async start(id: string): Promise<TestServer> {
     const { dataDir } = this;
     const config = Config.with({ logLevel: 'silent', rateLimit: null, port: 0, ...this.settings, dataDir });
-    const module = await Test.createTestingModule({ imports: [AppModule.with({ config, clock: this.clock })] })
+    const module = await Test.createTestingModule({
+      imports: [AppModule.with({ config, clock: this.clock })],
+    })
       .overrideProvider(SqliteDatabase)
       .useValue(sharedBy(this.database))
       .overrideProvider(Bus)

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { startTestServer, type TestServer, type TestUser } from '../../../test/support/server.js';
-import { DomainError } from '../domain-error.js';
-import { Lifecycle } from '../lifecycle.js';
-import { answerOf } from './error-answer.js';
-import { exceedsDepth } from './read-body.js';
+import { startTestServer, type TestServer, type TestUser } from '../support/server.js';
+import { DomainError } from '../../src/common/domain-error.js';
+import { Lifecycle } from '../../src/common/lifecycle.js';
+import { answerOf } from '../../src/common/http/error-answer.js';
+import { exceedsDepth } from '../../src/common/http/read-body.js';
 
 const LIMIT = 64 * 1024;
 

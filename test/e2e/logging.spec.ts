@@ -1,4 +1,4 @@
-import { startTestServer } from '../../test/support/server.js';
+import { startTestServer } from '../support/server.js';
 
 // A file of its own: nestjs-pino keeps one logger a process, that of the first app.
 describe('the log', () => {

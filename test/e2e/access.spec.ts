@@ -1,5 +1,5 @@
-import { handlersOf } from '../../test/support/route-rules.js';
-import { PASSWORD, startTestServer, type TestServer, type TestUser } from '../../test/support/server.js';
+import { handlersOf } from '../support/route-rules.js';
+import { PASSWORD, startTestServer, type TestServer, type TestUser } from '../support/server.js';
 
 const NO_TOKEN = { error: 'No valid token found in Authorization header or cookie', code: 'INVALID_TOKEN' };
 

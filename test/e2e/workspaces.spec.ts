@@ -1,8 +1,8 @@
 import type { Member, Workspace } from '@patchbay/protocol';
 import { firstValueFrom } from 'rxjs';
-import { startTestServer, type TestServer, type TestUser } from '../../test/support/server.js';
-import { newId } from '../common/ids.js';
-import { Bus } from '../bus/bus.js';
+import { startTestServer, type TestServer, type TestUser } from '../support/server.js';
+import { newId } from '../../src/common/ids.js';
+import { Bus } from '../../src/bus/bus.js';
 
 describe('workspaces', () => {
   let server: TestServer;

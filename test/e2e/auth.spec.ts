@@ -2,9 +2,9 @@ import { JwtService } from '@nestjs/jwt';
 import type { Credentials } from '@patchbay/protocol';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { PASSWORD, startTestServer, type TestServer } from '../../test/support/server.js';
-import { Clock } from '../common/clock.js';
-import { newId } from '../common/ids.js';
+import { PASSWORD, startTestServer, type TestServer } from '../support/server.js';
+import { Clock } from '../../src/common/clock.js';
+import { newId } from '../../src/common/ids.js';
 
 const SECRET = 'a secret for tests that is long enough';
 
