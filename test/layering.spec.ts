@@ -215,6 +215,14 @@ describe('the server', () => {
     expect(readers.filter((path) => path !== 'src/config/config.ts' && path !== 'src/main.ts')).toEqual([]);
   });
 
+  it('is tested in its folder without a running server, which belongs to test/', () => {
+    const specs = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.spec.ts'))
+      .map((name) => readSource(join('src', name)));
+    expect(specs.length).toBeGreaterThan(10);
+    expect(offences(specs, (name) => name.startsWith('test/'))).toEqual([]);
+  });
+
   it('needs no forward references, global modules or barrels', () => {
     expect(src.filter(({ text }) => text.includes('forwardRef')).map(({ path }) => path)).toEqual([]);
     const globals = src.filter(({ text }) => /@Global\(|global: true/.test(text)).map(({ path }) => path);

@@ -239,7 +239,7 @@ describe('of two nodes', () => {
     }
   }, 40_000);
 
-  it('one refuses the tokens of a login that ended at the other, and ends its connections', async () => {
+  it('one refuses the tokens of a login that ended at the other, and ends its connections [REQ-8] [RELAY-11]', async () => {
     const ben = await two.servers.b.register();
     await b!.user.addMember(b!.workspaceId, ben);
     const client = await a!.client({ token: ben.token, clientId: 'ben' });

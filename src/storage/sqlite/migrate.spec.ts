@@ -62,4 +62,29 @@ describe('migrations', () => {
     connection.close();
     expect(() => SqliteDatabase.open(directory)).toThrow(DatabaseTooNewError);
   });
+
+  it('keep the turns of an earlier release: their keys, their clients, their running calls', () => {
+    migrate(connection, file, MIGRATIONS.slice(0, 3));
+    const state = JSON.stringify({ conversationId: 'v', boundClientId: null, clocks: {}, calls: [] });
+    connection.exec(`
+      INSERT INTO workspaces (id, workspace_id, name, created_at, version) VALUES (1, 'w', 'W', 1, 1);
+      INSERT INTO turns (workspace, session_id, turn_id, user_id, version, status, accepted_at, due_at,
+        idempotency_key, request_hash, state)
+        VALUES (1, 's', 't1', 'u', 2, 'open', 10, 20, 'key', 'hash', '${state}'),
+          (1, 's', 't2', 'u', 1, 'open', 11, NULL, NULL, 'hash', '${state}');
+      INSERT INTO audit_events (workspace, seq, event_id, name, at, session_id, turn_id, client_id, fields)
+        VALUES (1, 1, 'e1', 'Tool.CreateFile.Forwarded', 12, 's', 't1', 'laptop', '{}'),
+          (1, 2, 'e2', 'Tool.CreateFile.Forwarded', 13, 's', 't1', 'desktop', '{}'),
+          (1, 3, 'e3', 'Tool.CreateFile.Released', 14, 's', 't1', NULL, '{}')`);
+    migrate(connection, file);
+    expect(rows('SELECT * FROM idempotency_keys')).toEqual([[1, 'u', 'key', 's', 't1', 10]]);
+    expect(rows('SELECT turn_id, last_client_id, due_at FROM turns ORDER BY turn_id')).toEqual([
+      ['t1', 'desktop', 20],
+      ['t2', null, null],
+    ]);
+    expect(rows("SELECT json_extract(state, '$.lease'), json_type(state, '$.lease') FROM turns")).toEqual([
+      [null, 'null'],
+      [null, 'null'],
+    ]);
+  });
 });
