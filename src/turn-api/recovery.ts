@@ -20,11 +20,8 @@ export class Recovery implements OnApplicationBootstrap {
     let page: Turn[] = [];
     do {
       page = await this.store.openAfter(page.at(-1) ?? null, BATCH);
-      const left = page.filter(
-        ({ lease, calls }) =>
-          (lease === null || lease.owner === node) && calls.some(({ status }) => status === 'executing'),
-      );
-      for (const turn of left) await this.turns.submit(turn, { type: 'node_started', node });
+      const running = page.filter(({ calls }) => calls.some(({ status }) => status === 'executing'));
+      for (const turn of running) await this.turns.submit(turn, { type: 'node_started', node });
     } while (page.length === BATCH);
   }
 }
