@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Json, JsonObject, ToolContract } from '@patchbay/protocol';
 import { readCloudPath } from '../files/cloud-path.js';
 import type { ServerTool, ToolContext } from './server-tool.js';
-import { argumentError, faultsFrom, type SchemaFault, SchemaCheck } from './tool-schemas.js';
+import { faultsFrom, type SchemaFault, SchemaCheck, throwIfFaulty } from './tool-schemas.js';
 import { ToolRegistry } from './tool-registry.js';
 
 /** How a server tool ended. A tool that reports failure in its result has both, the payload and the error. */
@@ -42,8 +42,7 @@ export class ToolRunner {
 
   /** Runs a tool, which must exist. VALIDATION_ERROR names faulty arguments by their bare name. */
   async run(name: string, args: Json | undefined, context: ToolContext): Promise<ToolOutcome> {
-    const faults = this.faultsOf(name, args);
-    if (faults.length > 0) throw argumentError(faults);
+    throwIfFaulty(this.faultsOf(name, args));
     const result = await this.tools.get(name)!.tool.execute(args as JsonObject, context);
     if (result.success !== false) return { result, error: null };
     const { errorCode, message } = result as { errorCode: string; message: string };

@@ -1,6 +1,6 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import type { Json, JsonSchema } from '@patchbay/protocol';
-import { DomainError, type FieldFaults } from '../common/domain-error.js';
+import { DomainError, type FieldFaults, throwIfAny } from '../common/domain-error.js';
 
 /** One thing wrong with a value: where (a JSON Pointer, "" is the value itself), which rule, and how to mend it. */
 export type SchemaFault = { path: string; code: string; message: string };
@@ -91,15 +91,12 @@ export function describeFaults(faults: readonly SchemaFault[]): string {
   return faults.map(({ path, message }) => `${path === '' ? 'the value' : path} ${message}`).join('; ');
 }
 
-/** The refusal of a direct call: its faults by bare argument name. */
-export function argumentError(faults: readonly SchemaFault[]): DomainError {
+/** Refuses a direct call whose arguments have faults: VALIDATION_ERROR, by bare argument name. */
+export function throwIfFaulty(faults: readonly SchemaFault[]): void {
   // Without a prototype, so that `__proto__` is a name like any other.
   const fields = Object.create(null) as FieldFaults;
   for (const { path, message } of faults) fields[argumentName(path)] ??= message;
-  const [[field, fault] = ['args', 'is not valid']] = Object.entries(fields);
-  const others = Object.keys(fields).length - 1;
-  const more = others > 0 ? ` (and ${others} more)` : '';
-  return new DomainError('VALIDATION_ERROR', `${field} ${fault}${more}`, { fields });
+  throwIfAny(fields);
 }
 
 /** `/activeFiles/0/docPath` as `activeFiles[0].docPath`; the arguments themselves are `args`. */
