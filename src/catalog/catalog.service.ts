@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
 import { createFile, type Json, type ToolContract, writePatch } from '@patchbay/protocol';
-import { ToolRegistry } from '../tools/tool-registry.js';
 import { ToolRunner } from '../tools/tool-runner.js';
 import { type SchemaFault, SchemaCheck } from '../tools/tool-schemas.js';
 
@@ -12,12 +11,8 @@ const CLIENT_TOOLS: readonly ToolContract[] = [createFile, writePatch];
 export class CatalogService {
   private readonly tools = new Map<string, CompiledTool>();
 
-  constructor(
-    registry: ToolRegistry,
-    private readonly runner: ToolRunner,
-  ) {
-    const ofServer = registry.tools.map(({ contract }) => contract);
-    for (const contract of [...ofServer, ...CLIENT_TOOLS]) {
+  constructor(private readonly runner: ToolRunner) {
+    for (const contract of [...runner.contracts, ...CLIENT_TOOLS]) {
       this.tools.set(contract.name, new CompiledTool(contract));
     }
   }

@@ -34,6 +34,7 @@ Tells whether two texts are the same apart from line endings and byte order mark
 @Injectable()
 export class CodeHashTool implements ServerTool {
   readonly contract = contract;
+  readonly order = 130;
   readonly pathArguments = ['docPath'];
 
   constructor(private readonly files: FilesService) {}

@@ -75,6 +75,7 @@ type Change = Omit<EditArguments, 'path' | 'sha256'>;
 @Injectable()
 export class EditTool implements ServerTool {
   readonly contract = contract;
+  readonly order = 40;
   readonly pathArguments = ['path'];
 
   constructor(

@@ -50,6 +50,7 @@ Tells what one change of an earlier patch was, and what became of it.
 @Injectable()
 export class GetPatchChangeTool implements ServerTool {
   readonly contract = contract;
+  readonly order = 140;
 
   constructor(private readonly patches: PatchesService) {}
 

@@ -59,6 +59,7 @@ Finds Cloud files by name when you know a part of it.
 @Injectable()
 export class GlobTool implements ServerTool {
   readonly contract = contract;
+  readonly order = 80;
   readonly pathArguments = ['path'];
 
   constructor(private readonly files: FilesService) {}

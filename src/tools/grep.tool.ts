@@ -93,6 +93,7 @@ interface GrepArguments {
 @Injectable()
 export class GrepTool implements ServerTool {
   readonly contract = contract;
+  readonly order = 90;
   readonly pathArguments = ['path'];
 
   constructor(private readonly files: FilesService) {}

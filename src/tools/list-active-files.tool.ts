@@ -35,6 +35,7 @@ Shows what the user has open. An Active File outranks its Cloud copy: plan patch
 @Injectable()
 export class ListActiveFilesTool implements ServerTool {
   readonly contract = contract;
+  readonly order = 120;
 
   constructor(private readonly sessions: SessionsService) {}
 

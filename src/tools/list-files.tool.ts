@@ -50,6 +50,7 @@ Shows which Cloud files there are, and in which version.
 @Injectable()
 export class ListFilesTool implements ServerTool {
   readonly contract = contract;
+  readonly order = 110;
 
   constructor(private readonly listing: FileListing) {}
 

@@ -51,6 +51,7 @@ Shows what a Cloud folder holds.
 @Injectable()
 export class LsTool implements ServerTool {
   readonly contract = contract;
+  readonly order = 10;
   readonly pathArguments = ['path'];
 
   constructor(private readonly files: FilesService) {}

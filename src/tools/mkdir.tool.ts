@@ -24,6 +24,7 @@ Makes a Cloud folder. You rarely need it: write makes the folders of a new file 
 @Injectable()
 export class MkdirTool implements ServerTool {
   readonly contract = contract;
+  readonly order = 70;
   readonly pathArguments = ['path'];
 
   constructor(private readonly writes: FileWrites) {}

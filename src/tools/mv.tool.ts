@@ -30,6 +30,7 @@ Gives a Cloud file another path.
 @Injectable()
 export class MvTool implements ServerTool {
   readonly contract = contract;
+  readonly order = 60;
   readonly pathArguments = ['from', 'to'];
 
   constructor(private readonly writes: FileWrites) {}

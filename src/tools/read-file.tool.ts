@@ -90,6 +90,7 @@ interface ReadFileArguments {
 @Injectable()
 export class ReadFileTool implements ServerTool {
   readonly contract = contract;
+  readonly order = 100;
   readonly pathArguments = ['docPath'];
 
   constructor(

@@ -33,6 +33,7 @@ Gives a Cloud file back as it was written.
 @Injectable()
 export class ReadTool implements ServerTool {
   readonly contract = contract;
+  readonly order = 20;
   readonly pathArguments = ['path'];
 
   constructor(private readonly files: FilesService) {}

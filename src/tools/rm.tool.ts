@@ -27,6 +27,7 @@ Deletes one Cloud file or one empty folder.
 @Injectable()
 export class RmTool implements ServerTool {
   readonly contract = contract;
+  readonly order = 50;
   readonly pathArguments = ['path'];
 
   constructor(private readonly writes: FileWrites) {}

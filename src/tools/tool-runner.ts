@@ -1,9 +1,7 @@
-import { Injectable } from '@nestjs/common';
 import type { Json, JsonObject, ToolContract } from '@patchbay/protocol';
 import { readCloudPath } from '../files/cloud-path.js';
 import type { ServerTool, ToolContext } from './server-tool.js';
 import { faultsFrom, type SchemaFault, SchemaCheck, throwIfFaulty } from './tool-schemas.js';
-import { ToolRegistry } from './tool-registry.js';
 
 /** How a server tool ended. A tool that reports failure in its result has both, the payload and the error. */
 export interface ToolOutcome {
@@ -12,12 +10,14 @@ export interface ToolOutcome {
 }
 
 /** Runs the server's tools: one door for calls of a turn and for direct ones. */
-@Injectable()
 export class ToolRunner {
+  /** In the order of the catalog. */
+  readonly contracts: readonly ToolContract[];
   private readonly tools = new Map<string, { tool: ServerTool; request: SchemaCheck }>();
 
-  constructor(registry: ToolRegistry) {
-    for (const tool of registry.tools) {
+  constructor(tools: readonly ServerTool[]) {
+    this.contracts = [...tools].sort(inOrder).map(({ contract }) => contract);
+    for (const tool of tools) {
       this.tools.set(tool.contract.name, { tool, request: new SchemaCheck(tool.contract.requestSchema) });
     }
   }
@@ -48,4 +48,10 @@ export class ToolRunner {
     const { errorCode, message } = result as { errorCode: string; message: string };
     return { result, error: { code: errorCode, message } };
   }
+}
+
+function inOrder(a: ServerTool, b: ServerTool): number {
+  const [first, second] = [a.order ?? Infinity, b.order ?? Infinity];
+  if (first !== second) return first - second;
+  return a.contract.name < b.contract.name ? -1 : 1;
 }

@@ -37,6 +37,7 @@ Stores a complete file among the workspace's Cloud files. It does not touch the 
 @Injectable()
 export class WriteTool implements ServerTool {
   readonly contract = contract;
+  readonly order = 30;
   readonly pathArguments = ['path'];
 
   constructor(private readonly writes: FileWrites) {}
