@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Json, TurnEnvelope } from '@patchbay/protocol';
-import { CatalogService } from '../catalog/catalog.service.js';
+import type { Tool } from '../catalog/tool.js';
 import { BoundedMap } from '../common/bounded-map.js';
 import { newId } from '../common/ids.js';
 import { SessionsService } from '../sessions/sessions.service.js';
@@ -18,19 +18,21 @@ export class ClientCalls {
   private readonly implicitSessions = new BoundedMap<string, string>(MAX_SESSIONS);
 
   constructor(
-    private readonly catalog: CatalogService,
     private readonly sessions: SessionsService,
     private readonly turns: TurnsService,
   ) {}
 
-  /** Null where no client-located tool has this name. Arguments that break its schema are a VALIDATION_ERROR. */
-  async call(workspaceId: string, userId: string, request: ToolCallDto): Promise<ToolCallAnswer | null> {
-    const { tool: name, args } = request;
-    if (this.catalog.find(name)?.executionLocation !== 'client') return null;
-    const sessionId = request.sessionId ?? (await this.implicitSession(workspaceId, userId));
-    await this.sessions.requireOwn(workspaceId, sessionId, userId);
-    throwIfFaulty(this.catalog.argumentFaults(name, (args ?? {}) as Json));
-    const toolCalls = [newCall(newId(), name, (args ?? {}) as Json)];
+  /** In the session that the request names, which is the user's own. VALIDATION_ERROR names arguments at fault. */
+  async call(
+    workspaceId: string,
+    userId: string,
+    tool: Tool,
+    { sessionId: named, ...request }: ToolCallDto,
+  ): Promise<ToolCallAnswer> {
+    const args = (request.args ?? {}) as Json;
+    throwIfFaulty(tool.argumentFaults(args));
+    const sessionId = named ?? (await this.implicitSession(workspaceId, userId));
+    const toolCalls = [newCall(newId(), tool.contract.name, args)];
     const { result } = await this.turns.post(workspaceId, sessionId, userId, { toolCalls }, null);
     return answerOf(result);
   }

@@ -1,7 +1,5 @@
-import type { Json, JsonObject, ToolContract } from '@patchbay/protocol';
-import { readCloudPath } from '../files/cloud-path.js';
+import type { Json, JsonObject } from '@patchbay/protocol';
 import type { ServerTool, ToolContext } from './server-tool.js';
-import { faultsFrom, type SchemaFault, SchemaCheck, throwIfFaulty } from './tool-schemas.js';
 
 /** How a server tool ended. A tool that reports failure in its result has both, the payload and the error. */
 export interface ToolOutcome {
@@ -12,38 +10,17 @@ export interface ToolOutcome {
 /** Runs the server's tools: one door for calls of a turn and for direct ones. */
 export class ToolRunner {
   /** In the order of the catalog. */
-  readonly contracts: readonly ToolContract[];
-  private readonly tools = new Map<string, { tool: ServerTool; request: SchemaCheck }>();
+  readonly tools: readonly ServerTool[];
+  private readonly byName: ReadonlyMap<string, ServerTool>;
 
   constructor(tools: readonly ServerTool[]) {
-    this.contracts = [...tools].sort(inOrder).map(({ contract }) => contract);
-    for (const tool of tools) {
-      this.tools.set(tool.contract.name, { tool, request: new SchemaCheck(tool.contract.requestSchema) });
-    }
+    this.tools = [...tools].sort(inOrder);
+    this.byName = new Map(tools.map((tool) => [tool.contract.name, tool]));
   }
 
-  /** The contract of a server tool; null where there is none of this name. */
-  find(name: string): ToolContract | null {
-    return this.tools.get(name)?.tool.contract ?? null;
-  }
-
-  /** What is wrong with the arguments of a call, by its schema and beyond it. The tool must exist. */
-  faultsOf(name: string, args: Json | undefined): SchemaFault[] {
-    const { tool, request } = this.tools.get(name)!;
-    const faults = request.faultsOf(args);
-    const paths = tool.pathArguments ?? [];
-    const pathFaults = paths.flatMap((argument) => {
-      const path = (args as JsonObject | null | undefined)?.[argument];
-      return typeof path === 'string' && path !== '' ? faultsFrom(() => readCloudPath(path, argument)) : [];
-    });
-    const beyond = faults.length === 0 ? (tool.faultsOf?.(args as JsonObject) ?? []) : [];
-    return [...faults, ...pathFaults, ...beyond];
-  }
-
-  /** Runs a tool, which must exist. VALIDATION_ERROR names faulty arguments by their bare name. */
-  async run(name: string, args: Json | undefined, context: ToolContext): Promise<ToolOutcome> {
-    throwIfFaulty(this.faultsOf(name, args));
-    const result = await this.tools.get(name)!.tool.execute(args as JsonObject, context);
+  /** Runs a tool, which must exist, with arguments that its contract finds no fault with. */
+  async run(name: string, args: Json, context: ToolContext): Promise<ToolOutcome> {
+    const result = await this.byName.get(name)!.execute(args as JsonObject, context);
     if (result.success !== false) return { result, error: null };
     const { errorCode, message } = result as { errorCode: string; message: string };
     return { result, error: { code: errorCode, message } };

@@ -11,7 +11,10 @@ const MAX_FIELD_NAME = 64;
 /** Most faults that one answer names. */
 const MAX_FAULTS = 20;
 
-/** A JSON Schema compiled once: gives the faults of a value, none where it fits. The value is never changed. */
+/**
+ * A JSON Schema, compiled once, when it is first needed: gives the faults of a value, none where it fits. The value is
+ * never changed.
+ */
 export class SchemaCheck {
   private static readonly ajv = new Ajv({
     allErrors: true,
@@ -19,16 +22,23 @@ export class SchemaCheck {
     allowUnionTypes: true,
     verbose: true,
   });
-  private readonly validate: ValidateFunction;
+  private compiled: ValidateFunction | null = null;
 
-  constructor(schema: JsonSchema) {
-    this.validate = SchemaCheck.ajv.compile(schema);
+  constructor(private readonly schema: JsonSchema) {}
+
+  faultsOf(value: Json): SchemaFault[] {
+    const validate = (this.compiled ??= this.compile());
+    if (validate(value)) return [];
+    const faults = (validate.errors ?? []).filter(({ keyword }) => keyword !== 'if').map(toFault);
+    return faults.slice(0, MAX_FAULTS);
   }
 
-  faultsOf(value: Json | undefined): SchemaFault[] {
-    if (this.validate(value)) return [];
-    const faults = (this.validate.errors ?? []).filter(({ keyword }) => keyword !== 'if').map(toFault);
-    return faults.slice(0, MAX_FAULTS);
+  private compile(): ValidateFunction {
+    const { ajv } = SchemaCheck;
+    const validate = ajv.compile(this.schema);
+    // Ajv would keep it for as long as the process runs; this object is where it is kept.
+    ajv.removeSchema(this.schema);
+    return validate;
   }
 }
 

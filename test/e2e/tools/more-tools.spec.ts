@@ -16,14 +16,14 @@ describe('the server tools', () => {
       tools: { name: string; executionLocation: string; guidance: string }[];
     }>(`${scene.base}/tools`);
     const names = body.tools.filter((tool) => tool.executionLocation === 'server').map(({ name }) => name);
-    const { contracts } = scene.server.app.get(ToolRunner);
-    expect(names).toEqual(contracts.map(({ name }) => name));
+    const { tools } = scene.server.app.get(ToolRunner);
+    expect(names).toEqual(tools.map(({ contract }) => contract.name));
     expect(names).toEqual(
       expect.arrayContaining(['ls', 'read', 'write', 'rm', 'workspace_read_file', 'grep']),
     );
     for (const { name, guidance } of body.tools) expect(guidance).toContain(`# ${name}`);
     const ajv = new Ajv({ strict: true, allowUnionTypes: true });
-    for (const contract of contracts) {
+    for (const { contract } of tools) {
       ajv.compile(contract.requestSchema);
       ajv.compile(contract.responseSchema);
     }
@@ -47,11 +47,11 @@ describe('the server tools', () => {
       ['rm', { path: '/c/b.txt' }],
     ];
     const ajv = new Ajv({ strict: true, allowUnionTypes: true });
-    const { contracts } = scene.server.app.get(ToolRunner);
+    const { tools } = scene.server.app.get(ToolRunner);
     for (const [name, args] of calls) {
       const result = await there.ok(name, args);
-      const { responseSchema } = contracts.find((contract) => contract.name === name)!;
-      const fits = ajv.compile(responseSchema);
+      const { contract } = tools.find((tool) => tool.contract.name === name)!;
+      const fits = ajv.compile(contract.responseSchema);
       expect([name, fits(result), fits.errors]).toEqual([name, true, null]);
     }
   });
