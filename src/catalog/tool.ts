@@ -1,8 +1,11 @@
 import type { Json, ToolContract } from '@patchbay/protocol';
+import { digestOf } from '../common/digest.js';
 import { SchemaCheck, type SchemaFault } from '../tools/tool-schemas.js';
 
 /** A tool as whoever takes its calls needs it: its contract, and what is wrong with arguments and results under it. */
 export class Tool {
+  /** sha256 that names the contract, all of it, for good. */
+  readonly digest: string;
   private readonly request: SchemaCheck;
   private readonly response: SchemaCheck;
 
@@ -11,6 +14,7 @@ export class Tool {
     readonly contract: ToolContract,
     private readonly beyondSchema: (args: Json, keepSchema: boolean) => SchemaFault[] = () => [],
   ) {
+    this.digest = digestOf(contract);
     this.request = new SchemaCheck(contract.requestSchema);
     this.response = new SchemaCheck(contract.responseSchema);
   }

@@ -7,7 +7,7 @@ import { isoTime } from '../common/clock.js';
 import { fieldError } from '../common/domain-error.js';
 import { type Divergence, PatchReconciliation } from '../patches/patch-reconciliation.js';
 import type { ApprovalDto } from './approval.dto.js';
-import { digestOf } from '../turns/digest.js';
+import { digestOf } from '../common/digest.js';
 import { shorten, subjectOf } from '../turns/subject.js';
 import type { Call, CallSubject } from '../storage/ports/turn.js';
 import type { Report } from '../turns/turn-state.js';
@@ -39,7 +39,7 @@ export class ResultCheck {
     { result = null, executionMs = null, approval = null }: ClaimedResult,
   ): Promise<Report> {
     if (approval) instantOf(approval);
-    const tool = this.catalog.toolset(null).find(call.name);
+    const tool = await this.catalog.toolOf(call);
     checkEdit(tool, approval);
     await this.checkRejected(workspaceId, call, approval?.rejectedChangeIds ?? []);
     if (approval?.decision === 'deny') return denial(call, result, executionMs, approval);

@@ -17,7 +17,7 @@ import { Config } from '../config/config.js';
 import { PatchPreparation } from '../patches/patch-preparation.js';
 import type { PatchBatchRecord } from '../storage/ports/patches.store.js';
 import type { SessionRecord } from '../storage/ports/sessions.store.js';
-import { digestOf } from '../turns/digest.js';
+import { digestOf } from '../common/digest.js';
 import { subjectOf } from '../turns/subject.js';
 import type { PostedCall } from './tool-call-forms.js';
 import type { Call, Clocks, Turn } from '../storage/ports/turn.js';
@@ -151,6 +151,7 @@ export class TurnBuilder {
       toolCallId: posted.toolCallId,
       name: contract?.name ?? shownName(posted.name),
       auditName: contract ? auditToolName(contract.name, contract.category) : 'Unknown',
+      contractDigest: tool?.digest,
       location: contract?.executionLocation ?? 'server',
       subject: batch ? batchSubject(batch) : subjectOf(posted.name, posted.arguments),
       batchId: batch?.batchId ?? null,
