@@ -81,7 +81,7 @@ async function describeServer() {
   const app = await createApp({ config: Config.with({ dataDir, logLevel: 'silent' }) });
   try {
     await app.init();
-    return { api: JSON.stringify(describeApi(app)), tools: app.get(CatalogService).list() };
+    return { api: JSON.stringify(describeApi(app)), tools: app.get(CatalogService).toolset(null).contracts };
   } finally {
     await app.close();
     await rm(dataDir, { recursive: true, force: true });

@@ -8,7 +8,7 @@ const ROOT = resolve(import.meta.dirname, '..');
 const PURE = [
   'src/turn-api/tool-call-forms.ts',
   'src/turns/deadlines.ts',
-  'src/turns/digest.ts',
+  'src/common/digest.ts',
   'src/turns/turn-draft.ts',
   'src/turns/turn-state.ts',
   'src/storage/ports/turn.ts',

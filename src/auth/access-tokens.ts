@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { JwtService } from '@nestjs/jwt';
 import type { User } from '@patchbay/protocol';
+import { BoundedMap } from '../common/bounded-map.js';
 import { Config } from '../config/config.js';
 import { Bus } from '../bus/bus.js';
 import { Clock } from '../common/clock.js';
@@ -15,15 +16,15 @@ export interface VerifiedToken {
   expiresAt: number;
 }
 
-/** Tokens whose signature need not be looked at again. */
-const KEPT = 1_000;
+/** Tokens whose signature need not be looked at again, at most. */
+const MAX_KNOWN = 1_000;
 
 /** Signs and verifies access tokens: HS256, nothing else, and never without an end. */
 @Injectable()
 export class AccessTokens {
   readonly lifeSeconds: number;
-  /** By the token; the one that was verified longest ago comes first. */
-  private readonly verified = new Map<string, VerifiedToken>();
+  /** By the token. */
+  private readonly verified = new BoundedMap<string, VerifiedToken>(MAX_KNOWN);
   /** Logins that have ended, and until when (epoch ms) that has to be known. */
   private readonly ended = new Map<string, number>();
 
@@ -62,10 +63,6 @@ export class AccessTokens {
     if (known !== undefined && this.nowSeconds() * 1000 < known.expiresAt) return known;
     this.verified.delete(token);
     const verified = this.check(token);
-    for (const oldest of this.verified.keys()) {
-      if (this.verified.size < KEPT) break;
-      this.verified.delete(oldest);
-    }
     this.verified.set(token, verified);
     return verified;
   }

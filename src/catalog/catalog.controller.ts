@@ -12,6 +12,6 @@ export class CatalogController {
   /** The tools on offer, in our own form or in that of a provider's API. */
   @Get()
   list(@Query() { format }: CatalogQueryDto): { tools: FormattedTool[] } {
-    return { tools: this.catalog.list().map(FORMATTERS[format]) };
+    return { tools: this.catalog.toolset(null).contracts.map(FORMATTERS[format]) };
   }
 }

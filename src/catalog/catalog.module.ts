@@ -1,10 +1,11 @@
 import { Module } from '@nestjs/common';
+import { StorageModule } from '../storage/storage.module.js';
 import { ToolsModule } from '../tools/tools.module.js';
 import { CatalogController } from './catalog.controller.js';
 import { CatalogService } from './catalog.service.js';
 
 @Module({
-  imports: [ToolsModule],
+  imports: [StorageModule, ToolsModule],
   controllers: [CatalogController],
   providers: [CatalogService],
   exports: [CatalogService],

@@ -1,54 +1,66 @@
-import { Injectable } from '@nestjs/common';
-import { createFile, type Json, type ToolContract, writePatch } from '@patchbay/protocol';
-import { ToolRegistry } from '../tools/tool-registry.js';
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { BoundedMap } from '../common/bounded-map.js';
+import { ContractStore } from '../storage/ports/contracts.store.js';
+import type { SessionRecord } from '../storage/ports/sessions.store.js';
+import type { Call } from '../storage/ports/turn.js';
+import { faultsBeyondSchema } from '../tools/argument-faults.js';
 import { ToolRunner } from '../tools/tool-runner.js';
-import { type SchemaFault, SchemaCheck } from '../tools/tool-schemas.js';
+import { CLIENT_TOOLS } from './client-tools.js';
+import { Tool } from './tool.js';
+import { Toolset } from './toolset.js';
 
-/** Tools that run on the user's machine. */
-const CLIENT_TOOLS: readonly ToolContract[] = [createFile, writePatch];
+/** Former tools that are kept compiled at most. */
+const MAX_FORMER = 100;
 
-/** The tools on offer: their contracts, and whether arguments and results keep to them. */
+/** Knows which tools there are for whom, and which there were. */
 @Injectable()
-export class CatalogService {
-  private readonly tools = new Map<string, CompiledTool>();
+export class CatalogService implements OnModuleInit {
+  private readonly all: Toolset;
+  private readonly byDigest: ReadonlyMap<string, Tool>;
+  /** By digest: tools that this process does not offer, but an earlier one did, or another. */
+  private readonly former = new BoundedMap<string, Tool>(MAX_FORMER);
 
   constructor(
-    registry: ToolRegistry,
-    private readonly runner: ToolRunner,
+    runner: ToolRunner,
+    private readonly contracts: ContractStore,
   ) {
-    const ofServer = registry.tools.map(({ contract }) => contract);
-    for (const contract of [...ofServer, ...CLIENT_TOOLS]) {
-      this.tools.set(contract.name, new CompiledTool(contract));
-    }
+    const ofServer = runner.tools.map(
+      (tool) => new Tool(tool.contract, (args, keepSchema) => faultsBeyondSchema(tool, args, keepSchema)),
+    );
+    const tools = [...ofServer, ...CLIENT_TOOLS.map((contract) => new Tool(contract))];
+    this.all = new Toolset(tools);
+    this.byDigest = new Map(tools.map((tool) => [tool.digest, tool]));
   }
 
-  find(name: string): ToolContract | null {
-    return this.tools.get(name)?.contract ?? null;
+  /** A contract is stored before its tool is on offer: so a turn can refer to it, and its acceptance writes nothing more. */
+  async onModuleInit(): Promise<void> {
+    await Promise.all(
+      [...this.byDigest].map(([digest, { contract }]) => this.contracts.put(digest, contract)),
+    );
   }
 
-  list(): ToolContract[] {
-    return [...this.tools.values()].map(({ contract }) => contract);
+  /** The tools that a session may call; null: outside of any session. Today they are the same for all. */
+  toolset(_session: SessionRecord | null): Toolset {
+    return this.all;
   }
 
-  /** What is wrong with the arguments of a call; nothing where there is no such tool, or no longer. */
-  argumentFaults(name: string, args: Json): SchemaFault[] {
-    const tool = this.tools.get(name);
-    if (tool?.contract.executionLocation === 'server') return this.runner.faultsOf(name, args);
-    return tool?.request.faultsOf(args) ?? [];
+  /**
+   * The tool of a call, under the contract that the call was accepted under. Null where that is not known and there is no
+   * tool of this name.
+   */
+  async toolOf({
+    name,
+    contractDigest: digest,
+  }: Pick<Call, 'name' | 'contractDigest'>): Promise<Tool | null> {
+    if (digest === undefined) return this.all.find(name);
+    return this.byDigest.get(digest) ?? this.former.get(digest) ?? (await this.recall(digest));
   }
 
-  /** What is wrong with a result that a client sent; the same. */
-  resultFaults(name: string, result: Json): SchemaFault[] {
-    return this.tools.get(name)?.response.faultsOf(result) ?? [];
-  }
-}
-
-class CompiledTool {
-  readonly request: SchemaCheck;
-  readonly response: SchemaCheck;
-
-  constructor(readonly contract: ToolContract) {
-    this.request = new SchemaCheck(contract.requestSchema);
-    this.response = new SchemaCheck(contract.responseSchema);
+  private async recall(digest: string): Promise<Tool> {
+    const contract = await this.contracts.byDigest(digest);
+    if (contract === null) throw new Error(`The contract ${digest} is not stored.`);
+    const tool = new Tool(contract);
+    this.former.set(digest, tool);
+    return tool;
   }
 }

@@ -35,16 +35,10 @@ export function fieldError(field: string, fault: string, details?: Json): Domain
   return new DomainError('VALIDATION_ERROR', `${field} ${fault}`, extras);
 }
 
-/** Refuses the request if it has faults. */
+/** Refuses the request if it has faults: the first of them in the message, all of them by their paths. */
 export function throwIfAny(fields: FieldFaults): void {
-  const [first] = Object.entries(fields);
+  const [first, ...others] = Object.entries(fields);
   if (!first) return;
-  const others = Object.keys(fields).length - 1;
-  throw new DomainError(
-    'VALIDATION_ERROR',
-    `${first[0]} ${first[1]}${others > 0 ? ` (and ${others} more)` : ''}`,
-    {
-      fields,
-    },
-  );
+  const more = others.length > 0 ? ` (and ${others.length} more)` : '';
+  throw new DomainError('VALIDATION_ERROR', `${first[0]} ${first[1]}${more}`, { fields });
 }

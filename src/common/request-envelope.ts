@@ -1,5 +1,5 @@
 import { getMetadataStorage, type ValidationError, validateSync } from 'class-validator';
-import { DomainError, type FieldFaults } from './domain-error.js';
+import { type FieldFaults, throwIfAny } from './domain-error.js';
 import { type DtoClass, type PropertyRule, propertyRules } from './request-envelope.decorators.js';
 
 const MAX_FAULTS = 20;
@@ -136,9 +136,6 @@ class Faults {
   }
 
   throwIfAny(): void {
-    const [first] = Object.entries(this.byPath);
-    if (first === undefined) return;
-    const more = this.count > 1 ? ` (and ${this.count - 1} more)` : '';
-    throw new DomainError('VALIDATION_ERROR', `${first[0]} ${first[1]}${more}`, { fields: this.byPath });
+    throwIfAny(this.byPath);
   }
 }

@@ -132,7 +132,6 @@ function clockSettings(env: EnvReader) {
 
 function readSettings(env: EnvReader, production: boolean) {
   const settings = {
-    production,
     ...serverSettings(env),
     ...accessSettings(env, production),
     ...limitSettings(env),

@@ -43,10 +43,10 @@ export class ContextService {
     const session = await this.sessions.requireOwn(workspaceId, sessionId, userId);
     const format = FORMATS[name];
     const material = {
-      tools: this.catalog.list(),
+      tools: this.catalog.toolset(session).contracts,
       walk: await walkFolders((folder, limit) => this.files.childrenOf(workspaceId, folder, null, limit)),
       activeFiles: (await this.store.activeFilesOf(workspaceId, session.id)).sort(byDocPath),
-      referencedFiles: await this.referenced.of(workspaceId, session.id),
+      referencedFiles: await this.referenced.of(session),
     };
     return { text: renderContext(material, format, maxBytes), contentType: format.contentType };
   }

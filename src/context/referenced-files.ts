@@ -1,11 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import type { AuditEvent, ReferencedFile } from '@patchbay/protocol';
 import { CatalogService } from '../catalog/catalog.service.js';
+import type { Toolset } from '../catalog/toolset.js';
 import { DomainError } from '../common/domain-error.js';
 import { readCloudPath } from '../files/cloud-path.js';
 import { AuditStore } from '../storage/ports/audit.store.js';
 import { FileStore } from '../storage/ports/files.store.js';
 import { PatchStore } from '../storage/ports/patches.store.js';
+import type { SessionRecord } from '../storage/ports/sessions.store.js';
 
 /** How far back a session is looked at: so many calls, with so many changes of patches among them. */
 const MAX_CALLS = 1_000;
@@ -29,11 +31,13 @@ export class ReferencedFiles {
   ) {}
 
   /** In the order in which they first came up. What has been deleted since, and folders, are not among them. */
-  async of(workspaceId: string, sessionId: string): Promise<ReferencedFile[]> {
-    const events = await this.audit.latestSuccesses(workspaceId, sessionId, MAX_CALLS);
+  async of(session: SessionRecord): Promise<ReferencedFile[]> {
+    const { workspaceId, id } = session;
+    const events = await this.audit.latestSuccesses(workspaceId, id, MAX_CALLS);
+    const toolset = this.catalog.toolset(session);
     const mentions = new Map<string, Mention>();
     for (const event of withinChanges(events).reverse()) {
-      for (const mention of await this.mentionsOf(workspaceId, event)) {
+      for (const mention of await this.mentionsOf(workspaceId, event, toolset)) {
         const key = JSON.stringify(mention);
         if (!mentions.has(key)) mentions.set(key, mention);
       }
@@ -43,15 +47,18 @@ export class ReferencedFiles {
     return found.filter((file) => file !== null);
   }
 
-  private async mentionsOf(workspaceId: string, { fields }: AuditEvent): Promise<Mention[]> {
+  private async mentionsOf(
+    workspaceId: string,
+    { fields }: AuditEvent,
+    toolset: Toolset,
+  ): Promise<Mention[]> {
     const { batchId, path, toolName } = fields;
     if (typeof batchId === 'string') {
       const record = await this.patches.byId(workspaceId, batchId);
       return (record?.batch.files ?? []).map(({ docPath }) => ({ docPath }));
     }
     if (typeof path !== 'string' || typeof toolName !== 'string') return [];
-    const tool = this.catalog.find(toolName);
-    if (tool?.executionLocation === 'client') return [{ clientPath: path }];
+    if (toolset.find(toolName)?.contract.executionLocation === 'client') return [{ clientPath: path }];
     const docPath = docPathOf(path);
     return docPath === null ? [] : [{ docPath }];
   }

@@ -1,12 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import type { Json, ToolCallError, WritePatchResult } from '@patchbay/protocol';
 import { CatalogService } from '../catalog/catalog.service.js';
+import type { Tool } from '../catalog/tool.js';
 import { describeFaults } from '../tools/tool-schemas.js';
 import { isoTime } from '../common/clock.js';
 import { fieldError } from '../common/domain-error.js';
 import { type Divergence, PatchReconciliation } from '../patches/patch-reconciliation.js';
 import type { ApprovalDto } from './approval.dto.js';
-import { digestOf } from '../turns/digest.js';
+import { digestOf } from '../common/digest.js';
 import { shorten, subjectOf } from '../turns/subject.js';
 import type { Call, CallSubject } from '../storage/ports/turn.js';
 import type { Report } from '../turns/turn-input.js';
@@ -38,10 +39,11 @@ export class ResultCheck {
     { result = null, executionMs = null, approval = null }: ClaimedResult,
   ): Promise<Report> {
     if (approval) instantOf(approval);
-    this.checkEdit(call, approval);
+    const tool = await this.catalog.toolOf(call);
+    checkEdit(tool, approval);
     await this.checkRejected(workspaceId, call, approval?.rejectedChangeIds ?? []);
     if (approval?.decision === 'deny') return denial(call, result, executionMs, approval);
-    const faults = this.catalog.resultFaults(call.name, result);
+    const faults = tool?.resultFaults(result) ?? [];
     if (faults.length > 0) {
       throw fieldError('result', `breaks the schema of ${call.name}: ${describeFaults(faults)}`, faults);
     }
@@ -72,23 +74,22 @@ export class ResultCheck {
     if (new Set(ids).size === ids.length && ids.every((id) => known.has(id.toLowerCase()))) return;
     throw fieldError('approval.rejectedChangeIds', "must be ids of the call's own changes, each once");
   }
-
-  private checkEdit(call: Call, approval: ApprovalDto | null): void {
-    const editedArguments = approval?.editedArguments;
-    if (approval?.decision !== 'edit') {
-      if (editedArguments === undefined || editedArguments === null) return;
-      throw fieldError(EDITED, 'is only for the decision edit');
-    }
-    if (editedArguments === undefined || editedArguments === null) {
-      throw fieldError(EDITED, 'is required with the decision edit');
-    }
-    const faults = this.catalog.argumentFaults(call.name, editedArguments);
-    if (faults.length > 0) throw fieldError(EDITED, `breaks the schema: ${describeFaults(faults)}`, faults);
-  }
 }
 
 /** Ids in one audit event. */
 const MAX_RECORDED_IDS = 100;
+
+/** Edited arguments come with the decision edit, and with it alone. They keep to the schema like those of the LLM. */
+function checkEdit(tool: Tool | null, approval: ApprovalDto | null): void {
+  const { decision, editedArguments = null } = approval ?? {};
+  if (decision !== 'edit') {
+    if (editedArguments === null) return;
+    throw fieldError(EDITED, 'is only for the decision edit');
+  }
+  if (editedArguments === null) throw fieldError(EDITED, 'is required with the decision edit');
+  const faults = tool?.argumentFaults(editedArguments) ?? [];
+  if (faults.length > 0) throw fieldError(EDITED, `breaks the schema: ${describeFaults(faults)}`, faults);
+}
 
 function outcome(result: Json, executionMs: number | null, approval: ApprovalDto | null, call: Call): Report {
   const facts = isObject(result) ? result : {};

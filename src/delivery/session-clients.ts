@@ -1,3 +1,4 @@
+import { BoundedMap } from '../common/bounded-map.js';
 import type { Turn } from '../storage/ports/turn.js';
 
 /** Sessions remembered at most; for one that was forgotten its turns know enough. */
@@ -8,13 +9,11 @@ const MAX_SESSIONS = 10_000;
  * acceptance, on whatever node; this remembers only what has become of the session since.
  */
 export class SessionClients {
-  private readonly last = new Map<string, { clientId: string; at: number }>();
+  private readonly last = new BoundedMap<string, { clientId: string; at: number }>(MAX_SESSIONS);
 
   /** A call of the session goes to this client at `at` (epoch ms). */
   used(sessionId: string, clientId: string, at: number): void {
-    this.last.delete(sessionId);
     this.last.set(sessionId, { clientId, at });
-    if (this.last.size > MAX_SESSIONS) this.last.delete(this.last.keys().next().value!);
   }
 
   /** The client that a call of this turn should go to; null where the session has used none. */

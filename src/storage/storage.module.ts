@@ -2,6 +2,7 @@ import { Module, type OnApplicationShutdown } from '@nestjs/common';
 import { Config } from '../config/config.js';
 import { AuditStore } from './ports/audit.store.js';
 import { BlobStore } from './ports/blobs.store.js';
+import { ContractStore } from './ports/contracts.store.js';
 import { FileStore } from './ports/files.store.js';
 import { IdempotencyKeyStore } from './ports/idempotency-keys.store.js';
 import { LoginStore } from './ports/logins.store.js';
@@ -14,6 +15,7 @@ import { UserStore } from './ports/users.store.js';
 import { WorkspaceStore } from './ports/workspaces.store.js';
 import { SqliteAuditStore } from './sqlite/audit.store.js';
 import { SqliteBlobStore } from './sqlite/blobs.store.js';
+import { SqliteContractStore } from './sqlite/contracts.store.js';
 import { SqliteDatabase } from './sqlite/database.js';
 import { SqliteFileStore } from './sqlite/files.store.js';
 import { SqliteHealth } from './sqlite/health.js';
@@ -38,6 +40,7 @@ import { WorkspaceKeys } from './sqlite/workspace-keys.js';
     { provide: NodeId, useValue: new NodeId('embedded') },
     { provide: AuditStore, useClass: SqliteAuditStore },
     { provide: BlobStore, useClass: SqliteBlobStore },
+    { provide: ContractStore, useClass: SqliteContractStore },
     { provide: FileStore, useClass: SqliteFileStore },
     { provide: IdempotencyKeyStore, useClass: SqliteIdempotencyKeyStore },
     { provide: LoginStore, useClass: SqliteLoginStore },
@@ -51,6 +54,7 @@ import { WorkspaceKeys } from './sqlite/workspace-keys.js';
   exports: [
     AuditStore,
     BlobStore,
+    ContractStore,
     FileStore,
     IdempotencyKeyStore,
     LoginStore,

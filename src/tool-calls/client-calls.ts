@@ -1,9 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import type { Json, TurnEnvelope } from '@patchbay/protocol';
-import { CatalogService } from '../catalog/catalog.service.js';
+import type { Tool } from '../catalog/tool.js';
+import { BoundedMap } from '../common/bounded-map.js';
 import { newId } from '../common/ids.js';
 import { SessionsService } from '../sessions/sessions.service.js';
-import { argumentError } from '../tools/tool-schemas.js';
+import { throwIfFaulty } from '../tools/tool-schemas.js';
 import { newCall } from '../turn-api/tool-call-forms.js';
 import { TurnsService } from '../turn-api/turns.service.js';
 import type { ToolCallAnswer, ToolCallDto } from './tool-calls.dto.js';
@@ -14,23 +15,24 @@ const MAX_SESSIONS = 10_000;
 /** Runs a client-located tool for an HTTP caller: a turn of one call, in a session of theirs, waited for like any turn. */
 @Injectable()
 export class ClientCalls {
-  private readonly implicitSessions = new Map<string, string>();
+  private readonly implicitSessions = new BoundedMap<string, string>(MAX_SESSIONS);
 
   constructor(
-    private readonly catalog: CatalogService,
     private readonly sessions: SessionsService,
     private readonly turns: TurnsService,
   ) {}
 
-  /** Null where no client-located tool has this name. Arguments that break its schema are a VALIDATION_ERROR. */
-  async call(workspaceId: string, userId: string, request: ToolCallDto): Promise<ToolCallAnswer | null> {
-    const { tool: name, args } = request;
-    if (this.catalog.find(name)?.executionLocation !== 'client') return null;
-    const sessionId = request.sessionId ?? (await this.implicitSession(workspaceId, userId));
-    await this.sessions.requireOwn(workspaceId, sessionId, userId);
-    const faults = this.catalog.argumentFaults(name, (args ?? {}) as Json);
-    if (faults.length > 0) throw argumentError(faults);
-    const toolCalls = [newCall(newId(), name, (args ?? {}) as Json)];
+  /** In the session that the request names, which is the user's own. VALIDATION_ERROR names arguments at fault. */
+  async call(
+    workspaceId: string,
+    userId: string,
+    tool: Tool,
+    { sessionId: named, ...request }: ToolCallDto,
+  ): Promise<ToolCallAnswer> {
+    const args = (request.args ?? {}) as Json;
+    throwIfFaulty(tool.argumentFaults(args));
+    const sessionId = named ?? (await this.implicitSession(workspaceId, userId));
+    const toolCalls = [newCall(newId(), tool.contract.name, args)];
     const { result } = await this.turns.post(workspaceId, sessionId, userId, { toolCalls }, null);
     return answerOf(result);
   }
@@ -41,9 +43,6 @@ export class ClientCalls {
     if (known !== undefined) return known;
     const { sessionId } = await this.sessions.create(workspaceId, userId, {});
     this.implicitSessions.set(key, sessionId);
-    if (this.implicitSessions.size > MAX_SESSIONS) {
-      this.implicitSessions.delete(this.implicitSessions.keys().next().value!);
-    }
     return sessionId;
   }
 }

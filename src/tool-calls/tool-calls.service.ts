@@ -1,5 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { auditToolName, type Json, type ToolContract } from '@patchbay/protocol';
+import { CatalogService } from '../catalog/catalog.service.js';
+import type { Tool } from '../catalog/tool.js';
 import { Clock } from '../common/clock.js';
 import { DomainError } from '../common/domain-error.js';
 import { newId } from '../common/ids.js';
@@ -7,6 +9,7 @@ import { SessionsService } from '../sessions/sessions.service.js';
 import { TurnStore } from '../storage/ports/turns.store.js';
 import type { ToolContext } from '../tools/server-tool.js';
 import { type ToolOutcome, ToolRunner } from '../tools/tool-runner.js';
+import { throwIfFaulty } from '../tools/tool-schemas.js';
 import { subjectOf } from '../turns/subject.js';
 import { ClientCalls } from './client-calls.js';
 import type { ToolCallAnswer, ToolCallDto } from './tool-calls.dto.js';
@@ -17,6 +20,7 @@ const MAX_NAME = 256;
 @Injectable()
 export class ToolCallsService {
   constructor(
+    private readonly catalog: CatalogService,
     private readonly runner: ToolRunner,
     private readonly clientCalls: ClientCalls,
     private readonly sessions: SessionsService,
@@ -24,27 +28,28 @@ export class ToolCallsService {
     private readonly clock: Clock,
   ) {}
 
-  /** Faults are thrown in the order: tool, session, arguments, and then whatever the tool finds. */
+  /** Faults are thrown in the order: session, tool, arguments, and then whatever the tool finds. */
   async call(workspaceId: string, userId: string, request: ToolCallDto): Promise<ToolCallAnswer> {
-    const contract = this.runner.find(request.tool);
-    if (contract === null) {
-      const relayed = await this.clientCalls.call(workspaceId, userId, request);
-      if (relayed === null) throw unknownTool(request.tool);
-      return relayed;
-    }
     const { sessionId } = request;
     const session =
       sessionId === undefined ? null : await this.sessions.requireOwn(workspaceId, sessionId, userId);
+    const tool = this.catalog.toolset(session).find(request.tool);
+    if (tool === null) throw unknownTool(request.tool);
+    if (tool.contract.executionLocation === 'client') {
+      return this.clientCalls.call(workspaceId, userId, tool, request);
+    }
     const context: ToolContext = {
       ...{ workspaceId, userId, turnId: null, toolCallId: null, callId: null },
       ...{ sessionId: session?.id ?? null, conversationId: session?.conversationId ?? null },
     };
-    const { result, error } = await this.run(contract, (request.args ?? null) as Json, context);
+    const { result, error } = await this.run(tool, (request.args ?? null) as Json, context);
     return { success: error === null, result, error: error?.message ?? null };
   }
 
-  private async run(contract: ToolContract, args: Json, context: ToolContext): Promise<ToolOutcome> {
+  private async run(tool: Tool, args: Json, context: ToolContext): Promise<ToolOutcome> {
+    const { contract } = tool;
     try {
+      throwIfFaulty(tool.argumentFaults(args));
       const outcome = await this.runner.run(contract.name, args, context);
       await this.record(contract, args, context, outcome.error?.code ?? null);
       return outcome;

@@ -1,15 +1,40 @@
 import { Injectable } from '@nestjs/common';
-import { codeHash, type JsonObject, normalizeText, sha256 } from '@patchbay/protocol';
+import { type JsonObject, normalizeText, sha256, type ToolContract } from '@patchbay/protocol';
 import { fieldError } from '../common/domain-error.js';
 import { readCloudPath } from '../files/cloud-path.js';
 import { textOf } from '../files/content-shape.js';
 import { FilesService } from '../files/files.service.js';
+import { cloudPath, COUNT, objectSchema, optional, SHA256 } from './schema-parts.js';
 import type { ServerTool, ToolContext } from './server-tool.js';
 import type { SchemaFault } from './tool-schemas.js';
 
+const contract: ToolContract = {
+  name: 'code_hash_normalized',
+  description:
+    'Compute the content hash of a text or of a Cloud file: sha256 of its UTF-8 bytes without byte order mark and with every line ending as \\n. ' +
+    'It is the hash that workspace_create_file returns.',
+  category: 'code',
+  executionLocation: 'server',
+  requestSchema: objectSchema(
+    {
+      content: { type: ['string', 'null'], description: 'The text to hash. Give this or docPath.' },
+      docPath: optional(cloudPath('The Cloud file to hash. Give this or content.')),
+    },
+    [],
+  ),
+  responseSchema: objectSchema({ hash: SHA256, sizeBytes: COUNT }),
+  guidance: `# code_hash_normalized
+
+Tells whether two texts are the same apart from line endings and byte order mark. You cannot compute a hash yourself: never make one up.
+
+- A patch's \`originalSha256\` is another thing: the sha256 of the raw bytes, as workspace_read_file and the Active Files list have it. The two are equal for files with \\n endings and no byte order mark.`,
+};
+
+/** `code_hash_normalized`: the content hash of a text (TUL-004). */
 @Injectable()
 export class CodeHashTool implements ServerTool {
-  readonly contract = codeHash;
+  readonly contract = contract;
+  readonly order = 130;
   readonly pathArguments = ['docPath'];
 
   constructor(private readonly files: FilesService) {}

@@ -1,13 +1,61 @@
 import { Injectable } from '@nestjs/common';
-import { edit, type JsonObject } from '@patchbay/protocol';
+import type { JsonObject, ToolContract } from '@patchbay/protocol';
 import { DomainError, fieldError } from '../common/domain-error.js';
 import { readCloudPath } from '../files/cloud-path.js';
 import { isStorableJson, textOf } from '../files/content-shape.js';
 import { FileWrites } from '../files/file-writes.js';
 import { FilesService } from '../files/files.service.js';
 import type { ContentShape } from '../storage/ports/files.store.js';
+import { cloudPath, COUNT, objectSchema, PATH_RULES, SHA256, TEXT, UUID } from './schema-parts.js';
 import { type ServerTool, toolChange, type ToolContext } from './server-tool.js';
 import type { SchemaFault } from './tool-schemas.js';
+
+const contract: ToolContract = {
+  name: 'edit',
+  description:
+    'Replace one exact string in a Cloud text file. oldString must be in the file exactly once, unless replaceAll is true. ' +
+    'With sha256, the edit happens only if the file still is what you have read.',
+  category: 'files',
+  executionLocation: 'server',
+  requestSchema: objectSchema(
+    {
+      path: cloudPath('Path of the file.'),
+      oldString: {
+        type: 'string',
+        minLength: 1,
+        description: 'The text to replace, exactly as it is in the file.',
+      },
+      newString: { type: 'string', description: 'What comes in its place; "" removes it.' },
+      sha256: {
+        type: ['string', 'null'],
+        pattern: '^[0-9a-fA-F]{64}$',
+        description: 'sha256 of the version that you have read; another one is STALE.',
+      },
+      replaceAll: {
+        type: ['boolean', 'null'],
+        default: false,
+        description: 'true replaces every occurrence.',
+      },
+    },
+    ['path', 'oldString', 'newString'],
+  ),
+  responseSchema: objectSchema({
+    path: TEXT,
+    fileId: UUID,
+    versionId: UUID,
+    sha256: SHA256,
+    sizeBytes: COUNT,
+    replacements: { type: 'integer', minimum: 1 },
+  }),
+  guidance: `# edit
+
+Changes a part of a Cloud text file and leaves every other byte as it is.
+
+- Read the file first, and pass the sha256 that you have read: then nothing can have changed in between unnoticed.
+- \`oldString\` is matched exactly, spaces and line endings included. If it occurs more than once the call fails and says how often: take more of the lines around it, or mean all of them with \`replaceAll\`.
+- For files on the user's machine use workspace_write_patch.
+- ${PATH_RULES}`,
+};
 
 /** Arguments of `edit`. */
 interface EditArguments {
@@ -23,9 +71,11 @@ const MAX_COUNTED = 1_000;
 
 type Change = Omit<EditArguments, 'path' | 'sha256'>;
 
+/** `edit`: one exact string of a Cloud file for another. */
 @Injectable()
 export class EditTool implements ServerTool {
-  readonly contract = edit;
+  readonly contract = contract;
+  readonly order = 40;
   readonly pathArguments = ['path'];
 
   constructor(
@@ -47,7 +97,7 @@ export class EditTool implements ServerTool {
     const { path, sha256, ...change } = args as unknown as EditArguments;
     let replacements = 0;
     const file = await this.writes.rewrite(
-      toolChange(edit.name, context),
+      toolChange(contract.name, context),
       readCloudPath(path),
       async ({ head }) => {
         if (typeof sha256 === 'string' && sha256.toLowerCase() !== head.sha256) {

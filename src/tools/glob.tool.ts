@@ -1,10 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { glob, type JsonObject } from '@patchbay/protocol';
+import type { JsonObject, ToolContract } from '@patchbay/protocol';
 import { isoTime } from '../common/clock.js';
 import { readCloudPath } from '../files/cloud-path.js';
 import { FilesService } from '../files/files.service.js';
 import { compileGlob } from './glob-pattern.js';
 import { filesIn, relativeTo } from './file-search.js';
+import { cloudPath, objectSchema, optional, TEXT, TIME } from './schema-parts.js';
 import type { ServerTool, ToolContext } from './server-tool.js';
 import { faultsFrom, type SchemaFault } from './tool-schemas.js';
 import { TimeBudget } from './time-budget.js';
@@ -12,9 +13,53 @@ import { TimeBudget } from './time-budget.js';
 const DEFAULT_LIMIT = 500;
 const MAX_MS = 5_000;
 
+const contract: ToolContract = {
+  name: 'glob',
+  description:
+    'Find Cloud files by a pattern of their path, such as "**/*.spec.ts" or "src/{api,web}/**". ' +
+    'The pattern is held against the path below the folder; upper and lower case are the same.',
+  category: 'files',
+  executionLocation: 'server',
+  requestSchema: objectSchema(
+    {
+      pattern: {
+        type: 'string',
+        minLength: 1,
+        maxLength: 500,
+        description: '* and ? within a name, ** across folders, [abc] and [!a-z], {one,other}.',
+      },
+      path: optional({
+        ...cloudPath('Folder to look in; the whole workspace where it is left out.'),
+        default: '/',
+      }),
+      limit: {
+        type: ['integer', 'null'],
+        minimum: 1,
+        maximum: 5000,
+        default: DEFAULT_LIMIT,
+        description: 'Most files to return.',
+      },
+    },
+    ['pattern'],
+  ),
+  responseSchema: objectSchema({
+    files: { type: 'array', items: objectSchema({ path: TEXT, docPath: TEXT, updatedAt: TIME }) },
+    isTruncated: { type: 'boolean' },
+  }),
+  guidance: `# glob
+
+Finds Cloud files by name when you know a part of it.
+
+- \`*.ts\` is only directly in the folder, \`**/*.ts\` at any depth.
+- Narrow it with \`path\`: fewer files are looked at. \`isTruncated: true\` means that there may be more.
+- To find text inside files use grep.`,
+};
+
+/** `glob`: Cloud files by name. */
 @Injectable()
 export class GlobTool implements ServerTool {
-  readonly contract = glob;
+  readonly contract = contract;
+  readonly order = 80;
   readonly pathArguments = ['path'];
 
   constructor(private readonly files: FilesService) {}

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { grep, type JsonObject } from '@patchbay/protocol';
+import type { JsonObject, ToolContract } from '@patchbay/protocol';
 import { RE2JS } from 're2js';
 import { DomainError, fieldError } from '../common/domain-error.js';
 import { readCloudPath } from '../files/cloud-path.js';
@@ -7,11 +7,77 @@ import { textOf } from '../files/content-shape.js';
 import { FilesService } from '../files/files.service.js';
 import { filesIn, relativeTo } from './file-search.js';
 import { compileGlob, compileSafe } from './glob-pattern.js';
-import { LineSearch } from './line-search.js';
+import { cloudPath, COUNT, objectSchema, optional, TEXT } from './schema-parts.js';
 import type { ServerTool, ToolContext } from './server-tool.js';
-import { linesOf, withoutBom } from './text-lines.js';
+import { withoutBom } from './text-lines.js';
+import { TextSearch } from './text-search.js';
 import { faultsFrom, type SchemaFault } from './tool-schemas.js';
-import { TimeBudget } from './time-budget.js';
+
+const DEFAULT_LIMIT = 200;
+
+const contract: ToolContract = {
+  name: 'grep',
+  description:
+    'Search the lines of Cloud text files for a regular expression, and get the lines that match with path and line number.',
+  category: 'files',
+  executionLocation: 'server',
+  requestSchema: objectSchema(
+    {
+      pattern: {
+        type: 'string',
+        minLength: 1,
+        maxLength: 1000,
+        description:
+          'Regular expression in RE2 syntax: no backreferences, no lookaround. Matched line by line.',
+      },
+      path: optional({
+        ...cloudPath('File, or folder to look in; the whole workspace where it is left out.'),
+        default: '/',
+      }),
+      glob: {
+        type: ['string', 'null'],
+        minLength: 1,
+        maxLength: 500,
+        description: 'Only files whose path below the folder fits this pattern, as in glob.',
+      },
+      literal: {
+        type: ['boolean', 'null'],
+        default: false,
+        description: 'true takes pattern as plain text.',
+      },
+      ignoreCase: {
+        type: ['boolean', 'null'],
+        default: false,
+        description: 'true takes upper and lower case as the same.',
+      },
+      limit: {
+        type: ['integer', 'null'],
+        minimum: 1,
+        maximum: 2000,
+        default: DEFAULT_LIMIT,
+        description: 'Most lines to return.',
+      },
+    },
+    ['pattern'],
+  ),
+  responseSchema: objectSchema({
+    matches: {
+      type: 'array',
+      items: objectSchema({ path: TEXT, line: { type: 'integer', minimum: 1 }, text: TEXT }),
+    },
+    filesSearched: COUNT,
+    isTruncated: { type: 'boolean' },
+  }),
+  guidance: `# grep
+
+Finds where something is said in the workspace's Cloud files.
+
+- Search for what is rare: a name, a message, a constant. Narrow it with \`path\` and \`glob\`.
+- The pattern is RE2: no backreferences and no lookaround. With \`literal: true\` nothing has to be escaped.
+- A match is one line; of a very long one you get what is around the match, and a match of more than 1,000 characters may be missed in it. Files that are not text are passed over.
+- \`isTruncated: true\` means that the limit or the time was used up: ask for less.
+- Active Files are searched in their Cloud copy, which may be older than what the editor holds.`,
+};
 
 /** Arguments of `grep`. */
 interface GrepArguments {
@@ -23,15 +89,11 @@ interface GrepArguments {
   limit?: number | null;
 }
 
-const DEFAULT_LIMIT = 200;
-const MAX_MS = 5_000;
-/** Characters of a line that are shown, and how many of them are before the match. */
-const MAX_SHOWN = 300;
-const SHOWN_BEFORE = 100;
-
+/** `grep`: lines of Cloud files that fit a pattern. */
 @Injectable()
 export class GrepTool implements ServerTool {
-  readonly contract = grep;
+  readonly contract = contract;
+  readonly order = 90;
   readonly pathArguments = ['path'];
 
   constructor(private readonly files: FilesService) {}
@@ -44,10 +106,10 @@ export class GrepTool implements ServerTool {
     ];
   }
 
-  /** Lines that fit a pattern. Patterns are RE2's, so that each line takes linear time; the whole has a time limit. */
+  /** Patterns are RE2's, so that each line takes linear time; the whole has a time limit. */
   async execute(args: JsonObject, { workspaceId }: ToolContext): Promise<JsonObject> {
     const wanted = args as unknown as GrepArguments;
-    const search = new Search(expressionOf(wanted), wanted.limit ?? DEFAULT_LIMIT);
+    const search = new TextSearch(expressionOf(wanted), wanted.limit ?? DEFAULT_LIMIT);
     for await (const docPath of this.candidates(workspaceId, wanted, search)) {
       const file = await this.files.at(workspaceId, { docPath });
       if (file?.kind !== 'file') continue;
@@ -62,7 +124,7 @@ export class GrepTool implements ServerTool {
   private async *candidates(
     workspaceId: string,
     { path, glob }: GrepArguments,
-    search: Search,
+    search: TextSearch,
   ): AsyncGenerator<string> {
     const fits = typeof glob === 'string' ? compileGlob(glob, 'glob') : null;
     const target = readCloudPath(path ?? '/');
@@ -85,68 +147,7 @@ export class GrepTool implements ServerTool {
   }
 }
 
-/** What was found so far, and whether there is room and time for more. */
-class Search {
-  isTruncated = false;
-  private readonly matches: JsonObject[] = [];
-  private readonly budget = new TimeBudget(MAX_MS);
-  private filesSearched = 0;
-
-  constructor(
-    private readonly expression: RE2JS,
-    private readonly limit: number,
-  ) {}
-
-  /** Adds the lines of a text that fit. */
-  async look(path: string, text: string): Promise<void> {
-    this.filesSearched += 1;
-    let line = 0;
-    for (const whole of linesOf(text)) {
-      line += 1;
-      const content = whole.replace(/\r?\n$/, '');
-      const at = await this.placeIn(content);
-      if (this.isTruncated) return;
-      if (at === null) continue;
-      if (this.matches.length === this.limit) {
-        this.isTruncated = true;
-        return;
-      }
-      this.matches.push({ path, line, text: excerpt(content, at) });
-    }
-  }
-
-  /** Where a line fits; null where it does not, or the time is used up. */
-  private async placeIn(line: string): Promise<number | null> {
-    const search = new LineSearch(this.expression, line);
-    for (const piece of search.pieces()) {
-      if (!(await this.hasTime())) return null;
-      const at = search.placeIn(piece);
-      if (at !== null) return at;
-    }
-    return null;
-  }
-
-  async hasTime(): Promise<boolean> {
-    const left = await this.budget.left();
-    if (!left) this.isTruncated = true;
-    return left;
-  }
-
-  result(): JsonObject {
-    const { matches, filesSearched, isTruncated } = this;
-    return { matches, filesSearched, isTruncated };
-  }
-}
-
 function expressionOf({ pattern, literal, ignoreCase }: GrepArguments): RE2JS {
   const source = literal === true ? RE2JS.quote(pattern) : pattern;
   return compileSafe(source, ignoreCase === true ? RE2JS.CASE_INSENSITIVE : 0, 'pattern');
-}
-
-/** A line as it is shown: of a long one what is around the match. */
-function excerpt(line: string, at: number): string {
-  if (line.length <= MAX_SHOWN) return line;
-  const from = Math.max(0, Math.min(at - SHOWN_BEFORE, line.length - MAX_SHOWN));
-  const part = line.slice(from, from + MAX_SHOWN).toWellFormed();
-  return `${from > 0 ? '…' : ''}${part}${from + MAX_SHOWN < line.length ? '…' : ''}`;
 }

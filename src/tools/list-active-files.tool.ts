@@ -1,11 +1,41 @@
 import { Injectable } from '@nestjs/common';
-import { type JsonObject, listActiveFiles } from '@patchbay/protocol';
+import type { JsonObject, ToolContract } from '@patchbay/protocol';
 import { SessionsService } from '../sessions/sessions.service.js';
+import { COUNT, objectSchema, SHA256, TEXT } from './schema-parts.js';
 import type { ServerTool, ToolContext } from './server-tool.js';
 
+const contract: ToolContract = {
+  name: 'workspace_list_active_files',
+  description:
+    'List the Active Files: those that are open in the user’s editor, perhaps with unsaved changes, with the sha256 of what the editor holds.',
+  category: 'workspace',
+  executionLocation: 'server',
+  requestSchema: objectSchema({}),
+  responseSchema: objectSchema({
+    activeFiles: {
+      type: 'array',
+      items: objectSchema({
+        docPath: TEXT,
+        displayPath: TEXT,
+        sha256: SHA256,
+        sizeBytes: COUNT,
+        isDirty: { type: 'boolean' },
+      }),
+    },
+  }),
+  guidance: `# workspace_list_active_files
+
+Shows what the user has open. An Active File outranks its Cloud copy: plan patches on its sha256.
+
+- The list is in your context at the start of a turn; ask again when the user may have opened, closed or edited files since.
+- \`isDirty: true\` means that the editor holds changes which are not saved yet.`,
+};
+
+/** `workspace_list_active_files`: what is open in the session's editor. */
 @Injectable()
 export class ListActiveFilesTool implements ServerTool {
-  readonly contract = listActiveFiles;
+  readonly contract = contract;
+  readonly order = 120;
 
   constructor(private readonly sessions: SessionsService) {}
 

@@ -1,13 +1,56 @@
 import { Injectable } from '@nestjs/common';
-import { type JsonObject, listFiles } from '@patchbay/protocol';
+import type { JsonObject, ToolContract } from '@patchbay/protocol';
 import { FileListing } from '../files/file-listing.js';
+import { COUNT, objectSchema, SHA256, TEXT, TIME } from './schema-parts.js';
 import type { ServerTool, ToolContext } from './server-tool.js';
 
 const DEFAULT_LIMIT = 200;
 
+const contract: ToolContract = {
+  name: 'workspace_list_files',
+  description:
+    'List the workspace’s Cloud files whose docPath begins with a prefix, with sha256, size and time of last change, page by page.',
+  category: 'workspace',
+  executionLocation: 'server',
+  requestSchema: objectSchema(
+    {
+      prefix: {
+        type: ['string', 'null'],
+        maxLength: 1024,
+        description: 'Beginning of the docPath; all files where it is left out.',
+      },
+      limit: {
+        type: ['integer', 'null'],
+        minimum: 1,
+        maximum: 1000,
+        default: DEFAULT_LIMIT,
+        description: 'Most files of one page.',
+      },
+      cursor: { type: ['string', 'null'], description: 'nextCursor of the page before.' },
+    },
+    [],
+  ),
+  responseSchema: objectSchema({
+    files: {
+      type: 'array',
+      items: objectSchema({ docPath: TEXT, path: TEXT, sha256: SHA256, sizeBytes: COUNT, updatedAt: TIME }),
+    },
+    nextCursor: { type: ['string', 'null'] },
+  }),
+  guidance: `# workspace_list_files
+
+Shows which Cloud files there are, and in which version.
+
+- The directory snapshot in your context is usually enough; list when it is truncated or old.
+- Give the narrowest \`prefix\` you can, such as \`myrepo/src/orders/\`. For names anywhere use glob.
+- Go on with \`cursor\` only as far as you need.`,
+};
+
+/** `workspace_list_files`: Cloud files by docPath prefix. */
 @Injectable()
 export class ListFilesTool implements ServerTool {
-  readonly contract = listFiles;
+  readonly contract = contract;
+  readonly order = 110;
 
   constructor(private readonly listing: FileListing) {}
 

@@ -1,19 +1,37 @@
 import { Injectable } from '@nestjs/common';
-import { type JsonObject, mkdir } from '@patchbay/protocol';
+import type { JsonObject, ToolContract } from '@patchbay/protocol';
 import { readCloudPath } from '../files/cloud-path.js';
 import { FileWrites } from '../files/file-writes.js';
+import { cloudPath, objectSchema, PATH_RULES, TEXT, UUID } from './schema-parts.js';
 import { type ServerTool, toolChange, type ToolContext } from './server-tool.js';
 
+const contract: ToolContract = {
+  name: 'mkdir',
+  description:
+    'Make a Cloud folder, with the folders above it. A folder that is there already stays as it is.',
+  category: 'files',
+  executionLocation: 'server',
+  requestSchema: objectSchema({ path: cloudPath('Path of the folder.') }),
+  responseSchema: objectSchema({ path: TEXT, fileId: UUID, created: { type: 'boolean' } }),
+  guidance: `# mkdir
+
+Makes a Cloud folder. You rarely need it: write makes the folders of a new file by itself. Use it where a folder has to be there while it is still empty.
+
+- ${PATH_RULES}`,
+};
+
+/** `mkdir`: a Cloud folder. */
 @Injectable()
 export class MkdirTool implements ServerTool {
-  readonly contract = mkdir;
+  readonly contract = contract;
+  readonly order = 70;
   readonly pathArguments = ['path'];
 
   constructor(private readonly writes: FileWrites) {}
 
   /** Makes a folder and those above it. */
   async execute({ path }: JsonObject, context: ToolContext): Promise<JsonObject> {
-    const origin = toolChange(mkdir.name, context);
+    const origin = toolChange(contract.name, context);
     const { folder, created } = await this.writes.makeFolder(origin, readCloudPath(path as string));
     return { path: folder.path, fileId: folder.id, created };
   }

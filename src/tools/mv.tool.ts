@@ -1,12 +1,36 @@
 import { Injectable } from '@nestjs/common';
-import { type JsonObject, mv } from '@patchbay/protocol';
+import type { JsonObject, ToolContract } from '@patchbay/protocol';
 import { readCloudPath } from '../files/cloud-path.js';
 import { FileWrites } from '../files/file-writes.js';
+import { cloudPath, objectSchema, PATH_RULES, TEXT, UUID } from './schema-parts.js';
 import { type ServerTool, toolChange, type ToolContext } from './server-tool.js';
 
+const contract: ToolContract = {
+  name: 'mv',
+  description:
+    'Move or rename a Cloud file. It keeps its id and its versions; missing folders are made. What is at the new path already is never replaced.',
+  category: 'files',
+  executionLocation: 'server',
+  requestSchema: objectSchema({
+    from: cloudPath('Path of the file.'),
+    to: cloudPath('Its full new path, with the file’s name.'),
+  }),
+  responseSchema: objectSchema({ from: TEXT, path: TEXT, fileId: UUID }),
+  guidance: `# mv
+
+Gives a Cloud file another path.
+
+- \`to\` is the whole new path, not a folder to put the file into.
+- Where something is at the new path the call is a CONFLICT: choose another path, or delete what is there first if that is really meant.
+- Folders are moved by moving their files.
+- ${PATH_RULES}`,
+};
+
+/** `mv`: another path for a Cloud file. */
 @Injectable()
 export class MvTool implements ServerTool {
-  readonly contract = mv;
+  readonly contract = contract;
+  readonly order = 60;
   readonly pathArguments = ['from', 'to'];
 
   constructor(private readonly writes: FileWrites) {}
@@ -14,7 +38,7 @@ export class MvTool implements ServerTool {
   /** Moves a file to a free path. */
   async execute(args: JsonObject, context: ToolContext): Promise<JsonObject> {
     const [from, to] = [readCloudPath(args.from as string, 'from'), readCloudPath(args.to as string, 'to')];
-    const moved = await this.writes.move(toolChange(mv.name, context), from, to);
+    const moved = await this.writes.move(toolChange(contract.name, context), from, to);
     return { from: moved.from.path, path: moved.to.path, fileId: moved.to.id };
   }
 }

@@ -1,14 +1,39 @@
 import { Injectable } from '@nestjs/common';
-import { type JsonObject, read } from '@patchbay/protocol';
+import type { JsonObject, ToolContract } from '@patchbay/protocol';
 import { fieldError } from '../common/domain-error.js';
 import { readCloudPath } from '../files/cloud-path.js';
 import { contentOf } from '../files/content-shape.js';
 import { FilesService } from '../files/files.service.js';
+import { cloudPath, objectSchema, PATH_RULES, TEXT } from './schema-parts.js';
 import type { ServerTool, ToolContext } from './server-tool.js';
 
+const contract: ToolContract = {
+  name: 'read',
+  description:
+    'Read the newest version of a Cloud file, whole. Text comes as {"text": …}; ' +
+    'a file that was written as another JSON value comes back as that value.',
+  category: 'files',
+  executionLocation: 'server',
+  requestSchema: objectSchema({ path: cloudPath('Path of the file.') }),
+  responseSchema: objectSchema({
+    path: TEXT,
+    content: { description: 'The content, as it was written; {"text": …} for a file that came as bytes.' },
+  }),
+  guidance: `# read
+
+Gives a Cloud file back as it was written.
+
+- Read a file before you write or edit it: what you remember of it may be old.
+- For a large file, for line numbers, or where you need the sha256 for a patch, use workspace_read_file.
+- ${PATH_RULES}
+- Bytes that are no UTF-8 text cannot be read this way.`,
+};
+
+/** `read` (spec/workspace-tools-api.md): the newest version of a Cloud file, in the shape in which it was written. */
 @Injectable()
 export class ReadTool implements ServerTool {
-  readonly contract = read;
+  readonly contract = contract;
+  readonly order = 20;
   readonly pathArguments = ['path'];
 
   constructor(private readonly files: FilesService) {}

@@ -1,19 +1,43 @@
 import { Injectable } from '@nestjs/common';
-import { type JsonObject, rm } from '@patchbay/protocol';
+import type { JsonObject, ToolContract } from '@patchbay/protocol';
 import { readCloudPath } from '../files/cloud-path.js';
 import { FileWrites } from '../files/file-writes.js';
+import { cloudPath, objectSchema, PATH_RULES, TEXT, UUID } from './schema-parts.js';
 import { type ServerTool, toolChange, type ToolContext } from './server-tool.js';
 
+const contract: ToolContract = {
+  name: 'rm',
+  description:
+    'Delete a Cloud file, or a Cloud folder that is empty. The file’s versions are kept, and a person can restore it.',
+  category: 'files',
+  executionLocation: 'server',
+  requestSchema: objectSchema({ path: cloudPath('Path of the file, or of an empty folder.') }),
+  responseSchema: objectSchema({ path: TEXT, file_id: UUID }),
+  guidance: `# rm
+
+Deletes one Cloud file or one empty folder.
+
+- Delete only what the user asked you to delete, or what you made yourself in this conversation.
+- A folder with content is a CONFLICT: delete its files first, one by one, if all of them are really meant.
+- To rename a file use mv: a deleted file that is written anew loses its history.
+- ${PATH_RULES}`,
+};
+
+/** `rm` (spec/workspace-tools-api.md): deletes a Cloud file, or an empty folder. */
 @Injectable()
 export class RmTool implements ServerTool {
-  readonly contract = rm;
+  readonly contract = contract;
+  readonly order = 50;
   readonly pathArguments = ['path'];
 
   constructor(private readonly writes: FileWrites) {}
 
   /** Deletes a file or an empty folder. */
   async execute({ path }: JsonObject, context: ToolContext): Promise<JsonObject> {
-    const removed = await this.writes.remove(toolChange(rm.name, context), readCloudPath(path as string));
+    const removed = await this.writes.remove(
+      toolChange(contract.name, context),
+      readCloudPath(path as string),
+    );
     return { path: removed.path, file_id: removed.id };
   }
 }

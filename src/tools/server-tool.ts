@@ -14,12 +14,14 @@ export interface ToolContext {
 }
 
 /**
- * A tool that runs on the server. One class in one file is a tool: its contract, and what it does. The arguments fit the
- * request schema already. An expected failure is a DomainError, its code from the error table; one that has a payload is
+ * A tool that runs on the server. One class in one `*.tool.ts` of this folder is a tool: its contract, and what it does.
+ * The arguments fit the request schema already. An expected failure is a DomainError, its code from the error table; one that has a payload is
  * a result with `success: false`, `errorCode` and `message`.
  */
 export interface ServerTool {
   readonly contract: ToolContract;
+  /** Where it stands in the catalog, the lowest first. Those that don't say come last, by name. */
+  readonly order?: number;
   /** Names of the arguments that are Cloud paths; they are checked together with the schema. */
   readonly pathArguments?: readonly string[];
   /** What is wrong with arguments that fit the schema, where a schema cannot say it. */

@@ -1,6 +1,6 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import type { Json, JsonSchema } from '@patchbay/protocol';
-import { DomainError, type FieldFaults } from '../common/domain-error.js';
+import { DomainError, type FieldFaults, throwIfAny } from '../common/domain-error.js';
 
 /** One thing wrong with a value: where (a JSON Pointer, "" is the value itself), which rule, and how to mend it. */
 export type SchemaFault = { path: string; code: string; message: string };
@@ -11,7 +11,10 @@ const MAX_FIELD_NAME = 64;
 /** Most faults that one answer names. */
 const MAX_FAULTS = 20;
 
-/** A JSON Schema compiled once: gives the faults of a value, none where it fits. The value is never changed. */
+/**
+ * A JSON Schema, compiled once, when it is first needed: gives the faults of a value, none where it fits. The value is
+ * never changed.
+ */
 export class SchemaCheck {
   private static readonly ajv = new Ajv({
     allErrors: true,
@@ -19,16 +22,23 @@ export class SchemaCheck {
     allowUnionTypes: true,
     verbose: true,
   });
-  private readonly validate: ValidateFunction;
+  private compiled: ValidateFunction | null = null;
 
-  constructor(schema: JsonSchema) {
-    this.validate = SchemaCheck.ajv.compile(schema);
+  constructor(private readonly schema: JsonSchema) {}
+
+  faultsOf(value: Json): SchemaFault[] {
+    const validate = (this.compiled ??= this.compile());
+    if (validate(value)) return [];
+    const faults = (validate.errors ?? []).filter(({ keyword }) => keyword !== 'if').map(toFault);
+    return faults.slice(0, MAX_FAULTS);
   }
 
-  faultsOf(value: Json | undefined): SchemaFault[] {
-    if (this.validate(value)) return [];
-    const faults = (this.validate.errors ?? []).filter(({ keyword }) => keyword !== 'if').map(toFault);
-    return faults.slice(0, MAX_FAULTS);
+  private compile(): ValidateFunction {
+    const { ajv } = SchemaCheck;
+    const validate = ajv.compile(this.schema);
+    // Ajv would keep it for as long as the process runs; this object is where it is kept.
+    ajv.removeSchema(this.schema);
+    return validate;
   }
 }
 
@@ -91,15 +101,12 @@ export function describeFaults(faults: readonly SchemaFault[]): string {
   return faults.map(({ path, message }) => `${path === '' ? 'the value' : path} ${message}`).join('; ');
 }
 
-/** The refusal of a direct call: its faults by bare argument name. */
-export function argumentError(faults: readonly SchemaFault[]): DomainError {
+/** Refuses a direct call whose arguments have faults: VALIDATION_ERROR, by bare argument name. */
+export function throwIfFaulty(faults: readonly SchemaFault[]): void {
   // Without a prototype, so that `__proto__` is a name like any other.
   const fields = Object.create(null) as FieldFaults;
   for (const { path, message } of faults) fields[argumentName(path)] ??= message;
-  const [[field, fault] = ['args', 'is not valid']] = Object.entries(fields);
-  const others = Object.keys(fields).length - 1;
-  const more = others > 0 ? ` (and ${others} more)` : '';
-  return new DomainError('VALIDATION_ERROR', `${field} ${fault}${more}`, { fields });
+  throwIfAny(fields);
 }
 
 /** `/activeFiles/0/docPath` as `activeFiles[0].docPath`; the arguments themselves are `args`. */

@@ -3,20 +3,21 @@ import { FilesModule } from '../files/files.module.js';
 import { PatchesModule } from '../patches/patches.module.js';
 import { SessionsModule } from '../sessions/sessions.module.js';
 import type { ServerTool } from './server-tool.js';
-import { SERVER_TOOLS, ToolRegistry } from './tool-registry.js';
+import { findToolClasses } from './tool-classes.js';
 import { ToolRunner } from './tool-runner.js';
+
+const TOOL_CLASSES = await findToolClasses();
 
 @Module({
   imports: [FilesModule, PatchesModule, SessionsModule],
   providers: [
-    ...SERVER_TOOLS,
+    ...TOOL_CLASSES,
     {
-      provide: ToolRegistry,
-      inject: [...SERVER_TOOLS],
-      useFactory: (...tools: ServerTool[]) => new ToolRegistry(tools),
+      provide: ToolRunner,
+      inject: TOOL_CLASSES,
+      useFactory: (...tools: ServerTool[]) => new ToolRunner(tools),
     },
-    ToolRunner,
   ],
-  exports: [ToolRegistry, ToolRunner],
+  exports: [ToolRunner],
 })
 export class ToolsModule {}

@@ -10,6 +10,8 @@ export interface PostedCall {
   arguments: Json;
   /** Why they could not; the call then fails alone. */
   argumentsFault: string | null;
+  /** The arguments were held against the contract already. */
+  checked?: true;
   /** What was sent in their place, so that two requests that differ in it are told apart. */
   unread?: unknown;
 }
@@ -20,9 +22,9 @@ type Plain = { [key: string]: unknown };
 const MAX_ID = 256;
 const NEUTRAL_KEYS = new Set(['toolCallId', 'name', 'arguments']);
 
-/** A call that this server posts itself. */
+/** A call that this server posts itself, with arguments that are sound. */
 export function newCall(toolCallId: string, name: string, args: Json): PostedCall {
-  return { toolCallId, name, arguments: args, argumentsFault: null };
+  return { toolCallId, name, arguments: args, argumentsFault: null, checked: true };
 }
 
 /** Reads calls in our own form, OpenAI's or Anthropic's (contract.md section 3), for an envelope. */

@@ -7,6 +7,8 @@ import {
   writePatch,
 } from '@patchbay/protocol';
 import { CatalogService } from '../catalog/catalog.service.js';
+import type { Tool } from '../catalog/tool.js';
+import type { Toolset } from '../catalog/toolset.js';
 import { describeFaults, type SchemaFault } from '../tools/tool-schemas.js';
 import { Clock } from '../common/clock.js';
 import { type FieldFaults, throwIfAny } from '../common/domain-error.js';
@@ -15,7 +17,7 @@ import { Config } from '../config/config.js';
 import { PatchPreparation } from '../patches/patch-preparation.js';
 import type { PatchBatchRecord } from '../storage/ports/patches.store.js';
 import type { SessionRecord } from '../storage/ports/sessions.store.js';
-import { digestOf } from '../turns/digest.js';
+import { digestOf } from '../common/digest.js';
 import { subjectOf } from '../turns/subject.js';
 import type { PostedCall } from './tool-call-forms.js';
 import type { Call, Clocks, Turn } from '../storage/ports/turn.js';
@@ -54,8 +56,9 @@ export interface AcceptedTurn {
   events: TurnEvent[];
 }
 
-/** A call with what its arguments turned out to be. */
+/** A call's tool, and what its arguments turned out to be. */
 interface Assessment {
+  tool: Tool | null;
   error: ToolCallError | null;
   batch: PatchBatchRecord | null;
 }
@@ -92,13 +95,14 @@ export class TurnBuilder {
     { turnId, lastClientId, revertOf }: TurnOrigin,
   ): Promise<AcceptedTurn> {
     const now = this.clock.now();
+    const toolset = this.catalog.toolset(session);
     const calls: Call[] = [];
     const batches: PatchBatchRecord[] = [];
     for (const call of posted) {
       const callId = newId();
-      const { error, batch } = await this.assess(call, { session, turnId, callId, revertOf });
-      if (batch) batches.push(batch);
-      calls.push(this.acceptCall(call, callId, error, batch, now, clocks));
+      const assessment = await this.assess(call, toolset, { session, turnId, callId, revertOf });
+      if (assessment.batch) batches.push(assessment.batch);
+      calls.push(this.acceptCall(call, callId, assessment, now, clocks));
     }
     const runsHere = calls.some(({ status }) => status === 'executing');
     const lease = runsHere ? newLease(this.node, now) : null;
@@ -129,34 +133,36 @@ export class TurnBuilder {
 
   private async assess(
     call: PostedCall,
+    toolset: Toolset,
     origin: Parameters<PatchPreparation['prepare']>[1],
   ): Promise<Assessment> {
-    if (!this.catalog.find(call.name)) return { error: this.unknownTool(call.name), batch: null };
+    const tool = toolset.find(call.name);
+    if (!tool) return { tool, error: this.unknownTool(call.name, toolset), batch: null };
     if (call.name !== writePatch.name || call.argumentsFault !== null) {
-      return { error: this.argumentError(call), batch: null };
+      return { tool, error: this.argumentError(call, tool), batch: null };
     }
     const { record, error } = await this.patches.prepare(call.arguments, origin);
-    return { error, batch: record };
+    return { tool, error, batch: record };
   }
 
   private acceptCall(
     posted: PostedCall,
     callId: string,
-    error: ToolCallError | null,
-    batch: PatchBatchRecord | null,
+    { tool, error, batch }: Assessment,
     now: number,
     clocks: Clocks,
   ): Call {
-    const tool = this.catalog.find(posted.name);
+    const contract = tool?.contract;
     return {
       callId,
       toolCallId: posted.toolCallId,
-      name: tool?.name ?? shownName(posted.name),
-      auditName: tool ? auditToolName(tool.name, tool.category) : 'Unknown',
-      location: tool?.executionLocation ?? 'server',
+      name: contract?.name ?? shownName(posted.name),
+      auditName: contract ? auditToolName(contract.name, contract.category) : 'Unknown',
+      contractDigest: tool?.digest,
+      location: contract?.executionLocation ?? 'server',
       subject: batch ? batchSubject(batch) : subjectOf(posted.name, posted.arguments),
       batchId: batch?.batchId ?? null,
-      status: error ? 'failed' : tool?.executionLocation === 'server' ? 'executing' : 'pending',
+      status: error ? 'failed' : contract?.executionLocation === 'server' ? 'executing' : 'pending',
       attempt: 0,
       clientId: null,
       deliveryAt: now + clocks.deliveryMs,
@@ -174,8 +180,8 @@ export class TurnBuilder {
     };
   }
 
-  private unknownTool(name: string): ToolCallError {
-    const known = this.catalog.list().map((tool) => tool.name);
+  private unknownTool(name: string, { contracts }: Toolset): ToolCallError {
+    const known = contracts.map((contract) => contract.name);
     const code: CallErrorCode = 'UNKNOWN_TOOL';
     return {
       code,
@@ -184,10 +190,14 @@ export class TurnBuilder {
     };
   }
 
-  private argumentError({ name, arguments: args, argumentsFault }: PostedCall): ToolCallError | null {
+  private argumentError(
+    { name, arguments: args, argumentsFault, checked }: PostedCall,
+    tool: Tool,
+  ): ToolCallError | null {
+    if (checked) return null;
     const faults: SchemaFault[] = argumentsFault
       ? [{ path: '', code: 'type', message: argumentsFault }]
-      : this.catalog.argumentFaults(name, args);
+      : tool.argumentFaults(args);
     if (faults.length === 0) return null;
     const code: CallErrorCode = 'INVALID_ARGUMENTS';
     const what = argumentsFault ? `arguments ${argumentsFault}` : describeFaults(faults);

@@ -13,6 +13,7 @@ export function aCall(changes: Partial<Call> = {}): Call {
     toolCallId: 'call_1',
     name: 'workspace_create_file',
     auditName: 'CreateFile',
+    contractDigest: 'c'.repeat(64),
     location: 'client',
     subject: { path: 'docs/a.md', overwrite: false },
     status: 'pending',

@@ -8,6 +8,7 @@ import { ConfigModule } from '../../src/config/config.module.js';
 import { Config, type Settings } from '../../src/config/config.js';
 import { AuditStore } from '../../src/storage/ports/audit.store.js';
 import { BlobStore } from '../../src/storage/ports/blobs.store.js';
+import { ContractStore } from '../../src/storage/ports/contracts.store.js';
 import { FileStore } from '../../src/storage/ports/files.store.js';
 import { IdempotencyKeyStore } from '../../src/storage/ports/idempotency-keys.store.js';
 import { LoginStore } from '../../src/storage/ports/logins.store.js';
@@ -23,6 +24,7 @@ import { StorageModule } from '../../src/storage/storage.module.js';
 export interface Stores {
   audit: AuditStore;
   blobs: BlobStore;
+  contracts: ContractStore;
   files: FileStore;
   health: StorageHealth;
   keys: IdempotencyKeyStore;
@@ -104,6 +106,7 @@ function storesOf(app: INestApplicationContext): Stores {
   return {
     audit: port(AuditStore),
     blobs: port(BlobStore),
+    contracts: port(ContractStore),
     files: port(FileStore),
     health: port(StorageHealth),
     keys: port(IdempotencyKeyStore),

@@ -68,18 +68,19 @@ export class TestProcess {
 export class ServerProcess extends TestProcess {
   readonly url: string;
 
-  private constructor(name: string, port: number, env: Record<string, string>) {
-    super(name, SERVER, [], { PORT: String(port), PATCHBAY_RATE_LIMIT: 'off', ...env });
+  private constructor(name: string, script: string, port: number, env: Record<string, string>) {
+    super(name, script, [], { PORT: String(port), PATCHBAY_RATE_LIMIT: 'off', ...env });
     this.url = `http://127.0.0.1:${port}`;
   }
 
-  /** Resolves once it listens. */
+  /** Resolves once it listens. `script`: the main.js of another build. */
   static async start(
     dataDir: string,
     port: number,
     env: Record<string, string> = {},
+    script = SERVER,
   ): Promise<ServerProcess> {
-    const server = new ServerProcess('server', port, { PATCHBAY_DATA_DIR: dataDir, ...env });
+    const server = new ServerProcess('server', script, port, { PATCHBAY_DATA_DIR: dataDir, ...env });
     await server.says('Listening on');
     return server;
   }

@@ -25,6 +25,8 @@ export interface Call {
   readonly name: string;
   /** The tool's part of its event names, `CreateFile`; `Unknown` for a tool that the catalog does not have. */
   readonly auditName: string;
+  /** Of the contract that it was accepted under; absent for an unknown tool, and in what older versions have stored. */
+  readonly contractDigest?: string | undefined;
   readonly location: ExecutionLocation;
   readonly subject: CallSubject;
   /** The patch batch that the arguments are; null for any other tool, and for a batch that was not even valid. */

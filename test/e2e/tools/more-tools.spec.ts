@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Ajv } from 'ajv';
 import { contentHash, packBlobs, sha256 } from '@patchbay/protocol';
-import { ToolRegistry } from '../../../src/tools/tool-registry.js';
+import { ToolRunner } from '../../../src/tools/tool-runner.js';
 import { ToolsScene } from '../../support/tools-scene.js';
 
 describe('the server tools', () => {
@@ -16,13 +16,14 @@ describe('the server tools', () => {
       tools: { name: string; executionLocation: string; guidance: string }[];
     }>(`${scene.base}/tools`);
     const names = body.tools.filter((tool) => tool.executionLocation === 'server').map(({ name }) => name);
-    expect(names).toEqual(scene.server.app.get(ToolRegistry).tools.map(({ contract }) => contract.name));
+    const { tools } = scene.server.app.get(ToolRunner);
+    expect(names).toEqual(tools.map(({ contract }) => contract.name));
     expect(names).toEqual(
       expect.arrayContaining(['ls', 'read', 'write', 'rm', 'workspace_read_file', 'grep']),
     );
     for (const { name, guidance } of body.tools) expect(guidance).toContain(`# ${name}`);
     const ajv = new Ajv({ strict: true, allowUnionTypes: true });
-    for (const { contract } of scene.server.app.get(ToolRegistry).tools) {
+    for (const { contract } of tools) {
       ajv.compile(contract.requestSchema);
       ajv.compile(contract.responseSchema);
     }
@@ -46,7 +47,7 @@ describe('the server tools', () => {
       ['rm', { path: '/c/b.txt' }],
     ];
     const ajv = new Ajv({ strict: true, allowUnionTypes: true });
-    const { tools } = scene.server.app.get(ToolRegistry);
+    const { tools } = scene.server.app.get(ToolRunner);
     for (const [name, args] of calls) {
       const result = await there.ok(name, args);
       const { contract } = tools.find((tool) => tool.contract.name === name)!;

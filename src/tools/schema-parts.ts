@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../tool-contract.js';
+import type { JsonSchema } from '@patchbay/protocol';
 
 /** An object that has these properties and no others; all of them are required unless `required` says less. */
 export function objectSchema(

@@ -1,0 +1,32 @@
+import type { Json, ToolContract } from '@patchbay/protocol';
+import { digestOf } from '../common/digest.js';
+import { SchemaCheck, type SchemaFault } from '../tools/tool-schemas.js';
+
+/** A tool as whoever takes its calls needs it: its contract, and what is wrong with arguments and results under it. */
+export class Tool {
+  /** sha256 that names the contract, all of it, for good. */
+  readonly digest: string;
+  private readonly request: SchemaCheck;
+  private readonly response: SchemaCheck;
+
+  /** @param beyondSchema what a schema can't say of arguments; it is told whether they keep to the schema. */
+  constructor(
+    readonly contract: ToolContract,
+    private readonly beyondSchema: (args: Json, keepSchema: boolean) => SchemaFault[] = () => [],
+  ) {
+    this.digest = digestOf(contract);
+    this.request = new SchemaCheck(contract.requestSchema);
+    this.response = new SchemaCheck(contract.responseSchema);
+  }
+
+  /** What is wrong with the arguments of a call. */
+  argumentFaults(args: Json): SchemaFault[] {
+    const faults = this.request.faultsOf(args);
+    return [...faults, ...this.beyondSchema(args, faults.length === 0)];
+  }
+
+  /** What is wrong with a result that a client sent. */
+  resultFaults(result: Json): SchemaFault[] {
+    return this.response.faultsOf(result);
+  }
+}

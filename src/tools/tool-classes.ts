@@ -1,0 +1,24 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { Type } from '@nestjs/common';
+import type { ServerTool } from './server-tool.js';
+
+/** `.js` once built, `.ts` where the sources run as they are. */
+const TOOL_FILE = /\.tool\.[jt]s$/;
+
+/**
+ * The server tools: of each `*.tool` file of this folder the class that it exports. So adding a tool is adding its file,
+ * and there is no list to keep.
+ */
+export async function findToolClasses(): Promise<Type<ServerTool>[]> {
+  const files = (await readdir(import.meta.dirname)).filter((name) => TOOL_FILE.test(name)).sort();
+  return Promise.all(files.map(toolClassIn));
+}
+
+async function toolClassIn(file: string): Promise<Type<ServerTool>> {
+  const { href } = pathToFileURL(join(import.meta.dirname, file));
+  const [tool, ...others] = Object.values((await import(href)) as Record<string, unknown>);
+  if (typeof tool === 'function' && others.length === 0) return tool as Type<ServerTool>;
+  throw new Error(`src/tools/${file} must export one class, the tool, and nothing else.`);
+}

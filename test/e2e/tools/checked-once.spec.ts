@@ -1,0 +1,34 @@
+import { jest } from '@jest/globals';
+import { SchemaCheck } from '../../../src/tools/tool-schemas.js';
+import { createCall, RelayScene } from '../../support/relay-scene.js';
+
+describe('the arguments of a call', () => {
+  let scene: RelayScene;
+  beforeAll(async () => void (scene = await RelayScene.start()));
+  afterAll(() => scene.close());
+
+  /** How often values were held against a schema meanwhile. */
+  async function checksDuring(work: () => Promise<unknown>): Promise<number> {
+    const check = jest.spyOn(SchemaCheck.prototype, 'faultsOf');
+    await work();
+    const { length } = check.mock.calls;
+    check.mockRestore();
+    return length;
+  }
+  const direct = (tool: string, args: object) =>
+    scene.user.post(`/workspaces/${scene.workspaceId}/tools`, { tool, args });
+
+  it('are held against the contract once, where the server runs it', async () => {
+    const call = { toolCallId: 'ls', name: 'ls', arguments: { path: '/' } };
+    expect(await checksDuring(() => scene.post([call], { waitMs: 5_000 }))).toBe(1);
+    expect(await checksDuring(() => direct('ls', { path: '/' }))).toBe(1);
+  });
+
+  it('are held against the contract once where a client runs it, and its result once', async () => {
+    const client = await scene.client();
+    client.socket.on('tool:call', (call) => void client.report(call));
+    expect(await checksDuring(() => scene.post([createCall('c')], { waitMs: 5_000 }))).toBe(2);
+    const args = { path: 'd.txt', content: 'x\n' };
+    expect(await checksDuring(() => direct('workspace_create_file', args))).toBe(2);
+  });
+});

@@ -1,0 +1,93 @@
+import { jest } from '@jest/globals';
+import { createFile, type ToolContract } from '@patchbay/protocol';
+import type { FakeClient } from '../../support/fake-client.js';
+import type { RelayScene } from '../../support/relay-scene.js';
+import type { TestServer } from '../../support/server.js';
+
+/** The clients' tools of the server that starts next. */
+const offered: ToolContract[] = [];
+jest.unstable_mockModule('../../../src/catalog/client-tools.js', () => ({ CLIENT_TOOLS: offered }));
+const { RelayScene: Scene } = await import('../../support/relay-scene.js');
+const { startTestServer } = await import('../../support/server.js');
+
+/** A client's tool that takes and gives one thing. */
+function note(argument: string, result: string): ToolContract {
+  const only = (property: string) => ({
+    ...{ type: 'object', properties: { [property]: { type: 'string' } } },
+    ...{ required: [property], additionalProperties: false },
+  });
+  return {
+    ...{ name: 'workspace_note', description: 'Take a note.', category: 'workspace', guidance: '# note' },
+    ...{ executionLocation: 'client', requestSchema: only(argument), responseSchema: only(result) },
+  };
+}
+
+const BEFORE = note('text', 'noteId');
+const TOOLS = { tools: [BEFORE.name] };
+const APPROVAL = { by: 'ada', at: '2025-06-01T12:00:00Z' };
+
+describe('a call that was accepted before its tool', () => {
+  let first: RelayScene;
+  let server: TestServer;
+  let scene: RelayScene;
+  let turnId: string;
+  let client: FakeClient;
+
+  /** A call that a client holds when the server ends, and the next server, over the same data, with these tools. */
+  async function restartedWith(...tools: ToolContract[]): Promise<void> {
+    offered.splice(0, Infinity, createFile, BEFORE);
+    first = await Scene.start();
+    const holder = await first.client(TOOLS);
+    const call = { toolCallId: 'n', name: BEFORE.name, arguments: { text: 'milk' } };
+    turnId = (await first.post([call])).body.result.turnId;
+    const delivery = await holder.delivery();
+    await first.untilCall(turnId, 'n', 'acknowledged');
+    await first.server.app.close();
+    offered.splice(0, Infinity, createFile, ...tools);
+    server = await startTestServer({ config: { dataDir: first.server.dataDir } });
+    scene = first.movedTo(server);
+    const { callId } = delivery;
+    client = await scene.client(TOOLS, [{ turnId, callId, attempt: 1, state: 'running' }]);
+    client.calls.push(delivery);
+  }
+
+  afterEach(async () => {
+    await scene.close();
+    await server.close();
+    await first.server.close();
+  });
+
+  const report = (change: Record<string, unknown>) => client.report(client.calls[0]!, change);
+  const refused = { ok: false, error: { code: 'VALIDATION_ERROR' } };
+  const ended = async () => (await scene.calls(turnId)).n;
+
+  describe.each([
+    ['was gone', []],
+    ['was changed', [note('subject', 'id')]],
+  ])('%s', (_what, now) => {
+    beforeEach(() => restartedWith(...now));
+
+    it('has its result held to the contract that it was accepted under [RELAY-9]', async () => {
+      for (const result of [{ id: '1' }, { noteId: 1 }, {}, null]) {
+        expect(await report({ result })).toMatchObject(refused);
+      }
+      expect(await ended()).toMatchObject({ status: 'running' });
+      expect(await report({ result: { noteId: '1' } })).toEqual({ ok: true });
+      expect(await ended()).toMatchObject({ status: 'succeeded', result: { noteId: '1' } });
+    });
+
+    it('has its edited arguments held to it too', async () => {
+      const edit = (editedArguments: object) =>
+        report({ result: { noteId: '1' }, approval: { ...APPROVAL, decision: 'edit', editedArguments } });
+      expect(await edit({ subject: 'bread' })).toMatchObject(refused);
+      expect(await edit({ text: 'bread' })).toEqual({ ok: true });
+    });
+
+    it('has a result that is posted held to it too', async () => {
+      const post = (result: object) => scene.postResults(turnId, [{ toolCallId: 'n', result }]);
+      expect(await post({ id: '1' })).toMatchObject({ status: 400, body: { code: 'VALIDATION_ERROR' } });
+      expect(await post({ noteId: '1' })).toMatchObject({ status: 200 });
+      expect(await ended()).toMatchObject({ status: 'succeeded' });
+    });
+  });
+});
