@@ -4,6 +4,7 @@ import { RELAY_SCHEMA } from './migrations/0001-relay.js';
 import { FILES_SCHEMA } from './migrations/0002-files.js';
 import { PATCHES_SCHEMA } from './migrations/0003-patches.js';
 import { TURNS_SCHEMA } from './migrations/0004-turns.js';
+import { FOLDERS_SCHEMA } from './migrations/0005-folders.js';
 
 export interface Migration {
   /** What it brings, for whoever reads the table. */
@@ -17,6 +18,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: 'files', sql: FILES_SCHEMA },
   { name: 'patches', sql: PATCHES_SCHEMA },
   { name: 'turns', sql: TURNS_SCHEMA },
+  { name: 'folders', sql: FOLDERS_SCHEMA },
 ];
 
 /** Brings the database to the newest version, one transaction a step; refuses one that is newer than that. */
