@@ -18,6 +18,7 @@ import { TurnStore } from '../../src/storage/ports/turns.store.js';
 import { UserStore } from '../../src/storage/ports/users.store.js';
 import { WorkspaceStore } from '../../src/storage/ports/workspaces.store.js';
 import { StorageModule } from '../../src/storage/storage.module.js';
+import { onBadLines } from './faults.js';
 
 /** Every port, as the server gets them. */
 export interface Stores {
@@ -48,8 +49,7 @@ export interface Backend {
   open(): Promise<OpenBackend>;
 }
 
-/** What every contract test runs against. */
-export const BACKENDS: readonly Backend[] = [
+const PLAIN: readonly Backend[] = [
   {
     name: 'sqlite',
     async open() {
@@ -58,6 +58,12 @@ export const BACKENDS: readonly Backend[] = [
     },
   },
 ];
+
+/** Another one gives the calls other delays, so that a test which failed once can be made to fail again. */
+const SEED = Number(process.env.FAULT_SEED ?? 1);
+
+/** What every contract test runs against: each backend as it is, and as it is at the far end of a bad line. */
+export const BACKENDS = PLAIN.flatMap((backend) => [backend, onBadLines(backend, SEED)]);
 
 /** The tests of one port, once for each backend, on a store of their own. */
 export function describeContract(port: string, tests: (opened: () => OpenBackend) => void): void {
