@@ -103,7 +103,8 @@ async function start(config: Config): Promise<INestApplicationContext> {
   return NestFactory.createApplicationContext(StorageOnly, { logger: false, abortOnError: false });
 }
 
-function storesOf(app: INestApplicationContext): Stores {
+/** The stores of a server. */
+export function storesOf(app: INestApplicationContext): Stores {
   // The ports are found in whichever module exports them.
   const port = <T>(token: abstract new (...parameters: never[]) => T): T =>
     app.get<T>(token, { strict: false });

@@ -53,6 +53,18 @@ export function withFaults(stores: Stores, random: () => number): Stores {
   return Object.fromEntries(faulty) as Stores;
 }
 
+/** Puts stores that are in use already at the far end of a bad line: those of a server that runs. */
+export function putOnBadLine(stores: Stores, seed: number): void {
+  const ports = Object.entries(stores) as [keyof Stores, object][];
+  const random = randomFrom(seed);
+  for (const [port, store] of ports) {
+    const methods = Object.getPrototypeOf(store) as object;
+    const near = Object.create(methods, Object.getOwnPropertyDescriptors(store)) as object;
+    const far = onBadLine(near, KINDS[port], random);
+    for (const method of Object.keys(KINDS[port])) Reflect.set(store, method, Reflect.get(far, method));
+  }
+}
+
 /** The backend, its stores at the far end of a bad line; the seed decides what comes when. */
 export function onBadLines(backend: Backend, seed: number): Backend {
   return {
