@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { PinoLogger } from 'nestjs-pino';
 import { Clock } from '../common/clock.js';
@@ -6,8 +7,11 @@ import { BlobStore } from '../storage/ports/blobs.store.js';
 
 const SWEEP_MS = 10 * 60_000;
 /** Bytes may lie this long before the version that refers to them is written. */
-const GRACE_MS = 24 * 60 * 60_000;
-const BATCH = 200;
+const UNUSED_MS = 24 * 60 * 60_000;
+/** And so long marked before they go: far beyond the time of a write, and of what clocks may differ by. */
+const MARKED_MS = 60 * 60_000;
+/** Blobs of one write: the calls of every workspace wait for it. */
+const BATCH = 50;
 
 /** Removes bytes that were stored for a version which then never came. */
 @Injectable()
@@ -21,6 +25,8 @@ export class BlobSweep extends Sweep {
   }
 
   protected async sweep(): Promise<void> {
-    await this.blobs.sweep(this.clock.now() - GRACE_MS, BATCH);
+    const now = this.clock.now();
+    while (await this.blobs.removeMarked(now - MARKED_MS, BATCH)) await setImmediate();
+    while (await this.blobs.mark(now - UNUSED_MS, BATCH, now)) await setImmediate();
   }
 }

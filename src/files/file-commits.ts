@@ -5,7 +5,7 @@ import { DomainError } from '../common/domain-error.js';
 import { BlobStore } from '../storage/ports/blobs.store.js';
 import type { FileVersion } from '../storage/ports/files.store.js';
 import type { ChangeOrigin } from './change-origin.js';
-import { type CloudPath, readCloudPath } from './cloud-path.js';
+import { type CloudPath, folderOf, readCloudPath } from './cloud-path.js';
 import { FileWrites, type Precondition } from './file-writes.js';
 import { FilesService } from './files.service.js';
 
@@ -30,6 +30,23 @@ interface ReadyChange {
   bytes: Buffer | null;
 }
 
+/** Paths of which none is another, nor above it. */
+class Places {
+  private readonly taken = new Set<string>();
+  private readonly above = new Set<string>();
+
+  /** False where the path is one of these, above or below one. */
+  take(target: CloudPath): boolean {
+    const folders: string[] = [];
+    for (let at = folderOf(target); at.docPath !== ''; at = folderOf(at)) folders.push(at.docPath);
+    if ([target.docPath, ...folders].some((docPath) => this.taken.has(docPath))) return false;
+    if (this.above.has(target.docPath)) return false;
+    this.taken.add(target.docPath);
+    for (const folder of folders) this.above.add(folder);
+    return true;
+  }
+}
+
 /** Makes many changes of one user: each is a write of its own with its event, and stands or falls alone. */
 @Injectable()
 export class FileCommits {
@@ -45,24 +62,30 @@ export class FileCommits {
     changes: readonly KnownChange[],
   ): Promise<(CommittedFile | RefusedFile)[]> {
     const outcomes: (CommittedFile | RefusedFile)[] = [];
-    for (let from = 0; from < changes.length;) {
-      const wave: Promise<CommittedFile | RefusedFile>[] = [];
-      for (
-        let bytes = 0;
-        from < changes.length && wave.length < WAVE_FILES && bytes < WAVE_BYTES;
-        from += 1
-      ) {
-        const change = changes[from]!;
-        const ready = await this.ready(origin.workspaceId, change).catch((error: unknown) =>
-          refusal(change, error),
-        );
-        bytes += 'target' in ready ? (ready.bytes?.length ?? 0) : 0;
-        wave.push('target' in ready ? this.make(origin, ready) : Promise.resolve(ready));
-      }
-      outcomes.push(...(await Promise.all(wave)));
+    while (outcomes.length < changes.length) {
+      const wave = await this.nextWave(origin.workspaceId, changes.slice(outcomes.length));
+      outcomes.push(...(await Promise.all(wave.map((change) => this.make(origin, change)))));
       await setImmediate();
     }
     return outcomes;
+  }
+
+  /** The first of the changes that can be made at once: no two of one path, or of a path and one below it. */
+  private async nextWave(
+    workspaceId: string,
+    changes: readonly KnownChange[],
+  ): Promise<(ReadyChange | RefusedFile)[]> {
+    const wave: (ReadyChange | RefusedFile)[] = [];
+    const places = new Places();
+    let size = 0;
+    for (const change of changes.slice(0, WAVE_FILES)) {
+      const ready = await this.ready(workspaceId, change).catch((error: unknown) => refusal(change, error));
+      if ('target' in ready && !places.take(ready.target)) break;
+      wave.push(ready);
+      size += 'target' in ready ? (ready.bytes?.length ?? 0) : 0;
+      if (size >= WAVE_BYTES) break;
+    }
+    return wave;
   }
 
   private async ready(workspaceId: string, change: KnownChange): Promise<ReadyChange> {
@@ -77,13 +100,14 @@ export class FileCommits {
 
   private async make(
     origin: ChangeOrigin,
-    { change, target, bytes }: ReadyChange,
+    ready: ReadyChange | RefusedFile,
   ): Promise<CommittedFile | RefusedFile> {
+    if ('error' in ready) return ready;
+    const { change, target, bytes } = ready;
     try {
       const entry = await this.files.at(origin.workspaceId, target);
-      const head = entry?.kind === 'file' ? entry.head : null;
-      if (head !== null && head.sha256 === change.sha256)
-        return { ...committed(entry!.id, entry!.path, head), unchanged: true };
+      if (entry?.kind === 'file' && entry.head.sha256 === change.sha256)
+        return { ...committed(entry.id, entry.path, entry.head), unchanged: true };
       if (bytes === null) {
         return (
           (entry === null && (await this.wasDeleted(origin.workspaceId, change, target))) ||

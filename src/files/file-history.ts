@@ -5,13 +5,13 @@ import { DomainError, fieldError } from '../common/domain-error.js';
 import { newId } from '../common/ids.js';
 import { type FileRecord, FileStore, type FileVersion } from '../storage/ports/files.store.js';
 import { type ChangeOrigin, fileEvent } from './change-origin.js';
-import { nameOf, readCloudPath } from './cloud-path.js';
+import { readCloudPath } from './cloud-path.js';
 import { textOf } from './content-shape.js';
 import { fileFields } from './file-fields.js';
-import { FileWrites } from './file-writes.js';
 import { FilesService } from './files.service.js';
-import { FolderPlans } from './folder-plans.js';
+import { Folders } from './folders.js';
 import { formerHead } from './former-head.js';
+import { PathTurns } from './path-turns.js';
 import { unifiedDiff } from './unified-diff.js';
 
 /** The versions of a file: to look at, to compare, to bring back. */
@@ -20,8 +20,8 @@ export class FileHistory {
   constructor(
     private readonly store: FileStore,
     private readonly files: FilesService,
-    private readonly writes: FileWrites,
-    private readonly folders: FolderPlans,
+    private readonly turns: PathTurns,
+    private readonly folders: Folders,
     private readonly clock: Clock,
   ) {}
 
@@ -68,7 +68,7 @@ export class FileHistory {
   /** Makes an older version the head again, or with null undoes a deletion; a live file then stays as it is. */
   async restore(origin: ChangeOrigin, fileId: string, versionId: string | null): Promise<RestoredFile> {
     const target = await this.require(origin.workspaceId, fileId);
-    const restored = await this.writes.attempt(origin, [target], async () => {
+    const restored = await this.turns.attempt(origin, [target], async () => {
       const file = await this.require(origin.workspaceId, fileId);
       if (versionId !== null) {
         return this.bringBack(origin, file, await this.requireVersion(file, versionId));
@@ -79,12 +79,12 @@ export class FileHistory {
   }
 
   private async undelete(origin: ChangeOrigin, file: FileRecord): Promise<FileRecord | null> {
-    const { path, make } = await this.placeFor(origin, file);
     const now = this.clock.now();
+    const path = await this.placeFor(origin, file, now);
+    if (path === null) return null;
     const live = { ...file, path, deletedAt: null, revision: file.revision + 1, updatedAt: now };
     const event = fileEvent('File.Restored', origin, now, fileFields(live));
-    const done = await Promise.all([...make(now), this.store.save(live, file.revision, [event])]);
-    return done.at(-1) === true ? live : null;
+    return (await this.store.save(live, file.revision, [event])) ? live : null;
   }
 
   private async bringBack(
@@ -92,8 +92,9 @@ export class FileHistory {
     file: FileRecord,
     version: FileVersion,
   ): Promise<FileRecord | null> {
-    const { path, make } = await this.placeFor(origin, file);
     const now = this.clock.now();
+    const path = await this.placeFor(origin, file, now);
+    if (path === null) return null;
     const { userId: author, source, batchId, filePatchId, callId } = origin;
     const number = file.lastNumber + 1;
     const head: FileVersion = {
@@ -104,24 +105,19 @@ export class FileHistory {
     const next = { ...file, path, head, lastNumber: number, revision: file.revision + 1, updatedAt: now };
     const live: FileRecord = { ...next, deletedAt: null };
     const event = fileEvent('File.Restored', origin, now, fileFields(live));
-    const done = await Promise.all([
-      ...make(now),
-      this.store.commitVersion(live, file.revision, null, [event]),
-    ]);
-    return done.at(-1) === true ? live : null;
+    return (await this.store.commitVersion(live, file.revision, null, [event])) ? live : null;
   }
 
-  /** Where the file is to be: a deleted one in the folders of today; CONFLICT where something is in its way. */
-  private async placeFor(
-    origin: ChangeOrigin,
-    file: FileRecord,
-  ): Promise<{ path: string; make: (now: number) => Promise<unknown>[] }> {
-    if (file.deletedAt === null) return { path: file.path, make: () => [] };
+  /**
+   * The path at which the file is to be: a deleted one in the folders of today. Null where another writer was faster
+   * with one of them; CONFLICT where something is in its way.
+   */
+  private async placeFor(origin: ChangeOrigin, file: FileRecord, now: number): Promise<string | null> {
+    if (file.deletedAt === null) return file.path;
     const target = readCloudPath(file.path);
     const taken = await this.store.at(origin.workspaceId, target.docPath);
     if (taken !== null) throw new DomainError('CONFLICT', `${taken.path} is there already.`);
-    const plan = await this.folders.plan(origin, target);
-    return { path: plan.pathOf(nameOf(file.path)), make: (now) => plan.make(now) };
+    return this.folders.placeOf(origin, target, now);
   }
 
   private async require(workspaceId: string, fileId: string): Promise<FileRecord> {

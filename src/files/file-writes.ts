@@ -12,10 +12,10 @@ import {
   type FolderRecord,
 } from '../storage/ports/files.store.js';
 import { type ChangeOrigin, fileEvent } from './change-origin.js';
-import { type CloudPath, nameOf } from './cloud-path.js';
+import type { CloudPath } from './cloud-path.js';
 import { fileFields } from './file-fields.js';
-import { FolderPlans } from './folder-plans.js';
-import { PathLocks } from './path-locks.js';
+import { Folders, wasMade } from './folders.js';
+import { PathTurns } from './path-turns.js';
 
 /** What is to become a version. */
 export interface NewContent {
@@ -26,17 +26,13 @@ export interface NewContent {
 /** Judges a write by the head that it would replace, null where there is none; throws where it must not happen. */
 export type Precondition = (head: FileVersion | null) => void;
 
-/** Between processes a write may lose its race; so often it tries again on what is there then. */
-const ATTEMPTS = 50;
-
 /** Changes Cloud files and folders, one path after the other, each change with its event in the audit trail. */
 @Injectable()
 export class FileWrites {
-  private readonly locks = new PathLocks();
-
   constructor(
     private readonly files: FileStore,
-    private readonly folders: FolderPlans,
+    private readonly folders: Folders,
+    private readonly turns: PathTurns,
     private readonly clock: Clock,
     private readonly config: Config,
   ) {}
@@ -49,7 +45,7 @@ export class FileWrites {
     precondition: Precondition = () => undefined,
   ): Promise<{ file: FileRecord; created: boolean }> {
     this.checkFile(target, content.bytes.length);
-    return this.attempt(origin, [target], async () => {
+    return this.turns.attempt(origin, [target], async () => {
       const entry = await this.files.at(origin.workspaceId, target.docPath);
       if (entry?.kind === 'folder') throw fieldError('path', 'is a folder');
       precondition(entry?.head ?? null);
@@ -57,7 +53,7 @@ export class FileWrites {
     });
   }
 
-  /** Stores content over what is at the path, null where nothing is; only in an `attempt`. */
+  /** Stores content over what is at the path, null where nothing is; only in the path's turn. */
   put(
     origin: ChangeOrigin,
     target: CloudPath,
@@ -76,7 +72,7 @@ export class FileWrites {
     change: (file: FileRecord) => Promise<NewContent>,
   ): Promise<FileRecord> {
     if (target.docPath === '') throw fieldError('path', 'is a folder');
-    const { file } = await this.attempt(origin, [target], async () => {
+    const { file } = await this.turns.attempt(origin, [target], async () => {
       const entry = await this.files.at(origin.workspaceId, target.docPath);
       if (entry === null) throw new DomainError('NOT_FOUND', `File not found: ${target.path}`);
       if (entry.kind === 'folder') throw fieldError('path', 'is a folder');
@@ -95,11 +91,11 @@ export class FileWrites {
     precondition: Precondition = () => undefined,
   ): Promise<FileRecord | FolderRecord> {
     if (target.docPath === '') throw fieldError('path', 'is the root, which stays');
-    return this.attempt(origin, [target], async () => {
+    return this.turns.attempt(origin, [target], async () => {
       const entry = await this.files.at(origin.workspaceId, target.docPath);
       precondition(entry?.kind === 'file' ? entry.head : null);
       if (entry === null) throw new DomainError('NOT_FOUND', `File not found: ${target.path}`);
-      if (entry.kind === 'folder') return this.removeFolder(origin, entry);
+      if (entry.kind === 'folder') return this.folders.removeEmpty(origin, entry);
       if (target.namesFolder) throw fieldError('path', 'is a file; leave out the last slash');
       const now = this.clock.now();
       const deleted = { ...entry, revision: entry.revision + 1, deletedAt: now };
@@ -114,19 +110,16 @@ export class FileWrites {
     target: CloudPath,
   ): Promise<{ folder: FolderRecord; created: boolean }> {
     if (target.docPath === '') throw fieldError('path', 'is the root, which is always there');
-    return this.attempt(origin, [target], async () => {
+    return this.turns.attempt(origin, [target], async () => {
       const entry = await this.files.at(origin.workspaceId, target.docPath);
-      if (entry?.kind === 'folder') return { folder: entry, created: false };
-      if (entry !== null) throw new DomainError('CONFLICT', `${entry.path} is a file.`);
-      const plan = await this.folders.plan(origin, target);
-      const path = plan.pathOf(nameOf(target.path));
+      if (entry?.kind === 'file') throw new DomainError('CONFLICT', `${entry.path} is a file.`);
+      if (entry !== null && wasMade(entry)) return { folder: entry, created: false };
       const now = this.clock.now();
-      const made = await Promise.all([
-        ...plan.make(now),
-        this.folders.makeOne(origin, path, target.docPath, now),
-      ]);
-      const folder = made.at(-1)!;
-      return folder === null ? null : { folder, created: true };
+      // One that is there without having been made keeps the name under which it is listed.
+      const named = { ...target, path: entry?.path ?? target.path };
+      const path = await this.folders.placeOf(origin, named, now);
+      const folder = path === null ? null : await this.folders.make(origin, path, target.docPath, now);
+      return folder && { folder, created: true };
     });
   }
 
@@ -138,7 +131,7 @@ export class FileWrites {
   ): Promise<{ from: FileRecord; to: FileRecord }> {
     if (from.docPath === '') throw fieldError('from', 'is a folder; move its files one by one');
     if (to.docPath === '' || to.namesFolder) throw fieldError('to', 'must be the full new path of the file');
-    return this.attempt(origin, [from, to], async () => {
+    return this.turns.attempt(origin, [from, to], async () => {
       const file = await this.files.at(origin.workspaceId, from.docPath);
       if (file === null) throw new DomainError('NOT_FOUND', `File not found: ${from.path}`);
       if (file.kind === 'folder') throw fieldError('from', 'is a folder; move its files one by one');
@@ -148,14 +141,13 @@ export class FileWrites {
         throw new DomainError('CONFLICT', `${taken.path} is there already.`);
       if (to.docPath.startsWith(`${from.docPath}/`))
         throw new DomainError('CONFLICT', `${file.path} is a file.`);
-      const plan = await this.folders.plan(origin, to);
       const now = this.clock.now();
-      const path = plan.pathOf(nameOf(to.path));
+      const path = await this.folders.placeOf(origin, to, now);
+      if (path === null) return null;
       if (path === file.path) return { from: file, to: file };
       const moved = { ...file, path, docPath: to.docPath, revision: file.revision + 1, updatedAt: now };
       const event = fileEvent('File.Moved', origin, now, { ...fileFields(moved), fromPath: file.path });
-      const done = await Promise.all([...plan.make(now), this.files.save(moved, file.revision, [event])]);
-      return done.at(-1) === true ? { from: file, to: moved } : null;
+      return (await this.files.save(moved, file.revision, [event])) ? { from: file, to: moved } : null;
     });
   }
 
@@ -188,34 +180,19 @@ export class FileWrites {
     throw new DomainError('TOO_LARGE', `The file has ${sizeBytes} bytes; the limit is ${maxFileBytes}.`);
   }
 
-  /** Runs a change in its path's turn, again while it gives null because what it had read has changed meanwhile. */
-  async attempt<T>(
-    { workspaceId }: ChangeOrigin,
-    targets: readonly Pick<CloudPath, 'docPath'>[],
-    change: () => Promise<T | null>,
-  ): Promise<T> {
-    const keys = targets.map(({ docPath }) => `${workspaceId}/${docPath}`);
-    return this.locks.hold(keys, async () => {
-      for (let left = ATTEMPTS; left > 0; left -= 1) {
-        const done = await change();
-        if (done !== null) return done;
-      }
-      throw new DomainError('UNAVAILABLE', 'Too many writers at this path; try again.');
-    });
-  }
-
   private async create(
     origin: ChangeOrigin,
     target: CloudPath,
     content: NewContent,
   ): Promise<{ file: FileRecord; created: boolean } | null> {
-    const plan = await this.folders.plan(origin, target);
     const now = this.clock.now();
+    const path = await this.folders.placeOf(origin, target, now);
+    if (path === null) return null;
     const file: FileRecord = {
       kind: 'file',
       id: newId(),
       workspaceId: origin.workspaceId,
-      path: plan.pathOf(nameOf(target.path)),
+      path,
       docPath: target.docPath,
       revision: 1,
       lastNumber: 1,
@@ -225,8 +202,7 @@ export class FileWrites {
       deletedAt: null,
     };
     const event = fileEvent('File.Created', origin, now, fileFields(file));
-    const done = await Promise.all([...plan.make(now), this.files.insert(file, content.bytes, [event])]);
-    return done.at(-1) === true ? { file, created: true } : null;
+    return (await this.files.insert(file, content.bytes, [event])) ? { file, created: true } : null;
   }
 
   private async addVersion(
@@ -241,16 +217,5 @@ export class FileWrites {
     const event = fileEvent('File.Updated', origin, now, fileFields(next));
     const done = await this.files.commitVersion(next, file.revision, content.bytes, [event]);
     return done ? { file: next, created: false } : null;
-  }
-
-  private async removeFolder(origin: ChangeOrigin, folder: FolderRecord): Promise<FolderRecord | null> {
-    const { workspaceId, docPath, path } = folder;
-    const [first] = await this.files.childrenOf(workspaceId, docPath, null, 1);
-    if (first !== undefined) {
-      throw new DomainError('CONFLICT', `The folder is not empty: ${path} has ${nameOf(first.path)}.`);
-    }
-    const now = this.clock.now();
-    const event = fileEvent('Folder.Deleted', origin, now, { path, docPath, fileId: folder.id });
-    return (await this.files.removeFolder(folder, now, [event])) ? folder : null;
   }
 }

@@ -11,7 +11,8 @@ import { FileListing } from './file-listing.js';
 import { FileWrites } from './file-writes.js';
 import { FilesController } from './files.controller.js';
 import { FilesService } from './files.service.js';
-import { FolderPlans } from './folder-plans.js';
+import { Folders } from './folders.js';
+import { PathTurns } from './path-turns.js';
 import { UploadsService } from './uploads.service.js';
 
 @Module({
@@ -25,7 +26,8 @@ import { UploadsService } from './uploads.service.js';
     FileListing,
     FilesService,
     FileWrites,
-    FolderPlans,
+    Folders,
+    PathTurns,
     UploadsService,
   ],
   exports: [FileListing, FilesService, FileWrites, UploadsService],

@@ -59,7 +59,7 @@ export class FilesService {
     if (target.docPath === '') return target;
     const entry = await this.files.at(workspaceId, target.docPath);
     if (entry?.kind === 'folder') return entry;
-    if (entry !== null) throw fieldError('path', 'is a file');
+    if (entry !== null) return this.requireBelow(entry);
     const file = await this.fileAbove(workspaceId, target);
     if (file !== null) throw fieldError('path', `is below ${file.path}, which is a file`);
     throw new DomainError('NOT_FOUND', `Folder not found: ${target.path}`);
@@ -117,6 +117,13 @@ export class FilesService {
       if (found.length < STEP) return entries;
       await setImmediate();
     }
+  }
+
+  /** A file, and one below it, that were written at the same moment are both there: what is below is listed. */
+  private async requireBelow(file: FileRecord): Promise<ListedFolder> {
+    const [below] = await this.files.childrenOf(file.workspaceId, file.docPath, null, 1);
+    if (below === undefined) throw fieldError('path', 'is a file');
+    return file;
   }
 
   private async fileAbove(workspaceId: string, target: CloudPath): Promise<FileRecord | null> {

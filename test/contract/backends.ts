@@ -19,6 +19,7 @@ import { TurnStore } from '../../src/storage/ports/turns.store.js';
 import { UserStore } from '../../src/storage/ports/users.store.js';
 import { WorkspaceStore } from '../../src/storage/ports/workspaces.store.js';
 import { StorageModule } from '../../src/storage/storage.module.js';
+import { onBadLines } from './faults.js';
 
 /** Every port, as the server gets them. */
 export interface Stores {
@@ -50,8 +51,7 @@ export interface Backend {
   open(): Promise<OpenBackend>;
 }
 
-/** What every contract test runs against. */
-export const BACKENDS: readonly Backend[] = [
+const PLAIN: readonly Backend[] = [
   {
     name: 'sqlite',
     async open() {
@@ -60,6 +60,12 @@ export const BACKENDS: readonly Backend[] = [
     },
   },
 ];
+
+/** Another one gives the calls other delays, so that a test which failed once can be made to fail again. */
+const SEED = Number(process.env.FAULT_SEED ?? 1);
+
+/** What every contract test runs against: each backend as it is, and as it is at the far end of a bad line. */
+export const BACKENDS = PLAIN.flatMap((backend) => [backend, onBadLines(backend, SEED)]);
 
 /** The tests of one port, once for each backend, on a store of their own. */
 export function describeContract(port: string, tests: (opened: () => OpenBackend) => void): void {
@@ -99,7 +105,8 @@ async function start(config: Config): Promise<INestApplicationContext> {
   return NestFactory.createApplicationContext(StorageOnly, { logger: false, abortOnError: false });
 }
 
-function storesOf(app: INestApplicationContext): Stores {
+/** The stores of a server. */
+export function storesOf(app: INestApplicationContext): Stores {
   // The ports are found in whichever module exports them.
   const port = <T>(token: abstract new (...parameters: never[]) => T): T =>
     app.get<T>(token, { strict: false });

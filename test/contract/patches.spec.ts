@@ -3,7 +3,7 @@ import { newId } from '../../src/common/ids.js';
 import type { PatchBatchRecord } from '../../src/storage/ports/patches.store.js';
 import type { Turn } from '../../src/storage/ports/turn.js';
 import { describeContract } from './backends.js';
-import { givenWorkspace, insertTurn } from './records.js';
+import { givenWorkspace, insertTurn, upTo } from './records.js';
 import { aTurn, NOON } from '../../src/turns/turn.sample.js';
 
 function aBatch(turn: Turn, changes: Partial<PatchBatchRecord> = {}): PatchBatchRecord {
@@ -55,6 +55,13 @@ describeContract('patches', (opened) => {
       expect(await find(workspaceId)).toEqual(record);
       expect(await find(elsewhere)).toBeNull();
     }
+  });
+
+  it('sent again are there already', async () => {
+    const { stores } = opened();
+    const record = aBatch(aTurn(await givenWorkspace(stores)));
+    for (const _again of upTo(2)) await stores.patches.insert(record);
+    expect(await stores.patches.byId(record.workspaceId, record.batchId)).toEqual(record);
   });
 
   it('are not found by an id of another kind', async () => {

@@ -23,6 +23,13 @@ describeContract('sessions', (opened) => {
     expect(await stores.sessions.byId(workspaceId, 'unknown')).toBeNull();
   });
 
+  it('sent again are there already', async () => {
+    const { stores } = opened();
+    const session = aSession(await givenWorkspace(stores));
+    for (const _again of upTo(2)) await stores.sessions.insert(session);
+    expect(await stores.sessions.ofUser(session.workspaceId, session.userId, null, 9)).toEqual([session]);
+  });
+
   it('belong to a workspace that exists', async () => {
     const { stores } = opened();
     await expect(stores.sessions.insert(aSession('no-such-workspace'))).rejects.toMatchObject({

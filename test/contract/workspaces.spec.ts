@@ -1,7 +1,7 @@
 import { newId } from '../../src/common/ids.js';
 import type { WorkspaceRecord } from '../../src/storage/ports/workspaces.store.js';
 import { describeContract } from './backends.js';
-import { aWorkspace } from './records.js';
+import { aWorkspace, upTo } from './records.js';
 import { NOON } from '../../src/turns/turn.sample.js';
 
 /** The workspace as its next version, with one more member. */
@@ -35,13 +35,25 @@ describeContract('workspaces', (opened) => {
     const { workspaces } = opened().stores;
     const workspace = aWorkspace();
     await workspaces.insert(workspace);
-    const [faster, slower] = [withMember(workspace, newId()), withMember(workspace, newId())];
-    expect(await Promise.all([workspaces.save(faster, 1), workspaces.save(slower, 1)])).toEqual([
-      true,
-      false,
-    ]);
-    expect(await workspaces.byId(workspace.id)).toEqual(faster);
+    const rivals = upTo(3).map(() => withMember(workspace, newId()));
+    const saved = await Promise.all(rivals.map((next) => workspaces.save(next, 1)));
+    expect(saved.filter(Boolean)).toHaveLength(1);
+    expect(await workspaces.byId(workspace.id)).toEqual(rivals[saved.indexOf(true)]);
     expect(await workspaces.save(aWorkspace(), 1)).toBe(false);
+  });
+
+  it('sent again change nothing more, and say so while nobody has followed', async () => {
+    const { workspaces } = opened().stores;
+    const workspace = aWorkspace();
+    const next = withMember(workspace, newId());
+    const last = withMember(next, newId());
+    for (const _again of upTo(2)) await workspaces.insert(workspace);
+    expect([await workspaces.save(next, 1), await workspaces.save(next, 1)]).toEqual([true, true]);
+    await workspaces.insert(workspace);
+    expect(await workspaces.byId(workspace.id)).toEqual(next);
+    expect(await workspaces.save(last, 2)).toBe(true);
+    expect(await workspaces.save(next, 1)).toBe(false);
+    expect(await workspaces.byId(workspace.id)).toEqual(last);
   });
 
   it('keep their members where a save fails', async () => {

@@ -6,6 +6,8 @@ import type { DestinationStream } from 'pino';
 import { createApp } from '../../src/bootstrap.js';
 import type { Clock } from '../../src/common/clock.js';
 import { Config, type Settings } from '../../src/config/config.js';
+import { storesOf } from '../contract/backends.js';
+import { putOnBadLine } from '../contract/faults.js';
 import { type Answer, answerOf, registerUser, sendRequest, type TestUser } from './test-user.js';
 
 export { type Answer, PASSWORD, type TestUser } from './test-user.js';
@@ -14,7 +16,14 @@ export interface ServerOptions {
   config?: Partial<Settings>;
   clock?: Clock;
   logDestination?: DestinationStream;
+  /**
+   * A seed puts the server's stores at the far end of a bad line: calls delayed, out of order, each write sent twice.
+   * BAD_LINE=<seed> does it to the server of every test.
+   */
+  badLine?: number;
 }
+
+const { BAD_LINE } = process.env;
 
 /** The real server in this process, on a free port, over a data directory of its own. */
 export class TestServer {
@@ -26,10 +35,17 @@ export class TestServer {
   ) {}
 
   /** Pass `config.dataDir` to start over what another server has left. */
-  static async start({ config = {}, clock, logDestination }: ServerOptions = {}): Promise<TestServer> {
+  static async start({
+    config = {},
+    clock,
+    logDestination,
+    badLine,
+  }: ServerOptions = {}): Promise<TestServer> {
     const dataDir = config.dataDir ?? (await mkdtemp(join(tmpdir(), 'patchbay-')));
     const settings = Config.with({ logLevel: 'silent', rateLimit: null, ...config, dataDir, port: 0 });
     const app = await createApp({ config: settings, clock, logDestination });
+    const seed = badLine ?? BAD_LINE;
+    if (seed) putOnBadLine(storesOf(app), Number(seed));
     await app.listen(0, '127.0.0.1');
     return new TestServer(app, await app.getUrl(), dataDir, config.dataDir === undefined);
   }

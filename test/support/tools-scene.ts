@@ -1,7 +1,13 @@
 import type { AuditEvent, JsonObject } from '@patchbay/protocol';
 import type { Settings } from '../../src/config/config.js';
 import { checkInvariants, readTrail } from './invariants.js';
-import { type Answer, startTestServer, type TestServer, type TestUser } from './server.js';
+import {
+  type Answer,
+  type ServerOptions,
+  startTestServer,
+  type TestServer,
+  type TestUser,
+} from './server.js';
 
 export interface ToolAnswer {
   success: boolean;
@@ -19,8 +25,8 @@ export class ToolsScene {
     readonly workspaceId: string,
   ) {}
 
-  static async start(config: Partial<Settings> = {}): Promise<ToolsScene> {
-    const server = await startTestServer({ config });
+  static async start(config: Partial<Settings> = {}, options: ServerOptions = {}): Promise<ToolsScene> {
+    const server = await startTestServer({ config, ...options });
     const user = await server.register();
     return new ToolsScene(server, user, (await user.createWorkspace()).id);
   }

@@ -45,24 +45,31 @@ export interface FileRecord {
   deletedAt: number | null;
 }
 
-/** A folder that was made and not removed. */
-export interface FolderRecord {
+/** A folder as it stands. One that nobody made has no id: it is there for as long as something live lies below it. */
+export interface Folder {
   kind: 'folder';
-  id: string;
+  id: string | null;
   workspaceId: string;
+  /** Where nobody made it, as something below it spells it. */
   path: string;
   docPath: string;
+  /** When it was made; where nobody did, when something below it was. */
   createdAt: number;
 }
 
-export type Entry = FileRecord | FolderRecord;
+/** A folder that was made and not removed. */
+export interface FolderRecord extends Folder {
+  id: string;
+}
+
+export type Entry = FileRecord | Folder;
 
 /** An entry as a listing shows it. */
 export interface ListedEntry {
   kind: 'file' | 'folder';
   path: string;
   docPath: string;
-  /** For a folder, when it was made. */
+  /** For a folder, its `createdAt`. */
   updatedAt: number;
 }
 
@@ -80,13 +87,29 @@ export interface FileFilter {
 export type FileCursor = Pick<FileRecord, 'id' | 'docPath'>;
 
 /**
- * Cloud files. A write takes the aggregate as it is to be and the events that record it; false, and nothing is
- * stored, where what the caller had read no longer holds: the revision, a free path, a folder for the path.
+ * Cloud files and the folders that were made for them: each an aggregate of its own. A write takes one as it is to be,
+ * with the events that record it; false, and nothing is recorded, where what the caller had read no longer holds. What
+ * it demands of others is one thing only, that no live one has its docPath: neither that a folder is there for it, nor
+ * that one is empty.
+ *
+ * So a folder exists when it was made or when something live lies below it, whatever came first. One that is removed
+ * while a file is written into it stays while the file does, and can be made again. A file and another below it, written
+ * at the same moment, may both be live: the file is what is at its docPath, and what is below it is listed as in a folder.
+ *
+ * The answer to a write may be lost on its way. The same write again, of the same record and events, answers true where
+ * it was made, whatever has happened since, and changes and records nothing more.
+ *
+ * What is immutable may be stored before the aggregate that refers to it, in writes of its own: first the bytes, which
+ * are taken off the list of those that go (`BlobStore`), then the version. What is left of them where the aggregate then
+ * is refused is invisible, and swept.
  */
 export abstract class FileStore {
-  /** Stores a new file, live or deleted, with its first version. Its folder must exist, and its path be free. */
+  /** Stores a new file, live or deleted, with its first version. A live one needs a free docPath. */
   abstract insert(file: FileRecord, bytes: VersionBytes, events: readonly AuditDraft[]): Promise<boolean>;
-  /** Adds `file.head`, a new version, as the head. Where the file was deleted it is live again, at `file.path`. */
+  /**
+   * Adds `file.head`, a new version, as the head. Where the file was deleted it is live again, at `file.path`, which
+   * must be free.
+   */
   abstract commitVersion(
     file: FileRecord,
     expectedRevision: number,
@@ -101,32 +124,38 @@ export abstract class FileStore {
     bytes: VersionBytes,
     events: readonly AuditDraft[],
   ): Promise<boolean>;
-  /** Stores where the file now stands: at `file.path`, live or deleted. */
+  /**
+   * Stores where the file now stands: at `file.path`, which must be free, or deleted. Without events a save that comes
+   * again is known only while the file still stands there.
+   */
   abstract save(file: FileRecord, expectedRevision: number, events: readonly AuditDraft[]): Promise<boolean>;
 
-  /** Makes a folder. Its own folder must exist, and its path be free. */
+  /** Makes a folder, where no file and no folder that was made is live at its docPath. */
   abstract insertFolder(folder: FolderRecord, events: readonly AuditDraft[]): Promise<boolean>;
-  /** Removes a folder that has nothing in it. */
+  /** Takes back that a folder was made; false where somebody else has. */
   abstract removeFolder(
     folder: FolderRecord,
     deletedAt: number,
     events: readonly AuditDraft[],
   ): Promise<boolean>;
 
-  /** What is live at a docPath. */
+  /** What is live at a docPath: a file or a folder that was made, else the folder that is implied by what is below it. */
   abstract at(workspaceId: string, docPath: string): Promise<Entry | null>;
   /** The file that was deleted last at a docPath. */
   abstract lastDeletedAt(workspaceId: string, docPath: string): Promise<FileRecord | null>;
   /** The file of this id, live or deleted. */
   abstract byId(workspaceId: string, fileId: string): Promise<FileRecord | null>;
-  /** Up to `limit` entries directly in a folder ("" is the root), by code point of the path, after the path given. */
+  /**
+   * Up to `limit` entries whose folder this is ("" is the root), implied folders among them, by code point of the path,
+   * after the path given.
+   */
   abstract childrenOf(
     workspaceId: string,
     folderDocPath: string,
     afterPath: string | null,
     limit: number,
   ): Promise<ListedEntry[]>;
-  /** Up to `limit` entries anywhere below a folder, by docPath, after the docPath given. */
+  /** Up to `limit` entries anywhere below a folder, implied folders among them, by docPath, after the docPath given. */
   abstract below(
     workspaceId: string,
     folderDocPath: string,

@@ -17,13 +17,13 @@ export interface LoginRecord {
 /** The token that takes the place of the newest one. */
 export type Rotation = Pick<LoginRecord, 'tokenHash' | 'graceUntil' | 'expiresAt'>;
 
-/** Logins, one record each, kept until they expire or are ended. */
+/** Logins, one record each, kept until they expire or are ended. A write that is sent again changes nothing more. */
 export abstract class LoginStore {
   abstract insert(login: LoginRecord): Promise<void>;
   abstract byId(id: string): Promise<LoginRecord | null>;
   /**
    * Puts a new token in the place of the one whose hash is `newestHash`, which becomes the token before; false where
-   * that is no longer the newest.
+   * that is no longer the newest. The same rotation again is true while its token is the newest.
    */
   abstract rotate(id: string, newestHash: string, next: Rotation): Promise<boolean>;
   abstract remove(id: string): Promise<void>;

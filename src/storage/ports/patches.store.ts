@@ -26,7 +26,10 @@ export interface PatchBatchRecord {
   bases: (PatchBase | null)[];
 }
 
-/** Patch batches, written once, before the turn that refers to them. */
+/**
+ * Patch batches, written once, before the turn that refers to them: it does so within moments, or never. A write that is
+ * sent again changes nothing more.
+ */
 export abstract class PatchStore {
   abstract insert(record: PatchBatchRecord): Promise<void>;
   abstract byId(workspaceId: string, batchId: string): Promise<PatchBatchRecord | null>;

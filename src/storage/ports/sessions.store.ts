@@ -10,7 +10,7 @@ export interface SessionRecord {
   createdAt: number;
 }
 
-/** Agent conversations. */
+/** Agent conversations. A write that is sent again changes nothing more. */
 export abstract class SessionStore {
   abstract insert(session: SessionRecord): Promise<void>;
   abstract byId(workspaceId: string, id: string): Promise<SessionRecord | null>;
@@ -21,7 +21,7 @@ export abstract class SessionStore {
     beforeId: string | null,
     limit: number,
   ): Promise<SessionRecord[]>;
-  /** Puts this list of Active Files in the place of the session's last one. */
+  /** Puts this list of Active Files in the place of the session's last one; of two at once either may be the last. */
   abstract replaceActiveFiles(
     workspaceId: string,
     sessionId: string,

@@ -9,7 +9,7 @@ export interface UserRecord {
 
 /** Accounts. */
 export abstract class UserStore {
-  /** False where the email is taken; nothing is stored then. */
+  /** False where the email is another's; nothing is stored then. The same user again is true. */
   abstract insert(user: UserRecord): Promise<boolean>;
   abstract byId(id: string): Promise<UserRecord | null>;
   abstract byEmail(email: string): Promise<UserRecord | null>;

@@ -16,10 +16,13 @@ export interface WorkspaceRecord {
   members: MemberRecord[];
 }
 
-/** Workspaces and who belongs to them. */
+/** Workspaces and who belongs to them. An insert that is sent again changes nothing more. */
 export abstract class WorkspaceStore {
   abstract insert(workspace: WorkspaceRecord): Promise<void>;
-  /** Stores the record as version `expectedVersion + 1`; false where another write was faster. */
+  /**
+   * Stores the record as version `expectedVersion + 1`; false where another write was faster. The same save again is
+   * true while no other has followed it.
+   */
   abstract save(workspace: WorkspaceRecord, expectedVersion: number): Promise<boolean>;
   abstract byId(id: string): Promise<WorkspaceRecord | null>;
   /** The workspaces that a user belongs to, oldest first. */

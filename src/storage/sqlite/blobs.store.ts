@@ -21,7 +21,7 @@ export class SqliteBlobStore extends BlobStore {
         const blob = insertBlob(this.database, workspace, sha256, bytes);
         this.database.run('INSERT INTO loose_blobs (blob, put_at) VALUES (?, ?)', [blob, now]);
       } else {
-        this.database.run('UPDATE loose_blobs SET put_at = ? WHERE blob = ?', [now, known]);
+        this.database.run('UPDATE loose_blobs SET put_at = ?, marked_at = NULL WHERE blob = ?', [now, known]);
       }
     });
   }
@@ -29,7 +29,10 @@ export class SqliteBlobStore extends BlobStore {
   async missing(workspaceId: string, sha256s: readonly string[]): Promise<string[]> {
     const workspace = this.workspaces.find(workspaceId);
     if (workspace === null) return [...sha256s];
-    return sha256s.filter((sha256) => blobKey(this.database, workspace, sha256) === null);
+    return sha256s.filter((sha256) => {
+      const blob = blobKey(this.database, workspace, sha256);
+      return blob === null || this.isMarked(blob);
+    });
   }
 
   async read(workspaceId: string, sha256: string): Promise<Buffer | null> {
@@ -37,17 +40,34 @@ export class SqliteBlobStore extends BlobStore {
     return workspace === null ? null : blobBytes(this.database, workspace, sha256);
   }
 
-  sweep(before: number, limit: number): Promise<number> {
+  // A blob is loose for as long as no version refers to it: jobs that change the one change the other.
+  mark(before: number, limit: number, now: number): Promise<boolean> {
     return this.database.write(() => {
-      const loose = this.database.all<[number]>(
-        'SELECT blob FROM loose_blobs WHERE put_at < ? ORDER BY put_at LIMIT ?',
-        [before, limit],
+      const { changes } = this.database.run(
+        `UPDATE loose_blobs SET marked_at = ? WHERE blob IN
+          (SELECT blob FROM loose_blobs WHERE marked_at IS NULL AND put_at < ? ORDER BY put_at LIMIT ?)`,
+        [now, before, limit],
       );
-      for (const row of loose) {
-        this.database.run('DELETE FROM blobs WHERE id = ?', row);
-        this.database.run('DELETE FROM loose_blobs WHERE blob = ?', row);
-      }
-      return loose.length;
+      return changes === limit;
     });
+  }
+
+  removeMarked(markedBefore: number, limit: number): Promise<boolean> {
+    return this.database.write(() => {
+      const marked = this.database.all<[number]>(
+        'SELECT blob FROM loose_blobs WHERE marked_at < ? ORDER BY marked_at LIMIT ?',
+        [markedBefore, limit],
+      );
+      for (const blob of marked) {
+        this.database.run('DELETE FROM blobs WHERE id = ?', blob);
+        this.database.run('DELETE FROM loose_blobs WHERE blob = ?', blob);
+      }
+      return marked.length === limit;
+    });
+  }
+
+  private isMarked(blob: number): boolean {
+    const sql = 'SELECT 1 FROM loose_blobs WHERE blob = ? AND marked_at IS NOT NULL';
+    return this.database.get(sql, [blob]) !== null;
   }
 }

@@ -1,77 +1,19 @@
-import type {
-  ContentShape,
-  Entry,
-  FileRecord,
-  FileSource,
-  FileVersion,
-  FolderRecord,
-} from '../ports/files.store.js';
-import { hashBytes } from './blobs.js';
+import type { Entry, FileRecord, FolderRecord } from '../ports/files.store.js';
 import type { SqliteDatabase } from './database.js';
-
-/** The row of the root folder, which is not stored. */
-export const ROOT = 0;
-
-const VERSION_COLUMNS = [
-  ...['number', 'version_id', 'sha256', 'size_bytes', 'shape', 'author', 'source'],
-  ...['batch_id', 'file_patch_id', 'call_id', 'conflict', 'created_at'],
-];
-
-const INSERT_VERSION = `INSERT INTO file_versions (file, ${VERSION_COLUMNS.join(', ')})
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
-
-/** Selects what `toVersion` reads. */
-export const SELECT_VERSIONS = `SELECT ${VERSION_COLUMNS.map((column) => `v.${column}`).join(', ')}
-  FROM file_versions v`;
+import { settleAbove } from './implied-folders.js';
+import { toVersion, VERSION_COLUMNS, type VersionRow } from './version-rows.js';
 
 /** Selects what `toEntry` reads. */
 export const SELECT_FILES = `SELECT f.file_id, f.folder, f.path, f.doc_path, f.revision, f.last_number, f.created_at,
-  f.updated_at, f.deleted_at, ${VERSION_COLUMNS.map((column) => `v.${column}`).join(', ')}
+  f.updated_at, f.deleted_at, ${VERSION_COLUMNS}
   FROM files f LEFT JOIN file_versions v ON v.file = f.id AND v.number = f.head`;
 
-type Text = string | null;
-/** The columns of `SELECT_VERSIONS`. */
-export type VersionRow = [
-  ...[number: number, id: string, sha256: Uint8Array, sizeBytes: number, shape: string, author: string],
-  ...[source: string, batchId: Text, filePatchId: Text, callId: Text, conflict: number, createdAt: number],
-];
 /** The columns of `SELECT_FILES`. */
 export type FileRow = [
   ...[fileId: string, folder: number, path: string, docPath: string, revision: number, lastNumber: number],
   ...[createdAt: number, updatedAt: number, deletedAt: number | null],
   ...VersionRow,
 ];
-
-export function toVersion(row: VersionRow): FileVersion {
-  const [
-    number,
-    id,
-    sha256,
-    sizeBytes,
-    shape,
-    author,
-    source,
-    batchId,
-    filePatchId,
-    callId,
-    conflict,
-    createdAt,
-  ] = row;
-  return {
-    id,
-    number,
-    sha256: Buffer.from(sha256).toString('hex'),
-    sizeBytes,
-    shape: shape as ContentShape,
-    author,
-    source: source as FileSource,
-    batchId,
-    filePatchId,
-    callId,
-    conflict: conflict === 1,
-    createdAt,
-  };
-}
 
 /** A file or folder as it was stored. */
 export function toEntry(workspaceId: string, row: FileRow): Entry {
@@ -86,64 +28,86 @@ export function toFile(workspaceId: string, row: FileRow): FileRecord {
   return toEntry(workspaceId, row) as FileRecord;
 }
 
-export function insertVersion(database: SqliteDatabase, file: number, version: FileVersion): void {
-  const { number, id, sha256, sizeBytes, shape, author, source } = version;
-  database.run(INSERT_VERSION, [
-    ...[file, number, id, hashBytes(sha256), sizeBytes, shape, author, source],
-    ...[version.batchId, version.filePatchId, version.callId, Number(version.conflict), version.createdAt],
-  ]);
-}
-
-/** Writes the row of a new file or folder and returns its key. */
+/** Writes the row of a new file or folder and returns its key; null where its docPath is taken, or its id known. */
 export function insertEntry(
   database: SqliteDatabase,
   workspace: number,
-  parent: number,
   entry: FileRecord | FolderRecord,
-): number {
+): number | null {
   const isFolder = entry.kind === 'folder';
-  const { lastInsertRowid } = database.run(
-    `INSERT INTO files (workspace, parent, file_id, folder, path, doc_path, revision, head, last_number, created_at,
-      updated_at, deleted_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  const { changes, lastInsertRowid } = database.run(
+    `INSERT INTO files (workspace, file_id, folder, path, doc_path, revision, head, last_number, created_at,
+      updated_at, deleted_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
     [
-      ...[workspace, parent, entry.id, Number(isFolder), entry.path, entry.docPath],
+      ...[workspace, entry.id, Number(isFolder), entry.path, entry.docPath],
       ...(isFolder ? [1, 0, 0] : [entry.revision, entry.head.number, entry.lastNumber]),
       ...(isFolder ? [entry.createdAt, entry.createdAt] : [entry.createdAt, entry.updatedAt]),
       isFolder ? null : entry.deletedAt,
     ],
   );
-  return Number(lastInsertRowid);
+  return changes === 1 ? Number(lastInsertRowid) : null;
 }
 
-/** Key of the live folder at a docPath, which must be spelt like `path`, if one is given; null where there is none. */
-export function folderKey(
+/** Whether there is, or was, a file or folder of this id. */
+export function isKnown(database: SqliteDatabase, workspace: number, id: string): boolean {
+  return database.get('SELECT 1 FROM files WHERE file_id = ? AND workspace = ?', [id, workspace]) !== null;
+}
+
+/**
+ * Writes the file's row where its revision is the expected one and no other is live at its docPath; gives the row's key,
+ * null where it does not hold.
+ */
+export function updateFile(
   database: SqliteDatabase,
   workspace: number,
-  docPath: string,
-  path?: string,
+  file: FileRecord,
+  expectedRevision: number,
 ): number | null {
-  if (docPath === '') return ROOT;
-  const row = database.get<[number, string]>(
-    'SELECT id, path FROM files WHERE workspace = ? AND doc_path = ? AND deleted_at IS NULL AND folder = 1',
-    [workspace, docPath],
+  const current = database.get<[number, string, string, number | null]>(
+    `SELECT id, path, doc_path, deleted_at FROM files
+     WHERE file_id = ? AND workspace = ? AND revision = ? AND folder = 0`,
+    [file.id, workspace, expectedRevision],
   );
-  return row === null || (path !== undefined && row[1] !== path) ? null : row[0];
+  if (current === null) return null;
+  const [key, path, docPath, deletedAt] = current;
+  const { revision, head, lastNumber, updatedAt } = file;
+  const state = [revision, head.number, lastNumber, updatedAt];
+  const set = 'revision = ?, head = ?, last_number = ?, updated_at = ?';
+  if (path === file.path && deletedAt === file.deletedAt) {
+    database.run(`UPDATE files SET ${set} WHERE id = ?`, [...state, key]);
+    return key;
+  }
+  const { changes } = database.run(
+    `UPDATE OR IGNORE files SET ${set}, path = ?, doc_path = ?, deleted_at = ? WHERE id = ?`,
+    [...state, file.path, file.docPath, file.deletedAt, key],
+  );
+  if (changes === 0) return null;
+  settleAbove(database, workspace, docPath);
+  if (docPath !== file.docPath) settleAbove(database, workspace, file.docPath);
+  return key;
 }
 
-/** Where an entry would lie: the key of its folder; null where there is no such folder, or the path is taken. */
-export function freePlace(
+/** Removes a folder; false where it is not live. */
+export function removeFolder(
   database: SqliteDatabase,
   workspace: number,
-  { path, docPath }: { path: string; docPath: string },
-): number | null {
-  const taken = database.get(
-    'SELECT 1 FROM files WHERE workspace = ? AND doc_path = ? AND deleted_at IS NULL',
-    [workspace, docPath],
+  folder: FolderRecord,
+  deletedAt: number,
+): boolean {
+  const { changes } = database.run(
+    'UPDATE files SET deleted_at = ? WHERE file_id = ? AND workspace = ? AND folder = 1 AND deleted_at IS NULL',
+    [deletedAt, folder.id, workspace],
   );
-  if (taken !== null) return null;
-  return folderKey(database, workspace, folderOf(docPath), folderOf(path));
+  return changes === 1;
 }
 
-function folderOf(path: string): string {
-  return path.slice(0, Math.max(0, path.lastIndexOf('/')));
+/** Whether the folder was removed at just this time. */
+export function wasRemovedAt(
+  database: SqliteDatabase,
+  workspace: number,
+  folder: FolderRecord,
+  deletedAt: number,
+): boolean {
+  const sql = 'SELECT 1 FROM files WHERE file_id = ? AND workspace = ? AND folder = 1 AND deleted_at = ?';
+  return database.get(sql, [folder.id, workspace, deletedAt]) !== null;
 }

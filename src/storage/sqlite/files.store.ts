@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
 import type { AuditDraft } from '../ports/audit.store.js';
 import {
@@ -14,10 +15,21 @@ import {
 import { appendEvents } from './audit-rows.js';
 import { hashBytes, referToBlob } from './blobs.js';
 import { SqliteDatabase } from './database.js';
+import * as listings from './file-listings.js';
 import * as rows from './file-rows.js';
-import { prefixEnd } from './prefix-end.js';
+import { impliedFolder, settleAbove, settleFrom } from './implied-folders.js';
+import { isRecorded } from './repeats.js';
 import type { SqlValue } from './values.js';
+import { hasVersion, insertVersion, versionsOf } from './version-rows.js';
 import { WorkspaceKeys } from './workspace-keys.js';
+
+/** What became of a write; one that comes again was made before. */
+type Outcome = 'made' | 'made before' | 'refused';
+
+/** Where a guard does not hold, the write may be one that comes again: only then is it looked for. */
+function refusedUnless(madeBefore: boolean): Outcome {
+  return madeBefore ? 'made before' : 'refused';
+}
 
 @Injectable()
 export class SqliteFileStore extends FileStore {
@@ -30,11 +42,12 @@ export class SqliteFileStore extends FileStore {
 
   insert(file: FileRecord, bytes: VersionBytes, events: readonly AuditDraft[]): Promise<boolean> {
     return this.change(file.workspaceId, events, (workspace) => {
-      const place = file.deletedAt === null ? rows.freePlace(this.database, workspace, file) : rows.ROOT;
-      if (place === null) return false;
+      const key = rows.insertEntry(this.database, workspace, file);
+      if (key === null) return refusedUnless(rows.isKnown(this.database, workspace, file.id));
       referToBlob(this.database, workspace, file.head.sha256, bytes);
-      rows.insertVersion(this.database, rows.insertEntry(this.database, workspace, place, file), file.head);
-      return true;
+      insertVersion(this.database, key, file.head);
+      if (file.deletedAt === null) settleAbove(this.database, workspace, file.docPath);
+      return 'made';
     });
   }
 
@@ -59,36 +72,40 @@ export class SqliteFileStore extends FileStore {
 
   save(file: FileRecord, expectedRevision: number, events: readonly AuditDraft[]): Promise<boolean> {
     return this.change(file.workspaceId, events, (workspace) => {
-      return this.update(workspace, file, expectedRevision) !== null;
+      if (rows.updateFile(this.database, workspace, file, expectedRevision) !== null) return 'made';
+      if (events.length > 0) return refusedUnless(isRecorded(this.database, workspace, events));
+      return refusedUnless(isDeepStrictEqual(this.fileOf(file.workspaceId, file.id), file));
     });
   }
 
   insertFolder(folder: FolderRecord, events: readonly AuditDraft[]): Promise<boolean> {
     return this.change(folder.workspaceId, events, (workspace) => {
-      const place = rows.freePlace(this.database, workspace, folder);
-      if (place === null) return false;
-      rows.insertEntry(this.database, workspace, place, folder);
-      return true;
+      const key = rows.insertEntry(this.database, workspace, folder);
+      if (key === null) return refusedUnless(rows.isKnown(this.database, workspace, folder.id));
+      settleFrom(this.database, workspace, folder.docPath);
+      return 'made';
     });
   }
 
   removeFolder(folder: FolderRecord, deletedAt: number, events: readonly AuditDraft[]): Promise<boolean> {
     return this.change(folder.workspaceId, events, (workspace) => {
-      const row = this.database.get<[number]>(
-        `SELECT id FROM files f WHERE file_id = ? AND workspace = ? AND folder = 1 AND deleted_at IS NULL
-         AND NOT EXISTS (SELECT 1 FROM files c WHERE c.workspace = f.workspace AND c.parent = f.id
-           AND c.deleted_at IS NULL)`,
-        [folder.id, workspace],
-      );
-      if (row === null) return false;
-      this.database.run('UPDATE files SET deleted_at = ? WHERE id = ?', [deletedAt, row[0]]);
-      return true;
+      if (!rows.removeFolder(this.database, workspace, folder, deletedAt)) {
+        if (events.length > 0) return refusedUnless(isRecorded(this.database, workspace, events));
+        return refusedUnless(rows.wasRemovedAt(this.database, workspace, folder, deletedAt));
+      }
+      settleFrom(this.database, workspace, folder.docPath);
+      return 'made';
     });
   }
 
   async at(workspaceId: string, docPath: string): Promise<Entry | null> {
     const where = 'f.workspace = ? AND f.doc_path = ? AND f.deleted_at IS NULL';
-    return this.entry(workspaceId, where, [docPath]);
+    return (
+      this.entry(workspaceId, where, [docPath]) ??
+      this.within(workspaceId, null, (workspace) =>
+        impliedFolder(this.database, workspaceId, workspace, docPath),
+      )
+    );
   }
 
   async lastDeletedAt(workspaceId: string, docPath: string): Promise<FileRecord | null> {
@@ -98,8 +115,7 @@ export class SqliteFileStore extends FileStore {
   }
 
   async byId(workspaceId: string, fileId: string): Promise<FileRecord | null> {
-    const where = 'f.workspace = ? AND f.file_id = ? AND f.folder = 0';
-    return this.entry(workspaceId, where, [fileId]) as FileRecord | null;
+    return this.fileOf(workspaceId, fileId);
   }
 
   async childrenOf(
@@ -108,11 +124,9 @@ export class SqliteFileStore extends FileStore {
     afterPath: string | null,
     limit: number,
   ): Promise<ListedEntry[]> {
-    const workspace = this.workspaces.find(workspaceId);
-    const folder = workspace === null ? null : rows.folderKey(this.database, workspace, folderDocPath);
-    if (folder === null) return [];
-    const where = 'workspace = ? AND parent = ? AND deleted_at IS NULL AND path > ? ORDER BY path';
-    return this.listed(where, [workspace, folder, afterPath ?? '', limit]);
+    return this.within(workspaceId, [], (workspace) =>
+      listings.childrenOf(this.database, workspace, folderDocPath, afterPath, limit),
+    );
   }
 
   async below(
@@ -121,45 +135,20 @@ export class SqliteFileStore extends FileStore {
     afterDocPath: string | null,
     limit: number,
   ): Promise<ListedEntry[]> {
-    const workspace = this.workspaces.find(workspaceId);
-    if (workspace === null) return [];
-    const prefix = folderDocPath === '' ? '' : `${folderDocPath}/`;
-    const end = prefixEnd(prefix);
-    const where = `workspace = ? AND doc_path > ? ${end === null ? '' : 'AND doc_path < ?'} AND deleted_at IS NULL
-      ORDER BY doc_path`;
-    return this.listed(where, [
-      ...[workspace, afterDocPath ?? prefix],
-      ...(end === null ? [] : [end]),
-      limit,
-    ]);
+    return this.within(workspaceId, [], (workspace) =>
+      listings.below(this.database, workspace, folderDocPath, afterDocPath, limit),
+    );
   }
 
   async page(
     workspaceId: string,
-    { docPrefix, deleted }: FileFilter,
+    filter: FileFilter,
     after: FileCursor | null,
     limit: number,
   ): Promise<FileRecord[]> {
-    const workspace = this.workspaces.find(workspaceId);
-    if (workspace === null) return [];
-    const end = prefixEnd(docPrefix);
-    // One lower bound only: of two, SQLite may begin at the one that is further away.
-    const from = after?.docPath.startsWith(docPrefix) ? after.docPath : docPrefix;
-    const where = [
-      `f.workspace = ? AND f.folder = 0 AND f.deleted_at IS ${deleted ? 'NOT NULL' : 'NULL'} AND f.doc_path >= ?`,
-      ...(end === null ? [] : ['f.doc_path < ?']),
-      ...(after === null ? [] : ['(f.doc_path > ? OR (f.doc_path = ? AND f.file_id > ?))']),
-    ];
-    const found = this.database.all<rows.FileRow>(
-      `${rows.SELECT_FILES} WHERE ${where.join(' AND ')} ORDER BY f.doc_path${deleted ? ', f.file_id' : ''} LIMIT ?`,
-      [
-        ...[workspace, from],
-        ...(end === null ? [] : [end]),
-        ...(after === null ? [] : [after.docPath, after.docPath, after.id]),
-        limit,
-      ],
+    return this.within(workspaceId, [], (workspace) =>
+      listings.page(this.database, [workspace, workspaceId], filter, after, limit),
     );
-    return found.map((row) => rows.toFile(workspaceId, row));
   }
 
   async versionsOf(
@@ -207,76 +196,39 @@ export class SqliteFileStore extends FileStore {
     events: readonly AuditDraft[],
   ): Promise<boolean> {
     return this.change(file.workspaceId, events, (workspace) => {
-      const key = this.update(workspace, file, expectedRevision);
-      if (key === null) return false;
+      const key = rows.updateFile(this.database, workspace, file, expectedRevision);
+      if (key === null) return refusedUnless(hasVersion(this.database, file.id, version.id));
       referToBlob(this.database, workspace, version.sha256, bytes);
-      rows.insertVersion(this.database, key, version);
-      return true;
+      insertVersion(this.database, key, version);
+      return 'made';
     });
   }
 
-  /** Runs a change and, where it was made, appends its events. */
+  /** Runs a write and, where it was made by this, appends its events. */
   private async change(
     workspaceId: string,
     events: readonly AuditDraft[],
-    make: (workspace: number) => boolean,
+    write: (workspace: number) => Outcome,
   ): Promise<boolean> {
     const workspace = this.workspaces.require(workspaceId);
     return this.database.write(() => {
-      const made = make(workspace);
-      if (made) appendEvents(this.database, workspace, events);
-      return made;
+      const outcome = write(workspace);
+      if (outcome === 'made') appendEvents(this.database, workspace, events);
+      return outcome !== 'refused';
     });
   }
 
-  /** Writes the file's row where its revision is the expected one and its place is free; gives the row's key. */
-  private update(workspace: number, file: FileRecord, expectedRevision: number): number | null {
-    const current = this.database.get<[number, number, string, number | null]>(
-      `SELECT id, parent, path, deleted_at FROM files
-       WHERE file_id = ? AND workspace = ? AND revision = ? AND folder = 0`,
-      [file.id, workspace, expectedRevision],
-    );
-    if (current === null) return null;
-    const [key, parent, path, deletedAt] = current;
-    const { revision, head, lastNumber, updatedAt } = file;
-    const state: SqlValue[] = [revision, head.number, lastNumber, updatedAt];
-    const set = 'revision = ?, head = ?, last_number = ?, updated_at = ?';
-    if (path === file.path && deletedAt === file.deletedAt) {
-      this.database.run(`UPDATE files SET ${set} WHERE id = ?`, [...state, key]);
-      return key;
-    }
-    // The path's own row is no obstacle to a new spelling, and a file that is deleted needs no place.
-    if (deletedAt === null) this.database.run('UPDATE files SET deleted_at = 0 WHERE id = ?', [key]);
-    const place = file.deletedAt === null ? rows.freePlace(this.database, workspace, file) : parent;
-    if (place === null) {
-      if (deletedAt === null) this.database.run('UPDATE files SET deleted_at = NULL WHERE id = ?', [key]);
-      return null;
-    }
-    this.database.run(
-      `UPDATE files SET ${set}, parent = ?, path = ?, doc_path = ?, deleted_at = ? WHERE id = ?`,
-      [...state, place, file.path, file.docPath, file.deletedAt, key],
-    );
-    return key;
+  private fileOf(workspaceId: string, fileId: string): FileRecord | null {
+    const where = 'f.workspace = ? AND f.file_id = ? AND f.folder = 0';
+    return this.entry(workspaceId, where, [fileId]) as FileRecord | null;
   }
 
   private entry(workspaceId: string, where: string, values: readonly SqlValue[]): Entry | null {
-    const workspace = this.workspaces.find(workspaceId);
-    if (workspace === null) return null;
-    const sql = `${rows.SELECT_FILES} WHERE ${where}`;
-    const row = this.database.get<rows.FileRow>(sql, [workspace, ...values]);
-    return row === null ? null : rows.toEntry(workspaceId, row);
-  }
-
-  private listed(where: string, values: readonly SqlValue[]): ListedEntry[] {
-    const sql = `SELECT folder, path, doc_path, updated_at FROM files WHERE ${where} LIMIT ?`;
-    return this.database
-      .all<[number, string, string, number]>(sql, values)
-      .map(([folder, path, docPath, updatedAt]) => ({
-        kind: folder === 1 ? 'folder' : 'file',
-        path,
-        docPath,
-        updatedAt,
-      }));
+    return this.within(workspaceId, null, (workspace) => {
+      const sql = `${rows.SELECT_FILES} WHERE ${where}`;
+      const row = this.database.get<rows.FileRow>(sql, [workspace, ...values]);
+      return row === null ? null : rows.toEntry(workspaceId, row);
+    });
   }
 
   private versions(
@@ -285,14 +237,14 @@ export class SqliteFileStore extends FileStore {
     where: string,
     values: readonly SqlValue[],
   ): FileVersion[] {
+    return this.within(workspaceId, [], (workspace) =>
+      versionsOf(this.database, workspace, fileId, where, values),
+    );
+  }
+
+  /** What a read finds in the workspace; `none` where there is no such workspace. */
+  private within<T>(workspaceId: string, none: T, read: (workspace: number) => T): T {
     const workspace = this.workspaces.find(workspaceId);
-    if (workspace === null) return [];
-    return this.database
-      .all<rows.VersionRow>(
-        `${rows.SELECT_VERSIONS}
-         WHERE v.file = (SELECT id FROM files WHERE file_id = ? AND workspace = ? AND folder = 0) AND ${where}`,
-        [fileId, workspace, ...values],
-      )
-      .map(rows.toVersion);
+    return workspace === null ? none : read(workspace);
   }
 }

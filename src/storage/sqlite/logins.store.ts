@@ -15,16 +15,19 @@ export class SqliteLoginStore extends LoginStore {
 
   insert(login: LoginRecord): Promise<void> {
     return this.database.write(() => {
-      this.database.run(`INSERT INTO logins (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`, [
-        login.id,
-        login.userId,
-        login.familyHash,
-        login.tokenHash,
-        login.previousHash,
-        login.graceUntil,
-        login.expiresAt,
-        login.createdAt,
-      ]);
+      this.database.run(
+        `INSERT INTO logins (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+        [
+          login.id,
+          login.userId,
+          login.familyHash,
+          login.tokenHash,
+          login.previousHash,
+          login.graceUntil,
+          login.expiresAt,
+          login.createdAt,
+        ],
+      );
     });
   }
 
@@ -42,7 +45,9 @@ export class SqliteLoginStore extends LoginStore {
          WHERE login_id = ? AND token_hash = ?`,
         [tokenHash, graceUntil, expiresAt, id, newestHash],
       );
-      return changes === 1;
+      if (changes === 1) return true;
+      const sql = 'SELECT 1 FROM logins WHERE login_id = ? AND token_hash = ? AND previous_hash = ?';
+      return this.database.get(sql, [id, tokenHash, newestHash]) !== null;
     });
   }
 

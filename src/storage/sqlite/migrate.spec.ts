@@ -4,7 +4,10 @@ import { join } from 'node:path';
 import Libsql from 'libsql';
 import { DATABASE_FILE, SqliteDatabase } from './database.js';
 import { DatabaseTooNewError } from './errors.js';
+import { SqliteBlobStore } from './blobs.store.js';
+import { SqliteFileStore } from './files.store.js';
 import { migrate, type Migration, MIGRATIONS } from './migrate.js';
+import { WorkspaceKeys } from './workspace-keys.js';
 
 const FIRST: Migration = { name: 'first', sql: 'CREATE TABLE a (x INTEGER); INSERT INTO a VALUES (1)' };
 const SECOND: Migration = { name: 'second', sql: 'ALTER TABLE a ADD COLUMN y INTEGER; UPDATE a SET y = 2' };
@@ -87,4 +90,52 @@ describe('migrations', () => {
       [null, 'null'],
     ]);
   });
+
+  it('keep the files and folders of a database in which each lay in the row of its folder', async () => {
+    migrate(connection, file, MIGRATIONS.slice(0, 3));
+    connection.exec(FILES_OF_VERSION_3);
+    connection.close();
+    const database = SqliteDatabase.open(directory);
+    const keys = new WorkspaceKeys(database);
+    const [files, blobs] = [new SqliteFileStore(database, keys), new SqliteBlobStore(database, keys)];
+    const paths = (entries: { path: string }[]) => entries.map(({ path }) => path);
+    expect(paths(await files.childrenOf('w', '', null, 9))).toEqual(['/Docs', '/top.md']);
+    expect(paths(await files.childrenOf('w', 'docs', null, 9))).toEqual(['/Docs/Sub', '/Docs/a.md']);
+    expect(paths(await files.below('w', '', null, 9))).toEqual([
+      ...['/Docs', '/Docs/a.md', '/Docs/Sub', '/Docs/Sub/ä.md', '/top.md'],
+    ]);
+    const inSub = await files.at('w', 'docs/sub/ä.md');
+    expect(inSub).toMatchObject({ id: 'deep', revision: 1, head: { id: 'v3', sha256: 'ab'.repeat(32) } });
+    expect(await files.lastDeletedAt('w', 'old/gone.md')).toMatchObject({ id: 'gone', path: '/old/gone.md' });
+    const folder = await files.at('w', 'docs/sub');
+    expect(folder).toMatchObject({ kind: 'folder', id: 'sub', createdAt: 2 });
+    await blobs.mark(100, 9, 200);
+    await blobs.removeMarked(300, 9);
+    expect(await blobs.read('w', 'cd'.repeat(32))).toBeNull();
+    expect(await blobs.read('w', 'ab'.repeat(32))).toEqual(Buffer.from('text'));
+    database.close();
+    connection = new Libsql(file);
+  });
 });
+
+const version = (file: number, id: string) =>
+  `(${file}, 1, '${id}', x'${'ab'.repeat(32)}', 4, 'text', 'me', 'tool', 0, 1)`;
+
+/** Rows as they were written then: a file's parent is the key of its folder's row. */
+const FILES_OF_VERSION_3 = `
+INSERT INTO workspaces (id, workspace_id, name, created_at, version) VALUES (7, 'w', 'Workshop', 1, 1);
+INSERT INTO files (id, workspace, parent, file_id, folder, path, doc_path, revision, head, last_number, created_at,
+  updated_at, deleted_at) VALUES
+  (1, 7, 0, 'docs', 1, '/Docs', 'docs', 1, 0, 0, 2, 2, NULL),
+  (2, 7, 1, 'sub', 1, '/Docs/Sub', 'docs/sub', 1, 0, 0, 2, 2, NULL),
+  (3, 7, 1, 'a', 0, '/Docs/a.md', 'docs/a.md', 1, 1, 1, 2, 2, NULL),
+  (4, 7, 2, 'deep', 0, '/Docs/Sub/ä.md', 'docs/sub/ä.md', 1, 1, 1, 2, 2, NULL),
+  (5, 7, 0, 'top', 0, '/top.md', 'top.md', 1, 1, 1, 2, 2, NULL),
+  (6, 7, 0, 'old', 1, '/old', 'old', 1, 0, 0, 2, 2, 3),
+  (7, 7, 6, 'gone', 0, '/old/gone.md', 'old/gone.md', 1, 1, 1, 2, 2, 3);
+INSERT INTO file_versions (file, number, version_id, sha256, size_bytes, shape, author, source, conflict, created_at)
+  VALUES ${[3, 4, 5, 7].map((file, at) => version(file, `v${at + 2}`)).join(', ')};
+INSERT INTO blobs (id, workspace, sha256, bytes) VALUES
+  (1, 7, x'${'ab'.repeat(32)}', x'74657874'), (2, 7, x'${'cd'.repeat(32)}', x'00');
+INSERT INTO loose_blobs (blob, put_at) VALUES (2, 50);
+`;

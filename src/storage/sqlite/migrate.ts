@@ -4,6 +4,7 @@ import { RELAY_SCHEMA } from './migrations/0001-relay.js';
 import { FILES_SCHEMA } from './migrations/0002-files.js';
 import { PATCHES_SCHEMA } from './migrations/0003-patches.js';
 import { TURNS_SCHEMA } from './migrations/0004-turns.js';
+import { FOLDERS_SCHEMA } from './migrations/0005-folders.js';
 import { CONTRACTS_SCHEMA } from './migrations/0006-contracts.js';
 
 export interface Migration {
@@ -18,6 +19,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: 'files', sql: FILES_SCHEMA },
   { name: 'patches', sql: PATCHES_SCHEMA },
   { name: 'turns', sql: TURNS_SCHEMA },
+  { name: 'folders', sql: FOLDERS_SCHEMA },
   { name: 'contracts', sql: CONTRACTS_SCHEMA },
 ];
 

@@ -21,11 +21,12 @@ export class SqlitePatchStore extends PatchStore {
       ...changes.map(({ changeId }) => changeId!),
     ]);
     await this.database.write(() => {
-      const { lastInsertRowid } = this.database.run(
+      const { changes, lastInsertRowid } = this.database.run(
         `INSERT INTO patch_batches (workspace, batch_id, session_id, turn_id, created_at, record)
-         VALUES (?, ?, ?, ?, ?, ?)`,
+         VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
         [workspace, batchId, sessionId, turnId, createdAt, JSON.stringify(record)],
       );
+      if (changes === 0) return;
       const key = Number(lastInsertRowid);
       for (const part of parts) {
         this.database.run('INSERT INTO patch_parts (part_id, batch) VALUES (?, ?)', [part, key]);

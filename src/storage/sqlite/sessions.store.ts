@@ -24,7 +24,7 @@ export class SqliteSessionStore extends SessionStore {
     await this.database.write(() =>
       this.database.run(
         `INSERT INTO sessions (workspace, session_id, conversation_id, user_id, client_id, created_at)
-         VALUES (?, ?, ?, ?, ?, ?)`,
+         VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
         [workspace, id, conversationId, userId, clientId, createdAt],
       ),
     );

@@ -14,12 +14,13 @@ export class SqliteUserStore extends UserStore {
 
   insert(user: UserRecord): Promise<boolean> {
     return this.database.write(() => {
-      if (this.database.get('SELECT 1 FROM users WHERE email = ?', [user.email]) !== null) return false;
-      this.database.run(
-        'INSERT INTO users (user_id, email, full_name, password_hash, created_at) VALUES (?, ?, ?, ?, ?)',
+      const { changes } = this.database.run(
+        `INSERT INTO users (user_id, email, full_name, password_hash, created_at) VALUES (?, ?, ?, ?, ?)
+         ON CONFLICT DO NOTHING`,
         [user.id, user.email, user.fullName, user.passwordHash, user.createdAt],
       );
-      return true;
+      if (changes === 1) return true;
+      return this.database.get('SELECT 1 FROM users WHERE user_id = ?', [user.id]) !== null;
     });
   }
 

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
 import type { Role } from '@patchbay/protocol';
 import { type WorkspaceRecord, WorkspaceStore } from '../ports/workspaces.store.js';
@@ -19,11 +20,12 @@ export class SqliteWorkspaceStore extends WorkspaceStore {
 
   insert(workspace: WorkspaceRecord): Promise<void> {
     return this.database.write(() => {
-      const { lastInsertRowid } = this.database.run(
-        'INSERT INTO workspaces (workspace_id, name, created_at, version) VALUES (?, ?, ?, ?)',
+      const { changes, lastInsertRowid } = this.database.run(
+        `INSERT INTO workspaces (workspace_id, name, created_at, version) VALUES (?, ?, ?, ?)
+         ON CONFLICT DO NOTHING`,
         [workspace.id, workspace.name, workspace.createdAt, workspace.version],
       );
-      this.insertMembers(Number(lastInsertRowid), workspace);
+      if (changes === 1) this.insertMembers(Number(lastInsertRowid), workspace);
     });
   }
 
@@ -33,7 +35,9 @@ export class SqliteWorkspaceStore extends WorkspaceStore {
         'SELECT id FROM workspaces WHERE workspace_id = ? AND version = ?',
         [workspace.id, expectedVersion],
       );
-      if (row === null) return false;
+      if (row === null) {
+        return isDeepStrictEqual(this.find(workspace.id), { ...workspace, version: expectedVersion + 1 });
+      }
       this.database.run('UPDATE workspaces SET name = ?, version = ? WHERE id = ?', [
         workspace.name,
         expectedVersion + 1,
@@ -46,8 +50,7 @@ export class SqliteWorkspaceStore extends WorkspaceStore {
   }
 
   async byId(id: string): Promise<WorkspaceRecord | null> {
-    const row = this.database.get<WorkspaceRow>(`${SELECT} WHERE w.workspace_id = ?`, [id]);
-    return row === null ? null : this.withMembers(row);
+    return this.find(id);
   }
 
   async ofUser(userId: string): Promise<WorkspaceRecord[]> {
@@ -66,6 +69,11 @@ export class SqliteWorkspaceStore extends WorkspaceStore {
       userId,
     ]);
     return row === null ? null : row[0];
+  }
+
+  private find(id: string): WorkspaceRecord | null {
+    const row = this.database.get<WorkspaceRow>(`${SELECT} WHERE w.workspace_id = ?`, [id]);
+    return row === null ? null : this.withMembers(row);
   }
 
   private insertMembers(key: number, workspace: WorkspaceRecord): void {

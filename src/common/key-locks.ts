@@ -1,8 +1,5 @@
-/**
- * Lets the writers of one path in this process take turns, so that a crowd on one path costs a write each and not a
- * race each. Between processes the store's guard decides.
- */
-export class PathLocks {
+/** Lets those who work on one thing in this process take turns, in the order in which they came. */
+export class KeyLocks {
   private readonly tails = new Map<string, Promise<unknown>>();
 
   /** Runs the work once every earlier holder of one of the keys is done. */

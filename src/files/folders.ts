@@ -1,0 +1,80 @@
+import { Injectable } from '@nestjs/common';
+import { Clock } from '../common/clock.js';
+import { DomainError } from '../common/domain-error.js';
+import { newId } from '../common/ids.js';
+import { FileStore, type Folder, type FolderRecord } from '../storage/ports/files.store.js';
+import { type ChangeOrigin, fileEvent } from './change-origin.js';
+import { type CloudPath, folderOf, nameOf, pathIn } from './cloud-path.js';
+
+/** A folder that nobody has made yet, and its name. */
+interface MissingFolder {
+  name: string;
+  docPath: string;
+}
+
+/**
+ * Makes and removes folders, each a write of its own. Between two of them, and the write of a file that they are for,
+ * others may come: what then is there still reads well, because a folder exists also for as long as something is in it.
+ */
+@Injectable()
+export class Folders {
+  constructor(
+    private readonly files: FileStore,
+    private readonly clock: Clock,
+  ) {}
+
+  /**
+   * The path of an entry in the spelling of the folders above it; those that are missing are made for it at `now`
+   * (epoch ms). Null where another writer was faster with one of them; CONFLICT where a file is above it.
+   */
+  async placeOf(origin: ChangeOrigin, target: CloudPath, now: number): Promise<string | null> {
+    const { base, missing } = await this.lookAbove(origin.workspaceId, target);
+    const paths = [base];
+    for (const { name } of missing) paths.push(pathIn(paths.at(-1)!, name));
+    const made = await Promise.all(
+      missing.map(({ docPath }, at) => this.make(origin, paths[at + 1]!, docPath, now)),
+    );
+    return made.includes(null) ? null : pathIn(paths.at(-1)!, nameOf(target.path));
+  }
+
+  /** Makes one folder; null where something is at its docPath meanwhile. */
+  async make(origin: ChangeOrigin, path: string, docPath: string, now: number): Promise<FolderRecord | null> {
+    const { workspaceId } = origin;
+    const folder: FolderRecord = { kind: 'folder', id: newId(), workspaceId, path, docPath, createdAt: now };
+    const event = fileEvent('Folder.Created', origin, now, { path, docPath, fileId: folder.id });
+    return (await this.files.insertFolder(folder, [event])) ? folder : null;
+  }
+
+  /** Removes a folder in which nothing is to be seen; null where it is gone already, CONFLICT where something is in it. */
+  async removeEmpty(origin: ChangeOrigin, folder: Folder): Promise<FolderRecord | null> {
+    const { workspaceId, docPath, path } = folder;
+    const [first] = await this.files.childrenOf(workspaceId, docPath, null, 1);
+    if (first !== undefined) {
+      throw new DomainError('CONFLICT', `The folder is not empty: ${path} has ${nameOf(first.path)}.`);
+    }
+    if (!wasMade(folder)) return null;
+    const now = this.clock.now();
+    const event = fileEvent('Folder.Deleted', origin, now, { path, docPath, fileId: folder.id });
+    return (await this.files.removeFolder(folder, now, [event])) ? folder : null;
+  }
+
+  /** The folder nearest to an entry that was made, by its path, and those between them. */
+  private async lookAbove(
+    workspaceId: string,
+    target: CloudPath,
+  ): Promise<{ base: string; missing: MissingFolder[] }> {
+    const missing: MissingFolder[] = [];
+    for (let above = folderOf(target); above.docPath !== ''; above = folderOf(above)) {
+      const entry = await this.files.at(workspaceId, above.docPath);
+      if (entry?.kind === 'file') throw new DomainError('CONFLICT', `${entry.path} is a file.`);
+      if (entry !== null && wasMade(entry)) return { base: entry.path, missing };
+      missing.unshift({ name: nameOf((entry ?? above).path), docPath: above.docPath });
+    }
+    return { base: '/', missing };
+  }
+}
+
+/** Whether somebody made the folder; else it is there only for what is in it. */
+export function wasMade(folder: Folder): folder is FolderRecord {
+  return folder.id !== null;
+}

@@ -1,0 +1,119 @@
+import type { Backend, OpenBackend, Stores } from './backends.js';
+
+/**
+ * `read` is delayed; `write` is delayed too, and sent once more as if its answer had been lost: the caller gets the
+ * second answer. `once` is a write that is delayed only.
+ */
+type Kind = 'read' | 'write' | 'once';
+type Kinds<Store> = { [Method in keyof Store]: Kind };
+
+/** What each method of the ports is; the type lets none be left out. */
+const KINDS: { [Port in keyof Stores]: Kinds<Stores[Port]> } = {
+  audit: { page: 'read', latestSuccesses: 'read' },
+  blobs: { put: 'write', missing: 'read', read: 'read', mark: 'write', removeMarked: 'write' },
+  files: {
+    ...{ insert: 'write', commitVersion: 'write', keepConflict: 'write', save: 'write' },
+    ...{ insertFolder: 'write', removeFolder: 'write', at: 'read', lastDeletedAt: 'read', byId: 'read' },
+    ...{ childrenOf: 'read', below: 'read', page: 'read', versionsOf: 'read', versionOf: 'read' },
+    ...{ conflictOf: 'read', versionOfPatch: 'read' },
+  },
+  health: { check: 'read' },
+  logins: { insert: 'write', byId: 'read', rotate: 'write', remove: 'write', removeExpired: 'write' },
+  patches: {
+    ...{ insert: 'write', byId: 'read', ofFilePatch: 'read', ofChange: 'read', remove: 'write' },
+    removeOrphans: 'write',
+  },
+  sessions: {
+    ...{ insert: 'write', byId: 'read', ofUser: 'read', replaceActiveFiles: 'write' },
+    activeFilesOf: 'read',
+  },
+  turns: {
+    ...{
+      insert: 'once',
+      save: 'once',
+      record: 'once',
+      find: 'read',
+      ofCall: 'read',
+      byIdempotencyKey: 'read',
+    },
+    ...{ argumentsOf: 'read', argumentsOfCall: 'read', resultsOf: 'read', editedArgumentsOf: 'read' },
+    ...{ openOf: 'read', dueBefore: 'read', openAfter: 'read', lastClientOf: 'read' },
+  },
+  users: { insert: 'write', byId: 'read', byEmail: 'read', byIds: 'read' },
+  workspaces: { insert: 'write', save: 'write', byId: 'read', ofUser: 'read', roleOf: 'read' },
+};
+
+/**
+ * The stores as they are at the far end of a bad line: each call takes its own time, so that those that were begun
+ * together come in any order, and the answer to every write is lost the first time.
+ */
+export function withFaults(stores: Stores, random: () => number): Stores {
+  const ports = Object.entries(stores) as [keyof Stores, object][];
+  const faulty = ports.map(([port, store]) => [port, onBadLine(store, KINDS[port], random)]);
+  return Object.fromEntries(faulty) as Stores;
+}
+
+/** Puts stores that are in use already at the far end of a bad line: those of a server that runs. */
+export function putOnBadLine(stores: Stores, seed: number): void {
+  const ports = Object.entries(stores) as [keyof Stores, object][];
+  const random = randomFrom(seed);
+  for (const [port, store] of ports) {
+    const methods = Object.getPrototypeOf(store) as object;
+    const near = Object.create(methods, Object.getOwnPropertyDescriptors(store)) as object;
+    const far = onBadLine(near, KINDS[port], random);
+    for (const method of Object.keys(KINDS[port])) Reflect.set(store, method, Reflect.get(far, method));
+  }
+}
+
+/** The backend, its stores at the far end of a bad line; the seed decides what comes when. */
+export function onBadLines(backend: Backend, seed: number): Backend {
+  return {
+    name: `${backend.name}, delayed, out of order, each write twice (seed ${seed})`,
+    async open(): Promise<OpenBackend> {
+      const opened = await backend.open();
+      const random = randomFrom(seed);
+      let near = opened.stores;
+      let far = withFaults(near, random);
+      return {
+        get stores() {
+          if (near !== opened.stores) far = withFaults((near = opened.stores), random);
+          return far;
+        },
+        reopen: () => opened.reopen(),
+        close: () => opened.close(),
+      };
+    },
+  };
+}
+
+/** Numbers from 0 to below 1, the same for the same seed (mulberry32). */
+export function randomFrom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+function onBadLine(store: object, kinds: { [method: string]: Kind }, random: () => number): object {
+  return new Proxy(store, {
+    get(target, name) {
+      const call = Reflect.get(target, name) as (...given: unknown[]) => Promise<unknown>;
+      const kind = kinds[String(name)];
+      if (kind === undefined) return call;
+      return async (...given: unknown[]): Promise<unknown> => {
+        await delay(random);
+        const answer = await call.apply(target, given);
+        await delay(random);
+        return kind === 'write' ? call.apply(target, given) : answer;
+      };
+    },
+  });
+}
+
+/** A few turns of the event loop: what the store commits together differs from call to call. */
+async function delay(random: () => number): Promise<void> {
+  for (let turns = Math.floor(random() * 6); turns > 0; turns -= 1) await new Promise(setImmediate);
+}

@@ -1,0 +1,172 @@
+import { jest } from '@jest/globals';
+import { packBlobs, sha256 } from '@patchbay/protocol';
+import { newId } from '../../../src/common/ids.js';
+import { type FileRecord, FileStore, type FolderRecord } from '../../../src/storage/ports/files.store.js';
+import { SqliteDatabase } from '../../../src/storage/sqlite/database.js';
+import { ToolsScene } from '../../support/tools-scene.js';
+
+describe('a folder', () => {
+  let shared: ToolsScene;
+  let scene: ToolsScene;
+  beforeAll(async () => void (shared = await ToolsScene.start()));
+  beforeEach(async () => void (scene = await shared.elsewhere()));
+  afterAll(() => shared.close());
+
+  const store = () => scene.server.app.get(FileStore, { strict: false });
+  const status = async (tool: string, args: object) => (await scene.call(tool, args)).status;
+  const namesOf = async (path: string) =>
+    (await scene.trail(`&path=${encodeURIComponent(path)}`))
+      .map(({ name }) => name)
+      .filter((name) => !name.startsWith('Tool.'));
+
+  /** Writes a file into a folder that another server removes at the same moment. */
+  async function writeWhileRemoved(folder: string, name: string): Promise<Record<string, string>> {
+    await scene.ok('mkdir', { path: folder });
+    const files = store();
+    const made = (await files.at(scene.workspaceId, folder.slice(1).toLowerCase())) as FolderRecord;
+    const insert = jest.spyOn(files, 'insert').mockImplementationOnce(async (...given) => {
+      await files.removeFolder(made, Date.now(), []);
+      return files.insert(...given);
+    });
+    try {
+      return await scene.write(`${folder}/${name}`, { text: 'kept' });
+    } finally {
+      insert.mockRestore();
+    }
+  }
+
+  describe('that was removed while a file was written into it', () => {
+    it('is there for as long as the file', async () => {
+      await writeWhileRemoved('/Docs', 'A.md');
+      expect(await scene.list()).toEqual(['/Docs']);
+      expect(await scene.list('/docs')).toEqual(['/Docs/A.md']);
+      expect(await scene.list('/', true)).toEqual(['/Docs', '/Docs/A.md']);
+      expect(await scene.read('/docs/a.md')).toEqual({ text: 'kept' });
+      expect(await scene.ok('glob', { pattern: '**', path: '/docs' })).toMatchObject({
+        files: [{ path: '/Docs/A.md' }],
+      });
+      expect(await scene.ok('grep', { pattern: 'kept', path: '/docs' })).toMatchObject({ filesSearched: 1 });
+      expect(await status('rm', { path: '/Docs' })).toBe(409);
+      expect(await status('read', { path: '/Docs' })).toBe(400);
+      expect(await status('write', { path: '/Docs', content: 'x' })).toBe(400);
+      await scene.ok('rm', { path: '/Docs/A.md' });
+      expect(await scene.list()).toEqual([]);
+      expect(await status('ls', { path: '/Docs' })).toBe(404);
+      expect(await status('rm', { path: '/Docs' })).toBe(404);
+    });
+
+    it('is made again by whoever writes into it next, in the spelling that it has', async () => {
+      await writeWhileRemoved('/Docs', 'A.md');
+      await scene.write('/docs/b.md');
+      expect(await scene.list('/', true)).toEqual(['/Docs', '/Docs/A.md', '/Docs/b.md']);
+      expect(await namesOf('/Docs')).toEqual(['Folder.Created', 'Folder.Created']);
+      for (const path of ['/docs/a.md', '/docs/b.md']) await scene.ok('rm', { path });
+      expect(await scene.list()).toEqual(['/Docs']);
+    });
+
+    it('can be made, and moved out of', async () => {
+      await writeWhileRemoved('/Docs', 'A.md');
+      const { path, fileId, created } = await scene.ok('mkdir', { path: '/docs' });
+      expect({ path, created }).toEqual({ path: '/Docs', created: true });
+      expect(await scene.ok('mkdir', { path: '/docs' })).toEqual({ path: '/Docs', fileId, created: false });
+      await scene.ok('mv', { from: '/docs/a.md', to: '/Other/A.md' });
+      expect(await scene.list('/', true)).toEqual(['/Docs', '/Other', '/Other/A.md']);
+    });
+
+    it('takes back what was deleted in it', async () => {
+      const { file_id } = await writeWhileRemoved('/Docs', 'A.md');
+      await scene.ok('rm', { path: '/docs/a.md' });
+      expect(await scene.list()).toEqual([]);
+      expect((await scene.user.post(`${scene.base}/files/${file_id}/restore`)).status).toBe(200);
+      expect(await scene.list('/', true)).toEqual(['/Docs', '/Docs/A.md']);
+    });
+  });
+
+  describe('that is a file too, written at the same moment', () => {
+    /** A file below a file, as two servers at once may leave it. */
+    async function writeBelow(path: string): Promise<FileRecord> {
+      const now = Date.now();
+      const bytes = Buffer.from(path);
+      const head: FileRecord['head'] = {
+        ...{ id: newId(), number: 1, sha256: sha256(bytes), sizeBytes: bytes.length, shape: 'text' },
+        ...{ author: scene.user.id, source: 'tool', batchId: null, filePatchId: null, callId: null },
+        ...{ conflict: false, createdAt: now },
+      };
+      const file: FileRecord = {
+        ...{ kind: 'file', id: newId(), workspaceId: scene.workspaceId, path, docPath: path.slice(1) },
+        ...{ revision: 1, lastNumber: 1, head, createdAt: now, updatedAt: now, deletedAt: null },
+      };
+      expect(await store().insert(file, bytes, [])).toBe(true);
+      return file;
+    }
+
+    it('is read as the one and listed as the other', async () => {
+      await scene.write('/a', 'above');
+      await writeBelow('/a/b');
+      expect(await scene.read('/a')).toBe('above');
+      expect(await scene.read('/a/b')).toEqual({ text: '/a/b' });
+      expect(await scene.list()).toEqual(['/a']);
+      expect(await scene.list('/a')).toEqual(['/a/b']);
+      expect(await scene.list('/', true)).toEqual(['/a', '/a/b']);
+      expect(await scene.ok('workspace_list_files', {})).toMatchObject({
+        files: [{ path: '/a' }, { path: '/a/b' }],
+      });
+      expect(await status('ls', { path: '/a/b' })).toBe(400);
+      expect(await status('ls', { path: '/a/c' })).toBe(400);
+      expect(await status('write', { path: '/a/c', content: 'x' })).toBe(409);
+      expect(await status('mkdir', { path: '/a' })).toBe(409);
+    });
+
+    it('is left by either, and the other stays', async () => {
+      const { file_id } = await scene.write('/a', 'above');
+      await writeBelow('/a/b');
+      await scene.ok('rm', { path: '/a' });
+      expect(await scene.list('/', true)).toEqual(['/a', '/a/b']);
+      expect((await scene.user.post(`${scene.base}/files/${file_id}/restore`)).status).toBe(409);
+      await scene.ok('mv', { from: '/a/b', to: '/b' });
+      expect((await scene.user.post(`${scene.base}/files/${file_id}/restore`)).status).toBe(200);
+      expect(await scene.list('/', true)).toEqual(['/a', '/b']);
+    });
+  });
+
+  describe('costs', () => {
+    const commitsOf = async (write: () => Promise<unknown>): Promise<number> => {
+      const database = scene.server.app.get(SqliteDatabase, { strict: false });
+      const before = database.commits;
+      await write();
+      return database.commits - before;
+    };
+    const put = (path: string) => scene.raw('PUT', `/contents${path}`, {}, path);
+
+    it('one commit beside that of the file, however many are missing', async () => {
+      expect(await commitsOf(() => put('/top.md'))).toBe(1);
+      expect(await commitsOf(() => put('/one/two/three/a.md'))).toBe(2);
+      expect(await commitsOf(() => put('/one/two/three/b.md'))).toBe(1);
+      expect(await commitsOf(() => put('/one/two/three/b.md'))).toBe(1);
+    });
+
+    it('no more for a hundred files that come together', async () => {
+      const files = Array.from({ length: 100 }, (_, n) => ({
+        ...{ path: `deep/${n % 10}/${n}`, sha256: sha256('x'), baseSha256: null },
+      }));
+      await scene.raw('POST', '/blobs', {}, packBlobs([Buffer.from('x')]));
+      const commit = () => scene.user.post(`${scene.base}/files/commit`, { files });
+      expect(await commitsOf(commit)).toBeLessThanOrEqual(4);
+    });
+  });
+
+  it('and those who write into it while others remove it all get what they were told', async () => {
+    for (let round = 0; round < 10; round += 1) {
+      await scene.ok('mkdir', { path: '/busy' });
+      const [written, removed] = await Promise.all([
+        scene.call('write', { path: `/busy/${round}`, content: 'x' }),
+        scene.call('rm', { path: '/busy' }),
+      ]);
+      expect(written.status).toBe(200);
+      expect([200, 409]).toContain(removed.status);
+      expect(await scene.list('/busy')).toEqual([`/busy/${round}`]);
+      expect(await scene.list()).toEqual(['/busy']);
+      await scene.ok('rm', { path: `/busy/${round}` });
+    }
+  });
+});
