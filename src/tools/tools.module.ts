@@ -6,6 +6,7 @@ import type { ServerTool } from './server-tool.js';
 import { findToolClasses } from './tool-classes.js';
 import { ToolRunner } from './tool-runner.js';
 
+// Nest reads a module's providers when its class is defined, so they are found before that.
 const TOOL_CLASSES = await findToolClasses();
 
 @Module({
