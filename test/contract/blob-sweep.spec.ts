@@ -4,7 +4,8 @@ import { describeContract } from './backends.js';
 import { Documents, documentStores, type Protocol, type SweptStores } from './document-stores.js';
 import { aFile, aVersion, bytesOf } from './file-records.js';
 import { type Gate, inEveryOrder, inSteps, type Scene } from './interleavings.js';
-import { givenWorkspace, NOON } from './records.js';
+import { givenWorkspace } from './records.js';
+import { NOON } from '../../src/turns/turn.sample.js';
 
 const HOUR = 3_600_000;
 const ALL = 10_000;

@@ -2,15 +2,16 @@ import type { Backend, OpenBackend, Stores } from './backends.js';
 
 /**
  * `read` is delayed; `write` is delayed too, and sent once more as if its answer had been lost: the caller gets the
- * second answer. `once` is a write that is delayed only.
+ * second answer.
  */
-type Kind = 'read' | 'write' | 'once';
+type Kind = 'read' | 'write';
 type Kinds<Store> = { [Method in keyof Store]: Kind };
 
 /** What each method of the ports is; the type lets none be left out. */
 const KINDS: { [Port in keyof Stores]: Kinds<Stores[Port]> } = {
   audit: { page: 'read', latestSuccesses: 'read' },
   blobs: { put: 'write', missing: 'read', read: 'read', mark: 'write', removeMarked: 'write' },
+  contracts: { put: 'write', byDigest: 'read' },
   files: {
     ...{ insert: 'write', commitVersion: 'write', keepConflict: 'write', save: 'write' },
     ...{ insertFolder: 'write', removeFolder: 'write', at: 'read', lastDeletedAt: 'read', byId: 'read' },
@@ -18,6 +19,7 @@ const KINDS: { [Port in keyof Stores]: Kinds<Stores[Port]> } = {
     ...{ conflictOf: 'read', versionOfPatch: 'read' },
   },
   health: { check: 'read' },
+  keys: { claim: 'write', find: 'read', removeExpired: 'write' },
   logins: { insert: 'write', byId: 'read', rotate: 'write', remove: 'write', removeExpired: 'write' },
   patches: {
     ...{ insert: 'write', byId: 'read', ofFilePatch: 'read', ofChange: 'read', remove: 'write' },
@@ -28,16 +30,10 @@ const KINDS: { [Port in keyof Stores]: Kinds<Stores[Port]> } = {
     activeFilesOf: 'read',
   },
   turns: {
-    ...{
-      insert: 'once',
-      save: 'once',
-      record: 'once',
-      find: 'read',
-      ofCall: 'read',
-      byIdempotencyKey: 'read',
-    },
+    ...{ insert: 'write', save: 'write', record: 'write', find: 'read', ofCall: 'read' },
     ...{ argumentsOf: 'read', argumentsOfCall: 'read', resultsOf: 'read', editedArgumentsOf: 'read' },
-    ...{ openOf: 'read', dueBefore: 'read', openAfter: 'read', lastClientOf: 'read' },
+    ...{ openOf: 'read', openVersionsOf: 'read', countOpen: 'read', dueBefore: 'read', openAfter: 'read' },
+    lastClientOf: 'read',
   },
   users: { insert: 'write', byId: 'read', byEmail: 'read', byIds: 'read' },
   workspaces: { insert: 'write', save: 'write', byId: 'read', ofUser: 'read', roleOf: 'read' },

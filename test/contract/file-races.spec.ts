@@ -3,7 +3,8 @@ import { describeContract, type Stores } from './backends.js';
 import { aFile, bytesOf, givenFile, moved, withHead } from './file-records.js';
 import { type Gate, inEveryOrder, inSteps } from './interleavings.js';
 import { withOtherMethods } from './other-methods.js';
-import { anEvent, givenWorkspace, NOON, trailOf } from './records.js';
+import { anEvent, givenWorkspace, trailOf } from './records.js';
+import { NOON } from '../../src/turns/turn.sample.js';
 
 type StoresAt = (gate: Gate) => Stores;
 

@@ -5,7 +5,8 @@ import { aFile, aFolder, bytesOf, moved } from './file-records.js';
 import { inEveryOrder, inSteps } from './interleavings.js';
 import { withOtherMethods } from './other-methods.js';
 import { checkReads } from './reads-well.js';
-import { givenWorkspace, NOON } from './records.js';
+import { givenWorkspace } from './records.js';
+import { NOON } from '../../src/turns/turn.sample.js';
 
 const PATHS = ['/a', '/A', '/a/b', '/A/b/c', '/a/B/c/d', '/a/b-c', '/x/y', '/x/y/z'];
 const docPathOf = (path: string): string => path.slice(1).toLowerCase();

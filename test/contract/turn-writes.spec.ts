@@ -112,16 +112,19 @@ describeContract('writing turns', (opened) => {
       const { stores } = opened();
       const turn = aTurn(await givenWorkspace(stores));
       await insertTurn(stores, turn);
-      const winner = nextVersion(turn, { status: 'forwarded', attempt: 1, clientId: 'laptop' });
-      const loser = nextVersion(turn, { status: 'cancelled' }, { status: 'cancelled' });
-      const answers = await Promise.all([
-        stores.turns.save(winner, 1, [], [anEvent({ name: 'Tool.CreateFile.Forwarded' })]),
-        stores.turns.save(loser, 1, [], [anEvent({ name: 'Tool.CreateFile.Cancelled' })]),
-      ]);
-      expect(answers).toEqual([true, false]);
-      expect(await stores.turns.find(turn)).toEqual(winner);
-      const names = (await trailOf(stores, turn.workspaceId)).map((event) => event.name);
-      expect(names).toEqual(['Tool.CreateFile.Forwarded']);
+      const rivals = [
+        nextVersion(turn, { status: 'forwarded', attempt: 1, clientId: 'laptop' }),
+        nextVersion(turn, { status: 'cancelled' }, { status: 'cancelled' }),
+      ];
+      const events = rivals.map(() => anEvent());
+      const answers = await Promise.all(
+        rivals.map((rival, at) => stores.turns.save(rival, 1, [], [events[at]!])),
+      );
+      expect([...answers].sort()).toEqual([false, true]);
+      const winner = answers.indexOf(true);
+      expect(await stores.turns.find(turn)).toEqual(rivals[winner]);
+      const trail = await trailOf(stores, turn.workspaceId);
+      expect(trail.map(({ eventId }) => eventId)).toEqual([events[winner]!.eventId]);
     });
 
     it('answers the same save again as it did the first time, and adds nothing', async () => {

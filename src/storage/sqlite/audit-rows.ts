@@ -34,8 +34,8 @@ export function appendEvents(
   for (const event of events) database.run(INSERT, toRow(workspace, ++seq, event));
 }
 
-/** How far back a repeated event is looked for: its first writing was just before. */
-const REPEATED_WITHIN = 64;
+/** How many events of a turn, or of no turn, may have come between an event and the same one again. */
+const REPEATED_WITHIN = 256;
 
 /** Those of the events that are not among the newest of their turn, or of what belongs to no turn. */
 export function unrecorded(
@@ -43,11 +43,14 @@ export function unrecorded(
   workspace: number,
   events: readonly AuditDraft[],
 ): AuditDraft[] {
-  const sql = `SELECT event_id FROM audit_events WHERE workspace = ? AND turn_id IS ? ORDER BY seq DESC LIMIT ?`;
-  return events.filter(({ turnId, eventId }) => {
-    const newest = database.all<[string]>(sql, [workspace, turnId, REPEATED_WITHIN]);
-    return !newest.some(([known]) => known === eventId);
-  });
+  const sql =
+    'SELECT event_id FROM audit_events WHERE workspace = ? AND turn_id IS ? ORDER BY seq DESC LIMIT ?';
+  const limit = REPEATED_WITHIN + events.length;
+  const known = [...new Set(events.map(({ turnId }) => turnId))].flatMap((turnId) =>
+    database.all<[string]>(sql, [workspace, turnId, limit]),
+  );
+  const ids = new Set(known.map(([eventId]) => eventId));
+  return events.filter(({ eventId }) => !ids.has(eventId));
 }
 
 /** The newest sequence number of the workspace; 0 where it has no events. */
