@@ -114,6 +114,9 @@ describe('files', () => {
       await scene.raw('PUT', '/contents/diff.md', {}, Buffer.from([0xff, 0]));
       const binary = await scene.raw('GET', `/files/${fileId}/diff`);
       expect(binary.body.toString()).toBe('Binary files a/diff.md and b/diff.md differ\n');
+      const { versionId } = (await versions(fileId)).body.versions[0]!;
+      const same = await scene.raw('GET', `/files/${fileId}/diff?from=${versionId}&to=${versionId}`);
+      expect(same.body).toHaveLength(0);
     });
 
     it('that differ in every one of very many lines are compared whole', async () => {

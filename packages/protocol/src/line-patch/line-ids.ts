@@ -9,6 +9,9 @@ import { LF } from './text.js';
 const MAX_PLACES = 128;
 const MAX_FALSE_MATCHES = 8;
 
+/** There are fewer kinds of lines than this of less than four bytes. */
+const MOST_SHORT_LINES = 2 ** 17;
+
 /** The numbers of the lines of two texts; they count up from 0 without a gap. */
 export interface LineIds {
   before: Int32Array;
@@ -45,7 +48,9 @@ class LineTable {
     private readonly bytes: Buffer,
     lineCount: number,
   ) {
-    this.places = new Int32Array(2 * 2 ** Math.ceil(Math.log2(2 * lineCount + 1)));
+    // Two million line feeds are one kind: the table is for the kinds that the bytes have room for.
+    const kinds = Math.min(lineCount, MOST_SHORT_LINES + Math.floor(bytes.length / 4));
+    this.places = new Int32Array(2 * 2 ** Math.ceil(Math.log2(2 * kinds + 1)));
     this.lines = new Int32Array(2 * lineCount);
   }
 
