@@ -1,6 +1,6 @@
 /**
- * How long the line-patch engine takes, as ratios to hashing the same file, and beside jsdiff's applyPatch and
- * `git apply` with the same edits. One change per hundred lines of 40 bytes; medians.
+ * How long the line-patch engine takes, as ratios to hashing the same file, and beside `git apply` with the same
+ * edits. One change per hundred lines of 40 bytes; medians.
  *
  *   npx tsc -b packages/protocol && node bench/line-patch.mjs [lines…]
  */
@@ -9,7 +9,6 @@ import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { applyPatch } from 'diff';
 import { applyFilePatch, parsePatchBatch, unifiedDiff } from '../packages/protocol/dist/line-patch/index.js';
 
 const sizes =
@@ -28,11 +27,11 @@ function changeAt(index) {
   return { operation: 'insert', afterLine: startLine, newLines };
 }
 
-/** Median in milliseconds of as many runs as fit into about a second, at least `least`. */
-function median(run, least = 5) {
+/** Median in milliseconds of as many runs as fit into about a second, at least five. */
+function median(run) {
   const times = [];
   const until = performance.now() + 1_000;
-  for (let count = 0; count < least || (performance.now() < until && count < 500); count += 1) {
+  for (let count = 0; count < 5 || (performance.now() < until && count < 500); count += 1) {
     const start = performance.now();
     run();
     times.push(performance.now() - start);
@@ -62,15 +61,13 @@ function measure(lineCount, dir) {
   const input = { files: [{ docPath: 'file.txt', originalSha256: sha256(original), changes }] };
   const patch = parsePatchBatch(input).batch.files[0];
   const { diff } = unifiedDiff(original, patch);
-  const text = original.toString();
 
   const hash = median(() => sha256(original));
   const apply = median(() => applyFilePatch(original, patch));
   const parseAndApply = median(() => applyFilePatch(original, parsePatchBatch(input).batch.files[0]));
-  const jsdiff = median(() => applyPatch(text, diff, { autoConvertLineEndings: false }), 1);
   const git = gitApply(dir, original, diff);
 
-  const results = [applyFilePatch(original, patch).bytes, Buffer.from(applyPatch(text, diff)), git.bytes];
+  const results = [applyFilePatch(original, patch).bytes, git.bytes];
   const hashes = new Set(results.filter(Boolean).map(sha256));
   if (hashes.size !== 1) throw new Error('the results do not agree');
   return {
@@ -80,7 +77,6 @@ function measure(lineCount, dir) {
     hash,
     apply,
     parseAndApply,
-    jsdiff,
     git: git.ms,
   };
 }

@@ -1,18 +1,17 @@
+import { isUtf8 } from 'node:buffer';
 import { Injectable } from '@nestjs/common';
-import type { CloudFileVersion, RestoredFile } from '@patchbay/protocol';
+import { type CloudFileVersion, type RestoredFile, unifiedDiffBetween } from '@patchbay/protocol';
 import { Clock, isoTime } from '../common/clock.js';
 import { DomainError, fieldError } from '../common/domain-error.js';
 import { newId } from '../common/ids.js';
 import { type FileRecord, FileStore, type FileVersion } from '../storage/ports/files.store.js';
 import { type ChangeOrigin, fileEvent } from './change-origin.js';
 import { readCloudPath } from './cloud-path.js';
-import { textOf } from './content-shape.js';
 import { fileFields } from './file-fields.js';
 import { FilesService } from './files.service.js';
 import { Folders } from './folders.js';
 import { formerHead } from './former-head.js';
 import { PathTurns } from './path-turns.js';
-import { unifiedDiff } from './unified-diff.js';
 
 /** The versions of a file: to look at, to compare, to bring back. */
 @Injectable()
@@ -52,7 +51,10 @@ export class FileHistory {
     return { version, bytes: await this.files.bytesOf(workspaceId, version) };
   }
 
-  /** What changed between two versions: by default between the head and the head before it. */
+  /**
+   * What changed between two versions, by default between the head and the head before it, as a unified diff; only that
+   * they differ where one is not UTF-8.
+   */
   async diff(
     workspaceId: string,
     fileId: string,
@@ -61,8 +63,10 @@ export class FileHistory {
     const file = await this.require(workspaceId, fileId);
     const newer = to === undefined ? file.head : await this.requireVersion(file, to);
     const older = from === undefined ? await this.before(file, newer) : await this.requireVersion(file, from);
-    const [before, after] = [await this.textOf(file, older), await this.textOf(file, newer)];
-    return unifiedDiff(file.docPath, before, after);
+    const before = await this.files.bytesOf(workspaceId, older);
+    const after = await this.files.bytesOf(workspaceId, newer);
+    if (isUtf8(before) && isUtf8(after)) return unifiedDiffBetween(before, after, file.docPath);
+    return before.equals(after) ? '' : `Binary files a/${file.docPath} and b/${file.docPath} differ\n`;
   }
 
   /** Makes an older version the head again, or with null undoes a deletion; a live file then stays as it is. */
@@ -136,10 +140,6 @@ export class FileHistory {
     const head = await formerHead(this.store, file, number);
     if (head === null) throw fieldError('from', 'is required: there is no version before this one');
     return head;
-  }
-
-  private async textOf({ workspaceId }: FileRecord, version: FileVersion): Promise<string | null> {
-    return textOf(await this.files.bytesOf(workspaceId, version));
   }
 }
 

@@ -13,7 +13,10 @@ const TOOL_FILE = /\.tool\.[jt]s$/;
  */
 export async function findToolClasses(): Promise<Type<ServerTool>[]> {
   const files = (await readdir(import.meta.dirname)).filter((name) => TOOL_FILE.test(name)).sort();
-  return Promise.all(files.map(toolClassIn));
+  const tools: Type<ServerTool>[] = [];
+  // One after another: Jest mixes up modules that are linked at the same time.
+  for (const file of files) tools.push(await toolClassIn(file));
+  return tools;
 }
 
 async function toolClassIn(file: string): Promise<Type<ServerTool>> {

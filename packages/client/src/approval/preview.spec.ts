@@ -45,6 +45,29 @@ describe('previewOf', () => {
     expect(lines).toEqual(['@@ -1,2 +1,2 @@', ' one', '-two', '+2']);
   });
 
+  it('shows that only the endings of a replaced file change', () => {
+    const { lines } = previewOf({ path: 'a', before: 'one\r\ntwo', after: 'one\ntwo\n' }, plain());
+    expect(lines).toEqual([
+      '@@ -1,2 +1,2 @@',
+      '-one\\x0d',
+      '-two',
+      '\\ No newline at end of file',
+      '+one',
+      '+two',
+    ]);
+  });
+
+  it('shows a file of very many lines that all change as a diff, and whole', () => {
+    const text = (seed: string) => Array.from({ length: 30_000 }, (_, n) => `${seed}${n}\n`).join('');
+    const { lines } = previewOf({ path: 'a', before: text('a'), after: text('b') }, plain());
+    expect(lines).toHaveLength(60_001);
+    expect(lines[0]).toBe('@@ -1,30000 +1,30000 @@');
+  });
+
+  it('says so where a new file is empty', () => {
+    expect(previewOf({ path: 'a', before: null, after: '' }, plain()).lines).toEqual(['(empty)']);
+  });
+
   it('says what a file was that cannot be shown', () => {
     const { title } = previewOf({ path: 'a', before: null, hidden: 'binary', after: 'x\n' }, plain());
     expect(title).toBe('overwrite a (1 line, 2 bytes), a binary file so far');

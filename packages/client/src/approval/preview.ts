@@ -1,11 +1,7 @@
 import { styleText } from 'node:util';
-import { structuredPatch } from 'diff';
-import type { PatchChange } from '@patchbay/protocol';
+import { type PatchChange, unifiedDiffBetween } from '@patchbay/protocol';
 import type { FileProposal, PatchProposal } from './approver.js';
 import { printable, printableLine } from './printable.js';
-
-/** A diff that takes longer to find is no help to a reader; the file is then shown as a whole. */
-const DIFF_TIMEOUT_MS = 2_000;
 
 export interface Preview {
   /** One line: what would happen to which file. */
@@ -37,13 +33,12 @@ export function previewOf(file: FileProposal, stream: NodeJS.WritableStream): Pr
     return { title: `new file ${path} (${size})`, lines: wholeFile(file.after, paint) };
   if (file.before === file.after)
     return { title: `overwrite ${path} with the same content (${size})`, lines: [] };
-  return { title: `overwrite ${path} (${size})`, lines: unifiedDiff(file.before, file.after, paint) };
+  return { title: `overwrite ${path} (${size})`, lines: changedFile(file.before, file.after, paint) };
 }
 
 function patchPreview(path: string, { label, diff, changes }: PatchProposal, paint: Paint): Preview {
   // A patch keeps the line endings; a carriage return at the end of each line would only hide what differs.
-  const lines = diff.split(/\r?\n/).slice(0, -1);
-  const hunks = lines.slice(lines.findIndex((line) => line.startsWith('@@')));
+  const hunks = hunkLines(diff.replaceAll('\r\n', '\n'));
   const count = (sign: string) => hunks.filter((line) => line.startsWith(sign)).length;
   const many = changes.length === 1 ? '1 change' : `${changes.length} changes`;
   const title = `patch ${path} (${many}: +${count('+')} -${count('-')} lines)${labelOf(label)}`;
@@ -74,24 +69,23 @@ function labelOf(label: string | null): string {
   return label ? `: ${printableLine(label)}` : '';
 }
 
-function wholeFile(text: string, paint: Paint): string[] {
-  if (text === '') return [paint('dim', '(empty)')];
-  const lines = text.split('\n');
-  const endsWithNewline = lines.at(-1) === '';
-  if (endsWithNewline) lines.pop();
-  const shown = lines.map((line) => paint('green', `+${printable(line)}`));
-  return endsWithNewline ? shown : [...shown, paint('dim', '\\ No newline at end of file')];
+/** The lines of a unified diff from its first hunk on. */
+function hunkLines(diff: string): string[] {
+  const lines = diff.split('\n').slice(0, -1);
+  const first = lines.findIndex((line) => line.startsWith('@@'));
+  return first < 0 ? [] : lines.slice(first);
 }
 
-function unifiedDiff(before: string, after: string, paint: Paint): string[] {
-  const patch = structuredPatch('', '', before, after, '', '', { context: 3, timeout: DIFF_TIMEOUT_MS });
-  if (!patch)
-    return [paint('yellow', '(too different for a diff; the whole new file:)'), ...wholeFile(after, paint)];
-  const lines = patch.hunks.flatMap((hunk) => [
-    `@@ -${hunk.oldStart},${hunk.oldLines} +${hunk.newStart},${hunk.newLines} @@`,
-    ...hunk.lines,
-  ]);
+function wholeFile(text: string, paint: Paint): string[] {
+  if (text === '') return [paint('dim', '(empty)')];
+  // Its one hunk is all of it, so nobody needs to be told which lines.
+  const lines = hunkLines(unifiedDiffBetween(null, Buffer.from(text), '')).slice(1);
   return lines.map((line) => paintDiffLine(line, paint));
+}
+
+function changedFile(before: string, after: string, paint: Paint): string[] {
+  const diff = unifiedDiffBetween(Buffer.from(before), Buffer.from(after), '');
+  return hunkLines(diff).map((line) => paintDiffLine(line, paint));
 }
 
 function paintDiffLine(line: string, paint: Paint): string {

@@ -1,5 +1,6 @@
+import { diffLines } from './diff-lines.js';
 import { FaultList } from './faults.js';
-import { diffIds, type Hunk } from './myers.js';
+import { type Hunk } from './myers.js';
 import { planFilePatch } from './plan.js';
 import { asBuffer, bomLength, type Line, notTextReason, splitLines } from './text.js';
 import { type FilePatch, type PatchChange } from './types.js';
@@ -18,23 +19,11 @@ export function diffToChanges(original: Uint8Array, target: Uint8Array): DiffedC
   if (bomLength(original) !== bomLength(target)) return { ok: false, reason: 'the byte order mark differs' };
   const before = splitLines(original);
   const after = splitLines(target);
-  const hunks = diffLines(before, after);
+  const mark = bomLength(original);
+  const hunks = diffLines(asBuffer(original).subarray(mark), asBuffer(target).subarray(mark));
   const changes = hunks.map((hunk) => toChange(hunk, before, after, false));
   if (changes.length === 0 || leadsTo(original, target, changes)) return { ok: true, changes };
   return { ok: true, changes: hunks.map((hunk) => toChange(hunk, before, after, true)) };
-}
-
-/** The hunks between two texts; lines that differ only in their ending differ. */
-export function diffLines(before: readonly Line[], after: readonly Line[]): Hunk[] {
-  const ids = new Map<string, number>();
-  const toIds = (lines: readonly Line[]) =>
-    Int32Array.from(lines, ({ text, ending }) => {
-      const line = text + ending;
-      const id = ids.get(line) ?? ids.size;
-      ids.set(line, id);
-      return id;
-    });
-  return diffIds(toIds(before), toIds(after));
 }
 
 function toChange(hunk: Hunk, before: Line[], after: Line[], exact: boolean): PatchChange {

@@ -2,10 +2,10 @@ import fc from 'fast-check';
 import { diffIds } from './myers.js';
 
 /** Rebuilds `b` from `a` and the hunks, so that only equal lines may lie between them. */
-function rebuild(a: number[], b: number[]): number[] {
+function rebuild(a: number[], b: number[], budget?: number): number[] {
   const result: number[] = [];
   let from = 0;
-  for (const { aStart, aEnd, bStart, bEnd } of diffIds(Int32Array.from(a), Int32Array.from(b))) {
+  for (const { aStart, aEnd, bStart, bEnd } of diffIds(Int32Array.from(a), Int32Array.from(b), budget)) {
     expect(aEnd - aStart + bEnd - bStart).toBeGreaterThan(0);
     result.push(...a.slice(from, aStart), ...b.slice(bStart, bEnd));
     from = aEnd;
@@ -46,12 +46,38 @@ describe('the difference of two sequences', () => {
   });
 
   it('leads there as well when there are too many edits to be minimal', () => {
-    const next = (seed: number) => (seed * 1_103_515_245 + 12_345) % 2_147_483_648;
-    const random = (seed: number) => {
-      let state = seed;
-      return Array.from({ length: 6_000 }, () => (state = next(state)) % 50);
-    };
-    const [a, b] = [random(1), random(2)];
-    expect(rebuild(a, b)).toEqual(b);
+    const [a, b] = [random(1, 2_000), random(2, 2_000)];
+    expect(rebuild(a, b, Infinity)).toEqual(b);
+  });
+
+  it('leads there whatever it may cost', () => {
+    fc.assert(
+      fc.property(ids, ids, fc.nat(2_000), (a, b, budget) => {
+        expect(rebuild(a, b, budget)).toEqual(b);
+      }),
+    );
+  });
+
+  it('is one hunk, without the lines that are equal at both ends, when nothing may be spent on it', () => {
+    const [a, b] = [Int32Array.of(9, 9, 1, 2, 3, 4, 8), Int32Array.of(9, 9, 4, 3, 2, 1, 8)];
+    expect(diffIds(a, b, -1)).toEqual([{ aStart: 2, aEnd: 6, bStart: 2, bEnd: 6 }]);
+  });
+
+  it('keeps what was found before the budget was used up, and shows the rest as one hunk', () => {
+    const [a, b] = [random(1, 20_000), random(2, 20_000)];
+    const hunks = diffIds(Int32Array.from(a), Int32Array.from(b), 20_000_000);
+    const { aStart, aEnd, bStart, bEnd } = hunks.at(-1)!;
+    expect(hunks.length).toBeGreaterThan(500);
+    expect(Math.min(aEnd - aStart, bEnd - bStart)).toBeGreaterThan(5_000);
+    expect(rebuild(a, b, 20_000_000)).toEqual(b);
   });
 });
+
+/** Always the same numbers below 50. */
+function random(seed: number, length: number): number[] {
+  let state = seed;
+  return Array.from({ length }, () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((state / 2 ** 32) * 50);
+  });
+}

@@ -7,28 +7,45 @@ export interface Hunk {
 }
 
 /** A box that needs more edits than twice this is cut where the search has come furthest: right, not minimal. */
-const MAX_EDITS = 512;
+const MAX_EDITS = 256;
 
 /**
- * The differences of two sequences of line numbers, top to bottom, never adjacent: Myers' algorithm in linear
- * space. Lines that only one side has cannot match, so they are left out of the search.
+ * What a search may cost, in lines compared: so much for any two sequences, and more for each of their lines. An edit
+ * on a diagonal costs as much as a few lines that are found equal one after the other.
  */
-export function diffIds(a: Int32Array, b: Int32Array): Hunk[] {
+const BASE_COST = 2 ** 26;
+const COST_PER_LINE = 8;
+const EDIT_COST = 8;
+
+/**
+ * The differences of two sequences of small numbers (from 0), top to bottom, never adjacent: Myers' algorithm in
+ * linear space. Lines that only one side has cannot match, so they are left out of the search. The hunks always lead
+ * from `a` to `b`; they are the fewest edits where few are needed.
+ * @param budget what the search may cost. Once it is used up, what is not yet compared is one hunk: the same input
+ *   always gives the same hunks, whatever the clock says.
+ */
+export function diffIds(
+  a: Int32Array,
+  b: Int32Array,
+  budget = BASE_COST + COST_PER_LINE * (a.length + b.length),
+): Hunk[] {
   const [aKept, bKept] = [sharedIndexes(a, b), sharedIndexes(b, a)];
   const pick = (ids: Int32Array, kept: Int32Array) => kept.map((index) => ids[index] as number);
-  const differ = new Differ(pick(a, aKept), pick(b, bKept));
+  const differ = new Differ(pick(a, aKept), pick(b, bKept), budget);
   differ.compare(0, aKept.length, 0, bKept.length);
   const hunks: Hunk[] = [];
   let [aNext, bNext] = [0, 0];
   const matchAt = (aAt: number, bAt: number) => {
     if (aAt > aNext || bAt > bNext) hunks.push({ aStart: aNext, aEnd: aAt, bStart: bNext, bEnd: bAt });
-    [aNext, bNext] = [aAt + 1, bAt + 1];
+    aNext = aAt + 1;
+    bNext = bAt + 1;
   };
   let [aFrom, bFrom] = [0, 0];
   const end = { aStart: aKept.length, aEnd: 0, bStart: bKept.length, bEnd: 0 };
   for (const { aStart, aEnd, bEnd } of [...differ.hunks, end]) {
     for (; aFrom < aStart; aFrom += 1, bFrom += 1) matchAt(aKept[aFrom] as number, bKept[bFrom] as number);
-    [aFrom, bFrom] = [aEnd, bEnd];
+    aFrom = aEnd;
+    bFrom = bEnd;
   }
   matchAt(a.length, b.length);
   return hunks;
@@ -36,36 +53,112 @@ export function diffIds(a: Int32Array, b: Int32Array): Hunk[] {
 
 /** Where the ids of `ids` stand that `other` has as well. */
 function sharedIndexes(ids: Int32Array, other: Int32Array): Int32Array {
-  const has = new Set(other);
-  return Int32Array.from(ids.keys()).filter((index) => has.has(ids[index] as number));
+  let highest = 0;
+  for (const id of other) if (id > highest) highest = id;
+  const has = new Uint8Array(highest + 1);
+  for (const id of other) has[id] = 1;
+  const indexes = new Int32Array(ids.length);
+  let count = 0;
+  for (let index = 0; index < ids.length; index += 1) {
+    if (has[ids[index] as number] === 1) indexes[count++] = index;
+  }
+  return indexes.subarray(0, count);
 }
 
-class Differ {
-  readonly hunks: Hunk[] = [];
-  private readonly forward = new Int32Array(2 * MAX_EDITS + 4);
-  private readonly backward = new Int32Array(2 * MAX_EDITS + 4);
+/** A point of a box: so many lines of `a` and of `b` lie before it. */
+interface Point {
+  a: number;
+  b: number;
+}
+
+/** One of the two searches that meet in a box: from its top downwards, or from its end upwards. */
+class Front {
+  /** By diagonal (lines of `a` less lines of `b` that were passed): how many lines of `a` the search has passed. */
+  private readonly reached = new Int32Array(2 * MAX_EDITS + 3);
+  private aFirst = 0;
+  private bFirst = 0;
+  private width = 0;
+  private height = 0;
 
   constructor(
     private readonly a: Int32Array,
     private readonly b: Int32Array,
+    private readonly direction: 1 | -1,
   ) {}
 
+  /** Begins in a box of `width` lines of `a` and `height` lines of `b`; given are the first lines to be looked at. */
+  begin(aFirst: number, bFirst: number, width: number, height: number): void {
+    this.aFirst = aFirst;
+    this.bFirst = bFirst;
+    this.width = width;
+    this.height = height;
+  }
+
+  /** How many lines of `a` the search has passed on diagonal `k`. */
+  at(k: number): number {
+    return this.reached[k + MAX_EDITS + 1] as number;
+  }
+
+  /** Takes edit number `edits` into diagonal `k` and follows equal lines; returns how many, and notes how far. */
+  advance(k: number, edits: number): number {
+    const { a, b, aFirst, bFirst, direction, width, height } = this;
+    const [down, right] = [this.at(k + 1), this.at(k - 1) + 1];
+    // What lies beside the box, or was not reached yet, holds numbers of another box.
+    const isDown = k === -edits || k === -height || (k !== edits && k !== width && right <= down);
+    const from = edits === 0 ? 0 : isDown ? down : right;
+    let x = from;
+    while (x < width && x - k < height && a[aFirst + direction * x] === b[bFirst + direction * (x - k)])
+      x += 1;
+    this.reached[k + MAX_EDITS + 1] = x;
+    return x - from;
+  }
+
+  /** The point of the box that the search has come furthest to. */
+  furthest(): Point {
+    let best = { a: 0, b: 0 };
+    for (let k = -Math.min(MAX_EDITS, this.height); k <= Math.min(MAX_EDITS, this.width); k += 1) {
+      const a = this.at(k);
+      const b = a - k;
+      if (a <= this.width && b >= 0 && b <= this.height && a + b > best.a + best.b) best = { a, b };
+    }
+    return best;
+  }
+}
+
+class Differ {
+  readonly hunks: Hunk[] = [];
+  private readonly forward: Front;
+  private readonly backward: Front;
+
+  constructor(
+    private readonly a: Int32Array,
+    private readonly b: Int32Array,
+    private budget: number,
+  ) {
+    this.forward = new Front(a, b, 1);
+    this.backward = new Front(a, b, -1);
+  }
+
+  /** Adds the hunks of a box. Above a cut there are few edits, so only there it calls itself. */
   compare(aLow: number, aHigh: number, bLow: number, bHigh: number): void {
     const { a, b } = this;
     let [aFrom, aTo, bFrom, bTo] = [aLow, aHigh, bLow, bHigh];
-    while (aFrom < aTo && bFrom < bTo && a[aFrom] === b[bFrom]) {
-      aFrom += 1;
-      bFrom += 1;
+    for (;;) {
+      while (aFrom < aTo && bFrom < bTo && a[aFrom] === b[bFrom]) {
+        aFrom += 1;
+        bFrom += 1;
+      }
+      while (aFrom < aTo && bFrom < bTo && a[aTo - 1] === b[bTo - 1]) {
+        aTo -= 1;
+        bTo -= 1;
+      }
+      if (aFrom === aTo && bFrom === bTo) return;
+      const cut = aFrom === aTo || bFrom === bTo ? null : this.cut(aFrom, aTo, bFrom, bTo);
+      if (cut === null) return this.add(aFrom, aTo, bFrom, bTo);
+      this.compare(aFrom, aFrom + cut.a, bFrom, bFrom + cut.b);
+      aFrom += cut.a;
+      bFrom += cut.b;
     }
-    while (aFrom < aTo && bFrom < bTo && a[aTo - 1] === b[bTo - 1]) {
-      aTo -= 1;
-      bTo -= 1;
-    }
-    if (aFrom === aTo && bFrom === bTo) return;
-    const split = aFrom === aTo || bFrom === bTo ? null : this.split(aFrom, aTo, bFrom, bTo);
-    if (split === null) return this.add(aFrom, aTo, bFrom, bTo);
-    this.compare(aFrom, split.a, bFrom, split.b);
-    this.compare(split.a, aTo, split.b, bTo);
   }
 
   private add(aStart: number, aEnd: number, bStart: number, bEnd: number): void {
@@ -76,59 +169,40 @@ class Differ {
     } else this.hunks.push({ aStart, aEnd, bStart, bEnd });
   }
 
-  /** A point on a shortest path where half of the edits are done, or a good one if there are too many. */
-  private split(aFrom: number, aTo: number, bFrom: number, bTo: number): { a: number; b: number } {
-    const width = aTo - aFrom;
-    const height = bTo - bFrom;
-    const delta = width - height;
+  /**
+   * A point of the box on a shortest path where half of the edits are done, or a good one if there are too many;
+   * null if the budget is used up.
+   */
+  private cut(aFrom: number, aTo: number, bFrom: number, bTo: number): Point | null {
+    const [width, height] = [aTo - aFrom, bTo - bFrom];
+    const { forward, backward } = this;
+    forward.begin(aFrom, bFrom, width, height);
+    backward.begin(aTo - 1, bTo - 1, width, height);
     const most = Math.min(MAX_EDITS, Math.ceil((width + height) / 2));
-    this.forward.fill(0);
-    this.backward.fill(0);
-    const ahead = (x: number, y: number) => this.a[aFrom + x] === this.b[bFrom + y];
-    const behind = (x: number, y: number) => this.a[aTo - 1 - x] === this.b[bTo - 1 - y];
     for (let edits = 0; edits <= most; edits += 1) {
-      for (const isForward of [true, false]) {
-        const [mine, other] = isForward ? [this.forward, this.backward] : [this.backward, this.forward];
-        const reach = isForward ? edits - 1 : edits;
-        const canMeet = (delta & 1) === (isForward ? 1 : 0);
-        for (let k = -edits; k <= edits; k += 2) {
-          const x = extend(mine, k, edits, width, height, isForward ? ahead : behind);
-          if (!canMeet || Math.abs(delta - k) > reach) continue;
-          if (x + (other[delta - k + MAX_EDITS + 1] as number) < width) continue;
-          return isForward ? { a: aFrom + x, b: bFrom + x - k } : { a: aTo - x, b: bTo - (x - k) };
-        }
-      }
+      const down = this.step(forward, backward, edits, width, height);
+      if (down !== null) return down;
+      const up = this.step(backward, forward, edits, width, height);
+      if (up !== null) return { a: width - up.a, b: height - up.b };
+      if (this.budget < 0) return null;
     }
-    const point = this.furthest(width, height);
-    return { a: aFrom + point.a, b: bFrom + point.b };
+    return forward.furthest();
   }
 
-  /** The point that the search from the top has come furthest to. */
-  private furthest(width: number, height: number): { a: number; b: number } {
-    let best = { a: 0, b: 0 };
-    for (let k = -MAX_EDITS; k <= MAX_EDITS; k += 1) {
-      const a = this.forward[k + MAX_EDITS + 1] as number;
-      const b = a - k;
-      if (a <= width && b >= 0 && b <= height && a + b > best.a + best.b) best = { a, b };
+  /** Takes one more edit on every diagonal of the box; returns where, seen from `mine`, the two searches meet. */
+  private step(mine: Front, other: Front, edits: number, width: number, height: number): Point | null {
+    const delta = width - height;
+    const isForward = mine === this.forward;
+    const reach = isForward ? edits - 1 : edits;
+    const canMeet = (delta & 1) === (isForward ? 1 : 0);
+    const lowest = edits <= height ? -edits : -height + ((edits - height) & 1);
+    const highest = edits <= width ? edits : width - ((edits - width) & 1);
+    for (let k = lowest; k <= highest && this.budget >= 0; k += 2) {
+      this.budget -= EDIT_COST + mine.advance(k, edits);
+      if (!canMeet || Math.abs(delta - k) > reach) continue;
+      const x = mine.at(k);
+      if (x + other.at(delta - k) >= width) return { a: x, b: x - k };
     }
-    return best;
+    return null;
   }
-}
-
-/** Takes one edit into diagonal `k` and follows equal lines; returns and notes how far it got. */
-function extend(
-  reached: Int32Array,
-  k: number,
-  edits: number,
-  width: number,
-  height: number,
-  equal: (x: number, y: number) => boolean,
-): number {
-  const at = k + MAX_EDITS + 1;
-  const down = reached[at + 1] as number;
-  const right = reached[at - 1] as number;
-  let x = edits === 0 ? 0 : k === -edits || (k !== edits && right < down) ? down : right + 1;
-  while (x < width && x - k < height && x >= 0 && x - k >= 0 && equal(x, x - k)) x += 1;
-  reached[at] = x;
-  return x;
 }

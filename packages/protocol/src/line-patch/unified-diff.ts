@@ -1,10 +1,11 @@
-import { type Buffer } from 'node:buffer';
-import { diffLines } from './diff-to-patch.js';
+import { Buffer } from 'node:buffer';
+import { diffLines } from './diff-lines.js';
+import { equalEnd, equalTop, type Stretch } from './equal-lines.js';
 import { FaultList } from './faults.js';
 import { LineCursor } from './line-cursor.js';
 import { type Hunk } from './myers.js';
 import { type PlannedChange, planFilePatch } from './plan.js';
-import { asBuffer, bomLength, splitLines } from './text.js';
+import { asBuffer, bomLength, LF } from './text.js';
 import { type FilePatch, type PatchFaults } from './types.js';
 
 /** A unified diff, or why the patch does not apply. */
@@ -28,12 +29,24 @@ export function unifiedDiff(original: Uint8Array, patch: FilePatch, path = patch
 }
 
 /**
- * Renders the difference of two texts as a unified diff, whatever differs: endings and byte order mark too.
- * @returns "" if they are equal.
+ * Renders the difference of two texts as a unified diff that `git apply` accepts, whatever differs: endings and
+ * byte order mark too. Time and memory are linear in the texts: what would take long to be told apart line by line
+ * is shown as replaced in one piece, so that the diff is always whole, if not always the shortest.
+ * @param before bytes of a text in UTF-8; null: there is no such file yet.
+ * @param after the same; null: the file is deleted.
+ * @param path name in the diff, with forward slashes.
+ * @returns "" if nothing differs.
  */
-export function unifiedDiffBetween(original: Uint8Array, target: Uint8Array, path: string): string {
-  const hunks = diffLines(splitLines(original, 0), splitLines(target, 0));
-  return render(asBuffer(original), asBuffer(target), hunks, path);
+export function unifiedDiffBetween(
+  before: Uint8Array | null,
+  after: Uint8Array | null,
+  path: string,
+): string {
+  const [old, fresh] = [asBuffer(before ?? Buffer.alloc(0)), asBuffer(after ?? Buffer.alloc(0))];
+  const hunks = diffLines(old, fresh);
+  if (before === null && after !== null) return render(old, fresh, hunks, path, 'new');
+  if (before !== null && after === null) return render(old, fresh, hunks, path, 'deleted');
+  return render(old, fresh, hunks, path);
 }
 
 /** Where the changes are in both files; adjacent ones are one edit. */
@@ -74,44 +87,46 @@ class GitLines {
     this.cursor = new LineCursor(bytes, 0);
   }
 
-  /** Lines from..to, from 0, end exclusive; fewer at the end of the file. */
-  read(from: number, to: number): string[] {
-    const lines: string[] = [];
-    if (!this.cursor.seek(from)) return lines;
-    for (let line = from + 1; line <= to; line += 1) {
-      const start = this.cursor.offset;
-      if (!this.cursor.seek(line)) break;
-      lines.push(this.bytes.toString('utf8', start, this.cursor.offset));
-    }
-    return lines;
+  /** Number of the lines that were passed. */
+  get line(): number {
+    return this.cursor.line;
+  }
+
+  /** Passes lines from..to, from 0, end exclusive; fewer at the end of the file. */
+  pass(from: number, to: number): Stretch {
+    this.cursor.seek(from);
+    const start = this.cursor.offset;
+    this.cursor.seek(to);
+    return { bytes: this.bytes, from: start, to: this.cursor.offset };
   }
 }
 
 interface Edit extends Hunk {
-  gone: string[];
-  added: string[];
+  gone: Stretch;
+  added: Stretch;
 }
 
 /** The edits with their lines, without what is the same on both sides. */
 function load(before: Buffer, after: Buffer, hunks: readonly Hunk[]): Edit[] {
   const [old, fresh] = [new GitLines(before), new GitLines(after)];
   const edits = hunks.map(({ aStart, aEnd, bStart, bEnd }) => {
-    const [gone, added] = [old.read(aStart, aEnd), fresh.read(bStart, bEnd)];
-    const most = Math.min(gone.length, added.length);
-    let top = 0;
-    while (top < most && gone[top] === added[top]) top += 1;
-    let end = 0;
-    while (end < most - top && gone.at(-1 - end) === added.at(-1 - end)) end += 1;
+    const [gone, added] = [old.pass(aStart, aEnd), fresh.pass(bStart, bEnd)];
+    const top = equalTop(gone, added);
+    gone.from += top.bytes;
+    added.from += top.bytes;
+    const end = equalEnd(gone, added);
+    gone.to -= end.bytes;
+    added.to -= end.bytes;
     return {
-      aStart: aStart + top,
-      aEnd: aEnd - end,
-      bStart: bStart + top,
-      bEnd: bEnd - end,
-      gone: gone.slice(top, gone.length - end),
-      added: added.slice(top, added.length - end),
+      aStart: aStart + top.lines,
+      aEnd: aEnd - end.lines,
+      bStart: bStart + top.lines,
+      bEnd: bEnd - end.lines,
+      gone,
+      added,
     };
   });
-  return edits.filter(({ gone, added }) => gone.length + added.length > 0);
+  return edits.filter(({ gone, added }) => gone.from < gone.to || added.from < added.to);
 }
 
 /** Edits whose context would touch are shown together. */
@@ -126,14 +141,28 @@ function group(edits: readonly Edit[]): Edit[][] {
   return groups;
 }
 
-const shown = (sign: string, line: string): string =>
-  line.endsWith('\n') ? sign + line : `${sign}${line}\n\\ No newline at end of file\n`;
+/** Lines with a sign before each; put together as bytes, for a string for every line would cost more than the diff. */
+function shown(sign: '-' | '+' | ' ', { bytes, from, to }: Stretch): string {
+  const code = sign.charCodeAt(0);
+  // No line is shorter than its line feed, or than one byte at the end of the text.
+  const signed = Buffer.allocUnsafe(2 * (to - from));
+  let length = 0;
+  let isFirst = true;
+  for (let at = from; at < to; at += 1) {
+    const byte = bytes[at] as number;
+    if (isFirst) signed[length++] = code;
+    signed[length++] = byte;
+    isFirst = byte === LF;
+  }
+  const text = signed.toString('utf8', 0, length);
+  return isFirst ? text : `${text}\n\\ No newline at end of file\n`;
+}
 
-function render(before: Buffer, after: Buffer, hunks: readonly Hunk[], path: string): string {
+function render(before: Buffer, after: Buffer, hunks: readonly Hunk[], path: string, made?: Made): string {
   const groups = group(load(before, after, hunks));
-  if (groups.length === 0) return '';
+  if (groups.length === 0) return made === undefined ? '' : title(path, made);
   const old = new GitLines(before);
-  const parts = [header(path)];
+  const parts = [title(path, made), names(path, made)];
   for (const edits of groups) parts.push(renderGroup(edits, old));
   return parts.join('');
 }
@@ -143,18 +172,12 @@ function renderGroup(edits: readonly Edit[], old: GitLines): string {
   const top = Math.max(0, first.aStart - CONTEXT);
   const body: string[] = [];
   let at = top;
-  const keep = (to: number): number => {
-    const lines = old.read(at, to);
-    for (const line of lines) body.push(shown(' ', line));
-    return at + lines.length;
-  };
   for (const { aStart, aEnd, gone, added } of edits) {
-    keep(aStart);
-    for (const line of gone) body.push(shown('-', line));
-    for (const line of added) body.push(shown('+', line));
+    body.push(shown(' ', old.pass(at, aStart)), shown('-', gone), shown('+', added));
     at = aEnd;
   }
-  const aEnd = keep(last.aEnd + CONTEXT);
+  body.push(shown(' ', old.pass(at, at + CONTEXT)));
+  const aEnd = old.line;
   const bStart = first.bStart - (first.aStart - top);
   const bEnd = last.bEnd + (aEnd - last.aEnd);
   return `@@ -${span(top, aEnd)} +${span(bStart, bEnd)} @@\n${body.join('')}`;
@@ -164,11 +187,20 @@ function renderGroup(edits: readonly Edit[], old: GitLines): string {
 const span = (start: number, end: number): string =>
   end === start ? `${start},0` : `${start + 1},${end - start}`;
 
-function header(path: string): string {
+/** What becomes of a file that is not on both sides. */
+type Made = 'new' | 'deleted';
+
+function title(path: string, made?: Made): string {
+  const mode = made === undefined ? '' : `${made} file mode 100644\n`;
+  return `diff --git ${quoted(`a/${path}`)} ${quoted(`b/${path}`)}\n${mode}`;
+}
+
+function names(path: string, made?: Made): string {
   const [a, b] = [quoted(`a/${path}`), quoted(`b/${path}`)];
   // Behind a name with a blank a tab tells where it ends.
   const tab = /\s/.test(path) && !a.startsWith('"') ? '\t' : '';
-  return `diff --git ${a} ${b}\n--- ${a}${tab}\n+++ ${b}${tab}\n`;
+  const [from, to] = [`--- ${a}${tab}\n`, `+++ ${b}${tab}\n`];
+  return (made === 'new' ? '--- /dev/null\n' : from) + (made === 'deleted' ? '+++ /dev/null\n' : to);
 }
 
 /** A name as git quotes it: in C style where it holds a quote, a backslash or a control character. */

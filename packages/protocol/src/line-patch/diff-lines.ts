@@ -1,0 +1,29 @@
+import { type Buffer } from 'node:buffer';
+import { equalEnd, equalTop } from './equal-lines.js';
+import { lineIds } from './line-ids.js';
+import { diffIds, type Hunk } from './myers.js';
+
+/**
+ * The lines that differ between two texts, top to bottom, never adjacent; lines that differ only in their ending
+ * differ, and a byte order mark is text of line 1. Time and memory are linear in the texts, whatever they hold.
+ */
+export function diffLines(before: Buffer, after: Buffer): Hunk[] {
+  const a = { bytes: before, from: 0, to: before.length };
+  const b = { bytes: after, from: 0, to: after.length };
+  // Two versions of a file are mostly equal; these lines need no numbers.
+  const top = equalTop(a, b);
+  a.from = b.from = top.bytes;
+  const end = equalEnd(a, b);
+  const ids = lineIds(
+    before.subarray(top.bytes, before.length - end.bytes),
+    after.subarray(top.bytes, after.length - end.bytes),
+  );
+  const hunks = diffIds(ids.before, ids.after);
+  for (const hunk of hunks) {
+    hunk.aStart += top.lines;
+    hunk.aEnd += top.lines;
+    hunk.bStart += top.lines;
+    hunk.bEnd += top.lines;
+  }
+  return hunks;
+}

@@ -1,0 +1,104 @@
+import { Buffer } from 'node:buffer';
+import { LineCursor } from './line-cursor.js';
+import { LF } from './text.js';
+
+/**
+ * A line is looked for in so many places, and compared with so many others of its hash; then it counts as new. Chance
+ * does not lead there, intent may.
+ */
+const MAX_PLACES = 128;
+const MAX_FALSE_MATCHES = 8;
+
+/** There are fewer kinds of lines than this of less than four bytes. */
+const MOST_SHORT_LINES = 2 ** 17;
+
+/** The numbers of the lines of two texts; they count up from 0 without a gap. */
+export interface LineIds {
+  before: Int32Array;
+  after: Int32Array;
+}
+
+/**
+ * Numbers the lines of two texts: two lines of one number are equal, their endings included. Linear whatever the
+ * texts hold: lines that were made to collide may get more numbers than one, and so be shown as changed where they
+ * are not.
+ */
+export function lineIds(before: Buffer, after: Buffer): LineIds {
+  const [beforeCount, afterCount] = [countLines(before), countLines(after)];
+  const table = new LineTable(Buffer.concat([before, after]), beforeCount + afterCount);
+  const ids = table.number(0, before.length, beforeCount);
+  return { before: ids, after: table.number(before.length, before.length + after.length, afterCount) };
+}
+
+function countLines(bytes: Buffer): number {
+  const cursor = new LineCursor(bytes, 0);
+  cursor.seek(bytes.length + 1);
+  return cursor.line;
+}
+
+/** The lines that were met: a hash table with open addressing, since an access to memory is what costs here. */
+class LineTable {
+  private count = 0;
+  /** Two for each place: a hash, and the number of its line plus 1, or 0; at most every other place is taken. */
+  private readonly places: Int32Array;
+  /** Two for each number: where its line starts, and how many bytes it has. */
+  private readonly lines: Int32Array;
+
+  constructor(
+    private readonly bytes: Buffer,
+    lineCount: number,
+  ) {
+    // Two million line feeds are one kind: the table is for the kinds that the bytes have room for.
+    const kinds = Math.min(lineCount, MOST_SHORT_LINES + Math.floor(bytes.length / 4));
+    this.places = new Int32Array(2 * 2 ** Math.ceil(Math.log2(2 * kinds + 1)));
+    this.lines = new Int32Array(2 * lineCount);
+  }
+
+  /** The numbers of the `lineCount` lines in bytes from..to. */
+  number(from: number, to: number, lineCount: number): Int32Array {
+    const { bytes } = this;
+    const ids = new Int32Array(lineCount);
+    for (let line = 0, at = from; line < lineCount; line += 1) {
+      const start = at;
+      // FNV-1a
+      let hash = 0x811c9dc5 | 0;
+      while (at < to) {
+        const byte = bytes[at++] as number;
+        hash = Math.imul(hash ^ byte, 0x01000193);
+        if (byte === LF) break;
+      }
+      ids[line] = this.idOf(start, at - start, hash ^ (hash >>> 15));
+    }
+    return ids;
+  }
+
+  private idOf(start: number, length: number, hash: number): number {
+    const { places, lines } = this;
+    const id = this.count;
+    let falseMatches = 0;
+    for (let look = 0; look < MAX_PLACES && falseMatches < MAX_FALSE_MATCHES; look += 1) {
+      const place = (2 * (hash + look)) & (places.length - 1);
+      const taken = places[place + 1] as number;
+      if (taken === 0) {
+        places[place] = hash;
+        places[place + 1] = id + 1;
+        break;
+      }
+      if (places[place] !== hash) continue;
+      if (this.holds(taken - 1, start, length)) return taken - 1;
+      falseMatches += 1;
+    }
+    lines[2 * id] = start;
+    lines[2 * id + 1] = length;
+    this.count += 1;
+    return id;
+  }
+
+  private holds(id: number, start: number, length: number): boolean {
+    const { bytes, lines } = this;
+    if (lines[2 * id + 1] !== length) return false;
+    const first = lines[2 * id] as number;
+    for (let at = 0; at < length; at += 1) if (bytes[first + at] !== bytes[start + at]) return false;
+    return true;
+  }
+}
