@@ -1,11 +1,11 @@
 import { type Buffer } from 'node:buffer';
+import { type FilePatch, type PatchFaults } from '../patch-batch.js';
 import { diffLines } from './diff-to-patch.js';
 import { FaultList } from './faults.js';
 import { LineCursor } from './line-cursor.js';
 import { type Hunk } from './myers.js';
 import { type PlannedChange, planFilePatch } from './plan.js';
 import { asBuffer, bomLength, splitLines } from './text.js';
-import { type FilePatch, type PatchFaults } from './types.js';
 
 /** A unified diff, or why the patch does not apply. */
 export type RenderedDiff = { ok: true; diff: string } | ({ ok: false } & PatchFaults);

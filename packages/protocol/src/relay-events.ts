@@ -1,5 +1,5 @@
 import type { ErrorCode } from './errors.js';
-import type { PatchBatch } from './line-patch/index.js';
+import type { PatchBatch } from './patch-batch.js';
 import type { Json, JsonObject } from './tool-contract.js';
 import type { Deadlines } from './turns.js';
 
