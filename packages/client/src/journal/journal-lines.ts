@@ -1,6 +1,7 @@
-import { type Approval, type Json, sha256, type ToolCallDelivery } from '@patchbay/protocol';
+import type { Approval, Json, ToolCallDelivery } from '@patchbay/protocol';
+import { sha256 } from '@patchbay/protocol/hash';
 
-import type { WriteIntent } from '../workspace/write-log.js';
+import type { WriteIntent } from './write-log.js';
 
 /** One call as the journal holds it. */
 export interface JournalEntry {

@@ -7,8 +7,8 @@ import {
   type ToolCallDelivery,
 } from '@patchbay/protocol';
 
-import type { WriteLog } from '../workspace/write-log.js';
-import { JournalFile } from './journal-file.js';
+import { JournalFile } from '../home/journal-file.js';
+import type { WriteLog } from './write-log.js';
 import {
   applyLine,
   type CallOutcome,
@@ -17,8 +17,6 @@ import {
   type JournalEntry,
   type JournalLine,
 } from './journal-lines.js';
-
-export type { CallOutcome, JournalEntry } from './journal-lines.js';
 
 const FILE_NAME = 'journal.jsonl';
 /** Most bytes of results in one resume: with all the rest of it well within the 16 MiB of a relay frame. */
