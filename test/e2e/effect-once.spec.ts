@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Journal, RelayClient } from '@patchbay/client/relay';
-import { createFileTool, WorkspaceRoots } from '@patchbay/workspace';
+import { CreateFileTool, WorkspaceRoots } from '@patchbay/workspace';
 import { allowsAll } from '../support/approvers.js';
 import { RelayProxy } from '../support/relay-proxy.js';
 import { createCall, RelayScene } from '../support/relay-scene.js';
@@ -34,7 +34,7 @@ describe('a call whose delivery is never acknowledged', () => {
     const roots = await WorkspaceRoots.open([{ directory: folder }]);
     const client = new RelayClient({
       ...{ url, token: scene.user.token, workspaceId: scene.workspaceId, clientId, journal },
-      tools: { workspace_create_file: createFileTool({ roots }, allowsAll) },
+      tools: { workspace_create_file: new CreateFileTool({ roots }, allowsAll) },
       backoffMs: { first: 20, longest: 50 },
     });
     await client.connect();

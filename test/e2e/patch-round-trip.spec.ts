@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Journal, RelayClient } from '@patchbay/client/relay';
 import type { ToolResult, WritePatchResult } from '@patchbay/protocol';
 import { sha256 } from '@patchbay/protocol/hash';
-import { type Approver, createFileTool, WorkspaceRoots, writePatchTool } from '@patchbay/workspace';
+import { type Approver, CreateFileTool, WorkspaceRoots, WritePatchTool } from '@patchbay/workspace';
 import { allowsAll } from '../support/approvers.js';
 import { RelayScene } from '../support/relay-scene.js';
 
@@ -57,8 +57,8 @@ describe('a patch, from the turn to the disk and back into the Cloud', () => {
       clientId: 'round-trip',
       journal,
       tools: {
-        workspace_create_file: createFileTool({ roots }, approver, undefined, warn),
-        workspace_write_patch: writePatchTool({ roots }, approver),
+        workspace_create_file: new CreateFileTool({ roots }, approver, undefined, warn),
+        workspace_write_patch: new WritePatchTool({ roots }, approver),
       },
       onWarning: warn,
     });

@@ -2,15 +2,7 @@ import { mkdir, realpath } from 'node:fs/promises';
 import { isAbsolute, relative, sep } from 'node:path';
 import { ClientLock } from '@patchbay/client/home';
 import { clientDirectory, Journal, RelayClient, type RelayEnd } from '@patchbay/client/relay';
-import {
-  createFileTool,
-  settleInterruptedCreates,
-  uploadRecovered,
-  settleInterruptedPatches,
-  writePatchTool,
-  WorkspaceRoots,
-  serverDataIn,
-} from '@patchbay/workspace';
+import { CreateFileTool, serverDataIn, WorkspaceRoots, WritePatchTool } from '@patchbay/workspace';
 import { printableLine } from './approval/printable.js';
 import { clientIdOf } from './client-id.js';
 import { CliError, EXIT } from './cli-error.js';
@@ -53,31 +45,22 @@ export async function connect(flags: ConnectFlags, io: CliIo): Promise<number> {
       const log = (executed: object) => screen.say(JSON.stringify(executed));
       const workspace = { roots, maxFileBytes: flags.maxFileBytes };
       const warn = (message: string) => screen.say(printableLine(message));
-      const created = await settleInterruptedCreates(journal, workspace, log);
-      const patched = await settleInterruptedPatches(journal, workspace, log);
-      if (flags.push) {
-        await pushBeforeConnect(directories, settings, flags, io, (line) => screen.say(line));
-      }
       const relay = new RelayClient({
         ...{ url: settings.url, workspaceId, clientId, journal },
         name: `patchbay connect ${roots.all.map(({ name }) => printableLine(name)).join(', ')}`.slice(0, 256),
         token: (refused) => settings.client.accessToken(refused),
         tools: {
-          workspace_create_file: createFileTool(workspace, screen.approver, log, warn),
-          workspace_write_patch: writePatchTool(workspace, screen.approver, log),
+          workspace_create_file: new CreateFileTool(workspace, screen.approver, log, warn),
+          workspace_write_patch: new WritePatchTool(workspace, screen.approver, log),
         },
         onState: (state) => screen.onState(state),
         onWarning: warn,
       });
-      const sendRecovered = async () => {
-        await relay.connect();
-        // A call that goes on sends its files itself.
-        const left = [...created, ...patched].filter(
-          ({ callId }) => journal.get(callId)?.state !== 'running',
-        );
-        await uploadRecovered(workspace, left, relay, warn);
-      };
-      sendRecovered().catch(() => undefined);
+      // What a killed client has left half done is no state of the folder to be sent.
+      await relay.settle();
+      if (flags.push) {
+        await pushBeforeConnect(directories, settings, flags, io, (line) => screen.say(line));
+      }
       return exitOf(await untilEnded(relay));
     } finally {
       await journal.close();

@@ -11,6 +11,8 @@ export type {
   RecoverTool,
   ReportFailure,
   RunTool,
+  SettleContext,
+  SettleTool,
   ToolHandler,
   ToolHandlers,
   ToolOutcome,

@@ -13,8 +13,8 @@ import type { RelayLink } from './relay-state.js';
 import { ResultSender } from './result-sender.js';
 import {
   deniedByClient,
+  handlerOf,
   type CallContext,
-  type ToolHandler,
   type ToolHandlers,
   type ToolOutcome,
 } from './tool-handler.js';
@@ -55,7 +55,7 @@ export class CallRunner {
   /** `tool:call`: acknowledged once it is in the journal; a call that is known goes on from where it is. */
   async deliver(call: ToolCallDelivery): Promise<Ack> {
     if (this.closing) return refusal('UNAVAILABLE', 'The client is closing.');
-    if (!this.handlerOf(call)) return refusal('NOT_FOUND', `No handler for ${call.name}.`);
+    if (!handlerOf(this.tools, call.name)) return refusal('NOT_FOUND', `No handler for ${call.name}.`);
     const live = this.live.get(call.callId) ?? this.enlist(call.callId);
     try {
       const { entry } = await this.journal.receive(call);
@@ -70,6 +70,7 @@ export class CallRunner {
 
   /** `tool:cancel`: stops what has changed nothing yet; anything else is finished and reported as late. */
   async cancel({ callId, reason }: ToolCancel): Promise<Ack> {
+    if (this.isSettled(callId)) return { ok: true };
     const live = this.live.get(callId);
     if (live) live.controller.abort(new Error(`The call was ${reason.replace('_', ' ')}.`));
     else if (this.journal.get(callId)?.state !== 'finished') await this.journal.forget([callId]);
@@ -88,14 +89,16 @@ export class CallRunner {
 
   /** Carries on once `client:resume` was answered. */
   async resume(answer: ResumeAnswer): Promise<void> {
-    for (const callId of answer.forget) {
+    // What an interrupted call has come to is reported even so, and a result that the server has not seen: as late.
+    const settled = answer.forget.filter((callId) => this.isSettled(callId));
+    const unwanted = answer.forget.filter((callId) => !this.isSettled(callId));
+    for (const callId of unwanted) {
       this.live.get(callId)?.controller.abort(new Error('The server no longer waits for the call.'));
     }
-    // A result that the server has not seen is sent even so: it is recorded as late.
     await this.journal.forget(
-      answer.forget.filter((callId) => !this.live.has(callId) && !this.withheld.has(callId)),
+      unwanted.filter((callId) => !this.live.has(callId) && !this.withheld.has(callId)),
     );
-    for (const callId of answer.resume) {
+    for (const callId of [...answer.resume, ...settled]) {
       const entry = this.journal.get(callId);
       if (entry && !this.live.has(callId)) this.begin(this.enlist(callId), entry);
     }
@@ -129,6 +132,11 @@ export class CallRunner {
     for (const [callId, { controller }] of this.live) {
       if (this.journal.get(callId)?.state !== 'running') controller.abort(new ClientClosing(reason));
     }
+  }
+
+  /** Whether it is known what the call has come to, and not yet reported: no word of the server changes that. */
+  private isSettled(callId: string): boolean {
+    return Boolean(this.journal.get(callId)?.settled);
   }
 
   private enlist(callId: string): LiveCall {
@@ -171,7 +179,7 @@ export class CallRunner {
   /** How a call ended whose handler could not say it: a result that the server takes, so that nobody waits for it. */
   private failure(call: ToolCallDelivery, error: unknown): ToolOutcome {
     const entry = this.journal.get(call.callId);
-    const handler = this.handlerOf(call);
+    const handler = handlerOf(this.tools, call.name);
     const reason = `The client failed: ${messageOf(error)}`;
     this.warn(`Call ${call.callId} of ${call.name}: ${reason}`);
     if (entry && typeof handler === 'object' && handler.reportFailure) {
@@ -186,17 +194,15 @@ export class CallRunner {
     return { result: null, approval: deniedByClient(note) };
   }
 
-  private handlerOf({ name }: ToolCallDelivery): ToolHandler | undefined {
-    return Object.hasOwn(this.tools, name) ? this.tools[name] : undefined;
-  }
-
   private execute(call: ToolCallDelivery, context: CallContext, entry: JournalEntry): Promise<ToolOutcome> {
-    const handler = this.handlerOf(call);
+    const handler = handlerOf(this.tools, call.name);
     if (!handler) throw new Error(`It no longer has a handler for ${call.name}.`);
-    const { run, recover } = typeof handler === 'function' ? { run: handler } : handler;
-    if (entry.state !== 'running') return run(call, context);
-    if (!recover) throw new Error('It was stopped while it ran the call.');
-    return recover(call, context, entry);
+    const isNew = entry.state !== 'running';
+    if (typeof handler === 'object') {
+      return isNew ? handler.run(call, context) : handler.recover(call, context, entry);
+    }
+    if (!isNew) throw new Error('It was stopped while it ran the call.');
+    return handler(call, context);
   }
 
   private contextOf(live: LiveCall, { callId, turnId }: ToolCallDelivery): CallContext {

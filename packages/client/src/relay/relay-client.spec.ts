@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import type {
   Ack,
   ClientToServerEvents,
+  FilePut,
   HandshakeError,
   RelayHandshake,
   ResumeAnswer,
@@ -19,7 +20,7 @@ import { Server, type Socket } from 'socket.io';
 import { Journal } from '../journal/journal.js';
 import { RelayClient, type RelayClientOptions } from './relay-client.js';
 import type { RelayState } from './relay-state.js';
-import type { RunTool } from './tool-handler.js';
+import type { RecoverTool, RunTool, SettleTool, ToolHandlers } from './tool-handler.js';
 
 type RelaySocket = Socket<ClientToServerEvents, ServerToClientEvents>;
 
@@ -29,6 +30,7 @@ class RelayServer {
   readonly resumes: ResumeEntry[][] = [];
   readonly statuses: ToolStatus[] = [];
   readonly results: ToolResultReport[] = [];
+  readonly files: FilePut[] = [];
   readonly tokens: string[] = [];
   readonly events: string[] = [];
   sockets: RelaySocket[] = [];
@@ -91,6 +93,10 @@ class RelayServer {
       this.results.push(report);
       const answer = this.answerResult(report);
       if (answer) ack(answer);
+    });
+    socket.on('files:put', (file, ack) => {
+      this.files.push(file);
+      ack({ ok: true, versionId: 'v', fileId: 'f' });
     });
     socket.on('auth:refresh', (token, ack) => {
       this.tokens.push(token);
@@ -791,7 +797,141 @@ describe('RelayClient', () => {
     });
   });
 
+  describe('a call that had started when the client died', () => {
+    const file: FilePut = {
+      ...{ docPath: 'repo/a', path: '/repo/a', content: Buffer.from('a'), sha256: 'abc', baseSha256: null },
+    };
+    /** Another process that finds the call as the one before it has left it. */
+    const interrupted = async () => {
+      await journal.receive(callOf('1'));
+      await journal.start('1', null);
+      await restart();
+    };
+    const found: SettleTool = (_call, { ended }) => ended({ words: 4 });
+    const nothing: SettleTool = (_call, { notRun }) => notRun();
+    /** Uploads, and reports what was found; else says that it ran the call again. */
+    const goOn: RecoverTool = async (_call, context, { settled }) => {
+      await context.putFile(file);
+      return { result: settled ? settled.result : { words: 3 } };
+    };
+    const tools = (settle: SettleTool, recover = goOn): ToolHandlers => ({
+      word_count: { run: three, settle, recover },
+    });
+    const forgetsAll = (entries: ResumeEntry[]): Ack<ResumeAnswer> => ({
+      ...{ ok: true, resume: [], forget: entries.map(({ callId }) => callId) },
+    });
+
+    it('is settled by its handler before the client connects, and the finding is in the journal', async () => {
+      await interrupted();
+      const asked: unknown[] = [];
+      const settle: SettleTool = async (call, context, entry) => {
+        asked.push([call.callId, entry.state, server.handshakes.length]);
+        await found(call, context, entry);
+        asked.push(journal.get('1')!.settled);
+      };
+      await clientWith(three, { tools: tools(settle) }).connect();
+      expect(asked).toEqual([['1', 'running', 0], { result: { words: 4 } }]);
+      expect(server.resumes).toEqual([[{ turnId: 't', callId: '1', attempt: 1, state: 'running' }]]);
+    });
+
+    it('is uploaded, reported and forgotten once it is settled', async () => {
+      await interrupted();
+      await clientWith(three, { tools: tools(found) }).connect();
+      await until(() => journal.all().length === 0);
+      expect(server.files).toMatchObject([{ docPath: 'repo/a' }]);
+      expect(server.results).toMatchObject([{ callId: '1', result: { words: 4 } }]);
+      expect(server.events).toEqual(['client:resume', 'files:put', 'tool:result']);
+    });
+
+    it('is uploaded and reported too where the server no longer waits for it', async () => {
+      server.answerResume = forgetsAll;
+      server.answerResult = () => ({ ok: false, error: { code: 'LATE_RESULT', message: 'It has ended.' } });
+      await interrupted();
+      await clientWith(three, { tools: tools(found) }).connect();
+      await until(() => journal.all().length === 0);
+      expect([server.files.length, server.results]).toMatchObject([1, [{ result: { words: 4 } }]]);
+    });
+
+    it('is reported even so where the call is cancelled before it could be', async () => {
+      await interrupted();
+      const { opened, open } = gate();
+      const recover: RecoverTool = async (call, context, entry) => (await opened, goOn(call, context, entry));
+      await clientWith(three, { tools: tools(found, recover) }).connect();
+      await server.socket.timeout(2000).emitWithAck('tool:cancel', { callId: '1', reason: 'cancelled' });
+      server.answerResume = forgetsAll;
+      server.socket.disconnect(true);
+      await until(() => server.resumes.length === 2);
+      open();
+      await until(() => server.results.length === 1);
+      expect(server.results[0]!.result).toEqual({ words: 4 });
+    });
+
+    it('goes on where nothing had happened and the server still wants it, and is forgotten where it does not', async () => {
+      await interrupted();
+      await clientWith(three, { tools: tools(nothing) }).connect();
+      await until(() => server.results.length === 1);
+      expect(server.results[0]!.result).toEqual({ words: 3 });
+      await until(() => journal.all().length === 0);
+      server.answerResume = forgetsAll;
+      await interrupted();
+      await clientWith(three, { tools: tools(nothing) }).connect();
+      await until(() => journal.all().length === 0);
+      expect([server.results.length, server.files.length]).toEqual([1, 1]);
+    });
+
+    it('keeps its finding through another death of the client, for a handler that is asked again', async () => {
+      await interrupted();
+      await clientWith(three, { tools: tools(found) }).settle();
+      await restart();
+      const again: SettleTool = async (_call, { ended, notRun }, entry) => {
+        expect(entry.settled).toEqual({ result: { words: 4 } });
+        await ended({ words: 5 });
+        await notRun();
+      };
+      await clientWith(three, { tools: tools(again) }).connect();
+      await until(() => server.results.length === 1);
+      expect(server.results[0]!.result).toEqual({ words: 4 });
+    });
+
+    it('is settled once, also where it is asked for before the client connects', async () => {
+      await interrupted();
+      let times = 0;
+      const settle: SettleTool = (...args) => (times++, found(...args));
+      const settling = clientWith(three, { tools: tools(settle) });
+      await settling.settle();
+      expect([times, server.handshakes.length]).toEqual([1, 0]);
+      await settling.connect();
+      expect(times).toBe(1);
+    });
+
+    it('keeps the client from nothing where it cannot be settled, and is then for its handler to decide', async () => {
+      await interrupted();
+      const settle: SettleTool = () => Promise.reject(new Error('The disk is gone.'));
+      await clientWith(three, { tools: tools(settle) }).connect();
+      await until(() => server.results.length === 1);
+      expect(warnings).toEqual([
+        'Call 1 of word_count, which was interrupted, could not be settled: The disk is gone.',
+      ]);
+      expect(server.results[0]!.result).toEqual({ words: 3 });
+    });
+  });
+
   describe('closing', () => {
+    it('ends a client that is still settling what was interrupted', async () => {
+      await journal.receive(callOf('1'));
+      await journal.start('1', null);
+      const { opened, open } = gate();
+      const settle: SettleTool = () => opened;
+      const tools = { word_count: { run: three, settle, recover: three } };
+      const connecting = clientWith(three, { tools }).connect();
+      const closing = client!.close();
+      open();
+      await expect(connecting).rejects.toThrow('The client was closed.');
+      await closing;
+      expect(await client!.ended).toMatchObject({ reason: 'closed' });
+      expect(server.resumes).toEqual([]);
+    });
+
     it('waits for what has started and sends its result', async () => {
       const { opened, open } = gate();
       await clientWith(async (call, context) => {

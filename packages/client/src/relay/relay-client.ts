@@ -11,6 +11,7 @@ import { CLIENT_VERSION } from '../client-version.js';
 import { CallRunner } from './call-runner.js';
 import { RelayConnection } from './relay-connection.js';
 import type { RelayEnd, RelayState, TokenSource } from './relay-state.js';
+import { settleInterrupted } from './settle-interrupted.js';
 import type { ToolHandlers } from './tool-handler.js';
 import { untilAnswered, type SendOptions } from './until-answered.js';
 
@@ -30,7 +31,7 @@ export interface RelayClientOptions {
   version?: string;
   /** The tools that this client executes. */
   tools: ToolHandlers;
-  /** Remembers the calls; open one per clientId, under a ClientLock, and close it after the client. */
+  /** Remembers the calls; open one per clientId, under a ClientLock (`@patchbay/client/home`), and close it after the client. */
   journal: Journal;
   /** Most calls at a time, 1 to 8. */
   maxInFlight?: number;
@@ -50,14 +51,10 @@ export interface RelayClientOptions {
  * const relay = new RelayClient({
  *   url, workspaceId, clientId, journal,
  *   token: (refused) => patchbay.accessToken(refused),
+ *   // Of @patchbay/workspace. A tool of one's own is a function: ask, `await context.start(approval)`, act, give the result.
  *   tools: {
- *     workspace_create_file: async (call, context) => {
- *       await context.awaitApproval();
- *       const approval = await askInMyEditor(call, context.signal);
- *       if (approval.decision === 'deny') return { result: null, approval };
- *       await context.start(approval);
- *       return { result: await executeCreateFile({ roots }, call.arguments, context.writeLog), approval };
- *     },
+ *     workspace_create_file: new CreateFileTool({ roots }, approver),
+ *     workspace_write_patch: new WritePatchTool({ roots }, approver),
  *   },
  * });
  * await relay.connect();
@@ -66,7 +63,9 @@ export interface RelayClientOptions {
 export class RelayClient {
   private readonly connection: RelayConnection;
   private readonly runner: CallRunner;
+  private readonly warn: (message: string) => void;
   private readonly activeFiles = new Map<string, ActiveFile[]>();
+  private settled: Promise<void> | null = null;
   private first: Promise<void> | null = null;
   private finish!: (end: RelayEnd) => void;
 
@@ -90,15 +89,29 @@ export class RelayClient {
         maxInFlight: options.maxInFlight ?? MAX_IN_FLIGHT,
       },
     });
-    this.runner = new CallRunner(tools, journal, this.connection, options.onWarning ?? (() => undefined));
+    this.warn = options.onWarning ?? (() => undefined);
+    this.runner = new CallRunner(tools, journal, this.connection, this.warn);
   }
 
   /**
-   * Connects, and stays connected from then on. Resolves when the server has answered the first resume, however many
-   * tries that takes; rejects with a PatchbayError if the server refuses the client.
+   * Finds out what became of the calls that had started when the last process of this client died. `connect` does it
+   * first; call it before where something else must come in between, such as a push of the same folders.
+   */
+  settle(): Promise<void> {
+    const { journal, tools } = this.options;
+    return (this.settled ??= settleInterrupted(journal, tools, this.warn));
+  }
+
+  /**
+   * Settles what was interrupted, connects, and stays connected from then on. Resolves when the server has answered the
+   * first resume, however many tries that takes; rejects with a PatchbayError if the server refuses the client.
    */
   connect(): Promise<void> {
-    this.first ??= new Promise((resolve, reject) => {
+    return (this.first ??= this.settle().then(() => this.open()));
+  }
+
+  private open(): Promise<void> {
+    return new Promise((resolve, reject) => {
       this.connection.open({
         deliver: (call) => this.runner.deliver(call),
         cancel: (cancel) => this.runner.cancel(cancel),
@@ -115,7 +128,6 @@ export class RelayClient {
         },
       });
     });
-    return this.first;
   }
 
   /**
@@ -141,6 +153,7 @@ export class RelayClient {
   /** Lets calls that have started end (5 s at most) and leaves. What is not finished waits in the journal. */
   async close(): Promise<void> {
     if (!this.first) return;
+    await this.settled;
     await this.runner.close(CLOSE_GRACE_MS);
     this.connection.end({ status: 'ended', reason: 'closed' });
   }

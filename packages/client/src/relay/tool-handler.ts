@@ -41,9 +41,30 @@ export interface CallContext {
 /** Executes one call. What it throws (other than the signal's reason) ends the call: see `ReportFailure`. */
 export type RunTool = (call: ToolCallDelivery, context: CallContext) => Promise<ToolOutcome>;
 
+/** What a handler can ask of the client while it settles a call. */
+export interface SettleContext {
+  /** Where an executor that has to finish or take back what it began notes its steps. */
+  readonly writeLog: WriteLog;
+  /** The call has come to this result. Durable when it resolves: only then remove what shows it. */
+  readonly ended: (result: Json) => Promise<void>;
+  /** Nothing happened, and nothing stands in the way. Durable when it resolves. */
+  readonly notRun: () => Promise<void>;
+}
+
 /**
- * Decides about a call that had started when the client died: what became of it, or another run of it if it is
- * certain that nothing happened.
+ * Finds out what became of a call that had started when the client died, before the client connects again, and says so
+ * by `ended` or `notRun`. Asked again where the client died once more: `interrupted.settled` then has what was said.
+ */
+export type SettleTool = (
+  call: ToolCallDelivery,
+  context: SettleContext,
+  interrupted: JournalEntry,
+) => Promise<void>;
+
+/**
+ * Goes on, once there is a connection, with a call that had started when the client died. What was settled as ended is
+ * reported, also where the call has ended meanwhile: it is then recorded as late. Anything else comes here only if the
+ * server still wants it: it is run again if it is certain that nothing happened.
  */
 export type RecoverTool = (
   call: ToolCallDelivery,
@@ -58,10 +79,16 @@ export type RecoverTool = (
 export type ReportFailure = (call: ToolCallDelivery, failed: JournalEntry) => Json;
 
 /** A function is enough; without `recover` an interrupted call is ended as one that threw, never run again. */
-export type ToolHandler = RunTool | { run: RunTool; recover: RecoverTool; reportFailure?: ReportFailure };
+export type ToolHandler =
+  RunTool | { run: RunTool; settle?: SettleTool; recover: RecoverTool; reportFailure?: ReportFailure };
 
 /** The tools that a client executes, by catalog name. */
 export type ToolHandlers = { readonly [toolName: string]: ToolHandler };
+
+/** The handler of a tool; undefined where the client has none. */
+export function handlerOf(tools: ToolHandlers, toolName: string): ToolHandler | undefined {
+  return Object.hasOwn(tools, toolName) ? tools[toolName] : undefined;
+}
 
 /** For a call that the client, not a person, gave up. With a denial, `result` is null: that fits every tool. */
 export function deniedByClient(reason: string): Approval {

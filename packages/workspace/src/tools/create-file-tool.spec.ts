@@ -8,6 +8,7 @@ import {
   type CreateFileResult,
   type FilePut,
   type FilePutAnswer,
+  type Json,
   type JsonObject,
   type ToolCallDelivery,
 } from '@patchbay/protocol';
@@ -16,8 +17,7 @@ import { Ajv } from 'ajv';
 import { Journal, type CallContext, type ToolOutcome } from '@patchbay/client/relay';
 import { WorkspaceRoots } from '../disk/workspace-roots.js';
 import { rejectionOf, type ApprovalRequest, type Approver } from './approver.js';
-import { uploadRecovered } from './upload-written.js';
-import { createFileTool, settleInterruptedCreates, type CreateFileExecuted } from './create-file-tool.js';
+import { CreateFileTool, type CreateFileExecuted } from './create-file-tool.js';
 
 const at = new Date().toISOString();
 const callOf = (callId: string, args: JsonObject): ToolCallDelivery => ({
@@ -47,7 +47,7 @@ class Person implements Approver {
   }
 }
 
-describe('createFileTool', () => {
+describe('CreateFileTool', () => {
   let folder: string;
   let home: string;
   let roots: WorkspaceRoots;
@@ -82,16 +82,13 @@ describe('createFileTool', () => {
     start: (approval = null) => journal.start(callId, approval),
     putFile: async (file) => (uploads.push(file), answerPut(file)),
   });
-  const tool = () => {
-    const handler = createFileTool(
+  const tool = () =>
+    new CreateFileTool(
       { roots },
       person,
       (line) => executed.push(line),
       (line) => warnings.push(line),
     );
-    if (typeof handler === 'function') throw new Error('It must be able to recover.');
-    return handler;
-  };
   const run = async (call: ToolCallDelivery, handler = tool(), signal = new AbortController().signal) => {
     await journal.receive(call);
     return handler.run(call, contextOf(call.callId, signal));
@@ -230,7 +227,7 @@ describe('createFileTool', () => {
       const call = callOf('1', args);
       await journal.receive(call);
       if (started) await journal.start('1', { decision: 'allow', by: 'ada', at });
-      return tool().reportFailure!(call, journal.get('1')!);
+      return tool().reportFailure(call, journal.get('1')!);
     };
 
     it.each([
@@ -257,15 +254,22 @@ describe('createFileTool', () => {
     const reopen = async () => {
       await journal.close();
       journal = await Journal.open(home);
+      const entry = journal.get('1')!;
+      const ended = (result: Json) => journal.settle('1', result);
+      const notRun = () => journal.rollBack('1');
+      await tool().settle(entry.call!, { writeLog: journal.writeLog('1'), ended, notRun }, entry);
+    };
+    const recover = () => {
+      const entry = journal.get('1')!;
+      return tool().recover(entry.call!, contextOf('1', new AbortController().signal), entry);
     };
 
     it('runs a call that had done nothing, without asking again', async () => {
       await journal.receive(call);
       await journal.start('1', approval);
       await reopen();
-      await settleInterruptedCreates(journal, { roots }, (line) => executed.push(line));
-      const entry = journal.get('1')!;
-      const outcome = await tool().recover(entry.call!, contextOf('1', new AbortController().signal), entry);
+      expect(journal.get('1')).toMatchObject({ state: 'running', settled: null });
+      const outcome = await recover();
       expect(resultOf(outcome)).toMatchObject({ success: true, created: true });
       expect(outcome.approval).toEqual(approval);
       expect(person.asked).toEqual([]);
@@ -275,17 +279,13 @@ describe('createFileTool', () => {
       await journal.receive(call);
       await journal.start('1', approval);
       // The executor ends, and the client dies before the journal has the result.
-      const handler = tool();
-      await handler.recover(call, contextOf('1', new AbortController().signal), journal.get('1')!);
-      executed = [];
+      await recover();
+      [executed, uploads] = [[], []];
       await reopen();
-      uploads = [];
-      const written = await settleInterruptedCreates(journal, { roots }, (line) => executed.push(line));
-      await uploadRecovered({ roots }, written, {
-        putFile: async (file) => (uploads.push(file), answerPut(file)),
-      });
+      expect(journal.get('1')).toMatchObject({ settled: { result: { success: true, created: true } } });
+      const outcome = await recover();
+      expect(resultOf(outcome)).toMatchObject({ success: true, created: true });
       expect(uploads).toMatchObject([{ callId: '1', content: Buffer.from('x'), baseSha256: null }]);
-      expect(journal.get('1')).toMatchObject({ state: 'finished', result: { success: true, created: true } });
       expect(executed).toMatchObject([{ event: 'Tool.CreateFile.Executed', callId: '1', success: true }]);
     });
   });

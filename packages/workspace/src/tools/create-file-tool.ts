@@ -1,19 +1,18 @@
 import {
-  createFile,
   foldCase,
   normalizeText,
   toDocPath,
   type Approval,
   type CreateFileArguments,
   type CreateFileResult,
+  type Json,
   type JsonObject,
   type ToolCallDelivery,
 } from '@patchbay/protocol';
 import type {
-  Journal,
-  JournalEntry,
   CallContext,
-  ToolHandler,
+  JournalEntry,
+  SettleContext,
   ToolOutcome,
   WriteIntent,
 } from '@patchbay/client/relay';
@@ -21,11 +20,11 @@ import { failedCreate, shownPath } from '../create-file/create-file-plan.js';
 import { executeCreateFile } from '../create-file/execute-create-file.js';
 import { previewCreateFile, type CreateFilePreview } from '../create-file/preview-create-file.js';
 import { recoverCreateFile } from '../create-file/recover-create-file.js';
+import { removeTempFiles } from '../disk/temp-files.js';
 import type { WorkspaceContext } from '../disk/workspace-context.js';
-import { recoverInterrupted } from './recover-interrupted.js';
 import type { ApprovalRequest, Approver } from './approver.js';
 import { InOrder } from './in-order.js';
-import { remembering, uploadWritten, type WrittenFile } from './upload-written.js';
+import { remembering, uploadWritten } from './upload-written.js';
 
 /** Longest time; the file is there, and its result must not come late for the sake of a copy. */
 const UPLOAD_MS = 15_000;
@@ -51,72 +50,97 @@ export interface CreateFileExecuted {
  * A call that cannot succeed (bad path, file exists) is answered without asking anyone. A file that cannot be uploaded is
  * created all the same; `onWarning` is told.
  */
-export function createFileTool(
-  workspace: WorkspaceContext,
-  approver: Approver,
-  onExecuted: (executed: CreateFileExecuted) => void = () => undefined,
-  onWarning: (message: string) => void = () => undefined,
-): ToolHandler {
-  const finish = (
+export class CreateFileTool {
+  /** An LLM that creates a file and then overwrites or patches it means that order, though calls are handled at the same time. */
+  private readonly inOrder: InOrder;
+
+  constructor(
+    private readonly workspace: WorkspaceContext,
+    private readonly approver: Approver,
+    private readonly onExecuted: (executed: CreateFileExecuted) => void = () => undefined,
+    private readonly onWarning: (message: string) => void = () => undefined,
+  ) {
+    this.inOrder = InOrder.in(workspace.roots);
+  }
+
+  /** Shows what the call would do, and does it where it is allowed. */
+  run(call: ToolCallDelivery, context: CallContext): Promise<ToolOutcome> {
+    const docPath = docPathOf(call, this.workspace);
+    return this.inOrder.run([docPath], context.signal, () => this.propose(call, context));
+  }
+
+  /** Looks whether an interrupted create has written its file, and removes the temp file. */
+  async settle(
+    _call: ToolCallDelivery,
+    { ended, notRun }: SettleContext,
+    interrupted: JournalEntry,
+  ): Promise<void> {
+    const result = await this.cameTo(interrupted);
+    await (result ? ended({ ...result }) : notRun());
+    await removeTempFiles(this.workspace, interrupted.intents);
+  }
+
+  /** Reports what an interrupted create has come to; makes the file where nothing had happened, as it was approved. */
+  recover(call: ToolCallDelivery, context: CallContext, interrupted: JournalEntry): Promise<ToolOutcome> {
+    const { intents, approval } = interrupted;
+    return this.inOrder.run([docPathOf(call, this.workspace)], context.signal, async () => {
+      const result = await this.cameTo(interrupted);
+      if (!result) return this.execute(call, context, approval);
+      return this.report(call, context, result, intents, approval);
+    });
+  }
+
+  /** The result of a create that failed for a reason which nobody foresaw. */
+  reportFailure(call: ToolCallDelivery, { state, approval }: JournalEntry): Json {
+    const path = shownPath(this.workspace.roots, argumentsOf(call, approval));
+    return this.finish(call, unforeseen(path, state), approval).result;
+  }
+
+  private async propose(call: ToolCallDelivery, context: CallContext): Promise<ToolOutcome> {
+    const preview = await previewCreateFile(this.workspace, call.arguments);
+    if (preview.refusal) return this.finish(call, preview.refusal, null);
+    await context.awaitApproval();
+    const approval = await this.approver.decide(requestOf(call, preview), context.signal);
+    if (approval.decision === 'deny') return { result: null, approval };
+    await context.start(approval);
+    return this.execute(call, context, approval);
+  }
+
+  private async execute(
     call: ToolCallDelivery,
-    result: CreateFileResult,
+    context: CallContext,
     approval: Approval | null,
-  ): ToolOutcome => {
-    onExecuted(executedLine(call, result, approval));
-    return { result: { ...result }, approval };
-  };
-
-  const execute = async (call: ToolCallDelivery, context: CallContext, approval: Approval | null) => {
+  ): Promise<ToolOutcome> {
     const log = remembering(context.writeLog);
-    const result = await executeCreateFile(workspace, argumentsOf(call, approval), log);
-    return report(call, context, result, log.intents, approval);
-  };
+    const result = await executeCreateFile(this.workspace, argumentsOf(call, approval), log);
+    return this.report(call, context, result, log.intents, approval);
+  }
 
-  const report = async (
+  private async report(
     call: ToolCallDelivery,
     context: CallContext,
     result: CreateFileResult,
     [written]: readonly WriteIntent[],
     approval: Approval | null,
-  ) => {
-    const outcome = finish(call, result, approval);
+  ): Promise<ToolOutcome> {
+    const outcome = this.finish(call, result, approval);
     if (!result.success || !written) return outcome;
-    const upload = await uploadWritten(workspace, call.callId, written, context, UPLOAD_MS);
-    if ('fault' in upload) onWarning(`${result.path}: ${upload.fault}`);
+    const upload = await uploadWritten(this.workspace, call.callId, written, context, UPLOAD_MS);
+    if ('fault' in upload) this.onWarning(`${result.path}: ${upload.fault}`);
     return outcome;
-  };
+  }
 
-  // An LLM that creates a file and then overwrites or patches it means that order, though calls are handled at the same time.
-  const inOrder = InOrder.in(workspace.roots);
+  /** What an interrupted call has come to; null where it is certain that nothing happened. */
+  private async cameTo(interrupted: JournalEntry): Promise<CreateFileResult | null> {
+    if (interrupted.settled) return interrupted.settled.result as unknown as CreateFileResult;
+    const recovery = await recoverCreateFile(this.workspace, interrupted);
+    return recovery.outcome === 'not_written' ? null : recovery.result;
+  }
 
-  const propose = async (call: ToolCallDelivery, context: CallContext): Promise<ToolOutcome> => {
-    const preview = await previewCreateFile(workspace, call.arguments);
-    if (preview.refusal) return finish(call, preview.refusal, null);
-    await context.awaitApproval();
-    const approval = await approver.decide(requestOf(call, preview), context.signal);
-    if (approval.decision === 'deny') return { result: null, approval };
-    await context.start(approval);
-    return execute(call, context, approval);
-  };
-
-  return {
-    run(call, context) {
-      return inOrder.run([docPathOf(call, workspace)], context.signal, () => propose(call, context));
-    },
-
-    recover(call, context, interrupted: JournalEntry) {
-      return inOrder.run([docPathOf(call, workspace)], context.signal, async () => {
-        const recovery = await recoverCreateFile(workspace, interrupted);
-        if (recovery.outcome === 'not_written') return execute(call, context, interrupted.approval);
-        return report(call, context, recovery.result, interrupted.intents, interrupted.approval);
-      });
-    },
-
-    reportFailure(call, { state, approval }) {
-      const path = shownPath(workspace.roots, argumentsOf(call, approval));
-      return finish(call, unforeseen(path, state), approval).result;
-    },
-  };
+  private finish(call: ToolCallDelivery, result: CreateFileResult, approval: Approval | null): ToolOutcome {
+    this.onExecuted(executedLine(call, result, approval));
+    return { result: { ...result }, approval };
+  }
 }
 
 /** The docPath that the call is about; of a path that is none something like it. */
@@ -128,31 +152,6 @@ function docPathOf({ arguments: { path } }: ToolCallDelivery, { roots }: Workspa
   } catch {
     return foldCase(given);
   }
-}
-
-/**
- * Settles the creates that were running when this client died, before it connects again. Those that are certain to have
- * done nothing stay open and are executed once the server still wants them.
- * @returns the files that were found written: `uploadRecovered` them once there is a connection
- */
-export async function settleInterruptedCreates(
-  journal: Journal,
-  workspace: WorkspaceContext,
-  onExecuted: (executed: CreateFileExecuted) => void = () => undefined,
-): Promise<WrittenFile[]> {
-  const interrupted = journal
-    .all()
-    .filter(({ state, call }) => state === 'running' && call?.name === createFile.name);
-  await recoverInterrupted(journal, workspace);
-  const written: WrittenFile[] = [];
-  for (const { callId, call, approval, intents } of interrupted) {
-    const now = journal.get(callId);
-    if (!call || now?.state !== 'finished') continue;
-    const result = now.result as unknown as CreateFileResult;
-    onExecuted(executedLine(call, result, approval));
-    if (result.success) written.push(...intents.map((intent) => ({ callId, intent })));
-  }
-  return written;
 }
 
 function requestOf(call: ToolCallDelivery, preview: CreateFilePreview): ApprovalRequest {

@@ -1,5 +1,5 @@
 import { toDocPath, type Ack, type FilePutAnswer } from '@patchbay/protocol';
-import type { RelayClient, CallContext, WriteIntent, WriteLog } from '@patchbay/client/relay';
+import type { CallContext, WriteIntent, WriteLog } from '@patchbay/client/relay';
 import type { WorkspaceContext } from '../disk/workspace-context.js';
 import { readWritten } from '../disk/read-written.js';
 
@@ -13,32 +13,6 @@ export function remembering(log: WriteLog): WriteLog & { readonly intents: reado
       return intents;
     },
   };
-}
-
-/** A file that a call has written. */
-export interface WrittenFile {
-  callId: string;
-  intent: WriteIntent;
-}
-
-/** Longest time for a file that was written before the client died: nobody waits for it. */
-const RECOVERED_UPLOAD_MS = 120_000;
-
-/**
- * Sends what a killed client had written and perhaps not sent. Leave out the files of calls that go on: their handler sends
- * them, and of two that send one file at the same time the second would be STALE.
- */
-export async function uploadRecovered(
-  workspace: WorkspaceContext,
-  written: readonly WrittenFile[],
-  relay: Pick<RelayClient, 'putFile'>,
-  onWarning: (message: string) => void = () => undefined,
-): Promise<void> {
-  const putFile: CallContext['putFile'] = (file, timeoutMs) => relay.putFile(file, { timeoutMs });
-  for (const { callId, intent } of written) {
-    const upload = await uploadWritten(workspace, callId, intent, { putFile }, RECOVERED_UPLOAD_MS);
-    if ('fault' in upload) onWarning(`${intent.path}: ${upload.fault}`);
-  }
 }
 
 /**

@@ -7,6 +7,7 @@ import {
   type Approval,
   type FilePut,
   type FilePutAnswer,
+  type Json,
   type JsonObject,
   type PatchBatch,
   type ToolCallDelivery,
@@ -18,7 +19,7 @@ import { Ajv } from 'ajv';
 import { Journal, type CallContext, type ToolOutcome } from '@patchbay/client/relay';
 import { WorkspaceRoots } from '../disk/workspace-roots.js';
 import { rejectionOf, type ApprovalRequest, type Approver } from './approver.js';
-import { settleInterruptedPatches, writePatchTool, type WritePatchExecuted } from './write-patch-tool.js';
+import { WritePatchTool, type WritePatchExecuted } from './write-patch-tool.js';
 
 const at = new Date().toISOString();
 const isValidResult = new Ajv({ allowUnionTypes: true }).compile(writePatch.responseSchema);
@@ -62,7 +63,7 @@ class Person implements Approver {
   }
 }
 
-describe('writePatchTool', () => {
+describe('WritePatchTool', () => {
   let folder: string;
   let home: string;
   let root: string;
@@ -105,11 +106,7 @@ describe('writePatchTool', () => {
     start: (approval = null) => journal.start(callId, approval),
     putFile: async (file) => (uploads.push(file), answerPut(file)),
   });
-  const tool = () => {
-    const handler = writePatchTool({ roots }, person, (line) => executed.push(line));
-    if (typeof handler === 'function') throw new Error('It must be able to recover.');
-    return handler;
-  };
+  const tool = () => new WritePatchTool({ roots }, person, (line) => executed.push(line));
   const run = async (call: ToolCallDelivery, handler = tool(), signal = new AbortController().signal) => {
     await journal.receive(call);
     const outcome = await handler.run(call, contextOf(call.callId, signal));
@@ -279,7 +276,7 @@ describe('writePatchTool', () => {
     const call = callOf('1', two());
     await journal.receive(call);
     await journal.start('1', { decision: 'allow', by: 'ada', at, rejectedChangeIds: ['f0c0', 'f1c0'] });
-    const result = tool().reportFailure!(call, journal.get('1')!);
+    const result = tool().reportFailure(call, journal.get('1')!);
     expect([isValidResult(result), isValidResult.errors]).toEqual([true, null]);
     expect(result).toMatchObject({
       success: false,
@@ -300,7 +297,10 @@ describe('writePatchTool', () => {
     const reopen = async () => {
       await journal.close();
       journal = await Journal.open(home);
-      return settleInterruptedPatches(journal, { roots }, (line) => executed.push(line));
+      const entry = journal.get('1')!;
+      const ended = (result: Json) => journal.settle('1', result);
+      const notRun = () => journal.rollBack('1');
+      await tool().settle(entry.call!, { writeLog: journal.writeLog('1'), ended, notRun }, entry);
     };
     const recover = () => {
       const entry = journal.get('1')!;
@@ -325,12 +325,8 @@ describe('writePatchTool', () => {
       await journal.start('1', approval);
       answerPut = () => Promise.reject(new Error('The client is closing.'));
       await expect(recover()).rejects.toThrow('closing');
-      const written = await reopen();
-      expect(journal.get('1')).toMatchObject({ state: 'running' });
-      expect(written.map(({ callId, intent }) => [callId, intent.path])).toEqual([
-        ['1', 'Src/A'],
-        ['1', 'b'],
-      ]);
+      await reopen();
+      expect(journal.get('1')).toMatchObject({ settled: { result: { success: true } } });
       answerPut = () => ({ ok: true, versionId: 'v', fileId: 'f' });
       const outcome = await recover();
       expect(resultOf(outcome)).toMatchObject({

@@ -1,22 +1,23 @@
-import {
-  writePatch,
-  type Approval,
-  type PatchBatch,
-  type ToolCallDelivery,
-  type WritePatchResult,
-} from '@patchbay/protocol';
-import type { Journal, CallContext, ToolHandler, ToolOutcome } from '@patchbay/client/relay';
+import type { Approval, Json, PatchBatch, ToolCallDelivery, WritePatchResult } from '@patchbay/protocol';
+import type {
+  CallContext,
+  JournalEntry,
+  SettleContext,
+  ToolOutcome,
+  WriteIntent,
+  WriteLog,
+} from '@patchbay/client/relay';
+import { removeTempFiles } from '../disk/temp-files.js';
 import { executeWritePatch, type PatchContext } from '../write-patch/execute-write-patch.js';
 import { PatchFileFault } from '../write-patch/patch-file-fault.js';
 import { rejectedChangeIds, selectBatch, type SelectedBatch } from '../write-patch/patch-selection.js';
 import { previewWritePatch, type PatchedFilePreview } from '../write-patch/preview-write-patch.js';
 import { recoverWritePatch } from '../write-patch/recover-write-patch.js';
 import { resultOf, toJson } from '../write-patch/write-patch-result.js';
-import { recoverInterruptedPatches } from './recover-interrupted-patches.js';
 import type { ApprovalRequest, Approver } from './approver.js';
 import { InOrder } from './in-order.js';
 import { uploadPatched } from './upload-patched.js';
-import { remembering, type WrittenFile } from './upload-written.js';
+import { remembering } from './upload-written.js';
 
 /** The client's log line of an executed batch, after that of a create (TUL-004 section 6.2). */
 export interface WritePatchExecuted {
@@ -39,89 +40,106 @@ export interface WritePatchExecuted {
  * `workspace_write_patch` as a RelayClient executes it: look, ask `approver`, write all files or none, upload them, tell
  * `onExecuted`. A batch that cannot be applied (a file has changed) is answered without asking anyone.
  */
-export function writePatchTool(
-  workspace: PatchContext,
-  approver: Approver,
-  onExecuted: (executed: WritePatchExecuted) => void = () => undefined,
-): ToolHandler {
-  const finish = (
+export class WritePatchTool {
+  /** Calls about one file are looked at one after the other: each is held against what the one before it left. */
+  private readonly inOrder: InOrder;
+
+  constructor(
+    private readonly workspace: PatchContext,
+    private readonly approver: Approver,
+    private readonly onExecuted: (executed: WritePatchExecuted) => void = () => undefined,
+  ) {
+    this.inOrder = InOrder.in(workspace.roots);
+  }
+
+  /** Shows what the batch would do, and does what is allowed of it. */
+  async run(call: ToolCallDelivery, context: CallContext): Promise<ToolOutcome> {
+    return this.inOrder.run(docPathsOf(call), context.signal, () => this.propose(call, context));
+  }
+
+  /** Sees to it that an interrupted batch is written as a whole or not at all, and removes what it left. */
+  async settle(
     call: ToolCallDelivery,
-    result: WritePatchResult,
-    approval: Approval | null,
-  ): ToolOutcome => {
-    onExecuted(executedLine(call, result));
-    return { result: toJson(result), approval };
-  };
+    { writeLog, ended, notRun }: SettleContext,
+    interrupted: JournalEntry,
+  ): Promise<void> {
+    const result = await this.cameTo(call, interrupted, writeLog);
+    await (result ? ended(toJson(result)) : notRun());
+    await removeTempFiles(this.workspace, interrupted.intents);
+  }
 
-  const execute = async (call: ToolCallDelivery, context: CallContext, approval: Approval | null) => {
-    const log = remembering(context.writeLog);
-    const result = await executeWritePatch(workspace, batchOf(call), approval, log);
-    return finish(call, await uploadPatched(workspace, call, result, log.intents, context), approval);
-  };
+  /** Uploads and reports what an interrupted batch has come to; writes it where nothing had happened, as it was approved. */
+  async recover(
+    call: ToolCallDelivery,
+    context: CallContext,
+    interrupted: JournalEntry,
+  ): Promise<ToolOutcome> {
+    const { intents, approval } = interrupted;
+    return this.inOrder.run(docPathsOf(call), context.signal, async () => {
+      const result = await this.cameTo(call, interrupted, context.writeLog);
+      if (!result) return this.execute(call, context, approval);
+      return this.report(call, context, result, intents, approval);
+    });
+  }
 
-  const propose = async (call: ToolCallDelivery, context: CallContext): Promise<ToolOutcome> => {
-    const { files, refusal } = await previewWritePatch(workspace, batchOf(call));
-    if (refusal) return finish(call, refusal, null);
+  /** The result of a batch that failed for a reason which nobody foresaw: no file of it is said to be applied. */
+  reportFailure(call: ToolCallDelivery, { state, approval }: JournalEntry): Json {
+    const rest = state === 'running' ? 'look at the files before you try again.' : 'nothing was written.';
+    const fault = new PatchFileFault('UnhandledException', `An unexpected error; ${rest}`);
+    return this.finish(call, allRefused(selectBatch(batchOf(call), approval), fault), approval).result;
+  }
+
+  private async propose(call: ToolCallDelivery, context: CallContext): Promise<ToolOutcome> {
+    const batch = batchOf(call);
+    const { files, refusal } = await previewWritePatch(this.workspace, batch);
+    if (refusal) return this.finish(call, refusal, null);
     await context.awaitApproval();
-    const approval = decided(batchOf(call), await approver.decide(requestOf(call, files), context.signal));
+    const approval = decided(batch, await this.approver.decide(requestOf(call, files), context.signal));
     if (approval.decision === 'deny') return { result: null, approval };
     await context.start(approval);
-    return execute(call, context, approval);
-  };
+    return this.execute(call, context, approval);
+  }
 
-  // Calls about one file are looked at one after the other: each is held against what the one before it left.
-  const inOrder = InOrder.in(workspace.roots);
+  private async execute(
+    call: ToolCallDelivery,
+    context: CallContext,
+    approval: Approval | null,
+  ): Promise<ToolOutcome> {
+    const log = remembering(context.writeLog);
+    const result = await executeWritePatch(this.workspace, batchOf(call), approval, log);
+    return this.report(call, context, result, log.intents, approval);
+  }
 
-  return {
-    async run(call, context) {
-      return inOrder.run(docPathsOf(call), context.signal, () => propose(call, context));
-    },
+  private async report(
+    call: ToolCallDelivery,
+    context: CallContext,
+    result: WritePatchResult,
+    intents: readonly WriteIntent[],
+    approval: Approval | null,
+  ): Promise<ToolOutcome> {
+    const uploaded = await uploadPatched(this.workspace, call, result, intents, context);
+    return this.finish(call, uploaded, approval);
+  }
 
-    async recover(call, context, interrupted) {
-      return inOrder.run(docPathsOf(call), context.signal, async () => {
-        const recovery = await recoverWritePatch(workspace, batchOf(call), interrupted, context.writeLog);
-        if (recovery.outcome === 'not_written') return execute(call, context, interrupted.approval);
-        const { approval, intents } = interrupted;
-        const uploaded = await uploadPatched(workspace, call, recovery.result, intents, context);
-        return finish(call, uploaded, approval);
-      });
-    },
+  /** What an interrupted batch has come to, once it is written as a whole or not at all; null where nothing happened. */
+  private async cameTo(
+    call: ToolCallDelivery,
+    interrupted: JournalEntry,
+    log: WriteLog,
+  ): Promise<WritePatchResult | null> {
+    if (interrupted.settled) return interrupted.settled.result as unknown as WritePatchResult;
+    const recovery = await recoverWritePatch(this.workspace, batchOf(call), interrupted, log);
+    return recovery.outcome === 'not_written' ? null : recovery.result;
+  }
 
-    reportFailure(call, { state, approval }) {
-      const rest = state === 'running' ? 'look at the files before you try again.' : 'nothing was written.';
-      const fault = new PatchFileFault('UnhandledException', `An unexpected error; ${rest}`);
-      return finish(call, allRefused(selectBatch(batchOf(call), approval), fault), approval).result;
-    },
-  };
+  private finish(call: ToolCallDelivery, result: WritePatchResult, approval: Approval | null): ToolOutcome {
+    this.onExecuted(executedLine(call, result));
+    return { result: toJson(result), approval };
+  }
 }
 
 function docPathsOf(call: ToolCallDelivery): string[] {
   return batchOf(call).files.map(({ docPath }) => docPath);
-}
-
-/**
- * Settles the batches that were running when this client died, before it connects again: each is then written as a whole
- * or not at all. Those that are written are reported once the server still wants them.
- * @returns their files: `uploadRecovered` them once there is a connection, for the server may no longer wait for the call
- */
-export async function settleInterruptedPatches(
-  journal: Journal,
-  workspace: PatchContext,
-  onExecuted: (executed: WritePatchExecuted) => void = () => undefined,
-): Promise<WrittenFile[]> {
-  const interrupted = journal
-    .all()
-    .filter(({ state, call }) => state === 'running' && call?.name === writePatch.name);
-  await recoverInterruptedPatches(journal, workspace);
-  const written: WrittenFile[] = [];
-  for (const { callId, call } of interrupted) {
-    const now = journal.get(callId);
-    if (call && now?.state === 'finished')
-      onExecuted(executedLine(call, now.result as unknown as WritePatchResult));
-    const done = now?.intents.filter(({ patch }) => patch?.stage === 'done') ?? [];
-    written.push(...done.map((intent) => ({ callId, intent })));
-  }
-  return written;
 }
 
 function batchOf({ callId, batch }: ToolCallDelivery): PatchBatch {

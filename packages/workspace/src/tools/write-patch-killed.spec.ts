@@ -2,17 +2,17 @@ import * as disk from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 
-import { Journal } from '@patchbay/client/relay';
+import { type CallContext, Journal, RelayClient } from '@patchbay/client/relay';
 import type { Approval, PatchBatch, ToolCallDelivery, WritePatchResult } from '@patchbay/protocol';
 import { sha256 } from '@patchbay/protocol/hash';
 import { parsePatchBatch } from '@patchbay/protocol/line-patch';
 
 import { type FileSystem, realFileSystem } from '../disk/file-system.js';
-import { recoverWritePatch } from '../write-patch/recover-write-patch.js';
 import { WorkspaceRoots } from '../disk/workspace-roots.js';
 import { executeWritePatch, type PatchContext } from '../write-patch/execute-write-patch.js';
 import { toJson } from '../write-patch/write-patch-result.js';
-import { recoverInterruptedPatches } from './recover-interrupted-patches.js';
+import type { Approver } from './approver.js';
+import { WritePatchTool } from './write-patch-tool.js';
 
 const approval: Approval = {
   decision: 'allow',
@@ -21,6 +21,16 @@ const approval: Approval = {
   rejectedChangeIds: ['f1c0'],
 };
 const forever = new Promise<never>(() => {});
+
+/** All that a settled call needs of the client. */
+const contextOf = (journal: Journal): CallContext => ({
+  signal: new AbortController().signal,
+  writeLog: journal.writeLog('c1'),
+  awaitApproval: () => Promise.reject(new Error('Nobody is asked again.')),
+  start: () => Promise.reject(new Error('It has started.')),
+  putFile: async () => ({ ok: true, versionId: 'v', fileId: 'f' }),
+});
+const nobody: Approver = { decide: () => Promise.reject(new Error('Nobody is here.')) };
 const errno = (code: string) => Object.assign(new Error(code), { code });
 const NAMES = ['a', 'b', 'c', 'd'];
 const OLD = ['a\n', 'b\n', 'c\n', 'd\n'];
@@ -95,18 +105,25 @@ describe('a client that was killed while it ran a patch batch', () => {
   };
   const restart = async () => {
     const journal = hold(await Journal.open(home()));
-    await recoverInterruptedPatches(journal, context);
+    await clientOf(journal).settle();
     return journal;
   };
-  /** As the handler does once the server has answered `resume` for the call. */
+  const tool = () => new WritePatchTool(context, nobody);
+  /** What of a client needs no connection. */
+  const clientOf = (journal: Journal) =>
+    new RelayClient({
+      ...{ url: 'http://127.0.0.1:9', token: '', workspaceId: 'w', clientId: 'c', journal },
+      tools: { workspace_write_patch: tool() },
+      onWarning: (message) => warnings.push(message),
+    });
+  const warnings: string[] = [];
+  /** As the client does once it is connected. */
   const carryOn = async (journal: Journal): Promise<WritePatchResult> => {
+    expect(warnings).toEqual([]);
     const entry = journal.get('c1')!;
-    if (entry.state === 'running') {
-      const recovery = await recoverWritePatch(context, batch(), entry, journal.writeLog('c1'));
-      if (recovery.outcome === 'not_written') await run(journal);
-      else await journal.finish('c1', { result: toJson(recovery.result), approval, executionMs: 1 });
-    }
-    return journal.get('c1')!.result as unknown as WritePatchResult;
+    const { result, approval = null } = await tool().recover(entry.call!, contextOf(journal), entry);
+    await journal.finish('c1', { result, approval, executionMs: 1 });
+    return result as unknown as WritePatchResult;
   };
   const statuses = ({ files }: WritePatchResult) => files.map(({ status }) => status);
 
@@ -236,8 +253,8 @@ describe('a client that was killed while it ran a patch batch', () => {
     expect(await contents()).toEqual([NEW[0], 'b\n', NEW[2], 'd\n']);
     await write('d', 'mine\n');
     const journal = await restart();
-    expect(journal.entries()).toMatchObject([{ state: 'failed', approval }]);
     const result = await carryOn(journal);
+    expect(journal.entries()).toMatchObject([{ state: 'failed', approval }]);
     expect(statuses(result)).toEqual(['skipped', 'rejected', 'skipped', 'conflict']);
     expect(result.files[3]!.message).toContain('The client was stopped');
     expect(await contents()).toEqual(['a\n', 'b\n', 'c\n', 'mine\n']);
@@ -294,18 +311,31 @@ describe('a client that was killed while it ran a patch batch', () => {
     await killedBefore('c');
     await (await restart()).close();
     const journal = await restart();
-    expect(journal.get('c1')).toMatchObject({ state: 'running' });
+    expect(journal.get('c1')).toMatchObject({ state: 'running', settled: { result: { success: true } } });
     const result = await carryOn(journal);
     expect([result.success, await contents()]).toEqual([true, NEW]);
   });
 
-  it('has nothing to settle for calls that had not started, or whose delivery had no batch', async () => {
+  it('keeps what it found through a second kill, whatever becomes of the files meanwhile', async () => {
+    await killedBefore('d');
+    await write('d', 'mine\n');
+    await (await restart()).close();
+    await write('d', 'd\n');
+    const result = await carryOn(await restart());
+    expect(statuses(result)).toEqual(['skipped', 'rejected', 'skipped', 'conflict']);
+    expect(await contents()).toEqual(OLD);
+  });
+
+  it('has nothing to settle for calls that had not started, and cannot where the delivery had no batch', async () => {
     const first = hold(await Journal.open(home()));
     await first.receive(delivery());
     await first.receive({ ...delivery(), callId: 'c2', batch: null });
     await first.start('c2', approval);
     const journal = await restart();
     expect(journal.all().map(({ state }) => state)).toEqual(['acknowledged', 'running']);
+    expect(warnings.splice(0)).toEqual([
+      'Call c2 of workspace_write_patch, which was interrupted, could not be settled: The delivery of call c2 has no patch batch.',
+    ]);
     expect(await contents()).toEqual(OLD);
   });
 });

@@ -2,7 +2,7 @@ import * as disk from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { Journal } from '@patchbay/client/relay';
+import { type CallContext, Journal, RelayClient } from '@patchbay/client/relay';
 import type { Approval, CreateFileResult, ToolCallDelivery } from '@patchbay/protocol';
 import { contentHash } from '@patchbay/protocol/hash';
 
@@ -10,10 +10,21 @@ import { executeCreateFile } from '../create-file/execute-create-file.js';
 import type { WorkspaceContext } from '../disk/workspace-context.js';
 import { type FileSystem, realFileSystem } from '../disk/file-system.js';
 import { WorkspaceRoots } from '../disk/workspace-roots.js';
-import { recoverInterrupted } from './recover-interrupted.js';
+import type { Approver } from './approver.js';
+import { CreateFileTool } from './create-file-tool.js';
 
 const approval: Approval = { decision: 'allow', by: 'ada', at: '2026-01-01T00:00:00.000Z' };
 const forever = new Promise<never>(() => {});
+
+/** All that a settled call needs of the client. */
+const contextOf = (journal: Journal): CallContext => ({
+  signal: new AbortController().signal,
+  writeLog: journal.writeLog('c1'),
+  awaitApproval: () => Promise.reject(new Error('Nobody is asked again.')),
+  start: () => Promise.reject(new Error('It has started.')),
+  putFile: async () => ({ ok: true, versionId: 'v', fileId: 'f' }),
+});
+const nobody: Approver = { decide: () => Promise.reject(new Error('Nobody is here.')) };
 
 describe('a client that was killed while it ran a create', () => {
   let base: string;
@@ -67,10 +78,30 @@ describe('a client that was killed while it ran a create', () => {
   };
   const restart = async () => {
     const journal = hold(await Journal.open(home()));
-    await recoverInterrupted(journal, context);
+    await clientOf(journal).settle();
     return journal;
   };
-  const result = (journal: Journal) => journal.get('c1')!.result as unknown as CreateFileResult;
+  const tool = () => new CreateFileTool(context, nobody);
+  /** What of a client needs no connection. */
+  const clientOf = (journal: Journal) =>
+    new RelayClient({
+      ...{ url: 'http://127.0.0.1:9', token: '', workspaceId: 'w', clientId: 'c', journal },
+      tools: { workspace_create_file: tool() },
+      onWarning: (message) => {
+        throw new Error(message);
+      },
+    });
+  /** As the client does once it is connected. */
+  const carryOn = async (journal: Journal) => {
+    const entry = journal.get('c1')!;
+    const { result, approval = null } = await tool().recover(entry.call!, contextOf(journal), entry);
+    await journal.finish('c1', { result, approval, executionMs: 1 });
+  };
+  const isSettled = (journal: Journal) => journal.get('c1')!.settled !== null;
+  const result = (journal: Journal) => {
+    const { settled, result } = journal.get('c1')!;
+    return (settled?.result ?? result) as unknown as CreateFileResult;
+  };
   const tree = async () => (await disk.readdir(root, { recursive: true })).sort();
 
   /** Stops at the `moment`th call, before or after doing it, and counts how often the file was put in its place. */
@@ -136,10 +167,9 @@ describe('a client that was killed while it ran a create', () => {
 
         const journal = await restart();
         if (before !== 'new') {
-          const expected = effects.count === 1 ? 'finished' : 'running';
-          expect([moment, journal.get('c1')!.state]).toEqual([moment, expected]);
+          expect([moment, isSettled(journal)]).toEqual([moment, effects.count === 1]);
         }
-        if (journal.get('c1')!.state === 'running') await run(journal);
+        await carryOn(journal);
         expect(result(journal)).toEqual({
           success: true,
           message: overwrite ? 'File overwritten.' : 'File created.',
@@ -180,7 +210,7 @@ describe('a client that was killed while it ran a create', () => {
     await killedBefore('rename', { path: 'f', content: 'new', overwrite: true });
     await disk.writeFile(join(root, 'f'), 'mine');
     const journal = await restart();
-    expect(journal.entries()).toMatchObject([{ state: 'failed', result: { errorCode: 'WriteFailed' } }]);
+    expect(result(journal)).toMatchObject({ success: false, errorCode: 'WriteFailed' });
     expect(result(journal).message).toContain('nothing was written, and the file has changed since');
     expect([await disk.readFile(join(root, 'f'), 'utf8'), await tree()]).toEqual(['mine', ['f']]);
   });
@@ -196,6 +226,7 @@ describe('a client that was killed while it ran a create', () => {
     await runUntilKilled(callOf({ path: 'f', content: 'new' }), { ...real, unlink }, killed);
     await disk.unlink(join(root, 'f'));
     const journal = await restart();
+    await carryOn(journal);
     expect(journal.entries()).toMatchObject([
       { state: 'failed', result: { success: false, errorCode: 'WriteFailed' } },
     ]);
@@ -206,9 +237,25 @@ describe('a client that was killed while it ran a create', () => {
     await killedBefore('link', { path: 'f', content: 'new' });
     await (await restart()).close();
     const journal = await restart();
-    expect([journal.get('c1')!.state, await tree()]).toEqual(['running', []]);
-    await run(journal);
+    expect([isSettled(journal), await tree()]).toEqual([false, []]);
+    await carryOn(journal);
     expect(result(journal)).toMatchObject({ success: true, created: true });
+  });
+
+  it('keeps what it found through a second kill, whatever becomes of the file meanwhile', async () => {
+    let die = () => {};
+    const killed = new Promise<void>((resolve) => (die = resolve));
+    const unlink: FileSystem['unlink'] = () => {
+      die();
+      return forever;
+    };
+    await runUntilKilled(callOf({ path: 'f', content: 'new' }), { ...real, unlink }, killed);
+    await (await restart()).close();
+    await disk.writeFile(join(root, 'f'), 'mine');
+    const journal = await restart();
+    await carryOn(journal);
+    expect(result(journal)).toMatchObject({ success: true, created: true, hash: contentHash('new') });
+    expect([await disk.readFile(join(root, 'f'), 'utf8'), await tree()]).toEqual(['mine', ['f']]);
   });
 
   it('is not run in another folder than the one it was approved for', async () => {
