@@ -37,7 +37,7 @@ export function previewOf(file: FileProposal, stream: NodeJS.WritableStream): Pr
     return { title: `new file ${path} (${size})`, lines: wholeFile(file.after, paint) };
   if (file.before === file.after)
     return { title: `overwrite ${path} with the same content (${size})`, lines: [] };
-  return { title: `overwrite ${path} (${size})`, lines: unifiedDiff(file.before, file.after, paint) };
+  return { title: `overwrite ${path} (${size})`, lines: paintedDiff(file.before, file.after, paint) };
 }
 
 function patchPreview(path: string, { label, diff, changes }: PatchProposal, paint: Paint): Preview {
@@ -83,7 +83,7 @@ function wholeFile(text: string, paint: Paint): string[] {
   return endsWithNewline ? shown : [...shown, paint('dim', '\\ No newline at end of file')];
 }
 
-function unifiedDiff(before: string, after: string, paint: Paint): string[] {
+function paintedDiff(before: string, after: string, paint: Paint): string[] {
   const patch = structuredPatch('', '', before, after, '', '', { context: 3, timeout: DIFF_TIMEOUT_MS });
   if (!patch)
     return [paint('yellow', '(too different for a diff; the whole new file:)'), ...wholeFile(after, paint)];

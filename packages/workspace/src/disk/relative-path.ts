@@ -1,7 +1,8 @@
 import { WorkspaceFault } from './workspace-fault.js';
 
-const MAX_PATH_CHARS = 1024;
-const MAX_COMPONENT_BYTES = 255;
+/** Longest path, and longest name in one, that the Cloud and most disks take. */
+export const MAX_PATH_CHARS = 1024;
+export const MAX_COMPONENT_BYTES = 255;
 
 /** Names that Windows gives to devices, in every folder and with any extension; refused on every system. */
 const DEVICE_NAME = /^(?:con|prn|aux|nul|clock\$|conin\$|conout\$|(?:com|lpt)[0-9¹²³])$/;

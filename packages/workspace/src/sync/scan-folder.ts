@@ -2,7 +2,7 @@ import { lstatSync, readdirSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { docPathFault, foldCase } from '@patchbay/protocol';
-import { isGitFolder } from '../disk/relative-path.js';
+import { isGitFolder, MAX_COMPONENT_BYTES, MAX_PATH_CHARS } from '../disk/relative-path.js';
 import { DATABASE_FILE } from '../disk/server-data.js';
 import type { WorkspaceRoot } from '../disk/workspace-roots.js';
 import { type FileStamp, stampOf } from './file-stamp.js';
@@ -38,8 +38,6 @@ export interface ScanOptions {
 }
 
 const TEMP_FILE = /^\.patchbay-(?:pull-[0-9a-f]{8}-)?[0-9a-f]{16}\.tmp$/;
-const MAX_PATH_CHARS = 1024;
-const MAX_SEGMENT_BYTES = 255;
 
 /** Names that mean the same to everybody: their length in bytes is known, and folding is lowercasing. */
 const PLAIN_NAME = /^[\x20-\x5b\x5d-\x7e]+$/;
@@ -176,8 +174,8 @@ function pathFault(docPath: string, isPlain: boolean): string | null {
   if (docPath.length > MAX_PATH_CHARS && [...docPath].length > MAX_PATH_CHARS) {
     return `has a path of more than ${MAX_PATH_CHARS} characters`;
   }
-  const isLong = !isPlain && docPath.split('/').some((name) => Buffer.byteLength(name) > MAX_SEGMENT_BYTES);
-  return isLong ? `has a name of more than ${MAX_SEGMENT_BYTES} bytes` : null;
+  const isLong = !isPlain && docPath.split('/').some((name) => Buffer.byteLength(name) > MAX_COMPONENT_BYTES);
+  return isLong ? `has a name of more than ${MAX_COMPONENT_BYTES} bytes` : null;
 }
 
 /** Two files of one docPath: neither is guessed to be the one that is meant. */
