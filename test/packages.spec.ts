@@ -87,6 +87,19 @@ describe.each(names)('the package %s', (name) => {
     expect(cycleIn(graph)).toBeNull();
   });
 
+  it('has no two folders that need each other', () => {
+    const folderOf = (path: string): string | null =>
+      path.startsWith(own) ? (/^([^/]+)\//.exec(path.slice(own.length))?.[1] ?? null) : null;
+    const graph = new Map<string, Set<string>>();
+    for (const { path, imports } of sources[name]) {
+      const folder = folderOf(path);
+      if (folder === null) continue;
+      const others = imports.map(folderOf).filter((other) => other !== null && other !== folder);
+      graph.set(folder, new Set([...(graph.get(folder) ?? []), ...others]) as Set<string>);
+    }
+    expect(cycleIn(graph)).toBeNull();
+  });
+
   it('has no barrels beside its entries, and no entry that leads nowhere', () => {
     const entries = [...ENTRIES.values()].filter((path) => path.startsWith(own));
     expect(entries.filter((path) => !byPath.has(path))).toEqual([]);

@@ -1,6 +1,6 @@
 import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
-import { DocPathFinder } from '../disk/doc-path-finder.js';
+import { DocPathFinder } from '../write-patch/doc-path-finder.js';
 import { realFileSystem } from '../disk/file-system.js';
 import { PatchFileFault } from '../write-patch/patch-file-fault.js';
 import type { WorkspaceRoots } from '../disk/workspace-roots.js';

@@ -1,13 +1,13 @@
 import type { WriteLog } from '@patchbay/client/relay';
 import type { Approval, PatchBatch, WritePatchResult } from '@patchbay/protocol';
 
-import { DocPathFinder } from '../disk/doc-path-finder.js';
 import { realFileSystem } from '../disk/file-system.js';
 import { FILES_AT_ONCE, inParallel } from '../disk/in-parallel.js';
 import { DEFAULT_MAX_FILE_BYTES } from '../disk/max-file-bytes.js';
 import { removeTempFiles } from '../disk/temp-files.js';
 import type { WorkspaceContext } from '../disk/workspace-context.js';
 import type { LocatedPath } from '../disk/workspace-roots.js';
+import { DocPathFinder } from './doc-path-finder.js';
 import { checkPatch, type PatchedFile } from './check-patch.js';
 import { PatchFileFault, toPatchFileFault } from './patch-file-fault.js';
 import { selectBatch, type SelectedBatch } from './patch-selection.js';

@@ -1,10 +1,10 @@
 import { foldCase } from '@patchbay/protocol';
 
-import { notFound, PatchFileFault } from '../write-patch/patch-file-fault.js';
-import type { FileSystem } from './file-system.js';
-import { openDirectory } from './open-directory.js';
-import { diskFault, errnoOf, WorkspaceFault } from './workspace-fault.js';
-import type { LocatedPath, WorkspaceRoot, WorkspaceRoots } from './workspace-roots.js';
+import type { FileSystem } from '../disk/file-system.js';
+import { openDirectory } from '../disk/open-directory.js';
+import { diskFault, errnoOf, WorkspaceFault } from '../disk/workspace-fault.js';
+import type { LocatedPath, WorkspaceRoot, WorkspaceRoots } from '../disk/workspace-roots.js';
+import { notFound, PatchFileFault } from './patch-file-fault.js';
 
 /** Names of a folder's entries, by their folded form. */
 type Listing = ReadonlyMap<string, readonly string[]>;
