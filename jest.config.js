@@ -16,7 +16,8 @@ const shared = {
     ],
   },
   moduleNameMapper: {
-    '^@patchbay/(protocol|client)$': '<rootDir>/packages/$1/src/index.ts',
+    '^@patchbay/([^/]+)$': '<rootDir>/packages/$1/src/index.ts',
+    '^@patchbay/([^/]+)/([^/]+)$': '<rootDir>/packages/$1/src/$2.ts',
     '^(\\.{1,2}/.*)\\.js$': '$1',
   },
 };
@@ -28,6 +29,8 @@ export default {
     '<rootDir>/test',
     '<rootDir>/packages/protocol/src',
     '<rootDir>/packages/client/src',
+    '<rootDir>/packages/workspace/src',
+    '<rootDir>/packages/cli/src',
   ],
   testMatch: ['**/*.spec.ts'],
   testTimeout: 30_000,

@@ -88,7 +88,7 @@ try {
   /** Seconds that a command takes, and what it says. */
   const timed = async (...args) => {
     const started = performance.now();
-    const command = [at('../packages/client/bin/patchbay.cjs'), ...args];
+    const command = [at('../packages/cli/bin/patchbay.cjs'), ...args];
     const { stdout } = await promisify(execFile)(process.execPath, command, { env });
     return { seconds: (performance.now() - started) / 1000, said: stdout.trim() };
   };

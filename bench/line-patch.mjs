@@ -9,7 +9,7 @@ import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { applyFilePatch, parsePatchBatch, unifiedDiff } from '../packages/protocol/dist/line-patch/index.js';
+import { applyFilePatch, parsePatchBatch, unifiedDiff } from '@patchbay/protocol/line-patch';
 
 const sizes =
   process.argv.length > 2 ? process.argv.slice(2).map(Number) : [1_000, 10_000, 100_000, 1_000_000];

@@ -1,4 +1,4 @@
-// Puts the command line into one CommonJS file, packages/client/dist/patchbay.cjs: node scripts/bundle-cli.mjs
+// Puts the command line into one CommonJS file, packages/cli/dist/patchbay.cjs: node scripts/bundle-cli.mjs
 //
 // Ninety ES modules take longer to be found and linked than an unchanged push of ten thousand files takes to look at
 // them. Inside the file a command is still evaluated only when it is called; what only `connect` and `pull` need stays
@@ -6,10 +6,10 @@
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
-const at = (path) => fileURLToPath(new URL(`../packages/client/${path}`, import.meta.url));
+const at = (path) => fileURLToPath(new URL(`../packages/cli/${path}`, import.meta.url));
 
 await build({
-  entryPoints: [at('dist/cli/main.js')],
+  entryPoints: [at('dist/main.js')],
   outfile: at('dist/patchbay.cjs'),
   bundle: true,
   platform: 'node',

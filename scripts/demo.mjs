@@ -16,7 +16,7 @@ import { styleText } from 'node:util';
 
 const REPOSITORY = fileURLToPath(new URL('..', import.meta.url));
 const SERVER = join(REPOSITORY, 'dist/main.js');
-const CLIENT = join(REPOSITORY, 'packages/client/bin/patchbay.cjs');
+const CLIENT = join(REPOSITORY, 'packages/cli/bin/patchbay.cjs');
 const START_MS = 30_000;
 
 /** Settings of whoever runs the demo are not the demo's. */

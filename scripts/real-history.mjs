@@ -15,7 +15,7 @@ import {
   diffToChanges,
   invertFilePatch,
   parsePatchBatch,
-} from '../packages/protocol/dist/line-patch/index.js';
+} from '@patchbay/protocol/line-patch';
 
 const [repository = '.', most = '100000'] = process.argv.slice(2);
 const sha256 = (bytes) => createHash('sha256').update(bytes).digest('hex');

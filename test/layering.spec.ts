@@ -1,9 +1,16 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { dirname, join, relative, resolve } from 'node:path';
+import {
+  COMPUTING,
+  cycleIn,
+  importsOf,
+  offences,
+  reachable,
+  sourcesIn,
+  specsIn,
+  valueImports,
+} from './support/sources.js';
 
-/* The import rules of design.md section 2. */
+/* The import rules of design.md section 2 for the server; those of the packages are in packages.spec.ts. */
 
-const ROOT = resolve(import.meta.dirname, '..');
 /** Files that carry the logic: nothing that they load, at however many steps, is a framework, a store or a socket. */
 const PURE = [
   'src/turn-api/tool-call-forms.ts',
@@ -13,78 +20,13 @@ const PURE = [
   'src/turns/turn-state.ts',
   'src/storage/ports/turn.ts',
 ];
-/** Parts of Node that compute, and neither read nor write. */
-const COMPUTING = ['node:buffer', 'node:crypto'];
-interface Source {
-  path: string;
-  text: string;
-  /** Packages and Node modules by name; our own files by their path from the root. */
-  imports: string[];
-}
-
-function sourcesIn(folder: string): Source[] {
-  return readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
-    .filter((name) => /\.ts$/.test(name) && !/\.spec\.ts$/.test(name) && !name.includes('node_modules'))
-    .map((name) => readSource(join(folder, name)));
-}
-
-function readSource(path: string): Source {
-  const text = readFileSync(join(ROOT, path), 'utf8');
-  return {
-    path,
-    text,
-    imports: importsOf(text).map((name) => (name.startsWith('.') ? fileOf(path, name) : name)),
-  };
-}
-
-/** What a file imports or exports again, as it writes it: with `from`, for its effect alone, or when it runs. */
-function importsOf(text: string): string[] {
-  const statements =
-    /^\s*(?:import|export)\b[^;'"]*?\bfrom\s*['"]([^'"]+)['"]|^\s*import\s*['"]([^'"]+)['"]|\bimport\(\s*['"]([^'"]+)['"]/gm;
-  return [...text.matchAll(statements)].map(([, from, effect, dynamic]) => (from ?? effect ?? dynamic)!);
-}
-
-function fileOf(importer: string, name: string): string {
-  return relative(ROOT, resolve(ROOT, dirname(importer), name)).replace(/\.js$/, '.ts');
-}
-
 const src = sourcesIn('src');
-const protocol = sourcesIn('packages/protocol/src');
-const client = sourcesIn('packages/client/src');
-
-/** `importer → imported` of every import that breaks a rule. */
-function offences(sources: Source[], breaks: (imported: string, importer: Source) => boolean): string[] {
-  return sources.flatMap((source) =>
-    source.imports
-      .filter((imported) => breaks(imported, source))
-      .map((imported) => `${source.path} → ${imported}`),
-  );
-}
 
 const isOurs = (name: string): boolean =>
   name.startsWith('src/') || name.startsWith('packages/') || name.startsWith('@patchbay/');
+const isProtocol = (name: string): boolean => /^@patchbay\/protocol(?:$|\/)/.test(name);
 /** `turns` of `src/turns/turn-state.ts`; null for what lies beside the folders. */
 const featureOf = (path: string): string | null => /^src\/([^/]+)\//.exec(path)?.[1] ?? null;
-
-/** A way from a node back to itself, or null where there is none. */
-function cycleIn(graph: ReadonlyMap<string, ReadonlySet<string>>): string[] | null {
-  const done = new Set<string>();
-  const visit = (node: string, path: string[]): string[] | null => {
-    if (path.includes(node)) return [...path.slice(path.indexOf(node)), node];
-    if (done.has(node)) return null;
-    for (const next of graph.get(node) ?? []) {
-      const cycle = visit(next, [...path, node]);
-      if (cycle) return cycle;
-    }
-    done.add(node);
-    return null;
-  };
-  for (const node of graph.keys()) {
-    const cycle = visit(node, []);
-    if (cycle) return cycle;
-  }
-  return null;
-}
 
 describe('the scanner', () => {
   it('sees every kind of import', () => {
@@ -108,38 +50,20 @@ describe('the scanner', () => {
   });
 
   it('reads the whole house', () => {
-    expect([src.length, protocol.length, client.length].every((count) => count > 10)).toBe(true);
+    expect(src.length).toBeGreaterThan(10);
     expect(src.find(({ path }) => path === 'src/turns/turn-state.ts')!.imports).toContain(
       'src/turns/turn-draft.ts',
     );
   });
 });
 
-describe('the packages', () => {
-  it('stand in one direction: the protocol knows none of ours', () => {
-    expect(offences(protocol, (name) => isOurs(name) && !name.startsWith('packages/protocol/src/'))).toEqual(
+describe('the server', () => {
+  it('knows the protocol by its name, and no other package of ours', () => {
+    expect(offences(src, (name) => isOurs(name) && !name.startsWith('src/') && !isProtocol(name))).toEqual(
       [],
     );
   });
 
-  it('stand in one direction: the client knows the protocol, never the server', () => {
-    const allowed = (name: string): boolean =>
-      name.startsWith('packages/client/') || name === '@patchbay/protocol' || !isOurs(name);
-    expect(offences(client, (name) => !allowed(name))).toEqual([]);
-  });
-
-  it('stand in one direction: the server knows the protocol by its name, never the client', () => {
-    expect(
-      offences(src, (name) => isOurs(name) && !name.startsWith('src/') && name !== '@patchbay/protocol'),
-    ).toEqual([]);
-  });
-
-  it('leave the protocol without input or output', () => {
-    expect(offences(protocol, (name) => name.startsWith('node:') && !COMPUTING.includes(name))).toEqual([]);
-  });
-});
-
-describe('the server', () => {
   it('has no two features that need each other', () => {
     const graph = new Map<string, Set<string>>();
     for (const { path, imports } of src) {
@@ -194,18 +118,9 @@ describe('the server', () => {
   it('keeps its pure files free of frameworks, stores and sockets', () => {
     const known = new Map(src.map((source) => [source.path, valueImports(source)]));
     expect(PURE.filter((path) => !known.has(path))).toEqual([]);
-    const reached = new Set(PURE);
-    for (const path of reached) for (const name of known.get(path) ?? []) reached.add(name);
+    const reached = reachable(PURE, (name) => known.get(name));
     const packages = [...reached].filter((name) => !known.has(name));
-    expect(packages.filter((name) => name !== '@patchbay/protocol' && !COMPUTING.includes(name))).toEqual([]);
-  });
-
-  it('keeps the line-patch engine free of everything but itself', () => {
-    const engine = protocol.filter(({ path }) => path.includes('/line-patch/'));
-    expect(engine.length).toBeGreaterThan(5);
-    const allowed = (name: string): boolean =>
-      name.startsWith('packages/protocol/src/') || COMPUTING.includes(name);
-    expect(offences(engine, (name) => !allowed(name))).toEqual([]);
+    expect(packages.filter((name) => !isProtocol(name) && !COMPUTING.includes(name))).toEqual([]);
   });
 
   it('reads the environment in its configuration alone', () => {
@@ -216,9 +131,7 @@ describe('the server', () => {
   });
 
   it('is tested in its folder without a running server, which belongs to test/', () => {
-    const specs = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' })
-      .filter((name) => name.endsWith('.spec.ts'))
-      .map((name) => readSource(join('src', name)));
+    const specs = specsIn('src');
     expect(specs.length).toBeGreaterThan(10);
     expect(offences(specs, (name) => name.startsWith('test/'))).toEqual([]);
   });
@@ -236,9 +149,3 @@ describe('the server', () => {
     ).toEqual([]);
   });
 });
-
-/** Imports that are there when the code runs; a type costs nothing. */
-function valueImports({ path, text }: Source): string[] {
-  const values = text.replace(/^\s*(?:import|export) type\b[^;]*;/gm, '');
-  return importsOf(values).map((name) => (name.startsWith('.') ? fileOf(path, name) : name));
-}

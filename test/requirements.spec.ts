@@ -27,7 +27,7 @@ function idsNamedIn(source: string): string[] {
 }
 
 const named = new Set(
-  ['src', 'test', 'packages/protocol/src', 'packages/client/src']
+  ['src', 'test', 'packages']
     .flatMap(specFiles)
     .filter((file) => file !== import.meta.filename)
     .flatMap((file) => idsNamedIn(readFileSync(file, 'utf8'))),

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { Injectable } from '@nestjs/common';
-import { type CloudFileVersion, type RestoredFile, unifiedDiffBetween } from '@patchbay/protocol';
+import { type CloudFileVersion, type RestoredFile } from '@patchbay/protocol';
+import { unifiedDiffBetween } from '@patchbay/protocol/line-patch';
 import { Clock, isoTime } from '../common/clock.js';
 import { DomainError, fieldError } from '../common/domain-error.js';
 import { newId } from '../common/ids.js';

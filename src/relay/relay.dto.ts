@@ -12,11 +12,17 @@ import {
   MaxLength,
   Min,
 } from 'class-validator';
-import { type FilePut, type Json, MAX_IN_FLIGHT, RELAY_PROTOCOL, type ResumeState } from '@patchbay/protocol';
+import {
+  type FilePut,
+  type Json,
+  MAX_IN_FLIGHT,
+  RELAY_PROTOCOL,
+  type ResumeState,
+  TURN_ID,
+} from '@patchbay/protocol';
 import { IsLine, Lowercase, Nested, Opaque, ReadBy } from '../common/request-envelope.decorators.js';
 import { ApprovalDto } from '../delivery/approval.dto.js';
 
-const TURN_ID = /^(?!\.{1,2}$)[A-Za-z0-9._:-]{1,128}$/;
 const SHA256 = /^[0-9A-Fa-f]{64}$/;
 const RESUME_STATES: readonly ResumeState[] = [
   'acknowledged',

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { type JsonObject, normalizeText, sha256, type ToolContract } from '@patchbay/protocol';
+import { type JsonObject, normalizeText, type ToolContract } from '@patchbay/protocol';
+import { sha256 } from '@patchbay/protocol/hash';
 import { fieldError } from '../common/domain-error.js';
 import { readCloudPath } from '../files/cloud-path.js';
 import { textOf } from '../files/content-shape.js';

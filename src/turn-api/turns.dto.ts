@@ -1,5 +1,5 @@
 import { IsIn, IsInt, IsOptional, Matches, Max, Min } from 'class-validator';
-import { type Json, RESULT_FORMATS, type ResultFormat } from '@patchbay/protocol';
+import { type Json, RESULT_FORMATS, type ResultFormat, TURN_ID } from '@patchbay/protocol';
 import {
   FromIntegerText,
   IsLine,
@@ -10,9 +10,6 @@ import {
 } from '../common/request-envelope.decorators.js';
 import { ApprovalDto } from '../delivery/approval.dto.js';
 import { type PostedCall, readToolCalls } from './tool-call-forms.js';
-
-/** turnId: 1 to 128 characters that need no escaping in a URL, of which `.` and `..` would name another route. */
-const TURN_ID = /^(?!\.{1,2}$)[A-Za-z0-9._:-]{1,128}$/;
 
 export class TimeoutsDto {
   /** From acceptance to the client's acknowledgement, ms. */

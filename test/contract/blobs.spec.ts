@@ -1,4 +1,4 @@
-import { sha256 } from '@patchbay/protocol';
+import { sha256 } from '@patchbay/protocol/hash';
 import type { FileRecord } from '../../src/storage/ports/files.store.js';
 import { describeContract } from './backends.js';
 import { aFile, aVersion, bytesOf } from './file-records.js';

@@ -1,7 +1,9 @@
 import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createFileTool, Journal, RelayClient, RuleApprover, WorkspaceRoots } from '@patchbay/client';
+import { Journal, RelayClient } from '@patchbay/client/relay';
+import { CreateFileTool, WorkspaceRoots } from '@patchbay/workspace';
+import { allowsAll } from '../support/approvers.js';
 import { RelayProxy } from '../support/relay-proxy.js';
 import { createCall, RelayScene } from '../support/relay-scene.js';
 import { waitFor } from '../support/wait-for.js';
@@ -30,10 +32,9 @@ describe('a call whose delivery is never acknowledged', () => {
     await mkdir(folder, { recursive: true });
     const journal = await Journal.open(join(base, clientId, 'home'));
     const roots = await WorkspaceRoots.open([{ directory: folder }]);
-    const approver = new RuleApprover({ yes: true }, { decide: () => Promise.reject(new Error('nobody')) });
     const client = new RelayClient({
       ...{ url, token: scene.user.token, workspaceId: scene.workspaceId, clientId, journal },
-      tools: { workspace_create_file: createFileTool({ roots }, approver) },
+      tools: { workspace_create_file: new CreateFileTool({ roots }, allowsAll) },
       backoffMs: { first: 20, longest: 50 },
     });
     await client.connect();

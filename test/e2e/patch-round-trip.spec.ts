@@ -1,16 +1,11 @@
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import {
-  createFileTool,
-  Journal,
-  RelayClient,
-  RuleApprover,
-  WorkspaceRoots,
-  writePatchTool,
-  type Approver,
-} from '@patchbay/client';
-import { sha256, type ToolResult, type WritePatchResult } from '@patchbay/protocol';
+import { Journal, RelayClient } from '@patchbay/client/relay';
+import type { ToolResult, WritePatchResult } from '@patchbay/protocol';
+import { sha256 } from '@patchbay/protocol/hash';
+import { type Approver, CreateFileTool, WorkspaceRoots, WritePatchTool } from '@patchbay/workspace';
+import { allowsAll } from '../support/approvers.js';
 import { RelayScene } from '../support/relay-scene.js';
 
 const replace = (line: number, from: string, to: string) => ({
@@ -52,7 +47,7 @@ describe('a patch, from the turn to the disk and back into the Cloud', () => {
     await rm(base, { recursive: true, force: true });
   });
 
-  const connect = async (approver: Approver = new RuleApprover({ yes: true }, never)) => {
+  const connect = async (approver: Approver = allowsAll) => {
     const roots = await WorkspaceRoots.open([{ directory: folder }]);
     const warn = (message: string) => warnings.push(message);
     client = new RelayClient({
@@ -62,14 +57,13 @@ describe('a patch, from the turn to the disk and back into the Cloud', () => {
       clientId: 'round-trip',
       journal,
       tools: {
-        workspace_create_file: createFileTool({ roots }, approver, undefined, warn),
-        workspace_write_patch: writePatchTool({ roots }, approver),
+        workspace_create_file: new CreateFileTool({ roots }, approver, undefined, warn),
+        workspace_write_patch: new WritePatchTool({ roots }, approver),
       },
       onWarning: warn,
     });
     await client.connect();
   };
-  const never: Approver = { decide: () => Promise.reject(new Error('Nobody is here.')) };
   const call = async (toolCall: object): Promise<ToolResult> => {
     const { body } = await scene.post([toolCall], { waitMs: 20_000 });
     expect(body.result.toolResults).toHaveLength(1);

@@ -9,7 +9,7 @@ import { waitFor } from '../support/wait-for.js';
 
 const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 const TYPESCRIPT = pathToFileURL(at('../support/typescript.mjs')).href;
-const COMMAND = at('../../packages/client/src/cli/main.ts');
+const COMMAND = at('../../packages/cli/src/main.ts');
 /** More than one batch of a push. */
 const FILES = 1_300;
 

@@ -1,4 +1,6 @@
+import { readdir } from 'node:fs/promises';
 import { inScene } from '../support/fault-scene.js';
+import { waitFor } from '../support/wait-for.js';
 
 import.meta.jest.setTimeout(90_000);
 
@@ -47,6 +49,30 @@ describe('A client that is killed', () => {
       expect((await scene.steps('t1')).filter((step) => step === 'ResultReceived')).toHaveLength(1);
     }),
   );
+
+  it.each([
+    ['before the file is in its place, writes nothing', 'before:place', false],
+    ['once the file is in its place, reports and uploads it', 'after:place', true],
+  ])('and whose call is cancelled meanwhile: %s', async (_moment, pauseAt, isWritten) => {
+    await inScene(async (scene) => {
+      const editor = await scene.editor();
+      const client = await scene.connect(editor, { pauseAt });
+      await scene.post('t1');
+      await client.says('paused');
+      await client.kill();
+      expect((await scene.cancel('t1')).status).toBe(200);
+      await scene.connect(editor);
+      if (isWritten)
+        await waitFor(async () => (await scene.steps('t1')).includes('LateResult'), 'the late result');
+      expect(await scene.fileOf(editor, 't1')).toBe(isWritten ? 't1\n' : null);
+      expect(await readdir(editor.root)).toEqual(isWritten ? ['t1.txt'] : []);
+      const late = (await scene.trail('t1')).filter(({ name }) => name === 'Tool.CreateFile.LateResult');
+      expect(late.map(({ fields }) => fields.success)).toEqual(isWritten ? [true] : []);
+      const read = { tool: 'read', args: { path: '/project/t1.txt' } };
+      const { status } = await scene.user.post(`/workspaces/${scene.workspaceId}/tools`, read);
+      expect(status).toBe(isWritten ? 200 : 404);
+    })();
+  });
 
   it(
     'before it has seen the call leaves it to another client of its user',

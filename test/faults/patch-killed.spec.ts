@@ -1,7 +1,9 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { sha256, type WritePatchResult } from '@patchbay/protocol';
+import type { AuditEvent, WritePatchResult } from '@patchbay/protocol';
+import { sha256 } from '@patchbay/protocol/hash';
 import { type Editor, type FaultScene, inScene } from '../support/fault-scene.js';
+import { waitFor } from '../support/wait-for.js';
 
 import.meta.jest.setTimeout(90_000);
 
@@ -31,6 +33,13 @@ async function expectWritten(scene: FaultScene, editor: Editor): Promise<void> {
   for (const file of files) {
     expect(file).toMatchObject({ status: 'applied', message: null, versionId: expect.any(String) as string });
   }
+  await expectFiles(scene, editor);
+  const steps = await scene.steps('t1');
+  expect(steps.filter((step) => step === 'ResultReceived')).toHaveLength(1);
+}
+
+/** Every file is written, on the disk and in the Cloud, and nothing lies around. */
+async function expectFiles(scene: FaultScene, editor: Editor): Promise<void> {
   expect((await readdir(editor.root)).sort()).toEqual(NAMES);
   const cloud = `/workspaces/${scene.workspaceId}/tools`;
   for (const name of NAMES) {
@@ -40,8 +49,21 @@ async function expectWritten(scene: FaultScene, editor: Editor): Promise<void> {
       result: { content: { text: `${name}\nnew\n` } },
     });
   }
-  const steps = await scene.steps('t1');
-  expect(steps.filter((step) => step === 'ResultReceived')).toHaveLength(1);
+}
+
+/** A process that is killed once it has noted what became of the batch, before it is connected. */
+async function dieSettling(scene: FaultScene, editor: Editor): Promise<void> {
+  const connecting = scene.connect(editor, { pauseAt: 'after:settled' });
+  connecting.catch(() => undefined);
+  await waitFor(() => editor.processes.length === 2, 'the next process');
+  const next = editor.processes[1]!;
+  await next.says('paused');
+  await next.kill();
+  await expect(connecting).rejects.toThrow('ended without saying');
+}
+
+async function lateResults(scene: FaultScene): Promise<AuditEvent[]> {
+  return (await scene.trail('t1')).filter(({ name }) => name.endsWith('.LateResult'));
 }
 
 describe('A client that is killed while it runs a patch batch', () => {
@@ -66,6 +88,33 @@ describe('A client that is killed while it runs a patch batch', () => {
       expect(client.placed + next.placed).toBe(NAMES.length);
     })();
   });
+
+  it.each([
+    ['between two files', 'after:place', 1],
+    ['before it has written down the result', 'before:finished', NAMES.length],
+    ['once more, when it has written down what it found', 'after:place', 1],
+  ])(
+    'reports what it wrote although the call was cancelled meanwhile, and uploads it: %s',
+    async (moment, pauseAt, placed) => {
+      await inScene(async (scene) => {
+        const editor = await scene.editor();
+        const client = await scene.connect(editor, { pauseAt });
+        await postPatch(scene, editor);
+        await client.says('paused');
+        await client.kill();
+        expect(client.placed).toBe(placed);
+        expect((await scene.cancel('t1')).status).toBe(200);
+        if (moment.startsWith('once more')) await dieSettling(scene, editor);
+        await scene.connect(editor);
+        await waitFor(async () => (await scene.steps('t1')).includes('LateResult'), 'the late result');
+        expect(await lateResults(scene)).toMatchObject([
+          { name: 'Tool.WritePatch.LateResult', fields: { success: true, errorCode: null } },
+        ]);
+        expect((await scene.get('t1')).body.result.toolResults).toMatchObject([{ status: 'cancelled' }]);
+        await expectFiles(scene, editor);
+      })();
+    },
+  );
 
   it(
     'between two files leaves nothing of it where the user has changed the next one meanwhile',

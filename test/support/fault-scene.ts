@@ -123,6 +123,11 @@ export class FaultScene {
     return this.noted(await this.user.get(`${this.turns}/${turnId}?waitMs=${waitMs}`));
   }
 
+  /** Ends every open call of the turn. */
+  async cancel(turnId: string): Promise<TurnAnswer> {
+    return this.noted(await this.user.post(`${this.turns}/${turnId}/cancel`));
+  }
+
   /** Waits until the turn's call has this status. */
   async reaches(turnId: string, status: CallStatus): Promise<void> {
     const now = async (): Promise<boolean> => {

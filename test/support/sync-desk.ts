@@ -2,8 +2,8 @@ import { mkdir, mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from '
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import { runCli } from '../../packages/client/src/cli/program.js';
-import type { CliIo } from '../../packages/client/src/cli/settings.js';
+import { runCli } from '../../packages/cli/src/program.js';
+import type { CliIo } from '../../packages/cli/src/settings.js';
 import type { ToolsScene } from './tools-scene.js';
 
 /** Files of a folder, by relative path. */

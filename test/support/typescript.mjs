@@ -11,8 +11,8 @@ const root = new URL('../../', import.meta.url);
 if (isMainThread) register(import.meta.url);
 
 export async function resolve(specifier, context, next) {
-  const workspace = /^@patchbay\/(protocol|client)$/.exec(specifier)?.[1];
-  if (workspace !== undefined) return next(new URL(`packages/${workspace}/src/index.ts`, root).href, context);
+  const [, name, entry = 'index'] = /^@patchbay\/([^/]+)(?:\/([^/]+))?$/.exec(specifier) ?? [];
+  if (name !== undefined) return next(new URL(`packages/${name}/src/${entry}.ts`, root).href, context);
   if (/^\.{1,2}\/.*\.js$/.test(specifier) && context.parentURL?.endsWith('.ts')) {
     const source = fileURLToPath(new URL(specifier, context.parentURL)).replace(/\.js$/, '.ts');
     if (existsSync(source)) return next(pathToFileURL(source).href, context);

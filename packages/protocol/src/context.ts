@@ -1,4 +1,4 @@
-import type { ActiveFile } from './relay.js';
+import type { ActiveFile } from './relay-events.js';
 import type { ToolContract } from './tool-contract.js';
 
 /** How one tool of the catalog is to be used. */

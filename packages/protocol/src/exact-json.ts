@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { randomId } from './random-id.js';
 
 /** Arrays and objects of parsed JSON that hold numbers which parsing has changed: by key, as they were written. */
 const changed = new WeakMap<object, Map<string, string>>();
@@ -27,7 +27,7 @@ export function parseExactJson(text: string): unknown {
   const lossy = lossyNumbers(text);
   if (lossy.length === 0) return JSON.parse(text) as unknown;
   // Each such number is parsed as a string that no other text can hold, then put back where the parser has placed it.
-  const mark = `${randomUUID()}:`;
+  const mark = `${randomId()}:`;
   let marked = '';
   let from = 0;
   for (const [at, { start, token }] of lossy.entries()) {

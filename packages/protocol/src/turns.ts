@@ -28,6 +28,9 @@ export function isFinal(status: CallStatus): status is FinalStatus {
 
 export type TurnStatus = 'open' | 'completed' | 'cancelled';
 
+/** A turnId: 1 to 128 characters that need no escaping in a URL, of which `.` and `..` would name another route. */
+export const TURN_ID = /^(?!\.{1,2}$)[A-Za-z0-9._:-]{1,128}$/;
+
 /** The three forms in which a call may be posted: ours, OpenAI's and Anthropic's. */
 export type ToolCallInput =
   | { toolCallId: string; name: string; arguments: JsonObject }

@@ -1,4 +1,5 @@
-import { packBlobs, sha256 } from '@patchbay/protocol';
+import { packBlobs } from '@patchbay/protocol';
+import { sha256 } from '@patchbay/protocol/hash';
 import { ToolsScene } from '../../support/tools-scene.js';
 
 /* What the features promise of files must not depend on when the store does what, nor on its answers getting through. */

@@ -1,5 +1,6 @@
 import { jest } from '@jest/globals';
-import { packBlobs, sha256 } from '@patchbay/protocol';
+import { packBlobs } from '@patchbay/protocol';
+import { sha256 } from '@patchbay/protocol/hash';
 import { newId } from '../../../src/common/ids.js';
 import { type FileRecord, FileStore, type FolderRecord } from '../../../src/storage/ports/files.store.js';
 import { SqliteDatabase } from '../../../src/storage/sqlite/database.js';

@@ -1,6 +1,7 @@
-import { type Approval, type Json, sha256, type ToolCallDelivery } from '@patchbay/protocol';
+import type { Approval, Json, ToolCallDelivery } from '@patchbay/protocol';
+import { sha256 } from '@patchbay/protocol/hash';
 
-import type { WriteIntent } from '../workspace/write-log.js';
+import type { WriteIntent } from './write-log.js';
 
 /** One call as the journal holds it. */
 export interface JournalEntry {
@@ -15,6 +16,8 @@ export interface JournalEntry {
   readonly intents: readonly WriteIntent[];
   /** The temp files of the intents were complete. */
   readonly committing: boolean;
+  /** Of a call that was interrupted: what it was found to have come to. It is still to be reported, whatever the server says. */
+  readonly settled: { readonly result: Json } | null;
   /** Null until finished, and with a denial. */
   readonly result: Json;
   readonly executionMs: number | null;
@@ -36,6 +39,7 @@ export type JournalLine =
   | { kind: 'running'; callId: string; approval: Approval | null }
   | { kind: 'intent'; callId: string; intents: WriteIntent[] }
   | { kind: 'committing'; callId: string; committing: boolean }
+  | { kind: 'settled'; callId: string; result: Json }
   | ({ kind: 'finished'; callId: string } & CallOutcome)
   | { kind: 'forgotten'; callIds: string[] };
 
@@ -84,9 +88,11 @@ function changed(entry: JournalEntry, line: EntryLine): JournalEntry {
       return { ...entry, intents: line.intents, committing: false };
     case 'committing':
       return { ...entry, committing: line.committing };
+    case 'settled':
+      return { ...entry, settled: entry.settled ?? { result: line.result } };
     case 'finished': {
       const { result, approval, executionMs } = line;
-      return { ...entry, state: 'finished', call: null, result, approval, executionMs };
+      return { ...entry, state: 'finished', call: null, settled: null, result, approval, executionMs };
     }
   }
 }
@@ -105,6 +111,7 @@ function newEntry(call: ToolCallDelivery): JournalEntry {
     approval: null,
     intents: [],
     committing: false,
+    settled: null,
     result: null,
     executionMs: null,
   };

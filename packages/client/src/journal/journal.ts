@@ -7,8 +7,8 @@ import {
   type ToolCallDelivery,
 } from '@patchbay/protocol';
 
-import type { WriteLog } from '../workspace/write-log.js';
-import { JournalFile } from './journal-file.js';
+import { JournalFile } from '../home/journal-file.js';
+import type { WriteLog } from './write-log.js';
 import {
   applyLine,
   type CallOutcome,
@@ -17,8 +17,6 @@ import {
   type JournalEntry,
   type JournalLine,
 } from './journal-lines.js';
-
-export type { CallOutcome, JournalEntry } from './journal-lines.js';
 
 const FILE_NAME = 'journal.jsonl';
 /** Most bytes of results in one resume: with all the rest of it well within the 16 MiB of a relay frame. */
@@ -36,8 +34,8 @@ export class Journal {
   ) {}
 
   /**
-   * Opens, or begins, the journal in `directory` (made 0700); lines torn by a crash are dropped.
-   * Next: `recoverInterrupted`, before the first call is taken.
+   * Opens, or begins, the journal in `directory` (made 0700); lines torn by a crash are dropped. Calls that are `running`
+   * then were interrupted: `RelayClient.connect` has them settled.
    */
   static async open(directory: string): Promise<Journal> {
     const calls = new Map<string, JournalEntry>();
@@ -89,6 +87,11 @@ export class Journal {
   /** The interrupted writes of this call did not happen; their temp files are about to be removed. Durable. */
   async rollBack(callId: string): Promise<void> {
     await this.record({ kind: 'committing', callId, committing: false }, true);
+  }
+
+  /** What an interrupted call was found to have come to. Durable when it returns; the first finding stays. */
+  async settle(callId: string, result: Json): Promise<void> {
+    await this.record({ kind: 'settled', callId, result }, true);
   }
 
   /** The call has ended. Durable when it returns; call it before `tool:result` is sent. The first outcome stays. */

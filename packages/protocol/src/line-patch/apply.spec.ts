@@ -1,12 +1,5 @@
-import {
-  applyFilePatch,
-  checkFilePatch,
-  type Ending,
-  type FilePatch,
-  parsePatchBatch,
-  type PatchFault,
-  selectChanges,
-} from './index.js';
+import { applyFilePatch, checkFilePatch, parsePatchBatch, selectChanges } from '../line-patch.js';
+import type { Ending, FilePatch, PatchFault } from '../patch-batch.js';
 
 const SHA = '0'.repeat(64);
 const insert = (afterLine: number, ...newLines: string[]) => ({ operation: 'insert', afterLine, newLines });

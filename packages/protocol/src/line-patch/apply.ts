@@ -1,7 +1,7 @@
+import { type FilePatch, type PatchFaults } from '../patch-batch.js';
 import { FaultList } from './faults.js';
 import { planFilePatch } from './plan.js';
 import { asBuffer } from './text.js';
-import { type FilePatch, type PatchFaults } from './types.js';
 
 /** A file's new bytes, or all faults of its patch. */
 export type AppliedFile = { ok: true; bytes: Uint8Array } | ({ ok: false } & PatchFaults);

@@ -1,9 +1,9 @@
+import { type FilePatch, type PatchChange } from '../patch-batch.js';
 import { diffLines } from './diff-lines.js';
 import { FaultList } from './faults.js';
 import { type Hunk } from './myers.js';
 import { planFilePatch } from './plan.js';
 import { asBuffer, bomLength, type Line, notTextReason, splitLines } from './text.js';
-import { type FilePatch, type PatchChange } from './types.js';
 
 /** The changes from one text to another; or why line changes cannot say it, as a sentence. */
 export type DiffedChanges = { ok: true; changes: PatchChange[] } | { ok: false; reason: string };

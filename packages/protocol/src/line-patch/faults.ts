@@ -5,7 +5,7 @@ import {
   type PatchFaultCode,
   type PatchFaultDetails,
   type PatchFaults,
-} from './types.js';
+} from '../patch-batch.js';
 
 /** A report carries no more faults than this; the rest is counted (contract.md section 7). */
 export const MAX_REPORTED_FAULTS = 100;

@@ -1,4 +1,5 @@
-import { applyFilePatch, type FilePatch, invertFilePatch, parsePatchBatch } from './index.js';
+import { applyFilePatch, invertFilePatch, parsePatchBatch } from '../line-patch.js';
+import type { FilePatch } from '../patch-batch.js';
 
 const SHA = '0'.repeat(64);
 const NEW_SHA = '1'.repeat(64);

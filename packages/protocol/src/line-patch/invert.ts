@@ -1,8 +1,8 @@
+import { type FilePatch, type InsertChange, type PatchChange, type PatchFaults } from '../patch-batch.js';
+import { type Ending, type ReplaceChange } from '../patch-batch.js';
 import { FaultList } from './faults.js';
 import { type Plan, planFilePatch, type PlannedChange } from './plan.js';
 import { asBuffer } from './text.js';
-import { type FilePatch, type InsertChange, type PatchChange, type PatchFaults } from './types.js';
-import { type Ending, type ReplaceChange } from './types.js';
 
 /** The patch that leads back, or why the patch does not apply to `original` in the first place. */
 export type InvertedFile = { ok: true; patch: FilePatch } | ({ ok: false } & PatchFaults);

@@ -1,5 +1,5 @@
+import { type PatchChange } from '../patch-batch.js';
 import { type FaultList, type FaultPlace } from './faults.js';
-import { type PatchChange } from './types.js';
 
 /** A change that has a place in the file, with its index in the array as sent. */
 export interface PlacedChange {

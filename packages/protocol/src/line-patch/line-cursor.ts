@@ -1,6 +1,6 @@
 import { type Buffer } from 'node:buffer';
+import { type Ending } from '../patch-batch.js';
 import { endingAt, LF } from './text.js';
-import { type Ending } from './types.js';
 
 /** Words that are counted at once: each of four byte counters, and their sum, must stay below 256. */
 const BLOCK = 60;

@@ -1,10 +1,15 @@
 import { type Buffer } from 'node:buffer';
+import {
+  type DeleteChange,
+  type NumberedLine,
+  type PatchChange,
+  type PatchFaultDetails,
+} from '../patch-batch.js';
+import { type ReplaceChange } from '../patch-batch.js';
 import { BlockFinder } from './block-finder.js';
 import { mismatchHint } from './hint.js';
 import { cut } from './shape.js';
 import { splitLines } from './text.js';
-import { type DeleteChange, type NumberedLine, type PatchChange, type PatchFaultDetails } from './types.js';
-import { type ReplaceChange } from './types.js';
 
 const MAX_SHOWN_LINES = 50;
 const MAX_SHOWN_CHARS = 2_000;

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
-import { type ParseOptions, parsePatchBatch, type PatchFault } from './index.js';
+import { type ParseOptions, parsePatchBatch } from '../line-patch.js';
+import type { PatchFault } from '../patch-batch.js';
 
 const SHA = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
 const insert = (afterLine: unknown, newLines: unknown = ['x']) => ({

@@ -1,7 +1,7 @@
+import { type FilePatch, type PatchBatch, type PatchFaults } from '../patch-batch.js';
 import { FaultList, reportAt } from './faults.js';
 import { parseFile, type ParseOptions } from './parse-file.js';
 import { describe, isObject, MAX_KEY_CHARS, optionalString, own, reportUnknown } from './shape.js';
-import { type FilePatch, type PatchBatch, type PatchFaults } from './types.js';
 
 /** A parsed batch, or all of its faults. */
 export type ParsedBatch = { ok: true; batch: PatchBatch } | ({ ok: false } & PatchFaults);

@@ -1,3 +1,9 @@
+import {
+  type DeleteChange,
+  type InsertChange,
+  type PatchChange,
+  type ReplaceChange,
+} from '../patch-batch.js';
 import { type Report } from './faults.js';
 import { parseEndings, parseLines } from './parse-lines.js';
 import {
@@ -10,7 +16,6 @@ import {
   reportUnknown,
   wholeNumber,
 } from './shape.js';
-import { type DeleteChange, type InsertChange, type PatchChange, type ReplaceChange } from './types.js';
 
 const COMMON = ['operation', 'changeKey', 'description', 'changeId'];
 const RANGE = ['startLine', 'endLine', 'expectedOriginalLines'];

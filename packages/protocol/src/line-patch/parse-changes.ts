@@ -1,3 +1,4 @@
+import { type PatchChange } from '../patch-batch.js';
 import { FaultList, type FaultPlace, reportAt } from './faults.js';
 import {
   changesNothing,
@@ -9,7 +10,6 @@ import {
 } from './layout.js';
 import { parseChange } from './parse-change.js';
 import { describe, isObject, type JsonObject, MAX_KEY_CHARS, own, ownText } from './shape.js';
-import { type PatchChange } from './types.js';
 
 /**
  * Reads `changes` of a file patch and reports all faults of the list: shape, order, overlap (TUL-002 section 6).

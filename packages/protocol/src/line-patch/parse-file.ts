@@ -1,4 +1,5 @@
 import { docPathFault, toDocPath } from '../doc-path.js';
+import { type FilePatch } from '../patch-batch.js';
 import { type FaultList, type FaultPlace, type Report, reportAt } from './faults.js';
 import { parseChanges } from './parse-changes.js';
 import {
@@ -11,7 +12,6 @@ import {
   ownText,
   reportUnknown,
 } from './shape.js';
-import { type FilePatch } from './types.js';
 
 /** What a batch is held to besides the rules of TUL-002. */
 export interface ParseOptions {

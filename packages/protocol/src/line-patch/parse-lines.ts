@@ -1,6 +1,6 @@
+import { type Ending } from '../patch-batch.js';
 import { type Report } from './faults.js';
 import { cut, describe, type JsonObject, LONE_SURROGATE, own } from './shape.js';
-import { type Ending } from './types.js';
 
 type LineField = 'newLines' | 'expectedOriginalLines';
 

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
+import { type Ending } from '../patch-batch.js';
 import { bomLength, CR, LF } from './text.js';
-import { type Ending } from './types.js';
 
 /** Bytes of the result: a stretch of the original from..to, or new text. */
 export type Piece = { from: number; to: number } | Buffer;

@@ -1,17 +1,17 @@
 import { type Buffer } from 'node:buffer';
-import { type FaultList, placeOf } from './faults.js';
-import { inFileOrder, type PlacedChange } from './layout.js';
-import { LineCursor } from './line-cursor.js';
-import { MismatchReporter } from './mismatch.js';
-import { PieceList } from './piece-list.js';
-import { bomLength, LF, notTextReason } from './text.js';
 import {
   type DeleteChange,
   type Ending,
   type FilePatch,
   type InsertChange,
   type ReplaceChange,
-} from './types.js';
+} from '../patch-batch.js';
+import { type FaultList, placeOf } from './faults.js';
+import { inFileOrder, type PlacedChange } from './layout.js';
+import { LineCursor } from './line-cursor.js';
+import { MismatchReporter } from './mismatch.js';
+import { PieceList } from './piece-list.js';
+import { bomLength, LF, notTextReason } from './text.js';
 
 /** What became of one change: where its lines are in the result, and what it took away. */
 export interface PlannedChange extends PlacedChange {

@@ -3,12 +3,12 @@ import {
   applyFilePatch,
   checkFilePatch,
   diffToChanges,
-  type FilePatch,
   invertFilePatch,
   parsePatchBatch,
   selectChanges,
   splitLines,
-} from './index.js';
+} from '../line-patch.js';
+import type { FilePatch } from '../patch-batch.js';
 
 const SHA = 'a'.repeat(64);
 const text = fc.constantFrom(

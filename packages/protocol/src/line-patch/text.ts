@@ -1,5 +1,5 @@
 import { Buffer, isUtf8 } from 'node:buffer';
-import { type Ending } from './types.js';
+import { type Ending } from '../patch-batch.js';
 
 export const LF = 0x0a;
 export const CR = 0x0d;

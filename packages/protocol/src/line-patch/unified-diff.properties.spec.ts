@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import fc from 'fast-check';
-import { unifiedDiffBetween } from './index.js';
+import { unifiedDiffBetween } from './unified-diff.js';
 
 /** A file before and after; null: there is none. */
 interface Change {

@@ -2,7 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { applyFilePatch, type FilePatch, parsePatchBatch, unifiedDiff, unifiedDiffBetween } from './index.js';
+import { applyFilePatch, parsePatchBatch, unifiedDiff, unifiedDiffBetween } from '../line-patch.js';
+import type { FilePatch } from '../patch-batch.js';
 
 const insert = (afterLine: number, ...newLines: string[]) => ({ operation: 'insert', afterLine, newLines });
 const remove = (startLine: number, ...lines: string[]) => ({

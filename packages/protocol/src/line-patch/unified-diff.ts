@@ -1,4 +1,5 @@
 import { Buffer } from 'node:buffer';
+import { type FilePatch, type PatchFaults } from '../patch-batch.js';
 import { diffLines } from './diff-lines.js';
 import { equalEnd, equalTop, type Stretch } from './equal-lines.js';
 import { FaultList } from './faults.js';
@@ -6,7 +7,6 @@ import { LineCursor } from './line-cursor.js';
 import { type Hunk } from './myers.js';
 import { type PlannedChange, planFilePatch } from './plan.js';
 import { asBuffer, bomLength, LF } from './text.js';
-import { type FilePatch, type PatchFaults } from './types.js';
 
 /** A unified diff, or why the patch does not apply. */
 export type RenderedDiff = { ok: true; diff: string } | ({ ok: false } & PatchFaults);

@@ -1,5 +1,5 @@
 import { Ajv } from 'ajv';
-import { parsePatchBatch } from '../line-patch/index.js';
+import { parsePatchBatch } from '../line-patch.js';
 import { type WritePatchResult, writePatch } from './write-patch.js';
 
 const ajv = new Ajv({ strict: true, strictTypes: true, allErrors: true });

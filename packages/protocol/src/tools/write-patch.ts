@@ -1,4 +1,4 @@
-import { type PatchFaultCode } from '../line-patch/index.js';
+import type { PatchFaultCode } from '../patch-batch.js';
 import type { ToolContract } from '../tool-contract.js';
 
 export type PatchFileStatus = 'applied' | 'conflict' | 'rejected' | 'failed' | 'skipped';

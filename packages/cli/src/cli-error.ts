@@ -1,0 +1,66 @@
+import { PatchbayError, type PatchbayErrorCode } from '@patchbay/client';
+import { ClientLockedError } from '@patchbay/client/home';
+
+/** What the command line ends with. Part of its contract: scripts branch on it. */
+export const EXIT = {
+  ok: 0,
+  /** Something failed that has no code of its own. */
+  failed: 1,
+  /** The command was not understood, or its input is not valid. */
+  usage: 2,
+  /** Not logged in, or not allowed. */
+  refused: 3,
+  /** The server did not answer. */
+  unreachable: 4,
+  /** The turn is final, and one of its calls did not succeed. */
+  callFailed: 5,
+  /** The turn was taken and is still open. */
+  turnOpen: 6,
+  /** Another process is this client. */
+  replaced: 7,
+  /** Some files were not synced: changed on both sides, or not to be read or written. */
+  incomplete: 8,
+  /** Ended by a signal. */
+  interrupted: 130,
+} as const;
+
+/** A failure in words that say what to do; printed without a stack. */
+export class CliError extends Error {
+  override readonly name = 'CliError';
+
+  constructor(
+    message: string,
+    readonly exitCode: number = EXIT.failed,
+  ) {
+    super(message);
+  }
+}
+
+const EXIT_OF: Partial<Record<PatchbayErrorCode, number>> = {
+  NETWORK: EXIT.unreachable,
+  UNAVAILABLE: EXIT.unreachable,
+  INVALID_TOKEN: EXIT.refused,
+  FORBIDDEN: EXIT.refused,
+  VALIDATION_ERROR: EXIT.usage,
+};
+
+const HINT: Partial<Record<PatchbayErrorCode, string>> = {
+  NETWORK: 'Is the server running, and --url right?',
+  INVALID_TOKEN: 'Run "patchbay login", or check the token that you passed.',
+  FORBIDDEN: 'Ask an owner of the workspace to add you, or choose another with --workspace.',
+};
+
+/** One line for the terminal, and the exit code. */
+export function explain(error: unknown): { message: string; exitCode: number } {
+  if (error instanceof CliError) return { message: error.message, exitCode: error.exitCode };
+  if (error instanceof ClientLockedError) return { message: error.message, exitCode: EXIT.replaced };
+  if (error instanceof PatchbayError) {
+    // The message begins with the first of them.
+    const fields = Object.entries(error.fields)
+      .map(([field, fault]) => `${field} ${fault}`)
+      .filter((fault) => !error.message.startsWith(fault));
+    const message = [error.message, ...fields, HINT[error.code] ?? ''].filter(Boolean).join(' ');
+    return { message, exitCode: EXIT_OF[error.code] ?? EXIT.failed };
+  }
+  return { message: error instanceof Error ? error.message : String(error), exitCode: EXIT.failed };
+}

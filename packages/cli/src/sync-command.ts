@@ -1,0 +1,112 @@
+import { mkdir, realpath } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { DEFAULT_MAX_FILE_BYTES, serverDataIn, WorkspaceRoots } from '@patchbay/workspace';
+import { isComplete, pullFolder, pushFolder, type SyncReport, SyncState } from '@patchbay/workspace/sync';
+import { StreamProgress } from './stream-progress.js';
+import { EXIT } from './cli-error.js';
+import { settingsOf, workspaceOf, type CliIo, type CommonFlags, type Settings } from './settings.js';
+import { summaryOf } from './sync-summary.js';
+
+export interface SyncFlags extends CommonFlags {
+  /** Of the folder in the Cloud. */
+  name?: string;
+  force?: boolean;
+  delete?: boolean;
+  dryRun?: boolean;
+  verbose?: boolean;
+  maxFileBytes?: number;
+}
+
+/** `patchbay push`: makes a folder's text files the Cloud's. */
+export async function push(directory: string, flags: SyncFlags, io: CliIo): Promise<number> {
+  const settings = await settingsOf(flags);
+  return untilInterrupted(io, async (signal) => {
+    const report = await sync('push', settings, { ...flags, directory }, io, signal);
+    return finish(report, 'sent', flags, io.stdout);
+  });
+}
+
+/** `patchbay pull`: brings the Cloud's files into a folder, which is made where it is missing. */
+export async function pull(directory: string, flags: SyncFlags, io: CliIo): Promise<number> {
+  const settings = await settingsOf(flags);
+  if (!flags.dryRun) await mkdir(directory, { recursive: true });
+  return untilInterrupted(io, async (signal) => {
+    const report = await sync('pull', settings, { ...flags, directory }, io, signal);
+    return finish(report, 'received', flags, io.stdout);
+  });
+}
+
+/** What `connect --push` does for each of its folders; `say` gets the summary. */
+export async function pushBeforeConnect(
+  directories: readonly string[],
+  settings: Settings,
+  flags: { maxFileBytes?: number },
+  io: CliIo,
+  say: (line: string) => void,
+): Promise<void> {
+  for (const directory of directories) {
+    const report = await sync('push', settings, { ...flags, directory }, io);
+    const summary = summaryOf(report, { verb: 'sent', dryRun: false, verbose: false });
+    say(`${directory}: ${summary.trimEnd()}`);
+  }
+}
+
+const WORK = { push: pushFolder, pull: pullFolder };
+
+async function sync(
+  verb: keyof typeof WORK,
+  settings: Settings,
+  flags: Omit<SyncFlags, keyof CommonFlags> & { directory: string },
+  io: CliIo,
+  signal?: AbortSignal,
+): Promise<SyncReport> {
+  const { files, workspaceId } = await workspaceOf(settings);
+  const { directory: given, name, force = false, delete: deletes = false, dryRun = false } = flags;
+  const roots = await WorkspaceRoots.open(
+    [{ directory: given, ...(name !== undefined && { name }) }],
+    // A scan meets a server's data by itself; what a pull writes to has to be known before.
+    [settings.home, ...(verb === 'pull' ? await serverDataIn([given]) : [])],
+  );
+  const { directory, name: rootName } = roots.all[0]!;
+  const { home, url } = settings;
+  const state = await SyncState.open(home, { url, workspaceId, directory, rootName });
+  try {
+    const exclude = [await realpath(home).catch(() => resolve(home))];
+    const { maxFileBytes = DEFAULT_MAX_FILE_BYTES } = flags;
+    const progress = new StreamProgress(io.stderr);
+    const how = { force, delete: deletes, dryRun, maxFileBytes, exclude, progress, signal };
+    return await WORK[verb]({ files, roots, state, ...how });
+  } finally {
+    await state.close();
+  }
+}
+
+function finish(
+  report: SyncReport,
+  verb: 'sent' | 'received',
+  { dryRun = false, verbose = false }: SyncFlags,
+  stdout: NodeJS.WritableStream,
+): number {
+  stdout.write(summaryOf(report, { verb, dryRun, verbose }));
+  return isComplete(report) ? EXIT.ok : EXIT.incomplete;
+}
+
+/** The first signal lets what is under way be committed and remembered; a second one does not wait. */
+async function untilInterrupted(io: CliIo, work: (signal: AbortSignal) => Promise<number>): Promise<number> {
+  const stopped = new AbortController();
+  const kill = () => process.exit(EXIT.interrupted);
+  const stop = () => {
+    process.once('SIGINT', kill).once('SIGTERM', kill);
+    stopped.abort();
+  };
+  process.once('SIGINT', stop).once('SIGTERM', stop);
+  try {
+    return await work(stopped.signal);
+  } catch (error) {
+    if (!stopped.signal.aborted) throw error;
+    io.stderr.write('patchbay: Interrupted. What is done is kept; the same command goes on from there.\n');
+    return EXIT.interrupted;
+  } finally {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, stop).off(signal, kill);
+  }
+}

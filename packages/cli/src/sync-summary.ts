@@ -1,0 +1,48 @@
+import { countText, type Finding, sizeText, type SyncReport } from '@patchbay/workspace/sync';
+import { printableLine } from './approval/printable.js';
+
+/** What is shown of a list that nobody has to act on. */
+const SHOWN = 20;
+
+/** What was done, and everything that was not, each with its reason; safe to print. */
+export function summaryOf(
+  report: SyncReport,
+  { verb, dryRun, verbose }: { verb: 'sent' | 'received'; dryRun: boolean; verbose: boolean },
+): string {
+  const { moved, wireBytes, deleted, unchanged } = report;
+  const wire = wireBytes === moved.bytes ? '' : `, ${sizeText(wireBytes)} over the wire`;
+  const counts = [
+    ...(dryRun
+      ? ['dry run: nothing was changed']
+      : [`${verb} ${files(moved.files)} (${sizeText(moved.bytes)}${wire})`]),
+    ...(deleted > 0 ? [`deleted ${files(deleted)}`] : []),
+    `${countText(unchanged)} unchanged`,
+  ];
+  const shown = verbose ? Infinity : SHOWN;
+  return [
+    `${counts.join(', ')}.`,
+    ...listOf('planned', report.planned, Infinity),
+    ...listOf('skipped', report.skipped, shown),
+    ...listOf('kept', report.kept, shown),
+    ...listOf('conflicts', report.conflicts, Infinity),
+    ...listOf('failed', report.faults, Infinity),
+    ...(report.conflicts.length > 0 ? ['Nothing was overwritten; --force does so.'] : []),
+    '',
+  ].join('\n');
+}
+
+function listOf(title: string, findings: readonly Finding[], shown: number): string[] {
+  if (findings.length === 0) return [];
+  const sorted = [...findings].sort((a, b) => (a.path < b.path ? -1 : 1));
+  const lines = sorted.slice(0, shown).map(({ path, reason }) => `  ${printableLine(`${path}: ${reason}`)}`);
+  const more = findings.length - lines.length;
+  return [
+    `${title} ${countText(findings.length)}:`,
+    ...lines,
+    ...(more > 0 ? [`  and ${countText(more)} more; --verbose lists them`] : []),
+  ];
+}
+
+function files(number: number): string {
+  return `${countText(number)} ${number === 1 ? 'file' : 'files'}`;
+}

@@ -1,0 +1,104 @@
+import type { Credentials, User, Workspace } from '@patchbay/protocol';
+import { HttpTransport, post, type HttpRequest } from './http-transport.js';
+import { MemoryTokenStore, tokensFrom, type TokenStore } from './tokens.js';
+import { WorkspaceClient } from './workspace-client.js';
+
+export interface PatchbayClientOptions {
+  /** Where the server is, such as `http://127.0.0.1:3000`. */
+  url: string;
+  /** An access token. Leave it out to log in. */
+  token?: string;
+  /** Lets an expired access token be exchanged without a password. */
+  refreshToken?: string;
+  /** Keeps the tokens elsewhere than in memory, for instance for several processes. */
+  tokenStore?: TokenStore;
+  /** Waits between the tries of an idempotent request, in ms; an empty list tries once. */
+  retryDelaysMs?: readonly number[];
+}
+
+/**
+ * Patchbay over HTTP. Every method throws `PatchbayError`, and takes an `AbortSignal` where it may take long.
+ *
+ * ```ts
+ * const patchbay = new PatchbayClient({ url: 'http://127.0.0.1:3000' });
+ * await patchbay.login({ email: 'ada@example.com', password: process.env.PASSWORD! });
+ * const [first] = await patchbay.workspaces();
+ * const workspace = patchbay.workspace(first!.id);
+ * const { sessionId } = await workspace.createSession();
+ * const turn = await workspace.runTurn(sessionId, {
+ *   toolCalls: [{ toolCallId: 'c1', name: 'workspace_create_file', arguments: { path: 'hello.txt', content: 'hello\n' } }],
+ * });
+ * console.log(turn.toolResults);
+ * ```
+ */
+export class PatchbayClient {
+  private readonly tokens: TokenStore;
+  private readonly http: HttpTransport;
+
+  constructor(options: PatchbayClientOptions) {
+    const given = options.token
+      ? { accessToken: options.token, refreshToken: options.refreshToken ?? null, expiresAt: null }
+      : null;
+    this.tokens = options.tokenStore ?? new MemoryTokenStore(given);
+    this.http = new HttpTransport(options.url, this.tokens, options.retryDelaysMs);
+  }
+
+  /** Makes an account and logs in as it. `password` has 12 to 256 characters. CONFLICT if the email is taken. */
+  register(account: { email: string; password: string; fullName?: string }): Promise<User> {
+    return this.enter(post('/auth/register', account));
+  }
+
+  /** INVALID_TOKEN if email and password do not belong together. */
+  login(account: { email: string; password: string }): Promise<User> {
+    return this.enter(post('/auth/login', account));
+  }
+
+  /** Ends the login: its refresh token works no more. Without a login nothing happens. */
+  async logout(): Promise<void> {
+    await this.tokens.update(async (now) => {
+      if (now?.refreshToken) {
+        await this.http.request({
+          ...post('/auth/logout', { refreshToken: now.refreshToken }),
+          anonymous: true,
+        });
+      }
+      return null;
+    });
+  }
+
+  /**
+   * The access token, exchanged first if it has expired. Pass the one that a server `refused` to get another:
+   * this is what a RelayClient asks for when its token is about to end.
+   */
+  accessToken(refused?: string): Promise<string> {
+    return this.http.accessToken(refused);
+  }
+
+  /** Exchanges the access token now and returns the new one. Calls at the same time share one exchange. */
+  async refresh(): Promise<string> {
+    const held = await this.tokens.read();
+    return this.http.accessToken(held?.accessToken);
+  }
+
+  /** The workspaces that the caller is a member of. */
+  async workspaces(signal?: AbortSignal): Promise<Workspace[]> {
+    const request: HttpRequest = { method: 'GET', path: '/workspaces', signal };
+    return (await this.http.request<{ workspaces: Workspace[] }>(request)).workspaces;
+  }
+
+  /** The caller becomes its owner. */
+  createWorkspace(name: string): Promise<Workspace> {
+    return this.http.request(post('/workspaces', { name }));
+  }
+
+  /** Everything inside one workspace; makes no request by itself. */
+  workspace(workspaceId: string): WorkspaceClient {
+    return new WorkspaceClient(this.http, workspaceId);
+  }
+
+  private async enter(request: HttpRequest): Promise<User> {
+    const credentials = await this.http.request<Credentials>({ ...request, anonymous: true });
+    await this.tokens.update(async () => tokensFrom(credentials));
+    return credentials.user;
+  }
+}

@@ -1,0 +1,166 @@
+import {
+  type CloudFile,
+  type CloudFilePage,
+  type CommittedFile,
+  type FileChange,
+  type FileCommitAnswer,
+  MAX_BATCH_FILES,
+  type MissingBlobs,
+  packBlobs,
+  type RefusedFile,
+  type StoredBlobs,
+  type StoredFile,
+  unpackBlobs,
+} from '@patchbay/protocol';
+import { post, type HttpRequest, type HttpTransport } from './http-transport.js';
+
+/** Slowest upload or download that is waited for, in bytes a millisecond. */
+const SLOWEST = 16;
+const PAGE = 1000;
+
+/** Which files a listing is of. */
+export interface FileListOptions {
+  /** Beginning of the docPath or Cloud path; all files where it is left out. */
+  prefix?: string;
+  /** Deleted files instead of live ones. */
+  deleted?: boolean;
+  signal?: AbortSignal;
+}
+
+/** The bytes of a file and their sha256, to be held against later ones. */
+export interface FileContents {
+  bytes: Uint8Array;
+  sha256: string;
+}
+
+/** What the head of a file must be for a write: one with `ifMatch`, none at all with `ifNoneMatch: '*'`. */
+export interface WriteCondition {
+  /** sha256 of the head that is to be replaced. */
+  ifMatch?: string;
+  ifNoneMatch?: '*';
+  signal?: AbortSignal;
+}
+
+/** A workspace's Cloud files over HTTP. From `WorkspaceClient.files`. */
+export class WorkspaceFiles {
+  private readonly base: string;
+
+  constructor(
+    private readonly http: HttpTransport,
+    workspaceId: string,
+  ) {
+    this.base = `/workspaces/${encodeURIComponent(workspaceId)}`;
+  }
+
+  /** The files by docPath, page by page: `for await (const file of workspace.files.list({ prefix: 'src/' }))`. */
+  async *list({ prefix, deleted, signal }: FileListOptions = {}): AsyncGenerator<CloudFile, void> {
+    let cursor: string | undefined;
+    do {
+      const query = { prefix, deleted, cursor, limit: PAGE };
+      const request: HttpRequest = { method: 'GET', path: '/files', query, patient: true, signal };
+      const page = await this.send<CloudFilePage>(request);
+      yield* page.files;
+      cursor = page.nextCursor ?? undefined;
+    } while (cursor !== undefined);
+  }
+
+  /**
+   * The bytes of a file by its Cloud path or docPath. With the sha256 that one holds already as `known`, null where
+   * the file still has it. NOT_FOUND where there is none.
+   */
+  async read(
+    path: string,
+    { known, signal }: { known?: string; signal?: AbortSignal } = {},
+  ): Promise<FileContents | null> {
+    const headers = { ...(known !== undefined && { 'if-none-match': `"${known}"` }) };
+    const request: HttpRequest = { method: 'GET', path: contentsPath(path), headers, patient: true, signal };
+    const answer = await this.http.requestBytes(this.inWorkspace(request));
+    return answer.status === 304 ? null : { bytes: answer.bytes, sha256: sha256In(answer.headers) };
+  }
+
+  /** The bytes of one version, which never change. */
+  async readVersion(fileId: string, versionId: string, signal?: AbortSignal): Promise<Uint8Array> {
+    const path = `/files/${encodeURIComponent(fileId)}/versions/${encodeURIComponent(versionId)}/content`;
+    const request: HttpRequest = { method: 'GET', path, patient: true, signal };
+    return (await this.http.requestBytes(this.inWorkspace(request))).bytes;
+  }
+
+  /** The bytes of these hashes, each of a version or of what was sent; in their order. NOT_FOUND where one is missing. */
+  async *readBlobs(sha256s: readonly string[], signal?: AbortSignal): AsyncGenerator<Uint8Array, void> {
+    for (let left = sha256s; left.length > 0;) {
+      const request = post('/blobs/read', { sha256s: left.slice(0, MAX_BATCH_FILES) });
+      const { bytes } = await this.http.requestBytes(this.inWorkspace({ ...request, ...REPEATABLE, signal }));
+      const blobs = unpackBlobs(bytes) ?? [];
+      if (blobs.length === 0 || blobs.length > left.length) {
+        throw new Error('The server did not answer with a pack of what was asked for; try again.');
+      }
+      yield* blobs;
+      left = left.slice(blobs.length);
+    }
+  }
+
+  /** Makes bytes the new head of a path. STALE where the condition does not hold; without one it overwrites. */
+  write(
+    path: string,
+    bytes: Uint8Array,
+    { ifMatch, ifNoneMatch, signal }: WriteCondition = {},
+  ): Promise<StoredFile> {
+    const headers = {
+      ...(ifMatch !== undefined && { 'if-match': `"${ifMatch}"` }),
+      ...(ifNoneMatch !== undefined && { 'if-none-match': ifNoneMatch }),
+    };
+    return this.send({ method: 'PUT', path: contentsPath(path), headers, ...upload(bytes), signal });
+  }
+
+  /** Those of at most 1,000 hashes whose bytes the workspace does not hold. */
+  async missingBlobs(sha256s: readonly string[], signal?: AbortSignal): Promise<string[]> {
+    const request = post('/blobs/missing', { sha256s });
+    return (await this.send<MissingBlobs>({ ...request, ...REPEATABLE, signal })).missing;
+  }
+
+  /** Sends the bytes of one file ahead of the commit that will refer to them. */
+  async putBlob(digest: string, bytes: Uint8Array, signal?: AbortSignal): Promise<void> {
+    const path = `/blobs/${digest}`;
+    await this.send<StoredBlobs>({ method: 'PUT', path, ...upload(bytes), ...REPEATABLE, signal });
+  }
+
+  /** Sends up to 1,000 blobs in one request, together no larger than one file may be. */
+  async putBlobs(blobs: readonly Uint8Array[], signal?: AbortSignal): Promise<void> {
+    const pack = packBlobs(blobs);
+    await this.send<StoredBlobs>({ method: 'POST', path: '/blobs', ...upload(pack), ...REPEATABLE, signal });
+  }
+
+  /**
+   * Makes up to 1,000 files of blobs that were sent before, each on the base that the caller knows. Each is answered
+   * for itself, in the order of the request; to send the same again is safe.
+   */
+  async commit(files: readonly FileChange[], signal?: AbortSignal): Promise<(CommittedFile | RefusedFile)[]> {
+    const request = post('/files/commit', { files });
+    return (await this.send<FileCommitAnswer>({ ...request, ...REPEATABLE, signal })).files;
+  }
+
+  private send<T>(request: HttpRequest): Promise<T> {
+    return this.http.request(this.inWorkspace(request));
+  }
+
+  private inWorkspace(request: HttpRequest): HttpRequest {
+    return { ...request, path: this.base + request.path };
+  }
+}
+
+const REPEATABLE = { idempotent: true, patient: true } as const;
+
+function upload(bytes: Uint8Array): Pick<HttpRequest, 'bytes' | 'waitMs'> {
+  return { bytes, waitMs: Math.ceil(bytes.length / SLOWEST) };
+}
+
+/** The entity tag is the sha256; a proxy that compresses makes a weak one of it. */
+function sha256In(headers: Headers): string {
+  const [, sha256] = /^(?:W\/)?"([0-9a-f]{64})"$/.exec(headers.get('etag') ?? '') ?? [];
+  if (sha256 === undefined) throw new Error('The answer lacks the sha256 of the file, its ETag.');
+  return sha256;
+}
+
+function contentsPath(path: string): string {
+  return `/contents/${path.replace(/^\//, '').split('/').map(encodeURIComponent).join('/')}`;
+}

@@ -1,0 +1,20 @@
+/* Entry `@patchbay/client/relay` (Node): an editor's end of the relay, with the journal that it keeps. */
+export { clientDirectory } from './journal/client-directory.js';
+export { Journal } from './journal/journal.js';
+export { type CallOutcome, type JournalEntry } from './journal/journal-lines.js';
+export type { InterruptedWrite, PatchIntent, WriteIntent, WriteLog } from './journal/write-log.js';
+export { RelayClient, type RelayClientOptions } from './relay/relay-client.js';
+export type { RelayEnd, RelayState, TokenSource } from './relay/relay-state.js';
+export { deniedByClient, MAX_NOTE } from './relay/tool-handler.js';
+export type {
+  CallContext,
+  RecoverTool,
+  ReportFailure,
+  RunTool,
+  SettleContext,
+  SettleTool,
+  ToolHandler,
+  ToolHandlers,
+  ToolOutcome,
+} from './relay/tool-handler.js';
+export type { SendOptions } from './relay/until-answered.js';

@@ -1,0 +1,34 @@
+import type { Approval, ToolResultReport } from '@patchbay/protocol';
+import type { JournalEntry } from '../journal/journal-lines.js';
+import { deniedByClient, MAX_NOTE } from './tool-handler.js';
+
+const NOT_KEPT =
+  'Edited before it ran. The edited arguments are too large for one message and not kept; the result speaks of what was written.';
+
+/**
+ * What is said about the end of a call: the whole at first, and each time that this was over the server's limit for one
+ * message, less that is as true. The last is a denial whose note says that the call was executed: it always fits.
+ * @returns null where nothing is left to be shortened
+ */
+export function reportOf(entry: JournalEntry, shortened: number): ToolResultReport | null {
+  const shorter = entry.approval?.decision === 'edit' ? [whole, withoutEdit, noteAlone] : [whole, noteAlone];
+  return shorter[shortened]?.(entry) ?? null;
+}
+
+function whole({ turnId, callId, attempt, result, approval, executionMs }: JournalEntry): ToolResultReport {
+  return { turnId, callId, attempt, executionMs, result, approval };
+}
+
+/** An edit without its arguments is against the contract: what was edited is said to be allowed, with a note. */
+function withoutEdit(entry: JournalEntry): ToolResultReport {
+  const { editedArguments: _large, note, ...decided } = entry.approval!;
+  const notes = [note, NOT_KEPT].filter(Boolean).join(' ').slice(-MAX_NOTE).toWellFormed();
+  const approval: Approval = { ...decided, decision: 'allow', note: notes };
+  return { ...whole(entry), approval };
+}
+
+function noteAlone(entry: JournalEntry): ToolResultReport {
+  const bytes = Buffer.byteLength(JSON.stringify(entry.result));
+  const note = `The call was executed, but its result (${bytes} bytes) is too large for one message. Look at what it did before you send it again.`;
+  return { ...whole(entry), result: null, approval: deniedByClient(note) };
+}

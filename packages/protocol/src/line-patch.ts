@@ -1,0 +1,9 @@
+/* Entry `@patchbay/protocol/line-patch` (Node): parses, checks, applies, inverts and renders patch batches. */
+export * from './line-patch/apply.js';
+export * from './line-patch/invert.js';
+export * from './line-patch/parse-batch.js';
+export { type ParseOptions } from './line-patch/parse-file.js';
+export { MAX_REPORTED_FAULTS } from './line-patch/faults.js';
+export { bomLength, type Line, notTextReason, splitLines } from './line-patch/text.js';
+export * from './line-patch/diff-to-patch.js';
+export * from './line-patch/unified-diff.js';

@@ -1,0 +1,172 @@
+import type { ErrorCode } from './errors.js';
+import type { PatchBatch } from './patch-batch.js';
+import type { Json, JsonObject } from './tool-contract.js';
+import type { Deadlines } from './turns.js';
+
+export const RELAY_NAMESPACE = '/relay';
+export const RELAY_PROTOCOL = 1;
+/** Most calls that a client may have in flight; it may ask for fewer. */
+export const MAX_IN_FLIGHT = 8;
+/** Most entries of one `client:resume`. */
+export const MAX_RESUME_ENTRIES = 1000;
+
+/** Socket.IO handshake `auth` of a client. */
+export interface RelayHandshake {
+  token: string;
+  workspaceId: string;
+  /** Stable per installation; one connection at a time. */
+  clientId: string;
+  name: string;
+  version: string;
+  protocol: typeof RELAY_PROTOCOL;
+  /** Names of the catalog tools that this client executes. */
+  tools: string[];
+  maxInFlight?: number | null;
+}
+
+/** `err.data` of a refused handshake. */
+export interface HandshakeError {
+  code: ErrorCode;
+  message: string;
+}
+
+/** Answer to every event: `ok`, or the code and what to do about it. */
+export type Ack<T extends object = object> =
+  ({ ok: true } & T) | { ok: false; error: { code: ErrorCode; message: string; details?: Json } };
+
+export type Decision = 'allow' | 'allow_always' | 'edit' | 'deny';
+
+/** Who decided what about a call, kept in the audit trail. `at` is ISO 8601. */
+export interface Approval {
+  decision: Decision;
+  by: string;
+  at: string;
+  note?: string | null;
+  rejectedChangeIds?: string[] | null;
+  /** Required with `edit`: the arguments as they were executed. */
+  editedArguments?: JsonObject | null;
+}
+
+/** `tool:call`: one attempt to have a client execute a call. */
+export interface ToolCallDelivery {
+  callId: string;
+  /** 1 at the first delivery, one more at each redelivery. */
+  attempt: number;
+  toolCallId: string;
+  sessionId: string;
+  conversationId: string;
+  turnId: string;
+  name: string;
+  arguments: JsonObject;
+  deadlines: Deadlines;
+  /** The patch batch as the server stored it, ids included; only with `workspace_write_patch`. */
+  batch?: PatchBatch | null;
+}
+
+/** `tool:cancel`: the call has ended on the server; stop if you can. */
+export interface ToolCancel {
+  callId: string;
+  reason: 'cancelled' | 'timed_out';
+}
+
+export type ResumeState =
+  'acknowledged' | 'awaiting_approval' | 'running' | 'succeeded' | 'failed' | 'denied';
+
+/** One call that a client's journal holds, as it stands there. */
+export interface ResumeEntry {
+  turnId: string;
+  callId: string;
+  attempt: number;
+  state: ResumeState;
+  result?: Json;
+  approval?: Approval | null;
+  executionMs?: number | null;
+}
+
+/** Every callId of the list is in one of the two: drop it from the journal, or carry on with it. */
+export interface ResumeAnswer {
+  forget: string[];
+  resume: string[];
+}
+
+/** `tool:status`: a step of a call that is being handled. */
+export interface ToolStatus {
+  turnId: string;
+  callId: string;
+  attempt: number;
+  status: 'awaiting_approval' | 'running';
+  note?: string | null;
+  progress?: number | null;
+}
+
+/** `tool:result`: how a call ended; with a denial `result` is null. Acknowledged means committed. */
+export interface ToolResultReport {
+  turnId: string;
+  callId: string;
+  attempt: number;
+  executionMs?: number | null;
+  result: Json;
+  approval?: Approval | null;
+}
+
+/** `files:put`: a file as it is on the client's disk now, to become the new Cloud truth. */
+export interface FilePut {
+  docPath: string;
+  /** In its real case, with its root's name: `/<root name>/<relative path>`. */
+  path: string;
+  /** The file's raw bytes. */
+  content: Uint8Array;
+  /** Lowercase hex, of `content`. */
+  sha256: string;
+  /** Null: the file must not exist yet. With a callId the server holds the put against the head it noted then. */
+  baseSha256: string | null;
+  callId?: string | null;
+  /** With the sha256 it makes the put idempotent. */
+  filePatchId?: string | null;
+}
+
+/** The version that a `files:put` became. */
+export interface FilePutAnswer {
+  versionId: string;
+  fileId: string;
+}
+
+/** `details` of a `files:put` that is STALE: the upload is kept as a version, beside the head. */
+export interface FilePutConflict {
+  currentSha256: string | null;
+  conflictVersionId: string | null;
+}
+
+/** A file that is open in the client, possibly unsaved; it outranks the Cloud copy. */
+export interface ActiveFile {
+  docPath: string;
+  displayPath: string;
+  sha256: string;
+  sizeBytes: number;
+  isDirty: boolean;
+}
+
+/** `session:active_files`: replaces the list that the session has. */
+export interface SessionActiveFiles {
+  sessionId: string;
+  activeFiles: ActiveFile[];
+}
+
+/** Events that a client sends. */
+export interface ClientToServerEvents {
+  'client:resume': (calls: ResumeEntry[], ack: (answer: Ack<ResumeAnswer>) => void) => void;
+  'tool:status': (status: ToolStatus, ack: (answer: Ack) => void) => void;
+  'tool:result': (report: ToolResultReport, ack: (answer: Ack<{ duplicate?: true }>) => void) => void;
+  'files:put': (file: FilePut, ack: (answer: Ack<FilePutAnswer>) => void) => void;
+  'session:active_files': (list: SessionActiveFiles, ack: (answer: Ack) => void) => void;
+  'auth:refresh': (token: string, ack: (answer: Ack<{ expiresAt: string }>) => void) => void;
+}
+
+/** Events that the server sends. */
+export interface ServerToClientEvents {
+  'tool:call': (call: ToolCallDelivery, ack: (answer: Ack) => void) => void;
+  'tool:cancel': (cancel: ToolCancel, ack: (answer: Ack) => void) => void;
+  'server:draining': (notice: { reason: string }, ack: (answer: Ack) => void) => void;
+  'auth:expiring': (notice: { expiresAt: string }, ack: (answer: Ack) => void) => void;
+  'client:replaced': (notice: { message: string }, ack: (answer: Ack) => void) => void;
+}

@@ -1,0 +1,108 @@
+import { type CreateFileErrorCode, type CreateFileResult, normalizeText } from '@patchbay/protocol';
+
+import { toForwardSlashes } from '../disk/relative-path.js';
+import { WorkspaceFault } from '../disk/workspace-fault.js';
+import type { LocatedPath, WorkspaceRoots } from '../disk/workspace-roots.js';
+
+/** A create that is sound as far as can be told without the disk. */
+export interface CreateFilePlan {
+  readonly located: LocatedPath;
+  /** The file's folder below the root, and its name in it. */
+  readonly folder: readonly string[];
+  readonly name: string;
+  /** As it is written: `\n` endings, no BOM. */
+  readonly text: string;
+  readonly bytes: Buffer;
+  readonly overwrite: boolean;
+}
+
+/**
+ * Checks the arguments (TUL-004 sections 5.1 to 5.3) and normalises the content; the size counts after that.
+ * @throws WorkspaceFault InvalidPath, WriteFailed for content that is no text, TooLarge
+ */
+export function planCreateFile(roots: WorkspaceRoots, args: unknown, maxFileBytes: number): CreateFilePlan {
+  const { path, content, overwrite } = (args ?? {}) as Record<string, unknown>;
+  if (typeof path !== 'string') throw new WorkspaceFault('InvalidPath', 'The path is missing.');
+  const located = roots.locate(path);
+  if (typeof content !== 'string')
+    throw new WorkspaceFault('WriteFailed', 'The content is missing or is no text.');
+  if (overwrite != null && typeof overwrite !== 'boolean') {
+    throw new WorkspaceFault('WriteFailed', 'overwrite is neither true nor false.');
+  }
+  if (!content.isWellFormed()) {
+    throw new WorkspaceFault(
+      'WriteFailed',
+      'The content is no valid Unicode: it has a lone surrogate. Nothing was written.',
+    );
+  }
+  const text = normalizeText(content);
+  const sizeBytes = Buffer.byteLength(text);
+  if (sizeBytes > maxFileBytes) {
+    throw new WorkspaceFault(
+      'TooLarge',
+      `The content has ${sizeBytes} bytes; at most ${maxFileBytes} are allowed.`,
+    );
+  }
+  return {
+    located,
+    folder: located.segments.slice(0, -1),
+    name: located.segments.at(-1)!,
+    text,
+    bytes: Buffer.from(text),
+    overwrite: overwrite ?? false,
+  };
+}
+
+/** The path for a result: normalised where it is sound, else as given with forward slashes. */
+export function shownPath(roots: WorkspaceRoots, args: unknown): string {
+  const path = (args as { path?: unknown } | null | undefined)?.path;
+  if (typeof path !== 'string') return '';
+  try {
+    return roots.locate(path).path;
+  } catch {
+    return toForwardSlashes(path).toWellFormed();
+  }
+}
+
+/** The result of a create that wrote nothing (contract.md section 5). */
+export function failedCreate(
+  path: string,
+  errorCode: CreateFileErrorCode,
+  message: string,
+): CreateFileResult {
+  return {
+    success: false,
+    message,
+    path,
+    sizeBytes: 0,
+    hash: '',
+    created: false,
+    overwritten: false,
+    errorCode,
+  };
+}
+
+/** The result of a create that failed with `error`; what was not foreseen is UnhandledException, without its details. */
+export function failureOf(path: string, error: unknown): CreateFileResult {
+  if (error instanceof WorkspaceFault) return failedCreate(path, error.code, error.message);
+  return failedCreate(path, 'UnhandledException', 'An unexpected error; nothing was written.');
+}
+
+/** The result of a create that is done (TUL-004 section 4.3). */
+export function succeededCreate(file: {
+  path: string;
+  sizeBytes: number;
+  sha256: string;
+  replaced: boolean;
+}): CreateFileResult {
+  return {
+    success: true,
+    message: file.replaced ? 'File overwritten.' : 'File created.',
+    path: file.path,
+    sizeBytes: file.sizeBytes,
+    hash: file.sha256,
+    created: !file.replaced,
+    overwritten: file.replaced,
+    errorCode: null,
+  };
+}

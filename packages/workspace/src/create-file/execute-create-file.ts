@@ -1,0 +1,124 @@
+import type { WriteLog } from '@patchbay/client/relay';
+import type { CreateFileResult } from '@patchbay/protocol';
+
+import { fileExists, newTempName, StagedFile } from '../disk/atomic-write.js';
+import { type FileStat, hashFile, statFile } from '../disk/file-entry.js';
+import { type FileSystem, realFileSystem } from '../disk/file-system.js';
+import { DEFAULT_MAX_FILE_BYTES } from '../disk/max-file-bytes.js';
+import { ensureDirectory } from '../disk/open-directory.js';
+import type { SafeDirectory } from '../disk/safe-directory.js';
+import type { WorkspaceContext } from '../disk/workspace-context.js';
+import { errnoOf, WorkspaceFault } from '../disk/workspace-fault.js';
+import {
+  type CreateFilePlan,
+  failureOf,
+  planCreateFile,
+  shownPath,
+  succeededCreate,
+} from './create-file-plan.js';
+
+/** How often a write starts over because someone else changed the place it was about to take. */
+const MAX_ATTEMPTS = 3;
+
+/**
+ * Executes `workspace_create_file` (TUL-004 sections 3.3 and 5) and never throws: what goes wrong is in the result.
+ * `args` are the call's arguments as they came, or as a person edited them. Give `journal.writeLog(callId)` as `log`,
+ * else a kill in the middle leaves its temp file behind.
+ */
+export async function executeCreateFile(
+  context: WorkspaceContext,
+  args: unknown,
+  log?: WriteLog,
+): Promise<CreateFileResult> {
+  const fs = context.fs ?? realFileSystem;
+  try {
+    const plan = planCreateFile(context.roots, args, context.maxFileBytes ?? DEFAULT_MAX_FILE_BYTES);
+    const hash = hashContent(fs, plan);
+    for (let attempt = 1; ; attempt++) {
+      try {
+        const replaced = await writePlan(fs, plan, hash, log);
+        return succeededCreate({
+          path: plan.located.path,
+          sizeBytes: plan.bytes.length,
+          sha256: hash,
+          replaced,
+        });
+      } catch (error) {
+        if (attempt === MAX_ATTEMPTS || !wasOvertaken(plan, error)) throw error;
+      }
+    }
+  } catch (error) {
+    return failureOf(shownPath(context.roots, args), error);
+  }
+}
+
+/** Before anything is on disk, so that a failure leaves nothing behind. */
+function hashContent(fs: FileSystem, plan: CreateFilePlan): string {
+  try {
+    return fs.sha256(plan.bytes);
+  } catch (error) {
+    throw new WorkspaceFault('HashFailed', 'The hash could not be computed; nothing was written.', error);
+  }
+}
+
+/** With overwrite a file that appeared meanwhile is to be replaced; a folder that vanished is to be made again. */
+function wasOvertaken(plan: CreateFilePlan, error: unknown): boolean {
+  if (!(error instanceof WorkspaceFault)) return false;
+  return (plan.overwrite && error.code === 'FileExists') || errnoOf(error.cause) === 'ENOENT';
+}
+
+/** Whether a file was replaced. */
+async function writePlan(
+  fs: FileSystem,
+  plan: CreateFilePlan,
+  sha256: string,
+  log: WriteLog | undefined,
+): Promise<boolean> {
+  const walked = await ensureDirectory(fs, plan.located.root.directory, plan.folder);
+  try {
+    const existing = await statFile(fs, walked.directory, plan.name);
+    if (existing && !plan.overwrite) throw fileExists();
+    await stageAndCommit(fs, walked.directory, { plan, sha256, existing, log });
+    return existing !== null;
+  } catch (error) {
+    await walked.undo();
+    throw error;
+  } finally {
+    await walked.close();
+  }
+}
+
+async function stageAndCommit(
+  fs: FileSystem,
+  directory: SafeDirectory,
+  write: { plan: CreateFilePlan; sha256: string; existing: FileStat | null; log: WriteLog | undefined },
+): Promise<void> {
+  const { plan, sha256, existing, log } = write;
+  const tempName = newTempName();
+  if (log) {
+    const previous = existing && (await hashFile(fs, directory, plan.name));
+    await log.intend([
+      {
+        root: plan.located.root.directory,
+        path: plan.located.path,
+        segments: [...plan.located.segments],
+        tempName,
+        sha256,
+        sizeBytes: plan.bytes.length,
+        previousSha256: previous?.sha256 ?? null,
+      },
+    ]);
+  }
+  const staged = await StagedFile.stage(fs, directory, {
+    name: plan.name,
+    tempName,
+    bytes: plan.bytes,
+    replaces: existing,
+  });
+  try {
+    await log?.committing();
+    await staged.commit();
+  } finally {
+    await staged.discard();
+  }
+}

@@ -1,0 +1,91 @@
+import type { CreateFileResult } from '@patchbay/protocol';
+
+import { fileExists } from '../disk/atomic-write.js';
+import { readFile, statFile } from '../disk/file-entry.js';
+import { type FileSystem, realFileSystem } from '../disk/file-system.js';
+import { DEFAULT_MAX_FILE_BYTES } from '../disk/max-file-bytes.js';
+import { openDirectory } from '../disk/open-directory.js';
+import type { WorkspaceContext } from '../disk/workspace-context.js';
+import { WorkspaceFault } from '../disk/workspace-fault.js';
+import { type CreateFilePlan, failureOf, planCreateFile, shownPath } from './create-file-plan.js';
+
+/** What a create would do, for the person who decides (and for `--allow`, matched against `path`). */
+export interface CreateFilePreview {
+  /** As normalised, or as given where it is refused for its path. */
+  path: string;
+  kind: 'new' | 'overwrite' | 'refused';
+  /** Text of the file that would be replaced, as it is; null where there is none, or none that can be shown. */
+  before: string | null;
+  /** Why `before` is null although there is a file. */
+  hidden: 'binary' | 'too_large' | null;
+  /** The text as it would be written: `\n` endings, no BOM; "" where it is refused. */
+  after: string;
+  /** Bytes that would be written. */
+  sizeBytes: number;
+  /** With `refused` the result to report, without asking anyone; else null. */
+  refusal: CreateFileResult | null;
+}
+
+/** Looks at the disk and changes nothing; never throws. Its answer may be out of date when the call is executed. */
+export async function previewCreateFile(
+  context: WorkspaceContext,
+  args: unknown,
+): Promise<CreateFilePreview> {
+  try {
+    const maxFileBytes = context.maxFileBytes ?? DEFAULT_MAX_FILE_BYTES;
+    const plan = planCreateFile(context.roots, args, maxFileBytes);
+    const existing = await currentText(context.fs ?? realFileSystem, plan, maxFileBytes);
+    return {
+      path: plan.located.path,
+      kind: existing ? 'overwrite' : 'new',
+      before: existing?.text ?? null,
+      hidden: existing?.hidden ?? null,
+      after: plan.text,
+      sizeBytes: plan.bytes.length,
+      refusal: null,
+    };
+  } catch (error) {
+    const refusal = failureOf(shownPath(context.roots, args), error);
+    return {
+      path: refusal.path,
+      kind: 'refused',
+      before: null,
+      hidden: null,
+      after: '',
+      sizeBytes: 0,
+      refusal,
+    };
+  }
+}
+
+type CurrentText = { text: string; hidden: null } | { text: null; hidden: 'binary' | 'too_large' };
+
+async function currentText(
+  fs: FileSystem,
+  plan: CreateFilePlan,
+  maxBytes: number,
+): Promise<CurrentText | null> {
+  const directory = await openDirectory(fs, plan.located.root.directory, plan.folder);
+  if (!directory) return null;
+  try {
+    if (!(await statFile(fs, directory, plan.name))) return null;
+    if (!plan.overwrite) throw fileExists();
+    const file = await readFile(fs, directory, plan.name, maxBytes);
+    return file && asText(file.bytes);
+  } catch (error) {
+    if (error instanceof WorkspaceFault && error.code === 'TooLarge')
+      return { text: null, hidden: 'too_large' };
+    throw error;
+  } finally {
+    await directory.close();
+  }
+}
+
+function asText(bytes: Buffer): CurrentText {
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+    return text.includes('\0') ? { text: null, hidden: 'binary' } : { text, hidden: null };
+  } catch {
+    return { text: null, hidden: 'binary' };
+  }
+}

@@ -1,0 +1,99 @@
+import type { InterruptedWrite, WriteIntent } from '@patchbay/client/relay';
+import type { CreateFileResult } from '@patchbay/protocol';
+
+import { hashFile, statFile } from '../disk/file-entry.js';
+import { type FileSystem, realFileSystem } from '../disk/file-system.js';
+import { openDirectory } from '../disk/open-directory.js';
+import type { SafeDirectory } from '../disk/safe-directory.js';
+import type { WorkspaceContext } from '../disk/workspace-context.js';
+import { WorkspaceFault } from '../disk/workspace-fault.js';
+import { failedCreate, succeededCreate } from './create-file-plan.js';
+
+/**
+ * - `written`: the file is there; report `result` as if the call had just finished.
+ * - `not_written`: nothing happened and nothing stands in the way; execute it (its approval stands), once the server
+ *   has answered `resume` for it.
+ * - `stopped`: it was not written and may no longer be, or it cannot be told whether it was; never run it again,
+ *   report `result` (a failure).
+ */
+export type Recovery =
+  | { outcome: 'written'; result: CreateFileResult }
+  | { outcome: 'not_written' }
+  | { outcome: 'stopped'; result: CreateFileResult };
+
+const INTERRUPTED = 'The client was stopped while it ran this call';
+
+/**
+ * Tells what became of an interrupted create. Changes nothing on disk: first journal the answer, then
+ * `removeTempFiles`, as the temp file is part of the evidence.
+ */
+export async function recoverCreateFile(
+  context: WorkspaceContext,
+  interrupted: InterruptedWrite,
+): Promise<Recovery> {
+  const intent = interrupted.intents[0];
+  if (!intent) return { outcome: 'not_written' };
+  try {
+    const found = await findTraces(context.fs ?? realFileSystem, intent);
+    return judge(context, intent, interrupted.committing, found);
+  } catch (error) {
+    if (!(error instanceof WorkspaceFault)) throw error;
+    return stopped(intent, `the place of its file has changed. ${error.message}`);
+  }
+}
+
+/** What the disk shows of a write. */
+interface Traces {
+  /** sha256 of the file at the path; null where there is none. */
+  readonly current: string | null;
+  readonly hasTemp: boolean;
+  /** The file and the temp file are one: it was linked, and the temp name not yet removed. */
+  readonly isLinked: boolean;
+}
+
+async function findTraces(fs: FileSystem, intent: WriteIntent): Promise<Traces> {
+  const directory = await openDirectory(fs, intent.root, intent.segments.slice(0, -1));
+  if (!directory) return { current: null, hasTemp: false, isLinked: false };
+  try {
+    return await readTraces(fs, directory, intent);
+  } finally {
+    await directory.close();
+  }
+}
+
+async function readTraces(fs: FileSystem, directory: SafeDirectory, intent: WriteIntent): Promise<Traces> {
+  const temp = await statFile(fs, directory, intent.tempName);
+  const current = await hashFile(fs, directory, intent.segments.at(-1)!);
+  return {
+    current: current?.sha256 ?? null,
+    hasTemp: temp !== null,
+    isLinked: temp !== null && temp.identity === current?.identity,
+  };
+}
+
+/**
+ * The temp file decides: a write that was about to commit has happened exactly if its temp file is gone or linked.
+ * Where it is gone and the file is not what was written, someone changed one of the two since; running the call again
+ * could undo that, so it is not run again.
+ */
+function judge(context: WorkspaceContext, intent: WriteIntent, committing: boolean, found: Traces): Recovery {
+  if (found.isLinked || found.current === intent.sha256) {
+    return {
+      outcome: 'written',
+      result: succeededCreate({ ...intent, replaced: intent.previousSha256 !== null }),
+    };
+  }
+  if (committing && !found.hasTemp) {
+    return stopped(intent, 'the file is not what the call would write. Look at it before you try again.');
+  }
+  if (found.current !== intent.previousSha256)
+    return stopped(intent, 'nothing was written, and the file has changed since.');
+  if (!context.roots.all.some((root) => root.directory === intent.root)) {
+    return stopped(intent, 'nothing was written, and its workspace folder is no longer connected.');
+  }
+  return { outcome: 'not_written' };
+}
+
+function stopped(intent: WriteIntent, rest: string): Recovery {
+  return { outcome: 'stopped', result: failedCreate(intent.path, 'WriteFailed', `${INTERRUPTED}; ${rest}`) };
+}

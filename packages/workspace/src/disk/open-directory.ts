@@ -1,0 +1,94 @@
+import type { FileSystem } from './file-system.js';
+import { HandleDirectory } from './handle-directory.js';
+import { PathDirectory } from './path-directory.js';
+import type { SafeDirectory } from './safe-directory.js';
+import { diskFault, errnoOf, WorkspaceFault } from './workspace-fault.js';
+
+/** The folder of a file, and a way back if the file is not written after all. */
+export interface WalkedDirectory {
+  readonly directory: SafeDirectory;
+  /** Removes the folders that this walk made, those that are still empty. */
+  undo(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/**
+ * Opens the folder at `segments` below the real path `root`, making what is missing (0777 less the umask).
+ * Every component must be a real folder: a link is refused wherever it leads (contract.md section 8).
+ * @throws WorkspaceFault InvalidPath, DirectoryCreateFailed
+ */
+export async function ensureDirectory(
+  fs: FileSystem,
+  root: string,
+  segments: readonly string[],
+): Promise<WalkedDirectory> {
+  const opened: SafeDirectory[] = [await openRoot(fs, root)];
+  const made: { parent: SafeDirectory; name: string }[] = [];
+  const walked = {
+    get directory() {
+      return opened.at(-1)!;
+    },
+    undo: async () => {
+      for (const { parent, name } of made.reverse()) await fs.rmdir(parent.entry(name)).catch(() => {});
+    },
+    close: async () => {
+      for (const directory of opened.splice(0)) await directory.close();
+    },
+  };
+  try {
+    for (const name of segments) {
+      const parent = walked.directory;
+      const existing = await parent.child(name);
+      if (!existing && (await makeFolder(fs, parent, name))) made.push({ parent, name });
+      opened.push(existing ?? (await childJustMade(parent, name)));
+    }
+    return walked;
+  } catch (error) {
+    await walked.undo();
+    await walked.close();
+    throw error;
+  }
+}
+
+/** Opens the folder at `segments` as `ensureDirectory` does, but makes nothing: null where it is missing. */
+export async function openDirectory(
+  fs: FileSystem,
+  root: string,
+  segments: readonly string[],
+): Promise<SafeDirectory | null> {
+  let directory: SafeDirectory | null = await openRoot(fs, root);
+  for (const name of segments) {
+    const parent: SafeDirectory = directory;
+    directory = await parent.child(name).finally(() => parent.close());
+    if (!directory) return null;
+  }
+  return directory;
+}
+
+/** True where this call made it, false where someone else just did. */
+async function makeFolder(fs: FileSystem, parent: SafeDirectory, name: string): Promise<boolean> {
+  try {
+    await parent.verify();
+    await fs.mkdir(parent.entry(name), 0o777);
+  } catch (error) {
+    if (errnoOf(error) === 'EEXIST') return false;
+    throw diskFault('DirectoryCreateFailed', `The folder "${name}" could not be made`, error);
+  }
+  await parent.sync();
+  return true;
+}
+
+async function childJustMade(parent: SafeDirectory, name: string): Promise<SafeDirectory> {
+  const child = await parent.child(name);
+  if (!child)
+    throw new WorkspaceFault('DirectoryCreateFailed', `The folder "${name}" vanished while it was made.`);
+  return child;
+}
+
+async function openRoot(fs: FileSystem, root: string): Promise<SafeDirectory> {
+  const opened = fs.hasHandlePaths
+    ? await HandleDirectory.open(fs, root)
+    : await PathDirectory.openRoot(fs, root);
+  if (!opened) throw new WorkspaceFault('DirectoryCreateFailed', 'The workspace folder is gone.');
+  return opened;
+}

@@ -1,0 +1,80 @@
+import { WorkspaceFault } from './workspace-fault.js';
+
+/** Longest path, and longest name in one, that the Cloud and most disks take. */
+export const MAX_PATH_CHARS = 1024;
+export const MAX_COMPONENT_BYTES = 255;
+
+/** Names that Windows gives to devices, in every folder and with any extension; refused on every system. */
+const DEVICE_NAME = /^(?:con|prn|aux|nul|clock\$|conin\$|conout\$|(?:com|lpt)[0-9¹²³])$/;
+/** Characters that HFS+ ignores in a name, so that `.g\u200cit` opens `.git` there (CVE-2014-9390). */
+const IGNORED_BY_FILE_SYSTEMS = /\p{Default_Ignorable_Code_Point}/gu;
+/** They make a path read as another one in the preview that a person approves. */
+const REORDERING = /[\u202a-\u202e\u2066-\u2069]/u;
+
+/**
+ * Checks a create path without touching the disk and splits it into components (TUL-004 section 5.2): separators become
+ * `/`, `.` and doubled slashes go, nothing else is changed. The rules are those of every system at once, so that what
+ * one client accepts the next one does too.
+ * @throws WorkspaceFault InvalidPath
+ */
+export function splitRelativePath(given: string): string[] {
+  const fault = wholePathFault(given);
+  if (fault) throw new WorkspaceFault('InvalidPath', fault);
+  const components = toForwardSlashes(given)
+    .split('/')
+    .filter((component) => component !== '' && component !== '.');
+  if (components.length === 0) throw new WorkspaceFault('InvalidPath', 'The path names no file.');
+  for (const component of components) {
+    const reason = componentFault(component);
+    if (reason) throw new WorkspaceFault('InvalidPath', reason);
+  }
+  return components;
+}
+
+/** The path with `/` for every separator: how results show a path that was refused. */
+export function toForwardSlashes(given: string): string {
+  return given.replaceAll('\\', '/');
+}
+
+function wholePathFault(given: string): string | null {
+  const path = toForwardSlashes(given);
+  if (path.trim() === '') return 'The path is empty.';
+  if (path.length > MAX_PATH_CHARS) return `The path is longer than ${MAX_PATH_CHARS} characters.`;
+  if (!path.isWellFormed()) return 'The path is no valid Unicode: it has a lone surrogate.';
+  if (/\p{Cc}/u.test(path)) return 'The path has a control character.';
+  if (REORDERING.test(path)) return 'The path has a character that changes the direction of writing.';
+  if (path.startsWith('//'))
+    return 'The path is a network or device path; give one relative to the workspace.';
+  if (path.startsWith('/')) return 'The path is absolute; give one relative to the workspace.';
+  if (/^[A-Za-z]:/.test(path)) return 'The path names a drive; give one relative to the workspace.';
+  if (path.endsWith('/') || path.endsWith('/.')) return 'The path ends like a folder; name a file.';
+  return null;
+}
+
+function componentFault(component: string): string | null {
+  if (component === '..') return 'The path has a ".." component.';
+  if (component.includes(':'))
+    return 'The path has a colon, which would name an alternate stream on Windows.';
+  if (/[. ]$/.test(component)) return `The component "${component}" ends with a dot or a space.`;
+  if (Buffer.byteLength(component) > MAX_COMPONENT_BYTES) {
+    return `A component of the path is longer than ${MAX_COMPONENT_BYTES} bytes.`;
+  }
+  if (isDeviceName(component)) return `"${component}" is the name of a device on Windows.`;
+  if (isGitFolder(component)) return 'The path leads into a .git folder.';
+  return null;
+}
+
+function isDeviceName(component: string): boolean {
+  const stem = component.split('.', 1)[0]!.trimEnd().toLowerCase();
+  return DEVICE_NAME.test(stem);
+}
+
+/** Whether some file system would take the name for `.git`: case, ignorable characters, wide forms, NTFS short names. */
+export function isGitFolder(component: string): boolean {
+  const folded = component
+    .replace(IGNORED_BY_FILE_SYSTEMS, '')
+    .normalize('NFKC')
+    .toLowerCase()
+    .replace(/[. ]+$/, '');
+  return folded === '.git' || /^git~\d+$/.test(folded);
+}

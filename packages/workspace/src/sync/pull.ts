@@ -1,0 +1,217 @@
+import { unlinkSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { type CloudFile, foldCase, MAX_BATCH_FILES } from '@patchbay/protocol';
+import { sha256 } from '@patchbay/protocol/hash';
+import { inParallel } from '../disk/in-parallel.js';
+import { WorkspaceFault } from '../disk/workspace-fault.js';
+import { FolderSpelling } from './folder-spelling.js';
+import { type FolderSync, rootOf } from './folder-sync.js';
+import { lookLocally } from './local-files.js';
+import { ChangedMeanwhile, deleteFile, placeFiles, pullTempName } from './place-file.js';
+import { planPull, type PullDeletion, type PullPlan, type PullWrite } from './pull-plan.js';
+import { type FolderScan, scanFolder } from './scan-folder.js';
+import { emptyReport, sizeText, type SyncReport } from './sync-report.js';
+
+/** Bytes that are fetched together; a larger file comes alone. */
+const BATCH_BYTES = 4 * 1024 * 1024;
+const BATCHES_AT_ONCE = 3;
+
+/**
+ * Brings the Cloud's files into the folder. A local file is replaced only where it is what both sides last had, and
+ * looked at once more right before; what is written is remembered, so that a pull that is cut off goes on where it was.
+ */
+export async function pullFolder(sync: FolderSync): Promise<SyncReport> {
+  const report = emptyReport();
+  try {
+    const remote = await listRemote(sync);
+    const scan = await scanFolder(rootOf(sync), sync);
+    if (!sync.dryRun) removeLeftovers(sync, scan);
+    const plan = await makePlan(sync, scan, remote, report);
+    report.unchanged = plan.same.filter((one) => one.sha256 !== null).length;
+    report.kept.push(...plan.kept);
+    report.conflicts.push(...plan.conflicts);
+    if (sync.dryRun) preview(plan, report);
+    else await new Pull(sync, report).run(plan);
+    return report;
+  } finally {
+    sync.progress.end();
+    await sync.state.save();
+  }
+}
+
+async function listRemote(sync: FolderSync): Promise<Map<string, CloudFile>> {
+  const remote = new Map<string, CloudFile>();
+  const prefix = `${foldCase(rootOf(sync).name)}/`;
+  for await (const file of sync.files.list({ prefix, signal: sync.signal })) remote.set(file.docPath, file);
+  return remote;
+}
+
+/** What an earlier pull of this folder was about to put in place when it was killed. */
+function removeLeftovers({ state, ...sync }: FolderSync, { leftovers }: FolderScan): void {
+  const ours = leftovers.filter((path) => basename(path).startsWith(`.patchbay-pull-${state.key}-`));
+  for (const path of ours) unlinkSync(join(rootOf(sync).directory, path));
+}
+
+async function makePlan(
+  sync: FolderSync,
+  scan: FolderScan,
+  remote: Map<string, CloudFile>,
+  report: SyncReport,
+): Promise<PullPlan> {
+  const bases = new Map(sync.state.bases());
+  const look = await lookLocally(sync, scan, new Set([...remote.keys(), ...bases.keys()]), report);
+  for (const docPath of look.undecided) {
+    remote.delete(docPath);
+    bases.delete(docPath);
+  }
+  const spelling = new FolderSpelling(scan.folders);
+  const pathOf = ({ path }: CloudFile) => spelling.spell(path.slice(path.indexOf('/', 1) + 1));
+  const { force, delete: deletes } = sync;
+  return planPull({ remote, local: look.files, bases, force, delete: deletes, pathOf });
+}
+
+function preview({ writes, deletions }: PullPlan, report: SyncReport): void {
+  for (const { path, replaces } of writes) {
+    report.planned.push({ path, reason: replaces === null ? 'would be added' : 'would be replaced' });
+  }
+  for (const { path } of deletions) report.planned.push({ path, reason: 'would be deleted here' });
+}
+
+/** A file whose place is known to be one. */
+interface Located {
+  write: PullWrite;
+  folder: string[];
+  name: string;
+}
+
+class Pull {
+  constructor(
+    private readonly sync: FolderSync,
+    private readonly report: SyncReport,
+  ) {}
+
+  async run({ writes, deletions, same }: PullPlan): Promise<void> {
+    const { state, progress } = this.sync;
+    for (const { docPath, sha256: digest } of same) state.noteBase(docPath, digest);
+    for (const deletion of deletions) await this.delete(deletion);
+    const bytes = writes.reduce((sum, { file }) => sum + file.sizeBytes, 0);
+    progress.begin('Receiving', writes.length, bytes);
+    await inParallel(batchesOf(this.placesOf(writes)), BATCHES_AT_ONCE, (batch) => this.receive(batch));
+  }
+
+  /** Before the bytes are fetched: a name that this system cannot have is no reason to. */
+  private *placesOf(writes: readonly PullWrite[]): Generator<Located> {
+    const { roots, maxFileBytes } = this.sync;
+    for (const write of writes) {
+      const { path, file } = write;
+      try {
+        if (file.sizeBytes > maxFileBytes) {
+          this.report.skipped.push({ path, reason: `is too large: ${sizeText(file.sizeBytes)}` });
+        } else {
+          const segments = roots.locate(path).segments;
+          yield { write, folder: segments.slice(0, -1), name: segments.at(-1)! };
+          continue;
+        }
+      } catch (error) {
+        this.settle(path, error);
+      }
+      this.sync.progress.advance(1, file.sizeBytes);
+    }
+  }
+
+  /** Fetches the bytes of some files and puts them in their places, folder by folder. */
+  private async receive(batch: readonly Located[]): Promise<void> {
+    const { state, signal } = this.sync;
+    const contents = await this.fetch(batch);
+    for (const files of byFolder(batch)) {
+      signal?.throwIfAborted();
+      await this.place(files, contents);
+      await state.save();
+    }
+  }
+
+  private async fetch(batch: readonly Located[]): Promise<Map<string, Uint8Array>> {
+    const { files, signal } = this.sync;
+    const sha256s = [...new Set(batch.map(({ write }) => write.file.sha256))];
+    const contents = new Map<string, Uint8Array>();
+    for await (const bytes of files.readBlobs(sha256s, signal)) {
+      this.report.wireBytes += bytes.length;
+      contents.set(sha256(bytes), bytes);
+    }
+    return contents;
+  }
+
+  private async place(files: readonly Located[], contents: ReadonlyMap<string, Uint8Array>): Promise<void> {
+    const { state, roots, progress } = this.sync;
+    const placements = files.flatMap(({ write, name }) => {
+      const bytes = contents.get(write.file.sha256);
+      const { replaces } = write;
+      return bytes ? [{ write, name, bytes, replaces, tempName: pullTempName(state.key) }] : [];
+    });
+    const { directory } = rootOf({ roots });
+    const faults = await placeFiles(directory, files[0]!.folder, placements);
+    const placed = new Set(
+      placements.filter((placement) => !faults.has(placement)).map(({ write }) => write),
+    );
+    for (const [{ write }, error] of faults) this.settle(write.path, error);
+    for (const { write } of files) {
+      const { file, path } = write;
+      progress.advance(1, file.sizeBytes);
+      if (placed.has(write)) {
+        state.noteBase(file.docPath, file.sha256);
+        this.report.moved.files += 1;
+        this.report.moved.bytes += file.sizeBytes;
+      } else if (!contents.has(file.sha256)) {
+        this.report.faults.push({ path, reason: 'came damaged; pull again' });
+      }
+    }
+  }
+
+  private async delete({ docPath, path, sha256: digest }: PullDeletion): Promise<void> {
+    try {
+      const { root, segments } = this.sync.roots.locate(path);
+      await deleteFile(root.directory, segments, digest);
+      this.sync.state.noteBase(docPath, null);
+      this.report.deleted += 1;
+    } catch (error) {
+      this.settle(path, error);
+    }
+  }
+
+  /** One file that cannot be written must not stop the others. */
+  private settle(path: string, error: unknown): void {
+    if (error instanceof ChangedMeanwhile) {
+      this.report.conflicts.push({ path, reason: 'was changed here during the pull' });
+    } else if (!(error instanceof WorkspaceFault)) throw error;
+    else if (error.code === 'InvalidPath') {
+      this.report.skipped.push({ path, reason: `cannot be written here: ${error.message}` });
+    } else this.report.faults.push({ path, reason: error.message });
+  }
+}
+
+/** What is fetched together. */
+function* batchesOf(places: Iterable<Located>): Generator<Located[]> {
+  let batch: Located[] = [];
+  let bytes = 0;
+  for (const place of places) {
+    const { sizeBytes } = place.write.file;
+    if (batch.length === MAX_BATCH_FILES || (batch.length > 0 && bytes + sizeBytes > BATCH_BYTES)) {
+      yield batch;
+      [batch, bytes] = [[], 0];
+    }
+    batch.push(place);
+    bytes += sizeBytes;
+  }
+  if (batch.length > 0) yield batch;
+}
+
+function byFolder(batch: readonly Located[]): Located[][] {
+  const folders = new Map<string, Located[]>();
+  for (const located of batch) {
+    const key = located.folder.join('/');
+    const files = folders.get(key);
+    if (files) files.push(located);
+    else folders.set(key, [located]);
+  }
+  return [...folders.values()];
+}

@@ -1,0 +1,34 @@
+import { isUtf8 } from 'node:buffer';
+import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
+import { sha256 } from '@patchbay/protocol/hash';
+import { type FileStamp, stampOf } from './file-stamp.js';
+
+const FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
+
+/** A file as it was read, with the stamp that it had before: a change meanwhile makes its stamp another. */
+export interface ReadFile {
+  stamp: FileStamp;
+  bytes: Buffer;
+  sha256: string;
+  /** UTF-8 without NUL. */
+  isText: boolean;
+}
+
+/** Reads a file; null where it is no regular file any more, or has grown over the limit. */
+export function readWhole(path: string, maxBytes: number): ReadFile | null {
+  const fd = openSync(path, FLAGS);
+  try {
+    const stats = fstatSync(fd);
+    if (!stats.isFile() || stats.size > maxBytes) return null;
+    const bytes = readFileSync(fd);
+    if (bytes.length > maxBytes) return null;
+    return {
+      stamp: stampOf(stats),
+      bytes,
+      sha256: sha256(bytes),
+      isText: isUtf8(bytes) && !bytes.includes(0),
+    };
+  } finally {
+    closeSync(fd);
+  }
+}

@@ -1,0 +1,70 @@
+import { PatchbayError, type WorkspaceFiles } from '@patchbay/client';
+import { type Blob, uploadMissing } from './upload-blobs.js';
+
+const blob = (sha256: string, sizeBytes = 1): Blob => ({ sha256, bytes: new Uint8Array(sizeBytes) });
+const LARGE = 2 * 1024 * 1024;
+
+/** A server that lacks everything but `held`, and takes at most `limit` bytes at once. */
+class Blobs {
+  readonly requests: string[] = [];
+  constructor(
+    private readonly held: string[] = [],
+    private readonly limit = Infinity,
+  ) {}
+
+  async missingBlobs(sha256s: readonly string[]): Promise<string[]> {
+    this.requests.push(`missing ${sha256s.join(' ')}`);
+    return sha256s.filter((digest) => !this.held.includes(digest));
+  }
+
+  async putBlobs(blobs: readonly Uint8Array[]): Promise<void> {
+    this.requests.push(`pack of ${blobs.length}`);
+    this.check(blobs.reduce((size, { length }) => size + length, 0));
+  }
+
+  async putBlob(digest: string, { length }: Uint8Array): Promise<void> {
+    this.requests.push(`put ${digest}`);
+    this.check(length);
+  }
+
+  private check(size: number): void {
+    if (size > this.limit) throw new PatchbayError('TOO_LARGE', 'Too large.', 413);
+  }
+}
+
+const upload = (server: Blobs, ...blobs: Blob[]) => uploadMissing(server as unknown as WorkspaceFiles, blobs);
+
+describe('an upload of blobs', () => {
+  it('sends only what is missing, each once, small ones together and large ones alone', async () => {
+    const server = new Blobs(['held']);
+    const { wireBytes, tooLarge } = await upload(
+      server,
+      blob('a'),
+      blob('held'),
+      blob('b'),
+      blob('a'),
+      blob('L', LARGE),
+    );
+    expect(server.requests).toEqual(['missing a held b L', 'pack of 2', 'put L']);
+    expect([wireBytes, tooLarge.size]).toEqual([LARGE + 2, 0]);
+  });
+
+  it('sends nothing where nothing is missing', async () => {
+    const server = new Blobs(['a']);
+    await upload(server, blob('a'));
+    expect(server.requests).toEqual(['missing a']);
+  });
+
+  it('sends one by one to a server whose limit is below the pack, and names what is over it alone', async () => {
+    const server = new Blobs([], 10);
+    const { wireBytes, tooLarge } = await upload(server, blob('a', 8), blob('b', 9), blob('c', 11));
+    expect(server.requests).toEqual(['missing a b c', 'pack of 3', 'put a', 'put b', 'put c']);
+    expect([wireBytes, [...tooLarge]]).toEqual([17, ['c']]);
+  });
+
+  it('passes every other refusal on', async () => {
+    const server = new Blobs();
+    server.putBlobs = async () => Promise.reject(new PatchbayError('FORBIDDEN', 'No.', 403));
+    await expect(upload(server, blob('a'))).rejects.toMatchObject({ code: 'FORBIDDEN' });
+  });
+});

@@ -1,0 +1,58 @@
+import { PatchbayError, type WorkspaceFiles } from '@patchbay/client';
+
+/** Larger blobs travel alone: a pack is to stay well below what one request may have. */
+const ALONE_BYTES = 1024 * 1024;
+
+/** Bytes and their sha256. */
+export interface Blob {
+  sha256: string;
+  bytes: Uint8Array;
+}
+
+export interface Uploaded {
+  wireBytes: number;
+  /** sha256s of those that are more than the server takes as one file. */
+  tooLarge: Set<string>;
+}
+
+/** Sends those of the blobs that the workspace lacks, the small ones together. */
+export async function uploadMissing(
+  files: WorkspaceFiles,
+  blobs: readonly Blob[],
+  signal?: AbortSignal,
+): Promise<Uploaded> {
+  const byHash = new Map(blobs.map((blob) => [blob.sha256, blob]));
+  const missing = (await files.missingBlobs([...byHash.keys()], signal)).map((digest) => byHash.get(digest)!);
+  const small = missing.filter(({ bytes }) => bytes.length <= ALONE_BYTES);
+  const uploaded: Uploaded = { wireBytes: 0, tooLarge: new Set() };
+  const together = await sendTogether(files, small, signal);
+  if (together) for (const { bytes } of small) uploaded.wireBytes += bytes.length;
+  for (const blob of missing) {
+    if (together && blob.bytes.length <= ALONE_BYTES) continue;
+    const isTaken = await unlessTooLarge(files.putBlob(blob.sha256, blob.bytes, signal));
+    if (isTaken) uploaded.wireBytes += blob.bytes.length;
+    else uploaded.tooLarge.add(blob.sha256);
+  }
+  return uploaded;
+}
+
+/** False where the server's own limit is below what they are together. */
+async function sendTogether(
+  files: WorkspaceFiles,
+  blobs: readonly Blob[],
+  signal: AbortSignal | undefined,
+): Promise<boolean> {
+  if (blobs.length === 0) return true;
+  const bytes = blobs.map((blob) => blob.bytes);
+  return unlessTooLarge(files.putBlobs(bytes, signal));
+}
+
+async function unlessTooLarge(sending: Promise<void>): Promise<boolean> {
+  try {
+    await sending;
+    return true;
+  } catch (error) {
+    if (error instanceof PatchbayError && error.code === 'TOO_LARGE') return false;
+    throw error;
+  }
+}

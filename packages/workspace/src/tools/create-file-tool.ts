@@ -1,0 +1,191 @@
+import {
+  foldCase,
+  normalizeText,
+  toDocPath,
+  type Approval,
+  type CreateFileArguments,
+  type CreateFileResult,
+  type Json,
+  type JsonObject,
+  type ToolCallDelivery,
+} from '@patchbay/protocol';
+import type {
+  CallContext,
+  JournalEntry,
+  SettleContext,
+  ToolOutcome,
+  WriteIntent,
+} from '@patchbay/client/relay';
+import { failedCreate, shownPath } from '../create-file/create-file-plan.js';
+import { executeCreateFile } from '../create-file/execute-create-file.js';
+import { previewCreateFile, type CreateFilePreview } from '../create-file/preview-create-file.js';
+import { recoverCreateFile } from '../create-file/recover-create-file.js';
+import { removeTempFiles } from '../disk/temp-files.js';
+import type { WorkspaceContext } from '../disk/workspace-context.js';
+import type { ApprovalRequest, Approver } from './approver.js';
+import { InOrder } from './in-order.js';
+import { remembering, uploadWritten } from './upload-written.js';
+
+/** Longest time; the file is there, and its result must not come late for the sake of a copy. */
+const UPLOAD_MS = 15_000;
+
+/** The client's log line of an executed create (TUL-004 section 6.2). */
+export interface CreateFileExecuted {
+  event: 'Tool.CreateFile.Executed';
+  sessionId: string;
+  conversationId: string;
+  turnId: string;
+  toolCallId: string;
+  callId: string;
+  path: string;
+  overwrite: boolean;
+  success: boolean;
+  errorCode: string | null;
+  sizeBytes: number;
+  hash: string;
+}
+
+/**
+ * `workspace_create_file` as a RelayClient executes it: look, ask `approver`, write, upload, tell `onExecuted`.
+ * A call that cannot succeed (bad path, file exists) is answered without asking anyone. A file that cannot be uploaded is
+ * created all the same; `onWarning` is told.
+ */
+export class CreateFileTool {
+  /** An LLM that creates a file and then overwrites or patches it means that order, though calls are handled at the same time. */
+  private readonly inOrder: InOrder;
+
+  constructor(
+    private readonly workspace: WorkspaceContext,
+    private readonly approver: Approver,
+    private readonly onExecuted: (executed: CreateFileExecuted) => void = () => undefined,
+    private readonly onWarning: (message: string) => void = () => undefined,
+  ) {
+    this.inOrder = InOrder.in(workspace.roots);
+  }
+
+  /** Shows what the call would do, and does it where it is allowed. */
+  run(call: ToolCallDelivery, context: CallContext): Promise<ToolOutcome> {
+    const docPath = docPathOf(call, this.workspace);
+    return this.inOrder.run([docPath], context.signal, () => this.propose(call, context));
+  }
+
+  /** Looks whether an interrupted create has written its file, and removes the temp file. */
+  async settle(
+    _call: ToolCallDelivery,
+    { ended, notRun }: SettleContext,
+    interrupted: JournalEntry,
+  ): Promise<void> {
+    const result = await this.cameTo(interrupted);
+    await (result ? ended({ ...result }) : notRun());
+    await removeTempFiles(this.workspace, interrupted.intents);
+  }
+
+  /** Reports what an interrupted create has come to; makes the file where nothing had happened, as it was approved. */
+  recover(call: ToolCallDelivery, context: CallContext, interrupted: JournalEntry): Promise<ToolOutcome> {
+    const { intents, approval } = interrupted;
+    return this.inOrder.run([docPathOf(call, this.workspace)], context.signal, async () => {
+      const result = await this.cameTo(interrupted);
+      if (!result) return this.execute(call, context, approval);
+      return this.report(call, context, result, intents, approval);
+    });
+  }
+
+  /** The result of a create that failed for a reason which nobody foresaw. */
+  reportFailure(call: ToolCallDelivery, { state, approval }: JournalEntry): Json {
+    const path = shownPath(this.workspace.roots, argumentsOf(call, approval));
+    return this.finish(call, unforeseen(path, state), approval).result;
+  }
+
+  private async propose(call: ToolCallDelivery, context: CallContext): Promise<ToolOutcome> {
+    const preview = await previewCreateFile(this.workspace, call.arguments);
+    if (preview.refusal) return this.finish(call, preview.refusal, null);
+    await context.awaitApproval();
+    const approval = await this.approver.decide(requestOf(call, preview), context.signal);
+    if (approval.decision === 'deny') return { result: null, approval };
+    await context.start(approval);
+    return this.execute(call, context, approval);
+  }
+
+  private async execute(
+    call: ToolCallDelivery,
+    context: CallContext,
+    approval: Approval | null,
+  ): Promise<ToolOutcome> {
+    const log = remembering(context.writeLog);
+    const result = await executeCreateFile(this.workspace, argumentsOf(call, approval), log);
+    return this.report(call, context, result, log.intents, approval);
+  }
+
+  private async report(
+    call: ToolCallDelivery,
+    context: CallContext,
+    result: CreateFileResult,
+    [written]: readonly WriteIntent[],
+    approval: Approval | null,
+  ): Promise<ToolOutcome> {
+    const outcome = this.finish(call, result, approval);
+    if (!result.success || !written) return outcome;
+    const upload = await uploadWritten(this.workspace, call.callId, written, context, UPLOAD_MS);
+    if ('fault' in upload) this.onWarning(`${result.path}: ${upload.fault}`);
+    return outcome;
+  }
+
+  /** What an interrupted call has come to; null where it is certain that nothing happened. */
+  private async cameTo(interrupted: JournalEntry): Promise<CreateFileResult | null> {
+    if (interrupted.settled) return interrupted.settled.result as unknown as CreateFileResult;
+    const recovery = await recoverCreateFile(this.workspace, interrupted);
+    return recovery.outcome === 'not_written' ? null : recovery.result;
+  }
+
+  private finish(call: ToolCallDelivery, result: CreateFileResult, approval: Approval | null): ToolOutcome {
+    this.onExecuted(executedLine(call, result, approval));
+    return { result: { ...result }, approval };
+  }
+}
+
+/** The docPath that the call is about; of a path that is none something like it. */
+function docPathOf({ arguments: { path } }: ToolCallDelivery, { roots }: WorkspaceContext): string {
+  const given = typeof path === 'string' ? path : '';
+  try {
+    const { root, segments } = roots.locate(given);
+    return toDocPath([root.name, ...segments].join('/'));
+  } catch {
+    return foldCase(given);
+  }
+}
+
+function requestOf(call: ToolCallDelivery, preview: CreateFilePreview): ApprovalRequest {
+  const { path, before, after, hidden } = preview;
+  return {
+    call,
+    files: [{ path, before, after, hidden }],
+    edit: (text) => ({
+      files: [{ path, before, after: normalizeText(text), hidden }],
+      editedArguments: { ...call.arguments, content: text },
+    }),
+  };
+}
+
+function unforeseen(path: string, state: JournalEntry['state']): CreateFileResult {
+  const rest = state === 'running' ? 'look at the file before you try again.' : 'nothing was written.';
+  return failedCreate(path, 'UnhandledException', `An unexpected error; ${rest}`);
+}
+
+function argumentsOf(call: ToolCallDelivery, approval: Approval | null): JsonObject {
+  return approval?.editedArguments ?? call.arguments;
+}
+
+function executedLine(
+  call: ToolCallDelivery,
+  result: CreateFileResult,
+  approval: Approval | null,
+): CreateFileExecuted {
+  const { sessionId, conversationId, turnId, toolCallId, callId } = call;
+  const { overwrite } = argumentsOf(call, approval) as Partial<CreateFileArguments>;
+  const { path, success, errorCode, sizeBytes, hash } = result;
+  return {
+    event: 'Tool.CreateFile.Executed',
+    ...{ sessionId, conversationId, turnId, toolCallId, callId },
+    ...{ path, overwrite: overwrite === true, success, errorCode, sizeBytes, hash },
+  };
+}

@@ -1,0 +1,184 @@
+import type { Approval, Json, PatchBatch, ToolCallDelivery, WritePatchResult } from '@patchbay/protocol';
+import type {
+  CallContext,
+  JournalEntry,
+  SettleContext,
+  ToolOutcome,
+  WriteIntent,
+  WriteLog,
+} from '@patchbay/client/relay';
+import { removeTempFiles } from '../disk/temp-files.js';
+import { executeWritePatch, type PatchContext } from '../write-patch/execute-write-patch.js';
+import { PatchFileFault } from '../write-patch/patch-file-fault.js';
+import { rejectedChangeIds, selectBatch, type SelectedBatch } from '../write-patch/patch-selection.js';
+import { previewWritePatch, type PatchedFilePreview } from '../write-patch/preview-write-patch.js';
+import { recoverWritePatch } from '../write-patch/recover-write-patch.js';
+import { resultOf, toJson } from '../write-patch/write-patch-result.js';
+import type { ApprovalRequest, Approver } from './approver.js';
+import { InOrder } from './in-order.js';
+import { uploadPatched } from './upload-patched.js';
+import { remembering } from './upload-written.js';
+
+/** The client's log line of an executed batch, after that of a create (TUL-004 section 6.2). */
+export interface WritePatchExecuted {
+  event: 'Tool.WritePatch.Executed';
+  sessionId: string;
+  conversationId: string;
+  turnId: string;
+  toolCallId: string;
+  callId: string;
+  batchId: string;
+  /** Files of the batch, and how many of them were written. */
+  files: number;
+  applied: number;
+  success: boolean;
+  /** Of the first file that has one. */
+  errorCode: string | null;
+}
+
+/**
+ * `workspace_write_patch` as a RelayClient executes it: look, ask `approver`, write all files or none, upload them, tell
+ * `onExecuted`. A batch that cannot be applied (a file has changed) is answered without asking anyone.
+ */
+export class WritePatchTool {
+  /** Calls about one file are looked at one after the other: each is held against what the one before it left. */
+  private readonly inOrder: InOrder;
+
+  constructor(
+    private readonly workspace: PatchContext,
+    private readonly approver: Approver,
+    private readonly onExecuted: (executed: WritePatchExecuted) => void = () => undefined,
+  ) {
+    this.inOrder = InOrder.in(workspace.roots);
+  }
+
+  /** Shows what the batch would do, and does what is allowed of it. */
+  async run(call: ToolCallDelivery, context: CallContext): Promise<ToolOutcome> {
+    return this.inOrder.run(docPathsOf(call), context.signal, () => this.propose(call, context));
+  }
+
+  /** Sees to it that an interrupted batch is written as a whole or not at all, and removes what it left. */
+  async settle(
+    call: ToolCallDelivery,
+    { writeLog, ended, notRun }: SettleContext,
+    interrupted: JournalEntry,
+  ): Promise<void> {
+    const result = await this.cameTo(call, interrupted, writeLog);
+    await (result ? ended(toJson(result)) : notRun());
+    await removeTempFiles(this.workspace, interrupted.intents);
+  }
+
+  /** Uploads and reports what an interrupted batch has come to; writes it where nothing had happened, as it was approved. */
+  async recover(
+    call: ToolCallDelivery,
+    context: CallContext,
+    interrupted: JournalEntry,
+  ): Promise<ToolOutcome> {
+    const { intents, approval } = interrupted;
+    return this.inOrder.run(docPathsOf(call), context.signal, async () => {
+      const result = await this.cameTo(call, interrupted, context.writeLog);
+      if (!result) return this.execute(call, context, approval);
+      return this.report(call, context, result, intents, approval);
+    });
+  }
+
+  /** The result of a batch that failed for a reason which nobody foresaw: no file of it is said to be applied. */
+  reportFailure(call: ToolCallDelivery, { state, approval }: JournalEntry): Json {
+    const rest = state === 'running' ? 'look at the files before you try again.' : 'nothing was written.';
+    const fault = new PatchFileFault('UnhandledException', `An unexpected error; ${rest}`);
+    return this.finish(call, allRefused(selectBatch(batchOf(call), approval), fault), approval).result;
+  }
+
+  private async propose(call: ToolCallDelivery, context: CallContext): Promise<ToolOutcome> {
+    const batch = batchOf(call);
+    const { files, refusal } = await previewWritePatch(this.workspace, batch);
+    if (refusal) return this.finish(call, refusal, null);
+    await context.awaitApproval();
+    const approval = decided(batch, await this.approver.decide(requestOf(call, files), context.signal));
+    if (approval.decision === 'deny') return { result: null, approval };
+    await context.start(approval);
+    return this.execute(call, context, approval);
+  }
+
+  private async execute(
+    call: ToolCallDelivery,
+    context: CallContext,
+    approval: Approval | null,
+  ): Promise<ToolOutcome> {
+    const log = remembering(context.writeLog);
+    const result = await executeWritePatch(this.workspace, batchOf(call), approval, log);
+    return this.report(call, context, result, log.intents, approval);
+  }
+
+  private async report(
+    call: ToolCallDelivery,
+    context: CallContext,
+    result: WritePatchResult,
+    intents: readonly WriteIntent[],
+    approval: Approval | null,
+  ): Promise<ToolOutcome> {
+    const uploaded = await uploadPatched(this.workspace, call, result, intents, context);
+    return this.finish(call, uploaded, approval);
+  }
+
+  /** What an interrupted batch has come to, once it is written as a whole or not at all; null where nothing happened. */
+  private async cameTo(
+    call: ToolCallDelivery,
+    interrupted: JournalEntry,
+    log: WriteLog,
+  ): Promise<WritePatchResult | null> {
+    if (interrupted.settled) return interrupted.settled.result as unknown as WritePatchResult;
+    const recovery = await recoverWritePatch(this.workspace, batchOf(call), interrupted, log);
+    return recovery.outcome === 'not_written' ? null : recovery.result;
+  }
+
+  private finish(call: ToolCallDelivery, result: WritePatchResult, approval: Approval | null): ToolOutcome {
+    this.onExecuted(executedLine(call, result));
+    return { result: toJson(result), approval };
+  }
+}
+
+function docPathsOf(call: ToolCallDelivery): string[] {
+  return batchOf(call).files.map(({ docPath }) => docPath);
+}
+
+function batchOf({ callId, batch }: ToolCallDelivery): PatchBatch {
+  if (!batch) throw new Error(`The delivery of call ${callId} has no patch batch.`);
+  return batch;
+}
+
+/** A batch of which one fault holds back every file that was not rejected. */
+function allRefused(selected: SelectedBatch, fault: PatchFileFault): WritePatchResult {
+  const wanted = [...selected.files.entries()].filter(([, { effective }]) => effective.changes.length > 0);
+  return resultOf(selected, new Map(wanted.map(([index]) => [index, { status: 'refused', fault }])));
+}
+
+/** A person who accepts nothing has refused the call (contract.md section 7). */
+function decided(batch: PatchBatch, approval: Approval): Approval {
+  if (approval.decision === 'deny') return approval;
+  const rejected = rejectedChangeIds(selectBatch(batch, approval));
+  const total = batch.files.reduce((sum, { changes }) => sum + changes.length, 0);
+  if (rejected.length < total) return approval;
+  const { by, at, note } = approval;
+  return { decision: 'deny', by, at, ...(note && { note }) };
+}
+
+function requestOf(call: ToolCallDelivery, files: readonly PatchedFilePreview[]): ApprovalRequest {
+  return {
+    call,
+    files: files.map(({ path, before, after, ...patch }) => ({ path, before, after, patch })),
+  };
+}
+
+function executedLine(call: ToolCallDelivery, result: WritePatchResult): WritePatchExecuted {
+  const { sessionId, conversationId, turnId, toolCallId, callId } = call;
+  const { batchId, files, success } = result;
+  return {
+    event: 'Tool.WritePatch.Executed',
+    ...{ sessionId, conversationId, turnId, toolCallId, callId, batchId },
+    files: files.length,
+    applied: files.filter(({ status }) => status === 'applied').length,
+    success,
+    errorCode: files.find(({ errorCode }) => errorCode !== null)?.errorCode ?? null,
+  };
+}

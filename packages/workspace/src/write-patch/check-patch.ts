@@ -1,0 +1,86 @@
+import type { FilePatch } from '@patchbay/protocol';
+import { applyFilePatch } from '@patchbay/protocol/line-patch';
+
+import { type FileContent, readFile } from '../disk/file-entry.js';
+import type { FileSystem } from '../disk/file-system.js';
+import { openDirectory } from '../disk/open-directory.js';
+import type { SafeDirectory } from '../disk/safe-directory.js';
+import { diskFault, errnoOf } from '../disk/workspace-fault.js';
+import type { LocatedPath } from '../disk/workspace-roots.js';
+import { notFound, PatchFileFault, stale } from './patch-file-fault.js';
+
+const WRITE_BITS = 0o222;
+
+/** The file that a patch was planned on, found unchanged, and what the patch makes of it. */
+export interface PatchedFile {
+  readonly original: FileContent;
+  readonly bytes: Uint8Array;
+  /** sha256 of `bytes`, lowercase hex. */
+  readonly sha256: string;
+}
+
+/**
+ * Reads a file, holds it against its patch and applies the patch in memory. Changes nothing on disk.
+ * @throws PatchFileFault, WorkspaceFault: everything that keeps the file from being patched
+ */
+export async function checkPatch(
+  fs: FileSystem,
+  located: LocatedPath,
+  patch: FilePatch,
+  maxFileBytes: number,
+): Promise<PatchedFile> {
+  const folder = located.segments.slice(0, -1);
+  const directory = await openDirectory(fs, located.root.directory, folder);
+  if (!directory) throw notFound(patch.docPath);
+  try {
+    return await checkPatchIn(fs, directory, located.segments.at(-1)!, patch, maxFileBytes);
+  } finally {
+    await directory.close();
+  }
+}
+
+/** The same, where the file's folder is open already. */
+export async function checkPatchIn(
+  fs: FileSystem,
+  directory: SafeDirectory,
+  name: string,
+  patch: FilePatch,
+  maxFileBytes: number,
+): Promise<PatchedFile> {
+  const original = await readFile(fs, directory, name, maxFileBytes);
+  if (!original) throw notFound(patch.docPath);
+  await refuseReadOnly(fs, directory, name, original);
+  if (original.sha256 !== patch.originalSha256) throw stale(patch.originalSha256, original.sha256);
+  const applied = applyFilePatch(original.bytes, patch);
+  if (!applied.ok) {
+    const [first] = applied.faults;
+    throw new PatchFileFault(first!.code, first!.message, applied.faults);
+  }
+  const { bytes } = applied;
+  if (bytes.length > maxFileBytes) {
+    throw new PatchFileFault(
+      'TOO_LARGE',
+      `The file would have ${bytes.length} bytes; at most ${maxFileBytes} are allowed.`,
+    );
+  }
+  return { original, bytes, sha256: fs.sha256(bytes) };
+}
+
+/** A rename would replace it all the same; that is not what whoever made it read-only wants. */
+async function refuseReadOnly(
+  fs: FileSystem,
+  directory: SafeDirectory,
+  name: string,
+  { mode }: FileContent,
+): Promise<void> {
+  const readOnly = (cause?: unknown) =>
+    new PatchFileFault('WriteFailed', `"${name}" is read-only; nothing was written.`, [], cause);
+  // Root may write to everything, so the mode counts too.
+  if ((mode & WRITE_BITS) === 0) throw readOnly();
+  try {
+    await fs.accessForWrite(directory.entry(name));
+  } catch (error) {
+    if (['EACCES', 'EPERM', 'EROFS'].includes(errnoOf(error) ?? '')) throw readOnly(error);
+    throw diskFault('WriteFailed', `"${name}" could not be looked at`, error);
+  }
+}

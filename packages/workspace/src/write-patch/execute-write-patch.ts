@@ -1,0 +1,206 @@
+import type { WriteLog } from '@patchbay/client/relay';
+import type { Approval, PatchBatch, WritePatchResult } from '@patchbay/protocol';
+
+import { realFileSystem } from '../disk/file-system.js';
+import { FILES_AT_ONCE, inParallel } from '../disk/in-parallel.js';
+import { DEFAULT_MAX_FILE_BYTES } from '../disk/max-file-bytes.js';
+import { removeTempFiles } from '../disk/temp-files.js';
+import type { WorkspaceContext } from '../disk/workspace-context.js';
+import type { LocatedPath } from '../disk/workspace-roots.js';
+import { DocPathFinder } from './doc-path-finder.js';
+import { checkPatch, type PatchedFile } from './check-patch.js';
+import { PatchFileFault, toPatchFileFault } from './patch-file-fault.js';
+import { selectBatch, type SelectedBatch } from './patch-selection.js';
+import { PatchWrite } from './patch-write.js';
+import { type FileOutcome, resultOf } from './write-patch-result.js';
+
+/** The editor that a client lives in. */
+export interface OpenBuffers {
+  /** Whether the file is open with changes that are not on disk: it is then not patched (DIRTY_BUFFER). */
+  isDirty(docPath: string): boolean | Promise<boolean>;
+}
+
+/** What the executor of patches needs to know about this client. */
+export interface PatchContext extends WorkspaceContext {
+  readonly buffers?: OpenBuffers;
+}
+
+const HELD_BACK = 'Held back because another file of the batch could not be patched.';
+const TAKEN_BACK = 'Not changed: the batch was taken back because another file could not be written.';
+
+/**
+ * Executes `workspace_write_patch`: checks every file before it writes any, then writes all of them or none. What goes
+ * wrong with the files is in the result. `batch` is that of the delivery, `approval` what the person decided; give
+ * `journal.writeLog(callId)` as `log`, else a kill in the middle can leave a part of the batch written.
+ * @throws Error for a batch or an edit that is not sound; nothing was written then
+ */
+export async function executeWritePatch(
+  context: PatchContext,
+  batch: PatchBatch,
+  approval: Approval | null = null,
+  log?: WriteLog,
+): Promise<WritePatchResult> {
+  const selected = selectBatch(batch, approval);
+  const checked = await checkBatch(context, selected);
+  const refusal = heldBack(selected, checked);
+  if (refusal) return refusal;
+  const { outcomes, writes } = checked;
+  const files = [...writes.values()];
+  const failed = files.length === 0 ? null : await writeAll(context, files, log);
+  for (const [index, write] of writes) outcomes.set(index, outcomeOf(write, failed));
+  return resultOf(selected, outcomes);
+}
+
+/** Every file, held against the disk: those that can be written, and why the others can't. By index in the batch. */
+export interface CheckedBatch {
+  outcomes: Map<number, FileOutcome>;
+  writes: Map<number, PatchWrite>;
+}
+
+/** Looks at the disk and changes nothing. `onSound` is shown each file that can be written. */
+export async function checkBatch(
+  context: PatchContext,
+  { files }: SelectedBatch,
+  onSound: (index: number, located: LocatedPath, patched: PatchedFile) => void = () => undefined,
+): Promise<CheckedBatch> {
+  const fs = context.fs ?? realFileSystem;
+  const maxFileBytes = context.maxFileBytes ?? DEFAULT_MAX_FILE_BYTES;
+  const finder = new DocPathFinder(fs, context.roots);
+  const outcomes = new Map<number, FileOutcome>();
+  const writes = new Map<number, PatchWrite>();
+  await inParallel(files.entries(), FILES_AT_ONCE, async ([index, { proposed, effective }]) => {
+    if (effective.changes.length === 0) return;
+    try {
+      await refuseDirty(context, proposed.docPath);
+      const located = await finder.find(proposed.docPath);
+      const patched = await checkPatch(fs, located, effective, maxFileBytes);
+      const intent = PatchWrite.intentOf(proposed.filePatchId, located, patched);
+      onSound(index, located, patched);
+      writes.set(index, new PatchWrite(fs, effective, intent, maxFileBytes));
+    } catch (error) {
+      const fault = toPatchFileFault(error);
+      const isWhole = effective.changes.length === proposed.changes.length;
+      outcomes.set(
+        index,
+        fault.code === 'NO_CHANGE' && !isWhole ? nothingLeft : { status: 'refused', fault },
+      );
+    }
+  });
+  return { outcomes, writes: new Map([...writes].sort(([a], [b]) => a - b)) };
+}
+
+/** A single change may change nothing; a file of which only such ones were accepted is no failure. */
+const nothingLeft: FileOutcome = {
+  status: 'rejected',
+  message: 'The changes that were not rejected leave the file as it is.',
+};
+
+/** The result of a batch with a file that cannot be patched: nothing of it is to be written. Null where all can. */
+export function heldBack(
+  selected: SelectedBatch,
+  { outcomes, writes }: CheckedBatch,
+): WritePatchResult | null {
+  if (![...outcomes.values()].some(({ status }) => status === 'refused')) return null;
+  const held: FileOutcome = { status: 'skipped', message: HELD_BACK };
+  return resultOf(
+    selected,
+    new Map([...outcomes, ...[...writes.keys()].map((index) => [index, held] as const)]),
+  );
+}
+
+/** Why the files were not all written; `left` could not be taken back. */
+export interface FailedWrite {
+  readonly at: PatchWrite;
+  readonly fault: PatchFileFault;
+  readonly left: ReadonlySet<PatchWrite>;
+}
+
+/** Stages every file, then puts one after the other in its place; what was done is taken back where one fails. */
+async function writeAll(
+  context: WorkspaceContext,
+  files: readonly PatchWrite[],
+  log: WriteLog | undefined,
+): Promise<FailedWrite | null> {
+  let why: { at: PatchWrite; fault: PatchFileFault } | undefined;
+  const attempt = (at: PatchWrite, work: Promise<void> | undefined) =>
+    work?.catch((error: unknown) => (why ??= { at, fault: toPatchFileFault(error) }));
+  await attempt(files[0]!, journaled(log?.intend(files.map(({ intent }) => intent))));
+  await inParallel(files, FILES_AT_ONCE, async (file) => {
+    if (!why) await attempt(file, file.stage());
+  });
+  if (!why) await attempt(files[0]!, journaled(log?.committing()));
+  if (!why) return commitAll(context, files, log);
+  await removeTempFiles(
+    context,
+    files.map(({ intent }) => intent),
+  );
+  return { ...why, left: new Set() };
+}
+
+/** Puts staged files in their place, all of them or none. Those in `committed` are there already. */
+export async function commitAll(
+  context: WorkspaceContext,
+  files: readonly PatchWrite[],
+  log: WriteLog | undefined,
+  committed = new Set<PatchWrite>(),
+): Promise<FailedWrite | null> {
+  let failed: FailedWrite | null = null;
+  for (const file of files) {
+    if (committed.has(file)) continue;
+    try {
+      await file.commit();
+      committed.add(file);
+    } catch (error) {
+      const fault = toPatchFileFault(error);
+      failed = { at: file, fault, left: await takeBack(files, committed, { at: file, fault }, log) };
+      break;
+    }
+  }
+  const intents = files.map((file) => {
+    if (!failed) file.mark('done');
+    return file.intent;
+  });
+  // Before the originals are given up. Without it, a kill right now is judged by what the disk shows.
+  if (!failed) await log?.intend(intents).catch(() => {});
+  await removeTempFiles(context, intents);
+  return failed;
+}
+
+/** Restores the originals, the last one first. @returns those that could not be restored. */
+export async function takeBack(
+  files: readonly PatchWrite[],
+  committed: ReadonlySet<PatchWrite>,
+  why: { at: PatchWrite; fault: PatchFileFault },
+  log: WriteLog | undefined,
+): Promise<Set<PatchWrite>> {
+  const failure = { errorCode: why.fault.code, message: why.fault.message };
+  for (const file of files) file.mark('undo', file === why.at ? failure : undefined);
+  await log?.intend(files.map(({ intent }) => intent)).catch(() => {});
+  const left = new Set<PatchWrite>();
+  for (const file of [...committed].reverse()) if (!(await file.undo())) left.add(file);
+  return left;
+}
+
+function journaled(written: Promise<void> | undefined): Promise<void> | undefined {
+  return written?.catch((error: unknown) => {
+    const message = 'The journal of the client could not be written; nothing was changed.';
+    throw new PatchFileFault('WriteFailed', message, [], error);
+  });
+}
+
+/** What became of a file once the batch is decided. */
+export function outcomeOf(write: PatchWrite, failed: FailedWrite | null): FileOutcome {
+  const newSha256 = write.intent.sha256;
+  if (!failed) return { status: 'applied', newSha256 };
+  if (write === failed.at) return { status: 'refused', fault: failed.fault };
+  if (!failed.left.has(write)) return { status: 'skipped', message: TAKEN_BACK };
+  return { status: 'applied', newSha256, message: 'Written, and could not be taken back.' };
+}
+
+async function refuseDirty({ buffers }: PatchContext, docPath: string): Promise<void> {
+  if (!(await buffers?.isDirty(docPath))) return;
+  throw new PatchFileFault(
+    'DIRTY_BUFFER',
+    'The file is open in the editor with changes that are not saved. Ask the user to save it, then read it again.',
+  );
+}

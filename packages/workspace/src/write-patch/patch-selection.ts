@@ -1,0 +1,73 @@
+import type { Approval, FilePatch, PatchBatch } from '@patchbay/protocol';
+import { parsePatchBatch } from '@patchbay/protocol/line-patch';
+
+/** One file of a batch as it was proposed, and as it is to be applied. */
+export interface SelectedFile {
+  readonly proposed: FilePatch & { filePatchId: string };
+  /** Without the changes that were rejected, and as the person edited it; no change left: the file is rejected. */
+  readonly effective: FilePatch;
+}
+
+/** A batch with what a person made of it. */
+export interface SelectedBatch {
+  readonly batch: PatchBatch & { batchId: string };
+  readonly files: readonly SelectedFile[];
+}
+
+/**
+ * The batch as it is to be applied: without the changes that the person rejected, or left out of an edit. All line
+ * numbers are those of the original file, so leaving out a change does not shift the others.
+ * @param input the batch of a delivery, with the server's ids.
+ * @throws Error for a batch that is not sound, has no ids, or was edited into one with other files or changes.
+ */
+export function selectBatch(input: PatchBatch, approval: Approval | null = null): SelectedBatch {
+  const batch = parseOwn(input, 'The batch of the delivery');
+  const edited =
+    approval?.decision === 'edit' && approval.editedArguments
+      ? parseOwn({ ...approval.editedArguments, batchId: batch.batchId }, 'The edited batch')
+      : batch;
+  const rejected = new Set(approval?.decision === 'deny' ? allChangeIds(batch) : approval?.rejectedChangeIds);
+  const byId = new Map(edited.files.map((file) => [file.filePatchId, file]));
+  const files = batch.files.map((proposed) => {
+    const file = byId.get(proposed.filePatchId);
+    byId.delete(proposed.filePatchId);
+    if (file) keepsItsPlace(proposed, file);
+    const changes = file?.changes.filter(({ changeId }) => !rejected.has(changeId!)) ?? [];
+    return { proposed, effective: { ...proposed, changes } };
+  });
+  if (byId.size > 0) throw new Error('The edited batch has a file that the proposed one does not have.');
+  return { batch, files };
+}
+
+/** The changes of the proposed batch that are not to be applied. */
+export function rejectedChangeIds({ files }: SelectedBatch): string[] {
+  return files.flatMap(({ proposed, effective }) => {
+    const kept = new Set(effective.changes.map(({ changeId }) => changeId));
+    return proposed.changes.map(({ changeId }) => changeId!).filter((changeId) => !kept.has(changeId));
+  });
+}
+
+type OwnBatch = Omit<PatchBatch, 'files'> & { batchId: string; files: SelectedFile['proposed'][] };
+
+/** The server has validated it; a client takes nobody's word for what it writes to disk. */
+function parseOwn(input: unknown, what: string): OwnBatch {
+  const parsed = parsePatchBatch(input, { trusted: true });
+  if (!parsed.ok) throw new Error(`${what} is not sound: ${parsed.faults[0]?.message ?? 'no reason given'}`);
+  const { batch } = parsed;
+  const ids = [batch.batchId, ...batch.files.map(({ filePatchId }) => filePatchId), ...allChangeIds(batch)];
+  if (ids.some((id) => id === undefined)) throw new Error(`${what} lacks ids of the server.`);
+  return batch as OwnBatch;
+}
+
+function allChangeIds({ files }: PatchBatch): string[] {
+  return files.flatMap(({ changes }) => changes.map(({ changeId }) => changeId!));
+}
+
+function keepsItsPlace(proposed: FilePatch, edited: FilePatch): void {
+  const known = new Set(proposed.changes.map(({ changeId }) => changeId));
+  const same =
+    edited.docPath === proposed.docPath &&
+    edited.originalSha256 === proposed.originalSha256 &&
+    edited.changes.every(({ changeId }) => known.delete(changeId));
+  if (!same) throw new Error('The edited batch is of other files or changes than the proposed one.');
+}

@@ -1,0 +1,168 @@
+import type { InterruptedWrite } from '@patchbay/client/relay';
+import type { WriteIntent, WriteLog } from '@patchbay/client/relay';
+import type { Approval, PatchBatch, WritePatchResult } from '@patchbay/protocol';
+
+import type { WorkspaceContext } from '../disk/workspace-context.js';
+import { DEFAULT_MAX_FILE_BYTES } from '../disk/max-file-bytes.js';
+import { realFileSystem } from '../disk/file-system.js';
+import { FILES_AT_ONCE, inParallel } from '../disk/in-parallel.js';
+import { PatchFileFault, stale, toPatchFileFault } from './patch-file-fault.js';
+import { selectBatch, type SelectedBatch } from './patch-selection.js';
+import { type PatchTraces, PatchWrite, type PatchWriteIntent } from './patch-write.js';
+import { commitAll, type FailedWrite, outcomeOf, takeBack } from './execute-write-patch.js';
+import { type FileOutcome, resultOf } from './write-patch-result.js';
+
+/**
+ * - `not_written`: nothing happened and nothing stands in the way; execute it (its approval stands), once the server has
+ *   answered `resume` for it.
+ * - `settled`: the batch is written as a whole, or not at all; never run it again, report `result`.
+ */
+export type PatchRecovery = { outcome: 'not_written' } | { outcome: 'settled'; result: WritePatchResult };
+
+const INTERRUPTED = 'The client was stopped while it ran this call';
+const LEFT_ALONE = `${INTERRUPTED}; this file was not changed.`;
+
+/** A file of the batch, and what the disk shows of it. */
+interface Found {
+  readonly write: PatchWrite;
+  readonly traces: PatchTraces;
+}
+
+/**
+ * Ends what an interrupted batch began: a batch of which some files were written is finished where every other file is
+ * still as it was, else taken back. A file that has its new content counts as written. Leaves the temp files of a batch
+ * that is not settled forward: journal the answer, then `removeTempFiles`.
+ * @throws Error for a batch that is not sound
+ */
+export async function recoverWritePatch(
+  context: WorkspaceContext,
+  batch: PatchBatch,
+  interrupted: InterruptedWrite & { readonly approval: Approval | null },
+  log?: WriteLog,
+): Promise<PatchRecovery> {
+  const selected = selectBatch(batch, interrupted.approval);
+  const writes = writesOf(context, selected, interrupted.intents);
+  if (writes.size === 0) return { outcome: 'not_written' };
+  const settled = (outcomeFor: (write: PatchWrite) => FileOutcome): PatchRecovery => {
+    const outcomes = new Map([...writes].map(([index, write]) => [index, outcomeFor(write)]));
+    return { outcome: 'settled', result: resultOf(selected, outcomes) };
+  };
+  const all = [...writes.values()];
+  if (stageOf(all) === 'done') return settled((write) => outcomeOf(write, null));
+
+  const found: Found[] = [];
+  await inParallel(all.entries(), FILES_AT_ONCE, async ([index, write]) => {
+    found[index] = { write, traces: await write.traces() };
+  });
+  const wasWritten = ({ traces }: Found) => traces.state === 'written' || traces.state === 'changed_since';
+  if (stageOf(all) === 'undo') {
+    const failed = await undoFound(found, reasonOf(all), log);
+    return settled((write) => outcomeOf(write, failed));
+  }
+  if (found.every(wasWritten)) {
+    for (const write of all) write.mark('done');
+    // The second names of the originals, by which this was told, are about to be removed.
+    await log?.intend(all.map(({ intent }) => intent));
+    return settled((write) => outcomeOf(write, null));
+  }
+  if (found.every(({ traces }) => traces.state === 'pending')) return { outcome: 'not_written' };
+  if (!found.some(wasWritten)) return settled(unwritten(found));
+  const failed = await finish(context, found, log);
+  return settled((write) => outcomeOf(write, failed));
+}
+
+function writesOf(
+  context: WorkspaceContext,
+  { files }: SelectedBatch,
+  intents: readonly WriteIntent[],
+): Map<number, PatchWrite> {
+  const fs = context.fs ?? realFileSystem;
+  const maxFileBytes = context.maxFileBytes ?? DEFAULT_MAX_FILE_BYTES;
+  const indexes = new Map(files.map(({ proposed }, index) => [proposed.filePatchId, index]));
+  const writes = new Map<number, PatchWrite>();
+  for (const intent of intents.filter(isPatchIntent)) {
+    const index = indexes.get(intent.patch.filePatchId);
+    if (index === undefined) throw new Error('The journal and the batch are of different files.');
+    writes.set(index, new PatchWrite(fs, files[index]!.effective, intent, maxFileBytes));
+  }
+  return writes;
+}
+
+function isPatchIntent(intent: WriteIntent): intent is PatchWriteIntent {
+  return intent.patch !== undefined;
+}
+
+function stageOf(writes: readonly PatchWrite[]): 'done' | 'undo' | undefined {
+  return writes[0]?.intent.patch.stage;
+}
+
+/** Finishes a batch of which a part is written; takes it back where that cannot be done. */
+async function finish(
+  context: WorkspaceContext,
+  found: readonly Found[],
+  log: WriteLog | undefined,
+): Promise<FailedWrite | null> {
+  const files = found.map(({ write }) => write);
+  // Files are written in their order: one that is as before, ahead of one that was written, was put back by someone.
+  const lastWritten = found.findLastIndex(({ traces }) => traces.state === 'written');
+  for (const [index, { write, traces }] of found.entries()) {
+    if (traces.state === 'written') continue;
+    const fault =
+      traces.state === 'pending' && index > lastWritten
+        ? await faultOf(write.stage())
+        : overtaken(write, traces);
+    if (fault) return undoFound(found, { at: write, fault }, log);
+  }
+  const written = found.filter(({ traces }) => traces.state === 'written').map(({ write }) => write);
+  return commitAll(context, files, log, new Set(written));
+}
+
+/** Takes back what is still as it was written; what someone has changed since stays, and is told. */
+async function undoFound(
+  found: readonly Found[],
+  why: { at: PatchWrite; fault: PatchFileFault },
+  log: WriteLog | undefined,
+): Promise<FailedWrite> {
+  const among = (...states: PatchTraces['state'][]) =>
+    new Set(found.filter(({ traces }) => states.includes(traces.state)).map(({ write }) => write));
+  const files = found.map(({ write }) => write);
+  const left = await takeBack(files, among('written'), why, log);
+  return { ...why, left: new Set([...left, ...among('changed_since')]) };
+}
+
+/** Why the batch was being taken back when the client died. */
+function reasonOf(writes: readonly PatchWrite[]): { at: PatchWrite; fault: PatchFileFault } {
+  const at = writes.find(({ intent }) => intent.patch.failure) ?? writes[0]!;
+  const { errorCode, message } = at.intent.patch.failure ?? {
+    errorCode: 'WriteFailed',
+    message: LEFT_ALONE,
+  };
+  return { at, fault: new PatchFileFault(errorCode, message) };
+}
+
+/** Nothing was written, and at least one file has changed since: it says so, the others were held back. */
+function unwritten(found: readonly Found[]): (write: PatchWrite) => FileOutcome {
+  const states = new Map(found.map(({ write, traces }) => [write, traces]));
+  return (write) => {
+    const traces = states.get(write)!;
+    if (traces.state === 'pending') return { status: 'skipped', message: LEFT_ALONE };
+    return { status: 'refused', fault: overtaken(write, traces) };
+  };
+}
+
+function overtaken({ intent }: PatchWrite, { currentSha256 }: PatchTraces): PatchFileFault {
+  const reason =
+    currentSha256 === null
+      ? 'its file is gone since.'
+      : stale(intent.previousSha256 ?? '', currentSha256).message;
+  return new PatchFileFault(currentSha256 === null ? 'NOT_FOUND' : 'STALE', `${INTERRUPTED}; ${reason}`);
+}
+
+async function faultOf(work: Promise<void>): Promise<PatchFileFault | null> {
+  try {
+    await work;
+    return null;
+  } catch (error) {
+    return toPatchFileFault(error);
+  }
+}
