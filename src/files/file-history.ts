@@ -12,7 +12,7 @@ import { fileFields } from './file-fields.js';
 import { FilesService } from './files.service.js';
 import { Folders } from './folders.js';
 import { formerHead } from './former-head.js';
-import { PathTurns } from './path-turns.js';
+import { PathLocks } from './path-locks.js';
 
 /** The versions of a file: to look at, to compare, to bring back. */
 @Injectable()
@@ -20,7 +20,7 @@ export class FileHistory {
   constructor(
     private readonly store: FileStore,
     private readonly files: FilesService,
-    private readonly turns: PathTurns,
+    private readonly paths: PathLocks,
     private readonly folders: Folders,
     private readonly clock: Clock,
   ) {}
@@ -73,7 +73,7 @@ export class FileHistory {
   /** Makes an older version the head again, or with null undoes a deletion; a live file then stays as it is. */
   async restore(origin: ChangeOrigin, fileId: string, versionId: string | null): Promise<RestoredFile> {
     const target = await this.require(origin.workspaceId, fileId);
-    const restored = await this.turns.attempt(origin, [target], async () => {
+    const restored = await this.paths.attempt(origin, [target], async () => {
       const file = await this.require(origin.workspaceId, fileId);
       if (versionId !== null) {
         return this.bringBack(origin, file, await this.requireVersion(file, versionId));

@@ -15,7 +15,7 @@ import { type ChangeOrigin, fileEvent } from './change-origin.js';
 import type { CloudPath } from './cloud-path.js';
 import { fileFields } from './file-fields.js';
 import { Folders, wasMade } from './folders.js';
-import { PathTurns } from './path-turns.js';
+import { PathLocks } from './path-locks.js';
 
 /** What is to become a version. */
 export interface NewContent {
@@ -32,7 +32,7 @@ export class FileWrites {
   constructor(
     private readonly files: FileStore,
     private readonly folders: Folders,
-    private readonly turns: PathTurns,
+    private readonly paths: PathLocks,
     private readonly clock: Clock,
     private readonly config: Config,
   ) {}
@@ -45,7 +45,7 @@ export class FileWrites {
     precondition: Precondition = () => undefined,
   ): Promise<{ file: FileRecord; created: boolean }> {
     this.checkFile(target, content.bytes.length);
-    return this.turns.attempt(origin, [target], async () => {
+    return this.paths.attempt(origin, [target], async () => {
       const entry = await this.files.at(origin.workspaceId, target.docPath);
       if (entry?.kind === 'folder') throw fieldError('path', 'is a folder');
       precondition(entry?.head ?? null);
@@ -53,7 +53,7 @@ export class FileWrites {
     });
   }
 
-  /** Stores content over what is at the path, null where nothing is; only in the path's turn. */
+  /** Stores content over what is at the path, null where nothing is; only under the lock of its path. */
   put(
     origin: ChangeOrigin,
     target: CloudPath,
@@ -72,7 +72,7 @@ export class FileWrites {
     change: (file: FileRecord) => Promise<NewContent>,
   ): Promise<FileRecord> {
     if (target.docPath === '') throw fieldError('path', 'is a folder');
-    const { file } = await this.turns.attempt(origin, [target], async () => {
+    const { file } = await this.paths.attempt(origin, [target], async () => {
       const entry = await this.files.at(origin.workspaceId, target.docPath);
       if (entry === null) throw new DomainError('NOT_FOUND', `File not found: ${target.path}`);
       if (entry.kind === 'folder') throw fieldError('path', 'is a folder');
@@ -91,7 +91,7 @@ export class FileWrites {
     precondition: Precondition = () => undefined,
   ): Promise<FileRecord | FolderRecord> {
     if (target.docPath === '') throw fieldError('path', 'is the root, which stays');
-    return this.turns.attempt(origin, [target], async () => {
+    return this.paths.attempt(origin, [target], async () => {
       const entry = await this.files.at(origin.workspaceId, target.docPath);
       precondition(entry?.kind === 'file' ? entry.head : null);
       if (entry === null) throw new DomainError('NOT_FOUND', `File not found: ${target.path}`);
@@ -110,7 +110,7 @@ export class FileWrites {
     target: CloudPath,
   ): Promise<{ folder: FolderRecord; created: boolean }> {
     if (target.docPath === '') throw fieldError('path', 'is the root, which is always there');
-    return this.turns.attempt(origin, [target], async () => {
+    return this.paths.attempt(origin, [target], async () => {
       const entry = await this.files.at(origin.workspaceId, target.docPath);
       if (entry?.kind === 'file') throw new DomainError('CONFLICT', `${entry.path} is a file.`);
       if (entry !== null && wasMade(entry)) return { folder: entry, created: false };
@@ -131,7 +131,7 @@ export class FileWrites {
   ): Promise<{ from: FileRecord; to: FileRecord }> {
     if (from.docPath === '') throw fieldError('from', 'is a folder; move its files one by one');
     if (to.docPath === '' || to.namesFolder) throw fieldError('to', 'must be the full new path of the file');
-    return this.turns.attempt(origin, [from, to], async () => {
+    return this.paths.attempt(origin, [from, to], async () => {
       const file = await this.files.at(origin.workspaceId, from.docPath);
       if (file === null) throw new DomainError('NOT_FOUND', `File not found: ${from.path}`);
       if (file.kind === 'folder') throw fieldError('from', 'is a folder; move its files one by one');

@@ -12,7 +12,7 @@ import { FileWrites } from './file-writes.js';
 import { FilesController } from './files.controller.js';
 import { FilesService } from './files.service.js';
 import { Folders } from './folders.js';
-import { PathTurns } from './path-turns.js';
+import { PathLocks } from './path-locks.js';
 import { UploadsService } from './uploads.service.js';
 
 @Module({
@@ -27,7 +27,7 @@ import { UploadsService } from './uploads.service.js';
     FilesService,
     FileWrites,
     Folders,
-    PathTurns,
+    PathLocks,
     UploadsService,
   ],
   exports: [FileListing, FilesService, FileWrites, UploadsService],

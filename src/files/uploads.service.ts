@@ -9,7 +9,7 @@ import type { CloudPath } from './cloud-path.js';
 import { fileFields } from './file-fields.js';
 import { FileWrites, type NewContent } from './file-writes.js';
 import { formerHead } from './former-head.js';
-import { PathTurns } from './path-turns.js';
+import { PathLocks } from './path-locks.js';
 
 /** A file that a client sends because it has changed on its disk. */
 export interface Upload {
@@ -26,7 +26,7 @@ export class UploadsService {
   constructor(
     private readonly files: FileStore,
     private readonly writes: FileWrites,
-    private readonly turns: PathTurns,
+    private readonly paths: PathLocks,
     private readonly clock: Clock,
   ) {}
 
@@ -37,7 +37,7 @@ export class UploadsService {
    */
   async put(origin: ChangeOrigin, upload: Upload): Promise<FilePutAnswer> {
     this.writes.checkFile(upload.target, upload.content.bytes.length);
-    const outcome = await this.turns.attempt(origin, [upload.target], () => this.settle(origin, upload));
+    const outcome = await this.paths.attempt(origin, [upload.target], () => this.settle(origin, upload));
     if ('refusal' in outcome) throw outcome.refusal;
     return outcome;
   }

@@ -3,6 +3,7 @@ import { type ActiveFile, docPathFault, type Session } from '@patchbay/protocol'
 import { Clock, isoTime } from '../common/clock.js';
 import { DomainError, fieldError, type FieldFaults } from '../common/domain-error.js';
 import { isUuid, newId } from '../common/ids.js';
+import { KeyLocks } from '../common/key-locks.js';
 import { type SessionRecord, SessionStore } from '../storage/ports/sessions.store.js';
 import type { ActiveFileDto, CreateSessionDto, SessionsQueryDto } from './sessions.dto.js';
 
@@ -11,6 +12,9 @@ const MAX_FAULTS = 20;
 /** Agent conversations: who may post turns into them, and to which client their calls go. */
 @Injectable()
 export class SessionsService {
+  /** A client need not wait between two lists, and the store may take them in any order. */
+  private readonly lists = new KeyLocks();
+
   constructor(
     private readonly store: SessionStore,
     private readonly clock: Clock,
@@ -51,11 +55,13 @@ export class SessionsService {
     userId: string,
     files: readonly ActiveFileDto[],
   ): Promise<ActiveFile[]> {
-    const session = await this.requireOwn(workspaceId, sessionId, userId);
-    checkDocPaths(files);
-    const activeFiles = files.map((file): ActiveFile => ({ ...file }));
-    await this.store.replaceActiveFiles(workspaceId, session.id, activeFiles);
-    return activeFiles;
+    return this.lists.hold([`${workspaceId}/${sessionId.toLowerCase()}`], async () => {
+      const session = await this.requireOwn(workspaceId, sessionId, userId);
+      checkDocPaths(files);
+      const activeFiles = files.map((file): ActiveFile => ({ ...file }));
+      await this.store.replaceActiveFiles(workspaceId, session.id, activeFiles);
+      return activeFiles;
+    });
   }
 
   /** The files that are open in the session's editor; none for a call outside of any session. */

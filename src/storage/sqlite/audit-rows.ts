@@ -14,6 +14,10 @@ const INSERT = `INSERT INTO audit_events (workspace, ${COLUMNS}) VALUES (?${', ?
 /** Selects what `toEvent` reads. */
 export const SELECT_EVENTS = `SELECT ${COLUMNS} FROM audit_events`;
 
+/** To stand behind the table where one turn or session is asked for: else SQLite goes through the whole workspace. */
+export const OF_TURN = 'INDEXED BY audit_turn';
+export const OF_SESSION = 'INDEXED BY audit_session';
+
 type Text = string | null;
 /** The columns of `SELECT_EVENTS`. */
 export type EventRow = [
@@ -34,23 +38,15 @@ export function appendEvents(
   for (const event of events) database.run(INSERT, toRow(workspace, ++seq, event));
 }
 
-/** How many events of a turn, or of no turn, may have come between an event and the same one again. */
-const REPEATED_WITHIN = 256;
-
-/** Those of the events that are not among the newest of their turn, or of what belongs to no turn. */
-export function unrecorded(
+/** Whether the event is in the trail already. Those of a turn are few and lie side by side; others have an index. */
+export function isRecorded(
   database: SqliteDatabase,
   workspace: number,
-  events: readonly AuditDraft[],
-): AuditDraft[] {
-  const sql =
-    'SELECT event_id FROM audit_events WHERE workspace = ? AND turn_id IS ? ORDER BY seq DESC LIMIT ?';
-  const limit = REPEATED_WITHIN + events.length;
-  const known = [...new Set(events.map(({ turnId }) => turnId))].flatMap((turnId) =>
-    database.all<[string]>(sql, [workspace, turnId, limit]),
-  );
-  const ids = new Set(known.map(([eventId]) => eventId));
-  return events.filter(({ eventId }) => !ids.has(eventId));
+  { turnId, eventId }: AuditDraft,
+): boolean {
+  const [index, ofTurn] = turnId === null ? ['', 'turn_id IS NULL'] : [OF_TURN, 'turn_id = ?'];
+  const sql = `SELECT 1 FROM audit_events ${index} WHERE workspace = ? AND event_id = ? AND ${ofTurn}`;
+  return database.get(sql, [workspace, eventId, ...(turnId === null ? [] : [turnId])]) !== null;
 }
 
 /** The newest sequence number of the workspace; 0 where it has no events. */

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import type { AuditEvent } from '@patchbay/protocol';
 import { type AuditFilter, AuditStore } from '../ports/audit.store.js';
-import { type EventRow, lastSeq, SELECT_EVENTS, toEvent } from './audit-rows.js';
+import { type EventRow, lastSeq, OF_SESSION, OF_TURN, SELECT_EVENTS, toEvent } from './audit-rows.js';
 import { SqliteDatabase } from './database.js';
 import { type SqlValue, toText } from './values.js';
 import { WorkspaceKeys } from './workspace-keys.js';
@@ -28,13 +28,14 @@ export class SqliteAuditStore extends AuditStore {
     const workspace = this.workspaces.find(workspaceId);
     if (workspace === null) return [];
     const { where, values } = conditions(filter);
-    const sql = `${SELECT_EVENTS} WHERE workspace = ? AND seq > ? AND seq <= ?${where} ORDER BY seq LIMIT ?`;
-    const indexed = filter.sessionId !== undefined || filter.turnId !== undefined;
+    const index = filter.turnId !== undefined ? OF_TURN : filter.sessionId !== undefined ? OF_SESSION : null;
+    const sql = `${SELECT_EVENTS} ${index ?? ''} WHERE workspace = ? AND seq > ? AND seq <= ?${where}
+      ORDER BY seq LIMIT ?`;
     const last = lastSeq(this.database, workspace);
     const events: AuditEvent[] = [];
     // A long search goes step by step, because the calls of every other workspace wait while one step runs.
     for (let from = afterSeq; from < last && events.length < limit;) {
-      const to = indexed ? last : Math.min(from + SCAN_STEP, last);
+      const to = index !== null ? last : Math.min(from + SCAN_STEP, last);
       const rows = this.database.all<EventRow>(sql, [workspace, from, to, ...values, limit - events.length]);
       for (const row of rows) events.push(toEvent(row));
       from = to;
@@ -48,7 +49,7 @@ export class SqliteAuditStore extends AuditStore {
     if (workspace === null) return [];
     const where = 'workspace = ? AND session_id = ? AND success = 1 ORDER BY seq DESC LIMIT ?';
     return this.database
-      .all<EventRow>(`${SELECT_EVENTS} WHERE ${where}`, [workspace, sessionId, limit])
+      .all<EventRow>(`${SELECT_EVENTS} ${OF_SESSION} WHERE ${where}`, [workspace, sessionId, limit])
       .map(toEvent);
   }
 }

@@ -12,13 +12,12 @@ import {
   type ListedEntry,
   type VersionBytes,
 } from '../ports/files.store.js';
-import { appendEvents } from './audit-rows.js';
+import { appendEvents, isRecorded } from './audit-rows.js';
 import { hashBytes, referToBlob } from './blobs.js';
 import { SqliteDatabase } from './database.js';
 import * as listings from './file-listings.js';
 import * as rows from './file-rows.js';
 import { impliedFolder, settleAbove, settleFrom } from './implied-folders.js';
-import { isRecorded } from './repeats.js';
 import type { SqlValue } from './values.js';
 import { hasVersion, insertVersion, versionsOf } from './version-rows.js';
 import { WorkspaceKeys } from './workspace-keys.js';
@@ -73,7 +72,8 @@ export class SqliteFileStore extends FileStore {
   save(file: FileRecord, expectedRevision: number, events: readonly AuditDraft[]): Promise<boolean> {
     return this.change(file.workspaceId, events, (workspace) => {
       if (rows.updateFile(this.database, workspace, file, expectedRevision) !== null) return 'made';
-      if (events.length > 0) return refusedUnless(isRecorded(this.database, workspace, events));
+      const [event] = events;
+      if (event) return refusedUnless(isRecorded(this.database, workspace, event));
       return refusedUnless(isDeepStrictEqual(this.fileOf(file.workspaceId, file.id), file));
     });
   }
@@ -90,7 +90,8 @@ export class SqliteFileStore extends FileStore {
   removeFolder(folder: FolderRecord, deletedAt: number, events: readonly AuditDraft[]): Promise<boolean> {
     return this.change(folder.workspaceId, events, (workspace) => {
       if (!rows.removeFolder(this.database, workspace, folder, deletedAt)) {
-        if (events.length > 0) return refusedUnless(isRecorded(this.database, workspace, events));
+        const [event] = events;
+        if (event) return refusedUnless(isRecorded(this.database, workspace, event));
         return refusedUnless(rows.wasRemovedAt(this.database, workspace, folder, deletedAt));
       }
       settleFrom(this.database, workspace, folder.docPath);

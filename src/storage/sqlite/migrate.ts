@@ -6,6 +6,7 @@ import { PATCHES_SCHEMA } from './migrations/0003-patches.js';
 import { TURNS_SCHEMA } from './migrations/0004-turns.js';
 import { FOLDERS_SCHEMA } from './migrations/0005-folders.js';
 import { CONTRACTS_SCHEMA } from './migrations/0006-contracts.js';
+import { EVENTS_SCHEMA } from './migrations/0007-events.js';
 
 export interface Migration {
   /** What it brings, for whoever reads the table. */
@@ -21,6 +22,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: 'turns', sql: TURNS_SCHEMA },
   { name: 'folders', sql: FOLDERS_SCHEMA },
   { name: 'contracts', sql: CONTRACTS_SCHEMA },
+  { name: 'events', sql: EVENTS_SCHEMA },
 ];
 
 /** Brings the database to the newest version, one transaction a step; refuses one that is newer than that. */

@@ -3,7 +3,7 @@ import type { Json } from '@patchbay/protocol';
 import type { Membership, Turn, TurnRef } from '../ports/turn.js';
 import type { AuditDraft } from '../ports/audit.store.js';
 import { type CallResult, TurnStore, type TurnVersion } from '../ports/turns.store.js';
-import { appendEvents, unrecorded } from './audit-rows.js';
+import { appendEvents, isRecorded } from './audit-rows.js';
 import { SqliteDatabase } from './database.js';
 import * as rows from './turn-rows.js';
 import type { SqlValue } from './values.js';
@@ -56,7 +56,8 @@ export class SqliteTurnStore extends TurnStore {
   async record(workspaceId: string, events: readonly AuditDraft[]): Promise<void> {
     const workspace = this.workspaces.require(workspaceId);
     await this.database.write(() => {
-      appendEvents(this.database, workspace, unrecorded(this.database, workspace, events));
+      const fresh = events.filter((event) => !isRecorded(this.database, workspace, event));
+      appendEvents(this.database, workspace, fresh);
     });
   }
 

@@ -39,6 +39,17 @@ describe('active files', () => {
     expect((await tool('workspace_list_active_files', {})).result).toEqual({ activeFiles: last });
   });
 
+  it('are the list that was sent last, also where the client did not wait in between', async () => {
+    const client = await scene.client();
+    const { sessionId } = scene.session;
+    const lists = ['repo/first', 'repo/second', 'repo/third'].map((docPath) => [active(docPath)]);
+    const sent = lists.map((activeFiles): Promise<unknown> => {
+      return client.socket.timeout(5000).emitWithAck('session:active_files', { sessionId, activeFiles });
+    });
+    expect(await Promise.all(sent)).toEqual(lists.map(() => ({ ok: true })));
+    expect((await tool('workspace_list_active_files', {})).result).toEqual({ activeFiles: lists.at(-1) });
+  });
+
   it('are refused as a whole where one of them is at fault, every fault named', async () => {
     const broken = { ...active('repo/a'), sha256: 'A'.repeat(64), sizeBytes: -1 };
     const shape = await scene.user.request<{ fields: object }>('PUT', url(), { activeFiles: [broken] });

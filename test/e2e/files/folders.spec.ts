@@ -36,7 +36,7 @@ describe('a folder', () => {
     }
   }
 
-  describe('that was removed while a file was written into it', () => {
+  describe('that was removed while a file was written into it [FILE-8]', () => {
     it('is there for as long as the file', async () => {
       await writeWhileRemoved('/Docs', 'A.md');
       expect(await scene.list()).toEqual(['/Docs']);
@@ -83,7 +83,7 @@ describe('a folder', () => {
     });
   });
 
-  describe('that is a file too, written at the same moment', () => {
+  describe('that is a file too, written at the same moment [FILE-8]', () => {
     /** A file below a file, as two servers at once may leave it. */
     async function writeBelow(path: string): Promise<FileRecord> {
       const now = Date.now();

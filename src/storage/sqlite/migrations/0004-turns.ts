@@ -21,7 +21,7 @@ ALTER TABLE turns DROP COLUMN idempotency_key;
 ALTER TABLE turns ADD COLUMN last_client_id TEXT;
 UPDATE turns SET
   last_client_id = (
-    SELECT client_id FROM audit_events e
+    SELECT client_id FROM audit_events e INDEXED BY audit_turn
     WHERE e.workspace = turns.workspace AND e.turn_id = turns.turn_id AND e.session_id = turns.session_id
       AND e.name GLOB 'Tool.*.Forwarded' ORDER BY seq DESC LIMIT 1),
   state = json_set(state, '$.lease', NULL);

@@ -12,10 +12,10 @@ const ATTEMPTS = 50;
  * race each. Between processes the store's guard decides.
  */
 @Injectable()
-export class PathTurns {
+export class PathLocks {
   private readonly locks = new KeyLocks();
 
-  /** Runs a change in its paths' turn, again while it gives null because what it had read has changed meanwhile. */
+  /** Runs a change under the locks of its paths, again while it gives null because what it had read has changed. */
   attempt<T>(
     { workspaceId }: ChangeOrigin,
     targets: readonly Pick<CloudPath, 'docPath'>[],

@@ -1,0 +1,115 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { jest } from '@jest/globals';
+import Libsql from 'libsql';
+import { SqliteAuditStore } from './audit.store.js';
+import { SqliteBlobStore } from './blobs.store.js';
+import { SqliteDatabase } from './database.js';
+import { SqliteFileStore } from './files.store.js';
+import { migrate } from './migrate.js';
+import { SqlitePatchStore } from './patches.store.js';
+import { SqliteSessionStore } from './sessions.store.js';
+import { SqliteTurnStore } from './turns.store.js';
+import type { SqlValue } from './values.js';
+import { WorkspaceKeys } from './workspace-keys.js';
+
+/** What costs the more the longer the server has run: a whole table, or all that a workspace has in it. */
+const THROUGH_ALL = /^SCAN |USING PRIMARY KEY \(workspace=\?\)/;
+
+describe('The reads of the embedded store', () => {
+  let directory: string;
+  let database: SqliteDatabase;
+  /** Only asked how it would go about a statement. */
+  const schema = new Libsql(':memory:');
+
+  beforeAll(async () => {
+    migrate(schema, ':memory:');
+    directory = await mkdtemp(join(tmpdir(), 'patchbay-plans-'));
+    database = SqliteDatabase.open(directory);
+    await database.write(() =>
+      database.run(
+        "INSERT INTO workspaces (id, workspace_id, name, created_at, version) VALUES (1, 'w', 'W', 1, 1)",
+      ),
+    );
+    await turns().record('w', [{ ...event, eventId: 'first', turnId: null }]);
+  });
+  afterAll(async () => {
+    database.close();
+    await rm(directory, { recursive: true });
+  });
+
+  /** How SQLite goes about each statement that runs meanwhile. */
+  async function plansOf(read: () => Promise<unknown>): Promise<string[]> {
+    const statements: [string, readonly SqlValue[]][] = [];
+    const spies = (['get', 'all'] as const).map((name) => {
+      const original = database[name].bind(database);
+      return jest.spyOn(database, name).mockImplementation((sql, values = []) => {
+        // The one row at the end of an index is found at once, whatever the plan calls it.
+        if (!sql.endsWith('LIMIT 1')) statements.push([sql, values]);
+        return original(sql, values) as never;
+      });
+    });
+    await read();
+    for (const spy of spies) spy.mockRestore();
+    return statements.flatMap(([sql, values]) =>
+      (schema.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(values) as { detail: string }[]).map(
+        ({ detail }) => detail,
+      ),
+    );
+  }
+
+  const keys = () => new WorkspaceKeys(database);
+  const audit = () => new SqliteAuditStore(database, keys());
+  const files = () => new SqliteFileStore(database, keys());
+  const turns = () => new SqliteTurnStore(database, keys());
+  const ref = { workspaceId: 'w', sessionId: 's', turnId: 't' };
+  const folder = { docPrefix: 'a/', deleted: false };
+  const after = { id: 'f', docPath: 'a/b' };
+  const event = {
+    ...{
+      eventId: 'e',
+      name: 'n',
+      at: 1,
+      sessionId: 's',
+      conversationId: null,
+      toolCallId: null,
+      callId: null,
+    },
+    ...{ attempt: null, actor: { userId: null, clientId: null }, fields: {} },
+  };
+
+  const reads: Record<string, () => Promise<unknown>> = {
+    'the trail of a turn': () => audit().page('w', { turnId: 't' }, 0, 9),
+    'the trail of a session': () => audit().page('w', { sessionId: 's' }, 0, 9),
+    'what a session did': () => audit().latestSuccesses('w', 's', 9),
+    'an event of a turn again': () => turns().record('w', [{ ...event, turnId: 't' }]),
+    'an event of no turn again': () => turns().record('w', [{ ...event, turnId: null }]),
+    'what is at a path': () => files().at('w', 'a'),
+    'what was at a path': () => files().lastDeletedAt('w', 'a'),
+    'a file by its id': () => files().byId('w', 'f'),
+    'a folder': () => files().childrenOf('w', 'a', null, 9),
+    'the root': () => files().childrenOf('w', '', '/a', 9),
+    'all below a folder': () => files().below('w', 'a', 'a/b', 9),
+    'a page of files': () => files().page('w', folder, after, 9),
+    'a page of deleted files': () => files().page('w', { ...folder, deleted: true }, after, 9),
+    'the versions of a file': () => files().versionsOf('w', 'f', null, 9),
+    'a version': () => files().versionOf('w', 'f', 'v'),
+    'a version of a patch': () => files().versionOfPatch('w', 'p', 'ab'),
+    'missing bytes': () => new SqliteBlobStore(database, keys()).missing('w', ['ab']),
+    'the sessions of a user': () => new SqliteSessionStore(database, keys()).ofUser('w', 'u', null, 9),
+    'a patch by a change': () => new SqlitePatchStore(database, keys()).ofChange('w', 'c'),
+    'a turn': () => turns().find(ref),
+    'the turn of a call': () => turns().ofCall('w', 't', 'c'),
+    'the open turns of a user': () => turns().openOf('w', 'u'),
+    'how many turns are open': () => turns().countOpen('w'),
+    'overdue turns': () => turns().dueBefore(1, 9),
+    'the client of a session': () => turns().lastClientOf('w', 's'),
+  };
+
+  it.each(Object.keys(reads))('take the way of an index: %s', async (name) => {
+    const plans = await plansOf(reads[name]!);
+    expect(plans).not.toEqual([]);
+    expect(plans.filter((plan) => THROUGH_ALL.test(plan))).toEqual([]);
+  });
+});
