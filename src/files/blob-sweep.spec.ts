@@ -1,6 +1,5 @@
 import { jest } from '@jest/globals';
 import type { PinoLogger } from 'nestjs-pino';
-import type { Clock } from '../common/clock.js';
 import type { BlobStore } from '../storage/ports/blobs.store.js';
 import { BlobSweep } from './blob-sweep.js';
 
@@ -19,7 +18,7 @@ describe('the sweep of blobs', () => {
   it('removes what was marked an hour ago, then marks what a day has not needed, until nothing is left', async () => {
     jest.useFakeTimers({ doNotFake: ['setImmediate'] });
     const logger = { setContext: () => undefined } as unknown as PinoLogger;
-    const sweep = new BlobSweep(store as BlobStore, { now: () => NOW } as Clock, logger);
+    const sweep = new BlobSweep(store as BlobStore, { now: () => NOW }, logger);
     await sweep.onApplicationBootstrap();
     await jest.advanceTimersByTimeAsync(10 * 60_000);
     jest.useRealTimers();
