@@ -52,7 +52,7 @@ export class TestProcess {
   }
 
   /** Waits until stdout or stderr holds the text; fails at once where the process ends without having said it. */
-  async says(text: string | RegExp, timeoutMs?: number): Promise<void> {
+  async says(text: string | RegExp, timeoutMs = 25_000): Promise<void> {
     const said = (): boolean => [this.stdout, this.stderr].some((stream) => stream.search(text) !== -1);
     await waitFor(() => said() || !this.running, `${this.name} to say ${text}`, timeoutMs);
     if (!said()) throw new Error(`${this.name} ended without saying ${text}:\n${this.log}`);

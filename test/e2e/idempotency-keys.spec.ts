@@ -1,0 +1,73 @@
+import type { InvokeResult, TurnEnvelope } from '@patchbay/protocol';
+import { jest } from '@jest/globals';
+import { IdempotencyKeyStore } from '../../src/storage/ports/idempotency-keys.store.js';
+import { TurnStore } from '../../src/storage/ports/turns.store.js';
+import { createCall, RelayScene } from '../support/relay-scene.js';
+import type { Answer } from '../support/server.js';
+
+type TurnAnswer = Answer<InvokeResult<TurnEnvelope>>;
+
+describe('an Idempotency-Key', () => {
+  let scene: RelayScene;
+  beforeEach(async () => {
+    scene = await RelayScene.start({ maxOpenTurns: 2 });
+  });
+  afterEach(() => scene.close());
+
+  const post = (key: string, body: object): Promise<TurnAnswer> =>
+    scene.server.request(
+      'POST',
+      scene.base,
+      { waitMs: 0, ...body },
+      { authorization: `Bearer ${scene.user.token}`, 'idempotency-key': key },
+    );
+  const toolCalls = [createCall('c1')];
+  const turnIdOf = ({ body }: TurnAnswer): string => body.result.turnId;
+  /** What is left of a request whose server dies between the key and the turn. */
+  const claimed = async (key: string, turnId: string): Promise<void> => {
+    const { workspaceId, session, user } = scene;
+    const ref = { workspaceId, sessionId: session.sessionId, turnId };
+    const keys = scene.server.app.get(IdempotencyKeyStore, { strict: false });
+    await keys.claim({ ...ref, userId: user.id, key, claimedAt: Date.now() }, 0);
+  };
+
+  it('that was claimed for a turn which then was never stored makes it now, under its name [TURN-3]', async () => {
+    await claimed('key', 'first');
+    const made = await post('key', { toolCalls });
+    expect([made.status, turnIdOf(made)]).toEqual([202, 'first']);
+    const again = await post('key', { toolCalls });
+    expect(again.body.result.toolCalls).toEqual(made.body.result.toolCalls);
+    expect(await scene.steps('c1')).toEqual(['Accepted']);
+  });
+
+  it('stands for the turn that it was claimed for, also while that one is not there', async () => {
+    await claimed('key', 'first');
+    expect(await post('key', { toolCalls, turnId: 'second' })).toMatchObject({ status: 409 });
+    await scene.newSession();
+    expect(await post('key', { toolCalls })).toMatchObject({ status: 409, body: { code: 'CONFLICT' } });
+  });
+
+  it('whose turn the store could not take works when it is sent again', async () => {
+    const store = scene.server.app.get(TurnStore, { strict: false });
+    const insert = jest.spyOn(store, 'insert').mockRejectedValueOnce(new Error('disk full'));
+    expect(await post('key', { toolCalls })).toMatchObject({ status: 500 });
+    const made = await post('key', { toolCalls });
+    expect(made.status).toBe(202);
+    expect(turnIdOf(await post('key', { toolCalls }))).toBe(turnIdOf(made));
+    expect(insert).toHaveBeenCalledTimes(2);
+  });
+
+  it('of a turn for which there was no room is as good as new', async () => {
+    for (const turnId of ['t1', 't2']) await scene.post([createCall('c1')], { turnId });
+    expect(await post('key', { toolCalls: [createCall('c9')] })).toMatchObject({ status: 429 });
+    await scene.cancel('t1');
+    expect(await post('key', { toolCalls })).toMatchObject({ status: 202 });
+  });
+
+  it('that comes many times at once makes one turn', async () => {
+    const answers = await Promise.all(Array.from({ length: 12 }, () => post('key', { toolCalls })));
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([202]));
+    expect(new Set(answers.map(turnIdOf)).size).toBe(1);
+    expect(await scene.steps('c1')).toEqual(['Accepted']);
+  });
+});
