@@ -1,5 +1,5 @@
 import { Injectable, Logger, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
-import { sha256 } from '@patchbay/protocol';
+import { sha256 } from '@patchbay/protocol/hash';
 import { randomBytes } from 'node:crypto';
 import { Config } from '../config.js';
 import { Clock } from '../common/clock.js';

@@ -1,5 +1,6 @@
 import { Controller, Get, Headers, Param, Query, Res } from '@nestjs/common';
-import { sha256, type User } from '@patchbay/protocol';
+import type { User } from '@patchbay/protocol';
+import { sha256 } from '@patchbay/protocol/hash';
 import type { FastifyReply } from 'fastify';
 import { Access, CurrentUser, WorkspaceId } from '../common/access.js';
 import { entityTag, readTags } from '../files/entity-tags.js';

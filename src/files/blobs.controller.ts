@@ -4,10 +4,10 @@ import {
   type MissingBlobs,
   packBlobs,
   packedSize,
-  sha256,
   type StoredBlobs,
   unpackBlobs,
 } from '@patchbay/protocol';
+import { sha256 } from '@patchbay/protocol/hash';
 import { Access, WorkspaceId } from '../common/access.js';
 import { Clock } from '../common/clock.js';
 import { DomainError, fieldError } from '../common/domain-error.js';

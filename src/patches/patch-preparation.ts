@@ -1,15 +1,14 @@
 import { Injectable } from '@nestjs/common';
-import {
-  type CallErrorCode,
-  checkFilePatch,
-  type FilePatch,
-  type Json,
-  parsePatchBatch,
-  type PatchBatch,
-  type PatchFault,
-  type PatchFaults,
-  type ToolCallError,
+import type {
+  CallErrorCode,
+  FilePatch,
+  Json,
+  PatchBatch,
+  PatchFault,
+  PatchFaults,
+  ToolCallError,
 } from '@patchbay/protocol';
+import { checkFilePatch, parsePatchBatch } from '@patchbay/protocol/line-patch';
 import { Clock } from '../common/clock.js';
 import { newId } from '../common/ids.js';
 import { Config } from '../config.js';

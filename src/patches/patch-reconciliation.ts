@@ -1,15 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import {
-  applyFilePatch,
-  type FilePatch,
-  type Json,
-  parsePatchBatch,
-  type PatchBatch,
-  type PatchFileResult,
-  selectChanges,
-  sha256,
-  type WritePatchResult,
-} from '@patchbay/protocol';
+import type { FilePatch, Json, PatchBatch, PatchFileResult, WritePatchResult } from '@patchbay/protocol';
+import { sha256 } from '@patchbay/protocol/hash';
+import { applyFilePatch, parsePatchBatch, selectChanges } from '@patchbay/protocol/line-patch';
 import { fieldError } from '../common/domain-error.js';
 import { FileStore } from '../storage/ports/files.store.js';
 import { type PatchBatchRecord, PatchStore } from '../storage/ports/patches.store.js';

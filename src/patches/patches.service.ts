@@ -8,7 +8,7 @@ import type {
   PatchFileResult,
   ToolCallError,
 } from '@patchbay/protocol';
-import { unifiedDiff } from '@patchbay/protocol';
+import { unifiedDiff } from '@patchbay/protocol/line-patch';
 import { isoTime } from '../common/clock.js';
 import { DomainError } from '../common/domain-error.js';
 import { type PatchBatchRecord, PatchStore } from '../storage/ports/patches.store.js';

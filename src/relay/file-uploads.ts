@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
-import { type FilePutAnswer, sha256, writePatch } from '@patchbay/protocol';
+import { type FilePutAnswer, writePatch } from '@patchbay/protocol';
+import { sha256 } from '@patchbay/protocol/hash';
 import type { ClientKey } from '../clients/connected-clients.js';
 import { DomainError, fieldError } from '../common/domain-error.js';
 import type { ChangeOrigin } from '../files/change-origin.js';

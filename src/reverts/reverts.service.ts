@@ -2,13 +2,13 @@ import { Injectable } from '@nestjs/common';
 import {
   type FilePatch,
   type InvokeResult,
-  invertFilePatch,
   type Json,
   type PatchBatch,
   type PatchFileResult,
   type TurnEnvelope,
   writePatch,
 } from '@patchbay/protocol';
+import { invertFilePatch } from '@patchbay/protocol/line-patch';
 import { newId } from '../common/ids.js';
 import { DomainError, type FieldFaults } from '../common/domain-error.js';
 import { CloudTexts } from '../patches/cloud-texts.js';

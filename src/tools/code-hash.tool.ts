@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { codeHash, type JsonObject, normalizeText, sha256 } from '@patchbay/protocol';
+import { codeHash, type JsonObject, normalizeText } from '@patchbay/protocol';
+import { sha256 } from '@patchbay/protocol/hash';
 import { fieldError } from '../common/domain-error.js';
 import { readCloudPath } from '../files/cloud-path.js';
 import { textOf } from '../files/content-shape.js';

@@ -1,4 +1,4 @@
-import { sha256 } from '@patchbay/protocol';
+import { sha256 } from '@patchbay/protocol/hash';
 import { newId } from '../../src/common/ids.js';
 import type { FileRecord, FileVersion, FolderRecord } from '../../src/storage/ports/files.store.js';
 import { describeContract } from './backends.js';

@@ -1,11 +1,5 @@
-import {
-  type ActiveFile,
-  type PatchBatch,
-  type Session,
-  type SessionContext,
-  sha256,
-  type WritePatchResult,
-} from '@patchbay/protocol';
+import type { ActiveFile, PatchBatch, Session, SessionContext, WritePatchResult } from '@patchbay/protocol';
+import { sha256 } from '@patchbay/protocol/hash';
 import { PatchbayClient } from '@patchbay/client';
 import { FakeClient } from '../support/fake-client.js';
 import type { Answer, TestUser } from '../support/server.js';

@@ -1,15 +1,15 @@
-import {
-  type Ack,
-  applyFilePatch,
-  type FilePutAnswer,
-  type FilePatch,
-  type JsonObject,
-  type PatchBatch,
-  type PatchFileResult,
-  sha256,
-  type ToolCallDelivery,
-  type WritePatchResult,
+import type {
+  Ack,
+  FilePutAnswer,
+  FilePatch,
+  JsonObject,
+  PatchBatch,
+  PatchFileResult,
+  ToolCallDelivery,
+  WritePatchResult,
 } from '@patchbay/protocol';
+import { sha256 } from '@patchbay/protocol/hash';
+import { applyFilePatch } from '@patchbay/protocol/line-patch';
 import type { FakeClient } from '../support/fake-client.js';
 import { readTrail } from '../support/invariants.js';
 import { RelayScene } from '../support/relay-scene.js';

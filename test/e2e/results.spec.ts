@@ -1,4 +1,5 @@
-import { sha256, type ToolCallDelivery } from '@patchbay/protocol';
+import type { ToolCallDelivery } from '@patchbay/protocol';
+import { sha256 } from '@patchbay/protocol/hash';
 import { randomUUID } from 'node:crypto';
 import { createdResult, failedResult, type FakeClient } from '../support/fake-client.js';
 import { readTrail } from '../support/invariants.js';

@@ -1,4 +1,5 @@
-import { type ActiveFile, sha256 } from '@patchbay/protocol';
+import type { ActiveFile } from '@patchbay/protocol';
+import { sha256 } from '@patchbay/protocol/hash';
 import { RelayScene } from '../../support/relay-scene.js';
 
 const active = (docPath: string, text = docPath): ActiveFile => ({

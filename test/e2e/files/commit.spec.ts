@@ -5,9 +5,9 @@ import {
   type MissingBlobs,
   packBlobs,
   type RefusedFile,
-  sha256,
   unpackBlobs,
 } from '@patchbay/protocol';
+import { sha256 } from '@patchbay/protocol/hash';
 import type { ErrorBody } from '@patchbay/protocol';
 import { ToolsScene } from '../../support/tools-scene.js';
 

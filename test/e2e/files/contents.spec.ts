@@ -1,4 +1,5 @@
-import { sha256, type StoredFile } from '@patchbay/protocol';
+import type { StoredFile } from '@patchbay/protocol';
+import { sha256 } from '@patchbay/protocol/hash';
 import { ToolsScene } from '../../support/tools-scene.js';
 
 describe('contents', () => {

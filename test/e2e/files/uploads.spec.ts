@@ -1,4 +1,5 @@
-import { type Ack, type FilePutAnswer, sha256 } from '@patchbay/protocol';
+import type { Ack, FilePutAnswer } from '@patchbay/protocol';
+import { sha256 } from '@patchbay/protocol/hash';
 import type { FakeClient } from '../../support/fake-client.js';
 import { createCall, RelayScene } from '../../support/relay-scene.js';
 import { waitFor } from '../../support/wait-for.js';

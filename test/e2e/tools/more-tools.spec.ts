@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Ajv } from 'ajv';
-import { contentHash, packBlobs, sha256 } from '@patchbay/protocol';
+import { packBlobs } from '@patchbay/protocol';
+import { contentHash, sha256 } from '@patchbay/protocol/hash';
 import { ToolRegistry } from '../../../src/tools/tool-registry.js';
 import { ToolsScene } from '../../support/tools-scene.js';
 

@@ -1,4 +1,5 @@
-import { type InvokeResult, sha256, type TurnEnvelope } from '@patchbay/protocol';
+import type { InvokeResult, TurnEnvelope } from '@patchbay/protocol';
+import { sha256 } from '@patchbay/protocol/hash';
 import { RelayScene } from '../../support/relay-scene.js';
 import type { Answer } from '../../support/server.js';
 
