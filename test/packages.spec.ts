@@ -1,7 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { builtinModules } from 'node:module';
 import { basename, join } from 'node:path';
-import { COMPUTING, cycleIn, offences, reachable, ROOT, type Source, sourcesIn } from './support/sources.js';
+import {
+  COMPUTING,
+  cycleIn,
+  offences,
+  reachable,
+  ROOT,
+  type Source,
+  sourcesIn,
+  valueImports,
+} from './support/sources.js';
 
 /* What each package may need, so that who installs one gets no more than it is for. */
 
@@ -145,6 +154,19 @@ describe('the packages', () => {
   it('keep the tools of a workspace apart from the socket, of which they know the types alone', () => {
     const loads = /^(?:import|export) (?!type\b)[^;]*'@patchbay\/client\/relay'/m;
     expect(sources.workspace.filter(({ text }) => loads.test(text)).map(({ path }) => path)).toEqual([]);
+  });
+
+  it('let the command line start without what only some commands need', () => {
+    const started = new Map(
+      sources.cli.map((source) => {
+        const text = source.text.replace(/\bimport\(/g, '(');
+        return [source.path, valueImports({ ...source, text })];
+      }),
+    );
+    const loaded = reachable(['packages/cli/src/main.ts'], (name) => started.get(name));
+    expect([...loaded]).toContain('commander');
+    const late = ['@patchbay/workspace', '@patchbay/client/relay', 'socket.io-client', 'diff', 'picomatch'];
+    expect([...loaded].filter((name) => late.some((one) => name.startsWith(one)))).toEqual([]);
   });
 
   it('give who installs the SDK no command line, no ignore rules and no diff', () => {

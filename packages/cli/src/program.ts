@@ -1,5 +1,5 @@
-import { DEFAULT_MAX_FILE_BYTES } from '@patchbay/workspace';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { DEFAULT_MAX_FILE_BYTES } from '@patchbay/protocol';
 import { printable } from './approval/printable.js';
 import type { AuditFlags } from './audit-command.js';
 import { EXIT, explain } from './cli-error.js';

@@ -1,6 +1,7 @@
 import { mkdir, realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { DEFAULT_MAX_FILE_BYTES, serverDataIn, WorkspaceRoots } from '@patchbay/workspace';
+import { DEFAULT_MAX_FILE_BYTES } from '@patchbay/protocol';
+import { serverDataIn, WorkspaceRoots } from '@patchbay/workspace';
 import { isComplete, pullFolder, pushFolder, type SyncReport, SyncState } from '@patchbay/workspace/sync';
 import { StreamProgress } from './stream-progress.js';
 import { EXIT } from './cli-error.js';

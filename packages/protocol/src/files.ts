@@ -1,3 +1,6 @@
+/** Largest file that a server and a client take unless they are told otherwise, in bytes. */
+export const DEFAULT_MAX_FILE_BYTES = 8 * 1024 * 1024;
+
 /** A row of `GET …/files`: a Cloud file with its head. */
 export interface CloudFile {
   fileId: string;

@@ -1,10 +1,9 @@
 import type { WriteLog } from '@patchbay/client/relay';
-import type { CreateFileResult } from '@patchbay/protocol';
+import { type CreateFileResult, DEFAULT_MAX_FILE_BYTES } from '@patchbay/protocol';
 
 import { fileExists, newTempName, StagedFile } from '../disk/atomic-write.js';
 import { type FileStat, hashFile, statFile } from '../disk/file-entry.js';
 import { type FileSystem, realFileSystem } from '../disk/file-system.js';
-import { DEFAULT_MAX_FILE_BYTES } from '../disk/max-file-bytes.js';
 import { ensureDirectory } from '../disk/open-directory.js';
 import type { SafeDirectory } from '../disk/safe-directory.js';
 import type { WorkspaceContext } from '../disk/workspace-context.js';

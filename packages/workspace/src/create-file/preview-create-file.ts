@@ -1,9 +1,8 @@
-import type { CreateFileResult } from '@patchbay/protocol';
+import { type CreateFileResult, DEFAULT_MAX_FILE_BYTES } from '@patchbay/protocol';
 
 import { fileExists } from '../disk/atomic-write.js';
 import { readFile, statFile } from '../disk/file-entry.js';
 import { type FileSystem, realFileSystem } from '../disk/file-system.js';
-import { DEFAULT_MAX_FILE_BYTES } from '../disk/max-file-bytes.js';
 import { openDirectory } from '../disk/open-directory.js';
 import type { WorkspaceContext } from '../disk/workspace-context.js';
 import { WorkspaceFault } from '../disk/workspace-fault.js';

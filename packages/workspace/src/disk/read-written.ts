@@ -1,6 +1,6 @@
 import type { WriteIntent } from '@patchbay/client/relay';
+import { DEFAULT_MAX_FILE_BYTES } from '@patchbay/protocol';
 import type { WorkspaceContext } from './workspace-context.js';
-import { DEFAULT_MAX_FILE_BYTES } from './max-file-bytes.js';
 import { readFile } from './file-entry.js';
 import { realFileSystem } from './file-system.js';
 import { openDirectory } from './open-directory.js';

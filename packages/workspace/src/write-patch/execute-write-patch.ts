@@ -1,9 +1,13 @@
 import type { WriteLog } from '@patchbay/client/relay';
-import type { Approval, PatchBatch, WritePatchResult } from '@patchbay/protocol';
+import {
+  type Approval,
+  type PatchBatch,
+  type WritePatchResult,
+  DEFAULT_MAX_FILE_BYTES,
+} from '@patchbay/protocol';
 
 import { realFileSystem } from '../disk/file-system.js';
 import { FILES_AT_ONCE, inParallel } from '../disk/in-parallel.js';
-import { DEFAULT_MAX_FILE_BYTES } from '../disk/max-file-bytes.js';
 import { removeTempFiles } from '../disk/temp-files.js';
 import type { WorkspaceContext } from '../disk/workspace-context.js';
 import type { LocatedPath } from '../disk/workspace-roots.js';

@@ -1,9 +1,12 @@
-import type { InterruptedWrite } from '@patchbay/client/relay';
-import type { WriteIntent, WriteLog } from '@patchbay/client/relay';
-import type { Approval, PatchBatch, WritePatchResult } from '@patchbay/protocol';
+import type { InterruptedWrite, WriteIntent, WriteLog } from '@patchbay/client/relay';
+import {
+  type Approval,
+  type PatchBatch,
+  type WritePatchResult,
+  DEFAULT_MAX_FILE_BYTES,
+} from '@patchbay/protocol';
 
 import type { WorkspaceContext } from '../disk/workspace-context.js';
-import { DEFAULT_MAX_FILE_BYTES } from '../disk/max-file-bytes.js';
 import { realFileSystem } from '../disk/file-system.js';
 import { FILES_AT_ONCE, inParallel } from '../disk/in-parallel.js';
 import { PatchFileFault, stale, toPatchFileFault } from './patch-file-fault.js';
