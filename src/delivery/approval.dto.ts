@@ -6,7 +6,7 @@ const DECISIONS: readonly Decision[] = ['allow', 'allow_always', 'edit', 'deny']
 
 const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/;
 
-/** What a person decided about a call (contract.md section 5). */
+/** What a person decided about a call. */
 export class ApprovalDto {
   @IsIn(DECISIONS)
   decision!: Decision;

@@ -22,7 +22,7 @@ export interface ClientEntry extends ClientCall, ClaimedResult {
   state: Progress | 'succeeded' | 'failed' | 'denied';
 }
 
-/** What connected clients tell about the calls they hold (contract.md section 5). */
+/** What connected clients tell about the calls they hold. */
 @Injectable()
 export class ClientReports {
   constructor(

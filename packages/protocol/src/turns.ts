@@ -1,7 +1,7 @@
 import type { ErrorCode } from './errors.js';
 import type { ExecutionLocation, Json, JsonObject } from './tool-contract.js';
 
-/** Where a call is on its way (design.md section 3); the last five are final. */
+/** Where a call is on its way; the last five are final [TURN-9]. */
 export const CALL_STATUSES = [
   'accepted',
   'executing',
