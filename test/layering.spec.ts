@@ -9,7 +9,7 @@ import {
   valueImports,
 } from './support/sources.js';
 
-/* The import rules of design.md section 2 for the server; those of the packages are in packages.spec.ts. */
+/* The import rules of ARCHITECTURE.md for the server; those of the packages are in packages.spec.ts. */
 
 /** Files that carry the logic: nothing that they load, at however many steps, is a framework, a store or a socket. */
 const PURE = [

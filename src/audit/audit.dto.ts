@@ -1,8 +1,9 @@
+import type { AuditQuery } from '@patchbay/protocol';
 import { IsBoolean, IsInt, IsISO8601, IsOptional, IsUUID, Max, Min } from 'class-validator';
 import { FromBooleanText, FromIntegerText, IsLine } from '../common/request-envelope.decorators.js';
 
 /** What an auditor may ask by; parts that are left out do not restrict. */
-export class AuditQueryDto {
+export class AuditQueryDto implements AuditQuery {
   @IsOptional()
   @IsUUID()
   sessionId?: string;

@@ -4,7 +4,7 @@ import { DomainError, fieldError } from '../common/domain-error.js';
 import { type AuditFilter, AuditStore } from '../storage/ports/audit.store.js';
 import type { AuditQueryDto } from './audit.dto.js';
 
-/** Answers what was done in a workspace: page by page, by sequence number (contract.md section 6). */
+/** Answers what was done in a workspace: page by page, by sequence number [AUDIT-4]. */
 @Injectable()
 export class AuditService {
   constructor(private readonly store: AuditStore) {}

@@ -1,8 +1,9 @@
+import type { LoginRequest, RefreshRequest, RegisterRequest } from '@patchbay/protocol';
 import { IsEmail, IsOptional, IsString, MaxLength, MinLength } from 'class-validator';
 import { IsLine, IsWellFormed } from '../common/request-envelope.decorators.js';
 
 /** Body of `POST /auth/register`. */
-export class RegisterDto {
+export class RegisterDto implements RegisterRequest {
   /** Kept in lowercase; one account each. */
   @IsEmail({ require_tld: false, ignore_max_length: true })
   @MaxLength(256)
@@ -19,7 +20,7 @@ export class RegisterDto {
 }
 
 /** Body of `POST /auth/login`. */
-export class LoginDto {
+export class LoginDto implements LoginRequest {
   @IsString()
   @MaxLength(256)
   email!: string;
@@ -30,7 +31,7 @@ export class LoginDto {
 }
 
 /** Body of `POST /auth/refresh` and `POST /auth/logout`. */
-export class RefreshDto {
+export class RefreshDto implements RefreshRequest {
   /** The newest refresh token of the login. */
   @IsString()
   @MaxLength(256)

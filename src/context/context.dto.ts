@@ -1,11 +1,9 @@
+import { CONTEXT_FORMATS, type ContextFormatName, type ContextQuery } from '@patchbay/protocol';
 import { IsIn, IsInt, IsOptional, Min } from 'class-validator';
 import { FromIntegerText } from '../common/request-envelope.decorators.js';
 import { MIN_CONTEXT_BYTES } from './context-format.js';
 
-export const CONTEXT_FORMATS = ['markdown', 'json'] as const;
-export type ContextFormatName = (typeof CONTEXT_FORMATS)[number];
-
-export class ContextQueryDto {
+export class ContextQueryDto implements ContextQuery {
   @IsOptional()
   @IsIn(CONTEXT_FORMATS)
   format: ContextFormatName = 'markdown';

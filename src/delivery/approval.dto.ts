@@ -1,13 +1,19 @@
 import { IsArray, IsIn, IsISO8601, IsOptional, IsString, IsUUID, Matches, MaxLength } from 'class-validator';
-import type { Decision, Json } from '@patchbay/protocol';
-import { IsLine, Opaque } from '../common/request-envelope.decorators.js';
+import type { Approval, Decision, JsonObject } from '@patchbay/protocol';
+import { IsLine, ReadBy, type Reader } from '../common/request-envelope.decorators.js';
 
 const DECISIONS: readonly Decision[] = ['allow', 'allow_always', 'edit', 'deny'];
 
 const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/;
 
-/** What a person decided about a call (contract.md section 5). */
-export class ApprovalDto {
+/** Passed on by reference: only the tool's contract says what may be in them. */
+const readArguments: Reader = (value, fault) => {
+  if (typeof value !== 'object' || Array.isArray(value)) fault('', 'must be an object');
+  return value;
+};
+
+/** What a person decided about a call. */
+export class ApprovalDto implements Approval {
   @IsIn(DECISIONS)
   decision!: Decision;
 
@@ -31,6 +37,7 @@ export class ApprovalDto {
   rejectedChangeIds?: string[];
 
   /** With `edit`: the arguments as they were executed. */
-  @Opaque()
-  editedArguments?: Json;
+  @IsOptional()
+  @ReadBy(readArguments)
+  editedArguments?: JsonObject;
 }

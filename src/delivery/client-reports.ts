@@ -5,7 +5,8 @@ import type { ClientKey } from './connected-clients.js';
 import { DomainError } from '../common/domain-error.js';
 import { TurnStore } from '../storage/ports/turns.store.js';
 import { OpenTurns } from '../turns/open-turns.js';
-import { type ClaimedResult, ResultCheck } from './result-check.js';
+import type { OutcomeDto } from './outcome.dto.js';
+import { ResultCheck } from './result-check.js';
 import type { Turn } from '../storage/ports/turn.js';
 import type { TurnAnswer } from '../turns/turn-draft.js';
 import type { JournalEntry, Progress } from '../turns/turn-input.js';
@@ -18,11 +19,11 @@ export interface ClientCall {
 }
 
 /** A journal entry as a client sends it. */
-export interface ClientEntry extends ClientCall, ClaimedResult {
+export interface ClientEntry extends ClientCall, OutcomeDto {
   state: Progress | 'succeeded' | 'failed' | 'denied';
 }
 
-/** What connected clients tell about the calls they hold (contract.md section 5). */
+/** What connected clients tell about the calls they hold. */
 @Injectable()
 export class ClientReports {
   constructor(
@@ -46,7 +47,7 @@ export class ClientReports {
   }
 
   /** The end of a call; resolves once it is committed. True where the same report had come before. */
-  async result(client: ClientKey, named: ClientCall, claimed: ClaimedResult): Promise<boolean> {
+  async result(client: ClientKey, named: ClientCall, claimed: OutcomeDto): Promise<boolean> {
     const turn = await this.turnOf(client, named);
     const call = turn.calls.find(({ callId }) => callId === named.callId)!;
     const report = await this.resultCheck.check(client.workspaceId, call, claimed);

@@ -135,7 +135,7 @@ export class ConnectedClients {
     if (this.find(key)?.free(callId)) this.available$.next(key);
   }
 
-  /** The client that the call should be sent to now; null where it has to wait (contract: "Whose client"). */
+  /** The client that the call should be sent to now; null where it has to wait [RELAY-6]. */
   choose(wish: ClientWish): ConnectedClient | null {
     const able = this.ofUser(wish.workspaceId, wish.userId).filter(
       (client) => client.ready && client.tools.has(wish.tool),

@@ -7,17 +7,11 @@ import { isoTime } from '../common/clock.js';
 import { fieldError } from '../common/domain-error.js';
 import { type Divergence, PatchReconciliation } from '../patches/patch-reconciliation.js';
 import type { ApprovalDto } from './approval.dto.js';
+import type { OutcomeDto } from './outcome.dto.js';
 import { digestOf } from '../common/digest.js';
 import { shorten, subjectOf } from '../turns/subject.js';
 import type { Call, CallSubject } from '../storage/ports/turn.js';
 import type { Report } from '../turns/turn-input.js';
-
-/** What a client says about the end of a call. */
-export interface ClaimedResult {
-  result?: Json;
-  executionMs?: number | null;
-  approval?: ApprovalDto | null;
-}
 
 const EDITED = 'approval.editedArguments';
 
@@ -33,11 +27,9 @@ export class ResultCheck {
   ) {}
 
   /** The report of a call; VALIDATION_ERROR where it breaks the response schema or contradicts its own decision. */
-  async check(
-    workspaceId: string,
-    call: Call,
-    { result = null, executionMs = null, approval = null }: ClaimedResult,
-  ): Promise<Report> {
+  async check(workspaceId: string, call: Call, { result, ...claimed }: OutcomeDto): Promise<Report> {
+    const executionMs = claimed.executionMs ?? null;
+    const approval = claimed.approval ?? null;
     if (approval) instantOf(approval);
     const tool = await this.catalog.toolOf(call);
     checkEdit(tool, approval);

@@ -1,4 +1,9 @@
-import { MAX_BATCH_FILES } from '@patchbay/protocol';
+import {
+  type BlobsRequest,
+  type FileChange,
+  type FileCommitRequest,
+  MAX_BATCH_FILES,
+} from '@patchbay/protocol';
 import { ArrayMaxSize, IsArray, IsIn, IsOptional, IsString, Matches, MaxLength } from 'class-validator';
 import { NestedList } from '../common/request-envelope.decorators.js';
 
@@ -6,14 +11,14 @@ const SHA256 = /^[0-9a-f]{64}$/i;
 const MESSAGE = 'must be 64 hex digits';
 
 /** Which blobs a question is about. */
-export class Sha256sDto {
+export class Sha256sDto implements BlobsRequest {
   @IsArray()
   @ArrayMaxSize(MAX_BATCH_FILES)
   @Matches(SHA256, { each: true, message: 'must be a list of sha256s, each of 64 hex digits' })
   sha256s!: string[];
 }
 
-export class FileChangeDto {
+export class FileChangeDto implements FileChange {
   /** Cloud path in its real case; what is no path is said of the file in the answer. */
   @IsString()
   @MaxLength(8192)
@@ -32,10 +37,10 @@ export class FileChangeDto {
   /** Absent or null: there must be no file yet. */
   @IsOptional()
   @Matches(SHA256, { message: MESSAGE })
-  baseSha256?: string;
+  baseSha256: string | null = null;
 }
 
-export class FileCommitDto {
+export class FileCommitDto implements FileCommitRequest {
   @NestedList(() => FileChangeDto, MAX_BATCH_FILES)
   files!: FileChangeDto[];
 }

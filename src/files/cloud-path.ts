@@ -16,7 +16,7 @@ export interface CloudPath {
 export const ROOT: CloudPath = { path: '/', docPath: '', namesFolder: true };
 
 /**
- * A path as a caller gives it: with or without a leading slash, everything else literal (contract.md section 4).
+ * A path as a caller gives it: with or without a leading slash, everything else literal [FILE-1].
  * VALIDATION_ERROR on `field` where it is none.
  */
 export function readCloudPath(given: string, field = 'path'): CloudPath {

@@ -11,7 +11,7 @@ import { isKnown, precondition, readTags } from './entity-tags.js';
 import { ContentsQueryDto } from './files.dto.js';
 import { asBytes, tagged } from './raw-answer.js';
 
-/** Files as raw bytes, by their path (contract.md section 4). */
+/** Files as raw bytes, by their path [FILE-4]. */
 @Controller('workspaces/:workspaceId/contents')
 @Access('member')
 export class ContentsController {

@@ -28,7 +28,7 @@ export class FileCommitsController {
 function toChange({ path, sha256, deleted, baseSha256 }: FileChangeDto, at: number): KnownChange {
   if (deleted && sha256 !== undefined)
     throw fieldError(`files[${at}].sha256`, 'must not stand beside deleted');
-  if (deleted && baseSha256 === undefined) throw fieldError(`files[${at}].baseSha256`, 'is required');
+  if (deleted && baseSha256 === null) throw fieldError(`files[${at}].baseSha256`, 'is required');
   if (!deleted && sha256 === undefined) throw fieldError(`files[${at}].sha256`, 'is required');
   return { path, sha256: sha256?.toLowerCase() ?? null, baseSha256: baseSha256?.toLowerCase() ?? null };
 }

@@ -1,3 +1,4 @@
+import type { FilesQuery } from '@patchbay/protocol';
 import { IsBoolean, IsInt, IsOptional, IsUUID, Max, Min } from 'class-validator';
 import { FromBooleanText, FromIntegerText, IsLine } from '../common/request-envelope.decorators.js';
 
@@ -15,7 +16,7 @@ class PageQueryDto {
   cursor?: string;
 }
 
-export class FilesQueryDto extends PageQueryDto {
+export class FilesQueryDto extends PageQueryDto implements FilesQuery {
   /** Beginning of the docPath or Cloud path of the files; all where it is left out. */
   @IsOptional()
   @IsLine(0, 1025)

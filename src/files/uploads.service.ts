@@ -20,7 +20,7 @@ export interface Upload {
   baseSha256: string | null;
 }
 
-/** Takes files from clients as the new Cloud truth (contract.md section 5, `files:put`). */
+/** Takes files from clients as the new Cloud truth: `files:put` [FILE-5]. */
 @Injectable()
 export class UploadsService {
   constructor(

@@ -40,7 +40,7 @@ interface Authority {
   source: 'Active file' | 'Cloud file';
 }
 
-/** Validates a batch, gives it its ids, and checks it against what the server holds (design.md section 6). */
+/** Validates a batch, gives it its ids, and checks it against what the server holds [PATCH-1] [PATCH-2] [PATCH-3]. */
 @Injectable()
 export class PatchPreparation {
   constructor(
@@ -72,7 +72,7 @@ export class PatchPreparation {
     return { record, error: faults.length > 0 ? faulty(firstOf(faults)) : null };
   }
 
-  /** The Active file before the Cloud file (TUL-002 section 3); null where the server knows neither. */
+  /** The Active file before the Cloud file [PATCH-8]; null where the server knows neither. */
   private async authorityOf(
     session: SessionRecord,
     { docPath }: FilePatch,

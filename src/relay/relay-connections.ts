@@ -13,7 +13,7 @@ import { FloodGate } from './flood-gate.js';
 import { ignore, type RelaySocket } from './relay-socket.js';
 import { TokenWatch } from './token-watch.js';
 
-/** How long a client may take to send `client:resume`, in ms (contract.md section 5). */
+/** How long a client may take to send `client:resume`, in ms [RELAY-3]. */
 const RESUME_MS = 10_000;
 const EVENTS = new Set([
   ...['client:resume', 'tool:status', 'tool:result', 'files:put', 'session:active_files', 'auth:refresh'],

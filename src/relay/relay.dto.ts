@@ -1,3 +1,4 @@
+import { applyDecorators } from '@nestjs/common';
 import {
   ArrayMaxSize,
   IsArray,
@@ -14,14 +15,17 @@ import {
 } from 'class-validator';
 import {
   type FilePut,
-  type Json,
   MAX_IN_FLIGHT,
   RELAY_PROTOCOL,
+  type RelayHandshake,
+  type ResumeEntry,
   type ResumeState,
+  type ToolResultReport,
+  type ToolStatus,
   TURN_ID,
 } from '@patchbay/protocol';
-import { IsLine, Lowercase, Nested, Opaque, ReadBy } from '../common/request-envelope.decorators.js';
-import { ApprovalDto } from '../delivery/approval.dto.js';
+import { IsLine, Lowercase, ReadBy } from '../common/request-envelope.decorators.js';
+import { OutcomeDto } from '../delivery/outcome.dto.js';
 
 const SHA256 = /^[0-9A-Fa-f]{64}$/;
 const RESUME_STATES: readonly ResumeState[] = [
@@ -34,7 +38,7 @@ const RESUME_STATES: readonly ResumeState[] = [
 ];
 
 /** Socket.IO handshake `auth`. */
-export class HandshakeDto {
+export class HandshakeDto implements RelayHandshake {
   @IsString()
   @MaxLength(8192)
   token!: string;
@@ -72,20 +76,20 @@ export class HandshakeDto {
   maxInFlight: number = MAX_IN_FLIGHT;
 }
 
-class CallDto {
-  @Matches(TURN_ID, { message: 'must be a turnId' })
+const IsTurnId = () => Matches(TURN_ID, { message: 'must be a turnId' });
+const IsCallId = () => applyDecorators(Lowercase(), IsUUID());
+const IsAttempt = () => applyDecorators(IsInt(), Min(1));
+
+export class ToolStatusDto implements ToolStatus {
+  @IsTurnId()
   turnId!: string;
 
-  @Lowercase()
-  @IsUUID()
+  @IsCallId()
   callId!: string;
 
-  @IsInt()
-  @Min(1)
+  @IsAttempt()
   attempt!: number;
-}
 
-export class ToolStatusDto extends CallDto {
   @IsIn(['awaiting_approval', 'running'])
   status!: 'awaiting_approval' | 'running';
 
@@ -102,23 +106,16 @@ export class ToolStatusDto extends CallDto {
   progress?: number;
 }
 
-/** What a report and a finished journal entry share. */
-class OutcomeDto extends CallDto {
-  @Opaque()
-  result?: Json;
+export class ToolResultDto extends OutcomeDto implements ToolResultReport {
+  @IsTurnId()
+  turnId!: string;
 
-  @IsOptional()
-  @IsInt()
-  @Min(0)
-  @Max(Number.MAX_SAFE_INTEGER)
-  executionMs?: number;
+  @IsCallId()
+  callId!: string;
 
-  @IsOptional()
-  @Nested(() => ApprovalDto)
-  approval?: ApprovalDto;
+  @IsAttempt()
+  attempt!: number;
 }
-
-export class ToolResultDto extends OutcomeDto {}
 
 /** Binary attachments of an event are Buffers. */
 function readBytes(content: unknown, fault: (path: string, message: string) => void): Uint8Array {
@@ -156,7 +153,8 @@ export class FilePutDto implements FilePut {
   filePatchId?: string;
 }
 
-export class ResumeEntryDto extends OutcomeDto {
+/** What a journal holds of a call: a report, once it has ended. */
+export class ResumeEntryDto extends ToolResultDto implements ResumeEntry {
   @IsIn(RESUME_STATES)
   state!: ResumeState;
 }

@@ -30,7 +30,7 @@ import { FilePutDto, ResumeEntryDto, ToolResultDto, ToolStatusDto } from './rela
 import type { RelayNamespace, RelaySocket } from './relay-socket.js';
 import { RelayConnections } from './relay-connections.js';
 
-/** The relay: what clients say over Socket.IO, each event acknowledged (contract.md section 5). */
+/** The relay: what clients say over Socket.IO, each event acknowledged. */
 @WebSocketGateway({ namespace: RELAY_NAMESPACE })
 @Access('client')
 export class RelayGateway implements OnGatewayInit, OnGatewayConnection, OnGatewayDisconnect {

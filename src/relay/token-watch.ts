@@ -2,7 +2,7 @@ import { isoTime } from '../common/clock.js';
 import { longTimeout } from '../common/timers.js';
 import { ignore, type RelaySocket } from './relay-socket.js';
 
-/** How long before its token expires a client is warned, in ms (contract.md section 5); a token that lives no longer is warned of half-way. */
+/** How long before its token expires a client is warned, in ms [RELAY-11]; a token that lives no longer is warned of half-way. */
 const WARNING_MS = 60_000;
 
 /** Warns a client that its token is about to expire, and ends the connection when it has. */

@@ -1,10 +1,11 @@
+import type { ActiveFile, SessionActiveFiles, SessionRequest } from '@patchbay/protocol';
 import { IsBoolean, IsInt, IsOptional, IsUUID, Matches, Max, Min } from 'class-validator';
 import { FromIntegerText, IsLine, NestedList } from '../common/request-envelope.decorators.js';
 
 /** Most files that a session may have open. */
 const MAX_ACTIVE_FILES = 1000;
 
-export class CreateSessionDto {
+export class CreateSessionDto implements SessionRequest {
   /** Your own id of the conversation; given where it is left out. */
   @IsOptional()
   @IsLine(1, 256)
@@ -31,7 +32,7 @@ export class SessionsQueryDto {
 }
 
 /** A file that is open in the session's editor. */
-export class ActiveFileDto {
+export class ActiveFileDto implements ActiveFile {
   @IsLine(1, 1024)
   docPath!: string;
 
@@ -59,7 +60,7 @@ export class ActiveFilesDto {
 }
 
 /** The same as a relay event, which has no path to name the session. */
-export class SessionActiveFilesDto extends ActiveFilesDto {
+export class SessionActiveFilesDto extends ActiveFilesDto implements SessionActiveFiles {
   @IsUUID()
   sessionId!: string;
 }

@@ -17,7 +17,7 @@ export class ToolCallDto {
   sessionId?: string;
 }
 
-/** Answer to a direct call (spec/workspace-tools-api.md). */
+/** Answer to a direct call [FILE-9]. */
 export interface ToolCallAnswer {
   success: boolean;
   /** What the tool returned; of a client's tool that has not ended yet, the turn result envelope to follow. */

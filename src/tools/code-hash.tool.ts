@@ -31,7 +31,7 @@ Tells whether two texts are the same apart from line endings and byte order mark
 - A patch's \`originalSha256\` is another thing: the sha256 of the raw bytes, as workspace_read_file and the Active Files list have it. The two are equal for files with \\n endings and no byte order mark.`,
 };
 
-/** `code_hash_normalized`: the content hash of a text (TUL-004). */
+/** `code_hash_normalized`: the content hash of a text [CREATE-3]. */
 @Injectable()
 export class CodeHashTool implements ServerTool {
   readonly contract = contract;
@@ -54,7 +54,6 @@ export class CodeHashTool implements ServerTool {
       : [];
   }
 
-  /** The content hash of TUL-004. */
   async execute({ content, docPath }: JsonObject, { workspaceId }: ToolContext): Promise<JsonObject> {
     const text = typeof content === 'string' ? content : await this.textAt(workspaceId, docPath as string);
     const normalized = normalizeText(text);

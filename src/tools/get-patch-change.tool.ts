@@ -46,7 +46,7 @@ Tells what one change of an earlier patch was, and what became of it.
 - The lines are those of the file as it was then. Before you patch again, read the file as it is now.`,
 };
 
-/** `get_patch_change` (TUL-002 section 11): what was proposed under a changeId, and what became of it. */
+/** `get_patch_change`: what was proposed under a changeId, and what became of it. */
 @Injectable()
 export class GetPatchChangeTool implements ServerTool {
   readonly contract = contract;

@@ -47,7 +47,7 @@ Shows what a Cloud folder holds.
 - A path that is a file is an error; a folder that does not exist is NOT_FOUND.`,
 };
 
-/** `ls` (spec/workspace-tools-api.md): what is in a Cloud folder. */
+/** `ls`: what is in a Cloud folder. */
 @Injectable()
 export class LsTool implements ServerTool {
   readonly contract = contract;

@@ -29,7 +29,7 @@ Gives a Cloud file back as it was written.
 - Bytes that are no UTF-8 text cannot be read this way.`,
 };
 
-/** `read` (spec/workspace-tools-api.md): the newest version of a Cloud file, in the shape in which it was written. */
+/** `read`: the newest version of a Cloud file, in the shape in which it was written. */
 @Injectable()
 export class ReadTool implements ServerTool {
   readonly contract = contract;

@@ -23,7 +23,7 @@ Deletes one Cloud file or one empty folder.
 - ${PATH_RULES}`,
 };
 
-/** `rm` (spec/workspace-tools-api.md): deletes a Cloud file, or an empty folder. */
+/** `rm`: deletes a Cloud file, or an empty folder. */
 @Injectable()
 export class RmTool implements ServerTool {
   readonly contract = contract;

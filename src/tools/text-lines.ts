@@ -6,7 +6,7 @@ export function withoutBom(text: string): string {
 }
 
 /**
- * The lines of a text, each with its ending (design.md section 6): only `\n` ends a line, so that `\r\n` stays in one
+ * The lines of a text, each with its ending [LINE-1]: only `\n` ends a line, so that `\r\n` stays in one
  * piece. A text without any character has none.
  */
 export function* linesOf(text: string): Generator<string> {

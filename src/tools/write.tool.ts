@@ -33,7 +33,7 @@ Stores a complete file among the workspace's Cloud files. It does not touch the 
 - Missing folders are made. A path that is a folder is an error, a path below a file a CONFLICT.`,
 };
 
-/** `write` (spec/workspace-tools-api.md): a whole Cloud file, new or as a new version. */
+/** `write`: a whole Cloud file, new or as a new version. */
 @Injectable()
 export class WriteTool implements ServerTool {
   readonly contract = contract;

@@ -4,7 +4,7 @@ import { Clock } from '../common/clock.js';
 import { Sweep } from '../common/sweep.js';
 import { IdempotencyKeyStore } from '../storage/ports/idempotency-keys.store.js';
 
-/** How long an Idempotency-Key counts, in ms [TURN-4]. */
+/** How long an Idempotency-Key counts, in ms [TURN-3]. */
 export const KEY_LIFE_MS = 24 * 60 * 60_000;
 const SWEEP_MS = 60 * 60_000;
 

@@ -18,7 +18,7 @@ export interface PostedCall {
 
 type Plain = { [key: string]: unknown };
 
-/** Longest toolCallId, in characters (contract.md section 1). */
+/** Longest toolCallId, in characters. */
 const MAX_ID = 256;
 const NEUTRAL_KEYS = new Set(['toolCallId', 'name', 'arguments']);
 
@@ -27,7 +27,7 @@ export function newCall(toolCallId: string, name: string, args: Json): PostedCal
   return { toolCallId, name, arguments: args, argumentsFault: null, checked: true };
 }
 
-/** Reads calls in our own form, OpenAI's or Anthropic's (contract.md section 3), for an envelope. */
+/** Reads calls in our own form, OpenAI's or Anthropic's, for a request envelope [TURN-1]. */
 export function readToolCalls(calls: unknown, fault: (path: string, message: string) => void): PostedCall[] {
   if (!Array.isArray(calls)) return fail(fault, 'must be an array');
   if (calls.length === 0) return fail(fault, 'must have at least one call');

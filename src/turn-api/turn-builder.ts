@@ -63,7 +63,7 @@ interface Assessment {
   batch: PatchBatchRecord | null;
 }
 
-/** Makes a turn of a request (contract.md section 3). */
+/** Makes a turn of a request; a call that is at fault fails alone [TURN-2]. */
 @Injectable()
 export class TurnBuilder {
   constructor(
@@ -221,7 +221,7 @@ export class TurnBuilder {
   }
 }
 
-/** What the audit trail says of a batch: which one, and how much is in it (contract.md section 6). */
+/** What the audit trail says of a batch: which one, and how much is in it. */
 function batchSubject({ batchId, batch: { files } }: PatchBatchRecord): Call['subject'] {
   return {
     batchId,

@@ -13,7 +13,7 @@ import { resultMessages } from './result-messages.js';
 import type { Call, Turn } from '../storage/ports/turn.js';
 import { isInFlight } from '../turns/turn-state.js';
 
-/** The turn result envelope (contract.md section 3). `callArguments` are in the order of the calls. */
+/** The turn envelope [TURN-4] [TURN-5]. `callArguments` are in the order of the calls. */
 export function envelopeOf(
   turn: Turn,
   callArguments: readonly Json[],

@@ -1,17 +1,25 @@
-import { IsIn, IsInt, IsOptional, Matches, Max, Min } from 'class-validator';
-import { type Json, RESULT_FORMATS, type ResultFormat, TURN_ID } from '@patchbay/protocol';
+import { IsIn, IsInt, IsOptional, Matches, Min } from 'class-validator';
+import {
+  type PostedResult,
+  RESULT_FORMATS,
+  type ResultFormat,
+  type ResultsRequest,
+  type Timeouts,
+  TURN_ID,
+  type TurnQuery,
+  type TurnRequest,
+} from '@patchbay/protocol';
 import {
   FromIntegerText,
   IsLine,
   Nested,
   NestedList,
-  Opaque,
   ReadBy,
 } from '../common/request-envelope.decorators.js';
-import { ApprovalDto } from '../delivery/approval.dto.js';
+import { OutcomeDto } from '../delivery/outcome.dto.js';
 import { type PostedCall, readToolCalls } from './tool-call-forms.js';
 
-export class TimeoutsDto {
+export class TimeoutsDto implements Timeouts {
   /** From acceptance to the client's acknowledgement, ms. */
   @IsOptional()
   @IsInt()
@@ -31,7 +39,8 @@ export class TimeoutsDto {
   executionMs?: number;
 }
 
-export class PostTurnDto {
+/** The calls are those of a TurnRequest as they were read: in one form, each with what is wrong with it. */
+export class PostTurnDto implements Omit<TurnRequest, 'toolCalls'> {
   @IsOptional()
   @Matches(TURN_ID, { message: 'must be 1 to 128 of A-Z a-z 0-9 . _ : - and not "." or ".."' })
   turnId?: string;
@@ -56,7 +65,7 @@ export class PostTurnDto {
   resultFormat?: ResultFormat;
 }
 
-export class GetTurnQueryDto {
+export class GetTurnQueryDto implements TurnQuery {
   /** How long the answer may wait for the calls to end, ms. */
   @IsOptional()
   @FromIntegerText()
@@ -70,25 +79,12 @@ export class GetTurnQueryDto {
   resultFormat?: ResultFormat;
 }
 
-export class PostedResultDto {
+export class PostedResultDto extends OutcomeDto implements PostedResult {
   @IsLine(1, 256)
   toolCallId!: string;
-
-  @Opaque()
-  result?: Json;
-
-  @IsOptional()
-  @IsInt()
-  @Min(0)
-  @Max(Number.MAX_SAFE_INTEGER)
-  executionMs?: number;
-
-  @IsOptional()
-  @Nested(() => ApprovalDto)
-  approval?: ApprovalDto;
 }
 
-export class PostResultsDto {
+export class PostResultsDto implements ResultsRequest {
   @NestedList(() => PostedResultDto, 1000)
   results!: PostedResultDto[];
 }

@@ -3,7 +3,7 @@ import { newId } from '../common/ids.js';
 import type { Turn } from '../storage/ports/turn.js';
 import type { TurnEvent } from './turn-draft.js';
 
-/** A step of a call as the audit event that records it: `Tool.CreateFile.Forwarded` (TUL-004 section 6.1). */
+/** A step of a call as the audit event that records it: `Tool.CreateFile.Forwarded` [AUDIT-5]. */
 export function auditDraft(turn: Turn, event: TurnEvent, now: number): AuditDraft {
   const { call, step, clientId, fields } = event;
   const path = call.subject.path;

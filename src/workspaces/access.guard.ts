@@ -39,7 +39,7 @@ export class AccessGuard implements CanActivate {
     const found = tokenOf(headers);
     if (found === null) throw noValidToken();
     const { user } = await this.auth.verifyAccessToken(found.token).catch((error: unknown) => {
-      // One message for whatever is wrong with a token (spec/workspace-tools-api.md).
+      // One message for whatever is wrong with a token: who sent it learns no more than that it is none.
       throw error instanceof DomainError && error.code === 'INVALID_TOKEN' ? noValidToken() : error;
     });
     const isWrite = method !== 'GET' && method !== 'HEAD';

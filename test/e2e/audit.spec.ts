@@ -52,7 +52,7 @@ describe('the audit trail', () => {
     return { sessions: [first.sessionId, second.sessionId], turns: [first.turnId, second.turnId] };
   }
 
-  it('says of a delivery and of a result what the contract lists, and who it was [AUDIT-2]', async () => {
+  it('says of a delivery and of a result what is promised, and who it was [AUDIT-2] [AUDIT-5]', async () => {
     const client = await scene.client({ clientId: 'editor-7' });
     await scene.post([
       {

@@ -195,7 +195,7 @@ describe('a patch, from the turn to the disk and back into the Cloud', () => {
     expect([await onDisk('a.txt'), await inCloud('/Repo/a.txt')]).toEqual(['1\n2\nthree\n', '1\n2\nthree\n']);
   });
 
-  it('is denied where the person accepts nothing of it', async () => {
+  it('is denied where the person accepts nothing of it [PATCH-9]', async () => {
     await connect({
       decide: async ({ files }) => ({
         ...{ decision: 'allow', by: 'ada', at: new Date().toISOString(), note: 'Not today.' },

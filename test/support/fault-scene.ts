@@ -216,12 +216,12 @@ export class FaultScene {
     return answer;
   }
 
-  /** I1: what was answered is still so. */
+  /** What was answered is still so. */
   private async checkAcknowledged(): Promise<void> {
     for (const [turnId, told] of [...this.acknowledged]) {
       const { status, body } = await this.get(turnId);
       if (status >= 300)
-        throw new Error(`Invariant broken: I1: ${turnId} was acknowledged and is gone: ${status}`);
+        throw new Error(`Invariant broken: ${turnId} was acknowledged and is gone: ${status}`);
       for (const ended of told.toolResults) expect(body.result.toolResults).toContainEqual(ended);
       const known = [...body.result.toolCalls, ...body.result.toolResults].map(({ callId }) => callId);
       for (const { callId } of [...told.toolCalls, ...told.toolResults]) expect(known).toContain(callId);

@@ -43,8 +43,8 @@ export async function readTrail(user: TestUser, workspaceId: string, query = '')
 }
 
 /**
- * Checks the invariants of design.md section 9 that can be seen from outside: I2 one terminal record a call, I4 a gap-free
- * trail, I6 nothing of another user's clients, I7 the trail alone rebuilds every call's state. Throws where one is broken.
+ * Checks what can be seen from outside: one terminal record a call, a trail without gaps [AUDIT-1], nothing of another
+ * user's clients [RELAY-6], and the trail alone rebuilds every call's state. Throws where one of them does not hold.
  */
 export async function checkInvariants(user: TestUser, workspaceId: string): Promise<void> {
   for (;;) {
@@ -61,9 +61,9 @@ export async function checkInvariants(user: TestUser, workspaceId: string): Prom
 
 async function checkTrail(user: TestUser, workspaceId: string, trail: AuditEvent[]): Promise<void> {
   trail.forEach((event, at) => {
-    assert(event.seq === at + 1, `I4: event ${at + 1} of the trail has seq ${event.seq}`);
+    assert(event.seq === at + 1, `event ${at + 1} of the trail has seq ${event.seq}`);
   });
-  assert(new Set(trail.map(({ eventId }) => eventId)).size === trail.length, 'I4: an event is there twice');
+  assert(new Set(trail.map(({ eventId }) => eventId)).size === trail.length, 'an event is there twice');
   const calls = replay(trail);
   for (const [, turn] of groupByTurn(trail)) {
     const { sessionId, turnId, actor } = turn[0]!;
@@ -74,7 +74,7 @@ async function checkTrail(user: TestUser, workspaceId: string, trail: AuditEvent
       const rebuilt = calls.get(call.callId);
       assert(
         rebuilt === call.status,
-        `I7: the trail says ${rebuilt} of ${call.toolCallId}, the turn ${call.status}`,
+        `the trail says ${rebuilt} of ${call.toolCallId}, the turn ${call.status}`,
       );
     }
   }
@@ -89,7 +89,7 @@ function replay(trail: AuditEvent[]): Map<string, CallStatus> {
     if (callId === null || !(step in STATUS_AFTER)) continue;
     const next = STATUS_AFTER[step];
     if (next === null) continue;
-    assert(!ended.has(callId), `I2: ${event.name} after the end of ${callId}`);
+    assert(!ended.has(callId), `${event.name} after the end of ${callId}`);
     if (FINAL.includes(step)) ended.add(callId);
     calls.set(callId, next(event));
   }

@@ -1,11 +1,10 @@
 import { styleText } from 'node:util';
-import type { AuditFilters } from '@patchbay/client';
-import type { AuditEvent, Json } from '@patchbay/protocol';
+import type { AuditEvent, AuditQuery, Json } from '@patchbay/protocol';
 import { printableLine } from './approval/printable.js';
 import { EXIT } from './cli-error.js';
 import { settingsOf, workspaceOf, type CliIo, type CommonFlags } from './settings.js';
 
-export interface AuditFlags extends CommonFlags, Omit<AuditFilters, 'limit'> {
+export interface AuditFlags extends CommonFlags, Omit<AuditQuery, 'limit' | 'cursor'> {
   json?: boolean;
   limit?: number;
 }
@@ -20,13 +19,13 @@ export async function audit(flags: AuditFlags, io: CliIo): Promise<number> {
   const workspace = await workspaceOf(await settingsOf(flags));
   const { json, limit = Infinity, sessionId, conversationId, turnId, toolCallId, toolName } = flags;
   const { event, success, errorCode, path, from, to } = flags;
-  const filters: AuditFilters = {
+  const query: AuditQuery = {
     ...{ sessionId, conversationId, turnId, toolCallId, toolName, event, success, errorCode, path, from, to },
     limit: Math.min(limit, PAGE),
   };
   const events: AuditEvent[] = [];
   let count = 0;
-  for await (const one of workspace.audit(filters)) {
+  for await (const one of workspace.audit(query)) {
     if (count++ >= limit) break;
     if (json) io.stdout.write(`${JSON.stringify(one)}\n`);
     else events.push(one);

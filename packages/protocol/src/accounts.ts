@@ -6,12 +6,37 @@ export interface User {
   fullName: string | null;
 }
 
+/** Body of `POST /auth/register`. */
+export interface RegisterRequest {
+  email: string;
+  /** 12 to 256 characters. */
+  password: string;
+  fullName?: string | null;
+}
+
+/** Body of `POST /auth/login`. */
+export interface LoginRequest {
+  email: string;
+  password: string;
+}
+
+/** Body of `POST /auth/refresh` and `POST /auth/logout`. */
+export interface RefreshRequest {
+  /** The newest of the login. */
+  refreshToken: string;
+}
+
 /** Answer to register, login and refresh. `expiresIn` is the access token's life in seconds. */
 export interface Credentials {
   user: User;
   accessToken: string;
   refreshToken: string;
   expiresIn: number;
+}
+
+/** Body of `POST /workspaces`. */
+export interface WorkspaceRequest {
+  name: string;
 }
 
 /** A workspace as one of its members sees it; `role` is that member's. */
@@ -22,12 +47,32 @@ export interface Workspace {
   createdAt: string;
 }
 
+/** Body of `POST …/members`. */
+export interface MemberRequest {
+  /** Of someone who has an account. */
+  email: string;
+  role: Role;
+}
+
+/** Body of `PUT …/members/:userId`. */
+export interface RoleRequest {
+  role: Role;
+}
+
 export interface Member {
   userId: string;
   email: string;
   fullName: string | null;
   role: Role;
   addedAt: string;
+}
+
+/** Body of `POST …/sessions`. */
+export interface SessionRequest {
+  /** Your own id of the conversation; given where it is left out. */
+  conversationId?: string | null;
+  /** Binds the session to one client: its calls go there, or wait. */
+  clientId?: string | null;
 }
 
 export interface Session {

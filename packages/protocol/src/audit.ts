@@ -54,6 +54,25 @@ export interface AuditEvent {
   fields: { [name: string]: Json };
 }
 
+/** Query of `GET …/audit`: all that are given must fit. `from` and `to` are ISO 8601, inclusive. */
+export interface AuditQuery {
+  sessionId?: string;
+  conversationId?: string;
+  turnId?: string;
+  toolCallId?: string;
+  toolName?: string;
+  event?: string;
+  success?: boolean;
+  errorCode?: string;
+  path?: string;
+  from?: string;
+  to?: string;
+  /** Events a page, at most 500; default 100. */
+  limit?: number;
+  /** `nextCursor` of the page before. */
+  cursor?: string;
+}
+
 export interface AuditPage {
   events: AuditEvent[];
   nextCursor: string | null;

@@ -1,6 +1,17 @@
 import type { ActiveFile } from './relay-events.js';
 import type { ToolContract } from './tool-contract.js';
 
+export const CONTEXT_FORMATS = ['markdown', 'json'] as const;
+export type ContextFormatName = (typeof CONTEXT_FORMATS)[number];
+
+/** Query of `GET …/sessions/:sid/context`. */
+export interface ContextQuery {
+  /** Default markdown. */
+  format?: ContextFormatName;
+  /** Most bytes that it may have, from 8 KiB; the server's own limit where it is left out. */
+  maxBytes?: number;
+}
+
 /** How one tool of the catalog is to be used. */
 export type ToolGuidance = Pick<ToolContract, 'name' | 'guidance'>;
 

@@ -1,5 +1,5 @@
 /**
- * A docPath is the only key of a file (TUL-002 section 3): NFC, lowercase, `/`-separated, relative.
+ * A docPath is the only key of a file [FILE-1]: NFC, lowercase, `/`-separated, relative.
  * Lowercasing can undo NFC, so it is normalised on both sides of it.
  */
 export function foldCase(path: string): string {

@@ -1,5 +1,10 @@
 import type { ErrorCode } from './errors.js';
 
+/** Body of `POST …/blobs/missing` and `POST …/blobs/read`. */
+export interface BlobsRequest {
+  sha256s: readonly string[];
+}
+
 /** Answer to `POST …/blobs/missing`: those of the hashes whose bytes the workspace does not hold. */
 export interface MissingBlobs {
   missing: string[];
@@ -20,6 +25,11 @@ export interface FileChange {
   deleted?: true;
   /** sha256 of the head that this replaces; null: there must be no file. */
   baseSha256: string | null;
+}
+
+/** Body of `POST …/files/commit`. */
+export interface FileCommitRequest {
+  files: readonly FileChange[];
 }
 
 /** What became of a change that was made; of a deletion `versionId` is the version that was the head. */

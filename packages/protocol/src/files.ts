@@ -1,6 +1,17 @@
 /** Largest file that a server and a client take unless they are told otherwise, in bytes. */
 export const DEFAULT_MAX_FILE_BYTES = 8 * 1024 * 1024;
 
+/** Query of `GET …/files`. */
+export interface FilesQuery {
+  /** Beginning of the docPath or Cloud path; all files where it is left out. */
+  prefix?: string;
+  /** Deleted files instead of live ones. */
+  deleted?: boolean;
+  limit?: number;
+  /** `nextCursor` of the page before. */
+  cursor?: string;
+}
+
 /** A row of `GET …/files`: a Cloud file with its head. */
 export interface CloudFile {
   fileId: string;

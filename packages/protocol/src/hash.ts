@@ -7,7 +7,7 @@ export function sha256(bytes: Uint8Array | string): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 
-/** The content hash of TUL-004: sha256 of the normalised text, equal to the sha256 of the file that create wrote. */
+/** The content hash: sha256 of the normalised text, which a created file has as its sha256 [CREATE-3]. */
 export function contentHash(text: string): string {
   return sha256(normalizeText(text));
 }

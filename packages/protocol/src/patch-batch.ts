@@ -1,7 +1,7 @@
 /** How a line ends: LF, CRLF, or not at all (only the last line of a file). A lone `\r` is content. */
 export type Ending = '\n' | '\r\n' | '';
 
-/** The codes of contract.md section 7 that a batch, a file patch or a change can be refused with. */
+/** The codes that a batch, a file patch or a change can be refused with. */
 export type PatchFaultCode =
   | 'SCHEMA'
   | 'INVALID_DOC_PATH'
@@ -49,7 +49,7 @@ export interface PatchFaultDetails {
   overlapsWith?: number;
 }
 
-/** One fault of a batch (contract.md section 7). Indexes count from 0; null where the fault is wider. */
+/** One fault of a batch [PATCH-1]. Indexes count from 0; null where the fault is wider. */
 export interface PatchFault extends PatchFaultDetails {
   fileIndex: number | null;
   fileKey: string | null;
@@ -67,13 +67,13 @@ export interface PatchFaults {
 }
 
 interface ChangeCommon {
-  /** Given by the server; absent in a request (TUL-002 section 7). */
+  /** Given by the server; absent in a request [PATCH-3]. */
   changeId?: string;
   changeKey: string | null;
   description: string | null;
 }
 
-/** TUL-002 section 5.2: new lines after original line `afterLine`; 0 is the top of the file. */
+/** New lines after original line `afterLine`; 0 is the top of the file. */
 export interface InsertChange extends ChangeCommon {
   operation: 'insert';
   afterLine: number;
@@ -82,7 +82,7 @@ export interface InsertChange extends ChangeCommon {
   newEndings?: Ending[];
 }
 
-/** TUL-002 section 5.3: original lines `startLine..endLine` (1-based, inclusive) become `newLines`. */
+/** Original lines `startLine..endLine` (1-based, inclusive) become `newLines`. */
 export interface ReplaceChange extends ChangeCommon {
   operation: 'replace';
   startLine: number;
@@ -93,7 +93,7 @@ export interface ReplaceChange extends ChangeCommon {
   newEndings?: Ending[];
 }
 
-/** TUL-002 section 5.4: original lines `startLine..endLine` (1-based, inclusive) go. */
+/** Original lines `startLine..endLine` (1-based, inclusive) go. */
 export interface DeleteChange extends ChangeCommon {
   operation: 'delete';
   startLine: number;
@@ -103,7 +103,7 @@ export interface DeleteChange extends ChangeCommon {
 
 export type PatchChange = InsertChange | ReplaceChange | DeleteChange;
 
-/** TUL-002 section 4.2, as parsed: sha256 in lowercase, absent keys and labels null. */
+/** The changes of one file, as parsed: sha256 in lowercase, absent keys and labels null. */
 export interface FilePatch {
   /** Given by the server; absent in a request. */
   filePatchId?: string;
@@ -115,7 +115,7 @@ export interface FilePatch {
   changes: PatchChange[];
 }
 
-/** TUL-002 section 4.1, as parsed. */
+/** A patch batch, as parsed. */
 export interface PatchBatch {
   /** Given by the server; absent in a request. */
   batchId?: string;

@@ -20,7 +20,7 @@ export interface ToolContract {
 }
 
 /**
- * The tool's part of its audit event names (TUL-004 section 6): `workspace_create_file` → `CreateFile`,
+ * The tool's part of its audit event names [AUDIT-5]: `workspace_create_file` → `CreateFile`,
  * so that its events read `Tool.CreateFile.Forwarded`.
  */
 export function auditToolName(toolName: string, category: string): string {

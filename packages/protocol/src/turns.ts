@@ -1,7 +1,8 @@
 import type { ErrorCode } from './errors.js';
+import type { Approval } from './relay-events.js';
 import type { ExecutionLocation, Json, JsonObject } from './tool-contract.js';
 
-/** Where a call is on its way (design.md section 3); the last five are final. */
+/** Where a call is on its way; the last five are final [TURN-9]. */
 export const CALL_STATUSES = [
   'accepted',
   'executing',
@@ -71,6 +72,27 @@ export interface TurnRequest {
   waitMs?: number | null;
   timeouts?: Timeouts | null;
   resultFormat?: ResultFormat | null;
+}
+
+/** Query of `GET …/turns/:turnId`. */
+export interface TurnQuery {
+  /** How long the answer may wait for the calls to end, in ms; default 0. */
+  waitMs?: number;
+  /** Adds the ended calls as `messages` of this provider's API. */
+  resultFormat?: ResultFormat | null;
+}
+
+/** The result of one call, posted by a client that has no socket. */
+export interface PostedResult {
+  toolCallId: string;
+  result: Json;
+  executionMs?: number | null;
+  approval?: Approval | null;
+}
+
+/** Body of `POST …/turns/:turnId/results`. */
+export interface ResultsRequest {
+  results: PostedResult[];
 }
 
 /** When each clock of a call runs out, ISO 8601; null while the clock has not started. */

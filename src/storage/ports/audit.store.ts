@@ -20,7 +20,7 @@ export interface AuditDraft {
   fields: { [name: string]: Json };
 }
 
-/** What an auditor may ask by (contract.md section 6); what is absent does not restrict. `from` ≤ at ≤ `to`, epoch ms. */
+/** What an auditor may ask by [AUDIT-4]; what is absent does not restrict. `from` ≤ at ≤ `to`, epoch ms. */
 export interface AuditFilter {
   sessionId?: string;
   conversationId?: string;

@@ -43,7 +43,7 @@ describe('The catalog', () => {
     each(({ name }) => expect(name).toMatch(/^[a-zA-Z0-9_-]{1,64}$/));
   });
 
-  it('gives every tool audit events of its own', () => {
+  it('gives every tool audit events of its own [AUDIT-5]', () => {
     const events = tools.map(({ name, category }) => auditToolName(name, category));
     expect(new Set(events).size).toBe(events.length);
     each(({ name, category }) => expect(auditToolName(name, category)).toMatch(/^[A-Z][A-Za-z0-9]+$/));

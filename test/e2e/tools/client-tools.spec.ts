@@ -20,7 +20,7 @@ describe('a client-located tool through POST /tools', () => {
     });
   const args = { path: 'a.txt', content: 'x\n' };
 
-  it('is executed by a client and answers with its result', async () => {
+  it('is executed by a client and answers with its result [FILE-9]', async () => {
     const client = await scene.client();
     const answer = post(args);
     const call = await client.delivery();
@@ -61,7 +61,7 @@ describe('a client-located tool through POST /tools', () => {
     });
   });
 
-  it('is a 202 with the turn to follow where no client ends it in time', async () => {
+  it('is a 202 with the turn to follow where no client ends it in time [FILE-9]', async () => {
     const { status, body } = await post(args);
     expect(status).toBe(202);
     expect(body).toMatchObject({ success: false, error: expect.any(String) as string });

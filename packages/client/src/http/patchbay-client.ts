@@ -1,4 +1,12 @@
-import type { Credentials, User, Workspace } from '@patchbay/protocol';
+import type {
+  Credentials,
+  LoginRequest,
+  RefreshRequest,
+  RegisterRequest,
+  User,
+  Workspace,
+  WorkspaceRequest,
+} from '@patchbay/protocol';
 import { HttpTransport, post, type HttpRequest } from './http-transport.js';
 import { MemoryTokenStore, tokensFrom, type TokenStore } from './tokens.js';
 import { WorkspaceClient } from './workspace-client.js';
@@ -44,12 +52,12 @@ export class PatchbayClient {
   }
 
   /** Makes an account and logs in as it. `password` has 12 to 256 characters. CONFLICT if the email is taken. */
-  register(account: { email: string; password: string; fullName?: string }): Promise<User> {
+  register(account: RegisterRequest): Promise<User> {
     return this.enter(post('/auth/register', account));
   }
 
   /** INVALID_TOKEN if email and password do not belong together. */
-  login(account: { email: string; password: string }): Promise<User> {
+  login(account: LoginRequest): Promise<User> {
     return this.enter(post('/auth/login', account));
   }
 
@@ -58,7 +66,7 @@ export class PatchbayClient {
     await this.tokens.update(async (now) => {
       if (now?.refreshToken) {
         await this.http.request({
-          ...post('/auth/logout', { refreshToken: now.refreshToken }),
+          ...post('/auth/logout', { refreshToken: now.refreshToken } satisfies RefreshRequest),
           anonymous: true,
         });
       }
@@ -88,7 +96,7 @@ export class PatchbayClient {
 
   /** The caller becomes its owner. */
   createWorkspace(name: string): Promise<Workspace> {
-    return this.http.request(post('/workspaces', { name }));
+    return this.http.request(post('/workspaces', { name } satisfies WorkspaceRequest));
   }
 
   /** Everything inside one workspace; makes no request by itself. */

@@ -1,17 +1,22 @@
 import {
-  type Approval,
   type AuditEvent,
   type AuditPage,
+  type AuditQuery,
+  type ContextQuery,
   type InvokeResult,
-  type Json,
   type Member,
+  type MemberRequest,
+  type PostedResult,
   randomId,
-  type ResultFormat,
+  type ResultsRequest,
   type Role,
+  type RoleRequest,
   type Session,
   type SessionContext,
+  type SessionRequest,
   type ToolContract,
   type TurnEnvelope,
+  type TurnQuery,
   type TurnRequest,
   type Workspace,
 } from '@patchbay/protocol';
@@ -23,31 +28,6 @@ const POLL_MS = 30_000;
 
 /** The turn result envelope, with what the server warns about beside it. */
 export type TurnOutcome = TurnEnvelope & { warnings: InvokeResult<TurnEnvelope>['warnings'] };
-
-/** The result of one call, posted by a client that has no socket. */
-export interface PostedResult {
-  toolCallId: string;
-  result: Json;
-  executionMs?: number;
-  approval?: Approval;
-}
-
-/** What an audit query is narrowed to; all given ones must fit. `from` and `to` are ISO 8601, inclusive. */
-export interface AuditFilters {
-  sessionId?: string;
-  conversationId?: string;
-  turnId?: string;
-  toolCallId?: string;
-  toolName?: string;
-  event?: string;
-  success?: boolean;
-  errorCode?: string;
-  path?: string;
-  from?: string;
-  to?: string;
-  /** Events a page, at most 500; default 100. */
-  limit?: number;
-}
 
 /** One workspace over HTTP: its members, tools, files, sessions, turns and audit trail. From `PatchbayClient.workspace`. */
 export class WorkspaceClient {
@@ -72,11 +52,11 @@ export class WorkspaceClient {
 
   /** Owners only. NOT_FOUND if nobody has registered with this email. */
   addMember(email: string, role: Role): Promise<Member> {
-    return this.send(post('/members', { email, role }));
+    return this.send(post('/members', { email, role } satisfies MemberRequest));
   }
 
   setMemberRole(userId: string, role: Role): Promise<Member> {
-    return this.send({ method: 'PUT', path: `/members/${userId}`, body: { role } });
+    return this.send({ method: 'PUT', path: `/members/${userId}`, body: { role } satisfies RoleRequest });
   }
 
   /** CONFLICT for the last owner. */
@@ -90,7 +70,7 @@ export class WorkspaceClient {
   }
 
   /** A new session of the caller. With `clientId`, its calls go to that client alone and wait for it. */
-  createSession(session: { conversationId?: string; clientId?: string } = {}): Promise<Session> {
+  createSession(session: SessionRequest = {}): Promise<Session> {
     return this.send(post('/sessions', session));
   }
 
@@ -159,16 +139,19 @@ export class WorkspaceClient {
 
   /** Hands in results without a socket: all are taken or none. */
   postResults(sessionId: string, turnId: string, results: PostedResult[]): Promise<TurnOutcome> {
-    return this.turn(post(`${turnPath(sessionId, turnId)}/results`, { results }));
+    return this.turn(post(`${turnPath(sessionId, turnId)}/results`, { results } satisfies ResultsRequest));
   }
 
   /** One page of the audit trail, oldest first. Pass `nextCursor` back as `cursor` for the next. */
-  auditPage(query: AuditFilters & { cursor?: string } = {}, signal?: AbortSignal): Promise<AuditPage> {
+  auditPage(query: AuditQuery = {}, signal?: AbortSignal): Promise<AuditPage> {
     return this.send({ method: 'GET', path: '/audit', query, signal });
   }
 
   /** The whole audit trail that fits, page by page: `for await (const event of workspace.audit({ turnId }))`. */
-  async *audit(filters: AuditFilters = {}, signal?: AbortSignal): AsyncGenerator<AuditEvent, void> {
+  async *audit(
+    filters: Omit<AuditQuery, 'cursor'> = {},
+    signal?: AbortSignal,
+  ): AsyncGenerator<AuditEvent, void> {
     let cursor: string | undefined;
     do {
       const page = await this.auditPage({ ...filters, cursor }, signal);
@@ -195,16 +178,11 @@ export class WorkspaceClient {
   }
 }
 
-export interface ContextOptions {
-  /** Most bytes that it may have, from 8 KiB; the server's own limit where it is left out. */
-  maxBytes?: number;
+export interface ContextOptions extends Omit<ContextQuery, 'format'> {
   signal?: AbortSignal;
 }
 
-export interface TurnPollOptions {
-  waitMs?: number;
-  /** Adds the ended calls as `messages` of this provider's API. */
-  resultFormat?: ResultFormat | null;
+export interface TurnPollOptions extends TurnQuery {
   signal?: AbortSignal;
 }
 

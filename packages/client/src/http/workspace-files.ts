@@ -1,9 +1,12 @@
 import {
+  type BlobsRequest,
   type CloudFile,
   type CloudFilePage,
   type CommittedFile,
   type FileChange,
   type FileCommitAnswer,
+  type FileCommitRequest,
+  type FilesQuery,
   MAX_BATCH_FILES,
   type MissingBlobs,
   packBlobs,
@@ -19,11 +22,7 @@ const SLOWEST = 16;
 const PAGE = 1000;
 
 /** Which files a listing is of. */
-export interface FileListOptions {
-  /** Beginning of the docPath or Cloud path; all files where it is left out. */
-  prefix?: string;
-  /** Deleted files instead of live ones. */
-  deleted?: boolean;
+export interface FileListOptions extends Pick<FilesQuery, 'prefix' | 'deleted'> {
   signal?: AbortSignal;
 }
 
@@ -56,7 +55,7 @@ export class WorkspaceFiles {
   async *list({ prefix, deleted, signal }: FileListOptions = {}): AsyncGenerator<CloudFile, void> {
     let cursor: string | undefined;
     do {
-      const query = { prefix, deleted, cursor, limit: PAGE };
+      const query = { prefix, deleted, cursor, limit: PAGE } satisfies FilesQuery;
       const request: HttpRequest = { method: 'GET', path: '/files', query, patient: true, signal };
       const page = await this.send<CloudFilePage>(request);
       yield* page.files;
@@ -88,7 +87,7 @@ export class WorkspaceFiles {
   /** The bytes of these hashes, each of a version or of what was sent; in their order. NOT_FOUND where one is missing. */
   async *readBlobs(sha256s: readonly string[], signal?: AbortSignal): AsyncGenerator<Uint8Array, void> {
     for (let left = sha256s; left.length > 0;) {
-      const request = post('/blobs/read', { sha256s: left.slice(0, MAX_BATCH_FILES) });
+      const request = post('/blobs/read', { sha256s: left.slice(0, MAX_BATCH_FILES) } satisfies BlobsRequest);
       const { bytes } = await this.http.requestBytes(this.inWorkspace({ ...request, ...REPEATABLE, signal }));
       const blobs = unpackBlobs(bytes) ?? [];
       if (blobs.length === 0 || blobs.length > left.length) {
@@ -114,7 +113,7 @@ export class WorkspaceFiles {
 
   /** Those of at most 1,000 hashes whose bytes the workspace does not hold. */
   async missingBlobs(sha256s: readonly string[], signal?: AbortSignal): Promise<string[]> {
-    const request = post('/blobs/missing', { sha256s });
+    const request = post('/blobs/missing', { sha256s } satisfies BlobsRequest);
     return (await this.send<MissingBlobs>({ ...request, ...REPEATABLE, signal })).missing;
   }
 
@@ -135,7 +134,7 @@ export class WorkspaceFiles {
    * for itself, in the order of the request; to send the same again is safe.
    */
   async commit(files: readonly FileChange[], signal?: AbortSignal): Promise<(CommittedFile | RefusedFile)[]> {
-    const request = post('/files/commit', { files });
+    const request = post('/files/commit', { files } satisfies FileCommitRequest);
     return (await this.send<FileCommitAnswer>({ ...request, ...REPEATABLE, signal })).files;
   }
 

@@ -24,7 +24,7 @@ const MAX_RESUME_BYTES = 8 * 1024 * 1024;
 
 /**
  * The client's memory of the calls it took: a callId is written here before it is acted on, its outcome after, so that
- * a call delivered twice has its effect once (contract.md section 5). One process at a time: hold a ClientLock.
+ * a call delivered twice has its effect once. One process at a time: hold a ClientLock.
  * A method that cannot write (a full disk) rejects, and the journal is as it was.
  */
 export class Journal {

@@ -24,7 +24,7 @@ import type { RecoverTool, RunTool, SettleTool, ToolHandlers } from './tool-hand
 
 type RelaySocket = Socket<ClientToServerEvents, ServerToClientEvents>;
 
-/** The server's end of contract.md section 5, scripted by a test. */
+/** The server's end of the relay, scripted by a test. */
 class RelayServer {
   readonly handshakes: RelayHandshake[] = [];
   readonly resumes: ResumeEntry[][] = [];

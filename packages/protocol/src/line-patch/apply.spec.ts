@@ -48,7 +48,7 @@ describe('applying changes', () => {
     expect(apply('a\nb\nc\n', insert(0, '1', '2', '3'), replace(3, ['c'], 'C'))).toBe('1\n2\n3\na\nb\nC\n');
   });
 
-  it('applies two inserts at one line in array order', () => {
+  it('applies two inserts at one line in array order [LINE-3]', () => {
     expect(apply('a\nb\n', insert(1, 'x'), insert(1, 'y'))).toBe('a\nx\ny\nb\n');
   });
 
@@ -62,7 +62,7 @@ describe('applying changes', () => {
     expect(apply('a\nb', remove(1, 'a', 'b'))).toBe('');
   });
 
-  it('counts an empty file as 0 lines and "a\\n" as 1', () => {
+  it('counts an empty file as 0 lines and "a\\n" as 1 [LINE-1]', () => {
     expect(apply('', insert(0, 'x'))).toBe('x\n');
     expect(apply('a\n', insert(1, 'x'))).toBe('a\nx\n');
     expect(apply('\n', remove(1, ''))).toBe('');
@@ -88,14 +88,14 @@ describe('applying changes', () => {
     }
   });
 
-  it('ends a line at LF and CRLF only', () => {
+  it('ends a line at LF and CRLF only [LINE-1]', () => {
     const odd = 'a\rb\u2028c\u0085d\u000be\u000cf';
     expect(apply(`${odd}\nlast\n`, replace(2, ['last'], 'x'))).toBe(`${odd}\nx\n`);
     expect(apply(`${odd}\r\n`, replace(1, [odd], 'x'))).toBe('x\r\n');
   });
 });
 
-describe('line endings', () => {
+describe('line endings [LINE-4]', () => {
   it('gives the n-th new line the ending of the n-th line replaced, further ones that of the last', () => {
     expect(apply('a\r\nb\nc\r\n', replace(1, ['a', 'b'], 'x', 'y', 'z'))).toBe('x\r\ny\nz\nc\r\n');
     expect(apply('a\r\nb\n', replace(1, ['a', 'b'], 'x'))).toBe('x\r\n');
@@ -153,7 +153,7 @@ describe('line endings', () => {
   });
 });
 
-describe('the byte order mark', () => {
+describe('the byte order mark [LINE-4]', () => {
   it('is kept and lies outside line 1', () => {
     expect(apply('\uFEFFa\nb\n', replace(1, ['a'], 'x'))).toBe('\uFEFFx\nb\n');
     expect(apply('\uFEFFa\n', insert(0, 'x'))).toBe('\uFEFFx\na\n');
@@ -171,7 +171,7 @@ describe('the byte order mark', () => {
 });
 
 describe('checking against the file', () => {
-  it('refuses what lies beyond the end and names the number of lines, clamping nothing', () => {
+  it('refuses what lies beyond the end and names the number of lines, clamping nothing [LINE-2]', () => {
     expect(faultsOf('a\nb\n', insert(3, 'x'))).toMatchObject([
       { fileIndex: 3, fileKey: 'f', docPath: 'a', changeIndex: 0, code: 'RANGE_BEYOND_END', lineCount: 2 },
     ]);
@@ -203,7 +203,7 @@ describe('checking against the file', () => {
     ]);
   });
 
-  it('compares exactly: no whitespace, case or Unicode form is forgiven', () => {
+  it('compares exactly: no whitespace, case or Unicode form is forgiven [LINE-2]', () => {
     for (const [actual, expected] of [
       ['a ', 'a'],
       ['\ta', '    a'],
@@ -235,7 +235,7 @@ describe('checking against the file', () => {
     ['invalid UTF-8', Buffer.from([0x61, 0xff, 0x0a]), /UTF-8/],
     ['an encoded lone surrogate', Buffer.from([0xed, 0xa0, 0x80]), /UTF-8/],
     ['an overlong form', Buffer.from([0xc0, 0xaf]), /UTF-8/],
-  ])('refuses %s as NOT_TEXT', (_what, bytes, message) => {
+  ])('refuses %s as NOT_TEXT [LINE-5]', (_what, bytes, message) => {
     const faults = faultsOf(bytes, insert(0, 'x'));
     expect(faults).toMatchObject([{ code: 'NOT_TEXT', changeIndex: null }]);
     expect(faults[0]?.message).toMatch(message);

@@ -20,7 +20,7 @@ export function checkFilePatch(original: Uint8Array, patch: FilePatch, fileIndex
 }
 
 /**
- * Applies a parsed file patch ("Line semantics" of the design). Linear in the size of the file and the number
+ * Applies a parsed file patch [LINE-1] [LINE-4]. Linear in the size of the file and the number
  * of changes; bytes outside the ranges are copied as they are.
  * @param original raw bytes of the file, byte order mark included; not modified.
  * @param patch from `parsePatchBatch`, or a part of it from `selectChanges`.

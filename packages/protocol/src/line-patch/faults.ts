@@ -7,7 +7,7 @@ import {
   type PatchFaults,
 } from '../patch-batch.js';
 
-/** A report carries no more faults than this; the rest is counted (contract.md section 7). */
+/** A report carries no more faults than this; the rest is counted [PATCH-1]. */
 export const MAX_REPORTED_FAULTS = 100;
 
 /** Where a fault is; what is left out is null in the report. */

@@ -9,7 +9,7 @@ export interface PlacedChange {
 
 type PlaceAt = (placed: PlacedChange) => FaultPlace;
 
-/** The line by which TUL-002 section 6 orders changes. */
+/** The line by which changes are ordered [LINE-3]. */
 const positionOf = (change: PatchChange): number =>
   change.operation === 'insert' ? change.afterLine : change.startLine;
 

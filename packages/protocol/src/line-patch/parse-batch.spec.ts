@@ -214,7 +214,7 @@ describe('docPath and sha256', () => {
     expect(codesOf({ files: [file([insert(0)], { docPath })] })).toEqual(['INVALID_DOC_PATH']);
   });
 
-  it('refuses a file twice, also after lowercasing and NFC', () => {
+  it('refuses a file twice, also after lowercasing and NFC [PATCH-8]', () => {
     const one = file([insert(0)], { docPath: 'repo/caf\u00e9' });
     const same = faultsOf({ files: [one, one] });
     expect(same).toMatchObject([{ fileIndex: 1, changeIndex: null, code: 'DUPLICATE_DOC_PATH' }]);
@@ -321,7 +321,7 @@ describe('operations and lines', () => {
   });
 });
 
-describe('order and overlap', () => {
+describe('order and overlap [LINE-3]', () => {
   it.each([
     ['adjacent ranges', [replace(1, 2), remove(3, 4)]],
     ['an insert directly before a range', [insert(4), replace(5, 6)]],

@@ -9,8 +9,8 @@ export type ParsedBatch = { ok: true; batch: PatchBatch } | ({ ok: false } & Pat
 const BATCH_FIELDS = ['batchLabel', 'batchKey', 'files', 'batchId'];
 
 /**
- * Validates a batch against everything that can be told without the files: TUL-002 sections 4 to 6 and "Line
- * semantics" of the design. Never throws, whatever the input; unknown fields are refused, `__proto__` included.
+ * Validates a batch against everything that can be told without the files [PATCH-1] [PATCH-8] [LINE-2] [LINE-3].
+ * Never throws, whatever the input; unknown fields are refused, `__proto__` included.
  * @param input the tool call's arguments, as JSON.parse made them.
  * @returns the batch with absent keys as null and sha256 in lowercase, or every fault at once.
  */

@@ -70,7 +70,7 @@ function parseCommon(object: JsonObject, trusted: boolean, report: Report): Comm
   const changeKey = optionalString(object, 'changeKey', report, MAX_KEY_CHARS);
   const description = optionalString(object, 'description', report);
   const changeId = optionalString(object, 'changeId', report, MAX_KEY_CHARS);
-  // An id in a request is not an error (TUL-002 section 5.1.1), but ids are ours to give.
+  // An id in a request is not an error, but ids are ours to give [PATCH-3].
   return { changeId: trusted ? changeId : null, changeKey, description };
 }
 
@@ -184,7 +184,7 @@ function parseReplaceOrDelete(
 }
 
 /**
- * Reads one entry of `changes` (TUL-002 section 5) and reports all of its faults.
+ * Reads one entry of `changes` and reports all of its faults.
  * @param trusted the batch was made by this system: `newEndings` and ids are taken, `\r` may be content.
  * @returns the change, faulty or not, as long as its place in the file is known; else null.
  */

@@ -12,7 +12,7 @@ import { parseChange } from './parse-change.js';
 import { describe, isObject, type JsonObject, MAX_KEY_CHARS, own, ownText } from './shape.js';
 
 /**
- * Reads `changes` of a file patch and reports all faults of the list: shape, order, overlap (TUL-002 section 6).
+ * Reads `changes` of a file patch and reports all faults of the list: shape, order, overlap [LINE-3].
  * @param place the file patch, for the faults.
  * @returns the changes; of use only if no fault was reported.
  */

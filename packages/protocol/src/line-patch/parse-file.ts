@@ -13,7 +13,7 @@ import {
   reportUnknown,
 } from './shape.js';
 
-/** What a batch is held to besides the rules of TUL-002. */
+/** What a batch is held to besides the rules for all of them. */
 export interface ParseOptions {
   /**
    * The batch comes from this system (a stored batch, a revert), not from a model: ids are kept, `newEndings`
@@ -29,7 +29,7 @@ export interface ParseOptions {
 const FILE_FIELDS = ['fileKey', 'docPath', 'originalSha256', 'fileLabel', 'changes', 'filePatchId'];
 
 /**
- * Reads one entry of `files` (TUL-002 section 4.2) and reports all of its faults.
+ * Reads one entry of `files` and reports all of its faults.
  * @param seen identities of the docPaths before it, with their index.
  * @returns the file patch; of use only if no fault was reported.
  */

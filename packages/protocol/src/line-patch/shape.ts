@@ -2,7 +2,7 @@ import { type Report } from './faults.js';
 
 const SHOWN_CHARS = 80;
 
-/** Longest key or id that is taken, in characters (contract.md section 1). */
+/** Longest key or id that is taken, in characters. */
 export const MAX_KEY_CHARS = 256;
 
 /** Cuts a text that goes into a message, so that a report stays readable whatever came in. */
@@ -26,7 +26,7 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** An own property, so that nothing is read off a prototype; null counts as absent (contract.md). */
+/** An own property, so that nothing is read off a prototype; null counts as absent. */
 export function own(object: JsonObject, name: string): unknown {
   const value = Object.hasOwn(object, name) ? object[name] : undefined;
   return value === null ? undefined : value;

@@ -35,7 +35,7 @@ export interface Line {
 }
 
 /**
- * Splits text into lines (TUL-002 section 6): only LF and CRLF end a line. A byte order mark is left out; an
+ * Splits text into lines [LINE-1]: only LF and CRLF end a line. A byte order mark is left out; an
  * empty file has no line. One string per line: for tests, display and diffs, not for patching.
  * @param start offset of line 1; by default behind the byte order mark.
  */

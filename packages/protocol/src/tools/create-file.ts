@@ -1,6 +1,6 @@
 import type { ToolContract } from '../tool-contract.js';
 
-/** Why a create failed: the canonical codes of TUL-004 section 5.3. */
+/** Why a create failed [CREATE-4]. */
 export const CREATE_FILE_ERROR_CODES = [
   'FileExists',
   'InvalidPath',
@@ -12,14 +12,14 @@ export const CREATE_FILE_ERROR_CODES = [
 ] as const;
 export type CreateFileErrorCode = (typeof CREATE_FILE_ERROR_CODES)[number];
 
-/** Arguments of `workspace_create_file` (TUL-004 section 4.2). */
+/** Arguments of `workspace_create_file`. */
 export interface CreateFileArguments {
   path: string;
   content: string;
   overwrite?: boolean | null;
 }
 
-/** Result of `workspace_create_file` (TUL-004 section 4.3); `hash` is "" and the flags false where it failed. */
+/** Result of `workspace_create_file` [CREATE-4]; `hash` is "" and the flags false where it failed. */
 export interface CreateFileResult {
   success: boolean;
   message: string;
@@ -65,7 +65,7 @@ Writes one whole text file into the user's workspace, on the user's machine. A p
 ## Reading the result
 \`success: false\` comes with \`errorCode\`: FileExists (choose another path, or overwrite on purpose), InvalidPath, DirectoryCreateFailed, WriteFailed, TooLarge, HashFailed, UnhandledException. \`hash\` is the sha256 of the file as written: use it as \`originalSha256\` of a later patch.`;
 
-/** `workspace_create_file`, executed by the client alone (TUL-004 section 3). */
+/** `workspace_create_file`, executed by the client alone [CREATE-1]. */
 export const createFile: ToolContract = {
   name: 'workspace_create_file',
   description:

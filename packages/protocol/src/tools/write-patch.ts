@@ -7,7 +7,7 @@ export type PatchChangeStatus = 'applied' | 'rejected' | 'failed' | 'skipped';
 /** Why a file or change was not applied: a fault of the patch, or DIRTY_BUFFER and other codes of the client. */
 export type PatchErrorCode = PatchFaultCode | 'DIRTY_BUFFER' | (string & {});
 
-/** What became of one change (contract.md section 7). Ids are ours, keys the model's or null. */
+/** What became of one change [PATCH-4]. Ids are ours, keys the model's or null. */
 export interface PatchChangeResult {
   changeId: string;
   changeKey: string | null;
@@ -34,7 +34,7 @@ export interface PatchFileResult {
   changes: PatchChangeResult[];
 }
 
-/** Result of `workspace_write_patch` (contract.md section 7). */
+/** Result of `workspace_write_patch` [PATCH-4]. */
 export interface WritePatchResult {
   /** No file failed or conflicted, and at least one was applied. */
   success: boolean;
@@ -73,7 +73,7 @@ const range = {
   },
 };
 
-/** One operation's form of a change (TUL-002 section 5). */
+/** One operation's form of a change. */
 function changeSchema(operation: string, description: string, fields: Record<string, unknown>) {
   return {
     type: 'object',
@@ -256,7 +256,7 @@ Keep to the lines that the task needs: many small changes are easier to approve 
 - \`files[].status\`: applied, conflict, rejected (by the person: do not send it again unasked), failed, skipped (sound, but held back because another file failed).
 - changeId names a change for good: get_patch_change tells about it later.`;
 
-/** `workspace_write_patch` (TUL-002), validated by the server with `parsePatchBatch`, executed by the client. */
+/** `workspace_write_patch`, validated by the server with `parsePatchBatch`, executed by the client. */
 export const writePatch: ToolContract & {
   readonly category: 'workspace';
   readonly executionLocation: 'client';

@@ -17,7 +17,7 @@ export interface CreateFilePlan {
 }
 
 /**
- * Checks the arguments (TUL-004 sections 5.1 to 5.3) and normalises the content; the size counts after that.
+ * Checks the arguments and normalises the content; the size counts after that [CREATE-2] [CREATE-3].
  * @throws WorkspaceFault InvalidPath, WriteFailed for content that is no text, TooLarge
  */
 export function planCreateFile(roots: WorkspaceRoots, args: unknown, maxFileBytes: number): CreateFilePlan {
@@ -64,7 +64,7 @@ export function shownPath(roots: WorkspaceRoots, args: unknown): string {
   }
 }
 
-/** The result of a create that wrote nothing (contract.md section 5). */
+/** The result of a create that wrote nothing [CREATE-4]. */
 export function failedCreate(
   path: string,
   errorCode: CreateFileErrorCode,
@@ -88,7 +88,7 @@ export function failureOf(path: string, error: unknown): CreateFileResult {
   return failedCreate(path, 'UnhandledException', 'An unexpected error; nothing was written.');
 }
 
-/** The result of a create that is done (TUL-004 section 4.3). */
+/** The result of a create that is done. */
 export function succeededCreate(file: {
   path: string;
   sizeBytes: number;

@@ -89,7 +89,7 @@ describe.each([
       expect(result).toMatchObject({ created: true, overwritten: false });
     });
 
-    it('UTF-8 without BOM and with \\n endings, and counts and hashes those bytes', async () => {
+    it('UTF-8 without BOM and with \\n endings, and counts and hashes those bytes [CREATE-3]', async () => {
       const result = await create({ path: 'a', content: '\ufeffä\r\nb\rc\n' });
       expect(await disk.readFile(join(root, 'a'))).toEqual(Buffer.from('ä\nb\nc\n'));
       expect(result).toMatchObject({ sizeBytes: 7, hash: contentHash('ä\nb\nc\n') });
@@ -159,7 +159,7 @@ describe.each([
   });
 
   describe('fails', () => {
-    it('with FileExists, and leaves the file alone', async () => {
+    it('with FileExists, and leaves the file alone [CREATE-1]', async () => {
       await disk.writeFile(join(root, 'a'), 'mine');
       expect(await create({ path: './a', content: 'x', overwrite: false })).toEqual(
         refusal('a', 'FileExists'),
@@ -177,7 +177,7 @@ describe.each([
       expect(await tree()).toEqual([]);
     });
 
-    it('with InvalidPath for a link, as a parent or as the file, overwrite or not', async () => {
+    it('with InvalidPath for a link, as a parent or as the file, overwrite or not [CREATE-2]', async () => {
       await disk.writeFile(join(base, 'target'), 'mine');
       await disk.symlink(base, join(root, 'folder'));
       await disk.symlink(join(base, 'target'), join(root, 'file'));
@@ -241,7 +241,7 @@ describe.each([
       expect(await create({ path: 'b', content: content + 'x' })).toEqual(refusal('b', 'TooLarge'));
     });
 
-    it('with HashFailed, and leaves nothing behind', async () => {
+    it('with HashFailed, and leaves nothing behind [CREATE-4]', async () => {
       const sha256 = () => {
         throw new Error('no OpenSSL');
       };

@@ -20,7 +20,7 @@ import {
 const MAX_ATTEMPTS = 3;
 
 /**
- * Executes `workspace_create_file` (TUL-004 sections 3.3 and 5) and never throws: what goes wrong is in the result.
+ * Executes `workspace_create_file` and never throws: what goes wrong is in the result.
  * `args` are the call's arguments as they came, or as a person edited them. Give `journal.writeLog(callId)` as `log`,
  * else a kill in the middle leaves its temp file behind.
  */

@@ -14,7 +14,7 @@ export interface WalkedDirectory {
 
 /**
  * Opens the folder at `segments` below the real path `root`, making what is missing (0777 less the umask).
- * Every component must be a real folder: a link is refused wherever it leads (contract.md section 8).
+ * Every component must be a real folder: a link is refused wherever it leads [CREATE-2].
  * @throws WorkspaceFault InvalidPath, DirectoryCreateFailed
  */
 export async function ensureDirectory(

@@ -9,7 +9,7 @@ const refusalOf = (path: string): unknown => {
   }
 };
 
-describe('a create path', () => {
+describe('a create path [CREATE-2]', () => {
   it.each([
     ['README.md', ['README.md']],
     ['src/Services/Foo.cs', ['src', 'Services', 'Foo.cs']],

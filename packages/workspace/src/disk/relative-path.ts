@@ -12,7 +12,7 @@ const IGNORED_BY_FILE_SYSTEMS = /\p{Default_Ignorable_Code_Point}/gu;
 const REORDERING = /[\u202a-\u202e\u2066-\u2069]/u;
 
 /**
- * Checks a create path without touching the disk and splits it into components (TUL-004 section 5.2): separators become
+ * Checks a create path without touching the disk and splits it into components [CREATE-2]: separators become
  * `/`, `.` and doubled slashes go, nothing else is changed. The rules are those of every system at once, so that what
  * one client accepts the next one does too.
  * @throws WorkspaceFault InvalidPath

@@ -1,7 +1,7 @@
 import type { CreateFileErrorCode } from '@patchbay/protocol';
 
 /**
- * An expected failure on the user's disk. `code` is one of TUL-004 section 5.3; `message` is fit for the LLM:
+ * An expected failure on the user's disk. `code` is one of a create [CREATE-4]; `message` is fit for the LLM:
  * it holds no absolute path and no errno. What the system said is in `cause`.
  */
 export class WorkspaceFault extends Error {

@@ -52,7 +52,7 @@ export class WorkspaceRoots {
   }
 
   /**
-   * Checks a create path lexically and finds its root (TUL-004 section 5.2). Touches no disk.
+   * Checks a create path lexically and finds its root [CREATE-2]. Touches no disk.
    * A root is recognised in any case, as names differ by more than case; results show its own spelling.
    * @throws WorkspaceFault InvalidPath
    */

@@ -96,7 +96,7 @@ describe('CreateFileTool', () => {
   const resultOf = (outcome: ToolOutcome) => outcome.result as unknown as CreateFileResult;
   const onDisk = (path: string) => readFile(join(folder, path), 'utf8');
 
-  it('asks, writes what was allowed, and tells what it did', async () => {
+  it('asks, writes what was allowed, and tells what it did [AUDIT-6]', async () => {
     const outcome = await run(callOf('1', { path: 'src/a.txt', content: 'one\r\ntwo' }));
     expect(person.asked[0]!.files).toEqual([
       { path: 'src/a.txt', before: null, after: 'one\ntwo', hidden: null },

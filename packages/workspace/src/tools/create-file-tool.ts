@@ -29,7 +29,7 @@ import { remembering, uploadWritten } from './upload-written.js';
 /** Longest time; the file is there, and its result must not come late for the sake of a copy. */
 const UPLOAD_MS = 15_000;
 
-/** The client's log line of an executed create (TUL-004 section 6.2). */
+/** The client's log line of an executed create [AUDIT-6]. */
 export interface CreateFileExecuted {
   event: 'Tool.CreateFile.Executed';
   sessionId: string;

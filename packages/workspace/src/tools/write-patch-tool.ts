@@ -19,7 +19,7 @@ import { InOrder } from './in-order.js';
 import { uploadPatched } from './upload-patched.js';
 import { remembering } from './upload-written.js';
 
-/** The client's log line of an executed batch, after that of a create (TUL-004 section 6.2). */
+/** The client's log line of an executed batch [AUDIT-6]. */
 export interface WritePatchExecuted {
   event: 'Tool.WritePatch.Executed';
   sessionId: string;
@@ -153,7 +153,7 @@ function allRefused(selected: SelectedBatch, fault: PatchFileFault): WritePatchR
   return resultOf(selected, new Map(wanted.map(([index]) => [index, { status: 'refused', fault }])));
 }
 
-/** A person who accepts nothing has refused the call (contract.md section 7). */
+/** A person who accepts nothing has refused the call [PATCH-9]. */
 function decided(batch: PatchBatch, approval: Approval): Approval {
   if (approval.decision === 'deny') return approval;
   const rejected = rejectedChangeIds(selectBatch(batch, approval));

@@ -111,7 +111,7 @@ describe('a patch batch, whatever it is and whatever goes wrong', () => {
     );
   }, 60_000);
 
-  it('is written as a whole or not at all, whichever call to the disk fails', async () => {
+  it('is written as a whole or not at all, whichever call to the disk fails [PATCH-9]', async () => {
     const files: Edits = NAMES.map((name) => [Buffer.from(`${name}\n`), Buffer.from(`${name}\nnew\n`), []]);
     const [before, after] = [0, 1].map((at) => files.map((file) => file[at]));
     let failed = 0;

@@ -18,7 +18,7 @@ export type FileOutcome =
   | { status: 'skipped' | 'rejected'; message: string };
 
 /**
- * The result of a batch (contract.md section 7), the upload's part still open.
+ * The result of a batch [PATCH-4], the upload's part still open.
  * @param outcomes by index; none for a file of which everything was rejected.
  */
 export function resultOf(
