@@ -1,48 +1,18 @@
 import type { InvokeResult, TurnEnvelope } from '@patchbay/protocol';
 import { jest } from '@jest/globals';
 import { ToolRunner } from '../../src/tools/tool-runner.js';
-import { type Line, TestNodes } from '../support/nodes.js';
-import { type FakeClient, journalEntry } from '../support/fake-client.js';
-import { checkInvariants } from '../support/invariants.js';
-import { createCall, RelayScene } from '../support/relay-scene.js';
+import { journalEntry } from '../support/fake-client.js';
+import { createCall, type RelayScene } from '../support/relay-scene.js';
 import type { Answer, TestServer } from '../support/server.js';
 import { waitFor } from '../support/wait-for.js';
+import { Editor } from '../support/editor.js';
+import { TwoNodes } from '../support/two-nodes.js';
 
 const ls = (toolCallId: string): Record<string, unknown> => ({
   toolCallId,
   name: 'ls',
   arguments: { path: '/' },
 });
-
-/** One user on two nodes over one store: `a` and `b` are the same scene, seen from each of them. */
-class TwoNodes {
-  private constructor(
-    readonly nodes: TestNodes,
-    readonly servers: { a: TestServer; b: TestServer },
-    readonly a: RelayScene,
-    readonly b: RelayScene,
-  ) {}
-
-  static async open(line: Line = 'sound'): Promise<TwoNodes> {
-    const nodes = await TestNodes.open({ graceMs: 300 });
-    const servers = { a: await nodes.start('a'), b: await nodes.start('b') };
-    const a = await RelayScene.on(servers.a, await servers.a.register());
-    nodes.network.line = line;
-    return new TwoNodes(nodes, servers, a, a.movedTo(servers.b));
-  }
-
-  async close(): Promise<void> {
-    try {
-      for (const server of this.nodes.running) {
-        const { user, workspaceId } = this.a.movedTo(server);
-        await checkInvariants(user, workspaceId);
-      }
-    } finally {
-      for (const client of [...this.a.clients, ...this.b.clients]) client.close();
-      await this.nodes.close();
-    }
-  }
-}
 
 const statusOf = ({ body }: Answer<InvokeResult<TurnEnvelope>>): unknown =>
   body.result.toolResults.map(({ toolCallId, status }) => `${toolCallId} ${status}`);
@@ -299,71 +269,4 @@ function hold(server: TestServer): () => void {
     return run(...args);
   });
   return letGo;
-}
-
-/** A client as ours is: it executes when the server has said running, journals, reports until it is told, and moves about. */
-class Editor {
-  /** How often each call was executed, by any client. */
-  static readonly effects = new Map<string, number>();
-  private readonly journal = new Map<string, ReturnType<typeof journalEntry>>();
-  private client!: FakeClient;
-  private at = 0;
-
-  private constructor(
-    private readonly scenes: readonly RelayScene[],
-    private readonly clientId: string,
-    private readonly random: () => number,
-  ) {}
-
-  static async open(
-    scene: RelayScene,
-    scenes: readonly RelayScene[],
-    clientId: string,
-    random: () => number,
-  ): Promise<Editor> {
-    const editor = new Editor(scenes, clientId, random);
-    editor.at = scenes.indexOf(scene);
-    await editor.connect();
-    return editor;
-  }
-
-  /** Leaves one node for the other, in the middle of whatever it does. */
-  async move(): Promise<void> {
-    this.client.close();
-    this.at = 1 - this.at;
-    await this.connect();
-  }
-
-  close(): void {
-    this.client.close();
-  }
-
-  private async connect(): Promise<void> {
-    const scene = this.scenes[this.at]!;
-    const client = await scene.client({ clientId: this.clientId }, [...this.journal.values()]);
-    this.client = client;
-    client.socket.on('tool:call', (call) => {
-      if (this.journal.has(call.callId)) return;
-      this.journal.set(call.callId, journalEntry(call, 'acknowledged'));
-      setTimeout(() => void this.execute(client, call).catch(() => undefined), this.random() * 40);
-    });
-    for (const entry of [...this.journal.values()]) {
-      const call = { ...entry, arguments: { path: 'x' } } as unknown as Parameters<FakeClient['report']>[0];
-      void this.execute(client, call).catch(() => undefined);
-    }
-  }
-
-  private async execute(client: FakeClient, call: Parameters<FakeClient['report']>[0]): Promise<void> {
-    const entry = this.journal.get(call.callId);
-    if (entry?.state === 'acknowledged') {
-      const answer = await client.status(call, 'running');
-      if (!answer.ok) return void this.journal.delete(call.callId);
-      // Two runs of one call wait for the same answer: the first goes on.
-      if (this.journal.get(call.callId)?.state !== 'acknowledged') return;
-      this.journal.set(call.callId, { ...entry, state: 'running' });
-      Editor.effects.set(call.callId, (Editor.effects.get(call.callId) ?? 0) + 1);
-    }
-    const answer = await client.report(call);
-    if (answer.ok || answer.error.code !== 'NOT_FOUND') this.journal.delete(call.callId);
-  }
 }

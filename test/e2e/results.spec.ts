@@ -3,39 +3,20 @@ import { sha256 } from '@patchbay/protocol/hash';
 import { randomUUID } from 'node:crypto';
 import { createdResult, failedResult, type FakeClient } from '../support/fake-client.js';
 import { readTrail } from '../support/invariants.js';
-import { createCall, RelayScene } from '../support/relay-scene.js';
-import { startTestServer, type TestServer, type TestUser } from '../support/server.js';
-
-const APPROVAL = { decision: 'allow', by: 'ada', at: '2025-06-01T12:00:00Z' };
-const EDITED = { path: 'better.txt', content: 'secret content' };
+import { RelayScene } from '../support/relay-scene.js';
+import { APPROVAL, refused, result, ResultDesk } from '../support/result-desk.js';
 
 describe('the result of a call', () => {
-  let server: TestServer;
-  let user: TestUser;
+  const desk = new ResultDesk();
+  const { ended } = desk;
   let scene: RelayScene;
   let client: FakeClient;
-  let turnId: string;
   let call: ToolCallDelivery;
-  beforeAll(async () => {
-    server = await startTestServer();
-    user = await server.register();
-  });
-  beforeEach(async () => {
-    scene = await RelayScene.on(server, user);
-    client = await scene.client();
-    turnId = (await scene.post([createCall('c')])).body.result.turnId;
-    call = await client.delivery();
-    await scene.untilCall(turnId, 'c', 'acknowledged');
-  });
+  beforeAll(() => desk.start());
+  beforeEach(async () => void ({ scene, client, call } = await desk.open()));
   afterEach(() => scene.close());
-  afterAll(() => server.close());
+  afterAll(() => desk.close());
 
-  const refused = (code: string, message: unknown = expect.any(String)) => ({
-    ok: false,
-    error: { code, message },
-  });
-  const ended = async () => (await scene.calls(turnId)).c;
-  const result = createdResult({ arguments: { path: 'c.txt' } });
   const failed = failedResult({ arguments: { path: 'c.txt' } }, 'WriteFailed');
 
   it('is kept as it came', async () => {
@@ -128,101 +109,16 @@ describe('the result of a call', () => {
     expect(await client.report(call, { attempt: 42 })).toEqual({ ok: true });
   });
 
-  it('may be a denial, with the person’s note [RELAY-10]', async () => {
-    const approval = { ...APPROVAL, decision: 'deny', note: 'Not in this folder.' };
-    expect(await client.report(call, { result, approval })).toMatchObject(refused('VALIDATION_ERROR'));
-    expect(await client.report(call, { result: null, approval })).toEqual({ ok: true });
-    expect(await ended()).toMatchObject({
-      status: 'denied',
-      result: null,
-      error: { code: 'DENIED', message: 'Not in this folder.' },
-    });
-    const [denied] = await readTrail(user, scene.workspaceId, '&event=Tool.CreateFile.Denied');
-    expect(denied!.fields).toMatchObject({
-      success: false,
-      errorCode: 'DENIED',
-      approval: { by: 'ada', note: approval.note },
-    });
-  });
-
-  it('may be a denial without a reason', async () => {
-    await client.report(call, { result: null, approval: { ...APPROVAL, decision: 'deny', note: ' ' } });
-    expect(await ended()).toMatchObject({
-      status: 'denied',
-      error: { message: 'The user denied this call.' },
-    });
-  });
-
-  it('of edited arguments says which, and they keep to the schema [RELAY-10]', async () => {
-    const edit = { ...APPROVAL, decision: 'edit' };
-    for (const approval of [
-      edit,
-      { ...edit, editedArguments: null },
-      { ...edit, editedArguments: { path: 'x' } },
-    ]) {
-      expect(await client.report(call, { approval })).toMatchObject(refused('VALIDATION_ERROR'));
-    }
-    const about = { ...result, path: 'better.txt' };
-    expect(
-      await client.report(call, { result: about, approval: { ...edit, editedArguments: EDITED } }),
-    ).toEqual({ ok: true });
-    const [event] = await readTrail(user, scene.workspaceId, '&event=Tool.CreateFile.ResultReceived');
-    expect(event!.fields).toMatchObject({
-      path: 'better.txt',
-      approval: {
-        decision: 'edit',
-        edited: {
-          path: 'better.txt',
-          overwrite: false,
-          sha256: expect.stringMatching(/^[0-9a-f]{64}$/) as string,
-        },
-      },
-    });
-    expect(JSON.stringify(event)).not.toContain('secret content');
-  });
-
-  it('has edited arguments only where somebody edited them, however deep [RELAY-10]', async () => {
-    for (const decision of ['allow', 'deny']) {
-      const deep = `${'['.repeat(2_000)}${']'.repeat(2_000)}`;
-      for (const editedArguments of [EDITED, JSON.parse(deep) as unknown]) {
-        const approval = { ...APPROVAL, decision, editedArguments };
-        const claimed = { approval, ...(decision === 'deny' && { result: null }) };
-        expect(await client.report(call, claimed)).toMatchObject(refused('VALIDATION_ERROR'));
-      }
-    }
-    await client.report(call);
-  });
-
-  it('rejects no changes of a call that has none, and says when it was decided in one form', async () => {
-    const approval = { ...APPROVAL, rejectedChangeIds: [randomUUID()] };
-    for (const at of [
-      '9999-12-31T23:59:59-23:59',
-      '2025-06-01T12:00:60Z',
-      '2025-W01',
-      '2025-06-01',
-      '2025-06-01T12:00:00',
-      `2025-06-01T12:00:00.${'1'.repeat(1_000)}Z`,
-    ]) {
-      expect(await client.report(call, { approval: { ...APPROVAL, at } })).toMatchObject(
-        refused('VALIDATION_ERROR'),
-      );
-    }
-    expect(await client.report(call, { approval })).toMatchObject(refused('VALIDATION_ERROR'));
-    await client.report(call, { approval: { ...APPROVAL, at: '2025-06-01T14:00:00.5+02:00' } });
-    const [event] = await readTrail(user, scene.workspaceId, '&event=Tool.CreateFile.ResultReceived');
-    expect(event!.fields.approval).toMatchObject({ at: '2025-06-01T12:00:00.500Z' });
-  });
-
   it('that reports failure names the path as it was given', async () => {
     const failure = { ...failedResult({ arguments: { path: 'a\\b' } }, 'InvalidPath') };
     expect(await client.report(call, { result: failure })).toEqual({ ok: true });
   });
 
   it('of a call that is nobody’s or another’s is not found [RELAY-8]', async () => {
-    const other = await server.register();
-    await user.addMember(scene.workspaceId, other);
+    const other = await desk.server.register();
+    await desk.user.addMember(scene.workspaceId, other);
     const foreign = await scene.client({ token: other.token, clientId: 'editor-1' });
-    const foreignPlace = await RelayScene.on(server, user);
+    const foreignPlace = await RelayScene.on(desk.server, desk.user);
     const elsewhere = await foreignPlace.client();
     for (const answer of [
       await foreign.report(call),
@@ -244,9 +140,9 @@ describe('the result of a call', () => {
     const second = await scene.client({ clientId: 'editor-2' });
     expect(await second.report(call)).toMatchObject(refused('CONFLICT'));
     expect(await second.status(call, 'running')).toMatchObject(refused('CONFLICT'));
-    const [late] = await readTrail(user, scene.workspaceId, '&event=Tool.CreateFile.LateResult');
+    const [late] = await readTrail(desk.user, scene.workspaceId, '&event=Tool.CreateFile.LateResult');
     expect(late).toMatchObject({
-      actor: { userId: user.id, clientId: 'editor-2' },
+      actor: { userId: desk.user.id, clientId: 'editor-2' },
       fields: { success: true, path: 'c.txt' },
     });
     await client.report(call);
@@ -273,7 +169,7 @@ describe('the result of a call', () => {
       'Running',
       'ResultReceived',
     ]);
-    const [asked] = await readTrail(user, scene.workspaceId, '&event=Tool.CreateFile.AwaitingApproval');
+    const [asked] = await readTrail(desk.user, scene.workspaceId, '&event=Tool.CreateFile.AwaitingApproval');
     expect(asked!.fields).toMatchObject({ note: 'asking Ada' });
   });
 
@@ -286,7 +182,7 @@ describe('the result of a call', () => {
     const stored: unknown = await client.socket.timeout(5_000).emitWithAck('files:put', put);
     expect([await asking, stored]).toMatchObject([{ ok: true }, { ok: true }]);
     await client.report(call);
-    const trail = await readTrail(user, scene.workspaceId, '');
+    const trail = await readTrail(desk.user, scene.workspaceId, '');
     const names = trail.map(({ name }) => name.split('.').slice(-2).join('.'));
     expect(names).toEqual([
       ...[

@@ -1,3 +1,4 @@
+import { ShiftedClock } from './shifted-clock.js';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,7 +8,6 @@ import { Subject } from 'rxjs';
 import { AppModule } from '../../src/app.module.js';
 import { APP_OPTIONS, setUp } from '../../src/bootstrap.js';
 import { Bus, type BusMessage } from '../../src/bus/bus.js';
-import { Clock } from '../../src/common/clock.js';
 import { fastifyAdapter } from '../../src/common/http/fastify.js';
 import { Config, type Settings } from '../../src/config/config.js';
 import { NodeId } from '../../src/storage/ports/node-id.js';
@@ -60,15 +60,6 @@ export class NetworkBus extends Bus {
   publish(message: BusMessage): void {
     this.messages$.next(message);
     this.network.carry(message, this);
-  }
-}
-
-/** The time, ahead of the machine's by as much as a test wants. */
-export class ShiftedClock extends Clock {
-  aheadMs = 0;
-
-  now(): number {
-    return Date.now() + this.aheadMs;
   }
 }
 

@@ -13,17 +13,17 @@ export interface Source {
   imports: string[];
 }
 
-/** Every source below a folder; specs are none. */
+/** Every source below a folder; specs, and the samples that they share, are none. */
 export function sourcesIn(folder: string): Source[] {
   return filesIn(folder).filter(({ path }) => !isSpec(path));
 }
 
-/** The specs below a folder. */
+/** The specs below a folder, with the samples that they share. */
 export function specsIn(folder: string): Source[] {
   return filesIn(folder).filter(({ path }) => isSpec(path));
 }
 
-const isSpec = (path: string): boolean => path.endsWith('.spec.ts');
+const isSpec = (path: string): boolean => /\.(?:spec|sample)\.ts$/.test(path);
 
 function filesIn(folder: string): Source[] {
   return readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })

@@ -1,4 +1,3 @@
-import { request } from 'node:http';
 import { ToolsScene } from '../../support/tools-scene.js';
 
 describe('bad input to POST /tools', () => {
@@ -20,85 +19,6 @@ describe('bad input to POST /tools', () => {
   };
   const sendContent = (content: string) =>
     send(`{"tool":"write","args":{"path":"/exact","content":${content}}}`);
-
-  describe('paths', () => {
-    const BAD = {
-      'a .. segment': '/a/../b',
-      'a .. at the end': '/a/..',
-      'a . segment': './a',
-      'a NUL': '/a\0b',
-      'a line break': '/a\nb',
-      'a DEL': '/a\u007f',
-      'a backslash': '/a\\b',
-      'an empty segment': '/a//b',
-      'two leading slashes': '//a',
-      'nothing but slashes': '///',
-      nothing: '',
-      'a lone surrogate': '/a\ud800',
-      '5,000 characters': `/${'a/'.repeat(2500)}`,
-      'more characters than a path may have': `/${'abcdefg/'.repeat(128)}h`,
-      'a segment of 256 bytes': `/${'é'.repeat(128)}`,
-    };
-
-    it.each(Object.entries(BAD))('with %s are refused by every tool [FILE-1]', async (_what, path) => {
-      for (const tool of ['ls', 'read', 'write', 'rm', 'mkdir']) {
-        const answer = await scene.call(tool, { path, ...(tool === 'write' && { content: 'x' }) });
-        expect(answer).toMatchObject({ status: 400, body: { code: 'VALIDATION_ERROR' } });
-        expect(Object.keys(answer.body.fields!)).toEqual(['path']);
-        expect(answer.body.error!.length).toBeLessThan(200);
-      }
-    });
-
-    it('may be as long as the limit, and their segments too', async () => {
-      const segment = (letter: string) => letter.repeat(255);
-      // 1,024 characters after the leading slash: four segments of 255, their slashes, and one of one.
-      const path = `/${['a', 'b', 'c'].map(segment).join('/')}/${segment('d').slice(1)}/e`;
-      expect(path.slice(1)).toHaveLength(1024);
-      await scene.write(path);
-      expect(await scene.read(path.slice(1))).toEqual({ text: path });
-    });
-
-    it('keep percent-encodings, spaces and dots as they are [FILE-1]', async () => {
-      for (const path of [
-        '/%2e%2e/%2fetc%00',
-        '/a b/ c ',
-        '/...',
-        '/~',
-        '/CON',
-        '/a:b',
-        '/.git/config',
-        '/*?"<>|',
-      ]) {
-        expect(await scene.write(path)).toMatchObject({ path });
-        expect(await scene.read(path)).toEqual({ text: path });
-      }
-    });
-
-    it('of another case or Unicode form are the same file, in its first spelling [FILE-1]', async () => {
-      const composed = '/Caf\u00e9/\u212bngstr\u00f6m.MD';
-      const stored = '/Caf\u00e9/\u00c5ngstr\u00f6m.MD';
-      const first = await scene.write(composed);
-      expect(first.path).toBe(stored);
-      for (const path of [
-        composed.normalize('NFD'),
-        stored.toLowerCase(),
-        stored.toUpperCase(),
-        stored.slice(1),
-      ]) {
-        expect(await scene.write(path)).toMatchObject({ path: stored, file_id: first.file_id });
-      }
-      await scene.write('/CAFE\u0301/other.md');
-      expect(await scene.list('/cafe\u0301')).toEqual([stored, '/Caf\u00e9/other.md'].sort());
-      expect((await scene.ok<{ path: string }>('ls', { path: '/CAF\u00c9' })).path).toBe('/Caf\u00e9');
-    });
-
-    it('that fold to the same docPath in ways of their own are one file', async () => {
-      const { file_id } = await scene.write('/\u0130stanbul');
-      expect((await scene.write('/i\u0307stanbul')).file_id).toBe(file_id);
-      const sigma = await scene.write('/\u039f\u03a3');
-      expect((await scene.write('/\u03bf\u03c2')).file_id).toBe(sigma.file_id);
-    });
-  });
 
   describe('arguments', () => {
     it('of unknown names and of wrong types are named, each by its bare name', async () => {
@@ -253,59 +173,5 @@ describe('bad input to POST /tools', () => {
         413,
       );
     });
-  });
-
-  it('a folder is never a file: of two that want to be both, one is refused', async () => {
-    const answers = await Promise.all(
-      Array.from({ length: 10 }, (_, n) =>
-        scene.call('write', { path: n % 2 ? `/both/${n}` : '/both', content: 'x' }),
-      ),
-    );
-    const refused = answers.filter(({ status }) => status !== 200);
-    expect(refused).toHaveLength(5);
-    for (const { status } of refused) expect([400, 409]).toContain(status);
-  });
-
-  it('many writers of one path each leave a version, in one order', async () => {
-    const writes = await Promise.all(Array.from({ length: 50 }, (_, n) => scene.write('/crowd/file', { n })));
-    expect(new Set(writes.map(({ file_id }) => file_id)).size).toBe(1);
-    const { body } = await scene.user.get<{ versions: { number: number; versionId: string }[] }>(
-      `${scene.base}/files/${writes[0]!.file_id}/versions?limit=100`,
-    );
-    expect(body.versions.map(({ number }) => number)).toEqual(Array.from({ length: 50 }, (_, n) => 50 - n));
-    expect(new Set(body.versions.map(({ versionId }) => versionId))).toEqual(
-      new Set(writes.map(({ version_id }) => version_id)),
-    );
-    const made = await scene.trail('&event=Folder.Created&path=/crowd');
-    expect(made).toHaveLength(1);
-  });
-
-  it('writers and removers of one folder leave it whole', async () => {
-    await Promise.all(
-      Array.from({ length: 60 }, (_, n) => {
-        if (n % 3 === 0) return scene.call('rm', { path: '/busy' });
-        const path = `/busy/${n % 5}`;
-        return n % 3 === 1 ? scene.call('write', { path, content: 'x' }) : scene.call('rm', { path });
-      }),
-    );
-    await scene.write('/busy/last');
-    const listed = await scene.list('/busy');
-    for (const path of listed) expect(await scene.read(path)).toBeDefined();
-    expect(await scene.list('/', false)).toContain('/busy');
-  });
-
-  it('a path in the URL of a raw client is not resolved', async () => {
-    const status = await new Promise<number | undefined>((resolve, reject) => {
-      const { port } = new URL(scene.server.url);
-      const path = `/api/v1${scene.base}/contents/a/../../secret`;
-      const headers = { authorization: `Bearer ${scene.user.token}` };
-      request({ port, path, headers }, (response) => {
-        response.resume();
-        resolve(response.statusCode);
-      })
-        .on('error', reject)
-        .end();
-    });
-    expect(status).toBe(400);
   });
 });

@@ -1,142 +1,43 @@
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import {
-  writePatch,
-  type Ack,
-  type Approval,
-  type FilePut,
-  type FilePutAnswer,
-  type Json,
-  type JsonObject,
-  type PatchBatch,
-  type ToolCallDelivery,
-  type WritePatchResult,
-} from '@patchbay/protocol';
+import { type Approval, type Json, type JsonObject, type PatchBatch } from '@patchbay/protocol';
 import { sha256 } from '@patchbay/protocol/hash';
-import { parsePatchBatch } from '@patchbay/protocol/line-patch';
-import { Ajv } from 'ajv';
-import { Journal, type CallContext, type ToolOutcome } from '@patchbay/client/relay';
-import { WorkspaceRoots } from '../disk/workspace-roots.js';
-import { rejectionOf, type ApprovalRequest, type Approver } from './approver.js';
-import { WritePatchTool, type WritePatchExecuted } from './write-patch-tool.js';
+import { Journal } from '@patchbay/client/relay';
+import { rejectionOf } from './approver.js';
 
-const at = new Date().toISOString();
-const isValidResult = new Ajv({ allowUnionTypes: true }).compile(writePatch.responseSchema);
-const insert = (afterLine: number, line: string) => ({ operation: 'insert', afterLine, newLines: [line] });
-
-function batchOf(files: { docPath: string; original: string; changes: object[] }[]): PatchBatch {
-  const input = files.map(({ docPath, original, changes }, file) => ({
-    filePatchId: `f${file}`,
-    docPath,
-    originalSha256: sha256(original),
-    fileLabel: `Why ${docPath}`,
-    changes: changes.map((change, index) => ({ changeId: `f${file}c${index}`, ...change })),
-  }));
-  const parsed = parsePatchBatch({ batchId: 'b', files: input }, { trusted: true });
-  if (!parsed.ok) throw new Error(JSON.stringify(parsed.faults));
-  return parsed.batch;
-}
-
-const callOf = (callId: string, batch: PatchBatch | null): ToolCallDelivery => ({
-  callId,
-  attempt: 1,
-  toolCallId: `tool-${callId}`,
-  sessionId: 's',
-  conversationId: 'c',
-  turnId: 't',
-  name: 'workspace_write_patch',
-  arguments: {},
-  deadlines: { deliveryAt: null, approvalAt: null, executionAt: null },
-  batch,
-});
-
-/** Answers as a test tells it to, and remembers what it was asked. */
-class Person implements Approver {
-  readonly asked: ApprovalRequest[] = [];
-  answer: (request: ApprovalRequest, signal: AbortSignal) => Partial<Approval> | Promise<Approval> =
-    () => ({});
-
-  async decide(request: ApprovalRequest, signal: AbortSignal): Promise<Approval> {
-    this.asked.push(request);
-    return { decision: 'allow', by: 'ada', at, ...(await this.answer(request, signal)) };
-  }
-}
+import {
+  at,
+  batchOf,
+  callOf,
+  insert,
+  isValidResult,
+  resultOf,
+  ToolScene,
+  untouched,
+} from './write-patch-tool.sample.js';
 
 describe('WritePatchTool', () => {
-  let folder: string;
-  let home: string;
-  let root: string;
-  let roots: WorkspaceRoots;
-  let journal: Journal;
-  let person: Person;
-  let executed: WritePatchExecuted[];
-  let uploads: FilePut[];
-  let answerPut: (file: FilePut) => Ack<FilePutAnswer> | Promise<Ack<FilePutAnswer>>;
-
-  beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'Patchbay-Tool-'));
-    root = basename(folder).toLowerCase();
-    home = await mkdtemp(join(tmpdir(), 'patchbay-tool-home-'));
-    roots = await WorkspaceRoots.open([{ directory: folder }]);
-    journal = await Journal.open(home);
-    person = new Person();
-    executed = [];
-    uploads = [];
-    answerPut = ({ docPath }) => ({ ok: true, versionId: `v-${docPath.at(-1)}`, fileId: 'f' });
-    await mkdir(join(folder, 'Src'));
-    await writeFile(join(folder, 'Src', 'A'), 'a\n');
-    await writeFile(join(folder, 'b'), 'b\n');
-  });
-  afterEach(async () => {
-    await journal.close();
-    await rm(folder, { recursive: true });
-    await rm(home, { recursive: true });
-  });
-
-  const two = () =>
-    batchOf([
-      { docPath: `${root}/src/a`, original: 'a\n', changes: [insert(0, 'top'), insert(1, 'end')] },
-      { docPath: `${root}/b`, original: 'b\n', changes: [insert(1, 'new')] },
-    ]);
-  const contextOf = (callId: string, signal: AbortSignal): CallContext => ({
-    signal,
-    writeLog: journal.writeLog(callId),
-    awaitApproval: () => journal.awaitApproval(callId),
-    start: (approval = null) => journal.start(callId, approval),
-    putFile: async (file) => (uploads.push(file), answerPut(file)),
-  });
-  const tool = () => new WritePatchTool({ roots }, person, (line) => executed.push(line));
-  const run = async (call: ToolCallDelivery, handler = tool(), signal = new AbortController().signal) => {
-    await journal.receive(call);
-    const outcome = await handler.run(call, contextOf(call.callId, signal));
-    if (outcome.result !== null)
-      expect([isValidResult(outcome.result), isValidResult.errors]).toEqual([true, null]);
-    return outcome;
-  };
-  const resultOf = (outcome: ToolOutcome) => outcome.result as unknown as WritePatchResult;
-  const onDisk = async () => [
-    await readFile(join(folder, 'Src', 'A'), 'utf8'),
-    await readFile(join(folder, 'b'), 'utf8'),
-  ];
-  const untouched = ['a\n', 'b\n'];
+  const scene = new ToolScene();
+  const { two, contextOf, tool, run, onDisk } = scene;
+  beforeEach(() => scene.open());
+  afterEach(() => scene.close());
 
   it('asks with a diff per file, writes, uploads as the files are spelt on disk, and tells what it did', async () => {
     const outcome = await run(callOf('1', two()));
-    expect(person.asked[0]!.files).toMatchObject([
-      { path: 'Src/A', before: 'a\n', after: 'top\na\nend\n', patch: { label: `Why ${root}/src/a` } },
+    expect(scene.person.asked[0]!.files).toMatchObject([
+      { path: 'Src/A', before: 'a\n', after: 'top\na\nend\n', patch: { label: `Why ${scene.root}/src/a` } },
       { path: 'b', before: 'b\n', after: 'b\nnew\n' },
     ]);
-    expect(person.asked[0]!.edit).toBeUndefined();
-    expect(person.asked[0]!.files[0]!.patch!.diff).toContain('@@ -1,1 +1,3 @@\n+top\n a\n+end\n');
-    expect(person.asked[0]!.files[0]!.patch!.changes.map(({ changeId }) => changeId)).toEqual([
+    expect(scene.person.asked[0]!.edit).toBeUndefined();
+    expect(scene.person.asked[0]!.files[0]!.patch!.diff).toContain('@@ -1,1 +1,3 @@\n+top\n a\n+end\n');
+    expect(scene.person.asked[0]!.files[0]!.patch!.changes.map(({ changeId }) => changeId)).toEqual([
       'f0c0',
       'f0c1',
     ]);
     expect(await onDisk()).toEqual(['top\na\nend\n', 'b\nnew\n']);
-    expect(uploads[0]).toEqual({
-      docPath: `${root}/src/a`,
-      path: `/${basename(folder)}/Src/A`,
+    expect(scene.uploads[0]).toEqual({
+      docPath: `${scene.root}/src/a`,
+      path: `/${basename(scene.folder)}/Src/A`,
       content: Buffer.from('top\na\nend\n'),
       sha256: sha256('top\na\nend\n'),
       baseSha256: sha256('a\n'),
@@ -148,7 +49,7 @@ describe('WritePatchTool', () => {
       files: [{ versionId: 'v-a' }, { versionId: 'v-b' }],
     });
     expect(outcome.approval).toMatchObject({ decision: 'allow', by: 'ada' });
-    expect(executed).toEqual([
+    expect(scene.executed).toEqual([
       {
         event: 'Tool.WritePatch.Executed',
         ...{ sessionId: 's', conversationId: 'c', turnId: 't', toolCallId: 'tool-1', callId: '1' },
@@ -158,28 +59,28 @@ describe('WritePatchTool', () => {
   });
 
   it('asks nobody about a batch of which a file has changed', async () => {
-    await writeFile(join(folder, 'b'), 'mine\n');
+    await writeFile(join(scene.folder, 'b'), 'mine\n');
     const outcome = await run(callOf('1', two()));
     expect(resultOf(outcome)).toMatchObject({
       success: false,
       files: [{ status: 'skipped' }, { status: 'conflict', errorCode: 'STALE' }],
     });
-    expect([person.asked, uploads, outcome.approval]).toEqual([[], [], null]);
-    expect(executed).toMatchObject([{ files: 2, applied: 0, success: false, errorCode: 'STALE' }]);
+    expect([scene.person.asked, scene.uploads, outcome.approval]).toEqual([[], [], null]);
+    expect(scene.executed).toMatchObject([{ files: 2, applied: 0, success: false, errorCode: 'STALE' }]);
   });
 
   it('checks again what has changed while the person was thinking', async () => {
-    person.answer = async () => {
-      await writeFile(join(folder, 'b'), 'mine\n');
+    scene.person.answer = async () => {
+      await writeFile(join(scene.folder, 'b'), 'mine\n');
       return { decision: 'allow', by: 'ada', at };
     };
     expect(resultOf(await run(callOf('1', two()))).files[1]).toMatchObject({ errorCode: 'STALE' });
     expect(await onDisk()).toEqual(['a\n', 'mine\n']);
-    expect(uploads).toEqual([]);
+    expect(scene.uploads).toEqual([]);
   });
 
   it('writes and uploads what the person left of it', async () => {
-    person.answer = () => ({ rejectedChangeIds: ['f0c0', 'f1c0'] });
+    scene.person.answer = () => ({ rejectedChangeIds: ['f0c0', 'f1c0'] });
     const outcome = await run(callOf('1', two()));
     expect(await onDisk()).toEqual(['a\nend\n', 'b\n']);
     expect(resultOf(outcome)).toMatchObject({
@@ -190,31 +91,31 @@ describe('WritePatchTool', () => {
       ],
     });
     expect(outcome.approval).toMatchObject({ decision: 'allow', rejectedChangeIds: ['f0c0', 'f1c0'] });
-    expect(uploads.map(({ filePatchId }) => filePatchId)).toEqual(['f0']);
+    expect(scene.uploads.map(({ filePatchId }) => filePatchId)).toEqual(['f0']);
   });
 
   it.each([
     ['refuses', { decision: 'deny', note: 'no' }],
     ['rejects every change', { rejectedChangeIds: ['f0c0', 'f0c1', 'f1c0'], note: 'no' }],
   ] as [string, Partial<Approval>][])('writes nothing where the person %s', async (_how, answer) => {
-    person.answer = () => answer;
+    scene.person.answer = () => answer;
     expect(await run(callOf('1', two()))).toMatchObject({
       result: null,
       approval: { decision: 'deny', note: 'no' },
     });
-    expect([await onDisk(), executed]).toEqual([untouched, []]);
+    expect([await onDisk(), scene.executed]).toEqual([untouched, []]);
   });
 
   it('runs what the person edited, in an editor that can', async () => {
     const editedArguments = JSON.parse(JSON.stringify(two())) as JsonObject & PatchBatch;
     Object.assign(editedArguments.files[1]!.changes[0]!, { newLines: ['edited'] });
-    person.answer = () => ({ decision: 'edit', editedArguments });
+    scene.person.answer = () => ({ decision: 'edit', editedArguments });
     await run(callOf('1', two()));
     expect(await onDisk()).toEqual(['top\na\nend\n', 'b\nedited\n']);
   });
 
   it('leaves a file applied whose upload is refused, and says so', async () => {
-    answerPut = ({ filePatchId }) =>
+    scene.answerPut = ({ filePatchId }) =>
       filePatchId === 'f1'
         ? { ok: false, error: { code: 'STALE', message: 'The Cloud file has moved on.' } }
         : { ok: true, versionId: 'v', fileId: 'f' };
@@ -225,18 +126,18 @@ describe('WritePatchTool', () => {
   });
 
   it('does not upload what was changed right after it was written', async () => {
-    answerPut = async ({ filePatchId }) => {
-      if (filePatchId === 'f0') await writeFile(join(folder, 'b'), 'mine\n');
+    scene.answerPut = async ({ filePatchId }) => {
+      if (filePatchId === 'f0') await writeFile(join(scene.folder, 'b'), 'mine\n');
       return { ok: true, versionId: 'v', fileId: 'f' };
     };
     const { files } = resultOf(await run(callOf('1', two())));
     expect(files[1]).toMatchObject({ status: 'applied', newSha256: sha256('b\nnew\n'), versionId: null });
     expect(files[1]!.message).toContain('has been changed since');
-    expect(uploads).toHaveLength(1);
+    expect(scene.uploads).toHaveLength(1);
   });
 
   it('writes nothing once the call has ended while the person was thinking', async () => {
-    person.answer = (_request, signal) => rejectionOf(signal);
+    scene.person.answer = (_request, signal) => rejectionOf(signal);
     const running = run(callOf('1', two()), tool(), AbortSignal.timeout(20));
     await expect(running).rejects.toMatchObject({ name: 'TimeoutError' });
     expect(await onDisk()).toEqual(untouched);
@@ -247,23 +148,23 @@ describe('WritePatchTool', () => {
     const broken = two();
     broken.files[0]!.docPath = '../a';
     await expect(run(callOf('2', broken))).rejects.toThrow('is not sound');
-    expect(person.asked).toEqual([]);
+    expect(scene.person.asked).toEqual([]);
   });
 
   it('holds a batch against what the one before it leaves, and lets others pass', async () => {
     const handler = tool();
     let open!: () => void;
     const gate = new Promise<void>((resolve) => (open = resolve));
-    person.answer = async ({ call }) => {
+    scene.person.answer = async ({ call }) => {
       if (call.callId === '1') await gate;
       return { decision: 'allow', by: 'ada', at };
     };
     const a = (original: string, line: string) =>
-      batchOf([{ docPath: `${root}/src/a`, original, changes: [insert(0, line)] }]);
+      batchOf([{ docPath: `${scene.root}/src/a`, original, changes: [insert(0, line)] }]);
     const first = run(callOf('1', a('a\n', 'one')), handler);
     const second = run(callOf('2', a('one\na\n', 'two')), handler);
     const other = run(
-      callOf('3', batchOf([{ docPath: `${root}/b`, original: 'b\n', changes: [insert(0, 'x')] }])),
+      callOf('3', batchOf([{ docPath: `${scene.root}/b`, original: 'b\n', changes: [insert(0, 'x')] }])),
       handler,
     );
     expect(resultOf(await other).success).toBe(true);
@@ -274,9 +175,9 @@ describe('WritePatchTool', () => {
 
   it('has a failure that nobody foresaw in the shape of a batch, and logs it', async () => {
     const call = callOf('1', two());
-    await journal.receive(call);
-    await journal.start('1', { decision: 'allow', by: 'ada', at, rejectedChangeIds: ['f0c0', 'f1c0'] });
-    const result = tool().reportFailure(call, journal.get('1')!);
+    await scene.journal.receive(call);
+    await scene.journal.start('1', { decision: 'allow', by: 'ada', at, rejectedChangeIds: ['f0c0', 'f1c0'] });
+    const result = tool().reportFailure(call, scene.journal.get('1')!);
     expect([isValidResult(result), isValidResult.errors]).toEqual([true, null]);
     expect(result).toMatchObject({
       success: false,
@@ -289,52 +190,52 @@ describe('WritePatchTool', () => {
         { status: 'rejected' },
       ],
     });
-    expect(executed).toMatchObject([{ success: false, applied: 0, errorCode: 'UnhandledException' }]);
+    expect(scene.executed).toMatchObject([{ success: false, applied: 0, errorCode: 'UnhandledException' }]);
   });
 
   describe('after a death of the client', () => {
     const approval: Approval = { decision: 'allow', by: 'ada', at, rejectedChangeIds: ['f0c0'] };
     const reopen = async () => {
-      await journal.close();
-      journal = await Journal.open(home);
-      const entry = journal.get('1')!;
-      const ended = (result: Json) => journal.settle('1', result);
-      const notRun = () => journal.rollBack('1');
-      await tool().settle(entry.call!, { writeLog: journal.writeLog('1'), ended, notRun }, entry);
+      await scene.journal.close();
+      scene.journal = await Journal.open(scene.home);
+      const entry = scene.journal.get('1')!;
+      const ended = (result: Json) => scene.journal.settle('1', result);
+      const notRun = () => scene.journal.rollBack('1');
+      await tool().settle(entry.call!, { writeLog: scene.journal.writeLog('1'), ended, notRun }, entry);
     };
     const recover = () => {
-      const entry = journal.get('1')!;
+      const entry = scene.journal.get('1')!;
       return tool().recover(entry.call!, contextOf('1', new AbortController().signal), entry);
     };
 
     it('runs a batch that had done nothing, as it was approved, without asking again', async () => {
-      await journal.receive(callOf('1', two()));
-      await journal.start('1', approval);
+      await scene.journal.receive(callOf('1', two()));
+      await scene.journal.start('1', approval);
       await reopen();
       const outcome = await recover();
       expect(resultOf(outcome)).toMatchObject({
         success: true,
         files: [{ versionId: 'v-a' }, { versionId: 'v-b' }],
       });
-      expect([await onDisk(), person.asked]).toEqual([['a\nend\n', 'b\nnew\n'], []]);
+      expect([await onDisk(), scene.person.asked]).toEqual([['a\nend\n', 'b\nnew\n'], []]);
       expect(outcome.approval).toEqual(approval);
     });
 
     it('uploads and reports a batch that it finds written, and writes no second time', async () => {
-      await journal.receive(callOf('1', two()));
-      await journal.start('1', approval);
-      answerPut = () => Promise.reject(new Error('The client is closing.'));
+      await scene.journal.receive(callOf('1', two()));
+      await scene.journal.start('1', approval);
+      scene.answerPut = () => Promise.reject(new Error('The client is closing.'));
       await expect(recover()).rejects.toThrow('closing');
       await reopen();
-      expect(journal.get('1')).toMatchObject({ settled: { result: { success: true } } });
-      answerPut = () => ({ ok: true, versionId: 'v', fileId: 'f' });
+      expect(scene.journal.get('1')).toMatchObject({ settled: { result: { success: true } } });
+      scene.answerPut = () => ({ ok: true, versionId: 'v', fileId: 'f' });
       const outcome = await recover();
       expect(resultOf(outcome)).toMatchObject({
         success: true,
         files: [{ versionId: 'v' }, { versionId: 'v' }],
       });
       expect(await onDisk()).toEqual(['a\nend\n', 'b\nnew\n']);
-      expect(executed).toMatchObject([{ callId: '1', applied: 2, success: true }]);
+      expect(scene.executed).toMatchObject([{ callId: '1', applied: 2, success: true }]);
     });
   });
 });

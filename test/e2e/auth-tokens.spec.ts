@@ -1,115 +1,16 @@
 import { JwtService } from '@nestjs/jwt';
 import type { Credentials } from '@patchbay/protocol';
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PASSWORD, startTestServer, type TestServer } from '../support/server.js';
-import { Clock } from '../../src/common/clock.js';
 import { newId } from '../../src/common/ids.js';
+import { ShiftedClock } from '../support/shifted-clock.js';
 
 const SECRET = 'a secret for tests that is long enough';
 
-class HeldClock extends Clock {
-  private offset = 0;
-
-  now(): number {
-    return Date.now() + this.offset;
-  }
-
-  pass(ms: number): void {
-    this.offset += ms;
-  }
-}
-
-describe('accounts', () => {
-  let server: TestServer;
-  const clock = new HeldClock();
-
-  beforeAll(async () => {
-    server = await startTestServer({ clock, config: { jwtSecret: SECRET } });
-  });
-  afterAll(() => server.close());
-
-  const post = <T = Credentials>(path: string, body: unknown) =>
-    server.request<T>('POST', `/auth/${path}`, body);
-
-  it('are registered and logged in at once', async () => {
-    const answer = await post('register', {
-      email: 'Ada@Example.com',
-      password: PASSWORD,
-      fullName: 'Ada Lovelace',
-    });
-    expect(answer.status).toBe(201);
-    expect(answer.body).toEqual({
-      user: { id: expect.any(String) as string, email: 'ada@example.com', fullName: 'Ada Lovelace' },
-      accessToken: expect.any(String) as string,
-      refreshToken: expect.any(String) as string,
-      expiresIn: 900,
-    });
-    expect(
-      await server.request('GET', '/workspaces', undefined, {
-        authorization: `Bearer ${answer.body.accessToken}`,
-      }),
-    ).toMatchObject({ status: 200 });
-  });
-
-  it('have one email each, whatever its case', async () => {
-    await server.register('twice@example.com');
-    const again = await post('register', { email: 'TWICE@example.com', password: PASSWORD });
-    expect(again).toMatchObject({ status: 409, body: { code: 'CONFLICT' } });
-  });
-
-  it('are logged in with the email in any case', async () => {
-    const user = await server.register('case@example.com');
-    const answer = await post('login', { email: 'CASE@example.com', password: PASSWORD });
-    expect(answer).toMatchObject({ status: 200, body: { user: { id: user.id, fullName: null } } });
-  });
-
-  it('say the same of an unknown email and of a wrong password', async () => {
-    const { email } = await server.register();
-    const wrong = await post('login', { email, password: 'something else entirely' });
-    const unknown = await post('login', { email: 'nobody@example.com', password: PASSWORD });
-    expect(wrong).toMatchObject({
-      status: 401,
-      body: { error: 'Email or password is wrong', code: 'INVALID_TOKEN' },
-    });
-    expect([unknown.status, unknown.body]).toEqual([wrong.status, wrong.body]);
-  });
-
-  it.each([
-    ['everything missing', {}, ['email', 'password']],
-    ['no email at all', { email: 'ada', password: PASSWORD }, ['email']],
-    ['an email that is too long', { email: `${'a'.repeat(251)}@b.com`, password: PASSWORD }, ['email']],
-    ['a short password', { email: 'a@b.com', password: '12345678901' }, ['password']],
-    ['a long password', { email: 'a@b.com', password: 'x'.repeat(257) }, ['password']],
-    ['a password that is no text', { email: 'a@b.com', password: 123456789012 }, ['password']],
-    ['a half character in the password', { email: 'a@b.com', password: `${PASSWORD}\ud800` }, ['password']],
-    ['more than was asked for', { email: 'a@b.com', password: PASSWORD, admin: true }, ['admin']],
-  ])('are not registered with %s', async (_, body, fields) => {
-    const answer = await post<{ fields: object; code: string }>('register', body);
-    expect(answer).toMatchObject({ status: 400, body: { code: 'VALIDATION_ERROR' } });
-    expect(Object.keys(answer.body.fields)).toEqual(fields);
-  });
-
-  it('take an email and a password as long as they may be', async () => {
-    const email = `${'a'.repeat(244)}@example.com`;
-    const password = 'x'.repeat(256);
-    expect(await post('register', { email, password, fullName: null })).toMatchObject({ status: 201 });
-    expect(await post('login', { email, password })).toMatchObject({ status: 200 });
-  });
-
-  it('keep no password and no refresh token in the clear', async () => {
-    const { credentials } = await server.register();
-    for (const file of await readdir(server.dataDir)) {
-      const content = await readFile(join(server.dataDir, file), 'latin1');
-      expect(content).not.toContain(PASSWORD);
-      expect(content).not.toContain(credentials.refreshToken);
-    }
-  });
-});
-
 describe('refresh tokens', () => {
   let server: TestServer;
-  const clock = new HeldClock();
+  const clock = new ShiftedClock();
 
   beforeAll(async () => {
     server = await startTestServer({ clock });
@@ -232,7 +133,7 @@ describe('refresh tokens', () => {
 
 describe('access tokens', () => {
   let server: TestServer;
-  const clock = new HeldClock();
+  const clock = new ShiftedClock();
   const claims = { sub: newId(), email: 'a@b.com', fullName: null, jti: newId() };
 
   beforeAll(async () => {
@@ -296,51 +197,5 @@ describe('the signing secret', () => {
     expect(answer.status).toBe(200);
     await second.close();
     await first.close();
-  });
-});
-
-describe('failed logins', () => {
-  let server: TestServer;
-  let email: string;
-  const clock = new HeldClock();
-
-  beforeAll(async () => {
-    server = await startTestServer({ clock, config: { rateLimit: 1000 } });
-  });
-  beforeEach(async () => {
-    ({ email } = await server.register());
-  });
-  afterAll(() => server.close());
-
-  const login = (password: string) => server.request('POST', '/auth/login', { email, password });
-  const loginsAtOnce = async (count: number, password: string) =>
-    (await Promise.all(Array.from({ length: count }, () => login(password)))).map(({ status }) => status);
-
-  it('are limited for each email, and forgotten after a success', async () => {
-    for (let i = 0; i < 9; i += 1) expect((await login('wrong')).status).toBe(401);
-    expect((await login(PASSWORD)).status).toBe(200);
-    await loginsAtOnce(10, 'wrong');
-    expect(await login(PASSWORD)).toMatchObject({ status: 429, body: { code: 'RATE_LIMITED' } });
-  });
-
-  it('are over when Retry-After says so, however often somebody tries in between', async () => {
-    await loginsAtOnce(10, 'wrong');
-    clock.pass(14 * 60_000);
-    const refused = await login('wrong');
-    expect(refused.status).toBe(429);
-    const retryAfter = Number(refused.headers.get('retry-after'));
-    expect(retryAfter).toBeLessThanOrEqual(60);
-    clock.pass(retryAfter * 1000);
-    expect((await login(PASSWORD)).status).toBe(200);
-  });
-
-  it('are the only ones that count: right ones at once all succeed', async () => {
-    expect(new Set(await loginsAtOnce(25, PASSWORD))).toEqual(new Set([200]));
-  });
-
-  it('do not exceed the limit side by side', async () => {
-    const statuses = await loginsAtOnce(25, 'wrong');
-    expect(statuses.filter((status) => status === 401)).toHaveLength(10);
-    expect(statuses.filter((status) => status === 429)).toHaveLength(15);
   });
 });

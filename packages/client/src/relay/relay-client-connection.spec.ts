@@ -1,0 +1,193 @@
+import type { SettleTool } from './tool-handler.js';
+
+import { callOf, gate, RelayClientScene, RelayServer, three, until } from './relay-client.sample.js';
+
+describe('RelayClient', () => {
+  const scene = new RelayClientScene();
+  beforeEach(() => scene.open());
+  afterEach(() => scene.close());
+
+  describe('connecting', () => {
+    it('says who it is, and resumes before anything else', async () => {
+      await scene.clientWith(three).connect();
+      expect(scene.server.handshakes).toEqual([
+        {
+          token: 'token-1',
+          workspaceId: 'w',
+          clientId: 'client',
+          name: 'patchbay',
+          version: expect.stringMatching(/^\d+\./) as string,
+          protocol: 1,
+          tools: ['word_count'],
+          maxInFlight: 8,
+        },
+      ]);
+      expect(scene.server.events).toEqual(['client:resume']);
+    });
+
+    it('tries until the server is there', async () => {
+      const { port } = scene.server;
+      await scene.server.close();
+      const connecting = scene.clientWith(three, { url: `http://127.0.0.1:${port}` }).connect();
+      await until(() => scene.states.length >= 2);
+      expect(scene.states[0]).toMatchObject({
+        status: 'reconnecting',
+        reason: expect.stringContaining('ECONNREFUSED') as string,
+      });
+      scene.server = new RelayServer();
+      await scene.server.listen(port);
+      await connecting;
+      expect(scene.states.at(-1)).toEqual({ status: 'connected' });
+    });
+
+    it('asks for another token once when the server refuses the one it has', async () => {
+      scene.server.refuse = ({ token }) =>
+        token === 'new' ? null : { code: 'INVALID_TOKEN', message: 'Expired.' };
+      const asked: (string | undefined)[] = [];
+      const token = async (refused?: string) => (asked.push(refused), refused ? 'new' : 'old');
+      await scene.clientWith(three, { token }).connect();
+      expect(asked).toEqual([undefined, 'old']);
+    });
+
+    it('ends when the other token is refused as well', async () => {
+      scene.server.refuse = () => ({ code: 'INVALID_TOKEN', message: 'Revoked.' });
+      const token = async (refused?: string) => `${refused ?? ''}x`;
+      await expect(scene.clientWith(three, { token }).connect()).rejects.toMatchObject({
+        code: 'INVALID_TOKEN',
+      });
+      expect(scene.server.handshakes).toHaveLength(2);
+    });
+
+    it('ends with a clear error when it may not enter the workspace', async () => {
+      scene.server.refuse = () => ({ code: 'FORBIDDEN', message: 'Not a member.' });
+      await expect(scene.clientWith(three).connect()).rejects.toMatchObject({
+        name: 'PatchbayError',
+        code: 'FORBIDDEN',
+        message: 'Not a member.',
+      });
+      expect(await scene.client!.ended).toMatchObject({ reason: 'refused' });
+      expect(scene.server.handshakes).toHaveLength(1);
+    });
+
+    it('tries again when the server is stopping', async () => {
+      scene.server.refuse = () =>
+        scene.server.handshakes.length > 2 ? null : { code: 'UNAVAILABLE', message: 'Stopping.' };
+      await scene.clientWith(three).connect();
+      expect(scene.server.handshakes).toHaveLength(3);
+    });
+
+    it('connects again after the connection was lost', async () => {
+      await scene.clientWith(three).connect();
+      scene.server.socket.disconnect(true);
+      await until(() => scene.server.resumes.length === 2);
+    });
+
+    it('connects again when its resume is refused', async () => {
+      scene.server.answerResume = () =>
+        scene.server.resumes.length > 1
+          ? { ok: true, forget: [], resume: [] }
+          : { ok: false, error: { code: 'INTERNAL_ERROR', message: 'No disk.' } };
+      await scene.clientWith(three).connect();
+      expect(scene.states[0]).toMatchObject({
+        status: 'reconnecting',
+        reason: expect.stringContaining('No disk') as string,
+      });
+    });
+
+    it.each(['TOO_LARGE', 'VALIDATION_ERROR'] as const)(
+      'ends when its resume, sent again without results, is still refused with %s',
+      async (code) => {
+        scene.server.answerResume = () => ({ ok: false, error: { code, message: 'No.' } });
+        await expect(scene.clientWith(three).connect()).rejects.toMatchObject({ code });
+        expect(scene.server.resumes).toHaveLength(2);
+      },
+    );
+
+    it('does not come back by itself once another connection has replaced it', async () => {
+      await scene.clientWith(three).connect();
+      scene.server.socket.emit('client:replaced', { message: 'Replaced.' }, () => undefined);
+      scene.server.socket.disconnect(true);
+      expect(await scene.client!.ended).toMatchObject({ reason: 'replaced' });
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      expect(scene.server.handshakes).toHaveLength(1);
+      expect(scene.states.map(({ status }) => status)).toEqual(['connected', 'ended']);
+    });
+
+    it('leaves a server that stops, and looks for another', async () => {
+      await scene.clientWith(three).connect();
+      expect(
+        await scene.server.socket.timeout(1000).emitWithAck('server:draining', { reason: 'Stop.' }),
+      ).toEqual({
+        ok: true,
+      });
+      await until(() => scene.server.resumes.length === 2);
+      expect(scene.states).toContainEqual(expect.objectContaining({ reason: 'The server is stopping.' }));
+    });
+
+    it('hands in a new token again where the server could not take it just then', async () => {
+      const token = async (refused?: string) => (refused ? `${refused}+` : 'token-1');
+      await scene.clientWith(three, { token }).connect();
+      scene.server.answerRefresh = () => ({ ok: false, error: { code: 'UNAVAILABLE', message: 'Not now.' } });
+      await scene.server.socket.timeout(1000).emitWithAck('auth:expiring', { expiresAt: '' });
+      await until(() => scene.server.tokens.length === 1);
+      scene.server.answerRefresh = () => ({ ok: true, expiresAt: '' });
+      await new Promise((resolve) => setTimeout(resolve, 5_000));
+      await until(() => scene.server.tokens.length === 2);
+    }, 15_000);
+
+    it('hands in no token that the server has already', async () => {
+      await scene.clientWith(three).connect();
+      const expiresAt = new Date().toISOString();
+      expect(await scene.server.socket.timeout(1000).emitWithAck('auth:expiring', { expiresAt })).toEqual({
+        ok: true,
+      });
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      expect(scene.server.tokens).toEqual([]);
+    });
+
+    it('hands in a new token before the old one ends', async () => {
+      const token = async (refused?: string) => (refused ? `${refused}+` : 'token-1');
+      await scene.clientWith(three, { token }).connect();
+      await scene.server.socket.timeout(1000).emitWithAck('auth:expiring', { expiresAt: '' });
+      await until(() => scene.server.tokens.length === 1);
+      await scene.server.socket.timeout(1000).emitWithAck('auth:expiring', { expiresAt: '' });
+      await until(() => scene.server.tokens.length === 2);
+      expect(scene.server.tokens).toEqual(['token-1+', 'token-1++']);
+    });
+  });
+
+  describe('closing', () => {
+    it('ends a client that is still settling what was interrupted', async () => {
+      await scene.journal.receive(callOf('1'));
+      await scene.journal.start('1', null);
+      const { opened, open } = gate();
+      const settle: SettleTool = () => opened;
+      const tools = { word_count: { run: three, settle, recover: three } };
+      const connecting = scene.clientWith(three, { tools }).connect();
+      const closing = scene.client!.close();
+      open();
+      await expect(connecting).rejects.toThrow('The client was closed.');
+      await closing;
+      expect(await scene.client!.ended).toMatchObject({ reason: 'closed' });
+      expect(scene.server.resumes).toEqual([]);
+    });
+
+    it('waits for what has started and sends its result', async () => {
+      const { opened, open } = gate();
+      await scene
+        .clientWith(async (call, context) => {
+          await context.start();
+          await opened;
+          return three(call, context);
+        })
+        .connect();
+      await scene.server.deliver(callOf('1'));
+      await until(() => scene.journal.get('1')?.state === 'running');
+      const closing = scene.client!.close();
+      open();
+      await closing;
+      expect(scene.server.results).toHaveLength(1);
+      expect(await scene.client!.ended).toMatchObject({ reason: 'closed' });
+    });
+  });
+});

@@ -1,0 +1,156 @@
+import { execFileSync } from 'node:child_process';
+import * as disk from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+
+import { type FileSystem, type OpenFile } from '../disk/file-system.js';
+import { errno, isTemp, WALKS } from '../disk/walked-folder.sample.js';
+import { CreatedIn, refusal } from './create-file.sample.js';
+
+describe.each(WALKS)('workspace_create_file, walking %s', (_how, hasHandlePaths) => {
+  const folder = new CreatedIn(hasHandlePaths);
+  const { fs, create, tree, read } = folder;
+  beforeEach(() => folder.open());
+  afterEach(() => folder.close());
+
+  describe('fails', () => {
+    it('with FileExists, and leaves the file alone [CREATE-1]', async () => {
+      await disk.writeFile(join(folder.root, 'a'), 'mine');
+      expect(await create({ path: './a', content: 'x', overwrite: false })).toEqual(
+        refusal('a', 'FileExists'),
+      );
+      expect(await read('a')).toBe('mine');
+    });
+
+    it('with InvalidPath for what is no path, shown as it was given', async () => {
+      for (const path of ['', '  ', '/etc/x', '../x', 'a/../b', 'C:/x', 'nul', '.git/config', 'a/']) {
+        expect(await create({ path, content: 'x' })).toEqual(refusal(path, 'InvalidPath'));
+      }
+      expect(await create({ path: '\\\\host\\x', content: 'x' })).toEqual(refusal('//host/x', 'InvalidPath'));
+      expect(await create({ path: 7, content: 'x' })).toEqual(refusal('', 'InvalidPath'));
+      expect(await create(null)).toEqual(refusal('', 'InvalidPath'));
+      expect(await tree()).toEqual([]);
+    });
+
+    it('with InvalidPath for a link, as a parent or as the file, overwrite or not [CREATE-2]', async () => {
+      await disk.writeFile(join(folder.base, 'target'), 'mine');
+      await disk.symlink(folder.base, join(folder.root, 'folder'));
+      await disk.symlink(join(folder.base, 'target'), join(folder.root, 'file'));
+      await disk.symlink(join(folder.base, 'nowhere'), join(folder.root, 'dangling'));
+      for (const path of ['folder/x', 'file', 'dangling']) {
+        for (const overwrite of [true, false]) {
+          expect(await create({ path, content: 'x', overwrite })).toEqual(refusal(path, 'InvalidPath'));
+        }
+      }
+      expect(await disk.readFile(join(folder.base, 'target'), 'utf8')).toBe('mine');
+      expect(await disk.readdir(folder.base)).toEqual(['root', 'target']);
+    });
+
+    it('with DirectoryCreateFailed where a parent is a file', async () => {
+      await disk.writeFile(join(folder.root, 'a'), '');
+      expect(await create({ path: 'a/b/c', content: 'x' })).toEqual(
+        refusal('a/b/c', 'DirectoryCreateFailed'),
+      );
+    });
+
+    it('with WriteFailed where a folder, a FIFO or a socket has the name', async () => {
+      await disk.mkdir(join(folder.root, 'folder'));
+      execFileSync('mkfifo', [join(folder.root, 'fifo')]);
+      const server = createServer().listen(join(folder.root, 'socket'));
+      await new Promise((resolve) => server.once('listening', resolve));
+      for (const path of ['folder', 'fifo', 'socket']) {
+        for (const overwrite of [true, false]) {
+          expect(await create({ path, content: 'x', overwrite })).toEqual(refusal(path, 'WriteFailed'));
+        }
+      }
+      expect(await tree()).toEqual(['fifo', 'folder', 'socket']);
+      await new Promise((resolve) => server.close(resolve));
+    });
+
+    it('with WriteFailed for content that is no text or has a lone surrogate', async () => {
+      for (const content of [undefined, null, 7, 'a\ud800b', '\udc00']) {
+        expect(await create({ path: 'a', content })).toEqual(refusal('a', 'WriteFailed'));
+      }
+      expect((await create({ path: 'a', content: '\ud800' })).message).toContain('lone surrogate');
+      expect(await create({ path: 'a', content: 'x', overwrite: 'yes' })).toEqual(
+        refusal('a', 'WriteFailed'),
+      );
+      expect(await tree()).toEqual([]);
+    });
+
+    it('with TooLarge above the limit, counted after line endings became one byte', async () => {
+      const limit = { maxFileBytes: 4 };
+      expect(await create({ path: 'a', content: 'ä\r\nb' }, {}, limit)).toMatchObject({
+        success: true,
+        sizeBytes: 4,
+      });
+      expect(await create({ path: 'd/b', content: 'ä\r\nbc' }, {}, limit)).toEqual(
+        refusal('d/b', 'TooLarge'),
+      );
+      expect(await tree()).toEqual(['a']);
+    });
+
+    it('with TooLarge above 8 MiB where no limit is given', async () => {
+      const content = 'x'.repeat(8 * 1024 * 1024);
+      expect(await create({ path: 'a', content })).toMatchObject({ success: true });
+      expect(await create({ path: 'b', content: content + 'x' })).toEqual(refusal('b', 'TooLarge'));
+    });
+
+    it('with HashFailed, and leaves nothing behind [CREATE-4]', async () => {
+      const sha256 = () => {
+        throw new Error('no OpenSSL');
+      };
+      expect(await create({ path: 'd/a', content: 'x' }, { sha256 })).toEqual(refusal('d/a', 'HashFailed'));
+      expect(await tree()).toEqual([]);
+    });
+
+    it('with UnhandledException, without details, for what nobody foresaw', async () => {
+      const lstat = () => Promise.reject(new TypeError('secret'));
+      expect(await create({ path: 'd/a', content: 'x' }, { lstat })).toEqual(
+        refusal('d/a', 'UnhandledException'),
+      );
+      expect(await tree()).toEqual([]);
+    });
+
+    const onTemp = (change: (handle: OpenFile) => void): FileSystem['open'] => {
+      return async (path, flags, mode) => {
+        const handle = await fs.open(path, flags, mode);
+        if (isTemp(path)) change(handle);
+        return handle;
+      };
+    };
+    const fullDisk = { open: onTemp((handle) => (handle.writeFile = () => Promise.reject(errno('ENOSPC')))) };
+    it.each<[string, Partial<FileSystem>]>([
+      ['the content', fullDisk],
+      [
+        'the sync of the file',
+        { open: onTemp((handle) => (handle.sync = () => Promise.reject(errno('EIO')))) },
+      ],
+      ['the mode', { open: onTemp((handle) => (handle.chmod = () => Promise.reject(errno('EPERM')))) }],
+      ['the rename', { rename: () => Promise.reject(errno('EBUSY')) }],
+      ['the link', { link: () => Promise.reject(errno('EIO')) }],
+    ])('with WriteFailed where %s fails; nothing new is left, nothing old is lost', async (what, faults) => {
+      await disk.writeFile(join(folder.root, 'old'), 'mine');
+      if (what !== 'the link') {
+        const args = { path: 'old', content: 'x', overwrite: true };
+        expect(await create(args, faults)).toEqual(refusal('old', 'WriteFailed'));
+      }
+      if (what !== 'the rename' && what !== 'the mode') {
+        expect(await create({ path: 'd/e/new', content: 'x' }, faults)).toEqual(
+          refusal('d/e/new', 'WriteFailed'),
+        );
+      }
+      expect([await tree(), await read('old')]).toEqual([['old'], 'mine']);
+    });
+
+    it('in words: what failed, and why', async () => {
+      expect((await create({ path: 'd/a', content: 'x' }, fullDisk)).message).toBe(
+        '"a" could not be written: the disk is full.',
+      );
+      const open = () => Promise.reject(errno('EROFS'));
+      expect((await create({ path: 'a', content: 'x' }, { open })).message).toMatch(
+        /: the disk is read-only\.$|opened/,
+      );
+    });
+  });
+});

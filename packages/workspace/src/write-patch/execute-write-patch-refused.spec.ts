@@ -1,0 +1,132 @@
+import { execFileSync } from 'node:child_process';
+import * as disk from 'node:fs/promises';
+import { join } from 'node:path';
+
+import { sha256 } from '@patchbay/protocol/hash';
+
+import { WALKS } from '../disk/walked-folder.sample.js';
+import { batchOf, insert, type Proposed, PatchedFolder, replace } from './write-patch.sample.js';
+
+describe.each(WALKS)('workspace_write_patch, walking %s', (_how, hasHandlePaths) => {
+  const folder = new PatchedFolder(hasHandlePaths);
+  const { patch, read, write } = folder;
+  beforeEach(() => folder.open());
+  afterEach(() => folder.close());
+
+  describe('writes nothing', () => {
+    const sound = { docPath: 'repo/ok', original: 'ok\n', changes: [insert(0, 'new')] };
+    beforeEach(() => write('ok', 'ok\n'));
+    const refused = async (other: Proposed, more: Parameters<typeof patch>[1] = {}) => {
+      const result = await patch(batchOf(sound, other), more);
+      expect(result.success).toBe(false);
+      expect(result.files[0]).toMatchObject({ status: 'skipped', errorCode: null, newSha256: null });
+      expect(result.files[0]!.changes[0]).toMatchObject({ status: 'skipped' });
+      expect(await read('ok')).toBe('ok\n');
+      return result.files[1]!;
+    };
+    const change = [insert(0, 'y')];
+
+    it('where a file has changed, and tells its sha256', async () => {
+      await write('a', 'other\n');
+      const file = await refused({ docPath: 'repo/a', original: 'x\n', changes: change });
+      expect(file).toMatchObject({ status: 'conflict', errorCode: 'STALE', newSha256: null });
+      expect(file.message).toContain(sha256('other\n'));
+      expect(file.changes[0]).toMatchObject({ status: 'failed', errorCode: 'STALE' });
+    });
+
+    it('where lines are not what a change expects, and tells which change', async () => {
+      await write('a', 'x\ny\n');
+      const changes = [insert(0, 'top'), replace(1, 'z', 'Z'), replace(2, 'q', 'Q')];
+      const file = await refused({ docPath: 'repo/a', original: 'x\ny\n', changes });
+      expect(file).toMatchObject({ status: 'conflict', errorCode: 'LINES_MISMATCH' });
+      expect(file.message).toContain('(and 1 more faults');
+      expect(file.changes.map(({ status, errorCode }) => [status, errorCode])).toEqual([
+        ['skipped', null],
+        ['failed', 'LINES_MISMATCH'],
+        ['failed', 'LINES_MISMATCH'],
+      ]);
+    });
+
+    it('where a change is beyond the end of its file', async () => {
+      await write('a', 'x\n');
+      const file = await refused({ docPath: 'repo/a', original: 'x\n', changes: [insert(7, 'y')] });
+      expect(file).toMatchObject({ status: 'conflict', errorCode: 'RANGE_BEYOND_END' });
+    });
+
+    it.each([
+      ['there is no such file', 'repo/none', 'NOT_FOUND'],
+      ['there is no such folder', 'repo/none/a', 'NOT_FOUND'],
+      ['a file is where the path needs a folder', 'repo/ok/a', 'NOT_FOUND'],
+      ['no root has that name', 'other/ok', 'NOT_FOUND'],
+      ['the docPath names a root only', 'repo', 'NOT_FOUND'],
+      ['it is a folder', 'repo/folder', 'WriteFailed'],
+      ['it is a link', 'repo/link', 'InvalidPath'],
+      ['it lies behind a link', 'repo/way/inside', 'InvalidPath'],
+      ['it is a FIFO', 'repo/fifo', 'WriteFailed'],
+      ['it lies in .git', 'repo/.git/config', 'InvalidPath'],
+      ['its name is a device on Windows', 'repo/con.txt', 'InvalidPath'],
+      ['it is read-only', 'repo/read-only', 'WriteFailed'],
+      ['two files differ only by case', 'repo/twin', 'AmbiguousDocPath'],
+      ['they do so by a folder', 'repo/d/twin', 'AmbiguousDocPath'],
+    ])('where %s', async (_why, docPath, errorCode) => {
+      for (const path of ['folder/a', '.git/config', 'con.txt', 'Twin', 'twin', 'd/twin', 'D/Twin']) {
+        await write(path, 'x\n');
+      }
+      await disk.mkdir(join(folder.base, 'outside'));
+      await disk.writeFile(join(folder.base, 'outside', 'inside'), 'x\n');
+      await disk.symlink(join(folder.root, 'ok'), join(folder.root, 'link'));
+      await disk.symlink(join(folder.base, 'outside'), join(folder.root, 'way'));
+      execFileSync('mkfifo', [join(folder.root, 'fifo')]);
+      await write('read-only', 'x\n');
+      await disk.chmod(join(folder.root, 'read-only'), 0o444);
+      const file = await refused({ docPath, original: 'x\n', changes: change });
+      expect(file).toMatchObject({ status: 'failed', errorCode });
+      expect(file.message).toMatch(/^[A-Z"]/);
+      expect(await disk.readFile(join(folder.base, 'outside', 'inside'), 'utf8')).toBe('x\n');
+    });
+
+    it.each([
+      ['has a NUL byte', Buffer.from('a\0b\n')],
+      ['is not UTF-8', Buffer.from([0x61, 0xff, 0x0a])],
+      ['is UTF-16', Buffer.from([0xff, 0xfe, 0x61, 0x00])],
+    ])('where a file %s', async (_what, original) => {
+      await write('a', original);
+      const file = await refused({ docPath: 'repo/a', original, changes: change });
+      expect(file).toMatchObject({ status: 'failed', errorCode: 'NOT_TEXT' });
+      expect(await disk.readFile(join(folder.root, 'a'))).toEqual(original);
+    });
+
+    it.each([
+      ['is', 'x'.repeat(31), 'y'],
+      ['would become', 'x', 'y'.repeat(31)],
+    ])('where a file %s larger than the limit', async (_what, original, line) => {
+      await write('a', original);
+      const file = await refused(
+        { docPath: 'repo/a', original, changes: [insert(0, line)] },
+        { maxFileBytes: 30 },
+      );
+      expect(file).toMatchObject({ status: 'failed', errorCode: 'TOO_LARGE' });
+    });
+
+    it('where the changes leave a file as it is', async () => {
+      await write('a', 'x\n');
+      const batch = batchOf(sound, { docPath: 'repo/a', original: 'x\n', changes: [replace(1, 'x', 'y')] });
+      Object.assign(batch.files[1]!.changes[0]!, { newLines: ['x'] });
+      await expect(patch(batch)).rejects.toThrow('not sound');
+      expect(await read('ok')).toBe('ok\n');
+    });
+
+    it('where the editor has unsaved changes of a file', async () => {
+      await write('a', 'x\n');
+      const buffers = { isDirty: (docPath: string) => docPath === 'repo/a' };
+      const file = await refused({ docPath: 'repo/a', original: 'x\n', changes: change }, { buffers });
+      expect(file).toMatchObject({ status: 'failed', errorCode: 'DIRTY_BUFFER' });
+    });
+
+    it('where the batch has no ids', async () => {
+      const batch = batchOf(sound);
+      delete batch.files[0]!.changes[0]!.changeId;
+      await expect(patch(batch)).rejects.toThrow('lacks ids');
+    });
+  });
+});

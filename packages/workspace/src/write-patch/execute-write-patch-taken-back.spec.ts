@@ -1,0 +1,101 @@
+import * as disk from 'node:fs/promises';
+import { basename, join } from 'node:path';
+
+import { type FileSystem } from '../disk/file-system.js';
+import { executeWritePatch } from './execute-write-patch.js';
+import { errno, isTemp, WALKS } from '../disk/walked-folder.sample.js';
+import { batchOf, insert, PatchedFolder, statuses } from './write-patch.sample.js';
+
+describe.each(WALKS)('workspace_write_patch, walking %s', (_how, hasHandlePaths) => {
+  const folder = new PatchedFolder(hasHandlePaths);
+  const { fs, patch, tree, read, write } = folder;
+  beforeEach(() => folder.open());
+  afterEach(() => folder.close());
+
+  describe('takes a batch back', () => {
+    const files = ['a', 'b', 'c'].map((name) => ({
+      docPath: `repo/${name}`,
+      original: `${name}\n`,
+      changes: [insert(1, 'new')],
+    }));
+    beforeEach(async () => {
+      for (const name of ['a', 'b', 'c']) await write(name, `${name}\n`);
+      await disk.chmod(join(folder.root, 'a'), 0o640);
+    });
+    const contents = async () => [await read('a'), await read('b'), await read('c')];
+    /** Renames of temp files into place: fails the one of `name`. */
+    const failing = (name: string, also: () => Promise<void> = async () => {}): Partial<FileSystem> => ({
+      rename: async (from, to) => {
+        if (basename(to) !== name) return fs.rename(from, to);
+        await also();
+        throw errno('EIO');
+      },
+    });
+
+    it('when a later file cannot be written', async () => {
+      const before = await disk.stat(join(folder.root, 'a'));
+      const result = await patch(batchOf(...files), { faults: failing('c') });
+      expect(statuses(result)).toEqual(['skipped', 'skipped', 'failed']);
+      expect(result.files[2]).toMatchObject({ errorCode: 'WriteFailed' });
+      expect(result.files[0]!.message).toContain('taken back');
+      expect(await contents()).toEqual(['a\n', 'b\n', 'c\n']);
+      const after = await disk.stat(join(folder.root, 'a'));
+      expect([after.ino, after.mode, after.mtimeMs]).toEqual([before.ino, before.mode, before.mtimeMs]);
+    });
+
+    it('by copies, where the disk has no hard links', async () => {
+      const faults = { ...failing('c'), link: () => Promise.reject(errno('EOPNOTSUPP')) };
+      await patch(batchOf(...files), { faults });
+      expect(await contents()).toEqual(['a\n', 'b\n', 'c\n']);
+      expect((await disk.stat(join(folder.root, 'a'))).mode & 0o777).toBe(0o640);
+    });
+
+    it('when a later file has changed since it was checked, which stays', async () => {
+      const link: FileSystem['link'] = async (from, to) => {
+        if (basename(from) === 'b') await write('c', 'mine\n');
+        return fs.link(from, to);
+      };
+      const result = await patch(batchOf(...files), { faults: { link } });
+      expect(statuses(result)).toEqual(['skipped', 'skipped', 'conflict']);
+      expect(await contents()).toEqual(['a\n', 'b\n', 'mine\n']);
+    });
+
+    it('when a later file is gone since it was checked', async () => {
+      const link: FileSystem['link'] = async (from, to) => {
+        if (basename(from) === 'b') await disk.rm(join(folder.root, 'c'));
+        return fs.link(from, to);
+      };
+      const result = await patch(batchOf(...files), { faults: { link } });
+      expect([statuses(result)[2], result.files[2]!.errorCode]).toEqual(['failed', 'NOT_FOUND']);
+      expect([await read('a'), await tree()]).toEqual(['a\n', ['a', 'b']]);
+    });
+
+    it('but for a file that someone changed meanwhile, and says so', async () => {
+      const faults = failing('c', () => write('a', 'mine\n'));
+      const result = await patch(batchOf(...files), { faults });
+      expect(statuses(result)).toEqual(['applied', 'skipped', 'failed']);
+      expect(result.files[0]!.message).toContain('could not be taken back');
+      expect([result.success, await contents()]).toEqual([false, ['mine\n', 'b\n', 'c\n']]);
+    });
+
+    it('before it begins, when a file cannot be staged', async () => {
+      const open: FileSystem['open'] = (path, flags, mode) =>
+        isTemp(path) ? Promise.reject(errno('ENOSPC')) : fs.open(path, flags, mode);
+      const result = await patch(batchOf(...files), { faults: { open } });
+      expect(statuses(result).sort()).toEqual(['failed', 'skipped', 'skipped']);
+      expect(result.files.find(({ status }) => status === 'failed')!.message).toContain('the disk is full');
+      expect(await contents()).toEqual(['a\n', 'b\n', 'c\n']);
+    });
+
+    it('before it begins, when the journal cannot be written', async () => {
+      const log = { intend: () => Promise.reject(errno('ENOSPC')), committing: async () => {} };
+      const result = await executeWritePatch(folder.context, batchOf(...files), null, log);
+      expect(result.files[0]).toMatchObject({ status: 'failed', errorCode: 'WriteFailed' });
+      expect(result.files[0]!.message).toContain('journal');
+      expect([await contents(), await tree()]).toEqual([
+        ['a\n', 'b\n', 'c\n'],
+        ['a', 'b', 'c'],
+      ]);
+    });
+  });
+});

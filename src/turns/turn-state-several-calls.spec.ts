@@ -1,0 +1,67 @@
+import { aTurn } from './turn.sample.js';
+import type { TurnInput } from './turn-input.js';
+import { aReport, callIn, CLOCKS, HOLDER, live, NOW } from './turn-steps.sample.js';
+
+describe('a turn of several calls', () => {
+  const first = callIn('forwarded', { callId: 'c1', toolCallId: 'one' });
+  const second = callIn('forwarded', { callId: 'c2', toolCallId: 'two' });
+  const turn = aTurn('workspace', { clocks: CLOCKS, calls: [first, second] });
+  const report = (id: string, digest = 'd'): TurnInput => ({
+    type: 'report',
+    callId: id,
+    clientId: HOLDER,
+    report: aReport({ digest }),
+  });
+
+  it('is open until the last of them has ended', () => {
+    expect(live(turn, [NOW, report('c1')]).turn.status).toBe('open');
+    expect(live(turn, [NOW, report('c1')], [NOW, report('c2')]).turn.status).toBe('completed');
+  });
+
+  it('is completed, not cancelled, where each call was cancelled for itself', () => {
+    const cancel = (toolCallId: string): TurnInput => ({ type: 'cancel', toolCallId, byUserId: 'user' });
+    expect(live(turn, [NOW, cancel('one')], [NOW, cancel('two')]).turn.status).toBe('completed');
+  });
+
+  it('is cancelled as a whole, and what has ended stays as it is', () => {
+    const step = live(
+      turn,
+      [NOW, report('c1')],
+      [NOW, { type: 'cancel', toolCallId: null, byUserId: 'boss' }],
+    );
+    expect(step.turn).toMatchObject({
+      status: 'cancelled',
+      calls: [{ status: 'succeeded' }, { status: 'cancelled', error: { code: 'CANCELLED' }, endedAt: NOW }],
+    });
+    expect(step.events).toMatchObject([{ step: 'Cancelled', clientId: null, userId: 'boss' }]);
+    expect(step.effects).toEqual([{ type: 'stop', callId: 'c2', clientId: HOLDER, reason: 'cancelled' }]);
+  });
+
+  it('takes results over HTTP all or none', () => {
+    const both = (digest: string): TurnInput => ({
+      type: 'report_all',
+      reports: ['c1', 'c2'].map((id) => ({ callId: id, report: aReport({ digest }) })),
+    });
+    const taken = live(turn, [NOW, both('d')]);
+    expect(taken.turn.status).toBe('completed');
+    expect(live(taken.turn, [NOW, both('d')])).toMatchObject({ turn: taken.turn, answer: { ok: true } });
+    const half = live(turn, [NOW, report('c2', 'other')]).turn;
+    const refused = live(half, [NOW, both('d')]);
+    expect(refused.turn).toBe(half);
+    expect(refused.events.map(({ step, call }) => [step, call.toolCallId])).toEqual([['LateResult', 'two']]);
+    expect(refused.answer).toEqual({
+      ok: false,
+      code: 'CONFLICT',
+      message: 'two: The call has ended with another result.',
+    });
+  });
+
+  it('is sorted out call by call when its client returns', () => {
+    const step = live(turn, [
+      NOW,
+      { type: 'resume', clientId: HOLDER, entries: [{ callId: 'c2', state: 'running' }] },
+    ]);
+    expect(step.turn.calls.map(({ status }) => status)).toEqual(['pending', 'running']);
+    expect(step.answer).toEqual({ ok: true, forget: [], resume: ['c2'] });
+  });
+});

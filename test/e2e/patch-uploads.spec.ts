@@ -1,0 +1,70 @@
+import { sha256 } from '@patchbay/protocol/hash';
+import type { FakeClient } from '../support/fake-client.js';
+import { type RelayScene } from '../support/relay-scene.js';
+
+import { appliedResult, DOC, patchCall, PatchDesk, TEXT } from '../support/patch-desk.js';
+
+describe('workspace_write_patch', () => {
+  const desk = new PatchDesk();
+  const { write, put } = desk;
+  let scene: RelayScene;
+  let client: FakeClient;
+  beforeEach(async () => void ({ scene, client } = await desk.open()));
+  afterEach(() => scene.close());
+
+  it('keeps an upload whose base has moved on, beside the head [FILE-5]', async () => {
+    await write('/repo/src/a.txt', TEXT);
+    await scene.post([patchCall()]);
+    const call = await client.delivery();
+    await write('/repo/src/a.txt', 'meanwhile\n');
+    const answer = await put(call, 0, 'one\nTWO\nthree\n');
+    expect(answer).toMatchObject({
+      ok: false,
+      error: {
+        code: 'STALE',
+        details: { currentSha256: sha256('meanwhile\n'), conflictVersionId: expect.any(String) as string },
+      },
+    });
+    expect(await put(call, 0, 'one\nTWO\nthree\n')).toEqual(answer);
+  });
+
+  it('takes the same upload twice as one [FILE-5]', async () => {
+    await write('/repo/src/a.txt', TEXT);
+    await scene.post([patchCall()]);
+    const call = await client.delivery();
+    const first = await put(call, 0, 'one\nTWO\nthree\n');
+    expect(first).toMatchObject({ ok: true });
+    expect(await put(call, 0, 'one\nTWO\nthree\n')).toEqual(first);
+  });
+
+  it('takes the same upload as one when it comes several times at once [FILE-5]', async () => {
+    await write('/repo/src/a.txt', TEXT);
+    await scene.post([patchCall()]);
+    const call = await client.delivery();
+    const answers = await Promise.all([1, 2, 3].map(() => put(call, 0, 'one\nTWO\nthree\n')));
+    expect(answers).toEqual([answers[0], answers[0], answers[0]]);
+    expect(answers[0]).toMatchObject({ ok: true });
+  });
+
+  it('takes an upload of what the Cloud has already, as a version of its own', async () => {
+    await write('/repo/src/a.txt', TEXT);
+    const posted = scene.post([patchCall()], { waitMs: 5_000 });
+    const call = await client.delivery();
+    await write('/repo/src/a.txt', 'one\nTWO\nthree\n');
+    const uploaded = await put(call, 0, 'one\nTWO\nthree\n');
+    if (!uploaded.ok) throw new Error(uploaded.error.message);
+    await client.report(call, { result: appliedResult(call.batch!, { [DOC]: TEXT }, [uploaded.versionId]) });
+    expect((await posted).body.warnings).toEqual([]);
+  });
+
+  it.each([
+    ['another sha256', { sha256: 'a'.repeat(64) }, 'VALIDATION_ERROR'],
+    ['another docPath', { docPath: 'repo/other.txt' }, 'VALIDATION_ERROR'],
+    ['text in the place of bytes', { content: 'text' }, 'VALIDATION_ERROR'],
+    ['an unknown file patch', { filePatchId: '01a200ef-dbdf-7042-8e77-612ae8a639f0' }, 'NOT_FOUND'],
+  ])('refuses an upload with %s', async (_what, change, code) => {
+    await scene.post([patchCall()]);
+    const call = await client.delivery();
+    expect(await put(call, 0, 'x', change)).toMatchObject({ ok: false, error: { code } });
+  });
+});

@@ -1,0 +1,90 @@
+import { execFileSync } from 'node:child_process';
+import { chmod, symlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { SyncDesk } from '../support/sync-desk.js';
+import { ToolsScene } from '../support/tools-scene.js';
+
+describe('push and pull', () => {
+  let shared: ToolsScene;
+  let desk: SyncDesk;
+  beforeAll(async () => void (shared = await ToolsScene.start()));
+  beforeEach(async () => void (desk = await SyncDesk.start(shared)));
+  afterEach(() => desk.close());
+
+  describe('push', () => {
+    it('leaves out what git leaves out, .git, its own home, links, binaries and what is too large', async () => {
+      const folder = await desk.folder('p', {
+        '.git/config': 'x',
+        '.gitignore': '*.log\n/dist/\n!keep.log\n',
+        'keep.log': 'kept',
+        'drop.log': 'x',
+        'dist/out.js': 'x',
+        'sub/dist/in.js': 'kept',
+        'sub/.gitignore': 'local.txt\n',
+        'sub/local.txt': 'x',
+        'local.txt': 'kept',
+        'latin1.txt': Buffer.from([0xe4, 0xf6]),
+        'nul.txt': 'a\0b',
+        'large.txt': 'x'.repeat(1001),
+        'sub/.git': 'gitdir: elsewhere',
+      });
+      await symlink('/etc/passwd', join(folder, 'link'));
+      await symlink(desk.directory, join(folder, 'up'));
+      execFileSync('mkfifo', [join(folder, 'fifo')]);
+      const { code, out } = await desk.push(
+        folder,
+        '--max-file-bytes',
+        '1000',
+        '--home',
+        join(folder, 'home'),
+      );
+      expect(code).toBe(0);
+      expect(Object.keys(await desk.cloud())).toEqual([
+        '/p/.gitignore',
+        '/p/keep.log',
+        '/p/local.txt',
+        '/p/sub/.gitignore',
+        '/p/sub/dist/in.js',
+      ]);
+      expect(out).toBe(
+        [
+          'sent 5 files (45 B, 37 B over the wire), 0 unchanged.',
+          'skipped 6:',
+          '  fifo: is no regular file',
+          '  large.txt: is too large: 1.0 kB; the limit is 1.0 kB',
+          '  latin1.txt: is binary: it has NUL bytes or is not UTF-8',
+          '  link: is a link, and links are not followed',
+          '  nul.txt: is binary: it has NUL bytes or is not UTF-8',
+          '  up: is a link, and links are not followed',
+          '',
+        ].join('\n'),
+      );
+    });
+
+    it('names files that differ only by case, and sends neither', async () => {
+      const folder = await desk.folder('p', { 'src/Foo.ts': '1', 'src/foo.ts': '2', 'src/bar.ts': '3' });
+      const { code, out } = await desk.push(folder);
+      expect(code).toBe(8);
+      expect(out).toContain('  src/Foo.ts: differs from src/foo.ts only by case');
+      expect(out).toContain('  src/foo.ts: differs from src/Foo.ts only by case');
+      expect(await desk.cloud()).toEqual({ '/p/src/bar.ts': '3' });
+    });
+
+    it('names files whose names the Cloud refuses, and those that cannot be read', async () => {
+      const folder = await desk.folder('p', {
+        'back\\slash': '1',
+        'new\nline': '1',
+        'a:b': 'taken',
+        good: '1',
+      });
+      const { code, out } = await desk.push(folder);
+      expect(code).toBe(8);
+      expect(out).toContain('  back\\slash: has a name that the Cloud refuses');
+      expect(out).toContain('  new\\x0aline: has a name that the Cloud refuses');
+      expect(Object.keys(await desk.cloud())).toEqual(['/p/a:b', '/p/good']);
+      if (process.getuid?.() === 0) return;
+      await chmod(join(folder, 'good'), 0);
+      expect((await desk.push(folder)).out).toContain('  good: cannot be read');
+    });
+  });
+});

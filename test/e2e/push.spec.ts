@@ -1,0 +1,183 @@
+import { rename, rm, symlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { age, put, SyncDesk } from '../support/sync-desk.js';
+import { ToolsScene } from '../support/tools-scene.js';
+
+describe('push and pull', () => {
+  let shared: ToolsScene;
+  let desk: SyncDesk;
+  beforeAll(async () => void (shared = await ToolsScene.start()));
+  beforeEach(async () => void (desk = await SyncDesk.start(shared)));
+  afterEach(() => desk.close());
+
+  const versionsOf = async (path: string): Promise<number> => {
+    const { body } = await desk.scene.user.get<{ files: { fileId: string; path: string }[] }>(
+      `${desk.scene.base}/files`,
+    );
+    const { fileId } = body.files.find((file) => file.path === path)!;
+    const versions = await desk.scene.user.get<{ versions: unknown[] }>(
+      `${desk.scene.base}/files/${fileId}/versions`,
+    );
+    return versions.body.versions.length;
+  };
+
+  describe('push', () => {
+    it('makes the text files of a folder the Cloud’s, in their real case, under the folder’s name', async () => {
+      const folder = await desk.folder('Project', {
+        'README.md': '# Hi\n',
+        'src/Main.ts': 'x\n',
+        'src/empty.txt': '',
+      });
+      const { code, out } = await desk.push(folder);
+      expect([code, out]).toEqual([0, 'sent 3 files (7 B), 0 unchanged.\n']);
+      expect(await desk.cloud()).toEqual({
+        '/Project/README.md': '# Hi\n',
+        '/Project/src/Main.ts': 'x\n',
+        '/Project/src/empty.txt': '',
+      });
+    });
+
+    it('sends nothing the second time, and makes no new versions', async () => {
+      const folder = await desk.folder('p', { a: '1', b: '2' });
+      await desk.push(folder);
+      expect((await desk.push(folder)).out).toBe('sent 0 files (0 B), 2 unchanged.\n');
+      await age(folder);
+      expect((await desk.push(folder)).out).toBe('sent 0 files (0 B), 2 unchanged.\n');
+      expect(await versionsOf('/p/a')).toBe(1);
+    });
+
+    it('sends what has changed, even where size and time are as before', async () => {
+      const folder = await desk.folder('p', { a: '1', b: '2' });
+      await age(folder);
+      await desk.push(folder);
+      await put(folder, { a: '3' });
+      await age(folder);
+      expect((await desk.push(folder)).out).toBe('sent 1 file (1 B), 1 unchanged.\n');
+      expect(await desk.cloud()).toEqual({ '/p/a': '3', '/p/b': '2' });
+      expect(await versionsOf('/p/a')).toBe(2);
+    });
+
+    it('sends no bytes that the workspace has under another name', async () => {
+      const folder = await desk.folder('p', { a: 'same bytes' });
+      await desk.push(folder);
+      await put(folder, { b: 'same bytes', c: 'same bytes' });
+      expect((await desk.push(folder)).out).toBe('sent 2 files (20 B, 0 B over the wire), 1 unchanged.\n');
+    });
+
+    it('finds out by itself that the Cloud has the same already, for a home that knows nothing', async () => {
+      const folder = await desk.folder('p', { a: '1', b: '2' });
+      await desk.push(folder);
+      await rm(desk.home, { recursive: true });
+      const { code, out } = await desk.push(folder);
+      expect([code, out]).toEqual([0, 'sent 0 files (0 B), 2 unchanged.\n']);
+      expect(await versionsOf('/p/a')).toBe(1);
+    });
+
+    it('goes by another name where it is told to', async () => {
+      const folder = await desk.folder('p', { a: '1' });
+      await desk.push(folder, '--name', 'Other Name');
+      expect(await desk.cloud()).toEqual({ '/Other Name/a': '1' });
+    });
+
+    it('never overwrites a head that is newer than what it knows, unless it is forced to', async () => {
+      const folder = await desk.folder('p', { a: '1', b: '1', c: '1' });
+      await desk.push(folder);
+      await desk.scene.write('/p/a', { text: 'theirs' });
+      await desk.scene.ok('rm', { path: '/p/b' });
+      await put(folder, { a: 'mine', b: 'mine', c: 'mine' });
+      const { code, out } = await desk.push(folder);
+      expect(code).toBe(8);
+      expect(out).toBe(
+        [
+          'sent 1 file (4 B), 0 unchanged.',
+          'conflicts 2:',
+          '  a: was changed in the Cloud since, and here too',
+          '  b: was deleted in the Cloud since, and changed here',
+          'Nothing was overwritten; --force does so.',
+          '',
+        ].join('\n'),
+      );
+      expect(await desk.cloud()).toEqual({ '/p/a': 'theirs', '/p/c': 'mine' });
+      expect((await desk.push(folder, '--force')).code).toBe(0);
+      expect(await desk.cloud()).toEqual({ '/p/a': 'mine', '/p/b': 'mine', '/p/c': 'mine' });
+      expect(await versionsOf('/p/a')).toBe(3);
+    });
+
+    it('does not touch a file of the Cloud that it never knew', async () => {
+      await desk.scene.write('/p/a', { text: 'theirs' });
+      const folder = await desk.folder('p', { a: 'mine' });
+      const { code, out } = await desk.push(folder);
+      expect([code, out]).toEqual([8, expect.stringContaining('  a: is in the Cloud with other content\n')]);
+      expect(await desk.cloud()).toEqual({ '/p/a': 'theirs' });
+    });
+
+    it('leaves what is newer in the Cloud alone while it is unchanged here', async () => {
+      const folder = await desk.folder('p', { a: '1' });
+      await desk.push(folder);
+      await desk.scene.write('/p/a', { text: 'theirs' });
+      expect((await desk.push(folder)).code).toBe(0);
+      expect(await desk.cloud()).toEqual({ '/p/a': 'theirs' });
+    });
+
+    it('keeps in the Cloud what was deleted here, unless it is told to delete it', async () => {
+      const folder = await desk.folder('p', { a: '1', 'sub/b': '1', c: '1' });
+      await desk.push(folder);
+      await desk.scene.write('/p/c', { text: 'theirs' });
+      for (const path of ['a', 'sub', 'c']) await rm(join(folder, path), { recursive: true });
+      const kept = await desk.push(folder);
+      expect([kept.code, kept.out]).toEqual([0, expect.stringContaining('kept 3:\n  a: was deleted here')]);
+      const { code, out } = await desk.push(folder, '--delete');
+      expect(code).toBe(8);
+      expect(out).toContain('deleted 2 files, 0 unchanged.\n');
+      expect(out).toContain('  c: was deleted here, and changed in the Cloud since\n');
+      expect(await desk.cloud()).toEqual({ '/p/c': 'theirs' });
+      expect((await desk.push(folder, '--delete', '--force')).code).toBe(0);
+      expect(await desk.cloud()).toEqual({});
+    });
+
+    it('takes a file for deleted only where it is gone, not where it is left out now', async () => {
+      const folder = await desk.folder('p', {
+        ignored: '1',
+        large: '1',
+        binary: '1',
+        linked: '1',
+        moved: '1',
+      });
+      await desk.push(folder);
+      await put(folder, { '.gitignore': 'ignored\n', large: 'x'.repeat(2000), binary: 'a\0b' });
+      await rm(join(folder, 'linked'));
+      await symlink('moved', join(folder, 'linked'));
+      await rename(join(folder, 'moved'), join(folder, 'Moved'));
+      const { out } = await desk.push(folder, '--delete', '--max-file-bytes', '1000');
+      expect(out).not.toContain('deleted');
+      expect(Object.keys(await desk.cloud())).toEqual(
+        expect.arrayContaining(['/p/ignored', '/p/large', '/p/binary', '/p/linked', '/p/moved']),
+      );
+    });
+
+    it('says in a dry run what it would do, and does nothing', async () => {
+      const folder = await desk.folder('p', { same: '1', changed: '1', gone: '1', both: '1' });
+      await desk.push(folder);
+      await desk.scene.write('/p/both', { text: 'theirs' });
+      await put(folder, { changed: '2', fresh: '2', both: '2' });
+      await rm(join(folder, 'gone'));
+      const before = await desk.cloud();
+      const { code, out } = await desk.push(folder, '--dry-run', '--delete');
+      expect(code).toBe(8);
+      expect(out).toBe(
+        [
+          'dry run: nothing was changed, 1 unchanged.',
+          'planned 3:',
+          '  changed: would be replaced',
+          '  fresh: would be added',
+          '  gone: would be deleted in the Cloud',
+          'conflicts 1:',
+          '  both: was changed in the Cloud since, and here too',
+          'Nothing was overwritten; --force does so.',
+          '',
+        ].join('\n'),
+      );
+      expect(await desk.cloud()).toEqual(before);
+    });
+  });
+});

@@ -1,0 +1,147 @@
+import { createCall, type RelayScene } from '../support/relay-scene.js';
+import { TurnDesk } from '../support/turn-desk.js';
+
+describe('a posted turn', () => {
+  const desk = new TurnDesk();
+  let scene: RelayScene;
+  beforeAll(() => desk.start());
+  beforeEach(async () => void (scene = await desk.open()));
+  afterEach(() => scene.close());
+  afterAll(() => desk.close());
+
+  it('takes calls in our own form, OpenAI’s and Anthropic’s, and keeps their order [TURN-1] [TURN-5]', async () => {
+    const { status, body } = await scene.post([
+      { toolCallId: 'ours', name: 'workspace_create_file', arguments: { path: 'a', content: '1' } },
+      {
+        id: 'openai',
+        type: 'function',
+        index: 1,
+        function: { name: 'workspace_create_file', arguments: '{"path":"b","content":"2"}' },
+      },
+      {
+        type: 'tool_use',
+        id: 'anthropic',
+        name: 'workspace_create_file',
+        input: { path: 'c', content: '3' },
+        caller: {},
+      },
+    ]);
+    expect(status).toBe(202);
+    expect(body).toMatchObject({ successful: true, errors: [], warnings: [] });
+    const { kind, toolCalls, toolResults, conversationId } = body.result;
+    expect({ kind, conversationId }).toEqual({
+      kind: 'client_tool_continuation',
+      conversationId: scene.session.conversationId,
+    });
+    expect(toolResults).toEqual([]);
+    expect(toolCalls.map((call) => [call.toolCallId, call.arguments])).toEqual([
+      ['ours', { path: 'a', content: '1' }],
+      ['openai', { path: 'b', content: '2' }],
+      ['anthropic', { path: 'c', content: '3' }],
+    ]);
+    expect(toolCalls[0]).toEqual({
+      toolCallId: 'ours',
+      callId: expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-7/) as string,
+      name: 'workspace_create_file',
+      arguments: { path: 'a', content: '1' },
+      executionLocation: 'client',
+      status: 'pending',
+      attempt: 0,
+      clientId: null,
+      deadlines: { deliveryAt: expect.stringMatching(/Z$/) as string, approvalAt: null, executionAt: null },
+    });
+  });
+
+  it('fails a call alone whose tool is unknown, and says which tools there are [TURN-2]', async () => {
+    const { status, body } = await scene.post([
+      createCall('good'),
+      { toolCallId: 'bad', name: 'workspace_make_file', arguments: {} },
+    ]);
+    expect(status).toBe(202);
+    expect(body.result.toolCalls).toMatchObject([{ toolCallId: 'good', status: 'pending' }]);
+    const [failed] = body.result.toolResults;
+    expect(failed).toMatchObject({
+      toolCallId: 'bad',
+      name: 'workspace_make_file',
+      status: 'failed',
+      result: null,
+      error: { code: 'UNKNOWN_TOOL' },
+      executionMs: null,
+    });
+    expect(failed!.error!.details).toMatchObject({
+      tools: expect.arrayContaining(['workspace_create_file']) as string[],
+    });
+    expect(failed!.error!.message).toContain('workspace_create_file');
+    expect(await scene.steps('bad')).toEqual(['Rejected']);
+  });
+
+  it.each([
+    ['are missing', { toolCallId: 'c', name: 'workspace_create_file' }, ''],
+    ['are null', { toolCallId: 'c', name: 'workspace_create_file', arguments: null }, ''],
+    ['are a list', { toolCallId: 'c', name: 'workspace_create_file', arguments: [] }, ''],
+    ['are a string', { toolCallId: 'c', name: 'workspace_create_file', arguments: '{}' }, ''],
+    [
+      'are not JSON',
+      { id: 'c', type: 'function', function: { name: 'workspace_create_file', arguments: '{"path":' } },
+      '',
+    ],
+    [
+      'are JSON but no object',
+      { id: 'c', type: 'function', function: { name: 'workspace_create_file', arguments: '7' } },
+      '',
+    ],
+    [
+      'are no string',
+      { id: 'c', type: 'function', function: { name: 'workspace_create_file', arguments: {} } },
+      '',
+    ],
+    [
+      'lack something',
+      { toolCallId: 'c', name: 'workspace_create_file', arguments: { path: 'a' } },
+      '/content',
+    ],
+    [
+      'have the wrong type',
+      { type: 'tool_use', id: 'c', name: 'workspace_create_file', input: { path: 7, content: '' } },
+      '/path',
+    ],
+    [
+      'have something more',
+      { toolCallId: 'c', name: 'workspace_create_file', arguments: { path: 'a', content: '', mode: 1 } },
+      '/mode',
+    ],
+    [
+      'have a blank path',
+      { toolCallId: 'c', name: 'workspace_create_file', arguments: { path: ' ', content: '' } },
+      '/path',
+    ],
+  ])('fails a call alone whose arguments %s, so that a model can mend it [TURN-2]', async (_, call, path) => {
+    const { status, body } = await scene.post([call]);
+    expect(status).toBe(200);
+    expect(body.result).toMatchObject({ kind: 'final', status: 'completed', toolCalls: [] });
+    const [failed] = body.result.toolResults;
+    expect(failed).toMatchObject({ toolCallId: 'c', status: 'failed', error: { code: 'INVALID_ARGUMENTS' } });
+    const { faults } = failed!.error!.details as {
+      faults: { path: string; code: string; message: string }[];
+    };
+    expect(faults).toEqual([
+      { path, code: expect.any(String) as string, message: expect.any(String) as string },
+    ]);
+    expect(failed!.error!.message).toContain(faults[0]!.message);
+  });
+
+  it('does not let arguments reach a prototype', async () => {
+    const text = '{"path":"a","content":"","__proto__":{"polluted":true}}';
+    const { body } = await scene.post([
+      { id: 'c', type: 'function', function: { name: 'workspace_create_file', arguments: text } },
+    ]);
+    expect(body.result.toolResults).toMatchObject([{ error: { code: 'INVALID_ARGUMENTS' } }]);
+    expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
+  });
+
+  it('does not take calls whose arguments are as large as the body allows for anything else than what they are', async () => {
+    const content = 'ä€😀\u0000\n'.repeat(10_000);
+    const { body } = await scene.post([createCall('c', 'big.txt', content)]);
+    expect(body.result.toolCalls[0]!.arguments).toEqual({ path: 'big.txt', content });
+  });
+});

@@ -1,0 +1,82 @@
+import { createCall, type RelayScene } from '../support/relay-scene.js';
+import { TurnDesk } from '../support/turn-desk.js';
+
+describe('a posted turn', () => {
+  const desk = new TurnDesk();
+  const { postAs } = desk;
+  let scene: RelayScene;
+  beforeAll(() => desk.start());
+  beforeEach(async () => void (scene = await desk.open()));
+  afterEach(() => scene.close());
+  afterAll(() => desk.close());
+
+  it('is the same turn when it comes again under its turnId, whatever the order of keys, form or waitMs [TURN-3]', async () => {
+    const first = await scene.post([createCall('c', 'a', 'b')], { turnId: 't' });
+    const again = await scene.post(
+      [
+        {
+          id: 'c',
+          type: 'function',
+          function: { name: 'workspace_create_file', arguments: '{"content":"b","path":"a"}' },
+        },
+      ],
+      { turnId: 't', timeouts: {}, waitMs: 1 },
+    );
+    expect(again).toMatchObject({ status: 202, body: first.body });
+    expect(await scene.steps('c')).toEqual(['Accepted']);
+  });
+
+  it.each([
+    ['other calls', { toolCalls: [createCall('other')] }],
+    ['other timeouts', { timeouts: { deliveryMs: 5 } }],
+  ])('is a conflict when it comes again under its turnId with %s [TURN-3]', async (_, change) => {
+    await scene.post([createCall('c')], { turnId: 't' });
+    const again = await desk.user.post(scene.base, {
+      toolCalls: [createCall('c')],
+      turnId: 't',
+      waitMs: 0,
+      ...change,
+    });
+    expect(again).toMatchObject({ status: 409, body: { code: 'CONFLICT' } });
+  });
+
+  it('is another turn under the same turnId in another session', async () => {
+    const first = (await scene.post([createCall('c')], { turnId: 't' })).body.result;
+    await scene.newSession();
+    const second = (await scene.post([createCall('c')], { turnId: 't' })).body.result;
+    expect(second.toolCalls[0]!.callId).not.toBe(first.toolCalls[0]!.callId);
+  });
+
+  it('is the same turn under the same Idempotency-Key, and a conflict with other calls or in another session [TURN-3]', async () => {
+    const first = await postAs('k', [createCall('c')]);
+    expect((await postAs('k', [createCall('c')])).body).toEqual(first.body);
+    expect(await postAs('k', [createCall('d')])).toMatchObject({ status: 409, body: { code: 'CONFLICT' } });
+    await scene.newSession();
+    expect(await postAs('k', [createCall('c')])).toMatchObject({ status: 409, body: { code: 'CONFLICT' } });
+  });
+
+  it('is a conflict where key and turnId point to different turns [TURN-3]', async () => {
+    const first = (await postAs('k', [createCall('c')], { turnId: 'a' })).body.result;
+    await scene.post([createCall('c')], { turnId: 'b' });
+    const conflict = { status: 409, body: { code: 'CONFLICT' } };
+    expect(await postAs('k', [createCall('c')], { turnId: 'b' })).toMatchObject(conflict);
+    expect(await postAs('k', [createCall('c')], { turnId: 'new' })).toMatchObject(conflict);
+    expect((await postAs('k', [createCall('c')], { turnId: 'a' })).body.result).toEqual(first);
+    expect((await postAs('k', [createCall('c')])).body.result).toEqual(first);
+  });
+
+  it('is taken once when it is posted many times at once', async () => {
+    const client = await scene.client();
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, () => postAs('k', [createCall('c')], { turnId: 't' })),
+    );
+    const callIds = answers.map(({ body }) => body.result.toolCalls[0]!.callId);
+    expect(new Set(callIds).size).toBe(1);
+    await client.report(await client.delivery());
+    expect(client.calls).toHaveLength(1);
+    // The window is whole again: as many calls as it holds can go out.
+    const { body } = await scene.post(['1', '2', '3', '4', '5'].map((id) => createCall(id)));
+    await client.delivery(6);
+    await scene.cancel(body.result.turnId);
+  });
+});
