@@ -149,7 +149,7 @@ async function demo() {
   print(indent(said.join('\n')));
   print(`   README.md  ${paint('dim', 'nobody is asked: the call cannot succeed')}`);
 
-  step('The turn result envelope, for the LLM’s next turn');
+  step('The turn envelope, for the LLM’s next turn');
   print(indent(JSON.stringify(envelope, null, 2)));
 
   step('The files on disk');

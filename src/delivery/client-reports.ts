@@ -9,7 +9,7 @@ import type { OutcomeDto } from './outcome.dto.js';
 import { ResultCheck } from './result-check.js';
 import type { Turn } from '../storage/ports/turn.js';
 import type { TurnAnswer } from '../turns/turn-draft.js';
-import type { JournalEntry, Progress } from '../turns/turn-input.js';
+import type { ResumedCall, ProgressStatus } from '../turns/turn-input.js';
 import { isInFlight } from '../turns/turn-state.js';
 
 /** A call as a client names it. */
@@ -20,7 +20,7 @@ export interface ClientCall {
 
 /** A journal entry as a client sends it. */
 export interface ClientEntry extends ClientCall, OutcomeDto {
-  state: Progress | 'succeeded' | 'failed' | 'denied';
+  state: ProgressStatus | 'succeeded' | 'failed' | 'denied';
 }
 
 /** What connected clients tell about the calls they hold. */
@@ -39,7 +39,12 @@ export class ClientReports {
    * A step of a call; resolves once it is committed. A client executes when it knows that it holds the call, so `running`
    * is written at once; any other step may wait a moment for what often follows, and both are one write then.
    */
-  async status(client: ClientKey, named: ClientCall, status: Progress, note: string | null): Promise<void> {
+  async status(
+    client: ClientKey,
+    named: ClientCall,
+    status: ProgressStatus,
+    note: string | null,
+  ): Promise<void> {
     const turn = await this.turnOf(client, named);
     const { callId } = named;
     const input = { type: 'progress' as const, callId, clientId: client.clientId, status, note };
@@ -126,7 +131,7 @@ export class ClientReports {
     const { clientId } = client;
     const held = turn.calls.some((call) => call.clientId === clientId && !isFinal(call.status));
     if (entries.length === 0 && !held) return { forget: [], resume: [] };
-    const checked = await Promise.all(entries.map((entry) => this.journalEntry(turn, entry)));
+    const checked = await Promise.all(entries.map((entry) => this.resumedCall(turn, entry)));
     const answer = await this.turns.submit(turn, { type: 'resume', clientId, entries: checked });
     if (!answer.ok) throw new DomainError(answer.code, answer.message);
     const { forget = [], resume = [] } = answer;
@@ -134,7 +139,7 @@ export class ClientReports {
   }
 
   /** A result that breaks the schema does not end its call: the client is to carry on with it. */
-  private async journalEntry(turn: Turn, entry: ClientEntry): Promise<JournalEntry> {
+  private async resumedCall(turn: Turn, entry: ClientEntry): Promise<ResumedCall> {
     const { callId, state } = entry;
     if (state === 'acknowledged' || state === 'awaiting_approval' || state === 'running')
       return { callId, state };

@@ -7,6 +7,7 @@ import { SessionsService } from '../sessions/sessions.service.js';
 import { throwIfFaulty } from '../tools/tool-schemas.js';
 import { newCall } from '../turn-api/tool-call-forms.js';
 import { TurnsService } from '../turn-api/turns.service.js';
+import { userKey } from '../turns/turn-key.js';
 import type { ToolCallAnswer, ToolCallDto } from './tool-calls.dto.js';
 
 /** Implicit sessions remembered at most; whoever is forgotten gets a new one. */
@@ -38,7 +39,7 @@ export class ClientCalls {
   }
 
   private async implicitSession(workspaceId: string, userId: string): Promise<string> {
-    const key = `${workspaceId}/${userId}`;
+    const key = userKey({ workspaceId, userId });
     const known = this.implicitSessions.get(key);
     if (known !== undefined) return known;
     const { sessionId } = await this.sessions.create(workspaceId, userId, {});

@@ -20,7 +20,7 @@ export class ToolCallDto {
 /** Answer to a direct call [FILE-9]. */
 export interface ToolCallAnswer {
   success: boolean;
-  /** What the tool returned; of a client's tool that has not ended yet, the turn result envelope to follow. */
+  /** What the tool returned; of a client's tool that has not ended yet, the turn envelope to follow. */
   result: Json;
   error: string | null;
   /** The call is still open; said by the status 202, not in the body. */

@@ -8,7 +8,7 @@ import { newId } from '../common/ids.js';
 import { SessionsService } from '../sessions/sessions.service.js';
 import { TurnStore } from '../storage/ports/turns.store.js';
 import type { ToolContext } from '../tools/server-tool.js';
-import { type ToolOutcome, ToolRunner } from '../tools/tool-runner.js';
+import { type ServerToolOutcome, ToolRunner } from '../tools/tool-runner.js';
 import { throwIfFaulty } from '../tools/tool-schemas.js';
 import { subjectOf } from '../turns/subject.js';
 import { ClientCalls } from './client-calls.js';
@@ -46,7 +46,7 @@ export class ToolCallsService {
     return { success: error === null, result, error: error?.message ?? null };
   }
 
-  private async run(tool: Tool, args: Json, context: ToolContext): Promise<ToolOutcome> {
+  private async run(tool: Tool, args: Json, context: ToolContext): Promise<ServerToolOutcome> {
     const { contract } = tool;
     try {
       throwIfFaulty(tool.argumentFaults(args));

@@ -2,7 +2,7 @@ import type { Json, JsonObject } from '@patchbay/protocol';
 import type { ServerTool, ToolContext } from './server-tool.js';
 
 /** How a server tool ended. A tool that reports failure in its result has both, the payload and the error. */
-export interface ToolOutcome {
+export interface ServerToolOutcome {
   result: JsonObject;
   error: { code: string; message: string } | null;
 }
@@ -19,7 +19,7 @@ export class ToolRunner {
   }
 
   /** Runs a tool, which must exist, with arguments that its contract finds no fault with. */
-  async run(name: string, args: Json, context: ToolContext): Promise<ToolOutcome> {
+  async run(name: string, args: Json, context: ToolContext): Promise<ServerToolOutcome> {
     const result = await this.byName.get(name)!.execute(args as JsonObject, context);
     if (result.success !== false) return { result, error: null };
     const { errorCode, message } = result as { errorCode: string; message: string };

@@ -6,7 +6,7 @@ import { DomainError } from '../common/domain-error.js';
 import { Lifecycle } from '../common/lifecycle.js';
 import { persist } from '../common/persist.js';
 import type { ToolContext } from '../tools/server-tool.js';
-import { type ToolOutcome, ToolRunner } from '../tools/tool-runner.js';
+import { type ServerToolOutcome, ToolRunner } from '../tools/tool-runner.js';
 import { OpenTurns } from '../turns/open-turns.js';
 import { NodeId } from '../storage/ports/node-id.js';
 import type { Call, Lease, Turn } from '../storage/ports/turn.js';
@@ -95,7 +95,7 @@ function contextOf(
   return { workspaceId, userId, sessionId, conversationId, turnId, toolCallId, callId };
 }
 
-function outcomeReport({ subject }: Call, { result, error }: ToolOutcome, executionMs: number): Report {
+function outcomeReport({ subject }: Call, { result, error }: ServerToolOutcome, executionMs: number): Report {
   const status = error ? 'failed' : 'succeeded';
   const summary = { ...subject, success: !error, errorCode: error?.code ?? null };
   return { status, result, error, executionMs, digest: '', summary };

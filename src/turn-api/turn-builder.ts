@@ -30,7 +30,7 @@ import type { PostTurnDto, TimeoutsDto } from './turns.dto.js';
 /** Longest tool name that an answer or an event repeats, in characters. */
 const MAX_NAME = 256;
 
-/** A request whose envelope is sound. */
+/** A turn whose request envelope is sound. */
 export interface CheckedRequest {
   calls: PostedCall[];
   clocks: Clocks;

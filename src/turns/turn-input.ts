@@ -20,19 +20,19 @@ export interface Report {
 }
 
 /** Steps that a client brings about on a call it holds. */
-export type Progress = 'acknowledged' | 'awaiting_approval' | 'running';
+export type ProgressStatus = 'acknowledged' | 'awaiting_approval' | 'running';
 
 /** One call of a client's journal. A finished one whose result broke the schema comes as `running`. */
-export interface JournalEntry {
+export interface ResumedCall {
   callId: string;
-  state: Progress | Report;
+  state: ProgressStatus | Report;
 }
 
 /** What can happen to a turn. */
 export type TurnInput =
   /** `ackWithinMs`: how long the call is the client's without a word from it. */
   | { type: 'claim'; callId: string; clientId: string; ackWithinMs: number }
-  | { type: 'progress'; callId: string; clientId: string; status: Progress; note: string | null }
+  | { type: 'progress'; callId: string; clientId: string; status: ProgressStatus; note: string | null }
   | { type: 'refuse'; callId: string; clientId: string; attempt: number; message: string }
   | { type: 'report'; callId: string; clientId: string; report: Report }
   /** From the orchestrator over HTTP, whoever holds the calls: all of them are taken, or none. */
@@ -44,7 +44,7 @@ export type TurnInput =
   /** The node has begun anew: whatever it ran before is nobody's. */
   | { type: 'node_started'; node: string }
   | { type: 'client_left'; clientId: string; graceMs: number }
-  | { type: 'resume'; clientId: string; entries: readonly JournalEntry[] }
+  | { type: 'resume'; clientId: string; entries: readonly ResumedCall[] }
   /** `toolCallId` null: the whole turn. */
   | { type: 'cancel'; toolCallId: string | null; byUserId: string }
   | { type: 'tick' };

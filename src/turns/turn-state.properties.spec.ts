@@ -4,7 +4,7 @@ import { aCall, aTurn, NOON } from './turn.sample.js';
 import type { Call, Turn } from '../storage/ports/turn.js';
 import type { TurnEvent, TurnStep } from './turn-draft.js';
 import { effectsOf } from './turn-effects.js';
-import type { JournalEntry, Progress, Report, TurnInput } from './turn-input.js';
+import type { ResumedCall, ProgressStatus, Report, TurnInput } from './turn-input.js';
 import { advance } from './turn-state.js';
 
 const CLIENTS = ['a', 'b'];
@@ -12,7 +12,7 @@ const CALLS = ['c1', 'c2', 's1'];
 
 const client = fc.constantFrom(...CLIENTS);
 const callId = fc.constantFrom(...CALLS);
-const step = fc.constantFrom<Progress>('acknowledged', 'awaiting_approval', 'running');
+const step = fc.constantFrom<ProgressStatus>('acknowledged', 'awaiting_approval', 'running');
 const report = fc.record<Report>({
   status: fc.constantFrom('succeeded', 'failed', 'denied'),
   result: fc.constant(null),
@@ -21,7 +21,7 @@ const report = fc.record<Report>({
   digest: fc.constantFrom('d1', 'd2'),
   summary: fc.constant({}),
 });
-const entry = fc.record<JournalEntry>({ callId, state: fc.oneof(step, report) });
+const entry = fc.record<ResumedCall>({ callId, state: fc.oneof(step, report) });
 
 const input: fc.Arbitrary<TurnInput> = fc.oneof(
   fc.record({

@@ -9,7 +9,7 @@ import type { CallResult } from '../storage/ports/turns.store.js';
 import type { Call, Turn } from '../storage/ports/turn.js';
 import { deadlineOf } from './deadlines.js';
 import { type TurnAnswer, TurnDraft, type TurnStep } from './turn-draft.js';
-import type { JournalEntry, Progress, Report, TurnInput } from './turn-input.js';
+import type { ResumedCall, ProgressStatus, Report, TurnInput } from './turn-input.js';
 
 /*
  * The life of a turn as one pure function: what happens goes in, the next turn comes out with what is to be recorded.
@@ -37,7 +37,7 @@ export function isInFlight(call: Call): boolean {
 /** Statuses of a call that a client holds, in their order: a later one implies the earlier ones. */
 const PROGRESS: readonly CallStatus[] = ['forwarded', 'acknowledged', 'awaiting_approval', 'running'];
 
-const STEP_OF: Record<Progress, AuditStep> = {
+const STEP_OF: Record<ProgressStatus, AuditStep> = {
   acknowledged: 'Acknowledged',
   awaiting_approval: 'AwaitingApproval',
   running: 'Running',
@@ -105,7 +105,7 @@ function reach(
   draft: TurnDraft,
   call: Call,
   clientId: string,
-  status: Progress,
+  status: ProgressStatus,
   note: string | null = null,
 ): void {
   const { approvalMs, executionMs } = draft.turn.clocks;
@@ -213,7 +213,7 @@ function resume(draft: TurnDraft, { clientId, entries }: Inputs['resume']): void
 }
 
 /** Whether the client is to carry on with the call. */
-function resumeCall(draft: TurnDraft, call: Call, clientId: string, { state }: JournalEntry): boolean {
+function resumeCall(draft: TurnDraft, call: Call, clientId: string, { state }: ResumedCall): boolean {
   const { boundClientId } = draft.turn;
   // What was never sent is on nobody's hands, whatever a journal says.
   const wasSent = call.status === 'pending' && call.attempt > 0;

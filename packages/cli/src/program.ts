@@ -79,7 +79,7 @@ function programOf(io: CliIo, done: (exitCode: number) => void): Command {
       done(await (await commands.sync()).pull(directory, flags, io)),
   );
 
-  command('turn', 'post a turn and print its result envelope')
+  command('turn', 'post a turn and print its turn envelope')
     .argument('<file>', 'JSON: a turn, a list of calls, or one call; - reads stdin')
     .option('--session <id>', 'default: a new session')
     .option('--wait <ms>', 'wait this long at most (default: until every call has ended)', wholeNumber)

@@ -16,7 +16,7 @@ export interface TurnFlags extends CommonFlags {
   wait?: number;
 }
 
-/** `patchbay turn`: posts a turn from a file and prints the server's answer: the turn result envelope, and warnings. */
+/** `patchbay turn`: posts a turn from a file and prints the server's answer: the turn envelope, and warnings. */
 export async function turn(file: string, flags: TurnFlags, io: CliIo): Promise<number> {
   const request = parseTurn(await contentOf(file, io), file);
   const workspace = await workspaceOf(await settingsOf(flags));

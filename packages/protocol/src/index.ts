@@ -1,5 +1,6 @@
 /* Entry `@patchbay/protocol`: what everybody on the wire agrees on. It runs in a browser too. */
 export * from './accounts.js';
+export * from './approval.js';
 export * from './audit.js';
 export * from './blob-pack.js';
 export * from './context.js';

@@ -1,3 +1,4 @@
+import type { Approval } from './approval.js';
 import type { ErrorCode } from './errors.js';
 import type { PatchBatch } from './patch-batch.js';
 import type { Json, JsonObject } from './tool-contract.js';
@@ -33,19 +34,6 @@ export interface HandshakeError {
 /** Answer to every event: `ok`, or the code and what to do about it. */
 export type Ack<T extends object = object> =
   ({ ok: true } & T) | { ok: false; error: { code: ErrorCode; message: string; details?: Json } };
-
-export type Decision = 'allow' | 'allow_always' | 'edit' | 'deny';
-
-/** Who decided what about a call, kept in the audit trail. `at` is ISO 8601. */
-export interface Approval {
-  decision: Decision;
-  by: string;
-  at: string;
-  note?: string | null;
-  rejectedChangeIds?: string[] | null;
-  /** Required with `edit`: the arguments as they were executed. */
-  editedArguments?: JsonObject | null;
-}
 
 /** `tool:call`: one attempt to have a client execute a call. */
 export interface ToolCallDelivery {

@@ -1,5 +1,5 @@
+import type { Approval } from './approval.js';
 import type { ErrorCode } from './errors.js';
-import type { Approval } from './relay-events.js';
 import type { ExecutionLocation, Json, JsonObject } from './tool-contract.js';
 
 /** Where a call is on its way; the last five are final [TURN-9]. */
@@ -134,7 +134,7 @@ export interface ToolResult {
   endedAt: string;
 }
 
-/** The turn result envelope: `final` once every call has ended, until then `client_tool_continuation`. */
+/** The turn envelope: `final` once every call has ended, until then `client_tool_continuation`. */
 export interface TurnEnvelope {
   kind: 'final' | 'client_tool_continuation';
   sessionId: string;

@@ -5,12 +5,12 @@ import type { Observable } from 'rxjs';
 import type { AccessedRequest } from '../access.js';
 import { parseRequest } from '../request-envelope.js';
 
-/** The envelope of a route that declares none: absent or empty. */
+/** The request envelope of a route that declares none: absent or empty. */
 class Nothing {}
 
 /**
  * Holds a route to what it declares: without a `@Query()` it takes no query, without a `@Body()` no properties in a
- * body. What is declared, the envelope pipe checks.
+ * body. What is declared, the pipe of request envelopes checks.
  */
 @Injectable()
 export class UndeclaredInterceptor implements NestInterceptor {

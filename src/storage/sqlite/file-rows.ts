@@ -49,7 +49,7 @@ export function insertEntry(
 }
 
 /** Whether there is, or was, a file or folder of this id. */
-export function isKnown(database: SqliteDatabase, workspace: number, id: string): boolean {
+export function isIdTaken(database: SqliteDatabase, workspace: number, id: string): boolean {
   return database.get('SELECT 1 FROM files WHERE file_id = ? AND workspace = ?', [id, workspace]) !== null;
 }
 

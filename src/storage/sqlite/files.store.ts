@@ -42,7 +42,7 @@ export class SqliteFileStore extends FileStore {
   insert(file: FileRecord, bytes: VersionBytes, events: readonly AuditDraft[]): Promise<boolean> {
     return this.change(file.workspaceId, events, (workspace) => {
       const key = rows.insertEntry(this.database, workspace, file);
-      if (key === null) return refusedUnless(rows.isKnown(this.database, workspace, file.id));
+      if (key === null) return refusedUnless(rows.isIdTaken(this.database, workspace, file.id));
       referToBlob(this.database, workspace, file.head.sha256, bytes);
       insertVersion(this.database, key, file.head);
       if (file.deletedAt === null) settleAbove(this.database, workspace, file.docPath);
@@ -81,7 +81,7 @@ export class SqliteFileStore extends FileStore {
   insertFolder(folder: FolderRecord, events: readonly AuditDraft[]): Promise<boolean> {
     return this.change(folder.workspaceId, events, (workspace) => {
       const key = rows.insertEntry(this.database, workspace, folder);
-      if (key === null) return refusedUnless(rows.isKnown(this.database, workspace, folder.id));
+      if (key === null) return refusedUnless(rows.isIdTaken(this.database, workspace, folder.id));
       settleFrom(this.database, workspace, folder.docPath);
       return 'made';
     });

@@ -104,7 +104,7 @@ export function updateTurn(
 }
 
 /** The key of the turn's row; null where it has none. */
-export function turnKey(database: SqliteDatabase, workspace: number, ref: TurnRef): number | null {
+export function turnRowKey(database: SqliteDatabase, workspace: number, ref: TurnRef): number | null {
   const row = database.get<[number]>(
     'SELECT id FROM turns WHERE workspace = ? AND turn_id = ? AND session_id = ?',
     [workspace, ref.turnId, ref.sessionId],

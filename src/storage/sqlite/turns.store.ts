@@ -165,7 +165,7 @@ export class SqliteTurnStore extends TurnStore {
 
   private keyOf(ref: TurnRef): number | null {
     const workspace = this.workspaces.find(ref.workspaceId);
-    return workspace === null ? null : rows.turnKey(this.database, workspace, ref);
+    return workspace === null ? null : rows.turnRowKey(this.database, workspace, ref);
   }
 
   /** Whether this state of the turn is stored already, by a save whose answer was lost. */

@@ -95,4 +95,20 @@ describe('active files', () => {
     const again = await tool('workspace_read_file', { docPath: 'repo/open.md' });
     expect(again.result).toMatchObject({ success: true, content: 'cloud', sha256: sha256('cloud') });
   });
+
+  it('are what a patch is held against, before the Cloud [PATCH-8]', async () => {
+    const docPath = 'repo/patched.md';
+    const args = { path: `/${docPath}`, content: { text: 'cloud\n' } };
+    await scene.user.post(`/workspaces/${scene.workspaceId}/tools`, { tool: 'write', args });
+    await scene.user.request('PUT', url(), { activeFiles: [active(docPath, 'buffer')] });
+    const changes = [{ operation: 'insert', afterLine: 0, newLines: ['x'] }];
+    const files = [{ docPath, originalSha256: sha256('cloud\n'), changes }];
+    const { body } = await scene.post([
+      { toolCallId: 'p', name: 'workspace_write_patch', arguments: { files } },
+    ]);
+    expect(body.result.toolResults[0]?.error).toMatchObject({
+      code: 'STALE',
+      details: { faults: [{ code: 'STALE', currentSha256: sha256('buffer') }] },
+    });
+  });
 });

@@ -26,7 +26,7 @@ import { WorkspaceFiles } from './workspace-files.js';
 /** How long one poll of `runTurn` lets the server hold its answer. */
 const POLL_MS = 30_000;
 
-/** The turn result envelope, with what the server warns about beside it. */
+/** The turn envelope, with what the server warns about beside it. */
 export type TurnOutcome = TurnEnvelope & { warnings: InvokeResult<TurnEnvelope>['warnings'] };
 
 /** One workspace over HTTP: its members, tools, files, sessions, turns and audit trail. From `PatchbayClient.workspace`. */

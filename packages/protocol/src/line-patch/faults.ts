@@ -16,7 +16,11 @@ export type FaultPlace = Partial<
 >;
 
 /** Reports a fault; text and details are made only if the fault is among those shown. */
-export type Report = (code: PatchFaultCode, message: () => string, details?: () => PatchFaultDetails) => void;
+export type ReportFault = (
+  code: PatchFaultCode,
+  message: () => string,
+  details?: () => PatchFaultDetails,
+) => void;
 
 /**
  * Collects faults with bounded memory: a list of a million broken changes costs a counter, not a million
@@ -77,6 +81,6 @@ export function placeOf(
 
 /** A report that knows its place. */
 export const reportAt =
-  (faults: FaultList, place: FaultPlace | (() => FaultPlace)): Report =>
+  (faults: FaultList, place: FaultPlace | (() => FaultPlace)): ReportFault =>
   (code, message, details) =>
     faults.add(place, code, message, details);

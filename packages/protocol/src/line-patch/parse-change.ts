@@ -4,12 +4,12 @@ import {
   type PatchChange,
   type ReplaceChange,
 } from '../patch-batch.js';
-import { type Report } from './faults.js';
+import { type ReportFault } from './faults.js';
 import { parseEndings, parseLines } from './parse-lines.js';
 import {
   cut,
   describe,
-  type JsonObject,
+  type PlainObject,
   MAX_KEY_CHARS,
   optionalString,
   own,
@@ -29,7 +29,7 @@ const ANY_FIELD = [...COMMON, ...RANGE, 'afterLine', 'newLines'];
 type Operation = keyof typeof FIELDS;
 type Common = { changeId: string | null; changeKey: string | null; description: string | null };
 
-function operationOf(object: JsonObject, report: Report): Operation | null {
+function operationOf(object: PlainObject, report: ReportFault): Operation | null {
   const value = own(object, 'operation');
   if (value === 'insert' || value === 'replace' || value === 'delete') return value;
   if (typeof value !== 'string') {
@@ -51,10 +51,10 @@ function operationOf(object: JsonObject, report: Report): Operation | null {
 
 /** Fields of another operation that are null count as absent, as models fill every field of a schema. */
 function checkFields(
-  object: JsonObject,
+  object: PlainObject,
   operation: Operation | null,
   trusted: boolean,
-  report: Report,
+  report: ReportFault,
 ): void {
   const allowed = operation === null ? ANY_FIELD : FIELDS[operation];
   const names = Object.keys(object).filter((name) => {
@@ -66,7 +66,7 @@ function checkFields(
   reportUnknown(names, allowed, what, report);
 }
 
-function parseCommon(object: JsonObject, trusted: boolean, report: Report): Common {
+function parseCommon(object: PlainObject, trusted: boolean, report: ReportFault): Common {
   const changeKey = optionalString(object, 'changeKey', report, MAX_KEY_CHARS);
   const description = optionalString(object, 'description', report);
   const changeId = optionalString(object, 'changeId', report, MAX_KEY_CHARS);
@@ -74,7 +74,12 @@ function parseCommon(object: JsonObject, trusted: boolean, report: Report): Comm
   return { changeId: trusted ? changeId : null, changeKey, description };
 }
 
-function parseNewLines(object: JsonObject, operation: Operation, trusted: boolean, report: Report): string[] {
+function parseNewLines(
+  object: PlainObject,
+  operation: Operation,
+  trusted: boolean,
+  report: ReportFault,
+): string[] {
   const newLines = parseLines(object, 'newLines', trusted, report);
   if (newLines?.length === 0) {
     report('EMPTY_NEW_LINES', () =>
@@ -91,19 +96,19 @@ function parseNewLines(object: JsonObject, operation: Operation, trusted: boolea
 /** Sets `newEndings` where a system-made batch has them. */
 function setEndings(
   change: InsertChange | ReplaceChange,
-  object: JsonObject,
+  object: PlainObject,
   trusted: boolean,
-  report: Report,
+  report: ReportFault,
 ): void {
   const newEndings = trusted ? parseEndings(object, change.newLines, report) : undefined;
   if (newEndings !== undefined) change.newEndings = newEndings;
 }
 
 function parseInsert(
-  object: JsonObject,
+  object: PlainObject,
   common: Common,
   trusted: boolean,
-  report: Report,
+  report: ReportFault,
 ): InsertChange | null {
   const afterLine = wholeNumber(object, 'afterLine', report);
   const newLines = parseNewLines(object, 'insert', trusted, report);
@@ -121,7 +126,7 @@ function parseInsert(
   return change;
 }
 
-function parseRange(object: JsonObject, expected: string[], report: Report) {
+function parseRange(object: PlainObject, expected: string[], report: ReportFault) {
   const startLine = wholeNumber(object, 'startLine', report);
   const endLine = wholeNumber(object, 'endLine', report);
   if (startLine === null || endLine === null) return null;
@@ -147,11 +152,11 @@ function parseRange(object: JsonObject, expected: string[], report: Report) {
 
 // Changes are written out field by field: a spread costs microseconds, and a list may have a million of them.
 function parseReplaceOrDelete(
-  object: JsonObject,
+  object: PlainObject,
   common: Common,
   operation: 'replace' | 'delete',
   trusted: boolean,
-  report: Report,
+  report: ReportFault,
 ): ReplaceChange | DeleteChange | null {
   const expectedOriginalLines = parseLines(object, 'expectedOriginalLines', trusted, report) ?? [];
   const range = parseRange(object, expectedOriginalLines, report);
@@ -188,7 +193,7 @@ function parseReplaceOrDelete(
  * @param trusted the batch was made by this system: `newEndings` and ids are taken, `\r` may be content.
  * @returns the change, faulty or not, as long as its place in the file is known; else null.
  */
-export function parseChange(object: JsonObject, trusted: boolean, report: Report): PatchChange | null {
+export function parseChange(object: PlainObject, trusted: boolean, report: ReportFault): PatchChange | null {
   const operation = operationOf(object, report);
   checkFields(object, operation, trusted, report);
   const common = parseCommon(object, trusted, report);

@@ -9,7 +9,7 @@ import {
   type PlacedChange,
 } from './layout.js';
 import { parseChange } from './parse-change.js';
-import { describe, isObject, type JsonObject, MAX_KEY_CHARS, own, ownText } from './shape.js';
+import { describe, isObject, type PlainObject, MAX_KEY_CHARS, own, ownText } from './shape.js';
 
 /**
  * Reads `changes` of a file patch and reports all faults of the list: shape, order, overlap [LINE-3].
@@ -17,7 +17,7 @@ import { describe, isObject, type JsonObject, MAX_KEY_CHARS, own, ownText } from
  * @returns the changes; of use only if no fault was reported.
  */
 export function parseChanges(
-  object: JsonObject,
+  object: PlainObject,
   place: FaultPlace,
   trusted: boolean,
   faults: FaultList,

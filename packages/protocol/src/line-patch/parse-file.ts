@@ -1,11 +1,11 @@
 import { docPathFault, toDocPath } from '../doc-path.js';
 import { type FilePatch } from '../patch-batch.js';
-import { type FaultList, type FaultPlace, type Report, reportAt } from './faults.js';
+import { type FaultList, type FaultPlace, type ReportFault, reportAt } from './faults.js';
 import { parseChanges } from './parse-changes.js';
 import {
   describe,
   isObject,
-  type JsonObject,
+  type PlainObject,
   MAX_KEY_CHARS,
   optionalString,
   own,
@@ -40,7 +40,7 @@ export function parseFile(
   settings: Required<ParseOptions>,
   faults: FaultList,
 ): FilePatch {
-  const object: JsonObject = isObject(input) ? input : {};
+  const object: PlainObject = isObject(input) ? input : {};
   const place = filePlace(object, fileIndex);
   const report = reportAt(faults, place);
   if (!isObject(input)) {
@@ -59,17 +59,17 @@ export function parseFile(
   return patch;
 }
 
-function filePlace(object: JsonObject, fileIndex: number): FaultPlace {
+function filePlace(object: PlainObject, fileIndex: number): FaultPlace {
   const fileKey = ownText(object, 'fileKey', MAX_KEY_CHARS);
   return { fileIndex, fileKey, docPath: ownText(object, 'docPath', 1_024) };
 }
 
 function parseDocPath(
-  object: JsonObject,
+  object: PlainObject,
   fileIndex: number,
   seen: Map<string, number>,
   maxChars: number,
-  report: Report,
+  report: ReportFault,
 ): string {
   const docPath = own(object, 'docPath');
   if (typeof docPath !== 'string') {
@@ -108,7 +108,7 @@ function parseDocPath(
   return docPath;
 }
 
-function parseSha256(object: JsonObject, report: Report): string {
+function parseSha256(object: PlainObject, report: ReportFault): string {
   const sha = own(object, 'originalSha256');
   if (typeof sha === 'string' && /^[0-9a-f]{64}$/i.test(sha)) return sha.toLowerCase();
   if (typeof sha === 'string') {

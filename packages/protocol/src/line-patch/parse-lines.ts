@@ -1,6 +1,6 @@
 import { type Ending } from '../patch-batch.js';
-import { type Report } from './faults.js';
-import { cut, describe, type JsonObject, LONE_SURROGATE, own } from './shape.js';
+import { type ReportFault } from './faults.js';
+import { cut, describe, type PlainObject, LONE_SURROGATE, own } from './shape.js';
 
 type LineField = 'newLines' | 'expectedOriginalLines';
 
@@ -9,10 +9,10 @@ type LineField = 'newLines' | 'expectedOriginalLines';
  * @returns the lines, or null when the value is not an array of strings (then the count is unknown).
  */
 export function parseLines(
-  object: JsonObject,
+  object: PlainObject,
   field: LineField,
   trusted: boolean,
-  report: Report,
+  report: ReportFault,
 ): string[] | null {
   const value = own(object, field);
   if (!Array.isArray(value)) {
@@ -45,7 +45,7 @@ function endingPattern(field: LineField, trusted: boolean): RegExp {
   return field === 'newLines' ? /[\r\n]/ : /\n|\r$/;
 }
 
-function reportLineEndings(lines: string[], field: LineField, trusted: boolean, report: Report): void {
+function reportLineEndings(lines: string[], field: LineField, trusted: boolean, report: ReportFault): void {
   const pattern = endingPattern(field, trusted);
   const at = lines.findIndex((line) => pattern.test(line));
   if (at < 0) return;
@@ -59,7 +59,7 @@ function reportLineEndings(lines: string[], field: LineField, trusted: boolean, 
   });
 }
 
-function reportNoText(lines: string[], field: LineField, report: Report): void {
+function reportNoText(lines: string[], field: LineField, report: ReportFault): void {
   const at = lines.findIndex((line) => line.includes('\0') || LONE_SURROGATE.test(line));
   if (at < 0) return;
   report('NOT_TEXT', () => {
@@ -71,7 +71,11 @@ function reportNoText(lines: string[], field: LineField, report: Report): void {
 const ENDINGS: readonly unknown[] = ['\n', '\r\n', ''] satisfies Ending[];
 
 /** Reads `newEndings` of a system-made batch: as many as new lines, "" at most for the last. */
-export function parseEndings(object: JsonObject, lines: string[], report: Report): Ending[] | undefined {
+export function parseEndings(
+  object: PlainObject,
+  lines: string[],
+  report: ReportFault,
+): Ending[] | undefined {
   const value = own(object, 'newEndings');
   if (value === undefined) return undefined;
   const items: readonly unknown[] = Array.isArray(value) ? value : [];

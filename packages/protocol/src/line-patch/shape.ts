@@ -1,4 +1,4 @@
-import { type Report } from './faults.js';
+import { type ReportFault } from './faults.js';
 
 const SHOWN_CHARS = 80;
 
@@ -20,14 +20,14 @@ export function describe(value: unknown): string {
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
 }
 
-export type JsonObject = Record<string, unknown>;
+export type PlainObject = Record<string, unknown>;
 
-export function isObject(value: unknown): value is JsonObject {
+export function isObject(value: unknown): value is PlainObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** An own property, so that nothing is read off a prototype; null counts as absent. */
-export function own(object: JsonObject, name: string): unknown {
+export function own(object: PlainObject, name: string): unknown {
   const value = Object.hasOwn(object, name) ? object[name] : undefined;
   return value === null ? undefined : value;
 }
@@ -39,7 +39,7 @@ export function reportUnknown(
   names: readonly string[],
   allowed: readonly string[],
   what: string,
-  report: Report,
+  report: ReportFault,
 ): void {
   const unknown = names.filter((name) => !allowed.includes(name));
   if (unknown.length === 0) return;
@@ -58,9 +58,9 @@ export const LONE_SURROGATE = /\p{Surrogate}/u;
 
 /** An optional string property; null when absent or faulty. `maxChars` bounds keys and ids. */
 export function optionalString(
-  object: JsonObject,
+  object: PlainObject,
   name: string,
-  report: Report,
+  report: ReportFault,
   maxChars = Infinity,
 ): string | null {
   const value = own(object, name);
@@ -90,7 +90,7 @@ export function optionalString(
 }
 
 /** A required whole number, as a JSON number; null when faulty. */
-export function wholeNumber(object: JsonObject, name: string, report: Report): number | null {
+export function wholeNumber(object: PlainObject, name: string, report: ReportFault): number | null {
   const value = own(object, name);
   if (Number.isSafeInteger(value)) return value as number;
   report('SCHEMA', () => {
@@ -101,7 +101,7 @@ export function wholeNumber(object: JsonObject, name: string, report: Report): n
 }
 
 /** A key as sent, cut, so that a fault names it even where it is faulty itself. */
-export function ownText(object: JsonObject, name: string, maxChars: number): string | null {
+export function ownText(object: PlainObject, name: string, maxChars: number): string | null {
   const value = own(object, name);
   return typeof value === 'string' ? cut(value, maxChars) : null;
 }

@@ -16,7 +16,7 @@ import { failedCreate, succeededCreate } from './create-file-plan.js';
  * - `stopped`: it was not written and may no longer be, or it cannot be told whether it was; never run it again,
  *   report `result` (a failure).
  */
-export type Recovery =
+export type CreateRecovery =
   | { outcome: 'written'; result: CreateFileResult }
   | { outcome: 'not_written' }
   | { outcome: 'stopped'; result: CreateFileResult };
@@ -30,7 +30,7 @@ const INTERRUPTED = 'The client was stopped while it ran this call';
 export async function recoverCreateFile(
   context: WorkspaceContext,
   interrupted: InterruptedWrite,
-): Promise<Recovery> {
+): Promise<CreateRecovery> {
   const intent = interrupted.intents[0];
   if (!intent) return { outcome: 'not_written' };
   try {
@@ -76,7 +76,12 @@ async function readTraces(fs: FileSystem, directory: SafeDirectory, intent: Writ
  * Where it is gone and the file is not what was written, someone changed one of the two since; running the call again
  * could undo that, so it is not run again.
  */
-function judge(context: WorkspaceContext, intent: WriteIntent, committing: boolean, found: Traces): Recovery {
+function judge(
+  context: WorkspaceContext,
+  intent: WriteIntent,
+  committing: boolean,
+  found: Traces,
+): CreateRecovery {
   if (found.isLinked || found.current === intent.sha256) {
     return {
       outcome: 'written',
@@ -94,6 +99,6 @@ function judge(context: WorkspaceContext, intent: WriteIntent, committing: boole
   return { outcome: 'not_written' };
 }
 
-function stopped(intent: WriteIntent, rest: string): Recovery {
+function stopped(intent: WriteIntent, rest: string): CreateRecovery {
   return { outcome: 'stopped', result: failedCreate(intent.path, 'WriteFailed', `${INTERRUPTED}; ${rest}`) };
 }
