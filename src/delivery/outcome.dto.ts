@@ -1,3 +1,4 @@
+import { ApiPropertyOptional } from '@nestjs/swagger';
 import { IsInt, IsOptional, Max, Min } from 'class-validator';
 import type { Json } from '@patchbay/protocol';
 import { Nested, Opaque } from '../common/request-envelope.decorators.js';
@@ -6,6 +7,7 @@ import { ApprovalDto } from './approval.dto.js';
 /** What is said of the end of a call, over the relay and over HTTP. */
 export class OutcomeDto {
   /** What the tool returned; null with a denial. */
+  @ApiPropertyOptional()
   @Opaque()
   result: Json = null;
 

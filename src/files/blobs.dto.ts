@@ -1,3 +1,4 @@
+import { ApiPropertyOptional } from '@nestjs/swagger';
 import {
   type BlobsRequest,
   type FileChange,
@@ -35,6 +36,7 @@ export class FileChangeDto implements FileChange {
   deleted?: true;
 
   /** Absent or null: there must be no file yet. */
+  @ApiPropertyOptional()
   @IsOptional()
   @Matches(SHA256, { message: MESSAGE })
   baseSha256: string | null = null;
