@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { isFinal, type ResumeAnswer } from '@patchbay/protocol';
 import { PinoLogger } from 'nestjs-pino';
-import type { ClientKey } from './connected-clients.js';
+import type { ClientKey } from '../clients/connected-clients.js';
 import { DomainError } from '../common/domain-error.js';
 import { TurnStore } from '../storage/ports/turns.store.js';
 import { OpenTurns } from '../turns/open-turns.js';

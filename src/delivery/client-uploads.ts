@@ -8,7 +8,7 @@ import { type CloudPath, readCloudPath } from '../files/cloud-path.js';
 import { UploadsService } from '../files/uploads.service.js';
 import { PatchesService } from '../patches/patches.service.js';
 import { OpenTurns } from '../turns/open-turns.js';
-import type { ClientKey } from './connected-clients.js';
+import type { ClientKey } from '../clients/connected-clients.js';
 
 /** What an upload belongs to, and the sha256 of the head that it must be based on; null: there must be none. */
 interface Part {

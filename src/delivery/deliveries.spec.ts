@@ -7,7 +7,7 @@ import {
   ConnectedClient,
   ConnectedClients,
   type DeliveryOutcome,
-} from './connected-clients.js';
+} from '../clients/connected-clients.js';
 import { Lifecycle } from '../common/lifecycle.js';
 import type { Config } from '../config/config.js';
 import type { PatchStore } from '../storage/ports/patches.store.js';

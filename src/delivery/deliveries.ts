@@ -16,7 +16,7 @@ import {
   type ConnectedClient,
   ConnectedClients,
   type DeliveryOutcome,
-} from './connected-clients.js';
+} from '../clients/connected-clients.js';
 import { clientKey } from './dispatcher.js';
 
 /** A call that is due, with what it takes to send it. */

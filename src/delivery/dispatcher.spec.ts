@@ -1,7 +1,7 @@
 import type { PinoLogger } from 'nestjs-pino';
 import { Subject } from 'rxjs';
 import { aCall, aTurn, NOON } from '../turns/turn.sample.js';
-import { type ClientLine, ConnectedClient, ConnectedClients } from './connected-clients.js';
+import { type ClientLine, ConnectedClient, ConnectedClients } from '../clients/connected-clients.js';
 import { Dispatcher } from './dispatcher.js';
 import type { Config } from '../config/config.js';
 import type { OpenTurns, TurnChange } from '../turns/open-turns.js';

@@ -7,7 +7,7 @@ import { OpenTurns, type TurnChange } from '../turns/open-turns.js';
 import { TurnHints } from '../turns/turn-hints.js';
 import type { TurnInput } from '../turns/turn-input.js';
 import { isInFlight } from '../turns/turn-state.js';
-import { type ClientKey, ConnectedClients, type ClientWish } from './connected-clients.js';
+import { type ClientKey, ConnectedClients, type ClientWish } from '../clients/connected-clients.js';
 import { PendingCalls, type PendingCall } from './pending-calls.js';
 import { SessionClients } from './session-clients.js';
 

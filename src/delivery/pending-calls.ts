@@ -1,5 +1,5 @@
 import type { Call, Membership, Turn } from '../storage/ports/turn.js';
-import { userKey } from '../turns/turn-key.js';
+import { userKey } from '../common/keys.js';
 
 /** A call that waits for a client. */
 export interface PendingCall {

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { PinoLogger } from 'nestjs-pino';
 import { Bus, type BusMessage } from '../bus/bus.js';
 import { Sweep } from '../common/sweep.js';
-import { ConnectedClients } from '../delivery/connected-clients.js';
+import { ConnectedClients } from '../clients/connected-clients.js';
 import { WorkspacesService } from '../workspaces/workspaces.service.js';
 import { RelayConnections } from './relay-connections.js';
 

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { HandshakeError } from '@patchbay/protocol';
 import { PinoLogger } from 'nestjs-pino';
 import { AuthService } from '../auth/auth.service.js';
-import { ConnectedClient } from '../delivery/connected-clients.js';
+import { ConnectedClient } from '../clients/connected-clients.js';
 import { DomainError } from '../common/domain-error.js';
 import { parseRequest } from '../common/request-envelope.js';
 import { Lifecycle } from '../common/lifecycle.js';

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Ack, ErrorCode } from '@patchbay/protocol';
 import { PinoLogger } from 'nestjs-pino';
 import { Bus } from '../bus/bus.js';
-import { ConnectedClients } from '../delivery/connected-clients.js';
+import { ConnectedClients } from '../clients/connected-clients.js';
 import type { VerifiedToken } from '../auth/access-tokens.js';
 import { Clock } from '../common/clock.js';
 import { Lifecycle } from '../common/lifecycle.js';

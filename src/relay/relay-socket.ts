@@ -5,7 +5,7 @@ import type {
   ToolCancel,
 } from '@patchbay/protocol';
 import type { DefaultEventsMap, Namespace, Socket } from 'socket.io';
-import type { ClientLine, ConnectedClient, DeliveryOutcome } from '../delivery/connected-clients.js';
+import type { ClientLine, ConnectedClient, DeliveryOutcome } from '../clients/connected-clients.js';
 import { DELIVERY_ACK_MS } from '../delivery/dispatcher.js';
 import type { HandshakeDto } from './relay.dto.js';
 

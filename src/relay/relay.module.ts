@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { AuthModule } from '../auth/auth.module.js';
 import { BusModule } from '../bus/bus.module.js';
+import { ClientsModule } from '../clients/clients.module.js';
 import { DeliveryModule } from '../delivery/delivery.module.js';
 import { SessionsModule } from '../sessions/sessions.module.js';
 import { WorkspacesModule } from '../workspaces/workspaces.module.js';
@@ -10,7 +11,7 @@ import { RelayConnections } from './relay-connections.js';
 import { RelayGateway } from './relay.gateway.js';
 
 @Module({
-  imports: [AuthModule, BusModule, DeliveryModule, SessionsModule, WorkspacesModule],
+  imports: [AuthModule, BusModule, ClientsModule, DeliveryModule, SessionsModule, WorkspacesModule],
   providers: [ConnectionEnds, Handshake, RelayConnections, RelayGateway],
 })
 export class RelayModule {}

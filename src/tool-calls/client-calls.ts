@@ -7,7 +7,7 @@ import { SessionsService } from '../sessions/sessions.service.js';
 import { throwIfFaulty } from '../tools/tool-schemas.js';
 import { newCall } from '../turn-api/tool-call-forms.js';
 import { TurnsService } from '../turn-api/turns.service.js';
-import { userKey } from '../turns/turn-key.js';
+import { userKey } from '../common/keys.js';
 import type { ToolCallAnswer, ToolCallDto } from './tool-calls.dto.js';
 
 /** Implicit sessions remembered at most; whoever is forgotten gets a new one. */

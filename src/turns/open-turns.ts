@@ -10,7 +10,7 @@ import type { Turn, TurnRef } from '../storage/ports/turn.js';
 import { TurnStore } from '../storage/ports/turns.store.js';
 import type { TurnAnswer } from './turn-draft.js';
 import type { TurnInput } from './turn-input.js';
-import { turnKey } from './turn-key.js';
+import { turnKey } from '../common/keys.js';
 import { TurnMailbox } from './turn-mailbox.js';
 
 /** A new state of a turn: committed here, or read from the store after another node had committed it. */

@@ -6,7 +6,7 @@ import { NodeId } from '../storage/ports/node-id.js';
 import type { Membership, Turn, TurnRef } from '../storage/ports/turn.js';
 import { TurnStore } from '../storage/ports/turns.store.js';
 import { OpenTurns } from './open-turns.js';
-import { turnKey, userKey } from './turn-key.js';
+import { turnKey, userKey } from '../common/keys.js';
 
 /** How long a change that no hint told of can stay unnoticed, in ms. */
 const SWEEP_MS = 5_000;

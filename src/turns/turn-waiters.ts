@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Lifecycle } from '../common/lifecycle.js';
 import { OpenTurns } from './open-turns.js';
 import type { Turn, TurnRef } from '../storage/ports/turn.js';
-import { turnKey } from './turn-key.js';
+import { turnKey } from '../common/keys.js';
 
 /** Requests that wait for a turn to end. */
 @Injectable()

@@ -11,6 +11,19 @@ export const MAX_IN_FLIGHT = 8;
 /** Most entries of one `client:resume`. */
 export const MAX_RESUME_ENTRIES = 1000;
 
+/** Most folders that one client may connect. */
+export const MAX_ROOTS = 64;
+
+/** A folder that a client has connected: its paths begin with `name`, its docPaths with `docPath`. */
+export interface ClientRoot {
+  /** As it is shown: one component of a path. */
+  name: string;
+  /** A UUID that stays the same for the folder: a second folder of the same name is refused. */
+  rootId: string;
+  /** `name`, folded. */
+  docPath: string;
+}
+
 /** Socket.IO handshake `auth` of a client. */
 export interface RelayHandshake {
   token: string;
@@ -22,6 +35,8 @@ export interface RelayHandshake {
   protocol: typeof RELAY_PROTOCOL;
   /** Names of the catalog tools that this client executes. */
   tools: string[];
+  /** The folders that it has connected. Clients that announce none count as one and the same folder. */
+  roots?: ClientRoot[] | null;
   maxInFlight?: number | null;
 }
 
@@ -140,6 +155,61 @@ export interface SessionActiveFiles {
   activeFiles: ActiveFile[];
 }
 
+/** `file:read`: what a client holds of a file now. Refused with NOT_FOUND, FORBIDDEN or TOO_LARGE. */
+export interface FileRead {
+  docPath: string;
+  /** Longest content that is wanted. */
+  maxBytes: number;
+}
+
+/** A file as the client has it: its open buffer, else what is on the disk. */
+export interface FileReadAnswer {
+  /** Raw bytes. */
+  content: Uint8Array;
+  /** Lowercase hex, of `content`. */
+  sha256: string;
+  /** The buffer holds changes that are not on the disk. */
+  isDirty: boolean;
+  source: 'active' | 'disk';
+}
+
+/** `session:opened`: a session whose Active Files the client should tell. */
+export interface SessionOpened {
+  sessionId: string;
+  conversationId: string;
+}
+
+/** A Cloud file below one of the client's roots that somebody else has changed. */
+export interface ChangedFile {
+  /** Cloud path. */
+  path: string;
+  docPath: string;
+  /** Of the new head; null: it was deleted. */
+  sha256: string | null;
+}
+
+/** `files:changed`: a hint, which may be late, lost or come twice. */
+export interface FilesChanged {
+  files: ChangedFile[];
+  /** There are more than are named: look at all. */
+  more: boolean;
+}
+
+/** Most docPaths in each list of a `folder:status`. */
+export const MAX_STATUS_FILES = 100;
+
+/** `folder:status`: in what a connected folder and the Cloud differ, in the place of what was said of it last. */
+export interface FolderStatus {
+  /** Of the root. */
+  docPath: string;
+  /** docPaths of files that were changed on both sides; nothing of them is overwritten until a person decides. */
+  conflicts: string[];
+  /** docPaths of files whose Cloud text the folder does not have, or has not deleted. */
+  behind: string[];
+  /** How many more there are of both. */
+  more: number;
+}
+
 /** Events that a client sends. */
 export interface ClientToServerEvents {
   'client:resume': (calls: ResumeEntry[], ack: (answer: Ack<ResumeAnswer>) => void) => void;
@@ -147,6 +217,7 @@ export interface ClientToServerEvents {
   'tool:result': (report: ToolResultReport, ack: (answer: Ack<{ duplicate?: true }>) => void) => void;
   'files:put': (file: FilePut, ack: (answer: Ack<FilePutAnswer>) => void) => void;
   'session:active_files': (list: SessionActiveFiles, ack: (answer: Ack) => void) => void;
+  'folder:status': (status: FolderStatus, ack: (answer: Ack) => void) => void;
   'auth:refresh': (token: string, ack: (answer: Ack<{ expiresAt: string }>) => void) => void;
 }
 
@@ -154,6 +225,9 @@ export interface ClientToServerEvents {
 export interface ServerToClientEvents {
   'tool:call': (call: ToolCallDelivery, ack: (answer: Ack) => void) => void;
   'tool:cancel': (cancel: ToolCancel, ack: (answer: Ack) => void) => void;
+  'file:read': (read: FileRead, ack: (answer: Ack<FileReadAnswer>) => void) => void;
+  'session:opened': (session: SessionOpened, ack: (answer: Ack) => void) => void;
+  'files:changed': (changed: FilesChanged, ack: (answer: Ack) => void) => void;
   'server:draining': (notice: { reason: string }, ack: (answer: Ack) => void) => void;
   'auth:expiring': (notice: { expiresAt: string }, ack: (answer: Ack) => void) => void;
   'client:replaced': (notice: { message: string }, ack: (answer: Ack) => void) => void;

@@ -3,20 +3,31 @@ import {
   RELAY_PROTOCOL,
   type Ack,
   type ActiveFile,
+  type ClientRoot,
   type FilePut,
   type FilePutAnswer,
+  type FileRead,
+  type FileReadAnswer,
+  type FilesChanged,
+  type FolderStatus,
+  type SessionOpened,
 } from '@patchbay/protocol';
 import type { Journal } from '../journal/journal.js';
 import { CLIENT_VERSION } from '../client-version.js';
 import { CallRunner } from './call-runner.js';
 import { RelayConnection } from './relay-connection.js';
 import type { RelayEnd, RelayState, TokenSource } from './relay-state.js';
+import { afterAck } from './server-events.js';
 import { settleInterrupted } from './settle-interrupted.js';
 import type { ToolHandlers } from './tool-handler.js';
 import { untilAnswered, type SendOptions } from './until-answered.js';
 
 const CLOSE_GRACE_MS = 5_000;
 const BACKOFF_MS = { first: 500, longest: 15_000 };
+const CANNOT_READ: Ack<FileReadAnswer> = {
+  ok: false,
+  error: { code: 'FORBIDDEN', message: 'This client gives no files to read.' },
+};
 
 export interface RelayClientOptions {
   /** Where the server is, such as `http://127.0.0.1:3000`. */
@@ -31,6 +42,14 @@ export interface RelayClientOptions {
   version?: string;
   /** The tools that this client executes. */
   tools: ToolHandlers;
+  /** The folders that it has connected; calls that name another are not sent here. */
+  roots?: readonly ClientRoot[];
+  /** Gives what the editor, or else the disk, holds of a file: where it is left out, nothing can be read here. */
+  readFile?: (read: FileRead) => Promise<Ack<FileReadAnswer>>;
+  /** Told of sessions whose Active Files are wanted, of old ones once more with each connection: see `setActiveFiles`. */
+  onSession?: (session: SessionOpened) => void;
+  /** Told that somebody else has changed Cloud files below the roots; a hint, that may come twice or not at all. */
+  onFilesChanged?: (changed: FilesChanged) => void;
   /** Remembers the calls; open one per clientId, under a ClientLock (`@patchbay/client/home`), and close it after the client. */
   journal: Journal;
   /** Most calls at a time, 1 to 8. */
@@ -65,6 +84,7 @@ export class RelayClient {
   private readonly runner: CallRunner;
   private readonly warn: (message: string) => void;
   private readonly activeFiles = new Map<string, ActiveFile[]>();
+  private readonly folderStatus = new Map<string, FolderStatus>();
   private settled: Promise<void> | null = null;
   private first: Promise<void> | null = null;
   private finish!: (end: RelayEnd) => void;
@@ -86,6 +106,7 @@ export class RelayClient {
         version: options.version ?? CLIENT_VERSION,
         protocol: RELAY_PROTOCOL,
         tools: Object.keys(tools),
+        ...(options.roots && { roots: [...options.roots] }),
         maxInFlight: options.maxInFlight ?? MAX_IN_FLIGHT,
       },
     });
@@ -115,11 +136,15 @@ export class RelayClient {
       this.connection.open({
         deliver: (call) => this.runner.deliver(call),
         cancel: (cancel) => this.runner.cancel(cancel),
+        readFile: (read) => this.options.readFile?.(read) ?? CANNOT_READ,
+        sessionOpened: (session) => afterAck(() => this.options.onSession?.(session)),
+        filesChanged: (changed) => afterAck(() => this.options.onFilesChanged?.(changed)),
         entries: (withResults) => this.runner.entries(withResults),
         resume: (answer) => this.runner.resume(answer),
         flushed: () => this.runner.flushed(),
         onState: (state) => {
           this.options.onState?.(state);
+          if (state.status === 'connected') this.tellAgain();
           if (state.status === 'connected') resolve();
           if (state.status !== 'ended') return;
           this.runner.abandon(`The client was ${state.reason}.`);
@@ -148,6 +173,24 @@ export class RelayClient {
       const newest = this.activeFiles.get(sessionId)!;
       return this.connection.sendActiveFiles({ sessionId, activeFiles: newest }, timeoutMs);
     }, options);
+  }
+
+  /** Tells in what a folder and the Cloud differ, for the model to know; the status given last counts, after each connect too. */
+  async setFolderStatus(status: FolderStatus): Promise<void> {
+    this.folderStatus.set(status.docPath, status);
+    await this.sendFolderStatus(status);
+  }
+
+  /** What the server knew of a connection went with it. */
+  private tellAgain(): void {
+    for (const status of this.folderStatus.values()) void this.sendFolderStatus(status);
+  }
+
+  private async sendFolderStatus(status: FolderStatus): Promise<void> {
+    const isNewest = () => this.folderStatus.get(status.docPath) === status;
+    await untilAnswered((timeoutMs) =>
+      isNewest() ? this.connection.sendFolderStatus(status, timeoutMs) : Promise.resolve({ ok: true }),
+    );
   }
 
   /** Lets calls that have started end (5 s at most) and leaves. What is not finished waits in the journal. */

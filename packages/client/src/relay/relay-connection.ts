@@ -5,6 +5,7 @@ import {
   type ErrorCode,
   type FilePut,
   type FilePutAnswer,
+  type FolderStatus,
   type HandshakeError,
   type RelayHandshake,
   type ResumeAnswer,
@@ -74,6 +75,9 @@ export class RelayConnection implements RelayLink {
     listen(this.socket, {
       'tool:call': (call) => peer.deliver(call),
       'tool:cancel': (cancel) => peer.cancel(cancel),
+      'file:read': (read) => peer.readFile(read),
+      'session:opened': (session) => peer.sessionOpened(session),
+      'files:changed': (changed) => peer.filesChanged(changed),
       'server:draining': () => afterAck(() => this.leave()),
       'auth:expiring': () => afterAck(() => this.renew()),
       'client:replaced': () => this.onReplaced(),
@@ -104,6 +108,10 @@ export class RelayConnection implements RelayLink {
 
   sendActiveFiles(list: SessionActiveFiles, timeoutMs: number): Promise<Ack> | null {
     return this.ready ? this.socket.timeout(timeoutMs).emitWithAck('session:active_files', list) : null;
+  }
+
+  sendFolderStatus(status: FolderStatus, timeoutMs: number): Promise<Ack> | null {
+    return this.ready ? this.socket.timeout(timeoutMs).emitWithAck('folder:status', status) : null;
   }
 
   private async connect(): Promise<void> {

@@ -2,6 +2,7 @@ import type {
   Ack,
   FilePut,
   FilePutAnswer,
+  FolderStatus,
   ResumeAnswer,
   ResumeEntry,
   SessionActiveFiles,
@@ -31,12 +32,16 @@ export interface RelayLink {
   /** The same. */
   sendFile(file: FilePut, timeoutMs: number): Promise<Ack<FilePutAnswer>> | null;
   sendActiveFiles(list: SessionActiveFiles, timeoutMs: number): Promise<Ack> | null;
+  sendFolderStatus(status: FolderStatus, timeoutMs: number): Promise<Ack> | null;
 }
 
 /** What the owner of a connection does with it. */
 export interface RelayPeer {
   deliver: ServerHandlers['tool:call'];
   cancel: ServerHandlers['tool:cancel'];
+  readFile: ServerHandlers['file:read'];
+  sessionOpened: ServerHandlers['session:opened'];
+  filesChanged: ServerHandlers['files:changed'];
   /** The payload of `client:resume`, results included unless they are to be sent alone afterwards. */
   entries(withResults: boolean): ResumeEntry[];
   resume(answer: ResumeAnswer): Promise<void>;

@@ -4,7 +4,7 @@ import { Subject } from 'rxjs';
 import { Clock } from '../common/clock.js';
 import { newId } from '../common/ids.js';
 import type { Membership } from '../storage/ports/turn.js';
-import { userKey } from '../turns/turn-key.js';
+import { userKey } from '../common/keys.js';
 
 /** What became of a delivery: taken into the client's journal, refused, or unanswered until the time was up. */
 export type DeliveryOutcome =
