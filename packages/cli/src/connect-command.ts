@@ -1,67 +1,63 @@
 import { mkdir, realpath } from 'node:fs/promises';
 import { isAbsolute, relative, sep } from 'node:path';
 import { ClientLock } from '@patchbay/client/home';
-import { clientDirectory, Journal, RelayClient, type RelayEnd } from '@patchbay/client/relay';
-import { CreateFileTool, serverDataIn, WorkspaceRoots, WritePatchTool } from '@patchbay/workspace';
+import {
+  clientDirectory,
+  Journal,
+  RelayClient,
+  type RelayClientOptions,
+  type RelayEnd,
+} from '@patchbay/client/relay';
+import { CreateFileTool, WorkspaceRoots, WritePatchTool } from '@patchbay/workspace';
 import { printableLine } from './approval/printable.js';
 import { clientIdOf } from './client-id.js';
 import { CliError, EXIT } from './cli-error.js';
 import { ConnectScreen } from './connect-screen.js';
-import { settingsOf, workspaceOf, type CliIo, type CommonFlags } from './settings.js';
+import { ConnectedFolders } from './connected-folders.js';
+import type { Naming } from './folder-identity.js';
+import { FolderNews } from './folder-news.js';
+import { settingsOf, workspaceOf, type CliIo, type CommonFlags, type Settings } from './settings.js';
 import { pushBeforeConnect } from './sync-command.js';
 
-export interface ConnectFlags extends CommonFlags {
+export interface ConnectFlags extends CommonFlags, Naming {
   root: string[];
   yes?: boolean;
   allow: string[];
   clientId?: string;
   maxFileBytes?: number;
   push?: boolean;
+  pull?: boolean;
+  watch: boolean;
 }
 
 /** `patchbay connect`: executes the workspace's calls in these folders until it is stopped. */
 export async function connect(flags: ConnectFlags, io: CliIo): Promise<number> {
   const settings = await settingsOf(flags);
-  const { workspaceId } = await workspaceOf(settings);
-  const { roots, directories, serverData } = await openRoots(flags.root, settings.home);
-  const clientId = flags.clientId || (await clientIdOf(settings.home, directories));
-  const directory = clientDirectory(settings.home, { url: settings.url, workspaceId, clientId });
-  const screen = new ConnectScreen(
-    { yes: flags.yes, allow: flags.allow },
-    settings,
-    workspaceId,
-    directories,
-    io,
+  const workspace = await workspaceOf(settings);
+  const given = flags.root.length ? flags.root : ['.'];
+  const directories = (await WorkspaceRoots.open(given.map((directory) => ({ directory })))).all.map(
+    ({ directory }) => directory,
   );
-  for (const directory of serverData) {
-    screen.say(
-      `Calls may not write into ${printableLine(directory)}, where a Patchbay server keeps its data. Better set its PATCHBAY_DATA_DIR to a folder elsewhere.`,
-    );
-  }
+  await keepHomeOutside(settings.home, directories);
+  const clientId = flags.clientId || (await clientIdOf(settings.home, directories));
+  const { workspaceId } = workspace;
+  const directory = clientDirectory(settings.home, { url: settings.url, workspaceId, clientId });
+  const screen = new ConnectScreen(flags, settings, workspaceId, directories, io);
   const lock = await ClientLock.acquire(directory);
   try {
+    const news = new FolderNews(flags.pull ? screen.approver : null, (line) => screen.say(line));
+    const folders = await ConnectedFolders.open(settings, workspace, directories, flags, news);
+    for (const data of folders.serverData) screen.say(keepsOut(data));
     const journal = await Journal.open(directory);
     try {
-      const log = (executed: object) => screen.say(JSON.stringify(executed));
-      const workspace = { roots, maxFileBytes: flags.maxFileBytes };
-      const warn = (message: string) => screen.say(printableLine(message));
-      const relay = new RelayClient({
-        ...{ url: settings.url, workspaceId, clientId, journal },
-        name: `patchbay connect ${roots.all.map(({ name }) => printableLine(name)).join(', ')}`.slice(0, 256),
-        token: (refused) => settings.client.accessToken(refused),
-        tools: {
-          workspace_create_file: new CreateFileTool(workspace, screen.approver, log, warn),
-          workspace_write_patch: new WritePatchTool(workspace, screen.approver, log),
-        },
-        onState: (state) => screen.onState(state),
-        onWarning: warn,
-      });
+      const relay = relayOf(settings, { workspaceId, clientId, journal }, folders, flags, screen);
+      folders.use(relay);
       // What a killed client has left half done is no state of the folder to be sent.
       await relay.settle();
       if (flags.push) {
         await pushBeforeConnect(directories, settings, flags, io, (line) => screen.say(line));
       }
-      return exitOf(await untilEnded(relay));
+      return exitOf(await untilEnded(relay, folders));
     } finally {
       await journal.close();
     }
@@ -70,17 +66,40 @@ export async function connect(flags: ConnectFlags, io: CliIo): Promise<number> {
   }
 }
 
-/** The folders; what a server keeps in them is out of reach. */
-async function openRoots(given: readonly string[], home: string) {
-  const folders = (given.length ? given : ['.']).map((directory) => ({ directory }));
-  const directories = (await WorkspaceRoots.open(folders)).all.map(({ directory }) => directory);
-  await keepHomeOutside(home, directories);
-  const serverData = await serverDataIn(directories);
-  return { roots: await WorkspaceRoots.open(folders, serverData), directories, serverData };
+function relayOf(
+  { url, client }: Settings,
+  identity: Pick<RelayClientOptions, 'workspaceId' | 'clientId' | 'journal'>,
+  folders: ConnectedFolders,
+  { maxFileBytes, watch }: ConnectFlags,
+  screen: ConnectScreen,
+): RelayClient {
+  const log = (executed: object) => screen.say(JSON.stringify(executed));
+  const warn = (message: string) => screen.say(printableLine(message));
+  const { roots, ledger, announced } = folders;
+  const workspace = { roots, maxFileBytes, ledger };
+  return new RelayClient({
+    ...{ url, ...identity, roots: announced },
+    name: `patchbay connect ${announced.map(({ name }) => printableLine(name)).join(', ')}`.slice(0, 256),
+    token: (refused) => client.accessToken(refused),
+    tools: {
+      workspace_create_file: new CreateFileTool(workspace, screen.approver, log, warn),
+      workspace_write_patch: new WritePatchTool(workspace, screen.approver, log),
+    },
+    onFilesChanged: (changed) => folders.filesChanged(changed),
+    onState: (state) => {
+      screen.onState(state);
+      if (state.status === 'connected') folders.start(watch);
+    },
+    onWarning: warn,
+  });
+}
+
+function keepsOut(directory: string): string {
+  return `Calls may not write into ${printableLine(directory)}, where a Patchbay server keeps its data. Better set its PATCHBAY_DATA_DIR to a folder elsewhere.`;
 }
 
 /** Runs until the server or a signal ends it; a second signal does not wait. */
-async function untilEnded(relay: RelayClient): Promise<RelayEnd> {
+async function untilEnded(relay: RelayClient, folders: ConnectedFolders): Promise<RelayEnd> {
   const stop = () => {
     process.once('SIGINT', kill).once('SIGTERM', kill);
     void relay.close();
@@ -91,6 +110,7 @@ async function untilEnded(relay: RelayClient): Promise<RelayEnd> {
     relay.connect().catch(() => undefined);
     return await relay.ended;
   } finally {
+    await folders.stop();
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, stop).off(signal, kill);
   }
 }

@@ -64,6 +64,10 @@ function programOf(io: CliIo, done: (exitCode: number) => void): Command {
     .addOption(new Option('--client-id <id>', 'default: one for these folders').env('PATCHBAY_CLIENT_ID'))
     .addOption(maxFileBytes('largest file that is written'))
     .option('--push', "make the folders' text files the Cloud's first")
+    .option('--pull', 'offer what changes in the Cloud, one file after the other, to be taken over')
+    .option('--no-watch', 'send no file by itself when it changes here')
+    .addOption(folderName())
+    .option(...SAME_PROJECT)
     .addHelpText(
       'after',
       '\nWithout a terminal, calls that no rule allows wait until their approval time runs out.',
@@ -97,12 +101,25 @@ function syncFlags(command: Command, verb: 'push' | 'pull'): Command {
   const [here, there] = verb === 'push' ? ['here', 'in the Cloud'] : ['in the Cloud', 'here'];
   return command
     .argument('[dir]', 'the folder', '.')
-    .option('--name <name>', "what the folder is called in the Cloud (default: the folder's own name)")
-    .option('--force', `overwrite what has changed ${there} too`)
+    .addOption(folderName())
+    .option(...SAME_PROJECT)
+    .option('--force', `make everything ${there} as it is ${here}, whatever has changed ${there}`)
     .option('--delete', `delete ${there} what was deleted ${here}, if it is unchanged`)
     .option('--dry-run', 'say what would be done, and do nothing')
     .option('--verbose', 'list everything that is left out')
     .addOption(maxFileBytes(`largest file that is ${verb}ed`));
+}
+
+const SAME_PROJECT = [
+  '--same-project',
+  'this folder is the project that has the name already, on another machine or moved',
+] as const;
+
+function folderName(): Option {
+  return new Option(
+    '--name <name>',
+    "what the folder is called in the Cloud (default: as before, else the folder's own name)",
+  );
 }
 
 function maxFileBytes(meaning: string): Option {

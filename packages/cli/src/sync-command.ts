@@ -1,8 +1,9 @@
 import { mkdir, realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { DEFAULT_MAX_FILE_BYTES } from '@patchbay/protocol';
-import { serverDataIn, WorkspaceRoots } from '@patchbay/workspace';
-import { isComplete, pullFolder, pushFolder, type SyncReport, SyncState } from '@patchbay/workspace/sync';
+import { serverDataIn } from '@patchbay/workspace';
+import { isComplete, pullFolder, pushFolder, type SyncReport } from '@patchbay/workspace/sync';
+import { openFolder } from './open-folder.js';
 import { StreamProgress } from './stream-progress.js';
 import { EXIT } from './cli-error.js';
 import { settingsOf, workspaceOf, type CliIo, type CommonFlags, type Settings } from './settings.js';
@@ -11,6 +12,7 @@ import { summaryOf } from './sync-summary.js';
 export interface SyncFlags extends CommonFlags {
   /** Of the folder in the Cloud. */
   name?: string;
+  sameProject?: boolean;
   force?: boolean;
   delete?: boolean;
   dryRun?: boolean;
@@ -61,25 +63,21 @@ async function sync(
   io: CliIo,
   signal?: AbortSignal,
 ): Promise<SyncReport> {
-  const { files, workspaceId } = await workspaceOf(settings);
-  const { directory: given, name, force = false, delete: deletes = false, dryRun = false } = flags;
-  const roots = await WorkspaceRoots.open(
-    [{ directory: given, ...(name !== undefined && { name }) }],
-    // A scan meets a server's data by itself; what a pull writes to has to be known before.
-    [settings.home, ...(verb === 'pull' ? await serverDataIn([given]) : [])],
+  const { force = false, delete: deletes = false, dryRun = false } = flags;
+  const { home } = settings;
+  const workspace = await workspaceOf(settings);
+  // A scan meets a server's data by itself; what a pull writes to has to be known before.
+  const reserved = [home, ...(verb === 'pull' ? await serverDataIn([flags.directory]) : [])];
+  const { roots, state, root } = await openFolder(settings, workspace, flags, reserved);
+  // Who pulls takes the project of that name, if the folder has not been another one before.
+  if (!dryRun) await root(verb === 'pull');
+  const exclude = [await realpath(home).catch(() => resolve(home))];
+  const { maxFileBytes = DEFAULT_MAX_FILE_BYTES } = flags;
+  const progress = new StreamProgress(io.stderr);
+  const how = { force, delete: deletes, dryRun, maxFileBytes, exclude, progress, signal };
+  return state.alone(roots.all[0]!.directory, () =>
+    WORK[verb]({ files: workspace.files, roots, state, ...how }),
   );
-  const { directory, name: rootName } = roots.all[0]!;
-  const { home, url } = settings;
-  const state = await SyncState.open(home, { url, workspaceId, directory, rootName });
-  try {
-    const exclude = [await realpath(home).catch(() => resolve(home))];
-    const { maxFileBytes = DEFAULT_MAX_FILE_BYTES } = flags;
-    const progress = new StreamProgress(io.stderr);
-    const how = { force, delete: deletes, dryRun, maxFileBytes, exclude, progress, signal };
-    return await WORK[verb]({ files, roots, state, ...how });
-  } finally {
-    await state.close();
-  }
 }
 
 function finish(

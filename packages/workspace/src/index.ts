@@ -1,5 +1,6 @@
 /* Entry `@patchbay/workspace`: the tools that an editor executes in the user's folders. */
 export { executeCreateFile } from './create-file/execute-create-file.js';
+export type { FolderLedger } from './disk/folder-ledger.js';
 export { serverDataIn } from './disk/server-data.js';
 export type { WorkspaceContext } from './disk/workspace-context.js';
 export { WorkspaceRoots, type WorkspaceRoot } from './disk/workspace-roots.js';

@@ -1,7 +1,10 @@
-/* Entry `@patchbay/workspace/sync`: a folder and the Cloud's files, made the same in either direction. */
+/* Entry `@patchbay/workspace/sync`: a folder and the Cloud's files, made the same in either direction, or kept in step. */
+export type { Difference } from './sync/differences.js';
+export { FolderState, type SyncPair } from './sync/folder-state.js';
 export type { FolderSync } from './sync/folder-sync.js';
+export { ledgerOf } from './sync/ledger-of.js';
+export { LiveFolder, type LiveFolderOptions } from './sync/live-folder.js';
 export type { Progress } from './sync/progress.js';
 export { pullFolder } from './sync/pull.js';
 export { pushFolder } from './sync/push.js';
 export { countText, type Finding, isComplete, sizeText, type SyncReport } from './sync/sync-report.js';
-export { type SyncPair, SyncState } from './sync/sync-state.js';

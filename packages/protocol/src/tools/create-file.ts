@@ -24,8 +24,8 @@ export interface CreateFileResult {
   success: boolean;
   message: string;
   path: string;
-  /** What reads and patches the file from here on; null where the path led nowhere. */
-  docPath?: string | null;
+  /** What reads and patches the file from here on; absent where the path led nowhere. */
+  docPath?: string;
   sizeBytes: number;
   hash: string;
   created: boolean;
@@ -103,7 +103,7 @@ export const createFile: ToolContract = {
       success: { type: 'boolean' },
       message: { type: 'string' },
       path: { type: 'string' },
-      docPath: { type: ['string', 'null'], maxLength: 2048 },
+      docPath: { type: 'string', minLength: 1, maxLength: 2048 },
       sizeBytes: { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
       hash: { type: 'string', maxLength: 256 },
       created: { type: 'boolean' },

@@ -2,7 +2,7 @@ import { type CreateFileErrorCode, type CreateFileResult, normalizeText } from '
 
 import { toForwardSlashes } from '../disk/relative-path.js';
 import { WorkspaceFault } from '../disk/workspace-fault.js';
-import type { LocatedPath, WorkspaceRoots } from '../disk/workspace-roots.js';
+import { docPathOf, type LocatedPath, type WorkspaceRoots } from '../disk/workspace-roots.js';
 
 /** A create that is sound as far as can be told without the disk. */
 export interface CreateFilePlan {
@@ -53,20 +53,29 @@ export function planCreateFile(roots: WorkspaceRoots, args: unknown, maxFileByte
   };
 }
 
-/** The path for a result: normalised where it is sound, else as given with forward slashes. */
-export function shownPath(roots: WorkspaceRoots, args: unknown): string {
+/** A path as a result shows it: as it was asked for, and what reads and patches the file from here on. */
+export interface ShownPath {
+  /** Normalised where it is sound, else as given with forward slashes. */
+  path: string;
+  /** Null where the path leads nowhere. */
+  docPath: string | null;
+}
+
+/** What a result says of the path that was asked for. */
+export function shownPath(roots: WorkspaceRoots, args: unknown): ShownPath {
   const path = (args as { path?: unknown } | null | undefined)?.path;
-  if (typeof path !== 'string') return '';
+  if (typeof path !== 'string') return { path: '', docPath: null };
   try {
-    return roots.locate(path).path;
+    const located = roots.locate(path);
+    return { path: located.asked, docPath: docPathOf(located) };
   } catch {
-    return toForwardSlashes(path).toWellFormed();
+    return { path: toForwardSlashes(path).toWellFormed(), docPath: null };
   }
 }
 
 /** The result of a create that wrote nothing [CREATE-4]. */
 export function failedCreate(
-  path: string,
+  { path, docPath }: ShownPath,
   errorCode: CreateFileErrorCode,
   message: string,
 ): CreateFileResult {
@@ -74,6 +83,7 @@ export function failedCreate(
     success: false,
     message,
     path,
+    ...(docPath !== null && { docPath }),
     sizeBytes: 0,
     hash: '',
     created: false,
@@ -83,7 +93,7 @@ export function failedCreate(
 }
 
 /** The result of a create that failed with `error`; what was not foreseen is UnhandledException, without its details. */
-export function failureOf(path: string, error: unknown): CreateFileResult {
+export function failureOf(path: ShownPath, error: unknown): CreateFileResult {
   if (error instanceof WorkspaceFault) return failedCreate(path, error.code, error.message);
   return failedCreate(path, 'UnhandledException', 'An unexpected error; nothing was written.');
 }
@@ -91,6 +101,7 @@ export function failureOf(path: string, error: unknown): CreateFileResult {
 /** The result of a create that is done. */
 export function succeededCreate(file: {
   path: string;
+  docPath: string | null;
   sizeBytes: number;
   sha256: string;
   replaced: boolean;
@@ -99,6 +110,7 @@ export function succeededCreate(file: {
     success: true,
     message: file.replaced ? 'File overwritten.' : 'File created.',
     path: file.path,
+    ...(file.docPath !== null && { docPath: file.docPath }),
     sizeBytes: file.sizeBytes,
     hash: file.sha256,
     created: !file.replaced,

@@ -6,6 +6,7 @@ import { type FileStat, hashFile, statFile } from '../disk/file-entry.js';
 import { type FileSystem, realFileSystem } from '../disk/file-system.js';
 import { ensureDirectory } from '../disk/open-directory.js';
 import type { SafeDirectory } from '../disk/safe-directory.js';
+import { docPathOf } from '../disk/workspace-roots.js';
 import type { WorkspaceContext } from '../disk/workspace-context.js';
 import { errnoOf, WorkspaceFault } from '../disk/workspace-fault.js';
 import {
@@ -37,7 +38,8 @@ export async function executeCreateFile(
       try {
         const replaced = await writePlan(fs, plan, hash, log);
         return succeededCreate({
-          path: plan.located.path,
+          path: plan.located.asked,
+          docPath: docPathOf(plan.located),
           sizeBytes: plan.bytes.length,
           sha256: hash,
           replaced,
@@ -99,7 +101,8 @@ async function stageAndCommit(
     await log.intend([
       {
         root: plan.located.root.directory,
-        path: plan.located.path,
+        path: plan.located.asked,
+        docPath: docPathOf(plan.located),
         segments: [...plan.located.segments],
         tempName,
         sha256,

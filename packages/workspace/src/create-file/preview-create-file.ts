@@ -10,7 +10,7 @@ import { type CreateFilePlan, failureOf, planCreateFile, shownPath } from './cre
 
 /** What a create would do, for the person who decides (and for `--allow`, matched against `path`). */
 export interface CreateFilePreview {
-  /** As normalised, or as given where it is refused for its path. */
+  /** The workspace path, or as given where it is refused for its path. */
   path: string;
   kind: 'new' | 'overwrite' | 'refused';
   /** Text of the file that would be replaced, as it is; null where there is none, or none that can be shown. */

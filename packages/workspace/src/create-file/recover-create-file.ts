@@ -7,7 +7,7 @@ import { openDirectory } from '../disk/open-directory.js';
 import type { SafeDirectory } from '../disk/safe-directory.js';
 import type { WorkspaceContext } from '../disk/workspace-context.js';
 import { WorkspaceFault } from '../disk/workspace-fault.js';
-import { failedCreate, succeededCreate } from './create-file-plan.js';
+import { failedCreate, type ShownPath, succeededCreate } from './create-file-plan.js';
 
 /**
  * - `written`: the file is there; report `result` as if the call had just finished.
@@ -85,7 +85,7 @@ function judge(
   if (found.isLinked || found.current === intent.sha256) {
     return {
       outcome: 'written',
-      result: succeededCreate({ ...intent, replaced: intent.previousSha256 !== null }),
+      result: succeededCreate({ ...intent, ...shownIn(intent), replaced: intent.previousSha256 !== null }),
     };
   }
   if (committing && !found.hasTemp) {
@@ -100,5 +100,10 @@ function judge(
 }
 
 function stopped(intent: WriteIntent, rest: string): CreateRecovery {
-  return { outcome: 'stopped', result: failedCreate(intent.path, 'WriteFailed', `${INTERRUPTED}; ${rest}`) };
+  const result = failedCreate(shownIn(intent), 'WriteFailed', `${INTERRUPTED}; ${rest}`);
+  return { outcome: 'stopped', result };
+}
+
+function shownIn({ path, docPath }: WriteIntent): ShownPath {
+  return { path, docPath: docPath ?? null };
 }

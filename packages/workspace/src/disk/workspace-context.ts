@@ -1,3 +1,4 @@
+import type { FolderLedger } from './folder-ledger.js';
 import type { FileSystem } from './file-system.js';
 import type { WorkspaceRoots } from './workspace-roots.js';
 
@@ -5,6 +6,8 @@ import type { WorkspaceRoots } from './workspace-roots.js';
 export interface WorkspaceContext {
   readonly roots: WorkspaceRoots;
   readonly maxFileBytes?: number;
+  /** What keeps the folders and the Cloud in step; without it a tool uploads what it writes, and knows of nothing else. */
+  readonly ledger?: FolderLedger;
   /** For tests. */
   readonly fs?: FileSystem;
 }

@@ -1,23 +1,25 @@
 import { realpath, stat } from 'node:fs/promises';
 import { basename, join, resolve, sep } from 'node:path';
 
-import { docPathFault, foldCase } from '@patchbay/protocol';
+import { docPathFault, foldCase, toDocPath } from '@patchbay/protocol';
 
 import { splitRelativePath } from './relative-path.js';
 import { WorkspaceFault } from './workspace-fault.js';
 
-/** A connected folder. `directory` is its absolute real path; `name` is its docPaths' first component. */
+/** A connected folder. `directory` is its absolute real path; `name` is the first component of its files' paths. */
 export interface WorkspaceRoot {
   readonly name: string;
   readonly directory: string;
 }
 
-/** Where a create path points: a root, the components below it, and the path as results show it. */
+/** Where a path points: a root, and the components below it. */
 export interface LocatedPath {
   readonly root: WorkspaceRoot;
   readonly segments: readonly string[];
-  /** Forward slashes; begins with the root's name where several roots are connected. */
+  /** The workspace path `<root name>/<path below it>`, in the spelling of the disk as far as that is known. */
   readonly path: string;
+  /** As it was asked for, normalised: with the root's name in front, or without. */
+  readonly asked: string;
 }
 
 /** The folders that a client has connected; one or several, each name once (case aside). */
@@ -52,37 +54,52 @@ export class WorkspaceRoots {
   }
 
   /**
-   * Checks a create path lexically and finds its root [CREATE-2]. Touches no disk.
-   * A root is recognised in any case, as names differ by more than case; results show its own spelling.
+   * Checks a path lexically and finds its root [CREATE-2]. A first component that names a root is that root, in whatever
+   * case; where there is one root only, a path that does not name it is taken to lie below it. Touches no disk.
    * @throws WorkspaceFault InvalidPath
    */
   locate(path: string): LocatedPath {
-    const located = this.locateAnywhere(path);
-    const target = foldCase(join(located.root.directory, ...located.segments)) + sep;
+    const components = splitRelativePath(path);
+    const [first, ...rest] = components;
+    const named = this.named(foldCase(first!));
+    if (named && rest.length === 0) {
+      throw new WorkspaceFault('InvalidPath', `The path names the workspace folder ${named.name}, no file.`);
+    }
+    if (named) return this.below(named, rest, [named.name, ...rest].join('/'));
+    if (this.all.length === 1) return this.below(this.all[0]!, components, components.join('/'));
+    const known = this.all.map(({ name }) => name).join(', ');
+    throw new WorkspaceFault(
+      'InvalidPath',
+      `The path must begin with one of the workspace's folders: ${known}.`,
+    );
+  }
+
+  /**
+   * The same for a path below a root that is known.
+   * @throws WorkspaceFault InvalidPath
+   */
+  locateIn(root: WorkspaceRoot, path: string): LocatedPath {
+    const segments = splitRelativePath(path);
+    return this.below(root, segments, [root.name, ...segments].join('/'));
+  }
+
+  /** The root of a docPath's first component; undefined where none has that name. */
+  named(docPath: string): WorkspaceRoot | undefined {
+    return this.all.find(({ name }) => foldCase(name) === docPath);
+  }
+
+  private below(root: WorkspaceRoot, segments: readonly string[], asked: string): LocatedPath {
+    const target = foldCase(join(root.directory, ...segments)) + sep;
     if (this.reserved.some((prefix) => target.startsWith(prefix))) {
       throw new WorkspaceFault('InvalidPath', "The path leads into Patchbay's own folder.");
     }
-    return located;
+    return { root, segments, path: [root.name, ...segments].join('/'), asked };
   }
+}
 
-  private locateAnywhere(path: string): LocatedPath {
-    const components = splitRelativePath(path);
-    if (this.all.length === 1) {
-      return { root: this.all[0]!, segments: components, path: components.join('/') };
-    }
-    const [rootName, ...segments] = components;
-    const root = this.all.find((candidate) => foldCase(candidate.name) === foldCase(rootName!));
-    const known = this.all.map((candidate) => candidate.name).join(', ');
-    if (!root) {
-      throw new WorkspaceFault(
-        'InvalidPath',
-        `The path must begin with one of the workspace's folders: ${known}.`,
-      );
-    }
-    if (segments.length === 0)
-      throw new WorkspaceFault('InvalidPath', 'The path names a workspace folder, no file.');
-    return { root, segments, path: [root.name, ...segments].join('/') };
-  }
+/** What a file is known by to the Cloud, and to every tool that reads or patches. */
+export function docPathOf({ path }: Pick<LocatedPath, 'path'>): string {
+  return toDocPath(path);
 }
 
 async function openRoot(folder: { directory: string; name?: string }): Promise<WorkspaceRoot> {

@@ -1,23 +1,31 @@
 import type { WorkspaceFiles } from '@patchbay/client';
 import type { WorkspaceRoot, WorkspaceRoots } from '../disk/workspace-roots.js';
 import type { Progress } from './progress.js';
-import type { SyncState } from './sync-state.js';
+import type { FolderScan } from './scan-folder.js';
+import type { FolderState } from './folder-state.js';
+import type { PathClaims } from './path-claims.js';
 
 /** A folder, the Cloud files that it is synced with, and how. */
 export interface FolderSync {
   files: WorkspaceFiles;
   /** One folder. */
   roots: WorkspaceRoots;
-  state: SyncState;
+  state: FolderState;
   maxFileBytes: number;
   /** Real paths of folders to leave out: PATCHBAY_HOME. */
   exclude: readonly string[];
-  /** Overwrites what has changed on the other side. */
+  /** Makes the other side equal to this one, whatever the state believes. */
   force: boolean;
   /** Deletes on the other side what was deleted on this one, if it is still what it was. */
   delete: boolean;
   /** Says what it would do, and does nothing. */
   dryRun: boolean;
+  /** Which docPaths it is about; all of the folder where it is left out. */
+  only?: (docPath: string) => boolean;
+  /** Told of what was found on the disk. */
+  onScan?: (scan: FolderScan) => void;
+  /** Keeps what else this process does with a file out of the way of its being sent. */
+  claims?: PathClaims;
   progress: Progress;
   signal?: AbortSignal | undefined;
 }

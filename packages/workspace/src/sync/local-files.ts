@@ -38,8 +38,8 @@ export async function lookLocally(
     const known = file && sync.state.contentOf(docPath, file.stamp);
     try {
       const path = file?.path ?? (await finder.find(docPath));
-      const sha256 = path === null ? null : (known ?? read(sync, docPath, path));
-      if (path !== null && sha256 !== null) look.files.set(docPath, { path, sha256 });
+      const found = path === null ? null : known ? { sha256: known, isText: true } : read(sync, docPath, path);
+      if (path !== null && found !== null) look.files.set(docPath, { path, ...found });
     } catch (error) {
       look.undecided.add(docPath);
       undecided(report, belowRoot(docPath), error);
@@ -48,14 +48,18 @@ export async function lookLocally(
   return look;
 }
 
-/** The sha256 of a file; null where it has gone. */
-function read({ state, ...sync }: FolderSync, docPath: string, path: string): string | null {
+/** What a file holds; null where it has gone. */
+function read(
+  { state, ...sync }: FolderSync,
+  docPath: string,
+  path: string,
+): Pick<LocalFile, 'sha256' | 'isText'> | null {
   try {
     const file = readWhole(join(rootOf(sync).directory, path), MAX_COMPARED_BYTES);
     if (file === null)
       throw new WorkspaceFault('WriteFailed', 'is no regular file here, or a very large one');
     state.noteContent(docPath, file.stamp, file.isText ? file.sha256 : null);
-    return file.sha256;
+    return file;
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT') return null;

@@ -3,9 +3,10 @@ import { StagedFile } from '../disk/atomic-write.js';
 import { hashFile, statFile } from '../disk/file-entry.js';
 import { ensureDirectory, openDirectory } from '../disk/open-directory.js';
 import type { SafeDirectory } from '../disk/safe-directory.js';
-import { WorkspaceFault } from '../disk/workspace-fault.js';
+import { errnoOf, WorkspaceFault } from '../disk/workspace-fault.js';
 import { FILES_AT_ONCE, inParallel } from '../disk/in-parallel.js';
 import { inlineFileSystem as fs } from './inline-file-system.js';
+import { keepBeside } from './keep-beside.js';
 
 /** The file is no longer what was decided about. */
 export class ChangedMeanwhile extends Error {}
@@ -16,6 +17,8 @@ export interface Placement {
   bytes: Uint8Array;
   /** sha256 of the file that is there; null: there is none. */
   replaces: string | null;
+  /** What is there is nowhere else: it gets another name. */
+  keep: boolean;
   tempName: string;
 }
 
@@ -65,7 +68,7 @@ function unsynced(directory: SafeDirectory): SafeDirectory {
 
 async function place(
   directory: SafeDirectory,
-  { name, bytes, replaces, tempName }: Placement,
+  { name, bytes, replaces, keep, tempName }: Placement,
 ): Promise<void> {
   await expectStill(directory, name, replaces);
   const replaced = await statFile(fs, directory, name);
@@ -73,6 +76,7 @@ async function place(
   try {
     // Staging waits for the disk, which is long enough for an editor to save.
     if (replaced) await expectStill(directory, name, replaces);
+    if (keep) await keepBeside(directory, name);
     await staged.commit();
   } catch (error) {
     throw error instanceof WorkspaceFault && error.code === 'FileExists' ? new ChangedMeanwhile() : error;
@@ -82,21 +86,31 @@ async function place(
 }
 
 /**
- * Deletes a file whose sha256 is still this.
+ * Deletes a file whose sha256 is still this; with `keep` it gets another name instead.
  * @throws ChangedMeanwhile, WorkspaceFault
  */
-export async function deleteFile(root: string, segments: readonly string[], sha256: string): Promise<void> {
+export async function deleteFile(
+  root: string,
+  segments: readonly string[],
+  { sha256, keep }: { sha256: string; keep: boolean },
+): Promise<void> {
   const name = segments.at(-1)!;
   const directory = await openDirectory(fs, root, segments.slice(0, -1));
   if (directory === null) throw new ChangedMeanwhile();
   try {
     await expectStill(directory, name, sha256);
+    if (keep) await keepBeside(directory, name);
     await directory.verify();
-    await fs.unlink(directory.entry(name));
+    await fs.unlink(directory.entry(name)).catch(unlessGone);
     await directory.sync();
   } finally {
     await directory.close();
   }
+}
+
+/** On a disk without hard links it was renamed to be kept. */
+function unlessGone(error: unknown): void {
+  if (errnoOf(error) !== 'ENOENT') throw error;
 }
 
 async function expectStill(directory: SafeDirectory, name: string, sha256: string | null): Promise<void> {

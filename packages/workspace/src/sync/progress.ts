@@ -6,3 +6,6 @@ export interface Progress {
   advance(files: number, bytes: number): void;
   end(): void;
 }
+
+/** For work that nobody watches. */
+export const silent: Progress = { begin: () => undefined, advance: () => undefined, end: () => undefined };

@@ -16,14 +16,14 @@ function planOf(names: readonly string[], more: Partial<PullInput> = {}) {
   for (const name of names) {
     const [here, before, there] = name.split('-');
     const docPath = `p/${name}`;
-    if (here !== '_') (input.local as Map<string, object>).set(docPath, { path: name, sha256: here });
+    if (here !== '_') (input.local as Map<string, object>).set(docPath, { path: name, sha256: here, isText: here !== 'B' });
     if (before !== '_') (input.bases as Map<string, string>).set(docPath, before!);
     if (there !== '_') (input.remote as Map<string, object>).set(docPath, cloudFile(docPath, there!));
   }
   const plan = planPull(input);
   return {
-    writes: plan.writes.map(({ path, replaces }) => `${path} over ${replaces}`),
-    deletions: plan.deletions.map(({ path, sha256 }) => `${path} of ${sha256}`),
+    writes: plan.writes.map(({ path, replaces, keep }) => `${path} over ${replaces}${keep ? ', kept' : ''}`),
+    deletions: plan.deletions.map(({ path, sha256, keep }) => `${path} of ${sha256}${keep ? ', kept' : ''}`),
     same: plan.same.map(({ docPath, sha256 }) => `${docPath.slice(2)} is ${sha256}`),
     kept: plan.kept.map(({ path }) => path),
     conflicts: plan.conflicts.map(({ path }) => path),
@@ -69,12 +69,14 @@ describe('the plan of a pull', () => {
     expect(planOf(['a-a-_'], { delete: true })).toEqual({ ...NOTHING, deletions: ['a-a-_ of a'] });
   });
 
-  it('writes every file of the Cloud when it is forced to, and deletes nothing that was changed', () => {
-    const plan = planOf(ALL, { force: true, delete: true });
-    expect(plan.writes).toHaveLength(7);
-    expect(plan.deletions).toEqual(['a-a-_ of a']);
-    expect(plan.conflicts).toEqual(['b-a-_']);
-    expect(plan.kept).toEqual([]);
+  it('makes the folder what the Cloud is when it is forced to, and keeps what no version has', () => {
+    const plan = planOf([...ALL, 'a-_-_', 'B-_-_'], { force: true });
+    expect(plan.writes).toEqual([
+      ...['a-a-b over a', '_-_-b over null', 'b-a-a over b, kept', '_-a-a over null', 'b-a-c over b, kept'],
+      ...['a-_-b over a, kept', '_-a-b over null'],
+    ]);
+    expect(plan.deletions).toEqual(['a-a-_ of a', 'b-a-_ of b, kept', 'a-_-_ of a, kept']);
+    expect([plan.conflicts, plan.kept]).toEqual([[], []]);
   });
 
   it('never writes over or deletes anything but the base unless it is forced to', () => {

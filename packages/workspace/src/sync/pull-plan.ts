@@ -1,12 +1,14 @@
 import type { CloudFile } from '@patchbay/protocol';
 import { compare } from './compare.js';
-import type { Finding } from './sync-report.js';
+import type { Conflict, Finding } from './sync-report.js';
 
 /** What is on the disk at a docPath. */
 export interface LocalFile {
   /** Relative, as it is spelt. */
   path: string;
   sha256: string;
+  /** UTF-8 without NUL: nothing else is ever sent. */
+  isText: boolean;
 }
 
 /** A Cloud file that is to be written. */
@@ -15,13 +17,17 @@ export interface PullWrite {
   path: string;
   /** What is there now; null: nothing. */
   replaces: string | null;
+  /** What is there now the Cloud has never had: it is kept under another name. */
+  keep: boolean;
 }
 
-/** A local file that is to be deleted, because it was in the Cloud. */
+/** A local file that is to be deleted, because it is not in the Cloud. */
 export interface PullDeletion {
   docPath: string;
   path: string;
   sha256: string;
+  /** The Cloud has never had it: it is kept under another name. */
+  keep: boolean;
 }
 
 export interface PullPlan {
@@ -30,12 +36,12 @@ export interface PullPlan {
   /** The same on both sides, null: on neither. */
   same: { docPath: string; sha256: string | null }[];
   kept: Finding[];
-  conflicts: Finding[];
+  conflicts: Conflict[];
 }
 
 export interface PullInput {
   remote: ReadonlyMap<string, CloudFile>;
-  /** Of all docPaths that are in `remote` or `bases`. */
+  /** Of all docPaths that are in `remote` or `bases`; with `force`, every file that a push would send. */
   local: ReadonlyMap<string, LocalFile>;
   bases: ReadonlyMap<string, string>;
   force: boolean;
@@ -47,7 +53,9 @@ export interface PullInput {
 /** Decides about each file that either side has had. Makes no system call. */
 export function planPull(input: PullInput): PullPlan {
   const plan: PullPlan = { writes: [], deletions: [], same: [], kept: [], conflicts: [] };
-  for (const docPath of new Set([...input.remote.keys(), ...input.bases.keys()])) judge(docPath, input, plan);
+  const { remote, bases, local, force } = input;
+  const docPaths = new Set([...remote.keys(), ...bases.keys(), ...(force ? local.keys() : [])]);
+  for (const docPath of docPaths) judge(docPath, input, plan);
   return plan;
 }
 
@@ -59,13 +67,25 @@ function judge(docPath: string, input: PullInput, plan: PullPlan): void {
   const path = here?.path ?? (file ? input.pathOf(file) : docPath.slice(docPath.indexOf('/') + 1));
   if (verdict === 'same') plan.same.push({ docPath, sha256: file?.sha256 ?? null });
   else if (file !== null && (verdict === 'changedThere' || input.force)) {
-    plan.writes.push({ file, path, replaces: here?.sha256 ?? null });
+    plan.writes.push({ file, path, replaces: here?.sha256 ?? null, keep: isOnlyHere(here, base) });
   } else if (file !== null && verdict === 'changedHere') plan.kept.push({ path, reason: keptReason(here) });
-  else if (file !== null) plan.conflicts.push({ path, reason: conflictReason(here, base) });
-  else if (here !== null && verdict === 'changedThere') {
-    if (input.delete) plan.deletions.push({ docPath, path, sha256: here.sha256 });
+  else if (file !== null) {
+    plan.conflicts.push({ path, docPath, remote: file.sha256, reason: conflictReason(here, base) });
+  }
+  else if (here !== null && input.force) {
+    if (here.isText) plan.deletions.push({ docPath, path, sha256: here.sha256, keep: isOnlyHere(here, base) });
+  } else if (here !== null && verdict === 'changedThere') {
+    if (input.delete) plan.deletions.push({ docPath, path, sha256: here.sha256, keep: false });
     else plan.kept.push({ path, reason: 'was deleted in the Cloud; --delete deletes it here' });
-  } else plan.conflicts.push({ path, reason: 'was deleted in the Cloud since, and changed here' });
+  } else {
+    const reason = 'was deleted in the Cloud since, and changed here';
+    plan.conflicts.push({ path, docPath, remote: null, reason });
+  }
+}
+
+/** The base is a version in the Cloud; anything else is on this disk alone, as far as is known. */
+function isOnlyHere(here: LocalFile | null, base: string | null): boolean {
+  return here !== null && here.sha256 !== base;
 }
 
 function keptReason(here: LocalFile | null): string {

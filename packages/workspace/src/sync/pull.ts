@@ -15,6 +15,7 @@ import { emptyReport, sizeText, type SyncReport } from './sync-report.js';
 /** Bytes that are fetched together; a larger file comes alone. */
 const BATCH_BYTES = 4 * 1024 * 1024;
 const BATCHES_AT_ONCE = 3;
+const PUT_ASIDE = 'had text that is in no version: it is beside it, with .patchbay-kept behind its name';
 
 /**
  * Brings the Cloud's files into the folder. A local file is replaced only where it is what both sides last had, and
@@ -31,7 +32,10 @@ export async function pullFolder(sync: FolderSync): Promise<SyncReport> {
     report.kept.push(...plan.kept);
     report.conflicts.push(...plan.conflicts);
     if (sync.dryRun) preview(plan, report);
-    else await new Pull(sync, report).run(plan);
+    else {
+      await new Pull(sync, report).run(plan);
+      if (sync.only === undefined) sync.state.noteSynced();
+    }
     return report;
   } finally {
     sync.progress.end();
@@ -42,7 +46,9 @@ export async function pullFolder(sync: FolderSync): Promise<SyncReport> {
 async function listRemote(sync: FolderSync): Promise<Map<string, CloudFile>> {
   const remote = new Map<string, CloudFile>();
   const prefix = `${foldCase(rootOf(sync).name)}/`;
-  for await (const file of sync.files.list({ prefix, signal: sync.signal })) remote.set(file.docPath, file);
+  for await (const file of sync.files.list({ prefix, signal: sync.signal })) {
+    if (sync.only?.(file.docPath) !== false) remote.set(file.docPath, file);
+  }
   return remote;
 }
 
@@ -58,15 +64,17 @@ async function makePlan(
   remote: Map<string, CloudFile>,
   report: SyncReport,
 ): Promise<PullPlan> {
-  const bases = new Map(sync.state.bases());
-  const look = await lookLocally(sync, scan, new Set([...remote.keys(), ...bases.keys()]), report);
+  const { force, delete: deletes, only } = sync;
+  const bases = new Map([...sync.state.bases()].filter(([docPath]) => only?.(docPath) !== false));
+  const scanned = force ? scan.files.map(({ docPath }) => docPath) : [];
+  const docPaths = new Set([...remote.keys(), ...bases.keys(), ...scanned]);
+  const look = await lookLocally(sync, scan, docPaths, report);
   for (const docPath of look.undecided) {
     remote.delete(docPath);
     bases.delete(docPath);
   }
   const spelling = new FolderSpelling(scan.folders);
   const pathOf = ({ path }: CloudFile) => spelling.spell(path.slice(path.indexOf('/', 1) + 1));
-  const { force, delete: deletes } = sync;
   return planPull({ remote, local: look.files, bases, force, delete: deletes, pathOf });
 }
 
@@ -74,7 +82,9 @@ function preview({ writes, deletions }: PullPlan, report: SyncReport): void {
   for (const { path, replaces } of writes) {
     report.planned.push({ path, reason: replaces === null ? 'would be added' : 'would be replaced' });
   }
-  for (const { path } of deletions) report.planned.push({ path, reason: 'would be deleted here' });
+  for (const { path, keep } of deletions) {
+    report.planned.push({ path, reason: keep ? 'would be put aside' : 'would be deleted here' });
+  }
 }
 
 /** A file whose place is known to be one. */
@@ -108,12 +118,12 @@ class Pull {
         if (file.sizeBytes > maxFileBytes) {
           this.report.skipped.push({ path, reason: `is too large: ${sizeText(file.sizeBytes)}` });
         } else {
-          const segments = roots.locate(path).segments;
+          const { segments } = roots.locateIn(rootOf(this.sync), path);
           yield { write, folder: segments.slice(0, -1), name: segments.at(-1)! };
           continue;
         }
       } catch (error) {
-        this.settle(path, error);
+        this.settle(write, error);
       }
       this.sync.progress.advance(1, file.sizeBytes);
     }
@@ -145,15 +155,15 @@ class Pull {
     const { state, roots, progress } = this.sync;
     const placements = files.flatMap(({ write, name }) => {
       const bytes = contents.get(write.file.sha256);
-      const { replaces } = write;
-      return bytes ? [{ write, name, bytes, replaces, tempName: pullTempName(state.key) }] : [];
+      const { replaces, keep } = write;
+      return bytes ? [{ write, name, bytes, replaces, keep, tempName: pullTempName(state.key) }] : [];
     });
     const { directory } = rootOf({ roots });
     const faults = await placeFiles(directory, files[0]!.folder, placements);
     const placed = new Set(
       placements.filter((placement) => !faults.has(placement)).map(({ write }) => write),
     );
-    for (const [{ write }, error] of faults) this.settle(write.path, error);
+    for (const [{ write }, error] of faults) this.settle(write, error);
     for (const { write } of files) {
       const { file, path } = write;
       progress.advance(1, file.sizeBytes);
@@ -161,27 +171,32 @@ class Pull {
         state.noteBase(file.docPath, file.sha256);
         this.report.moved.files += 1;
         this.report.moved.bytes += file.sizeBytes;
+        if (write.keep) this.report.kept.push({ path, reason: PUT_ASIDE });
       } else if (!contents.has(file.sha256)) {
         this.report.faults.push({ path, reason: 'came damaged; pull again' });
       }
     }
   }
 
-  private async delete({ docPath, path, sha256: digest }: PullDeletion): Promise<void> {
+  private async delete(deletion: PullDeletion): Promise<void> {
+    const { docPath, path, ...file } = deletion;
     try {
-      const { root, segments } = this.sync.roots.locate(path);
-      await deleteFile(root.directory, segments, digest);
+      const { root, segments } = this.sync.roots.locateIn(rootOf(this.sync), path);
+      await deleteFile(root.directory, segments, file);
+      if (file.keep) this.report.kept.push({ path, reason: PUT_ASIDE });
       this.sync.state.noteBase(docPath, null);
       this.report.deleted += 1;
     } catch (error) {
-      this.settle(path, error);
+      this.settle(deletion, error);
     }
   }
 
   /** One file that cannot be written must not stop the others. */
-  private settle(path: string, error: unknown): void {
+  private settle(one: PullWrite | PullDeletion, error: unknown): void {
+    const { path } = one;
     if (error instanceof ChangedMeanwhile) {
-      this.report.conflicts.push({ path, reason: 'was changed here during the pull' });
+      const { docPath, sha256: remote } = 'file' in one ? one.file : { ...one, sha256: null };
+      this.report.conflicts.push({ path, docPath, remote, reason: 'was changed here during the pull' });
     } else if (!(error instanceof WorkspaceFault)) throw error;
     else if (error.code === 'InvalidPath') {
       this.report.skipped.push({ path, reason: `cannot be written here: ${error.message}` });

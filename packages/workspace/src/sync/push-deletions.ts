@@ -7,27 +7,29 @@ import type { SyncReport } from './sync-report.js';
  * same, but ignored, a link or not to be read, is not gone.
  */
 export async function findGone(
-  { roots, state }: FolderSync,
+  { roots, only }: FolderSync,
   unseen: readonly string[],
+  baseOf: (docPath: string) => string | null,
 ): Promise<Map<string, string>> {
   if (unseen.length === 0) return new Map();
   const { DiskFinder } = await import('./disk-finder.js');
   const finder = new DiskFinder(roots);
   const gone = new Map<string, string>();
   for (const docPath of unseen) {
+    if (only?.(docPath) === false) continue;
     const found = await finder.find(docPath).catch(() => docPath);
-    if (found === null) gone.set(docPath, state.baseOf(docPath)!);
+    if (found === null) gone.set(docPath, baseOf(docPath)!);
   }
   return gone;
 }
 
-/** Deletes in the Cloud what is gone here and still its base there; without `delete` it only says so. */
+/** Deletes in the Cloud what is gone here and still its base there; without `delete` or `force` it only says so. */
 export async function deleteGone(
   sync: FolderSync,
   gone: ReadonlyMap<string, string>,
   report: SyncReport,
 ): Promise<void> {
-  if (!sync.delete) {
+  if (!sync.delete && !sync.force) {
     for (const docPath of gone.keys()) {
       report.kept.push({
         path: belowRoot(docPath),
@@ -36,9 +38,14 @@ export async function deleteGone(
     }
     return;
   }
-  const changes = [...gone].map(([path, baseSha256]): FileChange => ({ path, deleted: true, baseSha256 }));
-  for (let from = 0; from < changes.length; from += MAX_BATCH_FILES) {
-    await deleteThere(sync, changes.slice(from, from + MAX_BATCH_FILES), report);
+  const free = [...gone].filter(([docPath]) => sync.claims?.tryTake(docPath) !== false);
+  const changes = free.map(([path, baseSha256]): FileChange => ({ path, deleted: true, baseSha256 }));
+  try {
+    for (let from = 0; from < changes.length; from += MAX_BATCH_FILES) {
+      await deleteThere(sync, changes.slice(from, from + MAX_BATCH_FILES), report);
+    }
+  } finally {
+    for (const [docPath] of free) sync.claims?.free(docPath);
   }
 }
 
@@ -52,11 +59,17 @@ async function deleteThere(
   answers.forEach((answer, at) => {
     const change = changes[at]!;
     const current = 'error' in answer ? currentOf(answer) : null;
-    if ('error' in answer && current !== null && sync.force) again.push({ ...change, baseSha256: current });
+    if (current !== null && mayDelete(sync, change, current)) again.push({ ...change, baseSha256: current });
     else settle(sync, change.path, answer, report);
   });
   await sync.state.save();
   if (again.length > 0) await deleteThere({ ...sync, force: false }, again, report);
+}
+
+/** Whether what the Cloud has moved on to may go all the same: it is this folder's own, or that does not matter. */
+function mayDelete({ state, force }: FolderSync, { path, baseSha256 }: FileChange, current: string): boolean {
+  state.refresh();
+  return current !== baseSha256 && (force || state.isOwn(path, current));
 }
 
 function settle(
@@ -72,7 +85,10 @@ function settle(
   } else if (answer.error.code !== 'STALE') report.faults.push({ path, reason: answer.error.message });
   // It is gone on both sides.
   else if (currentOf(answer) === null) state.noteBase(docPath, null);
-  else report.conflicts.push({ path, reason: 'was deleted here, and changed in the Cloud since' });
+  else {
+    const reason = 'was deleted here, and changed in the Cloud since';
+    report.conflicts.push({ path, docPath, remote: currentOf(answer), reason });
+  }
 }
 
 function currentOf({ error }: RefusedFile): string | null {

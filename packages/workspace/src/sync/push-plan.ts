@@ -1,5 +1,5 @@
 import type { ScannedFile } from './scan-folder.js';
-import type { SyncState } from './sync-state.js';
+import type { FolderState } from './folder-state.js';
 import type { Finding } from './sync-report.js';
 
 /** A file that is no text, as the person is told. */
@@ -18,11 +18,11 @@ export interface PushPlan {
 }
 
 /** What a plan asks of the state. */
-export interface PushMemory extends Pick<SyncState, 'isUnchanged' | 'contentOf' | 'baseOf' | 'baseCount'> {
+export interface PushMemory extends Pick<FolderState, 'isUnchanged' | 'contentOf' | 'baseOf' | 'baseCount'> {
   bases(): Iterable<[docPath: string, sha256: string]>;
 }
 
-/** Sorts the files of a folder by what has to be done about them. Makes no system call. */
+/** Sorts the files of a folder by what has to be done about them: the state says what the Cloud has. Makes no system call. */
 export function planPush(files: readonly ScannedFile[], state: PushMemory): PushPlan {
   const plan: PushPlan = { unchanged: 0, candidates: [], binary: [], unseen: [] };
   let seen = 0;
@@ -35,6 +35,26 @@ export function planPush(files: readonly ScannedFile[], state: PushMemory): Push
     if (isUnchanged || state.baseOf(docPath) !== null) seen += 1;
   }
   if (seen < state.baseCount) plan.unseen = unseenOf(files, state);
+  return plan;
+}
+
+/** The same, where it is known what the Cloud has, by docPath: the state only says what the files hold. */
+export function planForcedPush(
+  files: readonly ScannedFile[],
+  state: PushMemory,
+  remote: ReadonlyMap<string, string>,
+): PushPlan {
+  const plan: PushPlan = { unchanged: 0, candidates: [], binary: [], unseen: [] };
+  const seen = new Set<string>();
+  for (const file of files) {
+    const { path, docPath, stamp } = file;
+    seen.add(docPath);
+    const content = state.contentOf(docPath, stamp);
+    if (content === null) plan.binary.push({ path, reason: IS_BINARY });
+    else if (content !== undefined && content === remote.get(docPath)) plan.unchanged += 1;
+    else plan.candidates.push(file);
+  }
+  plan.unseen = [...remote.keys()].filter((docPath) => !seen.has(docPath));
   return plan;
 }
 

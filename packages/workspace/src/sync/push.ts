@@ -5,7 +5,7 @@ import { inParallel } from '../disk/in-parallel.js';
 import { compare } from './compare.js';
 import { belowRoot, type FolderSync, rootOf } from './folder-sync.js';
 import { deleteGone, findGone } from './push-deletions.js';
-import { conflictReason, IS_BINARY, planPush, type PushPlan } from './push-plan.js';
+import { conflictReason, IS_BINARY, planForcedPush, planPush, type PushPlan } from './push-plan.js';
 import { type ReadFile, readWhole } from './read-file.js';
 import { type ScannedFile, scanFolder } from './scan-folder.js';
 import { emptyReport, sizeText, type SyncReport } from './sync-report.js';
@@ -29,23 +29,28 @@ interface Pending {
 /**
  * Makes the folder's text files the Cloud's. Of each file the server is told on which head it is based, so nothing that
  * is newer there is overwritten, and nothing has to be listed first. What is committed is remembered at once: a push
- * that is cut off goes on where it was.
+ * that is cut off goes on where it was. With `force` the Cloud's files are listed, and made what they are here.
  */
 export async function pushFolder(sync: FolderSync): Promise<SyncReport> {
   const report = emptyReport();
-  const { state } = sync;
+  const { state, force, only } = sync;
   try {
     const scan = await scanFolder(rootOf(sync), sync);
-    const plan = planPush(scan.files, state);
+    sync.onScan?.(scan);
+    const files = only ? scan.files.filter(({ docPath }) => only(docPath)) : scan.files;
+    const remote = force || sync.dryRun ? await listRemote(sync) : null;
+    const plan = force ? planForcedPush(files, state, remote!) : planPush(files, state);
     report.unchanged = plan.unchanged;
     report.skipped.push(...scan.skipped, ...plan.binary);
     report.faults.push(...scan.faults);
-    const gone = await findGone(sync, plan.unseen);
-    const work = new Push(sync, report, plan);
-    if (sync.dryRun) await work.preview(gone);
+    const baseOf = (docPath: string) => (force ? (remote!.get(docPath) ?? null) : state.baseOf(docPath));
+    const gone = await findGone(sync, plan.unseen, baseOf);
+    const work = new Push(sync, report, plan, baseOf);
+    if (sync.dryRun) await work.preview(gone, remote!);
     else {
       await deleteGone(sync, gone, report);
       await work.run();
+      if (only === undefined) state.noteSynced();
     }
     return report;
   } finally {
@@ -54,11 +59,22 @@ export async function pushFolder(sync: FolderSync): Promise<SyncReport> {
   }
 }
 
+/** sha256 of each of the folder's files in the Cloud, by docPath. */
+async function listRemote(sync: FolderSync): Promise<Map<string, string>> {
+  const remote = new Map<string, string>();
+  const prefix = `${foldCase(rootOf(sync).name)}/`;
+  const list = sync.files.list({ prefix, signal: sync.signal });
+  for await (const { docPath, sha256 } of list) remote.set(docPath, sha256);
+  return remote;
+}
+
 class Push {
   constructor(
     private readonly sync: FolderSync,
     private readonly report: SyncReport,
     private readonly plan: PushPlan,
+    /** What the Cloud should have of a docPath, as far as that is known. */
+    private readonly baseOf: (docPath: string) => string | null,
   ) {}
 
   async run(): Promise<void> {
@@ -67,21 +83,18 @@ class Push {
     await inParallel(this.batches(), BATCHES_AT_ONCE, (batch) => this.send(batch));
   }
 
-  /** Says what a run would do, for which the Cloud's files are listed. */
-  async preview(gone: ReadonlyMap<string, string>): Promise<void> {
-    const { files, signal, force, delete: deletes } = this.sync;
-    const remote = new Map<string, string>();
-    const prefix = `${foldCase(rootOf(this.sync).name)}/`;
-    for await (const { docPath, sha256 } of files.list({ prefix, signal })) remote.set(docPath, sha256);
+  /** Says what a run would do, with what the Cloud has. */
+  async preview(gone: ReadonlyMap<string, string>, remote: ReadonlyMap<string, string>): Promise<void> {
+    const { force, delete: deletes } = this.sync;
     const plan = (path: string, reason: string) => void this.report.planned.push({ path, reason });
     const judge = (path: string, docPath: string, local: string | null, base: string | null) => {
       const there = remote.get(docPath) ?? null;
       const verdict = compare({ local, base, remote: there });
       if (verdict === 'same') this.report.unchanged += 1;
       else if (verdict !== 'changedHere' && !force) {
-        this.report.conflicts.push({ path, reason: conflictReason(base, there) });
+        this.report.conflicts.push({ path, docPath, remote: there, reason: conflictReason(base, there) });
       } else if (local !== null) plan(path, there === null ? 'would be added' : 'would be replaced');
-      else if (deletes) plan(path, 'would be deleted in the Cloud');
+      else if (deletes || force) plan(path, 'would be deleted in the Cloud');
       else this.report.kept.push({ path, reason: 'was deleted here' });
     };
     for (const [docPath, base] of gone) judge(belowRoot(docPath), docPath, null, base);
@@ -96,7 +109,7 @@ class Push {
     for (const [at, file] of this.plan.candidates.entries()) {
       if (at % FILES_A_TURN === 0) await setImmediate();
       this.sync.signal?.throwIfAborted();
-      const pending = this.read(file);
+      const pending = this.take(file);
       if (pending === null) {
         this.sync.progress.advance(1, file.sizeBytes);
         continue;
@@ -110,6 +123,15 @@ class Push {
     if (batch.length > 0) yield batch;
   }
 
+  /** The file where it has to be sent, out of the hands of anybody else until that is settled. */
+  private take(file: ScannedFile): Pending | null {
+    const { claims } = this.sync;
+    if (claims?.tryTake(file.docPath) === false) return null;
+    const pending = this.read(file);
+    if (pending === null) claims?.free(file.docPath);
+    return pending;
+  }
+
   /** The file where it has to be sent. */
   private read(file: ScannedFile): Pending | null {
     const { state, maxFileBytes } = this.sync;
@@ -117,10 +139,12 @@ class Push {
     const read = this.tryRead(path, maxFileBytes);
     if (read === null) return null;
     state.noteContent(docPath, read.stamp, read.isText ? read.sha256 : null);
-    const base = state.baseOf(docPath);
+    const base = this.baseOf(docPath);
     if (!read.isText) this.report.skipped.push({ path, reason: IS_BINARY });
-    else if (read.sha256 === base) this.report.unchanged += 1;
-    else return { file, read, base };
+    else if (read.sha256 === base) {
+      state.noteBase(docPath, base);
+      this.report.unchanged += 1;
+    } else return { file, read, base };
     return null;
   }
 
@@ -137,25 +161,35 @@ class Push {
   }
 
   private async send(batch: readonly Pending[]): Promise<void> {
-    const { files, state, signal } = this.sync;
-    let left = batch;
-    for (let tries = 1; left.length > 0; tries += 1) {
-      left = await this.upload(left);
-      const again: Pending[] = [];
-      for (let from = 0; from < left.length; from += MAX_BATCH_FILES) {
-        const part = left.slice(from, from + MAX_BATCH_FILES);
-        const changes = part.map(({ file, read, base }) => ({
-          ...{ path: `/${rootOf(this.sync).name}/${file.path}`, sha256: read.sha256, baseSha256: base },
-        }));
-        const answers = await files.commit(changes, signal);
-        answers.forEach((answer, at) => {
-          const retry = this.settle(part[at]!, answer, tries < TRIES);
-          if (retry) again.push(retry);
-        });
+    try {
+      let left = batch;
+      for (let tries = 1; left.length > 0; tries += 1) {
+        left = await this.commit(await this.upload(left), tries < TRIES);
       }
-      await state.save();
-      left = again;
+    } finally {
+      for (const { file } of batch) this.sync.claims?.free(file.docPath);
     }
+  }
+
+  /** Commits what was uploaded; gives what is to be tried again. */
+  private async commit(batch: readonly Pending[], mayRetry: boolean): Promise<Pending[]> {
+    const { files, state, signal } = this.sync;
+    const again: Pending[] = [];
+    for (const { file, read } of batch) state.noteSent(file.docPath, read.sha256);
+    await state.save();
+    for (let from = 0; from < batch.length; from += MAX_BATCH_FILES) {
+      const part = batch.slice(from, from + MAX_BATCH_FILES);
+      const changes = part.map(({ file, read, base }) => ({
+        ...{ path: `/${rootOf(this.sync).name}/${file.path}`, sha256: read.sha256, baseSha256: base },
+      }));
+      const answers = await files.commit(changes, signal);
+      answers.forEach((answer, at) => {
+        const retry = this.settle(part[at]!, answer, mayRetry);
+        if (retry) again.push(retry);
+      });
+    }
+    await state.save();
+    return again;
   }
 
   /** Sends what the workspace lacks; gives those that can be committed. */
@@ -179,10 +213,15 @@ class Push {
     const { report, sync } = this;
     if ('error' in answer) {
       const { code, message, currentSha256 } = answer.error;
-      if (code === 'STALE' && sync.force && mayRetry) return { ...pending, base: currentSha256 };
+      if (code === 'STALE' && mayRetry) {
+        const retry = this.onTopOf(pending, currentSha256);
+        if (retry !== undefined) return retry;
+      }
       if (code === 'NOT_FOUND' && mayRetry) return pending;
       if (code === 'STALE') {
-        report.conflicts.push({ path: file.path, reason: conflictReason(base, currentSha256) });
+        const { path, docPath } = file;
+        const reason = conflictReason(base, currentSha256);
+        report.conflicts.push({ path, docPath, remote: currentSha256, reason });
       } else report.faults.push({ path: file.path, reason: message });
     } else {
       sync.state.noteBase(file.docPath, read.sha256);
@@ -194,5 +233,18 @@ class Push {
     }
     sync.progress.advance(1, file.sizeBytes);
     return null;
+  }
+
+  /**
+   * What is sent once more, where the Cloud has moved on to what this folder has put there itself, in another process or
+   * before a crash, or where that does not matter: the file as it is now. Undefined where it is another's.
+   */
+  private onTopOf({ file }: Pending, current: string | null): Pending | null | undefined {
+    const { state, force } = this.sync;
+    state.refresh();
+    if (!force && (current === null || !state.isOwn(file.docPath, current))) return undefined;
+    const read = this.tryRead(file.path, this.sync.maxFileBytes);
+    if (read === null || !read.isText) return null;
+    return { file, read, base: current };
   }
 }

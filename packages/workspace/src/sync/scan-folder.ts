@@ -7,6 +7,7 @@ import { DATABASE_FILE } from '../disk/server-data.js';
 import type { WorkspaceRoot } from '../disk/workspace-roots.js';
 import { type FileStamp, stampOf } from './file-stamp.js';
 import { IgnoreRules } from './ignore-rules.js';
+import { KEPT_FILE } from './keep-beside.js';
 import { type Finding, sizeText } from './sync-report.js';
 
 /** A file that may be sent; whether it is text shows when it is read. */
@@ -98,6 +99,7 @@ class Scanner {
       const docPath = docPrefix + (isPlainName ? name.toLowerCase() : foldCase(name));
       const isPlain = folder.isPlain && isPlainName;
       if (TEMP_FILE.test(name)) this.scan.leftovers.push(path);
+      else if (KEPT_FILE.test(name)) continue;
       else if (this.isWalked(path, docPath, isPlain, rules))
         deeper.push({ prefix: `${path}/`, docPrefix: `${docPath}/`, isPlain, rules });
     }

@@ -17,6 +17,11 @@ export interface Known {
  */
 export type StateLine = string;
 
+/** A push or pull has gone through the whole folder. No docPath begins like this: each has its root in front. */
+export const SYNCED_LINE = '!synced';
+
+const SENT = /^>[^\t\n\0]+\t(?:-|[0-9a-f]{64})$/;
+
 const NONE = '-';
 const AS_CONTENT = '=';
 const WHOLE = /^[^\t\n\0]+\t[\d.e -]+\t(?:-|[0-9a-f]{64})\t(?:[-=]|[0-9a-f]{64})$/;
@@ -24,6 +29,20 @@ const WHOLE = /^[^\t\n\0]+\t[\d.e -]+\t(?:-|[0-9a-f]{64})\t(?:[-=]|[0-9a-f]{64})
 /** Whether a line is one, from its beginning to its end. */
 export function isWholeLine(line: string): boolean {
   return WHOLE.test(line);
+}
+
+/** The content was sent, and nothing has been heard of it yet; null: what was sent is settled. */
+export function sentLine(docPath: string, content: string | null): string {
+  return `>${docPath}\t${content ?? NONE}`;
+}
+
+export function isSentLine(line: string): boolean {
+  return SENT.test(line);
+}
+
+export function parseSentLine(line: string): { docPath: string; content: string | null } {
+  const tab = line.indexOf('\t');
+  return { docPath: line.slice(1, tab), content: orNull(line.slice(tab + 1)) };
 }
 
 export function formatLine(docPath: string, { stamp, content, base }: Known): StateLine {

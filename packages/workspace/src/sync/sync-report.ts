@@ -4,6 +4,13 @@ export interface Finding {
   reason: string;
 }
 
+/** A file that was changed on both sides. */
+export interface Conflict extends Finding {
+  docPath: string;
+  /** sha256 of what the Cloud has; null: nothing any more. */
+  remote: string | null;
+}
+
 /** What a push or pull did, and what it left for a person to see to. */
 export interface SyncReport {
   /** Files that were sent or received. */
@@ -17,7 +24,7 @@ export interface SyncReport {
   /** Left as it is on purpose, such as what was deleted on one side. */
   kept: Finding[];
   /** Changed on both sides; nothing was overwritten. */
-  conflicts: Finding[];
+  conflicts: Conflict[];
   /** What should have been synced and could not be. */
   faults: Finding[];
   /** In a dry run: what would be done. */

@@ -2,7 +2,7 @@ import type { Approval, JsonObject, PatchChange, ToolCallDelivery } from '@patch
 
 /** One file as a call would leave it. */
 export interface FileProposal {
-  /** Relative to the workspace root, with forward slashes. */
+  /** The workspace path, its root's name in front. */
   path: string;
   /** Null where there is no file yet, or one that cannot be shown. */
   before: string | null;
@@ -24,7 +24,7 @@ export interface PatchProposal {
 
 /** What a person is asked about. */
 export interface ApprovalRequest {
-  call: ToolCallDelivery;
+  call: Pick<ToolCallDelivery, 'name' | 'sessionId'>;
   files: FileProposal[];
   /** Where the call can be edited before it runs: the new proposal and the arguments that say so. */
   edit?: (text: string) => { files: FileProposal[]; editedArguments: JsonObject };

@@ -1,7 +1,6 @@
 import {
   foldCase,
   normalizeText,
-  toDocPath,
   type Approval,
   type CreateFileArguments,
   type CreateFileResult,
@@ -16,13 +15,15 @@ import type {
   ToolOutcome,
   WriteIntent,
 } from '@patchbay/client/relay';
-import { failedCreate, shownPath } from '../create-file/create-file-plan.js';
+import { failedCreate, shownPath, type ShownPath } from '../create-file/create-file-plan.js';
 import { executeCreateFile } from '../create-file/execute-create-file.js';
 import { previewCreateFile, type CreateFilePreview } from '../create-file/preview-create-file.js';
 import { recoverCreateFile } from '../create-file/recover-create-file.js';
 import { removeTempFiles } from '../disk/temp-files.js';
 import type { WorkspaceContext } from '../disk/workspace-context.js';
+import { docPathOf } from '../disk/workspace-roots.js';
 import type { ApprovalRequest, Approver } from './approver.js';
+import { inStep } from './in-step.js';
 import { InOrder } from './in-order.js';
 import { remembering, uploadWritten } from './upload-written.js';
 
@@ -65,7 +66,7 @@ export class CreateFileTool {
 
   /** Shows what the call would do, and does it where it is allowed. */
   run(call: ToolCallDelivery, context: CallContext): Promise<ToolOutcome> {
-    const docPath = docPathOf(call, this.workspace);
+    const docPath = askedDocPath(call, this.workspace);
     return this.inOrder.run([docPath], context.signal, () => this.propose(call, context));
   }
 
@@ -83,7 +84,7 @@ export class CreateFileTool {
   /** Reports what an interrupted create has come to; makes the file where nothing had happened, as it was approved. */
   recover(call: ToolCallDelivery, context: CallContext, interrupted: JournalEntry): Promise<ToolOutcome> {
     const { intents, approval } = interrupted;
-    return this.inOrder.run([docPathOf(call, this.workspace)], context.signal, async () => {
+    return this.inOrder.run([askedDocPath(call, this.workspace)], context.signal, async () => {
       const result = await this.cameTo(interrupted);
       if (!result) return this.execute(call, context, approval);
       return this.report(call, context, result, intents, approval);
@@ -112,8 +113,10 @@ export class CreateFileTool {
     approval: Approval | null,
   ): Promise<ToolOutcome> {
     const log = remembering(context.writeLog);
-    const result = await executeCreateFile(this.workspace, argumentsOf(call, approval), log);
-    return this.report(call, context, result, log.intents, approval);
+    return inStep(this.workspace, [askedDocPath(call, this.workspace)], async () => {
+      const result = await executeCreateFile(this.workspace, argumentsOf(call, approval), log);
+      return this.report(call, context, result, log.intents, approval);
+    });
   }
 
   private async report(
@@ -144,11 +147,10 @@ export class CreateFileTool {
 }
 
 /** The docPath that the call is about; of a path that is none something like it. */
-function docPathOf({ arguments: { path } }: ToolCallDelivery, { roots }: WorkspaceContext): string {
+function askedDocPath({ arguments: { path } }: ToolCallDelivery, { roots }: WorkspaceContext): string {
   const given = typeof path === 'string' ? path : '';
   try {
-    const { root, segments } = roots.locate(given);
-    return toDocPath([root.name, ...segments].join('/'));
+    return docPathOf(roots.locate(given));
   } catch {
     return foldCase(given);
   }
@@ -166,7 +168,7 @@ function requestOf(call: ToolCallDelivery, preview: CreateFilePreview): Approval
   };
 }
 
-function unforeseen(path: string, state: JournalEntry['state']): CreateFileResult {
+function unforeseen(path: ShownPath, state: JournalEntry['state']): CreateFileResult {
   const rest = state === 'running' ? 'look at the file before you try again.' : 'nothing was written.';
   return failedCreate(path, 'UnhandledException', `An unexpected error; ${rest}`);
 }

@@ -30,11 +30,18 @@ export async function uploadWritten(
   const content = root && (await readWritten(workspace, intent));
   if (!content) return { fault: 'It was not uploaded: it has been changed since.' };
   const path = `/${[root.name, ...intent.segments].join('/')}`;
-  const { sha256, previousSha256: baseSha256 } = intent;
+  const docPath = toDocPath(path);
+  const { sha256, previousSha256 } = intent;
+  const { ledger } = workspace;
+  // What the folder last had in common with the Cloud; where nothing is known of that, what the call has replaced.
+  const baseSha256 = ledger?.baseOf(docPath) ?? previousSha256;
   const filePatchId = intent.patch?.filePatchId ?? null;
-  const file = { docPath: toDocPath(path), path, content, sha256, baseSha256, callId, filePatchId };
+  await ledger?.sending(docPath, sha256);
+  const file = { docPath, path, content, sha256, baseSha256, callId, filePatchId };
   const answer = await context.putFile(file, timeoutMs);
-  return answer.ok ? answer : { fault: faultOf(answer) };
+  if (!answer.ok) return { fault: faultOf(answer) };
+  await ledger?.arrived(docPath, sha256);
+  return answer;
 }
 
 function faultOf({ error: { code, message } }: Extract<Ack<FilePutAnswer>, { ok: false }>): string {

@@ -15,6 +15,7 @@ import { previewWritePatch, type PatchedFilePreview } from '../write-patch/previ
 import { recoverWritePatch } from '../write-patch/recover-write-patch.js';
 import { resultOf, toJson } from '../write-patch/write-patch-result.js';
 import type { ApprovalRequest, Approver } from './approver.js';
+import { inStep } from './in-step.js';
 import { InOrder } from './in-order.js';
 import { uploadPatched } from './upload-patched.js';
 import { remembering } from './upload-written.js';
@@ -92,7 +93,7 @@ export class WritePatchTool {
   private async propose(call: ToolCallDelivery, context: CallContext): Promise<ToolOutcome> {
     const batch = batchOf(call);
     const { files, refusal } = await previewWritePatch(this.workspace, batch);
-    if (refusal) return this.finish(call, refusal, null);
+    if (refusal) return this.refused(call, refusal, null);
     await context.awaitApproval();
     const approval = decided(batch, await this.approver.decide(requestOf(call, files), context.signal));
     if (approval.decision === 'deny') return { result: null, approval };
@@ -106,8 +107,22 @@ export class WritePatchTool {
     approval: Approval | null,
   ): Promise<ToolOutcome> {
     const log = remembering(context.writeLog);
-    const result = await executeWritePatch(this.workspace, batchOf(call), approval, log);
-    return this.report(call, context, result, log.intents, approval);
+    const outcome = await inStep(this.workspace, docPathsOf(call), async () => {
+      const result = await executeWritePatch(this.workspace, batchOf(call), approval, log);
+      return this.report(call, context, result, log.intents, approval);
+    });
+    await this.workspace.ledger?.bringUp(docPathsOf(call));
+    return outcome;
+  }
+
+  /** Sends what the disk holds of files that are not what the patch was planned on: read once more, it can be planned anew. */
+  private async refused(
+    call: ToolCallDelivery,
+    result: WritePatchResult,
+    approval: Approval | null,
+  ): Promise<ToolOutcome> {
+    await this.workspace.ledger?.bringUp(docPathsOf(call));
+    return this.finish(call, result, approval);
   }
 
   private async report(

@@ -27,10 +27,10 @@ export class DocPathFinder {
    */
   async find(docPath: string): Promise<LocatedPath> {
     const [rootName, ...segments] = docPath.split('/');
-    const root = this.roots.all.find(({ name }) => foldCase(name) === rootName);
+    const root = this.roots.named(rootName!);
     if (!root || segments.length === 0) throw notFound(docPath);
     // Before any look at the disk: what may not be reached is not to be explored either.
-    this.locate(root, segments);
+    this.roots.locateIn(root, segments.join('/'));
     const [found, twin] = await this.match(root, segments);
     if (!found) throw notFound(docPath);
     if (twin) {
@@ -39,7 +39,7 @@ export class DocPathFinder {
         `"${found.join('/')}" and "${twin.join('/')}" differ only by case, so "${docPath}" could be either. Ask the user to rename one.`,
       );
     }
-    return this.locate(root, found);
+    return this.roots.locateIn(root, found.join('/'));
   }
 
   /** All folders that fit are followed, so that a twin is noticed wherever the case differs. */
@@ -77,11 +77,6 @@ export class DocPathFinder {
     } finally {
       await directory.close();
     }
-  }
-
-  private locate(root: WorkspaceRoot, segments: readonly string[]): LocatedPath {
-    const path = this.roots.all.length === 1 ? segments : [root.name, ...segments];
-    return this.roots.locate(path.join('/'));
   }
 }
 

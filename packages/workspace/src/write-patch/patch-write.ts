@@ -7,7 +7,7 @@ import type { FileSystem } from '../disk/file-system.js';
 import { openDirectory } from '../disk/open-directory.js';
 import type { SafeDirectory } from '../disk/safe-directory.js';
 import { diskFault, errnoOf } from '../disk/workspace-fault.js';
-import type { LocatedPath } from '../disk/workspace-roots.js';
+import { docPathOf, type LocatedPath } from '../disk/workspace-roots.js';
 import { checkPatchIn, type PatchedFile } from './check-patch.js';
 import { notFound, PatchFileFault, stale } from './patch-file-fault.js';
 
@@ -45,6 +45,7 @@ export class PatchWrite {
     return {
       root: located.root.directory,
       path: located.path,
+      docPath: docPathOf(located),
       segments: [...located.segments],
       tempName: newTempName(),
       sha256,

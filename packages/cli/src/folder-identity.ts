@@ -1,0 +1,93 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { isTransient, PatchbayError, type WorkspaceClient } from '@patchbay/client';
+import { type ClientRoot, foldCase } from '@patchbay/protocol';
+import { sha256 } from '@patchbay/protocol/hash';
+import { printableLine } from './approval/printable.js';
+import { CliError, EXIT } from './cli-error.js';
+
+/** Which folder of the Cloud a folder of this machine is. */
+interface KnownFolder {
+  name: string;
+  rootId: string;
+  /** The server has it under this name. */
+  isClaimed: boolean;
+}
+
+/** How a folder is to be known. */
+export interface Naming {
+  /** What it is called in the Cloud; by default as last time, else as the folder itself. */
+  name?: string | undefined;
+  /** It is the project that has the name already: on another machine, or moved. */
+  sameProject?: boolean | undefined;
+}
+
+/** Gives folders the identity by which the server tells them apart, and remembers it under PATCHBAY_HOME. */
+export class FolderIdentities {
+  constructor(
+    private readonly home: string,
+    private readonly url: string,
+    private readonly workspace: WorkspaceClient,
+  ) {}
+
+  /** The name that the folder goes by. */
+  async nameOf(directory: string, { name }: Naming): Promise<string> {
+    return name ?? (await this.known(directory))?.name ?? basename(directory);
+  }
+
+  /**
+   * The identity of a folder, registered at the server. Where another folder has the name it is a CliError that says
+   * what to do, unless it is the same project: the person says so, or `isSame` finds that it has been all along.
+   */
+  async claim(directory: string, naming: Naming, isSame: () => boolean): Promise<ClientRoot> {
+    const name = await this.nameOf(directory, naming);
+    const docPath = foldCase(name);
+    const known = await this.known(directory);
+    const isNamed = known !== null && foldCase(known.name) === docPath;
+    if (isNamed && known.isClaimed && !naming.sameProject) return { name, docPath, rootId: known.rootId };
+    const root = { name, docPath, rootId: isNamed ? known.rootId : randomUUID() };
+    try {
+      await this.workspace.claimRoot(root);
+      return await this.keep(directory, root, true);
+    } catch (error) {
+      // Without a server nothing can be registered yet: the handshake does it, once there is one.
+      if (isTransient(error)) return this.keep(directory, root, false);
+      if (!(error instanceof PatchbayError) || error.code !== 'CONFLICT') throw error;
+      if (!naming.sameProject && !isSame()) throw takenName(directory, error.message);
+      return this.adopt(directory, root);
+    }
+  }
+
+  /** Takes the identity of the folder that has the name already. */
+  private async adopt(directory: string, root: ClientRoot): Promise<ClientRoot> {
+    const registered = (await this.workspace.roots()).find(({ docPath }) => docPath === root.docPath);
+    if (!registered) throw new CliError(`The folder ${root.name} is not registered any more; try again.`);
+    return this.keep(directory, { ...root, rootId: registered.rootId }, true);
+  }
+
+  private async keep(directory: string, root: ClientRoot, isClaimed: boolean): Promise<ClientRoot> {
+    const { name, rootId } = root;
+    const file = this.fileOf(directory);
+    const next = `${file}.${randomUUID()}`;
+    await mkdir(join(this.home, 'folders'), { recursive: true, mode: 0o700 });
+    await writeFile(next, JSON.stringify({ name, rootId, isClaimed } satisfies KnownFolder), { mode: 0o600 });
+    await rename(next, file);
+    return root;
+  }
+
+  private async known(directory: string): Promise<KnownFolder | null> {
+    const text = await readFile(this.fileOf(directory), 'utf8').catch(() => null);
+    return text === null ? null : (JSON.parse(text) as KnownFolder);
+  }
+
+  private fileOf(directory: string): string {
+    const key = sha256(JSON.stringify([this.url, this.workspace.workspaceId, directory])).slice(0, 32);
+    return join(this.home, 'folders', `${key}.json`);
+  }
+}
+
+function takenName(directory: string, message: string): CliError {
+  const hint = `For ${printableLine(directory)} pass --name <another name>, or --same-project if it is that one.`;
+  return new CliError(`${printableLine(message)} ${hint}`, EXIT.usage);
+}

@@ -1,0 +1,96 @@
+import type { ClientRoot } from '@patchbay/protocol';
+import type { Approver } from '@patchbay/workspace';
+import type { Difference, LiveFolder, SyncReport } from '@patchbay/workspace/sync';
+import { printableLine } from './approval/printable.js';
+import { explain } from './cli-error.js';
+import type { FolderEvents } from './connected-folders.js';
+
+/** So long, in ms, differences are gathered before they are told. */
+const GATHER_MS = 300;
+/** Most files that are named in one piece of news. */
+const NAMED = 5;
+
+const TOLD = {
+  behind: {
+    what: 'changed in the Cloud, and not here',
+    todo: 'patchbay pull brings it here',
+  },
+  conflict: {
+    what: 'changed here and in the Cloud; nothing of it is overwritten',
+    todo: 'patchbay push --force makes the Cloud as it is here, patchbay pull --force the other way; what gives way is kept',
+  },
+} as const;
+
+/** Tells at the terminal what happens between the folders and the Cloud, a checkout of a thousand files in one line. */
+export class FolderNews implements FolderEvents {
+  private readonly waiting = new Map<LiveFolder, Map<string, Difference>>();
+  private timer: NodeJS.Timeout | undefined;
+  private lastFault = '';
+
+  /** @param approver asked about each change of the Cloud before it is taken over; null: nobody is, and nothing is */
+  constructor(
+    private readonly approver: Approver | null,
+    private readonly say: (line: string) => void,
+  ) {}
+
+  onDifference(folder: LiveFolder, difference: Difference): void {
+    const differences = this.waiting.get(folder) ?? new Map<string, Difference>();
+    this.waiting.set(folder, differences.set(difference.docPath, difference));
+    this.timer ??= setTimeout(() => this.tell(), GATHER_MS).unref();
+  }
+
+  onReport({ name }: ClientRoot, { moved, deleted, faults }: SyncReport): void {
+    this.lastFault = '';
+    const parts = [
+      ...(moved.files > 0 ? [`${moved.files} sent`] : []),
+      ...(deleted > 0 ? [`${deleted} deleted in the Cloud`] : []),
+      ...faults.slice(0, NAMED).map(({ path, reason }) => `${path}: ${reason}`),
+    ];
+    this.say(printableLine(`${name}: ${parts.join(', ')}.`));
+  }
+
+  /** The same fault again and again, as without a server, is told once. */
+  onFault(error: unknown): void {
+    const { message } = explain(error);
+    if (message === this.lastFault) return;
+    this.lastFault = message;
+    this.say(printableLine(`The folder could not be kept in step: ${message} It is tried again.`));
+  }
+
+  private tell(): void {
+    this.timer = undefined;
+    const waiting = [...this.waiting];
+    this.waiting.clear();
+    for (const [folder, differences] of waiting) {
+      for (const kind of ['conflict', 'behind'] as const) {
+        const files = [...differences.values()].filter((one) => one.kind === kind);
+        if (files.length === 0) continue;
+        if (kind === 'behind' && this.approver) void this.offer(folder, files, this.approver);
+        else this.announce(kind, files);
+      }
+    }
+  }
+
+  private announce(kind: Difference['kind'], files: readonly Difference[]): void {
+    const { what, todo } = TOLD[kind];
+    const named = files.slice(0, NAMED).map(({ path }) => path);
+    const more = files.length - named.length;
+    const list = `${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+    this.say(printableLine(`${list}: ${what}. ${todo[0]!.toUpperCase()}${todo.slice(1)}.`));
+  }
+
+  /** One question a file. */
+  private async offer(folder: LiveFolder, files: readonly Difference[], approver: Approver): Promise<void> {
+    for (const difference of files) {
+      try {
+        const { proposal, take } = await folder.offerOf(difference);
+        const request = { call: { name: 'pull', sessionId: '' }, files: [proposal] };
+        const { decision } = await approver.decide(request, folder.ending);
+        if (decision === 'deny') this.announce('behind', [difference]);
+        else await take();
+      } catch (error) {
+        if (!folder.ending.aborted) this.onFault(error);
+      }
+    }
+  }
+}

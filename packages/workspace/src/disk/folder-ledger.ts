@@ -1,0 +1,16 @@
+/**
+ * What keeps a folder and its Cloud files in step, as the tools see it that write into the folder. docPaths with their
+ * root's name, sha256s in lowercase hex.
+ */
+export interface FolderLedger {
+  /** Does the work while nothing else of this client sends the files: what it writes it uploads itself. */
+  writing<T>(docPaths: readonly string[], work: () => Promise<T>): Promise<T>;
+  /** Sends what the disk holds of these files, where the Cloud does not have it: then a patch can be planned on it. */
+  bringUp(docPaths: readonly string[]): Promise<void>;
+  /** What both sides last had; null where they never were the same. */
+  baseOf(docPath: string): string | null;
+  /** The content is about to be sent, as part of a call. Survives a crash when it resolves. */
+  sending(docPath: string, sha256: string): Promise<void>;
+  /** The Cloud has it now. */
+  arrived(docPath: string, sha256: string): Promise<void>;
+}

@@ -1,0 +1,54 @@
+import { type FolderStatus, MAX_STATUS_FILES } from '@patchbay/protocol';
+import type { FolderState } from './folder-state.js';
+
+/** A file of which the Cloud has another text than both sides last had. */
+export interface Difference {
+  docPath: string;
+  /** Below the root, as it is spelt. */
+  path: string;
+  /** What the Cloud has; null: it was deleted there, or never was. */
+  remote: string | null;
+  /** `behind`: the folder still has the last common text. `conflict`: it was changed here, too. */
+  kind: 'behind' | 'conflict';
+}
+
+/** In what a folder and the Cloud differ, until one side has taken the other's text. */
+export class Differences {
+  private readonly all = new Map<string, Difference>();
+
+  /** True where that was not known yet. */
+  note(difference: Difference): boolean {
+    const known = this.all.get(difference.docPath);
+    this.all.set(difference.docPath, difference);
+    return known?.kind !== difference.kind || known.remote !== difference.remote;
+  }
+
+  drop(docPath: string): void {
+    this.all.delete(docPath);
+  }
+
+  /** Drops what is settled: both sides have had the Cloud's text since. */
+  settle(state: Pick<FolderState, 'baseOf'>): void {
+    for (const { docPath, remote, kind } of this.all.values()) {
+      if (kind === 'behind' && state.baseOf(docPath) === remote) this.all.delete(docPath);
+    }
+  }
+
+  of(kind: Difference['kind']): Difference[] {
+    return [...this.all.values()].filter((one) => one.kind === kind).sort(byDocPath);
+  }
+
+  /** As the server is told of them. */
+  statusOf(docPath: string): FolderStatus {
+    const [conflicts, behind] = (['conflict', 'behind'] as const).map((kind) =>
+      this.of(kind).map((one) => one.docPath),
+    ) as [string[], string[]];
+    const shown = { conflicts: conflicts.slice(0, MAX_STATUS_FILES), behind: behind.slice(0, MAX_STATUS_FILES) };
+    const more = conflicts.length + behind.length - shown.conflicts.length - shown.behind.length;
+    return { docPath, ...shown, more };
+  }
+}
+
+function byDocPath({ docPath: a }: Difference, { docPath: b }: Difference): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

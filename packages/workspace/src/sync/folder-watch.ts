@@ -1,0 +1,81 @@
+import { type FSWatcher, statfsSync, watch } from 'node:fs';
+import { join } from 'node:path';
+
+/** File systems that tell nobody of what another machine, or the host of a container, changes in them. */
+const TELLS_NOTHING = new Set([
+  ...[0x6969 /* NFS */, 0x517b /* SMB */, 0xff534d42 /* CIFS */, 0xfe534d42 /* SMB2 */],
+  ...[0x65735546 /* FUSE */, 0x01021997 /* 9p: WSL, virtual machines */],
+]);
+const WATCHES_DEEP = process.platform === 'darwin' || process.platform === 'win32';
+
+/**
+ * Says that something may have changed in a folder, never what: whoever is told looks for himself. It costs one watch a
+ * folder, on systems that watch a whole tree one for all, and no look at a file.
+ */
+export class FolderWatch {
+  private readonly watchers = new Map<string, FSWatcher>();
+  private failed = false;
+
+  /** @param onHint called often where much changes: gather the calls. */
+  constructor(
+    private readonly directory: string,
+    private readonly onHint: () => void,
+  ) {
+    this.failed = tellsNothing(directory);
+  }
+
+  /** Whether every change is told; where not, look now and then without a hint. */
+  get isTrusted(): boolean {
+    return !this.failed;
+  }
+
+  /**
+   * Watches these folders, by their paths below the directory, and no other.
+   * @returns whether one of them was not watched before: what has happened in it until now was not told
+   */
+  follow(folders: readonly string[]): boolean {
+    const wanted = new Set(['', ...(WATCHES_DEEP ? [] : folders)]);
+    for (const [folder, watcher] of this.watchers) {
+      if (wanted.has(folder)) continue;
+      watcher.close();
+      this.watchers.delete(folder);
+    }
+    let added = false;
+    for (const folder of wanted) if (!this.watchers.has(folder)) added = this.add(folder) || added;
+    return added;
+  }
+
+  close(): void {
+    for (const watcher of this.watchers.values()) watcher.close();
+    this.watchers.clear();
+  }
+
+  /** A folder that is gone already is no failure; a system that has no watches left is. */
+  private add(folder: string): boolean {
+    if (this.failed) return false;
+    try {
+      const watcher = watch(join(this.directory, folder), { recursive: WATCHES_DEEP, persistent: false });
+      watcher.on('change', () => this.onHint());
+      watcher.on('error', () => this.drop(folder));
+      this.watchers.set(folder, watcher);
+      return true;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') this.failed = true;
+      return false;
+    }
+  }
+
+  private drop(folder: string): void {
+    this.watchers.get(folder)?.close();
+    this.watchers.delete(folder);
+    this.onHint();
+  }
+}
+
+function tellsNothing(directory: string): boolean {
+  try {
+    return TELLS_NOTHING.has(Number(statfsSync(directory).type));
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,40 @@
+import { NO_HARD_LINKS } from '../disk/atomic-write.js';
+import type { SafeDirectory } from '../disk/safe-directory.js';
+import { diskFault, errnoOf } from '../disk/workspace-fault.js';
+import { MAX_COMPONENT_BYTES } from '../disk/relative-path.js';
+import { inlineFileSystem as fs } from './inline-file-system.js';
+
+const SUFFIX = '.patchbay-kept';
+const MAX_KEPT = 1_000;
+
+/** What a forced pull has put aside: it is never sent, and never taken for one of the folder's files. */
+export const KEPT_FILE = /\.patchbay-kept(?:-\d+)?$/;
+
+/**
+ * Gives a file a second name beside its own, so that it stays when its place is taken.
+ * @returns the name
+ * @throws WorkspaceFault WriteFailed
+ */
+export async function keepBeside(directory: SafeDirectory, name: string): Promise<string> {
+  await directory.verify();
+  for (let n = 1; ; n += 1) {
+    const kept = keptName(name, n);
+    try {
+      await fs.link(directory.entry(name), directory.entry(kept));
+      return kept;
+    } catch (error) {
+      if (errnoOf(error) === 'EEXIST' && n < MAX_KEPT) continue;
+      if (!NO_HARD_LINKS.has(errnoOf(error) ?? ''))
+        throw diskFault('WriteFailed', `"${name}" could not be kept as "${kept}"`, error);
+      await fs.rename(directory.entry(name), directory.entry(kept));
+      return kept;
+    }
+  }
+}
+
+function keptName(name: string, n: number): string {
+  const suffix = n === 1 ? SUFFIX : `${SUFFIX}-${n}`;
+  let stem = name;
+  while (Buffer.byteLength(stem) + suffix.length > MAX_COMPONENT_BYTES) stem = [...stem].slice(0, -1).join('');
+  return stem + suffix;
+}

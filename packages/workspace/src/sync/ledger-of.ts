@@ -1,0 +1,17 @@
+import type { FolderLedger } from '../disk/folder-ledger.js';
+import type { LiveFolder } from './live-folder.js';
+
+/** Several folders as one ledger: each file's folder keeps its part. A docPath of none of them is nobody's. */
+export function ledgerOf(folders: readonly LiveFolder[]): FolderLedger {
+  const folderOf = (docPath: string) => folders.find((folder) => folder.has(docPath));
+  return {
+    writing: (docPaths, work) =>
+      folders.reduceRight<typeof work>((inner, folder) => () => folder.writing(docPaths, inner), work)(),
+    bringUp: async (docPaths) => {
+      for (const folder of folders) await folder.bringUp(docPaths);
+    },
+    baseOf: (docPath) => folderOf(docPath)?.baseOf(docPath) ?? null,
+    sending: async (docPath, sha256) => folderOf(docPath)?.sending(docPath, sha256),
+    arrived: async (docPath, sha256) => folderOf(docPath)?.arrived(docPath, sha256),
+  };
+}

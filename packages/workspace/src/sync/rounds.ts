@@ -1,0 +1,54 @@
+/** Gathers what is asked for in so many ms, so that a checkout of a thousand files is one look. */
+const GATHER_MS = 120;
+/** A look takes at most this share of the time, so that a folder that changes all the time does not fill a core. */
+const REST_FACTOR = 4;
+
+/** Does one thing at a time with a folder: what is asked for again before it has begun is done once. */
+export class Rounds {
+  private tail: Promise<unknown> = Promise.resolve();
+  private timer: NodeJS.Timeout | undefined;
+  private notBefore = 0;
+  private isAsked = false;
+  private ended = false;
+
+  /** @param onFault told of what failed in a round that nobody waits for */
+  constructor(private readonly onFault: (error: unknown) => void) {}
+
+  /** Does the round soon, once for however many requests. One that comes while it runs asks for another. */
+  request(round: () => Promise<void>): void {
+    if (this.isAsked || this.ended) return;
+    this.isAsked = true;
+    const delay = Math.max(GATHER_MS, this.notBefore - Date.now());
+    this.timer = setTimeout(() => void this.enqueue(() => this.measured(round)).catch(() => undefined), delay);
+    this.timer.unref();
+  }
+
+  /** Does the work when all before it has ended; what it throws is told, and thrown. */
+  enqueue<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.tail.then(() => {
+      if (this.ended) throw new Error('The client is closing.');
+      return work();
+    });
+    this.tail = done.catch((error: unknown) => {
+      if (!this.ended) this.onFault(error);
+    });
+    return done;
+  }
+
+  /** Resolves when nothing is under way any more; nothing is begun from here on. */
+  async end(): Promise<void> {
+    this.ended = true;
+    clearTimeout(this.timer);
+    await this.tail;
+  }
+
+  private async measured(round: () => Promise<void>): Promise<void> {
+    this.isAsked = false;
+    const began = Date.now();
+    try {
+      await round();
+    } finally {
+      this.notBefore = Date.now() + REST_FACTOR * (Date.now() - began);
+    }
+  }
+}

@@ -1,0 +1,15 @@
+import type { WorkspaceContext } from '../disk/workspace-context.js';
+
+/**
+ * Writes into the folder, in step with what is sent of it otherwise: the disk's text goes to the Cloud first, so that
+ * what the call makes of it has a version to be compared with, and a base. Nothing else sends the files meanwhile.
+ */
+export async function inStep<T>(
+  { ledger }: WorkspaceContext,
+  docPaths: readonly string[],
+  write: () => Promise<T>,
+): Promise<T> {
+  if (!ledger) return write();
+  await ledger.bringUp(docPaths);
+  return ledger.writing(docPaths, write);
+}
