@@ -31,6 +31,7 @@ import { checkStatus } from './folder-status.js';
 import { FilePutDto, FolderStatusDto, ResumeEntryDto, ToolResultDto, ToolStatusDto } from './relay.dto.js';
 import type { RelayNamespace, RelaySocket } from './relay-socket.js';
 import { RelayConnections } from './relay-connections.js';
+import { SessionOpenings } from './session-openings.js';
 
 /** The relay: what clients say over Socket.IO, each event acknowledged. */
 @WebSocketGateway({ namespace: RELAY_NAMESPACE })
@@ -43,6 +44,7 @@ export class RelayGateway implements OnGatewayInit, OnGatewayConnection, OnGatew
     private readonly uploads: ClientUploads,
     private readonly presence: Presence,
     private readonly sessions: SessionsService,
+    private readonly openings: SessionOpenings,
     private readonly auth: AuthService,
     private readonly workspaces: WorkspacesService,
     private readonly logger: PinoLogger,
@@ -80,6 +82,8 @@ export class RelayGateway implements OnGatewayInit, OnGatewayConnection, OnGatew
       const held = answer.resume.filter((callId) => this.reports.holds(key, callId));
       this.connections.resumed(socket, held);
       await this.reports.takeUpPending(key);
+      // Not before it has this answer: a client tells nothing of a session until then.
+      setImmediate(() => void this.openings.tellAll(client));
       return answer;
     });
   }
