@@ -16,6 +16,8 @@ class FakeLine implements ClientLine {
   stop(): void {
     this.told.push('stop');
   }
+  sessionOpened(): void {}
+  filesChanged(): void {}
   replaced(): void {
     this.told.push('replaced');
   }
@@ -54,6 +56,8 @@ describe('the client that a call goes to', () => {
       workspaceId: 'w',
       userId: 'u',
       tool: TOOL,
+      roots: [],
+      folder: null,
       boundClientId: null,
       preferredClientId: null,
       avoidClientId: null,

@@ -1,8 +1,15 @@
 import { Injectable } from '@nestjs/common';
-import type { ToolCallDelivery, ToolCancel } from '@patchbay/protocol';
+import type {
+  ClientRoot,
+  FilesChanged,
+  SessionOpened,
+  ToolCallDelivery,
+  ToolCancel,
+} from '@patchbay/protocol';
 import { Subject } from 'rxjs';
 import { Clock } from '../common/clock.js';
 import { newId } from '../common/ids.js';
+import type { ClientName } from '../storage/ports/clients.store.js';
 import type { Membership } from '../storage/ports/turn.js';
 import { userKey } from '../common/keys.js';
 
@@ -14,15 +21,15 @@ export type DeliveryOutcome =
 export interface ClientLine {
   deliver(call: ToolCallDelivery): Promise<DeliveryOutcome>;
   stop(cancel: ToolCancel): void;
+  sessionOpened(session: SessionOpened): void;
+  filesChanged(changed: FilesChanged): void;
   /** Another connection of the same client has taken over. */
   replaced(): void;
   close(): void;
 }
 
-/** A client is known by workspace, user and its own id; a clientId alone says nothing. */
-export interface ClientKey extends Membership {
-  clientId: string;
-}
+/** A client is known by workspace, user and its own id. */
+export type ClientKey = ClientName;
 
 /** One client that is connected to this node. */
 export class ConnectedClient {
@@ -31,6 +38,8 @@ export class ConnectedClient {
   readonly connectionId = newId();
   /** Settles once its resume was answered, never where it leaves before: nothing is delivered until then. */
   readonly resumed: Promise<void>;
+  /** rootIds of its folders, sorted: what tells one folder of a session from another. */
+  readonly folder: readonly string[];
   private readonly held = new Set<string>();
   private isReady = false;
   private resolveResumed!: () => void;
@@ -40,7 +49,10 @@ export class ConnectedClient {
     readonly tools: ReadonlySet<string>,
     readonly maxInFlight: number,
     readonly line: ClientLine,
+    /** The folders that it has connected. */
+    readonly roots: readonly ClientRoot[] = [],
   ) {
+    this.folder = roots.map(({ rootId }) => rootId).sort();
     this.resumed = new Promise((resolve) => (this.resolveResumed = resolve));
   }
 
@@ -57,6 +69,11 @@ export class ConnectedClient {
     return this.held.size < this.maxInFlight;
   }
 
+  /** Whether it has all of these folders connected, by their docPaths. */
+  hasRoots(docPaths: readonly string[]): boolean {
+    return docPaths.every((docPath) => this.roots.some((root) => root.docPath === docPath));
+  }
+
   hold(callId: string): void {
     this.held.add(callId);
   }
@@ -69,6 +86,10 @@ export class ConnectedClient {
 /** Which of a user's clients a call should go to. */
 export interface ClientWish extends Membership {
   tool: string;
+  /** docPaths of the folders that the call names: a client without them will not do. */
+  roots: readonly string[];
+  /** The folder that the session began with, as `Turn` has it: what names none goes to its clients only. */
+  folder: readonly string[] | null;
   /** The session's bound client: no other will do. */
   boundClientId: string | null;
   /** The client that the session used last: waited for while it is connected. */
@@ -126,6 +147,13 @@ export class ConnectedClients {
     return [...this.byUser.values()].map((clients) => [...clients.values()][0]!.key);
   }
 
+  /** The clients of all members. */
+  ofWorkspace(workspaceId: string): ConnectedClient[] {
+    return [...this.byUser.values()].flatMap((clients) =>
+      [...clients.values()].filter(({ key }) => key.workspaceId === workspaceId),
+    );
+  }
+
   touch(client: ConnectedClient): void {
     client.lastActiveAt = this.clock.now();
   }
@@ -138,7 +166,7 @@ export class ConnectedClients {
   /** The client that the call should be sent to now; null where it has to wait [RELAY-6]. */
   choose(wish: ClientWish): ConnectedClient | null {
     const able = this.ofUser(wish.workspaceId, wish.userId).filter(
-      (client) => client.ready && client.tools.has(wish.tool),
+      (client) => client.ready && client.tools.has(wish.tool) && isInPlace(client, wish),
     );
     const chosen = this.preferred(able, wish);
     return chosen?.hasRoom ? chosen : null;
@@ -154,4 +182,16 @@ export class ConnectedClients {
     const free = candidates.filter(({ hasRoom }) => hasRoom);
     return free.sort((a, b) => b.lastActiveAt - a.lastActiveAt)[0];
   }
+}
+
+/** Whether the call is meant for a folder of the client's [RELAY-16] [RELAY-17]. */
+function isInPlace(client: ConnectedClient, { roots, folder }: ClientWish): boolean {
+  return roots.length > 0 ? client.hasRoots(roots) : isOfFolder(client, folder);
+}
+
+/** Whether a client is of the folder that a session began with; null: it has begun with none yet. */
+export function isOfFolder(client: ConnectedClient, folder: readonly string[] | null): boolean {
+  if (folder === null) return true;
+  if (folder.length === 0) return client.folder.length === 0;
+  return folder.every((rootId) => client.folder.includes(rootId));
 }

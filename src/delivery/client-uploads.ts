@@ -10,10 +10,10 @@ import { PatchesService } from '../patches/patches.service.js';
 import { OpenTurns } from '../turns/open-turns.js';
 import type { ClientKey } from '../clients/connected-clients.js';
 
-/** What an upload belongs to, and the sha256 of the head that it must be based on; null: there must be none. */
+/** What an upload belongs to, and the heads that the server takes for its base beside the one that the client names. */
 interface Part {
   origin: ChangeOrigin;
-  base: string | null;
+  bases: (string | null)[];
 }
 
 /** Takes `files:put` from clients: says what an upload is part of, and what it must be based on. */
@@ -37,26 +37,11 @@ export class ClientUploads {
     const part = file.filePatchId
       ? await this.ofPatch(client, docPath, file.filePatchId.toLowerCase())
       : null;
-    const { origin, base: noted } = part ?? (await this.ofCall(client, target, file));
-    const base = (await this.leftBefore(origin, target)) ?? noted;
+    const { origin, bases } = part ?? (await this.ofCall(client, target, file));
+    // What the folder last had in common with the Cloud is no loss to anybody; with null it tells of nothing in common.
+    if (file.baseSha256 !== null) bases.push(file.baseSha256.toLowerCase());
     const upload = { target, content: { bytes: content, shape: 'text' as const }, sha256: digest };
-    return this.uploads.put(origin, { ...upload, baseSha256: base });
-  }
-
-  /**
-   * sha256 of the head where it is what this client has uploaded for an earlier call of the same turn: the LLM means the
-   * calls in their order, and the file on the disk is made from it. What another has made of the Cloud file is not.
-   */
-  private async leftBefore(
-    { workspaceId, callId, clientId }: ChangeOrigin,
-    target: CloudPath,
-  ): Promise<string | null> {
-    const calls = (callId === null ? null : this.turns.ofCall(callId))?.calls ?? [];
-    const own = calls.findIndex((call) => call.callId === callId);
-    if (own <= 0) return null;
-    const head = await this.uploads.headOf(workspaceId, target);
-    const earlier = calls.slice(0, own).find((call) => call.callId === head?.callId);
-    return head !== null && earlier?.clientId === clientId ? head.sha256 : null;
+    return this.uploads.put(origin, { ...upload, bases });
   }
 
   /** What the client has done before it sent the file stands before it in the trail. */
@@ -68,7 +53,10 @@ export class ClientUploads {
     if (turn) await this.turns.flush(turn);
   }
 
-  /** What a patched file belongs to. Its base is the Cloud head that the server noted when it took the batch. */
+  /**
+   * What a patched file belongs to. Its base is the Cloud head that the server noted when it took the batch, or what the
+   * patch was planned on: that may have come into the Cloud since.
+   */
   private async ofPatch(client: ClientKey, docPath: string, filePatchId: string): Promise<Part> {
     const known = await this.patches.ofFilePatch(client.workspaceId, filePatchId);
     const at = known?.record.batch.files.findIndex((file) => file.filePatchId === filePatchId) ?? -1;
@@ -91,18 +79,19 @@ export class ClientUploads {
       ...{ toolName: writePatch.name, sessionId: record.sessionId, conversationId: outcome.conversationId },
       ...{ turnId: record.turnId, toolCallId: outcome.toolCallId, callId, batchId, filePatchId },
     };
-    return { origin, base: record.bases[at]?.sha256 ?? null };
+    const noted = record.bases[at]?.sha256 ?? null;
+    return { origin, bases: [noted, record.batch.files[at]!.originalSha256] };
   }
 
   /**
    * An upload for another call is told as part of it while that call's turn is open, and based on the head that there
    * was when the turn was accepted: what the person approved then becomes the Cloud's, whatever the disk held before.
-   * Any other is the client's own, with the base that it names.
+   * Any other is the client's own: without a base that it names there must be no file.
    */
   private async ofCall(
     { workspaceId, userId, clientId }: ClientKey,
     target: CloudPath,
-    { callId: given, baseSha256 }: FilePut,
+    { callId: given, baseSha256: named }: FilePut,
   ): Promise<Part> {
     const callId = given?.toLowerCase() ?? null;
     const turn = callId === null ? null : this.turns.ofCall(callId);
@@ -114,9 +103,7 @@ export class ClientUploads {
       ...{ turnId: own?.turnId ?? null, toolCallId: call?.toolCallId ?? null, callId: call?.callId ?? null },
       ...{ batchId: null, filePatchId: null },
     };
-    const base = own
-      ? await this.uploads.headAt(workspaceId, target, own.acceptedAt)
-      : (baseSha256?.toLowerCase() ?? null);
-    return { origin, base };
+    if (own) return { origin, bases: [await this.uploads.headAt(workspaceId, target, own.acceptedAt)] };
+    return { origin, bases: named === null ? [null] : [] };
   }
 }

@@ -33,6 +33,8 @@ class FakeLine implements ClientLine {
   stop({ callId, reason }: { callId: string; reason: string }): void {
     this.sent.push(`${reason} ${callId}`);
   }
+  sessionOpened(): void {}
+  filesChanged(): void {}
   replaced(): void {}
   close(): void {
     this.sent.push('closed');
@@ -88,7 +90,7 @@ describe('a delivery', () => {
     for (const input of inputs) turn = advance(turn, input, NOON).turn;
     changes$.next({ before, after: turn, own, callArguments: null });
   }
-  const claim: TurnInput = { type: 'claim', callId: 'c1', clientId: 'a', ackWithinMs: 1_000 };
+  const claim: TurnInput = { type: 'claim', callId: 'c1', clientId: 'a', folder: [], ackWithinMs: 1_000 };
   const cancel: TurnInput = { type: 'cancel', toolCallId: null, byUserId: 'u' };
   const connect = (): void => {
     clients.add(client);

@@ -57,13 +57,14 @@ export class Dispatcher {
     client.hold(call.callId);
     const { clientId } = client.key;
     // Right away, so that the next calls of the session go to the same editor or wait for it.
-    this.sessionClients.used(turn.sessionId, clientId, this.clock.now());
+    const folder = this.sessionClients.reserve(turn, call.callId, client, this.clock.now());
     const ackWithinMs = DELIVERY_ACK_MS + this.config.graceMs;
-    return { type: 'claim', callId: call.callId, clientId, ackWithinMs };
+    return { type: 'claim', callId: call.callId, clientId, folder, ackWithinMs };
   }
 
-  /** Gives back a place that was reserved. */
+  /** Gives back a place that was reserved, for a claim that came to nothing. */
   release(turn: Turn, callId: string, clientId: string): void {
+    this.sessionClients.giveBack(turn, callId);
     this.clients.free(clientKey(turn, clientId), callId);
   }
 
@@ -73,7 +74,7 @@ export class Dispatcher {
       const was = before?.calls[at];
       const stays = was && isInFlight(was) && isInFlight(is) && is.clientId === was.clientId;
       if (stays) return;
-      if (was && isInFlight(was)) this.release(after, was.callId, was.clientId!);
+      if (was && isInFlight(was)) this.clients.free(clientKey(after, was.clientId!), was.callId);
       if (isInFlight(is)) this.take(after, is.callId, is.clientId!);
     });
     this.dispatch(after);
@@ -82,7 +83,7 @@ export class Dispatcher {
   /** Whoever claimed the call, it has its place in the window of the client, if that is here. */
   private take(turn: Turn, callId: string, clientId: string): void {
     this.clients.find(clientKey(turn, clientId))?.hold(callId);
-    this.sessionClients.used(turn.sessionId, clientId, this.clock.now());
+    this.sessionClients.used(turn, clientId, this.clock.now());
   }
 
   private dispatch({ workspaceId, userId }: Membership): void {
@@ -114,6 +115,7 @@ export class Dispatcher {
   /** Nobody is told of the place that is free again: what has just failed for one call would fail for the next. */
   private retry(pending: PendingCall, clientId: string): void {
     const { turn, call } = pending;
+    this.sessionClients.giveBack(turn, call.callId);
     this.clients.find(clientKey(turn, clientId))?.free(call.callId);
     const again = (): void => {
       pending.claiming = false;
@@ -127,6 +129,8 @@ export class Dispatcher {
       workspaceId: turn.workspaceId,
       userId: turn.userId,
       tool: call.name,
+      roots: call.roots ?? [],
+      folder: this.sessionClients.folderOf(turn),
       boundClientId: turn.boundClientId,
       preferredClientId: this.sessionClients.preferred(turn),
       avoidClientId: call.refusedBy,

@@ -9,6 +9,7 @@ import { type FileRecord, FileStore, type FileVersion } from '../storage/ports/f
 import { type ChangeOrigin, fileEvent } from './change-origin.js';
 import { readCloudPath } from './cloud-path.js';
 import { fileFields } from './file-fields.js';
+import { FileHeads } from './file-heads.js';
 import { FilesService } from './files.service.js';
 import { Folders } from './folders.js';
 import { formerHead } from './former-head.js';
@@ -19,6 +20,7 @@ import { PathLocks } from './path-locks.js';
 export class FileHistory {
   constructor(
     private readonly store: FileStore,
+    private readonly heads: FileHeads,
     private readonly files: FilesService,
     private readonly paths: PathLocks,
     private readonly folders: Folders,
@@ -89,7 +91,7 @@ export class FileHistory {
     if (path === null) return null;
     const live = { ...file, path, deletedAt: null, revision: file.revision + 1, updatedAt: now };
     const event = fileEvent('File.Restored', origin, now, fileFields(live));
-    return (await this.store.save(live, file.revision, [event])) ? live : null;
+    return (await this.heads.save(origin, file, live, event)) ? live : null;
   }
 
   private async bringBack(
@@ -110,7 +112,7 @@ export class FileHistory {
     const next = { ...file, path, head, lastNumber: number, revision: file.revision + 1, updatedAt: now };
     const live: FileRecord = { ...next, deletedAt: null };
     const event = fileEvent('File.Restored', origin, now, fileFields(live));
-    return (await this.store.commitVersion(live, file.revision, null, [event])) ? live : null;
+    return (await this.heads.commitVersion(origin, live, file.revision, null, event)) ? live : null;
   }
 
   /**

@@ -14,6 +14,7 @@ import {
 import { type ChangeOrigin, fileEvent } from './change-origin.js';
 import type { CloudPath } from './cloud-path.js';
 import { fileFields } from './file-fields.js';
+import { FileHeads } from './file-heads.js';
 import { Folders, wasMade } from './folders.js';
 import { PathLocks } from './path-locks.js';
 
@@ -31,6 +32,7 @@ export type Precondition = (head: FileVersion | null) => void;
 export class FileWrites {
   constructor(
     private readonly files: FileStore,
+    private readonly heads: FileHeads,
     private readonly folders: Folders,
     private readonly paths: PathLocks,
     private readonly clock: Clock,
@@ -100,7 +102,7 @@ export class FileWrites {
       const now = this.clock.now();
       const deleted = { ...entry, revision: entry.revision + 1, deletedAt: now };
       const event = fileEvent('File.Deleted', origin, now, fileFields(entry));
-      return (await this.files.save(deleted, entry.revision, [event])) ? entry : null;
+      return (await this.heads.save(origin, entry, deleted, event)) ? entry : null;
     });
   }
 
@@ -147,7 +149,7 @@ export class FileWrites {
       if (path === file.path) return { from: file, to: file };
       const moved = { ...file, path, docPath: to.docPath, revision: file.revision + 1, updatedAt: now };
       const event = fileEvent('File.Moved', origin, now, { ...fileFields(moved), fromPath: file.path });
-      return (await this.files.save(moved, file.revision, [event])) ? { from: file, to: moved } : null;
+      return (await this.heads.save(origin, file, moved, event)) ? { from: file, to: moved } : null;
     });
   }
 
@@ -202,7 +204,7 @@ export class FileWrites {
       deletedAt: null,
     };
     const event = fileEvent('File.Created', origin, now, fileFields(file));
-    return (await this.files.insert(file, content.bytes, [event])) ? { file, created: true } : null;
+    return (await this.heads.insert(origin, file, content.bytes, event)) ? { file, created: true } : null;
   }
 
   private async addVersion(
@@ -215,7 +217,7 @@ export class FileWrites {
     const head = this.newVersion(origin, number, content, now);
     const next = { ...file, revision: file.revision + 1, lastNumber: number, head, updatedAt: now };
     const event = fileEvent('File.Updated', origin, now, fileFields(next));
-    const done = await this.files.commitVersion(next, file.revision, content.bytes, [event]);
+    const done = await this.heads.commitVersion(origin, next, file.revision, content.bytes, event);
     return done ? { file: next, created: false } : null;
   }
 }

@@ -6,6 +6,7 @@ import { ContentsController } from './contents.controller.js';
 import { ContentsService } from './contents.service.js';
 import { FileCommitsController } from './file-commits.controller.js';
 import { FileCommits } from './file-commits.js';
+import { FileHeads } from './file-heads.js';
 import { FileHistory } from './file-history.js';
 import { FileListing } from './file-listing.js';
 import { FileWrites } from './file-writes.js';
@@ -22,6 +23,7 @@ import { UploadsService } from './uploads.service.js';
     BlobSweep,
     ContentsService,
     FileCommits,
+    FileHeads,
     FileHistory,
     FileListing,
     FilesService,
@@ -30,6 +32,6 @@ import { UploadsService } from './uploads.service.js';
     PathLocks,
     UploadsService,
   ],
-  exports: [FileListing, FilesService, FileWrites, UploadsService],
+  exports: [FileHeads, FileListing, FilesService, FileWrites, UploadsService],
 })
 export class FilesModule {}

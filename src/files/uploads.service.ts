@@ -16,8 +16,8 @@ export interface Upload {
   target: CloudPath;
   content: NewContent;
   sha256: string;
-  /** sha256 of the Cloud head that it replaces; null: there is none. */
-  baseSha256: string | null;
+  /** The heads that it may replace, by their sha256; null: there is none. */
+  bases: readonly (string | null)[];
 }
 
 /** Takes files from clients as the new Cloud truth: `files:put` [FILE-5]. */
@@ -40,12 +40,6 @@ export class UploadsService {
     const outcome = await this.paths.attempt(origin, [upload.target], () => this.settle(origin, upload));
     if ('refusal' in outcome) throw outcome.refusal;
     return outcome;
-  }
-
-  /** The head at a path; null where there is no file. */
-  async headOf(workspaceId: string, { docPath }: CloudPath): Promise<FileVersion | null> {
-    const entry = await this.files.at(workspaceId, docPath);
-    return entry?.kind === 'file' ? entry.head : null;
   }
 
   /**
@@ -72,7 +66,7 @@ export class UploadsService {
     const isThere = current === sha256;
     // Of a patched file the version is asked for by its filePatchId later on.
     if (entry && isThere && !filePatchId) return { fileId: entry.id, versionId: entry.head.id };
-    if (!isThere && current !== upload.baseSha256) return this.keep(origin, upload, movedOn(current));
+    if (!isThere && !upload.bases.includes(current)) return this.keep(origin, upload, movedOn(current));
     try {
       const written = await this.writes.put(origin, target, entry, content);
       return written && { fileId: written.file.id, versionId: written.file.head.id };

@@ -43,6 +43,21 @@ export const ANSWER_SCHEMAS: Record<string, object> = {
     required: ['userId', 'email', 'fullName', 'role', 'addedAt'],
     additionalProperties: false,
   },
+  WorkspaceRoot: {
+    type: 'object',
+    properties: {
+      name: { type: 'string' },
+      rootId: { type: 'string' },
+      docPath: { type: 'string' },
+      connected: { type: 'boolean' },
+      since: { type: ['string', 'null'] },
+      conflicts: { type: 'array', items: { type: 'string' } },
+      behind: { type: 'array', items: { type: 'string' } },
+      more: { type: 'number' },
+    },
+    required: ['behind', 'conflicts', 'connected', 'docPath', 'more', 'name', 'rootId', 'since'],
+    additionalProperties: false,
+  },
   FormattedTool: {
     anyOf: [
       { $ref: '#/components/schemas/ToolContract' },
@@ -669,6 +684,7 @@ export const ANSWER_SCHEMAS: Record<string, object> = {
       attempt: { type: 'number' },
       clientId: { type: ['string', 'null'] },
       deadlines: { $ref: '#/components/schemas/Deadlines' },
+      roots: { type: 'array', items: { type: 'string' } },
     },
     required: [
       'toolCallId',
@@ -988,6 +1004,19 @@ export const ANSWERS: Record<string, Record<string, Record<string, object>>> = {
     '200': { 'application/json': { $ref: '#/components/schemas/Member' } },
   },
   'DELETE /api/v1/workspaces/{workspaceId}/members/{userId}': { '204': {} },
+  'GET /api/v1/workspaces/{workspaceId}/roots': {
+    '200': {
+      'application/json': {
+        type: 'object',
+        properties: { roots: { type: 'array', items: { $ref: '#/components/schemas/WorkspaceRoot' } } },
+        required: ['roots'],
+        additionalProperties: false,
+      },
+    },
+  },
+  'PUT /api/v1/workspaces/{workspaceId}/roots/{docPath}': {
+    '200': { 'application/json': { $ref: '#/components/schemas/WorkspaceRoot' } },
+  },
   'GET /api/v1/workspaces/{workspaceId}/tools': {
     '200': {
       'application/json': {

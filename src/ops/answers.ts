@@ -15,6 +15,7 @@ import type {
   StoredFile,
   TurnEnvelope,
   Workspace,
+  WorkspaceRoot,
 } from '@patchbay/protocol';
 import type { FormattedTool } from '../catalog/tool-formats.js';
 import type { BatchView, ChangeDetails } from '../patches/patches.service.js';
@@ -47,6 +48,8 @@ export interface Answers {
   'POST /api/v1/workspaces/{workspaceId}/members': { 201: Member };
   'PUT /api/v1/workspaces/{workspaceId}/members/{userId}': { 200: Member };
   'DELETE /api/v1/workspaces/{workspaceId}/members/{userId}': { 204: Nothing };
+  'GET /api/v1/workspaces/{workspaceId}/roots': { 200: { roots: WorkspaceRoot[] } };
+  'PUT /api/v1/workspaces/{workspaceId}/roots/{docPath}': { 200: WorkspaceRoot };
   'GET /api/v1/workspaces/{workspaceId}/tools': { 200: { tools: FormattedTool[] } };
   'POST /api/v1/workspaces/{workspaceId}/tools': { 200: ToolCallAnswer; 202: ToolCallAnswer };
   'POST /api/v1/workspaces/{workspaceId}/blobs/missing': { 200: MissingBlobs };

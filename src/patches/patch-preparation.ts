@@ -9,6 +9,7 @@ import {
   type ToolCallError,
 } from '@patchbay/protocol';
 import { checkFilePatch, parsePatchBatch } from '@patchbay/protocol/line-patch';
+import type { UserFolders } from '../clients/user-folders.js';
 import { Clock } from '../common/clock.js';
 import { newId } from '../common/ids.js';
 import { Config } from '../config/config.js';
@@ -23,6 +24,8 @@ export interface PatchOrigin {
   callId: string;
   /** The batch that is being undone; its inverse is our own work, and may say endings. */
   revertOf: string | null;
+  /** The folders of the session's user. */
+  folders: UserFolders;
 }
 
 /** What came of a batch on arrival. `record` is null where it is not even structurally valid. */
@@ -55,7 +58,7 @@ export class PatchPreparation {
       maxFiles: this.config.maxPatchFiles,
     });
     if (!parsed.ok) return { record: null, error: faulty(parsed) };
-    const { session, turnId, callId, revertOf } = origin;
+    const { session, turnId, callId, revertOf, folders } = origin;
     const batch = withIds(parsed.batch);
     const bases: (PatchBase | null)[] = [];
     const faults: PatchFault[] = [];
@@ -63,7 +66,9 @@ export class PatchPreparation {
       const head = await this.texts.head(session.workspaceId, file.docPath);
       bases.push(head && { versionId: head.versionId, sha256: head.sha256 });
       const authority = await this.authorityOf(session, file, head);
-      if (authority) faults.push(...preflight(file, fileIndex, authority));
+      if (authority && !isForTheClient(file, authority, folders)) {
+        faults.push(...preflight(file, fileIndex, authority));
+      }
     }
     const record: PatchBatchRecord = {
       ...{ batchId: batch.batchId!, workspaceId: session.workspaceId, sessionId: session.id, turnId, callId },
@@ -84,6 +89,18 @@ export class PatchPreparation {
     const bytes = await this.texts.bytes(session.workspaceId, head.sha256);
     return { sha256: head.sha256, bytes, source: 'Cloud file' };
   }
+}
+
+/**
+ * Where the file's folder is connected its disk is the truth, and may be ahead of the Cloud: of another sha256 only the
+ * client can say that it is stale.
+ */
+function isForTheClient(
+  { docPath, originalSha256 }: FilePatch,
+  { sha256: current, source }: Authority,
+  folders: UserFolders,
+): boolean {
+  return source === 'Cloud file' && current !== originalSha256 && folders.isOnDisk(docPath);
 }
 
 /** A wrong sha256 is staleness; under the right one, lines that differ are the model's mistake. */

@@ -3,6 +3,8 @@ import type { HandshakeError } from '@patchbay/protocol';
 import { PinoLogger } from 'nestjs-pino';
 import { AuthService } from '../auth/auth.service.js';
 import { ConnectedClient } from '../clients/connected-clients.js';
+import { checkRoots } from '../clients/roots.dto.js';
+import { RootsService } from '../clients/roots.service.js';
 import { DomainError } from '../common/domain-error.js';
 import { parseRequest } from '../common/request-envelope.js';
 import { Lifecycle } from '../common/lifecycle.js';
@@ -10,12 +12,13 @@ import { WorkspacesService } from '../workspaces/workspaces.service.js';
 import { HandshakeDto } from './relay.dto.js';
 import { type RelaySocket, SocketLine } from './relay-socket.js';
 
-/** Admits clients: a valid token, a member of the workspace, a protocol that we speak. */
+/** Admits clients: a valid token, a member of the workspace, a protocol that we speak, folders under their own names. */
 @Injectable()
 export class Handshake {
   constructor(
     private readonly auth: AuthService,
     private readonly workspaces: WorkspacesService,
+    private readonly roots: RootsService,
     private readonly lifecycle: Lifecycle,
     private readonly logger: PinoLogger,
   ) {
@@ -36,21 +39,26 @@ export class Handshake {
     const auth = socket.handshake.auth as unknown;
     const { user, loginId, expiresAt } = await this.auth.verifyAccessToken(tokenOf(auth));
     const handshake = parseRequest(HandshakeDto, auth);
+    checkRoots(handshake.roots);
     const workspaceId = handshake.workspaceId.toLowerCase();
     await this.workspaces.requireRole(workspaceId, user.id);
     const key = { workspaceId, userId: user.id, clientId: handshake.clientId };
+    await this.roots.claim(key, handshake.roots);
     const client = new ConnectedClient(
       key,
       new Set(handshake.tools),
       handshake.maxInFlight,
       new SocketLine(socket),
+      handshake.roots,
     );
     Object.assign(socket.data, { handshake, userId: user.id, loginId, tokenExpiresAt: expiresAt, client });
   }
 
   private refusal(error: unknown): Error & { data: HandshakeError } {
     if (error instanceof DomainError) {
-      return Object.assign(new Error(error.message), { data: { code: error.code, message: error.message } });
+      const { code, message, extras } = error;
+      const data = { code, message, ...(extras.details !== undefined && { details: extras.details }) };
+      return Object.assign(new Error(message), { data });
     }
     this.logger.error({ err: error }, 'A handshake failed');
     const message = 'The server could not check the handshake; try again.';

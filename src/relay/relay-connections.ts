@@ -3,6 +3,7 @@ import type { Ack, ErrorCode } from '@patchbay/protocol';
 import { PinoLogger } from 'nestjs-pino';
 import { Bus } from '../bus/bus.js';
 import { ConnectedClients } from '../clients/connected-clients.js';
+import { Presence } from '../clients/presence.js';
 import type { VerifiedToken } from '../auth/access-tokens.js';
 import { Clock } from '../common/clock.js';
 import { Lifecycle } from '../common/lifecycle.js';
@@ -17,6 +18,7 @@ import { TokenWatch } from './token-watch.js';
 const RESUME_MS = 10_000;
 const EVENTS = new Set([
   ...['client:resume', 'tool:status', 'tool:result', 'files:put', 'session:active_files', 'auth:refresh'],
+  'folder:status',
 ]);
 
 interface Connection {
@@ -31,6 +33,7 @@ export class RelayConnections {
 
   constructor(
     private readonly clients: ConnectedClients,
+    private readonly presence: Presence,
     private readonly dispatcher: Dispatcher,
     private readonly bus: Bus,
     private readonly config: Config,
@@ -63,6 +66,7 @@ export class RelayConnections {
     connection.token.stop();
     clearTimeout(connection.resumeTimer);
     this.clients.remove(socket.data.client);
+    this.presence.closed(socket.data.client);
     this.logger.info({ ...socket.data.client.key }, 'Client left');
   }
 

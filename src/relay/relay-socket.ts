@@ -1,6 +1,8 @@
 import type {
   ClientToServerEvents,
+  FilesChanged,
   ServerToClientEvents,
+  SessionOpened,
   ToolCallDelivery,
   ToolCancel,
 } from '@patchbay/protocol';
@@ -50,6 +52,14 @@ export class SocketLine implements ClientLine {
 
   stop(cancel: ToolCancel): void {
     this.socket.emit('tool:cancel', cancel, ignore);
+  }
+
+  sessionOpened(session: SessionOpened): void {
+    this.socket.emit('session:opened', session, ignore);
+  }
+
+  filesChanged(changed: FilesChanged): void {
+    this.socket.emit('files:changed', changed, ignore);
   }
 
   replaced(): void {

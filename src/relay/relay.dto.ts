@@ -15,7 +15,10 @@ import {
 } from 'class-validator';
 import {
   type FilePut,
+  type FolderStatus,
   MAX_IN_FLIGHT,
+  MAX_ROOTS,
+  MAX_STATUS_FILES,
   RELAY_PROTOCOL,
   type RelayHandshake,
   type ResumeEntry,
@@ -24,7 +27,8 @@ import {
   type ToolStatus,
   TURN_ID,
 } from '@patchbay/protocol';
-import { IsLine, Lowercase, ReadBy } from '../common/request-envelope.decorators.js';
+import { ClientRootDto } from '../clients/roots.dto.js';
+import { IsLine, Lowercase, NestedList, ReadBy } from '../common/request-envelope.decorators.js';
 import { OutcomeDto } from '../delivery/outcome.dto.js';
 
 const SHA256 = /^[0-9A-Fa-f]{64}$/;
@@ -62,6 +66,11 @@ export class HandshakeDto implements RelayHandshake {
   @ArrayMaxSize(256)
   @IsLine(1, 256, { each: true })
   tools!: string[];
+
+  /** The folders that it has connected. */
+  @IsOptional()
+  @NestedList(() => ClientRootDto, MAX_ROOTS)
+  roots: ClientRootDto[] = [];
 
   /** Tools that the client brings along; this server takes none yet. */
   @IsOptional()
@@ -157,4 +166,29 @@ export class FilePutDto implements FilePut {
 export class ResumeEntryDto extends ToolResultDto implements ResumeEntry {
   @IsIn(RESUME_STATES)
   state!: ResumeState;
+}
+
+const MAX_DOC_PATH = 1024;
+
+/** In what a connected folder and the Cloud differ. */
+export class FolderStatusDto implements FolderStatus {
+  /** Of the folder. */
+  @IsLine(1, MAX_DOC_PATH)
+  docPath!: string;
+
+  @IsArray()
+  @ArrayMaxSize(MAX_STATUS_FILES)
+  @IsLine(1, MAX_DOC_PATH, { each: true })
+  conflicts!: string[];
+
+  @IsArray()
+  @ArrayMaxSize(MAX_STATUS_FILES)
+  @IsLine(1, MAX_DOC_PATH, { each: true })
+  behind!: string[];
+
+  /** How many more there are of both. */
+  @IsInt()
+  @Min(0)
+  @Max(Number.MAX_SAFE_INTEGER)
+  more!: number;
 }

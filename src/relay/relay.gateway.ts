@@ -15,6 +15,7 @@ import {
   type ResumeAnswer,
 } from '@patchbay/protocol';
 import { PinoLogger } from 'nestjs-pino';
+import { Presence } from '../clients/presence.js';
 import { AuthService } from '../auth/auth.service.js';
 import { Access } from '../common/access.js';
 import { isoTime } from '../common/clock.js';
@@ -26,9 +27,11 @@ import { ClientReports } from '../delivery/client-reports.js';
 import { WorkspacesService } from '../workspaces/workspaces.service.js';
 import { ClientUploads } from '../delivery/client-uploads.js';
 import { Handshake } from './handshake.js';
-import { FilePutDto, ResumeEntryDto, ToolResultDto, ToolStatusDto } from './relay.dto.js';
+import { checkStatus } from './folder-status.js';
+import { FilePutDto, FolderStatusDto, ResumeEntryDto, ToolResultDto, ToolStatusDto } from './relay.dto.js';
 import type { RelayNamespace, RelaySocket } from './relay-socket.js';
 import { RelayConnections } from './relay-connections.js';
+import { SessionOpenings } from './session-openings.js';
 
 /** The relay: what clients say over Socket.IO, each event acknowledged. */
 @WebSocketGateway({ namespace: RELAY_NAMESPACE })
@@ -39,7 +42,9 @@ export class RelayGateway implements OnGatewayInit, OnGatewayConnection, OnGatew
     private readonly connections: RelayConnections,
     private readonly reports: ClientReports,
     private readonly uploads: ClientUploads,
+    private readonly presence: Presence,
     private readonly sessions: SessionsService,
+    private readonly openings: SessionOpenings,
     private readonly auth: AuthService,
     private readonly workspaces: WorkspacesService,
     private readonly logger: PinoLogger,
@@ -67,11 +72,18 @@ export class RelayGateway implements OnGatewayInit, OnGatewayConnection, OnGatew
       const { key } = socket.data.client;
       // A member who was removed while they connected was not among the clients yet.
       await this.workspaces.requireRole(key.workspaceId, key.userId);
-      const answer = await this.reports.resume(key, entries);
+      const { client, handshake } = socket.data;
+      // Whoever posts a turn once this is answered must find the client's folders, on any node.
+      const [answer] = await Promise.all([
+        this.reports.resume(key, entries),
+        this.presence.opened(client, handshake.name),
+      ]);
       // What has ended since its turn was asked holds no place any more.
       const held = answer.resume.filter((callId) => this.reports.holds(key, callId));
       this.connections.resumed(socket, held);
       await this.reports.takeUpPending(key);
+      // Not before it has this answer: a client tells nothing of a session until then.
+      setImmediate(() => void this.openings.tellAll(client));
       return answer;
     });
   }
@@ -112,6 +124,16 @@ export class RelayGateway implements OnGatewayInit, OnGatewayConnection, OnGatew
       const { sessionId, activeFiles } = parseRequest(SessionActiveFilesDto, body);
       const { workspaceId, userId } = socket.data.client.key;
       await this.sessions.replaceActiveFiles(workspaceId, sessionId, userId, activeFiles);
+      return {};
+    });
+  }
+
+  /** In what a folder of the client's and the Cloud differ now, in the place of what was said of it last. */
+  @SubscribeMessage('folder:status')
+  folderStatus(@ConnectedSocket() socket: RelaySocket, @MessageBody() body: unknown): Promise<Ack> {
+    return this.acknowledge(async () => {
+      const { client } = socket.data;
+      await this.presence.report(client, checkStatus(client, parseRequest(FolderStatusDto, body)));
       return {};
     });
   }

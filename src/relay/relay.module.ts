@@ -4,14 +4,24 @@ import { BusModule } from '../bus/bus.module.js';
 import { ClientsModule } from '../clients/clients.module.js';
 import { DeliveryModule } from '../delivery/delivery.module.js';
 import { SessionsModule } from '../sessions/sessions.module.js';
+import { StorageModule } from '../storage/storage.module.js';
 import { WorkspacesModule } from '../workspaces/workspaces.module.js';
 import { ConnectionEnds } from './connection-ends.js';
 import { Handshake } from './handshake.js';
 import { RelayConnections } from './relay-connections.js';
 import { RelayGateway } from './relay.gateway.js';
+import { SessionOpenings } from './session-openings.js';
 
 @Module({
-  imports: [AuthModule, BusModule, ClientsModule, DeliveryModule, SessionsModule, WorkspacesModule],
-  providers: [ConnectionEnds, Handshake, RelayConnections, RelayGateway],
+  imports: [
+    AuthModule,
+    BusModule,
+    ClientsModule,
+    DeliveryModule,
+    SessionsModule,
+    StorageModule,
+    WorkspacesModule,
+  ],
+  providers: [ConnectionEnds, Handshake, RelayConnections, RelayGateway, SessionOpenings],
 })
 export class RelayModule {}

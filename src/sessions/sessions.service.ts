@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type ActiveFile, docPathFault, type Session } from '@patchbay/protocol';
+import { Subject } from 'rxjs';
 import { Clock, isoTime } from '../common/clock.js';
 import { DomainError, fieldError, type FieldFaults } from '../common/domain-error.js';
 import { isUuid, newId } from '../common/ids.js';
@@ -14,6 +15,8 @@ const MAX_FAULTS = 20;
 export class SessionsService {
   /** A client need not wait between two lists, and the store may take them in any order. */
   private readonly lists = new KeyLocks();
+
+  readonly created$ = new Subject<SessionRecord>();
 
   constructor(
     private readonly store: SessionStore,
@@ -30,6 +33,7 @@ export class SessionsService {
       createdAt: this.clock.now(),
     };
     await this.store.insert(session);
+    this.created$.next(session);
     return sessionView(session);
   }
 

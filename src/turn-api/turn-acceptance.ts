@@ -7,7 +7,7 @@ import { Dispatcher } from '../delivery/dispatcher.js';
 import { IdempotencyKeyStore, type KeyClaim } from '../storage/ports/idempotency-keys.store.js';
 import { PatchStore } from '../storage/ports/patches.store.js';
 import type { SessionRecord } from '../storage/ports/sessions.store.js';
-import type { Turn } from '../storage/ports/turn.js';
+import type { SessionUse, Turn } from '../storage/ports/turn.js';
 import { TurnStore } from '../storage/ports/turns.store.js';
 import { auditDraft } from '../turns/audit-drafts.js';
 import { OpenTurns } from '../turns/open-turns.js';
@@ -15,6 +15,9 @@ import { advance } from '../turns/turn-state.js';
 import { KEY_LIFE_MS } from './key-sweep.js';
 import { type AcceptedTurn, TurnBuilder } from './turn-builder.js';
 import type { PostTurnDto } from './turns.dto.js';
+
+/** A session that has used no client yet. */
+const UNUSED: SessionUse = { lastClientId: null, folder: null };
 
 /** How an orchestrator names a turn that it may have sent before. */
 export interface TurnName {
@@ -57,8 +60,8 @@ export class TurnAcceptance {
         return this.accept(session, request, name, revertOf);
       }
     }
-    const lastClientId = await this.store.lastClientOf(session.workspaceId, session.id);
-    const accepted = await this.builder.build(session, checked, { turnId, lastClientId, revertOf });
+    const use = await this.store.lastUseOf(session.workspaceId, session.id);
+    const accepted = await this.builder.build(session, checked, { turnId, use: use ?? UNUSED, revertOf });
     if (accepted.turn.status === 'open') await this.checkRoom(session.workspaceId);
     return this.take(accepted);
   }

@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { CatalogModule } from '../catalog/catalog.module.js';
+import { ClientsModule } from '../clients/clients.module.js';
 import { DeliveryModule } from '../delivery/delivery.module.js';
 import { PatchesModule } from '../patches/patches.module.js';
 import { SessionsModule } from '../sessions/sessions.module.js';
@@ -19,6 +20,7 @@ import { TurnsService } from './turns.service.js';
   imports: [
     ...[
       CatalogModule,
+      ClientsModule,
       DeliveryModule,
       PatchesModule,
       SessionsModule,

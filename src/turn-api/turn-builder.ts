@@ -9,6 +9,8 @@ import {
 import { CatalogService } from '../catalog/catalog.service.js';
 import type { Tool } from '../catalog/tool.js';
 import type { Toolset } from '../catalog/toolset.js';
+import { Presence } from '../clients/presence.js';
+import type { UserFolders } from '../clients/user-folders.js';
 import { describeFaults, type SchemaFault } from '../tools/tool-schemas.js';
 import { Clock } from '../common/clock.js';
 import { type FieldFaults, throwIfAny } from '../common/domain-error.js';
@@ -20,7 +22,7 @@ import type { SessionRecord } from '../storage/ports/sessions.store.js';
 import { digestOf } from '../common/digest.js';
 import { subjectOf } from '../turns/subject.js';
 import type { PostedCall } from './tool-call-forms.js';
-import type { Call, Clocks, Turn } from '../storage/ports/turn.js';
+import type { Call, Clocks, SessionUse, Turn } from '../storage/ports/turn.js';
 import { NodeId } from '../storage/ports/node-id.js';
 import { nextDueAt } from '../turns/deadlines.js';
 import { newLease } from './server-calls.js';
@@ -41,8 +43,8 @@ export interface CheckedRequest {
 /** What a turn is built with beside its request. */
 export interface TurnOrigin {
   turnId: string;
-  /** The client that the session used last; null where it has used none. */
-  lastClientId: string | null;
+  /** What the session has used before it. */
+  use: SessionUse;
   /** The batch that the turn's patch undoes. */
   revertOf: string | null;
 }
@@ -61,6 +63,8 @@ interface Assessment {
   tool: Tool | null;
   error: ToolCallError | null;
   batch: PatchBatchRecord | null;
+  /** docPaths of the folders that it names. */
+  roots: string[];
 }
 
 /** Makes a turn of a request; a call that is at fault fails alone [TURN-2]. */
@@ -69,6 +73,7 @@ export class TurnBuilder {
   constructor(
     private readonly catalog: CatalogService,
     private readonly patches: PatchPreparation,
+    private readonly presence: Presence,
     private readonly node: NodeId,
     private readonly config: Config,
     private readonly clock: Clock,
@@ -92,15 +97,16 @@ export class TurnBuilder {
   async build(
     session: SessionRecord,
     { calls: posted, clocks, requestHash }: CheckedRequest,
-    { turnId, lastClientId, revertOf }: TurnOrigin,
+    { turnId, use, revertOf }: TurnOrigin,
   ): Promise<AcceptedTurn> {
     const now = this.clock.now();
     const toolset = this.catalog.toolset(session);
+    const folders = await this.presence.foldersOf(session.workspaceId, session.userId);
     const calls: Call[] = [];
     const batches: PatchBatchRecord[] = [];
     for (const call of posted) {
       const callId = newId();
-      const assessment = await this.assess(call, toolset, { session, turnId, callId, revertOf });
+      const assessment = await this.assess(call, toolset, { session, turnId, callId, revertOf, folders });
       if (assessment.batch) batches.push(assessment.batch);
       calls.push(this.acceptCall(call, callId, assessment, now, clocks));
     }
@@ -113,7 +119,8 @@ export class TurnBuilder {
       turnId,
       userId: session.userId,
       boundClientId: session.clientId,
-      lastClientId,
+      lastClientId: use.lastClientId,
+      folder: use.folder,
       version: 1,
       status: calls.every(({ status }) => status === 'failed') ? 'completed' : 'open',
       acceptedAt: now,
@@ -137,18 +144,21 @@ export class TurnBuilder {
     origin: Parameters<PatchPreparation['prepare']>[1],
   ): Promise<Assessment> {
     const tool = toolset.find(call.name);
-    if (!tool) return { tool, error: this.unknownTool(call.name, toolset), batch: null };
+    const none = { batch: null, roots: [] };
+    if (!tool) return { tool, error: this.unknownTool(call.name, toolset), ...none };
     if (call.name !== writePatch.name || call.argumentsFault !== null) {
-      return { tool, error: this.argumentError(call, tool), batch: null };
+      const roots = origin.folders.namedBy(call.name, call.arguments, null);
+      return { tool, error: this.argumentError(call, tool), batch: null, roots };
     }
     const { record, error } = await this.patches.prepare(call.arguments, origin);
-    return { tool, error, batch: record };
+    const roots = origin.folders.namedBy(call.name, call.arguments, record?.batch ?? null);
+    return { tool, error: foldersApart(roots, origin.folders) ?? error, batch: record, roots };
   }
 
   private acceptCall(
     posted: PostedCall,
     callId: string,
-    { tool, error, batch }: Assessment,
+    { tool, error, batch, roots }: Assessment,
     now: number,
     clocks: Clocks,
   ): Call {
@@ -161,6 +171,7 @@ export class TurnBuilder {
       contractDigest: tool?.digest,
       location: contract?.executionLocation ?? 'server',
       subject: batch ? batchSubject(batch) : subjectOf(posted.name, posted.arguments),
+      ...(roots.length > 0 && { roots }),
       batchId: batch?.batchId ?? null,
       status: error ? 'failed' : contract?.executionLocation === 'server' ? 'executing' : 'pending',
       attempt: 0,
@@ -228,6 +239,15 @@ function batchSubject({ batchId, batch: { files } }: PatchBatchRecord): Call['su
     files: files.length,
     changes: files.reduce((sum, { changes }) => sum + changes.length, 0),
   };
+}
+
+/** A batch is written as a whole, so one client has to have all that it names [RELAY-18]. */
+function foldersApart(roots: readonly string[], folders: UserFolders): ToolCallError | null {
+  if (roots.length < 2 || folders.someHas(roots)) return null;
+  const code: CallErrorCode = 'INVALID_ARGUMENTS';
+  const names = roots.map((docPath) => `\`${docPath}\``).join(', ');
+  const message = `No client has the folders ${names} together. Send one batch per folder.`;
+  return { code, message, details: { roots: [...roots] } };
 }
 
 /** A name that nothing has, as far as it is worth repeating. */

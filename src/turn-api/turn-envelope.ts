@@ -63,6 +63,7 @@ function openCall(call: Call, args: Json): OpenToolCall {
     attempt: call.attempt,
     clientId: isInFlight(call) ? call.clientId : null,
     deadlines: deadlinesOf(call),
+    ...(call.roots && { roots: [...call.roots] }),
   };
 }
 

@@ -32,6 +32,7 @@ export class TurnDraft {
   readonly results: CallResult[] = [];
   answer: TurnAnswer = { ok: true };
   lastClientId: string | null;
+  folder: readonly string[] | null;
   private lease: Lease | null;
   private status: Turn['status'];
   private changed = false;
@@ -44,6 +45,7 @@ export class TurnDraft {
     this.status = turn.status;
     this.lease = turn.lease;
     this.lastClientId = turn.lastClientId;
+    this.folder = turn.folder;
   }
 
   find(callId: string): Call | undefined {
@@ -112,8 +114,9 @@ export class TurnDraft {
     const { events, results, answer } = this;
     if (!this.changed) return { turn: this.turn, events, results, answer };
     if (this.status === 'open' && this.calls.every((call) => isFinal(call.status))) this.status = 'completed';
-    const { status, lastClientId, lease, calls } = this;
+    const { status, lastClientId, folder, lease, calls } = this;
     const dueAt = nextDueAt(calls, lease);
-    return { turn: { ...this.turn, status, lastClientId, lease, dueAt, calls }, events, results, answer };
+    const turn = { ...this.turn, status, lastClientId, folder, lease, dueAt, calls };
+    return { turn, events, results, answer };
   }
 }

@@ -30,8 +30,8 @@ export interface ResumedCall {
 
 /** What can happen to a turn. */
 export type TurnInput =
-  /** `ackWithinMs`: how long the call is the client's without a word from it. */
-  | { type: 'claim'; callId: string; clientId: string; ackWithinMs: number }
+  /** `ackWithinMs`: how long the call is the client's without a word from it. `folder`: the session's, as `Turn` has it. */
+  | { type: 'claim'; callId: string; clientId: string; folder: readonly string[]; ackWithinMs: number }
   | { type: 'progress'; callId: string; clientId: string; status: ProgressStatus; note: string | null }
   | { type: 'refuse'; callId: string; clientId: string; attempt: number; message: string }
   | { type: 'report'; callId: string; clientId: string; report: Report }

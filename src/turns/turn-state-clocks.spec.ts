@@ -21,6 +21,7 @@ describe('the clocks of a call', () => {
     type: 'claim',
     callId,
     clientId,
+    folder: [],
     ackWithinMs: ACK_MS,
   });
   const accepted = turnOf(callIn('pending'));

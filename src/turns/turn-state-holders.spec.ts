@@ -17,7 +17,7 @@ import {
 } from './turn-steps.sample.js';
 
 describe('a claim', () => {
-  const claim: TurnInput = { type: 'claim', callId, clientId: HOLDER, ackWithinMs: ACK_MS };
+  const claim: TurnInput = { type: 'claim', callId, clientId: HOLDER, folder: [], ackWithinMs: ACK_MS };
   const pending = callIn('pending', { deliveryAt: NOON + 1_000_000 });
 
   it('is given up where nothing is heard of it, whatever became of the node that made it', () => {
@@ -25,6 +25,14 @@ describe('a claim', () => {
     expect(claimed.turn).toMatchObject({ dueAt: NOW + ACK_MS, lastClientId: HOLDER });
     expect(told(live(claimed.turn, [NOW + ACK_MS - 1, { type: 'tick' }]))).toBe('forwarded');
     expect(told(live(claimed.turn, [NOW + ACK_MS, { type: 'tick' }]))).toBe('pending Released');
+  });
+
+  it('names the folder that its session began with, and no later one does', () => {
+    const first = live(turnOf(pending), [NOW, { ...claim, folder: ['a', 'b'] }]).turn;
+    expect(first.folder).toEqual(['a', 'b']);
+    const next = { ...turnOf(pending), folder: first.folder };
+    expect(live(next, [NOW, { ...claim, folder: ['c'] }]).turn.folder).toEqual(['a', 'b']);
+    expect(live(turnOf(pending), [NOW, claim]).turn.folder).toEqual([]);
   });
 
   it('for the bound client of a session waits for that client', () => {
@@ -76,7 +84,7 @@ describe('a client that leaves', () => {
     expect(told(live(free, [NOW + 2_000, report]))).toBe('succeeded ResultReceived +result');
     const taken = live(free, [
       NOW + 1_500,
-      { type: 'claim', callId, clientId: OTHER, ackWithinMs: ACK_MS },
+      { type: 'claim', callId, clientId: OTHER, folder: [], ackWithinMs: ACK_MS },
     ]).turn;
     expect(told(live(taken, [NOW + 2_000, report]))).toBe('forwarded LateResult CONFLICT');
   });
@@ -94,7 +102,7 @@ describe('a client that leaves', () => {
 
 describe('a refused call', () => {
   const refuse: TurnInput = { type: 'refuse', callId, clientId: HOLDER, attempt: 1, message: 'busy' };
-  const claim: TurnInput = { type: 'claim', callId, clientId: OTHER, ackWithinMs: ACK_MS };
+  const claim: TurnInput = { type: 'claim', callId, clientId: OTHER, folder: [], ackWithinMs: ACK_MS };
   const refused = live(turnOf(callIn('forwarded')), [NOW, refuse]);
 
   it('says who refused it and why', () => {

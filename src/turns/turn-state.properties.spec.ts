@@ -28,6 +28,7 @@ const input: fc.Arbitrary<TurnInput> = fc.oneof(
     type: fc.constant('claim' as const),
     callId,
     clientId: client,
+    folder: fc.constantFrom([], ['root']),
     ackWithinMs: fc.constant(2_000),
   }),
   fc.record({

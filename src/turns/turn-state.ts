@@ -1,13 +1,8 @@
-import {
-  type AuditStep,
-  type CallErrorCode,
-  type CallStatus,
-  isFinal,
-  type ToolCallError,
-} from '@patchbay/protocol';
+import { type AuditStep, type CallErrorCode, type CallStatus, isFinal } from '@patchbay/protocol';
 import type { CallResult } from '../storage/ports/turns.store.js';
 import type { Call, Turn } from '../storage/ports/turn.js';
 import { deadlineOf } from './deadlines.js';
+import { timeoutError } from './timeout-error.js';
 import { type TurnAnswer, TurnDraft, type TurnStep } from './turn-draft.js';
 import type { ResumedCall, ProgressStatus, Report, TurnInput } from './turn-input.js';
 
@@ -73,7 +68,7 @@ function onCall<I extends { callId: string }>(
 }
 
 /** A bound client is waited for; of any other, silence gives the call free, whatever became of the node that claimed it. */
-function claim(draft: TurnDraft, call: Call, { clientId, ackWithinMs }: Inputs['claim']): void {
+function claim(draft: TurnDraft, call: Call, { clientId, folder, ackWithinMs }: Inputs['claim']): void {
   if (call.status !== 'pending' || (call.retryAt !== null && call.retryAt > draft.now)) {
     return draft.refuse('CONFLICT', 'The call is not waiting for a client.');
   }
@@ -87,6 +82,7 @@ function claim(draft: TurnDraft, call: Call, { clientId, ackWithinMs }: Inputs['
   } as const;
   draft.record('Forwarded', draft.replace(call, change), clientId, { ...call.subject });
   draft.lastClientId = clientId;
+  draft.folder ??= folder;
 }
 
 /** Only the holder moves a call, and only forward; a step that it has passed already changes nothing. */
@@ -279,14 +275,4 @@ function timeOut(draft: TurnDraft, call: Call): void {
   const error = timeoutError(call);
   const ended = draft.close(call, 'timed_out', 'clock', error);
   draft.record('TimedOut', ended, null, { errorCode: error.code });
-}
-
-function timeoutError(call: Call): ToolCallError & { code: CallErrorCode } {
-  if (call.status === 'running') {
-    return { code: 'EXECUTION_TIMEOUT', message: 'The client started the call but sent no result in time.' };
-  }
-  if (call.approvalAt !== null) {
-    return { code: 'APPROVAL_TIMEOUT', message: 'Nobody approved or denied the call in time.' };
-  }
-  return { code: 'DELIVERY_TIMEOUT', message: 'No client took the call in time. Is an editor connected?' };
 }

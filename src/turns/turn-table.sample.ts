@@ -34,7 +34,7 @@ const OPEN = CALL_STATUSES.filter((status) => !isFinal(status));
 export const TABLE: [name: string, input: TurnInput, row: Row, at?: number][] = [
   [
     'a claim',
-    { type: 'claim', callId, clientId: HOLDER, ackWithinMs: ACK_MS },
+    { type: 'claim', callId, clientId: HOLDER, folder: [], ackWithinMs: ACK_MS },
     row([all, '% CONFLICT'], [['pending'], 'forwarded Forwarded >deliver#1']),
   ],
   [

@@ -52,6 +52,7 @@ export function aTurn(workspaceId: string, changes: Partial<Turn> = {}): Turn {
     clocks: { deliveryMs: 300_000, approvalMs: 900_000, executionMs: 120_000 },
     requestHash: 'request-hash',
     lastClientId: null,
+    folder: null,
     lease,
     dueAt: nextDueAt(calls, lease),
     calls,

@@ -8,11 +8,13 @@ import { ConfigModule } from '../../src/config/config.module.js';
 import { Config, type Settings } from '../../src/config/config.js';
 import { AuditStore } from '../../src/storage/ports/audit.store.js';
 import { BlobStore } from '../../src/storage/ports/blobs.store.js';
+import { ClientStore } from '../../src/storage/ports/clients.store.js';
 import { ContractStore } from '../../src/storage/ports/contracts.store.js';
 import { FileStore } from '../../src/storage/ports/files.store.js';
 import { IdempotencyKeyStore } from '../../src/storage/ports/idempotency-keys.store.js';
 import { LoginStore } from '../../src/storage/ports/logins.store.js';
 import { PatchStore } from '../../src/storage/ports/patches.store.js';
+import { RootStore } from '../../src/storage/ports/roots.store.js';
 import { SessionStore } from '../../src/storage/ports/sessions.store.js';
 import { StorageHealth } from '../../src/storage/ports/storage-health.js';
 import { TurnStore } from '../../src/storage/ports/turns.store.js';
@@ -25,12 +27,14 @@ import { onBadLines } from './faults.js';
 export interface Stores {
   audit: AuditStore;
   blobs: BlobStore;
+  clients: ClientStore;
   contracts: ContractStore;
   files: FileStore;
   health: StorageHealth;
   keys: IdempotencyKeyStore;
   logins: LoginStore;
   patches: PatchStore;
+  roots: RootStore;
   sessions: SessionStore;
   turns: TurnStore;
   users: UserStore;
@@ -113,12 +117,14 @@ export function storesOf(app: INestApplicationContext): Stores {
   return {
     audit: port(AuditStore),
     blobs: port(BlobStore),
+    clients: port(ClientStore),
     contracts: port(ContractStore),
     files: port(FileStore),
     health: port(StorageHealth),
     keys: port(IdempotencyKeyStore),
     logins: port(LoginStore),
     patches: port(PatchStore),
+    roots: port(RootStore),
     sessions: port(SessionStore),
     turns: port(TurnStore),
     users: port(UserStore),

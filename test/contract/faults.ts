@@ -11,6 +11,10 @@ type Kinds<Store> = { [Method in keyof Store]: Kind };
 const KINDS: { [Port in keyof Stores]: Kinds<Stores[Port]> } = {
   audit: { page: 'read', latestSuccesses: 'read' },
   blobs: { put: 'write', missing: 'read', read: 'read', mark: 'write', removeMarked: 'write' },
+  clients: {
+    ...{ connected: 'write', left: 'write', reported: 'write', renew: 'write', endAll: 'write' },
+    ...{ removeUnseen: 'write', ofUser: 'read', statusesOf: 'read' },
+  },
   contracts: { put: 'write', byDigest: 'read' },
   files: {
     ...{ insert: 'write', commitVersion: 'write', keepConflict: 'write', save: 'write' },
@@ -25,6 +29,7 @@ const KINDS: { [Port in keyof Stores]: Kinds<Stores[Port]> } = {
     ...{ insert: 'write', byId: 'read', ofFilePatch: 'read', ofChange: 'read', remove: 'write' },
     removeOrphans: 'write',
   },
+  roots: { claim: 'write', ofWorkspace: 'read' },
   sessions: {
     ...{ insert: 'write', byId: 'read', ofUser: 'read', replaceActiveFiles: 'write' },
     activeFilesOf: 'read',
@@ -33,7 +38,7 @@ const KINDS: { [Port in keyof Stores]: Kinds<Stores[Port]> } = {
     ...{ insert: 'write', save: 'write', record: 'write', find: 'read', ofCall: 'read' },
     ...{ argumentsOf: 'read', argumentsOfCall: 'read', resultsOf: 'read', editedArgumentsOf: 'read' },
     ...{ openOf: 'read', openVersionsOf: 'read', countOpen: 'read', dueBefore: 'read', openAfter: 'read' },
-    lastClientOf: 'read',
+    lastUseOf: 'read',
   },
   users: { insert: 'write', byId: 'read', byEmail: 'read', byIds: 'read' },
   workspaces: { insert: 'write', save: 'write', byId: 'read', ofUser: 'read', roleOf: 'read' },

@@ -118,26 +118,25 @@ describeContract('reading turns', (opened) => {
     expect(await stores.turns.ofCall(await givenWorkspace(stores), 't', two.calls[0]!.callId)).toBeNull();
   });
 
-  it('knows the client that a session used last, from its newest turn', async () => {
+  it('knows the client that a session used last and the folder that it began with, from its newest turn', async () => {
     const { stores } = opened();
     const turn = aTurn(await givenWorkspace(stores));
     const { workspaceId, sessionId } = turn;
-    const last = (): Promise<string | null> => stores.turns.lastClientOf(workspaceId, sessionId);
+    const last = () => stores.turns.lastUseOf(workspaceId, sessionId);
     expect(await last()).toBeNull();
     await insertTurn(stores, turn);
-    expect(await last()).toBeNull();
-    await stores.turns.save(nextVersion(turn, {}, { lastClientId: 'laptop' }), 1, [], []);
-    expect(await last()).toBe('laptop');
-    await insertTurn(
-      stores,
-      aTurn(workspaceId, { sessionId, acceptedAt: NOON + 1, lastClientId: 'desktop' }),
-    );
+    expect(await last()).toEqual({ lastClientId: null, folder: null });
+    const used = { lastClientId: 'laptop', folder: [] };
+    await stores.turns.save(nextVersion(turn, {}, used), 1, [], []);
+    expect(await last()).toEqual(used);
+    const next = { lastClientId: 'desktop', folder: ['a "quoted" one', 'b'] };
+    await insertTurn(stores, aTurn(workspaceId, { sessionId, acceptedAt: NOON + 1, ...next }));
     await insertTurn(
       stores,
       aTurn(workspaceId, { acceptedAt: NOON + 2, lastClientId: 'of another session' }),
     );
-    expect(await last()).toBe('desktop');
-    expect(await stores.turns.lastClientOf(await givenWorkspace(stores), sessionId)).toBeNull();
+    expect(await last()).toEqual(next);
+    expect(await stores.turns.lastUseOf(await givenWorkspace(stores), sessionId)).toBeNull();
   });
 
   it('tells the versions of the open turns of users, and of no others', async () => {

@@ -1,13 +1,18 @@
 import {
   type Ack,
+  type ClientRoot,
   type ClientToServerEvents,
+  type FilesChanged,
   type ResumeAnswer,
   type ResumeEntry,
   type ResumeState,
   type ServerToClientEvents,
+  type SessionOpened,
   type ToolCallDelivery,
   type ToolCancel,
+  foldCase,
 } from '@patchbay/protocol';
+import { randomUUID } from 'node:crypto';
 import { io, type Socket } from 'socket.io-client';
 import { waitFor } from './wait-for.js';
 
@@ -20,6 +25,8 @@ export interface FakeClientOptions {
   clientId?: string;
   tools?: string[];
   maxInFlight?: number;
+  /** The folders that it has connected. */
+  roots?: ClientRoot[];
   /** Changes or adds to the handshake as it is sent. */
   auth?: Record<string, unknown>;
   headers?: Record<string, string>;
@@ -30,6 +37,8 @@ export class FakeClient {
   readonly calls: ToolCallDelivery[] = [];
   readonly cancels: ToolCancel[] = [];
   readonly notices: string[] = [];
+  readonly sessions: SessionOpened[] = [];
+  readonly changed: FilesChanged[] = [];
   /** What `tool:call` is answered with; null: not at all. */
   answer: Ack | null = { ok: true };
   closedBecause: string | null = null;
@@ -41,6 +50,14 @@ export class FakeClient {
     });
     socket.on('tool:cancel', (cancel, ack) => {
       this.cancels.push(cancel);
+      ack({ ok: true });
+    });
+    socket.on('session:opened', (session, ack) => {
+      this.sessions.push(session);
+      ack({ ok: true });
+    });
+    socket.on('files:changed', (changed, ack) => {
+      this.changed.push(changed);
       ack({ ok: true });
     });
     socket.on('disconnect', (reason) => (this.closedBecause = reason));
@@ -62,6 +79,7 @@ export class FakeClient {
       protocol: 1,
       tools,
       ...maxInFlight,
+      ...(options.roots && { roots: options.roots }),
     };
     const socket: RelayTestSocket = io(`${url}/relay`, {
       transports: ['websocket'],
@@ -129,6 +147,11 @@ export class FakeClient {
   close(): void {
     this.socket.disconnect();
   }
+}
+
+/** A folder as a client announces it, one of its own unless a rootId is given. */
+export function aRoot(name: string, rootId: string = randomUUID()): ClientRoot {
+  return { name, rootId, docPath: foldCase(name) };
 }
 
 /** What a journal that holds the call says of it. */

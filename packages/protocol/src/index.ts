@@ -13,6 +13,7 @@ export * from './normalize-text.js';
 export * from './patch-batch.js';
 export * from './random-id.js';
 export * from './relay-events.js';
+export * from './roots.js';
 export * from './tool-contract.js';
 export * from './turns.js';
 export * from './tools/create-file.js';

@@ -44,6 +44,13 @@ export interface RelayHandshake {
 export interface HandshakeError {
   code: ErrorCode;
   message: string;
+  details?: Json;
+}
+
+/** `details` of a handshake that is refused with CONFLICT: the folder that has the name already. */
+export interface RootConflict {
+  docPath: string;
+  rootId: string;
 }
 
 /** Answer to every event: `ok`, or the code and what to do about it. */

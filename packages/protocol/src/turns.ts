@@ -113,6 +113,8 @@ export interface OpenToolCall {
   attempt: number;
   clientId: string | null;
   deadlines: Deadlines;
+  /** docPaths of the folders that it names: it goes to a client that has them all. Absent where it names none. */
+  roots?: string[];
 }
 
 /** Why a call ended without success. `code` is one of CALL_ERRORS or the tool's own. */

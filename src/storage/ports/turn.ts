@@ -29,6 +29,8 @@ export interface Call {
   readonly contractDigest?: string | undefined;
   readonly location: ExecutionLocation;
   readonly subject: CallSubject;
+  /** docPaths of the folders that it names, so that only a client that has them all may have it; absent: none. */
+  readonly roots?: readonly string[] | undefined;
   /** The patch batch that the arguments are; null for any other tool, and for a batch that was not even valid. */
   readonly batchId: string | null;
   readonly status: CallStatus;
@@ -61,8 +63,19 @@ export interface Lease {
   readonly until: number;
 }
 
+/** What a session has used so far. */
+export interface SessionUse {
+  /** The client that it used last. */
+  readonly lastClientId: string | null;
+  /**
+   * rootIds, sorted, of the client that its first call went to: the folder that it began with. Empty for a client that
+   * announced none; null where no call has gone to a client yet.
+   */
+  readonly folder: readonly string[] | null;
+}
+
 /** The aggregate: a turn and all its calls, in the LLM's order, under one version. */
-export interface Turn {
+export interface Turn extends SessionUse {
   readonly workspaceId: string;
   readonly sessionId: string;
   readonly conversationId: string;
@@ -71,8 +84,6 @@ export interface Turn {
   readonly userId: string;
   /** The session's bound client, if it has one. */
   readonly boundClientId: string | null;
-  /** The client that the session used last, in this turn or before it. */
-  readonly lastClientId: string | null;
   readonly version: number;
   readonly status: TurnStatus;
   readonly acceptedAt: number;

@@ -1,6 +1,6 @@
 import type { Json } from '@patchbay/protocol';
 import type { AuditDraft } from './audit.store.js';
-import type { Membership, Turn, TurnRef } from './turn.js';
+import type { Membership, SessionUse, Turn, TurnRef } from './turn.js';
 
 /** What a call returned; stored once, with the save that ends the call. */
 export interface CallResult {
@@ -58,6 +58,6 @@ export abstract class TurnStore {
   abstract dueBefore(time: number, limit: number): Promise<Turn[]>;
   /** Up to `limit` open turns of all workspaces, oldest first, after the one that `after` names; for the boot. */
   abstract openAfter(after: TurnRef | null, limit: number): Promise<Turn[]>;
-  /** `lastClientId` of the session's newest turn; null where it has none. */
-  abstract lastClientOf(workspaceId: string, sessionId: string): Promise<string | null>;
+  /** What the session's newest turn knows of the clients that it used; null where the session has no turn. */
+  abstract lastUseOf(workspaceId: string, sessionId: string): Promise<SessionUse | null>;
 }

@@ -5,10 +5,12 @@ import { jest } from '@jest/globals';
 import Libsql from 'libsql';
 import { SqliteAuditStore } from './audit.store.js';
 import { SqliteBlobStore } from './blobs.store.js';
+import { SqliteClientStore } from './clients.store.js';
 import { SqliteDatabase } from './database.js';
 import { SqliteFileStore } from './files.store.js';
 import { migrate } from './migrate.js';
 import { SqlitePatchStore } from './patches.store.js';
+import { SqliteRootStore } from './roots.store.js';
 import { SqliteSessionStore } from './sessions.store.js';
 import { SqliteTurnStore } from './turns.store.js';
 import type { SqlValue } from './values.js';
@@ -62,6 +64,7 @@ describe('The reads of the embedded store', () => {
   const keys = () => new WorkspaceKeys(database);
   const audit = () => new SqliteAuditStore(database, keys());
   const files = () => new SqliteFileStore(database, keys());
+  const clients = () => new SqliteClientStore(database, keys());
   const turns = () => new SqliteTurnStore(database, keys());
   const ref = { workspaceId: 'w', sessionId: 's', turnId: 't' };
   const folder = { docPrefix: 'a/', deleted: false };
@@ -104,7 +107,10 @@ describe('The reads of the embedded store', () => {
     'the open turns of a user': () => turns().openOf('w', 'u'),
     'how many turns are open': () => turns().countOpen('w'),
     'overdue turns': () => turns().dueBefore(1, 9),
-    'the client of a session': () => turns().lastClientOf('w', 's'),
+    'what a session used': () => turns().lastUseOf('w', 's'),
+    'the folders of a workspace': () => new SqliteRootStore(database, keys()).ofWorkspace('w'),
+    'the clients of a user': () => clients().ofUser('w', 'u', 9),
+    'what clients of a user told': () => clients().statusesOf('w', 'u', 9),
   };
 
   it.each(Object.keys(reads))('take the way of an index: %s', async (name) => {

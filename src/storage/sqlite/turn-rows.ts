@@ -63,10 +63,13 @@ export function stateOf(turn: Turn): string {
 export function toTurn(workspaceId: string, row: TurnRow): Turn {
   const [, sessionId, turnId, userId, version, status, acceptedAt, dueAt, ...rest] = row;
   const [lastClientId, requestHash, state] = rest;
+  const stored = JSON.parse(state) as Omit<Turn, Column | 'folder'> & Partial<Pick<Turn, 'folder'>>;
   return {
     ...{ workspaceId, sessionId, turnId, userId, version, status, acceptedAt, dueAt, lastClientId },
     requestHash,
-    ...(JSON.parse(state) as Omit<Turn, Column>),
+    ...stored,
+    // Older versions have stored none.
+    folder: stored.folder ?? null,
   };
 }
 

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Json } from '@patchbay/protocol';
-import type { Membership, Turn, TurnRef } from '../ports/turn.js';
+import type { Membership, SessionUse, Turn, TurnRef } from '../ports/turn.js';
 import type { AuditDraft } from '../ports/audit.store.js';
 import { type CallResult, TurnStore, type TurnVersion } from '../ports/turns.store.js';
 import { appendEvents, isRecorded } from './audit-rows.js';
@@ -141,15 +141,17 @@ export class SqliteTurnStore extends TurnStore {
     return workspace === null ? 0 : this.database.get<[number]>(sql, [workspace])![0];
   }
 
-  async lastClientOf(workspaceId: string, sessionId: string): Promise<string | null> {
+  async lastUseOf(workspaceId: string, sessionId: string): Promise<SessionUse | null> {
     const workspace = this.workspaces.find(workspaceId);
     if (workspace === null) return null;
-    const row = this.database.get<[string | null]>(
-      `SELECT last_client_id FROM turns WHERE workspace = ? AND session_id = ?
+    const row = this.database.get<[string | null, string | null]>(
+      `SELECT last_client_id, json_extract(state, '$.folder') FROM turns WHERE workspace = ? AND session_id = ?
        ORDER BY accepted_at DESC, id DESC LIMIT 1`,
       [workspace, sessionId],
     );
-    return row === null ? null : row[0];
+    if (row === null) return null;
+    const [lastClientId, folder] = row;
+    return { lastClientId, folder: folder === null ? null : (JSON.parse(folder) as string[]) };
   }
 
   private select(where: string, parameters: readonly SqlValue[]): Turn[] {

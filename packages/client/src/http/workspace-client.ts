@@ -2,6 +2,7 @@ import {
   type AuditEvent,
   type AuditPage,
   type AuditQuery,
+  type ClientRoot,
   type ContextQuery,
   type InvokeResult,
   type Member,
@@ -11,6 +12,7 @@ import {
   type ResultsRequest,
   type Role,
   type RoleRequest,
+  type RootRequest,
   type Session,
   type SessionContext,
   type SessionRequest,
@@ -19,6 +21,7 @@ import {
   type TurnQuery,
   type TurnRequest,
   type Workspace,
+  type WorkspaceRoot,
 } from '@patchbay/protocol';
 import { post, type HttpRequest, type HttpTransport } from './http-transport.js';
 import { WorkspaceFiles } from './workspace-files.js';
@@ -62,6 +65,17 @@ export class WorkspaceClient {
   /** CONFLICT for the last owner. */
   async removeMember(userId: string): Promise<void> {
     await this.send({ method: 'DELETE', path: `/members/${userId}` });
+  }
+
+  /** The folders that are registered here, and what the caller's own clients last said of them. */
+  async roots(): Promise<WorkspaceRoot[]> {
+    return (await this.read<{ roots: WorkspaceRoot[] }>('/roots')).roots;
+  }
+
+  /** Registers a folder under its name, as a first connect would. CONFLICT where another folder has the name. */
+  claimRoot({ docPath, name, rootId }: ClientRoot): Promise<WorkspaceRoot> {
+    const body = { name, rootId } satisfies RootRequest;
+    return this.send({ method: 'PUT', path: `/roots/${encodeURIComponent(docPath)}`, body });
   }
 
   /** The tools on offer, with their schemas and the guidance for a system prompt. */

@@ -1,0 +1,78 @@
+import { Injectable, type OnModuleDestroy } from '@nestjs/common';
+import { Bus, type BusMessage } from '../bus/bus.js';
+import { FileHeads, type HeadChange } from '../files/file-heads.js';
+import { type ConnectedClient, ConnectedClients } from './connected-clients.js';
+
+/** How long changes are gathered before anybody is told, in ms. */
+const GATHER_MS = 100;
+/** Most files of one notice. */
+const MAX_FILES = 100;
+
+type Notice = BusMessage & { type: 'files_changed' };
+
+/** What has changed below one folder since the last notice of it. */
+interface Gathered {
+  workspaceId: string;
+  root: string;
+  files: Map<string, Notice['files'][number]>;
+  more: Notice['more'];
+}
+
+/** Tells connected clients which Cloud files below their folders somebody else has changed [RELAY-21]. */
+@Injectable()
+export class FileNotices implements OnModuleDestroy {
+  private gathered = new Map<string, Gathered>();
+  private timer: NodeJS.Timeout | null = null;
+
+  constructor(
+    heads: FileHeads,
+    private readonly clients: ConnectedClients,
+    private readonly bus: Bus,
+  ) {
+    heads.changed$.subscribe((change) => this.gather(change));
+    bus.messages$.subscribe((message) => message.type === 'files_changed' && this.tell(message));
+  }
+
+  onModuleDestroy(): void {
+    if (this.timer) clearTimeout(this.timer);
+  }
+
+  private gather({ workspaceId, userId, clientId, path, docPath, sha256 }: HeadChange): void {
+    const slash = docPath.indexOf('/');
+    if (slash === -1) return;
+    const root = docPath.slice(0, slash);
+    const key = `${workspaceId}/${root}`;
+    const known = this.gathered.get(key);
+    const group = known ?? { workspaceId, root, files: new Map(), more: null };
+    if (!known) this.gathered.set(key, group);
+    const by = clientId === null ? null : `${userId}/${clientId}`;
+    if (group.files.delete(docPath) || group.files.size < MAX_FILES)
+      group.files.set(docPath, { path, docPath, sha256, by });
+    else group.more = { by: group.more === null || group.more.by === by ? by : null };
+    this.timer ??= setTimeout(() => this.publish(), GATHER_MS).unref();
+  }
+
+  private publish(): void {
+    const all = this.gathered;
+    this.gathered = new Map();
+    this.timer = null;
+    for (const { files, ...group } of all.values())
+      this.bus.publish({ type: 'files_changed', ...group, files: [...files.values()] });
+  }
+
+  private tell(notice: Notice): void {
+    for (const client of this.clients.ofWorkspace(notice.workspaceId)) {
+      if (client.ready && client.hasRoots([notice.root])) tellOne(client, notice);
+    }
+  }
+}
+
+/** What a client has uploaded itself it knows. */
+function tellOne({ key, line }: ConnectedClient, notice: Notice): void {
+  const own = `${key.userId}/${key.clientId}`;
+  const files = notice.files
+    .filter(({ by }) => by !== own)
+    .map(({ path, docPath, sha256 }) => ({ path, docPath, sha256 }));
+  const more = notice.more !== null && notice.more.by !== own;
+  if (files.length > 0 || more) line.filesChanged({ files, more });
+}

@@ -1,0 +1,35 @@
+import { Body, Controller, Get, Param, Put } from '@nestjs/common';
+import { foldCase, type User, type WorkspaceRoot } from '@patchbay/protocol';
+import { Access, CurrentUser, WorkspaceId } from '../common/access.js';
+import { fieldError } from '../common/domain-error.js';
+import { nameFault, RootDto } from './roots.dto.js';
+import { RootsService } from './roots.service.js';
+
+@Controller('workspaces/:workspaceId/roots')
+@Access('member')
+export class RootsController {
+  constructor(private readonly roots: RootsService) {}
+
+  /** The folders of the workspace by docPath, with what the caller's own clients last said of them. */
+  @Get()
+  async list(
+    @WorkspaceId() workspaceId: string,
+    @CurrentUser() user: User,
+  ): Promise<{ roots: WorkspaceRoot[] }> {
+    return { roots: await this.roots.list({ workspaceId, userId: user.id }) };
+  }
+
+  /** Registers a folder under its name, as its first connect would; 409 where another folder has the name. */
+  @Put(':docPath')
+  claim(
+    @WorkspaceId() workspaceId: string,
+    @CurrentUser() user: User,
+    @Param('docPath') docPath: string,
+    @Body() { name, rootId }: RootDto,
+  ): Promise<WorkspaceRoot> {
+    const fault = nameFault(name);
+    if (fault !== null) throw fieldError('name', fault);
+    if (docPath !== foldCase(name)) throw fieldError('docPath', `must be that of name: "${foldCase(name)}"`);
+    return this.roots.claimOne({ workspaceId, userId: user.id }, { name, docPath, rootId });
+  }
+}

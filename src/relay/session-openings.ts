@@ -1,0 +1,56 @@
+import { Injectable } from '@nestjs/common';
+import { PinoLogger } from 'nestjs-pino';
+import { Bus, type BusMessage } from '../bus/bus.js';
+import { type ConnectedClient, ConnectedClients, isOfFolder } from '../clients/connected-clients.js';
+import { Clock } from '../common/clock.js';
+import { SessionsService } from '../sessions/sessions.service.js';
+import { SessionStore } from '../storage/ports/sessions.store.js';
+import { TurnStore } from '../storage/ports/turns.store.js';
+
+/** Sessions that a client is told of when it connects: so many of the newest, so old at most (ms). */
+const MAX_SESSIONS = 20;
+const MAX_AGE_MS = 24 * 60 * 60_000;
+
+/** Tells clients which sessions of their user there are, so that they tell what is open in them [RELAY-20]. */
+@Injectable()
+export class SessionOpenings {
+  constructor(
+    sessions: SessionsService,
+    bus: Bus,
+    private readonly clients: ConnectedClients,
+    private readonly store: SessionStore,
+    private readonly turns: TurnStore,
+    private readonly clock: Clock,
+    private readonly logger: PinoLogger,
+  ) {
+    logger.setContext(SessionOpenings.name);
+    sessions.created$.subscribe(({ id: sessionId, workspaceId, userId, conversationId, clientId }) => {
+      bus.publish({ type: 'session_opened', workspaceId, userId, sessionId, conversationId, clientId });
+    });
+    bus.messages$.subscribe((message) => message.type === 'session_opened' && this.onCreated(message));
+  }
+
+  /** Tells a client that has just resumed of the sessions that there are. */
+  async tellAll(client: ConnectedClient): Promise<void> {
+    const { workspaceId, userId, clientId } = client.key;
+    try {
+      const newest = await this.store.ofUser(workspaceId, userId, null, MAX_SESSIONS);
+      const since = this.clock.now() - MAX_AGE_MS;
+      for (const { id: sessionId, conversationId, clientId: bound, createdAt } of newest) {
+        if (createdAt < since || (bound !== null && bound !== clientId)) continue;
+        const use = await this.turns.lastUseOf(workspaceId, sessionId);
+        if (isOfFolder(client, use?.folder ?? null)) client.line.sessionOpened({ sessionId, conversationId });
+      }
+    } catch (error) {
+      this.logger.warn({ err: error, ...client.key }, 'A client could not be told of its sessions');
+    }
+  }
+
+  private onCreated(session: BusMessage & { type: 'session_opened' }): void {
+    const { workspaceId, userId, sessionId, conversationId, clientId: bound } = session;
+    for (const { ready, key, line } of this.clients.ofUser(workspaceId, userId)) {
+      if (ready && (bound === null || bound === key.clientId))
+        line.sessionOpened({ sessionId, conversationId });
+    }
+  }
+}

@@ -1,0 +1,107 @@
+import type { ClientRoot, FolderStatus } from '@patchbay/protocol';
+import { newId } from '../../src/common/ids.js';
+import type { ClientAnnouncement, ClientRecord } from '../../src/storage/ports/clients.store.js';
+import { NOON } from '../../src/turns/turn.sample.js';
+import { describeContract } from './backends.js';
+import { givenWorkspace } from './records.js';
+
+const PROJ: ClientRoot = { name: 'Proj', docPath: 'proj', rootId: newId() };
+const OTHER: ClientRoot = { name: 'other', docPath: 'other', rootId: newId() };
+
+function aClient(workspaceId: string, changes: Partial<ClientAnnouncement> = {}): ClientAnnouncement {
+  return {
+    ...{ workspaceId, userId: 'ada', clientId: 'editor', name: 'Editor "one"', roots: [PROJ] },
+    ...{ connectionId: newId(), node: newId(), connectedAt: NOON, until: NOON + 90, ...changes },
+  };
+}
+
+function saying(docPath: string, conflicts: string[]): FolderStatus {
+  return { docPath, conflicts, behind: [], more: 0 };
+}
+
+describeContract('clients', (opened) => {
+  const ofAda = (workspaceId: string): Promise<ClientRecord[]> =>
+    opened().stores.clients.ofUser(workspaceId, 'ada', 9);
+  const told = (workspaceId: string) => opened().stores.clients.statusesOf(workspaceId, 'ada', 9);
+
+  it('are known by what their newest connection announced, until it has left', async () => {
+    const { clients } = opened().stores;
+    const first = aClient(await givenWorkspace(opened().stores));
+    const { workspaceId } = first;
+    await clients.connected(first);
+    expect(await ofAda(workspaceId)).toEqual([{ ...first, leftAt: null }]);
+    const second = aClient(workspaceId, { roots: [], connectedAt: NOON + 1, until: NOON + 91 });
+    await clients.connected(second);
+    await clients.left(first, first.connectionId, NOON + 2);
+    await clients.connected(first);
+    expect(await ofAda(workspaceId)).toEqual([{ ...second, leftAt: null }]);
+    await clients.left(second, second.connectionId, NOON + 3);
+    await clients.left(second, second.connectionId, NOON + 4);
+    await clients.connected(second);
+    expect(await ofAda(workspaceId)).toEqual([{ ...second, leftAt: NOON + 3 }]);
+  });
+
+  it('are those of one user in one workspace, the last to connect first, so many at most', async () => {
+    const { stores } = opened();
+    const workspaceId = await givenWorkspace(stores);
+    const [old, young] = [
+      aClient(workspaceId, { clientId: 'old' }),
+      aClient(workspaceId, { clientId: 'young', connectedAt: NOON + 1 }),
+    ];
+    for (const client of [old, young]) await stores.clients.connected(client);
+    await stores.clients.connected(aClient(workspaceId, { userId: 'bob' }));
+    await stores.clients.connected(aClient(await givenWorkspace(stores)));
+    expect((await ofAda(workspaceId)).map(({ clientId }) => clientId)).toEqual(['young', 'old']);
+    expect(await stores.clients.ofUser(workspaceId, 'ada', 1)).toEqual([{ ...young, leftAt: null }]);
+    expect(await stores.clients.ofUser('no-such-workspace', 'ada', 9)).toEqual([]);
+    expect(await stores.clients.statusesOf('no-such-workspace', 'ada', 9)).toEqual([]);
+  });
+
+  it('tell of each folder once, and what they told stays while they have the folder', async () => {
+    const { clients } = opened().stores;
+    const first = aClient(await givenWorkspace(opened().stores), { roots: [PROJ, OTHER] });
+    const { workspaceId } = first;
+    await clients.connected(first);
+    await clients.reported(first, first.connectionId, saying('proj', ['proj/a']));
+    await clients.reported(first, first.connectionId, saying('other', []));
+    await clients.reported(first, first.connectionId, saying('proj', ['proj/b']));
+    const both = [saying('other', []), saying('proj', ['proj/b'])];
+    expect(await told(workspaceId)).toEqual([{ clientId: 'editor', statuses: both }]);
+    const second = aClient(workspaceId, { roots: [PROJ] });
+    await clients.connected(second);
+    await clients.reported(first, first.connectionId, saying('proj', ['proj/c']));
+    expect(await told(workspaceId)).toEqual([{ clientId: 'editor', statuses: [both[1]] }]);
+  });
+
+  it('count as connected for as long as their node says, and have left when it begins anew', async () => {
+    const { clients } = opened().stores;
+    const workspaceId = await givenWorkspace(opened().stores);
+    const [a, b] = [aClient(workspaceId, { clientId: 'a' }), aClient(workspaceId, { clientId: 'b' })];
+    const gone = aClient(workspaceId, { clientId: 'gone', node: a.node });
+    for (const client of [a, b, gone]) await clients.connected(client);
+    await clients.left(gone, gone.connectionId, NOON + 1);
+    await clients.renew(a.node, NOON + 200);
+    const expected = [
+      { ...a, until: NOON + 200, leftAt: null as number | null },
+      { ...b, leftAt: null },
+      { ...gone, leftAt: NOON + 1 },
+    ];
+    expect(await ofAda(workspaceId)).toEqual(expected);
+    await clients.endAll(a.node, NOON + 5);
+    await clients.endAll(a.node, NOON + 5);
+    expected[0]!.leftAt = NOON + 5;
+    expect(await ofAda(workspaceId)).toEqual(expected);
+  });
+
+  it('are forgotten when they were not seen for long', async () => {
+    const { clients } = opened().stores;
+    const workspaceId = await givenWorkspace(opened().stores);
+    const [old, young] = [
+      aClient(workspaceId, { clientId: 'old', until: NOON - 1 }),
+      aClient(workspaceId, { clientId: 'young', until: NOON }),
+    ];
+    for (const client of [old, young]) await clients.connected(client);
+    await clients.removeUnseen(NOON);
+    expect(await ofAda(workspaceId)).toEqual([{ ...young, leftAt: null }]);
+  });
+});

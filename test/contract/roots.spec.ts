@@ -1,0 +1,38 @@
+import { newId } from '../../src/common/ids.js';
+import type { RootRecord } from '../../src/storage/ports/roots.store.js';
+import { NOON } from '../../src/turns/turn.sample.js';
+import { describeContract } from './backends.js';
+import { givenWorkspace } from './records.js';
+
+function aRoot(workspaceId: string, docPath = 'proj', changes: Partial<RootRecord> = {}): RootRecord {
+  const name = docPath.toUpperCase();
+  return { workspaceId, docPath, name, rootId: newId(), userId: 'ada', claimedAt: NOON, ...changes };
+}
+
+describeContract('roots', (opened) => {
+  it('stay with the first claim of their name, which every later one is told [ROOT-1]', async () => {
+    const { stores } = opened();
+    const first = aRoot(await givenWorkspace(stores));
+    expect(await stores.roots.claim(first)).toEqual(first);
+    const later = aRoot(first.workspaceId, 'proj', { userId: 'bob', claimedAt: NOON + 1 });
+    for (const claim of [later, first]) expect(await stores.roots.claim(claim)).toEqual(first);
+  });
+
+  it('go to one of several claims that come at once', async () => {
+    const { stores } = opened();
+    const workspaceId = await givenWorkspace(stores);
+    const claims = ['a', 'b', 'c'].map((userId) => aRoot(workspaceId, 'proj', { userId }));
+    const stood = await Promise.all(claims.map((claim) => stores.roots.claim(claim)));
+    expect(claims).toContainEqual(stood[0]);
+    expect(stood).toEqual([stood[0], stood[0], stood[0]]);
+  });
+
+  it('are listed by docPath, those of one workspace', async () => {
+    const { stores } = opened();
+    const [here, there] = [await givenWorkspace(stores), await givenWorkspace(stores)];
+    const [b, a] = [await stores.roots.claim(aRoot(here, 'b')), await stores.roots.claim(aRoot(here, 'a'))];
+    await stores.roots.claim(aRoot(there, 'a'));
+    expect(await stores.roots.ofWorkspace(here)).toEqual([a, b]);
+    expect(await stores.roots.ofWorkspace('no-such-workspace')).toEqual([]);
+  });
+});

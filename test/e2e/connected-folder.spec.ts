@@ -1,0 +1,79 @@
+import { sha256 } from '@patchbay/protocol/hash';
+import { aRoot, type FakeClient } from '../support/fake-client.js';
+import { patchCall, PatchDesk, replaceTwo, TEXT } from '../support/patch-desk.js';
+import type { RelayScene } from '../support/relay-scene.js';
+import { waitFor } from '../support/wait-for.js';
+
+const PATH = '/repo/src/a.txt';
+
+describe('A patch of a file whose folder is connected', () => {
+  const desk = new PatchDesk();
+  const { write, put } = desk;
+  let scene: RelayScene;
+  let holder: FakeClient;
+  beforeEach(async () => {
+    ({ scene } = await desk.open());
+    holder = await scene.client({ clientId: 'a', tools: ['workspace_write_patch'], roots: [aRoot('Repo')] });
+    await write(PATH, 'the Cloud is behind\n');
+  });
+  afterEach(() => scene.close());
+
+  const ended = async () => (await scene.post([patchCall()], { waitMs: 500 })).body.result.toolResults;
+
+  it('is checked where its disk is: another sha256 than the Cloud’s is not stale for that [PATCH-10]', async () => {
+    expect(await ended()).toEqual([]);
+    expect((await holder.delivery()).batch!.files).toMatchObject([{ originalSha256: sha256(TEXT) }]);
+  });
+
+  it('is checked by its lines where the sha256 is the Cloud’s [PATCH-2] [PATCH-10]', async () => {
+    await write(PATH, TEXT);
+    const wrong = patchCall([{ changes: [replaceTwo({ expectedOriginalLines: ['zwei'] })] }]);
+    const { body } = await scene.post([wrong], { waitMs: 500 });
+    expect(body.result.toolResults).toMatchObject([{ error: { code: 'LINES_MISMATCH' } }]);
+  });
+
+  it('is held against the Cloud once its client has left [PATCH-2] [PATCH-10]', async () => {
+    holder.close();
+    const roots = `/workspaces/${scene.workspaceId}/roots`;
+    const isAway = async () =>
+      !(await scene.user.get<{ roots: { connected: boolean }[] }>(roots)).body.roots[0]!.connected;
+    await waitFor(isAway, 'the end of its presence');
+    expect(await ended()).toMatchObject([{ error: { code: 'STALE' } }]);
+  });
+
+  it('is held against the Cloud where the folder is connected by another member’s client', async () => {
+    holder.close();
+    const bob = await scene.server.register();
+    await scene.user.addMember(scene.workspaceId, bob);
+    await scene.client({ clientId: 'a', roots: [aRoot('other')] });
+    const { rootId } = (
+      await bob.get<{ roots: { docPath: string; rootId: string }[] }>(
+        `/workspaces/${scene.workspaceId}/roots`,
+      )
+    ).body.roots.find(({ docPath }) => docPath === 'repo')!;
+    await scene.client({ clientId: 'bobs', token: bob.token, roots: [aRoot('repo', rootId)] });
+    expect(await ended()).toMatchObject([{ error: { code: 'STALE' } }]);
+  });
+
+  it.each([
+    ['what the server noted', 'the Cloud is behind\n', 'whatever'],
+    ['what the patch was planned on', TEXT, 'whatever'],
+    ['what the client names', 'in common\n', 'in common\n'],
+  ])('is uploaded on %s [FILE-5]', async (_, head, named) => {
+    await scene.post([patchCall()]);
+    const call = await holder.delivery();
+    await write(PATH, head);
+    const answer = await put(call, 0, 'one\nTWO\nthree\n', { baseSha256: sha256(named) });
+    expect(answer).toMatchObject({ ok: true });
+  });
+
+  it('stays beside what another has made of the Cloud file [FILE-5]', async () => {
+    await scene.post([patchCall()]);
+    const call = await holder.delivery();
+    await write(PATH, 'by another\n');
+    for (const baseSha256 of [sha256(TEXT), null]) {
+      const answer = await put(call, 0, 'one\nTWO\nthree\n', { baseSha256 });
+      expect(answer).toMatchObject({ ok: false, error: { code: 'STALE' } });
+    }
+  });
+});

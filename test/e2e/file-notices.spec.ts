@@ -1,0 +1,117 @@
+import { sha256 } from '@patchbay/protocol/hash';
+import { aRoot, type FakeClient } from '../support/fake-client.js';
+import { RelayScene } from '../support/relay-scene.js';
+import { startTestServer, type TestServer, type TestUser } from '../support/server.js';
+import { waitFor } from '../support/wait-for.js';
+
+describe('files:changed', () => {
+  let server: TestServer;
+  let user: TestUser;
+  let scene: RelayScene;
+  const [proj, other] = [aRoot('Proj'), aRoot('other')];
+  let client: FakeClient;
+  beforeAll(async () => {
+    server = await startTestServer();
+    user = await server.register();
+  });
+  beforeEach(async () => {
+    scene = await RelayScene.on(server, user);
+    client = await scene.client({ clientId: 'one', roots: [proj] });
+  });
+  afterEach(() => scene.close());
+  afterAll(() => server.close());
+
+  const base = () => `/workspaces/${scene.workspaceId}`;
+  const tool = async (name: string, args: object): Promise<void> => {
+    const { body } = await user.post<{ success: boolean }>(`${base()}/tools`, { tool: name, args });
+    expect(body.success).toBe(true);
+  };
+  const write = (path: string, text: string) => tool('write', { path, content: { text } });
+  const upload = async (from: FakeClient, path: string, text: string): Promise<void> => {
+    const file = {
+      docPath: path.slice(1).toLowerCase(),
+      path,
+      content: Buffer.from(text),
+      sha256: sha256(text),
+    };
+    const put = { ...file, baseSha256: null };
+    expect(await from.socket.timeout(5_000).emitWithAck('files:put', put)).toMatchObject({ ok: true });
+  };
+  /** What a client has been told of each path last, by docPath. */
+  const told = ({ changed }: FakeClient): Record<string, string | null> =>
+    Object.fromEntries(
+      changed.flatMap(({ files }) => files).map(({ docPath, sha256: sha }) => [docPath, sha]),
+    );
+  /** Until a change that is made last has arrived, and with it whatever was to come before it. */
+  async function all(of = client): Promise<Record<string, string | null>> {
+    await write('/Proj/last', 'last');
+    await waitFor(() => 'proj/last' in told(of), 'the last change');
+    const { 'proj/last': _last, ...rest } = told(of);
+    return rest;
+  }
+
+  it('tells what was written, moved, deleted and brought back below a folder [RELAY-21]', async () => {
+    await write('/Proj/A.txt', 'a');
+    await write('/Proj/b.txt', 'b');
+    await write('/other/c.txt', 'c');
+    await write('/proj.txt', 'beside');
+    expect(await all()).toEqual({ 'proj/a.txt': sha256('a'), 'proj/b.txt': sha256('b') });
+    expect(client.changed.flatMap(({ files }) => files)).toContainEqual({
+      ...{ path: '/Proj/A.txt', docPath: 'proj/a.txt', sha256: sha256('a') },
+    });
+    const { body } = await user.get<{ files: { fileId: string; docPath: string }[] }>(`${base()}/files`);
+    const { fileId } = body.files.find(({ docPath }) => docPath === 'proj/a.txt')!;
+    await tool('mv', { from: '/Proj/b.txt', to: '/Proj/d/b.txt' });
+    await tool('mv', { from: '/other/c.txt', to: '/Proj/c.txt' });
+    await tool('rm', { path: '/Proj/A.txt' });
+    client.changed.length = 0;
+    expect(await all()).toEqual({
+      ...{ 'proj/a.txt': null, 'proj/b.txt': null },
+      ...{ 'proj/d/b.txt': sha256('b'), 'proj/c.txt': sha256('c') },
+    });
+    client.changed.length = 0;
+    expect((await user.post(`${base()}/files/${fileId}/restore`, {})).status).toBe(200);
+    expect(await all()).toEqual({ 'proj/a.txt': sha256('a') });
+  });
+
+  it('tells what comes over HTTP, from whatever member, and a client’s upload to all but itself [RELAY-21]', async () => {
+    const bob = await server.register();
+    await user.addMember(scene.workspaceId, bob);
+    const bobs = await scene.client({ clientId: 'one', token: bob.token, roots: [proj, other] });
+    await user.request('PUT', `${base()}/contents/Proj/put.txt`, 'put');
+    await upload(client, '/Proj/mine.txt', 'mine');
+    await upload(bobs, '/Proj/bobs.txt', 'bobs');
+    expect(await all()).toEqual({ 'proj/put.txt': sha256('put'), 'proj/bobs.txt': sha256('bobs') });
+    await waitFor(() => 'proj/last' in told(bobs), 'the last change');
+    expect(told(bobs)).toMatchObject({ 'proj/put.txt': sha256('put'), 'proj/mine.txt': sha256('mine') });
+    expect(told(bobs)).not.toHaveProperty(['proj/bobs.txt']);
+  });
+
+  it('names a hundred files at most, and says that there are more [RELAY-21]', async () => {
+    const names = Array.from({ length: 250 }, (_, at) => `/Proj/many/${at}.txt`);
+    await user.request('PUT', `${base()}/blobs/${sha256('x')}`, 'x');
+    const files = names.map((path) => ({ path, sha256: sha256('x'), baseSha256: null }));
+    const rootless = await scene.client({ clientId: 'none' });
+    expect((await user.post(`${base()}/files/commit`, { files })).status).toBe(200);
+    await waitFor(() => client.changed.some(({ more }) => more), 'a notice of more');
+    expect(client.changed.every(({ files: { length } }) => length > 0 && length <= 100)).toBe(true);
+    expect(rootless.changed).toEqual([]);
+  });
+
+  it('says no word of changes that were refused or kept beside the head', async () => {
+    await write('/Proj/a.txt', 'a');
+    await all();
+    client.changed.length = 0;
+    const stale = {
+      docPath: 'proj/a.txt',
+      path: '/Proj/a.txt',
+      content: Buffer.from('b'),
+      sha256: sha256('b'),
+    };
+    const another = await scene.client({ clientId: 'two', roots: [proj] });
+    expect(await another.send('files:put', { ...stale, baseSha256: sha256('c') })).toMatchObject({
+      ok: false,
+    });
+    expect(await all()).toEqual({});
+  });
+});

@@ -1,0 +1,162 @@
+import type { ClientRoot, OpenToolCall } from '@patchbay/protocol';
+import { aRoot, type FakeClient } from '../support/fake-client.js';
+import { patchCall } from '../support/patch-desk.js';
+import { createCall, RelayScene } from '../support/relay-scene.js';
+import { startTestServer, type TestServer, type TestUser } from '../support/server.js';
+
+const TOOLS = ['workspace_create_file', 'workspace_write_patch'];
+
+describe('a call', () => {
+  let server: TestServer;
+  let user: TestUser;
+  let scene: RelayScene;
+  beforeAll(async () => {
+    server = await startTestServer({ config: { graceMs: 100 } });
+    user = await server.register();
+  });
+  beforeEach(async () => void (scene = await RelayScene.on(server, user)));
+  afterEach(() => scene.close());
+  afterAll(() => server.close());
+
+  const [proj, proj2] = [aRoot('Proj'), aRoot('proj2')];
+  const connect = (clientId: string, ...roots: ClientRoot[]): Promise<FakeClient> =>
+    scene.client({ clientId, roots, tools: TOOLS });
+  /** Posts one call and says which of the clients were sent it. */
+  async function sent(call: Record<string, unknown>, ...clients: FakeClient[]): Promise<boolean[]> {
+    const before = clients.map(({ calls }) => calls.length);
+    const { body } = await scene.post([call], { waitMs: 300 });
+    const got = clients.map(({ calls }, at) => calls.length > before[at]!);
+    // What went out is ended, so that no window is full.
+    for (const client of clients.filter((_, at) => got[at])) await client.report(client.calls.at(-1)!);
+    if (!got.includes(true)) expect(body.result.toolCalls).toMatchObject([{ status: 'pending', attempt: 0 }]);
+    return got;
+  }
+
+  it.each([
+    ['a file to create', createCall('c', 'proj/a.txt')],
+    ['its name in other letters', createCall('c', 'PROJ/a.txt')],
+    ['backslashes', createCall('c', 'proj\\a.txt')],
+    ['a leading ./', createCall('c', './proj/a.txt')],
+    ['a patch', patchCall([{ docPath: 'proj/a.txt' }])],
+  ])('that names a folder goes to the client that has it: %s [RELAY-15] [RELAY-16]', async (_, call) => {
+    const [first, second] = [await connect('one', proj), await connect('two', proj2)];
+    expect(await sent(createCall('first', 'proj2/b.txt'), first, second)).toEqual([false, true]);
+    expect(await sent(call, first, second)).toEqual([true, false]);
+    expect(await sent(createCall('last', 'proj2/c.txt'), first, second)).toEqual([false, true]);
+  });
+
+  it('that names a folder waits for it, and says for which one [RELAY-15] [RELAY-16]', async () => {
+    const [first, second] = [await connect('one', proj), await connect('two', proj2)];
+    first.close();
+    const posted = await scene.post([createCall('c', 'proj/a.txt')], { turnId: 't', waitMs: 300 });
+    expect(posted.body.result.toolCalls).toMatchObject([{ status: 'pending', roots: ['proj'] }]);
+    expect(second.calls).toEqual([]);
+    const again = await connect('three', proj);
+    expect((await again.delivery()).toolCallId).toBe('c');
+    await again.report(again.calls[0]!);
+    await scene.post([createCall('free')], { turnId: 'free' });
+    expect((await scene.calls('free')).free).not.toHaveProperty('roots');
+  });
+
+  it('that nobody took in time tells which folder to connect [RELAY-16]', async () => {
+    const client = await connect('one', proj, proj2);
+    client.close();
+    await connect('other', aRoot('other'));
+    const late = { timeouts: { deliveryMs: 200 }, waitMs: 5_000 };
+    const call = (id: string, path: string): Record<string, unknown> => createCall(id, path);
+    const both = { ...patchCall([{ docPath: 'proj/a.txt' }, { docPath: 'proj2/a.txt' }]), toolCallId: 'b' };
+    const { body } = await scene.post([call('a', 'proj/a.txt'), both], late);
+    expect(body.result.toolResults.map(({ error }) => error)).toEqual([
+      {
+        code: 'DELIVERY_TIMEOUT',
+        message: 'No client with the folder `proj` took the call in time. Connect it: patchbay connect.',
+      },
+      {
+        code: 'DELIVERY_TIMEOUT',
+        message:
+          'No client with the folders `proj`, `proj2` took the call in time. Connect them together: patchbay connect.',
+      },
+    ]);
+  });
+
+  it('that names a folder of another user’s is like one that names none', async () => {
+    const bob = await server.register();
+    await user.addMember(scene.workspaceId, bob);
+    await scene.client({ clientId: 'bobs', token: bob.token, roots: [proj] });
+    const client = await connect('one', proj2);
+    expect(await sent(createCall('c', 'proj/a.txt'), client)).toEqual([true]);
+  });
+
+  it('of a bound session goes to its client only, and only where that has the folder [RELAY-16]', async () => {
+    const [bound, other] = [await connect('bound', proj2), await connect('other', proj)];
+    await scene.newSession('bound');
+    expect(await sent(createCall('c', 'proj/a.txt'), bound, other)).toEqual([false, false]);
+    expect(await sent(createCall('d', 'proj2/a.txt'), bound, other)).toEqual([true, false]);
+    await scene.client({ clientId: 'bound', roots: [proj2, proj] });
+  });
+
+  it('that names none stays with the folder that its session began with [RELAY-17]', async () => {
+    const first = await connect('one', proj);
+    expect(await sent(createCall('a', 'a.txt'), first)).toEqual([true]);
+    first.close();
+    const second = await connect('two', proj2);
+    const rootless = await scene.client({ clientId: 'none' });
+    expect(await sent(createCall('b', 'b.txt'), second, rootless)).toEqual([false, false]);
+    // Another client of the same folder, with one more, is as good.
+    const wider = await connect('three', proj2, proj);
+    expect((await wider.delivery()).toolCallId).toBe('b');
+    await wider.report(wider.calls[0]!);
+    await scene.newSession();
+    expect(await sent(createCall('c', 'c.txt'), second, rootless, wider)).toEqual([false, false, true]);
+  });
+
+  it('that names a folder does not make it the session’s own [RELAY-17]', async () => {
+    const [first, second] = [await connect('one', proj), await connect('two', proj2)];
+    expect(await sent(createCall('a', 'proj/a.txt'), first, second)).toEqual([true, false]);
+    expect(await sent(createCall('b', 'proj2/a.txt'), first, second)).toEqual([false, true]);
+    expect(await sent(createCall('c', 'c.txt'), first, second)).toEqual([true, false]);
+  });
+
+  it('of one of several turns that are posted at once stays with the folder of the first [RELAY-17]', async () => {
+    const names = ['a', 'b', 'c', 'd'];
+    await Promise.all(names.map((name) => scene.post([createCall(name)], { turnId: name })));
+    const first = await scene.client({ clientId: 'one', roots: [proj], tools: TOOLS, maxInFlight: 1 });
+    await first.delivery();
+    const second = await connect('two', proj2);
+    await scene.post([createCall('e')], { turnId: 'e', waitMs: 300 });
+    expect([first.calls.length, second.calls]).toEqual([1, []]);
+    for (let done = 1; done <= 5; done += 1) await first.report(await first.delivery(done));
+    expect(second.calls).toEqual([]);
+  });
+
+  it('of clients without folders goes from one to another, as they are one folder [RELAY-17]', async () => {
+    const first = await scene.client({ clientId: 'one' });
+    expect(await sent(createCall('a', 'proj/a.txt'), first)).toEqual([true]);
+    const withFolder = await connect('two', proj2);
+    first.close();
+    expect(await sent(createCall('b', 'src/a.txt'), withFolder)).toEqual([false]);
+    const next = await scene.client({ clientId: 'three' });
+    expect((await next.delivery()).toolCallId).toBe('b');
+    await next.report(next.calls[0]!);
+  });
+
+  it('over two folders needs one client that has both [RELAY-18]', async () => {
+    const [first, second] = [await connect('one', proj), await connect('two', proj2)];
+    const over = patchCall([{ docPath: 'proj/a.txt' }, { docPath: 'proj2/a.txt' }]);
+    const { body } = await scene.post([over], { waitMs: 300 });
+    expect(body.result.toolResults).toMatchObject([
+      {
+        status: 'failed',
+        error: {
+          code: 'INVALID_ARGUMENTS',
+          message: 'No client has the folders `proj`, `proj2` together. Send one batch per folder.',
+          details: { roots: ['proj', 'proj2'] },
+        },
+      },
+    ]);
+    const both = await connect('three', proj, proj2);
+    await scene.post([over], { turnId: 't', waitMs: 300 });
+    expect([first.calls, second.calls, both.calls.length]).toEqual([[], [], 1]);
+    expect((await scene.calls('t')).p1 as OpenToolCall).toMatchObject({ roots: ['proj', 'proj2'] });
+  });
+});

@@ -1,0 +1,86 @@
+import type { WorkspaceRoot } from '@patchbay/protocol';
+import { aRoot, type FakeClient } from '../support/fake-client.js';
+import { createCall, type RelayScene } from '../support/relay-scene.js';
+import { TwoNodes } from '../support/two-nodes.js';
+import { waitFor } from '../support/wait-for.js';
+
+const LEASE_MS = 90_000;
+
+describe('A client of one node', () => {
+  let two: TwoNodes;
+  let [a, b]: RelayScene[] = [];
+  const proj = aRoot('proj');
+  beforeEach(async () => {
+    two = await TwoNodes.open();
+    ({ a, b } = two);
+  });
+  afterEach(() => two.close());
+
+  async function folder(scene: RelayScene): Promise<WorkspaceRoot> {
+    const path = `/workspaces/${scene.workspaceId}/roots`;
+    return (await scene.user.get<{ roots: WorkspaceRoot[] }>(path)).body.roots[0]!;
+  }
+  const connect = (scene: RelayScene, clientId = 'one'): Promise<FakeClient> =>
+    scene.client({ clientId, roots: [proj] });
+
+  it('counts as connected at the other, until it leaves [RELAY-19]', async () => {
+    const client = await connect(a!);
+    expect(await folder(b!)).toMatchObject({ connected: true });
+    expect(await folder(b!)).toEqual(await folder(a!));
+    client.close();
+    await waitFor(async () => !(await folder(b!)).connected, 'the end of its presence');
+  });
+
+  it('that goes to the other is not gone when its old connection ends [RELAY-19]', async () => {
+    const client = await connect(a!);
+    await connect(b!);
+    await client.closed();
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(await folder(a!)).toMatchObject({ connected: true });
+  });
+
+  it('has left once its node has said nothing for the time of its lease [RELAY-19]', async () => {
+    await connect(a!);
+    two.nodes.clock.pass(LEASE_MS - 1_000);
+    expect(await folder(b!)).toMatchObject({ connected: true });
+    two.nodes.clock.pass(1_000);
+    const gone = await folder(b!);
+    expect(gone.connected).toBe(false);
+    two.nodes.clock.pass(60_000);
+    // Since when it has left does not change with the time of day.
+    expect(await folder(b!)).toEqual(gone);
+  });
+
+  it('has left when its node begins anew, and those of other nodes have not [RELAY-19]', async () => {
+    const other = aRoot('other');
+    await connect(a!);
+    await b!.client({ clientId: 'two', roots: [other] });
+    await two.nodes.stop(two.servers.a);
+    await two.nodes.start('a');
+    const path = `/workspaces/${b!.workspaceId}/roots`;
+    const { body } = await b!.user.get<{ roots: WorkspaceRoot[] }>(path);
+    expect(body.roots).toMatchObject([
+      { docPath: 'other', connected: true },
+      { docPath: 'proj', connected: false, since: expect.any(String) as string },
+    ]);
+  });
+
+  it('is found for a call that is posted at the other and names its folder [RELAY-16]', async () => {
+    const here = await b!.client({ clientId: 'two', roots: [aRoot('other')] });
+    const there = await connect(a!);
+    await b!.post([createCall('c', 'proj/a.txt')]);
+    await there.report(await there.delivery());
+    expect(here.calls).toEqual([]);
+  });
+
+  it('is told of what happens at the other: sessions, and changes of files [RELAY-20] [RELAY-21]', async () => {
+    const client = await connect(a!);
+    await waitFor(() => client.sessions.length === 1, 'the session that there is');
+    await b!.newSession();
+    await waitFor(() => client.sessions.length === 2, 'the new session');
+    expect(client.sessions[1]!.sessionId).toBe(b!.session.sessionId);
+    await b!.user.request('PUT', `/workspaces/${b!.workspaceId}/contents/proj/a.txt`, 'a');
+    await waitFor(() => client.changed.length > 0, 'the change');
+    expect(client.changed[0]!.files).toMatchObject([{ path: '/proj/a.txt', docPath: 'proj/a.txt' }]);
+  });
+});

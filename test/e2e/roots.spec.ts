@@ -1,0 +1,132 @@
+import type { ClientRoot, HandshakeError, WorkspaceRoot } from '@patchbay/protocol';
+import { randomUUID } from 'node:crypto';
+import { aRoot, FakeClient, type FakeClientOptions } from '../support/fake-client.js';
+import { RelayScene } from '../support/relay-scene.js';
+import { type Answer, startTestServer, type TestServer, type TestUser } from '../support/server.js';
+import { waitFor } from '../support/wait-for.js';
+
+describe('a folder that is connected', () => {
+  let server: TestServer;
+  let ada: TestUser;
+  let bob: TestUser;
+  let scene: RelayScene;
+  beforeAll(async () => {
+    server = await startTestServer();
+    ada = await server.register('ada@example.com');
+    bob = await server.register('bob@example.com', 'Bob Builder');
+  });
+  beforeEach(async () => {
+    scene = await RelayScene.on(server, ada);
+    await ada.addMember(scene.workspaceId, bob);
+  });
+  afterEach(() => scene.close());
+  afterAll(() => server.close());
+
+  /** `err.data` of a handshake that is refused. */
+  async function refusal(
+    roots: unknown,
+    change: Partial<FakeClientOptions> = {},
+  ): Promise<HandshakeError | undefined> {
+    const error = await FakeClient.connect(scene.clientOptions({ auth: { roots }, ...change })).then(
+      () => new Error('was accepted'),
+      (reason: Error) => reason,
+    );
+    return (error as Error & { data?: HandshakeError }).data;
+  }
+  const list = async (user: TestUser): Promise<WorkspaceRoot[]> =>
+    (await user.get<{ roots: WorkspaceRoot[] }>(`/workspaces/${scene.workspaceId}/roots`)).body.roots;
+  const put = (user: TestUser, { docPath, ...root }: ClientRoot): Promise<Answer<WorkspaceRoot>> =>
+    user.request('PUT', `/workspaces/${scene.workspaceId}/roots/${encodeURIComponent(docPath)}`, root);
+
+  const many = Array.from({ length: 65 }, (_, at) => aRoot(`p${at}`));
+  it.each([
+    ['no list', 'proj', 'roots'],
+    ['more than 64', many, 'roots'],
+    ['a name with a slash', [aRoot('a/b')], 'roots[0].name'],
+    ['a name with a backslash', [aRoot('a\\b')], 'roots[0].name'],
+    ['a name with a control character', [aRoot('a\nb')], 'roots[0].docPath'],
+    ['a name that is "..",', [aRoot('..')], 'roots[0].name'],
+    ['a name that is too long', [aRoot('ü'.repeat(128))], 'roots[0].name'],
+    ['a name that is blank', [aRoot(' ')], 'roots[0].docPath'],
+    ['a rootId that is no UUID', [aRoot('a', 'mine')], 'roots[0].rootId'],
+    ['the docPath of another name', [{ ...aRoot('A'), docPath: 'b' }], 'roots[0].docPath'],
+    ['a docPath that is not folded', [{ ...aRoot('A'), docPath: 'A' }], 'roots[0].docPath'],
+    ['two folders of one name', [aRoot('a'), aRoot('b'), aRoot('A')], 'roots[2].docPath'],
+    ['an unknown property', [{ ...aRoot('a'), colour: 'red' }], 'roots[0].colour'],
+  ])('is refused with %s [ROOT-1]', async (_, roots, field) => {
+    expect(await refusal(roots)).toEqual({
+      code: 'VALIDATION_ERROR',
+      message: expect.stringContaining(field) as string,
+    });
+    expect(await list(ada)).toEqual([]);
+  });
+
+  it('has its name in the workspace from the first connect on [ROOT-1] [ROOT-2]', async () => {
+    const proj = aRoot('Proj', randomUUID().toUpperCase());
+    await scene.client({ roots: [proj, aRoot('b')] });
+    expect(await list(ada)).toMatchObject([{ docPath: 'b' }, { docPath: 'proj', name: 'Proj' }]);
+    expect((await list(ada))[1]!.rootId).toBe(proj.rootId.toLowerCase());
+    await scene.client({ clientId: 'other', roots: [{ ...proj, name: 'PROJ' }] });
+    expect((await list(ada))[1]!.name).toBe('Proj');
+  });
+
+  it('keeps another one of its name out, and says whose it is and what to do [ROOT-1]', async () => {
+    const proj = aRoot('Proj');
+    await scene.client({ token: bob.token, roots: [proj] });
+    const refused = await refusal([aRoot('fresh'), aRoot('proj')]);
+    expect(refused).toMatchObject({ code: 'CONFLICT', details: { docPath: 'proj', rootId: proj.rootId } });
+    for (const said of ['"proj"', '"Proj"', 'Bob Builder', 'first connected 20', '--name', '--same-project'])
+      expect(refused!.message).toContain(said);
+    expect(refused!.message).not.toContain(proj.rootId);
+    // Nothing of a handshake that is refused counts.
+    expect(await list(ada)).toHaveLength(1);
+    await scene.client({ roots: [aRoot('Proj', proj.rootId)] });
+    await scene.client({ clientId: 'other', roots: [aRoot('proj2')] });
+    const elsewhere = await RelayScene.on(server, ada);
+    await elsewhere.client({ roots: [aRoot('proj')] });
+    await elsewhere.close();
+  });
+
+  it('is registered over HTTP as by a connect [ROOT-2]', async () => {
+    const proj = aRoot('Prój ect');
+    const nothing = { connected: false, since: null, conflicts: [], behind: [], more: 0 };
+    const claimed = await put(ada, proj);
+    expect([claimed.status, claimed.body]).toEqual([200, { ...proj, ...nothing }]);
+    expect((await put(bob, proj)).body).toEqual(claimed.body);
+    const taken = await put(bob, aRoot('PRÓJ ECT'));
+    expect([taken.status, taken.body]).toEqual([
+      409,
+      { code: 'CONFLICT', error: expect.stringContaining('ada@example.com') as string },
+    ]);
+    expect(await refusal([aRoot('Prój ect')])).toMatchObject({ code: 'CONFLICT' });
+    for (const [docPath, name] of [
+      ['other', 'Prój'],
+      ['a%2fb', 'a/b'],
+      ['..%2f', '../'],
+    ]) {
+      const path = `/workspaces/${scene.workspaceId}/roots/${docPath}`;
+      expect((await ada.request('PUT', path, { name, rootId: randomUUID() })).status).toBe(400);
+    }
+  });
+
+  it('is said to be connected, or since when it is away, to the user of its client alone [ROOT-2]', async () => {
+    const client = await scene.client({ roots: [aRoot('proj')] });
+    const [connected] = await list(ada);
+    expect(connected).toMatchObject({ connected: true, since: expect.stringMatching(/^20/) as string });
+    expect(await list(bob)).toMatchObject([{ connected: false, since: null }]);
+    client.close();
+    await waitFor(async () => !(await list(ada))[0]!.connected, 'the end of its presence');
+    const [away] = await list(ada);
+    expect(away!.since! >= connected!.since!).toBe(true);
+    await scene.client({ roots: [] });
+    // It has another folder now, or none: nobody has the first one any more.
+    expect(await list(ada)).toMatchObject([{ connected: false, since: null }]);
+  });
+
+  it('is listed and registered for members alone', async () => {
+    const stranger = await server.register();
+    const path = `/workspaces/${scene.workspaceId}/roots`;
+    expect((await stranger.get(path)).status).toBe(403);
+    expect((await put(stranger, aRoot('a'))).status).toBe(403);
+  });
+});
