@@ -16,6 +16,9 @@ class FakeLine implements ClientLine {
   stop(): void {
     this.told.push('stop');
   }
+  readFile(): Promise<null> {
+    return Promise.resolve(null);
+  }
   replaced(): void {
     this.told.push('replaced');
   }

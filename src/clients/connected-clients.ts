@@ -1,5 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import type { ToolCallDelivery, ToolCancel } from '@patchbay/protocol';
+import type {
+  Ack,
+  ClientRoot,
+  FileRead,
+  FileReadAnswer,
+  ToolCallDelivery,
+  ToolCancel,
+} from '@patchbay/protocol';
 import { Subject } from 'rxjs';
 import { Clock } from '../common/clock.js';
 import { newId } from '../common/ids.js';
@@ -14,6 +21,8 @@ export type DeliveryOutcome =
 export interface ClientLine {
   deliver(call: ToolCallDelivery): Promise<DeliveryOutcome>;
   stop(cancel: ToolCancel): void;
+  /** What the client holds of a file now; null: it gave no sound answer within 5 s, or is gone [RELAY-20]. */
+  readFile(read: FileRead): Promise<Ack<FileReadAnswer> | null>;
   /** Another connection of the same client has taken over. */
   replaced(): void;
   close(): void;
@@ -40,6 +49,7 @@ export class ConnectedClient {
     readonly tools: ReadonlySet<string>,
     readonly maxInFlight: number,
     readonly line: ClientLine,
+    readonly roots: readonly ClientRoot[] = [],
   ) {
     this.resumed = new Promise((resolve) => (this.resolveResumed = resolve));
   }

@@ -33,6 +33,9 @@ class FakeLine implements ClientLine {
   stop({ callId, reason }: { callId: string; reason: string }): void {
     this.sent.push(`${reason} ${callId}`);
   }
+  readFile(): Promise<null> {
+    return Promise.resolve(null);
+  }
   replaced(): void {}
   close(): void {
     this.sent.push('closed');

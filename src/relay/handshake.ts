@@ -43,7 +43,7 @@ export class Handshake {
       key,
       new Set(handshake.tools),
       handshake.maxInFlight,
-      new SocketLine(socket),
+      new SocketLine(socket, this.logger),
     );
     Object.assign(socket.data, { handshake, userId: user.id, loginId, tokenExpiresAt: expiresAt, client });
   }
