@@ -1,6 +1,7 @@
 import {
   type Ack,
   type ClientToServerEvents,
+  type FileRead,
   type ResumeAnswer,
   type ResumeEntry,
   type ResumeState,
@@ -8,6 +9,7 @@ import {
   type ToolCallDelivery,
   type ToolCancel,
 } from '@patchbay/protocol';
+import { sha256 } from '@patchbay/protocol/hash';
 import { io, type Socket } from 'socket.io-client';
 import { waitFor } from './wait-for.js';
 
@@ -32,12 +34,19 @@ export class FakeClient {
   readonly notices: string[] = [];
   /** What `tool:call` is answered with; null: not at all. */
   answer: Ack | null = { ok: true };
+  readonly reads: FileRead[] = [];
+  /** What `file:read` is answered with; null: nothing at all, as by a client that does not know the event. */
+  giveFile: ((read: FileRead) => unknown) | null = null;
   closedBecause: string | null = null;
 
   private constructor(readonly socket: RelayTestSocket) {
     socket.on('tool:call', (call, ack) => {
       this.calls.push(call);
       if (this.answer) ack(this.answer);
+    });
+    socket.on('file:read', (read, ack) => {
+      this.reads.push(read);
+      if (this.giveFile) ack(this.giveFile(read) as never);
     });
     socket.on('tool:cancel', (cancel, ack) => {
       this.cancels.push(cancel);
@@ -129,6 +138,14 @@ export class FakeClient {
   close(): void {
     this.socket.disconnect();
   }
+}
+
+/** What a client answers to `file:read` that holds this text. */
+export function givenFile(text: string, change: Record<string, unknown> = {}): Record<string, unknown> {
+  return {
+    ...{ ok: true, content: Buffer.from(text), sha256: sha256(text), isDirty: false, source: 'active' },
+    ...change,
+  };
 }
 
 /** What a journal that holds the call says of it. */
