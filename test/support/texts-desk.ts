@@ -1,8 +1,8 @@
 import { type ActiveFile, foldCase } from '@patchbay/protocol';
 import { sha256 } from '@patchbay/protocol/hash';
 import { ConnectedClients } from '../../src/clients/connected-clients.js';
-import { FakeClient } from './fake-client.js';
-import { RelayScene } from './relay-scene.js';
+import { type FakeClient } from './fake-client.js';
+import { type RelayScene } from './relay-scene.js';
 
 /** What a test looks at in the answer of a tool. */
 export interface TextAnswer {
@@ -51,12 +51,17 @@ export class TextsDesk {
   /** A client that has connected these folders. */
   async client(clientId: string, roots: string[] = []): Promise<FakeClient> {
     const client = await this.scene.client({ clientId });
+    this.announce(clientId, roots);
+    return client;
+  }
+
+  /** The connected client has these folders. */
+  announce(clientId: string, roots: string[]): void {
     const { workspaceId, user, server } = this.scene;
     const connected = server.app
       .get(ConnectedClients)
       .find({ workspaceId, userId: user.credentials.user.id, clientId })!;
     const announced = roots.map((name) => ({ name, rootId: clientId, docPath: foldCase(name) }));
     Object.assign(connected, { roots: announced });
-    return client;
   }
 }

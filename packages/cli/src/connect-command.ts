@@ -2,7 +2,13 @@ import { mkdir, realpath } from 'node:fs/promises';
 import { isAbsolute, relative, sep } from 'node:path';
 import { ClientLock } from '@patchbay/client/home';
 import { clientDirectory, Journal, RelayClient, type RelayEnd } from '@patchbay/client/relay';
-import { CreateFileTool, serverDataIn, WorkspaceRoots, WritePatchTool } from '@patchbay/workspace';
+import {
+  clientFileReader,
+  CreateFileTool,
+  serverDataIn,
+  WorkspaceRoots,
+  WritePatchTool,
+} from '@patchbay/workspace';
 import { printableLine } from './approval/printable.js';
 import { clientIdOf } from './client-id.js';
 import { CliError, EXIT } from './cli-error.js';
@@ -53,6 +59,7 @@ export async function connect(flags: ConnectFlags, io: CliIo): Promise<number> {
           workspace_create_file: new CreateFileTool(workspace, screen.approver, log, warn),
           workspace_write_patch: new WritePatchTool(workspace, screen.approver, log),
         },
+        readFile: clientFileReader(workspace),
         onState: (state) => screen.onState(state),
         onWarning: warn,
       });
