@@ -5,7 +5,7 @@ import type { CloudPath } from '../files/cloud-path.js';
 import { FilesService } from '../files/files.service.js';
 import { SessionsService } from '../sessions/sessions.service.js';
 import type { FileRecord } from '../storage/ports/files.store.js';
-import { SessionTexts, type TextsOf } from './session-texts.js';
+import { SessionTexts, type TextsOf, whyNot } from './session-texts.js';
 
 /** A file's bytes, whose they are, and what else there is to know of the file. */
 export interface NewestText {
@@ -96,12 +96,4 @@ function ofFolder(reading: FileReading): string {
     return 'The connected folder does not have this file: it was deleted there, or never written. This is the Cloud’s text.';
   }
   return `The file lies in a connected folder whose client does not give it: ${whyNot(reading)}. This is the Cloud’s text; the folder may hold another.`;
-}
-
-/** Half a sentence. What a client says of itself is quoted, as the data that it is. */
-function whyNot(reading: FileReading): string {
-  if (reading.kind === 'nobody') return 'no such client is connected';
-  if (reading.kind !== 'refused') return 'it did not answer';
-  const said = reading.message === '' ? '' : `, ${JSON.stringify(reading.message)}`;
-  return `it refuses (${reading.code}${said})`;
 }

@@ -40,3 +40,11 @@ export class SessionTexts {
     });
   }
 }
+
+/** Why a client gave nothing, as half a sentence. What a client says of itself is quoted, as the data that it is. */
+export function whyNot(reading: FileReading): string {
+  if (reading.kind === 'nobody') return 'no such client is connected';
+  if (reading.kind !== 'refused') return 'it did not answer';
+  const said = reading.message === '' ? '' : `, ${JSON.stringify(reading.message)}`;
+  return `it refuses (${reading.code}${said})`;
+}
