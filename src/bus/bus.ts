@@ -1,4 +1,4 @@
-import type { ChangedFile, SessionOpened } from '@patchbay/protocol';
+import type { ChangedFile, FileReadAnswer, SessionOpened } from '@patchbay/protocol';
 import type { Observable } from 'rxjs';
 import type { Membership, TurnRef } from '../storage/ports/turn.js';
 
@@ -23,13 +23,38 @@ export type BusMessage =
       more: { by: string | null } | null;
     }
   /** A login has ended: its access tokens are good no longer. */
-  | { type: 'login_ended'; loginId: string };
+  | { type: 'login_ended'; loginId: string }
+  /** A file is wanted of the clients of a user, such as `file:read` gives it. Nodes that have none say nothing. */
+  | ({ type: 'file_wanted'; requestId: string } & FileWish)
+  /** What a node's clients gave; first of all that they are being asked. The bytes are in the workspace's BlobStore. */
+  | { type: 'file_read'; requestId: string; node: string; outcome: FileOutcome };
+
+/** Which file is wanted, and of which of the user's clients. */
+export interface FileWish extends Membership {
+  docPath: string;
+  maxBytes: number;
+  /** The session's bound client. */
+  boundClientId: string | null;
+  /** The client that the session used last. */
+  lastClientId: string | null;
+  /** sha256 in the session's list of Active Files; null: the file is not in it, and only who has its root is asked. */
+  activeSha256: string | null;
+}
+
+/** What came of asking a node's clients for a file. */
+export type FileOutcome =
+  | { kind: 'asking' }
+  | ({ kind: 'given' } & Omit<FileReadAnswer, 'content'>)
+  | { kind: 'refused'; code: string; message: string }
+  | { kind: 'silent' };
 
 /**
  * Tells every node, this one included, what has just happened. A message is a hint: it may be late, be lost or come
  * twice, and what it tells is in the store before it is sent. Who listens looks there, and now and then without a hint.
  */
 export abstract class Bus {
+  /** No other node listens. */
+  abstract readonly isAlone: boolean;
   abstract readonly messages$: Observable<BusMessage>;
   abstract publish(message: BusMessage): void;
 }

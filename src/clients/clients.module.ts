@@ -2,17 +2,20 @@ import { Module } from '@nestjs/common';
 import { BusModule } from '../bus/bus.module.js';
 import { FilesModule } from '../files/files.module.js';
 import { StorageModule } from '../storage/storage.module.js';
+import { ClientFiles } from './client-files.js';
 import { ConnectedClients } from './connected-clients.js';
+import { FileExchange } from './file-exchange.js';
 import { FileNotices } from './file-notices.js';
+import { NodeFiles } from './node-files.js';
 import { Presence } from './presence.js';
 import { RootsController } from './roots.controller.js';
 import { RootsService } from './roots.service.js';
 
-/** The clients of users: those that are connected to this node, those that are known, and the folders that they have. */
+/** The clients of users: those connected to this node and those that are known, their folders, and the files they hold. */
 @Module({
   imports: [BusModule, FilesModule, StorageModule],
   controllers: [RootsController],
-  providers: [ConnectedClients, FileNotices, Presence, RootsService],
-  exports: [ConnectedClients, Presence, RootsService],
+  providers: [...[ClientFiles, ConnectedClients, FileExchange, FileNotices, NodeFiles, Presence, RootsService]],
+  exports: [ClientFiles, ConnectedClients, Presence, RootsService],
 })
 export class ClientsModule {}

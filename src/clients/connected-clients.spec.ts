@@ -18,6 +18,9 @@ class FakeLine implements ClientLine {
   }
   sessionOpened(): void {}
   filesChanged(): void {}
+  readFile(): Promise<null> {
+    return Promise.resolve(null);
+  }
   replaced(): void {
     this.told.push('replaced');
   }

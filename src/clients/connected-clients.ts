@@ -1,6 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import type {
+  Ack,
   ClientRoot,
+  FileRead,
+  FileReadAnswer,
   FilesChanged,
   SessionOpened,
   ToolCallDelivery,
@@ -23,6 +26,8 @@ export interface ClientLine {
   stop(cancel: ToolCancel): void;
   sessionOpened(session: SessionOpened): void;
   filesChanged(changed: FilesChanged): void;
+  /** What the client holds of a file now; null: it gave no sound answer within 5 s, or is gone [RELAY-23]. */
+  readFile(read: FileRead): Promise<Ack<FileReadAnswer> | null>;
   /** Another connection of the same client has taken over. */
   replaced(): void;
   close(): void;

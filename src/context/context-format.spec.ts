@@ -61,8 +61,8 @@ describe('The context of a session', () => {
      # Active Files
 
      Files that are open in the user's editor now, perhaps with changes that are not saved. Which text of a file counts:
-     1. A file listed here: its open text, with the sha256 given here. It outranks every other copy.
-     2. Any other file: its Cloud text, as workspace_read_file gives it.
+     1. A file listed here: its open text, as workspace_read_file gives it, or as it stands here where it does. It outranks every other copy.
+     2. Any other file: what workspace_read_file gives, from the connected folder or else from the Cloud.
      3. Search results, snippets and what you remember help to find a file. Never base a patch on them.
 
      - \`repo/a.txt\`: shown as \`Repo/a.txt\`, 12 bytes, sha256 \`aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\`, unsaved changes

@@ -1,11 +1,12 @@
-import type { ActiveFile, ReferencedFile, SessionContext, ToolGuidance } from '@patchbay/protocol';
+import type { ContextActiveFile, ReferencedFile, SessionContext, ToolGuidance } from '@patchbay/protocol';
+import { fitTexts } from './active-texts.js';
 import { type ShownDirectory, snapshotOf, type Walk } from './directory-walk.js';
 
 /** All that there is to say; the renderer takes of it what fits. */
 export interface ContextMaterial {
   tools: readonly ToolGuidance[];
   walk: Walk;
-  activeFiles: readonly ActiveFile[];
+  activeFiles: readonly ContextActiveFile[];
   referencedFiles: readonly ReferencedFile[];
 }
 
@@ -15,7 +16,7 @@ export interface ContextFormat {
   readonly begin: string;
   readonly tools: ListSection<ToolGuidance>;
   readonly directory: (shown: ShownDirectory) => string;
-  readonly activeFiles: ListSection<ActiveFile>;
+  readonly activeFiles: ListSection<ContextActiveFile>;
   readonly referencedFiles: ListSection<ReferencedFile>;
   readonly end: (leftOut: SessionContext['leftOut'], truncated: boolean) => string;
 }
@@ -56,7 +57,9 @@ export function renderContext(material: ContextMaterial, format: ContextFormat, 
   const tools = writeList('tools', material.tools, format.tools);
   const { walk } = material;
   const nodes = write('directory', walk.nodes.length, (n) => format.directory(snapshotOf(walk, n)));
-  const activeFiles = writeList('activeFiles', material.activeFiles, format.activeFiles);
+  const room = budget * ENDS_AT.activeFiles - used;
+  const withTexts = fitTexts(material.activeFiles, room, (files) => format.activeFiles(files, 0));
+  const activeFiles = writeList('activeFiles', withTexts, format.activeFiles);
   const referencedFiles = writeList('referencedFiles', material.referencedFiles, format.referencedFiles);
   const cut = tools + activeFiles + referencedFiles > 0 || snapshotOf(walk, nodes).truncated;
   return `${format.begin}${written.join('')}${format.end({ tools, activeFiles, referencedFiles }, cut)}`;

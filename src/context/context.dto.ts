@@ -1,4 +1,10 @@
-import { CONTEXT_FORMATS, type ContextFormatName, type ContextQuery } from '@patchbay/protocol';
+import {
+  CONTEXT_FORMATS,
+  CONTEXT_INCLUDES,
+  type ContextFormatName,
+  type ContextInclude,
+  type ContextQuery,
+} from '@patchbay/protocol';
 import { IsIn, IsInt, IsOptional, Min } from 'class-validator';
 import { FromIntegerText } from '../common/request-envelope.decorators.js';
 import { MIN_CONTEXT_BYTES } from './context-format.js';
@@ -14,4 +20,9 @@ export class ContextQueryDto implements ContextQuery {
   @IsInt()
   @Min(MIN_CONTEXT_BYTES)
   maxBytes?: number;
+
+  /** `active`: the Active Files come with their text, as far as it fits. */
+  @IsOptional()
+  @IsIn(CONTEXT_INCLUDES)
+  include?: ContextInclude;
 }

@@ -2,13 +2,15 @@ import { Module } from '@nestjs/common';
 import { CatalogModule } from '../catalog/catalog.module.js';
 import { SessionsModule } from '../sessions/sessions.module.js';
 import { StorageModule } from '../storage/storage.module.js';
+import { ToolsModule } from '../tools/tools.module.js';
+import { ActiveTexts } from './active-texts.service.js';
 import { ContextController } from './context.controller.js';
 import { ContextService } from './context.service.js';
 import { ReferencedFiles } from './referenced-files.js';
 
 @Module({
-  imports: [CatalogModule, SessionsModule, StorageModule],
+  imports: [CatalogModule, SessionsModule, StorageModule, ToolsModule],
   controllers: [ContextController],
-  providers: [ContextService, ReferencedFiles],
+  providers: [ActiveTexts, ContextService, ReferencedFiles],
 })
 export class ContextModule {}

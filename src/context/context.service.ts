@@ -6,6 +6,7 @@ import { Config } from '../config/config.js';
 import { SessionsService } from '../sessions/sessions.service.js';
 import { FileStore } from '../storage/ports/files.store.js';
 import { SessionStore } from '../storage/ports/sessions.store.js';
+import { ActiveTexts } from './active-texts.service.js';
 import type { ContextQueryDto } from './context.dto.js';
 import { type ContextFormat, renderContext } from './context-format.js';
 import { walkFolders } from './directory-walk.js';
@@ -26,6 +27,7 @@ export class ContextService {
     private readonly catalog: CatalogService,
     private readonly files: FileStore,
     private readonly store: SessionStore,
+    private readonly texts: ActiveTexts,
     private readonly referenced: ReferencedFiles,
     private readonly config: Config,
   ) {}
@@ -35,17 +37,18 @@ export class ContextService {
     workspaceId: string,
     sessionId: string,
     userId: string,
-    { format: name, maxBytes = this.config.contextBytes }: ContextQueryDto,
+    { format: name, maxBytes = this.config.contextBytes, include }: ContextQueryDto,
   ): Promise<{ text: string; contentType: string }> {
     if (maxBytes > this.config.contextBytes) {
       throw fieldError('maxBytes', `must not be over ${this.config.contextBytes}`);
     }
     const session = await this.sessions.requireOwn(workspaceId, sessionId, userId);
     const format = FORMATS[name];
+    const listed = (await this.store.activeFilesOf(workspaceId, session.id)).sort(byDocPath);
     const material = {
       tools: this.catalog.toolset(session).contracts,
       walk: await walkFolders((folder, limit) => this.files.childrenOf(workspaceId, folder, null, limit)),
-      activeFiles: (await this.store.activeFilesOf(workspaceId, session.id)).sort(byDocPath),
+      activeFiles: include === 'active' ? await this.texts.of(session, listed, maxBytes) : listed,
       referencedFiles: await this.referenced.of(session),
     };
     return { text: renderContext(material, format, maxBytes), contentType: format.contentType };

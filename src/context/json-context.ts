@@ -1,4 +1,4 @@
-import type { ActiveFile, DirectoryEntry, SessionContext } from '@patchbay/protocol';
+import type { ContextActiveFile, DirectoryEntry, SessionContext } from '@patchbay/protocol';
 import type { ContextFormat } from './context-format.js';
 import type { WalkNode } from './directory-walk.js';
 
@@ -32,6 +32,11 @@ function entryOf({ path, kind, more, unopened }: WalkNode): DirectoryEntry {
   return { path, kind, ...(more !== undefined && { more }), ...(unopened && { unopened }) };
 }
 
-function activeFileOf({ docPath, displayPath, sha256, sizeBytes, isDirty }: ActiveFile): ActiveFile {
-  return { docPath, displayPath, sha256, sizeBytes, isDirty };
+function activeFileOf(file: ContextActiveFile): ContextActiveFile {
+  const { docPath, displayPath, sha256, sizeBytes, isDirty, text, textMissing } = file;
+  return {
+    ...{ docPath, displayPath, sha256, sizeBytes, isDirty },
+    ...(text !== undefined && { text }),
+    ...(textMissing !== undefined && { textMissing }),
+  };
 }

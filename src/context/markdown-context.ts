@@ -1,4 +1,5 @@
-import type { ActiveFile, ReferencedFile } from '@patchbay/protocol';
+import type { ContextActiveFile, ReferencedFile } from '@patchbay/protocol';
+import { codeBlock } from './code-block.js';
 import { codeSpan } from './code-span.js';
 import type { ContextFormat } from './context-format.js';
 import type { ShownDirectory, WalkNode } from './directory-walk.js';
@@ -11,8 +12,8 @@ What the workspace held when this was written, folders from the root down. Prefe
 const ACTIVE_INTRO = `# Active Files
 
 Files that are open in the user's editor now, perhaps with changes that are not saved. Which text of a file counts:
-1. A file listed here: its open text, with the sha256 given here. It outranks every other copy.
-2. Any other file: its Cloud text, as workspace_read_file gives it.
+1. A file listed here: its open text, as workspace_read_file gives it, or as it stands here where it does. It outranks every other copy.
+2. Any other file: what workspace_read_file gives, from the connected folder or else from the Cloud.
 3. Search results, snippets and what you remember help to find a file. Never base a patch on them.
 `;
 
@@ -94,9 +95,12 @@ function cuts({ nodes, truncated, excluded: { count, names } }: ShownDirectory):
   ];
 }
 
-function activeFile({ docPath, displayPath, sha256, sizeBytes, isDirty }: ActiveFile): string {
+function activeFile(file: ContextActiveFile): string {
+  const { docPath, displayPath, sha256, sizeBytes, isDirty, text, textMissing } = file;
   const shownAs = displayPath === docPath ? '' : ` shown as ${codeSpan(displayPath)},`;
-  return `- ${codeSpan(docPath)}:${shownAs} ${sizeBytes} bytes, sha256 ${codeSpan(sha256)}${isDirty ? ', unsaved changes' : ''}\n`;
+  const line = `- ${codeSpan(docPath)}:${shownAs} ${sizeBytes} bytes, sha256 ${codeSpan(sha256)}${isDirty ? ', unsaved changes' : ''}`;
+  if (textMissing !== undefined) return `${line}; its text is not here: ${textMissing}\n`;
+  return typeof text === 'string' ? `${line}; ${codeBlock(text)}` : `${line}\n`;
 }
 
 function referencedFile({ path, docPath }: ReferencedFile): string {

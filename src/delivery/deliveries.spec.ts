@@ -35,6 +35,9 @@ class FakeLine implements ClientLine {
   }
   sessionOpened(): void {}
   filesChanged(): void {}
+  readFile(): Promise<null> {
+    return Promise.resolve(null);
+  }
   replaced(): void {}
   close(): void {
     this.sent.push('closed');

@@ -16,6 +16,7 @@ import type { CloudPath } from './cloud-path.js';
 import { fileFields } from './file-fields.js';
 import { FileHeads } from './file-heads.js';
 import { Folders, wasMade } from './folders.js';
+import { NearestPath } from './nearest-path.js';
 import { PathLocks } from './path-locks.js';
 
 /** What is to become a version. */
@@ -37,6 +38,7 @@ export class FileWrites {
     private readonly paths: PathLocks,
     private readonly clock: Clock,
     private readonly config: Config,
+    private readonly nearest: NearestPath,
   ) {}
 
   /** Stores content at a path as a new version, or as a new file in folders that are made where they are missing. */
@@ -76,7 +78,7 @@ export class FileWrites {
     if (target.docPath === '') throw fieldError('path', 'is a folder');
     const { file } = await this.paths.attempt(origin, [target], async () => {
       const entry = await this.files.at(origin.workspaceId, target.docPath);
-      if (entry === null) throw new DomainError('NOT_FOUND', `File not found: ${target.path}`);
+      if (entry === null) throw await this.nearest.notFound(origin.workspaceId, 'File', target);
       if (entry.kind === 'folder') throw fieldError('path', 'is a folder');
       if (target.namesFolder) throw fieldError('path', 'is a file; leave out the last slash');
       const content = await change(entry);
@@ -96,7 +98,7 @@ export class FileWrites {
     return this.paths.attempt(origin, [target], async () => {
       const entry = await this.files.at(origin.workspaceId, target.docPath);
       precondition(entry?.kind === 'file' ? entry.head : null);
-      if (entry === null) throw new DomainError('NOT_FOUND', `File not found: ${target.path}`);
+      if (entry === null) throw await this.nearest.notFound(origin.workspaceId, 'File', target);
       if (entry.kind === 'folder') return this.folders.removeEmpty(origin, entry);
       if (target.namesFolder) throw fieldError('path', 'is a file; leave out the last slash');
       const now = this.clock.now();
@@ -135,7 +137,7 @@ export class FileWrites {
     if (to.docPath === '' || to.namesFolder) throw fieldError('to', 'must be the full new path of the file');
     return this.paths.attempt(origin, [from, to], async () => {
       const file = await this.files.at(origin.workspaceId, from.docPath);
-      if (file === null) throw new DomainError('NOT_FOUND', `File not found: ${from.path}`);
+      if (file === null) throw await this.nearest.notFound(origin.workspaceId, 'File', from);
       if (file.kind === 'folder') throw fieldError('from', 'is a folder; move its files one by one');
       if (from.namesFolder) throw fieldError('from', 'is a file; leave out the last slash');
       const taken = await this.files.at(origin.workspaceId, to.docPath);

@@ -13,6 +13,7 @@ import { FileWrites } from './file-writes.js';
 import { FilesController } from './files.controller.js';
 import { FilesService } from './files.service.js';
 import { Folders } from './folders.js';
+import { NearestPath } from './nearest-path.js';
 import { PathLocks } from './path-locks.js';
 import { UploadsService } from './uploads.service.js';
 
@@ -29,9 +30,10 @@ import { UploadsService } from './uploads.service.js';
     FilesService,
     FileWrites,
     Folders,
+    NearestPath,
     PathLocks,
     UploadsService,
   ],
-  exports: [FileHeads, FileListing, FilesService, FileWrites, UploadsService],
+  exports: [FileHeads, FileListing, FilesService, FileWrites, NearestPath, UploadsService],
 })
 export class FilesModule {}

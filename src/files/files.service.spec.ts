@@ -1,5 +1,6 @@
 import { type BlobStore } from '../storage/ports/blobs.store.js';
 import type { FileStore, ListedEntry } from '../storage/ports/files.store.js';
+import type { NearestPath } from './nearest-path.js';
 import { FilesService, MAX_ENTRIES } from './files.service.js';
 
 /** A store of which only the listing is asked: a folder of so many files. */
@@ -16,7 +17,7 @@ function folderOf(count: number): FilesService {
     }));
   };
   const store: Pick<FileStore, 'below' | 'childrenOf'> = { below: page, childrenOf: page };
-  return new FilesService(store as FileStore, {} as BlobStore);
+  return new FilesService(store as FileStore, {} as BlobStore, {} as NearestPath);
 }
 
 describe('a listing', () => {

@@ -10,6 +10,7 @@ import {
   type ListedEntry,
 } from '../storage/ports/files.store.js';
 import { type CloudPath, folderOf } from './cloud-path.js';
+import { NearestPath } from './nearest-path.js';
 
 /** Most entries of one listing. */
 export const MAX_ENTRIES = 100_000;
@@ -28,6 +29,7 @@ export class FilesService {
   constructor(
     private readonly files: FileStore,
     private readonly blobs: BlobStore,
+    private readonly nearest: NearestPath,
   ) {}
 
   /** What is at a path; null where nothing is. */
@@ -44,7 +46,7 @@ export class FilesService {
   async requireFile(workspaceId: string, target: CloudPath, field = 'path'): Promise<FileRecord> {
     if (target.docPath === '') throw fieldError(field, 'is a folder');
     const entry = await this.files.at(workspaceId, target.docPath);
-    if (entry === null) throw new DomainError('NOT_FOUND', `File not found: ${target.path}`);
+    if (entry === null) throw await this.nearest.notFound(workspaceId, 'File', target);
     if (entry.kind === 'folder' || target.namesFolder) {
       throw fieldError(
         field,
@@ -62,7 +64,7 @@ export class FilesService {
     if (entry !== null) return this.requireBelow(entry);
     const file = await this.fileAbove(workspaceId, target);
     if (file !== null) throw fieldError('path', `is below ${file.path}, which is a file`);
-    throw new DomainError('NOT_FOUND', `Folder not found: ${target.path}`);
+    throw await this.nearest.notFound(workspaceId, 'Folder', target);
   }
 
   /** The bytes of a version. */

@@ -843,7 +843,7 @@ export const ANSWER_SCHEMAS: Record<string, object> = {
     properties: {
       tools: { type: 'array', items: { $ref: '#/components/schemas/ToolGuidance' } },
       directory: { $ref: '#/components/schemas/DirectorySnapshot' },
-      activeFiles: { type: 'array', items: { $ref: '#/components/schemas/ActiveFile' } },
+      activeFiles: { type: 'array', items: { $ref: '#/components/schemas/ContextActiveFile' } },
       referencedFiles: { type: 'array', items: { $ref: '#/components/schemas/ReferencedFile' } },
       leftOut: {
         type: 'object',
@@ -891,6 +891,20 @@ export const ANSWER_SCHEMAS: Record<string, object> = {
     },
     required: ['path', 'kind'],
     additionalProperties: false,
+  },
+  ContextActiveFile: {
+    type: 'object',
+    properties: {
+      docPath: { type: 'string' },
+      displayPath: { type: 'string' },
+      sha256: { type: 'string' },
+      sizeBytes: { type: 'number' },
+      isDirty: { type: 'boolean' },
+      text: { type: ['string', 'null'] },
+      textMissing: { type: 'string' },
+    },
+    additionalProperties: false,
+    required: ['displayPath', 'docPath', 'isDirty', 'sha256', 'sizeBytes'],
   },
   ReferencedFile: {
     type: 'object',

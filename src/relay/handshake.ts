@@ -48,7 +48,7 @@ export class Handshake {
       key,
       new Set(handshake.tools),
       handshake.maxInFlight,
-      new SocketLine(socket),
+      new SocketLine(socket, this.logger),
       handshake.roots,
     );
     Object.assign(socket.data, { handshake, userId: user.id, loginId, tokenExpiresAt: expiresAt, client });

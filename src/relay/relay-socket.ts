@@ -1,15 +1,23 @@
 import type {
+  Ack,
   ClientToServerEvents,
   FilesChanged,
+  FileRead,
+  FileReadAnswer,
   ServerToClientEvents,
   SessionOpened,
   ToolCallDelivery,
   ToolCancel,
 } from '@patchbay/protocol';
+import type { PinoLogger } from 'nestjs-pino';
 import type { DefaultEventsMap, Namespace, Socket } from 'socket.io';
 import type { ClientLine, ConnectedClient, DeliveryOutcome } from '../clients/connected-clients.js';
 import { DELIVERY_ACK_MS } from '../delivery/dispatcher.js';
+import { checkFileAnswer } from './file-answer.js';
 import type { HandshakeDto } from './relay.dto.js';
+
+/** How long a client may take to give a file, in ms [RELAY-23]. */
+const FILE_READ_MS = 5_000;
 
 /** What the handshake leaves on a socket. */
 export interface RelaySocketData {
@@ -37,7 +45,13 @@ export type RelayNamespace = Namespace<
 
 /** A client's line over its socket. */
 export class SocketLine implements ClientLine {
-  constructor(private readonly socket: RelaySocket) {}
+  /** It has let a `file:read` pass: most likely it does not know the event. */
+  private givesFiles = true;
+
+  constructor(
+    private readonly socket: RelaySocket,
+    private readonly logger: PinoLogger,
+  ) {}
 
   deliver(call: ToolCallDelivery): Promise<DeliveryOutcome> {
     return new Promise((resolve) => {
@@ -46,6 +60,19 @@ export class SocketLine implements ClientLine {
       this.socket.timeout(DELIVERY_ACK_MS).emit('tool:call', call, (error, answer) => {
         this.socket.off('disconnect', gone);
         resolve(error ? { kind: 'lost' } : readAnswer(answer));
+      });
+    });
+  }
+
+  readFile(read: FileRead): Promise<Ack<FileReadAnswer> | null> {
+    if (!this.givesFiles || !this.socket.connected) return Promise.resolve(null);
+    return new Promise((resolve) => {
+      const gone = (): void => resolve(null);
+      this.socket.once('disconnect', gone);
+      this.socket.timeout(FILE_READ_MS).emit('file:read', read, (error, answer: unknown) => {
+        this.socket.off('disconnect', gone);
+        if (error) this.givesFiles = false;
+        resolve(error ? null : this.sound(answer, read));
       });
     });
   }
@@ -70,6 +97,13 @@ export class SocketLine implements ClientLine {
 
   close(): void {
     this.socket.disconnect(true);
+  }
+
+  private sound(answer: unknown, { maxBytes }: FileRead): Ack<FileReadAnswer> | null {
+    const checked = checkFileAnswer(answer, maxBytes);
+    if (typeof checked !== 'string') return checked;
+    this.logger.warn({ ...this.socket.data.client.key, fault: checked }, 'A client’s file is not taken');
+    return null;
   }
 }
 

@@ -1,10 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import type { JsonObject, ToolContract } from '@patchbay/protocol';
 import { RE2JS } from 're2js';
-import { DomainError, fieldError } from '../common/domain-error.js';
+import { fieldError } from '../common/domain-error.js';
 import { readCloudPath } from '../files/cloud-path.js';
 import { textOf } from '../files/content-shape.js';
 import { FilesService } from '../files/files.service.js';
+import { NearestPath } from '../files/nearest-path.js';
 import { filesIn, relativeTo } from './file-search.js';
 import { compileGlob, compileSafe } from './glob-pattern.js';
 import { cloudPath, COUNT, objectSchema, optional, TEXT } from './schema-parts.js';
@@ -96,7 +97,10 @@ export class GrepTool implements ServerTool {
   readonly order = 90;
   readonly pathArguments = ['path'];
 
-  constructor(private readonly files: FilesService) {}
+  constructor(
+    private readonly files: FilesService,
+    private readonly nearest: NearestPath,
+  ) {}
 
   faultsOf(args: JsonObject): SchemaFault[] {
     const wanted = args as unknown as GrepArguments;
@@ -135,7 +139,7 @@ export class GrepTool implements ServerTool {
       return;
     }
     if (entry === null && target.docPath !== '') {
-      throw new DomainError('NOT_FOUND', `File or folder not found: ${target.path}`);
+      throw await this.nearest.notFound(workspaceId, 'File or folder', target);
     }
     const folder = entry ?? target;
     for await (const page of filesIn(this.files, workspaceId, folder, glob ?? null)) {

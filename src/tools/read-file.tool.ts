@@ -3,27 +3,25 @@ import type { JsonObject, ToolContract } from '@patchbay/protocol';
 import { fieldError } from '../common/domain-error.js';
 import { readCloudPath } from '../files/cloud-path.js';
 import { textOf } from '../files/content-shape.js';
-import { FilesService } from '../files/files.service.js';
-import { SessionsService } from '../sessions/sessions.service.js';
+import { DEFAULT_READ_BYTES, excerpt, type ExcerptOptions } from './excerpt.js';
+import { NewestTexts, type OutOfReach } from './newest-text.js';
 import { cloudPath, COUNT, objectSchema, SHA256, TEXT } from './schema-parts.js';
 import type { ServerTool, ToolContext } from './server-tool.js';
-import { linesOf, withoutBom } from './text-lines.js';
+import { withoutBom } from './text-lines.js';
 
-/** Most bytes of content that it gives unless more is asked for. */
-const DEFAULT_READ_BYTES = 262_144;
 const MAX_READ_BYTES = 8 * 1024 * 1024;
 
 const contract: ToolContract = {
   name: 'workspace_read_file',
   description:
-    'Read a text file of the workspace from its Cloud copy, with its sha256 and line count; numbered: true puts a number before every line. ' +
-    'Long files come in parts that end at a line’s end: go on with startLine. ' +
-    'A file that is open in the user’s editor is not read: the answer is ALREADY_IN_CONTEXT, with the sha256 of what the editor holds.',
+    'Read the newest text of a file: what the user’s editor has open (Active Files), else what is in the connected folder, else the Cloud’s copy. ' +
+    'With it come its source, its sha256 to patch against, and its line count; numbered: true puts a number before every line. ' +
+    'Long files come in parts that end at a line’s end: go on with startLine.',
   category: 'workspace',
   executionLocation: 'server',
   requestSchema: objectSchema(
     {
-      docPath: cloudPath('docPath of the file, e.g. "myrepo/src/orders/price.ts".'),
+      docPath: cloudPath('Path or docPath of the file, e.g. "MyRepo/src/orders/price.ts".'),
       maxBytes: {
         type: ['integer', 'null'],
         minimum: 1,
@@ -52,6 +50,11 @@ const contract: ToolContract = {
       sha256: SHA256,
       sizeBytes: COUNT,
       path: TEXT,
+      source: { enum: ['active', 'disk', 'cloud'] },
+      isDirty: {
+        type: 'boolean',
+        description: 'The editor holds changes that are not saved; only with source active.',
+      },
       content: TEXT,
       lineCount: COUNT,
       startLine: { type: 'integer', minimum: 1 },
@@ -59,94 +62,63 @@ const contract: ToolContract = {
       isTruncated: { type: 'boolean' },
       errorCode: { enum: [null, 'ALREADY_IN_CONTEXT'] },
       message: TEXT,
+      warnings: { type: 'array', items: TEXT, description: 'What to know before you plan on this text.' },
     },
     ['success', 'docPath', 'sha256', 'sizeBytes', 'errorCode', 'message'],
   ),
   guidance: `# workspace_read_file
 
-Reads the Cloud copy of a text file, for you to reason about and to plan a patch on.
+Reads the newest text of a file, for you to reason about and to plan a patch on.
 
 ## Use it to
 - see a file before you change it with workspace_write_patch: \`sha256\` is the patch's \`originalSha256\`;
 - read with \`numbered: true\` when you need line numbers. The number and the tab are not in the file: never put them into a patch.
 
 ## Do not use it
-- on Active Files: their text is in your context already and outranks the Cloud copy. The answer is then ALREADY_IN_CONTEXT with the Active sha256, which is the one to patch on;
 - on a file that you have read in this conversation, unless something has changed it since.
 
 ## Reading the result
+\`source\` says whose text it is: \`active\` is open in the user's editor, \`disk\` is in the connected folder, \`cloud\` is the Cloud's copy, where nobody is connected who has a newer one. Read \`warnings\` before you plan on it: they say where the Cloud, the folder and the editor differ. ALREADY_IN_CONTEXT: the file is open in an editor that does not give its text; ask the user to save it, or take its text from the conversation.
 \`isTruncated: true\` means that there are more lines after \`endLine\`: call again with \`startLine\` one above it. \`sha256\`, \`sizeBytes\` and \`lineCount\` are always the whole file's. A byte order mark counts in the sha256 and is not shown.`,
 };
 
 /** Arguments of `workspace_read_file`. */
-interface ReadFileArguments {
+interface ReadFileArguments extends ExcerptOptions {
   docPath: string;
-  maxBytes?: number | null;
-  numbered?: boolean | null;
-  startLine?: number | null;
 }
 
-/** `workspace_read_file`: a Cloud file's text with what a patch needs to know of it. */
+/** `workspace_read_file`: the text of a file that counts, with what a patch needs to know of it [TOOL-1]. */
 @Injectable()
 export class ReadFileTool implements ServerTool {
   readonly contract = contract;
   readonly order = 100;
   readonly pathArguments = ['docPath'];
 
-  constructor(
-    private readonly files: FilesService,
-    private readonly sessions: SessionsService,
-  ) {}
+  constructor(private readonly newest: NewestTexts) {}
 
-  /** A Cloud file's text; for one that is open in the session's editor, only the sha256 of what is there. */
-  async execute(args: JsonObject, { workspaceId, sessionId }: ToolContext): Promise<JsonObject> {
+  /** The newest text within reach; of an open file that is nowhere to be had, only the sha256. */
+  async execute(args: JsonObject, context: ToolContext): Promise<JsonObject> {
     const { docPath: given, ...options } = args as unknown as ReadFileArguments;
     const target = readCloudPath(given, 'docPath');
     const { docPath } = target;
-    const active = await this.sessions.activeFiles(workspaceId, sessionId);
-    const open = active.find((file) => file.docPath === docPath);
-    if (open) {
-      return {
-        ...{ success: false, docPath, sha256: open.sha256, sizeBytes: open.sizeBytes },
-        errorCode: 'ALREADY_IN_CONTEXT',
-        message: 'The file is open in the editor: its text is in your context, and this is its sha256.',
-      };
-    }
-    const { path, head } = await this.files.requireFile(workspaceId, target, 'docPath');
-    const text = textOf(await this.files.bytesOf(workspaceId, head));
+    const found = await this.newest.find(context, target, 'docPath');
+    if (found.kind === 'out_of_reach') return withoutText(found);
+    const text = textOf(found.bytes);
     if (text === null || text.includes('\0')) throw fieldError('docPath', 'is not a text file');
-    const { sha256, sizeBytes } = head;
+    const { path, source, sha256, isDirty, bytes, warnings } = found;
     return {
-      ...{ success: true, docPath, path, sha256, sizeBytes, errorCode: null },
+      ...{ success: true, docPath, path, source, sha256, sizeBytes: bytes.length, errorCode: null },
+      ...(source === 'active' && { isDirty }),
       ...excerpt(withoutBom(text), options),
+      ...(warnings.length > 0 && { warnings }),
     };
   }
 }
 
-/** The lines from `startLine` on that fit, whole ones only. */
-function excerpt(text: string, options: Omit<ReadFileArguments, 'docPath'>): JsonObject {
-  const startLine = options.startLine ?? 1;
-  const maxBytes = options.maxBytes ?? DEFAULT_READ_BYTES;
-  const parts: string[] = [];
-  let [lineCount, endLine, bytes, blocked] = [0, startLine - 1, 0, 0];
-  for (const line of linesOf(text)) {
-    lineCount += 1;
-    if (lineCount < startLine || blocked > 0) continue;
-    const shown = options.numbered === true ? `${lineCount}\t${line}` : line;
-    bytes += Buffer.byteLength(shown);
-    if (bytes > maxBytes) blocked = Buffer.byteLength(shown);
-    else {
-      parts.push(shown);
-      endLine = lineCount;
-    }
-  }
-  if (startLine > Math.max(1, lineCount))
-    throw fieldError('startLine', `is beyond the file’s ${lineCount} lines`);
-  const isTruncated = endLine < lineCount;
-  const message = !isTruncated
-    ? ''
-    : parts.length === 0
-      ? `Line ${startLine} alone has ${blocked} bytes: ask for more than that with maxBytes.`
-      : `There are ${lineCount - endLine} more lines; go on with startLine ${endLine + 1}.`;
-  return { content: parts.join(''), lineCount, startLine, endLine, isTruncated, message };
+function withoutText({ active, why }: OutOfReach): JsonObject {
+  const { docPath, sha256, sizeBytes } = active;
+  return {
+    ...{ success: false, docPath, sha256, sizeBytes, errorCode: 'ALREADY_IN_CONTEXT' },
+    message: `The file is open in an editor that does not give its text: ${why}. The Cloud does not have it. This is the sha256 of the open text.`,
+  };
 }

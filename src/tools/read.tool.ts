@@ -1,9 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import type { JsonObject, ToolContract } from '@patchbay/protocol';
+import type { ActiveFile, JsonObject, ToolContract } from '@patchbay/protocol';
 import { fieldError } from '../common/domain-error.js';
 import { readCloudPath } from '../files/cloud-path.js';
 import { contentOf } from '../files/content-shape.js';
 import { FilesService } from '../files/files.service.js';
+import { NewestTexts } from './newest-text.js';
 import { cloudPath, objectSchema, PATH_RULES, TEXT } from './schema-parts.js';
 import type { ServerTool, ToolContext } from './server-tool.js';
 
@@ -15,10 +16,14 @@ const contract: ToolContract = {
   category: 'files',
   executionLocation: 'server',
   requestSchema: objectSchema({ path: cloudPath('Path of the file.') }),
-  responseSchema: objectSchema({
-    path: TEXT,
-    content: { description: 'The content, as it was written; {"text": …} for a file that came as bytes.' },
-  }),
+  responseSchema: objectSchema(
+    {
+      path: TEXT,
+      content: { description: 'The content, as it was written; {"text": …} for a file that came as bytes.' },
+      warnings: { type: 'array', items: TEXT, description: 'That a text elsewhere outranks this one.' },
+    },
+    ['path', 'content'],
+  ),
   guidance: `# read
 
 Gives a Cloud file back as it was written.
@@ -26,6 +31,7 @@ Gives a Cloud file back as it was written.
 - Read a file before you write or edit it: what you remember of it may be old.
 - For a large file, for line numbers, or where you need the sha256 for a patch, use workspace_read_file.
 - ${PATH_RULES}
+- \`warnings\` says where the user has another text of the file open than this one: then take workspace_read_file.
 - Bytes that are no UTF-8 text cannot be read this way.`,
 };
 
@@ -36,15 +42,25 @@ export class ReadTool implements ServerTool {
   readonly order = 20;
   readonly pathArguments = ['path'];
 
-  constructor(private readonly files: FilesService) {}
+  constructor(
+    private readonly files: FilesService,
+    private readonly newest: NewestTexts,
+  ) {}
 
   /** The newest version of a file, in the shape in which it was written. */
-  async execute({ path }: JsonObject, { workspaceId }: ToolContext): Promise<JsonObject> {
+  async execute({ path }: JsonObject, context: ToolContext): Promise<JsonObject> {
+    const { workspaceId } = context;
     const file = await this.files.requireFile(workspaceId, readCloudPath(path as string));
     const content = contentOf(file.head.shape, await this.files.bytesOf(workspaceId, file.head));
     if (content === undefined) {
       throw fieldError('path', 'holds bytes that are no UTF-8 text; GET …/contents/<path> gives them raw');
     }
-    return { path: file.path, content };
+    const active = await this.newest.activeFile(context, file.docPath);
+    const isOutranked = active !== null && active.sha256 !== file.head.sha256;
+    return { path: file.path, content, ...(isOutranked && { warnings: [outranked(active)] }) };
   }
+}
+
+function outranked({ sha256 }: ActiveFile): string {
+  return `The file is open in the editor with another text (sha256 ${sha256}), which outranks this one: read it with workspace_read_file.`;
 }

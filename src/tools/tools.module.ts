@@ -1,8 +1,12 @@
 import { Module } from '@nestjs/common';
+import { ClientsModule } from '../clients/clients.module.js';
 import { FilesModule } from '../files/files.module.js';
 import { PatchesModule } from '../patches/patches.module.js';
 import { SessionsModule } from '../sessions/sessions.module.js';
+import { StorageModule } from '../storage/storage.module.js';
+import { NewestTexts } from './newest-text.js';
 import type { ServerTool } from './server-tool.js';
+import { SessionTexts } from './session-texts.js';
 import { findToolClasses } from './tool-classes.js';
 import { ToolRunner } from './tool-runner.js';
 
@@ -10,8 +14,10 @@ import { ToolRunner } from './tool-runner.js';
 const TOOL_CLASSES = await findToolClasses();
 
 @Module({
-  imports: [FilesModule, PatchesModule, SessionsModule],
+  imports: [ClientsModule, FilesModule, PatchesModule, SessionsModule, StorageModule],
   providers: [
+    NewestTexts,
+    SessionTexts,
     ...TOOL_CLASSES,
     {
       provide: ToolRunner,
@@ -19,6 +25,6 @@ const TOOL_CLASSES = await findToolClasses();
       useFactory: (...tools: ServerTool[]) => new ToolRunner(tools),
     },
   ],
-  exports: [ToolRunner],
+  exports: [SessionTexts, ToolRunner],
 })
 export class ToolsModule {}

@@ -3,6 +3,7 @@ import {
   type ClientRoot,
   type ClientToServerEvents,
   type FilesChanged,
+  type FileRead,
   type ResumeAnswer,
   type ResumeEntry,
   type ResumeState,
@@ -13,6 +14,7 @@ import {
   foldCase,
 } from '@patchbay/protocol';
 import { randomUUID } from 'node:crypto';
+import { sha256 } from '@patchbay/protocol/hash';
 import { io, type Socket } from 'socket.io-client';
 import { waitFor } from './wait-for.js';
 
@@ -41,12 +43,19 @@ export class FakeClient {
   readonly changed: FilesChanged[] = [];
   /** What `tool:call` is answered with; null: not at all. */
   answer: Ack | null = { ok: true };
+  readonly reads: FileRead[] = [];
+  /** What `file:read` is answered with; null: nothing at all, as by a client that does not know the event. */
+  giveFile: ((read: FileRead) => unknown) | null = null;
   closedBecause: string | null = null;
 
   private constructor(readonly socket: RelayTestSocket) {
     socket.on('tool:call', (call, ack) => {
       this.calls.push(call);
       if (this.answer) ack(this.answer);
+    });
+    socket.on('file:read', (read, ack) => {
+      this.reads.push(read);
+      if (this.giveFile) ack(this.giveFile(read) as never);
     });
     socket.on('tool:cancel', (cancel, ack) => {
       this.cancels.push(cancel);
@@ -152,6 +161,14 @@ export class FakeClient {
 /** A folder as a client announces it, one of its own unless a rootId is given. */
 export function aRoot(name: string, rootId: string = randomUUID()): ClientRoot {
   return { name, rootId, docPath: foldCase(name) };
+}
+
+/** What a client answers to `file:read` that holds this text. */
+export function givenFile(text: string, change: Record<string, unknown> = {}): Record<string, unknown> {
+  return {
+    ...{ ok: true, content: Buffer.from(text), sha256: sha256(text), isDirty: false, source: 'active' },
+    ...change,
+  };
 }
 
 /** What a journal that holds the call says of it. */

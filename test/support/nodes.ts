@@ -50,6 +50,7 @@ export class BusNetwork {
 }
 
 export class NetworkBus extends Bus {
+  override readonly isAlone = false;
   override readonly messages$ = new Subject<BusMessage>();
 
   constructor(private readonly network: BusNetwork) {

@@ -8,7 +8,7 @@ import {
   type RelayClientOptions,
   type RelayEnd,
 } from '@patchbay/client/relay';
-import { CreateFileTool, WorkspaceRoots, WritePatchTool } from '@patchbay/workspace';
+import { clientFileReader, CreateFileTool, WorkspaceRoots, WritePatchTool } from '@patchbay/workspace';
 import { printableLine } from './approval/printable.js';
 import { clientIdOf } from './client-id.js';
 import { CliError, EXIT } from './cli-error.js';
@@ -42,11 +42,14 @@ export async function connect(flags: ConnectFlags, io: CliIo): Promise<number> {
   const clientId = flags.clientId || (await clientIdOf(settings.home, directories));
   const { workspaceId } = workspace;
   const directory = clientDirectory(settings.home, { url: settings.url, workspaceId, clientId });
-  const screen = new ConnectScreen(flags, settings, workspaceId, directories, io);
+  let onlyRoot: string | null = null;
+  const rules = { yes: flags.yes, allow: flags.allow, onlyRoot: () => onlyRoot };
+  const screen = new ConnectScreen(rules, settings, workspaceId, directories, io);
   const lock = await ClientLock.acquire(directory);
   try {
     const news = new FolderNews(flags.pull ? screen.approver : null, (line) => screen.say(line));
     const folders = await ConnectedFolders.open(settings, workspace, directories, flags, news);
+    onlyRoot = folders.announced.length === 1 ? folders.announced[0]!.name : null;
     for (const data of folders.serverData) screen.say(keepsOut(data));
     const journal = await Journal.open(directory);
     try {
@@ -85,6 +88,7 @@ function relayOf(
       workspace_create_file: new CreateFileTool(workspace, screen.approver, log, warn),
       workspace_write_patch: new WritePatchTool(workspace, screen.approver, log),
     },
+    readFile: clientFileReader(workspace),
     onFilesChanged: (changed) => folders.filesChanged(changed),
     onState: (state) => {
       screen.onState(state);

@@ -1,5 +1,5 @@
 import type { RelayState } from '@patchbay/client/relay';
-import { WaitingApprover, type ApprovalRequest, type Approver } from '@patchbay/workspace';
+import { WaitingApprover, type Question } from '@patchbay/workspace';
 import { previewOf } from './approval/preview.js';
 import { printableLine } from './approval/printable.js';
 import { RuleApprover, type ApprovalRules } from './approval/rule-approver.js';
@@ -18,7 +18,7 @@ type Announcements = {
  * questions; stderr has everything else, each execution as one JSON line.
  */
 export class ConnectScreen {
-  readonly approver: Approver;
+  readonly approver: RuleApprover;
   private readonly terminal: TerminalApprover | null;
   private wasConnected = false;
 
@@ -68,7 +68,7 @@ export class ConnectScreen {
     this.io.stdout.write('connected\n');
   }
 
-  private allowed({ call, files }: ApprovalRequest, rule: string): void {
+  private allowed({ call, files }: Question, rule: string): void {
     for (const file of files) {
       const { title, lines } = previewOf(file, this.io.stderr);
       this.say(`${printableLine(call.name)} ${title}, allowed by ${printableLine(rule)}`);

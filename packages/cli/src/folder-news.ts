@@ -1,7 +1,7 @@
 import type { ClientRoot } from '@patchbay/protocol';
-import type { Approver } from '@patchbay/workspace';
 import type { Difference, LiveFolder, SyncReport } from '@patchbay/workspace/sync';
 import { printableLine } from './approval/printable.js';
+import type { RuleApprover } from './approval/rule-approver.js';
 import { explain } from './cli-error.js';
 import type { FolderEvents } from './connected-folders.js';
 
@@ -29,7 +29,7 @@ export class FolderNews implements FolderEvents {
 
   /** @param approver asked about each change of the Cloud before it is taken over; null: nobody is, and nothing is */
   constructor(
-    private readonly approver: Approver | null,
+    private readonly approver: RuleApprover | null,
     private readonly say: (line: string) => void,
   ) {}
 
@@ -80,7 +80,7 @@ export class FolderNews implements FolderEvents {
   }
 
   /** One question a file. */
-  private async offer(folder: LiveFolder, files: readonly Difference[], approver: Approver): Promise<void> {
+  private async offer(folder: LiveFolder, files: readonly Difference[], approver: RuleApprover): Promise<void> {
     for (const difference of files) {
       try {
         const { proposal, take } = await folder.offerOf(difference);

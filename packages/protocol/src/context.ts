@@ -4,12 +4,25 @@ import type { ToolContract } from './tool-contract.js';
 export const CONTEXT_FORMATS = ['markdown', 'json'] as const;
 export type ContextFormatName = (typeof CONTEXT_FORMATS)[number];
 
+export const CONTEXT_INCLUDES = ['active'] as const;
+export type ContextInclude = (typeof CONTEXT_INCLUDES)[number];
+
 /** Query of `GET …/sessions/:sid/context`. */
 export interface ContextQuery {
   /** Default markdown. */
   format?: ContextFormatName;
   /** Most bytes that it may have, from 8 KiB; the server's own limit where it is left out. */
   maxBytes?: number;
+  /** `active`: the Active Files come with their text, as far as it fits. */
+  include?: ContextInclude;
+}
+
+/** An Active File; with `include=active` as the client has it now. */
+export interface ContextActiveFile extends ActiveFile {
+  /** The whole open text; null where `textMissing` says why it is not here. Only with `include=active`. */
+  text?: string | null;
+  /** A sentence without its end. */
+  textMissing?: string;
 }
 
 /** How one tool of the catalog is to be used. */
@@ -47,7 +60,7 @@ export interface ReferencedFile {
 export interface SessionContext {
   tools: ToolGuidance[];
   directory: DirectorySnapshot;
-  activeFiles: ActiveFile[];
+  activeFiles: ContextActiveFile[];
   /** In the order in which the session came upon them. */
   referencedFiles: ReferencedFile[];
   /** How many did not fit. */

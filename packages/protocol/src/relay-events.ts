@@ -162,7 +162,7 @@ export interface SessionActiveFiles {
   activeFiles: ActiveFile[];
 }
 
-/** `file:read`: what a client holds of a file now. Refused with NOT_FOUND, FORBIDDEN or TOO_LARGE. */
+/** `file:read`: what a client holds of a file now. Refused with NOT_FOUND, FORBIDDEN, TOO_LARGE, CONFLICT. */
 export interface FileRead {
   docPath: string;
   /** Longest content that is wanted. */

@@ -6,5 +6,11 @@ export type { WorkspaceContext } from './disk/workspace-context.js';
 export { WorkspaceRoots, type WorkspaceRoot } from './disk/workspace-roots.js';
 export * from './tools/approver.js';
 export { CreateFileTool, type CreateFileExecuted } from './tools/create-file-tool.js';
+export { clientFileReader, type ReadContext } from './tools/read-file-handler.js';
 export { WritePatchTool, type WritePatchExecuted } from './tools/write-patch-tool.js';
-export { executeWritePatch, type OpenBuffers, type PatchContext } from './write-patch/execute-write-patch.js';
+export {
+  executeWritePatch,
+  type OpenBuffer,
+  type OpenBuffers,
+  type PatchContext,
+} from './write-patch/execute-write-patch.js';

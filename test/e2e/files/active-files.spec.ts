@@ -79,23 +79,6 @@ describe('active files', () => {
     expect(ack).toMatchObject({ ok: false, error: { code: 'FORBIDDEN' } });
   });
 
-  it('are not read again from the Cloud: the model has them in its context', async () => {
-    const content = { text: 'cloud' };
-    await scene.user.post(`/workspaces/${scene.workspaceId}/tools`, {
-      ...{ tool: 'write', args: { path: '/repo/open.md', content } },
-    });
-    await scene.user.request('PUT', url(), { activeFiles: [active('repo/open.md', 'buffer')] });
-    const { success, result } = await tool('workspace_read_file', { docPath: 'repo/open.md' });
-    expect(success).toBe(false);
-    expect(result).toMatchObject({
-      ...{ success: false, errorCode: 'ALREADY_IN_CONTEXT', docPath: 'repo/open.md' },
-      sha256: sha256('buffer'),
-    });
-    await scene.user.request('PUT', url(), { activeFiles: [] });
-    const again = await tool('workspace_read_file', { docPath: 'repo/open.md' });
-    expect(again.result).toMatchObject({ success: true, content: 'cloud', sha256: sha256('cloud') });
-  });
-
   it('are what a patch is held against, before the Cloud [PATCH-8]', async () => {
     const docPath = 'repo/patched.md';
     const args = { path: `/${docPath}`, content: { text: 'cloud\n' } };

@@ -64,6 +64,7 @@ describe('the server tools', () => {
       const result = await readFile({ docPath: 'repo/crlf.txt' });
       expect(result).toEqual({
         ...{ success: true, docPath: 'repo/crlf.txt', path: '/repo/crlf.txt', errorCode: null, message: '' },
+        source: 'cloud',
         sha256: sha256('\ufeffone\r\ntwo\rstill two\nthree'),
         ...{ sizeBytes: 27, lineCount: 3, startLine: 1, endLine: 3, isTruncated: false },
         content: 'one\r\ntwo\rstill two\nthree',

@@ -2,12 +2,12 @@ import { createInterface, type Interface } from 'node:readline/promises';
 import { styleText } from 'node:util';
 import type { Approval } from '@patchbay/protocol';
 import { deniedByClient, MAX_NOTE } from '@patchbay/client/relay';
-import { rejectionOf, type ApprovalRequest, type Approver, type FileProposal } from '@patchbay/workspace';
+import { rejectionOf, type FileProposal, type Question } from '@patchbay/workspace';
 import { chooseChanges } from './choose-changes.js';
 import { editText } from './edit-text.js';
 import { previewOf } from './preview.js';
 import { printable, printableLine } from './printable.js';
-import { globMatcher } from './rule-approver.js';
+import { type Asker, globMatcher } from './rule-approver.js';
 
 /** Lines of a preview that are shown at once; the rest on demand. */
 const PREVIEW_LINES = 60;
@@ -28,19 +28,19 @@ interface Draft {
 
 type Verdict = Pick<Approval, 'decision' | 'rejectedChangeIds'> & { note?: string };
 /** Asks whatever it must; null asks for the decision again. */
-type Choice = (draft: Draft, request: ApprovalRequest, signal: AbortSignal) => Promise<Verdict | null>;
+type Choice = (draft: Draft, request: Question, signal: AbortSignal) => Promise<Verdict | null>;
 
 /** The person can't be asked any more. */
 class TerminalGone extends Error {}
 
 /** Asks a person at a terminal, one call at a time, in the order in which the calls came. */
-export class TerminalApprover implements Approver {
+export class TerminalApprover implements Asker {
   private readonly input: NodeJS.ReadableStream;
   private readonly output: NodeJS.WritableStream;
   private reader: Interface | null = null;
   private queue: Promise<unknown> = Promise.resolve();
   /** What "always" stands for so far: true for a call that was allowed beforehand. */
-  private readonly always: ((request: ApprovalRequest) => boolean)[] = [];
+  private readonly always: ((request: Question) => boolean)[] = [];
 
   private readonly choices = new Map<string, Choice>([
     ...named(['y', 'yes', 'allow'], async () => ({ decision: 'allow' })),
@@ -57,7 +57,7 @@ export class TerminalApprover implements Approver {
     this.output = options.output ?? process.stdout;
   }
 
-  decide(request: ApprovalRequest, signal: AbortSignal): Promise<Approval> {
+  decide(request: Question, signal: AbortSignal): Promise<Approval> {
     const mine = this.queue.then(() => this.ask(request, signal));
     this.queue = mine.catch(() => undefined);
     // A call that ends while it stands in the queue must not wait for the questions before it.
@@ -72,7 +72,7 @@ export class TerminalApprover implements Approver {
     this.reader.prompt(true);
   }
 
-  private async ask(request: ApprovalRequest, signal: AbortSignal): Promise<Approval> {
+  private async ask(request: Question, signal: AbortSignal): Promise<Approval> {
     signal.throwIfAborted();
     if (this.always.some((covers) => covers(request))) return this.approval({ decision: 'allow_always' });
     const draft: Draft = { files: request.files, editedArguments: null };
@@ -107,14 +107,14 @@ export class TerminalApprover implements Approver {
     return { decision: 'allow', ...(rejectedChangeIds.length > 0 && { rejectedChangeIds }) };
   }
 
-  private async alwaysTool({ call }: ApprovalRequest): Promise<Verdict> {
+  private async alwaysTool({ call }: Question): Promise<Verdict> {
     this.always.push((other) => other.call.sessionId === call.sessionId && other.call.name === call.name);
     return { decision: 'allow_always', note: `${call.name} in this session` };
   }
 
   private async alwaysGlob(
     draft: Draft,
-    { call }: ApprovalRequest,
+    { call }: Question,
     signal: AbortSignal,
   ): Promise<Verdict | null> {
     const suggested = folderGlob(draft.files);
@@ -129,7 +129,7 @@ export class TerminalApprover implements Approver {
     return { decision: 'allow_always', note: `${glob} in this session` };
   }
 
-  private async edit(draft: Draft, request: ApprovalRequest, signal: AbortSignal): Promise<null> {
+  private async edit(draft: Draft, request: Question, signal: AbortSignal): Promise<null> {
     const [file] = draft.files;
     if (!request.edit || !file) {
       this.print('This call cannot be edited.');
@@ -157,7 +157,7 @@ export class TerminalApprover implements Approver {
     return { decision: 'deny', ...(note && { note: note.slice(0, MAX_NOTE) }) };
   }
 
-  private show({ call }: ApprovalRequest, draft: Draft, limit: number): void {
+  private show({ call }: Question, draft: Draft, limit: number): void {
     this.print(`\n${this.paint('cyan', printableLine(call.name))} wants to`);
     for (const file of draft.files) {
       const { title, lines } = previewOf(file, this.output);
@@ -168,7 +168,7 @@ export class TerminalApprover implements Approver {
     }
   }
 
-  private prompt(request: ApprovalRequest): string {
+  private prompt(request: Question): string {
     const edit = request.edit ? '[e]dit  ' : '';
     const select = request.files.some(({ patch }) => patch) ? '[s]elect changes  ' : '';
     return `[y]es  ${select}[a]lways this tool  always this [g]lob  ${edit}[v]iew all  [n]o > `;

@@ -104,9 +104,14 @@ export class WorkspaceClient {
   context(sessionId: string, options: ContextOptions & { format: 'json' }): Promise<SessionContext>;
   async context(
     sessionId: string,
-    { format = 'markdown', maxBytes, signal }: ContextOptions & { format?: 'markdown' | 'json' } = {},
+    {
+      format = 'markdown',
+      maxBytes,
+      include,
+      signal,
+    }: ContextOptions & { format?: 'markdown' | 'json' } = {},
   ): Promise<string | SessionContext> {
-    const query = { format, maxBytes };
+    const query = { format, maxBytes, include };
     const path = `/sessions/${encodeURIComponent(sessionId)}/context`;
     const request = this.inWorkspace({ method: 'GET', path, query, signal });
     if (format === 'json') return this.http.request<SessionContext>(request);

@@ -38,7 +38,8 @@ export interface ScanOptions {
   signal?: AbortSignal | undefined;
 }
 
-const TEMP_FILE = /^\.patchbay-(?:pull-[0-9a-f]{8}-)?[0-9a-f]{16}\.tmp$/;
+/** Names of files that a write of ours is about to put in place. */
+export const TEMP_FILE = /^\.patchbay-(?:pull-[0-9a-f]{8}-)?[0-9a-f]{16}\.tmp$/;
 
 /** Names that mean the same to everybody: their length in bytes is known, and folding is lowercasing. */
 const PLAIN_NAME = /^[\x20-\x5b\x5d-\x7e]+$/;

@@ -22,12 +22,18 @@ export interface PatchProposal {
   changes: PatchChange[];
 }
 
-/** What a person is asked about. */
-export interface ApprovalRequest {
+/** What a person is asked about: what would become of which files. */
+export interface Question {
+  /** Who wants it. */
   call: Pick<ToolCallDelivery, 'name' | 'sessionId'>;
   files: FileProposal[];
   /** Where the call can be edited before it runs: the new proposal and the arguments that say so. */
   edit?: (text: string) => { files: FileProposal[]; editedArguments: JsonObject };
+}
+
+/** A question about a call. */
+export interface ApprovalRequest extends Question {
+  call: ToolCallDelivery;
 }
 
 /**
@@ -40,7 +46,7 @@ export interface Approver {
 
 /** For when nobody can be asked: every call waits until its approval clock ends it, and nothing is written. */
 export class WaitingApprover implements Approver {
-  decide(_request: ApprovalRequest, signal: AbortSignal): Promise<Approval> {
+  decide(_question: Question, signal: AbortSignal): Promise<Approval> {
     return rejectionOf(signal);
   }
 }

@@ -22,6 +22,15 @@ import { type FileOutcome, resultOf } from './write-patch-result.js';
 export interface OpenBuffers {
   /** Whether the file is open with changes that are not on disk: it is then not patched (DIRTY_BUFFER). */
   isDirty(docPath: string): boolean | Promise<boolean>;
+  /** What the editor holds of the file, unsaved or not; null where it is not open. */
+  read?(docPath: string): Promise<OpenBuffer | null>;
+}
+
+/** A file's text as an editor would save it. */
+export interface OpenBuffer {
+  bytes: Uint8Array;
+  /** It has changes that are not on the disk. */
+  isDirty: boolean;
 }
 
 /** What the executor of patches needs to know about this client. */

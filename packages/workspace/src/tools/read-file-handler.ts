@@ -1,0 +1,119 @@
+import {
+  type Ack,
+  DEFAULT_MAX_FILE_BYTES,
+  type ErrorCode,
+  type FileRead,
+  type FileReadAnswer,
+  foldCase,
+} from '@patchbay/protocol';
+import { sha256 } from '@patchbay/protocol/hash';
+import { readFile } from '../disk/file-entry.js';
+import { realFileSystem } from '../disk/file-system.js';
+import { openDirectory } from '../disk/open-directory.js';
+import { WorkspaceFault } from '../disk/workspace-fault.js';
+import type { LocatedPath, WorkspaceRoot } from '../disk/workspace-roots.js';
+import { isLeftOut } from '../sync/left-out.js';
+import { DocPathFinder } from '../write-patch/doc-path-finder.js';
+import type { PatchContext } from '../write-patch/execute-write-patch.js';
+import { notFound, PatchFileFault } from '../write-patch/patch-file-fault.js';
+
+/** What may be read of this client, and where it is. */
+export interface ReadContext extends PatchContext {
+  /** Whether a file may be read although push would leave it out; no such file may where it is not given. */
+  allows?(docPath: string): boolean | Promise<boolean>;
+}
+
+/** Why a file is not given. */
+class ReadRefusal extends Error {
+  constructor(
+    readonly code: ErrorCode,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+/**
+ * The `readFile` of a RelayClient: gives files below the roots, from their open buffers or else from the disk, without
+ * following links; what push leaves out is refused [RELAY-25].
+ */
+export function clientFileReader(context: ReadContext): (read: FileRead) => Promise<Ack<FileReadAnswer>> {
+  return async (read) => {
+    try {
+      const { content, isDirty, source } = await readOne(context, read);
+      return { ok: true, content, sha256: sha256(content), isDirty, source };
+    } catch (error) {
+      const { code, message } = refusalOf(error);
+      return { ok: false, error: { code, message } };
+    }
+  };
+}
+
+type Found = Pick<FileReadAnswer, 'content' | 'isDirty' | 'source'>;
+
+async function readOne(context: ReadContext, { docPath, maxBytes }: FileRead): Promise<Found> {
+  const limit = Math.min(maxBytes, context.maxFileBytes ?? DEFAULT_MAX_FILE_BYTES);
+  const root = rootOf(context, docPath);
+  const buffer = (await context.buffers?.read?.(docPath)) ?? null;
+  const located = await locate(context, docPath).catch((error: unknown) => {
+    // A buffer may be of a file that was never saved.
+    if (buffer !== null && error instanceof PatchFileFault && error.code === 'NOT_FOUND') return null;
+    throw error;
+  });
+  const segments = located?.segments ?? docPath.split('/').slice(1);
+  if (isLeftOut(root.directory, segments) && !(await context.allows?.(docPath))) {
+    throw new ReadRefusal('FORBIDDEN', 'The file is one that push leaves out, as .gitignore has it.');
+  }
+  if (buffer === null) return { content: await onDisk(context, located!, docPath, limit), ...FROM_DISK };
+  if (buffer.bytes.length > limit) throw tooLarge(limit);
+  return { content: Buffer.from(buffer.bytes), isDirty: buffer.isDirty, source: 'active' };
+}
+
+const FROM_DISK = { isDirty: false, source: 'disk' } as const;
+
+function rootOf({ roots }: ReadContext, docPath: string): WorkspaceRoot {
+  const name = docPath.split('/', 1)[0];
+  const root = roots.all.find((candidate) => foldCase(candidate.name) === name);
+  if (root && docPath.includes('/')) return root;
+  throw new ReadRefusal('FORBIDDEN', 'The file lies in no folder that this client has connected.');
+}
+
+function locate({ roots, fs = realFileSystem }: ReadContext, docPath: string): Promise<LocatedPath> {
+  return new DocPathFinder(fs, roots).find(docPath);
+}
+
+async function onDisk(
+  { fs = realFileSystem }: ReadContext,
+  { root, segments }: LocatedPath,
+  docPath: string,
+  maxBytes: number,
+): Promise<Buffer> {
+  const directory = await openDirectory(fs, root.directory, segments.slice(0, -1));
+  if (!directory) throw notFound(docPath);
+  try {
+    const file = await readFile(fs, directory, segments.at(-1)!, maxBytes);
+    if (!file) throw notFound(docPath);
+    return file.bytes;
+  } finally {
+    await directory.close();
+  }
+}
+
+function tooLarge(maxBytes: number): ReadRefusal {
+  return new ReadRefusal('TOO_LARGE', `The file has more than ${maxBytes} bytes.`);
+}
+
+/** What was not foreseen is refused without its details, which may name places outside of the roots. */
+function refusalOf(error: unknown): { code: ErrorCode; message: string } {
+  if (error instanceof ReadRefusal) return error;
+  if (error instanceof PatchFileFault) return { code: codeOf(error), message: error.message };
+  if (error instanceof WorkspaceFault) {
+    return { code: error.code === 'TooLarge' ? 'TOO_LARGE' : 'FORBIDDEN', message: error.message };
+  }
+  return { code: 'FORBIDDEN', message: 'The file could not be read.' };
+}
+
+function codeOf({ code }: PatchFileFault): ErrorCode {
+  if (code === 'NOT_FOUND') return 'NOT_FOUND';
+  return code === 'AmbiguousDocPath' ? 'CONFLICT' : 'FORBIDDEN';
+}

@@ -1,0 +1,39 @@
+import type { FileRead } from '@patchbay/protocol';
+import type { ConnectedClient } from './connected-clients.js';
+import type { FileReading } from './file-reading.js';
+
+/** Most files that one client is asked for at once [RELAY-23]. */
+const AT_ONCE = 4;
+/** Most that wait for that; whoever comes then is told that nothing was heard. */
+const MAX_WAITING = 256;
+
+/** The files that one client is being asked for: each once at a time, however many want it. */
+export class ClientReads {
+  private readonly running = new Map<string, Promise<FileReading>>();
+  private readonly waiting: (() => void)[] = [];
+  private free = AT_ONCE;
+
+  constructor(private readonly client: ConnectedClient) {}
+
+  read(read: FileRead): Promise<FileReading> {
+    const key = `${read.maxBytes}/${read.docPath}`;
+    const running = this.running.get(key) ?? this.start(read).finally(() => this.running.delete(key));
+    this.running.set(key, running);
+    return running;
+  }
+
+  private async start(read: FileRead): Promise<FileReading> {
+    if (this.free > 0) this.free -= 1;
+    else if (this.waiting.length >= MAX_WAITING) return { kind: 'silent' };
+    else await new Promise<void>((resolve) => this.waiting.push(resolve));
+    try {
+      const answer = await this.client.line.readFile(read);
+      if (answer === null) return { kind: 'silent' };
+      return answer.ok ? { kind: 'given', ...answer } : { kind: 'refused', ...answer.error };
+    } finally {
+      const next = this.waiting.shift();
+      if (next) next();
+      else this.free += 1;
+    }
+  }
+}

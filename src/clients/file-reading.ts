@@ -1,0 +1,42 @@
+import type { FileReadAnswer } from '@patchbay/protocol';
+import type { FileWish } from '../bus/bus.js';
+
+/** What came of asking the user's clients for a file. */
+export type FileReading =
+  | ({ kind: 'given' } & FileReadAnswer)
+  /** The reason is in the client's own words. */
+  | { kind: 'refused'; code: string; message: string }
+  /** Asked, and not answered. */
+  | { kind: 'silent' }
+  /** Nobody is connected who could be asked. */
+  | { kind: 'nobody' };
+
+/** Of several readings the one that says most counts. */
+const RANK: Record<FileReading['kind'], number> = { nobody: 0, silent: 1, refused: 2, given: 3 };
+
+type Kind = Pick<FileReading, 'kind'>;
+type Given = Pick<FileReadAnswer, 'source' | 'sha256'>;
+
+/** Whether it says more than another; of equal ones the first is kept. */
+export function saysMore(reading: Kind, than: Kind): boolean {
+  return RANK[reading.kind] > RANK[than.kind];
+}
+
+/** Whether nobody else need be asked: it is the text that the session knows as open, or it knows of none. */
+export function isWanted({ activeSha256 }: FileWish, { source, sha256 }: Given): boolean {
+  return activeSha256 === null || source === 'active' || sha256 === activeSha256;
+}
+
+/** Asks one after another until one gives what is wanted; else gives what says most. */
+export async function firstGiven(
+  wish: FileWish,
+  sources: readonly (() => Promise<FileReading>)[],
+): Promise<FileReading> {
+  let best: FileReading = { kind: 'nobody' };
+  for (const ask of sources) {
+    const reading = await ask();
+    if (reading.kind === 'given' && isWanted(wish, reading)) return reading;
+    if (saysMore(reading, best)) best = reading;
+  }
+  return best;
+}

@@ -1,0 +1,65 @@
+import { Injectable } from '@nestjs/common';
+import type { FileWish } from '../bus/bus.js';
+import { ClientReads } from './client-reads.js';
+import { type ConnectedClient, ConnectedClients } from './connected-clients.js';
+import { type FileReading, firstGiven } from './file-reading.js';
+
+/** Most clients that are asked for one file [RELAY-24]. */
+const MAX_ASKED = 3;
+
+/** How near a client is to a file: the greater, the sooner it is asked; 0: not at all. */
+const NEARNESS = { none: 0, another: 1, last: 2, root: 3, lastWithRoot: 4, bound: 5 };
+
+/** Asks the clients of this node for files. */
+@Injectable()
+export class NodeFiles {
+  private readonly reads = new WeakMap<ConnectedClient, ClientReads>();
+
+  constructor(private readonly clients: ConnectedClients) {}
+
+  /** What the user's clients here hold of the file. */
+  read(wish: FileWish): Promise<FileReading> {
+    const { docPath, maxBytes } = wish;
+    const asked = this.candidates(wish).slice(0, MAX_ASKED);
+    return firstGiven(
+      wish,
+      asked.map((client) => () => this.readsOf(client).read({ docPath, maxBytes })),
+    );
+  }
+
+  /** Whether there is anyone here to ask. */
+  hasCandidates(wish: FileWish): boolean {
+    return this.candidates(wish).length > 0;
+  }
+
+  /** Whether all that there is here are other clients of the user than those that the session uses. */
+  hasOnlyOthers(wish: FileWish): boolean {
+    const [first] = this.candidates(wish);
+    return first === undefined || nearness(wish, first) === NEARNESS.another;
+  }
+
+  private candidates(wish: FileWish): ConnectedClient[] {
+    return this.clients
+      .ofUser(wish.workspaceId, wish.userId)
+      .map((client) => ({ client, near: client.ready ? nearness(wish, client) : NEARNESS.none }))
+      .filter(({ near }) => near > NEARNESS.none)
+      .sort((a, b) => b.near - a.near || b.client.lastActiveAt - a.client.lastActiveAt)
+      .map(({ client }) => client);
+  }
+
+  private readsOf(client: ConnectedClient): ClientReads {
+    const reads = this.reads.get(client) ?? new ClientReads(client);
+    this.reads.set(client, reads);
+    return reads;
+  }
+}
+
+/** For an open file its session's clients count, else those that have its folder [RELAY-24]. */
+function nearness(wish: FileWish, { key: { clientId }, roots }: ConnectedClient): number {
+  const hasRoot = roots.some((root) => wish.docPath.startsWith(`${root.docPath}/`));
+  if (wish.activeSha256 === null && !hasRoot) return NEARNESS.none;
+  if (clientId === wish.boundClientId) return NEARNESS.bound;
+  const isLast = clientId === wish.lastClientId;
+  if (hasRoot) return isLast ? NEARNESS.lastWithRoot : NEARNESS.root;
+  return isLast ? NEARNESS.last : NEARNESS.another;
+}

@@ -1,0 +1,50 @@
+import { Injectable } from '@nestjs/common';
+import type { ActiveFile, ContextActiveFile } from '@patchbay/protocol';
+import { textOf } from '../files/content-shape.js';
+import type { SessionRecord } from '../storage/ports/sessions.store.js';
+import { SessionTexts, whyNot } from '../tools/session-texts.js';
+import { DOES_NOT_FIT } from './active-texts.js';
+
+/** Gets the texts of a session's Active Files from its clients. */
+@Injectable()
+export class ActiveTexts {
+  constructor(private readonly texts: SessionTexts) {}
+
+  /** The files in their order, with the texts of the first ones that together have at most `maxBytes`. */
+  async of(
+    session: SessionRecord,
+    files: readonly ActiveFile[],
+    maxBytes: number,
+  ): Promise<ContextActiveFile[]> {
+    let left = maxBytes;
+    const wanted = files.map(({ sizeBytes }) => {
+      const fits = sizeBytes <= left;
+      left -= fits ? sizeBytes : 0;
+      return fits;
+    });
+    const found = files.map(async (file, at) =>
+      wanted[at] ? this.read(session, file, maxBytes) : without(file, DOES_NOT_FIT),
+    );
+    return Promise.all(found);
+  }
+
+  private async read(
+    { workspaceId, userId, id: sessionId }: SessionRecord,
+    file: ActiveFile,
+    maxBytes: number,
+  ): Promise<ContextActiveFile> {
+    const whose = { workspaceId, userId, sessionId };
+    const reading = await this.texts.read(whose, file.docPath, file, maxBytes);
+    if (reading.kind === 'refused' && reading.code === 'TOO_LARGE') return without(file, DOES_NOT_FIT);
+    if (reading.kind !== 'given') return without(file, `its editor does not give it, ${whyNot(reading)}`);
+    const { content, sha256, isDirty } = reading;
+    const now = { ...file, sha256, sizeBytes: content.length, isDirty };
+    const text = textOf(Buffer.from(content));
+    if (text === null || text.includes('\0')) return without(now, 'it is no UTF-8 text');
+    return { ...now, text };
+  }
+}
+
+function without(file: ActiveFile, textMissing: string): ContextActiveFile {
+  return { ...file, text: null, textMissing };
+}

@@ -1,0 +1,41 @@
+import type { JsonObject } from '@patchbay/protocol';
+import { fieldError } from '../common/domain-error.js';
+import { linesOf } from './text-lines.js';
+
+/** Which part of a text is wanted, and how. */
+export interface ExcerptOptions {
+  maxBytes?: number | null;
+  numbered?: boolean | null;
+  startLine?: number | null;
+}
+
+/** Most bytes of content that are given unless more is asked for. */
+export const DEFAULT_READ_BYTES = 262_144;
+
+/** The lines from `startLine` on that fit, whole ones only. */
+export function excerpt(text: string, options: ExcerptOptions): JsonObject {
+  const startLine = options.startLine ?? 1;
+  const maxBytes = options.maxBytes ?? DEFAULT_READ_BYTES;
+  const parts: string[] = [];
+  let [lineCount, endLine, bytes, blocked] = [0, startLine - 1, 0, 0];
+  for (const line of linesOf(text)) {
+    lineCount += 1;
+    if (lineCount < startLine || blocked > 0) continue;
+    const shown = options.numbered === true ? `${lineCount}\t${line}` : line;
+    bytes += Buffer.byteLength(shown);
+    if (bytes > maxBytes) blocked = Buffer.byteLength(shown);
+    else {
+      parts.push(shown);
+      endLine = lineCount;
+    }
+  }
+  if (startLine > Math.max(1, lineCount))
+    throw fieldError('startLine', `is beyond the file’s ${lineCount} lines`);
+  const isTruncated = endLine < lineCount;
+  const message = !isTruncated
+    ? ''
+    : parts.length === 0
+      ? `Line ${startLine} alone has ${blocked} bytes: ask for more than that with maxBytes.`
+      : `There are ${lineCount - endLine} more lines; go on with startLine ${endLine + 1}.`;
+  return { content: parts.join(''), lineCount, startLine, endLine, isTruncated, message };
+}

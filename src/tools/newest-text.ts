@@ -1,0 +1,99 @@
+import { Injectable } from '@nestjs/common';
+import type { ActiveFile } from '@patchbay/protocol';
+import type { FileReading } from '../clients/file-reading.js';
+import type { CloudPath } from '../files/cloud-path.js';
+import { FilesService } from '../files/files.service.js';
+import { SessionsService } from '../sessions/sessions.service.js';
+import type { FileRecord } from '../storage/ports/files.store.js';
+import { SessionTexts, type TextsOf, whyNot } from './session-texts.js';
+
+/** A file's bytes, whose they are, and what else there is to know of the file. */
+export interface NewestText {
+  kind: 'text';
+  path: string;
+  bytes: Buffer;
+  sha256: string;
+  source: 'active' | 'disk' | 'cloud';
+  isDirty: boolean;
+  warnings: string[];
+}
+
+/** A file that is open in an editor which does not give its text, and that the Cloud does not have. */
+export interface OutOfReach {
+  kind: 'out_of_reach';
+  active: ActiveFile;
+  why: string;
+}
+
+/** Finds the text of a file that counts: the editor's before the disk's before the Cloud's [TOOL-1]. */
+@Injectable()
+export class NewestTexts {
+  constructor(
+    private readonly files: FilesService,
+    private readonly sessions: SessionsService,
+    private readonly texts: SessionTexts,
+  ) {}
+
+  /** NOT_FOUND where nobody has the file, VALIDATION_ERROR where it is a folder. */
+  async find(whose: TextsOf, target: CloudPath, field: string): Promise<NewestText | OutOfReach> {
+    const { docPath } = target;
+    const active = await this.activeFile(whose, docPath);
+    const isFile = docPath !== '' && !target.namesFolder;
+    const reading = isFile ? await this.texts.read(whose, docPath, active) : NOBODY;
+    const entry = isFile ? await this.files.at(whose.workspaceId, target) : null;
+    const head = entry?.kind === 'file' ? entry : null;
+    if (reading.kind === 'given') return fromClient(target, reading, active, head);
+    if (active !== null && head === null) return { kind: 'out_of_reach', active, why: whyNot(reading) };
+    const file = await this.files.requireFile(whose.workspaceId, target, field);
+    const bytes = await this.files.bytesOf(whose.workspaceId, file.head);
+    const { sha256 } = file.head;
+    const warnings = cloudWarnings(reading, active, sha256);
+    return { kind: 'text', path: file.path, bytes, sha256, source: 'cloud', isDirty: false, warnings };
+  }
+
+  /** The file as the session has it open; null where it has not. */
+  async activeFile({ workspaceId, sessionId }: TextsOf, docPath: string): Promise<ActiveFile | null> {
+    const active = await this.sessions.activeFiles(workspaceId, sessionId);
+    return active.find((file) => file.docPath === docPath) ?? null;
+  }
+}
+
+const NOBODY: FileReading = { kind: 'nobody' };
+
+function fromClient(
+  { path }: CloudPath,
+  { content, sha256, isDirty, source }: Extract<FileReading, { kind: 'given' }>,
+  active: ActiveFile | null,
+  file: FileRecord | null,
+): NewestText {
+  const holder = source === 'active' ? 'editor' : 'folder';
+  const differs = file !== null && file.head.sha256 !== sha256;
+  const warnings = [
+    file === null && 'The Cloud does not have this file.',
+    differs &&
+      `The Cloud has another text of this file (sha256 ${file.head.sha256}), which the ${holder} does not have: plan on what is here.`,
+    active !== null &&
+      active.sha256 !== sha256 &&
+      `The list of Active Files still has sha256 ${active.sha256} for it, against which a patch is checked: if that fails as STALE, send it again in a moment.`,
+  ];
+  return {
+    ...{ kind: 'text', path: file?.path ?? path, bytes: Buffer.from(content), sha256, source, isDirty },
+    warnings: warnings.filter((warning) => warning !== false),
+  };
+}
+
+function cloudWarnings(reading: FileReading, active: ActiveFile | null, sha256: string): string[] {
+  if (active === null) return reading.kind === 'nobody' ? [] : [ofFolder(reading)];
+  const open =
+    active.sha256 === sha256
+      ? 'This is the Cloud’s text, which the editor had open too when it last told.'
+      : `This is the Cloud’s text. The open text (sha256 ${active.sha256}) outranks it: do not plan a patch on what is here.`;
+  return [`The file is open in an editor that does not give its text: ${whyNot(reading)}. ${open}`];
+}
+
+function ofFolder(reading: FileReading): string {
+  if (reading.kind === 'refused' && reading.code === 'NOT_FOUND') {
+    return 'The connected folder does not have this file: it was deleted there, or never written. This is the Cloud’s text.';
+  }
+  return `The file lies in a connected folder whose client does not give it: ${whyNot(reading)}. This is the Cloud’s text; the folder may hold another.`;
+}

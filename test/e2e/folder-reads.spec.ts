@@ -1,0 +1,80 @@
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Journal, RelayClient } from '@patchbay/client/relay';
+import { sha256 } from '@patchbay/protocol/hash';
+import { clientFileReader, WorkspaceRoots } from '@patchbay/workspace';
+import { RelayScene } from '../support/relay-scene.js';
+import { TextsDesk } from '../support/texts-desk.js';
+
+describe('a model that reads from a connected folder', () => {
+  let desk: TextsDesk;
+  let base: string;
+  let folder: string;
+  let journal: Journal;
+  let client: RelayClient;
+
+  beforeAll(async () => {
+    desk = new TextsDesk(await RelayScene.start());
+    base = await mkdtemp(join(tmpdir(), 'patchbay-folder-reads-'));
+    folder = join(base, 'Proj');
+    await mkdir(folder);
+    await writeFile(join(folder, '.gitignore'), '.env\n');
+    journal = await Journal.open(join(base, 'home'));
+    const { server, user, workspaceId } = desk.scene;
+    client = new RelayClient({
+      ...{ url: server.url, token: user.token, workspaceId, clientId: 'cli', journal, tools: {} },
+      readFile: clientFileReader({ roots: await WorkspaceRoots.open([{ directory: folder }]) }),
+    });
+    await client.connect();
+    desk.announce('cli', ['Proj']);
+  });
+  afterAll(async () => {
+    await client.close();
+    await journal.close();
+    await desk.scene.close();
+    await rm(base, { recursive: true, force: true });
+  });
+
+  it('reads what was edited there since the last push', async () => {
+    await desk.write('/Proj/a.ts', 'pushed\n');
+    await writeFile(join(folder, 'a.ts'), 'edited\n');
+    const result = await desk.readFile('/Proj/a.ts');
+    expect(result).toMatchObject({ source: 'disk', content: 'edited\n', sha256: sha256('edited\n') });
+    expect(result.warnings).toEqual([expect.stringContaining(sha256('pushed\n'))]);
+  });
+
+  it('reads bytes whole, up to the limit of a file', async () => {
+    const text = 'ü\n'.repeat(400_000);
+    await writeFile(join(folder, 'large.txt'), text);
+    const result = await desk.readFile('proj/large.txt', { maxBytes: 8 * 1024 * 1024 });
+    expect([result.source, result.content === text]).toEqual(['disk', true]);
+  });
+
+  it('is refused what git ignores, and what a link leads to [RELAY-25]', async () => {
+    await writeFile(join(folder, '.env'), 'TOKEN=secret');
+    await writeFile(join(base, 'outside.txt'), 'secret');
+    await symlink(join(base, 'outside.txt'), join(folder, 'link.txt'));
+    for (const path of ['.env', 'link.txt']) {
+      const { success, error, result } = await desk.call('workspace_read_file', { docPath: `Proj/${path}` });
+      expect(success === true || JSON.stringify([error, result]).includes('secret')).toBe(false);
+      await desk.write(`/Proj/${path}`, 'cloud\n');
+      const told = await desk.readFile(`Proj/${path}`);
+      expect(told).toMatchObject({ source: 'cloud', content: 'cloud\n' });
+      expect(told.warnings).toEqual([expect.stringContaining('it refuses (FORBIDDEN')]);
+    }
+  });
+
+  it('is told of a file that was deleted there, and of a twin by case', async () => {
+    await desk.write('/Proj/gone.ts', 'cloud\n');
+    expect((await desk.readFile('Proj/gone.ts')).warnings).toEqual([
+      expect.stringContaining('it was deleted there, or never written'),
+    ]);
+    await desk.write('/Proj/twin.ts', 'cloud\n');
+    await writeFile(join(folder, 'twin.ts'), 'a');
+    await writeFile(join(folder, 'Twin.ts'), 'b');
+    expect((await desk.readFile('Proj/twin.ts')).warnings).toEqual([
+      expect.stringContaining('differ only by case'),
+    ]);
+  });
+});

@@ -1,0 +1,67 @@
+import { type ActiveFile, foldCase } from '@patchbay/protocol';
+import { sha256 } from '@patchbay/protocol/hash';
+import { ConnectedClients } from '../../src/clients/connected-clients.js';
+import { type FakeClient } from './fake-client.js';
+import { type RelayScene } from './relay-scene.js';
+
+/** What a test looks at in the answer of a tool. */
+export interface TextAnswer {
+  success: boolean;
+  result: Record<string, unknown> & { warnings?: string[] };
+  error: string | null;
+}
+
+/** An Active File as a client tells of it that holds this text. */
+export function activeFile(docPath: string, text: string, isDirty = true): ActiveFile {
+  const sizeBytes = Buffer.byteLength(text);
+  return { docPath, displayPath: docPath, sha256: sha256(text), sizeBytes, isDirty };
+}
+
+/** A session whose files are open in clients, or lie in their folders, and a model that reads them. */
+export class TextsDesk {
+  constructor(readonly scene: RelayScene) {}
+
+  get session(): string {
+    return this.scene.session.sessionId;
+  }
+
+  /** Calls a tool, as a rule in the session. */
+  async call(tool: string, args: object, sessionId: string | null = this.session): Promise<TextAnswer> {
+    const path = `/workspaces/${this.scene.workspaceId}/tools`;
+    const { body } = await this.scene.user.post<TextAnswer>(path, {
+      ...{ tool, args, ...(sessionId !== null && { sessionId }) },
+    });
+    return body;
+  }
+
+  async readFile(docPath: string, more: object = {}): Promise<TextAnswer['result']> {
+    return (await this.call('workspace_read_file', { docPath, ...more })).result;
+  }
+
+  async write(path: string, text: string): Promise<void> {
+    await this.call('write', { path, content: { text } });
+  }
+
+  /** Tells the session's Active Files. */
+  async open(...activeFiles: ActiveFile[]): Promise<void> {
+    const path = `/workspaces/${this.scene.workspaceId}/sessions/${this.session}/active-files`;
+    await this.scene.user.request('PUT', path, { activeFiles });
+  }
+
+  /** A client that has connected these folders. */
+  async client(clientId: string, roots: string[] = []): Promise<FakeClient> {
+    const client = await this.scene.client({ clientId });
+    this.announce(clientId, roots);
+    return client;
+  }
+
+  /** The connected client has these folders. */
+  announce(clientId: string, roots: string[]): void {
+    const { workspaceId, user, server } = this.scene;
+    const connected = server.app
+      .get(ConnectedClients)
+      .find({ workspaceId, userId: user.credentials.user.id, clientId })!;
+    const announced = roots.map((name) => ({ name, rootId: clientId, docPath: foldCase(name) }));
+    Object.assign(connected, { roots: announced });
+  }
+}
