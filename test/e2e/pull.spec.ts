@@ -63,16 +63,18 @@ describe('push and pull', () => {
           'conflicts 2:',
           '  both: was changed here, and in the Cloud too',
           '  unknown: is there already with other content',
-          'Nothing was overwritten; --force does so.',
+          'Nothing was overwritten; --force does so, and keeps what gives way.',
           '',
         ].join('\n'),
       );
       expect((await desk.pull(folder, '--force')).code).toBe(0);
-      const theirs = Buffer.from('theirs').toString('hex');
+      const [mine, theirs] = ['mine', 'theirs'].map((text) => Buffer.from(text).toString('hex'));
       expect(await disk(folder)).toEqual({
-        ...{ both: theirs, unknown: theirs, here: '31', gone: '31', only: '31' },
-        untracked: Buffer.from('mine').toString('hex'),
+        ...{ both: theirs, unknown: theirs, here: '31', gone: '31', only: '31', untracked: mine },
+        // What no version has is put aside, and never sent.
+        ...{ 'both.patchbay-kept': mine, 'unknown.patchbay-kept': mine, 'here.patchbay-kept': mine },
       });
+      expect((await desk.push(folder)).out).toMatch(/^sent 1 file .*5 unchanged/);
     });
 
     it('does not overwrite what .gitignore leaves out', async () => {

@@ -40,7 +40,11 @@ export class FolderIdentities {
    * The identity of a folder, registered at the server. Where another folder has the name it is a CliError that says
    * what to do, unless it is the same project: the person says so, or `isSame` finds that it has been all along.
    */
-  async claim(directory: string, naming: Naming, isSame: () => boolean): Promise<ClientRoot> {
+  async claim(
+    directory: string,
+    naming: Naming,
+    isSame: (root: ClientRoot) => Promise<boolean>,
+  ): Promise<ClientRoot> {
     const name = await this.nameOf(directory, naming);
     const docPath = foldCase(name);
     const known = await this.known(directory);
@@ -54,7 +58,7 @@ export class FolderIdentities {
       // Without a server nothing can be registered yet: the handshake does it, once there is one.
       if (isTransient(error)) return this.keep(directory, root, false);
       if (!(error instanceof PatchbayError) || error.code !== 'CONFLICT') throw error;
-      if (!naming.sameProject && !isSame()) throw takenName(directory, error.message);
+      if (!naming.sameProject && !(await isSame(root))) throw takenName(directory, error.message);
       return this.adopt(directory, root);
     }
   }

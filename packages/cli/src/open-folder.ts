@@ -1,7 +1,7 @@
 import type { WorkspaceClient } from '@patchbay/client';
 import type { ClientRoot } from '@patchbay/protocol';
 import { WorkspaceRoots } from '@patchbay/workspace';
-import { FolderState } from '@patchbay/workspace/sync';
+import { FolderState, holdsAll } from '@patchbay/workspace/sync';
 import { FolderIdentities, type Naming } from './folder-identity.js';
 import type { Settings } from './settings.js';
 
@@ -28,6 +28,10 @@ export async function openFolder(
   const pair = { url, workspaceId: workspace.workspaceId, directory, rootName: name };
   const state = FolderState.open(home, pair);
   const root = (mayAdopt = false) =>
-    identities.claim(directory, naming, () => mayAdopt || state.baseCount > 0);
+    identities.claim(
+      directory,
+      naming,
+      async () => mayAdopt || state.baseCount > 0 || (await holdsAll({ files: workspace.files, roots })),
+    );
   return { roots, state, root };
 }

@@ -31,6 +31,11 @@ export class ConnectScene extends CliScene {
     this.statuses = [];
     this.uploads = [];
     this.clientIds = [];
+    this.routes['POST /workspaces/w1/blobs/missing'] = () => [200, { missing: [] }];
+    this.routes['POST /workspaces/w1/files/commit'] = ({ body }) => [
+      200,
+      { files: (body.files as { path: string }[]).map(({ path }) => ({ path, fileId: 'f', versionId: 'v' })) },
+    ];
     this.project = join(this.home, '..', `${this.home.split('/').at(-1)}-project`);
     await mkdir(this.project);
     this.io = new Server(this.http);
@@ -43,6 +48,7 @@ export class ConnectScene extends CliScene {
         this.statuses.push(status.status);
         ack({ ok: true });
       });
+      socket.on('folder:status', (_status: unknown, ack: (answer: Ack) => void) => ack({ ok: true }));
       socket.on('files:put', (file: FilePut, ack: (answer: Ack<FilePutAnswer>) => void) => {
         this.uploads.push(file.path);
         ack({ ok: true, versionId: 'v1', fileId: 'f1' });

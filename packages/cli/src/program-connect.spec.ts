@@ -70,7 +70,7 @@ describe('patchbay', () => {
           errorCode: null,
         },
       });
-      expect(scene.err.text).toContain('patch Src/A.txt (1 change: +1 -0 lines), allowed by --allow Src/**');
+      expect(scene.err.text).toContain(`patch ${folder}/Src/A.txt (1 change: +1 -0 lines), allowed by --allow Src/**`);
     });
 
     it('writes nothing without a terminal where no rule allows it, and waits', async () => {

@@ -47,6 +47,11 @@ export class Screen extends PassThrough {
   }
 }
 
+/** Any folder may have any name here. */
+function rootOf(route: string): ((request: Request) => Answer) | undefined {
+  return route.startsWith('PUT /workspaces/w1/roots/') ? ({ body }) => [200, body] : undefined;
+}
+
 /** The command line in a home of its own, against a server that answers as its routes say. */
 export class CliScene {
   home!: string;
@@ -65,6 +70,7 @@ export class CliScene {
       'POST /auth/register': () => [201, CREDENTIALS],
       'GET /workspaces': () => [200, { workspaces: [WORKSPACE] }],
       'POST /workspaces': ({ body }) => [201, { ...WORKSPACE, id: 'made', name: body.name }],
+      'GET /workspaces/w1/files': () => [200, { files: [], nextCursor: null }],
       'POST /workspaces/w1/sessions': () => [201, { sessionId: 's1' }],
     };
     this.http = createServer((request, response) => {
@@ -75,7 +81,7 @@ export class CliScene {
         const token = request.headers.authorization?.slice('Bearer '.length);
         const seen = { route, token, body: JSON.parse(text || '{}') as Record<string, unknown> };
         this.requests.push(seen);
-        const answer = this.routes[route] ?? this.routes[route.split('?')[0]!];
+        const answer = this.routes[route] ?? this.routes[route.split('?')[0]!] ?? rootOf(route);
         const [status, body] = answer?.(seen) ?? [404, { error: `No ${route}.`, code: 'NOT_FOUND' }];
         response.writeHead(status).end(JSON.stringify(body));
       });

@@ -2,6 +2,7 @@
 export type { Difference } from './sync/differences.js';
 export { FolderState, type SyncPair } from './sync/folder-state.js';
 export type { FolderSync } from './sync/folder-sync.js';
+export { holdsAll } from './sync/holds-all.js';
 export { ledgerOf } from './sync/ledger-of.js';
 export { LiveFolder, type LiveFolderOptions } from './sync/live-folder.js';
 export type { Progress } from './sync/progress.js';

@@ -43,7 +43,7 @@ export class RuleApprover implements Asker {
     const used = new Set<string>();
     for (const { path } of files) {
       const names = [path, ...this.belowRoot(path)];
-      const rule = this.globs.find(({ matches }) => names.some(matches));
+      const rule = this.globs.find(({ matches }) => names.some((name) => matches(name)));
       if (!rule) return null;
       used.add(rule.glob);
     }

@@ -83,7 +83,7 @@ export function failedCreate(
     success: false,
     message,
     path,
-    ...(docPath !== null && { docPath }),
+    ...(docPath !== null && errorCode !== 'InvalidPath' && { docPath }),
     sizeBytes: 0,
     hash: '',
     created: false,

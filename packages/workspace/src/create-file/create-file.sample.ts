@@ -14,6 +14,7 @@ export const refusal = (path: string, errorCode: string) => ({
   success: false,
   message: expect.any(String) as string,
   path,
+  ...(errorCode !== 'InvalidPath' && { docPath: `root/${path}` }),
   sizeBytes: 0,
   hash: '',
   created: false,

@@ -20,6 +20,7 @@ describe.each(WALKS)('workspace_create_file, walking %s', (_how, hasHandlePaths)
         success: true,
         message: 'File created.',
         path: 'src/Services/Foo.cs',
+        docPath: 'root/src/services/foo.cs',
         sizeBytes: 14,
         hash: contentHash('using System;\n'),
         created: true,

@@ -1,6 +1,6 @@
 import * as disk from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 
 import type { WorkspaceContext } from '../disk/workspace-context.js';
 import { WorkspaceRoots } from '../disk/workspace-roots.js';
@@ -18,7 +18,7 @@ describe('the preview of a create', () => {
 
   it('shows a new file as it would be written, and makes nothing', async () => {
     expect(await previewCreateFile(context, { path: './d\\new', content: 'ä\r\n' })).toEqual({
-      path: 'd/new',
+      path: `${basename(root)}/d/new`,
       kind: 'new',
       before: null,
       hidden: null,

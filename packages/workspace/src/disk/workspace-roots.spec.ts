@@ -14,11 +14,20 @@ describe('workspace roots', () => {
   });
   afterEach(() => rm(base, { recursive: true, force: true }));
 
-  it('take the name of the folder, and leave it out of create paths while there is one', async () => {
+  it('take the name of the folder, which a path may leave out while there is one [CREATE-2]', async () => {
     const roots = await WorkspaceRoots.open([{ directory: join(base, 'Api') }]);
     expect(roots.all).toEqual([{ name: 'Api', directory: join(base, 'Api') }]);
-    expect(roots.locate('src\\a.ts')).toMatchObject({ segments: ['src', 'a.ts'], path: 'src/a.ts' });
-    expect(roots.locate('Api/a.ts').segments).toEqual(['Api', 'a.ts']);
+    const located = { segments: ['src', 'a.ts'], path: 'Api/src/a.ts' };
+    expect(roots.locate('src\\a.ts')).toMatchObject({ ...located, asked: 'src/a.ts' });
+    expect(roots.locate('api/src/a.ts')).toMatchObject({ ...located, asked: 'Api/src/a.ts' });
+  });
+
+  it('are meant by a first component that names them, whatever lies in them [CREATE-2]', async () => {
+    const roots = await WorkspaceRoots.open([{ directory: join(base, 'Api') }]);
+    await mkdir(join(base, 'Api', 'Api'));
+    expect(roots.locate('Api/a.ts').segments).toEqual(['a.ts']);
+    expect(roots.locate('Api/Api/a.ts').segments).toEqual(['Api', 'a.ts']);
+    expect(() => roots.locate('api')).toThrow('names the workspace folder Api');
   });
 
   it('are named by the first component where there are several', async () => {
@@ -44,7 +53,7 @@ describe('workspace roots', () => {
     for (const path of ['web', 'web/x', 'WEB/credentials']) {
       expect(() => roots.locate(path)).toThrow("Patchbay's own folder");
     }
-    expect(roots.locate('web2/x').path).toBe('web2/x');
+    expect(roots.locate('web2/x').asked).toBe('web2/x');
   });
 
   it('are refused where one is missing, is a file, has no usable name, or two share a name', async () => {

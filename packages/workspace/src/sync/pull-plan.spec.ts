@@ -75,8 +75,13 @@ describe('the plan of a pull', () => {
       ...['a-a-b over a', '_-_-b over null', 'b-a-a over b, kept', '_-a-a over null', 'b-a-c over b, kept'],
       ...['a-_-b over a, kept', '_-a-b over null'],
     ]);
-    expect(plan.deletions).toEqual(['a-a-_ of a', 'b-a-_ of b, kept', 'a-_-_ of a, kept']);
-    expect([plan.conflicts, plan.kept]).toEqual([[], []]);
+    expect(plan.deletions).toEqual(['a-a-_ of a', 'b-a-_ of b, kept']);
+    expect([plan.conflicts, plan.kept]).toEqual([[], ['a-_-_']]);
+  });
+
+  it('puts aside what was never in the Cloud where it is to delete, too, but nothing that is no text', () => {
+    const plan = planOf(['a-_-_', 'B-_-_'], { force: true, delete: true });
+    expect(plan.deletions).toEqual(['a-_-_ of a, kept']);
   });
 
   it('never writes over or deletes anything but the base unless it is forced to', () => {

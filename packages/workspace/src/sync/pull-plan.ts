@@ -73,7 +73,9 @@ function judge(docPath: string, input: PullInput, plan: PullPlan): void {
     plan.conflicts.push({ path, docPath, remote: file.sha256, reason: conflictReason(here, base) });
   }
   else if (here !== null && input.force) {
-    if (here.isText) plan.deletions.push({ docPath, path, sha256: here.sha256, keep: isOnlyHere(here, base) });
+    const deletes = base !== null || (input.delete && here.isText);
+    if (deletes) plan.deletions.push({ docPath, path, sha256: here.sha256, keep: isOnlyHere(here, base) });
+    else if (here.isText) plan.kept.push({ path, reason: 'was never in the Cloud; push sends it' });
   } else if (here !== null && verdict === 'changedThere') {
     if (input.delete) plan.deletions.push({ docPath, path, sha256: here.sha256, keep: false });
     else plan.kept.push({ path, reason: 'was deleted in the Cloud; --delete deletes it here' });

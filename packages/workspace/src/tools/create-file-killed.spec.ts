@@ -174,6 +174,7 @@ describe('a client that was killed while it ran a create', () => {
           success: true,
           message: overwrite ? 'File overwritten.' : 'File created.',
           path,
+          docPath: `root/${path}`,
           sizeBytes: 3,
           hash: contentHash('new'),
           created: !overwrite,

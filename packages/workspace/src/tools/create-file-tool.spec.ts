@@ -99,7 +99,7 @@ describe('CreateFileTool', () => {
   it('asks, writes what was allowed, and tells what it did [AUDIT-6]', async () => {
     const outcome = await run(callOf('1', { path: 'src/a.txt', content: 'one\r\ntwo' }));
     expect(person.asked[0]!.files).toEqual([
-      { path: 'src/a.txt', before: null, after: 'one\ntwo', hidden: null },
+      { path: `${basename(folder)}/src/a.txt`, before: null, after: 'one\ntwo', hidden: null },
     ]);
     expect(await onDisk('src/a.txt')).toBe('one\ntwo');
     expect(outcome.approval).toMatchObject({ decision: 'allow', by: 'ada' });
@@ -237,6 +237,7 @@ describe('CreateFileTool', () => {
       const result = await failureOf({ path: 'src\\a.txt', content: 'x' }, started);
       expect(result).toEqual({
         ...{ success: false, errorCode: 'UnhandledException', message, path: 'src/a.txt' },
+        docPath: `${basename(folder).toLowerCase()}/src/a.txt`,
         ...{ sizeBytes: 0, hash: '', created: false, overwritten: false },
       });
       expect(isValid(result)).toBe(true);

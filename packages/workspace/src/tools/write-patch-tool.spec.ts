@@ -25,8 +25,8 @@ describe('WritePatchTool', () => {
   it('asks with a diff per file, writes, uploads as the files are spelt on disk, and tells what it did', async () => {
     const outcome = await run(callOf('1', two()));
     expect(scene.person.asked[0]!.files).toMatchObject([
-      { path: 'Src/A', before: 'a\n', after: 'top\na\nend\n', patch: { label: `Why ${scene.root}/src/a` } },
-      { path: 'b', before: 'b\n', after: 'b\nnew\n' },
+      { path: `${basename(scene.folder)}/Src/A`, before: 'a\n', after: 'top\na\nend\n', patch: { label: `Why ${scene.root}/src/a` } },
+      { path: `${basename(scene.folder)}/b`, before: 'b\n', after: 'b\nnew\n' },
     ]);
     expect(scene.person.asked[0]!.edit).toBeUndefined();
     expect(scene.person.asked[0]!.files[0]!.patch!.diff).toContain('@@ -1,1 +1,3 @@\n+top\n a\n+end\n');
