@@ -1,4 +1,4 @@
-import { toDocPath, type Ack, type FilePutAnswer } from '@patchbay/protocol';
+import { toDocPath, type Ack, type FilePut, type FilePutAnswer } from '@patchbay/protocol';
 import type { CallContext, WriteIntent, WriteLog } from '@patchbay/client/relay';
 import type { WorkspaceContext } from '../disk/workspace-context.js';
 import { readWritten } from '../disk/read-written.js';
@@ -15,6 +15,9 @@ export function remembering(log: WriteLog): WriteLog & { readonly intents: reado
   };
 }
 
+/** The version that an upload became, or in a sentence why it became none. */
+export type Upload = { versionId: string } | { fault: string };
+
 /**
  * Sends a file that a call has written back to the server, as the new Cloud truth.
  * @returns why that could not be, in a sentence, or the version that it became.
@@ -25,7 +28,7 @@ export async function uploadWritten(
   intent: WriteIntent,
   context: Pick<CallContext, 'putFile'>,
   timeoutMs: number,
-): Promise<{ versionId: string } | { fault: string }> {
+): Promise<Upload> {
   const root = workspace.roots.all.find(({ directory }) => directory === intent.root);
   const content = root && (await readWritten(workspace, intent));
   if (!content) return { fault: 'It was not uploaded: it has been changed since.' };
@@ -33,6 +36,15 @@ export async function uploadWritten(
   const { sha256, previousSha256: baseSha256 } = intent;
   const filePatchId = intent.patch?.filePatchId ?? null;
   const file = { docPath: toDocPath(path), path, content, sha256, baseSha256, callId, filePatchId };
+  return send(context, file, timeoutMs);
+}
+
+/** Sends a file; see `uploadWritten`. */
+export async function send(
+  context: Pick<CallContext, 'putFile'>,
+  file: FilePut,
+  timeoutMs: number,
+): Promise<Upload> {
   const answer = await context.putFile(file, timeoutMs);
   return answer.ok ? answer : { fault: faultOf(answer) };
 }
