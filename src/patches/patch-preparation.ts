@@ -14,6 +14,7 @@ import { newId } from '../common/ids.js';
 import { Config } from '../config/config.js';
 import type { PatchBase, PatchBatchRecord } from '../storage/ports/patches.store.js';
 import type { SessionRecord } from '../storage/ports/sessions.store.js';
+import { ClientTexts } from './client-texts.js';
 import { CloudTexts } from './cloud-texts.js';
 
 /** The call that a batch is the arguments of. */
@@ -40,11 +41,15 @@ interface Authority {
   source: 'Active file' | 'Cloud file';
 }
 
+/** For how long clients are asked about the files of one batch, in ms. */
+const MAX_ASKING_MS = 5_000;
+
 /** Validates a batch, gives it its ids, and checks it against what the server holds [PATCH-1] [PATCH-2] [PATCH-3]. */
 @Injectable()
 export class PatchPreparation {
   constructor(
     private readonly texts: CloudTexts,
+    private readonly clients: ClientTexts,
     private readonly config: Config,
     private readonly clock: Clock,
   ) {}
@@ -59,10 +64,14 @@ export class PatchPreparation {
     const batch = withIds(parsed.batch);
     const bases: (PatchBase | null)[] = [];
     const faults: PatchFault[] = [];
+    const askUntil = this.clock.now() + MAX_ASKING_MS;
     for (const [fileIndex, file] of batch.files.entries()) {
       const head = await this.texts.head(session.workspaceId, file.docPath);
-      bases.push(head && { versionId: head.versionId, sha256: head.sha256 });
-      const authority = await this.authorityOf(session, file, head);
+      const known = await this.authorityOf(session, file, head);
+      const isAsked = known?.sha256 !== file.originalSha256 && this.clock.now() < askUntil;
+      const authority = known && isAsked ? await this.heldByClient(session, file, known) : known;
+      const isOfFolder = authority !== known && known?.source === 'Cloud file';
+      bases.push(isOfFolder ? { versionId: null, sha256: file.originalSha256 } : head);
       if (authority) faults.push(...preflight(file, fileIndex, authority));
     }
     const record: PatchBatchRecord = {
@@ -83,6 +92,17 @@ export class PatchPreparation {
     if (!head) return null;
     const bytes = await this.texts.bytes(session.workspaceId, head.sha256);
     return { sha256: head.sha256, bytes, source: 'Cloud file' };
+  }
+
+  /** What the client holds, where the patch was planned on that [PATCH-11]; else what the server knows. */
+  private async heldByClient(
+    session: SessionRecord,
+    { docPath, originalSha256 }: FilePatch,
+    known: Authority,
+  ): Promise<Authority> {
+    const active = known.source === 'Active file' ? known.sha256 : null;
+    const bytes = await this.clients.held(session, docPath, originalSha256, active);
+    return bytes === null ? known : { ...known, sha256: originalSha256, bytes };
   }
 }
 
