@@ -15,6 +15,7 @@ import { newId } from '../common/ids.js';
 import { Config } from '../config/config.js';
 import type { PatchBase, PatchBatchRecord } from '../storage/ports/patches.store.js';
 import type { SessionRecord } from '../storage/ports/sessions.store.js';
+import { ClientTexts } from './client-texts.js';
 import { CloudTexts } from './cloud-texts.js';
 
 /** The call that a batch is the arguments of. */
@@ -43,11 +44,15 @@ interface Authority {
   source: 'Active file' | 'Cloud file';
 }
 
+/** For how long clients are asked about the files of one batch, in ms. */
+const MAX_ASKING_MS = 5_000;
+
 /** Validates a batch, gives it its ids, and checks it against what the server holds [PATCH-1] [PATCH-2] [PATCH-3]. */
 @Injectable()
 export class PatchPreparation {
   constructor(
     private readonly texts: CloudTexts,
+    private readonly clients: ClientTexts,
     private readonly config: Config,
     private readonly clock: Clock,
   ) {}
@@ -62,13 +67,17 @@ export class PatchPreparation {
     const batch = withIds(parsed.batch);
     const bases: (PatchBase | null)[] = [];
     const faults: PatchFault[] = [];
+    const askUntil = this.clock.now() + MAX_ASKING_MS;
     for (const [fileIndex, file] of batch.files.entries()) {
       const head = await this.texts.head(session.workspaceId, file.docPath);
-      bases.push(head && { versionId: head.versionId, sha256: head.sha256 });
-      const authority = await this.authorityOf(session, file, head);
-      if (authority && !isForTheClient(file, authority, folders)) {
-        faults.push(...preflight(file, fileIndex, authority));
-      }
+      const known = await this.authorityOf(session, file, head);
+      const isForClient = known !== null && isForTheClient(file, known, folders);
+      // What the folder holds is the base of what is made of it: a head that the folder does not have stays as it is.
+      bases.push(isForClient ? { versionId: null, sha256: file.originalSha256 } : head);
+      if (known === null || isForClient) continue;
+      const isAsked = known.source === 'Active file' && this.clock.now() < askUntil;
+      const authority = isAsked ? await this.heldByClient(session, file, known) : known;
+      faults.push(...preflight(file, fileIndex, authority));
     }
     const record: PatchBatchRecord = {
       ...{ batchId: batch.batchId!, workspaceId: session.workspaceId, sessionId: session.id, turnId, callId },
@@ -88,6 +97,17 @@ export class PatchPreparation {
     if (!head) return null;
     const bytes = await this.texts.bytes(session.workspaceId, head.sha256);
     return { sha256: head.sha256, bytes, source: 'Cloud file' };
+  }
+
+  /** What the client holds, where the patch was planned on that [PATCH-12]; else what the list of Active Files says. */
+  private async heldByClient(
+    session: SessionRecord,
+    { docPath, originalSha256 }: FilePatch,
+    known: Authority,
+  ): Promise<Authority> {
+    if (known.sha256 === originalSha256) return known;
+    const bytes = await this.clients.held(session, docPath, originalSha256, known.sha256);
+    return bytes === null ? known : { ...known, sha256: originalSha256, bytes };
   }
 }
 

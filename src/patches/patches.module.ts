@@ -1,5 +1,7 @@
 import { Module } from '@nestjs/common';
+import { ClientsModule } from '../clients/clients.module.js';
 import { StorageModule } from '../storage/storage.module.js';
+import { ClientTexts } from './client-texts.js';
 import { CloudTexts } from './cloud-texts.js';
 import { OrphanSweep } from './orphan-sweep.js';
 import { PatchOutcomes } from './patch-outcomes.js';
@@ -9,9 +11,17 @@ import { PatchesController } from './patches.controller.js';
 import { PatchesService } from './patches.service.js';
 
 @Module({
-  imports: [StorageModule],
+  imports: [ClientsModule, StorageModule],
   controllers: [PatchesController],
-  providers: [CloudTexts, OrphanSweep, PatchOutcomes, PatchPreparation, PatchReconciliation, PatchesService],
+  providers: [
+    ClientTexts,
+    CloudTexts,
+    OrphanSweep,
+    PatchOutcomes,
+    PatchPreparation,
+    PatchReconciliation,
+    PatchesService,
+  ],
   exports: [CloudTexts, PatchPreparation, PatchReconciliation, PatchesService],
 })
 export class PatchesModule {}

@@ -42,7 +42,7 @@ export class NewestTexts {
     const reading = isFile ? await this.texts.read(whose, docPath, active) : NOBODY;
     const entry = isFile ? await this.files.at(whose.workspaceId, target) : null;
     const head = entry?.kind === 'file' ? entry : null;
-    if (reading.kind === 'given') return fromClient(target, reading, active, head);
+    if (reading.kind === 'given') return fromClient(target, reading, head);
     if (active !== null && head === null) return { kind: 'out_of_reach', active, why: whyNot(reading) };
     const file = await this.files.requireFile(whose.workspaceId, target, field);
     const bytes = await this.files.bytesOf(whose.workspaceId, file.head);
@@ -63,23 +63,23 @@ const NOBODY: FileReading = { kind: 'nobody' };
 function fromClient(
   { path }: CloudPath,
   { content, sha256, isDirty, source }: Extract<FileReading, { kind: 'given' }>,
-  active: ActiveFile | null,
   file: FileRecord | null,
 ): NewestText {
-  const holder = source === 'active' ? 'editor' : 'folder';
-  const differs = file !== null && file.head.sha256 !== sha256;
-  const warnings = [
-    file === null && 'The Cloud does not have this file.',
-    differs &&
-      `The Cloud has another text of this file (sha256 ${file.head.sha256}), which the ${holder} does not have: plan on what is here.`,
-    active !== null &&
-      active.sha256 !== sha256 &&
-      `The list of Active Files still has sha256 ${active.sha256} for it, against which a patch is checked: if that fails as STALE, send it again in a moment.`,
-  ];
-  return {
-    ...{ kind: 'text', path: file?.path ?? path, bytes: Buffer.from(content), sha256, source, isDirty },
-    warnings: warnings.filter((warning) => warning !== false),
-  };
+  const bytes = Buffer.from(content);
+  const warnings = differences(sha256, source, file);
+  return { kind: 'text', path: file?.path ?? path, bytes, sha256, source, isDirty, warnings };
+}
+
+function differences(sha256: string, source: 'active' | 'disk', file: FileRecord | null): string[] {
+  if (file === null) return ['The Cloud does not have this file.'];
+  const { head } = file;
+  if (head.sha256 === sha256) return [];
+  const other = `The Cloud has another text of this file (sha256 ${head.sha256})`;
+  return source === 'active'
+    ? [`${other}, which the editor does not have. Plan on what is here.`]
+    : [
+        `${other}, which the folder does not have. Plan on what is here; until the folder is pushed or pulled, what a patch makes of it is kept beside the Cloud’s text.`,
+      ];
 }
 
 function cloudWarnings(reading: FileReading, active: ActiveFile | null, sha256: string): string[] {

@@ -47,7 +47,7 @@ describe('a file that a client on another node holds', () => {
   });
 
   it('is not waited for where the client there does not answer, for longer than 6 s', async () => {
-    await there.client('cli', ['proj']);
+    (await there.client('cli', ['proj'])).giveFile = null;
     await here.write('/Proj/a.ts', 'cloud\n');
     const result = await here.readFile('proj/a.ts');
     expect(result.warnings).toEqual([expect.stringContaining('it did not answer')]);

@@ -45,7 +45,7 @@ export class FakeClient {
   answer: Ack | null = { ok: true };
   readonly reads: FileRead[] = [];
   /** What `file:read` is answered with; null: nothing at all, as by a client that does not know the event. */
-  giveFile: ((read: FileRead) => unknown) | null = null;
+  giveFile: ((read: FileRead) => unknown) | null = () => givesNothing;
   closedBecause: string | null = null;
 
   private constructor(readonly socket: RelayTestSocket) {
@@ -162,6 +162,8 @@ export class FakeClient {
 export function aRoot(name: string, rootId: string = randomUUID()): ClientRoot {
   return { name, rootId, docPath: foldCase(name) };
 }
+
+const givesNothing = { ok: false, error: { code: 'FORBIDDEN', message: 'This client gives no files.' } };
 
 /** What a client answers to `file:read` that holds this text. */
 export function givenFile(text: string, change: Record<string, unknown> = {}): Record<string, unknown> {

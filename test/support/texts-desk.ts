@@ -50,7 +50,7 @@ export class TextsDesk {
 
   /** A client that has connected these folders. */
   async client(clientId: string, roots: string[] = []): Promise<FakeClient> {
-    const client = await this.scene.client({ clientId });
+    const client = await this.scene.client({ clientId, tools: ['workspace_write_patch'] });
     this.announce(clientId, roots);
     return client;
   }

@@ -8,9 +8,5 @@ export * from './tools/approver.js';
 export { CreateFileTool, type CreateFileExecuted } from './tools/create-file-tool.js';
 export { clientFileReader, type ReadContext } from './tools/read-file-handler.js';
 export { WritePatchTool, type WritePatchExecuted } from './tools/write-patch-tool.js';
-export {
-  executeWritePatch,
-  type OpenBuffer,
-  type OpenBuffers,
-  type PatchContext,
-} from './write-patch/execute-write-patch.js';
+export { executeWritePatch, type PatchContext } from './write-patch/execute-write-patch.js';
+export type { OpenBuffer, OpenBuffers } from './write-patch/open-buffers.js';

@@ -1,8 +1,11 @@
 import type { PatchBatch } from '@patchbay/protocol';
 
-/** The Cloud head of a file as the server knew it when it took the batch; null: the Cloud had no such file. */
+/**
+ * What the upload of a patched file must find in the Cloud: the head as the server knew it when it took the batch, or
+ * without a versionId the text of the folder that the patch was planned on. Null: the Cloud had no such file.
+ */
 export interface PatchBase {
-  versionId: string;
+  versionId: string | null;
   sha256: string;
 }
 

@@ -98,6 +98,7 @@ describe('workspace_read_file', () => {
   it('waits for an answer for 5 s at most, and then asks that connection no more [RELAY-23]', async () => {
     await desk.write('/Proj/a.ts', 'cloud\n');
     const client = await desk.client('cli', ['proj']);
+    client.giveFile = null;
     expect(await desk.readFile('proj/a.ts')).toMatchObject({ source: 'cloud', content: 'cloud\n' });
     client.giveFile = () => givenFile('late\n');
     expect(await desk.readFile('proj/a.ts')).toMatchObject({ source: 'cloud' });

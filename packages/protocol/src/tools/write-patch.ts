@@ -225,11 +225,11 @@ Changes whole lines of one or more existing text files in the user's workspace, 
 - change binary files, or line endings, encodings and byte order marks, which are kept as they are.
 
 ## Which text to work from
-1. Is the docPath in the Active file list? Then the Active file is the truth, saved or not, with the sha256 listed for it.
-2. Else read the Cloud file in full with workspace_read_file(docPath), and use the sha256 it answers with.
+1. Read the file in full with workspace_read_file(docPath), and use the sha256 it answers with: it gives the newest text, of the editor, else of the connected folder, else of the Cloud.
+2. Where your context has the text of an Active File, that is the same; use the sha256 beside it.
 3. Search results help to find files and understand them. Never take line numbers, lines or hashes from them: they may be cut or old.
 
-So: Active file before Cloud file, and search results never. After a patch of yours was applied, the file is a new one: use the newSha256 of the result and the lines as they are then, or read the file again.
+So: Active file before folder before Cloud file, and search results never. After a patch of yours was applied, the file is a new one: use the newSha256 of the result and the lines as they are then, or read the file again.
 
 ## The hash
 Copy originalSha256 from where the text came from, or compute it over all of its bytes. A hash of a part, of an edited copy or a guessed one is refused as STALE.

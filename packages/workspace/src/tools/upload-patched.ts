@@ -1,18 +1,19 @@
 import type { PatchFileResult, ToolCallDelivery, WritePatchResult } from '@patchbay/protocol';
 import type { CallContext, WriteIntent } from '@patchbay/client/relay';
-import type { WorkspaceContext } from '../disk/workspace-context.js';
-import { uploadWritten } from './upload-written.js';
+import type { PatchContext } from '../write-patch/execute-write-patch.js';
+import { uploadBuffer } from './upload-buffer.js';
+import { type Upload, uploadWritten } from './upload-written.js';
 
 /** Longest time for all files of a batch, well within the time that a call may run. */
 const UPLOAD_MS = 45_000;
 
 /**
  * Sends the files that a batch has changed back to the server. What cannot be sent stays applied, and says so.
- * @param intents where they are
+ * @param intents where they are; those without one were patched in their buffers
  * @returns the result with the versions that they became
  */
 export async function uploadPatched(
-  workspace: WorkspaceContext,
+  workspace: PatchContext,
   { callId }: ToolCallDelivery,
   result: WritePatchResult,
   intents: readonly WriteIntent[],
@@ -22,15 +23,17 @@ export async function uploadPatched(
   const byId = new Map(intents.map((intent) => [intent.patch?.filePatchId, intent]));
   const files: PatchFileResult[] = [];
   for (const file of result.files) {
-    const intent = file.status === 'applied' ? byId.get(file.filePatchId) : undefined;
     const left = Math.max(0, until - Date.now());
-    const upload = intent && (await uploadWritten(workspace, callId, intent, context, left));
-    files.push(upload ? uploaded(file, upload) : file);
+    const intent = byId.get(file.filePatchId);
+    if (file.status !== 'applied') files.push(file);
+    else if (intent)
+      files.push(uploaded(file, await uploadWritten(workspace, callId, intent, context, left)));
+    else files.push(uploaded(file, await uploadBuffer(workspace, callId, file, context, left)));
   }
   return { ...result, files };
 }
 
-function uploaded(file: PatchFileResult, upload: Awaited<ReturnType<typeof uploadWritten>>): PatchFileResult {
+function uploaded(file: PatchFileResult, upload: Upload): PatchFileResult {
   if ('versionId' in upload) return { ...file, versionId: upload.versionId };
   return { ...file, message: [file.message ?? 'Written.', upload.fault].join(' ') };
 }

@@ -1,5 +1,6 @@
-import { toDocPath, type Ack, type FilePutAnswer } from '@patchbay/protocol';
+import { toDocPath, type Ack, type FilePut, type FilePutAnswer } from '@patchbay/protocol';
 import type { CallContext, WriteIntent, WriteLog } from '@patchbay/client/relay';
+import type { FolderLedger } from '../disk/folder-ledger.js';
 import type { WorkspaceContext } from '../disk/workspace-context.js';
 import { readWritten } from '../disk/read-written.js';
 
@@ -15,6 +16,9 @@ export function remembering(log: WriteLog): WriteLog & { readonly intents: reado
   };
 }
 
+/** The version that an upload became, or in a sentence why it became none. */
+export type Upload = { versionId: string } | { fault: string };
+
 /**
  * Sends a file that a call has written back to the server, as the new Cloud truth.
  * @returns why that could not be, in a sentence, or the version that it became.
@@ -25,23 +29,35 @@ export async function uploadWritten(
   intent: WriteIntent,
   context: Pick<CallContext, 'putFile'>,
   timeoutMs: number,
-): Promise<{ versionId: string } | { fault: string }> {
+): Promise<Upload> {
   const root = workspace.roots.all.find(({ directory }) => directory === intent.root);
   const content = root && (await readWritten(workspace, intent));
   if (!content) return { fault: 'It was not uploaded: it has been changed since.' };
   const path = `/${[root.name, ...intent.segments].join('/')}`;
-  const docPath = toDocPath(path);
-  const { sha256, previousSha256 } = intent;
-  const { ledger } = workspace;
-  // What the folder last had in common with the Cloud; where nothing is known of that, what the call has replaced.
-  const baseSha256 = ledger?.baseOf(docPath) ?? previousSha256;
+  const { sha256, previousSha256: baseSha256 } = intent;
   const filePatchId = intent.patch?.filePatchId ?? null;
+  const file = { docPath: toDocPath(path), path, content, sha256, baseSha256, callId, filePatchId };
+  const { ledger } = workspace;
+  const upload = await send(ledger, context, file, timeoutMs);
+  if ('versionId' in upload) await ledger?.arrived(file.docPath, sha256);
+  return upload;
+}
+
+/**
+ * Sends a file; see `uploadWritten`. Its base is what the folder last had in common with the Cloud; where nothing is
+ * known of that, what the file says: what the call has replaced.
+ */
+export async function send(
+  ledger: FolderLedger | undefined,
+  context: Pick<CallContext, 'putFile'>,
+  file: FilePut,
+  timeoutMs: number,
+): Promise<Upload> {
+  const { docPath, sha256 } = file;
+  const baseSha256 = ledger?.baseOf(docPath) ?? file.baseSha256;
   await ledger?.sending(docPath, sha256);
-  const file = { docPath, path, content, sha256, baseSha256, callId, filePatchId };
-  const answer = await context.putFile(file, timeoutMs);
-  if (!answer.ok) return { fault: faultOf(answer) };
-  await ledger?.arrived(docPath, sha256);
-  return answer;
+  const answer = await context.putFile({ ...file, baseSha256 }, timeoutMs);
+  return answer.ok ? answer : { fault: faultOf(answer) };
 }
 
 function faultOf({ error: { code, message } }: Extract<Ack<FilePutAnswer>, { ok: false }>): string {

@@ -16,6 +16,7 @@ import { parsePatchBatch } from '@patchbay/protocol/line-patch';
 import { Ajv } from 'ajv';
 import { Journal, type CallContext, type ToolOutcome } from '@patchbay/client/relay';
 import { WorkspaceRoots } from '../disk/workspace-roots.js';
+import type { OpenBuffers } from '../write-patch/open-buffers.js';
 import { type ApprovalRequest, type Approver } from './approver.js';
 import { WritePatchTool, type WritePatchExecuted } from './write-patch-tool.js';
 
@@ -115,8 +116,10 @@ export class ToolScene {
     start: (approval = null) => this.journal.start(callId, approval),
     putFile: async (file) => (this.uploads.push(file), this.answerPut(file)),
   });
-  readonly tool = () =>
-    new WritePatchTool({ roots: this.roots }, this.person, (line) => this.executed.push(line));
+  readonly tool = (buffers?: OpenBuffers) =>
+    new WritePatchTool({ roots: this.roots, ...(buffers && { buffers }) }, this.person, (line) =>
+      this.executed.push(line),
+    );
   readonly run = async (
     call: ToolCallDelivery,
     handler = this.tool(),

@@ -12,26 +12,18 @@ import { removeTempFiles } from '../disk/temp-files.js';
 import type { WorkspaceContext } from '../disk/workspace-context.js';
 import type { LocatedPath } from '../disk/workspace-roots.js';
 import { DocPathFinder } from './doc-path-finder.js';
-import { checkPatch, type PatchedFile } from './check-patch.js';
+import { checkPatch, type PatchedText } from './check-patch.js';
+import {
+  applyBuffers,
+  type BufferWrite,
+  checkBuffer,
+  mixedWithFiles,
+  type OpenBuffers,
+} from './open-buffers.js';
 import { PatchFileFault, toPatchFileFault } from './patch-file-fault.js';
 import { selectBatch, type SelectedBatch } from './patch-selection.js';
 import { PatchWrite } from './patch-write.js';
 import { type FileOutcome, resultOf } from './write-patch-result.js';
-
-/** The editor that a client lives in. */
-export interface OpenBuffers {
-  /** Whether the file is open with changes that are not on disk: it is then not patched (DIRTY_BUFFER). */
-  isDirty(docPath: string): boolean | Promise<boolean>;
-  /** What the editor holds of the file, unsaved or not; null where it is not open. */
-  read?(docPath: string): Promise<OpenBuffer | null>;
-}
-
-/** A file's text as an editor would save it. */
-export interface OpenBuffer {
-  bytes: Uint8Array;
-  /** It has changes that are not on the disk. */
-  isDirty: boolean;
-}
 
 /** What the executor of patches needs to know about this client. */
 export interface PatchContext extends WorkspaceContext {
@@ -57,35 +49,45 @@ export async function executeWritePatch(
   const checked = await checkBatch(context, selected);
   const refusal = heldBack(selected, checked);
   if (refusal) return refusal;
-  const { outcomes, writes } = checked;
+  const { outcomes, writes, buffers } = checked;
+  if (buffers.size > 0) {
+    return resultOf(selected, new Map([...outcomes, ...(await applyBuffers(context.buffers!, buffers))]));
+  }
   const files = [...writes.values()];
   const failed = files.length === 0 ? null : await writeAll(context, files, log);
   for (const [index, write] of writes) outcomes.set(index, outcomeOf(write, failed));
   return resultOf(selected, outcomes);
 }
 
-/** Every file, held against the disk: those that can be written, and why the others can't. By index in the batch. */
+/** Every file, held against what there is of it: what can be written, and why the rest can't. By index in the batch. */
 export interface CheckedBatch {
   outcomes: Map<number, FileOutcome>;
   writes: Map<number, PatchWrite>;
+  /** Files that are open and not saved: all of the batch, or none. */
+  buffers: Map<number, BufferWrite>;
 }
 
 /** Looks at the disk and changes nothing. `onSound` is shown each file that can be written. */
 export async function checkBatch(
   context: PatchContext,
   { files }: SelectedBatch,
-  onSound: (index: number, located: LocatedPath, patched: PatchedFile) => void = () => undefined,
+  onSound: (index: number, located: LocatedPath, patched: PatchedText) => void = () => undefined,
 ): Promise<CheckedBatch> {
   const fs = context.fs ?? realFileSystem;
   const maxFileBytes = context.maxFileBytes ?? DEFAULT_MAX_FILE_BYTES;
   const finder = new DocPathFinder(fs, context.roots);
   const outcomes = new Map<number, FileOutcome>();
   const writes = new Map<number, PatchWrite>();
+  const buffers = new Map<number, BufferWrite>();
   await inParallel(files.entries(), FILES_AT_ONCE, async ([index, { proposed, effective }]) => {
     if (effective.changes.length === 0) return;
     try {
-      await refuseDirty(context, proposed.docPath);
       const located = await finder.find(proposed.docPath);
+      const buffer = await checkBuffer(context.buffers, effective, maxFileBytes);
+      if (buffer) {
+        onSound(index, located, buffer);
+        return void buffers.set(index, buffer);
+      }
       const patched = await checkPatch(fs, located, effective, maxFileBytes);
       const intent = PatchWrite.intentOf(proposed.filePatchId, located, patched);
       onSound(index, located, patched);
@@ -99,7 +101,15 @@ export async function checkBatch(
       );
     }
   });
-  return { outcomes, writes: new Map([...writes].sort(([a], [b]) => a - b)) };
+  if (buffers.size > 0 && writes.size > 0) {
+    for (const index of buffers.keys()) outcomes.set(index, { status: 'refused', fault: mixedWithFiles() });
+    buffers.clear();
+  }
+  return { outcomes, writes: inOrder(writes), buffers: inOrder(buffers) };
+}
+
+function inOrder<T>(byIndex: ReadonlyMap<number, T>): Map<number, T> {
+  return new Map([...byIndex].sort(([a], [b]) => a - b));
 }
 
 /** A single change may change nothing; a file of which only such ones were accepted is no failure. */
@@ -111,13 +121,13 @@ const nothingLeft: FileOutcome = {
 /** The result of a batch with a file that cannot be patched: nothing of it is to be written. Null where all can. */
 export function heldBack(
   selected: SelectedBatch,
-  { outcomes, writes }: CheckedBatch,
+  { outcomes, writes, buffers }: CheckedBatch,
 ): WritePatchResult | null {
   if (![...outcomes.values()].some(({ status }) => status === 'refused')) return null;
   const held: FileOutcome = { status: 'skipped', message: HELD_BACK };
   return resultOf(
     selected,
-    new Map([...outcomes, ...[...writes.keys()].map((index) => [index, held] as const)]),
+    new Map([...[...writes.keys(), ...buffers.keys()].map((index) => [index, held] as const), ...outcomes]),
   );
 }
 
@@ -208,12 +218,4 @@ export function outcomeOf(write: PatchWrite, failed: FailedWrite | null): FileOu
   if (write === failed.at) return { status: 'refused', fault: failed.fault };
   if (!failed.left.has(write)) return { status: 'skipped', message: TAKEN_BACK };
   return { status: 'applied', newSha256, message: 'Written, and could not be taken back.' };
-}
-
-async function refuseDirty({ buffers }: PatchContext, docPath: string): Promise<void> {
-  if (!(await buffers?.isDirty(docPath))) return;
-  throw new PatchFileFault(
-    'DIRTY_BUFFER',
-    'The file is open in the editor with changes that are not saved. Ask the user to save it, then read it again.',
-  );
 }

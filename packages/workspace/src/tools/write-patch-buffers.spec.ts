@@ -1,0 +1,120 @@
+import { sha256 } from '@patchbay/protocol/hash';
+import type { OpenBuffers } from '../write-patch/open-buffers.js';
+import { batchOf, callOf, insert, resultOf, ToolScene, untouched } from './write-patch-tool.sample.js';
+
+/** An editor with unsaved texts, by docPath, which it lets be replaced. */
+class FakeEditor implements OpenBuffers {
+  /** Is told of each replacement before it happens; may refuse it. */
+  refuses: (docPath: string, text: string) => boolean = () => false;
+
+  constructor(readonly texts: Map<string, string>) {}
+
+  isDirty(docPath: string): boolean {
+    return this.texts.has(docPath);
+  }
+  read(docPath: string): Promise<{ bytes: Buffer; isDirty: boolean } | null> {
+    const text = this.texts.get(docPath);
+    return Promise.resolve(text === undefined ? null : { bytes: Buffer.from(text), isDirty: true });
+  }
+  apply(docPath: string, expectedSha256: string, bytes: Uint8Array): Promise<boolean> {
+    const text = Buffer.from(bytes).toString();
+    const isAsExpected = sha256(this.texts.get(docPath) ?? '') === expectedSha256;
+    if (!isAsExpected || this.refuses(docPath, text)) return Promise.resolve(false);
+    this.texts.set(docPath, text);
+    return Promise.resolve(true);
+  }
+}
+
+describe('a patch of files that are open and not saved', () => {
+  const scene = new ToolScene();
+  const { tool, run, onDisk } = scene;
+  beforeEach(() => scene.open());
+  afterEach(() => scene.close());
+
+  const a = () => `${scene.root}/src/a`;
+  const b = () => `${scene.root}/b`;
+  const editorOf = (...texts: [string, string][]): FakeEditor => new FakeEditor(new Map(texts));
+  const both = () =>
+    batchOf([
+      { docPath: a(), original: 'A\n', changes: [insert(1, 'end')] },
+      { docPath: b(), original: 'B\n', changes: [insert(0, 'top')] },
+    ]);
+  const verdicts = (outcome: Awaited<ReturnType<typeof run>>): unknown[] =>
+    resultOf(outcome).files.map(({ status, errorCode }) => [status, errorCode]);
+
+  it('is shown to the person, made in the editor, and uploaded, with the disk as it is [PATCH-11]', async () => {
+    const editor = editorOf([a(), 'A\n'], [b(), 'B\n']);
+    const outcome = await run(callOf('1', both()), tool(editor));
+    expect(scene.person.asked[0]!.files).toMatchObject([
+      { path: 'Src/A', before: 'A\n', after: 'A\nend\n' },
+      { path: 'b', before: 'B\n', after: 'top\nB\n' },
+    ]);
+    expect([...editor.texts.values()]).toEqual(['A\nend\n', 'top\nB\n']);
+    expect(await onDisk()).toEqual(untouched);
+    expect(resultOf(outcome)).toMatchObject({
+      success: true,
+      files: [
+        { status: 'applied', newSha256: sha256('A\nend\n'), versionId: 'v-a' },
+        { status: 'applied', newSha256: sha256('top\nB\n'), versionId: 'v-b' },
+      ],
+    });
+    expect(scene.uploads.map(({ path, content }) => [path.split('/').slice(2).join('/'), content])).toEqual([
+      ['Src/A', Buffer.from('A\nend\n')],
+      ['b', Buffer.from('top\nB\n')],
+    ]);
+  });
+
+  it('is held against the buffer, not the disk [PATCH-11]', async () => {
+    const batch = batchOf([{ docPath: a(), original: 'a\n', changes: [insert(1, 'end')] }]);
+    const editor = editorOf([a(), 'A\n']);
+    expect(verdicts(await run(callOf('1', batch), tool(editor)))).toEqual([['conflict', 'STALE']]);
+    expect(scene.person.asked).toEqual([]);
+    expect([...editor.texts.values()]).toEqual(['A\n']);
+  });
+
+  it('changes none of them where the person has typed on in one', async () => {
+    const editor = editorOf([a(), 'A\n'], [b(), 'B\n']);
+    scene.person.answer = () => (editor.texts.set(b(), 'B typed\n'), {});
+    const outcome = await run(callOf('1', both()), tool(editor));
+    expect(verdicts(outcome)).toEqual([
+      ['skipped', null],
+      ['conflict', 'STALE'],
+    ]);
+    expect([...editor.texts.values()]).toEqual(['A\n', 'B typed\n']);
+    expect(scene.uploads).toEqual([]);
+  });
+
+  it('is taken back where the editor refuses one, and says where it can’t be [PATCH-11]', async () => {
+    const editor = editorOf([a(), 'A\n'], [b(), 'B\n']);
+    editor.refuses = (docPath) => docPath === b();
+    expect(verdicts(await run(callOf('1', both()), tool(editor)))).toEqual([
+      ['skipped', null],
+      ['failed', 'WriteFailed'],
+    ]);
+    expect([...editor.texts.values()]).toEqual(['A\n', 'B\n']);
+    editor.refuses = (docPath, text) => docPath === b() || text === 'A\n';
+    const outcome = await run(callOf('2', both()), tool(editor));
+    expect(resultOf(outcome).files[0]).toMatchObject({
+      status: 'applied',
+      message: expect.stringContaining('could not be taken back') as string,
+    });
+  });
+
+  it('is refused together with files that are not open, and by an editor that can’t change its buffers', async () => {
+    const mixed = batchOf([
+      { docPath: a(), original: 'A\n', changes: [insert(1, 'end')] },
+      { docPath: b(), original: 'b\n', changes: [insert(0, 'top')] },
+    ]);
+    const editor = editorOf([a(), 'A\n']);
+    expect(verdicts(await run(callOf('1', mixed), tool(editor)))).toEqual([
+      ['failed', 'DIRTY_BUFFER'],
+      ['skipped', null],
+    ]);
+    const readOnly = { isDirty: () => true, read: (docPath: string) => editor.read(docPath) };
+    expect(verdicts(await run(callOf('2', both()), tool(readOnly)))).toEqual([
+      ['failed', 'DIRTY_BUFFER'],
+      ['failed', 'DIRTY_BUFFER'],
+    ]);
+    expect([[...editor.texts.values()], await onDisk()]).toEqual([['A\n'], untouched]);
+  });
+});

@@ -1,0 +1,30 @@
+import { Injectable } from '@nestjs/common';
+import { ClientFiles } from '../clients/client-files.js';
+import { Config } from '../config/config.js';
+import type { SessionRecord } from '../storage/ports/sessions.store.js';
+import { TurnStore } from '../storage/ports/turns.store.js';
+
+/** What clients hold of the files that patches are made on, where that is not what the server knows of. */
+@Injectable()
+export class ClientTexts {
+  constructor(
+    private readonly clients: ClientFiles,
+    private readonly turns: TurnStore,
+    private readonly config: Config,
+  ) {}
+
+  /** The file's bytes, if a client of the session holds them now with this sha256; else null. */
+  async held(
+    { workspaceId, userId, id, clientId: boundClientId }: SessionRecord,
+    docPath: string,
+    sha256: string,
+    activeSha256: string | null,
+  ): Promise<Uint8Array | null> {
+    const lastClientId = await this.turns.lastClientOf(workspaceId, id);
+    const reading = await this.clients.read({
+      ...{ workspaceId, userId, docPath, boundClientId, lastClientId, activeSha256 },
+      maxBytes: this.config.maxFileBytes,
+    });
+    return reading.kind === 'given' && reading.sha256 === sha256 ? reading.content : null;
+  }
+}

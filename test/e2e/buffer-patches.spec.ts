@@ -1,0 +1,70 @@
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Journal, RelayClient } from '@patchbay/client/relay';
+import { sha256 } from '@patchbay/protocol/hash';
+import { clientFileReader, type OpenBuffers, WorkspaceRoots, WritePatchTool } from '@patchbay/workspace';
+import { allowsAll } from '../support/approvers.js';
+import { RelayScene } from '../support/relay-scene.js';
+import { activeFile, TextsDesk } from '../support/texts-desk.js';
+
+describe('a model at work on a file that is open and not saved', () => {
+  let desk: TextsDesk;
+  let base: string;
+  let journal: Journal;
+  let client: RelayClient;
+  let text = 'one\ntwo unsaved\n';
+  const buffers: OpenBuffers = {
+    isDirty: (docPath) => docPath === 'proj/a.ts',
+    read: (docPath) =>
+      Promise.resolve(docPath === 'proj/a.ts' ? { bytes: Buffer.from(text), isDirty: true } : null),
+    apply: (_docPath, expected, bytes) => {
+      if (sha256(text) !== expected) return Promise.resolve(false);
+      text = Buffer.from(bytes).toString();
+      return Promise.resolve(true);
+    },
+  };
+
+  beforeAll(async () => {
+    desk = new TextsDesk(await RelayScene.start());
+    base = await mkdtemp(join(tmpdir(), 'patchbay-buffers-'));
+    await mkdir(join(base, 'Proj'));
+    await writeFile(join(base, 'Proj', 'A.ts'), 'one\ntwo\n');
+    journal = await Journal.open(join(base, 'home'));
+    const { server, user, workspaceId } = desk.scene;
+    const workspace = { roots: await WorkspaceRoots.open([{ directory: join(base, 'Proj') }]), buffers };
+    client = new RelayClient({
+      ...{ url: server.url, token: user.token, workspaceId, clientId: 'editor', journal },
+      tools: { workspace_write_patch: new WritePatchTool(workspace, allowsAll) },
+      readFile: clientFileReader(workspace),
+    });
+    await client.connect();
+  });
+  afterAll(async () => {
+    await client.close();
+    await journal.close();
+    await desk.scene.close();
+    await rm(base, { recursive: true, force: true });
+  });
+
+  it('reads it, patches what it has read, and finds that in the editor and the Cloud [PATCH-11]', async () => {
+    await desk.write('/Proj/A.ts', 'one\ntwo\n');
+    await client.setActiveFiles(desk.session, [activeFile('proj/a.ts', text)]);
+    const read = await desk.readFile('/Proj/A.ts');
+    expect(read).toMatchObject({ source: 'active', isDirty: true, content: text });
+    const changes = [
+      {
+        ...{ operation: 'replace', startLine: 2, endLine: 2 },
+        ...{ expectedOriginalLines: ['two unsaved'], newLines: ['two patched'] },
+      },
+    ];
+    const files = [{ docPath: 'proj/a.ts', originalSha256: read.sha256, changes }];
+    const call = { toolCallId: 'p', name: 'workspace_write_patch', arguments: { files } };
+    const { body } = await desk.scene.post([call], { waitMs: 20_000 });
+    expect(body.result.toolResults[0]).toMatchObject({ status: 'succeeded', error: null });
+    expect(text).toBe('one\ntwo patched\n');
+    expect(await readFile(join(base, 'Proj', 'A.ts'), 'utf8')).toBe('one\ntwo\n');
+    const { result } = await desk.call('read', { path: '/Proj/A.ts' }, null);
+    expect(result).toMatchObject({ content: { text } });
+  });
+});

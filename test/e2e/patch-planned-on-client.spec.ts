@@ -1,0 +1,79 @@
+import { sha256 } from '@patchbay/protocol/hash';
+import { type FakeClient, givenFile } from '../support/fake-client.js';
+import { RelayScene } from '../support/relay-scene.js';
+import { startTestServer, type TestServer, type TestUser } from '../support/server.js';
+import { activeFile, TextsDesk } from '../support/texts-desk.js';
+
+describe('a patch that was planned on what a client holds', () => {
+  let server: TestServer;
+  let user: TestUser;
+  let desk: TextsDesk;
+  let client: FakeClient;
+  beforeAll(async () => {
+    server = await startTestServer();
+    user = await server.register();
+  });
+  afterAll(() => server.close());
+  beforeEach(async () => {
+    desk = new TextsDesk(await RelayScene.on(server, user));
+    client = await desk.client('cli', ['Proj']);
+    await desk.write('/Proj/a.ts', 'cloud\n');
+    client.giveFile = () => givenFile('disk\n', { source: 'disk' });
+  });
+  afterEach(() => desk.scene.close());
+
+  const post = async (original: string, line = original.trimEnd()) => {
+    const change = { operation: 'replace', startLine: 1, endLine: 1 };
+    const changes = [{ ...change, expectedOriginalLines: [line], newLines: ['new'] }];
+    const files = [{ docPath: 'proj/a.ts', originalSha256: sha256(original), changes }];
+    const call = { toolCallId: 'p', name: 'workspace_write_patch', arguments: { files } };
+    const { result } = (await desk.scene.post([call])).body;
+    return result.toolResults[0]?.error ?? null;
+  };
+  const put = (text: string, more: object = {}) => {
+    const file = { docPath: 'proj/a.ts', path: '/Proj/a.ts', content: Buffer.from(text) };
+    return client.send('files:put', { ...file, sha256: sha256(text), baseSha256: null, ...more });
+  };
+
+  it('is taken where the folder holds that text, and is checked against it [PATCH-12]', async () => {
+    expect((await desk.readFile('Proj/a.ts')).sha256).toBe(sha256('disk\n'));
+    expect(await post('disk\n', 'other')).toMatchObject({ code: 'LINES_MISMATCH' });
+    expect(await post('disk\n')).toBeNull();
+    expect((await client.delivery()).batch?.files[0]).toMatchObject({ originalSha256: sha256('disk\n') });
+  });
+
+  it('is STALE where the client holds another text, or none, as ever', async () => {
+    expect(await post('older\n')).toMatchObject({ code: 'STALE' });
+    client.giveFile = () => ({ ok: false, error: { code: 'NOT_FOUND', message: '' } });
+    expect(await post('disk\n')).toMatchObject({ code: 'STALE' });
+    expect(await post('cloud\n')).toBeNull();
+  });
+
+  it('overwrites no Cloud text that the folder does not have [PATCH-12]', async () => {
+    await post('disk\n');
+    const { callId, batch } = await client.delivery();
+    const { filePatchId } = batch!.files[0]!;
+    const answer = await put('new\n', { callId, filePatchId });
+    expect(answer).toMatchObject({
+      ok: false,
+      error: { code: 'STALE', details: { currentSha256: sha256('cloud\n') } },
+    });
+    expect((await desk.call('read', { path: '/Proj/a.ts' })).result.content).toEqual({ text: 'cloud\n' });
+  });
+
+  it('becomes the head where the folder’s text has come into the Cloud meanwhile [PATCH-12]', async () => {
+    await post('disk\n');
+    const { callId, batch } = await client.delivery();
+    expect(await put('disk\n', { baseSha256: sha256('cloud\n') })).toMatchObject({ ok: true });
+    const { filePatchId } = batch!.files[0]!;
+    expect(await put('new\n', { callId, filePatchId })).toMatchObject({ ok: true });
+    expect((await desk.call('read', { path: '/Proj/a.ts' })).result.content).toEqual({ text: 'new\n' });
+  });
+
+  it('is taken of an open file whose list is behind [PATCH-12]', async () => {
+    await desk.open(activeFile('proj/a.ts', 'listed\n'));
+    client.giveFile = () => givenFile('typed on\n', { isDirty: true });
+    expect((await desk.readFile('proj/a.ts')).sha256).toBe(sha256('typed on\n'));
+    expect(await post('typed on\n')).toBeNull();
+  });
+});
