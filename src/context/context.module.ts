@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { CatalogModule } from '../catalog/catalog.module.js';
+import { ClientsModule } from '../clients/clients.module.js';
 import { SessionsModule } from '../sessions/sessions.module.js';
 import { StorageModule } from '../storage/storage.module.js';
 import { ContextController } from './context.controller.js';
@@ -7,7 +8,7 @@ import { ContextService } from './context.service.js';
 import { ReferencedFiles } from './referenced-files.js';
 
 @Module({
-  imports: [CatalogModule, SessionsModule, StorageModule],
+  imports: [CatalogModule, ClientsModule, SessionsModule, StorageModule],
   controllers: [ContextController],
   providers: [ContextService, ReferencedFiles],
 })

@@ -1,4 +1,4 @@
-import type { ActiveFile, DirectoryEntry, SessionContext } from '@patchbay/protocol';
+import type { ActiveFile, DirectoryEntry, FolderPresence, SessionContext } from '@patchbay/protocol';
 import type { ContextFormat } from './context-format.js';
 import type { WalkNode } from './directory-walk.js';
 
@@ -18,6 +18,7 @@ export const JSON_CONTEXT: ContextFormat = {
     ),
   directory: ({ nodes, truncated, excluded }) =>
     part('directory', { entries: nodes.map(entryOf), truncated, excluded }),
+  folders: (shown) => part('folders', shown.map(folderOf)),
   activeFiles: (shown) => part('activeFiles', shown.map(activeFileOf)),
   referencedFiles: (shown) =>
     part(
@@ -30,6 +31,11 @@ export const JSON_CONTEXT: ContextFormat = {
 
 function entryOf({ path, kind, more, unopened }: WalkNode): DirectoryEntry {
   return { path, kind, ...(more !== undefined && { more }), ...(unopened && { unopened }) };
+}
+
+function folderOf(folder: FolderPresence): FolderPresence {
+  const { name, docPath, connected, since, conflicts, behind, more } = folder;
+  return { name, docPath, connected, since, conflicts, behind, more };
 }
 
 function activeFileOf({ docPath, displayPath, sha256, sizeBytes, isDirty }: ActiveFile): ActiveFile {
