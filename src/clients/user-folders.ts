@@ -1,5 +1,8 @@
-import { createFile, foldCase, type Json, type PatchBatch } from '@patchbay/protocol';
+import { createFile, foldCase, type Json, type PatchBatch, writePatch } from '@patchbay/protocol';
 import type { KnownClient } from './known-client.js';
+
+/** The tools whose calls may name folders. */
+export const NAMES_FOLDERS: ReadonlySet<string> = new Set([createFile.name, writePatch.name]);
 
 /** The folders that a user's clients have, or had, and which of them calls name [RELAY-15]. */
 export class UserFolders {

@@ -11,7 +11,8 @@ const file = (docPath: string, text?: string): ContextActiveFile => ({
   ...(text !== undefined && { text }),
 });
 const material = async (activeFiles: ContextActiveFile[]): Promise<ContextMaterial> => {
-  return { tools: [], walk: await walkFolders(() => Promise.resolve([])), activeFiles, referencedFiles: [] };
+  const walk = await walkFolders(() => Promise.resolve([]));
+  return { tools: [], walk, folders: [], activeFiles, referencedFiles: [] };
 };
 
 describe('the texts of Active Files', () => {

@@ -22,7 +22,7 @@ async function material(change: Partial<ContextMaterial> = {}, files = 2): Promi
     Promise.resolve(folder === '' ? [repo] : entries.slice(0, limit)),
   );
   const tools = [{ name: 'ls', guidance: '# ls\n\nLists.' }];
-  return { tools, walk, activeFiles: [], referencedFiles: [], ...change };
+  return { tools, walk, folders: [], activeFiles: [], referencedFiles: [], ...change };
 }
 
 const markdown = (given: ContextMaterial, maxBytes = 64 * 1024): string =>
@@ -105,13 +105,14 @@ describe('The context of a session', () => {
         truncated: false,
         excluded: { count: 0, names: [] },
       },
+      folders: [],
       activeFiles: given.activeFiles,
       referencedFiles: given.referencedFiles,
-      leftOut: { tools: 0, activeFiles: 0, referencedFiles: 0 },
+      leftOut: { tools: 0, folders: 0, activeFiles: 0, referencedFiles: 0 },
       truncated: false,
     });
     expect(Object.keys(json(given))).toEqual([
-      ...['tools', 'directory', 'activeFiles', 'referencedFiles', 'leftOut', 'truncated'],
+      ...['tools', 'directory', 'folders', 'activeFiles', 'referencedFiles', 'leftOut', 'truncated'],
     ]);
   });
 

@@ -1,4 +1,10 @@
-import type { ContextActiveFile, ReferencedFile, SessionContext, ToolGuidance } from '@patchbay/protocol';
+import type {
+  ContextActiveFile,
+  FolderPresence,
+  ReferencedFile,
+  SessionContext,
+  ToolGuidance,
+} from '@patchbay/protocol';
 import { fitTexts } from './active-texts.js';
 import { type ShownDirectory, snapshotOf, type Walk } from './directory-walk.js';
 
@@ -6,16 +12,19 @@ import { type ShownDirectory, snapshotOf, type Walk } from './directory-walk.js'
 export interface ContextMaterial {
   tools: readonly ToolGuidance[];
   walk: Walk;
+  folders: readonly FolderPresence[];
   activeFiles: readonly ContextActiveFile[];
   referencedFiles: readonly ReferencedFile[];
 }
 
-/** One way to write a context down: four sections in a fixed order, what changes least first. */
+/** One way to write a context down: five sections in a fixed order, what changes least first. */
 export interface ContextFormat {
   readonly contentType: string;
   readonly begin: string;
   readonly tools: ListSection<ToolGuidance>;
   readonly directory: (shown: ShownDirectory) => string;
+  /** `example`: the name of a folder to show with what a path looks like. */
+  readonly folders: (shown: readonly FolderPresence[], leftOut: number, example: string) => string;
   readonly activeFiles: ListSection<ContextActiveFile>;
   readonly referencedFiles: ListSection<ReferencedFile>;
   readonly end: (leftOut: SessionContext['leftOut'], truncated: boolean) => string;
@@ -33,7 +42,13 @@ const FRAME_BYTES = 256;
  * Where in the whole each section has to end, at the latest. A share that is not used falls to the sections behind, never
  * to those before: so what comes later cannot change what comes first, and a provider's prompt cache keeps its prefix.
  */
-const ENDS_AT = { tools: 8 / 16, directory: 12 / 16, activeFiles: 15 / 16, referencedFiles: 1 };
+const ENDS_AT = {
+  tools: 8 / 16,
+  directory: 12 / 16,
+  folders: 13.5 / 16,
+  activeFiles: 15 / 16,
+  referencedFiles: 1,
+};
 
 /** The context in at most `maxBytes` of UTF-8, cut between lines or sections only. */
 export function renderContext(material: ContextMaterial, format: ContextFormat, maxBytes: number): string {
@@ -48,7 +63,7 @@ export function renderContext(material: ContextMaterial, format: ContextFormat, 
     return fits;
   };
   const writeList = <T>(
-    section: 'tools' | 'activeFiles' | 'referencedFiles',
+    section: Exclude<keyof typeof ENDS_AT, 'directory'>,
     items: readonly T[],
     render: ListSection<T>,
   ): number =>
@@ -57,12 +72,23 @@ export function renderContext(material: ContextMaterial, format: ContextFormat, 
   const tools = writeList('tools', material.tools, format.tools);
   const { walk } = material;
   const nodes = write('directory', walk.nodes.length, (n) => format.directory(snapshotOf(walk, n)));
+  const example = exampleFolder(material);
+  const folders = writeList('folders', material.folders, (shown, leftOut) =>
+    format.folders(shown, leftOut, example),
+  );
   const room = budget * ENDS_AT.activeFiles - used;
   const withTexts = fitTexts(material.activeFiles, room, (files) => format.activeFiles(files, 0));
   const activeFiles = writeList('activeFiles', withTexts, format.activeFiles);
   const referencedFiles = writeList('referencedFiles', material.referencedFiles, format.referencedFiles);
-  const cut = tools + activeFiles + referencedFiles > 0 || snapshotOf(walk, nodes).truncated;
-  return `${format.begin}${written.join('')}${format.end({ tools, activeFiles, referencedFiles }, cut)}`;
+  const cut = tools + folders + activeFiles + referencedFiles > 0 || snapshotOf(walk, nodes).truncated;
+  return `${format.begin}${written.join('')}${format.end({ tools, folders, activeFiles, referencedFiles }, cut)}`;
+}
+
+/** A folder that is connected, else one that the Cloud has, else any. */
+function exampleFolder({ folders, walk }: ContextMaterial): string {
+  const inCloud = walk.nodes.find(({ kind, depth }) => kind === 'folder' && depth === 1);
+  const connected = folders.find((folder) => folder.connected);
+  return connected?.name ?? inCloud?.path.slice(1) ?? folders[0]?.name ?? '';
 }
 
 /** Of the files that came up in the session the last ones count, of all else the first. */

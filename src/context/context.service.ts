@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import type { ActiveFile } from '@patchbay/protocol';
+import type { ActiveFile, FolderPresence } from '@patchbay/protocol';
 import { CatalogService } from '../catalog/catalog.service.js';
+import { RootsService } from '../clients/roots.service.js';
 import { fieldError } from '../common/domain-error.js';
 import { Config } from '../config/config.js';
 import { SessionsService } from '../sessions/sessions.service.js';
@@ -29,6 +30,7 @@ export class ContextService {
     private readonly store: SessionStore,
     private readonly texts: ActiveTexts,
     private readonly referenced: ReferencedFiles,
+    private readonly roots: RootsService,
     private readonly config: Config,
   ) {}
 
@@ -48,11 +50,23 @@ export class ContextService {
     const material = {
       tools: this.catalog.toolset(session).contracts,
       walk: await walkFolders((folder, limit) => this.files.childrenOf(workspaceId, folder, null, limit)),
+      folders: (await this.roots.list({ workspaceId, userId })).map(firstFiles),
       activeFiles: include === 'active' ? await this.texts.of(session, listed, maxBytes) : listed,
       referencedFiles: await this.referenced.of(session),
     };
     return { text: renderContext(material, format, maxBytes), contentType: format.contentType };
   }
+}
+
+/** Files of each kind that are named of one folder. */
+const NAMED_FILES = 10;
+
+/** A folder that differs in much says how much. */
+function firstFiles(folder: FolderPresence): FolderPresence {
+  const conflicts = folder.conflicts.slice(0, NAMED_FILES);
+  const behind = folder.behind.slice(0, NAMED_FILES);
+  const cut = folder.conflicts.length - conflicts.length + folder.behind.length - behind.length;
+  return { ...folder, conflicts, behind, more: folder.more + cut };
 }
 
 /** An editor names its files in whatever order its tabs are; that must not change the context. */

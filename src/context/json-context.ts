@@ -1,4 +1,4 @@
-import type { ContextActiveFile, DirectoryEntry, SessionContext } from '@patchbay/protocol';
+import type { ContextActiveFile, DirectoryEntry, FolderPresence, SessionContext } from '@patchbay/protocol';
 import type { ContextFormat } from './context-format.js';
 import type { WalkNode } from './directory-walk.js';
 
@@ -18,6 +18,7 @@ export const JSON_CONTEXT: ContextFormat = {
     ),
   directory: ({ nodes, truncated, excluded }) =>
     part('directory', { entries: nodes.map(entryOf), truncated, excluded }),
+  folders: (shown) => part('folders', shown.map(folderOf)),
   activeFiles: (shown) => part('activeFiles', shown.map(activeFileOf)),
   referencedFiles: (shown) =>
     part(
@@ -39,4 +40,9 @@ function activeFileOf(file: ContextActiveFile): ContextActiveFile {
     ...(text !== undefined && { text }),
     ...(textMissing !== undefined && { textMissing }),
   };
+}
+
+function folderOf(folder: FolderPresence): FolderPresence {
+  const { name, docPath, connected, since, conflicts, behind, more } = folder;
+  return { name, docPath, connected, since, conflicts, behind, more };
 }

@@ -1,4 +1,4 @@
-import type { ContextActiveFile, ReferencedFile } from '@patchbay/protocol';
+import type { ContextActiveFile, FolderPresence, ReferencedFile } from '@patchbay/protocol';
 import { codeBlock } from './code-block.js';
 import { codeSpan } from './code-span.js';
 import type { ContextFormat } from './context-format.js';
@@ -32,6 +32,12 @@ export const MARKDOWN_CONTEXT: ContextFormat = {
       leftOut > 0 && `The guidance of ${leftOut} more ${plural(leftOut, 'tool')} does not fit here.`,
     ),
   directory: (shown) => section(`${CLOUD_INTRO}\n${tree(shown)}`, ...cuts(shown)),
+  folders: (shown, leftOut, example) =>
+    section(
+      shown.length + leftOut === 0 ? '' : `${foldersIntro(example)}\n${shown.map(folder).join('')}`,
+      leftOut > 0 &&
+        `${leftOut} more ${plural(leftOut, 'folder')} ${leftOut === 1 ? 'does' : 'do'} not fit here.`,
+    ),
   activeFiles: (shown, leftOut) =>
     section(
       `${ACTIVE_INTRO}\n${shown.length + leftOut === 0 ? 'No file is open.\n' : shown.map(activeFile).join('')}`,
@@ -93,6 +99,32 @@ function cuts({ nodes, truncated, excluded: { count, names } }: ShownDirectory):
     truncated &&
       `This tree is cut to ${shown} ${shown === 1 ? 'entry' : 'entries'}. What is not opened, or goes on, can be listed with ls.`,
   ];
+}
+
+/** How a path is spelt, shown with a folder that there is. */
+function foldersIntro(example: string): string {
+  const file = 'docs/notes.md';
+  return `# Folders
+
+A path is the name of a folder and the path below it, in every tool and every result: ${codeSpan(`${example}/${file}`)} is ${codeSpan(file)} in the folder ${codeSpan(example)}. A path that begins with the name of none goes to the folder that this session began with.
+`;
+}
+
+function folder({ name, connected, since, conflicts, behind, more: others }: FolderPresence): string {
+  const where = connected
+    ? `on the user's machine, connected since ${since}`
+    : `only in the Cloud ${since === null ? 'for this user, who has never connected it' : `since ${since}, when it was last connected`}`;
+  const told: string[] = [];
+  if (conflicts.length > 0)
+    told.push(`Changed on both sides, and left alone until a person decides: ${list(conflicts)}`);
+  if (behind.length > 0)
+    told.push(`What the Cloud has of these is not on the disk yet: ${list(behind)}`);
+  if (others > 0) told.push(`${others} more ${plural(others, 'file')} that differ${others === 1 ? 's' : ''}`);
+  return `- ${codeSpan(name)}: ${where}\n${told.map((line) => `  - ${line}\n`).join('')}`;
+}
+
+function list(paths: readonly string[]): string {
+  return paths.map(codeSpan).join(', ');
 }
 
 function activeFile(file: ContextActiveFile): string {

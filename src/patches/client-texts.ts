@@ -20,9 +20,10 @@ export class ClientTexts {
     sha256: string,
     activeSha256: string | null,
   ): Promise<Uint8Array | null> {
-    const lastClientId = await this.turns.lastClientOf(workspaceId, id);
+    const use = await this.turns.lastUseOf(workspaceId, id);
     const reading = await this.clients.read({
-      ...{ workspaceId, userId, docPath, boundClientId, lastClientId, activeSha256 },
+      ...{ workspaceId, userId, docPath, boundClientId, activeSha256 },
+      lastClientId: use?.lastClientId ?? null,
       maxBytes: this.config.maxFileBytes,
     });
     return reading.kind === 'given' && reading.sha256 === sha256 ? reading.content : null;

@@ -10,7 +10,7 @@ import { CatalogService } from '../catalog/catalog.service.js';
 import type { Tool } from '../catalog/tool.js';
 import type { Toolset } from '../catalog/toolset.js';
 import { Presence } from '../clients/presence.js';
-import type { UserFolders } from '../clients/user-folders.js';
+import { NAMES_FOLDERS, UserFolders } from '../clients/user-folders.js';
 import { describeFaults, type SchemaFault } from '../tools/tool-schemas.js';
 import { Clock } from '../common/clock.js';
 import { type FieldFaults, throwIfAny } from '../common/domain-error.js';
@@ -101,7 +101,7 @@ export class TurnBuilder {
   ): Promise<AcceptedTurn> {
     const now = this.clock.now();
     const toolset = this.catalog.toolset(session);
-    const folders = await this.presence.foldersOf(session.workspaceId, session.userId);
+    const folders = await this.foldersOf(session, posted);
     const calls: Call[] = [];
     const batches: PatchBatchRecord[] = [];
     for (const call of posted) {
@@ -136,6 +136,15 @@ export class TurnBuilder {
       batches,
       events: calls.flatMap(acceptance),
     };
+  }
+
+  /** Asked for only where a call may name one. */
+  private async foldersOf(
+    { workspaceId, userId }: SessionRecord,
+    calls: readonly PostedCall[],
+  ): Promise<UserFolders> {
+    const matter = calls.some(({ name }) => NAMES_FOLDERS.has(name));
+    return matter ? this.presence.foldersOf(workspaceId, userId) : new UserFolders([]);
   }
 
   private async assess(

@@ -43,7 +43,7 @@ describe('an event that is wrong', () => {
     Buffer.from('x'),
   ];
 
-  it.each(['tool:status', 'tool:result', 'files:put'])(
+  it.each(['tool:status', 'tool:result', 'files:put', 'folder:status'])(
     'as %s is refused whatever it holds, and the connection lives on [RELAY-12]',
     async (event) => {
       for (const payload of GARBAGE) {

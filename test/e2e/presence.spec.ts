@@ -1,6 +1,7 @@
 import type { WorkspaceRoot } from '@patchbay/protocol';
 import { aRoot, type FakeClient } from '../support/fake-client.js';
 import { createCall, type RelayScene } from '../support/relay-scene.js';
+import { storesOf } from '../contract/backends.js';
 import { TwoNodes } from '../support/two-nodes.js';
 import { waitFor } from '../support/wait-for.js';
 
@@ -49,6 +50,17 @@ describe('A client of one node', () => {
     two.nodes.clock.pass(60_000);
     // Since when it has left does not change with the time of day.
     expect(await folder(b!)).toEqual(gone);
+  });
+
+  it('stays connected for as long as its node says so [RELAY-19]', async () => {
+    await connect(a!);
+    const { clock } = two.nodes;
+    const stores = storesOf(two.servers.a.app);
+    for (let round = 0; round < 3; round += 1) {
+      clock.pass(LEASE_MS - 1_000);
+      await stores.clients.renew('a', clock.now() + LEASE_MS);
+      expect(await folder(b!)).toMatchObject({ connected: true });
+    }
   });
 
   it('has left when its node begins anew, and those of other nodes have not [RELAY-19]', async () => {

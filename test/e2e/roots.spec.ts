@@ -1,4 +1,5 @@
 import type { ClientRoot, HandshakeError, WorkspaceRoot } from '@patchbay/protocol';
+import { PatchbayClient } from '@patchbay/client';
 import { randomUUID } from 'node:crypto';
 import { aRoot, FakeClient, type FakeClientOptions } from '../support/fake-client.js';
 import { RelayScene } from '../support/relay-scene.js';
@@ -93,6 +94,10 @@ describe('a folder that is connected', () => {
     const claimed = await put(ada, proj);
     expect([claimed.status, claimed.body]).toEqual([200, { ...proj, ...nothing }]);
     expect((await put(bob, proj)).body).toEqual(claimed.body);
+    const { url } = server;
+    const workspace = new PatchbayClient({ url, token: ada.token }).workspace(scene.workspaceId);
+    expect(await workspace.claimRoot(proj)).toEqual(claimed.body);
+    expect(await workspace.roots()).toEqual([claimed.body]);
     const taken = await put(bob, aRoot('PRÓJ ECT'));
     expect([taken.status, taken.body]).toEqual([
       409,

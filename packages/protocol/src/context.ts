@@ -1,4 +1,5 @@
 import type { ActiveFile } from './relay-events.js';
+import type { FolderPresence } from './roots.js';
 import type { ToolContract } from './tool-contract.js';
 
 export const CONTEXT_FORMATS = ['markdown', 'json'] as const;
@@ -60,11 +61,13 @@ export interface ReferencedFile {
 export interface SessionContext {
   tools: ToolGuidance[];
   directory: DirectorySnapshot;
+  /** The folders of the workspace, by docPath; of the files of each the first ten of a kind are named. */
+  folders: FolderPresence[];
   activeFiles: ContextActiveFile[];
   /** In the order in which the session came upon them. */
   referencedFiles: ReferencedFile[];
   /** How many did not fit. */
-  leftOut: { tools: number; activeFiles: number; referencedFiles: number };
+  leftOut: { tools: number; folders: number; activeFiles: number; referencedFiles: number };
   /** Something was cut to fit, or the directory is. */
   truncated: boolean;
 }

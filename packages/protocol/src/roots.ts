@@ -1,17 +1,25 @@
-import type { ClientRoot } from './relay-events.js';
-
-/** A folder of the workspace as one of its members sees it: whoever connected it first, its name is taken by it. */
-export interface WorkspaceRoot extends ClientRoot {
-  /** A client of the caller's own has it connected. */
+/** What one of the workspace's members has to do with a folder, by what their own clients last said. */
+export interface FolderPresence {
+  /** As it is shown: its paths begin with it. */
+  name: string;
+  /** `name`, folded. */
+  docPath: string;
+  /** A client of theirs has it connected. */
   connected: boolean;
-  /** Since when it is connected, or was last seen with a client of the caller's; null: with none of them ever. */
+  /** Since when it is connected, or was last seen with a client of theirs; null: it was with none of them. */
   since: string | null;
-  /** docPaths of files that were changed on both sides, as its client told last. */
+  /** docPaths of files that were changed on both sides: nothing of them is overwritten until a person decides. */
   conflicts: string[];
   /** docPaths of files whose Cloud text the folder does not have, or has not deleted. */
   behind: string[];
   /** How many more there are of both. */
   more: number;
+}
+
+/** A folder of the workspace as one of its members sees it. Its name stands for the one that was connected first. */
+export interface WorkspaceRoot extends FolderPresence {
+  /** A UUID that stays the same for the folder. */
+  rootId: string;
 }
 
 /** Body of `PUT …/roots/:docPath`. */

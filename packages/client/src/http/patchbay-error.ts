@@ -1,4 +1,4 @@
-import { ERRORS, type ErrorBody, type ErrorCode } from '@patchbay/protocol';
+import { ERRORS, type ErrorBody, type ErrorCode, type Json } from '@patchbay/protocol';
 
 /** A code of the server's error table, or NETWORK where no answer came at all. */
 export type PatchbayErrorCode = ErrorCode | 'NETWORK';
@@ -8,6 +8,8 @@ export class PatchbayError extends Error {
   override readonly name = 'PatchbayError';
   /** For RATE_LIMITED: when the server wants to be asked again. */
   retryAfterMs: number | null = null;
+  /** Facts that go with the code, such as the `RootConflict` of a refused handshake; null where there are none. */
+  details: Json = null;
 
   /**
    * @param status HTTP status, 0 where there was none (network faults, relay events)

@@ -69,6 +69,12 @@ describe('RelayClient', () => {
       expect(scene.server.handshakes).toHaveLength(1);
     });
 
+    it('says which folder has the name of one of its own, where the server does', async () => {
+      const details = { docPath: 'proj', rootId: 'r' };
+      scene.server.refuse = () => ({ code: 'CONFLICT', message: 'Taken.', details });
+      await expect(scene.clientWith(three).connect()).rejects.toMatchObject({ code: 'CONFLICT', details });
+    });
+
     it('tries again when the server is stopping', async () => {
       scene.server.refuse = () =>
         scene.server.handshakes.length > 2 ? null : { code: 'UNAVAILABLE', message: 'Stopping.' };

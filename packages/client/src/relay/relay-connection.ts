@@ -7,6 +7,7 @@ import {
   type FilePutAnswer,
   type FolderStatus,
   type HandshakeError,
+  type Json,
   type RelayHandshake,
   type ResumeAnswer,
   type ServerToClientEvents,
@@ -157,7 +158,8 @@ export class RelayConnection implements RelayLink {
       void this.connect();
       return;
     }
-    this.refuse(error.data!.code, error.data!.message);
+    const { code, message, details = null } = error.data!;
+    this.refuse(code, message, details);
   }
 
   private onDisconnect(reason: string): void {
@@ -190,8 +192,9 @@ export class RelayConnection implements RelayLink {
     this.socket.disconnect();
   }
 
-  private refuse(code: PatchbayErrorCode, message: string): void {
-    this.end({ status: 'ended', reason: 'refused', error: new PatchbayError(code, message) });
+  private refuse(code: PatchbayErrorCode, message: string, details: Json = null): void {
+    const error = Object.assign(new PatchbayError(code, message), { details });
+    this.end({ status: 'ended', reason: 'refused', error });
   }
 
   private async leave(): Promise<void> {

@@ -1,0 +1,92 @@
+import { jest } from '@jest/globals';
+import type { FilesChanged } from '@patchbay/protocol';
+import { Subject } from 'rxjs';
+import type { BusMessage } from '../bus/bus.js';
+import type { FileHeads, HeadChange } from '../files/file-heads.js';
+import { type ClientLine, ConnectedClient, ConnectedClients } from './connected-clients.js';
+import { FileNotices } from './file-notices.js';
+
+const PROJ = { name: 'proj', docPath: 'proj', rootId: 'r' };
+
+describe('the notices of changed files', () => {
+  let changed$: Subject<HeadChange>;
+  let messages$: Subject<BusMessage>;
+  let clients: ConnectedClients;
+  let published: number;
+  beforeEach(() => {
+    jest.useFakeTimers();
+    published = 0;
+    changed$ = new Subject();
+    messages$ = new Subject();
+    clients = new ConnectedClients({ now: () => 0 });
+    const publish = (message: BusMessage): void => {
+      published += 1;
+      messages$.next(message);
+    };
+    new FileNotices({ changed$ } as FileHeads, clients, { messages$, publish, isAlone: false });
+  });
+  afterEach(() => jest.useRealTimers());
+
+  /** What a client with the folder is told from here on. */
+  function connect(clientId: string, ready = true): FilesChanged[] {
+    const told: FilesChanged[] = [];
+    const line = { filesChanged: (changed: FilesChanged) => told.push(changed) } as unknown as ClientLine;
+    const key = { workspaceId: 'w', userId: 'u', clientId };
+    const client = new ConnectedClient(key, new Set(), 8, line, [PROJ]);
+    clients.add(client);
+    if (ready) clients.markReady(client, []);
+    return told;
+  }
+  function change(
+    from: number,
+    to: number,
+    clientId: string | null = null,
+    sha256: string | null = 's',
+  ): void {
+    for (let at = from; at < to; at += 1) {
+      const docPath = `proj/${at}`;
+      changed$.next({ workspaceId: 'w', userId: 'u', clientId, path: `/${docPath}`, docPath, sha256 });
+    }
+  }
+
+  it('are gathered for a tenth of a second, each file as it is last', () => {
+    const told = connect('a');
+    change(0, 2);
+    jest.advanceTimersByTime(99);
+    change(1, 2, null, null);
+    expect(told).toEqual([]);
+    jest.advanceTimersByTime(1);
+    expect([told.length, told[0]!.more, told[0]!.files.map(({ sha256 }) => sha256)]).toEqual([
+      ...[1, false, ['s', null]],
+    ]);
+    change(5, 6);
+    jest.advanceTimersByTime(100);
+    expect(told[1]!.files).toEqual([{ path: '/proj/5', docPath: 'proj/5', sha256: 's' }]);
+  });
+
+  it('name a hundred files, and what one client has done alone is no news to it', () => {
+    const [a, b] = [connect('a'), connect('b')];
+    change(0, 250, 'a');
+    jest.advanceTimersByTime(100);
+    expect(a).toEqual([]);
+    expect([b[0]!.files.length, b[0]!.more]).toEqual([100, true]);
+    change(0, 250, 'a');
+    change(250, 251, 'b');
+    jest.advanceTimersByTime(100);
+    // Of those that are not named, one is not its own.
+    expect(a).toEqual([{ files: [], more: true }]);
+    change(0, 100, 'b');
+    change(100, 101, 'a');
+    jest.advanceTimersByTime(100);
+    expect([a[1]!.files.length, a[1]!.more, b[2]]).toEqual([100, false, { files: [], more: true }]);
+  });
+
+  it('are for those that have resumed, and of files that lie in a folder', () => {
+    const told = connect('a', false);
+    change(0, 1);
+    const beside = { path: '/proj', docPath: 'proj', sha256: 's' };
+    changed$.next({ workspaceId: 'w', userId: 'u', clientId: null, ...beside });
+    jest.advanceTimersByTime(100);
+    expect([told, published]).toEqual([[], 1]);
+  });
+});

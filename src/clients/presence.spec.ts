@@ -1,0 +1,98 @@
+import { jest } from '@jest/globals';
+import type { FolderStatus } from '@patchbay/protocol';
+import type { PinoLogger } from 'nestjs-pino';
+import { Lifecycle } from '../common/lifecycle.js';
+import type { ClientStore } from '../storage/ports/clients.store.js';
+import { NodeId } from '../storage/ports/node-id.js';
+import { type ClientLine, ConnectedClient, ConnectedClients } from './connected-clients.js';
+import { Presence } from './presence.js';
+
+const NOON = Date.UTC(2025, 5, 1, 12);
+const KEY = { workspaceId: 'w', userId: 'u', clientId: 'a' };
+const logger = { setContext: () => undefined, error: () => undefined } as unknown as PinoLogger;
+
+describe('the presence of clients', () => {
+  let now: number;
+  let written: string[];
+  let held: Promise<void>;
+  let clients: ConnectedClients;
+  let presence: Presence;
+  beforeEach(() => {
+    now = NOON;
+    written = [];
+    held = Promise.resolve();
+    const note = async (what: string): Promise<void> => {
+      await held;
+      written.push(what);
+    };
+    const store: Partial<ClientStore> = {
+      connected: ({ name, until }) => note(`connected ${name} until +${until - NOON}`),
+      left: (_, __, at) => note(`left +${at - NOON}`),
+      reported: (_, __, { docPath, more }) => note(`reported ${docPath} ${more}`),
+      renew: (node, until) => note(`renew ${node} until +${until - NOON}`),
+      endAll: (node, at) => note(`end ${node} +${at - NOON}`),
+      removeUnseen: (before) => note(`remove before ${(before - NOON) / 86_400_000} d`),
+    };
+    const clock = { now: () => now };
+    clients = new ConnectedClients(clock);
+    const node = new NodeId('n');
+    presence = new Presence(store as ClientStore, clients, node, clock, new Lifecycle(), logger);
+  });
+
+  const line = { replaced: () => undefined } as unknown as ClientLine;
+  function connect(): ConnectedClient {
+    const client = new ConnectedClient(KEY, new Set(), 8, line);
+    clients.add(client);
+    return client;
+  }
+  const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+  it('is renewed by its node every thirty seconds, which ends at its start what it had before', async () => {
+    jest.useFakeTimers({ doNotFake: ['setImmediate'] });
+    await presence.onApplicationBootstrap();
+    await jest.advanceTimersByTimeAsync(30_000);
+    jest.useRealTimers();
+    presence.onModuleDestroy();
+    expect(written).toEqual(['end n +0', 'renew n until +90000', 'remove before -30 d']);
+  });
+
+  it('is written in the order of what happens, however long a write takes', async () => {
+    let go!: () => void;
+    held = new Promise((resolve) => (go = resolve));
+    const client = connect();
+    const opened = presence.opened(client, 'Editor');
+    await settled();
+    now += 5;
+    clients.remove(client);
+    presence.closed(client);
+    await settled();
+    expect(written).toEqual([]);
+    go();
+    await opened;
+    await settled();
+    expect(written).toEqual(['connected Editor until +90000', 'left +5']);
+  });
+
+  it('is nothing for a connection that ended before its resume was answered', async () => {
+    const client = connect();
+    clients.remove(client);
+    presence.closed(client);
+    await presence.opened(client, 'Editor');
+    await settled();
+    expect(written).toEqual([]);
+  });
+
+  it('has the status of a folder written when it is news', async () => {
+    const client = connect();
+    const say = (docPath: string, more: number): Promise<void> =>
+      presence.report(client, { docPath, conflicts: [], behind: [], more } satisfies FolderStatus);
+    for (const [docPath, more] of [
+      ['p', 1] as const,
+      ['p', 1] as const,
+      ['q', 1] as const,
+      ['p', 2] as const,
+    ])
+      await say(docPath, more);
+    expect(written).toEqual(['reported p 1', 'reported q 1', 'reported p 2']);
+  });
+});

@@ -1,0 +1,54 @@
+import type { SessionContext } from '@patchbay/protocol';
+import { aRoot } from '../support/fake-client.js';
+import { RelayScene } from '../support/relay-scene.js';
+import { waitFor } from '../support/wait-for.js';
+
+describe('The folders in the context of a session', () => {
+  let scene: RelayScene;
+  beforeEach(async () => void (scene = await RelayScene.start()));
+  afterEach(() => scene.close());
+
+  const path = () => `/workspaces/${scene.workspaceId}/sessions/${scene.session.sessionId}/context`;
+  const markdown = async () => scene.user.get<string>(path());
+  const folders = async () => (await scene.user.get<SessionContext>(`${path()}?format=json`)).body.folders;
+
+  it('are those of the workspace, as the user’s own clients have told [CONTEXT-5] [RELAY-22]', async () => {
+    const [mine, theirs] = [aRoot('Mine'), aRoot('theirs')];
+    const bob = await scene.server.register();
+    await scene.user.addMember(scene.workspaceId, bob);
+    await scene.client({ clientId: 'bobs', token: bob.token, roots: [theirs] });
+    const client = await scene.client({ roots: [mine] });
+    const many = Array.from({ length: 12 }, (_, at) => `mine/${String(at).padStart(2, '0')}`);
+    const status = { docPath: 'mine', conflicts: many, behind: ['mine/new.txt'], more: 1 };
+    expect(await client.send('folder:status', status)).toEqual({ ok: true });
+    const since = expect.stringMatching(/^20.*Z$/) as string;
+    const told = { conflicts: many.slice(0, 10), behind: ['mine/new.txt'], more: 3 };
+    expect(await folders()).toEqual([
+      { name: 'Mine', docPath: 'mine', connected: true, since, ...told },
+      {
+        ...{ name: 'theirs', docPath: 'theirs', connected: false, since: null },
+        ...{ conflicts: [], behind: [], more: 0 },
+      },
+    ]);
+    const { body } = await markdown();
+    expect(body).toContain('`Mine/docs/notes.md` is `docs/notes.md` in the folder `Mine`');
+    expect(body).toMatch(/- `theirs`: only in the Cloud for this user/);
+    client.close();
+    await waitFor(async () => !(await folders())[0]!.connected, 'the end of its presence');
+    expect((await folders())[0]).toMatchObject({ since, ...told });
+  });
+
+  it('change nothing while nothing of them changes, and then only what is behind [CONTEXT-2]', async () => {
+    await scene.user.request('PUT', `/workspaces/${scene.workspaceId}/contents/proj/a.txt`, 'a');
+    const client = await scene.client({ roots: [aRoot('proj')] });
+    const first = await markdown();
+    await client.send('folder:status', { docPath: 'proj', conflicts: [], behind: [], more: 0 });
+    const second = await markdown();
+    expect([second.body, second.headers.get('etag')]).toEqual([first.body, first.headers.get('etag')]);
+    await client.send('folder:status', { docPath: 'proj', conflicts: ['proj/a.txt'], behind: [], more: 0 });
+    const { body } = await markdown();
+    const before = first.body.slice(0, first.body.indexOf('# Active Files')).trimEnd();
+    expect(before).toContain('- `proj`: on the user');
+    expect([body.startsWith(before), body === first.body]).toEqual([true, false]);
+  });
+});
