@@ -805,9 +805,10 @@ export const ANSWER_SCHEMAS: Record<string, object> = {
       workspaceId: { type: 'string' },
       userId: { type: 'string' },
       clientId: { type: ['string', 'null'] },
+      tools: { anyOf: [{ type: 'array', items: { type: 'string' } }, { type: 'null' }] },
       createdAt: { type: 'string' },
     },
-    required: ['sessionId', 'conversationId', 'workspaceId', 'userId', 'clientId', 'createdAt'],
+    required: ['sessionId', 'conversationId', 'workspaceId', 'userId', 'clientId', 'tools', 'createdAt'],
     additionalProperties: false,
   },
   ActiveFile: {

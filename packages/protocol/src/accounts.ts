@@ -73,6 +73,11 @@ export interface SessionRequest {
   conversationId?: string | null;
   /** Binds the session to one client: its calls go there, or wait. */
   clientId?: string | null;
+  /**
+   * What the session offers: names of tools, and the words `client` (what a client runs), `server` (what the server runs)
+   * and `read-only` (what the server runs and changes nothing). Left out: every tool.
+   */
+  tools?: string[] | null;
 }
 
 export interface Session {
@@ -82,5 +87,7 @@ export interface Session {
   userId: string;
   /** The one client that this session's calls go to; null lets the server choose among the user's clients. */
   clientId: string | null;
+  /** What it offers, as it was asked for; null: every tool. */
+  tools: string[] | null;
   createdAt: string;
 }

@@ -15,5 +15,6 @@ export * from './random-id.js';
 export * from './relay-events.js';
 export * from './tool-contract.js';
 export * from './turns.js';
+export * from './tools/cloud-changes.js';
 export * from './tools/create-file.js';
 export * from './tools/write-patch.js';

@@ -7,6 +7,7 @@ import { TURNS_SCHEMA } from './migrations/0004-turns.js';
 import { FOLDERS_SCHEMA } from './migrations/0005-folders.js';
 import { CONTRACTS_SCHEMA } from './migrations/0006-contracts.js';
 import { EVENTS_SCHEMA } from './migrations/0007-events.js';
+import { CHOICES_SCHEMA } from './migrations/0009-choices.js';
 
 export interface Migration {
   /** What it brings, for whoever reads the table. */
@@ -23,6 +24,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: 'folders', sql: FOLDERS_SCHEMA },
   { name: 'contracts', sql: CONTRACTS_SCHEMA },
   { name: 'events', sql: EVENTS_SCHEMA },
+  { name: 'choices', sql: CHOICES_SCHEMA },
 ];
 
 /** Brings the database to the newest version, one transaction a step; refuses one that is newer than that. */

@@ -64,12 +64,16 @@ export class WorkspaceClient {
     await this.send({ method: 'DELETE', path: `/members/${userId}` });
   }
 
-  /** The tools on offer, with their schemas and the guidance for a system prompt. */
-  async catalog(): Promise<ToolContract[]> {
-    return (await this.read<{ tools: ToolContract[] }>('/tools')).tools;
+  /** The tools on offer, everywhere or in one session, with their schemas and the guidance for a system prompt. */
+  async catalog(sessionId?: string): Promise<ToolContract[]> {
+    const request: HttpRequest = { method: 'GET', path: '/tools', query: { sessionId } };
+    return (await this.send<{ tools: ToolContract[] }>(request)).tools;
   }
 
-  /** A new session of the caller. With `clientId`, its calls go to that client alone and wait for it. */
+  /**
+   * A new session of the caller. With `clientId`, its calls go to that client alone and wait for it; with
+   * `tools` it offers those alone.
+   */
   createSession(session: SessionRequest = {}): Promise<Session> {
     return this.send(post('/sessions', session));
   }
