@@ -51,15 +51,12 @@ describe('patchbay', () => {
       const made = scene.requests.find(({ route }) => route === 'POST /workspaces/w1/sessions');
       expect(made!.body).toEqual({ tools: ['ls', 'read-only'] });
       const sent = scene.requests.length;
-      for (const wrong of [
-        ['--tools', 'ls', '--session', 'mine'],
-        ['--tools', 'ls,,mv'],
-        ['--tools', ''],
-      ]) {
-        expect(await patchbay(['turn', ...wrong, '-'], { stdin })).toBe(EXIT.usage);
+      expect(await patchbay(['turn', '--tools', 'ls', '--session', 'mine', '-'], { stdin })).toBe(EXIT.usage);
+      expect(scene.err.text).toContain('leave out --session');
+      for (const list of ['ls,,mv', '']) {
+        expect(await patchbay(['turn', '--tools', list, '-'], { stdin })).toBe(EXIT.usage);
       }
       expect(scene.requests).toHaveLength(sent);
-      expect(scene.err.text).toContain('leave out --session');
     });
 
     it.each([
