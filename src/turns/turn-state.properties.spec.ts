@@ -107,7 +107,7 @@ function moments({ boundClientId, inputs }: Life): Moment[] {
   return inputs.map(({ afterMs, input: happening }) => {
     now += afterMs;
     const before = turn;
-    const result = advance(turn, happening, now);
+    const result = advance(turn, happening, now, 'node');
     turn = result.turn;
     return { before, input: happening, now, step: result };
   });
@@ -201,7 +201,7 @@ describe('whatever happens to a turn', () => {
 
   it('every relayed call ends, by its clocks if by nothing else [TURN-9]', () => {
     always(({ step: { turn }, now }) => {
-      const { calls } = advance(turn, { type: 'tick' }, now + 30_000).turn;
+      const { calls } = advance(turn, { type: 'tick' }, now + 30_000, 'node').turn;
       expect(calls.filter(({ status, location }) => location === 'client' && !isFinal(status))).toEqual([]);
     });
   });

@@ -1,3 +1,5 @@
+import type { CloudChange } from './tools/cloud-changes.js';
+
 export type Role = 'owner' | 'member';
 
 export interface User {
@@ -44,7 +46,16 @@ export interface Workspace {
   id: string;
   name: string;
   role: Role;
+  /** The server's tools whose calls a person is asked about. */
+  approvals: CloudChange[];
   createdAt: string;
+}
+
+/** Body of `PUT …/:workspaceId`: what is left out stays as it is. */
+export interface WorkspaceChange {
+  name?: string | null;
+  /** The server's tools whose calls a person is asked about, in place of those so far. */
+  approvals?: CloudChange[] | null;
 }
 
 /** Body of `POST …/members`. */

@@ -19,6 +19,7 @@ import {
   type TurnQuery,
   type TurnRequest,
   type Workspace,
+  type WorkspaceChange,
 } from '@patchbay/protocol';
 import { post, type HttpRequest, type HttpTransport } from './http-transport.js';
 import { WorkspaceFiles } from './workspace-files.js';
@@ -44,6 +45,11 @@ export class WorkspaceClient {
   /** FORBIDDEN unless the caller is a member. */
   get(): Promise<Workspace> {
     return this.read('');
+  }
+
+  /** Changes its name, or of which of the server's tools a person is asked; owners only. What is left out stays. */
+  update(change: WorkspaceChange): Promise<Workspace> {
+    return this.send({ method: 'PUT', path: '', body: change });
   }
 
   async members(): Promise<Member[]> {

@@ -1,6 +1,6 @@
 /**
  * The server's tools that change Cloud files or folders, by name; all its others only read. A workspace may ask for
- * approval of their calls.
+ * approval of their calls [APPROVAL-1].
  */
 export const CLOUD_CHANGES = ['write', 'edit', 'rm', 'mv', 'mkdir'] as const;
 export type CloudChange = (typeof CLOUD_CHANGES)[number];
