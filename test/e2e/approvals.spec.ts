@@ -45,7 +45,7 @@ describe('a workspace that asks for approval', () => {
 
   it('is told of which tools by an owner, and tells its members [APPROVAL-1]', async () => {
     const path = `/workspaces/${scene.workspaceId}`;
-    const put = (body: object) => scene.user.put<Workspace>(path, body);
+    const put = (body: object) => scene.user.request<Workspace>('PUT', path, body);
     expect((await put({ approvals: ['rm', 'mv'] })).body).toMatchObject({
       approvals: ['rm', 'mv'],
       role: 'owner',
@@ -57,7 +57,7 @@ describe('a workspace that asks for approval', () => {
     const member = await server.register();
     await scene.user.post(`${path}/members`, { email: member.email, role: 'member' });
     expect((await member.get<Workspace>(path)).body.approvals).toEqual(['rm', 'mv']);
-    expect((await member.put(path, { approvals: [] })).status).toBe(403);
+    expect((await member.request('PUT', path, { approvals: [] })).status).toBe(403);
     expect((await scene.user.createWorkspace()).approvals).toEqual([]);
     expect((await put({ approvals: [] })).body.approvals).toEqual([]);
   });
@@ -68,7 +68,7 @@ describe('a workspace that asks for approval', () => {
     await until(turnId, 'r', 'succeeded');
     await ask(scene, []);
     expect(await standing(scene, turnId)).toEqual(['d pending', 'r succeeded', 'w succeeded']);
-    const put = await scene.user.put(`/workspaces/${scene.workspaceId}/contents/b.txt`, 'x');
+    const put = await scene.user.request('PUT', `/workspaces/${scene.workspaceId}/contents/b.txt`, 'x');
     expect(put.status).toBe(201);
   });
 
@@ -89,7 +89,8 @@ describe('a workspace that asks for approval', () => {
       toolResults: [{ status: 'succeeded', error: null, result: { path: '/a.txt' } }],
     });
     expect(await cloud('/a.txt')).toBe('new');
-    expect(await scene.steps('w')).toEqual([
+    const steps = (await scene.steps('w')).filter((step) => step !== undefined);
+    expect(steps).toEqual([
       'Accepted',
       'Forwarded',
       'Acknowledged',

@@ -28,7 +28,7 @@ export async function askingScene(server: TestServer): Promise<RelayScene> {
 
 /** From now on the workspace asks for approval of these tools. */
 export async function ask({ user, workspaceId }: RelayScene, approvals: string[]): Promise<void> {
-  const { status } = await user.put(`/workspaces/${workspaceId}`, { approvals });
+  const { status } = await user.request('PUT', `/workspaces/${workspaceId}`, { approvals });
   if (status !== 200) throw new Error(`PUT approvals: ${status}`);
 }
 

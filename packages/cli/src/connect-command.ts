@@ -2,7 +2,15 @@ import { mkdir, realpath } from 'node:fs/promises';
 import { isAbsolute, relative, sep } from 'node:path';
 import { ClientLock } from '@patchbay/client/home';
 import { clientDirectory, Journal, RelayClient, type RelayEnd } from '@patchbay/client/relay';
-import { CreateFileTool, serverDataIn, WorkspaceRoots, WritePatchTool } from '@patchbay/workspace';
+import type { WorkspaceFiles } from '@patchbay/client';
+import {
+  approveCloudChanges,
+  type CloudText,
+  CreateFileTool,
+  serverDataIn,
+  WorkspaceRoots,
+  WritePatchTool,
+} from '@patchbay/workspace';
 import { printableLine } from './approval/printable.js';
 import { clientIdOf } from './client-id.js';
 import { CliError, EXIT } from './cli-error.js';
@@ -22,7 +30,7 @@ export interface ConnectFlags extends CommonFlags {
 /** `patchbay connect`: executes the workspace's calls in these folders until it is stopped. */
 export async function connect(flags: ConnectFlags, io: CliIo): Promise<number> {
   const settings = await settingsOf(flags);
-  const { workspaceId } = await workspaceOf(settings);
+  const { workspaceId, files } = await workspaceOf(settings);
   const { roots, directories, serverData } = await openRoots(flags.root, settings.home);
   const clientId = flags.clientId || (await clientIdOf(settings.home, directories));
   const directory = clientDirectory(settings.home, { url: settings.url, workspaceId, clientId });
@@ -52,6 +60,7 @@ export async function connect(flags: ConnectFlags, io: CliIo): Promise<number> {
         tools: {
           workspace_create_file: new CreateFileTool(workspace, screen.approver, log, warn),
           workspace_write_patch: new WritePatchTool(workspace, screen.approver, log),
+          ...approveCloudChanges(screen.approver, cloudTextOf(files)),
         },
         onState: (state) => screen.onState(state),
         onWarning: warn,
@@ -68,6 +77,18 @@ export async function connect(flags: ConnectFlags, io: CliIo): Promise<number> {
   } finally {
     await lock.release();
   }
+}
+
+/** What a Cloud file says now, for a person to compare; without it they are asked all the same. */
+function cloudTextOf(files: WorkspaceFiles): CloudText {
+  return async (path, signal) => {
+    try {
+      const contents = await files.read(path, { signal });
+      return contents && new TextDecoder('utf-8', { fatal: true }).decode(contents.bytes);
+    } catch {
+      return null;
+    }
+  };
 }
 
 /** The folders; what a server keeps in them is out of reach. */

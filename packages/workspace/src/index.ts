@@ -3,6 +3,7 @@ export { executeCreateFile } from './create-file/execute-create-file.js';
 export { serverDataIn } from './disk/server-data.js';
 export type { WorkspaceContext } from './disk/workspace-context.js';
 export { WorkspaceRoots, type WorkspaceRoot } from './disk/workspace-roots.js';
+export { approveCloudChanges, type CloudText } from './tools/approve-cloud-change.js';
 export * from './tools/approver.js';
 export { CreateFileTool, type CreateFileExecuted } from './tools/create-file-tool.js';
 export { WritePatchTool, type WritePatchExecuted } from './tools/write-patch-tool.js';

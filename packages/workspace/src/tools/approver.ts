@@ -2,8 +2,10 @@ import type { Approval, JsonObject, PatchChange, ToolCallDelivery } from '@patch
 
 /** One file as a call would leave it. */
 export interface FileProposal {
-  /** Relative to the workspace root, with forward slashes. */
+  /** Relative to the workspace root, of a Cloud file to the Cloud's, with forward slashes. */
   path: string;
+  /** What is done to it, in words, where that is no change of a file in the folder: `delete from the Cloud`. */
+  does?: string;
   /** Null where there is no file yet, or one that cannot be shown. */
   before: string | null;
   after: string;
