@@ -8,13 +8,13 @@ import type { ResumedCall, ProgressStatus, Report, TurnInput } from './turn-inpu
 import { advance } from './turn-state.js';
 
 const CLIENTS = ['a', 'b'];
-const CALLS = ['c1', 'c2', 's1'];
+const CALLS = ['c1', 'c2', 's1', 'w1', 'r1'];
 
 const client = fc.constantFrom(...CLIENTS);
 const callId = fc.constantFrom(...CALLS);
 const step = fc.constantFrom<ProgressStatus>('acknowledged', 'awaiting_approval', 'running');
 const report = fc.record<Report>({
-  status: fc.constantFrom('succeeded', 'failed', 'denied'),
+  status: fc.constantFrom('succeeded', 'failed', 'denied', 'approved'),
   result: fc.constant(null),
   error: fc.constant(null),
   executionMs: fc.constant(1),
@@ -79,7 +79,7 @@ const life = fc.record({
 });
 type Life = typeof life extends fc.Arbitrary<infer T> ? T : never;
 
-/** Two relayed calls and one that the server is executing. */
+/** Two relayed calls, one that the server is executing, one that a person is asked about and one that waits behind it. */
 function newTurn(boundClientId: string | null): Turn {
   const calls = CALLS.map((id) =>
     aCall({
@@ -87,6 +87,8 @@ function newTurn(boundClientId: string | null): Turn {
       toolCallId: id,
       deliveryAt: NOON + 10_000,
       ...(id === 's1' && { location: 'server', status: 'executing' }),
+      ...(id === 'w1' && { location: 'server', needsApproval: true }),
+      ...(id === 'r1' && { location: 'server', status: 'accepted' }),
     }),
   );
   const clocks = { deliveryMs: 10_000, approvalMs: 20_000, executionMs: 5_000 };
@@ -128,6 +130,8 @@ const STATUS_AFTER: Partial<Record<AuditStep, CallStatus>> = {
   Forwarded: 'forwarded',
   Acknowledged: 'acknowledged',
   AwaitingApproval: 'awaiting_approval',
+  Approved: 'accepted',
+  Executing: 'executing',
   Running: 'running',
   Released: 'pending',
   Denied: 'denied',
@@ -151,12 +155,14 @@ describe('whatever happens to a turn', () => {
     });
   });
 
-  it('every change of a status is one event, and replaying the events rebuilds the statuses', () => {
+  it('every change of a status is an event, and replaying the events rebuilds the statuses', () => {
     always((moment) => {
       for (const [was, is] of pairs(moment)) {
         const events = moment.step.events.filter(({ call }) => call.callId === was.callId);
         const replayed = events.map(statusAfter).filter((status) => status !== undefined);
-        expect(replayed).toEqual(was.status === is.status ? [] : [is.status]);
+        // Where nothing holds up what was allowed, it is begun in the same write.
+        const begun = replayed[0] === 'accepted' && is.status === 'executing' ? ['accepted'] : [];
+        expect(replayed).toEqual(was.status === is.status ? [] : [...begun, is.status]);
       }
     });
   });
@@ -202,7 +208,9 @@ describe('whatever happens to a turn', () => {
   it('every relayed call ends, by its clocks if by nothing else [TURN-9]', () => {
     always(({ step: { turn }, now }) => {
       const { calls } = advance(turn, { type: 'tick' }, now + 30_000, 'node').turn;
-      expect(calls.filter(({ status, location }) => location === 'client' && !isFinal(status))).toEqual([]);
+      const relayed = calls.filter((call) => call.location === 'client' || call.needsApproval);
+      const open = relayed.filter(({ status, approved }) => !isFinal(status) && approved === undefined);
+      expect(open).toEqual([]);
     });
   });
 
@@ -248,7 +256,12 @@ describe('whatever happens to a turn', () => {
       const byItself = happening.type === 'report' || happening.type === 'resume';
       const expected = pairs(moment)
         .filter(
-          ([was, is]) => was.clientId !== null && !isFinal(was.status) && isFinal(is.status) && !byItself,
+          ([was, is]) =>
+            was.clientId !== null &&
+            was.approved === undefined &&
+            !isFinal(was.status) &&
+            isFinal(is.status) &&
+            !byItself,
         )
         .map(([was]) => was.callId);
       expect(stopped).toEqual(expected);
@@ -265,6 +278,29 @@ describe('whatever happens to a turn', () => {
           clientId: is.clientId,
         });
         expect(was.status).toBe('pending');
+      }
+    });
+  });
+
+  it('no call of the server begins while one before it waits, and none waits for nothing [APPROVAL-3]', () => {
+    always((moment) => {
+      let isHeldUp = false;
+      for (const [was, is] of pairs(moment).filter(([{ location }]) => location === 'server')) {
+        if (was.status !== 'executing' && is.status === 'executing') expect(isHeldUp).toBe(false);
+        if (is.status === 'accepted' && moment.step.turn.lease!.until > moment.now)
+          expect(isHeldUp).toBe(true);
+        isHeldUp ||= !isFinal(is.status) && is.status !== 'executing';
+      }
+    });
+  });
+
+  it('the server runs what a person is asked about once it was allowed, and only then [APPROVAL-2]', () => {
+    always((moment) => {
+      for (const [, is] of pairs(moment).filter(([{ needsApproval }]) => needsApproval)) {
+        expect(is.status).not.toBe('running');
+        if (['accepted', 'executing', 'succeeded', 'failed'].includes(is.status))
+          expect(is.approved).toBeDefined();
+        if (is.status === 'denied' && is.endedBy === 'client') expect(is.approved).toBeUndefined();
       }
     });
   });
