@@ -9,7 +9,7 @@ import type { ToolContext } from '../tools/server-tool.js';
 import { type ServerToolOutcome, ToolRunner } from '../tools/tool-runner.js';
 import { turnKey } from '../common/keys.js';
 import { OpenTurns, type TurnChange } from '../turns/open-turns.js';
-import { newLease } from '../turns/server-order.js';
+import { newLease } from '../turns/lease.js';
 import { subjectOf } from '../turns/subject.js';
 import { NodeId } from '../storage/ports/node-id.js';
 import type { Call, CallSubject, Turn } from '../storage/ports/turn.js';

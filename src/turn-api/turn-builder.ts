@@ -25,7 +25,7 @@ import type { PostedCall } from './tool-call-forms.js';
 import type { Call, Clocks, Turn } from '../storage/ports/turn.js';
 import { NodeId } from '../storage/ports/node-id.js';
 import { nextDueAt } from '../turns/deadlines.js';
-import { newLease } from '../turns/server-order.js';
+import { newLease } from '../turns/lease.js';
 import { WorkspacesService } from '../workspaces/workspaces.service.js';
 import type { TurnEvent } from '../turns/turn-draft.js';
 import type { PostTurnDto, TimeoutsDto } from './turns.dto.js';

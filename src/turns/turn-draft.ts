@@ -2,7 +2,7 @@ import { type AuditStep, type FinalStatus, isFinal, type Json, type ToolCallErro
 import type { CallResult } from '../storage/ports/turns.store.js';
 import type { Call, CallEnder, Lease, Turn } from '../storage/ports/turn.js';
 import { nextDueAt } from './deadlines.js';
-import { newLease } from './server-order.js';
+import { newLease } from './lease.js';
 
 /** A step to record. The actor is the session's user with `clientId`, or whoever `userId` names. */
 export interface TurnEvent {

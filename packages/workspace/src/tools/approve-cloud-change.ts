@@ -13,27 +13,29 @@ export function approveCloudChanges(
   approver: Approver,
   cloudText: CloudText,
 ): { [toolName: string]: RunTool } {
-  const ask: RunTool = async (call, { awaitApproval, signal }) => {
+  const ask: RunTool = async (call, context) => {
+    const { signal } = context;
     if (!call.approvalOnly)
       throw new Error(`${call.name} runs on the server, and nothing was to be decided.`);
     const request = await requestOf(call, (path) => cloudText(path, signal));
-    await awaitApproval();
+    await context.awaitApproval();
     return { result: null, approval: await approver.decide(request, signal) };
   };
   return Object.fromEntries(CLOUD_CHANGES.map((name) => [name, ask]));
 }
 
+/** The server has held the arguments against the contract: each tool has those of its own. */
+type Paths = { path: string; from: string; to: string };
 type TextOf = (path: string) => Promise<string | null>;
 
 async function requestOf(call: ToolCallDelivery, textOf: TextOf): Promise<ApprovalRequest> {
   const { name, arguments: args } = call;
-  const path = String(args.path);
+  const { path, from, to } = args as Paths;
   if (name === 'write') return writeRequest(call, path, await textOf(path));
   if (name === 'edit') return { call, files: [editProposal(path, args, await textOf(path))] };
   if (name === 'rm') return { call, files: [proposal(path, 'delete from the Cloud')] };
   if (name === 'mkdir') return { call, files: [proposal(path, 'make the Cloud folder')] };
   // Both paths are changed, so a rule must cover both.
-  const [from, to] = [String(args.from), String(args.to)];
   return { call, files: [proposal(from, 'move in the Cloud, from'), proposal(to, 'move in the Cloud, to')] };
 }
 
@@ -52,7 +54,7 @@ function writeRequest(call: ToolCallDelivery, path: string, before: string | nul
 
 /** In the whole file where its text is at hand; else the one string and the other. */
 function editProposal(path: string, args: JsonObject, text: string | null): FileProposal {
-  const [oldString, newString] = [String(args.oldString), String(args.newString)];
+  const { oldString, newString } = args as { oldString: string; newString: string };
   const does = args.replaceAll === true ? 'edit all such places of the Cloud file' : 'edit the Cloud file';
   if (!text?.includes(oldString)) return proposal(path, does, oldString, newString);
   const after =
