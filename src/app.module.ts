@@ -20,6 +20,7 @@ import { OpsModule } from './ops/ops.module.js';
 import { PatchesModule } from './patches/patches.module.js';
 import { RelayModule } from './relay/relay.module.js';
 import { RevertsModule } from './reverts/reverts.module.js';
+import { SessionApiModule } from './session-api/session-api.module.js';
 import { ToolCallsModule } from './tool-calls/tool-calls.module.js';
 import { TurnApiModule } from './turn-api/turn-api.module.js';
 import { AccessGuard } from './workspaces/access.guard.js';
@@ -38,6 +39,7 @@ export interface AppParts {
     AuthModule,
     WorkspacesModule,
     CatalogModule,
+    SessionApiModule,
     ToolCallsModule,
     TurnApiModule,
     PatchesModule,

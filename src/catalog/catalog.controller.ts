@@ -1,5 +1,7 @@
 import { Controller, Get, Query } from '@nestjs/common';
-import { Access } from '../common/access.js';
+import type { User } from '@patchbay/protocol';
+import { Access, CurrentUser, WorkspaceId } from '../common/access.js';
+import { SessionsService } from '../sessions/sessions.service.js';
 import { CatalogQueryDto } from './catalog.dto.js';
 import { CatalogService } from './catalog.service.js';
 import { type FormattedTool, FORMATTERS } from './tool-formats.js';
@@ -7,11 +9,20 @@ import { type FormattedTool, FORMATTERS } from './tool-formats.js';
 @Controller('workspaces/:workspaceId/tools')
 @Access('member')
 export class CatalogController {
-  constructor(private readonly catalog: CatalogService) {}
+  constructor(
+    private readonly catalog: CatalogService,
+    private readonly sessions: SessionsService,
+  ) {}
 
   /** The tools on offer, in our own form or in that of a provider's API. */
   @Get()
-  list(@Query() { format }: CatalogQueryDto): { tools: FormattedTool[] } {
-    return { tools: this.catalog.toolset(null).contracts.map(FORMATTERS[format]) };
+  async list(
+    @WorkspaceId() workspaceId: string,
+    @CurrentUser() user: User,
+    @Query() { format, sessionId }: CatalogQueryDto,
+  ): Promise<{ tools: FormattedTool[] }> {
+    const session =
+      sessionId === undefined ? null : await this.sessions.requireOwn(workspaceId, sessionId, user.id);
+    return { tools: this.catalog.toolset(session).contracts.map(FORMATTERS[format]) };
   }
 }

@@ -1,8 +1,13 @@
-import { IsIn, IsOptional } from 'class-validator';
+import { IsIn, IsOptional, IsUUID } from 'class-validator';
 import { TOOL_FORMATS, type ToolFormat } from './tool-formats.js';
 
 export class CatalogQueryDto {
   @IsOptional()
   @IsIn(TOOL_FORMATS)
   format: ToolFormat = 'neutral';
+
+  /** Only what this session offers: one of the caller's own. */
+  @IsOptional()
+  @IsUUID()
+  sessionId?: string;
 }

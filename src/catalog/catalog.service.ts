@@ -6,6 +6,7 @@ import type { Call } from '../storage/ports/turn.js';
 import { faultsBeyondSchema } from '../tools/argument-faults.js';
 import { ToolRunner } from '../tools/tool-runner.js';
 import { CLIENT_TOOLS } from './client-tools.js';
+import { checkChoice, chosenTools } from './tool-choice.js';
 import { Tool } from './tool.js';
 import { Toolset } from './toolset.js';
 
@@ -15,6 +16,7 @@ const MAX_FORMER = 100;
 /** Knows which tools there are for whom, and which there were. */
 @Injectable()
 export class CatalogService implements OnModuleInit {
+  private readonly tools: readonly Tool[];
   private readonly all: Toolset;
   private readonly byDigest: ReadonlyMap<string, Tool>;
   /** By digest: tools that this process does not offer, but an earlier one did, or another. */
@@ -27,9 +29,9 @@ export class CatalogService implements OnModuleInit {
     const ofServer = runner.tools.map(
       (tool) => new Tool(tool.contract, (args, keepSchema) => faultsBeyondSchema(tool, args, keepSchema)),
     );
-    const tools = [...ofServer, ...CLIENT_TOOLS.map((contract) => new Tool(contract))];
-    this.all = new Toolset(tools);
-    this.byDigest = new Map(tools.map((tool) => [tool.digest, tool]));
+    this.tools = [...ofServer, ...CLIENT_TOOLS.map((contract) => new Tool(contract))];
+    this.all = new Toolset(this.tools);
+    this.byDigest = new Map(this.tools.map((tool) => [tool.digest, tool]));
   }
 
   /** A contract is stored before its tool is on offer: so a turn can refer to it, and its acceptance writes nothing more. */
@@ -39,9 +41,15 @@ export class CatalogService implements OnModuleInit {
     );
   }
 
-  /** The tools that a session may call; null: outside of any session. Today they are the same for all. */
-  toolset(_session: SessionRecord | null): Toolset {
-    return this.all;
+  /** The tools that a session may call: those that it has chosen, or all [SESSION-2]; null: outside of any session. */
+  toolset(session: SessionRecord | null): Toolset {
+    const choice = session?.tools ?? null;
+    return choice === null ? this.all : new Toolset(chosenTools(choice, this.tools));
+  }
+
+  /** VALIDATION_ERROR where a session that is to be made names what there is not. */
+  checkChoice(choice: readonly string[]): void {
+    checkChoice(choice, this.tools);
   }
 
   /**

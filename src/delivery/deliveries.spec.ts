@@ -90,7 +90,7 @@ describe('a delivery', () => {
   }
   function change(own: boolean, inputs: TurnInput[]): void {
     const before = turn;
-    for (const input of inputs) turn = advance(turn, input, NOON).turn;
+    for (const input of inputs) turn = advance(turn, input, NOON, 'node').turn;
     changes$.next({ before, after: turn, own, callArguments: null });
   }
   const claim: TurnInput = { type: 'claim', callId: 'c1', clientId: 'a', folder: [], ackWithinMs: 1_000 };
@@ -180,7 +180,7 @@ describe('a delivery', () => {
 
   it('of a turn that was just accepted has its arguments at hand', async () => {
     connect();
-    turn = advance(turn, claim, NOON).turn;
+    turn = advance(turn, claim, NOON, 'node').turn;
     changes$.next({ before: null, after: turn, own: true, callArguments: [{ path: 'fresh' }] });
     await settled();
     expect(line.sent).toEqual(['call c1#1 {"path":"fresh"}']);

@@ -28,7 +28,7 @@ class FakeTurns {
     if (this.held) await new Promise<void>((go) => this.held!.push(go));
     if (this.fault) throw this.fault;
     const before = this.byId.get(turnId)!;
-    const { turn: after, answer } = advance(before, input, NOON);
+    const { turn: after, answer } = advance(before, input, NOON, 'node');
     this.byId.set(turnId, after);
     if (input.type === 'claim' && answer.ok) this.claims.push(`${input.callId}→${input.clientId}`);
     this.changes$.next({ before, after, own: true, callArguments: null });

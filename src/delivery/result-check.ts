@@ -35,6 +35,7 @@ export class ResultCheck {
     checkEdit(tool, approval);
     await this.checkRejected(workspaceId, call, approval?.rejectedChangeIds ?? []);
     if (approval?.decision === 'deny') return denial(call, result, executionMs, approval);
+    if (call.needsApproval) return decision(call, result, executionMs, approval);
     const faults = tool?.resultFaults(result) ?? [];
     if (faults.length > 0) {
       throw fieldError('result', `breaks the schema of ${call.name}: ${describeFaults(faults)}`, faults);
@@ -127,6 +128,24 @@ function fileAtFault({ files }: { [key: string]: Json }): { [key: string]: Json 
 /** What was asked for is said of the delivery; of the result where it went. */
 function aboutResult({ subject: { overwrite: _asked, ...about } }: Call): CallSubject {
   return about;
+}
+
+/** What a person decided about a call that the server runs. */
+function decision(
+  call: Call,
+  result: Json,
+  executionMs: number | null,
+  approval: ApprovalDto | null,
+): Report {
+  const why = 'the server runs this call, the client says what was decided';
+  if (approval === null) throw fieldError('approval', `is required: ${why}`);
+  if (result !== null) throw fieldError('result', `must be null: ${why}`);
+  return {
+    ...{ status: 'approved', result: null, error: null, executionMs },
+    digest: reportDigest(null, approval),
+    summary: { ...aboutResult(call), ...approvalSummary(approval, call) },
+    ...(approval.decision === 'edit' && { editedArguments: approval.editedArguments! }),
+  };
 }
 
 function denial(call: Call, result: Json, executionMs: number | null, approval: ApprovalDto): Report {

@@ -25,12 +25,14 @@ export const ANSWER_SCHEMAS: Record<string, object> = {
       id: { type: 'string' },
       name: { type: 'string' },
       role: { $ref: '#/components/schemas/Role' },
+      approvals: { type: 'array', items: { $ref: '#/components/schemas/CloudChange' } },
       createdAt: { type: 'string' },
     },
-    required: ['id', 'name', 'role', 'createdAt'],
+    required: ['id', 'name', 'role', 'approvals', 'createdAt'],
     additionalProperties: false,
   },
   Role: { type: 'string', enum: ['owner', 'member'] },
+  CloudChange: { type: 'string', enum: ['write', 'edit', 'rm', 'mv', 'mkdir'] },
   Member: {
     type: 'object',
     properties: {
@@ -821,9 +823,10 @@ export const ANSWER_SCHEMAS: Record<string, object> = {
       workspaceId: { type: 'string' },
       userId: { type: 'string' },
       clientId: { type: ['string', 'null'] },
+      tools: { anyOf: [{ type: 'array', items: { type: 'string' } }, { type: 'null' }] },
       createdAt: { type: 'string' },
     },
-    required: ['sessionId', 'conversationId', 'workspaceId', 'userId', 'clientId', 'createdAt'],
+    required: ['sessionId', 'conversationId', 'workspaceId', 'userId', 'clientId', 'tools', 'createdAt'],
     additionalProperties: false,
   },
   ActiveFile: {
@@ -1001,6 +1004,9 @@ export const ANSWERS: Record<string, Record<string, Record<string, object>>> = {
     },
   },
   'GET /api/v1/workspaces/{workspaceId}': {
+    '200': { 'application/json': { $ref: '#/components/schemas/Workspace' } },
+  },
+  'PUT /api/v1/workspaces/{workspaceId}': {
     '200': { 'application/json': { $ref: '#/components/schemas/Workspace' } },
   },
   'GET /api/v1/workspaces/{workspaceId}/members': {

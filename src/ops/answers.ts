@@ -44,6 +44,7 @@ export interface Answers {
   'POST /api/v1/workspaces': { 201: Workspace };
   'GET /api/v1/workspaces': { 200: { workspaces: Workspace[] } };
   'GET /api/v1/workspaces/{workspaceId}': { 200: Workspace };
+  'PUT /api/v1/workspaces/{workspaceId}': { 200: Workspace };
   'GET /api/v1/workspaces/{workspaceId}/members': { 200: { members: Member[] } };
   'POST /api/v1/workspaces/{workspaceId}/members': { 201: Member };
   'PUT /api/v1/workspaces/{workspaceId}/members/{userId}': { 200: Member };

@@ -1,9 +1,22 @@
 import type { ActiveFile, SessionActiveFiles, SessionRequest } from '@patchbay/protocol';
-import { IsBoolean, IsInt, IsOptional, IsUUID, Matches, Max, Min } from 'class-validator';
+import {
+  ArrayMaxSize,
+  ArrayMinSize,
+  IsArray,
+  IsBoolean,
+  IsInt,
+  IsOptional,
+  IsUUID,
+  Matches,
+  Max,
+  Min,
+} from 'class-validator';
 import { FromIntegerText, IsLine, NestedList } from '../common/request-envelope.decorators.js';
 
 /** Most files that a session may have open. */
 const MAX_ACTIVE_FILES = 1000;
+/** Most names and words in a session's choice of tools. */
+const MAX_TOOLS = 256;
 
 export class CreateSessionDto implements SessionRequest {
   /** Your own id of the conversation; given where it is left out. */
@@ -15,6 +28,14 @@ export class CreateSessionDto implements SessionRequest {
   @IsOptional()
   @IsLine(1, 256)
   clientId?: string;
+
+  /** The tools that the session offers: names, and the words `client`, `server`, `read-only`; left out: all. */
+  @IsOptional()
+  @IsArray()
+  @ArrayMinSize(1, { message: 'must name a tool; leave it out for all of them' })
+  @ArrayMaxSize(MAX_TOOLS, { message: `must have at most ${MAX_TOOLS} entries` })
+  @IsLine(1, 256, { each: true })
+  tools?: string[];
 }
 
 export class SessionsQueryDto {

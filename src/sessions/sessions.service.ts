@@ -30,6 +30,7 @@ export class SessionsService {
       conversationId: request.conversationId ?? newId(),
       userId,
       clientId: request.clientId ?? null,
+      tools: request.tools ?? null,
       createdAt: this.clock.now(),
     };
     await this.store.insert(session);
@@ -97,6 +98,14 @@ function checkDocPaths(files: readonly ActiveFileDto[]): void {
 }
 
 function sessionView({ id, createdAt, ...session }: SessionRecord): Session {
-  const { conversationId, workspaceId, userId, clientId } = session;
-  return { sessionId: id, conversationId, workspaceId, userId, clientId, createdAt: isoTime(createdAt) };
+  const { conversationId, workspaceId, userId, clientId, tools } = session;
+  return {
+    sessionId: id,
+    conversationId,
+    workspaceId,
+    userId,
+    clientId,
+    tools,
+    createdAt: isoTime(createdAt),
+  };
 }

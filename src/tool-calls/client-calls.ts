@@ -13,7 +13,7 @@ import type { ToolCallAnswer, ToolCallDto } from './tool-calls.dto.js';
 /** Implicit sessions remembered at most; whoever is forgotten gets a new one. */
 const MAX_SESSIONS = 10_000;
 
-/** Runs a client-located tool for an HTTP caller: a turn of one call, in a session of theirs, waited for like any turn. */
+/** Runs a tool that a client has to do with for an HTTP caller: a turn of one call, in a session of theirs, waited for like any turn. */
 @Injectable()
 export class ClientCalls {
   private readonly implicitSessions = new BoundedMap<string, string>(MAX_SESSIONS);

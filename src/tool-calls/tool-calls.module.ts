@@ -4,12 +4,13 @@ import { SessionsModule } from '../sessions/sessions.module.js';
 import { StorageModule } from '../storage/storage.module.js';
 import { ToolsModule } from '../tools/tools.module.js';
 import { TurnApiModule } from '../turn-api/turn-api.module.js';
+import { WorkspacesModule } from '../workspaces/workspaces.module.js';
 import { ClientCalls } from './client-calls.js';
 import { ToolCallsController } from './tool-calls.controller.js';
 import { ToolCallsService } from './tool-calls.service.js';
 
 @Module({
-  imports: [CatalogModule, SessionsModule, StorageModule, ToolsModule, TurnApiModule],
+  imports: [CatalogModule, SessionsModule, StorageModule, ToolsModule, TurnApiModule, WorkspacesModule],
   controllers: [ToolCallsController],
   providers: [ClientCalls, ToolCallsService],
 })

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { auditToolName, type Json, type ToolContract } from '@patchbay/protocol';
+import { auditToolName, isCloudChange, type Json, type ToolContract } from '@patchbay/protocol';
 import { CatalogService } from '../catalog/catalog.service.js';
 import type { Tool } from '../catalog/tool.js';
 import { Clock } from '../common/clock.js';
@@ -11,6 +11,7 @@ import type { ToolContext } from '../tools/server-tool.js';
 import { type ServerToolOutcome, ToolRunner } from '../tools/tool-runner.js';
 import { throwIfFaulty } from '../tools/tool-schemas.js';
 import { subjectOf } from '../turns/subject.js';
+import { WorkspacesService } from '../workspaces/workspaces.service.js';
 import { ClientCalls } from './client-calls.js';
 import type { ToolCallAnswer, ToolCallDto } from './tool-calls.dto.js';
 
@@ -24,6 +25,7 @@ export class ToolCallsService {
     private readonly runner: ToolRunner,
     private readonly clientCalls: ClientCalls,
     private readonly sessions: SessionsService,
+    private readonly workspaces: WorkspacesService,
     private readonly turns: TurnStore,
     private readonly clock: Clock,
   ) {}
@@ -35,7 +37,7 @@ export class ToolCallsService {
       sessionId === undefined ? null : await this.sessions.requireOwn(workspaceId, sessionId, userId);
     const tool = this.catalog.toolset(session).find(request.tool);
     if (tool === null) throw unknownTool(request.tool);
-    if (tool.contract.executionLocation === 'client') {
+    if (await this.isClients(workspaceId, tool.contract)) {
       return this.clientCalls.call(workspaceId, userId, tool, request);
     }
     const context: ToolContext = {
@@ -44,6 +46,12 @@ export class ToolCallsService {
     };
     const { result, error } = await this.run(tool, (request.args ?? null) as Json, context);
     return { success: error === null, result, error: error?.message ?? null };
+  }
+
+  /** A client has to do with the call: it runs the tool, or asks a person before the server does [APPROVAL-5]. */
+  private async isClients(workspaceId: string, { name, executionLocation }: ToolContract): Promise<boolean> {
+    if (executionLocation === 'client' || !isCloudChange(name)) return executionLocation === 'client';
+    return (await this.workspaces.approvals(workspaceId)).includes(name);
   }
 
   private async run(tool: Tool, args: Json, context: ToolContext): Promise<ServerToolOutcome> {

@@ -97,7 +97,7 @@ export class EditTool implements ServerTool {
     const { path, sha256, ...change } = args as unknown as EditArguments;
     let replacements = 0;
     const file = await this.writes.rewrite(
-      toolChange(contract.name, context),
+      toolChange('edit', context),
       readCloudPath(path),
       async ({ head }) => {
         if (typeof sha256 === 'string' && sha256.toLowerCase() !== head.sha256) {

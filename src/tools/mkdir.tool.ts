@@ -31,7 +31,7 @@ export class MkdirTool implements ServerTool {
 
   /** Makes a folder and those above it. */
   async execute({ path }: JsonObject, context: ToolContext): Promise<JsonObject> {
-    const origin = toolChange(contract.name, context);
+    const origin = toolChange('mkdir', context);
     const { folder, created } = await this.writes.makeFolder(origin, readCloudPath(path as string));
     return { path: folder.path, fileId: folder.id, created };
   }

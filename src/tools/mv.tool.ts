@@ -38,7 +38,7 @@ export class MvTool implements ServerTool {
   /** Moves a file to a free path. */
   async execute(args: JsonObject, context: ToolContext): Promise<JsonObject> {
     const [from, to] = [readCloudPath(args.from as string, 'from'), readCloudPath(args.to as string, 'to')];
-    const moved = await this.writes.move(toolChange(contract.name, context), from, to);
+    const moved = await this.writes.move(toolChange('mv', context), from, to);
     return { from: moved.from.path, path: moved.to.path, fileId: moved.to.id };
   }
 }

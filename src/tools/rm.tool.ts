@@ -34,10 +34,7 @@ export class RmTool implements ServerTool {
 
   /** Deletes a file or an empty folder. */
   async execute({ path }: JsonObject, context: ToolContext): Promise<JsonObject> {
-    const removed = await this.writes.remove(
-      toolChange(contract.name, context),
-      readCloudPath(path as string),
-    );
+    const removed = await this.writes.remove(toolChange('rm', context), readCloudPath(path as string));
     return { path: removed.path, file_id: removed.id };
   }
 }

@@ -1,4 +1,4 @@
-import type { JsonObject, ToolContract } from '@patchbay/protocol';
+import type { CloudChange, JsonObject, ToolContract } from '@patchbay/protocol';
 import type { ChangeOrigin } from '../files/change-origin.js';
 import type { SchemaFault } from './tool-schemas.js';
 
@@ -29,7 +29,7 @@ export interface ServerTool {
   execute(args: JsonObject, context: ToolContext): Promise<JsonObject>;
 }
 
-/** A change of Cloud files that a tool makes. */
-export function toolChange(toolName: string, context: ToolContext): ChangeOrigin {
+/** A change of Cloud files that a tool makes. Only what is on the protocol's list can make one: all others only read. */
+export function toolChange(toolName: CloudChange, context: ToolContext): ChangeOrigin {
   return { ...context, source: 'tool', clientId: null, toolName, batchId: null, filePatchId: null };
 }

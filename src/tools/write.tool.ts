@@ -51,11 +51,7 @@ export class WriteTool implements ServerTool {
   /** Stores a new file, or a new version of one. */
   async execute({ path, content }: JsonObject, context: ToolContext): Promise<JsonObject> {
     const target = readCloudPath(path as string);
-    const { file } = await this.writes.write(
-      toolChange(contract.name, context),
-      target,
-      shapeContent(content!),
-    );
+    const { file } = await this.writes.write(toolChange('write', context), target, shapeContent(content!));
     return { path: file.path, file_id: file.id, version_id: file.head.id };
   }
 }

@@ -2,6 +2,7 @@ import type { PinoLogger } from 'nestjs-pino';
 import { aCall, aTurn, NOON } from '../turns/turn.sample.js';
 import { DomainError } from '../common/domain-error.js';
 import { Lifecycle } from '../common/lifecycle.js';
+import type { TurnStore } from '../storage/ports/turns.store.js';
 import type { ToolRunner } from '../tools/tool-runner.js';
 import { Subject } from 'rxjs';
 import { NodeId } from '../storage/ports/node-id.js';
@@ -32,6 +33,7 @@ function scene(run: (name: string) => Promise<unknown>, faults: number) {
   const runner = { run } as unknown as ToolRunner;
   new ServerCalls(
     turns as unknown as OpenTurns,
+    {} as TurnStore,
     runner,
     new NodeId('node'),
     lifecycle,

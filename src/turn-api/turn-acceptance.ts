@@ -5,6 +5,7 @@ import { newId } from '../common/ids.js';
 import { Config } from '../config/config.js';
 import { Dispatcher } from '../delivery/dispatcher.js';
 import { IdempotencyKeyStore, type KeyClaim } from '../storage/ports/idempotency-keys.store.js';
+import { NodeId } from '../storage/ports/node-id.js';
 import { PatchStore } from '../storage/ports/patches.store.js';
 import type { SessionRecord } from '../storage/ports/sessions.store.js';
 import type { SessionUse, Turn } from '../storage/ports/turn.js';
@@ -35,6 +36,7 @@ export class TurnAcceptance {
     private readonly builder: TurnBuilder,
     private readonly turns: OpenTurns,
     private readonly dispatcher: Dispatcher,
+    private readonly node: NodeId,
     private readonly config: Config,
     private readonly clock: Clock,
   ) {}
@@ -130,7 +132,7 @@ export class TurnAcceptance {
     for (const call of accepted.turn.calls) {
       const claim = call.status === 'pending' ? this.dispatcher.reserve(turn, call) : null;
       if (claim === null) continue;
-      const step = advance(turn, claim, turn.acceptedAt);
+      const step = advance(turn, claim, turn.acceptedAt, this.node.value);
       turn = step.turn;
       events.push(...step.events);
     }

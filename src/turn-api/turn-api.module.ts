@@ -7,6 +7,7 @@ import { SessionsModule } from '../sessions/sessions.module.js';
 import { StorageModule } from '../storage/storage.module.js';
 import { ToolsModule } from '../tools/tools.module.js';
 import { TurnsModule } from '../turns/turns.module.js';
+import { WorkspacesModule } from '../workspaces/workspaces.module.js';
 import { KeySweep } from './key-sweep.js';
 import { Recovery } from './recovery.js';
 import { ServerCalls } from './server-calls.js';
@@ -27,6 +28,7 @@ import { TurnsService } from './turns.service.js';
       StorageModule,
       ToolsModule,
       TurnsModule,
+      WorkspacesModule,
     ],
   ],
   controllers: [TurnsController],

@@ -2,8 +2,10 @@ import { Injectable } from '@nestjs/common';
 import {
   auditToolName,
   type CallErrorCode,
+  isCloudChange,
   type Json,
   type ToolCallError,
+  type ToolContract,
   writePatch,
 } from '@patchbay/protocol';
 import { CatalogService } from '../catalog/catalog.service.js';
@@ -25,7 +27,8 @@ import type { PostedCall } from './tool-call-forms.js';
 import type { Call, Clocks, SessionUse, Turn } from '../storage/ports/turn.js';
 import { NodeId } from '../storage/ports/node-id.js';
 import { nextDueAt } from '../turns/deadlines.js';
-import { newLease } from './server-calls.js';
+import { newLease } from '../turns/lease.js';
+import { WorkspacesService } from '../workspaces/workspaces.service.js';
 import type { TurnEvent } from '../turns/turn-draft.js';
 import type { PostTurnDto, TimeoutsDto } from './turns.dto.js';
 
@@ -67,6 +70,14 @@ interface Assessment {
   roots: string[];
 }
 
+/** What a call's place in its workspace and its turn means for it. */
+interface Place {
+  /** The workspace wants to be asked. */
+  needsApproval: boolean;
+  /** A server call before it waits for a person. */
+  held: boolean;
+}
+
 /** Makes a turn of a request; a call that is at fault fails alone [TURN-2]. */
 @Injectable()
 export class TurnBuilder {
@@ -74,6 +85,7 @@ export class TurnBuilder {
     private readonly catalog: CatalogService,
     private readonly patches: PatchPreparation,
     private readonly presence: Presence,
+    private readonly workspaces: WorkspacesService,
     private readonly node: NodeId,
     private readonly config: Config,
     private readonly clock: Clock,
@@ -102,16 +114,19 @@ export class TurnBuilder {
     const now = this.clock.now();
     const toolset = this.catalog.toolset(session);
     const folders = await this.foldersOf(session, posted);
+    const asked = await this.approvalsFor(session.workspaceId, posted);
     const calls: Call[] = [];
     const batches: PatchBatchRecord[] = [];
     for (const call of posted) {
       const callId = newId();
       const assessment = await this.assess(call, toolset, { session, turnId, callId, revertOf, folders });
       if (assessment.batch) batches.push(assessment.batch);
-      calls.push(this.acceptCall(call, callId, assessment, now, clocks));
+      const needsApproval = asked.has(call.name);
+      const held = calls.some((before) => before.needsApproval && before.status === 'pending');
+      calls.push(this.acceptCall(call, callId, { ...assessment, needsApproval, held }, now, clocks));
     }
     const runsHere = calls.some(({ status }) => status === 'executing');
-    const lease = runsHere ? newLease(this.node, now) : null;
+    const lease = runsHere ? newLease(this.node.value, now) : null;
     const turn: Turn = {
       workspaceId: session.workspaceId,
       sessionId: session.id,
@@ -147,6 +162,12 @@ export class TurnBuilder {
     return matter ? this.presence.foldersOf(workspaceId, userId) : new UserFolders([]);
   }
 
+  /** The tools among these of whose calls the workspace wants to be asked [APPROVAL-1]. */
+  private async approvalsFor(workspaceId: string, posted: readonly PostedCall[]): Promise<Set<string>> {
+    if (!posted.some(({ name }) => isCloudChange(name))) return new Set();
+    return new Set<string>(await this.workspaces.approvals(workspaceId));
+  }
+
   private async assess(
     call: PostedCall,
     toolset: Toolset,
@@ -167,7 +188,7 @@ export class TurnBuilder {
   private acceptCall(
     posted: PostedCall,
     callId: string,
-    { tool, error, batch, roots }: Assessment,
+    { tool, error, batch, roots, needsApproval, held }: Assessment & Place,
     now: number,
     clocks: Clocks,
   ): Call {
@@ -182,7 +203,8 @@ export class TurnBuilder {
       subject: batch ? batchSubject(batch) : subjectOf(posted.name, posted.arguments),
       ...(roots.length > 0 && { roots }),
       batchId: batch?.batchId ?? null,
-      status: error ? 'failed' : contract?.executionLocation === 'server' ? 'executing' : 'pending',
+      ...(needsApproval && !error && { needsApproval: true }),
+      status: error ? 'failed' : statusOf(contract!, needsApproval, held),
       attempt: 0,
       clientId: null,
       deliveryAt: now + clocks.deliveryMs,
@@ -241,6 +263,15 @@ export class TurnBuilder {
   }
 }
 
+function statusOf(
+  { executionLocation }: ToolContract,
+  needsApproval: boolean,
+  held: boolean,
+): Call['status'] {
+  if (executionLocation === 'client' || needsApproval) return 'pending';
+  return held ? 'accepted' : 'executing';
+}
+
 /** What the audit trail says of a batch: which one, and how much is in it. */
 function batchSubject({ batchId, batch: { files } }: PatchBatchRecord): Call['subject'] {
   return {
@@ -270,6 +301,7 @@ function acceptance(call: Call): TurnEvent[] {
     const fields = { ...call.subject, success: false, errorCode: call.error.code };
     return [{ ...event, step: 'Rejected', fields }];
   }
-  const accepted: TurnEvent = { ...event, step: 'Accepted', fields: { ...call.subject } };
+  const queued = call.status === 'accepted' && { queued: true };
+  const accepted: TurnEvent = { ...event, step: 'Accepted', fields: { ...call.subject, ...queued } };
   return call.status === 'executing' ? [accepted, { ...event, step: 'Executing', fields: {} }] : [accepted];
 }

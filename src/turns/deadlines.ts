@@ -1,11 +1,16 @@
 import { isFinal } from '@patchbay/protocol';
 import type { Call, Lease } from '../storage/ports/turn.js';
 
-/** When the clock that is running for a call runs out; null where none is: the call has ended, or the server runs it. */
+/** When the clock that is running for a call runs out; null where none is: the call has ended, or is the server's now. */
 export function deadlineOf(call: Call): number | null {
-  if (isFinal(call.status) || call.location === 'server') return null;
+  if (isFinal(call.status) || isServers(call)) return null;
   if (call.status === 'running') return call.executionAt;
   return call.approvalAt ?? call.deliveryAt;
+}
+
+/** The server runs the call, or will once those before it have ended. */
+export function isServers({ status }: Call): boolean {
+  return status === 'accepted' || status === 'executing';
 }
 
 /**

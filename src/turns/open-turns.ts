@@ -5,6 +5,7 @@ import { Subject } from 'rxjs';
 import { Clock } from '../common/clock.js';
 import { DomainError } from '../common/domain-error.js';
 import { longTimeout } from '../common/timers.js';
+import { NodeId } from '../storage/ports/node-id.js';
 import type { AuditDraft } from '../storage/ports/audit.store.js';
 import type { Turn, TurnRef } from '../storage/ports/turn.js';
 import { TurnStore } from '../storage/ports/turns.store.js';
@@ -41,6 +42,7 @@ export class OpenTurns implements OnApplicationShutdown {
   constructor(
     private readonly store: TurnStore,
     private readonly clock: Clock,
+    private readonly node: NodeId,
     private readonly logger: PinoLogger,
   ) {
     logger.setContext(OpenTurns.name);
@@ -139,7 +141,7 @@ export class OpenTurns implements OnApplicationShutdown {
 
   private box(turn: Turn): TurnMailbox {
     const onChange = this.announce.bind(this);
-    return new TurnMailbox(turn, this.store, () => this.clock.now(), onChange);
+    return new TurnMailbox(turn, this.store, () => this.clock.now(), this.node.value, onChange);
   }
 
   private announce(before: Turn, after: Turn, events: readonly AuditDraft[] | null): void {

@@ -2,6 +2,7 @@ import { type AuditStep, type FinalStatus, isFinal, type Json, type ToolCallErro
 import type { CallResult } from '../storage/ports/turns.store.js';
 import type { Call, CallEnder, Lease, Turn } from '../storage/ports/turn.js';
 import { nextDueAt } from './deadlines.js';
+import { newLease } from './lease.js';
 
 /** A step to record. The actor is the session's user with `clientId`, or whoever `userId` names. */
 export interface TurnEvent {
@@ -35,7 +36,7 @@ export class TurnDraft {
   folder: readonly string[] | null;
   private lease: Lease | null;
   private status: Turn['status'];
-  private changed = false;
+  changed = false;
 
   constructor(
     readonly turn: Turn,
@@ -94,11 +95,25 @@ export class TurnDraft {
     this.events.push({ step, call, clientId, fields });
   }
 
-  /** The server's calls are still run, while there are any. */
+  /** The server's calls are still run, while there are any, and by whoever holds the lease. */
   renew(lease: Lease): void {
-    if (!this.calls.some(({ status }) => status === 'executing')) return;
+    if (!this.isRunning || (this.lease !== null && this.lease.owner !== lease.owner)) return;
     this.lease = lease;
     this.changed = true;
+  }
+
+  /**
+   * Sees to it that a node runs the server's calls: the one that does already, else this one. False where the one that
+   * did is not heard of any more: what it ran is ended first.
+   */
+  runOn(node: string): boolean {
+    if (this.isRunning && this.lease !== null) return this.lease.until > this.now;
+    this.lease = newLease(node, this.now);
+    return true;
+  }
+
+  private get isRunning(): boolean {
+    return this.calls.some(({ status }) => status === 'executing');
   }
 
   refuse(code: 'CONFLICT' | 'LATE_RESULT' | 'NOT_FOUND', message: string): void {

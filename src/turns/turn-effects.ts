@@ -25,9 +25,13 @@ function deliveryOf(was: Call | null, { callId, status, clientId, attempt }: Cal
   return { type: 'deliver', callId, clientId, attempt };
 }
 
-/** A client of which this node never knew that it has the call hears of the end when it resumes. */
-function stopOf(was: Call | null, { callId, status, clientId, endedBy }: Call): TurnEffect | null {
-  if (was === null || isFinal(was.status) || !isFinal(status) || clientId === null) return null;
+/**
+ * A client of which this node never knew that it has the call hears of the end when it resumes. One that has told what was
+ * decided has nothing in hand any more.
+ */
+function stopOf(was: Call | null, { callId, status, clientId, endedBy, approved }: Call): TurnEffect | null {
+  if (was === null || isFinal(was.status) || !isFinal(status)) return null;
+  if (clientId === null || approved !== undefined) return null;
   if (endedBy !== 'orchestrator' && endedBy !== 'clock') return null;
   return { type: 'stop', callId, clientId, reason: endedBy === 'clock' ? 'timed_out' : 'cancelled' };
 }

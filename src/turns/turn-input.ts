@@ -3,7 +3,8 @@ import type { Lease } from '../storage/ports/turn.js';
 
 /** How a call ended, checked against the tool's response schema before it comes here. */
 export interface Report {
-  status: 'succeeded' | 'failed' | 'denied';
+  /** `approved`: it has not ended; a person has allowed the server to run it. */
+  status: 'succeeded' | 'failed' | 'denied' | 'approved';
   result: Json;
   error: ToolCallError | null;
   executionMs: number | null;

@@ -98,6 +98,7 @@ describe('the mailbox of a turn', () => {
       store.stored,
       store as unknown as TurnStore,
       () => NOON,
+      'node',
       (before, after, events) => commits.push({ before, after, own: events !== null }),
     );
   });

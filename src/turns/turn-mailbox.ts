@@ -49,6 +49,8 @@ export class TurnMailbox {
     public turn: Turn,
     private readonly store: TurnStore,
     private readonly now: () => number,
+    /** The node that this is, which runs what the server is to run from here on. */
+    private readonly node: string,
     private readonly onChange: OnTurnChange,
   ) {}
 
@@ -123,7 +125,7 @@ export class TurnMailbox {
   private fold(letters: readonly Letter[]): Folded {
     const folded: Folded = { turn: this.turn, answers: [], events: [], results: [] };
     for (const { input, at } of letters) {
-      const step = advance(folded.turn, input, at);
+      const step = advance(folded.turn, input, at, this.node);
       folded.turn = step.turn;
       folded.answers.push(step.answer);
       folded.results.push(...step.results);

@@ -1,134 +1,15 @@
 import { type AuditStep, type CallStatus, isFinal } from '@patchbay/protocol';
-import fc from 'fast-check';
-import { aCall, aTurn, NOON } from './turn.sample.js';
-import type { Call, Turn } from '../storage/ports/turn.js';
-import type { TurnEvent, TurnStep } from './turn-draft.js';
+import type { TurnEvent } from './turn-draft.js';
 import { effectsOf } from './turn-effects.js';
-import type { ResumedCall, ProgressStatus, Report, TurnInput } from './turn-input.js';
+import { always, pairs } from './turn-lives.sample.js';
 import { advance } from './turn-state.js';
-
-const CLIENTS = ['a', 'b'];
-const CALLS = ['c1', 'c2', 's1'];
-
-const client = fc.constantFrom(...CLIENTS);
-const callId = fc.constantFrom(...CALLS);
-const step = fc.constantFrom<ProgressStatus>('acknowledged', 'awaiting_approval', 'running');
-const report = fc.record<Report>({
-  status: fc.constantFrom('succeeded', 'failed', 'denied'),
-  result: fc.constant(null),
-  error: fc.constant(null),
-  executionMs: fc.constant(1),
-  digest: fc.constantFrom('d1', 'd2'),
-  summary: fc.constant({}),
-});
-const entry = fc.record<ResumedCall>({ callId, state: fc.oneof(step, report) });
-
-const input: fc.Arbitrary<TurnInput> = fc.oneof(
-  fc.record({
-    type: fc.constant('claim' as const),
-    callId,
-    clientId: client,
-    folder: fc.constantFrom([], ['root']),
-    ackWithinMs: fc.constant(2_000),
-  }),
-  fc.record({
-    type: fc.constant('lease' as const),
-    lease: fc.record({ owner: fc.constant('node'), until: fc.integer({ min: NOON, max: NOON + 60_000 }) }),
-  }),
-  fc.record({ type: fc.constant('node_started' as const), node: fc.constantFrom('node', 'another') }),
-  fc.record({
-    type: fc.constant('progress' as const),
-    callId,
-    clientId: client,
-    status: step,
-    note: fc.constant(null),
-  }),
-  fc.record({
-    type: fc.constant('refuse' as const),
-    callId,
-    clientId: client,
-    attempt: fc.integer({ min: 1, max: 3 }),
-    message: fc.constant('busy'),
-  }),
-  fc.record({ type: fc.constant('report' as const), callId, clientId: client, report }),
-  fc.record({
-    type: fc.constant('report_all' as const),
-    reports: fc.uniqueArray(fc.record({ callId, report }), {
-      selector: (posted) => posted.callId,
-      minLength: 1,
-    }),
-  }),
-  fc.record({ type: fc.constant('executed' as const), callId, report }),
-  fc.record({ type: fc.constant('client_left' as const), clientId: client, graceMs: fc.constant(500) }),
-  fc.record({
-    type: fc.constant('resume' as const),
-    clientId: client,
-    entries: fc.uniqueArray(entry, { selector: (named) => named.callId }),
-  }),
-  fc.record({
-    type: fc.constant('cancel' as const),
-    toolCallId: fc.constantFrom(...CALLS, null),
-    byUserId: fc.constant('user'),
-  }),
-  fc.record({ type: fc.constant('tick' as const) }),
-);
-
-/** A life: inputs, each some time after the one before, for a bound session or a free one. */
-const life = fc.record({
-  boundClientId: fc.constantFrom(null, 'a'),
-  inputs: fc.array(fc.record({ afterMs: fc.nat(4_000), input }), { maxLength: 40 }),
-});
-type Life = typeof life extends fc.Arbitrary<infer T> ? T : never;
-
-/** Two relayed calls and one that the server is executing. */
-function newTurn(boundClientId: string | null): Turn {
-  const calls = CALLS.map((id) =>
-    aCall({
-      callId: id,
-      toolCallId: id,
-      deliveryAt: NOON + 10_000,
-      ...(id === 's1' && { location: 'server', status: 'executing' }),
-    }),
-  );
-  const clocks = { deliveryMs: 10_000, approvalMs: 20_000, executionMs: 5_000 };
-  const lease = { owner: 'node', until: NOON + 5_000 };
-  return aTurn('workspace', { boundClientId, clocks, calls, lease });
-}
-
-interface Moment {
-  before: Turn;
-  input: TurnInput;
-  now: number;
-  step: TurnStep;
-}
-
-function moments({ boundClientId, inputs }: Life): Moment[] {
-  let turn = newTurn(boundClientId);
-  let now = NOON;
-  return inputs.map(({ afterMs, input: happening }) => {
-    now += afterMs;
-    const before = turn;
-    const result = advance(turn, happening, now);
-    turn = result.turn;
-    return { before, input: happening, now, step: result };
-  });
-}
-
-/** What must hold at every moment of every life. */
-function always(holds: (moment: Moment, earlier: readonly Moment[]) => void): void {
-  fc.assert(
-    fc.property(life, (lived) => {
-      const all = moments(lived);
-      all.forEach((moment, at) => holds(moment, all.slice(0, at)));
-    }),
-    { numRuns: 400 },
-  );
-}
 
 const STATUS_AFTER: Partial<Record<AuditStep, CallStatus>> = {
   Forwarded: 'forwarded',
   Acknowledged: 'acknowledged',
   AwaitingApproval: 'awaiting_approval',
+  Approved: 'accepted',
+  Executing: 'executing',
   Running: 'running',
   Released: 'pending',
   Denied: 'denied',
@@ -141,8 +22,6 @@ const ends = (event: TurnEvent): boolean => {
   const status = statusAfter(event);
   return status !== undefined && isFinal(status);
 };
-const pairs = ({ before, step: { turn } }: Moment): [Call, Call][] =>
-  before.calls.map((call, at) => [call, turn.calls[at]!]);
 
 describe('whatever happens to a turn', () => {
   it('what has ended stays exactly as it is', () => {
@@ -152,12 +31,14 @@ describe('whatever happens to a turn', () => {
     });
   });
 
-  it('every change of a status is one event, and replaying the events rebuilds the statuses', () => {
+  it('every change of a status is an event, and replaying the events rebuilds the statuses', () => {
     always((moment) => {
       for (const [was, is] of pairs(moment)) {
         const events = moment.step.events.filter(({ call }) => call.callId === was.callId);
         const replayed = events.map(statusAfter).filter((status) => status !== undefined);
-        expect(replayed).toEqual(was.status === is.status ? [] : [is.status]);
+        // Where nothing holds up what was allowed, it is begun in the same write.
+        const begun = replayed[0] === 'accepted' && is.status === 'executing' ? ['accepted'] : [];
+        expect(replayed).toEqual(was.status === is.status ? [] : [...begun, is.status]);
       }
     });
   });
@@ -202,8 +83,10 @@ describe('whatever happens to a turn', () => {
 
   it('every relayed call ends, by its clocks if by nothing else [TURN-9]', () => {
     always(({ step: { turn }, now }) => {
-      const { calls } = advance(turn, { type: 'tick' }, now + 30_000).turn;
-      expect(calls.filter(({ status, location }) => location === 'client' && !isFinal(status))).toEqual([]);
+      const { calls } = advance(turn, { type: 'tick' }, now + 30_000, 'node').turn;
+      const relayed = calls.filter((call) => call.location === 'client' || call.needsApproval);
+      const open = relayed.filter(({ status, approved }) => !isFinal(status) && approved === undefined);
+      expect(open).toEqual([]);
     });
   });
 
@@ -249,7 +132,12 @@ describe('whatever happens to a turn', () => {
       const byItself = happening.type === 'report' || happening.type === 'resume';
       const expected = pairs(moment)
         .filter(
-          ([was, is]) => was.clientId !== null && !isFinal(was.status) && isFinal(is.status) && !byItself,
+          ([was, is]) =>
+            was.clientId !== null &&
+            was.approved === undefined &&
+            !isFinal(was.status) &&
+            isFinal(is.status) &&
+            !byItself,
         )
         .map(([was]) => was.callId);
       expect(stopped).toEqual(expected);
@@ -266,6 +154,29 @@ describe('whatever happens to a turn', () => {
           clientId: is.clientId,
         });
         expect(was.status).toBe('pending');
+      }
+    });
+  });
+
+  it('no call of the server begins while one before it waits, and none waits for nothing [APPROVAL-3]', () => {
+    always((moment) => {
+      let isHeldUp = false;
+      for (const [was, is] of pairs(moment).filter(([{ location }]) => location === 'server')) {
+        if (was.status !== 'executing' && is.status === 'executing') expect(isHeldUp).toBe(false);
+        if (is.status === 'accepted' && moment.step.turn.lease!.until > moment.now)
+          expect(isHeldUp).toBe(true);
+        isHeldUp ||= !isFinal(is.status) && is.status !== 'executing';
+      }
+    });
+  });
+
+  it('the server runs what a person is asked about once it was allowed, and only then [APPROVAL-2]', () => {
+    always((moment) => {
+      for (const [, is] of pairs(moment).filter(([{ needsApproval }]) => needsApproval)) {
+        expect(is.status).not.toBe('running');
+        if (['accepted', 'executing', 'succeeded', 'failed'].includes(is.status))
+          expect(is.approved).toBeDefined();
+        if (is.status === 'denied' && is.endedBy === 'client') expect(is.approved).toBeUndefined();
       }
     });
   });

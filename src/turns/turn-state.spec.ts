@@ -46,7 +46,7 @@ describe('a call', () => {
     ),
   )('that the turn does not have is not found by %s', (_, input) => {
     const turn = turnOf(callIn('forwarded', { callId: 'another' }));
-    expect(advance(turn, input, NOW)).toMatchObject({
+    expect(advance(turn, input, NOW, 'node')).toMatchObject({
       turn,
       events: [],
       answer: { ok: false, code: 'NOT_FOUND' },
@@ -55,7 +55,7 @@ describe('a call', () => {
 
   it('of another name is not found by a cancel', () => {
     const input: TurnInput = { type: 'cancel', toolCallId: 'nobody', byUserId: 'user' };
-    expect(advance(turnOf(callIn('pending')), input, NOW).answer).toMatchObject({
+    expect(advance(turnOf(callIn('pending')), input, NOW, 'node').answer).toMatchObject({
       ok: false,
       code: 'NOT_FOUND',
     });

@@ -1,10 +1,11 @@
 import { type AuditStep, type CallErrorCode, type CallStatus, isFinal } from '@patchbay/protocol';
-import type { CallResult } from '../storage/ports/turns.store.js';
 import type { Call, Turn } from '../storage/ports/turn.js';
+import { executed, report, reportAll } from './call-reports.js';
 import { deadlineOf } from './deadlines.js';
+import { startNext } from './server-order.js';
 import { timeoutError } from './timeout-error.js';
-import { type TurnAnswer, TurnDraft, type TurnStep } from './turn-draft.js';
-import type { ResumedCall, ProgressStatus, Report, TurnInput } from './turn-input.js';
+import { TurnDraft, type TurnStep } from './turn-draft.js';
+import type { ResumedCall, ProgressStatus, TurnInput } from './turn-input.js';
 
 /*
  * The life of a turn as one pure function: what happens goes in, the next turn comes out with what is to be recorded.
@@ -17,10 +18,14 @@ export const REFUSAL_PAUSE_MS = 5_000;
 
 type Inputs = { [T in TurnInput['type']]: Extract<TurnInput, { type: T }> };
 
-/** Applies one input at `now` (epoch ms). Final states stay as they are, whatever comes. */
-export function advance(turn: Turn, input: TurnInput, now: number): TurnStep {
+/**
+ * Applies one input at `now` (epoch ms), on `node`: what the server is to run from here on is that node's, where no other
+ * runs this turn's calls already. Final states stay as they are, whatever comes.
+ */
+export function advance(turn: Turn, input: TurnInput, now: number, node: string): TurnStep {
   const draft = new TurnDraft(turn, now);
   apply(draft, input);
+  if (draft.changed) startNext(draft, node);
   return draft.finish();
 }
 
@@ -89,6 +94,9 @@ function claim(draft: TurnDraft, call: Call, { clientId, folder, ackWithinMs }: 
 function progress(draft: TurnDraft, call: Call, { clientId, status, note }: Inputs['progress']): void {
   if (isFinal(call.status)) return draft.refuse('LATE_RESULT', `The call has ended already: ${call.status}.`);
   if (!holds(call, clientId)) return draft.refuse('CONFLICT', 'This client does not hold the call.');
+  if (status === 'running' && call.needsApproval) {
+    return draft.refuse('CONFLICT', 'The server runs this call: report what was decided.');
+  }
   if (PROGRESS.indexOf(status) > PROGRESS.indexOf(call.status)) reach(draft, call, clientId, status, note);
   else stay(draft, call);
 }
@@ -125,59 +133,6 @@ function refuse(draft: TurnDraft, call: Call, { clientId, attempt, message }: In
   if (call.status !== 'forwarded' || call.clientId !== clientId || call.attempt !== attempt) return;
   const retryAt = draft.now + REFUSAL_PAUSE_MS;
   draft.release(call, { reason: 'refused', note: message }, { retryAt, refusedBy: clientId });
-}
-
-/** `clientId` null: reported over HTTP. */
-type Reported = { clientId: string | null; report: Report };
-
-function report(draft: TurnDraft, call: Call, { clientId, report }: Reported): void {
-  const objection = objectionTo(call, { clientId, report });
-  if (!objection) return end(draft, call, report, clientId);
-  draft.answer = objection;
-  draft.record(objection.ok ? 'DuplicateResult' : 'LateResult', call, clientId, report.summary);
-}
-
-/** One report that cannot be taken keeps out the others; it alone is recorded as late. */
-function reportAll(draft: TurnDraft, { reports }: Inputs['report_all']): void {
-  const named = reports.map(({ callId, report }) => ({ call: draft.find(callId)!, clientId: null, report }));
-  const refused = named.filter(({ call, ...reported }) => objectionTo(call, reported)?.ok === false);
-  for (const { call, ...reported } of refused.length > 0 ? refused : named) report(draft, call, reported);
-  if (refused.length === 0) draft.answer = { ok: true };
-  else if (!draft.answer.ok)
-    draft.answer.message = `${refused.at(-1)!.call.toolCallId}: ${draft.answer.message}`;
-}
-
-/** Why a report changes nothing; null where it is to be taken. */
-function objectionTo(call: Call, { clientId, report }: Reported): TurnAnswer | null {
-  if (call.status === 'cancelled' || call.status === 'timed_out') {
-    return { ok: false, code: 'LATE_RESULT', message: `The call has ended already: ${call.status}.` };
-  }
-  // A call that was released keeps its last holder: what that client did meanwhile must not be done a second time.
-  if (call.location === 'server' || (clientId !== null && call.clientId !== clientId)) {
-    return { ok: false, code: 'CONFLICT', message: 'This client does not hold the call.' };
-  }
-  if (!isFinal(call.status)) return null;
-  if (call.reportDigest === report.digest) return { ok: true, duplicate: true };
-  return { ok: false, code: 'CONFLICT', message: 'The call has ended with another result.' };
-}
-
-function end(draft: TurnDraft, call: Call, report: Report, clientId: string | null): void {
-  const { status, error, executionMs, digest: reportDigest, warnings = [], divergences = [] } = report;
-  const endedBy = call.location === 'server' ? 'server' : clientId === null ? 'orchestrator' : 'client';
-  const ended = draft.close(call, status, endedBy, error, { executionMs, reportDigest, warnings });
-  if (status !== 'denied') draft.results.push(resultOf(call, report));
-  draft.record(status === 'denied' ? 'Denied' : 'ResultReceived', ended, clientId, report.summary);
-  for (const fields of divergences) draft.record('Diverged', ended, clientId, fields);
-}
-
-function resultOf({ callId }: Call, { result, editedArguments }: Report): CallResult {
-  return editedArguments === undefined ? { callId, result } : { callId, result, editedArguments };
-}
-
-function executed(draft: TurnDraft, call: Call, { report }: Inputs['executed']): void {
-  if (call.status === 'executing') return end(draft, call, report, null);
-  draft.refuse('LATE_RESULT', `The call has ended already: ${call.status}.`);
-  draft.record('LateResult', call, null, report.summary);
 }
 
 /** A bound client is waited for; another one's unacknowledged calls become free after the grace. */
@@ -219,7 +174,9 @@ function resumeCall(draft: TurnDraft, call: Call, clientId: string, { state }: R
     return false;
   }
   if (!free && !holds(call, clientId)) return false;
-  if (free || PROGRESS.indexOf(state) > PROGRESS.indexOf(call.status)) reach(draft, call, clientId, state);
+  const reached = call.needsApproval && state === 'running' ? 'awaiting_approval' : state;
+  if (free || PROGRESS.indexOf(reached) > PROGRESS.indexOf(call.status))
+    reach(draft, call, clientId, reached);
   else stay(draft, call);
   return true;
 }

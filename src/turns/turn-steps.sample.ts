@@ -59,7 +59,7 @@ export interface Step extends TurnStep {
 }
 
 export function take(turn: Turn, input: TurnInput, at: number): Step {
-  const step = advance(turn, input, at);
+  const step = advance(turn, input, at, 'node');
   return { ...step, effects: effectsOf(turn, step.turn) };
 }
 

@@ -1,8 +1,8 @@
-import { Body, Controller, Get, Post } from '@nestjs/common';
+import { Body, Controller, Get, Post, Put } from '@nestjs/common';
 import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
 import type { User, Workspace } from '@patchbay/protocol';
 import { Access, CurrentUser, WorkspaceId } from '../common/access.js';
-import { CreateWorkspaceDto } from './workspaces.dto.js';
+import { ChangeWorkspaceDto, CreateWorkspaceDto } from './workspaces.dto.js';
 import { WorkspacesService } from './workspaces.service.js';
 
 @ApiTags('workspaces')
@@ -30,5 +30,16 @@ export class WorkspacesController {
   @Access('member')
   get(@WorkspaceId() workspaceId: string, @CurrentUser() user: User): Promise<Workspace> {
     return this.workspaces.get(workspaceId, user.id);
+  }
+
+  /** Changes its name, or of which tools' calls a person is asked; what is left out stays as it is. */
+  @Put(':workspaceId')
+  @Access('owner')
+  change(
+    @WorkspaceId() workspaceId: string,
+    @CurrentUser() user: User,
+    @Body() request: ChangeWorkspaceDto,
+  ): Promise<Workspace> {
+    return this.workspaces.change(workspaceId, user.id, request);
   }
 }

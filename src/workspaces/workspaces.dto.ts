@@ -1,5 +1,13 @@
-import type { MemberRequest, Role, RoleRequest, WorkspaceRequest } from '@patchbay/protocol';
-import { IsEmail, IsIn, MaxLength } from 'class-validator';
+import {
+  CLOUD_CHANGES,
+  type CloudChange,
+  type MemberRequest,
+  type Role,
+  type RoleRequest,
+  type WorkspaceChange,
+  type WorkspaceRequest,
+} from '@patchbay/protocol';
+import { ArrayUnique, IsArray, IsEmail, IsIn, IsOptional, MaxLength } from 'class-validator';
 import { IsLine } from '../common/request-envelope.decorators.js';
 
 const ROLES: Role[] = ['owner', 'member'];
@@ -8,6 +16,20 @@ const ROLES: Role[] = ['owner', 'member'];
 export class CreateWorkspaceDto implements WorkspaceRequest {
   @IsLine(1, 256)
   name!: string;
+}
+
+/** Body of `PUT /workspaces/:workspaceId`: what is left out stays as it is. */
+export class ChangeWorkspaceDto implements WorkspaceChange {
+  @IsOptional()
+  @IsLine(1, 256)
+  name?: string;
+
+  /** The server's tools that change the Cloud and whose calls a person is asked about. */
+  @IsOptional()
+  @IsArray()
+  @IsIn(CLOUD_CHANGES, { each: true, message: `must be of ${CLOUD_CHANGES.join(', ')}` })
+  @ArrayUnique({ message: 'must name each tool once' })
+  approvals?: CloudChange[];
 }
 
 /** Body of `POST /workspaces/:workspaceId/members`. */

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { Member, Role, Workspace } from '@patchbay/protocol';
+import type { CloudChange, Member, Role, Workspace } from '@patchbay/protocol';
 import { normalizeEmail } from '../auth/auth.service.js';
 import { Bus } from '../bus/bus.js';
 import { Clock, isoTime } from '../common/clock.js';
@@ -11,7 +11,7 @@ import {
   type WorkspaceRecord,
   WorkspaceStore,
 } from '../storage/ports/workspaces.store.js';
-import type { AddMemberDto } from './workspaces.dto.js';
+import type { AddMemberDto, ChangeWorkspaceDto } from './workspaces.dto.js';
 
 const MAX_ATTEMPTS = 10;
 
@@ -29,7 +29,9 @@ export class WorkspacesService {
   async create(name: string, userId: string): Promise<Workspace> {
     const now = this.clock.now();
     const owner: MemberRecord = { userId, role: 'owner', addedAt: now };
-    const workspace: WorkspaceRecord = { id: newId(), name, createdAt: now, version: 1, members: [owner] };
+    const workspace: WorkspaceRecord = {
+      ...{ id: newId(), name, approvals: [], createdAt: now, version: 1, members: [owner] },
+    };
     await this.store.insert(workspace);
     return seenBy(workspace, owner);
   }
@@ -42,6 +44,23 @@ export class WorkspacesService {
   async get(workspaceId: string, userId: string): Promise<Workspace> {
     const workspace = await this.load(workspaceId);
     return seenBy(workspace, requireMember(workspace, userId));
+  }
+
+  /** Its newest settings, as the owner who changed them sees it. */
+  async change(
+    workspaceId: string,
+    ownerId: string,
+    { name, approvals }: ChangeWorkspaceDto,
+  ): Promise<Workspace> {
+    const changed = await this.save(workspaceId, ownerId, (current) => ({
+      ...{ ...current, name: name ?? current.name, approvals: approvals ?? current.approvals },
+    }));
+    return seenBy(changed, requireMember(changed, ownerId));
+  }
+
+  /** The server's tools whose calls a person is asked about [APPROVAL-1]. */
+  async approvals(workspaceId: string): Promise<CloudChange[]> {
+    return (await this.load(workspaceId)).approvals;
   }
 
   /** FORBIDDEN for whoever is no member, whether the workspace exists or not; VALIDATION_ERROR for what is no id. */
@@ -98,26 +117,34 @@ export class WorkspacesService {
     this.bus.publish({ type: 'member_removed', workspaceId, userId });
   }
 
-  /**
-   * Applies a change to the newest members and saves it, again where another write was faster. That the actor is an
-   * owner is checked on what is changed: since the guard let the request pass it may have ended.
-   */
-  private async changeMembers(
+  private changeMembers(
     workspaceId: string,
     actorId: string,
     change: (members: MemberRecord[]) => MemberRecord[],
   ): Promise<WorkspaceRecord> {
+    return this.save(workspaceId, actorId, (current) => {
+      const members = change(current.members);
+      if (members.some(({ role }) => role === 'owner')) return { ...current, members };
+      throw new DomainError('CONFLICT', 'A workspace keeps at least one owner');
+    });
+  }
+
+  /**
+   * Applies a change to the newest record and saves it, again where another write was faster. That the actor is an
+   * owner is checked on what is changed: since the guard let the request pass it may have ended.
+   */
+  private async save(
+    workspaceId: string,
+    actorId: string,
+    change: (current: WorkspaceRecord) => WorkspaceRecord,
+  ): Promise<WorkspaceRecord> {
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
       const current = await this.load(workspaceId);
       if (requireMember(current, actorId).role !== 'owner') throw ownersOnly();
-      const members = change(current.members);
-      if (!members.some(({ role }) => role === 'owner')) {
-        throw new DomainError('CONFLICT', 'A workspace keeps at least one owner');
-      }
-      const next = { ...current, members, version: current.version + 1 };
+      const next = { ...change(current), version: current.version + 1 };
       if (await this.store.save(next, current.version)) return next;
     }
-    throw new DomainError('UNAVAILABLE', 'The members are being changed by too many at once; try again');
+    throw new DomainError('UNAVAILABLE', 'The workspace is being changed by too many at once; try again');
   }
 
   private async load(workspaceId: string): Promise<WorkspaceRecord> {
@@ -152,8 +179,8 @@ function requireIn(members: MemberRecord[], userId: string): MemberRecord {
   return member;
 }
 
-function seenBy({ id, name, createdAt }: WorkspaceRecord, { role }: MemberRecord): Workspace {
-  return { id, name, role, createdAt: isoTime(createdAt) };
+function seenBy({ id, name, approvals, createdAt }: WorkspaceRecord, { role }: MemberRecord): Workspace {
+  return { id, name, role, approvals, createdAt: isoTime(createdAt) };
 }
 
 function describe({ userId, role, addedAt }: MemberRecord, { email, fullName }: UserRecord): Member {

@@ -21,7 +21,7 @@ export function aUser(changes: Partial<UserRecord> = {}): UserRecord {
 
 export function aWorkspace(changes: Partial<WorkspaceRecord> = {}): WorkspaceRecord {
   const members: WorkspaceRecord['members'] = [{ userId: newId(), role: 'owner', addedAt: NOON }];
-  return { id: newId(), name: 'Workshop', createdAt: NOON, version: 1, members, ...changes };
+  return { id: newId(), name: 'Workshop', approvals: [], createdAt: NOON, version: 1, members, ...changes };
 }
 
 /** Stores a workspace and returns its id. */

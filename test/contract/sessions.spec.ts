@@ -6,15 +6,24 @@ import { NOON } from '../../src/turns/turn.sample.js';
 
 function aSession(workspaceId: string, changes: Partial<SessionRecord> = {}): SessionRecord {
   const [id, conversationId, userId] = [newId(), newId(), newId()];
-  return { id, workspaceId, conversationId, userId, clientId: null, createdAt: NOON, ...changes };
+  return {
+    id,
+    workspaceId,
+    conversationId,
+    userId,
+    clientId: null,
+    tools: null,
+    createdAt: NOON,
+    ...changes,
+  };
 }
 
 describeContract('sessions', (opened) => {
   it('are found in their workspace only', async () => {
     const { stores } = opened();
-    const [free, bound] = [null, 'laptop'].map((clientId) => ({ clientId }));
     const workspaceId = await givenWorkspace(stores);
-    for (const session of [aSession(workspaceId, free), aSession(workspaceId, bound)]) {
+    const kinds = [{}, { clientId: 'laptop' }, { tools: ['read-only', 'mv'] }];
+    for (const session of kinds.map((kind) => aSession(workspaceId, kind))) {
       await stores.sessions.insert(session);
       expect(await stores.sessions.byId(workspaceId, session.id)).toEqual(session);
       expect(await stores.sessions.byId(await givenWorkspace(stores), session.id)).toBeNull();

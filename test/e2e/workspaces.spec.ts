@@ -22,6 +22,7 @@ describe('workspaces', () => {
       id: expect.stringMatching(/^[0-9a-f-]{36}$/) as string,
       name: 'Engine',
       role: 'owner',
+      approvals: [],
       createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) as string,
     });
     expect((await ada.get(`/workspaces/${body.id}`)).body).toEqual(body);

@@ -10,12 +10,13 @@ import type { Answer, TestUser } from './server.js';
 
 /** The status that each step of the audit trail leaves a call in; null: it changes nothing. */
 const STATUS_AFTER: Record<AuditStep, ((event: AuditEvent) => CallStatus) | null> = {
-  Accepted: () => 'pending',
+  Accepted: ({ fields }) => (fields.queued === true ? 'accepted' : 'pending'),
   Rejected: () => 'failed',
   Executing: () => 'executing',
   Forwarded: () => 'forwarded',
   Acknowledged: () => 'acknowledged',
   AwaitingApproval: () => 'awaiting_approval',
+  Approved: () => 'accepted',
   Running: () => 'running',
   Released: () => 'pending',
   ResultReceived: ({ fields }) => (fields.success === true ? 'succeeded' : 'failed'),

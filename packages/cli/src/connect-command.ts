@@ -1,5 +1,6 @@
 import { mkdir, realpath } from 'node:fs/promises';
 import { isAbsolute, relative, sep } from 'node:path';
+import type { WorkspaceClient } from '@patchbay/client';
 import { ClientLock } from '@patchbay/client/home';
 import {
   clientDirectory,
@@ -8,9 +9,16 @@ import {
   type RelayClientOptions,
   type RelayEnd,
 } from '@patchbay/client/relay';
-import { clientFileReader, CreateFileTool, WorkspaceRoots, WritePatchTool } from '@patchbay/workspace';
+import {
+  approveCloudChanges,
+  clientFileReader,
+  CreateFileTool,
+  WorkspaceRoots,
+  WritePatchTool,
+} from '@patchbay/workspace';
 import { printableLine } from './approval/printable.js';
 import { clientIdOf } from './client-id.js';
+import { cloudTextOf } from './cloud-text.js';
 import { CliError, EXIT } from './cli-error.js';
 import { ConnectScreen } from './connect-screen.js';
 import { ConnectedFolders } from './connected-folders.js';
@@ -53,7 +61,7 @@ export async function connect(flags: ConnectFlags, io: CliIo): Promise<number> {
     for (const data of folders.serverData) screen.say(keepsOut(data));
     const journal = await Journal.open(directory);
     try {
-      const relay = relayOf(settings, { workspaceId, clientId, journal }, folders, flags, screen);
+      const relay = relayOf(settings, workspace, { clientId, journal }, folders, flags, screen);
       folders.use(relay);
       // What a killed client has left half done is no state of the folder to be sent.
       await relay.settle();
@@ -71,7 +79,8 @@ export async function connect(flags: ConnectFlags, io: CliIo): Promise<number> {
 
 function relayOf(
   { url, client }: Settings,
-  identity: Pick<RelayClientOptions, 'workspaceId' | 'clientId' | 'journal'>,
+  { files, workspaceId }: WorkspaceClient,
+  identity: Pick<RelayClientOptions, 'clientId' | 'journal'>,
   folders: ConnectedFolders,
   { maxFileBytes, watch }: ConnectFlags,
   screen: ConnectScreen,
@@ -81,12 +90,13 @@ function relayOf(
   const { roots, ledger, announced } = folders;
   const workspace = { roots, maxFileBytes, ledger };
   return new RelayClient({
-    ...{ url, ...identity, roots: announced },
+    ...{ url, workspaceId, ...identity, roots: announced },
     name: `patchbay connect ${announced.map(({ name }) => printableLine(name)).join(', ')}`.slice(0, 256),
     token: (refused) => client.accessToken(refused),
     tools: {
       workspace_create_file: new CreateFileTool(workspace, screen.approver, log, warn),
       workspace_write_patch: new WritePatchTool(workspace, screen.approver, log),
+      ...approveCloudChanges(screen.approver, cloudTextOf(files)),
     },
     readFile: clientFileReader(workspace),
     onFilesChanged: (changed) => folders.filesChanged(changed),

@@ -80,7 +80,11 @@ export class FolderNews implements FolderEvents {
   }
 
   /** One question a file. */
-  private async offer(folder: LiveFolder, files: readonly Difference[], approver: RuleApprover): Promise<void> {
+  private async offer(
+    folder: LiveFolder,
+    files: readonly Difference[],
+    approver: RuleApprover,
+  ): Promise<void> {
     for (const difference of files) {
       try {
         const { proposal, take } = await folder.offerOf(difference);

@@ -34,7 +34,9 @@ export class ConnectScene extends CliScene {
     this.routes['POST /workspaces/w1/blobs/missing'] = () => [200, { missing: [] }];
     this.routes['POST /workspaces/w1/files/commit'] = ({ body }) => [
       200,
-      { files: (body.files as { path: string }[]).map(({ path }) => ({ path, fileId: 'f', versionId: 'v' })) },
+      {
+        files: (body.files as { path: string }[]).map(({ path }) => ({ path, fileId: 'f', versionId: 'v' })),
+      },
     ];
     this.project = join(this.home, '..', `${this.home.split('/').at(-1)}-project`);
     await mkdir(this.project);

@@ -31,6 +31,17 @@ describe('patchbay', () => {
       });
     });
 
+    it('asks about what the server changes in the Cloud, by the same rules, and changes nothing itself', async () => {
+      const running = patchbay(['connect', '--root', scene.project, '--allow', 'proj/**']);
+      await scene.connected();
+      const args = { path: '/proj/a.txt', content: { text: 'x\n' } };
+      const report = await scene.deliver(args, { name: 'write', approvalOnly: true });
+      expect(report).toMatchObject({ result: null, approval: { decision: 'allow', by: '--allow proj/**' } });
+      process.emit('SIGTERM');
+      expect(await running).toBe(EXIT.ok);
+      expect(scene.err.text).toContain('write write the Cloud file proj/a.txt (1 line, 2 bytes), allowed by');
+    });
+
     it('patches what is allowed, logs it as a JSON line, and uploads it', async () => {
       await mkdir(join(scene.project, 'Src'));
       await writeFile(join(scene.project, 'Src', 'A.txt'), 'x\n');
@@ -70,7 +81,9 @@ describe('patchbay', () => {
           errorCode: null,
         },
       });
-      expect(scene.err.text).toContain(`patch ${folder}/Src/A.txt (1 change: +1 -0 lines), allowed by --allow Src/**`);
+      expect(scene.err.text).toContain(
+        `patch ${folder}/Src/A.txt (1 change: +1 -0 lines), allowed by --allow Src/**`,
+      );
     });
 
     it('writes nothing without a terminal where no rule allows it, and waits', async () => {

@@ -17,7 +17,7 @@ export interface Request {
 }
 export type Answer = [status: number, body: unknown];
 
-export const WORKSPACE = { id: 'w1', name: 'acme', role: 'owner', createdAt: '' };
+export const WORKSPACE = { id: 'w1', name: 'acme', role: 'owner', approvals: [], createdAt: '' };
 export const UNKNOWN = '00000000-0000-4000-8000-000000000000';
 const CREDENTIALS = {
   user: { id: 'u', email: 'ada@example.com', fullName: null },

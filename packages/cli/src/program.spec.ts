@@ -43,6 +43,22 @@ describe('patchbay', () => {
       expect(await patchbay(['turn', '--session', 'mine', file])).toBe(EXIT.ok);
     });
 
+    it('has a new session offer what --tools names, and no session that is there', async () => {
+      await loginAs();
+      const stdin = JSON.stringify([call]);
+      scene.routes[TURN] = () => [200, envelope('succeeded')];
+      expect(await patchbay(['turn', '--tools', 'ls, read-only', '-'], { stdin })).toBe(EXIT.ok);
+      const made = scene.requests.find(({ route }) => route === 'POST /workspaces/w1/sessions');
+      expect(made!.body).toEqual({ tools: ['ls', 'read-only'] });
+      const sent = scene.requests.length;
+      expect(await patchbay(['turn', '--tools', 'ls', '--session', 'mine', '-'], { stdin })).toBe(EXIT.usage);
+      expect(scene.err.text).toContain('leave out --session');
+      for (const list of ['ls,,mv', '']) {
+        expect(await patchbay(['turn', '--tools', list, '-'], { stdin })).toBe(EXIT.usage);
+      }
+      expect(scene.requests).toHaveLength(sent);
+    });
+
     it.each([
       ['a call failed', envelope('failed'), EXIT.callFailed],
       ['a call was denied', envelope('denied'), EXIT.callFailed],

@@ -86,6 +86,7 @@ function programOf(io: CliIo, done: (exitCode: number) => void): Command {
   command('turn', 'post a turn and print its turn envelope')
     .argument('<file>', 'JSON: a turn, a list of calls, or one call; - reads stdin')
     .option('--session <id>', 'default: a new session')
+    .option('--tools <list>', 'what a new session offers: names, client, server, read-only', commaList)
     .option('--wait <ms>', 'wait this long at most (default: until every call has ended)', wholeNumber)
     .action(async (file: string, flags: TurnFlags) =>
       done(await (await commands.turn()).turn(file, flags, io)),
@@ -150,6 +151,12 @@ function auditFlags(command: Command): Command {
 
 function collect(value: string, all: string[]): string[] {
   return [...all, value];
+}
+
+function commaList(value: string): string[] {
+  const items = value.split(',').map((item) => item.trim());
+  if (items.includes('')) throw new InvalidArgumentError('It must be names, with commas between them.');
+  return items;
 }
 
 function wholeNumber(value: string): number {

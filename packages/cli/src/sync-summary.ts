@@ -26,7 +26,9 @@ export function summaryOf(
     ...listOf('kept', report.kept, shown),
     ...listOf('conflicts', report.conflicts, Infinity),
     ...listOf('failed', report.faults, Infinity),
-    ...(report.conflicts.length > 0 ? ['Nothing was overwritten; --force does so, and keeps what gives way.'] : []),
+    ...(report.conflicts.length > 0
+      ? ['Nothing was overwritten; --force does so, and keeps what gives way.']
+      : []),
     '',
   ].join('\n');
 }

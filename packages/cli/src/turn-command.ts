@@ -13,14 +13,19 @@ import { settingsOf, workspaceOf, type CliIo, type CommonFlags } from './setting
 
 export interface TurnFlags extends CommonFlags {
   session?: string;
+  tools?: string[];
   wait?: number;
 }
 
 /** `patchbay turn`: posts a turn from a file and prints the server's answer: the turn envelope, and warnings. */
 export async function turn(file: string, flags: TurnFlags, io: CliIo): Promise<number> {
+  const { tools } = flags;
+  if (tools && flags.session !== undefined) {
+    throw new CliError('--tools is for a new session; leave out --session.', EXIT.usage);
+  }
   const request = parseTurn(await contentOf(file, io), file);
   const workspace = await workspaceOf(await settingsOf(flags));
-  const sessionId = flags.session ?? (await workspace.createSession()).sessionId;
+  const sessionId = flags.session ?? (await workspace.createSession(tools && { tools })).sessionId;
   const outcome =
     flags.wait === undefined
       ? await workspace.runTurn(sessionId, request)

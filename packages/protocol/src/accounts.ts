@@ -1,3 +1,5 @@
+import type { CloudChange } from './tools/cloud-changes.js';
+
 export type Role = 'owner' | 'member';
 
 export interface User {
@@ -44,7 +46,16 @@ export interface Workspace {
   id: string;
   name: string;
   role: Role;
+  /** The server's tools whose calls a person is asked about. */
+  approvals: CloudChange[];
   createdAt: string;
+}
+
+/** Body of `PUT …/:workspaceId`: what is left out stays as it is. */
+export interface WorkspaceChange {
+  name?: string | null;
+  /** The server's tools whose calls a person is asked about, in place of those so far. */
+  approvals?: CloudChange[] | null;
 }
 
 /** Body of `POST …/members`. */
@@ -73,6 +84,11 @@ export interface SessionRequest {
   conversationId?: string | null;
   /** Binds the session to one client: its calls go there, or wait. */
   clientId?: string | null;
+  /**
+   * What the session offers: names of tools, and the words `client` (what a client runs), `server` (what the server runs)
+   * and `read-only` (what the server runs and changes nothing). Left out: every tool.
+   */
+  tools?: string[] | null;
 }
 
 export interface Session {
@@ -82,5 +98,7 @@ export interface Session {
   userId: string;
   /** The one client that this session's calls go to; null lets the server choose among the user's clients. */
   clientId: string | null;
+  /** What it offers, as it was asked for; null: every tool. */
+  tools: string[] | null;
   createdAt: string;
 }

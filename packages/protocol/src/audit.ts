@@ -8,6 +8,8 @@ export const AUDIT_STEPS = {
   Forwarded: 'One attempt to deliver the call to a client; committed before it is sent.',
   Acknowledged: 'The client has the call in its journal.',
   AwaitingApproval: 'A person is being asked.',
+  Approved:
+    'A person allowed a call that the server runs, as `approval` says; it runs once the server calls before it have ended.',
   Running: 'The client is executing the call.',
   Released: 'The call went back to pending: its client left, refused it or lost it.',
   ResultReceived: 'The result was taken; the call has ended.',

@@ -16,5 +16,6 @@ export * from './relay-events.js';
 export * from './roots.js';
 export * from './tool-contract.js';
 export * from './turns.js';
+export * from './tools/cloud-changes.js';
 export * from './tools/create-file.js';
 export * from './tools/write-patch.js';

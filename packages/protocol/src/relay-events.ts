@@ -71,6 +71,8 @@ export interface ToolCallDelivery {
   deadlines: Deadlines;
   /** The patch batch as the server stored it, ids included; only with `workspace_write_patch`. */
   batch?: PatchBatch | null;
+  /** The server runs the call: the client only asks, and reports `result: null` with what was decided [APPROVAL-2]. */
+  approvalOnly?: true | null;
 }
 
 /** `tool:cancel`: the call has ended on the server; stop if you can. */

@@ -7,6 +7,8 @@ export interface SessionRecord {
   userId: string;
   /** The one client that its calls go to; null: any of the user's. */
   clientId: string | null;
+  /** What it offers: names of tools, and words that stand for several; null: every tool. */
+  tools: string[] | null;
   createdAt: number;
 }
 

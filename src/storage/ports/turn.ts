@@ -18,6 +18,16 @@ export interface CallSubject {
  */
 export type CallEnder = 'client' | 'server' | 'orchestrator' | 'clock';
 
+/** What a person has decided about a call that the server runs. */
+export interface CallApproval {
+  /** sha256 of the decision, by which the same one sent again is known. */
+  readonly digest: string;
+  /** What the audit events say of it. */
+  readonly summary: CallSubject;
+  /** What the person made of the arguments, until the server has run them: then they are stored with the result. */
+  readonly editedArguments?: Json | undefined;
+}
+
 /** The mutable state of one tool call. Its arguments and its result are stored apart, once each. Times are epoch ms. */
 export interface Call {
   readonly callId: string;
@@ -28,6 +38,10 @@ export interface Call {
   /** Of the contract that it was accepted under; absent for an unknown tool, and in what older versions have stored. */
   readonly contractDigest?: string | undefined;
   readonly location: ExecutionLocation;
+  /** The server runs it once a person has allowed it; fixed at acceptance. Absent: nobody is asked by the server. */
+  readonly needsApproval?: true | undefined;
+  /** Of such a call: what was decided, once it was allowed. */
+  readonly approved?: CallApproval | undefined;
   readonly subject: CallSubject;
   /** docPaths of the folders that it names, so that only a client that has them all may have it; absent: none. */
   readonly roots?: readonly string[] | undefined;

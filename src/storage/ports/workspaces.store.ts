@@ -1,4 +1,4 @@
-import type { Role } from '@patchbay/protocol';
+import type { CloudChange, Role } from '@patchbay/protocol';
 
 export interface MemberRecord {
   userId: string;
@@ -10,6 +10,8 @@ export interface MemberRecord {
 export interface WorkspaceRecord {
   id: string;
   name: string;
+  /** The server's tools whose calls a person is asked about. */
+  approvals: CloudChange[];
   createdAt: number;
   version: number;
   /** They come back in the order in which they were given. */

@@ -8,6 +8,7 @@ import { FOLDERS_SCHEMA } from './migrations/0005-folders.js';
 import { CONTRACTS_SCHEMA } from './migrations/0006-contracts.js';
 import { EVENTS_SCHEMA } from './migrations/0007-events.js';
 import { ROOTS_SCHEMA } from './migrations/0008-roots.js';
+import { CHOICES_SCHEMA } from './migrations/0009-choices.js';
 
 export interface Migration {
   /** What it brings, for whoever reads the table. */
@@ -25,6 +26,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: 'contracts', sql: CONTRACTS_SCHEMA },
   { name: 'events', sql: EVENTS_SCHEMA },
   { name: 'roots', sql: ROOTS_SCHEMA },
+  { name: 'choices', sql: CHOICES_SCHEMA },
 ];
 
 /** Brings the database to the newest version, one transaction a step; refuses one that is newer than that. */

@@ -5,9 +5,9 @@ import { SqliteDatabase } from './database.js';
 import type { SqlValue } from './values.js';
 import { WorkspaceKeys } from './workspace-keys.js';
 
-type SessionRow = [string, string, string, string | null, number];
+type SessionRow = [string, string, string, string | null, string | null, number];
 
-const SELECT = 'SELECT session_id, conversation_id, user_id, client_id, created_at FROM sessions';
+const SELECT = 'SELECT session_id, conversation_id, user_id, client_id, tools, created_at FROM sessions';
 
 @Injectable()
 export class SqliteSessionStore extends SessionStore {
@@ -21,11 +21,12 @@ export class SqliteSessionStore extends SessionStore {
   async insert(session: SessionRecord): Promise<void> {
     const workspace = this.workspaces.require(session.workspaceId);
     const { id, conversationId, userId, clientId, createdAt } = session;
+    const tools = session.tools === null ? null : JSON.stringify(session.tools);
     await this.database.write(() =>
       this.database.run(
-        `INSERT INTO sessions (workspace, session_id, conversation_id, user_id, client_id, created_at)
-         VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
-        [workspace, id, conversationId, userId, clientId, createdAt],
+        `INSERT INTO sessions (workspace, session_id, conversation_id, user_id, client_id, tools, created_at)
+         VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+        [workspace, id, conversationId, userId, clientId, tools, createdAt],
       ),
     );
   }
@@ -88,6 +89,7 @@ export class SqliteSessionStore extends SessionStore {
 }
 
 function toSession(workspaceId: string, row: SessionRow): SessionRecord {
-  const [id, conversationId, userId, clientId, createdAt] = row;
-  return { id, workspaceId, conversationId, userId, clientId, createdAt };
+  const [id, conversationId, userId, clientId, chosen, createdAt] = row;
+  const tools = chosen === null ? null : (JSON.parse(chosen) as string[]);
+  return { id, workspaceId, conversationId, userId, clientId, tools, createdAt };
 }

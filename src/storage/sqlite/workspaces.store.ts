@@ -1,13 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
-import type { Role } from '@patchbay/protocol';
+import type { CloudChange, Role } from '@patchbay/protocol';
 import { type WorkspaceRecord, WorkspaceStore } from '../ports/workspaces.store.js';
 import { SqliteDatabase } from './database.js';
 import { WorkspaceKeys } from './workspace-keys.js';
 
-type WorkspaceRow = [number, string, string, number, number];
+type WorkspaceRow = [number, string, string, string, number, number];
 
-const SELECT = 'SELECT w.id, w.workspace_id, w.name, w.created_at, w.version FROM workspaces w';
+const SELECT = 'SELECT w.id, w.workspace_id, w.name, w.approvals, w.created_at, w.version FROM workspaces w';
 
 @Injectable()
 export class SqliteWorkspaceStore extends WorkspaceStore {
@@ -21,9 +21,15 @@ export class SqliteWorkspaceStore extends WorkspaceStore {
   insert(workspace: WorkspaceRecord): Promise<void> {
     return this.database.write(() => {
       const { changes, lastInsertRowid } = this.database.run(
-        `INSERT INTO workspaces (workspace_id, name, created_at, version) VALUES (?, ?, ?, ?)
+        `INSERT INTO workspaces (workspace_id, name, approvals, created_at, version) VALUES (?, ?, ?, ?, ?)
          ON CONFLICT DO NOTHING`,
-        [workspace.id, workspace.name, workspace.createdAt, workspace.version],
+        [
+          workspace.id,
+          workspace.name,
+          JSON.stringify(workspace.approvals),
+          workspace.createdAt,
+          workspace.version,
+        ],
       );
       if (changes === 1) this.insertMembers(Number(lastInsertRowid), workspace);
     });
@@ -38,8 +44,9 @@ export class SqliteWorkspaceStore extends WorkspaceStore {
       if (row === null) {
         return isDeepStrictEqual(this.find(workspace.id), { ...workspace, version: expectedVersion + 1 });
       }
-      this.database.run('UPDATE workspaces SET name = ?, version = ? WHERE id = ?', [
+      this.database.run('UPDATE workspaces SET name = ?, approvals = ?, version = ? WHERE id = ?', [
         workspace.name,
+        JSON.stringify(workspace.approvals),
         expectedVersion + 1,
         row[0],
       ]);
@@ -85,13 +92,13 @@ export class SqliteWorkspaceStore extends WorkspaceStore {
     });
   }
 
-  private withMembers([key, id, name, createdAt, version]: WorkspaceRow): WorkspaceRecord {
+  private withMembers([key, id, name, approvals, createdAt, version]: WorkspaceRow): WorkspaceRecord {
     const members = this.database
       .all<[string, Role, number]>(
         'SELECT user_id, role, added_at FROM members WHERE workspace = ? ORDER BY position',
         [key],
       )
       .map(([userId, role, addedAt]) => ({ userId, role, addedAt }));
-    return { id, name, createdAt, version, members };
+    return { id, name, approvals: JSON.parse(approvals) as CloudChange[], createdAt, version, members };
   }
 }

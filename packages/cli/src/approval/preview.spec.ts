@@ -33,6 +33,15 @@ describe('previewOf', () => {
     expect(lines).toEqual(['+one', '+two']);
   });
 
+  it('says of a change in the Cloud what it is, with its lines where it has some', () => {
+    const shown = (before: string | null, after: string, does: string) =>
+      previewOf({ path: 'a', before, after, does }, plain());
+    expect(shown('', '', 'delete from the Cloud')).toEqual({ title: 'delete from the Cloud a', lines: [] });
+    const written = shown(null, 'x\n', 'write the Cloud file');
+    expect(written).toEqual({ title: 'write the Cloud file a (1 line, 2 bytes)', lines: ['+x'] });
+    expect(shown('x\n', 'y\n', 'edit the Cloud file').lines).toEqual(['@@ -1,1 +1,1 @@', '-x', '+y']);
+  });
+
   it('says so where the last line has no ending', () => {
     const { lines } = previewOf({ path: 'a', before: null, after: 'x' }, plain());
     expect(lines).toEqual(['+x', '\\ No newline at end of file']);

@@ -25,6 +25,7 @@ export function previewOf(file: FileProposal, stream: NodeJS.WritableStream): Pr
   const paint: Paint = (colour, text) => styleText(colour, text, { stream });
   const path = paint('bold', printableLine(file.path));
   if (file.patch) return patchPreview(path, file.patch, paint);
+  if (file.does !== undefined) return cloudPreview(path, file, paint);
   const size = sizeOf(file.after);
   if (file.hidden) {
     const title = `overwrite ${path} (${size}), ${HIDDEN[file.hidden]}`;
@@ -35,6 +36,13 @@ export function previewOf(file: FileProposal, stream: NodeJS.WritableStream): Pr
   if (file.before === file.after)
     return { title: `overwrite ${path} with the same content (${size})`, lines: [] };
   return { title: `overwrite ${path} (${size})`, lines: changedFile(file.before, file.after, paint) };
+}
+
+/** A change that the server makes: what it is, and the lines where it is one of lines. */
+function cloudPreview(path: string, { does, before, after }: FileProposal, paint: Paint): Preview {
+  const title = `${does} ${path}`;
+  if (before === null) return { title: `${title} (${sizeOf(after)})`, lines: wholeFile(after, paint) };
+  return { title, lines: before === after ? [] : changedFile(before, after, paint) };
 }
 
 function patchPreview(path: string, { label, diff, changes }: PatchProposal, paint: Paint): Preview {

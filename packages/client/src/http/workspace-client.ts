@@ -21,6 +21,7 @@ import {
   type TurnQuery,
   type TurnRequest,
   type Workspace,
+  type WorkspaceChange,
   type WorkspaceRoot,
 } from '@patchbay/protocol';
 import { post, type HttpRequest, type HttpTransport } from './http-transport.js';
@@ -47,6 +48,11 @@ export class WorkspaceClient {
   /** FORBIDDEN unless the caller is a member. */
   get(): Promise<Workspace> {
     return this.read('');
+  }
+
+  /** Changes its name, or of which of the server's tools a person is asked; owners only. What is left out stays. */
+  update(change: WorkspaceChange): Promise<Workspace> {
+    return this.send({ method: 'PUT', path: '', body: change });
   }
 
   async members(): Promise<Member[]> {
@@ -78,12 +84,16 @@ export class WorkspaceClient {
     return this.send({ method: 'PUT', path: `/roots/${encodeURIComponent(docPath)}`, body });
   }
 
-  /** The tools on offer, with their schemas and the guidance for a system prompt. */
-  async catalog(): Promise<ToolContract[]> {
-    return (await this.read<{ tools: ToolContract[] }>('/tools')).tools;
+  /** The tools on offer, everywhere or in one session, with their schemas and the guidance for a system prompt. */
+  async catalog(sessionId?: string): Promise<ToolContract[]> {
+    const request: HttpRequest = { method: 'GET', path: '/tools', query: { sessionId } };
+    return (await this.send<{ tools: ToolContract[] }>(request)).tools;
   }
 
-  /** A new session of the caller. With `clientId`, its calls go to that client alone and wait for it. */
+  /**
+   * A new session of the caller. With `clientId`, its calls go to that client alone and wait for it; with
+   * `tools` it offers those alone.
+   */
   createSession(session: SessionRequest = {}): Promise<Session> {
     return this.send(post('/sessions', session));
   }

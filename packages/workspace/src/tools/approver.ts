@@ -4,6 +4,8 @@ import type { Approval, JsonObject, PatchChange, ToolCallDelivery } from '@patch
 export interface FileProposal {
   /** The workspace path, its root's name in front. */
   path: string;
+  /** What is done to it, in words, where that is no change of a file in the folder: `delete from the Cloud`. */
+  does?: string;
   /** Null where there is no file yet, or one that cannot be shown. */
   before: string | null;
   after: string;

@@ -1,13 +1,17 @@
 import { Body, Controller, Get, HttpCode, Param, Post, Put, Query } from '@nestjs/common';
 import type { ActiveFile, Session, User } from '@patchbay/protocol';
+import { CatalogService } from '../catalog/catalog.service.js';
 import { Access, CurrentUser, WorkspaceId } from '../common/access.js';
-import { ActiveFilesDto, CreateSessionDto, SessionsQueryDto } from './sessions.dto.js';
-import { SessionsService } from './sessions.service.js';
+import { ActiveFilesDto, CreateSessionDto, SessionsQueryDto } from '../sessions/sessions.dto.js';
+import { SessionsService } from '../sessions/sessions.service.js';
 
 @Controller('workspaces/:workspaceId/sessions')
 @Access('member')
 export class SessionsController {
-  constructor(private readonly sessions: SessionsService) {}
+  constructor(
+    private readonly sessions: SessionsService,
+    private readonly catalog: CatalogService,
+  ) {}
 
   /** Begins an agent conversation; the caller is its user. */
   @Post()
@@ -17,6 +21,7 @@ export class SessionsController {
     @CurrentUser() user: User,
     @Body() request: CreateSessionDto,
   ): Promise<Session> {
+    this.catalog.checkChoice(request.tools ?? []);
     return this.sessions.create(workspaceId, user.id, request);
   }
 

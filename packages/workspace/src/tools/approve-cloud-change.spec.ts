@@ -1,0 +1,85 @@
+import type { Approval, JsonObject, ToolCallDelivery } from '@patchbay/protocol';
+import type { CallContext, RunTool } from '@patchbay/client/relay';
+import { approveCloudChanges } from './approve-cloud-change.js';
+import type { ApprovalRequest } from './approver.js';
+
+const APPROVAL: Approval = { decision: 'allow', by: 'ada', at: '2025-06-01T12:00:00.000Z' };
+
+/** Asks about a call of the tool; `text` is what the Cloud's files hold. */
+async function ask(name: string, args: JsonObject, text: string | null = null, more: object = {}) {
+  const requests: ApprovalRequest[] = [];
+  const steps: string[] = [];
+  const approver = {
+    decide: (request: ApprovalRequest) => (
+      requests.push(request),
+      steps.push('asked'),
+      Promise.resolve(APPROVAL)
+    ),
+  };
+  const context = {
+    signal: new AbortController().signal,
+    awaitApproval: () => Promise.resolve(void steps.push('told')),
+    start: () => Promise.reject(new Error('It must not be started here.')),
+  } as unknown as CallContext;
+  const call = { name, arguments: args, approvalOnly: true, ...more } as ToolCallDelivery;
+  const handlers = approveCloudChanges(approver, () => Promise.resolve(text));
+  const run: RunTool = handlers[name]!;
+  const outcome = await run(call, context);
+  return { outcome, steps, files: requests[0]!.files, request: requests[0]! };
+}
+
+describe('a change of the Cloud', () => {
+  it('is told to be asked about, and answered with the decision alone', async () => {
+    const { outcome, steps } = await ask('rm', { path: '/proj/a.txt' });
+    expect(outcome).toEqual({ result: null, approval: APPROVAL });
+    expect(steps).toEqual(['told', 'asked']);
+  });
+
+  it('that is a write shows the new text beside the old one, and can be edited', async () => {
+    const args = { path: '/proj/a.txt', content: { text: 'new\n' } };
+    const { files, request } = await ask('write', args, 'old\n');
+    const [shown] = files;
+    expect(shown).toMatchObject({ path: 'proj/a.txt', before: 'old\n', after: 'new\n' });
+    expect(request.edit!('mine')).toMatchObject({
+      files: [{ before: 'old\n', after: 'mine' }],
+      editedArguments: { path: '/proj/a.txt', content: { text: 'mine' } },
+    });
+    expect((await ask('write', { path: 'a', content: 'text' })).files).toMatchObject([
+      { before: null, after: 'text' },
+    ]);
+  });
+
+  it('that writes a JSON value shows it, and is not edited as a text', async () => {
+    const { files, request } = await ask('write', { path: 'a', content: { text: 'x', more: 1 } });
+    expect(JSON.parse(files[0]!.after)).toEqual({ text: 'x', more: 1 });
+    expect(request.edit).toBeUndefined();
+  });
+
+  it('that is an edit shows it in the file, else the strings', async () => {
+    const args = { path: 'a', oldString: 'b', newString: '$&' };
+    const [inFile] = (await ask('edit', args, 'abcb')).files;
+    expect(inFile).toMatchObject({ before: 'abcb', after: 'a$&cb' });
+    const [all] = (await ask('edit', { ...args, replaceAll: true }, 'abcb')).files;
+    expect([all!.after, all!.does]).toEqual(['a$&c$&', expect.stringContaining('all such places')]);
+    for (const text of [null, 'nothing of it']) {
+      expect((await ask('edit', args, text)).files).toMatchObject([{ before: 'b', after: '$&' }]);
+    }
+  });
+
+  it('of a path says what happens to it, at both ends of a move', async () => {
+    const told = async (name: string, args: JsonObject) =>
+      (await ask(name, args)).files.map(({ does, path }) => `${does} ${path}`);
+    expect(await told('rm', { path: '/a' })).toEqual(['delete from the Cloud a']);
+    expect(await told('mkdir', { path: '/a/b' })).toEqual(['make the Cloud folder a/b']);
+    expect(await told('mv', { from: '/a', to: '/b' })).toEqual([
+      'move in the Cloud, from a',
+      'move in the Cloud, to b',
+    ]);
+  });
+
+  it('that nobody is to decide about is not run here', async () => {
+    await expect(ask('rm', { path: '/a' }, null, { approvalOnly: undefined })).rejects.toThrow(
+      'runs on the server',
+    );
+  });
+});

@@ -1,0 +1,81 @@
+import { CLOUD_CHANGES, type Json, type JsonObject, type ToolCallDelivery } from '@patchbay/protocol';
+import type { RunTool } from '@patchbay/client/relay';
+import type { ApprovalRequest, Approver, FileProposal } from './approver.js';
+
+/** The text of a Cloud file by its path; null where there is none, or it cannot be shown. */
+export type CloudText = (path: string, signal: AbortSignal) => Promise<string | null>;
+
+/**
+ * Handlers for the server tools that change the Cloud, by name: they show `approver` what a call would do, and report what
+ * was decided. The server runs what is allowed; nothing is changed here [APPROVAL-2].
+ */
+export function approveCloudChanges(
+  approver: Approver,
+  cloudText: CloudText,
+): { [toolName: string]: RunTool } {
+  const ask: RunTool = async (call, context) => {
+    const { signal } = context;
+    if (!call.approvalOnly)
+      throw new Error(`${call.name} runs on the server, and nothing was to be decided.`);
+    const request = await requestOf(call, (path) => cloudText(path, signal));
+    await context.awaitApproval();
+    return { result: null, approval: await approver.decide(request, signal) };
+  };
+  return Object.fromEntries(CLOUD_CHANGES.map((name) => [name, ask]));
+}
+
+/** The server has held the arguments against the contract: each tool has those of its own. */
+type Paths = { path: string; from: string; to: string };
+type TextOf = (path: string) => Promise<string | null>;
+
+async function requestOf(call: ToolCallDelivery, textOf: TextOf): Promise<ApprovalRequest> {
+  const { name, arguments: args } = call;
+  const { path, from, to } = args as Paths;
+  if (name === 'write') return writeRequest(call, path, await textOf(path));
+  if (name === 'edit') return { call, files: [editProposal(path, args, await textOf(path))] };
+  if (name === 'rm') return { call, files: [proposal(path, 'delete from the Cloud')] };
+  if (name === 'mkdir') return { call, files: [proposal(path, 'make the Cloud folder')] };
+  // Both paths are changed, so a rule must cover both.
+  return { call, files: [proposal(from, 'move in the Cloud, from'), proposal(to, 'move in the Cloud, to')] };
+}
+
+/** What is written as text can be edited as text. */
+function writeRequest(call: ToolCallDelivery, path: string, before: string | null): ApprovalRequest {
+  const files = (after: string): FileProposal[] => [proposal(path, 'write the Cloud file', before, after)];
+  const { content = null } = call.arguments;
+  const text = textIn(content);
+  if (text === null) return { call, files: files(`${JSON.stringify(content, null, 2)}\n`) };
+  const edit = (edited: string) => ({
+    files: files(edited),
+    editedArguments: { ...call.arguments, content: { text: edited } },
+  });
+  return { call, files: files(text), edit };
+}
+
+/** In the whole file where its text is at hand; else the one string and the other. */
+function editProposal(path: string, args: JsonObject, text: string | null): FileProposal {
+  const { oldString, newString } = args as { oldString: string; newString: string };
+  const does = args.replaceAll === true ? 'edit all such places of the Cloud file' : 'edit the Cloud file';
+  if (!text?.includes(oldString)) return proposal(path, does, oldString, newString);
+  const after =
+    args.replaceAll === true
+      ? text.split(oldString).join(newString)
+      : replaceFirst(text, oldString, newString);
+  return proposal(path, does, text, after);
+}
+
+function replaceFirst(text: string, oldString: string, newString: string): string {
+  const at = text.indexOf(oldString);
+  return text.slice(0, at) + newString + text.slice(at + oldString.length);
+}
+
+/** The text of a write's content, `{"text": …}` or a string; null where it is another JSON value. */
+function textIn(content: Json): string | null {
+  if (typeof content === 'string') return content;
+  if (typeof content !== 'object' || content === null || Array.isArray(content)) return null;
+  return Object.keys(content).length === 1 && typeof content.text === 'string' ? content.text : null;
+}
+
+function proposal(path: string, does: string, before: string | null = '', after = ''): FileProposal {
+  return { path: path.replace(/^\//, ''), before, after, does };
+}

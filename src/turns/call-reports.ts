@@ -1,0 +1,109 @@
+import { isFinal } from '@patchbay/protocol';
+import type { Call } from '../storage/ports/turn.js';
+import type { CallResult } from '../storage/ports/turns.store.js';
+import type { TurnAnswer, TurnDraft } from './turn-draft.js';
+import type { Report, TurnInput } from './turn-input.js';
+
+/* Part of `advance`: what becomes of a call when somebody reports on it. */
+
+/** `clientId` null: reported over HTTP. */
+type Reported = { clientId: string | null; report: Report };
+type Input<T extends TurnInput['type']> = Extract<TurnInput, { type: T }>;
+
+/** Takes a report where it is one that counts; else says and records why it changes nothing. */
+export function report(draft: TurnDraft, call: Call, { clientId, report }: Reported): void {
+  const objection = objectionTo(call, { clientId, report });
+  if (objection) {
+    draft.answer = objection;
+    draft.record(objection.ok ? 'DuplicateResult' : 'LateResult', call, clientId, report.summary);
+  } else if (report.status === 'approved') approve(draft, call, report, clientId);
+  else end(draft, call, report, report.status, clientId);
+}
+
+/** One report that cannot be taken keeps out the others; it alone is recorded as late. */
+export function reportAll(draft: TurnDraft, { reports }: Input<'report_all'>): void {
+  const named = reports.map(({ callId, report }) => ({ call: draft.find(callId)!, clientId: null, report }));
+  const refused = named.filter(({ call, ...reported }) => objectionTo(call, reported)?.ok === false);
+  for (const { call, ...reported } of refused.length > 0 ? refused : named) report(draft, call, reported);
+  if (refused.length === 0) draft.answer = { ok: true };
+  else if (!draft.answer.ok)
+    draft.answer.message = `${refused.at(-1)!.call.toolCallId}: ${draft.answer.message}`;
+}
+
+/** What the server's own tool came to. What a person decided about the call is told with it. */
+export function executed(draft: TurnDraft, call: Call, { report }: Input<'executed'>): void {
+  if (call.status !== 'executing' || report.status === 'approved') {
+    draft.refuse('LATE_RESULT', `The call has ended already: ${call.status}.`);
+    return draft.record('LateResult', call, null, report.summary);
+  }
+  const { digest = report.digest, summary, editedArguments } = call.approved ?? {};
+  const told = {
+    ...{ ...report, digest, summary: { ...report.summary, ...summary } },
+    ...(editedArguments !== undefined && { editedArguments }),
+  };
+  end(draft, call, told, report.status, null);
+}
+
+/** Why a report changes nothing; null where it is to be taken. */
+function objectionTo(call: Call, { clientId, report }: Reported): TurnAnswer | null {
+  if (call.status === 'cancelled' || call.status === 'timed_out') {
+    return { ok: false, code: 'LATE_RESULT', message: `The call has ended already: ${call.status}.` };
+  }
+  // A call that was released keeps its last holder: what that client did meanwhile must not be done a second time.
+  const isForeign = clientId === null ? false : call.clientId !== clientId;
+  const isServers = call.location === 'server' && (!call.needsApproval || clientId === null);
+  if (isServers || isForeign) {
+    return { ok: false, code: 'CONFLICT', message: 'This client does not hold the call.' };
+  }
+  if (call.approved === undefined && !isFinal(call.status)) return misfit(call, report);
+  if ((call.approved?.digest ?? call.reportDigest) === report.digest) return { ok: true, duplicate: true };
+  const message = call.approved
+    ? 'The call was decided otherwise.'
+    : 'The call has ended with another result.';
+  return { ok: false, code: 'CONFLICT', message };
+}
+
+/** A call that the server runs takes a decision, any other a result; each of them a denial. */
+function misfit(call: Call, { status }: Report): TurnAnswer | null {
+  if (status === 'denied' || (status === 'approved') === (call.needsApproval === true)) return null;
+  const message = call.needsApproval
+    ? 'The server runs this call: report what was decided.'
+    : 'The call waits for a result.';
+  return { ok: false, code: 'CONFLICT', message };
+}
+
+/** The call is the server's from here on: it runs when no server call before it waits any more. */
+function approve(draft: TurnDraft, call: Call, report: Report, clientId: string | null): void {
+  const { digest, summary: fields, editedArguments } = report;
+  const summary = { approval: fields.approval ?? null };
+  const approved = { digest, summary, ...(editedArguments !== undefined && { editedArguments }) };
+  const next = draft.replace(call, { status: 'accepted', approved, releaseAt: null, retryAt: null });
+  draft.record('Approved', next, clientId, fields);
+}
+
+function end(
+  draft: TurnDraft,
+  call: Call,
+  report: Report,
+  status: 'succeeded' | 'failed' | 'denied',
+  clientId: string | null,
+): void {
+  const { error, executionMs, digest: reportDigest, warnings = [], divergences = [] } = report;
+  const endedBy = clientId !== null ? 'client' : call.location === 'server' ? 'server' : 'orchestrator';
+  const change = { executionMs, reportDigest, warnings, ...withoutEdit(call) };
+  const ended = draft.close(call, status, endedBy, error, change);
+  if (status !== 'denied') draft.results.push(resultOf(call, report));
+  draft.record(status === 'denied' ? 'Denied' : 'ResultReceived', ended, clientId, report.summary);
+  for (const fields of divergences) draft.record('Diverged', ended, clientId, fields);
+}
+
+/** Edited arguments are stored with the result from here on. */
+function withoutEdit({ approved }: Call): Partial<Call> {
+  if (approved?.editedArguments === undefined) return {};
+  const { digest, summary } = approved;
+  return { approved: { digest, summary } };
+}
+
+function resultOf({ callId }: Call, { result, editedArguments }: Report): CallResult {
+  return editedArguments === undefined ? { callId, result } : { callId, result, editedArguments };
+}

@@ -1,0 +1,160 @@
+import { jest } from '@jest/globals';
+import { ToolRunner } from '../../src/tools/tool-runner.js';
+import { ask, asker, call, decided, deliveredAs, read, standing, write } from '../support/approval-desk.js';
+import { journalEntry } from '../support/fake-client.js';
+import type { RelayScene } from '../support/relay-scene.js';
+import type { TestServer } from '../support/server.js';
+import { TwoNodes } from '../support/two-nodes.js';
+import { waitFor } from '../support/wait-for.js';
+
+/** Makes the server's tools wait until the returned function is called; `ran` has the names of those that began. */
+function hold(server: TestServer): { letGo: () => void; ran: string[] } {
+  const runner = server.app.get(ToolRunner, { strict: false });
+  const run = runner.run.bind(runner);
+  const ran: string[] = [];
+  let letGo: () => void = () => undefined;
+  const held = new Promise<void>((resolve) => (letGo = resolve));
+  jest.spyOn(runner, 'run').mockImplementation(async (...args) => {
+    ran.push(args[0]);
+    await held;
+    return run(...args);
+  });
+  return { letGo, ran };
+}
+
+const everything = ['write', 'edit', 'rm', 'mv', 'mkdir'];
+
+describe.each(['sound', 'faulty', 'cut'] as const)('two nodes with a %s bus between them', (line) => {
+  let two: TwoNodes;
+  let [a, b]: RelayScene[] = [];
+  beforeEach(async () => {
+    two = await TwoNodes.open(line);
+    ({ a, b } = two);
+    await ask(a, everything);
+  });
+  afterEach(() => two.close());
+
+  it('run at the one what is allowed there, though the other took the turn, and what waited behind it [APPROVAL-3]', async () => {
+    const client = await asker(a!);
+    await b!.post([write('w', '/a', 'x'), read('r', '/a')], { turnId: 't' });
+    await waitFor(() => client.calls.length === 1, 'the delivery', 12_000);
+    await client.report(client.calls[0]!, decided('allow'));
+    expect(await standing(b!, 't', 20_000)).toEqual(['r succeeded', 'w succeeded']);
+    expect((await a!.steps('w')).filter((step) => step === 'Executing')).toHaveLength(1);
+  });
+
+  it('keep the order where the other still runs a call before the one that is allowed [APPROVAL-3]', async () => {
+    const client = await asker(a!);
+    const atB = hold(two.servers.b);
+    const atA = hold(two.servers.a);
+    await b!.post([call('l', 'ls', {}), write('w', '/a', 'x'), read('r', '/a')], { turnId: 't' });
+    await waitFor(() => client.calls.length === 1, 'the delivery', 12_000);
+    await client.report(client.calls[0]!, decided('allow'));
+    await waitFor(() => atB.ran.length === 1, 'the first call');
+    atB.letGo();
+    expect(await standing(a!, 't', 20_000)).toEqual(['l succeeded', 'r succeeded', 'w succeeded']);
+    expect([atB.ran, atA.ran]).toEqual([['ls', 'write', 'read'], []]);
+  });
+
+  it('let go of what waits behind a decision that did not come in time [APPROVAL-4]', async () => {
+    const client = await asker(a!);
+    await b!.post([write('w', '/a'), call('l', 'ls', {})], { turnId: 't', timeouts: { approvalMs: 2_000 } });
+    await waitFor(() => client.calls.length === 1, 'the delivery', 12_000);
+    expect(await standing(a!, 't', 20_000)).toEqual(['l succeeded', 'w timed_out']);
+    expect((await a!.steps('l')).filter((step) => step === 'Executing')).toHaveLength(1);
+  });
+});
+
+describe('a call that waits for approval', () => {
+  let two: TwoNodes;
+  let a: RelayScene;
+  beforeEach(async () => {
+    two = await TwoNodes.open();
+    ({ a } = two);
+    await ask(a, everything);
+    // One node is enough here; the other would take part.
+    await two.nodes.stop(two.servers.b);
+  });
+  afterEach(() => two.close());
+
+  /** The node ends, and another process of it starts. */
+  const restart = async (): Promise<RelayScene> => {
+    await two.nodes.stop(two.servers.a);
+    return a.movedTo(await two.nodes.start('a'));
+  };
+
+  it('outlives the server, with what waits behind it, and is decided by a client that comes back [APPROVAL-4]', async () => {
+    const client = await asker(a);
+    await a.post([write('w', '/a', 'x'), read('r', '/a')], { turnId: 't' });
+    const delivered = await client.delivery();
+    await client.status(delivered, 'awaiting_approval');
+    await a.untilCall('t', 'w', 'awaiting_approval');
+    const again = await restart();
+    expect(await standing(again, 't')).toEqual(['r accepted', 'w awaiting_approval']);
+    const back = await asker(again, {}, [journalEntry(delivered, 'awaiting_approval')]);
+    expect(back.calls).toEqual([]);
+    await back.report(delivered, decided('allow'));
+    expect(await standing(again, 't', 20_000)).toEqual(['r succeeded', 'w succeeded']);
+  });
+
+  it('is decided by the journal of a client whose report was lost, once [APPROVAL-4]', async () => {
+    const client = await asker(a);
+    await a.post([write('1', '/a', 'x'), write('2', '/a', 'y')], { turnId: 't' });
+    await client.delivery(2);
+    await a.untilCall('t', '2', 'acknowledged');
+    const [first, second] = ['1', '2'].map((id) => deliveredAs(client, id));
+    client.close();
+    const again = await restart();
+    const journal = [first!, second!].map((held, at) =>
+      journalEntry(held, at === 0 ? 'succeeded' : 'denied', decided(at === 0 ? 'allow' : 'deny')),
+    );
+    const back = await asker(again, {}, journal);
+    expect(await standing(again, 't', 20_000)).toEqual(['1 succeeded', '2 denied']);
+    const forget = journal.map(({ callId }) => callId);
+    expect(await back.resume(journal)).toEqual({ ok: true, forget, resume: [] });
+    expect(back.calls).toEqual([]);
+    expect((await again.steps('1')).filter((step) => step === 'Executing')).toHaveLength(1);
+  });
+
+  it('goes to another client where its own has lost it [RELAY-4]', async () => {
+    const client = await asker(a);
+    await a.post([write('w', '/a', 'x')], { turnId: 't' });
+    await client.delivery();
+    await a.untilCall('t', 'w', 'acknowledged');
+    client.close();
+    const emptied = await asker(a);
+    const anew = await emptied.delivery();
+    expect(anew).toMatchObject({ attempt: 2, approvalOnly: true });
+    await emptied.report(anew, decided('allow'));
+    expect(await standing(a, 't', 20_000)).toEqual(['w succeeded']);
+  });
+
+  it('that was allowed and had begun when the server died is not run again [FILE-6]', async () => {
+    const client = await asker(a);
+    const first = hold(two.servers.a);
+    await a.post([write('w', '/a', 'x'), write('v', '/b', 'y'), call('l', 'ls', {})], { turnId: 't' });
+    await client.delivery(2);
+    for (const id of ['v', 'w']) await client.report(deliveredAs(client, id), decided('allow'));
+    await waitFor(() => first.ran.length === 1, 'the first call');
+    expect(await standing(a, 't')).toEqual(['l executing', 'v executing', 'w executing']);
+    const again = a.movedTo(await two.nodes.start('a'));
+    expect(await standing(again, 't', 20_000)).toEqual(['l failed', 'v failed', 'w failed']);
+    expect((await again.calls('t')).w).toMatchObject({ error: { code: 'INTERNAL_ERROR' } });
+    expect(first.ran).toEqual(['write']);
+  });
+
+  it('holds up the rest when the one before it died with the server, and lets it go once decided [APPROVAL-3]', async () => {
+    const client = await asker(a);
+    hold(two.servers.a);
+    await a.post([call('l', 'ls', {}), write('w', '/a', 'x'), read('r', '/a')], { turnId: 't' });
+    const delivered = await client.delivery();
+    await a.untilCall('t', 'w', 'acknowledged');
+    client.close();
+    const again = a.movedTo(await two.nodes.start('a'));
+    await again.untilCall('t', 'l', 'failed');
+    const back = await asker(again, {}, [journalEntry(delivered, 'awaiting_approval')]);
+    expect(await standing(again, 't')).toEqual(['l failed', 'r accepted', 'w awaiting_approval']);
+    await back.report(delivered, decided('allow'));
+    expect(await standing(again, 't', 20_000)).toEqual(['l failed', 'r succeeded', 'w succeeded']);
+  });
+});

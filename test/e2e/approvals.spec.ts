@@ -1,0 +1,284 @@
+import type { Workspace } from '@patchbay/protocol';
+import type { FakeClient } from '../support/fake-client.js';
+import { readTrail } from '../support/invariants.js';
+import type { RelayScene } from '../support/relay-scene.js';
+import { refused } from '../support/result-desk.js';
+import { startTestServer, type TestServer } from '../support/server.js';
+import {
+  ask,
+  asker,
+  askingScene,
+  call,
+  decided,
+  deliveredAs,
+  read,
+  standing,
+  write,
+} from '../support/approval-desk.js';
+
+describe('a workspace that asks for approval', () => {
+  let server: TestServer;
+  let scene: RelayScene;
+  beforeAll(async () => void (server = await startTestServer({ config: { maxWaitMs: 2_000 } })));
+  beforeEach(async () => void (scene = await askingScene(server)));
+  afterEach(() => scene.close());
+  afterAll(() => server.close());
+
+  const post = async (...calls: unknown[]): Promise<string> => (await scene.post(calls)).body.result.turnId;
+  const cloud = async (path: string) => {
+    const { body } = await scene.user.post<{ result: { content?: { text: string } } }>(
+      `/workspaces/${scene.workspaceId}/tools`,
+      { tool: 'read', args: { path } },
+    );
+    return body.result?.content?.text ?? null;
+  };
+  const until = (turnId: string, id: string, status: Parameters<RelayScene['untilCall']>[2]) =>
+    scene.untilCall(turnId, id, status);
+  /** A client that holds the call `w`, a write of /a.txt. */
+  const given = async (): Promise<{ client: FakeClient; turnId: string }> => {
+    const client = await asker(scene);
+    const turnId = await post(write('w', '/a.txt', 'new'));
+    await client.delivery();
+    await until(turnId, 'w', 'acknowledged');
+    return { client, turnId };
+  };
+
+  it('is told of which tools by an owner, and tells its members [APPROVAL-1]', async () => {
+    const path = `/workspaces/${scene.workspaceId}`;
+    const put = (body: object) => scene.user.request<Workspace>('PUT', path, body);
+    expect((await put({ approvals: ['rm', 'mv'] })).body).toMatchObject({
+      approvals: ['rm', 'mv'],
+      role: 'owner',
+    });
+    expect((await put({ name: 'Renamed' })).body).toMatchObject({ name: 'Renamed', approvals: ['rm', 'mv'] });
+    for (const approvals of [['read'], ['rm', 'rm'], 'rm', ['workspace_create_file']]) {
+      expect((await put({ approvals })).status).toBe(400);
+    }
+    const member = await server.register();
+    await scene.user.post(`${path}/members`, { email: member.email, role: 'member' });
+    expect((await member.get<Workspace>(path)).body.approvals).toEqual(['rm', 'mv']);
+    expect((await member.request('PUT', path, { approvals: [] })).status).toBe(403);
+    expect((await scene.user.createWorkspace()).approvals).toEqual([]);
+    expect((await put({ approvals: [] })).body.approvals).toEqual([]);
+  });
+
+  it('asks about its own tools alone, and about the calls accepted since [APPROVAL-1]', async () => {
+    await ask(scene, ['rm']);
+    const turnId = await post(write('w', '/a.txt'), read('r', '/a.txt'), call('d', 'rm', { path: '/a.txt' }));
+    await until(turnId, 'r', 'succeeded');
+    await ask(scene, []);
+    expect(await standing(scene, turnId)).toEqual(['d pending', 'r succeeded', 'w succeeded']);
+    const put = await scene.user.request('PUT', `/workspaces/${scene.workspaceId}/contents/b.txt`, 'x');
+    expect(put.status).toBe(201);
+  });
+
+  it('has a person asked by the session’s client, and runs what is allowed itself [APPROVAL-2]', async () => {
+    const { client, turnId } = await given();
+    const [delivered] = client.calls;
+    expect(delivered).toMatchObject({ name: 'write', approvalOnly: true, arguments: { path: '/a.txt' } });
+    expect((await scene.calls(turnId)).w).toMatchObject({
+      executionLocation: 'server',
+      clientId: 'editor-1',
+    });
+    await client.status(delivered!, 'awaiting_approval');
+    await until(turnId, 'w', 'awaiting_approval');
+    expect(await cloud('/a.txt')).toBeNull();
+    expect(await client.report(delivered!, decided('allow', { note: 'fine' }))).toEqual({ ok: true });
+    expect((await scene.get(turnId, 2_000)).body.result).toMatchObject({
+      kind: 'final',
+      toolResults: [{ status: 'succeeded', error: null, result: { path: '/a.txt' } }],
+    });
+    expect(await cloud('/a.txt')).toBe('new');
+    const steps = (await scene.steps('w')).filter((step) => step !== undefined);
+    expect(steps).toEqual([
+      'Accepted',
+      'Forwarded',
+      'Acknowledged',
+      'AwaitingApproval',
+      'Approved',
+      'Executing',
+      'ResultReceived',
+    ]);
+  });
+
+  it('has the decision in the trail, with the end of the call too [APPROVAL-4]', async () => {
+    const { client, turnId } = await given();
+    await client.report(client.calls[0]!, decided('allow_always', { note: 'all of them' }));
+    await until(turnId, 'w', 'succeeded');
+    const told = { approval: { decision: 'allow_always', by: 'ada', note: 'all of them' } };
+    for (const step of ['Approved', 'ResultReceived']) {
+      const [event] = await readTrail(scene.user, scene.workspaceId, `&event=Tool.Write.${step}`);
+      expect(event!.fields).toMatchObject({ path: '/a.txt', ...told });
+    }
+  });
+
+  it('runs what a person has edited as it was edited [APPROVAL-2]', async () => {
+    const { client, turnId } = await given();
+    const [delivered] = client.calls;
+    const edit = (editedArguments: object) => client.report(delivered!, decided('edit', { editedArguments }));
+    expect(await edit({ path: '/../b' })).toMatchObject(refused('VALIDATION_ERROR'));
+    expect(await edit({ path: '/b.txt', content: { text: 'secret edit' } })).toEqual({ ok: true });
+    await until(turnId, 'w', 'succeeded');
+    expect([await cloud('/a.txt'), await cloud('/b.txt')]).toEqual([null, 'secret edit']);
+    const trail = await readTrail(scene.user, scene.workspaceId, `&turnId=${turnId}`);
+    expect(JSON.stringify(trail)).not.toContain('secret');
+    expect(trail.at(-1)!.fields).toMatchObject({ path: '/b.txt', approval: { edited: { path: '/b.txt' } } });
+  });
+
+  it('changes nothing that was denied [APPROVAL-2]', async () => {
+    const { client, turnId } = await given();
+    expect(await client.report(client.calls[0]!, decided('deny', { note: 'Not now.' }))).toEqual({
+      ok: true,
+    });
+    expect((await scene.calls(turnId)).w).toMatchObject({ status: 'denied', error: { message: 'Not now.' } });
+    expect(await cloud('/a.txt')).toBeNull();
+  });
+
+  it('takes a decision of the client that was asked, and nothing else for one [APPROVAL-2]', async () => {
+    const { client, turnId } = await given();
+    const [delivered] = client.calls;
+    expect(await client.status(delivered!, 'running')).toMatchObject(refused('CONFLICT'));
+    expect(await client.report(delivered!, { result: null })).toMatchObject(refused('VALIDATION_ERROR'));
+    const ran = { ...decided('allow'), result: { path: '/a.txt' } };
+    expect(await client.report(delivered!, ran)).toMatchObject(refused('VALIDATION_ERROR'));
+    const other = await asker(scene, { clientId: 'other' });
+    expect(await other.report(delivered!, decided('allow'))).toMatchObject(refused('CONFLICT'));
+    expect((await scene.postResults(turnId, [{ toolCallId: 'w', ...decided('allow') }])).status).toBe(400);
+    expect(await standing(scene, turnId)).toEqual(['w acknowledged']);
+  });
+
+  it('takes the same decision again as a duplicate, and no other one [APPROVAL-4]', async () => {
+    const { client, turnId } = await given();
+    const [delivered] = client.calls;
+    const [first, second] = await Promise.all([
+      client.report(delivered!, decided('allow')),
+      client.report(delivered!, decided('allow', { at: '2025-06-01T12:00:01Z' })),
+    ]);
+    expect([first, second]).toEqual([{ ok: true }, { ok: true, duplicate: true }]);
+    await until(turnId, 'w', 'succeeded');
+    expect(await client.report(delivered!, decided('allow'))).toEqual({ ok: true, duplicate: true });
+    expect(await client.report(delivered!, decided('deny'))).toMatchObject(refused('CONFLICT'));
+    expect((await scene.steps('w')).filter((step) => step === 'Executing')).toHaveLength(1);
+  });
+
+  it('gives the call to no client that does not say it can ask [APPROVAL-2]', async () => {
+    const old = await scene.client();
+    const turnId = await post(write('w', '/a.txt'));
+    const able = await asker(scene, { clientId: 'able' });
+    await able.delivery();
+    expect([old.calls, able.calls.length]).toEqual([[], 1]);
+    await able.report(able.calls[0]!, decided('allow'));
+    await until(turnId, 'w', 'succeeded');
+  });
+
+  it('goes the way of a client’s tool outside of a turn [APPROVAL-5]', async () => {
+    const client = await asker(scene);
+    const path = `/workspaces/${scene.workspaceId}/tools`;
+    const write = { tool: 'write', args: { path: '/a.txt', content: { text: 'x' } } };
+    expect((await scene.user.post(path, { tool: 'write', args: {} })).status).toBe(400);
+    expect((await scene.user.post(path, write)).status).toBe(202);
+    expect(await cloud('/a.txt')).toBeNull();
+    const posted = scene.user.post<{ success: boolean }>(path, write);
+    const second = await client.delivery(2);
+    await client.report(second, decided('allow'));
+    expect([(await posted).status, (await posted).body.success]).toEqual([200, true]);
+    await client.report(client.calls[0]!, decided('deny'));
+  });
+});
+
+describe('the server calls of a turn', () => {
+  let server: TestServer;
+  let scene: RelayScene;
+  let client: FakeClient;
+  beforeAll(async () => void (server = await startTestServer()));
+  beforeEach(async () => {
+    scene = await askingScene(server);
+    client = await asker(scene);
+  });
+  afterEach(() => scene.close());
+  afterAll(() => server.close());
+
+  const post = async (calls: unknown[], more: Record<string, unknown> = {}): Promise<string> => {
+    const { turnId } = (await scene.post(calls, more)).body.result;
+    return turnId;
+  };
+  const decide = (id: string, decision: string) => client.report(deliveredAs(client, id), decided(decision));
+
+  it('wait behind one that a person is asked about, and see what it has done [APPROVAL-3]', async () => {
+    const turnId = await post([read('r0', '/a'), write('w', '/a'), read('r1', '/a'), call('l', 'ls', {})]);
+    await client.delivery();
+    await scene.untilCall(turnId, 'r0', 'failed');
+    await scene.untilCall(turnId, 'w', 'acknowledged');
+    expect(await standing(scene, turnId)).toEqual([
+      'l accepted',
+      'r0 failed',
+      'r1 accepted',
+      'w acknowledged',
+    ]);
+    await decide('w', 'allow');
+    expect(await standing(scene, turnId, 5_000)).toEqual([
+      'l succeeded',
+      'r0 failed',
+      'r1 succeeded',
+      'w succeeded',
+    ]);
+    expect(await scene.steps('r1')).toEqual(['Accepted', 'Executing', 'ResultReceived']);
+  });
+
+  it('go on where it is denied [APPROVAL-3]', async () => {
+    const turnId = await post([write('w', '/a'), read('r', '/a')]);
+    await client.delivery();
+    await decide('w', 'deny');
+    expect(await standing(scene, turnId, 5_000)).toEqual(['r failed', 'w denied']);
+  });
+
+  it('go on where it is cancelled, whose client is told to stop [APPROVAL-3]', async () => {
+    const turnId = await post([write('w', '/a'), call('l', 'ls', {})]);
+    await client.delivery();
+    await scene.cancel(turnId, 'w');
+    expect(await standing(scene, turnId, 5_000)).toEqual(['l succeeded', 'w cancelled']);
+    expect(await decide('w', 'allow')).toMatchObject(refused('LATE_RESULT'));
+    expect(client.cancels).toEqual([{ callId: client.calls[0]!.callId, reason: 'cancelled' }]);
+  });
+
+  it('go on where nobody takes it or decides about it in time [APPROVAL-4]', async () => {
+    const slow = await post([write('w', '/a'), call('l', 'ls', {})], { timeouts: { approvalMs: 1_000 } });
+    await client.delivery();
+    expect(await standing(scene, slow, 8_000)).toEqual(['l succeeded', 'w timed_out']);
+    expect((await scene.calls(slow)).w).toMatchObject({ error: { code: 'APPROVAL_TIMEOUT' } });
+    client.close();
+    await scene.newSession('nobody');
+    const lost = await post([write('w', '/a'), call('l', 'ls', {})], { timeouts: { deliveryMs: 1_000 } });
+    expect(await standing(scene, lost, 8_000)).toEqual(['l succeeded', 'w timed_out']);
+    expect((await scene.calls(lost)).w).toMatchObject({ error: { code: 'DELIVERY_TIMEOUT' } });
+  });
+
+  it('keep their order in whichever order they are allowed [APPROVAL-3]', async () => {
+    const turnId = await post([write('1', '/a', 'first'), write('2', '/a', 'second'), read('r', '/a')]);
+    await client.delivery(2);
+    await decide('2', 'allow');
+    expect((await scene.calls(turnId))['2']!.status).toBe('accepted');
+    await decide('1', 'allow');
+    expect(await standing(scene, turnId, 5_000)).toEqual(['1 succeeded', '2 succeeded', 'r succeeded']);
+    expect((await scene.calls(turnId)).r).toMatchObject({ result: { content: { text: 'second' } } });
+  });
+
+  it('are all ended by a cancel of the turn, those that wait, too [TURN-7]', async () => {
+    const turnId = await post([write('1', '/a'), write('2', '/a'), read('r', '/a')]);
+    await client.delivery(2);
+    await decide('2', 'allow');
+    await scene.cancel(turnId);
+    expect(await standing(scene, turnId)).toEqual(['1 cancelled', '2 cancelled', 'r cancelled']);
+    // What was decided about is on no client's hands any more.
+    expect(client.cancels.map(({ callId }) => callId)).toEqual([deliveredAs(client, '1').callId]);
+  });
+
+  it('let the calls of clients go their own way [APPROVAL-3]', async () => {
+    const editor = await scene.client({ clientId: 'maker' });
+    const create = call('c', 'workspace_create_file', { path: 'c.txt', content: '' });
+    const turnId = await post([write('w', '/a'), create]);
+    await editor.report(await editor.delivery());
+    await scene.untilCall(turnId, 'c', 'succeeded');
+    expect((await scene.calls(turnId)).w!.status).not.toBe('succeeded');
+  });
+});

@@ -1,0 +1,120 @@
+import { CLOUD_CHANGES, type Session, type SessionContext, type ToolContract } from '@patchbay/protocol';
+import { CatalogService } from '../../src/catalog/catalog.service.js';
+import { ToolsScene } from '../support/tools-scene.js';
+
+const CLIENT = ['workspace_create_file', 'workspace_write_patch'];
+
+describe('the tools of a session', () => {
+  let scene: ToolsScene;
+  let all: string[];
+  beforeAll(async () => {
+    scene = await ToolsScene.start();
+    const catalog = scene.server.app.get(CatalogService, { strict: false });
+    all = catalog.toolset(null).contracts.map(({ name }) => name);
+  });
+  afterAll(() => scene.close());
+
+  const begin = (request: object) => scene.user.post<Session>(`${scene.base}/sessions`, request);
+  const sessionWith = async (tools: string[] | null): Promise<string> => {
+    const { status, body } = await begin({ tools });
+    expect([status, body.tools]).toEqual([201, tools]);
+    return body.sessionId;
+  };
+  const namesIn = async (query: string): Promise<string[]> => {
+    const { body } = await scene.user.get<{ tools: ToolContract[] }>(`${scene.base}/tools${query}`);
+    return body.tools.map(({ name }) => name);
+  };
+  const post = (sessionId: string, name: string, args: object) =>
+    scene.user.post<{
+      result: { toolResults: { error: { code: string; message: string; details: object } }[] };
+    }>(`${scene.base}/sessions/${sessionId}/turns`, {
+      toolCalls: [{ toolCallId: 'c', name, arguments: args }],
+    });
+
+  it('are all of them where it names none, and those that it names else [SESSION-1]', async () => {
+    const server = all.filter((name) => !CLIENT.includes(name));
+    const reading = server.filter((name) => !(CLOUD_CHANGES as readonly string[]).includes(name));
+    const meaning: [string[] | null, string[]][] = [
+      [null, all],
+      [
+        ['read', 'ls'],
+        ['ls', 'read'],
+      ],
+      [['client'], CLIENT],
+      [['server'], server],
+      [['read-only'], reading],
+      [
+        ['read-only', 'mv', 'read', 'client'],
+        all.filter((name) => name === 'mv' || ![...CLOUD_CHANGES].includes(name as never)),
+      ],
+    ];
+    for (const [tools, names] of meaning) {
+      expect(await namesIn(`?sessionId=${await sessionWith(tools)}`)).toEqual(names);
+    }
+    expect(await namesIn('')).toEqual(all);
+    expect((await begin({})).body.tools).toBeNull();
+  });
+
+  it('are told as they were named by the session [SESSION-1]', async () => {
+    const sessionId = await sessionWith(['read-only', 'mv']);
+    const { body } = await scene.user.get<Session>(`${scene.base}/sessions/${sessionId}`);
+    expect(body.tools).toEqual(['read-only', 'mv']);
+    const { body: list } = await scene.user.get<{ sessions: Session[] }>(`${scene.base}/sessions`);
+    expect(list.sessions.find((session) => session.sessionId === sessionId)!.tools).toEqual([
+      'read-only',
+      'mv',
+    ]);
+  });
+
+  it('are refused where there are none of that name, where there is none at all, and where there are too many [SESSION-1]', async () => {
+    const names = async (tools: unknown) => {
+      const { status, body } = await begin({ tools });
+      expect(status).toBe(400);
+      return (body as unknown as { fields: Record<string, string> }).fields;
+    };
+    const unknown = await names(['read', 'reed', 'client', '__proto__']);
+    expect(Object.keys(unknown)).toEqual(['tools[1]', 'tools[3]']);
+    expect(unknown['tools[1]']).toContain('read-only');
+    expect(await names([])).toEqual({ tools: expect.stringContaining('leave it out') as string });
+    for (const wrong of ['read', [1], [''], Array<string>(257).fill('read')]) {
+      expect(Object.keys(await names(wrong))).toEqual(['tools']);
+    }
+    expect((await begin({ tools: Array<string>(256).fill('read') })).status).toBe(201);
+  });
+
+  it('are in a provider’s form, too, and for the user of the session alone [SESSION-2]', async () => {
+    const sessionId = await sessionWith(['read']);
+    const path = `${scene.base}/tools?sessionId=${sessionId}`;
+    for (const format of ['openai', 'anthropic', 'mcp']) {
+      const { body } = await scene.user.get<{ tools: object[] }>(`${path}&format=${format}`);
+      expect(body.tools).toHaveLength(1);
+    }
+    const other = await scene.server.register();
+    const member = { email: other.email, role: 'member' };
+    expect((await scene.user.post(`${scene.base}/members`, member)).status).toBe(201);
+    expect((await other.get(path)).status).toBe(403);
+    expect((await scene.user.get(`${scene.base}/tools?sessionId=x`)).status).toBe(400);
+  });
+
+  it('are the only ones that its turns and direct calls know [SESSION-2]', async () => {
+    const sessionId = await sessionWith(['read-only']);
+    const offered = await namesIn(`?sessionId=${sessionId}`);
+    const { body } = await post(sessionId, 'write', { path: '/a', content: 'x' });
+    const { error } = body.result.toolResults[0]!;
+    expect(error).toMatchObject({ code: 'UNKNOWN_TOOL', details: { tools: offered } });
+    expect(error.message).toContain(`Tools: ${offered.join(', ')}.`);
+    expect((await post(sessionId, 'ls', {})).body.result.toolResults[0]!.error).toBeNull();
+    expect((await scene.call('write', { path: '/a', content: 'x' }, { sessionId })).status).toBe(404);
+    expect((await scene.call('workspace_create_file', {}, { sessionId })).status).toBe(404);
+    expect((await scene.call('ls', {}, { sessionId })).status).toBe(200);
+    expect(await scene.list()).toEqual([]);
+  });
+
+  it('are the only ones that its context explains [SESSION-2]', async () => {
+    const sessionId = await sessionWith(['read', 'workspace_write_patch']);
+    const path = `${scene.base}/sessions/${sessionId}/context?format=json`;
+    const { body } = await scene.user.get<SessionContext>(path);
+    expect(JSON.stringify(body)).toContain('# workspace_write_patch');
+    expect(JSON.stringify(body)).not.toContain('# write\\n');
+  });
+});
