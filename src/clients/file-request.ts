@@ -25,8 +25,8 @@ export class FileRequest {
     const signsOver = setTimeout(() => {
       this.isLate = true;
       this.check();
-    }, SIGN_MS);
-    this.timers = [signsOver, setTimeout(() => this.end(this.best), ANSWER_MS)];
+    }, SIGN_MS).unref();
+    this.timers = [signsOver, setTimeout(() => this.end(this.best), ANSWER_MS).unref()];
   }
 
   /** A node says how it stands there; the same again changes nothing. */
