@@ -6,7 +6,7 @@ import { type Answer, sendRequest } from './test-user.js';
 import { waitFor } from './wait-for.js';
 
 const SERVER = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
-const CLIENT = fileURLToPath(new URL('../../packages/cli/bin/patchbay.cjs', import.meta.url));
+export const CLIENT = fileURLToPath(new URL('../../packages/cli/bin/patchbay.cjs', import.meta.url));
 const PAUSE_AT = fileURLToPath(new URL('./pause-at.mjs', import.meta.url));
 
 export interface Exit {

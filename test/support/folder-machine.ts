@@ -1,0 +1,116 @@
+import { execFile } from 'node:child_process';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { disk } from './sync-desk.js';
+import { CLIENT, TestProcess } from './processes.js';
+import type { TestUser } from './test-user.js';
+
+const run = promisify(execFile);
+
+/** What a command came to. */
+export interface Came {
+  code: number | null;
+  out: string;
+  err: string;
+}
+
+/** A machine of a user: a home, a folder `proj` unless it is called otherwise, git and the command line as processes. */
+export class Machine {
+  readonly processes: TestProcess[] = [];
+
+  constructor(
+    readonly directory: string,
+    private readonly server: { url: string },
+    private readonly user: TestUser,
+    private readonly workspaceId: string,
+    readonly folderName = 'proj',
+  ) {}
+
+  get folder(): string {
+    return join(this.directory, this.folderName);
+  }
+
+  get home(): string {
+    return join(this.directory, 'home');
+  }
+
+  /** A git repository with these files, committed. */
+  async repository(files: Record<string, string>): Promise<void> {
+    await mkdir(this.folder, { recursive: true });
+    await this.git('init', '-q', '-b', 'main');
+    await this.git('config', 'user.email', 'ada@example.com');
+    await this.git('config', 'user.name', 'Ada');
+    for (const [path, text] of Object.entries(files)) await this.write(path, text);
+    await this.commit('first');
+  }
+
+  async git(...args: string[]): Promise<string> {
+    return (await run('git', args, { cwd: this.folder })).stdout;
+  }
+
+  async commit(message: string): Promise<void> {
+    await this.git('add', '-A');
+    await this.git('commit', '-qm', message, '--allow-empty');
+  }
+
+  async write(path: string, text: string): Promise<void> {
+    await mkdir(dirname(join(this.folder, path)), { recursive: true });
+    await writeFile(join(this.folder, path), text);
+  }
+
+  read(path: string): Promise<string> {
+    return readFile(join(this.folder, path), 'utf8');
+  }
+
+  async remove(path: string): Promise<void> {
+    await rm(join(this.folder, path), { recursive: true });
+  }
+
+  /** Its text files, by relative path; without .git and what a forced pull has put aside. */
+  async files(): Promise<Record<string, string>> {
+    const all = await disk(this.folder);
+    const own = Object.entries(all).filter(
+      ([path]) => !path.startsWith('.git/') && !/\.patchbay-kept(-\d+)?$/.test(path),
+    );
+    return Object.fromEntries(own.map(([path, hex]) => [path, Buffer.from(hex as string, 'hex').toString()]));
+  }
+
+  push(...flags: string[]): Promise<Came> {
+    return this.patchbay('push', this.folder, ...flags);
+  }
+
+  pull(...flags: string[]): Promise<Came> {
+    return this.patchbay('pull', this.folder, ...flags);
+  }
+
+  /** A command, to its end. */
+  async patchbay(...args: string[]): Promise<Came> {
+    const process = this.start(...args);
+    const { code } = await process.exited;
+    return { code, out: process.stdout, err: process.stderr };
+  }
+
+  /** `patchbay connect`, ready for calls. */
+  async connect(...flags: string[]): Promise<TestProcess> {
+    const process = this.start('connect', '--root', this.folder, '--yes', ...flags);
+    await process.says(/^connected$/m);
+    return process;
+  }
+
+  start(...args: string[]): TestProcess {
+    const process = new TestProcess(`patchbay ${args[0]}`, CLIENT, args, {
+      PATCHBAY_URL: this.server.url,
+      PATCHBAY_TOKEN: this.user.token,
+      PATCHBAY_WORKSPACE: this.workspaceId,
+      PATCHBAY_HOME: this.home,
+      HOME: this.directory,
+    });
+    this.processes.push(process);
+    return process;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.processes.map((process) => process.kill()));
+  }
+}

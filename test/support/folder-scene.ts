@@ -1,0 +1,109 @@
+import type { CloudFilePage } from '@patchbay/protocol';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Machine } from './folder-machine.js';
+import { Model } from './folder-model.js';
+import { freePort, ServerProcess } from './processes.js';
+import { registerUser, type TestUser } from './test-user.js';
+import { waitFor } from './wait-for.js';
+
+/** The built server in a process of its own, and who works with it: people at machines, models in sessions. */
+export class FolderScene {
+  private readonly machines: Machine[] = [];
+  private server!: ServerProcess;
+  user!: TestUser;
+  workspaceId!: string;
+
+  private constructor(private readonly directory: string) {}
+
+  static async start(): Promise<FolderScene> {
+    const scene = new FolderScene(await mkdtemp(join(tmpdir(), 'patchbay-folder-')));
+    scene.server = await ServerProcess.start(join(scene.directory, 'data'), await freePort());
+    scene.user = await registerUser(scene.server);
+    await scene.begin();
+    return scene;
+  }
+
+  /** A workspace of its own, for the next test. */
+  async begin(): Promise<void> {
+    await this.leave();
+    this.workspaceId = (await this.user.createWorkspace()).id;
+  }
+
+  /** A machine of the user; the same name is the same machine within a test. */
+  machine(name = 'laptop', folderName = 'proj'): Machine {
+    const directory = join(this.directory, `${this.workspaceId}-${name}`);
+    const machine = new Machine(directory, this.server, this.user, this.workspaceId, folderName);
+    this.machines.push(machine);
+    return machine;
+  }
+
+  model(): Model {
+    return new Model(this.user, this.workspaceId);
+  }
+
+  /** Every text that the Cloud has below a folder, by relative path. */
+  async cloud(folderName = 'proj'): Promise<Record<string, string>> {
+    const { body } = await this.user.get<CloudFilePage>(
+      `/workspaces/${this.workspaceId}/files?prefix=${folderName}/&limit=1000`,
+    );
+    const texts = body.files.map(async ({ path }) => [
+      path.slice(folderName.length + 2),
+      await this.contents(path),
+    ]);
+    return Object.fromEntries(await Promise.all(texts)) as Record<string, string>;
+  }
+
+  async contents(path: string): Promise<string> {
+    const at = path.split('/').map(encodeURIComponent).join('/');
+    const answer = await this.user.get<unknown>(`/workspaces/${this.workspaceId}/contents${at}`);
+    return typeof answer.body === 'string' ? answer.body : JSON.stringify(answer.body);
+  }
+
+  /** Every text that any version of any file has, deleted ones included: what nobody can say was lost. */
+  async versions(): Promise<string[]> {
+    const base = `/workspaces/${this.workspaceId}`;
+    const texts: string[] = [];
+    for (const deleted of [false, true]) {
+      const { body } = await this.user.get<CloudFilePage>(`${base}/files?deleted=${deleted}&limit=1000`);
+      for (const { fileId } of body.files) {
+        const list = await this.user.get<{ versions: { versionId: string }[] }>(
+          `${base}/files/${fileId}/versions`,
+        );
+        for (const { versionId } of list.body.versions) {
+          const content = `${base}/files/${fileId}/versions/${versionId}/content`;
+          texts.push(String((await this.user.get<unknown>(content)).body));
+        }
+      }
+    }
+    return texts;
+  }
+
+  /** Waits until the folder and the Cloud hold the same. */
+  async agree(machine: Machine, timeoutMs = 10_000): Promise<void> {
+    let seen = '';
+    const same = async (): Promise<boolean> => {
+      const [here, there] = [await machine.files(), await this.cloud(machine.folderName)];
+      seen = JSON.stringify({ here, there });
+      return JSON.stringify(sorted(here)) === JSON.stringify(sorted(there));
+    };
+    await waitFor(same, 'the folder and the Cloud to agree', timeoutMs).catch((error: unknown) => {
+      throw new Error(`${String(error)}: ${seen}\n${machine.processes.map(({ log }) => log).join('\n')}`);
+    });
+  }
+
+  private async leave(): Promise<void> {
+    for (const machine of this.machines.splice(0)) await machine.close();
+  }
+
+  async close(): Promise<void> {
+    await this.leave();
+    await this.server.kill();
+    await rm(this.directory, { recursive: true });
+  }
+}
+
+function sorted(files: Record<string, string>): [string, string][] {
+  return Object.entries(files).sort(([a], [b]) => (a < b ? -1 : 1));
+}
