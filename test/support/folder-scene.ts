@@ -61,6 +61,11 @@ export class FolderScene {
     return typeof answer.body === 'string' ? answer.body : JSON.stringify(answer.body);
   }
 
+  /** Waits until a file's head has this text. */
+  async sent(path: string, text: string): Promise<void> {
+    await waitFor(async () => (await this.contents(path)) === text, `${path} to be sent`);
+  }
+
   /** Every text that any version of any file has, deleted ones included: what nobody can say was lost. */
   async versions(): Promise<string[]> {
     const base = `/workspaces/${this.workspaceId}`;

@@ -1,0 +1,136 @@
+import { FolderScene } from '../../support/folder-scene.js';
+import { refusalOf } from '../../support/folder-model.js';
+
+const PRICE = { 'src/price.ts': 'export const price = 1;\n' };
+
+describe('two folders', () => {
+  let scene: FolderScene;
+  beforeAll(async () => void (scene = await FolderScene.start()));
+  afterAll(() => scene.close());
+  beforeEach(() => scene.begin());
+
+  it('each get what names them, however lately the other was used', async () => {
+    const [one, two] = [scene.machine('laptop', 'proj'), scene.machine('laptop', 'proj2')];
+    for (const machine of [one, two]) {
+      await machine.repository(PRICE);
+      await machine.push();
+      await machine.connect();
+    }
+    const model = scene.model();
+    await model.creates('proj2/src/other.ts', 'x\n');
+    expect((await model.patches('proj/src/price.ts', '// one')).status).toBe('succeeded');
+    expect(await one.read('src/price.ts')).toBe('// one\nexport const price = 1;\n');
+    expect(await two.read('src/price.ts')).toBe('export const price = 1;\n');
+    await scene.agree(one);
+    await scene.agree(two);
+  });
+
+  it('take paths as the context spells them, and answer with what to go on with', async () => {
+    const machine = scene.machine('laptop', 'App');
+    await machine.repository(PRICE);
+    await machine.connect();
+    const model = scene.model();
+    expect(await model.creates('App/src/x.ts', 'x\n')).toMatchObject({
+      ...{ path: 'App/src/x.ts', docPath: 'app/src/x.ts' },
+    });
+    expect(await model.creates('src/y.ts', 'y\n')).toMatchObject({
+      path: 'src/y.ts',
+      docPath: 'app/src/y.ts',
+    });
+    expect(await model.creates('app/app/z.ts', 'z\n')).toMatchObject({ docPath: 'app/app/z.ts' });
+    expect(Object.keys(await machine.files()).sort()).toEqual([
+      ...['app/z.ts', 'src/price.ts', 'src/x.ts', 'src/y.ts'],
+    ]);
+    for (const docPath of ['app/src/x.ts', '/App/src/y.ts', 'app/app/z.ts']) {
+      expect((await model.patches((await model.reads(docPath)).docPath, '// on')).status).toBe('succeeded');
+    }
+    const { error } = await model.call('workspace_read_file', { docPath: 'src/x.ts' });
+    expect(error?.message).toContain('The nearest is /App/src/x.ts');
+    expect(await model.context()).toContain('`App/docs/notes.md` is `docs/notes.md` in the folder `App`');
+  });
+
+  it('of one name are told apart: the second takes another name, or is the same project', async () => {
+    const [first, second] = [scene.machine('laptop'), scene.machine('desktop')];
+    await first.repository(PRICE);
+    await first.push();
+    await second.repository({ 'other.txt': 'of another project\n' });
+    for (const command of ['push', 'connect'] as const) {
+      const args = command === 'push' ? [second.folder] : ['--root', second.folder];
+      const { code, err } = await second.patchbay(command, ...args);
+      expect([code, err]).toEqual([
+        2,
+        expect.stringMatching(/proj.*--name <another name>, or --same-project/),
+      ]);
+    }
+    expect(await scene.cloud()).toEqual(PRICE);
+    expect((await second.push('--name', 'tools')).code).toBe(0);
+    // From then on it goes by that name.
+    await second.write('other.txt', 'again\n');
+    expect((await second.push()).out).toMatch(/^sent 1 file /);
+    expect(await scene.cloud('tools')).toEqual({ 'other.txt': 'again\n' });
+    await second.connect();
+    await scene.model().creates('tools/new.txt', 'new\n');
+    expect(await second.read('new.txt')).toBe('new\n');
+  });
+
+  it('that hold the same are one project by themselves, and others when a person says so', async () => {
+    const [laptop, clone, moved] = [scene.machine('laptop'), scene.machine('clone'), scene.machine('moved')];
+    await laptop.repository(PRICE);
+    await laptop.push();
+    await clone.repository({ ...PRICE, 'more.txt': 'more\n' });
+    expect((await clone.push()).out).toMatch(/^sent 1 file .*1 unchanged/);
+    await moved.repository({ 'src/price.ts': 'export const price = 7;\n' });
+    const { code, out } = await moved.push('--same-project');
+    expect([code, out]).toEqual([
+      8,
+      expect.stringContaining('src/price.ts: is in the Cloud with other content'),
+    ]);
+    expect((await laptop.pull()).out).toMatch(/^received 1 file /);
+    await scene.agree(laptop);
+  });
+
+  it('of one project at two machines: what one sends the other is told, takes over, and goes on from', async () => {
+    const [laptop, desktop] = [scene.machine('laptop'), scene.machine('desktop')];
+    await laptop.repository({ ...PRICE, 'README.md': '# proj\n' });
+    await laptop.push();
+    await desktop.pull();
+    await desktop.connect('--no-watch', '--pull');
+    await laptop.connect();
+    await laptop.write('README.md', '# proj, at the laptop\n');
+    await scene.agree(laptop);
+    await scene.agree(desktop);
+    expect(await desktop.read('README.md')).toBe('# proj, at the laptop\n');
+    // The two have parted: neither text is overwritten, and both sides say so.
+    await desktop.write('src/price.ts', 'at the desktop\n');
+    await laptop.write('src/price.ts', 'at the laptop\n');
+    await scene.sent('/proj/src/price.ts', 'at the laptop\n');
+    const pushed = await desktop.push();
+    expect([pushed.code, pushed.out]).toEqual([
+      8,
+      expect.stringContaining('src/price.ts: was changed in the Cloud'),
+    ]);
+    expect([await desktop.read('src/price.ts'), await laptop.read('src/price.ts')]).toEqual([
+      ...['at the desktop\n', 'at the laptop\n'],
+    ]);
+  });
+
+  it('connected by one client take a batch over both; by two clients it fails at once, and says so', async () => {
+    const [one, two] = [scene.machine('laptop', 'api'), scene.machine('laptop', 'web')];
+    for (const machine of [one, two]) {
+      await machine.repository(PRICE);
+      await machine.push();
+      await machine.connect();
+    }
+    const model = scene.model();
+    const readings = await Promise.all(['api', 'web'].map((name) => model.reads(`${name}/src/price.ts`)));
+    const changes = [{ operation: 'insert', afterLine: 0, newLines: ['// both'] }];
+    const files = readings.map(({ docPath, sha256 }) => ({ docPath, originalSha256: sha256, changes }));
+    const apart = await model.call('workspace_write_patch', { files });
+    expect(refusalOf(apart)).toBe('INVALID_ARGUMENTS');
+    expect(apart.error?.message).toContain('`api`, `web`');
+    const both = one.start('connect', '--root', one.folder, '--root', two.folder, '--yes');
+    await both.says(/^connected$/m);
+    expect((await model.call('workspace_write_patch', { files })).status).toBe('succeeded');
+    for (const machine of [one, two]) expect(await machine.read('src/price.ts')).toMatch(/^\/\/ both\n/);
+  });
+});
