@@ -127,8 +127,11 @@ async function demo() {
   print(indent(await run(['login', '--url', url, '--register', '--email', 'ada@example.com'], env)));
 
   step('A client in a project folder that holds one file, README.md');
-  command('patchbay connect --yes', '# --yes answers for you; without it you are asked about every call');
-  const client = start('client', CLIENT, ['connect', '--yes'], env, project);
+  command(
+    'patchbay connect --push --yes',
+    '# --yes answers for you; without it you are asked about every call',
+  );
+  const client = start('client', CLIENT, ['connect', '--push', '--yes'], env, project);
   await until('connected', client, () => client.out.includes('connected\n'));
   print(`   connected to ${project}`);
 
@@ -155,10 +158,41 @@ async function demo() {
   step('The files on disk');
   await checkFiles(envelope);
 
+  step('One folder, two authors: an edit by hand, and one by the LLM on top of it');
+  await twoAuthors(env);
+
   step('The audit trail');
   command('patchbay audit');
   print(indent(await run(['audit'], env)));
   return { url, env };
+}
+
+async function twoAuthors(env) {
+  const file = join(project, 'src/greeting.ts');
+  await writeFile(file, `// A line by hand.\n${await readFile(file, 'utf8')}`);
+  print(`   ${paint('dim', 'by hand')}    a line in front of src/greeting.ts; the client sends it by itself`);
+  const docPath = 'project/src/greeting.ts';
+  const read = await call(env, 'workspace_read_file', { docPath });
+  const changes = [{ operation: 'insert', afterLine: 1, newLines: ['// A line by the LLM.'] }];
+  const files = [{ docPath, originalSha256: read.sha256, changes }];
+  await call(env, 'workspace_write_patch', { files });
+  print(
+    `   ${paint('dim', 'by the LLM')} a patch of what it has read: ${read.sha256.slice(0, 12)}…, from the ${read.source}`,
+  );
+  print(indent(await readFile(file, 'utf8')).replace(/^/gm, '   '));
+  command('patchbay push', '# are the folder and the Cloud the same?');
+  const said = await run(['push'], env);
+  print(indent(said));
+  if (!said.startsWith('sent 0 files')) throw new Error('The folder and the Cloud were not the same.');
+  print(`   ${paint('green', '✓')} both lines are there, here and in the Cloud`);
+}
+
+/** A turn of one call, as an orchestrator would post it. */
+async function call(env, name, args) {
+  const turn = join(folder, 'call.json');
+  await writeFile(turn, JSON.stringify([{ toolCallId: name, name, arguments: args }]));
+  const { result } = JSON.parse(await run(['turn', turn], env));
+  return result.toolResults[0].result;
 }
 
 async function checkFiles({ toolResults }) {

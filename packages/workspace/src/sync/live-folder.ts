@@ -1,7 +1,14 @@
 import { lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { type Ack, type ChangedFile, foldCase, type FilePut, type FolderStatus } from '@patchbay/protocol';
+import {
+  type Ack,
+  type ChangedFile,
+  type ErrorCode,
+  foldCase,
+  type FilePut,
+  type FolderStatus,
+} from '@patchbay/protocol';
 import type { FolderLedger } from '../disk/folder-ledger.js';
 import type { FileProposal } from '../tools/approver.js';
 import { cloudProposal } from './cloud-proposal.js';
@@ -24,6 +31,9 @@ import type { Conflict, SyncReport } from './sync-report.js';
 const BRING_UP_MS = 10_000;
 /** A look without a hint, in ms: where hints can be trusted, and where not. */
 const RESCAN_MS = { trusted: 60_000, untrusted: 1_500 };
+
+/** With these answers the Cloud keeps an upload beside the head. */
+const KEPT: ReadonlySet<ErrorCode> = new Set(['STALE', 'CONFLICT']);
 
 export interface LiveFolderOptions extends Pick<
   FolderSync,
@@ -55,6 +65,8 @@ export class LiveFolder implements FolderLedger {
   private watch: FolderWatch | null = null;
   private rescan: NodeJS.Timeout | undefined;
   private told = '';
+  /** Which text of a file that is in conflict the Cloud keeps as a version already. */
+  private readonly keptThere = new Map<string, string>();
 
   constructor(private readonly options: LiveFolderOptions) {
     this.cloud = new CloudView(options, this.differences, (difference) => this.tell(difference));
@@ -107,7 +119,9 @@ export class LiveFolder implements FolderLedger {
   }
 
   /** A Cloud text that the folder does not have, to be shown to a person, and taken over. */
-  async offerOf(difference: Difference): Promise<{ proposal: FileProposal; take: () => Promise<SyncReport> }> {
+  async offerOf(
+    difference: Difference,
+  ): Promise<{ proposal: FileProposal; take: () => Promise<SyncReport> }> {
     const proposal = await cloudProposal(this.options, difference);
     return { proposal, take: () => this.pull([difference.docPath]) };
   }
@@ -137,12 +151,12 @@ export class LiveFolder implements FolderLedger {
 
   async sending(docPath: string, sha256: string): Promise<void> {
     this.options.state.noteSent(docPath, sha256);
-    await this.options.state.save();
+    await this.save();
   }
 
   async arrived(docPath: string, sha256: string): Promise<void> {
     this.options.state.noteBase(docPath, sha256);
-    await this.options.state.save();
+    await this.save();
     this.differences.drop(docPath);
     this.report();
   }
@@ -160,6 +174,11 @@ export class LiveFolder implements FolderLedger {
     return foldCase(rootOf(this.options).name);
   }
 
+  /** What cannot be remembered now, for a full disk, is saved with what comes next: the call must not fail for that. */
+  private async save(): Promise<void> {
+    await this.options.state.save().catch((error: unknown) => this.options.onFault?.(error));
+  }
+
   private request(): void {
     this.rounds.request(() => this.round());
   }
@@ -167,11 +186,24 @@ export class LiveFolder implements FolderLedger {
   /** One look through the folder, and what comes of it. */
   private async round(): Promise<void> {
     clearTimeout(this.rescan);
-    this.options.state.refresh();
     const { state } = this.options;
-    await this.send(state.isSynced ? undefined : (docPath) => state.baseOf(docPath) !== null);
+    const began = Date.now();
+    try {
+      state.refresh();
+      await this.send(state.isSynced ? undefined : (docPath) => state.baseOf(docPath) !== null);
+    } catch (error) {
+      // The folder itself may have gone, and another come in its place.
+      this.watch?.close();
+      throw error;
+    } finally {
+      this.lookAgain(Date.now() - began);
+    }
+  }
+
+  /** Without a hint, too: now and then where hints are trusted, and where not so often as a look allows. */
+  private lookAgain(tookMs: number): void {
     if (this.watch === null || this.stopped.signal.aborted) return;
-    const pause = this.watch.isTrusted ? RESCAN_MS.trusted : RESCAN_MS.untrusted;
+    const pause = this.watch.isTrusted ? RESCAN_MS.trusted : Math.max(RESCAN_MS.untrusted, 8 * tookMs);
     this.rescan = globalThis.setTimeout(() => this.request(), pause).unref();
   }
 
@@ -211,17 +243,21 @@ export class LiveFolder implements FolderLedger {
   private async conflicted({ path, docPath, remote }: Conflict): Promise<void> {
     this.tell({ docPath, path, remote, kind: 'conflict' });
     const read = this.readHere(path);
-    if (read === null) return;
+    if (read === null || this.keptThere.get(docPath) === read.sha256) return;
     const { name } = rootOf(this.options);
     const file = { docPath, path: `/${name}/${path}`, content: read.bytes, sha256: read.sha256 };
-    await this.options.putFile({ ...file, baseSha256: this.baseOf(docPath) });
+    const answer = await this.options.putFile({ ...file, baseSha256: this.baseOf(docPath) });
+    if (answer.ok) await this.arrived(docPath, read.sha256);
+    else if (KEPT.has(answer.error.code)) this.keptThere.set(docPath, read.sha256);
   }
 
   /** Conflicts that this look did not meet any more. */
   private forgetSettled({ conflicts }: SyncReport, only?: (docPath: string) => boolean): void {
     const met = new Set(conflicts.map(({ docPath }) => docPath));
     for (const { docPath } of this.differences.of('conflict')) {
-      if (!met.has(docPath) && only?.(docPath) !== false) this.differences.drop(docPath);
+      if (met.has(docPath) || only?.(docPath) === false) continue;
+      this.differences.drop(docPath);
+      this.keptThere.delete(docPath);
     }
   }
 

@@ -49,7 +49,7 @@ export async function pushFolder(sync: FolderSync): Promise<SyncReport> {
     if (sync.dryRun) await work.preview(gone, remote!);
     else {
       await deleteGone(sync, gone, report);
-      await work.run();
+      await work.run().finally(() => work.release());
       if (only === undefined) state.noteSynced();
     }
     return report;
@@ -69,6 +69,9 @@ async function listRemote(sync: FolderSync): Promise<Map<string, string>> {
 }
 
 class Push {
+  /** docPaths that nobody else is to touch until they are settled. */
+  private readonly taken = new Set<string>();
+
   constructor(
     private readonly sync: FolderSync,
     private readonly report: SyncReport,
@@ -125,11 +128,21 @@ class Push {
 
   /** The file where it has to be sent, out of the hands of anybody else until that is settled. */
   private take(file: ScannedFile): Pending | null {
-    const { claims } = this.sync;
-    if (claims?.tryTake(file.docPath) === false) return null;
+    if (this.sync.claims?.tryTake(file.docPath) === false) return null;
+    this.taken.add(file.docPath);
     const pending = this.read(file);
-    if (pending === null) claims?.free(file.docPath);
+    if (pending === null) this.free(file);
     return pending;
+  }
+
+  private free({ docPath }: ScannedFile): void {
+    if (this.taken.delete(docPath)) this.sync.claims?.free(docPath);
+  }
+
+  /** Frees what a failure has left unsettled. */
+  release(): void {
+    for (const docPath of this.taken) this.sync.claims?.free(docPath);
+    this.taken.clear();
   }
 
   /** The file where it has to be sent. */
@@ -167,7 +180,7 @@ class Push {
         left = await this.commit(await this.upload(left), tries < TRIES);
       }
     } finally {
-      for (const { file } of batch) this.sync.claims?.free(file.docPath);
+      for (const { file } of batch) this.free(file);
     }
   }
 
