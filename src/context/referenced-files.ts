@@ -17,8 +17,11 @@ const MAX_FILES = 100;
 /** Beyond that the oldest go so many at a time: the list begins with the same file until the next such step. */
 const STEP = 25;
 
-/** A file as a call named it: by docPath, or by a path that only the client's tool understands. */
-type Mention = { docPath: string } | { clientPath: string };
+/** A file as a call named it: by docPath, or by a path that only the client's tool understands, or by both. */
+interface Mention {
+  docPath: string | null;
+  clientPath?: string;
+}
 
 /** Finds the files that a session has dealt with: those of its calls and patches that succeeded. */
 @Injectable()
@@ -38,7 +41,7 @@ export class ReferencedFiles {
     const mentions = new Map<string, Mention>();
     for (const event of withinChanges(events).reverse()) {
       for (const mention of await this.mentionsOf(workspaceId, event, toolset)) {
-        const key = JSON.stringify(mention);
+        const key = mention.docPath ?? `${mention.clientPath} of a client`;
         if (!mentions.has(key)) mentions.set(key, mention);
       }
     }
@@ -58,15 +61,21 @@ export class ReferencedFiles {
       return (record?.batch.files ?? []).map(({ docPath }) => ({ docPath }));
     }
     if (typeof path !== 'string' || typeof toolName !== 'string') return [];
-    if (toolset.find(toolName)?.contract.executionLocation === 'client') return [{ clientPath: path }];
+    if (toolset.find(toolName)?.contract.executionLocation === 'client') {
+      return [{ docPath: typeof fields.docPath === 'string' ? fields.docPath : null, clientPath: path }];
+    }
     const docPath = docPathOf(path);
     return docPath === null ? [] : [{ docPath }];
   }
 
   private async find(workspaceId: string, mention: Mention): Promise<ReferencedFile | null> {
-    if ('clientPath' in mention) return { path: mention.clientPath, docPath: null };
-    const entry = await this.files.at(workspaceId, mention.docPath);
-    return entry?.kind === 'file' ? { path: entry.path, docPath: entry.docPath } : null;
+    const { docPath, clientPath } = mention;
+    const entry = docPath === null ? null : await this.files.at(workspaceId, docPath);
+    if (entry?.kind === 'file') return { path: entry.path, docPath: entry.docPath };
+    if (clientPath === undefined) return null;
+    // What was deleted in the Cloud is gone; what never came into it may still be on the client.
+    const wasThere = docPath !== null && (await this.files.lastDeletedAt(workspaceId, docPath)) !== null;
+    return wasThere ? null : { path: clientPath, docPath: null };
   }
 }
 

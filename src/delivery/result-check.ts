@@ -16,7 +16,7 @@ import type { Report } from '../turns/turn-input.js';
 const EDITED = 'approval.editedArguments';
 
 /** Facts of a result that its audit event repeats; contents are never among them. */
-const SUMMARY_FIELDS = ['sizeBytes', 'hash'] as const;
+const SUMMARY_FIELDS = ['docPath', 'sizeBytes', 'hash'] as const;
 
 /** Checks what a client reports against the tool's contract, and says what it means for the call. */
 @Injectable()

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -52,6 +53,7 @@ describe("README's editor", () => {
   });
 
   const clientId = 'editor';
+  const rootId = randomUUID();
   const home = () => join(base, 'home');
   const where = () => ({ url: scene.server.url, workspaceId: scene.workspaceId, clientId });
   const connect = async () => {
@@ -59,7 +61,7 @@ describe("README's editor", () => {
     const tokenStore = new MemoryTokenStore(tokens);
     const askInMyEditor: Approver['decide'] = (...asked) => allowsAll.decide(...asked);
     const { relay, journal } = await readmeEditor({
-      ...{ ...where(), home: home(), tokenStore, directory, askInMyEditor },
+      ...{ ...where(), home: home(), tokenStore, directory, askInMyEditor, rootId },
     });
     closing.push(async () => {
       await relay.close();
@@ -82,6 +84,7 @@ describe("README's editor", () => {
       };
     const client = new RelayClient({
       ...{ ...where(), token: scene.user.token, journal },
+      roots: [{ name: 'Repo', docPath: 'repo', rootId }],
       tools: {
         workspace_create_file: dying((call, { writeLog }) =>
           executeCreateFile({ roots }, call.arguments, writeLog),

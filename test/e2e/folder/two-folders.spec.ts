@@ -46,7 +46,10 @@ describe('two folders', () => {
     }
     const { error } = await model.call('workspace_read_file', { docPath: 'src/x.ts' });
     expect(error?.message).toContain('The nearest is /App/src/x.ts');
-    expect(await model.context()).toContain('`App/docs/notes.md` is `docs/notes.md` in the folder `App`');
+    const context = await model.context();
+    expect(context).toContain('`App/docs/notes.md` is `docs/notes.md` in the folder `App`');
+    // What a call made is named as every tool takes it, once, however it was spelt.
+    expect(context).toMatch(/- `\/App\/src\/x\.ts`, docPath `app\/src\/x\.ts`\n- `\/App\/src\/y\.ts`/);
   });
 
   it('of one name are told apart: the second takes another name, or is the same project', async () => {

@@ -50,7 +50,7 @@ Writes one whole text file into the user's workspace, on the user's machine. A p
 
 ## What a call must hold
 1. \`content\` is the complete file, first line to last. Nothing is merged with what is there.
-2. \`path\` is relative to the workspace root, with its folders and forward slashes, e.g. \`src/orders/price.ts\`. No leading slash, no drive, no \`..\`.
+2. \`path\` is relative to the workspace: the name of a connected folder and the path below it, with forward slashes, e.g. \`myrepo/src/orders/price.ts\`. Where one folder is connected its name may be left out. No leading slash, no drive, no \`..\`.
 3. \`overwrite: true\` only where replacing is what you mean. If you do not know whether the file exists or may be replaced, ask the user first.
 4. Write \`\\n\` line endings; others are turned into them. No byte order mark is written.
 
@@ -65,7 +65,7 @@ Writes one whole text file into the user's workspace, on the user's machine. A p
 - If several places are plausible, ask one short question about the place before you call.
 
 ## Reading the result
-\`success: false\` comes with \`errorCode\`: FileExists (choose another path, or overwrite on purpose), InvalidPath, DirectoryCreateFailed, WriteFailed, TooLarge, HashFailed, UnhandledException. \`hash\` is the sha256 of the file as written: use it as \`originalSha256\` of a later patch.`;
+\`success: false\` comes with \`errorCode\`: FileExists (choose another path, or overwrite on purpose), InvalidPath, DirectoryCreateFailed, WriteFailed, TooLarge, HashFailed, UnhandledException. \`docPath\` is the name by which you read and patch the file from here on; \`hash\` is the sha256 of the file as written: use it as \`originalSha256\` of a later patch.`;
 
 /** `workspace_create_file`, executed by the client alone [CREATE-1]. */
 export const createFile: ToolContract = {
@@ -73,7 +73,7 @@ export const createFile: ToolContract = {
   description:
     'Create a text file in the user’s workspace, or replace one as a whole with overwrite: true. ' +
     'Missing parent folders are made. Without overwrite an existing file is left alone and the call fails with FileExists. ' +
-    'Returns the normalised path, the size in bytes, the sha256 of the content, and whether a file was created or overwritten.',
+    'Returns the normalised path, the docPath to go on with, the size in bytes, the sha256 of the content, and whether a file was created or overwritten.',
   category: 'workspace',
   executionLocation: 'client',
   requestSchema: {
@@ -85,7 +85,7 @@ export const createFile: ToolContract = {
         maxLength: 1024,
         pattern: '\\S',
         description:
-          'File path relative to the workspace root, with forward slashes, e.g. "src/orders/price.ts".',
+          'File path relative to the workspace, with forward slashes: the name of the folder and the path below it, e.g. "myrepo/src/orders/price.ts".',
       },
       content: { type: 'string', description: 'The complete text of the file, with \\n line endings.' },
       overwrite: {
