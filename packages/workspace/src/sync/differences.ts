@@ -43,7 +43,10 @@ export class Differences {
     const [conflicts, behind] = (['conflict', 'behind'] as const).map((kind) =>
       this.of(kind).map((one) => one.docPath),
     ) as [string[], string[]];
-    const shown = { conflicts: conflicts.slice(0, MAX_STATUS_FILES), behind: behind.slice(0, MAX_STATUS_FILES) };
+    const shown = {
+      conflicts: conflicts.slice(0, MAX_STATUS_FILES),
+      behind: behind.slice(0, MAX_STATUS_FILES),
+    };
     const more = conflicts.length + behind.length - shown.conflicts.length - shown.behind.length;
     return { docPath, ...shown, more };
   }

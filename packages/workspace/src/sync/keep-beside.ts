@@ -35,6 +35,7 @@ export async function keepBeside(directory: SafeDirectory, name: string): Promis
 function keptName(name: string, n: number): string {
   const suffix = n === 1 ? SUFFIX : `${SUFFIX}-${n}`;
   let stem = name;
-  while (Buffer.byteLength(stem) + suffix.length > MAX_COMPONENT_BYTES) stem = [...stem].slice(0, -1).join('');
+  while (Buffer.byteLength(stem) + suffix.length > MAX_COMPONENT_BYTES)
+    stem = [...stem].slice(0, -1).join('');
   return stem + suffix;
 }

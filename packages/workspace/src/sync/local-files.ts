@@ -38,7 +38,8 @@ export async function lookLocally(
     const known = file && sync.state.contentOf(docPath, file.stamp);
     try {
       const path = file?.path ?? (await finder.find(docPath));
-      const found = path === null ? null : known ? { sha256: known, isText: true } : read(sync, docPath, path);
+      const found =
+        path === null ? null : known ? { sha256: known, isText: true } : read(sync, docPath, path);
       if (path !== null && found !== null) look.files.set(docPath, { path, ...found });
     } catch (error) {
       look.undecided.add(docPath);

@@ -16,7 +16,8 @@ function planOf(names: readonly string[], more: Partial<PullInput> = {}) {
   for (const name of names) {
     const [here, before, there] = name.split('-');
     const docPath = `p/${name}`;
-    if (here !== '_') (input.local as Map<string, object>).set(docPath, { path: name, sha256: here, isText: here !== 'B' });
+    if (here !== '_')
+      (input.local as Map<string, object>).set(docPath, { path: name, sha256: here, isText: here !== 'B' });
     if (before !== '_') (input.bases as Map<string, string>).set(docPath, before!);
     if (there !== '_') (input.remote as Map<string, object>).set(docPath, cloudFile(docPath, there!));
   }

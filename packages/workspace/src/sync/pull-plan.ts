@@ -71,8 +71,7 @@ function judge(docPath: string, input: PullInput, plan: PullPlan): void {
   } else if (file !== null && verdict === 'changedHere') plan.kept.push({ path, reason: keptReason(here) });
   else if (file !== null) {
     plan.conflicts.push({ path, docPath, remote: file.sha256, reason: conflictReason(here, base) });
-  }
-  else if (here !== null && input.force) {
+  } else if (here !== null && input.force) {
     const deletes = base !== null || (input.delete && here.isText);
     if (deletes) plan.deletions.push({ docPath, path, sha256: here.sha256, keep: isOnlyHere(here, base) });
     else if (here.isText) plan.kept.push({ path, reason: 'was never in the Cloud; push sends it' });

@@ -19,7 +19,10 @@ export class Rounds {
     if (this.isAsked || this.ended) return;
     this.isAsked = true;
     const delay = Math.max(GATHER_MS, this.notBefore - Date.now());
-    this.timer = setTimeout(() => void this.enqueue(() => this.measured(round)).catch(() => undefined), delay);
+    this.timer = setTimeout(
+      () => void this.enqueue(() => this.measured(round)).catch(() => undefined),
+      delay,
+    );
     this.timer.unref();
   }
 
