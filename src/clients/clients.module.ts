@@ -15,7 +15,9 @@ import { RootsService } from './roots.service.js';
 @Module({
   imports: [BusModule, FilesModule, StorageModule],
   controllers: [RootsController],
-  providers: [...[ClientFiles, ConnectedClients, FileExchange, FileNotices, NodeFiles, Presence, RootsService]],
+  providers: [
+    ...[ClientFiles, ConnectedClients, FileExchange, FileNotices, NodeFiles, Presence, RootsService],
+  ],
   exports: [ClientFiles, ConnectedClients, Presence, RootsService],
 })
 export class ClientsModule {}

@@ -35,7 +35,13 @@ export class SessionTexts {
             this.turns.lastUseOf(workspaceId, sessionId),
           ]);
     return this.clients.read({
-      ...{ workspaceId, userId, docPath, lastClientId: use?.lastClientId ?? null, activeSha256: active?.sha256 ?? null },
+      ...{
+        workspaceId,
+        userId,
+        docPath,
+        lastClientId: use?.lastClientId ?? null,
+        activeSha256: active?.sha256 ?? null,
+      },
       ...{ maxBytes: Math.min(maxBytes, this.config.maxFileBytes), boundClientId: session?.clientId ?? null },
     });
   }

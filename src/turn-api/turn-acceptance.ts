@@ -15,6 +15,7 @@ import { OpenTurns } from '../turns/open-turns.js';
 import { advance } from '../turns/turn-state.js';
 import { KEY_LIFE_MS } from './key-sweep.js';
 import { type AcceptedTurn, TurnBuilder } from './turn-builder.js';
+import { TurnRequestCheck } from './turn-request-check.js';
 import type { PostTurnDto } from './turns.dto.js';
 
 /** A session that has used no client yet. */
@@ -33,6 +34,7 @@ export class TurnAcceptance {
     private readonly store: TurnStore,
     private readonly keys: IdempotencyKeyStore,
     private readonly patches: PatchStore,
+    private readonly requests: TurnRequestCheck,
     private readonly builder: TurnBuilder,
     private readonly turns: OpenTurns,
     private readonly dispatcher: Dispatcher,
@@ -51,7 +53,7 @@ export class TurnAcceptance {
     name: TurnName,
     revertOf: string | null,
   ): Promise<Turn> {
-    const checked = this.builder.check(session, request);
+    const checked = this.requests.check(session, request);
     const found = await this.find(session, name);
     if (found.turn) return sameRequest(found.turn, checked.requestHash, found.by);
     const turnId = found.claimedTurnId ?? name.turnId ?? newId();

@@ -13,26 +13,25 @@ import { Recovery } from './recovery.js';
 import { ServerCalls } from './server-calls.js';
 import { TurnAcceptance } from './turn-acceptance.js';
 import { TurnBuilder } from './turn-builder.js';
+import { TurnRequestCheck } from './turn-request-check.js';
 import { TurnsController } from './turns.controller.js';
 import { TurnsService } from './turns.service.js';
 
 /** Turns over HTTP: taken, run where the server runs them, waited for, answered. */
 @Module({
   imports: [
-    ...[
-      CatalogModule,
-      ClientsModule,
-      DeliveryModule,
-      PatchesModule,
-      SessionsModule,
-      StorageModule,
-      ToolsModule,
-      TurnsModule,
-      WorkspacesModule,
-    ],
+    CatalogModule,
+    ClientsModule,
+    DeliveryModule,
+    PatchesModule,
+    SessionsModule,
+    StorageModule,
+    ToolsModule,
+    TurnsModule,
+    WorkspacesModule,
   ],
   controllers: [TurnsController],
-  providers: [KeySweep, Recovery, ServerCalls, TurnAcceptance, TurnBuilder, TurnsService],
+  providers: [KeySweep, Recovery, ServerCalls, TurnAcceptance, TurnBuilder, TurnRequestCheck, TurnsService],
   exports: [TurnsService],
 })
 export class TurnApiModule {}

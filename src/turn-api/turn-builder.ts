@@ -15,33 +15,22 @@ import { Presence } from '../clients/presence.js';
 import { NAMES_FOLDERS, UserFolders } from '../clients/user-folders.js';
 import { describeFaults, type SchemaFault } from '../tools/tool-schemas.js';
 import { Clock } from '../common/clock.js';
-import { type FieldFaults, throwIfAny } from '../common/domain-error.js';
 import { newId } from '../common/ids.js';
-import { Config } from '../config/config.js';
 import { PatchPreparation } from '../patches/patch-preparation.js';
 import type { PatchBatchRecord } from '../storage/ports/patches.store.js';
 import type { SessionRecord } from '../storage/ports/sessions.store.js';
-import { digestOf } from '../common/digest.js';
 import { subjectOf } from '../turns/subject.js';
 import type { PostedCall } from './tool-call-forms.js';
+import type { CheckedRequest } from './turn-request-check.js';
 import type { Call, Clocks, SessionUse, Turn } from '../storage/ports/turn.js';
 import { NodeId } from '../storage/ports/node-id.js';
 import { nextDueAt } from '../turns/deadlines.js';
 import { newLease } from '../turns/lease.js';
 import { WorkspacesService } from '../workspaces/workspaces.service.js';
 import type { TurnEvent } from '../turns/turn-draft.js';
-import type { PostTurnDto, TimeoutsDto } from './turns.dto.js';
 
 /** Longest tool name that an answer or an event repeats, in characters. */
 const MAX_NAME = 256;
-
-/** A turn whose request envelope is sound. */
-export interface CheckedRequest {
-  calls: PostedCall[];
-  clocks: Clocks;
-  /** sha256 of what makes two requests the same: session, calls, timeouts. */
-  requestHash: string;
-}
 
 /** What a turn is built with beside its request. */
 export interface TurnOrigin {
@@ -87,23 +76,8 @@ export class TurnBuilder {
     private readonly presence: Presence,
     private readonly workspaces: WorkspacesService,
     private readonly node: NodeId,
-    private readonly config: Config,
     private readonly clock: Clock,
   ) {}
-
-  /** Holds the request against what is configured; VALIDATION_ERROR names all that is over a limit. */
-  check(session: SessionRecord, { toolCalls: calls, timeouts, waitMs }: PostTurnDto): CheckedRequest {
-    const { maxCallsPerTurn, maxWaitMs } = this.config;
-    const fields: FieldFaults = {};
-    const atMost = (field: string, value: number, maximum: number): void => {
-      if (value > maximum) fields[field] = `must not be over ${maximum}`;
-    };
-    if (calls.length > maxCallsPerTurn) fields.toolCalls = `must have at most ${maxCallsPerTurn} calls`;
-    atMost('waitMs', waitMs ?? 0, maxWaitMs);
-    const clocks = this.clocksOf(timeouts, atMost);
-    throwIfAny(fields);
-    return { calls, clocks, requestHash: digestOf([session.id, calls, timeouts ?? {}]) };
-  }
 
   /** The turn of a request. A call that is at fault fails alone. */
   async build(
@@ -244,22 +218,6 @@ export class TurnBuilder {
     const code: CallErrorCode = 'INVALID_ARGUMENTS';
     const what = argumentsFault ? `arguments ${argumentsFault}` : describeFaults(faults);
     return { code, message: `The arguments of ${name} are not valid: ${what}.`, details: { faults } };
-  }
-
-  private clocksOf(
-    { deliveryMs, approvalMs, executionMs }: TimeoutsDto = {},
-    atMost: (field: string, value: number, maximum: number) => void,
-  ): Clocks {
-    const { config } = this;
-    const clocks = {
-      deliveryMs: deliveryMs ?? config.deliveryMs,
-      approvalMs: approvalMs ?? config.approvalMs,
-      executionMs: executionMs ?? config.executionMs,
-    };
-    atMost('timeouts.deliveryMs', clocks.deliveryMs, config.maxDeliveryMs);
-    atMost('timeouts.approvalMs', clocks.approvalMs, config.maxApprovalMs);
-    atMost('timeouts.executionMs', clocks.executionMs, config.maxExecutionMs);
-    return clocks;
   }
 }
 

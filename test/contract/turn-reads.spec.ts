@@ -185,7 +185,9 @@ describeContract('turns that are due', (opened) => {
     const dueAt = (workspaceId: string, deliveryAt: number) =>
       aTurn(workspaceId, { calls: [aCall({ deliveryAt })] });
     const [late, later, latest] = [dueAt(here, NOON + 30), dueAt(there, NOON + 20), dueAt(here, NOON + 10)];
-    const atServer = aTurn(here, { calls: [aCall({ location: 'server', deliveryAt: NOON })] });
+    const atServer = aTurn(here, {
+      calls: [aCall({ location: 'server', status: 'executing', deliveryAt: NOON })],
+    });
     for (const turn of [late, later, latest, atServer]) await insertTurn(stores, turn);
     expect(await stores.turns.dueBefore(NOON + 9, 10)).toEqual([]);
     expect(await stores.turns.dueBefore(NOON + 20, 10)).toEqual([latest, later]);

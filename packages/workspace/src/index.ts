@@ -5,7 +5,7 @@ export { serverDataIn } from './disk/server-data.js';
 export type { WorkspaceContext } from './disk/workspace-context.js';
 export { WorkspaceRoots, type WorkspaceRoot } from './disk/workspace-roots.js';
 export { approveCloudChanges, type CloudText } from './tools/approve-cloud-change.js';
-export * from './tools/approver.js';
+export * from './approval/approver.js';
 export { CreateFileTool, type CreateFileExecuted } from './tools/create-file-tool.js';
 export { clientFileReader, type ReadContext } from './tools/read-file-handler.js';
 export { WritePatchTool, type WritePatchExecuted } from './tools/write-patch-tool.js';

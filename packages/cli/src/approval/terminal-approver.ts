@@ -112,11 +112,7 @@ export class TerminalApprover implements Asker {
     return { decision: 'allow_always', note: `${call.name} in this session` };
   }
 
-  private async alwaysGlob(
-    draft: Draft,
-    { call }: Question,
-    signal: AbortSignal,
-  ): Promise<Verdict | null> {
+  private async alwaysGlob(draft: Draft, { call }: Question, signal: AbortSignal): Promise<Verdict | null> {
     const suggested = folderGlob(draft.files);
     const glob = (await this.question(`Glob [${printableLine(suggested)}]: `, signal)).trim() || suggested;
     const matches = globMatcher(glob);

@@ -89,6 +89,8 @@ describe('the contract of workspace_write_patch', () => {
   });
 
   it('tells the model which text outranks which', () => {
-    expect(writePatch.guidance).toContain('Active file before folder before Cloud file, and search results never');
+    expect(writePatch.guidance).toContain(
+      'Active file before folder before Cloud file, and search results never',
+    );
   });
 });

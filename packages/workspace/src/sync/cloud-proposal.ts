@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { join } from 'node:path';
 import { toDocPath } from '@patchbay/protocol';
-import type { FileProposal } from '../tools/approver.js';
+import type { FileProposal } from '../approval/approver.js';
 import type { Difference } from './differences.js';
 import { type FolderSync, rootOf } from './folder-sync.js';
 import { readWhole } from './read-file.js';

@@ -10,7 +10,7 @@ import {
   type FolderStatus,
 } from '@patchbay/protocol';
 import type { FolderLedger } from '../disk/folder-ledger.js';
-import type { FileProposal } from '../tools/approver.js';
+import type { FileProposal } from '../approval/approver.js';
 import { cloudProposal } from './cloud-proposal.js';
 import { CloudView } from './cloud-view.js';
 import { type Difference, Differences } from './differences.js';
@@ -97,12 +97,12 @@ export class LiveFolder implements FolderLedger {
     if (files === null) return this.lookAtCloud();
     const prefix = `${this.docPath}/`;
     const own = files.filter(({ docPath }) => docPath.startsWith(prefix));
-    if (own.length > 0) this.rounds.enqueue(() => this.cloud.judgeAll(own).then(() => this.report()));
+    if (own.length > 0) void this.rounds.enqueue(() => this.cloud.judgeAll(own).then(() => this.report()));
   }
 
   /** Compares all that the Cloud has with the folder: after a connection, or where too much has changed to be named. */
   lookAtCloud(): void {
-    this.rounds.enqueue(async () => {
+    void this.rounds.enqueue(async () => {
       await this.cloud.look(this.stopped.signal);
       this.report();
     });

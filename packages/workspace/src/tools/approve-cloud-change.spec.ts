@@ -1,7 +1,7 @@
 import type { Approval, JsonObject, ToolCallDelivery } from '@patchbay/protocol';
 import type { CallContext, RunTool } from '@patchbay/client/relay';
 import { approveCloudChanges } from './approve-cloud-change.js';
-import type { ApprovalRequest } from './approver.js';
+import type { ApprovalRequest } from '../approval/approver.js';
 
 const APPROVAL: Approval = { decision: 'allow', by: 'ada', at: '2025-06-01T12:00:00.000Z' };
 

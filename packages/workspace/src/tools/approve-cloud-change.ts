@@ -1,6 +1,6 @@
 import { CLOUD_CHANGES, type Json, type JsonObject, type ToolCallDelivery } from '@patchbay/protocol';
 import type { RunTool } from '@patchbay/client/relay';
-import type { ApprovalRequest, Approver, FileProposal } from './approver.js';
+import type { ApprovalRequest, Approver, FileProposal } from '../approval/approver.js';
 
 /** The text of a Cloud file by its path; null where there is none, or it cannot be shown. */
 export type CloudText = (path: string, signal: AbortSignal) => Promise<string | null>;

@@ -10,7 +10,7 @@ import { executeCreateFile } from '../create-file/execute-create-file.js';
 import type { WorkspaceContext } from '../disk/workspace-context.js';
 import { type FileSystem, realFileSystem } from '../disk/file-system.js';
 import { WorkspaceRoots } from '../disk/workspace-roots.js';
-import type { Approver } from './approver.js';
+import type { Approver } from '../approval/approver.js';
 import { CreateFileTool } from './create-file-tool.js';
 
 const approval: Approval = { decision: 'allow', by: 'ada', at: '2026-01-01T00:00:00.000Z' };

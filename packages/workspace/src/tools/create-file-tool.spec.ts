@@ -16,7 +16,7 @@ import { contentHash, sha256 } from '@patchbay/protocol/hash';
 import { Ajv } from 'ajv';
 import { Journal, type CallContext, type ToolOutcome } from '@patchbay/client/relay';
 import { WorkspaceRoots } from '../disk/workspace-roots.js';
-import { rejectionOf, type ApprovalRequest, type Approver } from './approver.js';
+import { rejectionOf, type ApprovalRequest, type Approver } from '../approval/approver.js';
 import { CreateFileTool, type CreateFileExecuted } from './create-file-tool.js';
 
 const at = new Date().toISOString();

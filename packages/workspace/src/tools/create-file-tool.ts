@@ -22,7 +22,7 @@ import { recoverCreateFile } from '../create-file/recover-create-file.js';
 import { removeTempFiles } from '../disk/temp-files.js';
 import type { WorkspaceContext } from '../disk/workspace-context.js';
 import { docPathOf } from '../disk/workspace-roots.js';
-import type { ApprovalRequest, Approver } from './approver.js';
+import type { ApprovalRequest, Approver } from '../approval/approver.js';
 import { inStep } from './in-step.js';
 import { InOrder } from './in-order.js';
 import { remembering, uploadWritten } from './upload-written.js';

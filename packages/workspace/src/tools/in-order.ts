@@ -1,5 +1,5 @@
 import type { WorkspaceRoots } from '../disk/workspace-roots.js';
-import { rejectionOf } from './approver.js';
+import { rejectionOf } from '../approval/approver.js';
 
 /** Lets those who name the same key in, one after the other, in the order in which they came. */
 export class InOrder {

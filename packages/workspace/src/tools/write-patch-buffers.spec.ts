@@ -1,3 +1,4 @@
+import { basename } from 'node:path';
 import { sha256 } from '@patchbay/protocol/hash';
 import type { OpenBuffers } from '../write-patch/open-buffers.js';
 import { batchOf, callOf, insert, resultOf, ToolScene, untouched } from './write-patch-tool.sample.js';
@@ -46,8 +47,8 @@ describe('a patch of files that are open and not saved', () => {
     const editor = editorOf([a(), 'A\n'], [b(), 'B\n']);
     const outcome = await run(callOf('1', both()), tool(editor));
     expect(scene.person.asked[0]!.files).toMatchObject([
-      { path: 'Src/A', before: 'A\n', after: 'A\nend\n' },
-      { path: 'b', before: 'B\n', after: 'top\nB\n' },
+      { path: `${basename(scene.folder)}/Src/A`, before: 'A\n', after: 'A\nend\n' },
+      { path: `${basename(scene.folder)}/b`, before: 'B\n', after: 'top\nB\n' },
     ]);
     expect([...editor.texts.values()]).toEqual(['A\nend\n', 'top\nB\n']);
     expect(await onDisk()).toEqual(untouched);

@@ -11,7 +11,7 @@ import { type FileSystem, realFileSystem } from '../disk/file-system.js';
 import { WorkspaceRoots } from '../disk/workspace-roots.js';
 import { executeWritePatch, type PatchContext } from '../write-patch/execute-write-patch.js';
 import { toJson } from '../write-patch/write-patch-result.js';
-import type { Approver } from './approver.js';
+import type { Approver } from '../approval/approver.js';
 import { WritePatchTool } from './write-patch-tool.js';
 
 /* A patch batch that is killed in the middle, for tests; no part of the build. */

@@ -17,7 +17,7 @@ import { Ajv } from 'ajv';
 import { Journal, type CallContext, type ToolOutcome } from '@patchbay/client/relay';
 import { WorkspaceRoots } from '../disk/workspace-roots.js';
 import type { OpenBuffers } from '../write-patch/open-buffers.js';
-import { type ApprovalRequest, type Approver } from './approver.js';
+import { type ApprovalRequest, type Approver } from '../approval/approver.js';
 import { WritePatchTool, type WritePatchExecuted } from './write-patch-tool.js';
 
 /* The tool between a person, a folder and the uploads, for tests; no part of the build. */

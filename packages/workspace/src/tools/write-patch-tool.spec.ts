@@ -3,7 +3,7 @@ import { basename, join } from 'node:path';
 import { type Approval, type Json, type JsonObject, type PatchBatch } from '@patchbay/protocol';
 import { sha256 } from '@patchbay/protocol/hash';
 import { Journal } from '@patchbay/client/relay';
-import { rejectionOf } from './approver.js';
+import { rejectionOf } from '../approval/approver.js';
 
 import {
   at,
@@ -25,7 +25,12 @@ describe('WritePatchTool', () => {
   it('asks with a diff per file, writes, uploads as the files are spelt on disk, and tells what it did', async () => {
     const outcome = await run(callOf('1', two()));
     expect(scene.person.asked[0]!.files).toMatchObject([
-      { path: `${basename(scene.folder)}/Src/A`, before: 'a\n', after: 'top\na\nend\n', patch: { label: `Why ${scene.root}/src/a` } },
+      {
+        path: `${basename(scene.folder)}/Src/A`,
+        before: 'a\n',
+        after: 'top\na\nend\n',
+        patch: { label: `Why ${scene.root}/src/a` },
+      },
       { path: `${basename(scene.folder)}/b`, before: 'b\n', after: 'b\nnew\n' },
     ]);
     expect(scene.person.asked[0]!.edit).toBeUndefined();

@@ -14,7 +14,7 @@ import { rejectedChangeIds, selectBatch, type SelectedBatch } from '../write-pat
 import { previewWritePatch, type PatchedFilePreview } from '../write-patch/preview-write-patch.js';
 import { recoverWritePatch } from '../write-patch/recover-write-patch.js';
 import { resultOf, toJson } from '../write-patch/write-patch-result.js';
-import type { ApprovalRequest, Approver } from './approver.js';
+import type { ApprovalRequest, Approver } from '../approval/approver.js';
 import { inStep } from './in-step.js';
 import { InOrder } from './in-order.js';
 import { uploadPatched } from './upload-patched.js';

@@ -1,0 +1,52 @@
+import { Injectable } from '@nestjs/common';
+import { digestOf } from '../common/digest.js';
+import { type FieldFaults, throwIfAny } from '../common/domain-error.js';
+import { Config } from '../config/config.js';
+import type { SessionRecord } from '../storage/ports/sessions.store.js';
+import type { Clocks } from '../storage/ports/turn.js';
+import type { PostedCall } from './tool-call-forms.js';
+import type { PostTurnDto, TimeoutsDto } from './turns.dto.js';
+
+/** A turn whose request envelope is sound. */
+export interface CheckedRequest {
+  calls: PostedCall[];
+  clocks: Clocks;
+  /** sha256 of what makes two requests the same: session, calls, timeouts. */
+  requestHash: string;
+}
+
+/** Notes a field whose value is over the maximum. */
+type AtMost = (field: string, value: number, maximum: number) => void;
+
+/** Holds a posted turn against the limits, and gives it the clocks that it runs by. */
+@Injectable()
+export class TurnRequestCheck {
+  constructor(private readonly config: Config) {}
+
+  /** The request with its clocks; VALIDATION_ERROR names all that is over a limit. */
+  check(session: SessionRecord, { toolCalls: calls, timeouts, waitMs }: PostTurnDto): CheckedRequest {
+    const { maxCallsPerTurn, maxWaitMs } = this.config;
+    const fields: FieldFaults = {};
+    const atMost: AtMost = (field, value, maximum) => {
+      if (value > maximum) fields[field] = `must not be over ${maximum}`;
+    };
+    if (calls.length > maxCallsPerTurn) fields.toolCalls = `must have at most ${maxCallsPerTurn} calls`;
+    atMost('waitMs', waitMs ?? 0, maxWaitMs);
+    const clocks = this.clocksOf(timeouts, atMost);
+    throwIfAny(fields);
+    return { calls, clocks, requestHash: digestOf([session.id, calls, timeouts ?? {}]) };
+  }
+
+  private clocksOf({ deliveryMs, approvalMs, executionMs }: TimeoutsDto = {}, atMost: AtMost): Clocks {
+    const { config } = this;
+    const clocks = {
+      deliveryMs: deliveryMs ?? config.deliveryMs,
+      approvalMs: approvalMs ?? config.approvalMs,
+      executionMs: executionMs ?? config.executionMs,
+    };
+    atMost('timeouts.deliveryMs', clocks.deliveryMs, config.maxDeliveryMs);
+    atMost('timeouts.approvalMs', clocks.approvalMs, config.maxApprovalMs);
+    atMost('timeouts.executionMs', clocks.executionMs, config.maxExecutionMs);
+    return clocks;
+  }
+}
