@@ -3,7 +3,7 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { disk } from './sync-desk.js';
-import { CLIENT, TestProcess } from './processes.js';
+import { CLIENT, PAUSE_AT, TestProcess } from './processes.js';
 import type { TestUser } from './test-user.js';
 
 const run = promisify(execFile);
@@ -21,9 +21,9 @@ export class Machine {
 
   constructor(
     readonly directory: string,
-    private readonly server: { url: string },
-    private readonly user: TestUser,
-    private readonly workspaceId: string,
+    readonly server: { url: string },
+    readonly user: TestUser,
+    readonly workspaceId: string,
     readonly folderName = 'proj',
   ) {}
 
@@ -92,19 +92,33 @@ export class Machine {
   }
 
   /** `patchbay connect`, ready for calls. */
-  async connect(...flags: string[]): Promise<TestProcess> {
-    const process = this.start('connect', '--root', this.folder, '--yes', ...flags);
+  connect(...flags: string[]): Promise<TestProcess> {
+    return this.connectIn({}, ...flags);
+  }
+
+  /** The same, stopped for good at a step (pause-at.mjs). */
+  connectPausing(pauseAt: string): Promise<TestProcess> {
+    return this.connectIn({ NODE_OPTIONS: `--import ${PAUSE_AT}`, PAUSE_AT: pauseAt });
+  }
+
+  private async connectIn(env: Record<string, string>, ...flags: string[]): Promise<TestProcess> {
+    const process = this.startIn(env, 'connect', '--root', this.folder, '--yes', ...flags);
     await process.says(/^connected$/m);
     return process;
   }
 
   start(...args: string[]): TestProcess {
+    return this.startIn({}, ...args);
+  }
+
+  private startIn(env: Record<string, string>, ...args: string[]): TestProcess {
     const process = new TestProcess(`patchbay ${args[0]}`, CLIENT, args, {
       PATCHBAY_URL: this.server.url,
       PATCHBAY_TOKEN: this.user.token,
       PATCHBAY_WORKSPACE: this.workspaceId,
       PATCHBAY_HOME: this.home,
       HOME: this.directory,
+      ...env,
     });
     this.processes.push(process);
     return process;

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Machine } from './folder-machine.js';
 import { Model } from './folder-model.js';
+import { HttpProxy } from './http-proxy.js';
 import { freePort, ServerProcess } from './processes.js';
 import { registerUser, type TestUser } from './test-user.js';
 import { waitFor } from './wait-for.js';
@@ -31,12 +32,17 @@ export class FolderScene {
     this.workspaceId = (await this.user.createWorkspace()).id;
   }
 
-  /** A machine of the user; the same name is the same machine within a test. */
-  machine(name = 'laptop', folderName = 'proj'): Machine {
+  /** A machine of the user, with a wire to the server; the same name is the same machine within a test. */
+  machine(name = 'laptop', folderName = 'proj', wire: { url: string } = this.server): Machine {
     const directory = join(this.directory, `${this.workspaceId}-${name}`);
-    const machine = new Machine(directory, this.server, this.user, this.workspaceId, folderName);
+    const machine = new Machine(directory, wire, this.user, this.workspaceId, folderName);
     this.machines.push(machine);
     return machine;
+  }
+
+  /** A wire to the server, to be watched. */
+  wire(): Promise<HttpProxy> {
+    return HttpProxy.to(this.server.url);
   }
 
   model(): Model {
@@ -67,11 +73,11 @@ export class FolderScene {
   }
 
   /** Every text that any version of any file has, deleted ones included: what nobody can say was lost. */
-  async versions(): Promise<string[]> {
+  async versions(prefix = ''): Promise<string[]> {
     const base = `/workspaces/${this.workspaceId}`;
     const texts: string[] = [];
     for (const deleted of [false, true]) {
-      const { body } = await this.user.get<CloudFilePage>(`${base}/files?deleted=${deleted}&limit=1000`);
+      const { body } = await this.user.get<CloudFilePage>(`${base}/files?deleted=${deleted}&limit=1000&prefix=${prefix}`);
       for (const { fileId } of body.files) {
         const list = await this.user.get<{ versions: { versionId: string }[] }>(
           `${base}/files/${fileId}/versions`,

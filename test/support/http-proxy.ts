@@ -1,5 +1,5 @@
-import { createServer, request, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer, type IncomingMessage, request, type Server } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
 
 /** A request that the server has answered. */
 export interface Passed {
@@ -45,6 +45,7 @@ export class HttpProxy {
         outgoing.end(body);
       });
     });
+    server.on('upgrade', (incoming, socket, head) => connectThrough(target, incoming, socket as Socket, head));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     return proxy;
   }
@@ -61,5 +62,18 @@ export class HttpProxy {
   async close(): Promise<void> {
     this.server.closeAllConnections();
     await new Promise((resolve) => this.server.close(resolve));
+  }
+}
+
+/** A WebSocket is let through, unwatched. */
+function connectThrough(target: string, { url, rawHeaders }: IncomingMessage, socket: Socket, head: Buffer) {
+  const { hostname, port } = new URL(target);
+  const through = connect(Number(port), hostname);
+  const headers = rawHeaders.map((part, at) => (at % 2 === 0 ? `${part}: ` : `${part}\r\n`)).join('');
+  through.write(`GET ${url} HTTP/1.1\r\n${headers}\r\n`);
+  through.write(head);
+  through.pipe(socket).pipe(through);
+  for (const [end, other] of [[through, socket], [socket, through]] as const) {
+    end.on('error', () => other.destroy()).on('close', () => other.destroy());
   }
 }
