@@ -8,7 +8,8 @@ export class Rounds {
   private tail: Promise<unknown> = Promise.resolve();
   private timer: NodeJS.Timeout | undefined;
   private notBefore = 0;
-  private isAsked = false;
+  private asked: (() => Promise<void>) | null = null;
+  private isRunning = false;
   private ended = false;
 
   /** @param onFault told of what failed in a round that nobody waits for */
@@ -16,14 +17,9 @@ export class Rounds {
 
   /** Does the round soon, once for however many requests. One that comes while it runs asks for another. */
   request(round: () => Promise<void>): void {
-    if (this.isAsked || this.ended) return;
-    this.isAsked = true;
-    const delay = Math.max(GATHER_MS, this.notBefore - Date.now());
-    this.timer = setTimeout(
-      () => void this.enqueue(() => this.measured(round)).catch(() => undefined),
-      delay,
-    );
-    this.timer.unref();
+    if (this.asked || this.ended) return;
+    this.asked = round;
+    if (!this.isRunning) this.schedule();
   }
 
   /** Does the work when all before it has ended; what it throws is told, and thrown. */
@@ -45,13 +41,23 @@ export class Rounds {
     await this.tail;
   }
 
-  private async measured(round: () => Promise<void>): Promise<void> {
-    this.isAsked = false;
+  private schedule(): void {
+    const delay = Math.max(GATHER_MS, this.notBefore - Date.now());
+    this.timer = setTimeout(() => void this.enqueue(() => this.run()).catch(() => undefined), delay);
+    this.timer.unref();
+  }
+
+  private async run(): Promise<void> {
+    const round = this.asked!;
+    this.asked = null;
+    this.isRunning = true;
     const began = Date.now();
     try {
       await round();
     } finally {
+      this.isRunning = false;
       this.notBefore = Date.now() + REST_FACTOR * (Date.now() - began);
+      if (this.asked && !this.ended) this.schedule();
     }
   }
 }

@@ -1,0 +1,60 @@
+import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { FolderWatch } from './folder-watch.js';
+
+describe('a watched folder', () => {
+  let directory: string;
+  let hints: number;
+  let watch: FolderWatch;
+  beforeEach(async () => {
+    directory = await realpath(await mkdtemp(join(tmpdir(), 'patchbay-watch-')));
+    await mkdir(join(directory, 'in', 'deep'), { recursive: true });
+    await mkdir(join(directory, 'out'));
+    hints = 0;
+    watch = new FolderWatch(directory, () => void (hints += 1));
+  });
+  afterEach(async () => {
+    watch.close();
+    await rm(directory, { recursive: true, force: true });
+  });
+
+  /** Whether the work is told, in half a second. */
+  const isTold = async (work: () => Promise<unknown>): Promise<boolean> => {
+    const before = hints;
+    await work();
+    for (let n = 0; n < 50 && hints === before; n += 1)
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    return hints > before;
+  };
+  const write = (path: string) => () => writeFile(join(directory, path), `${Math.random()}`);
+
+  it('tells of what happens in it and in the folders that are followed, and in no other', async () => {
+    expect(watch.follow(['in', 'in/deep'])).toBe(true);
+    expect(await isTold(write('a'))).toBe(true);
+    expect(await isTold(write('in/deep/a'))).toBe(true);
+    expect(await isTold(() => rm(join(directory, 'in/deep/a')))).toBe(true);
+    expect(await isTold(write('out/a'))).toBe(false);
+    expect(watch.isTrusted).toBe(true);
+  });
+
+  it('says when a folder is new to it, and lets go of those that are not followed any more', async () => {
+    watch.follow(['in']);
+    expect(watch.follow(['in'])).toBe(false);
+    expect(watch.follow(['in', 'out'])).toBe(true);
+    expect(await isTold(write('out/a'))).toBe(true);
+    watch.follow(['in']);
+    expect(await isTold(write('out/b'))).toBe(false);
+  });
+
+  it('takes no offence at a folder that is gone already', () => {
+    expect(watch.follow(['in', 'gone'])).toBe(true);
+    expect(watch.isTrusted).toBe(true);
+  });
+
+  it('is silent once it is closed', async () => {
+    watch.follow([]);
+    watch.close();
+    expect(await isTold(write('a'))).toBe(false);
+  });
+});
