@@ -2,6 +2,8 @@
 const GATHER_MS = 120;
 /** A look takes at most this share of the time, so that a folder that changes all the time does not fill a core. */
 const REST_FACTOR = 4;
+/** What takes long is the sending, not the look. */
+const MAX_REST_MS = 5_000;
 
 /** Does one thing at a time with a folder: what is asked for again before it has begun is done once. */
 export class Rounds {
@@ -56,7 +58,7 @@ export class Rounds {
       await round();
     } finally {
       this.isRunning = false;
-      this.notBefore = Date.now() + REST_FACTOR * (Date.now() - began);
+      this.notBefore = Date.now() + Math.min(MAX_REST_MS, REST_FACTOR * (Date.now() - began));
       if (this.asked && !this.ended) this.schedule();
     }
   }
