@@ -847,7 +847,7 @@ export const ANSWER_SCHEMAS: Record<string, object> = {
       tools: { type: 'array', items: { $ref: '#/components/schemas/ToolGuidance' } },
       directory: { $ref: '#/components/schemas/DirectorySnapshot' },
       folders: { type: 'array', items: { $ref: '#/components/schemas/FolderPresence' } },
-      activeFiles: { type: 'array', items: { $ref: '#/components/schemas/ActiveFile' } },
+      activeFiles: { type: 'array', items: { $ref: '#/components/schemas/ContextActiveFile' } },
       referencedFiles: { type: 'array', items: { $ref: '#/components/schemas/ReferencedFile' } },
       leftOut: {
         type: 'object',
@@ -910,6 +910,20 @@ export const ANSWER_SCHEMAS: Record<string, object> = {
     },
     required: ['name', 'docPath', 'connected', 'since', 'conflicts', 'behind', 'more'],
     additionalProperties: false,
+  },
+  ContextActiveFile: {
+    type: 'object',
+    properties: {
+      docPath: { type: 'string' },
+      displayPath: { type: 'string' },
+      sha256: { type: 'string' },
+      sizeBytes: { type: 'number' },
+      isDirty: { type: 'boolean' },
+      text: { type: ['string', 'null'] },
+      textMissing: { type: 'string' },
+    },
+    additionalProperties: false,
+    required: ['displayPath', 'docPath', 'isDirty', 'sha256', 'sizeBytes'],
   },
   ReferencedFile: {
     type: 'object',
