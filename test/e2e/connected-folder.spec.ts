@@ -56,7 +56,6 @@ describe('A patch of a file whose folder is connected', () => {
   });
 
   it.each([
-    ['what the server noted', 'the Cloud is behind\n', 'whatever'],
     ['what the patch was planned on', TEXT, 'whatever'],
     ['what the client names', 'in common\n', 'in common\n'],
   ])('is uploaded on %s [FILE-5]', async (_, head, named) => {
@@ -67,10 +66,13 @@ describe('A patch of a file whose folder is connected', () => {
     expect(answer).toMatchObject({ ok: true });
   });
 
-  it('stays beside what another has made of the Cloud file [FILE-5]', async () => {
+  it.each([
+    ['what another has made of the Cloud file', 'by another\n'],
+    ['a Cloud text that the folder does not have', 'the Cloud is behind\n'],
+  ])('stays beside %s [FILE-5] [PATCH-12]', async (_, head) => {
     await scene.post([patchCall()]);
     const call = await holder.delivery();
-    await write(PATH, 'by another\n');
+    await write(PATH, head);
     for (const baseSha256 of [sha256(TEXT), null]) {
       const answer = await put(call, 0, 'one\nTWO\nthree\n', { baseSha256 });
       expect(answer).toMatchObject({ ok: false, error: { code: 'STALE' } });

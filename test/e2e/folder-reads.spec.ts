@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { Journal, RelayClient } from '@patchbay/client/relay';
 import { sha256 } from '@patchbay/protocol/hash';
 import { clientFileReader, WorkspaceRoots } from '@patchbay/workspace';
+import { aRoot } from '../support/fake-client.js';
 import { RelayScene } from '../support/relay-scene.js';
 import { TextsDesk } from '../support/texts-desk.js';
 
@@ -24,10 +25,10 @@ describe('a model that reads from a connected folder', () => {
     const { server, user, workspaceId } = desk.scene;
     client = new RelayClient({
       ...{ url: server.url, token: user.token, workspaceId, clientId: 'cli', journal, tools: {} },
+      roots: [aRoot('Proj')],
       readFile: clientFileReader({ roots: await WorkspaceRoots.open([{ directory: folder }]) }),
     });
     await client.connect();
-    desk.announce('cli', ['Proj']);
   });
   afterAll(async () => {
     await client.close();

@@ -35,18 +35,10 @@ describe('a patch that was planned on what a client holds', () => {
     return client.send('files:put', { ...file, sha256: sha256(text), baseSha256: null, ...more });
   };
 
-  it('is taken where the folder holds that text, and is checked against it [PATCH-12]', async () => {
+  it('is the client’s to judge where the folder is connected [PATCH-10]', async () => {
     expect((await desk.readFile('Proj/a.ts')).sha256).toBe(sha256('disk\n'));
-    expect(await post('disk\n', 'other')).toMatchObject({ code: 'LINES_MISMATCH' });
     expect(await post('disk\n')).toBeNull();
     expect((await client.delivery()).batch?.files[0]).toMatchObject({ originalSha256: sha256('disk\n') });
-  });
-
-  it('is STALE where the client holds another text, or none, as ever', async () => {
-    expect(await post('older\n')).toMatchObject({ code: 'STALE' });
-    client.giveFile = () => ({ ok: false, error: { code: 'NOT_FOUND', message: '' } });
-    expect(await post('disk\n')).toMatchObject({ code: 'STALE' });
-    expect(await post('cloud\n')).toBeNull();
   });
 
   it('overwrites no Cloud text that the folder does not have [PATCH-12]', async () => {
@@ -70,10 +62,20 @@ describe('a patch that was planned on what a client holds', () => {
     expect((await desk.call('read', { path: '/Proj/a.ts' })).result.content).toEqual({ text: 'new\n' });
   });
 
-  it('is taken of an open file whose list is behind [PATCH-12]', async () => {
+  it('is taken of an open file whose list is behind, and checked against its text [PATCH-12]', async () => {
     await desk.open(activeFile('proj/a.ts', 'listed\n'));
     client.giveFile = () => givenFile('typed on\n', { isDirty: true });
     expect((await desk.readFile('proj/a.ts')).sha256).toBe(sha256('typed on\n'));
+    expect(await post('typed on\n', 'other')).toMatchObject({ code: 'LINES_MISMATCH' });
     expect(await post('typed on\n')).toBeNull();
+  });
+
+  it('is STALE of an open file of which the client holds another text, or none [PATCH-12]', async () => {
+    await desk.open(activeFile('proj/a.ts', 'listed\n'));
+    client.giveFile = () => givenFile('typed on\n', { isDirty: true });
+    expect(await post('older\n')).toMatchObject({ code: 'STALE' });
+    client.giveFile = () => ({ ok: false, error: { code: 'NOT_FOUND', message: '' } });
+    expect(await post('typed on\n')).toMatchObject({ code: 'STALE' });
+    expect(await post('listed\n')).toBeNull();
   });
 });

@@ -102,7 +102,12 @@ export class FaultScene {
     const { root, home, proxy, user, processes } = editor;
     const { workspaceId } = this;
     const name = `${editor.name} ${processes.length + 1}`;
-    const options = { name, root, home, url: proxy.url, token: user.token, workspaceId, yes, pauseAt };
+    // All folders have one name: after the first they are said to be the same project.
+    const sameProject = editor !== this.editors[0];
+    const options = {
+      ...{ name, root, home, url: proxy.url, token: user.token, workspaceId },
+      ...{ yes, sameProject, pauseAt },
+    };
     const process = await ClientProcess.start(options, (started) => processes.push(started));
     return process;
   }

@@ -106,6 +106,8 @@ export interface ClientProcessOptions {
   home: string;
   /** Answers every approval with allow; without it calls wait. */
   yes: boolean;
+  /** The folder is the one that has the name already. */
+  sameProject?: boolean | undefined;
   /** Where the process stops for good (pause-at.mjs). */
   pauseAt?: string | undefined;
 }
@@ -117,8 +119,9 @@ export class ClientProcess extends TestProcess {
     options: ClientProcessOptions,
     onStart: (client: ClientProcess) => void = () => undefined,
   ): Promise<ClientProcess> {
-    const { name, url, token, workspaceId, root, home, yes, pauseAt } = options;
-    const client = new ClientProcess(name, CLIENT, ['connect', '--root', root, ...(yes ? ['--yes'] : [])], {
+    const { name, url, token, workspaceId, root, home, yes, sameProject, pauseAt } = options;
+    const flags = [...(yes ? ['--yes'] : []), ...(sameProject ? ['--same-project'] : [])];
+    const client = new ClientProcess(name, CLIENT, ['connect', '--root', root, ...flags], {
       PATCHBAY_URL: url,
       PATCHBAY_TOKEN: token,
       PATCHBAY_WORKSPACE: workspaceId,

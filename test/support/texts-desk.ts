@@ -1,8 +1,7 @@
-import { type ActiveFile, foldCase } from '@patchbay/protocol';
+import type { ActiveFile, ClientRoot } from '@patchbay/protocol';
 import { sha256 } from '@patchbay/protocol/hash';
-import { ConnectedClients } from '../../src/clients/connected-clients.js';
-import { type FakeClient } from './fake-client.js';
-import { type RelayScene } from './relay-scene.js';
+import { aRoot, type FakeClient } from './fake-client.js';
+import type { RelayScene } from './relay-scene.js';
 
 /** What a test looks at in the answer of a tool. */
 export interface TextAnswer {
@@ -19,6 +18,8 @@ export function activeFile(docPath: string, text: string, isDirty = true): Activ
 
 /** A session whose files are open in clients, or lie in their folders, and a model that reads them. */
 export class TextsDesk {
+  private readonly folders = new Map<string, ClientRoot>();
+
   constructor(readonly scene: RelayScene) {}
 
   get session(): string {
@@ -48,20 +49,12 @@ export class TextsDesk {
     await this.scene.user.request('PUT', path, { activeFiles });
   }
 
-  /** A client that has connected these folders. */
-  async client(clientId: string, roots: string[] = []): Promise<FakeClient> {
-    const client = await this.scene.client({ clientId, tools: ['workspace_write_patch'] });
-    this.announce(clientId, roots);
-    return client;
-  }
-
-  /** The connected client has these folders. */
-  announce(clientId: string, roots: string[]): void {
-    const { workspaceId, user, server } = this.scene;
-    const connected = server.app
-      .get(ConnectedClients)
-      .find({ workspaceId, userId: user.credentials.user.id, clientId })!;
-    const announced = roots.map((name) => ({ name, rootId: clientId, docPath: foldCase(name) }));
-    Object.assign(connected, { roots: announced });
+  /** A client that has connected these folders, the same ones each time. */
+  client(clientId: string, roots: string[] = []): Promise<FakeClient> {
+    for (const name of roots) if (!this.folders.has(name)) this.folders.set(name, aRoot(name));
+    return this.scene.client({
+      ...{ clientId, tools: ['workspace_write_patch'] },
+      roots: roots.map((name) => this.folders.get(name)!),
+    });
   }
 }
