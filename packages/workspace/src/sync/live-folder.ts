@@ -11,6 +11,7 @@ import { DiskFinder } from './disk-finder.js';
 import { stampOf } from './file-stamp.js';
 import { type FolderSync, rootOf } from './folder-sync.js';
 import { FolderWatch } from './folder-watch.js';
+import { isLeftOut } from './left-out.js';
 import { PathClaims } from './path-claims.js';
 import { silent } from './progress.js';
 import { pullFolder } from './pull.js';
@@ -107,7 +108,9 @@ export class LiveFolder implements FolderLedger {
   }
 
   /** A Cloud text that the folder does not have, to be shown to a person, and taken over. */
-  async offerOf(difference: Difference): Promise<{ proposal: FileProposal; take: () => Promise<SyncReport> }> {
+  async offerOf(
+    difference: Difference,
+  ): Promise<{ proposal: FileProposal; take: () => Promise<SyncReport> }> {
     const proposal = await cloudProposal(this.options, difference);
     return { proposal, take: () => this.pull([difference.docPath]) };
   }
@@ -133,6 +136,10 @@ export class LiveFolder implements FolderLedger {
 
   baseOf(docPath: string): string | null {
     return this.options.state.baseOf(docPath);
+  }
+
+  isHeld(docPath: string, segments: readonly string[], sha256: string): boolean {
+    return this.baseOf(docPath) === sha256 || isLeftOut(rootOf(this.options).directory, segments);
   }
 
   async sending(docPath: string, sha256: string): Promise<void> {
