@@ -133,12 +133,12 @@ export class Meeting {
     return outcomeOf(result);
   }
 
-  /** The model creates the file. @returns `succeeded`, or why not */
-  async creates(more: JsonObject = {}): Promise<string> {
+  /** The model creates the file; the same. */
+  async creates(more: JsonObject = {}, { isSeen = true } = {}): Promise<string> {
     const content = this.textOf('created');
     const result = await this.model.call('workspace_create_file', { path: this.docPath, content, ...more });
     const outcome = outcomeOf(result);
-    if (outcome === 'succeeded') this.written.add(content);
+    if (outcome === 'succeeded' && isSeen) this.written.add(content);
     return outcome;
   }
 
