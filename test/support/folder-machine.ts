@@ -73,7 +73,7 @@ export class Machine {
     const own = Object.entries(all).filter(
       ([path]) => !path.startsWith('.git/') && !/\.patchbay-kept(-\d+)?$/.test(path),
     );
-    return Object.fromEntries(own.map(([path, hex]) => [path, Buffer.from(hex as string, 'hex').toString()]));
+    return Object.fromEntries(own.map(([path, hex]) => [path, Buffer.from(hex, 'hex').toString()]));
   }
 
   push(...flags: string[]): Promise<Came> {
@@ -96,9 +96,9 @@ export class Machine {
     return this.connectIn({}, ...flags);
   }
 
-  /** The same, stopped for good at a step (pause-at.mjs). */
+  /** The same, whose calls all stop for good at a step (pause-at.mjs). */
   connectPausing(pauseAt: string): Promise<TestProcess> {
-    return this.connectIn({ NODE_OPTIONS: `--import ${PAUSE_AT}`, PAUSE_AT: pauseAt });
+    return this.connectIn({ NODE_OPTIONS: `--import ${PAUSE_AT}`, PAUSE_AT: pauseAt, PAUSE_EVERY: 'yes' });
   }
 
   private async connectIn(env: Record<string, string>, ...flags: string[]): Promise<TestProcess> {

@@ -18,6 +18,8 @@ export const MOMENTS = ['before', 'during', 'after'] as const;
 export type Moment = (typeof MOMENTS)[number];
 
 const BRANCH = 'other';
+/** How the context tells of a difference between a folder and the Cloud. */
+const TOLD = /until a person decides|not on the disk yet/;
 
 /** How a meeting begins. */
 export interface MeetingOptions {
@@ -123,31 +125,27 @@ export class Meeting {
     return this.model.reads(this.docPath);
   }
 
-  /** The model patches what it has read. @returns `succeeded`, or why not */
-  async patches(planned: Reading, line = this.textOf('patched')): Promise<string> {
+  /** The model patches what it has read; `isSeen` unless what it writes may be gone. @returns `succeeded`, or why not */
+  async patches(planned: Reading, { isSeen = true } = {}): Promise<string> {
+    const line = this.textOf('patched');
     const result = await this.model.patches(this.docPath, line.trimEnd(), planned);
-    if (result.status === 'succeeded') this.written.add(`${line}${planned.content}`);
+    if (result.status === 'succeeded' && isSeen) this.written.add(`${line}${planned.content}`);
     return outcomeOf(result);
   }
 
-  /** The model creates the file. @returns `succeeded`, or why not */
-  async creates(more: JsonObject = {}): Promise<string> {
+  /** The model creates the file; the same. */
+  async creates(more: JsonObject = {}, { isSeen = true } = {}): Promise<string> {
     const content = this.textOf('created');
     const result = await this.model.call('workspace_create_file', { path: this.docPath, content, ...more });
     const outcome = outcomeOf(result);
-    if (outcome === 'succeeded') this.written.add(content);
+    if (outcome === 'succeeded' && isSeen) this.written.add(content);
     return outcome;
-  }
-
-  /** A text that the model's call makes, where the test does not wait for its result. */
-  expects(text: string): void {
-    this.written.add(text);
   }
 
   /** The disk, the Cloud and the model's next read have the same, nothing is gone, and the model can go on. */
   async settles(): Promise<void> {
     await this.agrees();
-    await this.keepsAll();
+    await this.isNoMoreTold();
     const paths = Object.keys(await this.here());
     for (const path of paths) await this.goesOn(path);
     if (paths.length === 0) expect(await this.creates()).toBe('succeeded');
@@ -203,12 +201,15 @@ export class Meeting {
       for (const hex of Object.values(await disk(this.onDisk(this.folder)).catch(() => ({})))) {
         kept.add(Buffer.from(hex, 'hex').toString());
       }
-      for (const text of await this.scene.versions(`${this.machine.folderName}/${this.folder}/`)) kept.add(text);
+      for (const text of await this.scene.versions(`${this.machine.folderName}/${this.folder}/`))
+        kept.add(text);
       return [...this.written].every((text) => kept.has(text));
     };
     await waitFor(look, `every text of ${this.path} to be kept`, 5_000).catch((error: unknown) => {
       const gone = [...this.written].filter((text) => !kept.has(text));
-      throw new Error(`${String(error)}; gone: ${JSON.stringify(gone)}, kept: ${JSON.stringify([...kept])}\n${this.log}`);
+      throw new Error(
+        `${String(error)}; gone: ${JSON.stringify(gone)}, kept: ${JSON.stringify([...kept])}\n${this.log}`,
+      );
     });
   }
 
@@ -217,13 +218,30 @@ export class Meeting {
     const said = `${this.path}: changed here and in the Cloud; nothing of it is overwritten`;
     const shown = async (): Promise<boolean> => {
       const known = await this.model.context();
-      const waits = known.split('\n').some((line) => /until a person decides/.test(line) && line.includes(`\`${this.docPath}\``));
+      const waits = known.split('\n').some((line) => TOLD.test(line) && line.includes(`\`${this.docPath}\``));
       return waits && this.log.includes(said);
     };
-    await waitFor(shown, `the conflict of ${this.path} to be shown on both sides`).catch(async (error: unknown) => {
-      throw new Error(`${String(error)}\n${await this.model.context()}\n${this.log}`);
-    });
+    await waitFor(shown, `the conflict of ${this.path} to be shown on both sides`).catch(
+      async (error: unknown) => {
+        throw new Error(`${String(error)}\n${await this.model.context()}\n${this.log}`);
+      },
+    );
     await this.keepsAll();
+  }
+
+  /** The model is told of no difference that is none any more. */
+  private async isNoMoreTold(): Promise<void> {
+    const told = async (): Promise<boolean> => {
+      const lines = (await this.model.context()).split('\n');
+      return lines.some(
+        (line) => TOLD.test(line) && line.includes(`${this.machine.folderName}/${this.folder}/`),
+      );
+    };
+    await waitFor(async () => !(await told()), `the context to know that ${this.path} is settled`).catch(
+      async (error: unknown) => {
+        throw new Error(`${String(error)}\n${await this.model.context()}\n${this.log}`);
+      },
+    );
   }
 
   private async here(): Promise<Record<string, string>> {
@@ -252,7 +270,7 @@ export class Meeting {
 function outcomeOf(result: ToolResult): string {
   if (result.status === 'succeeded') return 'succeeded';
   const { errorCode } = (result.result ?? {}) as { errorCode?: string };
-  return String(errorCode ?? refusalOf(result));
+  return errorCode ?? (refusalOf(result) as string);
 }
 
 function within(files: Record<string, string>, folder: string): Record<string, string> {

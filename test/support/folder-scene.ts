@@ -77,7 +77,9 @@ export class FolderScene {
     const base = `/workspaces/${this.workspaceId}`;
     const texts: string[] = [];
     for (const deleted of [false, true]) {
-      const { body } = await this.user.get<CloudFilePage>(`${base}/files?deleted=${deleted}&limit=1000&prefix=${prefix}`);
+      const { body } = await this.user.get<CloudFilePage>(
+        `${base}/files?deleted=${deleted}&limit=1000&prefix=${prefix}`,
+      );
       for (const { fileId } of body.files) {
         const list = await this.user.get<{ versions: { versionId: string }[] }>(
           `${base}/files/${fileId}/versions`,

@@ -45,7 +45,9 @@ export class HttpProxy {
         outgoing.end(body);
       });
     });
-    server.on('upgrade', (incoming, socket, head) => connectThrough(target, incoming, socket as Socket, head));
+    server.on('upgrade', (incoming, socket, head) =>
+      connectThrough(target, incoming, socket as Socket, head),
+    );
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     return proxy;
   }
@@ -73,7 +75,10 @@ function connectThrough(target: string, { url, rawHeaders }: IncomingMessage, so
   through.write(`GET ${url} HTTP/1.1\r\n${headers}\r\n`);
   through.write(head);
   through.pipe(socket).pipe(through);
-  for (const [end, other] of [[through, socket], [socket, through]] as const) {
+  for (const [end, other] of [
+    [through, socket],
+    [socket, through],
+  ] as const) {
     end.on('error', () => other.destroy()).on('close', () => other.destroy());
   }
 }

@@ -2,7 +2,7 @@
 // time, so that a test can kill it exactly there, or have it go on with SIGUSR2; and tells how often a file was put in its
 // place.
 // `before:<kind>`, `after:<kind>`: around the journal's write of such a line; `before:place`, `after:place`: around the
-// link or rename of a file.
+// link or rename of a file. With PAUSE_EVERY it stops whoever comes to the step, not only the first.
 import { Buffer } from 'node:buffer';
 import fs from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
@@ -20,7 +20,7 @@ async function around(here, work) {
 }
 
 function pause() {
-  if (hasPaused) return Promise.resolve();
+  if (hasPaused && process.env.PAUSE_EVERY === undefined) return Promise.resolve();
   hasPaused = true;
   process.stderr.write(`test: paused at ${process.env.PAUSE_AT}\n`);
   return new Promise((resolve) => process.once('SIGUSR2', resolve));

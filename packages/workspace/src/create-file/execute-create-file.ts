@@ -4,6 +4,7 @@ import { type CreateFileResult, DEFAULT_MAX_FILE_BYTES } from '@patchbay/protoco
 import { fileExists, newTempName, StagedFile } from '../disk/atomic-write.js';
 import { type FileStat, hashFile, statFile } from '../disk/file-entry.js';
 import { type FileSystem, realFileSystem } from '../disk/file-system.js';
+import { keepBeside } from '../disk/keep-beside.js';
 import { ensureDirectory } from '../disk/open-directory.js';
 import type { SafeDirectory } from '../disk/safe-directory.js';
 import { docPathOf } from '../disk/workspace-roots.js';
@@ -36,7 +37,7 @@ export async function executeCreateFile(
     const hash = hashContent(fs, plan);
     for (let attempt = 1; ; attempt++) {
       try {
-        const replaced = await writePlan(fs, plan, hash, log);
+        const replaced = await writePlan(context, plan, hash, log);
         return succeededCreate({
           path: plan.located.asked,
           docPath: docPathOf(plan.located),
@@ -70,16 +71,17 @@ function wasOvertaken(plan: CreateFilePlan, error: unknown): boolean {
 
 /** Whether a file was replaced. */
 async function writePlan(
-  fs: FileSystem,
+  context: WorkspaceContext,
   plan: CreateFilePlan,
   sha256: string,
   log: WriteLog | undefined,
 ): Promise<boolean> {
+  const fs = context.fs ?? realFileSystem;
   const walked = await ensureDirectory(fs, plan.located.root.directory, plan.folder);
   try {
     const existing = await statFile(fs, walked.directory, plan.name);
     if (existing && !plan.overwrite) throw fileExists();
-    await stageAndCommit(fs, walked.directory, { plan, sha256, existing, log });
+    await stageAndCommit(context, walked.directory, { plan, sha256, existing, log });
     return existing !== null;
   } catch (error) {
     await walked.undo();
@@ -90,27 +92,26 @@ async function writePlan(
 }
 
 async function stageAndCommit(
-  fs: FileSystem,
+  context: WorkspaceContext,
   directory: SafeDirectory,
   write: { plan: CreateFilePlan; sha256: string; existing: FileStat | null; log: WriteLog | undefined },
 ): Promise<void> {
+  const { fs = realFileSystem } = context;
   const { plan, sha256, existing, log } = write;
   const tempName = newTempName();
-  if (log) {
-    const previous = existing && (await hashFile(fs, directory, plan.name));
-    await log.intend([
-      {
-        root: plan.located.root.directory,
-        path: plan.located.asked,
-        docPath: docPathOf(plan.located),
-        segments: [...plan.located.segments],
-        tempName,
-        sha256,
-        sizeBytes: plan.bytes.length,
-        previousSha256: previous?.sha256 ?? null,
-      },
-    ]);
-  }
+  const previousSha256 = existing && ((await hashFile(fs, directory, plan.name))?.sha256 ?? null);
+  await log?.intend([
+    {
+      root: plan.located.root.directory,
+      path: plan.located.asked,
+      docPath: docPathOf(plan.located),
+      segments: [...plan.located.segments],
+      tempName,
+      sha256,
+      sizeBytes: plan.bytes.length,
+      previousSha256,
+    },
+  ]);
   const staged = await StagedFile.stage(fs, directory, {
     name: plan.name,
     tempName,
@@ -119,8 +120,29 @@ async function stageAndCommit(
   });
   try {
     await log?.committing();
+    if (existing) await makeWay(context, directory, plan, { sha256, previousSha256 });
     await staged.commit();
   } finally {
     await staged.discard();
+  }
+}
+
+/**
+ * Looks at the file that is to be replaced once more: staging waits for the disk, which is long enough for an editor to
+ * save. A text that the Cloud does not have is kept beside it.
+ */
+async function makeWay(
+  { fs = realFileSystem, ledger }: WorkspaceContext,
+  directory: SafeDirectory,
+  { located, name }: CreateFilePlan,
+  { sha256, previousSha256 }: { sha256: string; previousSha256: string | null },
+): Promise<void> {
+  const current = (await hashFile(fs, directory, name))?.sha256 ?? null;
+  if (current === null || current === sha256) return;
+  if (current !== previousSha256) {
+    throw new WorkspaceFault('FileExists', 'The file changes all the time; nothing was written.');
+  }
+  if (ledger?.isHeld(docPathOf(located), located.segments, current) === false) {
+    await keepBeside(fs, directory, name);
   }
 }

@@ -1,12 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 
-import type { FileStat } from './file-entry.js';
+import { type FileStat, statFile } from './file-entry.js';
 import type { FileSystem, OpenFile } from './file-system.js';
 import type { SafeDirectory } from './safe-directory.js';
 import { diskFault, errnoOf, WorkspaceFault } from './workspace-fault.js';
 
 const CREATE_FLAGS = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | (constants.O_NOFOLLOW ?? 0);
+const READ_FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0);
 
 /** What link(2) answers on disks that have no hard links (exFAT, some network and phone file systems). */
 export const NO_HARD_LINKS = new Set([
@@ -84,6 +85,7 @@ export class StagedFile {
     try {
       await this.directory.verify();
       if (this.replaces) {
+        await this.followMode();
         await this.fs.rename(this.directory.entry(this.tempName), this.directory.entry(this.name));
         this.isOpen = false;
       } else {
@@ -103,6 +105,19 @@ export class StagedFile {
     if (!this.isOpen) return;
     this.isOpen = false;
     await this.fs.unlink(this.directory.entry(this.tempName)).catch(() => {});
+  }
+
+  /** The file may have been made executable since it was staged. */
+  private async followMode(): Promise<void> {
+    const staged = await statFile(this.fs, this.directory, this.tempName);
+    const current = await statFile(this.fs, this.directory, this.name);
+    if (!staged || !current || staged.mode === current.mode) return;
+    const handle = await this.fs.open(this.directory.entry(this.tempName), READ_FLAGS);
+    try {
+      await takeOver(handle, current);
+    } finally {
+      await handle.close();
+    }
   }
 
   private async linkIntoPlace(): Promise<void> {

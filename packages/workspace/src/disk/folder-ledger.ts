@@ -9,6 +9,8 @@ export interface FolderLedger {
   bringUp(docPaths: readonly string[]): Promise<void>;
   /** What both sides last had; null where they never were the same. */
   baseOf(docPath: string): string | null;
+  /** Whether the text of a file may be replaced: the Cloud has it, or is never to have it, as push leaves the file out. */
+  isHeld(docPath: string, segments: readonly string[], sha256: string): boolean;
   /** The content is about to be sent, as part of a call. Survives a crash when it resolves. */
   sending(docPath: string, sha256: string): Promise<void>;
   /** The Cloud has it now. */

@@ -11,6 +11,7 @@ export function ledgerOf(folders: readonly LiveFolder[]): FolderLedger {
       for (const folder of folders) await folder.bringUp(docPaths);
     },
     baseOf: (docPath) => folderOf(docPath)?.baseOf(docPath) ?? null,
+    isHeld: (docPath, segments, sha256) => folderOf(docPath)?.isHeld(docPath, segments, sha256) ?? true,
     sending: async (docPath, sha256) => folderOf(docPath)?.sending(docPath, sha256),
     arrived: async (docPath, sha256) => folderOf(docPath)?.arrived(docPath, sha256),
   };

@@ -18,6 +18,7 @@ import { DiskFinder } from './disk-finder.js';
 import { stampOf } from './file-stamp.js';
 import { type FolderSync, rootOf } from './folder-sync.js';
 import { FolderWatch } from './folder-watch.js';
+import { isLeftOut } from './left-out.js';
 import { PathClaims } from './path-claims.js';
 import { silent } from './progress.js';
 import { pullFolder } from './pull.js';
@@ -147,6 +148,10 @@ export class LiveFolder implements FolderLedger {
 
   baseOf(docPath: string): string | null {
     return this.options.state.baseOf(docPath);
+  }
+
+  isHeld(docPath: string, segments: readonly string[], sha256: string): boolean {
+    return this.baseOf(docPath) === sha256 || isLeftOut(rootOf(this.options).directory, segments);
   }
 
   async sending(docPath: string, sha256: string): Promise<void> {

@@ -2,11 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { StagedFile } from '../disk/atomic-write.js';
 import { hashFile, statFile } from '../disk/file-entry.js';
 import { ensureDirectory, openDirectory } from '../disk/open-directory.js';
+import { keepBeside } from '../disk/keep-beside.js';
 import type { SafeDirectory } from '../disk/safe-directory.js';
 import { errnoOf, WorkspaceFault } from '../disk/workspace-fault.js';
 import { FILES_AT_ONCE, inParallel } from '../disk/in-parallel.js';
 import { inlineFileSystem as fs } from './inline-file-system.js';
-import { keepBeside } from './keep-beside.js';
 
 /** The file is no longer what was decided about. */
 export class ChangedMeanwhile extends Error {}
@@ -76,7 +76,7 @@ async function place(
   try {
     // Staging waits for the disk, which is long enough for an editor to save.
     if (replaced) await expectStill(directory, name, replaces);
-    if (keep) await keepBeside(directory, name);
+    if (keep) await keepBeside(fs, directory, name);
     await staged.commit();
   } catch (error) {
     throw error instanceof WorkspaceFault && error.code === 'FileExists' ? new ChangedMeanwhile() : error;
@@ -99,7 +99,7 @@ export async function deleteFile(
   if (directory === null) throw new ChangedMeanwhile();
   try {
     await expectStill(directory, name, sha256);
-    if (keep) await keepBeside(directory, name);
+    if (keep) await keepBeside(fs, directory, name);
     await directory.verify();
     await fs.unlink(directory.entry(name)).catch(unlessGone);
     await directory.sync();

@@ -7,7 +7,7 @@ import { DATABASE_FILE } from '../disk/server-data.js';
 import type { WorkspaceRoot } from '../disk/workspace-roots.js';
 import { type FileStamp, stampOf } from './file-stamp.js';
 import { IgnoreRules } from './ignore-rules.js';
-import { KEPT_FILE } from './keep-beside.js';
+import { KEPT_FILE } from '../disk/keep-beside.js';
 import { type Finding, sizeText } from './sync-report.js';
 
 /** A file that may be sent; whether it is text shows when it is read. */

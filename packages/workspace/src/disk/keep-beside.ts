@@ -1,13 +1,13 @@
-import { NO_HARD_LINKS } from '../disk/atomic-write.js';
-import type { SafeDirectory } from '../disk/safe-directory.js';
-import { diskFault, errnoOf } from '../disk/workspace-fault.js';
-import { MAX_COMPONENT_BYTES } from '../disk/relative-path.js';
-import { inlineFileSystem as fs } from './inline-file-system.js';
+import { NO_HARD_LINKS } from './atomic-write.js';
+import type { FileSystem } from './file-system.js';
+import { MAX_COMPONENT_BYTES } from './relative-path.js';
+import type { SafeDirectory } from './safe-directory.js';
+import { diskFault, errnoOf } from './workspace-fault.js';
 
 const SUFFIX = '.patchbay-kept';
 const MAX_KEPT = 1_000;
 
-/** What a forced pull has put aside: it is never sent, and never taken for one of the folder's files. */
+/** What had to give way and is in no version: it is never sent, and never taken for one of the folder's files. */
 export const KEPT_FILE = /\.patchbay-kept(?:-\d+)?$/;
 
 /**
@@ -15,7 +15,7 @@ export const KEPT_FILE = /\.patchbay-kept(?:-\d+)?$/;
  * @returns the name
  * @throws WorkspaceFault WriteFailed
  */
-export async function keepBeside(directory: SafeDirectory, name: string): Promise<string> {
+export async function keepBeside(fs: FileSystem, directory: SafeDirectory, name: string): Promise<string> {
   await directory.verify();
   for (let n = 1; ; n += 1) {
     const kept = keptName(name, n);
