@@ -37,9 +37,11 @@ export class ClientUploads {
     const part = file.filePatchId
       ? await this.ofPatch(client, docPath, file.filePatchId.toLowerCase())
       : null;
-    const { origin, bases } = part ?? (await this.ofCall(client, target, file));
-    // What the folder last had in common with the Cloud is no loss to anybody; with null it tells of nothing in common.
-    if (file.baseSha256 !== null) bases.push(file.baseSha256.toLowerCase());
+    const { origin, bases: allowed } = part ?? (await this.ofCall(client, target, file));
+    const named = file.baseSha256?.toLowerCase() ?? null;
+    // What the folder last had in common with the Cloud is no loss to anybody. A client that keeps that has seen no other
+    // head; of one that does not, null tells of nothing in common.
+    const bases = file.isExact ? [named] : named === null ? allowed : [...allowed, named];
     const upload = { target, content: { bytes: content, shape: 'text' as const }, sha256: digest };
     return this.uploads.put(origin, { ...upload, bases });
   }

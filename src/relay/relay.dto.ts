@@ -2,6 +2,7 @@ import { applyDecorators } from '@nestjs/common';
 import {
   ArrayMaxSize,
   IsArray,
+  IsBoolean,
   IsIn,
   IsInt,
   IsNumber,
@@ -152,6 +153,11 @@ export class FilePutDto implements FilePut {
   @IsOptional()
   @Matches(SHA256, { message: 'must be 64 hex digits' })
   baseSha256: string | null = null;
+
+  /** No other head than the base counts. */
+  @IsOptional()
+  @IsBoolean()
+  isExact = false;
 
   @IsOptional()
   @IsUUID()

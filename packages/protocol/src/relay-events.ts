@@ -130,8 +130,10 @@ export interface FilePut {
   content: Uint8Array;
   /** Lowercase hex, of `content`. */
   sha256: string;
-  /** Null: the file must not exist yet. With a callId the server holds the put against the head it noted then. */
+  /** What the folder last had in common with the Cloud, or what was replaced. Null: the file must not exist yet. */
   baseSha256: string | null;
+  /** The client keeps what its folder has in common with the Cloud: no head but that base is replaced. */
+  isExact?: boolean | null;
   callId?: string | null;
   /** With the sha256 it makes the put idempotent. */
   filePatchId?: string | null;

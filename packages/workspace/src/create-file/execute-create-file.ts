@@ -142,7 +142,7 @@ async function makeWay(
   if (current !== previousSha256) {
     throw new WorkspaceFault('FileExists', 'The file changes all the time; nothing was written.');
   }
-  if (ledger?.isHeld(docPathOf(located), located.segments, current) === false) {
+  if (ledger?.isHeld(docPathOf(located), current) === false) {
     await keepBeside(fs, directory, name);
   }
 }

@@ -3,14 +3,14 @@
  * root's name, sha256s in lowercase hex.
  */
 export interface FolderLedger {
-  /** Does the work while nothing else of this client sends the files: what it writes it uploads itself. */
-  writing<T>(docPaths: readonly string[], work: () => Promise<T>): Promise<T>;
+  /** Does the work while nothing else of this client sends the files; rejects by `signal` where that comes first. */
+  writing<T>(docPaths: readonly string[], work: () => Promise<T>, signal?: AbortSignal): Promise<T>;
   /** Sends what the disk holds of these files, where the Cloud does not have it: then a patch can be planned on it. */
   bringUp(docPaths: readonly string[]): Promise<void>;
   /** What both sides last had; null where they never were the same. */
   baseOf(docPath: string): string | null;
-  /** Whether the text of a file may be replaced: the Cloud has it, or is never to have it, as push leaves the file out. */
-  isHeld(docPath: string, segments: readonly string[], sha256: string): boolean;
+  /** Whether the Cloud has this text of the file, as its head that this folder knows or beside it: then it may be replaced. */
+  isHeld(docPath: string, sha256: string): boolean;
   /** The content is about to be sent, as part of a call. Survives a crash when it resolves. */
   sending(docPath: string, sha256: string): Promise<void>;
   /** The Cloud has it now. */

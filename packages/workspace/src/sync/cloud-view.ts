@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { type ChangedFile, foldCase } from '@patchbay/protocol';
+import { PatchbayError } from '@patchbay/client';
 import { compare } from './compare.js';
 import type { Difference, Differences } from './differences.js';
 import { DiskFinder } from './disk-finder.js';
@@ -23,26 +24,46 @@ export class CloudView {
   async look(signal: AbortSignal): Promise<void> {
     const { files, state } = this.seen;
     state.refresh();
+    // What has moved on while the Cloud was listed is not judged by what was listed before.
+    const bases = new Map(state.bases());
+    const judge = async (file: ChangedFile): Promise<void> => {
+      if (state.baseOf(file.docPath) === (bases.get(file.docPath) ?? null)) await this.judge(file, finder);
+    };
     const there = new Set<string>();
     const prefix = `${foldCase(rootOf(this.seen).name)}/`;
     const finder = new DiskFinder(this.seen.roots);
     for await (const { docPath, path, sha256 } of files.list({ prefix, signal })) {
       there.add(docPath);
-      await this.judge({ docPath, path, sha256 }, finder);
+      await judge({ docPath, path, sha256 });
       if (there.size % FILES_A_TURN === 0) await setImmediate();
     }
-    for (const [docPath] of state.bases()) {
-      if (!there.has(docPath)) await this.judge({ docPath, path: `/${docPath}`, sha256: null }, finder);
+    for (const docPath of bases.keys()) {
+      if (!there.has(docPath)) await judge({ docPath, path: `/${docPath}`, sha256: null });
     }
     await state.save();
   }
 
-  /** The same for files that are said to have changed. */
+  /** The same for files that are said to have changed: what they are now is asked, as what was said may be old. */
   async judgeAll(files: readonly ChangedFile[]): Promise<void> {
-    this.seen.state.refresh();
+    const { state } = this.seen;
+    state.refresh();
     const finder = new DiskFinder(this.seen.roots);
-    for (const file of files) await this.judge(file, finder);
-    await this.seen.state.save();
+    for (const file of files) {
+      if (state.baseOf(file.docPath) === file.sha256) this.differences.drop(file.docPath);
+      else await this.judge({ ...file, sha256: await this.headOf(file) }, finder);
+    }
+    await state.save();
+  }
+
+  /** sha256 of what the Cloud has now; null where it has nothing. */
+  private async headOf({ docPath, sha256 }: ChangedFile): Promise<string | null> {
+    try {
+      const other = await this.seen.files.read(docPath, sha256 === null ? {} : { known: sha256 });
+      return other === null ? sha256 : other.sha256;
+    } catch (error) {
+      if (error instanceof PatchbayError && error.code === 'NOT_FOUND') return null;
+      throw error;
+    }
   }
 
   private async judge({ docPath, path, sha256: remote }: ChangedFile, finder: DiskFinder): Promise<void> {
@@ -50,9 +71,9 @@ export class CloudView {
     const base = state.baseOf(docPath);
     if (base === remote) return this.differences.drop(docPath);
     const found = await finder.find(docPath).catch(() => undefined);
-    // A name that this system cannot have, or one that two files share, is told by push and pull.
-    if (found === undefined) return;
-    const local = found === null ? null : this.contentOf(found);
+    const local = found === null ? null : found === undefined ? undefined : this.contentOf(found);
+    // A name that this system cannot have, one that two files share, and what cannot be read are told by push and pull.
+    if (found === undefined || local === undefined) return;
     const verdict = compare({ local, base, remote });
     if (verdict === 'same') {
       state.noteBase(docPath, remote);
@@ -61,15 +82,17 @@ export class CloudView {
     // What changed here alone is sent by the next look at the disk.
     if (verdict === 'changedHere') return this.differences.drop(docPath);
     const kind = verdict === 'changedThere' ? 'behind' : 'conflict';
-    this.onDifference({ docPath, path: found ?? path.slice(path.indexOf('/', 1) + 1), remote, kind });
+    const shown = found ?? path.slice(path.indexOf('/', 1) + 1);
+    this.onDifference({ docPath, path: shown, base, remote, kind });
   }
 
-  private contentOf(path: string): string | null {
+  /** sha256 of what a file holds, null where it is gone; undefined where that cannot be told. */
+  private contentOf(path: string): string | null | undefined {
     const { roots, maxFileBytes } = this.seen;
     try {
-      return readWhole(join(rootOf({ roots }).directory, path), maxFileBytes)?.sha256 ?? null;
-    } catch {
-      return null;
+      return readWhole(join(rootOf({ roots }).directory, path), maxFileBytes)?.sha256;
+    } catch (error) {
+      return (error as NodeJS.ErrnoException).code === 'ENOENT' ? null : undefined;
     }
   }
 }

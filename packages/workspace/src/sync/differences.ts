@@ -6,6 +6,8 @@ export interface Difference {
   docPath: string;
   /** Below the root, as it is spelt. */
   path: string;
+  /** What both sides last had when this was seen; null: they never were the same. */
+  base: string | null;
   /** What the Cloud has; null: it was deleted there, or never was. */
   remote: string | null;
   /** `behind`: the folder still has the last common text. `conflict`: it was changed here, too. */
@@ -27,10 +29,10 @@ export class Differences {
     this.all.delete(docPath);
   }
 
-  /** Drops what is settled: both sides have had the Cloud's text since. */
+  /** Drops what is settled: both sides have been the same since. */
   settle(state: Pick<FolderState, 'baseOf'>): void {
-    for (const { docPath, remote, kind } of this.all.values()) {
-      if (kind === 'behind' && state.baseOf(docPath) === remote) this.all.delete(docPath);
+    for (const { docPath, base } of this.all.values()) {
+      if (state.baseOf(docPath) !== base) this.all.delete(docPath);
     }
   }
 

@@ -82,7 +82,7 @@ export class FolderState {
 
   /** Takes in what other processes have noted since. */
   refresh(): void {
-    if (this.file.hasNews) this.absorb(this.file.read());
+    this.absorb(this.file.read());
   }
 
   /** Whether a push or pull has gone through the whole folder: its new files are the Cloud's, too. */

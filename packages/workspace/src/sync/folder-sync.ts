@@ -22,6 +22,8 @@ export interface FolderSync {
   dryRun: boolean;
   /** Which docPaths it is about; all of the folder where it is left out. */
   only?: (docPath: string) => boolean;
+  /** sha256 that the one file must have in the Cloud which a pull is about, null: none; another one is left alone. */
+  expects?: string | null;
   /** Told of what was found on the disk. */
   onScan?: (scan: FolderScan) => void;
   /** Keeps what else this process does with a file out of the way of its being sent. */

@@ -1,4 +1,4 @@
-import { type FSWatcher, statfsSync, watch } from 'node:fs';
+import { type FSWatcher, statfsSync, statSync, watch } from 'node:fs';
 import { join } from 'node:path';
 
 /** File systems that tell nobody of what another machine, or the host of a container, changes in them. */
@@ -13,7 +13,7 @@ const WATCHES_DEEP = process.platform === 'darwin' || process.platform === 'win3
  * folder, on systems that watch a whole tree one for all, and no look at a file.
  */
 export class FolderWatch {
-  private readonly watchers = new Map<string, FSWatcher>();
+  private readonly watchers = new Map<string, { watcher: FSWatcher; inode: string | null }>();
   private failed = false;
 
   /** @param onHint called often where much changes: gather the calls. */
@@ -35,10 +35,9 @@ export class FolderWatch {
    */
   follow(folders: readonly string[]): boolean {
     const wanted = new Set(['', ...(WATCHES_DEEP ? [] : folders)]);
-    for (const [folder, watcher] of this.watchers) {
-      if (wanted.has(folder)) continue;
-      watcher.close();
-      this.watchers.delete(folder);
+    for (const [folder, { inode }] of this.watchers) {
+      // A folder that was removed and made anew is another one, of which the old watch hears nothing.
+      if (!wanted.has(folder) || this.inodeOf(folder) !== inode) this.unwatch(folder);
     }
     let added = false;
     for (const folder of wanted) if (!this.watchers.has(folder)) added = this.add(folder) || added;
@@ -46,8 +45,7 @@ export class FolderWatch {
   }
 
   close(): void {
-    for (const watcher of this.watchers.values()) watcher.close();
-    this.watchers.clear();
+    for (const folder of [...this.watchers.keys()]) this.unwatch(folder);
   }
 
   /** A folder that is gone already is no failure; a system that has no watches left is. */
@@ -57,7 +55,7 @@ export class FolderWatch {
       const watcher = watch(join(this.directory, folder), { recursive: WATCHES_DEEP, persistent: false });
       watcher.on('change', () => this.onHint());
       watcher.on('error', () => this.drop(folder));
-      this.watchers.set(folder, watcher);
+      this.watchers.set(folder, { watcher, inode: this.inodeOf(folder) });
       return true;
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') this.failed = true;
@@ -66,9 +64,18 @@ export class FolderWatch {
   }
 
   private drop(folder: string): void {
-    this.watchers.get(folder)?.close();
-    this.watchers.delete(folder);
+    this.unwatch(folder);
     this.onHint();
+  }
+
+  private unwatch(folder: string): void {
+    this.watchers.get(folder)?.watcher.close();
+    this.watchers.delete(folder);
+  }
+
+  private inodeOf(folder: string): string | null {
+    const stats = statSync(join(this.directory, folder), { throwIfNoEntry: false });
+    return stats === undefined ? null : `${stats.dev}:${stats.ino}`;
   }
 }
 

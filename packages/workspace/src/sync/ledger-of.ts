@@ -5,13 +5,16 @@ import type { LiveFolder } from './live-folder.js';
 export function ledgerOf(folders: readonly LiveFolder[]): FolderLedger {
   const folderOf = (docPath: string) => folders.find((folder) => folder.has(docPath));
   return {
-    writing: (docPaths, work) =>
-      folders.reduceRight<typeof work>((inner, folder) => () => folder.writing(docPaths, inner), work)(),
+    writing: (docPaths, work, signal) =>
+      folders.reduceRight<typeof work>(
+        (inner, folder) => () => folder.writing(docPaths, inner, signal),
+        work,
+      )(),
     bringUp: async (docPaths) => {
       for (const folder of folders) await folder.bringUp(docPaths);
     },
     baseOf: (docPath) => folderOf(docPath)?.baseOf(docPath) ?? null,
-    isHeld: (docPath, segments, sha256) => folderOf(docPath)?.isHeld(docPath, segments, sha256) ?? true,
+    isHeld: (docPath, sha256) => folderOf(docPath)?.isHeld(docPath, sha256) ?? true,
     sending: async (docPath, sha256) => folderOf(docPath)?.sending(docPath, sha256),
     arrived: async (docPath, sha256) => folderOf(docPath)?.arrived(docPath, sha256),
   };

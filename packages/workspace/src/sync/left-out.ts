@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { KEPT_FILE } from '../disk/keep-beside.js';
 import { isGitFolder } from '../disk/relative-path.js';
 import { DATABASE_FILE } from '../disk/server-data.js';
 import { IgnoreRules } from './ignore-rules.js';
@@ -10,9 +11,10 @@ import { TEMP_FILE } from './scan-folder.js';
  * git's own, what .gitignore files name, the data of a Patchbay server, files that a write of ours is about to place.
  */
 export function isLeftOut(root: string, segments: readonly string[]): boolean {
-  if (segments.some(isGitFolder) || TEMP_FILE.test(segments.at(-1)!)) return true;
+  const name = segments.at(-1)!;
+  if (segments.some(isGitFolder) || TEMP_FILE.test(name) || KEPT_FILE.test(name)) return true;
   let rules = IgnoreRules.above(root);
-  for (const [depth, name] of segments.entries()) {
+  for (const [depth, segment] of segments.entries()) {
     const prefix = segments
       .slice(0, depth)
       .map((folder) => `${folder}/`)
@@ -21,7 +23,7 @@ export function isLeftOut(root: string, segments: readonly string[]): boolean {
     if (existsSync(join(folder, DATABASE_FILE))) return true;
     rules = rules.within(prefix, join(folder, '.gitignore'));
     const isFile = depth === segments.length - 1;
-    if (rules.ignores(`${prefix}${name}${isFile ? '' : '/'}`)) return true;
+    if (rules.ignores(`${prefix}${segment}${isFile ? '' : '/'}`)) return true;
   }
   return false;
 }

@@ -17,8 +17,8 @@ import { type Difference, Differences } from './differences.js';
 import { DiskFinder } from './disk-finder.js';
 import { stampOf } from './file-stamp.js';
 import { type FolderSync, rootOf } from './folder-sync.js';
+import { FolderReplaced, identityOf } from './folder-identity.js';
 import { FolderWatch } from './folder-watch.js';
-import { isLeftOut } from './left-out.js';
 import { PathClaims } from './path-claims.js';
 import { silent } from './progress.js';
 import { pullFolder } from './pull.js';
@@ -66,6 +66,8 @@ export class LiveFolder implements FolderLedger {
   private watch: FolderWatch | null = null;
   private rescan: NodeJS.Timeout | undefined;
   private told = '';
+  /** Of the folder when it was looked at first. */
+  private identity: string | null = null;
   /** Which text of a file that is in conflict the Cloud keeps as a version already. */
   private readonly keptThere = new Map<string, string>();
 
@@ -109,14 +111,16 @@ export class LiveFolder implements FolderLedger {
     });
   }
 
-  /** Takes these Cloud texts into the folder, where it still has what both sides last had. */
-  private pull(docPaths: readonly string[]): Promise<SyncReport> {
-    const wanted = new Set(docPaths);
-    return this.rounds.enqueue(async () => {
-      const report = await pullFolder({ ...this.sync((docPath) => wanted.has(docPath)), delete: true });
-      this.report();
-      return report;
-    });
+  /** Takes a Cloud text into the folder, where it still has what both sides last had, and the Cloud what was shown. */
+  private pull({ docPath: wanted, remote }: Difference): Promise<SyncReport> {
+    return this.rounds.enqueue(() =>
+      this.claims.holding([wanted], async () => {
+        const sync = this.sync((docPath) => docPath === wanted);
+        const report = await pullFolder({ ...sync, delete: true, expects: remote });
+        this.report();
+        return report;
+      }),
+    );
   }
 
   /** A Cloud text that the folder does not have, to be shown to a person, and taken over. */
@@ -124,7 +128,7 @@ export class LiveFolder implements FolderLedger {
     difference: Difference,
   ): Promise<{ proposal: FileProposal; take: () => Promise<SyncReport> }> {
     const proposal = await cloudProposal(this.options, difference);
-    return { proposal, take: () => this.pull([difference.docPath]) };
+    return { proposal, take: () => this.pull(difference) };
   }
 
   /** Aborted when the folder is no longer kept in step. */
@@ -132,11 +136,12 @@ export class LiveFolder implements FolderLedger {
     return this.stopped.signal;
   }
 
-  writing<T>(docPaths: readonly string[], work: () => Promise<T>): Promise<T> {
-    return this.claims.holding([...new Set(this.ownOf(docPaths))], work);
+  writing<T>(docPaths: readonly string[], work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    return this.claims.holding([...new Set(this.ownOf(docPaths))], work, signal);
   }
 
   async bringUp(docPaths: readonly string[]): Promise<void> {
+    this.options.state.refresh();
     const changed: string[] = [];
     for (const docPath of this.ownOf(docPaths)) if (await this.isChanged(docPath)) changed.push(docPath);
     if (changed.length === 0) return;
@@ -150,8 +155,8 @@ export class LiveFolder implements FolderLedger {
     return this.options.state.baseOf(docPath);
   }
 
-  isHeld(docPath: string, segments: readonly string[], sha256: string): boolean {
-    return this.baseOf(docPath) === sha256 || isLeftOut(rootOf(this.options).directory, segments);
+  isHeld(docPath: string, sha256: string): boolean {
+    return this.baseOf(docPath) === sha256 || this.keptThere.get(docPath) === sha256;
   }
 
   async sending(docPath: string, sha256: string): Promise<void> {
@@ -218,8 +223,8 @@ export class LiveFolder implements FolderLedger {
       const isNew = this.watch?.follow(scan.folders) ?? false;
       if (isNew) this.request();
     };
-    const sync = { ...this.sync(only), delete: this.mayDelete(), onScan: seen };
-    const report = await pushFolder(sync);
+    this.checkIdentity();
+    const report = await pushFolder({ ...this.sync(only), delete: this.mayDelete(), onScan: seen });
     for (const conflict of report.conflicts) await this.conflicted(conflict);
     this.forgetSettled(report, only);
     if (report.moved.files + report.deleted + report.faults.length > 0) this.options.onReport?.(report);
@@ -235,6 +240,13 @@ export class LiveFolder implements FolderLedger {
     };
   }
 
+  /** What has taken the folder's place, a clone of another project or an empty disk, is not what was connected. */
+  private checkIdentity(): void {
+    const root = rootOf(this.options);
+    this.identity ??= identityOf(root);
+    if (identityOf(root) !== this.identity) throw new FolderReplaced(root.directory);
+  }
+
   /** A folder that is empty all at once is rather a disk that is not there than the work of a person. */
   private mayDelete(): boolean {
     try {
@@ -246,7 +258,7 @@ export class LiveFolder implements FolderLedger {
 
   /** Keeps the text of this side as a version beside the Cloud's: whoever gives way, nothing of it is gone. */
   private async conflicted({ path, docPath, remote }: Conflict): Promise<void> {
-    this.tell({ docPath, path, remote, kind: 'conflict' });
+    this.tell({ docPath, path, base: this.baseOf(docPath), remote, kind: 'conflict' });
     const read = this.readHere(path);
     if (read === null || this.keptThere.get(docPath) === read.sha256) return;
     const { name } = rootOf(this.options);

@@ -15,16 +15,31 @@ export class PathClaims {
     for (const one of [...this.waiting]) if (this.takeAll(one.docPaths)) this.leave(one);
   }
 
-  /** Does the work with all of the files in hand, once all of them are free. */
-  async holding<T>(docPaths: readonly string[], work: () => Promise<T>): Promise<T> {
-    if (!this.takeAll(docPaths)) {
-      await new Promise<void>((resolve) => this.waiting.push({ docPaths, resolve }));
-    }
+  /** Does the work with all of the files in hand, once all of them are free; rejects by `signal` where that comes first. */
+  async holding<T>(docPaths: readonly string[], work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    if (!this.takeAll(docPaths)) await this.untilFree(docPaths, signal);
     try {
+      signal?.throwIfAborted();
       return await work();
     } finally {
       for (const docPath of docPaths) this.free(docPath);
     }
+  }
+
+  private untilFree(docPaths: readonly string[], signal?: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const one = { docPaths, resolve: () => end(resolve) };
+      const giveUp = () => {
+        this.waiting.splice(this.waiting.indexOf(one), 1);
+        end(() => reject(signal!.reason as Error));
+      };
+      const end = (settle: () => void) => {
+        signal?.removeEventListener('abort', giveUp);
+        settle();
+      };
+      this.waiting.push(one);
+      signal?.addEventListener('abort', giveUp, { once: true });
+    });
   }
 
   private takeAll(docPaths: readonly string[]): boolean {

@@ -25,6 +25,8 @@ export async function pullFolder(sync: FolderSync): Promise<SyncReport> {
   const report = emptyReport();
   try {
     const remote = await listRemote(sync);
+    if (sync.expects !== undefined && ([...remote.values()][0]?.sha256 ?? null) !== sync.expects)
+      return report;
     const scan = await scanFolder(rootOf(sync), sync);
     if (!sync.dryRun) removeLeftovers(sync, scan);
     const plan = await makePlan(sync, scan, remote, report);

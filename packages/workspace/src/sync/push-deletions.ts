@@ -1,4 +1,5 @@
 import { type FileChange, MAX_BATCH_FILES, type RefusedFile } from '@patchbay/protocol';
+import type { WorkspaceRoots } from '../disk/workspace-roots.js';
 import { belowRoot, type FolderSync } from './folder-sync.js';
 import type { SyncReport } from './sync-report.js';
 
@@ -12,15 +13,20 @@ export async function findGone(
   baseOf: (docPath: string) => string | null,
 ): Promise<Map<string, string>> {
   if (unseen.length === 0) return new Map();
+  const wanted = unseen.filter((docPath) => only?.(docPath) !== false);
+  const missing = await notThere(roots, wanted);
+  return new Map(missing.map((docPath) => [docPath, baseOf(docPath)!]));
+}
+
+/** Those of the docPaths at which the disk has nothing now. */
+async function notThere(roots: WorkspaceRoots, docPaths: readonly string[]): Promise<string[]> {
   const { DiskFinder } = await import('./disk-finder.js');
   const finder = new DiskFinder(roots);
-  const gone = new Map<string, string>();
-  for (const docPath of unseen) {
-    if (only?.(docPath) === false) continue;
-    const found = await finder.find(docPath).catch(() => docPath);
-    if (found === null) gone.set(docPath, baseOf(docPath)!);
+  const missing: string[] = [];
+  for (const docPath of docPaths) {
+    if ((await finder.find(docPath).catch(() => docPath)) === null) missing.push(docPath);
   }
-  return gone;
+  return missing;
 }
 
 /** Deletes in the Cloud what is gone here and still its base there; without `delete` or `force` it only says so. */
@@ -38,14 +44,16 @@ export async function deleteGone(
     }
     return;
   }
-  const free = [...gone].filter(([docPath]) => sync.claims?.tryTake(docPath) !== false);
-  const changes = free.map(([path, baseSha256]): FileChange => ({ path, deleted: true, baseSha256 }));
+  const free = [...gone.keys()].filter((docPath) => sync.claims?.tryTake(docPath) !== false);
   try {
+    // Once more, now that nobody else writes them: a call may have made one of them meanwhile.
+    const missing = await notThere(sync.roots, free);
+    const changes = missing.map((path): FileChange => ({ path, deleted: true, baseSha256: gone.get(path)! }));
     for (let from = 0; from < changes.length; from += MAX_BATCH_FILES) {
       await deleteThere(sync, changes.slice(from, from + MAX_BATCH_FILES), report);
     }
   } finally {
-    for (const [docPath] of free) sync.claims?.free(docPath);
+    for (const docPath of free) sync.claims?.free(docPath);
   }
 }
 
@@ -63,7 +71,15 @@ async function deleteThere(
     else settle(sync, change.path, answer, report);
   });
   await sync.state.save();
-  if (again.length > 0) await deleteThere({ ...sync, force: false }, again, report);
+  // Another process may have made one of them: then it is not gone.
+  const missing = new Set(
+    await notThere(
+      sync.roots,
+      again.map(({ path }) => path),
+    ),
+  );
+  const left = again.filter(({ path }) => missing.has(path));
+  if (left.length > 0) await deleteThere({ ...sync, force: false }, left, report);
 }
 
 /** Whether what the Cloud has moved on to may go all the same: it is this folder's own, or that does not matter. */

@@ -13,6 +13,8 @@ export interface PushPlan {
   candidates: ScannedFile[];
   /** Known to be no text. */
   binary: Finding[];
+  /** What is known to be the same on both sides, where the Cloud was asked. */
+  same: { docPath: string; sha256: string }[];
   /** docPaths that both sides had, and that the look through the folder has not come across. */
   unseen: string[];
 }
@@ -24,7 +26,7 @@ export interface PushMemory extends Pick<FolderState, 'isUnchanged' | 'contentOf
 
 /** Sorts the files of a folder by what has to be done about them: the state says what the Cloud has. Makes no system call. */
 export function planPush(files: readonly ScannedFile[], state: PushMemory): PushPlan {
-  const plan: PushPlan = { unchanged: 0, candidates: [], binary: [], unseen: [] };
+  const plan = emptyPlan();
   let seen = 0;
   for (const file of files) {
     const { path, docPath, stamp } = file;
@@ -44,18 +46,24 @@ export function planForcedPush(
   state: PushMemory,
   remote: ReadonlyMap<string, string>,
 ): PushPlan {
-  const plan: PushPlan = { unchanged: 0, candidates: [], binary: [], unseen: [] };
+  const plan = emptyPlan();
   const seen = new Set<string>();
   for (const file of files) {
     const { path, docPath, stamp } = file;
     seen.add(docPath);
     const content = state.contentOf(docPath, stamp);
     if (content === null) plan.binary.push({ path, reason: IS_BINARY });
-    else if (content !== undefined && content === remote.get(docPath)) plan.unchanged += 1;
-    else plan.candidates.push(file);
+    else if (content !== undefined && content === remote.get(docPath)) {
+      plan.unchanged += 1;
+      plan.same.push({ docPath, sha256: content });
+    } else plan.candidates.push(file);
   }
   plan.unseen = [...remote.keys()].filter((docPath) => !seen.has(docPath));
   return plan;
+}
+
+function emptyPlan(): PushPlan {
+  return { unchanged: 0, candidates: [], binary: [], same: [], unseen: [] };
 }
 
 function unseenOf(files: readonly ScannedFile[], state: PushMemory): string[] {

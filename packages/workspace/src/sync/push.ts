@@ -4,10 +4,12 @@ import { type CommittedFile, foldCase, MAX_BATCH_FILES, type RefusedFile } from 
 import { inParallel } from '../disk/in-parallel.js';
 import { compare } from './compare.js';
 import { belowRoot, type FolderSync, rootOf } from './folder-sync.js';
+import { FolderReplaced, identityOf } from './folder-identity.js';
 import { deleteGone, findGone } from './push-deletions.js';
 import { conflictReason, IS_BINARY, planForcedPush, planPush, type PushPlan } from './push-plan.js';
 import { type ReadFile, readWhole } from './read-file.js';
 import { type ScannedFile, scanFolder } from './scan-folder.js';
+import { SyncedFiles } from './synced-files.js';
 import { emptyReport, sizeText, type SyncReport } from './sync-report.js';
 import { uploadMissing } from './upload-blobs.js';
 
@@ -35,7 +37,8 @@ export async function pushFolder(sync: FolderSync): Promise<SyncReport> {
   const report = emptyReport();
   const { state, force, only } = sync;
   try {
-    const scan = await scanFolder(rootOf(sync), sync);
+    const identity = identityOf(rootOf(sync));
+    const scan = await scanFolder(rootOf(sync), { ...sync, synced: new SyncedFiles(state) });
     sync.onScan?.(scan);
     const files = only ? scan.files.filter(({ docPath }) => only(docPath)) : scan.files;
     const remote = force || sync.dryRun ? await listRemote(sync) : null;
@@ -45,9 +48,11 @@ export async function pushFolder(sync: FolderSync): Promise<SyncReport> {
     report.faults.push(...scan.faults);
     const baseOf = (docPath: string) => (force ? (remote!.get(docPath) ?? null) : state.baseOf(docPath));
     const gone = await findGone(sync, plan.unseen, baseOf);
+    if (identityOf(rootOf(sync)) !== identity) throw new FolderReplaced(rootOf(sync).directory);
     const work = new Push(sync, report, plan, baseOf);
     if (sync.dryRun) await work.preview(gone, remote!);
     else {
+      for (const { docPath, sha256 } of plan.same) state.noteBase(docPath, sha256);
       await deleteGone(sync, gone, report);
       await work.run().finally(() => work.release());
       if (only === undefined) state.noteSynced();

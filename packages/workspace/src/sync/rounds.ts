@@ -44,7 +44,7 @@ export class Rounds {
   }
 
   private schedule(): void {
-    const delay = Math.max(GATHER_MS, this.notBefore - Date.now());
+    const delay = Math.max(GATHER_MS, this.notBefore - performance.now());
     this.timer = setTimeout(() => void this.enqueue(() => this.run()).catch(() => undefined), delay);
     this.timer.unref();
   }
@@ -53,12 +53,12 @@ export class Rounds {
     const round = this.asked!;
     this.asked = null;
     this.isRunning = true;
-    const began = Date.now();
+    const began = performance.now();
     try {
       await round();
     } finally {
       this.isRunning = false;
-      this.notBefore = Date.now() + Math.min(MAX_REST_MS, REST_FACTOR * (Date.now() - began));
+      this.notBefore = performance.now() + Math.min(MAX_REST_MS, REST_FACTOR * (performance.now() - began));
       if (this.asked && !this.ended) this.schedule();
     }
   }

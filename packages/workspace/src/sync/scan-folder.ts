@@ -8,6 +8,7 @@ import type { WorkspaceRoot } from '../disk/workspace-roots.js';
 import { type FileStamp, stampOf } from './file-stamp.js';
 import { IgnoreRules } from './ignore-rules.js';
 import { KEPT_FILE } from '../disk/keep-beside.js';
+import type { SyncedFiles } from './synced-files.js';
 import { type Finding, sizeText } from './sync-report.js';
 
 /** A file that may be sent; whether it is text shows when it is read. */
@@ -35,6 +36,8 @@ export interface ScanOptions {
   maxFileBytes: number;
   /** Real paths of folders to leave out: PATCHBAY_HOME. */
   exclude?: readonly string[];
+  /** What is taken in although .gitignore names it. */
+  synced?: SyncedFiles;
   signal?: AbortSignal | undefined;
 }
 
@@ -52,6 +55,8 @@ interface Folder {
   docPrefix: string;
   /** Whether the names above are all plain. */
   isPlain: boolean;
+  /** .gitignore leaves it out: of what is in it only synced files count. */
+  isLeftOut: boolean;
   rules: IgnoreRules;
 }
 
@@ -63,7 +68,9 @@ export async function scanFolder(root: WorkspaceRoot, options: ScanOptions): Pro
   const scan: FolderScan = { files: [], folders: [], leftovers: [], skipped: [], faults: [] };
   const scanner = new Scanner(root, options, scan);
   const rules = IgnoreRules.above(root.directory);
-  const waiting: Folder[] = [{ prefix: '', docPrefix: `${foldCase(root.name)}/`, isPlain: true, rules }];
+  const waiting: Folder[] = [
+    { prefix: '', docPrefix: `${foldCase(root.name)}/`, isPlain: true, isLeftOut: false, rules },
+  ];
   for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {
     const deeper = scanner.lookThrough(folder);
     scan.folders.push(...deeper.map(({ prefix }) => prefix.slice(0, -1)));
@@ -101,8 +108,10 @@ class Scanner {
       const isPlain = folder.isPlain && isPlainName;
       if (TEMP_FILE.test(name)) this.scan.leftovers.push(path);
       else if (KEPT_FILE.test(name)) continue;
-      else if (this.isWalked(path, docPath, isPlain, rules))
-        deeper.push({ prefix: `${path}/`, docPrefix: `${docPath}/`, isPlain, rules });
+      else {
+        const inside = this.lookAt({ path, docPath, isPlain }, { ...folder, rules });
+        if (inside) deeper.push(inside);
+      }
     }
     return deeper;
   }
@@ -117,15 +126,23 @@ class Scanner {
     }
   }
 
-  /** Takes in what is no folder; whether it is one, and to be walked. */
-  private isWalked(path: string, docPath: string, isPlain: boolean, rules: IgnoreRules): boolean {
+  /** Takes in what is no folder; gives a folder that is to be walked. */
+  private lookAt(
+    { path, docPath, isPlain }: { path: string; docPath: string; isPlain: boolean },
+    { rules, isLeftOut }: Folder,
+  ): Folder | null {
     const stats = this.statsOf(path, rules);
-    if (stats === null) return false;
+    if (stats === null) return null;
+    const { synced, exclude } = this.options;
     if (stats.isDirectory()) {
-      return !rules.ignores(`${path}/`) && !this.options.exclude?.includes(join(this.root.directory, path));
+      const leftOut = isLeftOut || rules.ignores(`${path}/`);
+      if (leftOut && !synced?.hasFolder(docPath)) return null;
+      if (exclude?.includes(join(this.root.directory, path))) return null;
+      return { prefix: `${path}/`, docPrefix: `${docPath}/`, isPlain, isLeftOut: leftOut, rules };
     }
-    if (!rules.ignores(path)) this.takeIn(path, docPath, isPlain, stats);
-    return false;
+    const counts = isLeftOut || rules.ignores(path) ? synced?.hasFile(docPath) : true;
+    if (counts) this.takeIn(path, docPath, isPlain, stats);
+    return null;
   }
 
   private takeIn(path: string, docPath: string, isPlain: boolean, stats: Stats): void {

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import {
   closeSync,
   constants,
@@ -7,7 +8,6 @@ import {
   openSync,
   readSync,
   renameSync,
-  statSync,
   writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -16,6 +16,8 @@ import { ClientLock, ClientLockedError } from '@patchbay/client/home';
 
 const FILE = 'state';
 const FILE_MODE = 0o600;
+/** Of the first line: a UUID between a sign and the end of the line. */
+const GENERATION_BYTES = 38;
 const NEWLINE = 0x0a;
 /** Longest time to wait for another process that is writing, in ms: it does so for moments only. */
 const LOCK_WAIT_MS = 15_000;
@@ -37,8 +39,8 @@ export interface StateText {
  */
 export class StateFile {
   private readonly path: string;
-  /** Which file it was when it was read last. */
-  private inode: number | null = null;
+  /** The first line of the file when it was read last, which no other file has; null where there was none. */
+  private generation: string | null = null;
   /** Up to here it has been read, always to the end of a line. */
   private offset = 0;
   private lines = 0;
@@ -74,7 +76,8 @@ export class StateFile {
       absorb(this.read());
       const lines = snapshot();
       const added = text.split('\n').length - 1;
-      if (this.lines + added > 2 * lines.length + SPARE_LINES) this.replace(lines);
+      const isMarked = this.generation?.startsWith('#') ?? false;
+      if (!isMarked || this.lines + added > 2 * lines.length + SPARE_LINES) this.replace(lines);
       else this.write(text, added);
     } finally {
       await lock.release();
@@ -82,18 +85,13 @@ export class StateFile {
   }
 
   private readFrom(fd: number): StateText {
-    const { ino, size } = fstatSync(fd);
-    const isNew = ino !== this.inode || size < this.offset;
+    const { size } = fstatSync(fd);
+    const generation = readAt(fd, 0, Math.min(size, GENERATION_BYTES)).toString('latin1');
+    const isNew = generation !== this.generation || size < this.offset;
     if (isNew) this.forget();
-    this.inode = ino;
-    const bytes = Buffer.alloc(size - this.offset);
-    let read = 0;
-    while (read < bytes.length) {
-      const more = readSync(fd, bytes, read, bytes.length - read, this.offset + read);
-      if (more === 0) break;
-      read += more;
-    }
-    const text = bytes.subarray(0, bytes.subarray(0, read).lastIndexOf(NEWLINE) + 1);
+    this.generation = generation;
+    const bytes = readAt(fd, this.offset, size - this.offset);
+    const text = bytes.subarray(0, bytes.lastIndexOf(NEWLINE) + 1);
     this.offset += text.length;
     const lines = text.toString('utf8');
     this.lines += lines.split('\n').length - 1;
@@ -104,10 +102,9 @@ export class StateFile {
   private write(text: string, added: number): void {
     const fd = openSync(this.path, constants.O_RDWR | constants.O_CREAT | constants.O_APPEND, FILE_MODE);
     try {
-      const { ino, size } = fstatSync(fd);
+      const { size } = fstatSync(fd);
       const bytes = Buffer.from(size > this.offset ? `\n${text}` : text);
       for (let done = 0; done < bytes.length;) done += writeSync(fd, bytes, done);
-      this.inode = ino;
       this.offset = size + bytes.length;
       this.lines += added;
     } finally {
@@ -120,11 +117,12 @@ export class StateFile {
     const next = `${this.path}.new`;
     const fd = openSync(next, constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC, FILE_MODE);
     try {
-      const bytes = Buffer.from(lines.map((line) => `${line}\n`).join(''));
+      const generation = `#${randomUUID()}\n`;
+      const bytes = Buffer.from(generation + lines.map((line) => `${line}\n`).join(''));
       for (let done = 0; done < bytes.length;) done += writeSync(fd, bytes, done);
       fsyncSync(fd);
       renameSync(next, this.path);
-      Object.assign(this, { inode: fstatSync(fd).ino, offset: bytes.length, lines: lines.length });
+      Object.assign(this, { generation, offset: bytes.length, lines: lines.length + 1 });
     } finally {
       closeSync(fd);
     }
@@ -141,16 +139,21 @@ export class StateFile {
 
   /** Whether there was something to be forgotten. */
   private forget(): boolean {
-    const known = this.inode !== null;
-    Object.assign(this, { inode: null, offset: 0, lines: 0 });
+    const known = this.generation !== null;
+    Object.assign(this, { generation: null, offset: 0, lines: 0 });
     return known;
   }
+}
 
-  /** Whether another process has written since the last look, without a look into the file. */
-  get hasNews(): boolean {
-    const stats = statSync(this.path, { throwIfNoEntry: false });
-    return stats === undefined ? this.inode !== null : stats.ino !== this.inode || stats.size !== this.offset;
+function readAt(fd: number, from: number, length: number): Buffer {
+  const bytes = Buffer.alloc(length);
+  let read = 0;
+  while (read < length) {
+    const more = readSync(fd, bytes, read, length - read, from + read);
+    if (more === 0) break;
+    read += more;
   }
+  return bytes.subarray(0, read);
 }
 
 async function acquire(directory: string): Promise<ClientLock> {

@@ -113,7 +113,7 @@ export class CreateFileTool {
     approval: Approval | null,
   ): Promise<ToolOutcome> {
     const log = remembering(context.writeLog);
-    return inStep(this.workspace, [askedDocPath(call, this.workspace)], async () => {
+    return inStep(this.workspace, [askedDocPath(call, this.workspace)], context.signal, async () => {
       const result = await executeCreateFile(this.workspace, argumentsOf(call, approval), log);
       return this.report(call, context, result, log.intents, approval);
     });

@@ -61,7 +61,9 @@ async function readOne(context: ReadContext, { docPath, maxBytes }: FileRead): P
     throw error;
   });
   const segments = located?.segments ?? docPath.split('/').slice(1);
-  if (isLeftOut(root.directory, segments) && !(await context.allows?.(docPath))) {
+  // A file that is in step is as the Cloud's, whatever .gitignore says by now.
+  const isSynced = (context.ledger?.baseOf(docPath) ?? null) !== null;
+  if (!isSynced && isLeftOut(root.directory, segments) && !(await context.allows?.(docPath))) {
     throw new ReadRefusal('FORBIDDEN', 'The file is one that push leaves out, as .gitignore has it.');
   }
   if (buffer === null) return { content: await onDisk(context, located!, docPath, limit), ...FROM_DISK };

@@ -56,7 +56,8 @@ export async function send(
   const { docPath, sha256 } = file;
   const baseSha256 = ledger?.baseOf(docPath) ?? file.baseSha256;
   await ledger?.sending(docPath, sha256);
-  const answer = await context.putFile({ ...file, baseSha256 }, timeoutMs);
+  const isExact = ledger !== undefined;
+  const answer = await context.putFile({ ...file, baseSha256, isExact }, timeoutMs);
   return answer.ok ? answer : { fault: faultOf(answer) };
 }
 

@@ -107,7 +107,7 @@ export class WritePatchTool {
     approval: Approval | null,
   ): Promise<ToolOutcome> {
     const log = remembering(context.writeLog);
-    const outcome = await inStep(this.workspace, docPathsOf(call), async () => {
+    const outcome = await inStep(this.workspace, docPathsOf(call), context.signal, async () => {
       const result = await executeWritePatch(this.workspace, batchOf(call), approval, log);
       return this.report(call, context, result, log.intents, approval);
     });

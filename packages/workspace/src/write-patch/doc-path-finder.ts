@@ -80,11 +80,10 @@ export class DocPathFinder {
   }
 }
 
-/** A file where the path needs a folder: nothing lies below it. */
+/** A file where the path needs a folder: nothing lies below it. That the root itself is gone says nothing of what was in it. */
 function unlessNoFolder(error: unknown): null {
   if (error instanceof WorkspaceFault && error.code === 'DirectoryCreateFailed') {
-    const errno = errnoOf(error.cause);
-    if (errno === null || errno === 'ENOTDIR') return null;
+    if (errnoOf(error.cause) === 'ENOTDIR') return null;
   }
   throw error;
 }
