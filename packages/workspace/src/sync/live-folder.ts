@@ -169,9 +169,17 @@ export class LiveFolder implements FolderLedger {
   /** One look through the folder, and what comes of it. */
   private async round(): Promise<void> {
     clearTimeout(this.rescan);
-    this.options.state.refresh();
     const { state } = this.options;
-    await this.send(state.isSynced ? undefined : (docPath) => state.baseOf(docPath) !== null);
+    try {
+      state.refresh();
+      await this.send(state.isSynced ? undefined : (docPath) => state.baseOf(docPath) !== null);
+    } finally {
+      this.lookAgainLater();
+    }
+  }
+
+  /** Also where a look has failed: nothing else may ever ask for the next. */
+  private lookAgainLater(): void {
     if (this.watch === null || this.stopped.signal.aborted) return;
     const pause = this.watch.isTrusted ? RESCAN_MS.trusted : RESCAN_MS.untrusted;
     this.rescan = globalThis.setTimeout(() => this.request(), pause).unref();

@@ -7,6 +7,7 @@ import {
   openSync,
   readSync,
   renameSync,
+  type Stats,
   statSync,
   writeSync,
 } from 'node:fs';
@@ -38,7 +39,7 @@ export interface StateText {
 export class StateFile {
   private readonly path: string;
   /** Which file it was when it was read last. */
-  private inode: number | null = null;
+  private identity: string | null = null;
   /** Up to here it has been read, always to the end of a line. */
   private offset = 0;
   private lines = 0;
@@ -82,10 +83,11 @@ export class StateFile {
   }
 
   private readFrom(fd: number): StateText {
-    const { ino, size } = fstatSync(fd);
-    const isNew = ino !== this.inode || size < this.offset;
+    const stats = fstatSync(fd);
+    const { size } = stats;
+    const isNew = identityOf(stats) !== this.identity || size < this.offset;
     if (isNew) this.forget();
-    this.inode = ino;
+    this.identity = identityOf(stats);
     const bytes = Buffer.alloc(size - this.offset);
     let read = 0;
     while (read < bytes.length) {
@@ -104,10 +106,11 @@ export class StateFile {
   private write(text: string, added: number): void {
     const fd = openSync(this.path, constants.O_RDWR | constants.O_CREAT | constants.O_APPEND, FILE_MODE);
     try {
-      const { ino, size } = fstatSync(fd);
+      const stats = fstatSync(fd);
+      const { size } = stats;
       const bytes = Buffer.from(size > this.offset ? `\n${text}` : text);
       for (let done = 0; done < bytes.length;) done += writeSync(fd, bytes, done);
-      this.inode = ino;
+      this.identity = identityOf(stats);
       this.offset = size + bytes.length;
       this.lines += added;
     } finally {
@@ -124,7 +127,7 @@ export class StateFile {
       for (let done = 0; done < bytes.length;) done += writeSync(fd, bytes, done);
       fsyncSync(fd);
       renameSync(next, this.path);
-      Object.assign(this, { inode: fstatSync(fd).ino, offset: bytes.length, lines: lines.length });
+      Object.assign(this, { identity: identityOf(fstatSync(fd)), offset: bytes.length, lines: lines.length });
     } finally {
       closeSync(fd);
     }
@@ -141,16 +144,22 @@ export class StateFile {
 
   /** Whether there was something to be forgotten. */
   private forget(): boolean {
-    const known = this.inode !== null;
-    Object.assign(this, { inode: null, offset: 0, lines: 0 });
+    const known = this.identity !== null;
+    Object.assign(this, { identity: null, offset: 0, lines: 0 });
     return known;
   }
 
   /** Whether another process has written since the last look, without a look into the file. */
   get hasNews(): boolean {
     const stats = statSync(this.path, { throwIfNoEntry: false });
-    return stats === undefined ? this.inode !== null : stats.ino !== this.inode || stats.size !== this.offset;
+    if (stats === undefined) return this.identity !== null;
+    return identityOf(stats) !== this.identity || stats.size !== this.offset;
   }
+}
+
+/** A file that is written anew twice gets the inode of the first one again: when it was made tells them apart. */
+function identityOf({ ino, birthtimeMs }: Stats): string {
+  return `${ino} ${birthtimeMs}`;
 }
 
 async function acquire(directory: string): Promise<ClientLock> {
