@@ -81,8 +81,12 @@ export class FolderIdentities {
   }
 
   private async known(directory: string): Promise<KnownFolder | null> {
-    const text = await readFile(this.fileOf(directory), 'utf8').catch(() => null);
-    return text === null ? null : (JSON.parse(text) as KnownFolder);
+    try {
+      return JSON.parse(await readFile(this.fileOf(directory), 'utf8')) as KnownFolder;
+    } catch {
+      // None, or one that a power failure has spoilt: the server still knows the folder.
+      return null;
+    }
   }
 
   private fileOf(directory: string): string {

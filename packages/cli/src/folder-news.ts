@@ -26,6 +26,7 @@ export class FolderNews implements FolderEvents {
   private readonly waiting = new Map<LiveFolder, Map<string, Difference>>();
   private timer: NodeJS.Timeout | undefined;
   private lastFault = '';
+  private lastNews = '';
 
   /** @param approver asked about each change of the Cloud before it is taken over; null: nobody is, and nothing is */
   constructor(
@@ -46,7 +47,10 @@ export class FolderNews implements FolderEvents {
       ...(deleted > 0 ? [`${deleted} deleted in the Cloud`] : []),
       ...faults.slice(0, NAMED).map(({ path, reason }) => `${path}: ${reason}`),
     ];
-    this.say(printableLine(`${name}: ${parts.join(', ')}.`));
+    const news = printableLine(`${name}: ${parts.join(', ')}.`);
+    // What cannot be sent is met at every look.
+    if (news !== this.lastNews || moved.files + deleted > 0) this.say(news);
+    this.lastNews = news;
   }
 
   /** The same fault again and again, as without a server, is told once. */
@@ -91,7 +95,7 @@ export class FolderNews implements FolderEvents {
         const request = { call: { name: 'pull', sessionId: '' }, files: [proposal] };
         const { decision } = await approver.decide(request, folder.ending);
         if (decision === 'deny') this.announce('behind', [difference]);
-        else await take();
+        else if ((await take()).conflicts.length > 0) this.announce('conflict', [difference]);
       } catch (error) {
         if (!folder.ending.aborted) this.onFault(error);
       }

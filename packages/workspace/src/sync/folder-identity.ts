@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { readdirSync, statSync } from 'node:fs';
 import type { WorkspaceRoot } from '../disk/workspace-roots.js';
 
 /** The folder is not the one that it was: moved away, or another disk mounted in its place. */
@@ -12,4 +12,23 @@ export class FolderReplaced extends Error {
 export function identityOf({ directory }: Pick<WorkspaceRoot, 'directory'>): string {
   const { dev, ino } = statSync(directory, { bigint: true });
   return `${dev}:${ino}`;
+}
+
+/** Keeps what takes a folder's place, a clone of another project or the place of a disk that is gone, from being taken for it. */
+export class FolderGuard {
+  private identity: string | null = null;
+
+  constructor(private readonly root: WorkspaceRoot) {}
+
+  /** @throws FolderReplaced where it is another folder than at the first look; a system error where there is none. */
+  check(): void {
+    const identity = identityOf(this.root);
+    this.identity ??= identity;
+    if (identity !== this.identity) throw new FolderReplaced(this.root.directory);
+  }
+
+  /** A folder that is empty all at once is rather a disk that is not there than the work of a person. */
+  get isEmpty(): boolean {
+    return readdirSync(this.root.directory).length === 0;
+  }
 }

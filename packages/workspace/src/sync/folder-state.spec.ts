@@ -206,6 +206,25 @@ describe('what is remembered of a folder', () => {
     ]);
   });
 
+  it('takes in a file that was written anew twice, and may have the inode of the first again', async () => {
+    const [one, other] = [open(), open()];
+    const written = async (base: string) => {
+      other.noteBase('project/a', base);
+      for (let n = 0; n < 150; n += 1) other.noteBase('project/b', sha256(`${base} ${n}`));
+      await other.save();
+    };
+    for (let round = 0; round < 8; round += 1) {
+      await written(sha256(`first ${round}`));
+      one.refresh();
+      await written(OLD);
+      await written(sha256(`second ${round}`));
+      other.noteBase('project/c', sha256(`more ${round}`));
+      await other.save();
+      one.refresh();
+      expect(one.baseOf('project/a')).toBe(sha256(`second ${round}`));
+    }
+  });
+
   it('knows what it has sent for its own, until both sides are the same again', async () => {
     const state = open();
     state.noteBase('project/a', OLD);

@@ -1,29 +1,22 @@
-import { lstatSync, readdirSync } from 'node:fs';
+import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import {
-  type Ack,
-  type ChangedFile,
-  type ErrorCode,
-  foldCase,
-  type FilePut,
-  type FolderStatus,
-} from '@patchbay/protocol';
+import { type Ack, type ChangedFile, foldCase, type FilePut, type FolderStatus } from '@patchbay/protocol';
 import type { FolderLedger } from '../disk/folder-ledger.js';
 import type { FileProposal } from '../approval/approver.js';
 import { cloudProposal } from './cloud-proposal.js';
 import { CloudView } from './cloud-view.js';
+import { ConflictKeeper } from './conflict-keeper.js';
 import { type Difference, Differences } from './differences.js';
 import { DiskFinder } from './disk-finder.js';
 import { stampOf } from './file-stamp.js';
 import { type FolderSync, rootOf } from './folder-sync.js';
-import { FolderReplaced, identityOf } from './folder-identity.js';
+import { FolderGuard } from './folder-identity.js';
 import { FolderWatch } from './folder-watch.js';
 import { PathClaims } from './path-claims.js';
 import { silent } from './progress.js';
 import { pullFolder } from './pull.js';
 import { pushFolder } from './push.js';
-import { readWhole } from './read-file.js';
 import { Rounds } from './rounds.js';
 import type { FolderScan } from './scan-folder.js';
 import type { Conflict, SyncReport } from './sync-report.js';
@@ -31,10 +24,9 @@ import type { Conflict, SyncReport } from './sync-report.js';
 /** Longest time, in ms, that a call waits for what it needs to be sent. */
 const BRING_UP_MS = 10_000;
 /** A look without a hint, in ms: where hints can be trusted, and where not. */
-const RESCAN_MS = { trusted: 60_000, untrusted: 1_500 };
-
-/** With these answers the Cloud keeps an upload beside the head. */
-const KEPT: ReadonlySet<ErrorCode> = new Set(['STALE', 'CONFLICT']);
+const RESCAN_MS = { trusted: 60_000, untrusted: 1_500, failed: 5_000 };
+/** The Cloud tells of its changes, but a word may be lost: so often, in ms, all of it is looked at. */
+const CLOUD_LOOK_MS = 300_000;
 
 export interface LiveFolderOptions extends Pick<
   FolderSync,
@@ -65,14 +57,15 @@ export class LiveFolder implements FolderLedger {
   private readonly cloud: CloudView;
   private watch: FolderWatch | null = null;
   private rescan: NodeJS.Timeout | undefined;
+  private cloudLook: NodeJS.Timeout | undefined;
   private told = '';
-  /** Of the folder when it was looked at first. */
-  private identity: string | null = null;
-  /** Which text of a file that is in conflict the Cloud keeps as a version already. */
-  private readonly keptThere = new Map<string, string>();
+  private readonly guard: FolderGuard;
+  private readonly keeper: ConflictKeeper;
 
   constructor(private readonly options: LiveFolderOptions) {
     this.cloud = new CloudView(options, this.differences, (difference) => this.tell(difference));
+    this.guard = new FolderGuard(rootOf(options));
+    this.keeper = new ConflictKeeper(options, (file) => options.putFile(file));
   }
 
   /**
@@ -91,6 +84,7 @@ export class LiveFolder implements FolderLedger {
   async stop(): Promise<void> {
     this.stopped.abort(new Error('The client is closing.'));
     clearTimeout(this.rescan);
+    clearTimeout(this.cloudLook);
     this.watch?.close();
     await this.rounds.end();
   }
@@ -98,17 +92,30 @@ export class LiveFolder implements FolderLedger {
   /** Somebody else has changed Cloud files, as far as is known these: null, whichever. */
   filesChanged(files: readonly ChangedFile[] | null): void {
     if (files === null) return this.lookAtCloud();
-    const prefix = `${this.docPath}/`;
-    const own = files.filter(({ docPath }) => docPath.startsWith(prefix));
-    if (own.length > 0) void this.rounds.enqueue(() => this.cloud.judgeAll(own).then(() => this.report()));
+    const own = files.filter(({ docPath }) => this.has(docPath));
+    if (own.length > 0) this.seeCloud(() => this.cloud.judgeAll(own));
   }
 
-  /** Compares all that the Cloud has with the folder: after a connection, or where too much has changed to be named. */
-  lookAtCloud(): void {
-    void this.rounds.enqueue(async () => {
-      await this.cloud.look(this.stopped.signal);
+  /** Compares all that the Cloud has with the folder: after a connection, now and then, or where much has changed. */
+  private lookAtCloud(): void {
+    this.seeCloud(() => this.cloud.look(this.stopped.signal));
+  }
+
+  /** One that fails is followed by another soon. */
+  private seeCloud(look: () => Promise<void>): void {
+    const seen = this.rounds.enqueue(async () => {
+      await look();
       this.report();
     });
+    const again = (afterMs: number): void => {
+      clearTimeout(this.cloudLook);
+      if (this.stopped.signal.aborted) return;
+      this.cloudLook = globalThis.setTimeout(() => this.lookAtCloud(), afterMs).unref();
+    };
+    seen.then(
+      () => again(CLOUD_LOOK_MS),
+      () => again(RESCAN_MS.failed),
+    );
   }
 
   /** Takes a Cloud text into the folder, where it still has what both sides last had, and the Cloud what was shown. */
@@ -156,7 +163,7 @@ export class LiveFolder implements FolderLedger {
   }
 
   isHeld(docPath: string, sha256: string): boolean {
-    return this.baseOf(docPath) === sha256 || this.keptThere.get(docPath) === sha256;
+    return this.baseOf(docPath) === sha256 || this.keeper.holds(docPath, sha256);
   }
 
   async sending(docPath: string, sha256: string): Promise<void> {
@@ -168,6 +175,7 @@ export class LiveFolder implements FolderLedger {
     this.options.state.noteBase(docPath, sha256);
     await this.save();
     this.differences.drop(docPath);
+    this.keeper.forget(docPath);
     this.report();
   }
 
@@ -197,24 +205,29 @@ export class LiveFolder implements FolderLedger {
   private async round(): Promise<void> {
     clearTimeout(this.rescan);
     const { state } = this.options;
-    const began = Date.now();
+    const began = performance.now();
+    let pauseMs = RESCAN_MS.failed;
     try {
       state.refresh();
       await this.send(state.isSynced ? undefined : (docPath) => state.baseOf(docPath) !== null);
+      pauseMs = this.pauseAfter(performance.now() - began);
     } catch (error) {
       // The folder itself may have gone, and another come in its place.
       this.watch?.close();
       throw error;
     } finally {
-      this.lookAgain(Date.now() - began);
+      this.lookAgain(pauseMs);
     }
   }
 
-  /** Without a hint, too: now and then where hints are trusted, and where not so often as a look allows. */
-  private lookAgain(tookMs: number): void {
+  /** How long a look is put off without a hint: where hints are not to be trusted not so often as it could be had. */
+  private pauseAfter(tookMs: number): number {
+    return this.watch?.isTrusted ? RESCAN_MS.trusted : Math.max(RESCAN_MS.untrusted, 8 * tookMs);
+  }
+
+  private lookAgain(afterMs: number): void {
     if (this.watch === null || this.stopped.signal.aborted) return;
-    const pause = this.watch.isTrusted ? RESCAN_MS.trusted : Math.max(RESCAN_MS.untrusted, 8 * tookMs);
-    this.rescan = globalThis.setTimeout(() => this.request(), pause).unref();
+    this.rescan = globalThis.setTimeout(() => this.request(), afterMs).unref();
   }
 
   /** Sends what has changed here, and notes what cannot be sent because it has changed there, too. */
@@ -223,10 +236,10 @@ export class LiveFolder implements FolderLedger {
       const isNew = this.watch?.follow(scan.folders) ?? false;
       if (isNew) this.request();
     };
-    this.checkIdentity();
-    const report = await pushFolder({ ...this.sync(only), delete: this.mayDelete(), onScan: seen });
+    this.guard.check();
+    const report = await pushFolder({ ...this.sync(only), delete: !this.guard.isEmpty, onScan: seen });
     for (const conflict of report.conflicts) await this.conflicted(conflict);
-    this.forgetSettled(report, only);
+    await this.judgeUnmet(report, only);
     if (report.moved.files + report.deleted + report.faults.length > 0) this.options.onReport?.(report);
     this.report();
   }
@@ -240,50 +253,23 @@ export class LiveFolder implements FolderLedger {
     };
   }
 
-  /** What has taken the folder's place, a clone of another project or an empty disk, is not what was connected. */
-  private checkIdentity(): void {
-    const root = rootOf(this.options);
-    this.identity ??= identityOf(root);
-    if (identityOf(root) !== this.identity) throw new FolderReplaced(root.directory);
-  }
-
-  /** A folder that is empty all at once is rather a disk that is not there than the work of a person. */
-  private mayDelete(): boolean {
-    try {
-      return readdirSync(rootOf(this.options).directory).length > 0;
-    } catch {
-      return false;
-    }
-  }
-
-  /** Keeps the text of this side as a version beside the Cloud's: whoever gives way, nothing of it is gone. */
-  private async conflicted({ path, docPath, remote }: Conflict): Promise<void> {
+  private async conflicted(conflict: Conflict): Promise<void> {
+    const { path, docPath, remote } = conflict;
     this.tell({ docPath, path, base: this.baseOf(docPath), remote, kind: 'conflict' });
-    const read = this.readHere(path);
-    if (read === null || this.keptThere.get(docPath) === read.sha256) return;
-    const { name } = rootOf(this.options);
-    const file = { docPath, path: `/${name}/${path}`, content: read.bytes, sha256: read.sha256 };
-    const answer = await this.options.putFile({ ...file, baseSha256: this.baseOf(docPath) });
-    if (answer.ok) await this.arrived(docPath, read.sha256);
-    else if (KEPT.has(answer.error.code)) this.keptThere.set(docPath, read.sha256);
+    const arrived = await this.keeper.keep(conflict);
+    if (arrived !== null) await this.arrived(docPath, arrived);
   }
 
-  /** Conflicts that this look did not meet any more. */
-  private forgetSettled({ conflicts }: SyncReport, only?: (docPath: string) => boolean): void {
+  /** Conflicts that this look did not meet: they may be over, or one side has gone back to what both had. */
+  private async judgeUnmet({ conflicts }: SyncReport, only?: (docPath: string) => boolean): Promise<void> {
     const met = new Set(conflicts.map(({ docPath }) => docPath));
-    for (const { docPath } of this.differences.of('conflict')) {
-      if (met.has(docPath) || only?.(docPath) === false) continue;
-      this.differences.drop(docPath);
-      this.keptThere.delete(docPath);
-    }
-  }
-
-  private readHere(path: string) {
-    try {
-      return readWhole(join(rootOf(this.options).directory, path), this.options.maxFileBytes);
-    } catch {
-      return null;
-    }
+    const unmet = this.differences
+      .of('conflict')
+      .filter(({ docPath }) => !met.has(docPath) && only?.(docPath) !== false);
+    const { name } = rootOf(this.options);
+    await this.cloud.judgeAll(
+      unmet.map(({ docPath, path, remote }) => ({ docPath, path: `/${name}/${path}`, sha256: remote })),
+    );
   }
 
   /** Whether the disk may hold something that the Cloud was not sent. */

@@ -1,0 +1,49 @@
+import { join } from 'node:path';
+import type { Ack, ErrorCode, FilePut } from '@patchbay/protocol';
+import { type FolderSync, rootOf } from './folder-sync.js';
+import { type ReadFile, readWhole } from './read-file.js';
+import type { Conflict } from './sync-report.js';
+
+/** With these answers the Cloud keeps an upload beside the head. */
+const KEPT: ReadonlySet<ErrorCode> = new Set(['STALE', 'CONFLICT']);
+
+/** Sends this side's text of files that were changed on both, to be kept as versions: whoever gives way, it is not gone. */
+export class ConflictKeeper {
+  /** Which text of a file the Cloud keeps already. */
+  private readonly kept = new Map<string, string>();
+
+  constructor(
+    private readonly folder: Pick<FolderSync, 'roots' | 'state' | 'maxFileBytes'>,
+    private readonly putFile: (file: FilePut) => Promise<Ack>,
+  ) {}
+
+  holds(docPath: string, sha256: string): boolean {
+    return this.kept.get(docPath) === sha256;
+  }
+
+  forget(docPath: string): void {
+    this.kept.delete(docPath);
+  }
+
+  /** Sends the text, once. Gives its sha256 where it has become the head after all, as the conflict is over. */
+  async keep({ path, docPath }: Conflict): Promise<string | null> {
+    const read = this.readHere(path);
+    if (read === null || this.holds(docPath, read.sha256)) return null;
+    const file = {
+      ...{ docPath, path: `/${rootOf(this.folder).name}/${path}`, content: read.bytes, sha256: read.sha256 },
+      ...{ baseSha256: this.folder.state.baseOf(docPath), isExact: true },
+    };
+    const answer = await this.putFile(file);
+    if (answer.ok) return read.sha256;
+    if (KEPT.has(answer.error.code)) this.kept.set(docPath, read.sha256);
+    return null;
+  }
+
+  private readHere(path: string): ReadFile | null {
+    try {
+      return readWhole(join(rootOf(this.folder).directory, path), this.folder.maxFileBytes);
+    } catch {
+      return null;
+    }
+  }
+}
