@@ -2,7 +2,7 @@ import type { FileSystem } from './file-system.js';
 import { HandleDirectory } from './handle-directory.js';
 import { PathDirectory } from './path-directory.js';
 import type { SafeDirectory } from './safe-directory.js';
-import { diskFault, errnoOf, WorkspaceFault } from './workspace-fault.js';
+import { diskFault, errnoOf, RootGone, WorkspaceFault } from './workspace-fault.js';
 
 /** The folder of a file, and a way back if the file is not written after all. */
 export interface WalkedDirectory {
@@ -89,6 +89,6 @@ async function openRoot(fs: FileSystem, root: string): Promise<SafeDirectory> {
   const opened = fs.hasHandlePaths
     ? await HandleDirectory.open(fs, root)
     : await PathDirectory.openRoot(fs, root);
-  if (!opened) throw new WorkspaceFault('DirectoryCreateFailed', 'The workspace folder is gone.');
+  if (!opened) throw new RootGone();
   return opened;
 }

@@ -15,6 +15,13 @@ export class WorkspaceFault extends Error {
   }
 }
 
+/** The root itself is not there: that says nothing of what was in it. */
+export class RootGone extends WorkspaceFault {
+  constructor() {
+    super('DirectoryCreateFailed', 'The workspace folder is gone.');
+  }
+}
+
 /** The errno name of a system error, such as `ENOENT`; null of anything else. */
 export function errnoOf(error: unknown): string | null {
   const code = (error as { code?: unknown } | null | undefined)?.code;

@@ -56,8 +56,8 @@ export async function send(
   const { docPath, sha256 } = file;
   const baseSha256 = ledger?.baseOf(docPath) ?? file.baseSha256;
   await ledger?.sending(docPath, sha256);
-  const isExact = ledger !== undefined;
-  const answer = await context.putFile({ ...file, baseSha256, isExact }, timeoutMs);
+  const exactly = { ...file, baseSha256, ...(ledger && { isExact: true }) };
+  const answer = await context.putFile(exactly, timeoutMs);
   return answer.ok ? answer : { fault: faultOf(answer) };
 }
 

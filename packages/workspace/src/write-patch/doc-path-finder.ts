@@ -2,7 +2,7 @@ import { foldCase } from '@patchbay/protocol';
 
 import type { FileSystem } from '../disk/file-system.js';
 import { openDirectory } from '../disk/open-directory.js';
-import { diskFault, errnoOf, WorkspaceFault } from '../disk/workspace-fault.js';
+import { diskFault, errnoOf, RootGone, WorkspaceFault } from '../disk/workspace-fault.js';
 import type { LocatedPath, WorkspaceRoot, WorkspaceRoots } from '../disk/workspace-roots.js';
 import { notFound, PatchFileFault } from './patch-file-fault.js';
 
@@ -80,10 +80,12 @@ export class DocPathFinder {
   }
 }
 
-/** A file where the path needs a folder: nothing lies below it. That the root itself is gone says nothing of what was in it. */
+/** A file where the path needs a folder: nothing lies below it. */
 function unlessNoFolder(error: unknown): null {
-  if (error instanceof WorkspaceFault && error.code === 'DirectoryCreateFailed') {
-    if (errnoOf(error.cause) === 'ENOTDIR') return null;
+  const isNoFolder = error instanceof WorkspaceFault && error.code === 'DirectoryCreateFailed';
+  if (isNoFolder && !(error instanceof RootGone)) {
+    const errno = errnoOf(error.cause);
+    if (errno === null || errno === 'ENOTDIR') return null;
   }
   throw error;
 }
