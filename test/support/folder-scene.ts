@@ -12,6 +12,7 @@ import { waitFor } from './wait-for.js';
 /** The built server in a process of its own, and who works with it: people at machines, models in sessions. */
 export class FolderScene {
   private readonly machines: Machine[] = [];
+  private port!: number;
   private server!: ServerProcess;
   user!: TestUser;
   workspaceId!: string;
@@ -20,7 +21,8 @@ export class FolderScene {
 
   static async start(): Promise<FolderScene> {
     const scene = new FolderScene(await mkdtemp(join(tmpdir(), 'patchbay-folder-')));
-    scene.server = await ServerProcess.start(join(scene.directory, 'data'), await freePort());
+    scene.port = await freePort();
+    await scene.startServer();
     scene.user = await registerUser(scene.server);
     await scene.begin();
     return scene;
@@ -104,6 +106,16 @@ export class FolderScene {
     await waitFor(same, 'the folder and the Cloud to agree', timeoutMs).catch((error: unknown) => {
       throw new Error(`${String(error)}: ${seen}\n${machine.processes.map(({ log }) => log).join('\n')}`);
     });
+  }
+
+  /** kill -9 of the server, and a new process over what it left, a while later. */
+  async restart(): Promise<void> {
+    await this.server.kill();
+    setTimeout(() => void this.startServer(), 1_500);
+  }
+
+  private async startServer(): Promise<void> {
+    this.server = await ServerProcess.start(join(this.directory, 'data'), this.port);
   }
 
   private async leave(): Promise<void> {

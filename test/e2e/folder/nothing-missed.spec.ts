@@ -1,0 +1,90 @@
+import { mkdir, rename } from 'node:fs/promises';
+import { FolderScene } from '../../support/folder-scene.js';
+import type { Machine } from '../../support/folder-machine.js';
+import type { Model } from '../../support/folder-model.js';
+import { waitFor } from '../../support/wait-for.js';
+
+describe('what is neither overwritten, deleted nor missed in a folder', () => {
+  let scene: FolderScene;
+  let laptop: Machine;
+  let model: Model;
+  beforeAll(async () => void (scene = await FolderScene.start()));
+  afterAll(() => scene.close());
+  beforeEach(async () => {
+    await scene.begin();
+    laptop = scene.machine();
+    model = scene.model();
+    await laptop.repository({ 'a.txt': 'a\n', 'src/b.txt': 'b\n', 'src/c.txt': 'c\n' });
+    await laptop.push();
+  });
+
+  it('a Cloud text that the folder never had, by a create that overwrites the file here', async () => {
+    const connected = await laptop.connect();
+    await scene.agree(laptop);
+    await model.does('write', { path: '/proj/a.txt', content: { text: 'a teammate’s\n' } });
+    await model.creates('proj/a.txt', 'the model’s\n', { overwrite: true });
+    expect(await laptop.read('a.txt')).toBe('the model’s\n');
+    expect(await scene.contents('/proj/a.txt')).toBe('a teammate’s\n');
+    expect(await scene.versions()).toEqual(expect.arrayContaining(['a\n', 'the model’s\n']));
+    await connected.says(/a\.txt: changed here and in the Cloud/);
+    await waitFor(
+      async () => (await model.context()).includes('until a person decides: `proj/a.txt`'),
+      'the context to say it',
+    );
+  });
+
+  it('a file that is in step, although .gitignore names it by now', async () => {
+    await laptop.connect();
+    await laptop.write('.gitignore', '/src/\na.txt\n');
+    await laptop.write('a.txt', 'edited\n');
+    await laptop.write('src/b.txt', 'edited, too\n');
+    await laptop.write('src/new.txt', 'never sent\n');
+    await scene.sent('/proj/a.txt', 'edited\n');
+    await scene.sent('/proj/src/b.txt', 'edited, too\n');
+    expect(await model.reads('proj/a.txt')).toMatchObject({ content: 'edited\n', source: 'disk' });
+    expect((await model.patches('proj/src/b.txt', '// on')).status).toBe('succeeded');
+    await laptop.remove('src/c.txt');
+    await waitFor(async () => !('src/c.txt' in (await scene.cloud())), 'the deletion to be sent');
+    expect(Object.keys(await scene.cloud()).sort()).toEqual(['.gitignore', 'a.txt', 'src/b.txt']);
+  });
+
+  it('an edit in a folder that was removed and made anew', async () => {
+    await laptop.connect();
+    await scene.agree(laptop);
+    await laptop.git('rm', '-rq', 'src');
+    await laptop.git('checkout', '-q', 'HEAD', '--', 'src');
+    await laptop.write('src/b.txt', 'anew\n');
+    await scene.sent('/proj/src/b.txt', 'anew\n');
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    await laptop.write('src/b.txt', 'anew, and again\n');
+    await scene.sent('/proj/src/b.txt', 'anew, and again\n');
+    await scene.agree(laptop);
+  });
+
+  it('the files of a folder in whose place there is another one', async () => {
+    const connected = await laptop.connect();
+    await scene.agree(laptop);
+    await rename(laptop.folder, `${laptop.folder}-away`);
+    await mkdir(laptop.folder);
+    await laptop.write('lost+found', 'of another disk\n');
+    await connected.says(/is another folder than a moment ago; nothing of it was sent or deleted/);
+    expect(Object.keys(await scene.cloud()).sort()).toEqual(['a.txt', 'src/b.txt', 'src/c.txt']);
+  });
+
+  it('what both sides came to by themselves: a forced push knows it from then on', async () => {
+    await laptop.write('a.txt', 'the same\n');
+    await model.does('write', { path: '/proj/a.txt', content: { text: 'the same\n' } });
+    await laptop.push('--dry-run');
+    expect((await laptop.push('--force')).out).toMatch(/^sent 0 files .*3 unchanged/);
+    await laptop.write('a.txt', 'edited\n');
+    expect((await laptop.push()).out).toMatch(/^sent 1 file .*2 unchanged/);
+  });
+
+  it('a file that was sent for nothing, as a round failed: it is tried again without a hint', async () => {
+    await laptop.connect();
+    await scene.agree(laptop);
+    await scene.restart();
+    await laptop.write('a.txt', 'while the server was away\n');
+    await scene.sent('/proj/a.txt', 'while the server was away\n');
+  });
+});
