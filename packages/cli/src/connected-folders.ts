@@ -60,7 +60,7 @@ export class ConnectedFolders {
         onStatus: (status) => void connected.relay.setFolderStatus(status),
         onDifference: (difference) => events.onDifference(one, difference),
         onReport: (report) => events.onReport(announced[at]!, report),
-        onFault: events.onFault,
+        onFault: (error) => events.onFault(error),
       });
       live.push(one);
     }

@@ -25,6 +25,8 @@ import type { Conflict, SyncReport } from './sync-report.js';
 const BRING_UP_MS = 10_000;
 /** A look without a hint, in ms: where hints can be trusted, and where not. */
 const RESCAN_MS = { trusted: 60_000, untrusted: 1_500 };
+/** Time, in ms, after which what failed as a whole is tried again. */
+const RETRY_MS = 3_000;
 
 export interface LiveFolderOptions extends Pick<
   FolderSync,
@@ -51,10 +53,11 @@ export class LiveFolder implements FolderLedger {
   private readonly claims = new PathClaims();
   private readonly differences = new Differences();
   private readonly stopped = new AbortController();
-  private readonly rounds = new Rounds((error) => this.options.onFault?.(error));
+  private readonly rounds = new Rounds((error) => this.failed(error));
   private readonly cloud: CloudView;
   private watch: FolderWatch | null = null;
   private rescan: NodeJS.Timeout | undefined;
+  private retry: NodeJS.Timeout | undefined;
   private told = '';
 
   constructor(private readonly options: LiveFolderOptions) {
@@ -77,6 +80,7 @@ export class LiveFolder implements FolderLedger {
   async stop(): Promise<void> {
     this.stopped.abort(new Error('The client is closing.'));
     clearTimeout(this.rescan);
+    clearTimeout(this.retry);
     this.watch?.close();
     await this.rounds.end();
   }
@@ -165,6 +169,13 @@ export class LiveFolder implements FolderLedger {
 
   private get docPath(): string {
     return foldCase(rootOf(this.options).name);
+  }
+
+  /** Nothing else would have it tried again: where the server could not be reached, nothing has changed on the disk. */
+  private failed(error: unknown): void {
+    this.options.onFault?.(error);
+    clearTimeout(this.retry);
+    this.retry = globalThis.setTimeout(() => this.start({ watch: this.watch !== null }), RETRY_MS).unref();
   }
 
   private request(): void {
