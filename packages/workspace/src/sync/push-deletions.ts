@@ -39,8 +39,14 @@ export async function deleteGone(
     return;
   }
   const free = [...gone].filter(([docPath]) => sync.claims?.tryTake(docPath) !== false);
-  const changes = free.map(([path, baseSha256]): FileChange => ({ path, deleted: true, baseSha256 }));
   try {
+    // A call may have written it again since the look through the folder; now that it is taken, none does.
+    const still = await findGone(
+      sync,
+      free.map(([docPath]) => docPath),
+      (docPath) => gone.get(docPath)!,
+    );
+    const changes = [...still].map(([path, baseSha256]): FileChange => ({ path, deleted: true, baseSha256 }));
     for (let from = 0; from < changes.length; from += MAX_BATCH_FILES) {
       await deleteThere(sync, changes.slice(from, from + MAX_BATCH_FILES), report);
     }
