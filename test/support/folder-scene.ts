@@ -108,10 +108,10 @@ export class FolderScene {
     });
   }
 
-  /** kill -9 of the server, and a new process over what it left, a while later. */
-  async restart(): Promise<void> {
+  /** kill -9 of the server; gives what starts a new process over what it left. */
+  async away(): Promise<() => Promise<void>> {
     await this.server.kill();
-    setTimeout(() => void this.startServer(), 1_500);
+    return () => this.startServer();
   }
 
   private async startServer(): Promise<void> {

@@ -1,5 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { PatchbayClient } from '@patchbay/client';
 import { Journal, RelayClient } from '@patchbay/client/relay';
 import { type Approver, clientFileReader, CreateFileTool, WritePatchTool } from '@patchbay/workspace';
 import { ConnectedFolders } from '../../packages/cli/src/connected-folders.js';
@@ -7,7 +8,7 @@ import { FolderNews } from '../../packages/cli/src/folder-news.js';
 import { settingsOf, workspaceOf } from '../../packages/cli/src/settings.js';
 import type { Machine } from './folder-machine.js';
 
-/** The parts of `patchbay connect` in the test's own process, with a person at its questions whom the test plays. */
+/** The parts of `patchbay connect` in the test's own process, with a person at its questions whom the test plays; it is soon tired of a server that does not answer. */
 export class LiveClient {
   /** Done while the person is being asked, who then allows the call. */
   onAsked: () => Promise<void> = () => Promise.resolve();
@@ -23,9 +24,12 @@ export class LiveClient {
   static async connect(machine: Machine): Promise<LiveClient> {
     const { home, folder, workspaceId } = machine;
     await mkdir(home, { recursive: true });
-    const settings = await settingsOf({
-      ...{ url: machine.server.url, token: machine.user.token, workspace: workspaceId, home },
-    });
+    const { url } = machine.server;
+    const { token } = machine.user;
+    const settings = {
+      ...(await settingsOf({ url, token, workspace: workspaceId, home })),
+      client: new PatchbayClient({ url, token, retryDelaysMs: [50] }),
+    };
     const said: string[] = [];
     const news = new FolderNews(null, (line) => said.push(line));
     const folders = await ConnectedFolders.open(settings, await workspaceOf(settings), [folder], {}, news);
@@ -39,7 +43,7 @@ export class LiveClient {
     const { roots, ledger, announced } = folders;
     const workspace = { roots, ledger };
     const relay = new RelayClient({
-      ...{ url: settings.url, token: machine.user.token, workspaceId, clientId: 'live', journal },
+      ...{ url, token, workspaceId, clientId: 'live', journal },
       roots: announced,
       tools: {
         workspace_create_file: new CreateFileTool(workspace, person),

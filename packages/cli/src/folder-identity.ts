@@ -4,6 +4,7 @@ import { basename, join } from 'node:path';
 import { isTransient, PatchbayError, type WorkspaceClient } from '@patchbay/client';
 import { type ClientRoot, foldCase } from '@patchbay/protocol';
 import { sha256 } from '@patchbay/protocol/hash';
+import { identityOf } from '@patchbay/workspace/sync';
 import { printableLine } from './approval/printable.js';
 import { CliError, EXIT } from './cli-error.js';
 
@@ -13,6 +14,8 @@ interface KnownFolder {
   rootId: string;
   /** The server has it under this name. */
   isClaimed: boolean;
+  /** Device and inode of the folder when it was known so; absent in what older versions have noted. */
+  inode?: string;
 }
 
 /** How a folder is to be known. */
@@ -49,7 +52,12 @@ export class FolderIdentities {
     const docPath = foldCase(name);
     const known = await this.known(directory);
     const isNamed = known !== null && foldCase(known.name) === docPath;
-    if (isNamed && known.isClaimed && !naming.sameProject) return { name, docPath, rootId: known.rootId };
+    const isMoved = isNamed && known.inode !== undefined && known.inode !== identityOf({ directory });
+    if (isMoved && !naming.sameProject && !(await isSame({ name, docPath, rootId: known.rootId }))) {
+      throw takenName(directory, `Another folder has been ${name} at this place until now.`);
+    }
+    if (isNamed && known.isClaimed && !isMoved && !naming.sameProject)
+      return { name, docPath, rootId: known.rootId };
     const root = { name, docPath, rootId: isNamed ? known.rootId : randomUUID() };
     try {
       await this.workspace.claimRoot(root);
@@ -75,7 +83,11 @@ export class FolderIdentities {
     const file = this.fileOf(directory);
     const next = `${file}.${randomUUID()}`;
     await mkdir(join(this.home, 'folders'), { recursive: true, mode: 0o700 });
-    await writeFile(next, JSON.stringify({ name, rootId, isClaimed } satisfies KnownFolder), { mode: 0o600 });
+    await writeFile(
+      next,
+      JSON.stringify({ name, rootId, isClaimed, inode: identityOf({ directory }) } satisfies KnownFolder),
+      { mode: 0o600 },
+    );
     await rename(next, file);
     return root;
   }

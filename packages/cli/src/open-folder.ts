@@ -1,7 +1,7 @@
 import type { WorkspaceClient } from '@patchbay/client';
 import type { ClientRoot } from '@patchbay/protocol';
 import { WorkspaceRoots } from '@patchbay/workspace';
-import { FolderState, holdsAll } from '@patchbay/workspace/sync';
+import { FolderState, holdsAll, holdsMost } from '@patchbay/workspace/sync';
 import { FolderIdentities, type Naming } from './folder-identity.js';
 import type { Settings } from './settings.js';
 
@@ -28,10 +28,11 @@ export async function openFolder(
   const pair = { url, workspaceId: workspace.workspaceId, directory, rootName: name };
   const state = FolderState.open(home, pair);
   const root = (mayAdopt = false) =>
-    identities.claim(
-      directory,
-      naming,
-      async () => mayAdopt || state.baseCount > 0 || (await holdsAll({ files: workspace.files, roots })),
-    );
+    identities.claim(directory, naming, async () => {
+      if (mayAdopt) return true;
+      // What is remembered of the place tells only of the folder that was there.
+      if (state.baseCount > 0) return holdsMost({ roots, state });
+      return holdsAll({ files: workspace.files, roots });
+    });
   return { roots, state, root };
 }

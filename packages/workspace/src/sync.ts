@@ -1,8 +1,9 @@
 /* Entry `@patchbay/workspace/sync`: a folder and the Cloud's files, made the same in either direction, or kept in step. */
 export type { Difference } from './sync/differences.js';
+export { identityOf } from './sync/folder-identity.js';
 export { FolderState, type SyncPair } from './sync/folder-state.js';
 export type { FolderSync } from './sync/folder-sync.js';
-export { holdsAll } from './sync/holds-all.js';
+export { holdsAll, holdsMost } from './sync/holds-all.js';
 export { ledgerOf } from './sync/ledger-of.js';
 export { LiveFolder, type LiveFolderOptions } from './sync/live-folder.js';
 export type { Progress } from './sync/progress.js';

@@ -71,6 +71,18 @@ describe('what is neither overwritten, deleted nor missed in a folder', () => {
     expect(Object.keys(await scene.cloud()).sort()).toEqual(['a.txt', 'src/b.txt', 'src/c.txt']);
   });
 
+  it('the files of a project, by another one that was put in its place while nobody was connected', async () => {
+    await rename(laptop.folder, `${laptop.folder}-away`);
+    await laptop.repository({ 'other.txt': 'of another project\n' });
+    const { code, err } = await laptop.patchbay('connect', '--root', laptop.folder);
+    expect([code, err]).toEqual([2, expect.stringContaining('Another folder has been proj at this place')]);
+    expect(Object.keys(await scene.cloud()).sort()).toEqual(['a.txt', 'src/b.txt', 'src/c.txt']);
+    // A clone of the same project is that project.
+    await rename(laptop.folder, `${laptop.folder}-other`);
+    await laptop.repository({ 'a.txt': 'a\n', 'src/b.txt': 'b, newer\n' });
+    expect((await laptop.push('--delete')).out).toMatch(/^sent 1 file .*deleted 1 file/);
+  });
+
   it('what both sides came to by themselves: a forced push knows it from then on', async () => {
     await laptop.write('a.txt', 'the same\n');
     await model.does('write', { path: '/proj/a.txt', content: { text: 'the same\n' } });
@@ -83,8 +95,10 @@ describe('what is neither overwritten, deleted nor missed in a folder', () => {
   it('a file that was sent for nothing, as a round failed: it is tried again without a hint', async () => {
     await laptop.connect();
     await scene.agree(laptop);
-    await scene.restart();
+    const back = await scene.away();
     await laptop.write('a.txt', 'while the server was away\n');
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    await back();
     await scene.sent('/proj/a.txt', 'while the server was away\n');
   });
 });

@@ -16,15 +16,15 @@ export function identityOf({ directory }: Pick<WorkspaceRoot, 'directory'>): str
 
 /** Keeps what takes a folder's place, a clone of another project or the place of a disk that is gone, from being taken for it. */
 export class FolderGuard {
-  private identity: string | null = null;
+  private readonly identity: string;
 
-  constructor(private readonly root: WorkspaceRoot) {}
+  constructor(private readonly root: WorkspaceRoot) {
+    this.identity = identityOf(root);
+  }
 
-  /** @throws FolderReplaced where it is another folder than at the first look; a system error where there is none. */
+  /** @throws FolderReplaced where it is another folder than it was; a system error where there is none. */
   check(): void {
-    const identity = identityOf(this.root);
-    this.identity ??= identity;
-    if (identity !== this.identity) throw new FolderReplaced(this.root.directory);
+    if (identityOf(this.root) !== this.identity) throw new FolderReplaced(this.root.directory);
   }
 
   /** A folder that is empty all at once is rather a disk that is not there than the work of a person. */

@@ -20,6 +20,17 @@ export async function holdsAll(folder: Pick<FolderSync, 'files' | 'roots'>): Pro
   return same > 0;
 }
 
+/** Whether most of the files that both sides had are there: the folder is the one of which that is remembered. */
+export async function holdsMost({ roots, state }: Pick<FolderSync, 'roots' | 'state'>): Promise<boolean> {
+  const finder = new DiskFinder(roots);
+  let [there, all] = [0, 0];
+  for (const [docPath] of state.bases()) {
+    all += 1;
+    if ((await finder.find(docPath).catch(() => null)) !== null) there += 1;
+  }
+  return there * 2 >= all;
+}
+
 function shaOf(path: string): string | null {
   try {
     return readWhole(path, DEFAULT_MAX_FILE_BYTES)?.sha256 ?? null;

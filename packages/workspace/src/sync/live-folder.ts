@@ -24,7 +24,7 @@ import type { Conflict, SyncReport } from './sync-report.js';
 /** Longest time, in ms, that a call waits for what it needs to be sent. */
 const BRING_UP_MS = 10_000;
 /** A look without a hint, in ms: where hints can be trusted, and where not. */
-const RESCAN_MS = { trusted: 60_000, untrusted: 1_500, failed: 5_000 };
+const RESCAN_MS = { trusted: 60_000, untrusted: 1_500, failed: 3_000 };
 /** The Cloud tells of its changes, but a word may be lost: so often, in ms, all of it is looked at. */
 const CLOUD_LOOK_MS = 300_000;
 

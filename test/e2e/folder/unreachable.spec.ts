@@ -1,0 +1,43 @@
+import { DEEDS, type Deed, Meeting } from '../../support/folder-meeting.js';
+import { FolderScene } from '../../support/folder-scene.js';
+import type { HttpProxy } from '../../support/http-proxy.js';
+import { LiveClient } from '../../support/live-client.js';
+import { waitFor } from '../../support/wait-for.js';
+
+const FAILED = 'could not be kept in step';
+
+describe('a folder whose server does not answer requests for a while', () => {
+  let scene: FolderScene;
+  let wire: HttpProxy;
+  let client: LiveClient;
+  const meetings = new Map<Deed, Meeting>();
+
+  beforeAll(async () => {
+    scene = await FolderScene.start();
+    wire = await scene.wire();
+    const [laptop, model] = [scene.machine('laptop', 'proj', wire), scene.model()];
+    for (const deed of DEEDS) meetings.set(deed, new Meeting(scene, laptop, model, { deed, name: deed }));
+    await Meeting.prepare(laptop, [...meetings.values()]);
+    client = await LiveClient.connect(laptop);
+  });
+  afterAll(async () => {
+    await client.close();
+    await scene.close();
+    await wire.close();
+  });
+
+  /** So that no hint of what was done is under way any more. */
+  const givesUp = async (): Promise<void> => {
+    await waitFor(() => client.said.some((line) => line.includes(FAILED)), 'the person to be told');
+    for (let tried = 0; tried !== wire.cut; await new Promise((resolve) => setTimeout(resolve, 700)))
+      tried = wire.cut;
+  };
+
+  it('is sent what was done to it meanwhile once it does, and nothing more has to happen to it', async () => {
+    wire.cut = 1_000_000;
+    for (const meeting of meetings.values()) await meeting.act();
+    await givesUp();
+    wire.cut = 0;
+    for (const meeting of meetings.values()) await meeting.settles();
+  });
+});
