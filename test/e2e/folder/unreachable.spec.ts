@@ -39,5 +39,5 @@ describe('a folder whose server does not answer requests for a while', () => {
     await givesUp();
     wire.cut = 0;
     for (const meeting of meetings.values()) await meeting.settles();
-  });
+  }, 60_000);
 });

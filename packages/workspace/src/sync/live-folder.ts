@@ -211,10 +211,6 @@ export class LiveFolder implements FolderLedger {
       state.refresh();
       await this.send(state.isSynced ? undefined : (docPath) => state.baseOf(docPath) !== null);
       pauseMs = this.pauseAfter(performance.now() - began);
-    } catch (error) {
-      // The folder itself may have gone, and another come in its place.
-      this.watch?.close();
-      throw error;
     } finally {
       this.lookAgain(pauseMs);
     }
