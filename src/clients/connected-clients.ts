@@ -26,7 +26,7 @@ export interface ClientLine {
   stop(cancel: ToolCancel): void;
   sessionOpened(session: SessionOpened): void;
   filesChanged(changed: FilesChanged): void;
-  /** What the client holds of a file now; null: it gave no sound answer within 5 s, or is gone [RELAY-23]. */
+  /** What the client holds of a file now; null: it gave no sound answer in time, or is gone [RELAY-23]. */
   readFile(read: FileRead): Promise<Ack<FileReadAnswer> | null>;
   /** Another connection of the same client has taken over. */
   replaced(): void;

@@ -5,6 +5,7 @@ import { AuthService } from '../auth/auth.service.js';
 import { ConnectedClient } from '../clients/connected-clients.js';
 import { checkRoots } from '../clients/roots.dto.js';
 import { RootsService } from '../clients/roots.service.js';
+import { Clock } from '../common/clock.js';
 import { DomainError } from '../common/domain-error.js';
 import { parseRequest } from '../common/request-envelope.js';
 import { Lifecycle } from '../common/lifecycle.js';
@@ -20,6 +21,7 @@ export class Handshake {
     private readonly workspaces: WorkspacesService,
     private readonly roots: RootsService,
     private readonly lifecycle: Lifecycle,
+    private readonly clock: Clock,
     private readonly logger: PinoLogger,
   ) {
     logger.setContext(Handshake.name);
@@ -48,7 +50,7 @@ export class Handshake {
       key,
       new Set(handshake.tools),
       handshake.maxInFlight,
-      new SocketLine(socket, this.logger),
+      new SocketLine(socket, this.clock, this.logger),
       handshake.roots,
     );
     Object.assign(socket.data, { handshake, userId: user.id, loginId, tokenExpiresAt: expiresAt, client });
