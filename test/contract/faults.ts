@@ -29,7 +29,7 @@ const KINDS: { [Port in keyof Stores]: Kinds<Stores[Port]> } = {
     ...{ insert: 'write', byId: 'read', ofFilePatch: 'read', ofChange: 'read', remove: 'write' },
     removeOrphans: 'write',
   },
-  roots: { claim: 'write', ofWorkspace: 'read' },
+  roots: { claim: 'write', remove: 'write', ofWorkspace: 'read' },
   sessions: {
     ...{ insert: 'write', byId: 'read', ofUser: 'read', replaceActiveFiles: 'write' },
     activeFilesOf: 'read',
