@@ -11,7 +11,6 @@ import { type ClientName, type ClientStatuses, ClientStore } from '../storage/po
 import { NodeId } from '../storage/ports/node-id.js';
 import { type ConnectedClient, ConnectedClients } from './connected-clients.js';
 import { type KnownClient, knownClient } from './known-client.js';
-import { UserFolders } from './user-folders.js';
 
 /** How long a client is believed connected without another word from its node, in ms. */
 const LEASE_MS = 90_000;
@@ -95,11 +94,6 @@ export class Presence extends Sweep {
     const records = await this.store.ofUser(workspaceId, userId, MAX_CLIENTS);
     const now = this.clock.now();
     return records.map((record) => knownClient(record, now));
-  }
-
-  /** The folders of the user's clients. */
-  async foldersOf(workspaceId: string, userId: string): Promise<UserFolders> {
-    return new UserFolders(await this.ofUser(workspaceId, userId));
   }
 
   /** What these clients last told of their folders. */

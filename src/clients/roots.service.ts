@@ -8,6 +8,7 @@ import { UserStore } from '../storage/ports/users.store.js';
 import { WorkspaceStore } from '../storage/ports/workspaces.store.js';
 import { folderViews } from './folder-views.js';
 import { Presence } from './presence.js';
+import { UserFolders } from './user-folders.js';
 
 /** Most folders of a workspace, and most that one member has registered of these. */
 const MAX_WORKSPACE_ROOTS = 1_000;
@@ -48,6 +49,15 @@ export class RootsService {
       this.presence.statusesOf(workspaceId, userId),
     ]);
     return folderViews(roots, clients, statuses);
+  }
+
+  /** The folders of the user's clients that calls may name. */
+  async foldersOf({ workspaceId, userId }: Membership): Promise<UserFolders> {
+    const [clients, registered] = await Promise.all([
+      this.presence.ofUser(workspaceId, userId),
+      this.store.ofWorkspace(workspaceId),
+    ]);
+    return new UserFolders(clients, registered, this.clock.now());
   }
 
   /** Registers one folder, for whoever does not connect: a push. Gives it as it is listed. */
