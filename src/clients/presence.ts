@@ -18,7 +18,7 @@ const LEASE_MS = 90_000;
 const RENEW_MS = 30_000;
 /** A client that was not seen for so long is forgotten, in ms. */
 const FORGET_MS = 30 * 24 * 60 * 60_000;
-/** Clients of one user that are looked at: those that connected last. */
+/** Clients of one user that are looked at: those that are connected, and then the last to leave. */
 const MAX_CLIENTS = 100;
 
 /** Which clients are connected, and which were, kept in the store: other nodes ask, and so does who comes later. */
@@ -89,7 +89,7 @@ export class Presence extends Sweep {
     });
   }
 
-  /** The user's clients, those that connected last first. */
+  /** The user's clients, those that are connected first. */
   async ofUser(workspaceId: string, userId: string): Promise<KnownClient[]> {
     const records = await this.store.ofUser(workspaceId, userId, MAX_CLIENTS);
     const now = this.clock.now();

@@ -41,7 +41,7 @@ describeContract('clients', (opened) => {
     expect(await ofAda(workspaceId)).toEqual([{ ...second, leftAt: NOON + 3 }]);
   });
 
-  it('are those of one user in one workspace, the last to connect first, so many at most', async () => {
+  it('are those of one user in one workspace, so many at most', async () => {
     const { stores } = opened();
     const workspaceId = await givenWorkspace(stores);
     const [old, young] = [
@@ -55,6 +55,25 @@ describeContract('clients', (opened) => {
     expect(await stores.clients.ofUser(workspaceId, 'ada', 1)).toEqual([{ ...young, leftAt: null }]);
     expect(await stores.clients.ofUser('no-such-workspace', 'ada', 9)).toEqual([]);
     expect(await stores.clients.statusesOf('no-such-workspace', 'ada', 9)).toEqual([]);
+  });
+
+  it('are those that are connected first, however long, and then those that were seen last', async () => {
+    const { clients } = opened().stores;
+    const workspaceId = await givenWorkspace(opened().stores);
+    const now = NOON + 1_000;
+    const [editor, young, crashed, ...gone] = ['editor', 'young', 'crashed', 'gone-1', 'gone-2'].map(
+      (clientId, at) => aClient(workspaceId, { clientId, connectedAt: NOON + at, until: now + 90 }),
+    );
+    crashed!.until = NOON + 500;
+    for (const client of [editor!, young!, crashed!, ...gone]) await clients.connected(client);
+    await clients.left(gone[0]!, gone[0]!.connectionId, NOON + 501);
+    await clients.left(gone[1]!, gone[1]!.connectionId, NOON + 499);
+    const names = async (limit: number): Promise<string[]> =>
+      (await clients.ofUser(workspaceId, 'ada', limit)).map(({ clientId }) => clientId);
+    expect(await names(9)).toEqual(['young', 'editor', 'gone-1', 'crashed', 'gone-2']);
+    expect(await names(2)).toEqual(['young', 'editor']);
+    const told = await clients.statusesOf(workspaceId, 'ada', 3);
+    expect(told.map(({ clientId }) => clientId)).toEqual(['young', 'editor', 'gone-1']);
   });
 
   it('tell of each folder once, and what they told stays while they have the folder', async () => {
@@ -90,7 +109,7 @@ describeContract('clients', (opened) => {
     await clients.endAll(a.node, NOON + 5);
     await clients.endAll(a.node, NOON + 5);
     expected[0]!.leftAt = NOON + 5;
-    expect(await ofAda(workspaceId)).toEqual(expected);
+    expect(await ofAda(workspaceId)).toEqual([expected[1], expected[0], expected[2]]);
   });
 
   it('are forgotten when they were not seen for long', async () => {

@@ -45,7 +45,7 @@ export abstract class ClientStore {
   abstract endAll(node: string, at: number): Promise<void>;
   /** Drops the clients that were last believed connected before `before`. */
   abstract removeUnseen(before: number): Promise<void>;
-  /** The user's clients in the workspace, those that connected last first, `limit` at most. */
+  /** The user's clients in the workspace, those that are connected first, then the last to leave, `limit` at most. */
   abstract ofUser(workspaceId: string, userId: string, limit: number): Promise<ClientRecord[]>;
   /** What the same clients last told of their folders. */
   abstract statusesOf(workspaceId: string, userId: string, limit: number): Promise<ClientStatuses[]>;

@@ -22,7 +22,9 @@ type ClientRow = [
 ];
 
 const OF_CLIENT = 'WHERE workspace = ? AND user_id = ? AND client_id = ?';
-const OF_USER = 'WHERE workspace = ? AND user_id = ? ORDER BY connected_at DESC, client_id LIMIT ?';
+// The lease of who is connected runs longer than anybody else was seen.
+const OF_USER = `WHERE workspace = ? AND user_id = ?
+  ORDER BY coalesce(left_at, until) DESC, connected_at DESC, client_id LIMIT ?`;
 
 @Injectable()
 export class SqliteClientStore extends ClientStore {
