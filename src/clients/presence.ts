@@ -48,9 +48,14 @@ export class Presence extends Sweep {
     await super.onApplicationBootstrap();
   }
 
+  /** Which connection of its the next one of the client is. */
+  async nextEpoch(client: ClientName): Promise<number> {
+    return (await this.store.epochOf(client)) + 1;
+  }
+
   /** A client has shown its journal: it counts as connected from here on, for other nodes too. */
   async opened(client: ConnectedClient, name: string): Promise<void> {
-    const { key, roots, connectionId } = client;
+    const { key, roots, epoch, connectionId } = client;
     const connectedAt = this.clock.now();
     await this.inOrder(key, async () => {
       // It may have left before its turn has come.
@@ -58,7 +63,7 @@ export class Presence extends Sweep {
       this.recorded.add(client);
       const until = connectedAt + LEASE_MS;
       await this.store.connected({
-        ...{ ...key, name, roots, connectionId },
+        ...{ ...key, name, roots, epoch, connectionId },
         ...{ node: this.node.value, connectedAt, until },
       });
     });

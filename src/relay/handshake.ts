@@ -4,6 +4,7 @@ import { PinoLogger } from 'nestjs-pino';
 import { AuthService } from '../auth/auth.service.js';
 import { ConnectedClient } from '../clients/connected-clients.js';
 import { checkRoots } from '../clients/roots.dto.js';
+import { Presence } from '../clients/presence.js';
 import { RootsService } from '../clients/roots.service.js';
 import { Clock } from '../common/clock.js';
 import { DomainError } from '../common/domain-error.js';
@@ -20,6 +21,7 @@ export class Handshake {
     private readonly auth: AuthService,
     private readonly workspaces: WorkspacesService,
     private readonly roots: RootsService,
+    private readonly presence: Presence,
     private readonly lifecycle: Lifecycle,
     private readonly clock: Clock,
     private readonly logger: PinoLogger,
@@ -52,6 +54,7 @@ export class Handshake {
       handshake.maxInFlight,
       new SocketLine(socket, this.clock, this.logger),
       handshake.roots,
+      await this.presence.nextEpoch(key),
     );
     Object.assign(socket.data, { handshake, userId: user.id, loginId, tokenExpiresAt: expiresAt, client });
   }

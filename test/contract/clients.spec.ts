@@ -11,7 +11,7 @@ const OTHER: ClientRoot = { name: 'other', docPath: 'other', rootId: newId() };
 function aClient(workspaceId: string, changes: Partial<ClientAnnouncement> = {}): ClientAnnouncement {
   return {
     ...{ workspaceId, userId: 'ada', clientId: 'editor', name: 'Editor "one"', roots: [PROJ] },
-    ...{ connectionId: newId(), node: newId(), connectedAt: NOON, until: NOON + 90, ...changes },
+    ...{ epoch: 1, connectionId: newId(), node: newId(), connectedAt: NOON, until: NOON + 90, ...changes },
   };
 }
 
@@ -39,6 +39,26 @@ describeContract('clients', (opened) => {
     await clients.left(second, second.connectionId, NOON + 4);
     await clients.connected(second);
     expect(await ofAda(workspaceId)).toEqual([{ ...second, leftAt: NOON + 3 }]);
+  });
+
+  it('are at the connection of the greatest epoch, whatever its id; of one epoch, at that of the greatest id', async () => {
+    const { clients } = opened().stores;
+    const second = aClient(await givenWorkspace(opened().stores), { epoch: 2 });
+    const { workspaceId } = second;
+    expect(await clients.epochOf(second)).toBe(0);
+    expect(await clients.epochOf({ ...second, workspaceId: 'no-such-workspace' })).toBe(0);
+    await clients.connected(second);
+    await clients.connected(aClient(workspaceId, { epoch: 1 }));
+    expect([await clients.epochOf(second), (await ofAda(workspaceId))[0]]).toEqual([
+      2,
+      { ...second, leftAt: null },
+    ]);
+    const twin = aClient(workspaceId, { epoch: 2 });
+    for (const client of [twin, second]) await clients.connected(client);
+    expect(await ofAda(workspaceId)).toEqual([{ ...twin, leftAt: null }]);
+    const third = aClient(workspaceId, { epoch: 3, connectionId: '0 of a clock that was set back' });
+    for (const client of [third, twin]) await clients.connected({ ...client });
+    expect(await ofAda(workspaceId)).toEqual([{ ...third, leftAt: null }]);
   });
 
   it('are those of one user in one workspace, so many at most', async () => {
