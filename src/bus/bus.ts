@@ -1,5 +1,6 @@
 import type { ChangedFile, FileReadAnswer, SessionOpened } from '@patchbay/protocol';
 import type { Observable } from 'rxjs';
+import type { ClientName, ConnectionOrder } from '../storage/ports/clients.store.js';
 import type { Membership, TurnRef } from '../storage/ports/turn.js';
 
 /** What one node lets the others know. */
@@ -7,8 +8,8 @@ export type BusMessage =
   /** A turn has a new version; `node` is who committed it. */
   | ({ type: 'turn_changed'; node: string; version: number } & TurnRef & Membership)
   | ({ type: 'member_removed' } & Membership)
-  /** A client has connected, wherever; of two connections of one client the newer one, by its id, stays. */
-  | ({ type: 'client_connected'; clientId: string; connectionId: string } & Membership)
+  /** A client has connected, wherever; of two connections of one client the newer one stays. */
+  | ({ type: 'client_connected' } & ClientName & ConnectionOrder)
   /** A session was made, bound to the client `clientId` where that is not null. */
   | ({ type: 'session_opened'; clientId: string | null } & SessionOpened & Membership)
   /**

@@ -12,7 +12,7 @@ import type {
 import { Subject } from 'rxjs';
 import { Clock } from '../common/clock.js';
 import { newId } from '../common/ids.js';
-import type { ClientName } from '../storage/ports/clients.store.js';
+import type { ClientName, ConnectionOrder } from '../storage/ports/clients.store.js';
 import type { Membership } from '../storage/ports/turn.js';
 import { userKey } from '../common/keys.js';
 
@@ -26,7 +26,7 @@ export interface ClientLine {
   stop(cancel: ToolCancel): void;
   sessionOpened(session: SessionOpened): void;
   filesChanged(changed: FilesChanged): void;
-  /** What the client holds of a file now; null: it gave no sound answer within 5 s, or is gone [RELAY-23]. */
+  /** What the client holds of a file now; null: it gave no sound answer in time, or is gone [RELAY-23]. */
   readFile(read: FileRead): Promise<Ack<FileReadAnswer> | null>;
   /** Another connection of the same client has taken over. */
   replaced(): void;
@@ -37,9 +37,8 @@ export interface ClientLine {
 export type ClientKey = ClientName;
 
 /** One client that is connected to this node. */
-export class ConnectedClient {
+export class ConnectedClient implements ConnectionOrder {
   lastActiveAt = 0;
-  /** Of two connections of one client the one with the greater id is the newer. */
   readonly connectionId = newId();
   /** Settles once its resume was answered, never where it leaves before: nothing is delivered until then. */
   readonly resumed: Promise<void>;
@@ -56,6 +55,7 @@ export class ConnectedClient {
     readonly line: ClientLine,
     /** The folders that it has connected. */
     readonly roots: readonly ClientRoot[] = [],
+    readonly epoch = 1,
   ) {
     this.folder = roots.map(({ rootId }) => rootId).sort();
     this.resumed = new Promise((resolve) => (this.resolveResumed = resolve));
@@ -199,4 +199,9 @@ export function isOfFolder(client: ConnectedClient, folder: readonly string[] | 
   if (folder === null) return true;
   if (folder.length === 0) return client.folder.length === 0;
   return folder.every((rootId) => client.folder.includes(rootId));
+}
+
+/** Whether a connection of a client began after another one of its. */
+export function isNewer(one: ConnectionOrder, other: ConnectionOrder): boolean {
+  return one.epoch === other.epoch ? one.connectionId > other.connectionId : one.epoch > other.epoch;
 }

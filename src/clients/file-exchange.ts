@@ -45,7 +45,7 @@ export class FileExchange {
     bus.messages$.subscribe((message) => this.onMessage(message));
   }
 
-  /** What clients on other nodes hold of the file; takes half a second where there are none, 6 s at most. */
+  /** What clients on other nodes hold of the file; half a second where there are none, at most what a client may take. */
   async ask(wish: FileWish): Promise<FileReading> {
     if (this.bus.isAlone || this.isQuiet(wish) || this.requests.size >= MAX_REQUESTS)
       return { kind: 'nobody' };

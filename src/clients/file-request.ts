@@ -1,15 +1,16 @@
 import type { FileOutcome, FileWish } from '../bus/bus.js';
+import { fileReadMs } from './file-read-time.js';
 import { isWanted, saysMore } from './file-reading.js';
 
-/** How long a node may take to say that it asks its clients, and to say what they gave, in ms. */
+/** How long a node may take to say that it asks its clients, and to hand over what they gave in their time, in ms. */
 const SIGN_MS = 500;
-const ANSWER_MS = 6_000;
+const PASSING_MS = 1_000;
 
 type Ended = Exclude<FileOutcome, { kind: 'asking' }>;
 /** What the other nodes have said together. */
 export type RemoteOutcome = Ended | { kind: 'nobody' };
 
-/** A file that was asked for of the other nodes: waits for those that have somebody to ask, and for no longer than 6 s. */
+/** A file that was asked for of the other nodes: waits for those that have somebody to ask, for as long as a client may take. */
 export class FileRequest {
   private best: RemoteOutcome = { kind: 'nobody' };
   /** Nodes that ask their clients, and whether they have ended. */
@@ -26,7 +27,10 @@ export class FileRequest {
       this.isLate = true;
       this.check();
     }, SIGN_MS).unref();
-    this.timers = [signsOver, setTimeout(() => this.end(this.best), ANSWER_MS).unref()];
+    this.timers = [
+      signsOver,
+      setTimeout(() => this.end(this.best), fileReadMs(wish.maxBytes) + PASSING_MS).unref(),
+    ];
   }
 
   /** A node says how it stands there; the same again changes nothing. */

@@ -26,6 +26,7 @@ describe('the presence of clients', () => {
       written.push(what);
     };
     const store: Partial<ClientStore> = {
+      epochOf: () => Promise.resolve(7),
       connected: ({ name, until }) => note(`connected ${name} until +${until - NOON}`),
       left: (_, __, at) => note(`left +${at - NOON}`),
       reported: (_, __, { docPath, more }) => note(`reported ${docPath} ${more}`),
@@ -71,6 +72,10 @@ describe('the presence of clients', () => {
     await opened;
     await settled();
     expect(written).toEqual(['connected Editor until +90000', 'left +5']);
+  });
+
+  it('counts the connections of a client', async () => {
+    expect(await presence.nextEpoch(KEY)).toBe(8);
   });
 
   it('is nothing for a connection that ended before its resume was answered', async () => {

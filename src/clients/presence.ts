@@ -11,7 +11,6 @@ import { type ClientName, type ClientStatuses, ClientStore } from '../storage/po
 import { NodeId } from '../storage/ports/node-id.js';
 import { type ConnectedClient, ConnectedClients } from './connected-clients.js';
 import { type KnownClient, knownClient } from './known-client.js';
-import { UserFolders } from './user-folders.js';
 
 /** How long a client is believed connected without another word from its node, in ms. */
 const LEASE_MS = 90_000;
@@ -19,7 +18,7 @@ const LEASE_MS = 90_000;
 const RENEW_MS = 30_000;
 /** A client that was not seen for so long is forgotten, in ms. */
 const FORGET_MS = 30 * 24 * 60 * 60_000;
-/** Clients of one user that are looked at: those that connected last. */
+/** Clients of one user that are looked at: those that are connected, and then the last to leave. */
 const MAX_CLIENTS = 100;
 
 /** Which clients are connected, and which were, kept in the store: other nodes ask, and so does who comes later. */
@@ -49,9 +48,14 @@ export class Presence extends Sweep {
     await super.onApplicationBootstrap();
   }
 
+  /** Which connection of its the next one of the client is. */
+  async nextEpoch(client: ClientName): Promise<number> {
+    return (await this.store.epochOf(client)) + 1;
+  }
+
   /** A client has shown its journal: it counts as connected from here on, for other nodes too. */
   async opened(client: ConnectedClient, name: string): Promise<void> {
-    const { key, roots, connectionId } = client;
+    const { key, roots, epoch, connectionId } = client;
     const connectedAt = this.clock.now();
     await this.inOrder(key, async () => {
       // It may have left before its turn has come.
@@ -59,7 +63,7 @@ export class Presence extends Sweep {
       this.recorded.add(client);
       const until = connectedAt + LEASE_MS;
       await this.store.connected({
-        ...{ ...key, name, roots, connectionId },
+        ...{ ...key, name, roots, epoch, connectionId },
         ...{ node: this.node.value, connectedAt, until },
       });
     });
@@ -90,16 +94,11 @@ export class Presence extends Sweep {
     });
   }
 
-  /** The user's clients, those that connected last first. */
+  /** The user's clients, those that are connected first. */
   async ofUser(workspaceId: string, userId: string): Promise<KnownClient[]> {
     const records = await this.store.ofUser(workspaceId, userId, MAX_CLIENTS);
     const now = this.clock.now();
     return records.map((record) => knownClient(record, now));
-  }
-
-  /** The folders of the user's clients. */
-  async foldersOf(workspaceId: string, userId: string): Promise<UserFolders> {
-    return new UserFolders(await this.ofUser(workspaceId, userId));
   }
 
   /** What these clients last told of their folders. */

@@ -1,4 +1,4 @@
-import { Body, Controller, Get, Param, Put } from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Param, Put } from '@nestjs/common';
 import { foldCase, type User, type WorkspaceRoot } from '@patchbay/protocol';
 import { Access, CurrentUser, WorkspaceId } from '../common/access.js';
 import { fieldError } from '../common/domain-error.js';
@@ -31,5 +31,19 @@ export class RootsController {
     if (fault !== null) throw fieldError('name', fault);
     if (docPath !== foldCase(name)) throw fieldError('docPath', `must be that of name: "${foldCase(name)}"`);
     return this.roots.claimOne({ workspaceId, userId: user.id }, { name, docPath, rootId });
+  }
+
+  /**
+   * Forgets the folder of this name, for who registered it or an owner. Files stay, and a client that has it connected
+   * keeps it; its next connect registers it again.
+   */
+  @Delete(':docPath')
+  @HttpCode(204)
+  async forget(
+    @WorkspaceId() workspaceId: string,
+    @CurrentUser() user: User,
+    @Param('docPath') docPath: string,
+  ): Promise<void> {
+    await this.roots.forget({ workspaceId, userId: user.id }, docPath);
   }
 }

@@ -5,11 +5,14 @@ import { DomainError } from '../common/domain-error.js';
 import type { Membership } from '../storage/ports/turn.js';
 import { type RootRecord, RootStore } from '../storage/ports/roots.store.js';
 import { UserStore } from '../storage/ports/users.store.js';
+import { WorkspaceStore } from '../storage/ports/workspaces.store.js';
 import { folderViews } from './folder-views.js';
 import { Presence } from './presence.js';
+import { UserFolders } from './user-folders.js';
 
-/** Most folders of a workspace. */
+/** Most folders of a workspace, and most that one member has registered of these. */
 const MAX_WORKSPACE_ROOTS = 1_000;
+const MAX_MEMBER_ROOTS = 100;
 
 /** The folders of a workspace: a name stands for the one that was connected under it first [ROOT-1]. */
 @Injectable()
@@ -17,6 +20,7 @@ export class RootsService {
   constructor(
     private readonly store: RootStore,
     private readonly users: UserStore,
+    private readonly workspaces: WorkspaceStore,
     private readonly presence: Presence,
     private readonly clock: Clock,
   ) {}
@@ -28,12 +32,7 @@ export class RootsService {
     const byDocPath = new Map(known.map((root) => [root.docPath, root]));
     for (const root of roots) await this.requireSame(root, byDocPath.get(root.docPath) ?? null);
     const fresh = roots.filter(({ docPath }) => !byDocPath.has(docPath));
-    if (fresh.length > 0 && known.length + fresh.length > MAX_WORKSPACE_ROOTS) {
-      throw new DomainError(
-        'CONFLICT',
-        `The workspace has ${MAX_WORKSPACE_ROOTS} folders; it takes no more.`,
-      );
-    }
+    if (fresh.length > 0) requireRoom(known, fresh.length, userId);
     const claimedAt = this.clock.now();
     for (const { name, docPath, rootId } of fresh) {
       const root: RootRecord = { workspaceId, docPath, name, rootId, userId, claimedAt };
@@ -52,10 +51,30 @@ export class RootsService {
     return folderViews(roots, clients, statuses);
   }
 
+  /** The folders of the user's clients that calls may name. */
+  async foldersOf({ workspaceId, userId }: Membership): Promise<UserFolders> {
+    const [clients, registered] = await Promise.all([
+      this.presence.ofUser(workspaceId, userId),
+      this.store.ofWorkspace(workspaceId),
+    ]);
+    return new UserFolders(clients, registered, this.clock.now());
+  }
+
   /** Registers one folder, for whoever does not connect: a push. Gives it as it is listed. */
   async claimOne(user: Membership, root: ClientRoot): Promise<WorkspaceRoot> {
     await this.claim(user, [root]);
     return (await this.list(user)).find(({ docPath }) => docPath === root.docPath)!;
+  }
+
+  /** The name is free again; for who registered the folder, or an owner of the workspace. */
+  async forget({ workspaceId, userId }: Membership, docPath: string): Promise<void> {
+    const root = (await this.store.ofWorkspace(workspaceId)).find((known) => known.docPath === docPath);
+    if (!root) throw new DomainError('NOT_FOUND', 'The workspace has no folder of this docPath.');
+    if (root.userId !== userId && (await this.workspaces.roleOf(workspaceId, userId)) !== 'owner') {
+      const message = 'Only who registered a folder, or an owner of the workspace, can have it forgotten.';
+      throw new DomainError('FORBIDDEN', message);
+    }
+    await this.store.remove(root);
   }
 
   private async requireSame({ name, rootId }: ClientRoot, stands: RootRecord | null): Promise<void> {
@@ -71,4 +90,17 @@ export class RootsService {
       { details: { ...details } },
     );
   }
+}
+
+/** A soft limit: claims that come in the same moment do not see each other. */
+function requireRoom(known: readonly RootRecord[], fresh: number, userId: string): void {
+  const own = known.filter((root) => root.userId === userId).length;
+  const full =
+    own + fresh > MAX_MEMBER_ROOTS
+      ? `You have registered ${own} folders in this workspace, of ${MAX_MEMBER_ROOTS} that a member may`
+      : known.length + fresh > MAX_WORKSPACE_ROOTS
+        ? `The workspace has ${known.length} folders, of ${MAX_WORKSPACE_ROOTS} that it may have`
+        : null;
+  if (full === null) return;
+  throw new DomainError('CONFLICT', `${full}. Have one forgotten first: DELETE …/roots/:docPath.`);
 }

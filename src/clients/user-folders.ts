@@ -1,31 +1,47 @@
-import { createFile, foldCase, type Json, type PatchBatch, writePatch } from '@patchbay/protocol';
+import {
+  type ClientRoot,
+  createFile,
+  foldCase,
+  type Json,
+  type PatchBatch,
+  writePatch,
+} from '@patchbay/protocol';
+import type { RootRecord } from '../storage/ports/roots.store.js';
 import type { KnownClient } from './known-client.js';
 
 /** The tools whose calls may name folders. */
 export const NAMES_FOLDERS: ReadonlySet<string> = new Set([createFile.name, writePatch.name]);
 
-/** The folders that a user's clients have, or had, and which of them calls name [RELAY-15]. */
+/** How long calls go on to name a folder whose client is away, in ms: they wait for it in vain if it does not come back. */
+const AWAY_MS = 24 * 60 * 60_000;
+
+/** The folders that a user's clients have, or had lately, and which of them calls name [RELAY-15]. */
 export class UserFolders {
-  private readonly known: ReadonlySet<string>;
+  /** docPaths of the folders that count, client by client. */
+  private readonly counting: readonly ReadonlySet<string>[];
   private readonly connected: ReadonlySet<string>;
 
-  constructor(private readonly clients: readonly KnownClient[]) {
-    this.known = docPathsOf(clients);
-    this.connected = docPathsOf(clients.filter(({ leftAt }) => leftAt === null));
+  /** `registered`: the folders of the workspace; of a client that is away others do not count. `now`: epoch ms. */
+  constructor(clients: readonly KnownClient[], registered: readonly RootRecord[], now: number) {
+    const names = new Map(registered.map(({ docPath, rootId }) => [docPath, rootId]));
+    const there = clients.filter(({ leftAt }) => leftAt === null);
+    const away = clients
+      .filter(({ leftAt }) => leftAt !== null && now - leftAt <= AWAY_MS)
+      .map(({ roots }) => roots.filter(({ docPath, rootId }) => names.get(docPath) === rootId));
+    this.counting = [...there.map(({ roots }) => roots), ...away].map(docPathsOf);
+    this.connected = docPathsOf(there.flatMap(({ roots }) => roots));
   }
 
   /** docPaths of the folders that a call names, sorted. `batch`: where its arguments are one. */
   namedBy(toolName: string, args: Json, batch: PatchBatch | null): string[] {
     const paths = batch ? batch.files.map(({ docPath }) => docPath) : pathsIn(toolName, args);
-    const named = new Set(paths.map(firstComponent).filter((docPath) => this.known.has(docPath)));
+    const named = new Set(paths.map(firstComponent).filter((docPath) => this.someHas([docPath])));
     return [...named].sort();
   }
 
-  /** Whether one of the clients has, or had, all of these folders. */
-  someHas(roots: readonly string[]): boolean {
-    return this.clients.some((client) =>
-      roots.every((docPath) => client.roots.some((root) => root.docPath === docPath)),
-    );
+  /** Whether one of the clients has, or had lately, all of these folders. */
+  someHas(docPaths: readonly string[]): boolean {
+    return this.counting.some((roots) => docPaths.every((docPath) => roots.has(docPath)));
   }
 
   /** Whether the file lies in a folder that one of the clients has connected now: what is on that disk is what counts. */
@@ -34,8 +50,8 @@ export class UserFolders {
   }
 }
 
-function docPathsOf(clients: readonly KnownClient[]): Set<string> {
-  return new Set(clients.flatMap(({ roots }) => roots.map(({ docPath }) => docPath)));
+function docPathsOf(roots: readonly ClientRoot[]): Set<string> {
+  return new Set(roots.map(({ docPath }) => docPath));
 }
 
 /** The arguments keep to the tool's schema, or the call has failed already. */

@@ -1053,6 +1053,7 @@ export const ANSWERS: Record<string, Record<string, Record<string, object>>> = {
   'PUT /api/v1/workspaces/{workspaceId}/roots/{docPath}': {
     '200': { 'application/json': { $ref: '#/components/schemas/WorkspaceRoot' } },
   },
+  'DELETE /api/v1/workspaces/{workspaceId}/roots/{docPath}': { '204': {} },
   'GET /api/v1/workspaces/{workspaceId}/tools': {
     '200': {
       'application/json': {

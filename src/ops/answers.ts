@@ -51,6 +51,7 @@ export interface Answers {
   'DELETE /api/v1/workspaces/{workspaceId}/members/{userId}': { 204: Nothing };
   'GET /api/v1/workspaces/{workspaceId}/roots': { 200: { roots: WorkspaceRoot[] } };
   'PUT /api/v1/workspaces/{workspaceId}/roots/{docPath}': { 200: WorkspaceRoot };
+  'DELETE /api/v1/workspaces/{workspaceId}/roots/{docPath}': { 204: Nothing };
   'GET /api/v1/workspaces/{workspaceId}/tools': { 200: { tools: FormattedTool[] } };
   'POST /api/v1/workspaces/{workspaceId}/tools': { 200: ToolCallAnswer; 202: ToolCallAnswer };
   'POST /api/v1/workspaces/{workspaceId}/blobs/missing': { 200: MissingBlobs };

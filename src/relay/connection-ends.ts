@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { PinoLogger } from 'nestjs-pino';
 import { Bus, type BusMessage } from '../bus/bus.js';
 import { Sweep } from '../common/sweep.js';
-import { ConnectedClients } from '../clients/connected-clients.js';
+import { ConnectedClients, isNewer } from '../clients/connected-clients.js';
 import { WorkspacesService } from '../workspaces/workspaces.service.js';
 import { RelayConnections } from './relay-connections.js';
 
@@ -37,7 +37,7 @@ export class ConnectionEnds extends Sweep {
         return this.connections.endLogin(message.loginId);
       case 'client_connected': {
         const client = this.clients.find(message);
-        if (client && client.connectionId < message.connectionId) client.line.replaced();
+        if (client && isNewer(message, client)) client.line.replaced();
       }
     }
   }

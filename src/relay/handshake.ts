@@ -4,7 +4,9 @@ import { PinoLogger } from 'nestjs-pino';
 import { AuthService } from '../auth/auth.service.js';
 import { ConnectedClient } from '../clients/connected-clients.js';
 import { checkRoots } from '../clients/roots.dto.js';
+import { Presence } from '../clients/presence.js';
 import { RootsService } from '../clients/roots.service.js';
+import { Clock } from '../common/clock.js';
 import { DomainError } from '../common/domain-error.js';
 import { parseRequest } from '../common/request-envelope.js';
 import { Lifecycle } from '../common/lifecycle.js';
@@ -19,7 +21,9 @@ export class Handshake {
     private readonly auth: AuthService,
     private readonly workspaces: WorkspacesService,
     private readonly roots: RootsService,
+    private readonly presence: Presence,
     private readonly lifecycle: Lifecycle,
+    private readonly clock: Clock,
     private readonly logger: PinoLogger,
   ) {
     logger.setContext(Handshake.name);
@@ -48,8 +52,9 @@ export class Handshake {
       key,
       new Set(handshake.tools),
       handshake.maxInFlight,
-      new SocketLine(socket, this.logger),
+      new SocketLine(socket, this.clock, this.logger),
       handshake.roots,
+      await this.presence.nextEpoch(key),
     );
     Object.assign(socket.data, { handshake, userId: user.id, loginId, tokenExpiresAt: expiresAt, client });
   }

@@ -53,8 +53,8 @@ export class RelayConnections {
     token.start(tokenExpiresAt);
     this.watchEvents(socket);
     this.clients.add(client);
-    const { connectionId } = client;
-    this.bus.publish({ type: 'client_connected', ...client.key, connectionId });
+    const { epoch, connectionId } = client;
+    this.bus.publish({ type: 'client_connected', ...client.key, epoch, connectionId });
     const { name, version } = handshake;
     this.logger.info({ ...client.key, name, version }, 'Client connected');
   }

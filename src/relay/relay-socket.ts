@@ -12,12 +12,14 @@ import type {
 import type { PinoLogger } from 'nestjs-pino';
 import type { DefaultEventsMap, Namespace, Socket } from 'socket.io';
 import type { ClientLine, ConnectedClient, DeliveryOutcome } from '../clients/connected-clients.js';
+import { fileReadMs } from '../clients/file-read-time.js';
+import type { Clock } from '../common/clock.js';
 import { DELIVERY_ACK_MS } from '../delivery/dispatcher.js';
 import { checkFileAnswer } from './file-answer.js';
 import type { HandshakeDto } from './relay.dto.js';
 
-/** How long a client may take to give a file, in ms [RELAY-23]. */
-const FILE_READ_MS = 5_000;
+/** How long a client that let a `file:read` pass is not asked again, in ms [RELAY-23]. */
+const SILENCE_MS = 60_000;
 
 /** What the handshake leaves on a socket. */
 export interface RelaySocketData {
@@ -45,11 +47,12 @@ export type RelayNamespace = Namespace<
 
 /** A client's line over its socket. */
 export class SocketLine implements ClientLine {
-  /** It has let a `file:read` pass: most likely it does not know the event. */
-  private givesFiles = true;
+  /** Until when (epoch ms) it is asked for no file: it has let one pass. It may not know the event, or be just awake. */
+  private silentUntil = 0;
 
   constructor(
     private readonly socket: RelaySocket,
+    private readonly clock: Clock,
     private readonly logger: PinoLogger,
   ) {}
 
@@ -65,13 +68,13 @@ export class SocketLine implements ClientLine {
   }
 
   readFile(read: FileRead): Promise<Ack<FileReadAnswer> | null> {
-    if (!this.givesFiles || !this.socket.connected) return Promise.resolve(null);
+    if (this.silentUntil > this.clock.now() || !this.socket.connected) return Promise.resolve(null);
     return new Promise((resolve) => {
       const gone = (): void => resolve(null);
       this.socket.once('disconnect', gone);
-      this.socket.timeout(FILE_READ_MS).emit('file:read', read, (error, answer: unknown) => {
+      this.socket.timeout(fileReadMs(read.maxBytes)).emit('file:read', read, (error, answer: unknown) => {
         this.socket.off('disconnect', gone);
-        if (error) this.givesFiles = false;
+        if (error) this.silentUntil = this.clock.now() + SILENCE_MS;
         resolve(error ? null : this.sound(answer, read));
       });
     });

@@ -11,7 +11,7 @@ import {
 import { CatalogService } from '../catalog/catalog.service.js';
 import type { Tool } from '../catalog/tool.js';
 import type { Toolset } from '../catalog/toolset.js';
-import { Presence } from '../clients/presence.js';
+import { RootsService } from '../clients/roots.service.js';
 import { NAMES_FOLDERS, UserFolders } from '../clients/user-folders.js';
 import { describeFaults, type SchemaFault } from '../tools/tool-schemas.js';
 import { Clock } from '../common/clock.js';
@@ -73,7 +73,7 @@ export class TurnBuilder {
   constructor(
     private readonly catalog: CatalogService,
     private readonly patches: PatchPreparation,
-    private readonly presence: Presence,
+    private readonly roots: RootsService,
     private readonly workspaces: WorkspacesService,
     private readonly node: NodeId,
     private readonly clock: Clock,
@@ -133,7 +133,7 @@ export class TurnBuilder {
     calls: readonly PostedCall[],
   ): Promise<UserFolders> {
     const matter = calls.some(({ name }) => NAMES_FOLDERS.has(name));
-    return matter ? this.presence.foldersOf(workspaceId, userId) : new UserFolders([]);
+    return matter ? this.roots.foldersOf({ workspaceId, userId }) : new UserFolders([], [], 0);
   }
 
   /** The tools among these of whose calls the workspace wants to be asked [APPROVAL-1]. */

@@ -11,7 +11,7 @@ const OTHER: ClientRoot = { name: 'other', docPath: 'other', rootId: newId() };
 function aClient(workspaceId: string, changes: Partial<ClientAnnouncement> = {}): ClientAnnouncement {
   return {
     ...{ workspaceId, userId: 'ada', clientId: 'editor', name: 'Editor "one"', roots: [PROJ] },
-    ...{ connectionId: newId(), node: newId(), connectedAt: NOON, until: NOON + 90, ...changes },
+    ...{ epoch: 1, connectionId: newId(), node: newId(), connectedAt: NOON, until: NOON + 90, ...changes },
   };
 }
 
@@ -41,7 +41,27 @@ describeContract('clients', (opened) => {
     expect(await ofAda(workspaceId)).toEqual([{ ...second, leftAt: NOON + 3 }]);
   });
 
-  it('are those of one user in one workspace, the last to connect first, so many at most', async () => {
+  it('are at the connection of the greatest epoch, whatever its id; of one epoch, at that of the greatest id', async () => {
+    const { clients } = opened().stores;
+    const second = aClient(await givenWorkspace(opened().stores), { epoch: 2 });
+    const { workspaceId } = second;
+    expect(await clients.epochOf(second)).toBe(0);
+    expect(await clients.epochOf({ ...second, workspaceId: 'no-such-workspace' })).toBe(0);
+    await clients.connected(second);
+    await clients.connected(aClient(workspaceId, { epoch: 1 }));
+    expect([await clients.epochOf(second), (await ofAda(workspaceId))[0]]).toEqual([
+      2,
+      { ...second, leftAt: null },
+    ]);
+    const twin = aClient(workspaceId, { epoch: 2 });
+    for (const client of [twin, second]) await clients.connected(client);
+    expect(await ofAda(workspaceId)).toEqual([{ ...twin, leftAt: null }]);
+    const third = aClient(workspaceId, { epoch: 3, connectionId: '0 of a clock that was set back' });
+    for (const client of [third, twin]) await clients.connected({ ...client });
+    expect(await ofAda(workspaceId)).toEqual([{ ...third, leftAt: null }]);
+  });
+
+  it('are those of one user in one workspace, so many at most', async () => {
     const { stores } = opened();
     const workspaceId = await givenWorkspace(stores);
     const [old, young] = [
@@ -55,6 +75,25 @@ describeContract('clients', (opened) => {
     expect(await stores.clients.ofUser(workspaceId, 'ada', 1)).toEqual([{ ...young, leftAt: null }]);
     expect(await stores.clients.ofUser('no-such-workspace', 'ada', 9)).toEqual([]);
     expect(await stores.clients.statusesOf('no-such-workspace', 'ada', 9)).toEqual([]);
+  });
+
+  it('are those that are connected first, however long, and then those that were seen last', async () => {
+    const { clients } = opened().stores;
+    const workspaceId = await givenWorkspace(opened().stores);
+    const now = NOON + 1_000;
+    const [editor, young, crashed, ...gone] = ['editor', 'young', 'crashed', 'gone-1', 'gone-2'].map(
+      (clientId, at) => aClient(workspaceId, { clientId, connectedAt: NOON + at, until: now + 90 }),
+    );
+    crashed!.until = NOON + 500;
+    for (const client of [editor!, young!, crashed!, ...gone]) await clients.connected(client);
+    await clients.left(gone[0]!, gone[0]!.connectionId, NOON + 501);
+    await clients.left(gone[1]!, gone[1]!.connectionId, NOON + 499);
+    const names = async (limit: number): Promise<string[]> =>
+      (await clients.ofUser(workspaceId, 'ada', limit)).map(({ clientId }) => clientId);
+    expect(await names(9)).toEqual(['young', 'editor', 'gone-1', 'crashed', 'gone-2']);
+    expect(await names(2)).toEqual(['young', 'editor']);
+    const told = await clients.statusesOf(workspaceId, 'ada', 3);
+    expect(told.map(({ clientId }) => clientId)).toEqual(['young', 'editor', 'gone-1']);
   });
 
   it('tell of each folder once, and what they told stays while they have the folder', async () => {
@@ -90,7 +129,7 @@ describeContract('clients', (opened) => {
     await clients.endAll(a.node, NOON + 5);
     await clients.endAll(a.node, NOON + 5);
     expected[0]!.leftAt = NOON + 5;
-    expect(await ofAda(workspaceId)).toEqual(expected);
+    expect(await ofAda(workspaceId)).toEqual([expected[1], expected[0], expected[2]]);
   });
 
   it('are forgotten when they were not seen for long', async () => {

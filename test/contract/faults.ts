@@ -13,7 +13,7 @@ const KINDS: { [Port in keyof Stores]: Kinds<Stores[Port]> } = {
   blobs: { put: 'write', missing: 'read', read: 'read', mark: 'write', removeMarked: 'write' },
   clients: {
     ...{ connected: 'write', left: 'write', reported: 'write', renew: 'write', endAll: 'write' },
-    ...{ removeUnseen: 'write', ofUser: 'read', statusesOf: 'read' },
+    ...{ removeUnseen: 'write', epochOf: 'read', ofUser: 'read', statusesOf: 'read' },
   },
   contracts: { put: 'write', byDigest: 'read' },
   files: {
@@ -29,7 +29,7 @@ const KINDS: { [Port in keyof Stores]: Kinds<Stores[Port]> } = {
     ...{ insert: 'write', byId: 'read', ofFilePatch: 'read', ofChange: 'read', remove: 'write' },
     removeOrphans: 'write',
   },
-  roots: { claim: 'write', ofWorkspace: 'read' },
+  roots: { claim: 'write', remove: 'write', ofWorkspace: 'read' },
   sessions: {
     ...{ insert: 'write', byId: 'read', ofUser: 'read', replaceActiveFiles: 'write' },
     activeFilesOf: 'read',

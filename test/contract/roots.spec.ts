@@ -27,6 +27,20 @@ describeContract('roots', (opened) => {
     expect(stood).toEqual([stood[0], stood[0], stood[0]]);
   });
 
+  it('can be taken out, and not by who means an earlier claim', async () => {
+    const { stores } = opened();
+    const first = aRoot(await givenWorkspace(stores));
+    const other = aRoot(first.workspaceId, 'other');
+    for (const root of [first, other]) await stores.roots.claim(root);
+    await stores.roots.remove(first);
+    expect(await stores.roots.ofWorkspace(first.workspaceId)).toEqual([other]);
+    const [second, again] = [aRoot(first.workspaceId), { ...other, claimedAt: NOON + 1 }];
+    expect(await stores.roots.claim(second)).toEqual(second);
+    await stores.roots.remove(first);
+    await stores.roots.remove(again);
+    expect(await stores.roots.ofWorkspace(first.workspaceId)).toEqual([other, second]);
+  });
+
   it('are listed by docPath, those of one workspace', async () => {
     const { stores } = opened();
     const [here, there] = [await givenWorkspace(stores), await givenWorkspace(stores)];

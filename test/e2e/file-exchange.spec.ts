@@ -46,10 +46,10 @@ describe('a file that a client on another node holds', () => {
     expect(result.warnings).toEqual([expect.stringContaining('FORBIDDEN')]);
   });
 
-  it('is not waited for where the client there does not answer, for longer than 6 s', async () => {
+  it('is not waited for where the client there does not answer in its time', async () => {
     (await there.client('cli', ['proj'])).giveFile = null;
     await here.write('/Proj/a.ts', 'cloud\n');
-    const result = await here.readFile('proj/a.ts');
+    const result = await here.readFile('proj/a.ts', { maxBytes: 1_024 });
     expect(result.warnings).toEqual([expect.stringContaining('it did not answer')]);
   });
 

@@ -2,7 +2,9 @@ import type { ClientRoot, OpenToolCall } from '@patchbay/protocol';
 import { aRoot, type FakeClient } from '../support/fake-client.js';
 import { patchCall } from '../support/patch-desk.js';
 import { createCall, RelayScene } from '../support/relay-scene.js';
+import { storesOf } from '../contract/backends.js';
 import { startTestServer, type TestServer, type TestUser } from '../support/server.js';
+import { waitFor } from '../support/wait-for.js';
 
 const TOOLS = ['workspace_create_file', 'workspace_write_patch'];
 
@@ -56,6 +58,23 @@ describe('a call', () => {
     await again.report(again.calls[0]!);
     await scene.post([createCall('free')], { turnId: 'free' });
     expect((await scene.calls('free')).free).not.toHaveProperty('roots');
+  });
+
+  it('that names a folder which was forgotten while its client is away is like one that names none [RELAY-15] [ROOT-3]', async () => {
+    const [first, client] = [await connect('one', proj), await connect('two', proj2)];
+    const path = `/workspaces/${scene.workspaceId}/roots/proj`;
+    expect((await user.request('DELETE', path)).status).toBe(204);
+    // Whoever has it connected keeps it.
+    expect(await sent(createCall('a', 'proj/a.txt'), first, client)).toEqual([true, false]);
+    await scene.newSession();
+    first.close();
+    const { clients } = storesOf(server.app);
+    const known = () => clients.ofUser(scene.workspaceId, user.id, 9);
+    await waitFor(
+      async () => (await known()).some(({ leftAt }) => leftAt !== null),
+      'the end of its presence',
+    );
+    expect(await sent(createCall('b', 'proj/b.txt'), client)).toEqual([true]);
   });
 
   it('that nobody took in time tells which folder to connect [RELAY-16]', async () => {

@@ -1,6 +1,7 @@
 import type { WorkspaceRoot } from '@patchbay/protocol';
 import { aRoot, type FakeClient } from '../support/fake-client.js';
 import { createCall, type RelayScene } from '../support/relay-scene.js';
+import { ConnectedClients } from '../../src/clients/connected-clients.js';
 import { storesOf } from '../contract/backends.js';
 import { TwoNodes } from '../support/two-nodes.js';
 import { waitFor } from '../support/wait-for.js';
@@ -38,6 +39,22 @@ describe('A client of one node', () => {
     await client.closed();
     await new Promise((resolve) => setTimeout(resolve, 100));
     expect(await folder(a!)).toMatchObject({ connected: true });
+  });
+
+  it('that comes back with a clock set back still is the newer one [RELAY-2] [RELAY-19]', async () => {
+    const client = await connect(a!);
+    const record = async () =>
+      (await storesOf(two.servers.a.app).clients.ofUser(a!.workspaceId, a!.user.id, 9))[0]!;
+    const first = await record();
+    // As a node with a clock far ahead would have named it.
+    const { clients } = storesOf(two.servers.a.app);
+    const connectionId = `f${first.connectionId.slice(1)}`;
+    await clients.connected({ ...first, connectionId });
+    Object.assign(two.servers.a.app.get(ConnectedClients).find(first)!, { connectionId });
+    await connect(b!);
+    await client.closed();
+    expect(client.notices).toContain('client:replaced');
+    expect(await record()).toMatchObject({ node: 'b', epoch: 2, leftAt: null });
   });
 
   it('has left once its node has said nothing for the time of its lease [RELAY-19]', async () => {

@@ -128,6 +128,49 @@ describe('a folder that is connected', () => {
     expect(await list(ada)).toMatchObject([{ connected: false, since: null }]);
   });
 
+  it('is forgotten for who registered it or an owner; its files stay [ROOT-3]', async () => {
+    const [proj, other] = [aRoot('Prój ect'), aRoot('proj')];
+    const client = await scene.client({ roots: [proj] });
+    await put(bob, aRoot('bobs'));
+    await ada.post(`/workspaces/${scene.workspaceId}/tools`, {
+      ...{ tool: 'write', args: { path: '/Prój ect/a', content: { text: 'x' } } },
+    });
+    const { url } = server;
+    const workspace = new PatchbayClient({ url, token: ada.token }).workspace(scene.workspaceId);
+    const forget = (user: TestUser, docPath: string): Promise<Answer<{ code: string } | null>> =>
+      user.request('DELETE', `/workspaces/${scene.workspaceId}/roots/${encodeURIComponent(docPath)}`);
+    expect((await forget(bob, proj.docPath)).body).toMatchObject({ code: 'FORBIDDEN' });
+    expect((await forget(ada, 'none')).body).toMatchObject({ code: 'NOT_FOUND' });
+    expect((await forget(await server.register(), proj.docPath)).status).toBe(403);
+    expect((await forget(bob, 'bobs')).status).toBe(204);
+    await workspace.forgetRoot(proj.docPath);
+    await put(bob, other);
+    await workspace.forgetRoot('proj');
+    expect(await list(ada)).toEqual([]);
+    expect((await ada.get(`/workspaces/${scene.workspaceId}/contents/Pr%C3%B3j%20ect/a`)).status).toBe(200);
+    expect(client.closedBecause).toBeNull();
+    await scene.client({ roots: [proj] });
+    expect(await list(ada)).toMatchObject([{ docPath: proj.docPath, connected: true }]);
+    await workspace.forgetRoot(proj.docPath);
+    await put(bob, aRoot('Prój ect'));
+    expect(await refusal([proj])).toMatchObject({ code: 'CONFLICT' });
+  });
+
+  it('is one of a hundred that a member may register [ROOT-2]', async () => {
+    const names = Array.from({ length: 100 }, (_, at) => aRoot(`p${at}`));
+    await scene.client({ roots: names.slice(0, 50) });
+    await scene.client({ roots: names.slice(50) });
+    const more = await put(ada, aRoot('more'));
+    expect([more.status, more.body]).toMatchObject([409, { code: 'CONFLICT' }]);
+    expect(await refusal([aRoot('more')])).toMatchObject({
+      ...{ code: 'CONFLICT', message: expect.stringContaining('100 folders') as string },
+    });
+    expect((await put(ada, names[0]!)).status).toBe(200);
+    expect((await put(bob, aRoot('more'))).status).toBe(200);
+    await ada.request('DELETE', `/workspaces/${scene.workspaceId}/roots/p99`);
+    expect((await put(ada, aRoot('yet-another'))).status).toBe(200);
+  });
+
   it('is listed and registered for members alone', async () => {
     const stranger = await server.register();
     const path = `/workspaces/${scene.workspaceId}/roots`;

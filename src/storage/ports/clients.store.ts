@@ -6,12 +6,20 @@ export interface ClientName extends Membership {
   clientId: string;
 }
 
+/**
+ * Which of a client's connections it is. The one with the greater epoch is the newer, no matter what any clock says; of
+ * two that were begun at once, the one with the greater id.
+ */
+export interface ConnectionOrder {
+  /** One more than that of the connection that was known when this one began. */
+  epoch: number;
+  connectionId: string;
+}
+
 /** What the newest connection of a client announced. */
-export interface ClientAnnouncement extends ClientName {
+export interface ClientAnnouncement extends ClientName, ConnectionOrder {
   name: string;
   roots: readonly ClientRoot[];
-  /** Of two connections of one client the one with the greater id is the newer. */
-  connectionId: string;
   /** The node that it is connected to. */
   node: string;
   connectedAt: number;
@@ -35,6 +43,8 @@ export interface ClientStatuses {
 export abstract class ClientStore {
   /** A client has connected; an older connection than the one known changes nothing. Statuses of folders it still has stay. */
   abstract connected(client: ClientAnnouncement): Promise<void>;
+  /** That of the newest connection known; 0 where the client is not. */
+  abstract epochOf(client: ClientName): Promise<number>;
   /** This connection has ended; nothing changes where it is not the newest any more, or was known to have ended. */
   abstract left(client: ClientName, connectionId: string, at: number): Promise<void>;
   /** Puts the status of a folder in the place of the last one, if this connection still is the newest. */
@@ -45,7 +55,7 @@ export abstract class ClientStore {
   abstract endAll(node: string, at: number): Promise<void>;
   /** Drops the clients that were last believed connected before `before`. */
   abstract removeUnseen(before: number): Promise<void>;
-  /** The user's clients in the workspace, those that connected last first, `limit` at most. */
+  /** The user's clients in the workspace, those that are connected first, then the last to leave, `limit` at most. */
   abstract ofUser(workspaceId: string, userId: string, limit: number): Promise<ClientRecord[]>;
   /** What the same clients last told of their folders. */
   abstract statusesOf(workspaceId: string, userId: string, limit: number): Promise<ClientStatuses[]>;

@@ -13,6 +13,8 @@ export interface RootRecord {
 export abstract class RootStore {
   /** Registers the folder unless its docPath is taken. Gives the folder that stands; the same claim again does, too. */
   abstract claim(root: RootRecord): Promise<RootRecord>;
+  /** Takes out this very claim; what has been claimed under its docPath since stays. */
+  abstract remove(root: RootRecord): Promise<void>;
   /** By docPath. */
   abstract ofWorkspace(workspaceId: string): Promise<RootRecord[]>;
 }

@@ -13,6 +13,7 @@ import { WorkspaceKeys } from './workspace-keys.js';
 type ClientRow = [
   clientId: string,
   name: string,
+  epoch: number,
   connectionId: string,
   node: string,
   connectedAt: number,
@@ -22,7 +23,9 @@ type ClientRow = [
 ];
 
 const OF_CLIENT = 'WHERE workspace = ? AND user_id = ? AND client_id = ?';
-const OF_USER = 'WHERE workspace = ? AND user_id = ? ORDER BY connected_at DESC, client_id LIMIT ?';
+// The lease of who is connected runs longer than anybody else was seen.
+const OF_USER = `WHERE workspace = ? AND user_id = ?
+  ORDER BY coalesce(left_at, until) DESC, connected_at DESC, client_id LIMIT ?`;
 
 @Injectable()
 export class SqliteClientStore extends ClientStore {
@@ -35,23 +38,30 @@ export class SqliteClientStore extends ClientStore {
 
   async connected(client: ClientAnnouncement): Promise<void> {
     const workspace = this.workspaces.require(client.workspaceId);
-    const { userId, clientId, name, connectionId, node, connectedAt, until, roots } = client;
+    const { userId, clientId, name, epoch, connectionId, node, connectedAt, until, roots } = client;
     await this.database.write(() => {
       const had = new Set(roots.map(({ docPath }) => docPath));
       const kept = this.statuses(workspace, client).filter(({ docPath }) => had.has(docPath));
       this.database.run(
-        `INSERT INTO clients (workspace, user_id, client_id, name, connection_id, node, connected_at, until, roots,
-           statuses) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        `INSERT INTO clients (workspace, user_id, client_id, name, epoch, connection_id, node, connected_at, until,
+           roots, statuses) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
          ON CONFLICT (workspace, user_id, client_id) DO UPDATE SET name = excluded.name,
-           connection_id = excluded.connection_id, node = excluded.node, connected_at = excluded.connected_at,
+           epoch = excluded.epoch, connection_id = excluded.connection_id, node = excluded.node, connected_at = excluded.connected_at,
            left_at = NULL, until = excluded.until, roots = excluded.roots, statuses = excluded.statuses
-         WHERE connection_id < excluded.connection_id`,
+         WHERE (epoch, connection_id) < (excluded.epoch, excluded.connection_id)`,
         [
-          ...[workspace, userId, clientId, name, connectionId, node, connectedAt, until],
+          ...[workspace, userId, clientId, name, epoch, connectionId, node, connectedAt, until],
           ...[JSON.stringify(roots), JSON.stringify(kept)],
         ],
       );
     });
+  }
+
+  async epochOf({ workspaceId, userId, clientId }: ClientName): Promise<number> {
+    const workspace = this.workspaces.find(workspaceId);
+    if (workspace === null) return 0;
+    const sql = `SELECT epoch FROM clients ${OF_CLIENT}`;
+    return this.database.get<[number]>(sql, [workspace, userId, clientId])?.[0] ?? 0;
   }
 
   async left({ workspaceId, userId, clientId }: ClientName, connectionId: string, at: number): Promise<void> {
@@ -97,7 +107,7 @@ export class SqliteClientStore extends ClientStore {
     const workspace = this.workspaces.find(workspaceId);
     if (workspace === null) return [];
     const rows = this.database.all<ClientRow>(
-      `SELECT client_id, name, connection_id, node, connected_at, left_at, until, roots FROM clients ${OF_USER}`,
+      `SELECT client_id, name, epoch, connection_id, node, connected_at, left_at, until, roots FROM clients ${OF_USER}`,
       [workspace, userId, limit],
     );
     return rows.map((row) => toClient({ workspaceId, userId }, row));
@@ -124,10 +134,10 @@ function byDocPath({ docPath: a }: FolderStatus, { docPath: b }: FolderStatus): 
 }
 
 function toClient(user: Pick<ClientRecord, 'workspaceId' | 'userId'>, row: ClientRow): ClientRecord {
-  const [clientId, name, connectionId, node, connectedAt, leftAt, until, roots] = row;
+  const [clientId, name, epoch, connectionId, node, connectedAt, leftAt, until, roots] = row;
   return {
     ...user,
-    ...{ clientId, name, connectionId, node, connectedAt, leftAt, until },
+    ...{ clientId, name, epoch, connectionId, node, connectedAt, leftAt, until },
     roots: JSON.parse(roots) as ClientRoot[],
   };
 }

@@ -109,6 +109,8 @@ describe('The reads of the embedded store', () => {
     'overdue turns': () => turns().dueBefore(1, 9),
     'what a session used': () => turns().lastUseOf('w', 's'),
     'the folders of a workspace': () => new SqliteRootStore(database, keys()).ofWorkspace('w'),
+    'the newest connection of a client': () =>
+      clients().epochOf({ workspaceId: 'w', userId: 'u', clientId: 'c' }),
     'the clients of a user': () => clients().ofUser('w', 'u', 9),
     'what clients of a user told': () => clients().statusesOf('w', 'u', 9),
   };

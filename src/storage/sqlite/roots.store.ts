@@ -30,6 +30,16 @@ export class SqliteRootStore extends RootStore {
     });
   }
 
+  async remove({ workspaceId, docPath, rootId, claimedAt }: RootRecord): Promise<void> {
+    const workspace = this.workspaces.require(workspaceId);
+    await this.database.write(() => {
+      this.database.run(
+        'DELETE FROM roots WHERE workspace = ? AND doc_path = ? AND root_id = ? AND claimed_at = ?',
+        [workspace, docPath, rootId, claimedAt],
+      );
+    });
+  }
+
   async ofWorkspace(workspaceId: string): Promise<RootRecord[]> {
     const workspace = this.workspaces.find(workspaceId);
     if (workspace === null) return [];

@@ -84,6 +84,14 @@ export class WorkspaceClient {
     return this.send({ method: 'PUT', path: `/roots/${encodeURIComponent(docPath)}`, body });
   }
 
+  /**
+   * Frees the name of a folder, for who registered it or an owner. Files stay, and a client that has it connected
+   * registers it again when it connects next.
+   */
+  async forgetRoot(docPath: string): Promise<void> {
+    await this.send({ method: 'DELETE', path: `/roots/${encodeURIComponent(docPath)}` });
+  }
+
   /** The tools on offer, everywhere or in one session, with their schemas and the guidance for a system prompt. */
   async catalog(sessionId?: string): Promise<ToolContract[]> {
     const request: HttpRequest = { method: 'GET', path: '/tools', query: { sessionId } };

@@ -1,0 +1,15 @@
+import { fileReadMs } from './file-read-time.js';
+
+describe('the time that a client has to give a file', () => {
+  const MIB = 1024 * 1024;
+
+  it.each([
+    [1, 5_000],
+    [MIB, 6_000],
+    [8 * MIB, 13_000],
+    [10 * MIB, 15_000],
+    [512 * MIB, 15_000],
+  ])('for up to %d bytes is %d ms [RELAY-23]', (maxBytes, ms) => {
+    expect(fileReadMs(maxBytes)).toBe(ms);
+  });
+});
