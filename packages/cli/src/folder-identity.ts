@@ -66,16 +66,12 @@ export class FolderIdentities {
       // Without a server nothing can be registered yet: the handshake does it, once there is one.
       if (isTransient(error)) return this.keep(directory, root, false);
       if (!(error instanceof PatchbayError) || error.code !== 'CONFLICT') throw error;
+      const registered = (await this.workspace.roots()).find((other) => other.docPath === docPath);
+      // The name is free: it is something else that keeps the folder out.
+      if (!registered) throw error;
       if (!naming.sameProject && !(await isSame(root))) throw takenName(directory, error.message);
-      return this.adopt(directory, root);
+      return this.keep(directory, { ...root, rootId: registered.rootId }, true);
     }
-  }
-
-  /** Takes the identity of the folder that has the name already. */
-  private async adopt(directory: string, root: ClientRoot): Promise<ClientRoot> {
-    const registered = (await this.workspace.roots()).find(({ docPath }) => docPath === root.docPath);
-    if (!registered) throw new CliError(`The folder ${root.name} is not registered any more; try again.`);
-    return this.keep(directory, { ...root, rootId: registered.rootId }, true);
   }
 
   private async keep(directory: string, root: ClientRoot, isClaimed: boolean): Promise<ClientRoot> {
