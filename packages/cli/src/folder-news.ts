@@ -10,6 +10,8 @@ const GATHER_MS = 300;
 /** Most files that are named in one piece of news. */
 const NAMED = 5;
 
+const NOTHING = { moved: { files: 0 }, deleted: 0, conflicts: [] };
+
 const TOLD = {
   behind: {
     what: 'changed in the Cloud, and not here',
@@ -25,6 +27,8 @@ const TOLD = {
 export class FolderNews implements FolderEvents {
   private readonly waiting = new Map<LiveFolder, Map<string, Difference>>();
   private timer: NodeJS.Timeout | undefined;
+  /** docPaths about which a question is open. */
+  private readonly offered = new Set<string>();
   private lastFault = '';
   private lastNews = '';
 
@@ -89,15 +93,21 @@ export class FolderNews implements FolderEvents {
     files: readonly Difference[],
     approver: RuleApprover,
   ): Promise<void> {
-    for (const difference of files) {
+    const open = files.filter(({ docPath }) => !this.offered.has(docPath));
+    for (const { docPath } of open) this.offered.add(docPath);
+    for (const difference of open) {
       try {
         const { proposal, take } = await folder.offerOf(difference);
         const request = { call: { name: 'pull', sessionId: '' }, files: [proposal] };
         const { decision } = await approver.decide(request, folder.ending);
-        if (decision === 'deny') this.announce('behind', [difference]);
-        else if ((await take()).conflicts.length > 0) this.announce('conflict', [difference]);
+        const { moved, deleted, conflicts } = decision === 'deny' ? NOTHING : await take();
+        if (conflicts.length > 0) this.announce('conflict', [difference]);
+        // Denied, or no longer what was shown.
+        else if (moved.files + deleted === 0) this.announce('behind', [difference]);
       } catch (error) {
         if (!folder.ending.aborted) this.onFault(error);
+      } finally {
+        this.offered.delete(difference.docPath);
       }
     }
   }
