@@ -1,3 +1,4 @@
+import { jest } from '@jest/globals';
 import type { PinoLogger } from 'nestjs-pino';
 import { Subject } from 'rxjs';
 import { aCall, aTurn, NOON } from '../turns/turn.sample.js';
@@ -6,7 +7,8 @@ import { Dispatcher } from './dispatcher.js';
 import type { Config } from '../config/config.js';
 import type { OpenTurns, TurnChange } from '../turns/open-turns.js';
 import type { TurnHints } from '../turns/turn-hints.js';
-import type { Call, Membership, Turn } from '../storage/ports/turn.js';
+import type { Call, Membership, SessionUse, Turn } from '../storage/ports/turn.js';
+import type { TurnStore } from '../storage/ports/turns.store.js';
 import type { TurnAnswer } from '../turns/turn-draft.js';
 import type { TurnInput } from '../turns/turn-input.js';
 import { advance } from '../turns/turn-state.js';
@@ -54,14 +56,17 @@ describe('the dispatcher', () => {
   let clients: ConnectedClients;
   let dispatcher: Dispatcher;
   let followed: Set<string>;
+  let used: () => Promise<SessionUse | null>;
   beforeEach(() => {
     turns = new FakeTurns();
     followed = new Set();
+    used = () => Promise.resolve(null);
     const clock = { now: () => NOON };
     clients = new ConnectedClients(clock);
     dispatcher = new Dispatcher(
       turns as unknown as OpenTurns,
       clients,
+      { lastUseOf: () => used() } as unknown as TurnStore,
       { graceMs: 10_000 } as Config,
       clock,
       logger,
@@ -100,6 +105,39 @@ describe('the dispatcher', () => {
     await turns.submit(turns.byId.get(turnId)!, { type: 'report', callId, clientId, report });
     await settled();
   };
+
+  it('asks the store what the session of a turn has done that it did not accept, and waits for the answer', async () => {
+    let answer!: (use: SessionUse) => void;
+    used = () => new Promise((resolve) => (answer = resolve));
+    connect('a');
+    take('t', [{ callId: '1' }]);
+    await settled();
+    expect(turns.claims).toEqual([]);
+    answer({ lastClientId: 'gone', folder: ['proj'] });
+    await settled();
+    expect(turns.claims).toEqual([]);
+    const proj = { name: 'proj', docPath: 'proj', rootId: 'proj' };
+    const key = { workspaceId: 'w', userId: 'u', clientId: 'b' };
+    const client = new ConnectedClient(key, new Set(['workspace_create_file']), 1, LINE, [proj]);
+    clients.add(client);
+    clients.markReady(client, []);
+    await settled();
+    expect(turns.claims).toEqual(['1→b']);
+  });
+
+  it('asks again where the store did not answer', async () => {
+    jest.useFakeTimers({ doNotFake: ['setImmediate'] });
+    used = () => Promise.reject(new Error('no store'));
+    connect('a');
+    take('t', [{ callId: '1' }]);
+    await settled();
+    expect(turns.claims).toEqual([]);
+    used = () => Promise.resolve(null);
+    await jest.advanceTimersByTimeAsync(1_000);
+    jest.useRealTimers();
+    await settled();
+    expect(turns.claims).toEqual(['1→a']);
+  });
 
   it('gives calls out in the order of their acceptance, whatever the order in which it learns of them', async () => {
     take('t2', [{ callId: '3' }, { callId: '4' }]);
@@ -182,6 +220,7 @@ describe('the dispatcher', () => {
     turns.hold();
     const client = connect('a', 1);
     const turn = take('t', [{ callId: '1' }]);
+    await settled();
     expect(client.hasRoom).toBe(false);
     turns.byId.set('t', { ...turn, calls: [{ ...turn.calls[0]!, status: 'cancelled', endedAt: NOON }] });
     await turns.letGo();

@@ -3,6 +3,7 @@ import { PinoLogger } from 'nestjs-pino';
 import { Clock } from '../common/clock.js';
 import { Config } from '../config/config.js';
 import type { Call, Membership, Turn } from '../storage/ports/turn.js';
+import { TurnStore } from '../storage/ports/turns.store.js';
 import { OpenTurns, type TurnChange } from '../turns/open-turns.js';
 import { TurnHints } from '../turns/turn-hints.js';
 import type { TurnInput } from '../turns/turn-input.js';
@@ -23,11 +24,14 @@ export const DELIVERY_ACK_MS = 10_000;
 export class Dispatcher {
   private readonly pending = new PendingCalls();
   private readonly sessionClients = new SessionClients();
+  /** Sessions of which the store is asked: their calls wait for that. */
+  private readonly recalling = new Set<string>();
   private draining = false;
 
   constructor(
     private readonly turns: OpenTurns,
     private readonly clients: ConnectedClients,
+    private readonly store: TurnStore,
     private readonly config: Config,
     private readonly clock: Clock,
     private readonly logger: PinoLogger,
@@ -68,7 +72,8 @@ export class Dispatcher {
     this.clients.free(clientKey(turn, clientId), callId);
   }
 
-  private onChange({ before, after }: TurnChange): void {
+  private onChange({ before, after, own }: TurnChange): void {
+    if (before === null && !own) void this.recall(after);
     this.pending.sync(after);
     after.calls.forEach((is, at) => {
       const was = before?.calls[at];
@@ -80,6 +85,30 @@ export class Dispatcher {
     this.dispatch(after);
   }
 
+  /**
+   * A turn that was accepted elsewhere, or before a restart, does not know what its session has done since: another turn
+   * of it does.
+   */
+  private async recall(turn: Turn): Promise<void> {
+    const { workspaceId, sessionId } = turn;
+    if (turn.status !== 'open' || this.sessionClients.folderOf(turn) !== null) return;
+    if (this.recalling.has(sessionId)) return;
+    this.recalling.add(sessionId);
+    try {
+      const use = await this.store.lastUseOf(workspaceId, sessionId);
+      if (use !== null) this.sessionClients.recall(turn, use);
+      this.recalling.delete(sessionId);
+      this.dispatch(turn);
+    } catch (error) {
+      this.logger.error({ err: error, sessionId }, 'What a session used could not be read; trying again');
+      const again = (): void => {
+        this.recalling.delete(sessionId);
+        void this.recall(turn);
+      };
+      setTimeout(again, RETRY_MS).unref();
+    }
+  }
+
   /** Whoever claimed the call, it has its place in the window of the client, if that is here. */
   private take(turn: Turn, callId: string, clientId: string): void {
     this.clients.find(clientKey(turn, clientId))?.hold(callId);
@@ -89,6 +118,8 @@ export class Dispatcher {
   private dispatch({ workspaceId, userId }: Membership): void {
     for (const pending of this.pending.of({ workspaceId, userId })) {
       if (!this.clients.ofUser(workspaceId, userId).some(({ ready, hasRoom }) => ready && hasRoom)) return;
+      // First in, first out: those behind it wait as well, for a read.
+      if (this.recalling.has(pending.turn.sessionId)) return;
       if (pending.claiming || (pending.call.retryAt ?? 0) > this.clock.now()) continue;
       const claim = this.reserve(pending.turn, pending.call);
       if (claim) void this.claim(pending, claim);

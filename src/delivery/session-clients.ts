@@ -1,6 +1,6 @@
 import type { ConnectedClient } from '../clients/connected-clients.js';
 import { BoundedMap } from '../common/bounded-map.js';
-import type { Turn } from '../storage/ports/turn.js';
+import type { SessionUse, Turn } from '../storage/ports/turn.js';
 
 /** Sessions remembered at most; for one that was forgotten its turns know enough. */
 const MAX_SESSIONS = 10_000;
@@ -39,6 +39,12 @@ export class SessionClients {
 
   /** A call of the turn is with this client: that is committed. */
   used({ sessionId, folder }: Turn, clientId: string, at: number): void {
+    this.uses.set(sessionId, { clientId, at, folder, reservedFor: null });
+  }
+
+  /** The store's word on the turn's session, for a turn that this node has not accepted; nothing where more is known. */
+  recall({ sessionId, acceptedAt: at }: Turn, { lastClientId: clientId, folder }: SessionUse): void {
+    if (clientId === null || this.uses.get(sessionId) !== undefined) return;
     this.uses.set(sessionId, { clientId, at, folder, reservedFor: null });
   }
 

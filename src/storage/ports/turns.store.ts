@@ -58,6 +58,6 @@ export abstract class TurnStore {
   abstract dueBefore(time: number, limit: number): Promise<Turn[]>;
   /** Up to `limit` open turns of all workspaces, oldest first, after the one that `after` names; for the boot. */
   abstract openAfter(after: TurnRef | null, limit: number): Promise<Turn[]>;
-  /** What the session's newest turn knows of the clients that it used; null where the session has no turn. */
+  /** What the newest of the session's turns that know of a client knows of it; null where the session has used none. */
   abstract lastUseOf(workspaceId: string, sessionId: string): Promise<SessionUse | null>;
 }

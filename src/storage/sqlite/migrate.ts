@@ -9,7 +9,7 @@ import { CONTRACTS_SCHEMA } from './migrations/0006-contracts.js';
 import { EVENTS_SCHEMA } from './migrations/0007-events.js';
 import { ROOTS_SCHEMA } from './migrations/0008-roots.js';
 import { CHOICES_SCHEMA } from './migrations/0009-choices.js';
-import { EPOCHS_SCHEMA } from './migrations/0010-epochs.js';
+import { NEWEST_SCHEMA } from './migrations/0010-newest.js';
 
 export interface Migration {
   /** What it brings, for whoever reads the table. */
@@ -28,7 +28,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: 'events', sql: EVENTS_SCHEMA },
   { name: 'roots', sql: ROOTS_SCHEMA },
   { name: 'choices', sql: CHOICES_SCHEMA },
-  { name: 'epochs', sql: EPOCHS_SCHEMA },
+  { name: 'newest', sql: NEWEST_SCHEMA },
 ];
 
 /** Brings the database to the newest version, one transaction a step; refuses one that is newer than that. */

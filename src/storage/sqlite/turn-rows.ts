@@ -90,10 +90,14 @@ export function updateTurn(
   database: SqliteDatabase,
   key: number,
   turn: Turn,
-  current: { status: string; dueAt: number | null },
+  current: { status: string; dueAt: number | null; lastClientId: string | null },
 ): void {
-  const columns = ['version', 'last_client_id', 'state'];
-  const values: SqlValue[] = [turn.version, turn.lastClientId, stateOf(turn)];
+  const columns = ['version', 'state'];
+  const values: SqlValue[] = [turn.version, stateOf(turn)];
+  if (turn.lastClientId !== current.lastClientId) {
+    columns.push('last_client_id');
+    values.push(turn.lastClientId);
+  }
   if (turn.dueAt !== current.dueAt) {
     columns.push('due_at');
     values.push(turn.dueAt);

@@ -39,14 +39,14 @@ export class SqliteTurnStore extends TurnStore {
   ): Promise<boolean> {
     const workspace = this.workspaces.require(turn.workspaceId);
     return this.database.write(() => {
-      const current = this.database.get<[number, string, number | null]>(
-        `SELECT id, status, due_at FROM turns
+      const current = this.database.get<[number, string, number | null, string | null]>(
+        `SELECT id, status, due_at, last_client_id FROM turns
          WHERE workspace = ? AND turn_id = ? AND session_id = ? AND version = ?`,
         [workspace, turn.turnId, turn.sessionId, expectedVersion],
       );
       if (current === null) return this.isStored(workspace, turn);
-      const [id, status, dueAt] = current;
-      rows.updateTurn(this.database, id, turn, { status, dueAt });
+      const [id, status, dueAt, lastClientId] = current;
+      rows.updateTurn(this.database, id, turn, { status, dueAt, lastClientId });
       rows.insertResults(this.database, id, turn, results);
       appendEvents(this.database, workspace, events);
       return true;
@@ -144,9 +144,9 @@ export class SqliteTurnStore extends TurnStore {
   async lastUseOf(workspaceId: string, sessionId: string): Promise<SessionUse | null> {
     const workspace = this.workspaces.find(workspaceId);
     if (workspace === null) return null;
-    const row = this.database.get<[string | null, string | null]>(
-      `SELECT last_client_id, json_extract(state, '$.folder') FROM turns WHERE workspace = ? AND session_id = ?
-       ORDER BY accepted_at DESC, id DESC LIMIT 1`,
+    const row = this.database.get<[string, string | null]>(
+      `SELECT last_client_id, json_extract(state, '$.folder') FROM turns
+       WHERE workspace = ? AND session_id = ? AND last_client_id IS NOT NULL ORDER BY accepted_at DESC, id DESC LIMIT 1`,
       [workspace, sessionId],
     );
     if (row === null) return null;
