@@ -11,7 +11,7 @@ import { type Difference, Differences } from './differences.js';
 import { DiskFinder } from './disk-finder.js';
 import { stampOf } from './file-stamp.js';
 import { type FolderSync, rootOf } from './folder-sync.js';
-import { FolderGuard } from './folder-identity.js';
+import { FolderGuard } from './folder-guard.js';
 import { FolderWatch } from './folder-watch.js';
 import { PathClaims } from './path-claims.js';
 import { silent } from './progress.js';

@@ -4,7 +4,7 @@ import { type CommittedFile, foldCase, MAX_BATCH_FILES, type RefusedFile } from 
 import { inParallel } from '../disk/in-parallel.js';
 import { compare } from './compare.js';
 import { belowRoot, type FolderSync, rootOf } from './folder-sync.js';
-import { FolderReplaced, identityOf } from './folder-identity.js';
+import { FolderReplaced, identityOf } from './folder-guard.js';
 import { deleteGone, findGone } from './push-deletions.js';
 import { conflictReason, IS_BINARY, planForcedPush, planPush, type PushPlan } from './push-plan.js';
 import { type ReadFile, readWhole } from './read-file.js';
