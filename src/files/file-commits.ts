@@ -114,12 +114,21 @@ export class FileCommits {
           (await this.remove(origin, change, target))
         );
       }
+      if (entry?.kind === 'folder') await this.clearWay(origin, target);
       const content = { bytes, shape: 'text' as const };
       const { file } = await this.writes.write(origin, target, content, basedOn(change));
       return committed(file.id, file.path, file.head);
     } catch (error) {
       return refusal(change, error);
     }
+  }
+
+  /** On the disk the folder has become a file: it goes, with the folders in it, if no file is left in any of them. */
+  private async clearWay(origin: ChangeOrigin, target: CloudPath): Promise<void> {
+    const below = await this.files.below(origin.workspaceId, target);
+    if (below.some(({ kind }) => kind === 'file')) return;
+    for (const { path } of below.reverse()) await this.writes.remove(origin, readCloudPath(path));
+    await this.writes.remove(origin, target);
   }
 
   /** The answer to a deletion that was made before. */

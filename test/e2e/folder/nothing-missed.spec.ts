@@ -48,6 +48,21 @@ describe('what is neither overwritten, deleted nor missed in a folder', () => {
     expect(Object.keys(await scene.cloud()).sort()).toEqual(['.gitignore', 'a.txt', 'src/b.txt']);
   });
 
+  it('a folder that becomes a file, and a file that becomes a folder [FILE-7]', async () => {
+    await laptop.write('src/deep/d.txt', 'd\n');
+    await laptop.connect();
+    await scene.agree(laptop);
+    await laptop.remove('src');
+    await laptop.remove('a.txt');
+    await laptop.write('src', 'a file by now\n');
+    await laptop.write('a.txt/inside.txt', 'in a folder by now\n');
+    await scene.agree(laptop);
+    expect(await scene.cloud()).toEqual({
+      src: 'a file by now\n',
+      'a.txt/inside.txt': 'in a folder by now\n',
+    });
+  });
+
   it('an edit in a folder that was removed and made anew', async () => {
     await laptop.connect();
     await scene.agree(laptop);
