@@ -98,6 +98,26 @@ describe('what is neither overwritten, deleted nor missed in a folder', () => {
     expect((await laptop.push('--delete')).out).toMatch(/^sent 1 file .*deleted 1 file/);
   });
 
+  it('what a push has sent that was killed before it heard of it, with an edit on top', async () => {
+    const wire = await scene.wire();
+    const watched = scene.machine('laptop', 'proj', wire);
+    await watched.push();
+    await watched.write('a.txt', 'sent, and not heard of\n');
+    await watched.remove('src/c.txt');
+    const killed = watched.start('push', watched.folder, '--delete');
+    let commits = 0;
+    wire.onAnswered = async ({ route }) => {
+      // The deletion comes first, then the file.
+      if (route === 'POST /files/commit' && ++commits === 2) await killed.kill();
+    };
+    await killed.exited;
+    expect(await scene.contents('/proj/a.txt')).toBe('sent, and not heard of\n');
+    await watched.write('a.txt', 'an edit on top\n');
+    const { code, out } = await watched.push();
+    expect([code, out]).toEqual([0, expect.stringMatching(/^sent 1 file .*1 unchanged/)]);
+    await wire.close();
+  });
+
   it('what both sides came to by themselves: a forced push knows it from then on', async () => {
     await laptop.write('a.txt', 'the same\n');
     await model.does('write', { path: '/proj/a.txt', content: { text: 'the same\n' } });
