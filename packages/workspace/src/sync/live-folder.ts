@@ -93,41 +93,44 @@ export class LiveFolder implements FolderLedger {
   filesChanged(files: readonly ChangedFile[] | null): void {
     if (files === null) return this.lookAtCloud();
     const own = files.filter(({ docPath }) => this.has(docPath));
-    if (own.length > 0) this.seeCloud(() => this.cloud.judgeAll(own));
+    if (own.length === 0) return;
+    // What was not seen is seen by a look at all; one that is due stays due.
+    this.seeCloud(() => this.cloud.judgeAll(own)).catch(() => this.lookAfter(RESCAN_MS.failed));
   }
 
   /** Compares all that the Cloud has with the folder: after a connection, now and then, or where much has changed. */
   private lookAtCloud(): void {
-    this.seeCloud(() => this.cloud.look(this.stopped.signal));
+    this.seeCloud(() => this.cloud.look(this.stopped.signal)).then(
+      () => this.lookAfter(CLOUD_LOOK_MS),
+      () => this.lookAfter(RESCAN_MS.failed),
+    );
   }
 
-  /** One that fails is followed by another soon. */
-  private seeCloud(look: () => Promise<void>): void {
-    const seen = this.rounds.enqueue(async () => {
+  private seeCloud(look: () => Promise<void>): Promise<void> {
+    return this.rounds.enqueue(async () => {
       await look();
       this.report();
     });
-    const again = (afterMs: number): void => {
-      clearTimeout(this.cloudLook);
-      if (this.stopped.signal.aborted) return;
-      this.cloudLook = globalThis.setTimeout(() => this.lookAtCloud(), afterMs).unref();
-    };
-    seen.then(
-      () => again(CLOUD_LOOK_MS),
-      () => again(RESCAN_MS.failed),
-    );
+  }
+
+  private lookAfter(pauseMs: number): void {
+    clearTimeout(this.cloudLook);
+    if (this.stopped.signal.aborted) return;
+    this.cloudLook = globalThis.setTimeout(() => this.lookAtCloud(), pauseMs).unref();
   }
 
   /** Takes a Cloud text into the folder, where it still has what both sides last had, and the Cloud what was shown. */
   private pull({ docPath: wanted, remote }: Difference): Promise<SyncReport> {
     return this.rounds.enqueue(() =>
-      this.claims.holding([wanted], async () => {
-        const sync = this.sync((docPath) => docPath === wanted);
-        const report = await pullFolder({ ...sync, delete: true, expects: remote });
-        this.report();
-        return report;
-      }),
+      this.writing([wanted], () => this.pullOne(wanted, remote), this.stopped.signal),
     );
+  }
+
+  private async pullOne(wanted: string, expects: string | null): Promise<SyncReport> {
+    const sync = this.sync((docPath) => docPath === wanted);
+    const report = await pullFolder({ ...sync, delete: true, expects });
+    this.report();
+    return report;
   }
 
   /** A Cloud text that the folder does not have, to be shown to a person, and taken over. */

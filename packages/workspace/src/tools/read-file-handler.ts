@@ -4,7 +4,6 @@ import {
   type ErrorCode,
   type FileRead,
   type FileReadAnswer,
-  foldCase,
 } from '@patchbay/protocol';
 import { sha256 } from '@patchbay/protocol/hash';
 import { readFile } from '../disk/file-entry.js';
@@ -74,8 +73,7 @@ async function readOne(context: ReadContext, { docPath, maxBytes }: FileRead): P
 const FROM_DISK = { isDirty: false, source: 'disk' } as const;
 
 function rootOf({ roots }: ReadContext, docPath: string): WorkspaceRoot {
-  const name = docPath.split('/', 1)[0];
-  const root = roots.all.find((candidate) => foldCase(candidate.name) === name);
+  const root = roots.named(docPath.split('/', 1)[0]!);
   if (root && docPath.includes('/')) return root;
   throw new ReadRefusal('FORBIDDEN', 'The file lies in no folder that this client has connected.');
 }

@@ -1,0 +1,49 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { WorkspaceFiles } from '@patchbay/client';
+import { sha256 } from '@patchbay/protocol/hash';
+import { WorkspaceRoots } from '../disk/workspace-roots.js';
+import { FolderState } from './folder-state.js';
+import { LiveFolder } from './live-folder.js';
+
+const [HERE, THERE] = ['here\n', 'there\n'].map((text) => sha256(text));
+
+describe('a live folder', () => {
+  let base: string;
+  let folder: LiveFolder;
+  let looks: number;
+  beforeEach(async () => {
+    base = await mkdtemp(join(tmpdir(), 'patchbay-live-'));
+    await writeFile(join(base, 'a.txt'), 'here\n');
+    const roots = await WorkspaceRoots.open([{ directory: base, name: 'proj' }]);
+    const pair = { url: 'http://one', workspaceId: 'w', directory: base, rootName: 'proj' };
+    const state = FolderState.open(join(base, '.home'), pair);
+    state.noteBase('proj/a.txt', HERE!);
+    looks = 0;
+    // Only the Cloud is faked: the first look at all of it fails.
+    const list = async function* () {
+      await Promise.resolve();
+      if (++looks === 1) throw new Error('no answer');
+      yield { docPath: 'proj/a.txt', path: '/proj/a.txt', sha256: THERE };
+    };
+    const files = { list, read: () => Promise.resolve(null) } as unknown as WorkspaceFiles;
+    folder = new LiveFolder({
+      ...{ files, roots, state, maxFileBytes: 1_000, exclude: [] },
+      putFile: () => Promise.resolve({ ok: true }),
+    });
+  });
+  afterEach(async () => {
+    await folder.stop();
+    await rm(base, { recursive: true });
+  });
+
+  it('looks at the Cloud again after a look that failed, whatever single changes are told meanwhile', async () => {
+    folder.start({ watch: false });
+    for (let n = 0; n < 30 && looks < 2; n += 1) {
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      folder.filesChanged([{ docPath: 'proj/a.txt', path: '/proj/a.txt', sha256: THERE! }]);
+    }
+    expect(looks).toBe(2);
+  }, 15_000);
+});
