@@ -23,6 +23,12 @@ export default tseslint.config(
     },
   },
   {
+    files: ['packages/client/src/indexed-db.ts', 'packages/client/src/indexed-db/**'],
+    languageOptions: {
+      parserOptions: { project: './tsconfig.browser.json', tsconfigRootDir: import.meta.dirname },
+    },
+  },
+  {
     files: ['**/*.spec.ts', '**/*.sample.ts', 'test/**/*.ts', 'bench/**/*.ts', 'scripts/**/*.ts'],
     rules: { 'max-lines-per-function': 'off' },
   },

@@ -34,8 +34,10 @@ export default {
   ],
   testMatch: ['**/*.spec.ts'],
   testTimeout: 30_000,
-  // Most tests wait for sockets and processes: two at a time keep two cores busy, also where Jest would take one.
-  maxWorkers: 2,
+  // Of `it.concurrent`: scenes of processes mostly wait for each other.
+  maxConcurrency: 3,
+  // Most tests wait for sockets and processes: three at a time keep two cores busy, also where Jest would take one.
+  maxWorkers: 3,
   workerIdleMemoryLimit: '1500MB',
   forceExit: false,
 };

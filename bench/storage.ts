@@ -8,7 +8,7 @@ import { SqliteTurnStore } from '../src/storage/sqlite/turns.store.js';
 import { SqliteWorkspaceStore } from '../src/storage/sqlite/workspaces.store.js';
 import { WorkspaceKeys } from '../src/storage/sqlite/workspace-keys.js';
 import { anEvent, aWorkspace } from '../test/contract/records.js';
-import { aTurn, completed, nextVersion } from '../src/turns/turn.sample.js';
+import { aTurn, completed } from '../src/turns/turn.sample.js';
 
 const SECONDS = 2;
 const directory = await mkdtemp(join(tmpdir(), 'patchbay-bench-'));
@@ -31,10 +31,10 @@ async function relayedTurn(): Promise<void> {
       fields: { toolName: name, ...subject },
     });
   const events = [event('Accepted'), event('Forwarded')];
-  await turns.insert(turn, [{ path: 'docs/a.md', content: 'x'.repeat(1000) }], events);
-  const done = completed(nextVersion(turn, {}, { version: 1 }));
+  await turns.insert(turn, [{ path: 'docs/a.md', content: 'x'.repeat(1000) }], [], events);
+  const done = completed(turn);
   const result = { success: true, path: 'docs/a.md', sizeBytes: 1000 };
-  await turns.save(done, 1, [{ callId, result }], [event('Acknowledged'), event('ResultReceived')]);
+  await turns.save(turn, done, [{ callId, result }], [event('Acknowledged'), event('ResultReceived')]);
 }
 
 async function smallWrite(): Promise<void> {

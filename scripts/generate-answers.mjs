@@ -10,19 +10,35 @@ import { writeGenerated } from './write-generated.mjs';
 const at = (path) => fileURLToPath(new URL(`../${path}`, import.meta.url));
 const TARGET = at('src/ops/answers.generated.ts');
 
-const { properties, definitions } = createGenerator({
+const { definitions: described } = createGenerator({
   path: at('src/ops/answers.ts'),
   tsconfig: at('tsconfig.json'),
-  type: 'Answers',
+  type: 'Described',
   expose: 'export',
   topRef: false,
   jsDoc: 'basic',
   additionalProperties: false,
-}).createSchema('Answers');
+}).createSchema('Described');
+const { Answers: answersByRoute, ...definitions } = described;
+// Only what it names is wanted, not the list itself.
+delete definitions.Requested;
+
+/** What providers send, and whose other keys are ignored. */
+const OPEN = ['OpenAiCall', 'OpenAiResponsesCall', 'AnthropicCall', 'GeminiCall'];
 
 /** `InvokeResult<TurnEnvelope>` is no name that OpenAPI allows. */
 function nameOf(definition) {
   return definition.replace(/<(\w+)>/, 'Of$1');
+}
+
+/** The schema with any other keys, at every depth but in what is referred to. */
+function opened(schema) {
+  if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) return schema;
+  return Object.fromEntries(
+    Object.entries(schema)
+      .filter(([key]) => key !== 'additionalProperties')
+      .map(([key, value]) => [key, opened(value)]),
+  );
 }
 
 /** The schema with its references as OpenAPI has them. */
@@ -51,8 +67,12 @@ function contentOf(schema) {
   );
 }
 
+// A call has one of its forms, never two.
+const { anyOf: oneOf, ...toolCallInput } = definitions.ToolCallInput;
+definitions.ToolCallInput = { ...toolCallInput, oneOf };
+
 const routes = Object.fromEntries(
-  Object.entries(properties).map(([route, answers]) => [
+  Object.entries(answersByRoute.properties).map(([route, answers]) => [
     route,
     Object.fromEntries(
       Object.entries(answers.properties).map(([status, schema]) => [status, contentOf(schema)]),
@@ -62,7 +82,7 @@ const routes = Object.fromEntries(
 const schemas = Object.fromEntries(
   Object.entries(definitions)
     .filter(([name]) => !name.startsWith('Raw<'))
-    .map(([name, schema]) => [nameOf(name), moved(schema)]),
+    .map(([name, schema]) => [nameOf(name), moved(OPEN.includes(name) ? opened(schema) : schema)]),
 );
 
 const text = `// Generated from answers.ts by \`npm run generate\`; do not edit.

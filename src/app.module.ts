@@ -3,12 +3,13 @@ import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, APP_PIPE } from '@nestjs/core';
 import type { DestinationStream } from 'pino';
 import { AuditModule } from './audit/audit.module.js';
 import { AuthModule } from './auth/auth.module.js';
+import { BodiesModule } from './bodies/bodies.module.js';
 import { CatalogModule } from './catalog/catalog.module.js';
-import { Clock, SystemClock } from './common/clock.js';
+import { Clock, Stopwatch, SystemClock } from './common/clock.js';
 import { Lifecycle } from './common/lifecycle.js';
 import { ConfigModule } from './config/config.module.js';
 import { RequestPipe } from './common/request-envelope.pipe.js';
-import { BodyInterceptor } from './common/http/body.interceptor.js';
+import { BodyInterceptor } from './bodies/body.interceptor.js';
 import { ErrorFilter } from './common/http/error.filter.js';
 import { UndeclaredInterceptor } from './common/http/undeclared.interceptor.js';
 import { loggingModule } from './common/logging.module.js';
@@ -23,19 +24,21 @@ import { RevertsModule } from './reverts/reverts.module.js';
 import { SessionApiModule } from './session-api/session-api.module.js';
 import { ToolCallsModule } from './tool-calls/tool-calls.module.js';
 import { TurnApiModule } from './turn-api/turn-api.module.js';
+import { AccessInterceptor } from './workspaces/access.interceptor.js';
 import { AccessGuard } from './workspaces/access.guard.js';
 import { WorkspacesModule } from './workspaces/workspaces.module.js';
 
 /** What the process hands in. */
 export interface AppParts {
   config: Config;
-  clock?: Clock | undefined;
+  clock?: SystemClock | undefined;
   /** Where log lines go; stdout by default. */
   logDestination?: DestinationStream | undefined;
 }
 
 @Module({
   imports: [
+    BodiesModule,
     AuthModule,
     WorkspacesModule,
     CatalogModule,
@@ -50,19 +53,21 @@ export interface AppParts {
     OpsModule,
     RateLimitModule,
   ],
-  // In this order a request passes them: who it is, how often, then its body is read, and checked.
+  // In this order a request passes them: who it is, how often, then its body is read, who it is by then, and checked.
   providers: [
     { provide: APP_FILTER, useClass: ErrorFilter },
     { provide: APP_GUARD, useClass: AccessGuard },
     { provide: APP_GUARD, useClass: RateLimitGuard },
     { provide: APP_INTERCEPTOR, useClass: BodyInterceptor },
+    { provide: APP_INTERCEPTOR, useClass: AccessInterceptor },
     { provide: APP_INTERCEPTOR, useClass: UndeclaredInterceptor },
     { provide: APP_PIPE, useClass: RequestPipe },
   ],
 })
 export class AppModule {
   static with({ config, clock, logDestination }: AppParts): DynamicModule {
-    const parts = [{ provide: Clock, useValue: clock ?? new SystemClock() }, Lifecycle];
+    const time = clock ?? new SystemClock();
+    const parts = [{ provide: Clock, useValue: time }, { provide: Stopwatch, useValue: time }, Lifecycle];
     return { module: AppModule, imports: [ConfigModule.with(config, parts), loggingModule(logDestination)] };
   }
 }

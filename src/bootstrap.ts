@@ -3,8 +3,11 @@ import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { PinoLogger } from 'nestjs-pino';
 import { AppModule, type AppParts } from './app.module.js';
-import { fastifyAdapter, refuseWhileStopping } from './common/http/fastify.js';
+import { refuseOutside } from './common/http/base-path.js';
+import { fastifyAdapter, limitTokenless, refuseWhileStopping } from './common/http/fastify.js';
+import { AccessTokens } from './auth/access-tokens.js';
 import { Lifecycle } from './common/lifecycle.js';
+import { RateLimits } from './common/rate-limits.js';
 import { ServerLogger } from './common/logging.module.js';
 import { Config } from './config/config.js';
 import { RelayIoAdapter } from './relay/relay-io.adapter.js';
@@ -17,7 +20,7 @@ export async function createApp(parts: Partial<AppParts> = {}): Promise<NestFast
   const config = parts.config ?? Config.load();
   const app = await NestFactory.create<NestFastifyApplication>(
     AppModule.with({ ...parts, config }),
-    fastifyAdapter(),
+    fastifyAdapter(config),
     APP_OPTIONS,
   );
   await setUp(app, config);
@@ -33,7 +36,12 @@ export const APP_OPTIONS: NestApplicationOptions = {
 export async function setUp(app: NestFastifyApplication, config: Config): Promise<void> {
   app.useLogger(new ServerLogger(await app.resolve(PinoLogger), {}));
   app.flushLogs();
-  refuseWhileStopping(app.getHttpAdapter().getInstance(), app.get(Lifecycle));
+  const fastify = app.getHttpAdapter().getInstance();
+  const tokens = app.get(AccessTokens);
+  fastify.senders.userOf = (headers) => tokens.userOf(headers);
+  refuseWhileStopping(fastify, app.get(Lifecycle));
+  limitTokenless(fastify, app.get(RateLimits));
+  refuseOutside(fastify, config.basePath);
   app.useWebSocketAdapter(new RelayIoAdapter(app, config));
   app.setGlobalPrefix(API_PREFIX, { exclude: OUTSIDE_THE_PREFIX });
   allowOrigins(app, config);

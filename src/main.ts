@@ -14,7 +14,7 @@ async function start(): Promise<void> {
   await app.listen(config.port, config.host);
   const logger = new Logger('Patchbay');
   for (const name of unknownVariables()) logger.warn(`${name} is no variable of the server; is it misspelt?`);
-  logger.log(`Listening on ${await app.getUrl()}`);
+  logger.log(`Listening on ${await app.getUrl()}${config.basePath}`);
 }
 
 /** The first signal ends the server in order, within the drain time; a second one at once. */

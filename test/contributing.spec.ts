@@ -21,7 +21,7 @@ function compile(path: string, source: string): string {
   const file = join(ROOT, path);
   const config = ts.getParsedCommandLineOfConfigFile(
     join(ROOT, 'tsconfig.build.json'),
-    { incremental: false, sourceMap: false },
+    { incremental: false, sourceMap: false, inlineSources: false },
     { ...ts.sys, onUnRecoverableConfigFileDiagnostic: () => {} },
   )!;
   const host = ts.createCompilerHost(config.options);

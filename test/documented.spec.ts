@@ -14,6 +14,118 @@ describe('the documented API', () => {
     expect(Object.keys(ANSWERS).sort()).toEqual(routes.sort());
   });
 
+  describe('as a document for tools', () => {
+    type Node = { [key: string]: unknown };
+    let document: Node & { paths: { [path: string]: { [method: string]: Operation } } };
+    interface Operation {
+      operationId: string;
+      security: object[];
+      requestBody?: { content: { [mediaType: string]: unknown } };
+      responses: { [status: string]: { links?: { [name: string]: Link } } };
+      parameters: { in: string; name: string; required?: boolean; schema: Node }[];
+    }
+    interface Link {
+      operationId: string;
+      parameters?: { [name: string]: string };
+      requestBody?: { [name: string]: string };
+    }
+    beforeAll(async () => {
+      const server = await startTestServer();
+      document = describeApi(server.app) as unknown as typeof document;
+      await server.close();
+    });
+    const operations = () =>
+      Object.entries(document.paths).flatMap(([path, item]) =>
+        Object.entries(item).map(([method, operation]) => ({ name: `${method} ${path}`, path, operation })),
+      );
+    /** Every part of the document, by its place in it. */
+    function* parts(node: unknown, at = ''): Generator<[string, Node]> {
+      if (typeof node !== 'object' || node === null) return;
+      yield [at, node as Node];
+      for (const [key, value] of Object.entries(node)) yield* parts(value, `${at}/${key}`);
+    }
+
+    it('says of every object what is in it', () => {
+      const bare = [...parts(document)].filter(
+        ([, part]) => part.type === 'object' && !part.properties && part.additionalProperties === undefined,
+      );
+      expect(bare.map(([at]) => at)).toEqual([]);
+    });
+
+    it('refers to nothing that is not there', () => {
+      const refs = [...parts(document)].map(([, part]) => part.$ref).filter((ref) => typeof ref === 'string');
+      const names = new Set([...parts(document)].map(([at]) => `#${at}`));
+      expect(refs.filter((ref) => !names.has(ref))).toEqual([]);
+    });
+
+    it('has each form of a call, and calls that have one of them', () => {
+      const { schemas } = document.components as { schemas: { [name: string]: Node } };
+      const forms = ['NeutralCall', 'OpenAiCall', 'OpenAiResponsesCall', 'AnthropicCall', 'GeminiCall'];
+      expect(schemas.ToolCallInput!.oneOf).toEqual(
+        forms.map((form) => ({ $ref: `#/components/schemas/${form}` })),
+      );
+      expect(schemas.PostTurnDto!.properties).toMatchObject({
+        toolCalls: { type: 'array', items: { $ref: '#/components/schemas/ToolCallInput' } },
+      });
+    });
+
+    it('has no query and no property that is required and has a default', () => {
+      const queries = operations().flatMap(({ name, operation }) =>
+        operation.parameters
+          .filter(({ required, schema }) => required && 'default' in schema)
+          .map((parameter) => `${name} ${parameter.name}`),
+      );
+      const properties = [...parts(document)].flatMap(([at, { properties: all, required }]) =>
+        (Array.isArray(required) ? (required as string[]) : [])
+          .filter((name) => 'default' in ((all as { [name: string]: Node } | undefined)?.[name] ?? {}))
+          .map((name) => `${at}/${name}`),
+      );
+      expect([...queries, ...properties]).toEqual([]);
+    });
+
+    it('says of each object that the server reads that it has no other property', () => {
+      const { schemas } = document.components as { schemas: { [name: string]: Node } };
+      const requests = Object.entries(schemas).filter(([name]) => name.endsWith('Dto'));
+      expect(requests.length).toBeGreaterThan(15);
+      for (const [name, { additionalProperties }] of requests)
+        expect([name, additionalProperties]).toEqual([name, false]);
+    });
+
+    it('names each operation once', () => {
+      const names = operations().map(({ operation }) => operation.operationId);
+      expect(
+        names.filter((name, at) => !/^[a-z][A-Za-z]+$/.test(name) || names.indexOf(name) !== at),
+      ).toEqual([]);
+    });
+
+    it('leads from an answer only to what there is, with all that its path needs', () => {
+      const byId = new Map(operations().map(({ operation }) => [operation.operationId, operation]));
+      const links = operations().flatMap(({ operation }) =>
+        Object.values(operation.responses).flatMap((answer) => Object.values(answer.links ?? {})),
+      );
+      expect(links.length).toBeGreaterThan(30);
+      for (const { operationId, parameters = {}, requestBody } of links) {
+        const target = byId.get(operationId)!;
+        const inPath = target.parameters
+          .filter((parameter) => parameter.in === 'path')
+          .map(({ name }) => name);
+        expect([operationId, Object.keys(parameters).sort()]).toEqual([operationId, inPath.sort()]);
+        expect([operationId, requestBody !== undefined]).toEqual([operationId, inPath.length === 0]);
+      }
+    });
+
+    it('says who may ask, and which errors there are', () => {
+      for (const { name, path, operation } of operations()) {
+        const isPublic = /^\/health\/|^\/api\/v1\/auth\//.test(path);
+        expect([name, operation.security]).toEqual([name, isPublic ? [] : [{ bearer: [] }, { cookie: [] }]]);
+        expect([name, Object.keys(operation.responses)]).toEqual([
+          name,
+          expect.arrayContaining(isPublic ? ['400', '500'] : ['400', '401', '403', '429', '500', '503']),
+        ]);
+      }
+    });
+  });
+
   describe('as every test holds the answers that it gets to it', () => {
     const url = 'http://localhost:1/api/v1/workspaces/w/blobs/missing';
     const answer = {
@@ -23,7 +135,7 @@ describe('the documented API', () => {
 
     it('takes what it says, and errors in their one form', () => {
       expectDocumented(answer);
-      expectDocumented({ ...answer, status: 404, body: { error: 'Gone.', code: 'NOT_FOUND' } });
+      expectDocumented({ ...answer, status: 400, body: { error: 'No.', code: 'VALIDATION_ERROR' } });
     });
 
     it.each([
@@ -36,6 +148,8 @@ describe('the documented API', () => {
       ['a property more', { body: { missing: [], more: 1 } }],
       ['a property less', { body: {} }],
       ['another type', { body: { missing: [1] } }],
+      ['an error that the route does not have', { status: 404, body: { error: 'No.', code: 'NOT_FOUND' } }],
+      ['an error of another status', { status: 400, body: { error: 'No.', code: 'NOT_FOUND' } }],
       ['an error of another form', { status: 400, body: { message: 'no' } }],
       ['a success of a route that it does not know', { url: `${url}/more` }],
     ])('refuses %s', (_, change) => {

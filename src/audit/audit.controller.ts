@@ -1,6 +1,6 @@
 import { Controller, Get, Query } from '@nestjs/common';
-import type { AuditPage } from '@patchbay/protocol';
-import { Access, WorkspaceId } from '../common/access.js';
+import type { AuditPage, User } from '@patchbay/protocol';
+import { Access, CurrentUser, WorkspaceId } from '../common/access.js';
 import { AuditQueryDto } from './audit.dto.js';
 import { AuditService } from './audit.service.js';
 
@@ -11,7 +11,11 @@ export class AuditController {
 
   /** The workspace's audit trail, ascending; any member may read it. */
   @Get()
-  page(@WorkspaceId() workspaceId: string, @Query() query: AuditQueryDto): Promise<AuditPage> {
-    return this.audit.page(workspaceId, query);
+  page(
+    @WorkspaceId() workspaceId: string,
+    @CurrentUser() user: User,
+    @Query() query: AuditQueryDto,
+  ): Promise<AuditPage> {
+    return this.audit.page({ workspaceId, userId: user.id }, query);
   }
 }

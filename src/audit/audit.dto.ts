@@ -1,3 +1,4 @@
+import { ApiProperty } from '@nestjs/swagger';
 import type { AuditQuery } from '@patchbay/protocol';
 import { IsBoolean, IsInt, IsISO8601, IsOptional, IsUUID, Max, Min } from 'class-validator';
 import { FromBooleanText, FromIntegerText, IsLine } from '../common/request-envelope.decorators.js';
@@ -19,6 +20,21 @@ export class AuditQueryDto implements AuditQuery {
   @IsOptional()
   @IsLine(1, 256)
   toolCallId?: string;
+
+  /** Of one call: its steps, and the files that were changed in it. */
+  @IsOptional()
+  @IsUUID()
+  callId?: string;
+
+  /** Of a patch batch: the events of its call. */
+  @IsOptional()
+  @IsUUID()
+  batchId?: string;
+
+  /** The client of the actor: what it acknowledged, reported and uploaded. */
+  @IsOptional()
+  @IsLine(1, 256)
+  clientId?: string;
 
   @IsOptional()
   @IsLine(1, 256)
@@ -44,11 +60,13 @@ export class AuditQueryDto implements AuditQuery {
 
   /** Earliest time, ISO 8601, inclusive. */
   @IsOptional()
+  @ApiProperty({ format: 'date-time' })
   @IsISO8601({ strict: true })
   from?: string;
 
   /** Latest time, ISO 8601, inclusive. */
   @IsOptional()
+  @ApiProperty({ format: 'date-time' })
   @IsISO8601({ strict: true })
   to?: string;
 

@@ -1,27 +1,53 @@
 import { Injectable } from '@nestjs/common';
 import type { AuditPage } from '@patchbay/protocol';
 import { DomainError, fieldError } from '../common/domain-error.js';
+import { KeyLocks } from '../common/key-locks.js';
+import type { Membership } from '../storage/ports/turn.js';
 import { type AuditFilter, AuditStore } from '../storage/ports/audit.store.js';
+import { PatchStore } from '../storage/ports/patches.store.js';
 import type { AuditQueryDto } from './audit.dto.js';
 
 /** Answers what was done in a workspace: page by page, by sequence number [AUDIT-4]. */
 @Injectable()
 export class AuditService {
-  constructor(private readonly store: AuditStore) {}
+  private readonly searches = new KeyLocks();
 
-  async page(
+  constructor(
+    private readonly store: AuditStore,
+    private readonly patches: PatchStore,
+  ) {}
+
+  /** Searches of one user wait for each other, so that many at once take no more than one. */
+  page(who: Membership, query: AuditQueryDto): Promise<AuditPage> {
+    return this.searches.hold([who.userId], () => this.search(who.workspaceId, query));
+  }
+
+  private async search(
     workspaceId: string,
-    { limit, cursor, from, to, sessionId, ...rest }: AuditQueryDto,
+    { limit, cursor, from, to, sessionId, callId, batchId, ...rest }: AuditQueryDto,
   ): Promise<AuditPage> {
     const filter: AuditFilter = {
       ...rest,
       ...(sessionId !== undefined && { sessionId: sessionId.toLowerCase() }),
+      ...(callId !== undefined && { callId: callId.toLowerCase() }),
       ...(from !== undefined && { from: instantOf('from', from) }),
       ...(to !== undefined && { to: instantOf('to', to) }),
     };
-    const found = await this.store.page(workspaceId, filter, readCursor(cursor), limit + 1);
-    const events = found.slice(0, limit);
-    return { events, nextCursor: found.length > limit ? writeCursor(events.at(-1)!.seq) : null };
+    const after = readCursor(cursor);
+    if (batchId !== undefined && !(await this.narrow(filter, workspaceId, batchId.toLowerCase()))) {
+      return { events: [], nextCursor: null };
+    }
+    const { events, nextAfter } = await this.store.page(workspaceId, filter, after, limit);
+    return { events, nextCursor: nextAfter === null ? null : writeCursor(nextAfter) };
+  }
+
+  /** To the call that the batch is the arguments of; false where nothing can fit any more. */
+  private async narrow(filter: AuditFilter, workspaceId: string, batchId: string): Promise<boolean> {
+    const batch = await this.patches.byId(workspaceId, batchId);
+    if (batch === null) return false;
+    const { callId = batch.callId, turnId = batch.turnId } = filter;
+    Object.assign(filter, { callId, turnId });
+    return callId === batch.callId && turnId === batch.turnId;
   }
 }
 

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import type { IncomingHttpHeaders } from 'node:http';
 import { JwtService } from '@nestjs/jwt';
 import type { User } from '@patchbay/protocol';
 import { BoundedMap } from '../common/bounded-map.js';
@@ -7,6 +8,7 @@ import { Bus } from '../bus/bus.js';
 import { Clock } from '../common/clock.js';
 import { DomainError } from '../common/domain-error.js';
 import { isUuid, newId } from '../common/ids.js';
+import { tokenOf } from './request-token.js';
 
 export interface VerifiedToken {
   user: User;
@@ -18,6 +20,12 @@ export interface VerifiedToken {
 
 /** Tokens whose signature need not be looked at again, at most. */
 const MAX_KNOWN = 1_000;
+
+/** Of a token: one of ours has a name and an email, and is far below it. */
+const MAX_LENGTH = 8_192;
+
+/** A token of ours that is good no longer: whoever shows it guesses nothing. */
+export class SpentToken extends DomainError {}
 
 /** Signs and verifies access tokens: HS256, nothing else, and never without an end. */
 @Injectable()
@@ -51,6 +59,18 @@ export class AccessTokens {
     return verified;
   }
 
+  /** The id of the user whose good token a request carries; null where it carries none. */
+  userOf(headers: IncomingHttpHeaders): string | null {
+    const found = tokenOf(headers);
+    if (found === null) return null;
+    try {
+      return this.verify(found.token).user.id;
+    } catch (error) {
+      if (error instanceof DomainError) return null;
+      throw error;
+    }
+  }
+
   /** The tokens of a login are good no longer. It is remembered for as long as one of them could still be shown. */
   private endLogin(loginId: string): void {
     const now = this.clock.now();
@@ -68,6 +88,7 @@ export class AccessTokens {
   }
 
   private check(token: string): VerifiedToken {
+    if (token.length > MAX_LENGTH) throw invalid('malformed');
     const { sub, email, fullName, login, exp } = this.claimsOf(token);
     if (!isUuid(sub) || typeof email !== 'string' || typeof exp !== 'number') throw invalid('malformed');
     return {
@@ -97,5 +118,6 @@ const FAULTS = {
 };
 
 function invalid(fault: keyof typeof FAULTS): DomainError {
-  return new DomainError('INVALID_TOKEN', FAULTS[fault]);
+  const Refusal = fault === 'malformed' ? DomainError : SpentToken;
+  return new Refusal('INVALID_TOKEN', FAULTS[fault]);
 }

@@ -11,6 +11,7 @@ import { AuthService } from './auth.service.js';
 import { FailedLogins } from './failed-logins.js';
 import { jwtSecret } from './jwt-secret.js';
 import { Logins } from './logins.js';
+import { PasswordQueue } from './password-queue.js';
 
 @Module({
   imports: [
@@ -28,7 +29,7 @@ import { Logins } from './logins.js';
     }),
   ],
   controllers: [AuthController],
-  providers: [AuthService, AccessTokens, Logins, FailedLogins],
+  providers: [AuthService, AccessTokens, Logins, FailedLogins, PasswordQueue],
   exports: [AuthService],
 })
 export class AuthModule {}

@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import type { Credentials, User } from '@patchbay/protocol';
 import { Config } from '../config/config.js';
 import { Clock } from '../common/clock.js';
@@ -10,10 +10,13 @@ import type { LoginDto, RegisterDto } from './auth.dto.js';
 import { FailedLogins } from './failed-logins.js';
 import { type IssuedToken, Logins } from './logins.js';
 import { hashPassword, verifyPassword } from './password.js';
+import { PasswordQueue } from './password-queue.js';
 
 /** Accounts, logins, and who a token stands for. */
 @Injectable()
 export class AuthService {
+  private readonly logger = new Logger('Logins');
+
   constructor(
     private readonly config: Config,
     private readonly clock: Clock,
@@ -21,38 +24,60 @@ export class AuthService {
     private readonly logins: Logins,
     private readonly tokens: AccessTokens,
     private readonly failedLogins: FailedLogins,
+    private readonly passwords: PasswordQueue,
   ) {}
 
-  /** Makes an account and logs it in; CONFLICT where the email has one. */
-  async register({ email, password, fullName }: RegisterDto): Promise<Credentials> {
+  /** Makes an account and logs it in; FORBIDDEN where nobody may, or no more; CONFLICT where the email has one. */
+  async register({ email, password, fullName }: RegisterDto, address: string): Promise<Credentials> {
+    await this.checkRegistration();
+    const normalized = normalizeEmail(email);
+    // Before the work that a password makes.
+    if ((await this.users.byEmail(normalized)) !== null) throw taken();
     const user: UserRecord = {
       id: newId(),
-      email: normalizeEmail(email),
+      email: normalized,
       fullName: fullName ?? null,
-      passwordHash: await hashPassword(password),
+      passwordHash: await this.passwords.run(address, () => hashPassword(password, this.config.passwordCost)),
       createdAt: this.clock.now(),
     };
-    if (!(await this.users.insert(user)))
-      throw new DomainError('CONFLICT', 'This email has an account already');
+    const isFirst = this.config.registration === 'first';
+    if (!(await (isFirst ? this.users.insertFirst(user) : this.users.insert(user))))
+      throw isFirst ? closedToOthers() : taken();
+    this.failedLogins.came(normalized, address);
     return this.credentials(user, await this.logins.begin(user.id));
   }
 
-  /** The same refusal, after the same time, for an unknown email and for a wrong password. */
-  async login({ email, password }: LoginDto): Promise<Credentials> {
+  /** The same refusal, after the same time, for an unknown email and for a wrong password. A failure is logged. */
+  async login({ email, password }: LoginDto, address: string): Promise<Credentials> {
     const normalized = normalizeEmail(email);
-    const check = (): Promise<UserRecord | null> => this.userWith(normalized, password);
-    const user = await (this.config.rateLimit === null
-      ? check()
-      : this.failedLogins.attempt(normalized, check));
-    if (user === null) throw new DomainError('INVALID_TOKEN', 'Email or password is wrong');
+    let userId: string | null = null;
+    const check = (): Promise<UserRecord | null> =>
+      this.passwords.run(address, async () => {
+        const user = await this.users.byEmail(normalized);
+        userId = user?.id ?? null;
+        const hash = user?.passwordHash ?? null;
+        return (await verifyPassword(password, hash, this.config.passwordCost)) ? user : null;
+      });
+    const user = await (
+      this.config.rateLimit === null ? check() : this.failedLogins.attempt(normalized, address, check)
+    ).catch((error: unknown) => {
+      if (error instanceof DomainError && error.code === 'RATE_LIMITED')
+        this.logger.warn({ address }, 'A login was refused: too many have failed');
+      throw error;
+    });
+    if (user === null) {
+      this.logger.warn({ address, userId }, 'A login failed');
+      throw new DomainError('INVALID_TOKEN', 'Email or password is wrong');
+    }
     return this.credentials(user, await this.logins.begin(user.id));
   }
 
-  /** New tokens for the newest refresh token of a login; one that was used up ends the whole login. */
-  async refresh(refreshToken: string): Promise<Credentials> {
+  /** New tokens for a refresh token of a login; one that was used up ends the whole login. */
+  async refresh(refreshToken: string, address: string): Promise<Credentials> {
     const next = await this.logins.rotate(refreshToken);
     const user = await this.users.byId(next.userId);
     if (user === null) throw new DomainError('INVALID_TOKEN', 'The refresh token is not valid');
+    this.failedLogins.came(user.email, address);
     return this.credentials(user, next);
   }
 
@@ -66,9 +91,14 @@ export class AuthService {
     return this.tokens.verify(token);
   }
 
-  private async userWith(email: string, password: string): Promise<UserRecord | null> {
-    const user = await this.users.byEmail(email);
-    return (await verifyPassword(password, user?.passwordHash ?? null)) ? user : null;
+  private async checkRegistration(): Promise<void> {
+    const { registration } = this.config;
+    if (registration === 'closed')
+      throw new DomainError(
+        'FORBIDDEN',
+        'Registration is closed; ask whoever runs this server for an account',
+      );
+    if (registration === 'first' && !(await this.users.isEmpty())) throw closedToOthers();
   }
 
   private credentials({ id, email, fullName }: UserRecord, issued: IssuedToken): Credentials {
@@ -81,6 +111,17 @@ export class AuthService {
       expiresIn: this.tokens.lifeSeconds,
     };
   }
+}
+
+function taken(): DomainError {
+  return new DomainError('CONFLICT', 'This email has an account already');
+}
+
+function closedToOthers(): DomainError {
+  return new DomainError(
+    'FORBIDDEN',
+    'This server has its account; ask whoever runs it to open registration',
+  );
 }
 
 /** Emails differ neither by case nor by Unicode form. */

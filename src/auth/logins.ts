@@ -1,6 +1,6 @@
 import { Injectable, Logger, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
 import { sha256 } from '@patchbay/protocol/hash';
-import { randomBytes } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
 import { Config } from '../config/config.js';
 import { Bus } from '../bus/bus.js';
 import { Clock } from '../common/clock.js';
@@ -10,8 +10,8 @@ import { type LoginRecord, LoginStore } from '../storage/ports/logins.store.js';
 
 const DAY_MS = 24 * 60 * 60_000;
 const PURGE_MS = 60 * 60_000;
-/** For how long the token before the newest is taken once more: its client may never have had the answer to it. */
-const GRACE_MS = 30_000;
+/** For how long the same token is answered with the same next one: two processes may have asked at once. */
+const TOGETHER_MS = 30_000;
 
 /**
  * Logins and their rotating refresh tokens, `<login id>.<family>.<secret>`. The family is the same in all tokens of a
@@ -44,7 +44,8 @@ export class Logins implements OnModuleInit, OnModuleDestroy {
 
   /** Stores a new login and gives its first refresh token. */
   async begin(userId: string): Promise<IssuedToken> {
-    const token = nextToken({ loginId: newId(), family: randomBytes(16).toString('base64url') });
+    const family = randomBytes(16).toString('base64url');
+    const token = tokenOf(newId(), family, randomBytes(32).toString('base64url'));
     const now = this.clock.now();
     await this.store.insert({
       id: token.loginId,
@@ -52,7 +53,8 @@ export class Logins implements OnModuleInit, OnModuleDestroy {
       familyHash: sha256(token.family),
       tokenHash: sha256(token.text),
       previousHash: null,
-      graceUntil: null,
+      seed: null,
+      rotatedAt: now,
       expiresAt: now + this.lifeMs,
       createdAt: now,
     });
@@ -60,27 +62,30 @@ export class Logins implements OnModuleInit, OnModuleDestroy {
   }
 
   /**
-   * The next token in the place of this one; throws INVALID_TOKEN. The token before the newest is taken once more for
-   * 30 s. One that was used up is in two hands, and nobody can tell which of them is the thief's: the login ends for
-   * both.
+   * The next token in the place of this one; throws INVALID_TOKEN. The answer may be lost: until the next token was used
+   * this one is taken again. Within half a minute it gives the same next one, since two processes may have asked at once;
+   * later another in its place. A token that was used up, or that another took the place of, is in two hands, and nobody
+   * can tell which of them is the thief's: the login ends for both.
    */
   async rotate(refreshToken: string): Promise<IssuedToken> {
-    // Whoever comes second of two at once finds the token to be the one before, and no third time is granted.
+    // Whoever comes second of two at once finds the token to be the one before.
     for (;;) {
       const found = await this.find(refreshToken);
       if (found === null) throw invalid();
       const { token, login } = found;
       const now = this.clock.now();
-      const isNewest = sha256(token.text) === login.tokenHash;
-      if (!isNewest && !isInGrace(token, login, now)) {
+      const hash = sha256(token.text);
+      if (hash !== login.tokenHash && hash !== login.previousHash) {
         await this.endReused(login);
         throw invalid();
       }
-      const next = nextToken(token);
+      const same = hash === login.previousHash ? sameAgain(token, login, now) : null;
+      if (same !== null) return { userId: login.userId, loginId: login.id, refreshToken: same.text };
+      const seed = randomBytes(16).toString('base64url');
+      const next = nextToken(token, seed);
       const rotation = {
-        tokenHash: sha256(next.text),
-        graceUntil: isNewest ? now + GRACE_MS : null,
-        expiresAt: now + this.lifeMs,
+        ...{ tokenHash: sha256(next.text), previousHash: hash, seed },
+        ...{ rotatedAt: now, expiresAt: now + this.lifeMs },
       };
       if (await this.store.rotate(login.id, login.tokenHash, rotation)) {
         return { userId: login.userId, loginId: login.id, refreshToken: next.text };
@@ -127,18 +132,26 @@ interface Token {
   text: string;
 }
 
-function nextToken({ loginId, family }: Omit<Token, 'text'>): Token {
-  return { loginId, family, text: `${loginId}.${family}.${randomBytes(32).toString('base64url')}` };
+function tokenOf(loginId: string, family: string, secret: string): Token {
+  return { loginId, family, text: `${loginId}.${family}.${secret}` };
+}
+
+/** What follows from a token by a seed: who has not had the token can't tell, whatever they know of the store. */
+function nextToken({ loginId, family, text }: Token, seed: string): Token {
+  return tokenOf(loginId, family, createHmac('sha256', text).update(seed).digest('base64url'));
+}
+
+/** The token that this one was answered with just now; null: that was longer ago. */
+function sameAgain(token: Token, { tokenHash, seed, rotatedAt }: LoginRecord, now: number): Token | null {
+  if (seed === null || now - rotatedAt >= TOGETHER_MS) return null;
+  const same = nextToken(token, seed);
+  return sha256(same.text) === tokenHash ? same : null;
 }
 
 function readToken(text: string): Token | null {
   const [loginId, family, secret, ...more] = text.split('.');
   if (!isUuid(loginId) || !family || !secret || more.length > 0) return null;
   return { loginId, family, text };
-}
-
-function isInGrace({ text }: Token, { previousHash, graceUntil }: LoginRecord, now: number): boolean {
-  return sha256(text) === previousHash && graceUntil !== null && now < graceUntil;
 }
 
 function invalid(): DomainError {

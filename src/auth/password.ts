@@ -3,22 +3,23 @@ import { promisify } from 'node:util';
 
 const derive = promisify<string, Buffer, number, ScryptOptions, Buffer>(scrypt);
 
-const LOG_N = 15;
 const BLOCK_SIZE = 8;
 const PARALLEL = 1;
 const KEY_BYTES = 32;
 const SALT_BYTES = 16;
 
-/** A salted scrypt hash that names its own cost, so that the cost can rise without breaking older hashes. */
-export async function hashPassword(password: string): Promise<string> {
+/**
+ * A salted scrypt hash that names its own cost, so that the cost can rise without breaking older hashes. `logN`: the cost,
+ * a power of two; each step doubles time and memory, 15 takes 32 MiB.
+ */
+export async function hashPassword(password: string, logN: number): Promise<string> {
   const salt = randomBytes(SALT_BYTES);
-  const key = await deriveKey(password, salt, LOG_N, BLOCK_SIZE, PARALLEL);
-  return ['scrypt', LOG_N, BLOCK_SIZE, PARALLEL, salt.toString('base64'), key.toString('base64')].join('$');
+  return named(logN, salt, await deriveKey(password, salt, logN, BLOCK_SIZE, PARALLEL));
 }
 
-/** Whether the password is the one that was hashed. Without a hash it takes as long and says no. */
-export async function verifyPassword(password: string, hash: string | null): Promise<boolean> {
-  const [, logN, blockSize, parallel, salt = '', key = ''] = (hash ?? NOBODY).split('$');
+/** Whether the password is the one that was hashed. Without a hash it takes as long as one of cost `today`, and says no. */
+export async function verifyPassword(password: string, hash: string | null, today: number): Promise<boolean> {
+  const [, logN, blockSize, parallel, salt = '', key = ''] = (hash ?? ofNobody(today)).split('$');
   const expected = Buffer.from(key, 'base64');
   const actual = await deriveKey(
     password,
@@ -30,15 +31,14 @@ export async function verifyPassword(password: string, hash: string | null): Pro
   return timingSafeEqual(actual, expected) && hash !== null;
 }
 
-/** A hash that no password has, of today's cost. */
-const NOBODY = [
-  'scrypt',
-  LOG_N,
-  BLOCK_SIZE,
-  PARALLEL,
-  Buffer.alloc(SALT_BYTES).toString('base64'),
-  Buffer.alloc(KEY_BYTES).toString('base64'),
-].join('$');
+/** A hash that no password has. */
+function ofNobody(logN: number): string {
+  return named(logN, Buffer.alloc(SALT_BYTES), Buffer.alloc(KEY_BYTES));
+}
+
+function named(logN: number, salt: Buffer, key: Buffer): string {
+  return ['scrypt', logN, BLOCK_SIZE, PARALLEL, salt.toString('base64'), key.toString('base64')].join('$');
+}
 
 function deriveKey(
   password: string,

@@ -1,5 +1,5 @@
 import { Controller, Get, Query } from '@nestjs/common';
-import type { User } from '@patchbay/protocol';
+import type { ToolContract, User } from '@patchbay/protocol';
 import { Access, CurrentUser, WorkspaceId } from '../common/access.js';
 import { SessionsService } from '../sessions/sessions.service.js';
 import { CatalogQueryDto } from './catalog.dto.js';
@@ -23,6 +23,7 @@ export class CatalogController {
   ): Promise<{ tools: FormattedTool[] }> {
     const session =
       sessionId === undefined ? null : await this.sessions.requireOwn(workspaceId, sessionId, user.id);
-    return { tools: this.catalog.toolset(session).contracts.map(FORMATTERS[format]) };
+    const inFormat: (tool: ToolContract) => FormattedTool = FORMATTERS[format];
+    return { tools: this.catalog.toolset(session).contracts.map((tool) => inFormat(tool)) };
   }
 }

@@ -12,7 +12,7 @@ async function aCatalog(...earlier: ToolContract[]) {
     put: (digest, contract) => Promise.resolve(void stored.set(digest, contract)),
     byDigest: (digest) => Promise.resolve((asked.push(digest), stored.get(digest) ?? null)),
   };
-  const catalog = new CatalogService(new ToolRunner([]), contracts);
+  const catalog = new CatalogService(new ToolRunner([], 4, 9), contracts);
   await catalog.onModuleInit();
   return { catalog, stored, asked };
 }

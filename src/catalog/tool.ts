@@ -1,6 +1,7 @@
 import type { Json, ToolContract } from '@patchbay/protocol';
 import { digestOf } from '../common/digest.js';
-import { SchemaCheck, type SchemaFault } from '../tools/tool-schemas.js';
+import { SchemaCheck } from '../tools/schema-check.js';
+import type { SchemaFault } from '../tools/tool-schemas.js';
 
 /** A tool as whoever takes its calls needs it: its contract, and what is wrong with arguments and results under it. */
 export class Tool {

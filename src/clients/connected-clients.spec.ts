@@ -10,6 +10,10 @@ const TOOL = 'workspace_create_file';
 
 class FakeLine implements ClientLine {
   readonly told: string[] = [];
+  room(): Promise<void> {
+    return Promise.resolve();
+  }
+
   deliver(): Promise<{ kind: 'acknowledged' }> {
     return Promise.resolve({ kind: 'acknowledged' });
   }

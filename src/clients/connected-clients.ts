@@ -22,6 +22,8 @@ export type DeliveryOutcome =
 
 /** The line to one client, whatever carries it. */
 export interface ClientLine {
+  /** Resolves once there is room for another call: what one client leaves unread is bounded. Or the client is gone. */
+  room(): Promise<void>;
   deliver(call: ToolCallDelivery): Promise<DeliveryOutcome>;
   stop(cancel: ToolCancel): void;
   sessionOpened(session: SessionOpened): void;

@@ -91,7 +91,7 @@ export class FileExchange {
     if (reading.kind === 'nobody') return { kind: 'silent' };
     if (reading.kind !== 'given') return reading;
     const { content, ...outcome } = reading;
-    await this.blobs.put(wish.workspaceId, outcome.sha256, content, this.clock.now());
+    await this.blobs.put(wish, outcome.sha256, content, this.clock.now());
     return outcome;
   }
 

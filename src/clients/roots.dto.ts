@@ -1,4 +1,10 @@
-import { type ClientRoot, docPathFault, foldCase, type RootRequest } from '@patchbay/protocol';
+import {
+  type ClientRoot,
+  docPathFault,
+  foldCase,
+  type RootRequest,
+  unfoldableFault,
+} from '@patchbay/protocol';
 import { IsUUID } from 'class-validator';
 import { type FieldFaults, throwIfAny } from '../common/domain-error.js';
 import { IsLine, Lowercase } from '../common/request-envelope.decorators.js';
@@ -41,6 +47,8 @@ export function checkRoots(roots: readonly ClientRoot[]): void {
 /** Why a text is no name of a folder; null if it is one. */
 export function nameFault(name: string): string | null {
   if (/[/\\]/.test(name)) return 'must be one component of a path, without a slash';
+  const unfoldable = unfoldableFault(name);
+  if (unfoldable !== null) return unfoldable;
   const folded = foldCase(name);
   if (Math.max(Buffer.byteLength(name), Buffer.byteLength(folded)) > MAX_NAME_BYTES)
     return `must have at most ${MAX_NAME_BYTES} bytes`;

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { ClientRoot, RootConflict, WorkspaceRoot } from '@patchbay/protocol';
 import { Clock, isoTime } from '../common/clock.js';
+import { KeyLocks } from '../common/key-locks.js';
 import { DomainError } from '../common/domain-error.js';
 import type { Membership } from '../storage/ports/turn.js';
 import { type RootRecord, RootStore } from '../storage/ports/roots.store.js';
@@ -17,6 +18,9 @@ const MAX_MEMBER_ROOTS = 100;
 /** The folders of a workspace: a name stands for the one that was connected under it first [ROOT-1]. */
 @Injectable()
 export class RootsService {
+  /** On this node claims of one workspace see those before them. */
+  private readonly claims = new KeyLocks();
+
   constructor(
     private readonly store: RootStore,
     private readonly users: UserStore,
@@ -26,8 +30,12 @@ export class RootsService {
   ) {}
 
   /** Registers the folders that are new here; CONFLICT where another folder has the name of one, and none is then. */
-  async claim({ workspaceId, userId }: Membership, roots: readonly ClientRoot[]): Promise<void> {
+  async claim(who: Membership, roots: readonly ClientRoot[]): Promise<void> {
     if (roots.length === 0) return;
+    await this.claims.hold([who.workspaceId], () => this.claimAll(who, roots));
+  }
+
+  private async claimAll({ workspaceId, userId }: Membership, roots: readonly ClientRoot[]): Promise<void> {
     const known = await this.store.ofWorkspace(workspaceId);
     const byDocPath = new Map(known.map((root) => [root.docPath, root]));
     for (const root of roots) await this.requireSame(root, byDocPath.get(root.docPath) ?? null);
@@ -92,7 +100,7 @@ export class RootsService {
   }
 }
 
-/** A soft limit: claims that come in the same moment do not see each other. */
+/** A soft limit between nodes: claims that come to two in the same moment do not see each other. */
 function requireRoom(known: readonly RootRecord[], fresh: number, userId: string): void {
   const own = known.filter((root) => root.userId === userId).length;
   const full =

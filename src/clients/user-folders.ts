@@ -3,7 +3,9 @@ import {
   createFile,
   foldCase,
   type Json,
+  MAX_PATH_CHARS,
   type PatchBatch,
+  unfoldableFault,
   writePatch,
 } from '@patchbay/protocol';
 import type { RootRecord } from '../storage/ports/roots.store.js';
@@ -11,6 +13,9 @@ import type { KnownClient } from './known-client.js';
 
 /** The tools whose calls may name folders. */
 export const NAMES_FOLDERS: ReadonlySet<string> = new Set([createFile.name, writePatch.name]);
+
+/** So much of a path is looked at for its first component, in UTF-16 units: no name of a folder is as long. */
+const MAX_BEGINNING = 2 * MAX_PATH_CHARS;
 
 /** How long calls go on to name a folder whose client is away, in ms: they wait for it in vain if it does not come back. */
 const AWAY_MS = 24 * 60 * 60_000;
@@ -61,7 +66,10 @@ function pathsIn(toolName: string, args: Json): string[] {
   return typeof args.path === 'string' ? [args.path] : [];
 }
 
-/** Folded; slashes lean either way, and a leading "./" says nothing. */
+/** Folded; slashes lean either way, and a leading "./" says nothing. "" where that is nobody's folder. */
 function firstComponent(path: string): string {
-  return foldCase(path.split(/[/\\]/).find((component) => component !== '.') ?? '');
+  // A path that is far too long names a folder no less: only its beginning is looked at.
+  const components = path.slice(0, MAX_BEGINNING).split(/[/\\]/);
+  const first = components.find((component) => component !== '.') ?? '';
+  return unfoldableFault(first) === null ? foldCase(first) : '';
 }

@@ -1,5 +1,6 @@
-import { createParamDecorator, type ExecutionContext, SetMetadata } from '@nestjs/common';
-import type { User } from '@patchbay/protocol';
+import { applyDecorators, createParamDecorator, type ExecutionContext, SetMetadata } from '@nestjs/common';
+import { ApiExtension } from '@nestjs/swagger';
+import type { Role, User } from '@patchbay/protocol';
 import type { FastifyRequest } from 'fastify';
 
 /**
@@ -10,15 +11,25 @@ import type { FastifyRequest } from 'fastify';
 export type AccessRule = 'public' | 'user' | 'member' | 'owner' | 'client';
 
 export const ACCESS_RULE = 'patchbay:access';
+/** How docs/openapi.json says the rule of an operation. */
+export const ACCESS_EXTENSION = 'x-access';
 
 /** Declares who may use a handler, or all handlers of a class. */
-export const Access = (rule: AccessRule): MethodDecorator & ClassDecorator => SetMetadata(ACCESS_RULE, rule);
+export const Access = (rule: AccessRule): MethodDecorator & ClassDecorator =>
+  applyDecorators(SetMetadata(ACCESS_RULE, rule), ApiExtension(ACCESS_EXTENSION, rule));
+
+export const ENDS_ACCESS = 'patchbay:ends-access';
+
+/** Whoever uses the handler may have lost access by the time it is done, and is answered all the same. */
+export const EndsAccess = (): MethodDecorator => SetMetadata(ENDS_ACCESS, true);
 
 /** What the access guard leaves on a request for those behind it. */
 export interface AccessContext {
   user?: User;
   /** Lowercase. */
   workspaceId?: string;
+  /** What the user must be in the workspace, now and until the answer. */
+  needs?: Role;
 }
 
 export type AccessedRequest = FastifyRequest & { access?: AccessContext };

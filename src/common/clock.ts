@@ -1,12 +1,22 @@
-/** The one source of time, so that tests can hold it. */
+/** The one source of the time of day, so that tests can hold it. */
 export abstract class Clock {
   /** Epoch milliseconds. */
   abstract now(): number;
 }
 
-export class SystemClock extends Clock {
+/** The one source of how long things take: it never jumps, also when somebody sets the time. */
+export abstract class Stopwatch {
+  /** Milliseconds since some moment. */
+  abstract elapsed(): number;
+}
+
+export class SystemClock extends Clock implements Stopwatch {
   now(): number {
     return Date.now();
+  }
+
+  elapsed(): number {
+    return performance.now();
   }
 }
 

@@ -1,5 +1,6 @@
+import { createHash } from 'node:crypto';
 import fc from 'fast-check';
-import { digestOf } from './digest.js';
+import { digestInSlices, digestOf } from './digest.js';
 
 /** The value with the keys of every object the other way round. */
 function reversed(value: unknown): unknown {
@@ -50,6 +51,25 @@ describe('the digest of a value', () => {
 
   it('takes __proto__ for a key like any other', () => {
     expect(digestOf(JSON.parse('{"__proto__":1}'))).not.toBe(digestOf({}));
+  });
+
+  it('is the same in slices, and of a long string whatever stands where it is cut', async () => {
+    const pairs = '\u{1f600}'.repeat(200_000);
+    for (const text of [pairs, `a${pairs}`, `${'\ud83d'.repeat(400_000)}\ude00`, '\u0000"'.repeat(200_000)]) {
+      const spelled = createHash('sha256')
+        .update(`{"t":[${JSON.stringify(text)},],}`)
+        .digest('hex');
+      expect(digestOf({ t: [text] })).toBe(spelled);
+      expect((await digestInSlices({ t: [text] })).digest).toBe(spelled);
+    }
+  });
+
+  it('of a large value lets others have their turn', async () => {
+    let turns = 0;
+    const counting = setInterval(() => (turns += 1), 0);
+    await digestInSlices(Array.from({ length: 200_000 }, (_, at) => ({ at, text: 'x'.repeat(100) })));
+    clearInterval(counting);
+    expect(turns).toBeGreaterThan(0);
   });
 });
 

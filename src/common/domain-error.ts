@@ -29,16 +29,19 @@ export class DomainError extends Error {
   }
 }
 
-/** A request with one fault. `details` are for a relay client, whose answers have no fields. */
+/** A request with one fault. `details` are for a relay client, which can act on them. */
 export function fieldError(field: string, fault: string, details?: Json): DomainError {
   const extras = { fields: { [field]: fault }, ...(details !== undefined && { details }) };
   return new DomainError('VALIDATION_ERROR', `${field} ${fault}`, extras);
 }
 
-/** Refuses the request if it has faults: the first of them in the message, all of them by their paths. */
-export function throwIfAny(fields: FieldFaults): void {
+/**
+ * Refuses the request if it has faults: the first of them in the message, all of them by their paths.
+ * @param isCut there are more than these
+ */
+export function throwIfAny(fields: FieldFaults, isCut = false): void {
   const [first, ...others] = Object.entries(fields);
   if (!first) return;
-  const more = others.length > 0 ? ` (and ${others.length} more)` : '';
+  const more = others.length > 0 ? ` (and ${isCut ? 'more than ' : ''}${others.length} more)` : '';
   throw new DomainError('VALIDATION_ERROR', `${first[0]} ${first[1]}${more}`, { fields });
 }

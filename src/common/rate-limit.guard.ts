@@ -1,50 +1,36 @@
-import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
-import { Config } from '../config/config.js';
+import { type CanActivate, type ExecutionContext, Injectable, SetMetadata } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
 import type { AccessedRequest } from './access.js';
-import { DomainError } from './domain-error.js';
-import { RateWindows } from './rate-windows.js';
+import { type AnonymousBucket, RateLimits } from './rate-limits.js';
 
-const MINUTE_MS = 60_000;
-/** Reads cost less than writes. */
-const READS_PER_WRITE = 10;
-/** Writes a minute from one address without a token: register, login, refresh. */
-const ANONYMOUS_PER_MINUTE = 300;
+/** A POST that reads: its answer may be as large as a file's. */
+const FILES_READ = /\/blobs\/read(?:$|\?)/;
 
-/**
- * Bounds requests a minute: a member's writes and reads, over all routes, in each workspace for itself; and of those
- * who carry no token the writes of an address. Runs after the access guard, which says who it is.
- */
+const BUCKET = 'patchbay:rate-bucket';
+
+/** The limit that a public route counts for, where it is not that of all others. */
+export const CountedAs = (bucket: AnonymousBucket): MethodDecorator => SetMetadata(BUCKET, bucket);
+
+/** Counts requests. Runs after the access guard, which says who it is and counts what it refuses itself. */
 @Injectable()
 export class RateLimitGuard implements CanActivate {
   constructor(
-    private readonly config: Config,
-    private readonly windows: RateWindows,
+    private readonly reflector: Reflector,
+    private readonly limits: RateLimits,
   ) {}
 
   canActivate(context: ExecutionContext): boolean {
-    const { rateLimit } = this.config;
-    if (rateLimit === null || context.getType() !== 'http') return true;
-    const { access, method, ip } = context.switchToHttp().getRequest<AccessedRequest>();
+    if (context.getType() !== 'http') return true;
+    const request = context.switchToHttp().getRequest<AccessedRequest>();
+    const { access, method, raw } = request;
     const isRead = method === 'GET' || method === 'HEAD';
     if (access?.user) {
-      const member = `${access.user.id}:${access.workspaceId ?? ''}`;
-      if (isRead) this.count(`reads:${member}`, rateLimit * READS_PER_WRITE);
-      else this.count(`writes:${member}`, rateLimit);
+      this.limits.request(access.user.id, access.workspaceId, isRead);
+      if (isRead || FILES_READ.test(request.url)) request.server.unreadAnswers.check(request);
     } else if (!isRead) {
-      this.count(`anonymous:${ip}`, ANONYMOUS_PER_MINUTE);
+      const bucket = this.reflector.get<AnonymousBucket | undefined>(BUCKET, context.getHandler());
+      this.limits.anonymous(raw, bucket ?? 'anonymous');
     }
     return true;
   }
-
-  private count(key: string, limit: number): void {
-    const retryAfterSeconds = this.windows.hit(key, MINUTE_MS, limit);
-    if (retryAfterSeconds !== null) throw tooManyRequests(retryAfterSeconds);
-  }
-}
-
-/** The refusal that says when to try again. */
-export function tooManyRequests(retryAfterSeconds: number): DomainError {
-  return new DomainError('RATE_LIMITED', `Too many requests; try again in ${retryAfterSeconds} s`, {
-    retryAfterSeconds,
-  });
 }

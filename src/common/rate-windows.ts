@@ -1,28 +1,28 @@
 import { Injectable } from '@nestjs/common';
-import { Clock } from './clock.js';
+import { BoundedMap } from './bounded-map.js';
+import { Stopwatch } from './clock.js';
 
 interface Window {
   hits: number;
+  /** By the stopwatch. */
   endsAt: number;
 }
 
-const SWEEP_MS = 60_000;
+/** Keys that are counted at once; beyond it those that were not heard of the longest begin anew. */
+const MAX_WINDOWS = 200_000;
 
 /** Counts hits in fixed windows of this process, one small record a key. */
 @Injectable()
 export class RateWindows {
-  private readonly windows = new Map<string, Window>();
-  private sweepAt = 0;
+  private readonly windows = new BoundedMap<string, Window>(MAX_WINDOWS);
 
-  constructor(private readonly clock: Clock) {}
+  constructor(private readonly stopwatch: Stopwatch) {}
 
   /** Counts one hit; null, or where it was one too many the seconds until the window ends. */
   hit(key: string, windowMs: number, limit: number): number | null {
-    const now = this.clock.now();
-    this.sweep(now);
     let window = this.open(key);
     if (window === undefined) {
-      window = { hits: 0, endsAt: now + windowMs };
+      window = { hits: 0, endsAt: this.stopwatch.elapsed() + windowMs };
       this.windows.set(key, window);
     }
     window.hits += 1;
@@ -37,7 +37,7 @@ export class RateWindows {
   /** Whole seconds until the window of the key has ended, 0 where it has none. */
   secondsLeft(key: string): number {
     const window = this.open(key);
-    return window === undefined ? 0 : Math.ceil((window.endsAt - this.clock.now()) / 1000);
+    return window === undefined ? 0 : Math.ceil((window.endsAt - this.stopwatch.elapsed()) / 1000);
   }
 
   /** Forgets the hits of a key. */
@@ -47,12 +47,6 @@ export class RateWindows {
 
   private open(key: string): Window | undefined {
     const window = this.windows.get(key);
-    return window !== undefined && window.endsAt > this.clock.now() ? window : undefined;
-  }
-
-  private sweep(now: number): void {
-    if (now < this.sweepAt) return;
-    this.sweepAt = now + SWEEP_MS;
-    for (const [key, window] of this.windows) if (window.endsAt <= now) this.windows.delete(key);
+    return window !== undefined && window.endsAt > this.stopwatch.elapsed() ? window : undefined;
   }
 }

@@ -1,6 +1,9 @@
+import { applyDecorators } from '@nestjs/common';
+import { ApiProperty } from '@nestjs/swagger';
 import {
   Allow,
   IsDefined,
+  Matches,
   type ValidationArguments,
   type ValidationOptions,
   registerDecorator,
@@ -40,8 +43,9 @@ export function Nested(type: () => DtoClass): PropertyDecorator {
 }
 
 /** The property is an array of objects of this DTO class. Add `@IsOptional()` where it may be absent. */
-export function NestedList(type: () => DtoClass, maxItems = Infinity): PropertyDecorator {
-  return withRule({ kind: 'list', type, maxItems }, IsDefined());
+export function NestedList(type: () => DtoClass, maxItems: number): PropertyDecorator {
+  const decorators = applyDecorators(IsDefined(), ApiProperty({ maxItems }));
+  return withRule({ kind: 'list', type, maxItems }, decorators);
 }
 
 /** The property is passed on by reference, whatever it is, null included; absent stays absent. */
@@ -56,10 +60,13 @@ export function ReadBy(read: Reader): PropertyDecorator {
 
 /** A whole number in a query string; other text is left as it is, for `@IsInt` to name. */
 export function FromIntegerText(): PropertyDecorator {
-  return withRule({
-    kind: 'convert',
-    convert: (value) => (typeof value === 'string' && /^-?\d{1,15}$/.test(value) ? Number(value) : value),
-  });
+  return withRule(
+    {
+      kind: 'convert',
+      convert: (value) => (typeof value === 'string' && /^-?\d{1,15}$/.test(value) ? Number(value) : value),
+    },
+    ApiProperty({ type: 'integer' }),
+  );
 }
 
 /** Text in lowercase, as our ids are; what is no text is left as it is. */
@@ -72,15 +79,38 @@ export function Lowercase(): PropertyDecorator {
 
 /** `true` or `false` in a query string; other text is left as it is, for `@IsBoolean` to name. */
 export function FromBooleanText(): PropertyDecorator {
-  return withRule({
-    kind: 'convert',
-    convert: (value) => (value === 'true' ? true : value === 'false' ? false : value),
-  });
+  return withRule(
+    {
+      kind: 'convert',
+      convert: (value) => (value === 'true' ? true : value === 'false' ? false : value),
+    },
+    ApiProperty({ type: 'boolean' }),
+  );
+}
+
+/** A string that the pattern fits. The document has the pattern too, so it must say all of it without flags. */
+export function Fits(pattern: RegExp, message: string): PropertyDecorator {
+  return applyDecorators(Matches(pattern, { message }), ApiProperty({ pattern: pattern.source }));
+}
+
+/** What the document says of a line: some character that is seen, and none that controls. */
+const LINE_PATTERN = '^[^\\u0000-\\u001f\\u007f]*[^\\s\\u0000-\\u001f\\u007f][^\\u0000-\\u001f\\u007f]*$';
+const EMPTY_OR_LINE_PATTERN = '^[^\\u0000-\\u001f\\u007f]*$';
+
+/** How the document says `IsLine(min, max)`. */
+export function lineSchema(min: number, max: number) {
+  return {
+    type: 'string' as const,
+    minLength: min,
+    maxLength: max,
+    pattern: min > 0 ? LINE_PATTERN : EMPTY_OR_LINE_PATTERN,
+  };
 }
 
 /** A string of `min` to `max` characters that can be stored and shown: well-formed, no control characters. */
 export function IsLine(min: number, max: number, options?: ValidationOptions): PropertyDecorator {
-  return (target, property) =>
+  return (target, property) => {
+    if (!options?.each) ApiProperty(lineSchema(min, max))(target, property);
     registerDecorator({
       name: 'isLine',
       target: target.constructor,
@@ -92,6 +122,7 @@ export function IsLine(min: number, max: number, options?: ValidationOptions): P
         defaultMessage: (args?: ValidationArguments) => lineFault(args?.value, min, max) ?? '',
       },
     });
+  };
 }
 
 /** A string without lone surrogates, which no UTF-8 text can hold. */
@@ -112,11 +143,12 @@ export function IsWellFormed(options?: ValidationOptions): PropertyDecorator {
 
 function lineFault(value: unknown, min: number, max: number): string | null {
   if (typeof value !== 'string') return 'must be a string';
+  // A character takes two units at most; what is longer is worth no further look.
+  const length = value.length > 2 * max ? value.length : [...value].length;
+  if (length < min || length > max) return `must have ${min} to ${max} characters`;
   if (!value.isWellFormed()) return 'has a lone surrogate';
   // eslint-disable-next-line no-control-regex -- control characters are exactly what is refused
   if (/[\u0000-\u001f\u007f]/.test(value)) return 'must not have control characters';
-  const length = [...value].length;
-  if (length < min || length > max) return `must have ${min} to ${max} characters`;
   return value.trim() === '' && min > 0 ? 'must not be blank' : null;
 }
 

@@ -1,4 +1,15 @@
-import { IsBoolean, IsIn, IsInt, IsOptional, IsString, Max, MaxLength, Min } from 'class-validator';
+import {
+  ArrayMaxSize,
+  IsArray,
+  IsBoolean,
+  IsIn,
+  IsInt,
+  IsOptional,
+  IsString,
+  Max,
+  MaxLength,
+  Min,
+} from 'class-validator';
 import { DomainError, type FieldFaults } from './domain-error.js';
 import {
   FromBooleanText,
@@ -41,6 +52,17 @@ class TurnDto {
   @IsOptional()
   @IsIn(['a', 'b'])
   format = 'a';
+}
+
+class ListsDto {
+  @IsArray()
+  @ArrayMaxSize(3)
+  @IsString({ each: true })
+  names!: string[];
+
+  @IsString()
+  @MaxLength(10)
+  note!: string;
 }
 
 class PageQueryDto {
@@ -141,6 +163,33 @@ describe('an envelope', () => {
     const many = Object.fromEntries(Array.from({ length: 50 }, (_, index) => [`k${index}`, 1]));
     expect(Object.keys(faultsOf(TurnDto, { toolCalls: [], ...many }))).toHaveLength(20);
     expect(Object.keys(faultsOf(TurnDto, { toolCalls: [], ...value }))).toEqual([`${'k'.repeat(64)}…`]);
+  });
+
+  it('says that there are more faults than it names [REQ-1]', () => {
+    const count = (many: number): string => {
+      try {
+        parseRequest(TurnDto, Object.fromEntries(Array.from({ length: many }, (_, at) => [`k${at}`, 1])));
+      } catch (error) {
+        return (error as Error).message;
+      }
+      return '';
+    };
+    expect(count(19)).toBe('k0 is not a known property (and 19 more)');
+    expect(count(50_000)).toBe('k0 is not a known property (and more than 19 more)');
+  });
+
+  it('does not look at the items of a list, or all of a text, that is too long by far', () => {
+    const looked = new Set<number>();
+    const names = Array.from({ length: 100_000 });
+    for (let index = 0; index < names.length; index += 1) {
+      Object.defineProperty(names, index, { get: () => looked.add(index) && 7 });
+    }
+    const emoji = '\u{1f600}\ufe0f'.repeat(1_000_000);
+    expect({ ...faultsOf(ListsDto, { names, note: emoji }) }).toEqual({
+      names: 'must contain no more than 3 elements',
+      note: 'must be shorter than or equal to 10 characters',
+    });
+    expect(looked.size).toBe(4);
   });
 
   it('refuses a list that is too long as a whole', () => {

@@ -1,4 +1,10 @@
-import { getMetadataStorage, type ValidationError, validateSync } from 'class-validator';
+import {
+  ARRAY_MAX_SIZE,
+  getMetadataStorage,
+  MAX_LENGTH,
+  type ValidationError,
+  validateSync,
+} from 'class-validator';
 import { type FieldFaults, throwIfAny } from './domain-error.js';
 import { type DtoClass, type PropertyRule, propertyRules } from './request-envelope.decorators.js';
 
@@ -10,6 +16,8 @@ const VALIDATION = { validationError: { target: false }, forbidUnknownValues: fa
 /** What is known about a DTO class: its properties, and how each is built. Read once a class. */
 interface Shape {
   properties: ReadonlySet<string>;
+  /** The longest list or text that a property takes, where it says so. */
+  longest: ReadonlyMap<string, number>;
   rules: ReadonlyMap<string, PropertyRule>;
 }
 
@@ -40,6 +48,7 @@ function build(dto: DtoClass, value: unknown, path: string, faults: Faults): obj
   const shape = shapeOf(dto);
   for (const key of Object.keys(value)) {
     if (!shape.properties.has(key)) faults.add(join(path, key), 'is not a known property');
+    if (faults.hasMore) break;
   }
   const instance = new dto() as Record<string, unknown>;
   for (const property of shape.properties) {
@@ -47,13 +56,25 @@ function build(dto: DtoClass, value: unknown, path: string, faults: Faults): obj
     const rule = shape.rules.get(property);
     const raw = value[property];
     if (rule?.kind === 'opaque' || (raw !== null && raw !== undefined)) {
-      instance[property] = rule ? apply(rule, raw, join(path, property), faults) : raw;
+      instance[property] = rule
+        ? apply(rule, raw, join(path, property), faults)
+        : bounded(raw, shape.longest.get(property));
     }
   }
   for (const error of validateSync(instance, VALIDATION)) {
     faults.add(join(path, error.property), messageOf(error));
   }
   return instance;
+}
+
+/**
+ * As much of a list or text that is too long as it takes to be refused: class-validator looks at all of it first, at each
+ * item and for each surrogate. A character of a text may have three units.
+ */
+function bounded(raw: unknown, longest = Infinity): unknown {
+  if (Array.isArray(raw)) return raw.length > longest ? raw.slice(0, longest + 1) : raw;
+  const units = 3 * (longest + 1);
+  return typeof raw === 'string' && raw.length > units ? raw.slice(0, units) : raw;
 }
 
 function apply(rule: PropertyRule, raw: unknown, path: string, faults: Faults): unknown {
@@ -83,16 +104,17 @@ function list(rule: PropertyRule & { kind: 'list' }, raw: unknown, path: string,
   }
   const dto = rule.type();
   return raw.map(
-    (item, index) => (faults.full ? item : build(dto, item, `${path}[${index}]`, faults)) as unknown,
+    (item, index) => (faults.hasMore ? item : build(dto, item, `${path}[${index}]`, faults)) as unknown,
   );
 }
 
 function messageOf(error: ValidationError): string {
   if (error.value === undefined) return 'is required';
   const constraints = Object.entries(error.constraints ?? {});
+  const tooLong = error.constraints?.[ARRAY_MAX_SIZE];
   // "must be a string" says more than "must be at most 256 characters" about a number.
   const [, message] = constraints.find(([name]) => name.startsWith('is')) ?? constraints[0] ?? [];
-  return (message ?? 'is not valid').replace(`${error.property} `, '');
+  return (tooLong ?? message ?? 'is not valid').replace(`${error.property} `, '');
 }
 
 function shapeOf(dto: DtoClass): Shape {
@@ -102,6 +124,13 @@ function shapeOf(dto: DtoClass): Shape {
     const rules = propertyRules(dto);
     shape = {
       properties: new Set([...validated.map((metadata) => metadata.propertyName), ...rules.keys()]),
+      longest: new Map(
+        validated.flatMap(({ name, propertyName, constraints }) =>
+          name === ARRAY_MAX_SIZE || name === MAX_LENGTH
+            ? [[propertyName, (constraints as [number])[0]]]
+            : [],
+        ),
+      ),
       rules,
     };
     shapes.set(dto, shape);
@@ -123,19 +152,29 @@ class Faults {
   // Without a prototype, so that `__proto__` is a name like any other.
   private readonly byPath = Object.create(null) as FieldFaults;
   private count = 0;
+  /** There was one more than are named. */
+  private more = false;
 
   get full(): boolean {
     return this.count >= MAX_FAULTS;
   }
 
+  get hasMore(): boolean {
+    return this.more;
+  }
+
   add(path: string, message: string): void {
     const name = path === '' ? 'body' : path;
-    if (this.full || name in this.byPath) return;
+    if (name in this.byPath) return;
+    if (this.full) {
+      this.more = true;
+      return;
+    }
     this.byPath[name] = message;
     this.count += 1;
   }
 
   throwIfAny(): void {
-    throwIfAny(this.byPath);
+    throwIfAny(this.byPath, this.more);
   }
 }

@@ -24,7 +24,8 @@ export abstract class Sweep implements OnApplicationBootstrap, OnModuleDestroy {
     if (this.timer) clearInterval(this.timer);
   }
 
-  private async round(): Promise<void> {
+  /** A round between those that come by themselves; its failure is logged. */
+  protected async round(): Promise<void> {
     try {
       await this.sweep();
     } catch (error) {

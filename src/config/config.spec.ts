@@ -1,3 +1,6 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Config, ConfigError, describeVariables, unknownVariables } from './config.js';
 
 const SECRET = 's'.repeat(32);
@@ -31,6 +34,23 @@ describe('the configuration', () => {
       executionMs: 120_000,
       accessTokenMinutes: 15,
     });
+  });
+
+  it('gives a member less than a workspace has, and refuses to be told otherwise [SHARE-1] [SHARE-3] [SHARE-5]', () => {
+    expect(Config.load({})).toMatchObject({
+      ...{ maxStoredBytes: 10 * 1024 ** 3, maxUserStoredBytes: 5 * 1024 ** 3 },
+      ...{ maxFiles: 200_000, maxUserFiles: 150_000, maxVersions: 2_000_000, maxUserVersions: 1_000_000 },
+      ...{ maxSessions: 2_000_000, maxUserSessions: 1_000_000 },
+      ...{ maxMembers: 1000, maxUserWorkspaces: 100, maxMakerMemberships: 100 },
+    });
+    expect(Config.load({})).toMatchObject({
+      ...{ maxTurnBytesADay: 8 * 1024 ** 3, maxUserTurnBytesADay: 2 * 1024 ** 3 },
+    });
+    for (const what of ['STORED_BYTES', 'TURN_BYTES_A_DAY', 'FILES', 'VERSIONS', 'SESSIONS']) {
+      const env = { [`PATCHBAY_MAX_${what}`]: '10', [`PATCHBAY_MAX_USER_${what}`]: '10' };
+      expect(faultsOf(env)).toEqual([`PATCHBAY_MAX_USER_${what} must be below PATCHBAY_MAX_${what}`]);
+      expect(faultsOf({ ...env, [`PATCHBAY_MAX_USER_${what}`]: '9' })).toEqual([]);
+    }
   });
 
   it('takes what is set, and empty as unset', () => {
@@ -70,10 +90,49 @@ describe('the configuration', () => {
 
   it('demands a secret in production, and never shows one', () => {
     expect(faultsOf({ NODE_ENV: 'production' })).toEqual([
-      'PATCHBAY_JWT_SECRET is required with NODE_ENV=production',
+      'PATCHBAY_JWT_SECRET or PATCHBAY_JWT_SECRET_FILE is required with NODE_ENV=production',
     ]);
     expect(faultsOf({ NODE_ENV: 'production', PATCHBAY_JWT_SECRET: SECRET })).toEqual([]);
     expect(faultsOf({ PATCHBAY_JWT_SECRET: 'hunter2' }).join()).not.toContain('hunter2');
+  });
+
+  it('takes the secret from a file, so that it is in no environment', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'patchbay-config-'));
+    const file = join(directory, 'secret');
+    await writeFile(file, `${SECRET}\n`);
+    const env = { NODE_ENV: 'production', PATCHBAY_JWT_SECRET_FILE: file };
+    expect(Config.load(env).jwtSecret).toBe(SECRET);
+    expect(faultsOf({ ...env, PATCHBAY_JWT_SECRET: SECRET })).toEqual([
+      'PATCHBAY_JWT_SECRET and PATCHBAY_JWT_SECRET_FILE must not both be set',
+    ]);
+    await writeFile(file, 'hunter2');
+    expect(faultsOf(env)).toEqual(['PATCHBAY_JWT_SECRET_FILE must have at least 32 characters']);
+    await rm(directory, { recursive: true });
+    expect(faultsOf(env)).toEqual([`PATCHBAY_JWT_SECRET_FILE: "${file}" can't be read (ENOENT)`]);
+  });
+
+  it('takes a base path with or without a slash at its end, and nothing that a URL would change', () => {
+    for (const [given, basePath] of [
+      ['/patchbay', '/patchbay'],
+      ['/a/b.c/', '/a/b.c'],
+      ['/', ''],
+      ['', ''],
+    ] as const)
+      expect(Config.load({ PATCHBAY_BASE_PATH: given }).basePath).toBe(basePath);
+    for (const bad of [
+      'patchbay',
+      '//a',
+      '/a//b',
+      '/../a',
+      '/a/.',
+      '/a b',
+      '/a?b',
+      '/%61',
+      'https://a.com/b',
+    ])
+      expect(faultsOf({ PATCHBAY_BASE_PATH: bad })).toEqual([
+        `PATCHBAY_BASE_PATH must be a path such as /patchbay, not "${bad}"`,
+      ]);
   });
 
   it('keeps each clock within its maximum', () => {
@@ -94,5 +153,12 @@ describe('the configuration', () => {
   it('spots variables that look misspelt, but not those of the client', () => {
     const env = { PATCHBAY_DATADIR: 'x', PATCHBAY_URL: 'x', PATCHBAY_MAX_FILE_BYTES: '1', PATH: 'x' };
     expect(unknownVariables(env)).toEqual(['PATCHBAY_DATADIR']);
+  });
+
+  it('has to have room for the bodies that it takes', () => {
+    expect(() => Config.load({ PATCHBAY_MAX_BODY_BYTES: '200000000' })).toThrow(
+      'PATCHBAY_MAX_WORK_BYTES must hold 2 bodies of PATCHBAY_MAX_BODY_BYTES',
+    );
+    expect(() => Config.load({ PATCHBAY_MAX_RECEIVING_BYTES: '1000000' })).toThrow('must hold one body');
   });
 });

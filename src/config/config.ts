@@ -1,4 +1,8 @@
+import { accessSettings } from './access-settings.js';
+import { connectionSettings } from './connection-settings.js';
 import { EnvReader, type Environment, type VariableDoc } from './env-reader.js';
+import { shareSettings } from './share-settings.js';
+import { turnLimitFaults, turnLimits } from './turn-limits.js';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -20,6 +24,11 @@ function serverSettings(env: EnvReader) {
   return {
     port: env.integer('PORT', { default: 3000, min: 0, max: 65_535, meaning: 'Port; 0 takes a free one.' }),
     host: env.text('HOST', { default: '127.0.0.1', meaning: 'Address to listen on.' }),
+    basePath: env.path('PATCHBAY_BASE_PATH', {
+      meaning:
+        'Path below which everything is, such as `/patchbay`: the API, the relay, health, the API docs. A reverse proxy ' +
+        'passes it on as it is.',
+    }),
     dataDir: env.text('PATCHBAY_DATA_DIR', {
       default: './.patchbay',
       meaning: 'Directory of the embedded store; made where it is missing. One server at a time.',
@@ -29,46 +38,19 @@ function serverSettings(env: EnvReader) {
       values: LOG_LEVELS,
       meaning: `One of ${LOG_LEVELS.join(', ')}.`,
     }),
+    catchUpMs: env.integer('PATCHBAY_CATCH_UP_MS', {
+      default: 5_000,
+      min: 100,
+      max: 5_000,
+      meaning:
+        'How often a server looks in the store for what it was not told of, such as the commits of another, and says ' +
+        'that it still runs its calls, ms.',
+    }),
     drainMs: env.integer('PATCHBAY_DRAIN_MS', {
       default: 10_000,
       min: 0,
       max: HOUR,
       meaning: 'After SIGTERM: how long work in flight may take before the server exits anyway.',
-    }),
-  };
-}
-
-function accessSettings(env: EnvReader, production: boolean) {
-  env.section('Access');
-  return {
-    jwtSecret: env.secret('PATCHBAY_JWT_SECRET', {
-      minLength: 32,
-      required: production,
-      defaultText: 'generated into the data directory',
-      meaning: 'Signs access tokens; at least 32 characters. Required with NODE_ENV=production.',
-    }),
-    accessTokenMinutes: env.integer('PATCHBAY_ACCESS_TOKEN_MINUTES', {
-      default: 15,
-      min: 1,
-      max: 24 * 60,
-      meaning: 'Life of an access token.',
-    }),
-    refreshTokenDays: env.integer('PATCHBAY_REFRESH_TOKEN_DAYS', {
-      default: 30,
-      min: 1,
-      max: 365,
-      meaning: 'Life of a refresh token; each refresh starts it anew.',
-    }),
-    origins: env.list('PATCHBAY_ORIGINS', {
-      check: originFault,
-      meaning:
-        "Origins of browser pages that may use the API and the relay beside the server's own, separated by commas.",
-    }),
-    rateLimit: env.integerOrOff('PATCHBAY_RATE_LIMIT', {
-      default: 3000,
-      min: 1,
-      max: 10_000_000,
-      meaning: 'Writes a minute for each member; ten times as many reads. `off` ends all rate limits.',
     }),
   };
 }
@@ -80,9 +62,36 @@ function limitSettings(env: EnvReader) {
   return {
     maxBodyBytes: integer('PATCHBAY_MAX_BODY_BYTES', 16 * MIB, 1024, 512 * MIB, 'Body or relay frame.'),
     maxFileBytes: integer('PATCHBAY_MAX_FILE_BYTES', 8 * MIB, 1024, 512 * MIB, 'One file.'),
+    maxReceivingBytes: integer(
+      'PATCHBAY_MAX_RECEIVING_BYTES',
+      256 * MIB,
+      64 * KIB,
+      16 * 1024 * MIB,
+      'Bodies that are being received, all together, in bytes; one user has an eighth of what others leave at most.',
+    ),
+    bodyIdleMs: integer(
+      'PATCHBAY_BODY_IDLE_MS',
+      30_000,
+      100,
+      HOUR,
+      'How long a body may send nothing before it is given up, ms.',
+    ),
     maxCallsPerTurn: integer('PATCHBAY_MAX_CALLS_PER_TURN', 1000, 1, 10_000, 'Tool calls of one turn.'),
     maxPatchFiles: integer('PATCHBAY_MAX_PATCH_FILES', 10_000, 1, 100_000, 'Files of one patch batch.'),
-    maxOpenTurns: integer('PATCHBAY_MAX_OPEN_TURNS', 1000, 1, 100_000, 'Open turns of one workspace.'),
+    maxPatchChanges: integer(
+      'PATCHBAY_MAX_PATCH_CHANGES',
+      20_000,
+      1,
+      1_000_000,
+      'Changes of one patch batch, in all of its files.',
+    ),
+    maxPatchBytes: integer(
+      'PATCHBAY_MAX_PATCH_BYTES',
+      256 * MIB,
+      MIB,
+      16 * 1024 * MIB,
+      'The texts that one patch batch is made on, each file for itself, in bytes.',
+    ),
     maxWaitMs: integer(
       'PATCHBAY_MAX_WAIT_MS',
       5 * MINUTE,
@@ -96,6 +105,44 @@ function limitSettings(env: EnvReader) {
       8 * KIB,
       16 * MIB,
       'Most that the context of a session may have.',
+    ),
+  };
+}
+
+function workSettings(env: EnvReader) {
+  env.section('Worker threads');
+  const integer = (name: string, value: number, min: number, max: number, meaning: string): number =>
+    env.integer(name, { default: value, min, max, meaning });
+  return {
+    workers: integer(
+      'PATCHBAY_WORKERS',
+      2,
+      1,
+      64,
+      'Threads for work that takes long. With two or more, one is always left for other users.',
+    ),
+    workerMemoryMb: integer('PATCHBAY_WORKER_MEMORY_MB', 256, 64, 16_384, 'Heap of one worker, MiB.'),
+    jobMs: integer('PATCHBAY_JOB_MS', 5_000, 100, HOUR, 'Most that one job of a worker may take, ms.'),
+    maxUserWaitingJobs: integer(
+      'PATCHBAY_MAX_USER_WAITING_JOBS',
+      1000,
+      1,
+      1_000_000,
+      'Jobs of one user that wait for a worker.',
+    ),
+    maxWaitingJobs: integer(
+      'PATCHBAY_MAX_WAITING_JOBS',
+      8000,
+      1,
+      1_000_000,
+      'Jobs that wait for a worker, in all; one user has an eighth of what others leave at most.',
+    ),
+    maxWorkBytes: integer(
+      'PATCHBAY_MAX_WORK_BYTES',
+      256 * MIB,
+      MIB,
+      16 * 1024 * MIB,
+      'Input of all jobs that wait or run, in bytes, half of it for a single job at most; one user has an eighth of what others leave.',
     ),
   };
 }
@@ -121,6 +168,13 @@ function clockSettings(env: EnvReader) {
       'Most that a turn may ask for.',
     ),
     maxExecutionMs: clock('PATCHBAY_MAX_EXECUTION_MS', HOUR, 24 * HOUR, 'Most that a turn may ask for.'),
+    acknowledgeMs: env.integer('PATCHBAY_ACKNOWLEDGE_MS', {
+      default: 10_000,
+      min: 100,
+      max: MINUTE,
+      meaning:
+        'How long a client may take to send its journal when it connects, and to acknowledge a call; then its connection ends, ms.',
+    }),
     graceMs: env.integer('PATCHBAY_GRACE_MS', {
       default: 10_000,
       min: 0,
@@ -134,15 +188,28 @@ function readSettings(env: EnvReader, production: boolean) {
   const settings = {
     ...serverSettings(env),
     ...accessSettings(env, production),
+    ...connectionSettings(env),
     ...limitSettings(env),
+    ...shareSettings(env),
+    ...turnLimits(env),
+    ...workSettings(env),
     ...clockSettings(env),
   };
   const atMost = (name: string, value: number, maximum: number): void => {
     if (value > maximum) env.faults.push(`PATCHBAY_${name}_MS must not exceed PATCHBAY_MAX_${name}_MS`);
   };
+  const holdsBody = (name: string, value: number, bodies: number): void => {
+    if (value >= bodies * settings.maxBodyBytes) return;
+    env.faults.push(
+      `${name} must hold ${bodies === 1 ? 'one body' : `${bodies} bodies`} of PATCHBAY_MAX_BODY_BYTES`,
+    );
+  };
+  holdsBody('PATCHBAY_MAX_RECEIVING_BYTES', settings.maxReceivingBytes, 1);
+  holdsBody('PATCHBAY_MAX_WORK_BYTES', settings.maxWorkBytes, 2);
   atMost('DELIVERY', settings.deliveryMs, settings.maxDeliveryMs);
   atMost('APPROVAL', settings.approvalMs, settings.maxApprovalMs);
   atMost('EXECUTION', settings.executionMs, settings.maxExecutionMs);
+  env.faults.push(...turnLimitFaults(settings));
   return settings;
 }
 
@@ -180,6 +247,16 @@ export class ConfigError extends Error {
   }
 }
 
+/** What a command beside the server has to know of it: where it listens and where its data is. Throws ConfigError. */
+export function serverPlace(
+  env: Environment = process.env,
+): Pick<Settings, 'port' | 'host' | 'basePath' | 'dataDir'> {
+  const reader = new EnvReader(env);
+  const settings = serverSettings(reader);
+  if (reader.faults.length > 0) throw new ConfigError(reader.faults);
+  return settings;
+}
+
 /** Every variable that the server reads; `docs/config.md` is generated from it. */
 export function describeVariables(): VariableDoc[] {
   const reader = new EnvReader({});
@@ -191,9 +268,4 @@ export function describeVariables(): VariableDoc[] {
 export function unknownVariables(env: Environment = process.env): string[] {
   const known = new Set([...describeVariables().map((variable) => variable.name), ...CLIENT_VARIABLES]);
   return Object.keys(env).filter((name) => name.startsWith('PATCHBAY_') && !known.has(name));
-}
-
-function originFault(origin: string): string | null {
-  const url = URL.canParse(origin) ? new URL(origin) : null;
-  return url?.origin === origin ? null : 'is not an origin such as https://app.example.com';
 }

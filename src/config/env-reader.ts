@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+
 /** One documented environment variable: a row of `docs/config.md`. */
 export interface VariableDoc {
   group: string;
@@ -17,6 +19,13 @@ interface IntegerRule extends About {
   default: number;
   min: number;
   max: number;
+}
+
+interface SecretRule extends About {
+  minLength: number;
+  required: boolean;
+  /** What the variable means that names its file. */
+  fileMeaning: string;
 }
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -57,15 +66,32 @@ export class EnvReader {
     return this.read(name, rule, rule.default) ?? rule.default;
   }
 
-  /** A value that has no default and must not appear in a fault. */
-  secret(name: string, rule: About & { minLength: number; required: boolean }): string | null {
-    const value = this.read(name, rule, '');
+  /** A URL path without a slash at its end; empty where there is none. */
+  path(name: string, rule: About): string {
+    const path = (this.read(name, rule, '') ?? '').replace(/\/$/, '');
+    const isSound = /^(\/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)*$/.test(path) && path.length <= 200;
+    if (!isSound) this.faults.push(`${name} must be a path such as /patchbay, not ${quote(path)}`);
+    return path;
+  }
+
+  /**
+   * A value that has no default and must not appear in a fault. It may be in a file instead, which `<name>_FILE` names,
+   * so that it is in no environment.
+   */
+  secret(name: string, rule: SecretRule): string | null {
+    const given = this.read(name, rule, '');
+    const file = this.read(`${name}_FILE`, { meaning: rule.fileMeaning }, '');
+    if (given !== null && file !== null) this.faults.push(`${name} and ${name}_FILE must not both be set`);
+    const value = given ?? (file === null ? null : this.contentOf(`${name}_FILE`, file));
     if (value === null) {
-      if (rule.required) this.faults.push(`${name} is required with NODE_ENV=production`);
+      if (rule.required && file === null)
+        this.faults.push(`${name} or ${name}_FILE is required with NODE_ENV=production`);
       return null;
     }
     if (value.length < rule.minLength) {
-      this.faults.push(`${name} must have at least ${rule.minLength} characters`);
+      this.faults.push(
+        `${given === null ? `${name}_FILE` : name} must have at least ${rule.minLength} characters`,
+      );
     }
     return value;
   }
@@ -92,6 +118,15 @@ export class EnvReader {
       if (fault !== null) this.faults.push(`${name}: ${quote(item)} ${fault}`);
     }
     return items;
+  }
+
+  private contentOf(name: string, file: string): string | null {
+    try {
+      return readFileSync(file, 'utf8').trimEnd();
+    } catch (error) {
+      this.faults.push(`${name}: ${quote(file)} can't be read (${(error as NodeJS.ErrnoException).code})`);
+      return null;
+    }
   }
 
   /** The raw value, null where it is unset; notes the variable for the documentation. */

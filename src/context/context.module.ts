@@ -4,13 +4,14 @@ import { ClientsModule } from '../clients/clients.module.js';
 import { SessionsModule } from '../sessions/sessions.module.js';
 import { StorageModule } from '../storage/storage.module.js';
 import { ToolsModule } from '../tools/tools.module.js';
+import { WorkModule } from '../work/work.module.js';
 import { ActiveTexts } from './active-texts.service.js';
 import { ContextController } from './context.controller.js';
 import { ContextService } from './context.service.js';
 import { ReferencedFiles } from './referenced-files.js';
 
 @Module({
-  imports: [CatalogModule, ClientsModule, SessionsModule, StorageModule, ToolsModule],
+  imports: [CatalogModule, ClientsModule, SessionsModule, StorageModule, ToolsModule, WorkModule],
   controllers: [ContextController],
   providers: [ActiveTexts, ContextService, ReferencedFiles],
 })

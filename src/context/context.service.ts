@@ -1,15 +1,16 @@
 import { Injectable } from '@nestjs/common';
-import type { ActiveFile, FolderPresence } from '@patchbay/protocol';
+import type { ActiveFile, ContextActiveFile, FolderPresence } from '@patchbay/protocol';
 import { CatalogService } from '../catalog/catalog.service.js';
 import { RootsService } from '../clients/roots.service.js';
 import { fieldError } from '../common/domain-error.js';
 import { Config } from '../config/config.js';
 import { SessionsService } from '../sessions/sessions.service.js';
 import { FileStore } from '../storage/ports/files.store.js';
-import { SessionStore } from '../storage/ports/sessions.store.js';
+import { type SessionRecord, SessionStore } from '../storage/ports/sessions.store.js';
+import { UserLines } from '../work/user-lines.js';
 import { ActiveTexts } from './active-texts.service.js';
 import type { ContextQueryDto } from './context.dto.js';
-import { type ContextFormat, renderContext } from './context-format.js';
+import { type ContextFormat, type ContextMaterial, renderContext } from './context-format.js';
 import { walkFolders } from './directory-walk.js';
 import { JSON_CONTEXT } from './json-context.js';
 import { MARKDOWN_CONTEXT } from './markdown-context.js';
@@ -31,6 +32,7 @@ export class ContextService {
     private readonly texts: ActiveTexts,
     private readonly referenced: ReferencedFiles,
     private readonly roots: RootsService,
+    private readonly lines: UserLines,
     private readonly config: Config,
   ) {}
 
@@ -46,15 +48,33 @@ export class ContextService {
     }
     const session = await this.sessions.requireOwn(workspaceId, sessionId, userId);
     const format = FORMATS[name];
-    const listed = (await this.store.activeFilesOf(workspaceId, session.id)).sort(byDocPath);
-    const material = {
+    // Editors may take their time: nobody waits in line behind that.
+    const withTexts =
+      include === 'active' ? await this.texts.of(session, await this.activeFiles(session), maxBytes) : null;
+    const text = await this.lines.stand(
+      userId,
+      async () => renderContext(await this.materialOf(session, withTexts), format, maxBytes),
+      'contexts',
+    );
+    return { text, contentType: format.contentType };
+  }
+
+  private async materialOf(
+    session: SessionRecord,
+    withTexts: readonly ContextActiveFile[] | null,
+  ): Promise<ContextMaterial> {
+    const { workspaceId, userId } = session;
+    return {
       tools: this.catalog.toolset(session).contracts,
       walk: await walkFolders((folder, limit) => this.files.childrenOf(workspaceId, folder, null, limit)),
       folders: (await this.roots.list({ workspaceId, userId })).map(firstFiles),
-      activeFiles: include === 'active' ? await this.texts.of(session, listed, maxBytes) : listed,
+      activeFiles: withTexts ?? (await this.activeFiles(session)),
       referencedFiles: await this.referenced.of(session),
     };
-    return { text: renderContext(material, format, maxBytes), contentType: format.contentType };
+  }
+
+  private async activeFiles({ workspaceId, id }: SessionRecord): Promise<ActiveFile[]> {
+    return (await this.store.activeFilesOf(workspaceId, id)).sort(byDocPath);
   }
 }
 

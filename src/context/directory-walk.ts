@@ -1,5 +1,5 @@
-import { setImmediate } from 'node:timers/promises';
 import type { DirectoryEntry, DirectorySnapshot } from '@patchbay/protocol';
+import { timeSlice } from '../common/time-slice.js';
 import type { ListedEntry } from '../storage/ports/files.store.js';
 
 /** How far a walk goes. */
@@ -16,8 +16,6 @@ export const WALK_LIMITS: WalkLimits = { depth: 8, perFolder: 100, entries: 1_00
 
 /** Rows read beyond those shown, so that a folder can say how much more it holds at least. */
 const PEEK = 100;
-/** Folders that are opened before others get their turn. */
-const STEP = 50;
 
 /** Folders that nobody edits: build artefacts, dependencies, caches, version control. By docPath's last part. */
 const EXCLUDED = new Set([
@@ -47,7 +45,6 @@ export interface WalkNode extends DirectoryEntry {
 export async function walkFolders(read: FolderReader, limits: WalkLimits = WALK_LIMITS): Promise<Walk> {
   const nodes: WalkNode[] = [{ path: '/', docPath: '', kind: 'folder', depth: 0, parent: 0 }];
   const excluded: WalkNode['docPath'][] = [];
-  let opened = 0;
   for (let at = 0; at < nodes.length; at += 1) {
     const node = nodes[at]!;
     if (node.kind === 'file') continue;
@@ -66,7 +63,7 @@ export async function walkFolders(read: FolderReader, limits: WalkLimits = WALK_
       nodes.push({ path, docPath, kind, depth: node.depth + 1, parent: at });
     }
     // Every other request of the server waits while folders are read.
-    if ((opened += 1) % STEP === 0) await setImmediate();
+    await timeSlice();
   }
   const names = [...new Set(excluded.map(lastPart))].sort();
   return { nodes, excluded: { count: excluded.length, names } };

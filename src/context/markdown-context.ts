@@ -22,6 +22,10 @@ const REFERENCED_INTRO = `# Files of this session
 Files that calls and patches of this session read or changed, in the order in which they first came up.
 `;
 
+const lineOfActiveFile = once(activeFile);
+const lineOfReferencedFile = once(referencedFile);
+const linesOfFolder = once(folder);
+
 /** The context as Markdown, ready to be put into a system prompt. */
 export const MARKDOWN_CONTEXT: ContextFormat = {
   contentType: 'text/markdown; charset=utf-8',
@@ -34,24 +38,34 @@ export const MARKDOWN_CONTEXT: ContextFormat = {
   directory: (shown) => section(`${CLOUD_INTRO}\n${tree(shown)}`, ...cuts(shown)),
   folders: (shown, leftOut, example) =>
     section(
-      shown.length + leftOut === 0 ? '' : `${foldersIntro(example)}\n${shown.map(folder).join('')}`,
+      shown.length + leftOut === 0 ? '' : `${foldersIntro(example)}\n${shown.map(linesOfFolder).join('')}`,
       leftOut > 0 &&
         `${leftOut} more ${plural(leftOut, 'folder')} ${leftOut === 1 ? 'does' : 'do'} not fit here.`,
     ),
   activeFiles: (shown, leftOut) =>
     section(
-      `${ACTIVE_INTRO}\n${shown.length + leftOut === 0 ? 'No file is open.\n' : shown.map(activeFile).join('')}`,
+      `${ACTIVE_INTRO}\n${shown.length + leftOut === 0 ? 'No file is open.\n' : shown.map(lineOfActiveFile).join('')}`,
       leftOut > 0 &&
         `${leftOut} more Active ${plural(leftOut, 'File')} ${leftOut === 1 ? 'does' : 'do'} not fit here: call workspace_list_active_files before you patch.`,
     ),
   referencedFiles: (shown, leftOut) =>
     section(
-      `${REFERENCED_INTRO}\n${shown.length + leftOut === 0 ? 'None yet.\n' : shown.map(referencedFile).join('')}`,
+      `${REFERENCED_INTRO}\n${shown.length + leftOut === 0 ? 'None yet.\n' : shown.map(lineOfReferencedFile).join('')}`,
       leftOut > 0 &&
         `${leftOut} earlier ${plural(leftOut, 'file')} ${leftOut === 1 ? 'does' : 'do'} not fit here.`,
     ),
   end: () => '',
 };
+
+/** How much of a list fits is tried out: what is said of each item is written once for all tries. */
+function once<T extends object>(write: (item: T) => string): (item: T) => string {
+  const written = new WeakMap<T, string>();
+  return (item) => {
+    const known = written.get(item) ?? write(item);
+    written.set(item, known);
+    return known;
+  };
+}
 
 /** A section with its remarks, and an empty line after it. */
 function section(text: string, ...remarks: (string | false)[]): string {

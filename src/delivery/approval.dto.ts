@@ -1,8 +1,21 @@
-import { IsArray, IsIn, IsISO8601, IsOptional, IsString, IsUUID, Matches, MaxLength } from 'class-validator';
+import { ApiProperty } from '@nestjs/swagger';
+import {
+  ArrayMaxSize,
+  IsArray,
+  IsIn,
+  IsISO8601,
+  IsOptional,
+  IsString,
+  IsUUID,
+  MaxLength,
+} from 'class-validator';
 import type { Approval, Decision, JsonObject } from '@patchbay/protocol';
-import { IsLine, ReadBy, type Reader } from '../common/request-envelope.decorators.js';
+import { Fits, IsLine, ReadBy, type Reader } from '../common/request-envelope.decorators.js';
 
 const DECISIONS: readonly Decision[] = ['allow', 'allow_always', 'edit', 'deny'];
+
+/** More changes than a batch has. */
+const MAX_REJECTED = 100_000;
 
 const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/;
 
@@ -22,7 +35,8 @@ export class ApprovalDto implements Approval {
   by!: string;
 
   /** ISO 8601 with date, time and zone. */
-  @Matches(DATE_TIME, { message: 'must be a date and time such as 2026-01-31T12:00:00.000Z' })
+  @ApiProperty({ format: 'date-time' })
+  @Fits(DATE_TIME, 'must be a date and time such as 2026-01-31T12:00:00.000Z')
   @IsISO8601({ strict: true }, { message: 'must be a date and time such as 2026-01-31T12:00:00.000Z' })
   at!: string;
 
@@ -33,6 +47,7 @@ export class ApprovalDto implements Approval {
 
   @IsOptional()
   @IsArray()
+  @ArrayMaxSize(MAX_REJECTED)
   @IsUUID('all', { each: true })
   rejectedChangeIds?: string[];
 

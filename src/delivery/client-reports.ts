@@ -1,13 +1,16 @@
 import { Injectable } from '@nestjs/common';
-import { isFinal, type ResumeAnswer } from '@patchbay/protocol';
+import { type ResumeAnswer } from '@patchbay/protocol';
 import { PinoLogger } from 'nestjs-pino';
 import type { ClientKey } from '../clients/connected-clients.js';
+import { breather } from '../common/breath.js';
 import { DomainError } from '../common/domain-error.js';
+import { turnKey } from '../common/keys.js';
 import { TurnStore } from '../storage/ports/turns.store.js';
+import { callOf, positionOf } from '../storage/ports/turn-calls.js';
 import { OpenTurns } from '../turns/open-turns.js';
 import type { OutcomeDto } from './outcome.dto.js';
 import { ResultCheck } from './result-check.js';
-import type { Turn } from '../storage/ports/turn.js';
+import type { Membership, Turn } from '../storage/ports/turn.js';
 import type { TurnAnswer } from '../turns/turn-draft.js';
 import type { ResumedCall, ProgressStatus } from '../turns/turn-input.js';
 import { isInFlight } from '../turns/turn-state.js';
@@ -21,6 +24,12 @@ export interface ClientCall {
 /** A journal entry as a client sends it. */
 export interface ClientEntry extends ClientCall, OutcomeDto {
   state: ProgressStatus | 'succeeded' | 'failed' | 'denied';
+}
+
+/** A turn that a client's return concerns, with its part of the journal. */
+interface ResumedTurn {
+  turn: Turn;
+  entries: ClientEntry[];
 }
 
 /** What connected clients tell about the calls they hold. */
@@ -54,7 +63,7 @@ export class ClientReports {
   /** The end of a call; resolves once it is committed. True where the same report had come before. */
   async result(client: ClientKey, named: ClientCall, claimed: OutcomeDto): Promise<boolean> {
     const turn = await this.turnOf(client, named);
-    const call = turn.calls.find(({ callId }) => callId === named.callId)!;
+    const call = callOf(turn, named.callId)!;
     const report = await this.resultCheck.check(client.workspaceId, call, claimed);
     const { callId } = named;
     const answer = await this.turns.submit(turn, {
@@ -72,65 +81,54 @@ export class ClientReports {
    * lists; calls that it lacks go back to pending.
    */
   async resume(client: ClientKey, journal: readonly ClientEntry[]): Promise<ResumeAnswer> {
-    const turns = await this.turnsOf(client, journal);
+    // What is there more than once is looked at once.
+    const entries = new Map(journal.map((entry) => [entry.callId, entry]));
+    const turns = await this.turnsOf(client, [...entries.values()]);
     const answer: ResumeAnswer = { forget: [], resume: [] };
-    const answers = await Promise.all(
-      [...turns].map(([turn, entries]) => this.resumeTurn(client, turn, entries)),
-    );
+    const answers = await Promise.all(turns.map((part) => this.resumeTurn(client, part)));
     for (const { forget, resume } of answers) {
       answer.forget.push(...forget);
       answer.resume.push(...resume);
     }
     const told = new Set([...answer.forget, ...answer.resume]);
-    for (const callId of new Set(journal.map((entry) => entry.callId))) {
-      if (!told.has(callId)) answer.forget.push(callId);
-    }
+    for (const callId of entries.keys()) if (!told.has(callId)) answer.forget.push(callId);
     return answer;
   }
 
   /** Whether the client has the call on its hands now. */
   holds({ clientId }: ClientKey, callId: string): boolean {
-    const call = this.turns.ofCall(callId)?.calls.find((candidate) => candidate.callId === callId);
+    const call = callOf(this.turns.ofCall(callId), callId);
     return call !== undefined && isInFlight(call) && call.clientId === clientId;
   }
 
   /** Takes up the user's pending calls, now that a client can have them. */
-  async takeUpPending({ workspaceId, userId }: ClientKey): Promise<void> {
-    for (const turn of await this.store.openOf(workspaceId, userId)) this.turns.observe(turn);
+  async takeUpPending(user: Membership): Promise<void> {
+    await this.turns.takeUpOf(user);
   }
 
   /** The user's turns that the client's return concerns, each with its part of the journal. */
-  private async turnsOf(
-    client: ClientKey,
-    journal: readonly ClientEntry[],
-  ): Promise<Map<Turn, ClientEntry[]>> {
-    const turns = new Map<Turn, ClientEntry[]>();
-    const byCall = new Map<string, Turn>();
-    const add = (turn: Turn): void => {
-      turns.set(turn, []);
-      for (const { callId } of turn.calls) byCall.set(callId, turn);
-    };
-    const open = await this.store.openOf(client.workspaceId, client.userId);
-    for (const turn of open) add(this.turns.observe(turn));
+  private async turnsOf(client: ClientKey, journal: readonly ClientEntry[]): Promise<ResumedTurn[]> {
+    const open = await this.turns.takeUpOf(client);
+    const parts = new Map<string, ResumedTurn>(
+      open.map((turn) => [turnKey(turn), { turn, entries: [] }] as const),
+    );
+    const ended = new Map<string, ResumedTurn>();
+    const breathe = breather();
     for (const entry of journal) {
-      if (!byCall.has(entry.callId)) {
-        const ended = await this.store.ofCall(client.workspaceId, entry.turnId, entry.callId);
-        if (ended?.userId !== client.userId) continue;
-        add(ended);
-      }
-      turns.get(byCall.get(entry.callId)!)!.push(entry);
+      const known = this.turns.ofCall(entry.callId) ?? ended.get(entry.turnId)?.turn ?? null;
+      const isOf = known !== null && positionOf(known.calls, entry.callId) !== -1;
+      const turn = isOf ? known : await this.store.ofCall(client.workspaceId, entry.turnId, entry.callId);
+      if (turn?.workspaceId !== client.workspaceId || turn.userId !== client.userId) continue;
+      const part = parts.get(turnKey(turn)) ?? { turn, entries: [] };
+      parts.set(turnKey(turn), part);
+      if (turn.status !== 'open') ended.set(turn.turnId, part);
+      part.entries.push(entry);
+      await breathe();
     }
-    return turns;
+    return [...parts.values()].filter(({ turn, entries }) => entries.length > 0 || holdsAny(turn, client));
   }
 
-  private async resumeTurn(
-    client: ClientKey,
-    turn: Turn,
-    entries: readonly ClientEntry[],
-  ): Promise<ResumeAnswer> {
-    const { clientId } = client;
-    const held = turn.calls.some((call) => call.clientId === clientId && !isFinal(call.status));
-    if (entries.length === 0 && !held) return { forget: [], resume: [] };
+  private async resumeTurn({ clientId }: ClientKey, { turn, entries }: ResumedTurn): Promise<ResumeAnswer> {
     const checked = await Promise.all(entries.map((entry) => this.resumedCall(turn, entry)));
     const answer = await this.turns.submit(turn, { type: 'resume', clientId, entries: checked });
     if (!answer.ok) throw new DomainError(answer.code, answer.message);
@@ -138,16 +136,19 @@ export class ClientReports {
     return { forget, resume };
   }
 
-  /** A result that breaks the schema does not end its call: the client is to carry on with it. */
+  /**
+   * A result that breaks the schema does not end its call: the client is to carry on with it. One that could not be
+   * checked now is no such result: the resume is refused, so that the client comes with it again.
+   */
   private async resumedCall(turn: Turn, entry: ClientEntry): Promise<ResumedCall> {
     const { callId, state } = entry;
     if (state === 'acknowledged' || state === 'awaiting_approval' || state === 'running')
       return { callId, state };
-    const call = turn.calls.find((candidate) => candidate.callId === callId)!;
+    const call = callOf(turn, callId)!;
     try {
       return { callId, state: await this.resultCheck.check(turn.workspaceId, call, entry) };
     } catch (error) {
-      if (!(error instanceof DomainError)) throw error;
+      if (!(error instanceof DomainError && error.code === 'VALIDATION_ERROR')) throw error;
       this.logger.warn(
         { callId, reason: error.message },
         'A client resumed with a result that can not be taken',
@@ -165,6 +166,10 @@ export class ClientReports {
     }
     return turn;
   }
+}
+
+function holdsAny(turn: Turn, { clientId }: ClientKey): boolean {
+  return turn.calls.some((call) => call.clientId === clientId && call.endedAt === null);
 }
 
 function accept(answer: TurnAnswer): void {

@@ -7,6 +7,7 @@ import type { ChangeOrigin } from '../files/change-origin.js';
 import { type CloudPath, readCloudPath } from '../files/cloud-path.js';
 import { UploadsService } from '../files/uploads.service.js';
 import { PatchesService } from '../patches/patches.service.js';
+import { callOf } from '../storage/ports/turn-calls.js';
 import { OpenTurns } from '../turns/open-turns.js';
 import type { ClientKey } from '../clients/connected-clients.js';
 
@@ -98,7 +99,7 @@ export class ClientUploads {
     const callId = given?.toLowerCase() ?? null;
     const turn = callId === null ? null : this.turns.ofCall(callId);
     const own = turn?.workspaceId === workspaceId && turn.userId === userId ? turn : null;
-    const call = own?.calls.find((candidate) => candidate.callId === callId);
+    const call = callId === null ? undefined : callOf(own, callId);
     const origin: ChangeOrigin = {
       ...{ workspaceId, userId, clientId, source: 'upload', toolName: call?.name ?? null },
       ...{ sessionId: own?.sessionId ?? null, conversationId: own?.conversationId ?? null },

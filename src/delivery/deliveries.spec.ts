@@ -26,6 +26,10 @@ class FakeLine implements ClientLine {
   readonly sent: string[] = [];
   outcome: DeliveryOutcome = { kind: 'acknowledged' };
 
+  room(): Promise<void> {
+    return Promise.resolve();
+  }
+
   deliver({ callId, attempt, arguments: args }: ToolCallDelivery): Promise<DeliveryOutcome> {
     this.sent.push(`call ${callId}#${attempt} ${JSON.stringify(args)}`);
     return Promise.resolve(this.outcome);
@@ -62,12 +66,11 @@ describe('a delivery', () => {
     const turns = {
       changes$,
       ofCall: () => turn,
-      observe: () => turn,
+      takeUpOf: () => Promise.resolve([turn]),
       submit: (_: Turn, input: TurnInput) => Promise.resolve(void submitted.push(input)),
     };
     const store = {
       argumentsOfCall: () => Promise.resolve({ path: 'a' }),
-      openOf: () => Promise.resolve([turn]),
     };
     new Deliveries(
       turns as unknown as OpenTurns,

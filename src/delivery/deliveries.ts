@@ -6,6 +6,7 @@ import { persist } from '../common/persist.js';
 import { Config } from '../config/config.js';
 import { PatchStore } from '../storage/ports/patches.store.js';
 import type { Turn } from '../storage/ports/turn.js';
+import { callOf, positionOf } from '../storage/ports/turn-calls.js';
 import { TurnStore } from '../storage/ports/turns.store.js';
 import { OpenTurns, type TurnChange } from '../turns/open-turns.js';
 import { effectsOf, type TurnEffect } from '../turns/turn-effects.js';
@@ -52,8 +53,8 @@ export class Deliveries {
   private async clientLeft(client: ClientKey): Promise<void> {
     const { workspaceId, userId, clientId } = client;
     await this.persist(client, 'The grace of a client that left could not begin', async () => {
-      const turns = await this.store.openOf(workspaceId, userId);
-      await Promise.all(turns.map((turn) => this.startGrace(this.turns.observe(turn), clientId)));
+      const turns = await this.turns.takeUpOf({ workspaceId, userId });
+      await Promise.all(turns.map((turn) => this.startGrace(turn, clientId)));
     });
   }
 
@@ -78,11 +79,11 @@ export class Deliveries {
   /** Calls go out to a client in the order of their claims, however long each takes to be put together. */
   private enqueue(delivery: Delivery): void {
     const { client } = delivery;
-    const prepared = this.prepare(delivery);
-    // Whoever awaits it may still be waiting for the call before: a fault must not count as nobody's meanwhile.
-    prepared.catch(() => undefined);
     const before = this.tails.get(client) ?? Promise.resolve();
-    const emitted = before.then(async () => this.emit(delivery, await prepared));
+    const emitted = before.then(async () => {
+      await client.line.room();
+      await this.emit(delivery, await this.prepare(delivery));
+    });
     const settled = emitted.catch((error: unknown) => this.giveBack(delivery, error));
     this.tails.set(client, settled);
   }
@@ -125,12 +126,12 @@ export class Deliveries {
 
   /** Whatever happened to the call since its claim was committed, such as a cancel in the same write. */
   private isStillDue({ effect: { callId, clientId, attempt } }: Delivery): boolean {
-    const call = this.turns.ofCall(callId)?.calls.find((candidate) => candidate.callId === callId);
+    const call = callOf(this.turns.ofCall(callId), callId);
     return call?.status === 'forwarded' && call.clientId === clientId && call.attempt === attempt;
   }
 
   private async prepare({ effect, turn, callArguments }: Delivery): Promise<ToolCallDelivery> {
-    const at = turn.calls.findIndex(({ callId }) => callId === effect.callId);
+    const at = positionOf(turn.calls, effect.callId);
     const call = turn.calls[at]!;
     const args = callArguments?.[at] ?? (await this.store.argumentsOfCall(turn, at));
     const record = call.batchId === null ? null : await this.patches.byId(turn.workspaceId, call.batchId);

@@ -94,14 +94,8 @@ describe('the dispatcher', () => {
     return turn;
   }
   const end = async (turnId: string, callId: string, clientId = 'a'): Promise<void> => {
-    const report = {
-      status: 'succeeded',
-      result: null,
-      error: null,
-      executionMs: null,
-      digest: 'd',
-      summary: {},
-    } as const;
+    const ended = { status: 'succeeded', result: null, error: null, bytes: 4, executionMs: null } as const;
+    const report = { ...ended, digest: 'd', summary: {} };
     await turns.submit(turns.byId.get(turnId)!, { type: 'report', callId, clientId, report });
     await settled();
   };
@@ -137,6 +131,26 @@ describe('the dispatcher', () => {
     jest.useRealTimers();
     await settled();
     expect(turns.claims).toEqual(['1→a']);
+  });
+
+  it('asks once for calls that want the same, however many of them can go nowhere', async () => {
+    const choose = jest.spyOn(clients, 'choose');
+    for (let turn = 0; turn < 20; turn += 1) {
+      const calls = Array.from({ length: 100 }, (_, n) => ({
+        callId: `${turn + 10}-${n + 100}`,
+        name: 'another_tool',
+      }));
+      take(`t${turn}`, calls);
+    }
+    await settled();
+    choose.mockClear();
+    connect('a', 8);
+    await settled();
+    // One for all: they name the same tool, and no session of theirs has used a client.
+    expect(choose).toHaveBeenCalledTimes(1);
+    take('t', [{ callId: '99' }]);
+    await settled();
+    expect(turns.claims).toEqual(['99→a']);
   });
 
   it('gives calls out in the order of their acceptance, whatever the order in which it learns of them', async () => {

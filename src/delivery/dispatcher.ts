@@ -9,13 +9,11 @@ import { TurnHints } from '../turns/turn-hints.js';
 import type { TurnInput } from '../turns/turn-input.js';
 import { isInFlight } from '../turns/turn-state.js';
 import { type ClientKey, ConnectedClients, type ClientWish } from '../clients/connected-clients.js';
-import { PendingCalls, type PendingCall } from './pending-calls.js';
+import { PendingCalls } from './pending-calls.js';
 import { SessionClients } from './session-clients.js';
 
 /** How long a claim waits that the store did not take, in ms. */
 const RETRY_MS = 1_000;
-/** How long a client may take to acknowledge a delivery, in ms [RELAY-5]. */
-export const DELIVERY_ACK_MS = 10_000;
 
 /**
  * Gives pending calls to the clients of this node: first in, first out for each user, never more than a client's window.
@@ -62,7 +60,7 @@ export class Dispatcher {
     const { clientId } = client.key;
     // Right away, so that the next calls of the session go to the same editor or wait for it.
     const folder = this.sessionClients.reserve(turn, call.callId, client, this.clock.now());
-    const ackWithinMs = DELIVERY_ACK_MS + this.config.graceMs;
+    const ackWithinMs = this.config.acknowledgeMs + this.config.graceMs;
     return { type: 'claim', callId: call.callId, clientId, folder, ackWithinMs };
   }
 
@@ -74,9 +72,10 @@ export class Dispatcher {
 
   private onChange({ before, after, own }: TurnChange): void {
     if (before === null && !own) void this.recall(after);
-    this.pending.sync(after);
+    this.pending.sync(before, after);
     after.calls.forEach((is, at) => {
       const was = before?.calls[at];
+      if (was === is) return;
       const stays = was && isInFlight(was) && isInFlight(is) && is.clientId === was.clientId;
       if (stays) return;
       if (was && isInFlight(was)) this.clients.free(clientKey(after, was.clientId!), was.callId);
@@ -115,41 +114,56 @@ export class Dispatcher {
     this.sessionClients.used(turn, clientId, this.clock.now());
   }
 
-  private dispatch({ workspaceId, userId }: Membership): void {
-    for (const pending of this.pending.of({ workspaceId, userId })) {
-      if (!this.clients.ofUser(workspaceId, userId).some(({ ready, hasRoom }) => ready && hasRoom)) return;
+  /** Calls that want the same are asked about once: where the first of them can't go, none can. */
+  private dispatch(user: Membership): void {
+    const groups = this.pending.groupsOf(user);
+    const shut = new Set<string>();
+    for (let at = 0; at < groups.length;) {
+      if (!this.hasRoom(user)) return;
+      const group = groups[at]!;
+      const { turn } = group.known;
       // First in, first out: those behind it wait as well, for a read.
-      if (this.recalling.has(pending.turn.sessionId)) return;
-      if (pending.claiming || (pending.call.retryAt ?? 0) > this.clock.now()) continue;
-      const claim = this.reserve(pending.turn, pending.call);
-      if (claim) void this.claim(pending, claim);
+      if (this.recalling.has(turn.sessionId)) return;
+      const now = this.clock.now();
+      const call = group.waiting.find(({ retryAt }) => (retryAt ?? 0) <= now);
+      const wish = call && this.wishOf(turn, call);
+      const wanted =
+        wish && [group.wants, wish.folder, wish.boundClientId, wish.preferredClientId].join('\n');
+      const claim = call && !shut.has(wanted!) ? this.reserve(turn, call) : null;
+      if (call && claim) {
+        // Its group stands further behind then, or is gone.
+        this.pending.claim(group, call);
+        void this.claim(turn, call, claim);
+      } else {
+        if (wanted) shut.add(wanted);
+        at += 1;
+      }
     }
   }
 
-  private async claim(pending: PendingCall, claim: TurnInput & { type: 'claim' }): Promise<void> {
-    const { turn, call } = pending;
-    const { clientId } = claim;
-    pending.claiming = true;
+  private hasRoom({ workspaceId, userId }: Membership): boolean {
+    return this.clients.ofUser(workspaceId, userId).some(({ ready, hasRoom }) => ready && hasRoom);
+  }
+
+  private async claim(turn: Turn, call: Call, claim: TurnInput & { type: 'claim' }): Promise<void> {
+    const { callId, clientId } = claim;
     try {
       const answer = await this.turns.submit(turn, claim);
-      pending.claiming = false;
-      if (!answer.ok) this.release(turn, call.callId, clientId);
+      if (answer.ok) return;
+      this.pending.refused(turn, call);
+      this.release(turn, callId, clientId);
     } catch (error) {
-      this.logger.error(
-        { err: error, callId: call.callId },
-        'A call could not be claimed; trying again in a moment',
-      );
-      this.retry(pending, clientId);
+      this.logger.error({ err: error, callId }, 'A call could not be claimed; trying again in a moment');
+      this.retry(turn, callId, clientId);
     }
   }
 
   /** Nobody is told of the place that is free again: what has just failed for one call would fail for the next. */
-  private retry(pending: PendingCall, clientId: string): void {
-    const { turn, call } = pending;
-    this.sessionClients.giveBack(turn, call.callId);
-    this.clients.find(clientKey(turn, clientId))?.free(call.callId);
+  private retry(turn: Turn, callId: string, clientId: string): void {
+    this.sessionClients.giveBack(turn, callId);
+    this.clients.find(clientKey(turn, clientId))?.free(callId);
     const again = (): void => {
-      pending.claiming = false;
+      this.pending.unclaim(turn, callId);
       this.dispatch(turn);
     };
     setTimeout(again, RETRY_MS).unref();

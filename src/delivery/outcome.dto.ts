@@ -7,7 +7,7 @@ import { ApprovalDto } from './approval.dto.js';
 /** What is said of the end of a call, over the relay and over HTTP. */
 export class OutcomeDto {
   /** What the tool returned; null with a denial. */
-  @ApiPropertyOptional()
+  @ApiPropertyOptional({ allOf: [{ $ref: '#/components/schemas/Json' }] })
   @Opaque()
   result: Json = null;
 

@@ -1,14 +1,17 @@
 import { Injectable } from '@nestjs/common';
-import type { Json, ToolCallError, WritePatchResult } from '@patchbay/protocol';
+import type { Json, ToolCallError, WritePatchReport } from '@patchbay/protocol';
 import { CatalogService } from '../catalog/catalog.service.js';
 import type { Tool } from '../catalog/tool.js';
 import { describeFaults } from '../tools/tool-schemas.js';
 import { isoTime } from '../common/clock.js';
 import { fieldError } from '../common/domain-error.js';
-import { type Divergence, PatchReconciliation } from '../patches/patch-reconciliation.js';
+import { PatchReconciliation } from '../patches/patch-reconciliation.js';
+import { divergedWarning, notUploadedWarning } from './patch-warnings.js';
 import type { ApprovalDto } from './approval.dto.js';
 import type { OutcomeDto } from './outcome.dto.js';
 import { digestOf } from '../common/digest.js';
+import { Config } from '../config/config.js';
+import { jsonBytes, withinCallBudget } from '../turns/result-budget.js';
 import { shorten, subjectOf } from '../turns/subject.js';
 import type { Call, CallSubject } from '../storage/ports/turn.js';
 import type { Report } from '../turns/turn-input.js';
@@ -24,41 +27,58 @@ export class ResultCheck {
   constructor(
     private readonly catalog: CatalogService,
     private readonly reconciliation: PatchReconciliation,
+    private readonly config: Config,
   ) {}
 
-  /** The report of a call; VALIDATION_ERROR where it breaks the response schema or contradicts its own decision. */
-  async check(workspaceId: string, call: Call, { result, ...claimed }: OutcomeDto): Promise<Report> {
+  /**
+   * The report of a call; VALIDATION_ERROR where it breaks the response schema or contradicts its own decision. A result
+   * that is over the budget ends its call, without it: the client could send no other.
+   */
+  async check(workspaceId: string, call: Call, outcome: OutcomeDto): Promise<Report> {
+    const report = await this.reportOf(workspaceId, call, outcome);
+    // What is edited has no end yet: its turn says how much of it there may be.
+    return report.status === 'approved' ? report : withinCallBudget(report, this.config.maxResultBytes);
+  }
+
+  private async reportOf(
+    workspaceId: string,
+    call: Call,
+    { result: reported, ...claimed }: OutcomeDto,
+  ): Promise<Report> {
     const executionMs = claimed.executionMs ?? null;
     const approval = claimed.approval ?? null;
     if (approval) instantOf(approval);
     const tool = await this.catalog.toolOf(call);
     checkEdit(tool, approval);
     await this.checkRejected(workspaceId, call, approval?.rejectedChangeIds ?? []);
-    if (approval?.decision === 'deny') return denial(call, result, executionMs, approval);
-    if (call.needsApproval) return decision(call, result, executionMs, approval);
-    const faults = tool?.resultFaults(result) ?? [];
+    if (approval?.decision === 'deny') return denial(call, reported, executionMs, approval);
+    if (call.needsApproval) return decision(call, reported, executionMs, approval);
+    const faults = tool?.resultFaults(reported) ?? [];
     if (faults.length > 0) {
       throw fieldError('result', `breaks the schema of ${call.name}: ${describeFaults(faults)}`, faults);
     }
-    const report = outcome(result, executionMs, approval, call);
     const edited = approval?.decision === 'edit' ? approval.editedArguments! : null;
-    const divergences = await this.divergencesOf(workspaceId, call, result, edited);
+    const { result, ...found } = await this.reconciled(workspaceId, call, reported, edited);
     return {
-      ...report,
+      ...outcome(result, executionMs, approval, call),
       ...(edited !== null && { editedArguments: edited }),
-      ...(divergences.length > 0 && { divergences, warnings: divergences.map(warningOf) }),
+      ...found,
     };
   }
 
-  private async divergencesOf(
+  /** The result as it is kept, and what there is to be recorded and warned of. */
+  private async reconciled(
     workspaceId: string,
     { batchId }: Call,
-    result: Json,
+    reported: Json,
     editedArguments: Json,
-  ): Promise<Divergence[]> {
-    if (batchId === null) return [];
-    const reported = result as unknown as WritePatchResult;
-    return this.reconciliation.check(workspaceId, batchId, reported, editedArguments);
+  ): Promise<Pick<Report, 'result' | 'divergences' | 'notUploaded' | 'warnings'>> {
+    if (batchId === null) return { result: reported };
+    const report = reported as unknown as WritePatchReport;
+    const found = await this.reconciliation.check(workspaceId, batchId, report, editedArguments);
+    const { divergences, notUploaded } = found;
+    const warnings = [...divergences.map(divergedWarning), ...notUploaded.map(notUploadedWarning)];
+    return { result: found.result as unknown as Json, divergences, notUploaded, warnings };
   }
 
   private async checkRejected(workspaceId: string, { batchId }: Call, ids: readonly string[]): Promise<void> {
@@ -92,6 +112,7 @@ function outcome(result: Json, executionMs: number | null, approval: ApprovalDto
     status: failed ? 'failed' : 'succeeded',
     result,
     error,
+    bytes: jsonBytes(result),
     executionMs,
     digest: reportDigest(result, approval),
     summary: {
@@ -140,11 +161,12 @@ function decision(
   const why = 'the server runs this call, the client says what was decided';
   if (approval === null) throw fieldError('approval', `is required: ${why}`);
   if (result !== null) throw fieldError('result', `must be null: ${why}`);
+  const editedArguments = approval.decision === 'edit' ? approval.editedArguments! : undefined;
   return {
-    ...{ status: 'approved', result: null, error: null, executionMs },
+    ...{ status: 'approved', result: null, error: null, bytes: jsonBytes(editedArguments), executionMs },
     digest: reportDigest(null, approval),
     summary: { ...aboutResult(call), ...approvalSummary(approval, call) },
-    ...(approval.decision === 'edit' && { editedArguments: approval.editedArguments! }),
+    ...(editedArguments && { editedArguments }),
   };
 }
 
@@ -156,6 +178,7 @@ function denial(call: Call, result: Json, executionMs: number | null, approval: 
     status: 'denied',
     result: null,
     error: { code: 'DENIED', message },
+    bytes: 0,
     executionMs,
     digest: reportDigest(null, approval),
     summary: {
@@ -200,14 +223,6 @@ function approvalSummary(approval: ApprovalDto | null, call: Call): { [field: st
       }),
       ...(edited && { edited }),
     },
-  };
-}
-
-function warningOf({ docPath, against, reportedSha256, otherSha256 }: Divergence): ToolCallError {
-  const other = against === 'upload' ? 'what was uploaded' : 'what the server computes from the patch';
-  return {
-    code: 'DIVERGED',
-    message: `${docPath}: the client reports sha256 ${reportedSha256}, ${other} has ${otherSha256 ?? 'none'}. Read the file again before you patch it.`,
   };
 }
 

@@ -6,13 +6,16 @@ import {
   packedSize,
   type StoredBlobs,
   unpackBlobs,
+  type User,
 } from '@patchbay/protocol';
 import { sha256 } from '@patchbay/protocol/hash';
-import { Access, WorkspaceId } from '../common/access.js';
+import { Access, CurrentUser, WorkspaceId } from '../common/access.js';
 import { Clock } from '../common/clock.js';
 import { DomainError, fieldError } from '../common/domain-error.js';
-import { RawBody } from '../common/http/body.interceptor.js';
+import { RawBody } from '../bodies/body.interceptor.js';
 import { Config } from '../config/config.js';
+import { Shares } from '../shares/shares.js';
+import type { Membership } from '../storage/ports/turn.js';
 import { BlobStore } from '../storage/ports/blobs.store.js';
 import { Sha256sDto } from './blobs.dto.js';
 
@@ -25,6 +28,7 @@ import { Sha256sDto } from './blobs.dto.js';
 export class BlobsController {
   constructor(
     private readonly blobs: BlobStore,
+    private readonly shares: Shares,
     private readonly clock: Clock,
     private readonly config: Config,
   ) {}
@@ -64,32 +68,40 @@ export class BlobsController {
   @RawBody()
   async put(
     @WorkspaceId() workspaceId: string,
+    @CurrentUser() user: User,
     @Param('sha256') given: string,
     @Body() bytes: Buffer,
   ): Promise<StoredBlobs> {
     const digest = given.toLowerCase();
     if (!/^[0-9a-f]{64}$/.test(digest)) throw fieldError('sha256', 'must be 64 hex digits');
     if (sha256(bytes) !== digest) throw fieldError('sha256', 'is not that of the body');
-    return this.store(workspaceId, [bytes]);
+    return this.store({ workspaceId, userId: user.id }, [bytes]);
   }
 
   /** Stores the blobs of a pack: each with its length in front, as 4 bytes, big-endian. */
   @Post()
   @HttpCode(200)
   @RawBody()
-  async putPack(@WorkspaceId() workspaceId: string, @Body() pack: Buffer): Promise<StoredBlobs> {
+  async putPack(
+    @WorkspaceId() workspaceId: string,
+    @CurrentUser() user: User,
+    @Body() pack: Buffer,
+  ): Promise<StoredBlobs> {
     const blobs = unpackBlobs(pack);
     if (blobs === null) throw new DomainError('VALIDATION_ERROR', 'The pack is cut off');
     if (blobs.length > MAX_BATCH_FILES) {
       throw new DomainError('TOO_LARGE', `A pack has at most ${MAX_BATCH_FILES} blobs`);
     }
-    return this.store(workspaceId, blobs);
+    return this.store({ workspaceId, userId: user.id }, blobs);
   }
 
-  private async store(workspaceId: string, blobs: readonly Uint8Array[]): Promise<StoredBlobs> {
+  private async store(who: Membership, blobs: readonly Uint8Array[]): Promise<StoredBlobs> {
     const sha256s = blobs.map((blob) => sha256(blob));
     const now = this.clock.now();
-    await Promise.all(blobs.map((blob, at) => this.blobs.put(workspaceId, sha256s[at]!, blob, now)));
+    const bytes = blobs.reduce((sum, blob) => sum + blob.length, 0);
+    await this.shares.write(who, { bytes }, () =>
+      Promise.all(blobs.map((blob, at) => this.blobs.put(who, sha256s[at]!, blob, now))),
+    );
     return { sha256s };
   }
 }

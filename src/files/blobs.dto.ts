@@ -1,4 +1,4 @@
-import { ApiPropertyOptional } from '@nestjs/swagger';
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import {
   type BlobsRequest,
   type FileChange,
@@ -6,15 +6,20 @@ import {
   MAX_BATCH_FILES,
 } from '@patchbay/protocol';
 import { ArrayMaxSize, IsArray, IsIn, IsOptional, IsString, Matches, MaxLength } from 'class-validator';
-import { NestedList } from '../common/request-envelope.decorators.js';
+import { Fits, NestedList } from '../common/request-envelope.decorators.js';
 
-const SHA256 = /^[0-9a-f]{64}$/i;
+const SHA256 = /^[0-9a-fA-F]{64}$/;
 const MESSAGE = 'must be 64 hex digits';
 
 /** Which blobs a question is about. */
 export class Sha256sDto implements BlobsRequest {
   @IsArray()
   @ArrayMaxSize(MAX_BATCH_FILES)
+  @ApiProperty({
+    type: 'array',
+    maxItems: MAX_BATCH_FILES,
+    items: { type: 'string', pattern: SHA256.source },
+  })
   @Matches(SHA256, { each: true, message: 'must be a list of sha256s, each of 64 hex digits' })
   sha256s!: string[];
 }
@@ -27,7 +32,7 @@ export class FileChangeDto implements FileChange {
 
   /** Of bytes that the workspace holds; not with `deleted`. */
   @IsOptional()
-  @Matches(SHA256, { message: MESSAGE })
+  @Fits(SHA256, MESSAGE)
   sha256?: string;
 
   /** Deletes the file. */
@@ -38,7 +43,7 @@ export class FileChangeDto implements FileChange {
   /** Absent or null: there must be no file yet. */
   @ApiPropertyOptional()
   @IsOptional()
-  @Matches(SHA256, { message: MESSAGE })
+  @Fits(SHA256, MESSAGE)
   baseSha256: string | null = null;
 }
 

@@ -17,6 +17,8 @@ export interface ChangeOrigin {
   callId: string | null;
   batchId: string | null;
   filePatchId: string | null;
+  /** Aborted once the call that it is part of has ended: nothing is written from then on. */
+  signal?: AbortSignal | undefined;
 }
 
 /** A change by a user over HTTP, outside of any tool call. */

@@ -1,8 +1,6 @@
-import { foldCase } from '@patchbay/protocol';
+import { foldCase, MAX_PATH_CHARS, unfoldableFault } from '@patchbay/protocol';
 import { fieldError } from '../common/domain-error.js';
 
-/** Longest path, in characters, its leading slash not counted. */
-export const MAX_PATH = 1024;
 const MAX_SEGMENT_BYTES = 255;
 
 /** Where a file or folder is, or would be: its path in NFC with a leading slash, and its docPath, "" for the root. */
@@ -21,6 +19,9 @@ export const ROOT: CloudPath = { path: '/', docPath: '', namesFolder: true };
  */
 export function readCloudPath(given: string, field = 'path'): CloudPath {
   if (given === '/') return ROOT;
+  // Before all else: nothing of a path that is far too long is worth another look.
+  const unfoldable = unfoldableFault(given);
+  if (unfoldable !== null) throw fieldError(field, unfoldable);
   const namesFolder = given.endsWith('/');
   const bare = given.slice(given.startsWith('/') ? 1 : 0, namesFolder ? -1 : undefined).normalize('NFC');
   const fault = faultOf(bare);
@@ -47,9 +48,9 @@ export function pathIn(folderPath: string, name: string): string {
 
 function faultOf(path: string): string | null {
   if (path === '') return 'must name a file or a folder';
-  // Length before all else: nothing of a path that is far too long is worth another look.
-  if (path.length > 2 * MAX_PATH || [...path].length > MAX_PATH || [...foldCase(path)].length > MAX_PATH)
-    return `must have at most ${MAX_PATH} characters`;
+  // The leading slash does not count.
+  if ([...path].length > MAX_PATH_CHARS || [...foldCase(path)].length > MAX_PATH_CHARS)
+    return `must have at most ${MAX_PATH_CHARS} characters`;
   if (!path.isWellFormed()) return 'has a lone surrogate';
   if (path.includes('\\')) return 'has a backslash; the separator is "/"';
   // eslint-disable-next-line no-control-regex -- control characters are exactly what is refused

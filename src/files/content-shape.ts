@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { type Json, type JsonObject, lossyNumberIn, parseExactJson } from '@patchbay/protocol';
+import { asBuffer } from '../common/as-buffer.js';
 import type { ContentShape } from '../storage/ports/files.store.js';
 import type { NewContent } from './file-writes.js';
 
@@ -31,8 +32,9 @@ export function contentOf(shape: ContentShape, bytes: Buffer): Json | undefined 
 }
 
 /** Bytes as text, a byte order mark included; null where they are not UTF-8. */
-export function textOf(bytes: Buffer): string | null {
-  return isUtf8(bytes) ? bytes.toString('utf8') : null;
+export function textOf(bytes: Uint8Array): string | null {
+  if (!isUtf8(bytes)) return null;
+  return asBuffer(bytes).toString('utf8');
 }
 
 /** Why the value under a key would not come back as it went in; null where it would. */

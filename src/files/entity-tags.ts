@@ -11,6 +11,9 @@ export interface TagCondition {
   strong: readonly string[];
 }
 
+/** Longest list that is read, in characters: some hundred tags. */
+const MAX_LIST = 8 * 1024;
+
 /** A tag and what separates it from the next; a comma may also be in it. */
 const TAG = /[\s,]*(W\/)?"([\x21\x23-\x7e\x80-\xff]*)"\s*(?:,|$)/y;
 
@@ -24,7 +27,8 @@ export function readTags(header: string | undefined, name: string): TagCondition
   if (header === undefined) return null;
   if (header.trim() === '*') return { any: true, tags: [], strong: [] };
   const [tags, strong]: [string[], string[]] = [[], []];
-  const list = header.replace(/[\s,]+$/, '');
+  if (header.length > MAX_LIST) throw fieldError(name, `must have at most ${MAX_LIST} characters`);
+  const list = withoutEnd(header);
   for (let at = 0; at < list.length || at === 0; at = TAG.lastIndex) {
     TAG.lastIndex = at;
     const match = TAG.exec(list);
@@ -33,6 +37,13 @@ export function readTags(header: string | undefined, name: string): TagCondition
     if (match[1] === undefined) strong.push(match[2]!);
   }
   return { any: false, tags, strong };
+}
+
+/** A list without what may stand behind its last tag; an expression would try from each of a thousand commas anew. */
+function withoutEnd(list: string): string {
+  let end = list.length;
+  while (end > 0 && /[\s,]/.test(list[end - 1]!)) end -= 1;
+  return list.slice(0, end);
 }
 
 /** The precondition that the headers of a write make: STALE where the head is not what the writer thinks. */

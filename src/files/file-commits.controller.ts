@@ -1,7 +1,7 @@
 import { Body, Controller, HttpCode, Post } from '@nestjs/common';
 import type { FileCommitAnswer, User } from '@patchbay/protocol';
 import { Access, CurrentUser, WorkspaceId } from '../common/access.js';
-import { fieldError } from '../common/domain-error.js';
+import { type FieldFaults, throwIfAny } from '../common/domain-error.js';
 import { type FileChangeDto, FileCommitDto } from './blobs.dto.js';
 import { userChange } from './change-origin.js';
 import { FileCommits, type KnownChange } from './file-commits.js';
@@ -19,16 +19,37 @@ export class FileCommitsController {
     @CurrentUser() user: User,
     @Body() { files }: FileCommitDto,
   ): Promise<FileCommitAnswer> {
+    checkChanges(files);
     const changes = files.map(toChange);
     return { files: await this.commits.commit(userChange(workspaceId, user.id, 'upload'), changes) };
   }
 }
 
+/** Faults that a refusal names. */
+const MAX_FAULTS = 100;
+
+/** Refuses the request with every change that is at fault; what is wrong with a path alone is said of its file. */
+function checkChanges(files: readonly FileChangeDto[]): void {
+  const fields: FieldFaults = {};
+  let left = MAX_FAULTS;
+  for (const [at, change] of files.entries()) {
+    for (const [field, fault] of faultsOf(change)) {
+      if ((left -= 1) < 0) return throwIfAny(fields);
+      fields[`files[${at}].${field}`] = fault;
+    }
+  }
+  throwIfAny(fields);
+}
+
 /** A deletion is said in a word of its own, so that a hash left out by mistake is not one. */
-function toChange({ path, sha256, deleted, baseSha256 }: FileChangeDto, at: number): KnownChange {
-  if (deleted && sha256 !== undefined)
-    throw fieldError(`files[${at}].sha256`, 'must not stand beside deleted');
-  if (deleted && baseSha256 === null) throw fieldError(`files[${at}].baseSha256`, 'is required');
-  if (!deleted && sha256 === undefined) throw fieldError(`files[${at}].sha256`, 'is required');
+function faultsOf({ sha256, deleted, baseSha256 }: FileChangeDto): [field: string, fault: string][] {
+  if (!deleted) return sha256 === undefined ? [['sha256', 'is required']] : [];
+  return [
+    ...(sha256 === undefined ? [] : [['sha256', 'must not stand beside deleted'] as [string, string]]),
+    ...(baseSha256 === null ? [['baseSha256', 'is required'] as [string, string]] : []),
+  ];
+}
+
+function toChange({ path, sha256, baseSha256 }: FileChangeDto): KnownChange {
   return { path, sha256: sha256?.toLowerCase() ?? null, baseSha256: baseSha256?.toLowerCase() ?? null };
 }

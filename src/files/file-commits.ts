@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import type { CommittedFile, RefusedFile } from '@patchbay/protocol';
 import { DomainError } from '../common/domain-error.js';
+import { timeSlice } from '../common/time-slice.js';
 import { BlobStore } from '../storage/ports/blobs.store.js';
 import type { FileVersion } from '../storage/ports/files.store.js';
 import type { ChangeOrigin } from './change-origin.js';
@@ -79,6 +80,7 @@ export class FileCommits {
     const places = new Places();
     let size = 0;
     for (const change of changes.slice(0, WAVE_FILES)) {
+      await timeSlice();
       const ready = await this.ready(workspaceId, change).catch((error: unknown) => refusal(change, error));
       if ('target' in ready && !places.take(ready.target)) break;
       wave.push(ready);
@@ -115,7 +117,7 @@ export class FileCommits {
         );
       }
       if (entry?.kind === 'folder') await this.clearWay(origin, target);
-      const content = { bytes, shape: 'text' as const };
+      const content = { bytes, shape: 'text' as const, isHeld: true as const };
       const { file } = await this.writes.write(origin, target, content, basedOn(change));
       return committed(file.id, file.path, file.head);
     } catch (error) {
@@ -125,6 +127,7 @@ export class FileCommits {
 
   /** On the disk the folder has become a file: it goes, with the folders in it, if no file is left in any of them. */
   private async clearWay(origin: ChangeOrigin, target: CloudPath): Promise<void> {
+    for await (const files of this.files.walk(origin.workspaceId, target)) if (files.length > 0) return;
     const below = await this.files.below(origin.workspaceId, target);
     if (below.some(({ kind }) => kind === 'file')) return;
     for (const { path } of below.reverse()) await this.writes.remove(origin, readCloudPath(path));

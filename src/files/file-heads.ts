@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { ChangedFile } from '@patchbay/protocol';
 import { Subject } from 'rxjs';
+import { type Addition, Shares } from '../shares/shares.js';
 import type { AuditDraft } from '../storage/ports/audit.store.js';
 import { type FileRecord, FileStore, type VersionBytes } from '../storage/ports/files.store.js';
 import type { ChangeOrigin } from './change-origin.js';
@@ -19,27 +20,35 @@ export class FileHeads {
   /** What was committed, a moment ago. */
   readonly changed$ = new Subject<HeadChange>();
 
-  constructor(private readonly store: FileStore) {}
+  constructor(
+    private readonly store: FileStore,
+    private readonly shares: Shares,
+  ) {}
 
-  /** Stores a new file; false where its docPath is taken. */
+  /** Stores a new file; false where its docPath is taken. `room`: the bytes that are new in the workspace. */
   async insert(
     origin: ChangeOrigin,
     file: FileRecord,
     bytes: VersionBytes,
     event: AuditDraft,
+    room: Addition,
   ): Promise<boolean> {
-    return this.told(origin, file, await this.store.insert(file, bytes, [event]));
+    const adds = { files: 1, versions: 1, ...room };
+    const insert = () => this.store.insert(file, bytes, [event]);
+    return this.told(origin, file, await this.shares.write(origin, adds, insert));
   }
 
-  /** Adds a version as the head of a file; false where it is not at that revision any more. */
+  /** Adds a version as the head of a file; false where it is not at that revision any more. `room` as for `insert`. */
   async commitVersion(
     origin: ChangeOrigin,
     file: FileRecord,
     expectedRevision: number,
     bytes: VersionBytes,
     event: AuditDraft,
+    room: Addition,
   ): Promise<boolean> {
-    return this.told(origin, file, await this.store.commitVersion(file, expectedRevision, bytes, [event]));
+    const commit = () => this.store.commitVersion(file, expectedRevision, bytes, [event]);
+    return this.told(origin, file, await this.shares.write(origin, { versions: 1, ...room }, commit));
   }
 
   /** Stores where a file now stands: elsewhere, deleted, or live again; false where it is not as it was any more. */
@@ -49,7 +58,9 @@ export class FileHeads {
     after: FileRecord,
     event: AuditDraft,
   ): Promise<boolean> {
-    const done = await this.store.save(after, before.revision, [event]);
+    const room = before.deletedAt !== null && after.deletedAt === null ? { files: 1 } : {};
+    const save = () => this.store.save(after, before.revision, [event]);
+    const done = await this.shares.write(origin, room, save);
     const left = before.docPath !== after.docPath && { ...before, deletedAt: after.updatedAt };
     if (left) this.told(origin, left, done);
     return this.told(origin, after, done);

@@ -1,13 +1,15 @@
-import { isUtf8 } from 'node:buffer';
 import { Injectable } from '@nestjs/common';
 import { type CloudFileVersion, type RestoredFile } from '@patchbay/protocol';
-import { unifiedDiffBetween } from '@patchbay/protocol/line-patch';
 import { Clock, isoTime } from '../common/clock.js';
 import { DomainError, fieldError } from '../common/domain-error.js';
 import { newId } from '../common/ids.js';
 import { type FileRecord, FileStore, type FileVersion } from '../storage/ports/files.store.js';
 import { type ChangeOrigin, fileEvent } from './change-origin.js';
+import { UserLines } from '../work/user-lines.js';
+import { WorkPool } from '../work/work-pool.js';
+import { asBuffer } from '../common/as-buffer.js';
 import { readCloudPath } from './cloud-path.js';
+import { DIFF_TEXTS } from './diff-job.js';
 import { fileFields } from './file-fields.js';
 import { FileHeads } from './file-heads.js';
 import { FilesService } from './files.service.js';
@@ -24,6 +26,8 @@ export class FileHistory {
     private readonly files: FilesService,
     private readonly paths: PathLocks,
     private readonly folders: Folders,
+    private readonly pool: WorkPool,
+    private readonly lines: UserLines,
     private readonly clock: Clock,
   ) {}
 
@@ -62,14 +66,18 @@ export class FileHistory {
     workspaceId: string,
     fileId: string,
     { from, to }: { from?: string | undefined; to?: string | undefined },
-  ): Promise<string> {
+    userId: string,
+  ): Promise<Buffer> {
     const file = await this.require(workspaceId, fileId);
     const newer = to === undefined ? file.head : await this.requireVersion(file, to);
     const older = from === undefined ? await this.before(file, newer) : await this.requireVersion(file, from);
-    const before = await this.files.bytesOf(workspaceId, older);
-    const after = await this.files.bytesOf(workspaceId, newer);
-    if (isUtf8(before) && isUtf8(after)) return unifiedDiffBetween(before, after, file.docPath);
-    return before.equals(after) ? '' : `Binary files a/${file.docPath} and b/${file.docPath} differ\n`;
+    const bytes = older.sizeBytes + newer.sizeBytes;
+    return this.lines.standWith(bytes, userId, async () => {
+      const before = await this.files.bytesOf(workspaceId, older);
+      const after = await this.files.bytesOf(workspaceId, newer);
+      const input = { before, after, path: file.docPath };
+      return asBuffer(await this.pool.run(userId, DIFF_TEXTS, input, { bytes }));
+    });
   }
 
   /** Makes an older version the head again, or with null undoes a deletion; a live file then stays as it is. */
@@ -89,7 +97,8 @@ export class FileHistory {
     const now = this.clock.now();
     const path = await this.placeFor(origin, file, now);
     if (path === null) return null;
-    const live = { ...file, path, deletedAt: null, revision: file.revision + 1, updatedAt: now };
+    const { userId: holder } = origin;
+    const live = { ...file, path, holder, deletedAt: null, revision: file.revision + 1, updatedAt: now };
     const event = fileEvent('File.Restored', origin, now, fileFields(live));
     return (await this.heads.save(origin, file, live, event)) ? live : null;
   }
@@ -110,9 +119,11 @@ export class FileHistory {
       conflict: false,
     };
     const next = { ...file, path, head, lastNumber: number, revision: file.revision + 1, updatedAt: now };
-    const live: FileRecord = { ...next, deletedAt: null };
+    const wasDeleted = file.deletedAt !== null;
+    const live: FileRecord = { ...next, deletedAt: null, holder: wasDeleted ? author : file.holder };
+    const room = { bytes: 0, files: Number(wasDeleted) };
     const event = fileEvent('File.Restored', origin, now, fileFields(live));
-    return (await this.heads.commitVersion(origin, live, file.revision, null, event)) ? live : null;
+    return (await this.heads.commitVersion(origin, live, file.revision, null, event, room)) ? live : null;
   }
 
   /**
@@ -124,7 +135,7 @@ export class FileHistory {
     const target = readCloudPath(file.path);
     const taken = await this.store.at(origin.workspaceId, target.docPath);
     if (taken !== null) throw new DomainError('CONFLICT', `${taken.path} is there already.`);
-    return this.folders.placeOf(origin, target, now);
+    return this.folders.placeOf(origin, target, now, { files: 1 });
   }
 
   private async require(workspaceId: string, fileId: string): Promise<FileRecord> {

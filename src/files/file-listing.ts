@@ -1,9 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import { type CloudFile, type CloudFilePage, foldCase } from '@patchbay/protocol';
+import { type CloudFile, type CloudFilePage, foldCase, unfoldableFault } from '@patchbay/protocol';
 import { isoTime, isoTimeOrNull } from '../common/clock.js';
 import { fieldError } from '../common/domain-error.js';
 import { isUuid } from '../common/ids.js';
 import { type FileCursor, type FileRecord, FileStore } from '../storage/ports/files.store.js';
+
+/** Longest cursor that is read, in characters: a docPath and an id, in JSON and base64. */
+const MAX_CURSOR = 16 * 1024;
 
 /** Which files a page is of. */
 export interface ListQuery {
@@ -20,6 +23,8 @@ export class FileListing {
 
   /** Up to `limit` files whose docPath begins with the prefix, by docPath. */
   async page(workspaceId: string, { prefix, deleted, limit, cursor }: ListQuery): Promise<CloudFilePage> {
+    const fault = unfoldableFault(prefix);
+    if (fault !== null) throw fieldError('prefix', fault);
     if (!isStorable(prefix)) throw fieldError('prefix', 'holds a NUL or a lone surrogate');
     const docPrefix = foldCase(prefix.replace(/^\//, ''));
     const after = cursor === undefined ? null : readCursor(cursor);
@@ -41,6 +46,7 @@ function cursorOf({ id, docPath }: FileRecord): string {
 }
 
 function readCursor(cursor: string): FileCursor {
+  if (cursor.length > MAX_CURSOR) throw fieldError('cursor', 'is not one of ours');
   try {
     const read: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'));
     if (Array.isArray(read) && typeof read[0] === 'string' && isStorable(read[0]) && isUuid(read[1])) {

@@ -23,6 +23,8 @@ import { PathLocks } from './path-locks.js';
 export interface NewContent {
   bytes: Uint8Array;
   shape: ContentShape;
+  /** The workspace holds the bytes already. */
+  isHeld?: true;
 }
 
 /** Judges a write by the head that it would replace, null where there is none; throws where it must not happen. */
@@ -121,7 +123,7 @@ export class FileWrites {
       const now = this.clock.now();
       // One that is there without having been made keeps the name under which it is listed.
       const named = { ...target, path: entry?.path ?? target.path };
-      const path = await this.folders.placeOf(origin, named, now);
+      const path = await this.folders.placeOf(origin, named, now, { files: 1, versions: 1 });
       const folder = path === null ? null : await this.folders.make(origin, path, target.docPath, now);
       return folder && { folder, created: true };
     });
@@ -179,9 +181,13 @@ export class FileWrites {
 
   /** TOO_LARGE where the bytes are more than a file may have. */
   checkSize(sizeBytes: number): void {
+    if (sizeBytes > this.config.maxFileBytes) throw this.tooLarge(sizeBytes);
+  }
+
+  /** The refusal of content of that size. */
+  tooLarge(sizeBytes: number): DomainError {
     const { maxFileBytes } = this.config;
-    if (sizeBytes <= maxFileBytes) return;
-    throw new DomainError('TOO_LARGE', `The file has ${sizeBytes} bytes; the limit is ${maxFileBytes}.`);
+    return new DomainError('TOO_LARGE', `The file has ${sizeBytes} bytes; the limit is ${maxFileBytes}.`);
   }
 
   private async create(
@@ -190,7 +196,8 @@ export class FileWrites {
     content: NewContent,
   ): Promise<{ file: FileRecord; created: boolean } | null> {
     const now = this.clock.now();
-    const path = await this.folders.placeOf(origin, target, now);
+    const adds = { files: 1, versions: 1, ...newBytes(content) };
+    const path = await this.folders.placeOf(origin, target, now, adds);
     if (path === null) return null;
     const file: FileRecord = {
       kind: 'file',
@@ -204,9 +211,11 @@ export class FileWrites {
       createdAt: now,
       updatedAt: now,
       deletedAt: null,
+      holder: origin.userId,
     };
     const event = fileEvent('File.Created', origin, now, fileFields(file));
-    return (await this.heads.insert(origin, file, content.bytes, event)) ? { file, created: true } : null;
+    const done = await this.heads.insert(origin, file, content.bytes, event, newBytes(content));
+    return done ? { file, created: true } : null;
   }
 
   private async addVersion(
@@ -219,7 +228,19 @@ export class FileWrites {
     const head = this.newVersion(origin, number, content, now);
     const next = { ...file, revision: file.revision + 1, lastNumber: number, head, updatedAt: now };
     const event = fileEvent('File.Updated', origin, now, fileFields(next));
-    const done = await this.heads.commitVersion(origin, next, file.revision, content.bytes, event);
+    const done = await this.heads.commitVersion(
+      origin,
+      next,
+      file.revision,
+      content.bytes,
+      event,
+      newBytes(content),
+    );
     return done ? { file: next, created: false } : null;
   }
+}
+
+/** What content adds to the bytes of the workspace. */
+export function newBytes({ bytes, isHeld }: NewContent): { bytes: number } {
+  return { bytes: isHeld ? 0 : bytes.length };
 }

@@ -50,10 +50,12 @@ export class FilesController {
   @Header('Content-Type', 'text/x-diff; charset=utf-8')
   diff(
     @WorkspaceId() workspaceId: string,
+    @CurrentUser() user: User,
     @Param('fileId', UuidPipe) fileId: string,
     @Query() { from, to }: VersionDiffQueryDto,
-  ): Promise<string> {
-    return this.history.diff(workspaceId, fileId, { from: from?.toLowerCase(), to: to?.toLowerCase() });
+  ): Promise<Buffer> {
+    const versions = { from: from?.toLowerCase(), to: to?.toLowerCase() };
+    return this.history.diff(workspaceId, fileId, versions, user.id);
   }
 
   /** Undoes a deletion, or makes a version the head again: a conflicting upload is promoted this way. */

@@ -1,5 +1,7 @@
 import { Module } from '@nestjs/common';
+import { SharesModule } from '../shares/shares.module.js';
 import { StorageModule } from '../storage/storage.module.js';
+import { WorkModule } from '../work/work.module.js';
 import { BlobSweep } from './blob-sweep.js';
 import { BlobsController } from './blobs.controller.js';
 import { ContentsController } from './contents.controller.js';
@@ -18,7 +20,7 @@ import { PathLocks } from './path-locks.js';
 import { UploadsService } from './uploads.service.js';
 
 @Module({
-  imports: [StorageModule],
+  imports: [SharesModule, StorageModule, WorkModule],
   controllers: [BlobsController, ContentsController, FileCommitsController, FilesController],
   providers: [
     BlobSweep,

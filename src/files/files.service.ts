@@ -1,6 +1,6 @@
-import { setImmediate } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { DomainError, fieldError } from '../common/domain-error.js';
+import { timeSlice } from '../common/time-slice.js';
 import { BlobStore } from '../storage/ports/blobs.store.js';
 import {
   type Entry,
@@ -15,7 +15,7 @@ import { NearestPath } from './nearest-path.js';
 /** Most entries of one listing. */
 export const MAX_ENTRIES = 100_000;
 /** Entries that are read at a time: the calls of every other workspace wait meanwhile. */
-const STEP = 5_000;
+const STEP = 1_000;
 
 /** A folder as a listing names it: the root has no record. */
 export interface ListedFolder {
@@ -69,6 +69,7 @@ export class FilesService {
 
   /** The bytes of a version. */
   async bytesOf(workspaceId: string, { sha256 }: Pick<FileVersion, 'sha256'>): Promise<Buffer> {
+    await timeSlice();
     const bytes = await this.blobs.read(workspaceId, sha256);
     if (bytes === null) throw new Error(`The bytes of ${sha256} are missing`);
     return bytes;
@@ -88,18 +89,18 @@ export class FilesService {
     );
   }
 
-  /** The files below a folder, by docPath, a few thousand at a time and as many as there are. */
+  /** The files below a folder, by docPath, a thousand at a time and as many as there are. */
   async *walk(
     workspaceId: string,
     { docPath }: Pick<ListedFolder, 'docPath'>,
   ): AsyncGenerator<ListedEntry[]> {
     let last: string | null = null;
     for (;;) {
+      await timeSlice();
       const found: ListedEntry[] = await this.files.below(workspaceId, docPath, last, STEP);
       yield found.filter(({ kind }) => kind === 'file');
       if (found.length < STEP) return;
       last = found.at(-1)!.docPath;
-      await setImmediate();
     }
   }
 
@@ -108,6 +109,7 @@ export class FilesService {
   ): Promise<ListedEntry[]> {
     const entries: ListedEntry[] = [];
     for (;;) {
+      await timeSlice();
       const found = await read(entries.at(-1), STEP);
       entries.push(...found);
       if (entries.length > MAX_ENTRIES) {
@@ -117,7 +119,6 @@ export class FilesService {
         );
       }
       if (found.length < STEP) return entries;
-      await setImmediate();
     }
   }
 

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { type Addition, Shares } from '../shares/shares.js';
 import { Clock } from '../common/clock.js';
 import { DomainError } from '../common/domain-error.js';
 import { newId } from '../common/ids.js';
@@ -20,27 +21,49 @@ interface MissingFolder {
 export class Folders {
   constructor(
     private readonly files: FileStore,
+    private readonly shares: Shares,
     private readonly clock: Clock,
   ) {}
 
   /**
    * The path of an entry in the spelling of the folders above it; those that are missing are made for it at `now`
-   * (epoch ms). Null where another writer was faster with one of them; CONFLICT where a file is above it.
+   * (epoch ms), where there is room for them and for what the entry itself `adds`. Null where another writer was faster
+   * with one of them; CONFLICT where a file is above it.
    */
-  async placeOf(origin: ChangeOrigin, target: CloudPath, now: number): Promise<string | null> {
+  async placeOf(
+    origin: ChangeOrigin,
+    target: CloudPath,
+    now: number,
+    adds: Addition = {},
+  ): Promise<string | null> {
     const { base, missing } = await this.lookAbove(origin.workspaceId, target);
     const paths = [base];
     for (const { name } of missing) paths.push(pathIn(paths.at(-1)!, name));
-    const made = await Promise.all(
-      missing.map(({ docPath }, at) => this.make(origin, paths[at + 1]!, docPath, now)),
+    const { files = 0, versions = 0 } = adds;
+    const room = { ...adds, files: files + missing.length, versions: versions + missing.length };
+    const made = await this.shares.write(origin, room, () =>
+      Promise.all(missing.map(({ docPath }, at) => this.insert(origin, paths[at + 1]!, docPath, now))),
     );
     return made.includes(null) ? null : pathIn(paths.at(-1)!, nameOf(target.path));
   }
 
   /** Makes one folder; null where something is at its docPath meanwhile. */
-  async make(origin: ChangeOrigin, path: string, docPath: string, now: number): Promise<FolderRecord | null> {
-    const { workspaceId } = origin;
-    const folder: FolderRecord = { kind: 'folder', id: newId(), workspaceId, path, docPath, createdAt: now };
+  make(origin: ChangeOrigin, path: string, docPath: string, now: number): Promise<FolderRecord | null> {
+    return this.shares.write(origin, { files: 1, versions: 1 }, () =>
+      this.insert(origin, path, docPath, now),
+    );
+  }
+
+  private async insert(
+    origin: ChangeOrigin,
+    path: string,
+    docPath: string,
+    now: number,
+  ): Promise<FolderRecord | null> {
+    const { workspaceId, userId: holder } = origin;
+    const folder: FolderRecord = {
+      ...{ kind: 'folder', id: newId(), workspaceId, path, docPath, createdAt: now, holder },
+    };
     const event = fileEvent('Folder.Created', origin, now, { path, docPath, fileId: folder.id });
     return (await this.files.insertFolder(folder, [event])) ? folder : null;
   }
@@ -55,7 +78,8 @@ export class Folders {
     if (!wasMade(folder)) return null;
     const now = this.clock.now();
     const event = fileEvent('Folder.Deleted', origin, now, { path, docPath, fileId: folder.id });
-    return (await this.files.removeFolder(folder, now, [event])) ? folder : null;
+    const remove = () => this.files.removeFolder(folder, now, [event]);
+    return (await this.shares.write(origin, {}, remove)) ? folder : null;
   }
 
   /** The folder nearest to an entry that was made, by its path, and those between them. */

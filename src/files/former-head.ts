@@ -1,3 +1,4 @@
+import { timeSlice } from '../common/time-slice.js';
 import type { FileRecord, FileStore, FileVersion } from '../storage/ports/files.store.js';
 
 const VERSIONS_AT_ONCE = 50;
@@ -13,6 +14,7 @@ export async function formerHead(
   fits: (version: FileVersion) => boolean = () => true,
 ): Promise<FileVersion | null> {
   for (;;) {
+    await timeSlice();
     const versions = await store.versionsOf(workspaceId, id, before, VERSIONS_AT_ONCE);
     const head = versions.find((version) => !version.conflict && fits(version));
     if (head !== undefined) return head;

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DomainError } from '../common/domain-error.js';
+import { timeSlice } from '../common/time-slice.js';
 import { FileStore, type ListedEntry } from '../storage/ports/files.store.js';
 import type { CloudPath } from './cloud-path.js';
 import { commonTail, closestName } from './path-distance.js';
@@ -7,8 +8,8 @@ import { commonTail, closestName } from './path-distance.js';
 /** What was looked for. */
 export type Wanted = 'File' | 'Folder' | 'File or folder';
 
-/** Most time that a search may take, in ms, and most entries that it looks at. */
-const MAX_MS = 50;
+/** Most time that a search may take, in ms, in which others have their turn; and most entries that it looks at. */
+const MAX_MS = 500;
 const MAX_ENTRIES = 5_000;
 const STEP = 1_000;
 /** Most folders of the root below which the path is tried. */
@@ -48,6 +49,7 @@ export class NearestPath {
 
   /** The same path below a folder of the root: its name was forgotten. */
   private async withRoot({ workspaceId, parts, ...search }: Search): Promise<string | null> {
+    await timeSlice();
     const roots = await this.files.childrenOf(workspaceId, '', null, MAX_ROOTS);
     for (const { kind, docPath } of roots) {
       if (search.isOver()) return null;
@@ -69,6 +71,7 @@ export class NearestPath {
     let best: { path: string; tail: number } | null = null;
     let after: string | null = null;
     for (let looked = 0; looked < MAX_ENTRIES && !isOver(); looked += STEP) {
+      await timeSlice();
       const found: ListedEntry[] = await this.files.below(workspaceId, '', after, STEP);
       for (const entry of found) {
         const tail = fits(wanted, entry.kind) ? commonTail(entry.docPath, parts) : 0;
@@ -85,6 +88,7 @@ export class NearestPath {
     const { workspaceId, wanted, parts } = search;
     for (let depth = parts.length - 1; depth >= 0 && !search.isOver(); depth -= 1) {
       const folder = parts.slice(0, depth);
+      await timeSlice();
       const entries = await this.files.childrenOf(workspaceId, folder.join('/'), null, STEP);
       if (entries.length === 0) continue;
       const rest = parts.slice(depth + 1);
@@ -100,6 +104,7 @@ export class NearestPath {
     { workspaceId, wanted }: Pick<Search, 'workspaceId' | 'wanted'>,
     parts: string[],
   ): Promise<string | null> {
+    await timeSlice();
     const entry = await this.files.at(workspaceId, parts.join('/'));
     return entry !== null && fits(wanted, entry.kind) ? entry.path : null;
   }

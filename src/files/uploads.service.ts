@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { FilePutAnswer } from '@patchbay/protocol';
+import { Shares } from '../shares/shares.js';
 import { Clock } from '../common/clock.js';
 import { DomainError } from '../common/domain-error.js';
 import { newId } from '../common/ids.js';
@@ -27,6 +28,7 @@ export class UploadsService {
     private readonly files: FileStore,
     private readonly writes: FileWrites,
     private readonly paths: PathLocks,
+    private readonly shares: Shares,
     private readonly clock: Clock,
   ) {}
 
@@ -101,7 +103,8 @@ export class UploadsService {
     const next = { ...file, revision: file.revision + 1, lastNumber: number };
     const event = fileEvent('File.ConflictStored', origin, now, fileFields(file, version));
     const { bytes } = upload.content;
-    return (await this.files.keepConflict(next, file.revision, version, bytes, [event])) ? version : null;
+    const keep = () => this.files.keepConflict(next, file.revision, version, bytes, [event]);
+    return (await this.shares.write(origin, { versions: 1, bytes: bytes.length }, keep)) ? version : null;
   }
 
   /** There is no file of this docPath: one that counts as deleted holds the bytes until somebody restores it. */
@@ -112,9 +115,12 @@ export class UploadsService {
     const file: FileRecord = {
       ...{ kind: 'file', id: newId(), workspaceId: origin.workspaceId, path, docPath, revision: 1 },
       ...{ lastNumber: 1, head, createdAt: now, updatedAt: now, deletedAt: now },
+      holder: origin.userId,
     };
     const event = fileEvent('File.ConflictStored', origin, now, fileFields(file));
-    return (await this.files.insert(file, upload.content.bytes, [event])) ? head : null;
+    const { bytes } = upload.content;
+    const keep = () => this.files.insert(file, bytes, [event]);
+    return (await this.shares.write(origin, { versions: 1, bytes: bytes.length }, keep)) ? head : null;
   }
 
   private async sameAgain(workspaceId: string, fileId: string, version: FileVersion): Promise<Outcome> {

@@ -25,14 +25,25 @@ export const ANSWER_SCHEMAS: Record<string, object> = {
       id: { type: 'string' },
       name: { type: 'string' },
       role: { $ref: '#/components/schemas/Role' },
+      owners: { type: 'array', items: { $ref: '#/components/schemas/User' } },
+      createdBy: { type: ['string', 'null'] },
       approvals: { type: 'array', items: { $ref: '#/components/schemas/CloudChange' } },
       createdAt: { type: 'string' },
     },
-    required: ['id', 'name', 'role', 'approvals', 'createdAt'],
+    required: ['id', 'name', 'role', 'owners', 'createdBy', 'approvals', 'createdAt'],
     additionalProperties: false,
   },
   Role: { type: 'string', enum: ['owner', 'member'] },
   CloudChange: { type: 'string', enum: ['write', 'edit', 'rm', 'mv', 'mkdir'] },
+  WorkspacePage: {
+    type: 'object',
+    properties: {
+      workspaces: { type: 'array', items: { $ref: '#/components/schemas/Workspace' } },
+      nextCursor: { type: ['string', 'null'] },
+    },
+    required: ['workspaces', 'nextCursor'],
+    additionalProperties: false,
+  },
   Member: {
     type: 'object',
     properties: {
@@ -43,6 +54,18 @@ export const ANSWER_SCHEMAS: Record<string, object> = {
       addedAt: { type: 'string' },
     },
     required: ['userId', 'email', 'fullName', 'role', 'addedAt'],
+    additionalProperties: false,
+  },
+  ClientPresence: {
+    type: 'object',
+    properties: {
+      clientId: { type: 'string' },
+      name: { type: 'string' },
+      connected: { type: 'boolean' },
+      since: { type: 'string' },
+      roots: { type: 'array', items: { type: 'string' } },
+    },
+    required: ['clientId', 'name', 'connected', 'since', 'roots'],
     additionalProperties: false,
   },
   WorkspaceRoot: {
@@ -63,45 +86,11 @@ export const ANSWER_SCHEMAS: Record<string, object> = {
   FormattedTool: {
     anyOf: [
       { $ref: '#/components/schemas/ToolContract' },
-      {
-        type: 'object',
-        properties: {
-          type: { type: 'string', const: 'function' },
-          function: {
-            type: 'object',
-            properties: {
-              name: { type: 'string' },
-              description: { type: 'string' },
-              parameters: { $ref: '#/components/schemas/JsonSchema' },
-            },
-            required: ['name', 'description', 'parameters'],
-            additionalProperties: false,
-          },
-        },
-        required: ['type', 'function'],
-        additionalProperties: false,
-      },
-      {
-        type: 'object',
-        properties: {
-          name: { type: 'string' },
-          description: { type: 'string' },
-          input_schema: { $ref: '#/components/schemas/JsonSchema' },
-        },
-        required: ['name', 'description', 'input_schema'],
-        additionalProperties: false,
-      },
-      {
-        type: 'object',
-        properties: {
-          name: { type: 'string' },
-          description: { type: 'string' },
-          inputSchema: { $ref: '#/components/schemas/JsonSchema' },
-          outputSchema: { $ref: '#/components/schemas/JsonSchema' },
-        },
-        required: ['name', 'description', 'inputSchema', 'outputSchema'],
-        additionalProperties: false,
-      },
+      { $ref: '#/components/schemas/OpenAiTool' },
+      { $ref: '#/components/schemas/OpenAiResponsesTool' },
+      { $ref: '#/components/schemas/AnthropicTool' },
+      { $ref: '#/components/schemas/GeminiTool' },
+      { $ref: '#/components/schemas/McpTool' },
     ],
   },
   ToolContract: {
@@ -128,13 +117,77 @@ export const ANSWER_SCHEMAS: Record<string, object> = {
   },
   ExecutionLocation: { type: 'string', enum: ['server', 'client'] },
   JsonSchema: { type: 'object', additionalProperties: {} },
-  ToolCallAnswer: {
+  OpenAiTool: {
+    type: 'object',
+    properties: {
+      type: { type: 'string', const: 'function' },
+      function: {
+        type: 'object',
+        properties: {
+          name: { type: 'string' },
+          description: { type: 'string' },
+          parameters: { $ref: '#/components/schemas/JsonSchema' },
+        },
+        required: ['name', 'description', 'parameters'],
+        additionalProperties: false,
+      },
+    },
+    required: ['type', 'function'],
+    additionalProperties: false,
+  },
+  OpenAiResponsesTool: {
+    type: 'object',
+    properties: {
+      type: { type: 'string', const: 'function' },
+      name: { type: 'string' },
+      description: { type: 'string' },
+      parameters: { $ref: '#/components/schemas/JsonSchema' },
+      strict: { type: 'boolean', const: false },
+    },
+    required: ['type', 'name', 'description', 'parameters', 'strict'],
+    additionalProperties: false,
+  },
+  AnthropicTool: {
+    type: 'object',
+    properties: {
+      name: { type: 'string' },
+      description: { type: 'string' },
+      input_schema: {
+        type: 'object',
+        properties: { type: { type: 'string', const: 'object' } },
+        required: ['type'],
+      },
+    },
+    required: ['name', 'description', 'input_schema'],
+    additionalProperties: false,
+  },
+  GeminiTool: {
+    type: 'object',
+    properties: {
+      name: { type: 'string' },
+      description: { type: 'string' },
+      parametersJsonSchema: { $ref: '#/components/schemas/JsonSchema' },
+    },
+    required: ['name', 'description', 'parametersJsonSchema'],
+    additionalProperties: false,
+  },
+  McpTool: {
+    type: 'object',
+    properties: {
+      name: { type: 'string' },
+      description: { type: 'string' },
+      inputSchema: { $ref: '#/components/schemas/JsonSchema' },
+      outputSchema: { $ref: '#/components/schemas/JsonSchema' },
+    },
+    required: ['name', 'description', 'inputSchema', 'outputSchema'],
+    additionalProperties: false,
+  },
+  DirectCallAnswer: {
     type: 'object',
     properties: {
       success: { type: 'boolean' },
       result: { $ref: '#/components/schemas/Json' },
       error: { type: ['string', 'null'] },
-      open: { type: 'boolean', const: true },
     },
     required: ['success', 'result', 'error'],
     additionalProperties: false,
@@ -371,23 +424,7 @@ export const ANSWER_SCHEMAS: Record<string, object> = {
     additionalProperties: false,
     properties: {
       changes: { type: 'array', items: { $ref: '#/components/schemas/ChangeView' } },
-      outcome: {
-        anyOf: [
-          {
-            type: 'object',
-            properties: {
-              status: { $ref: '#/components/schemas/PatchFileStatus' },
-              newSha256: { type: ['string', 'null'] },
-              versionId: { type: ['string', 'null'] },
-              errorCode: { anyOf: [{ $ref: '#/components/schemas/PatchErrorCode' }, { type: 'null' }] },
-              message: { type: ['string', 'null'] },
-            },
-            required: ['status', 'newSha256', 'versionId', 'errorCode', 'message'],
-            additionalProperties: false,
-          },
-          { type: 'null' },
-        ],
-      },
+      outcome: { anyOf: [{ $ref: '#/components/schemas/PatchFileOutcome' }, { type: 'null' }] },
       filePatchId: { type: 'string' },
       fileKey: { type: ['string', 'null'] },
       docPath: { type: 'string' },
@@ -402,21 +439,7 @@ export const ANSWER_SCHEMAS: Record<string, object> = {
         type: 'object',
         additionalProperties: false,
         properties: {
-          outcome: {
-            anyOf: [
-              {
-                type: 'object',
-                properties: {
-                  status: { $ref: '#/components/schemas/PatchChangeStatus' },
-                  errorCode: { anyOf: [{ $ref: '#/components/schemas/PatchErrorCode' }, { type: 'null' }] },
-                  message: { type: ['string', 'null'] },
-                },
-                required: ['status', 'errorCode', 'message'],
-                additionalProperties: false,
-              },
-              { type: 'null' },
-            ],
-          },
+          outcome: { anyOf: [{ $ref: '#/components/schemas/PatchChangeOutcome' }, { type: 'null' }] },
           changeId: { type: 'string' },
           changeKey: { type: ['string', 'null'] },
           description: { type: ['string', 'null'] },
@@ -431,21 +454,7 @@ export const ANSWER_SCHEMAS: Record<string, object> = {
         type: 'object',
         additionalProperties: false,
         properties: {
-          outcome: {
-            anyOf: [
-              {
-                type: 'object',
-                properties: {
-                  status: { $ref: '#/components/schemas/PatchChangeStatus' },
-                  errorCode: { anyOf: [{ $ref: '#/components/schemas/PatchErrorCode' }, { type: 'null' }] },
-                  message: { type: ['string', 'null'] },
-                },
-                required: ['status', 'errorCode', 'message'],
-                additionalProperties: false,
-              },
-              { type: 'null' },
-            ],
-          },
+          outcome: { anyOf: [{ $ref: '#/components/schemas/PatchChangeOutcome' }, { type: 'null' }] },
           changeId: { type: 'string' },
           changeKey: { type: ['string', 'null'] },
           description: { type: ['string', 'null'] },
@@ -471,21 +480,7 @@ export const ANSWER_SCHEMAS: Record<string, object> = {
         type: 'object',
         additionalProperties: false,
         properties: {
-          outcome: {
-            anyOf: [
-              {
-                type: 'object',
-                properties: {
-                  status: { $ref: '#/components/schemas/PatchChangeStatus' },
-                  errorCode: { anyOf: [{ $ref: '#/components/schemas/PatchErrorCode' }, { type: 'null' }] },
-                  message: { type: ['string', 'null'] },
-                },
-                required: ['status', 'errorCode', 'message'],
-                additionalProperties: false,
-              },
-              { type: 'null' },
-            ],
-          },
+          outcome: { anyOf: [{ $ref: '#/components/schemas/PatchChangeOutcome' }, { type: 'null' }] },
           changeId: { type: 'string' },
           changeKey: { type: ['string', 'null'] },
           description: { type: ['string', 'null'] },
@@ -505,6 +500,17 @@ export const ANSWER_SCHEMAS: Record<string, object> = {
         ],
       },
     ],
+  },
+  PatchChangeOutcome: {
+    type: 'object',
+    properties: {
+      status: { $ref: '#/components/schemas/PatchChangeStatus' },
+      errorCode: { anyOf: [{ $ref: '#/components/schemas/PatchErrorCode' }, { type: 'null' }] },
+      message: { type: ['string', 'null'] },
+      details: { $ref: '#/components/schemas/PatchChangeDetails' },
+    },
+    required: ['status', 'errorCode', 'message'],
+    additionalProperties: false,
   },
   PatchChangeStatus: { type: 'string', enum: ['applied', 'rejected', 'failed', 'skipped'] },
   PatchErrorCode: {
@@ -538,7 +544,38 @@ export const ANSWER_SCHEMAS: Record<string, object> = {
       'NOT_FOUND',
     ],
   },
+  PatchChangeDetails: {
+    type: 'object',
+    properties: {
+      actualLines: { type: 'array', items: { $ref: '#/components/schemas/NumberedLine' } },
+      omittedLines: { type: 'number' },
+      firstDifference: { type: 'number' },
+      hint: { type: ['string', 'null'] },
+      foundAt: { type: ['number', 'null'] },
+      lineCount: { type: 'number' },
+      currentSha256: { type: 'string' },
+    },
+    additionalProperties: false,
+  },
+  NumberedLine: {
+    type: 'object',
+    properties: { line: { type: 'number' }, text: { type: 'string' } },
+    required: ['line', 'text'],
+    additionalProperties: false,
+  },
   Ending: { type: 'string', enum: ['\n', '\r\n', ''] },
+  PatchFileOutcome: {
+    type: 'object',
+    properties: {
+      status: { $ref: '#/components/schemas/PatchFileStatus' },
+      newSha256: { type: ['string', 'null'] },
+      versionId: { type: ['string', 'null'] },
+      errorCode: { anyOf: [{ $ref: '#/components/schemas/PatchErrorCode' }, { type: 'null' }] },
+      message: { type: ['string', 'null'] },
+    },
+    required: ['status', 'newSha256', 'versionId', 'errorCode', 'message'],
+    additionalProperties: false,
+  },
   PatchFileStatus: { type: 'string', enum: ['applied', 'conflict', 'rejected', 'failed', 'skipped'] },
   PatchBatch: {
     type: 'object',
@@ -734,7 +771,9 @@ export const ANSWER_SCHEMAS: Record<string, object> = {
   ResultMessages: {
     anyOf: [
       { type: 'array', items: { $ref: '#/components/schemas/OpenAiToolMessage' } },
+      { type: 'array', items: { $ref: '#/components/schemas/OpenAiResponsesOutput' } },
       { type: 'array', items: { $ref: '#/components/schemas/AnthropicResultMessage' } },
+      { type: 'array', items: { $ref: '#/components/schemas/GeminiResultContent' } },
     ],
   },
   OpenAiToolMessage: {
@@ -747,26 +786,77 @@ export const ANSWER_SCHEMAS: Record<string, object> = {
     required: ['role', 'tool_call_id', 'content'],
     additionalProperties: false,
   },
+  OpenAiResponsesOutput: {
+    type: 'object',
+    properties: {
+      type: { type: 'string', const: 'function_call_output' },
+      call_id: { type: 'string' },
+      output: { type: 'string' },
+    },
+    required: ['type', 'call_id', 'output'],
+    additionalProperties: false,
+  },
   AnthropicResultMessage: {
     type: 'object',
     properties: {
       role: { type: 'string', const: 'user' },
-      content: {
+      content: { type: 'array', items: { $ref: '#/components/schemas/AnthropicToolResult' } },
+    },
+    required: ['role', 'content'],
+    additionalProperties: false,
+  },
+  AnthropicToolResult: {
+    type: 'object',
+    properties: {
+      type: { type: 'string', const: 'tool_result' },
+      tool_use_id: { type: 'string' },
+      content: { type: 'string' },
+      is_error: { type: 'boolean', const: true },
+    },
+    required: ['type', 'tool_use_id', 'content'],
+    additionalProperties: false,
+  },
+  GeminiResultContent: {
+    type: 'object',
+    properties: {
+      role: { type: 'string', const: 'user' },
+      parts: {
         type: 'array',
         items: {
           type: 'object',
-          properties: {
-            type: { type: 'string', const: 'tool_result' },
-            tool_use_id: { type: 'string' },
-            content: { type: 'string' },
-            is_error: { type: 'boolean', const: true },
-          },
-          required: ['type', 'tool_use_id', 'content'],
+          properties: { functionResponse: { $ref: '#/components/schemas/GeminiFunctionResponse' } },
+          required: ['functionResponse'],
           additionalProperties: false,
         },
       },
     },
-    required: ['role', 'content'],
+    required: ['role', 'parts'],
+    additionalProperties: false,
+  },
+  GeminiFunctionResponse: {
+    type: 'object',
+    properties: {
+      id: { type: 'string' },
+      name: { type: 'string' },
+      response: {
+        type: 'object',
+        properties: {
+          output: { $ref: '#/components/schemas/Json' },
+          error: {
+            type: 'object',
+            properties: {
+              code: { type: 'string' },
+              message: { type: 'string' },
+              details: { $ref: '#/components/schemas/Json' },
+            },
+            required: ['code', 'message'],
+            additionalProperties: false,
+          },
+        },
+        additionalProperties: false,
+      },
+    },
+    required: ['name', 'response'],
     additionalProperties: false,
   },
   ChangeDetails: {
@@ -782,23 +872,7 @@ export const ANSWER_SCHEMAS: Record<string, object> = {
       docPath: { type: 'string' },
       originalSha256: { type: 'string' },
       change: { $ref: '#/components/schemas/ChangeView' },
-      fileOutcome: {
-        anyOf: [
-          {
-            type: 'object',
-            properties: {
-              status: { $ref: '#/components/schemas/PatchFileStatus' },
-              newSha256: { type: ['string', 'null'] },
-              versionId: { type: ['string', 'null'] },
-              errorCode: { anyOf: [{ $ref: '#/components/schemas/PatchErrorCode' }, { type: 'null' }] },
-              message: { type: ['string', 'null'] },
-            },
-            required: ['status', 'newSha256', 'versionId', 'errorCode', 'message'],
-            additionalProperties: false,
-          },
-          { type: 'null' },
-        ],
-      },
+      fileOutcome: { anyOf: [{ $ref: '#/components/schemas/PatchFileOutcome' }, { type: 'null' }] },
     },
     required: [
       'batchId',
@@ -931,6 +1005,26 @@ export const ANSWER_SCHEMAS: Record<string, object> = {
     required: ['path', 'docPath'],
     additionalProperties: false,
   },
+  OpenTurnPage: {
+    type: 'object',
+    properties: {
+      turns: { type: 'array', items: { $ref: '#/components/schemas/OpenTurn' } },
+      nextCursor: { type: ['string', 'null'] },
+    },
+    required: ['turns', 'nextCursor'],
+    additionalProperties: false,
+  },
+  OpenTurn: {
+    type: 'object',
+    properties: {
+      sessionId: { type: 'string' },
+      turnId: { type: 'string' },
+      userId: { type: 'string' },
+      acceptedAt: { type: 'string' },
+    },
+    required: ['sessionId', 'turnId', 'userId', 'acceptedAt'],
+    additionalProperties: false,
+  },
   AuditPage: {
     type: 'object',
     properties: {
@@ -994,6 +1088,74 @@ export const ANSWER_SCHEMAS: Record<string, object> = {
     required: ['status', 'checks'],
     additionalProperties: false,
   },
+  ToolCallInput: {
+    oneOf: [
+      { $ref: '#/components/schemas/NeutralCall' },
+      { $ref: '#/components/schemas/OpenAiCall' },
+      { $ref: '#/components/schemas/OpenAiResponsesCall' },
+      { $ref: '#/components/schemas/AnthropicCall' },
+      { $ref: '#/components/schemas/GeminiCall' },
+    ],
+  },
+  NeutralCall: {
+    type: 'object',
+    properties: {
+      toolCallId: { type: 'string', minLength: 1, maxLength: 256 },
+      name: { type: 'string' },
+      arguments: { $ref: '#/components/schemas/JsonObject' },
+    },
+    required: ['toolCallId', 'name', 'arguments'],
+    additionalProperties: false,
+  },
+  JsonObject: { type: 'object', additionalProperties: { $ref: '#/components/schemas/Json' } },
+  OpenAiCall: {
+    type: 'object',
+    properties: {
+      type: { type: 'string', const: 'function' },
+      id: { type: 'string', minLength: 1, maxLength: 256 },
+      function: {
+        type: 'object',
+        properties: { name: { type: 'string' }, arguments: { type: 'string' } },
+        required: ['name', 'arguments'],
+      },
+    },
+    required: ['type', 'id', 'function'],
+  },
+  OpenAiResponsesCall: {
+    type: 'object',
+    properties: {
+      type: { type: 'string', const: 'function_call' },
+      call_id: { type: 'string', minLength: 1, maxLength: 256 },
+      name: { type: 'string' },
+      arguments: { type: 'string' },
+    },
+    required: ['type', 'call_id', 'name', 'arguments'],
+  },
+  AnthropicCall: {
+    type: 'object',
+    properties: {
+      type: { type: 'string', const: 'tool_use' },
+      id: { type: 'string', minLength: 1, maxLength: 256 },
+      name: { type: 'string' },
+      input: { $ref: '#/components/schemas/JsonObject' },
+    },
+    required: ['type', 'id', 'name', 'input'],
+  },
+  GeminiCall: {
+    type: 'object',
+    properties: {
+      functionCall: {
+        type: 'object',
+        properties: {
+          id: { type: ['string', 'null'] },
+          name: { type: 'string' },
+          args: { anyOf: [{ $ref: '#/components/schemas/JsonObject' }, { type: 'null' }] },
+        },
+        required: ['name'],
+      },
+    },
+    required: ['functionCall'],
+  },
 };
 
 /** Of each route (method and path) by status and media type: the schema of the answer. */
@@ -1007,16 +1169,7 @@ export const ANSWERS: Record<string, Record<string, Record<string, object>>> = {
   },
   'POST /api/v1/auth/logout': { '204': {} },
   'POST /api/v1/workspaces': { '201': { 'application/json': { $ref: '#/components/schemas/Workspace' } } },
-  'GET /api/v1/workspaces': {
-    '200': {
-      'application/json': {
-        type: 'object',
-        properties: { workspaces: { type: 'array', items: { $ref: '#/components/schemas/Workspace' } } },
-        required: ['workspaces'],
-        additionalProperties: false,
-      },
-    },
-  },
+  'GET /api/v1/workspaces': { '200': { 'application/json': { $ref: '#/components/schemas/WorkspacePage' } } },
   'GET /api/v1/workspaces/{workspaceId}': {
     '200': { 'application/json': { $ref: '#/components/schemas/Workspace' } },
   },
@@ -1040,6 +1193,16 @@ export const ANSWERS: Record<string, Record<string, Record<string, object>>> = {
     '200': { 'application/json': { $ref: '#/components/schemas/Member' } },
   },
   'DELETE /api/v1/workspaces/{workspaceId}/members/{userId}': { '204': {} },
+  'GET /api/v1/workspaces/{workspaceId}/clients': {
+    '200': {
+      'application/json': {
+        type: 'object',
+        properties: { clients: { type: 'array', items: { $ref: '#/components/schemas/ClientPresence' } } },
+        required: ['clients'],
+        additionalProperties: false,
+      },
+    },
+  },
   'GET /api/v1/workspaces/{workspaceId}/roots': {
     '200': {
       'application/json': {
@@ -1065,8 +1228,8 @@ export const ANSWERS: Record<string, Record<string, Record<string, object>>> = {
     },
   },
   'POST /api/v1/workspaces/{workspaceId}/tools': {
-    '200': { 'application/json': { $ref: '#/components/schemas/ToolCallAnswer' } },
-    '202': { 'application/json': { $ref: '#/components/schemas/ToolCallAnswer' } },
+    '200': { 'application/json': { $ref: '#/components/schemas/DirectCallAnswer' } },
+    '202': { 'application/json': { $ref: '#/components/schemas/DirectCallAnswer' } },
   },
   'POST /api/v1/workspaces/{workspaceId}/blobs/missing': {
     '200': { 'application/json': { $ref: '#/components/schemas/MissingBlobs' } },
@@ -1172,6 +1335,9 @@ export const ANSWERS: Record<string, Record<string, Record<string, object>>> = {
   },
   'POST /api/v1/workspaces/{workspaceId}/sessions/{sessionId}/turns/{turnId}/tool-calls/{toolCallId}/cancel':
     { '200': { 'application/json': { $ref: '#/components/schemas/InvokeResultOfTurnEnvelope' } } },
+  'GET /api/v1/workspaces/{workspaceId}/turns': {
+    '200': { 'application/json': { $ref: '#/components/schemas/OpenTurnPage' } },
+  },
   'GET /api/v1/workspaces/{workspaceId}/audit': {
     '200': { 'application/json': { $ref: '#/components/schemas/AuditPage' } },
   },

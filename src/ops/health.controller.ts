@@ -1,11 +1,12 @@
-import { Controller, Get, Res } from '@nestjs/common';
-import { ApiTags } from '@nestjs/swagger';
+import { Controller, Get, Logger, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { Access } from '../common/access.js';
 import { Lifecycle } from '../common/lifecycle.js';
 import { StorageHealth } from '../storage/ports/storage-health.js';
 
 const CHECK_MS = 2000;
+/** However many ask, the storage is written to so seldom, ms. */
+const AT_MOST_EVERY_MS = 1000;
 
 type Check = 'ok' | 'failed' | 'stopping';
 
@@ -14,10 +15,14 @@ export interface Readiness {
   checks: { server: Check; storage: Check };
 }
 
-@ApiTags('operations')
 @Access('public')
 @Controller('health')
 export class HealthController {
+  private readonly logger = new Logger('Health');
+  private checking: Promise<Check> = Promise.resolve('ok');
+  private checkedAt = -Infinity;
+  private failing = false;
+
   constructor(
     private readonly lifecycle: Lifecycle,
     private readonly storage: StorageHealth,
@@ -29,7 +34,7 @@ export class HealthController {
     return { status: 'live' };
   }
 
-  /** 200 where requests can be served, else 503: the server is stopping or the storage does not answer. */
+  /** 200 where requests can be served, else 503: the server is stopping, or the storage can't be read or written to. */
   @Get('ready')
   async ready(@Res({ passthrough: true }) reply: FastifyReply): Promise<Readiness> {
     const server: Check = this.lifecycle.stopping.aborted ? 'stopping' : 'ok';
@@ -39,15 +44,32 @@ export class HealthController {
     return { status: ready ? 'ready' : 'not ready', checks: { server, storage } };
   }
 
-  private async checkStorage(): Promise<Check> {
+  private checkStorage(): Promise<Check> {
+    if (performance.now() - this.checkedAt >= AT_MOST_EVERY_MS) {
+      this.checkedAt = performance.now();
+      this.checking = this.lookAtStorage().then((fault) => this.note(fault));
+    }
+    return this.checking;
+  }
+
+  /** What is wrong with the storage; null where nothing is. */
+  private async lookAtStorage(): Promise<string | null> {
     let timer: NodeJS.Timeout | undefined;
-    const tooSlow = new Promise<Check>((resolve) => {
-      timer = setTimeout(() => resolve('failed'), CHECK_MS);
+    const tooSlow = new Promise<string>((resolve) => {
+      timer = setTimeout(() => resolve(`no answer within ${CHECK_MS} ms`), CHECK_MS);
     });
     const answer = this.storage.check().then(
-      (): Check => 'ok',
-      (): Check => 'failed',
+      () => null,
+      (error: unknown) => (error instanceof Error ? error.message : String(error)),
     );
     return Promise.race([answer, tooSlow]).finally(() => clearTimeout(timer));
+  }
+
+  /** Why is for the log alone, once for as long as it lasts: anybody may ask. */
+  private note(fault: string | null): Check {
+    if (fault !== null && !this.failing) this.logger.error({ reason: fault }, 'The storage is not ready');
+    if (fault === null && this.failing) this.logger.log('The storage is ready again');
+    this.failing = fault !== null;
+    return fault === null ? 'ok' : 'failed';
   }
 }

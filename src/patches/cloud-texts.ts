@@ -1,8 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { BlobStore } from '../storage/ports/blobs.store.js';
 import { FileStore } from '../storage/ports/files.store.js';
-import type { PatchBase } from '../storage/ports/patches.store.js';
 import { type SessionRecord, SessionStore } from '../storage/ports/sessions.store.js';
+
+/** The newest Cloud version of a file. */
+export interface CloudHead {
+  versionId: string;
+  sha256: string;
+  sizeBytes: number;
+}
 
 /** What the server holds of the texts that patches are made on. */
 @Injectable()
@@ -14,9 +20,11 @@ export class CloudTexts {
   ) {}
 
   /** The newest Cloud version of a live file. */
-  async head(workspaceId: string, docPath: string): Promise<PatchBase | null> {
+  async head(workspaceId: string, docPath: string): Promise<CloudHead | null> {
     const entry = await this.files.at(workspaceId, docPath);
-    return entry?.kind === 'file' ? { versionId: entry.head.id, sha256: entry.head.sha256 } : null;
+    if (entry?.kind !== 'file') return null;
+    const { id: versionId, sha256, sizeBytes } = entry.head;
+    return { versionId, sha256, sizeBytes };
   }
 
   /** Bytes that some version of some file of the workspace has; null where none has this sha256. */
@@ -24,9 +32,9 @@ export class CloudTexts {
     return this.blobs.read(workspaceId, sha256);
   }
 
-  /** The sha256 of a file that is open in the session's client; null where it is not. */
-  async activeSha256({ workspaceId, id }: SessionRecord, docPath: string): Promise<string | null> {
+  /** The sha256s of the files that are open in the session's client, by docPath. */
+  async activeSha256s({ workspaceId, id }: SessionRecord): Promise<Map<string, string>> {
     const active = await this.sessions.activeFilesOf(workspaceId, id);
-    return active.find((file) => file.docPath === docPath)?.sha256 ?? null;
+    return new Map(active.map(({ docPath, sha256 }) => [docPath, sha256]));
   }
 }

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { PinoLogger } from 'nestjs-pino';
 import { Clock } from '../common/clock.js';
@@ -7,6 +8,8 @@ import { PatchStore } from '../storage/ports/patches.store.js';
 const SWEEP_MS = 10 * 60_000;
 /** The turn of a batch is stored right after it; an hour is far beyond that. */
 const GRACE_MS = 60 * 60_000;
+/** Batches of one write: the calls of every workspace wait for it. */
+const BATCH = 20;
 
 /** Removes batches whose turn was never stored: the server ended between the two writes. */
 @Injectable()
@@ -20,6 +23,7 @@ export class OrphanSweep extends Sweep {
   }
 
   protected async sweep(): Promise<void> {
-    await this.patches.removeOrphans(this.clock.now() - GRACE_MS);
+    const before = this.clock.now() - GRACE_MS;
+    while (await this.patches.removeOrphans(before, BATCH)) await setImmediate();
   }
 }

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { CallStatus, PatchBatch, ToolCallError, WritePatchResult } from '@patchbay/protocol';
 import type { PatchBatchRecord } from '../storage/ports/patches.store.js';
 import { TurnStore } from '../storage/ports/turns.store.js';
-import { effectiveBatch } from './patch-reconciliation.js';
+import { effectiveBatch } from './effective-batch.js';
 
 /** What became of a batch: the end of its call, read from its turn. */
 export interface PatchOutcome {
@@ -27,7 +27,7 @@ export class PatchOutcomes {
     const call = turn?.calls.find(({ callId }) => callId === record.callId);
     if (!turn || !call) return null;
     const [result, edited] = await Promise.all([
-      this.turns.resultsOf(turn).then((results) => results.get(record.callId) ?? null),
+      this.turns.resultOf(turn, record.callId).then((stored) => stored?.result ?? null),
       this.turns.editedArgumentsOf(turn, record.callId),
     ]);
     return {

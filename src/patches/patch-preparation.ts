@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import {
   type CallErrorCode,
@@ -8,15 +9,26 @@ import {
   type PatchFaults,
   type ToolCallError,
 } from '@patchbay/protocol';
-import { checkFilePatch, parsePatchBatch } from '@patchbay/protocol/line-patch';
+import {
+  FaultList,
+  MAX_REPORTED_FAULTS,
+  type ParsedBatch,
+  parsePatchBatchInSteps,
+} from '@patchbay/protocol/line-patch';
 import type { UserFolders } from '../clients/user-folders.js';
 import { Clock } from '../common/clock.js';
+import type { DomainError } from '../common/domain-error.js';
 import { newId } from '../common/ids.js';
+import { timeSlice } from '../common/time-slice.js';
 import { Config } from '../config/config.js';
 import type { PatchBase, PatchBatchRecord } from '../storage/ports/patches.store.js';
 import type { SessionRecord } from '../storage/ports/sessions.store.js';
+import { UserLines } from '../work/user-lines.js';
+import { WorkPool } from '../work/work-pool.js';
+import { BaseTexts } from './base-texts.js';
 import { ClientTexts } from './client-texts.js';
-import { CloudTexts } from './cloud-texts.js';
+import { type CloudHead, CloudTexts } from './cloud-texts.js';
+import { INSPECT_PATCHES, type IndexedPatch, type Inspection, loadOf } from './patch-jobs.js';
 
 /** The call that a batch is the arguments of. */
 export interface PatchOrigin {
@@ -35,13 +47,21 @@ export interface PreparedBatch {
   error: ToolCallError | null;
 }
 
-/** A file's text as the server holds it for the session: what the patch must have been planned on. */
-interface Authority {
+/** A file of a batch, and the text that the server has of it for the session: what it must have been planned on. */
+interface JudgedFile extends IndexedPatch {
   /** sha256 of an Active file, or of the Cloud head. */
-  sha256: string;
-  /** null: the text is on the client only. */
-  bytes: Uint8Array | null;
-  source: 'Active file' | 'Cloud file';
+  currentSha256: string;
+  source: Inspection['source'];
+}
+
+/** What there is to know of the files of a batch before any of their texts is read. */
+interface Situation {
+  /** For each file, in the order of the batch. */
+  bases: (PatchBase | null)[];
+  /** Those that are held against a text of the server. */
+  judged: JudgedFile[];
+  /** Bytes of their texts. */
+  sizeBytes: number;
 }
 
 /** For how long clients are asked about the files of one batch, in ms. */
@@ -52,63 +72,111 @@ const MAX_ASKING_MS = 5_000;
 export class PatchPreparation {
   constructor(
     private readonly texts: CloudTexts,
+    private readonly baseTexts: BaseTexts,
     private readonly clients: ClientTexts,
+    private readonly pool: WorkPool,
+    private readonly lines: UserLines,
     private readonly config: Config,
     private readonly clock: Clock,
   ) {}
 
   async prepare(args: Json, origin: PatchOrigin): Promise<PreparedBatch> {
-    const parsed = parsePatchBatch(args, {
-      trusted: origin.revertOf !== null,
-      maxFiles: this.config.maxPatchFiles,
-    });
+    const parsed = await this.parse(args, origin.revertOf !== null);
     if (!parsed.ok) return { record: null, error: faulty(parsed) };
-    const { session, turnId, callId, revertOf, folders } = origin;
+    await setImmediate();
+    const { session, turnId, callId, revertOf } = origin;
     const batch = withIds(parsed.batch);
-    const bases: (PatchBase | null)[] = [];
-    const faults: PatchFault[] = [];
-    const askUntil = this.clock.now() + MAX_ASKING_MS;
-    for (const [fileIndex, file] of batch.files.entries()) {
-      const head = await this.texts.head(session.workspaceId, file.docPath);
-      const known = await this.authorityOf(session, file, head);
-      const isForClient = known !== null && isForTheClient(file, known, folders);
-      // What the folder holds is the base of what is made of it: a head that the folder does not have stays as it is.
-      bases.push(isForClient ? { versionId: null, sha256: file.originalSha256 } : head);
-      if (known === null || isForClient) continue;
-      const isAsked = known.source === 'Active file' && this.clock.now() < askUntil;
-      const authority = isAsked ? await this.heldByClient(session, file, known) : known;
-      faults.push(...preflight(file, fileIndex, authority));
-    }
+    const situation = await this.situationOf(batch, origin);
     const record: PatchBatchRecord = {
       ...{ batchId: batch.batchId!, workspaceId: session.workspaceId, sessionId: session.id, turnId, callId },
-      ...{ userId: session.userId, createdAt: this.clock.now(), revertOf, batch, bases },
+      ...{ userId: session.userId, createdAt: this.clock.now(), revertOf, batch, bases: situation.bases },
     };
-    return { record, error: faults.length > 0 ? faulty(firstOf(faults)) : null };
+    const faults = await this.faultsOf(session, situation);
+    return { record, error: faults.faults.length > 0 ? faulty(faults) : null };
   }
 
-  /** The Active file before the Cloud file [PATCH-8]; null where the server knows neither. */
-  private async authorityOf(
-    session: SessionRecord,
-    { docPath }: FilePatch,
-    head: PatchBase | null,
-  ): Promise<Authority | null> {
-    const active = await this.texts.activeSha256(session, docPath);
-    if (active !== null) return { sha256: active, bytes: null, source: 'Active file' };
-    if (!head) return null;
-    const bytes = await this.texts.bytes(session.workspaceId, head.sha256);
-    return { sha256: head.sha256, bytes, source: 'Cloud file' };
+  /** Not on a worker: to send it there and back a batch would have to be copied twice, which takes as long. */
+  private async parse(args: Json, trusted: boolean): Promise<ParsedBatch> {
+    const { maxPatchFiles: maxFiles, maxPatchChanges: maxChanges } = this.config;
+    const steps = parsePatchBatchInSteps(args, { trusted, maxFiles, maxChanges });
+    for (;;) {
+      const { done, value } = steps.next();
+      if (done) return value;
+      await timeSlice();
+    }
+  }
+
+  private async situationOf(batch: PatchBatch, { session, folders }: PatchOrigin): Promise<Situation> {
+    const active = await this.texts.activeSha256s(session);
+    const situation: Situation = { bases: [], judged: [], sizeBytes: 0 };
+    for (const [fileIndex, patch] of batch.files.entries()) {
+      await timeSlice();
+      const head = await this.texts.head(session.workspaceId, patch.docPath);
+      const known = knownOf(head, active.get(patch.docPath));
+      const isForClient = known !== null && isForTheClient(patch, known, folders);
+      // What the folder holds is the base of what is made of it: a head that the folder does not have stays as it is.
+      situation.bases.push(isForClient ? { versionId: null, sha256: patch.originalSha256 } : baseOf(head));
+      situation.sizeBytes += head?.sizeBytes ?? 0;
+      if (known !== null && !isForClient) situation.judged.push({ patch, fileIndex, ...known });
+    }
+    return situation;
+  }
+
+  private async faultsOf(session: SessionRecord, { judged, sizeBytes }: Situation): Promise<PatchFaults> {
+    if (sizeBytes > this.config.maxPatchBytes) return tooLarge(this.baseTexts.tooMuch(sizeBytes));
+    return this.lines.standWith(sizeBytes, session.userId, () => this.inspectAll(session, judged));
+  }
+
+  private async inspectAll(session: SessionRecord, judged: readonly JudgedFile[]): Promise<PatchFaults> {
+    const found = new FirstFaults();
+    const ofCloud = judged.filter(({ source }) => source === 'Cloud file');
+    const wanted = ofCloud.map((item) => ({ sha256: item.currentSha256, item }));
+    for await (const { bytes, items } of this.baseTexts.each(session.workspaceId, wanted)) {
+      const { currentSha256, source } = items[0]!;
+      found.add(await this.inspect(session, { bytes, currentSha256, source, patches: items }));
+    }
+    const askUntil = this.clock.now() + MAX_ASKING_MS;
+    for (const file of judged) {
+      if (file.source !== 'Active file') continue;
+      const isAsked = this.clock.now() < askUntil;
+      found.add(await this.inspect(session, await this.heldByClient(session, file, isAsked)));
+    }
+    return found.result();
+  }
+
+  private inspect(session: SessionRecord, { patches, ...text }: Inspection): Promise<PatchFaults> {
+    const bare = patches.map(({ patch, fileIndex }) => ({ patch, fileIndex }));
+    const load = loadOf(
+      text.bytes,
+      bare.map(({ patch }) => patch),
+    );
+    return this.pool.run(session.userId, INSPECT_PATCHES, { ...text, patches: bare }, load);
   }
 
   /** What the client holds, where the patch was planned on that [PATCH-12]; else what the list of Active Files says. */
   private async heldByClient(
     session: SessionRecord,
-    { docPath, originalSha256 }: FilePatch,
-    known: Authority,
-  ): Promise<Authority> {
-    if (known.sha256 === originalSha256) return known;
-    const bytes = await this.clients.held(session, docPath, originalSha256, known.sha256);
-    return bytes === null ? known : { ...known, sha256: originalSha256, bytes };
+    { patch, fileIndex, currentSha256, source }: JudgedFile,
+    isAsked: boolean,
+  ): Promise<Inspection> {
+    const { docPath, originalSha256 } = patch;
+    const known: Inspection = { bytes: null, currentSha256, source, patches: [{ patch, fileIndex }] };
+    if (!isAsked || currentSha256 === originalSha256) return known;
+    const bytes = await this.clients.held(session, docPath, originalSha256, currentSha256);
+    return bytes === null ? known : { ...known, currentSha256: originalSha256, bytes };
   }
+}
+
+type Known = Pick<JudgedFile, 'currentSha256' | 'source'>;
+
+/** The Active file before the Cloud file [PATCH-8]; null where the server knows neither. */
+function knownOf(head: CloudHead | null, active: string | undefined): Known | null {
+  if (active !== undefined) return { currentSha256: active, source: 'Active file' };
+  return head && { currentSha256: head.sha256, source: 'Cloud file' };
+}
+
+function baseOf(head: CloudHead | null): PatchBase | null {
+  return head && { versionId: head.versionId, sha256: head.sha256 };
 }
 
 /**
@@ -117,31 +185,35 @@ export class PatchPreparation {
  */
 function isForTheClient(
   { docPath, originalSha256 }: FilePatch,
-  { sha256: current, source }: Authority,
+  { currentSha256, source }: Known,
   folders: UserFolders,
 ): boolean {
-  return source === 'Cloud file' && current !== originalSha256 && folders.isOnDisk(docPath);
+  return source === 'Cloud file' && currentSha256 !== originalSha256 && folders.isOnDisk(docPath);
 }
 
-/** A wrong sha256 is staleness; under the right one, lines that differ are the model's mistake. */
-function preflight(
-  file: FilePatch,
-  fileIndex: number,
-  { sha256: current, bytes, source }: Authority,
-): PatchFault[] {
-  const lines = bytes === null ? [] : checkFilePatch(bytes, file, fileIndex).faults;
-  if (current === file.originalSha256) return lines;
-  const advice =
-    bytes !== null && lines.length === 0
-      ? 'All expected lines still stand as they are: send the batch again with this sha256, if the change is still wanted.'
-      : 'Read the file again and plan the change on what it holds now.';
-  const stale: PatchFault = {
-    ...{ fileIndex, fileKey: file.fileKey, docPath: file.docPath, changeIndex: null, changeKey: null },
-    code: 'STALE',
-    message: `The ${source} has sha256 ${current} now, the patch was planned on ${file.originalSha256}. ${advice}`,
-    currentSha256: current,
-  };
-  return [stale, ...lines];
+/** The first faults of a batch, in the order of its files, whichever of them was looked at first. */
+class FirstFaults {
+  private shown: PatchFault[] = [];
+  private total = 0;
+
+  add({ faults, moreFaults }: PatchFaults): void {
+    this.total += faults.length + moreFaults;
+    if (faults.length === 0) return;
+    const all = [...this.shown, ...faults].sort((a, b) => (a.fileIndex ?? -1) - (b.fileIndex ?? -1));
+    this.shown = all.slice(0, MAX_REPORTED_FAULTS);
+  }
+
+  result(): PatchFaults {
+    const list = new FaultList();
+    list.append({ faults: this.shown, moreFaults: this.total - this.shown.length });
+    return list.result();
+  }
+}
+
+function tooLarge({ message }: DomainError): PatchFaults {
+  const list = new FaultList();
+  list.add({}, 'TOO_LARGE', () => `${message} Split the batch.`);
+  return list.result();
 }
 
 function withIds(batch: PatchBatch): PatchBatch {
@@ -154,12 +226,6 @@ function withIds(batch: PatchBatch): PatchBatch {
       changes: file.changes.map((change) => ({ ...change, changeId: newId() })),
     })),
   };
-}
-
-/** As many faults as an answer names. */
-function firstOf(faults: PatchFault[]): PatchFaults {
-  const named = 100;
-  return { faults: faults.slice(0, named), moreFaults: Math.max(0, faults.length - named) };
 }
 
 /** The error of a call whose batch is at fault: every fault at once, and what kind of mistake it is. */

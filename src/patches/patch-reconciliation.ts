@@ -1,29 +1,53 @@
 import { Injectable } from '@nestjs/common';
-import {
-  type FilePatch,
-  type Json,
-  type PatchBatch,
-  type PatchFileResult,
-  type WritePatchResult,
+import type {
+  FilePatch,
+  Json,
+  PatchBatch,
+  PatchFileReport,
+  PatchFileResult,
+  WritePatchReport,
+  WritePatchResult,
 } from '@patchbay/protocol';
-import { sha256 } from '@patchbay/protocol/hash';
-import { applyFilePatch, parsePatchBatch, selectChanges } from '@patchbay/protocol/line-patch';
+import { selectChanges } from '@patchbay/protocol/line-patch';
 import { fieldError } from '../common/domain-error.js';
+import { timeSlice } from '../common/time-slice.js';
 import { FileStore } from '../storage/ports/files.store.js';
 import { type PatchBatchRecord, PatchStore } from '../storage/ports/patches.store.js';
+import { UserLines } from '../work/user-lines.js';
+import { WorkPool } from '../work/work-pool.js';
+import { BaseTexts } from './base-texts.js';
 import { CloudTexts } from './cloud-texts.js';
-
-const EDITED = 'approval.editedArguments';
+import { completedResult } from './completed-result.js';
+import { effectiveBatch } from './effective-batch.js';
+import { PatchOutcomes } from './patch-outcomes.js';
+import { APPLY_PATCHES, loadOf } from './patch-jobs.js';
 
 /** A reported file that is not what was uploaded, or not what the server computes itself. */
 export interface Divergence extends Record<string, Json> {
   filePatchId: string;
   docPath: string;
-  /** What the reported sha256 was held against. */
-  against: 'upload' | 'own_application';
+  /**
+   * What the reported sha256 was held against; `former`: of a revert, what the file was before. `unchecked`: the texts of
+   * the batch are too much to apply it here.
+   */
+  against: 'upload' | 'own_application' | 'former' | 'unchecked';
   reportedSha256: string;
   /** null: nothing was uploaded under this sha256. */
   otherSha256: string | null;
+}
+
+/** A file that was applied, and whose bytes never came [PATCH-15]. */
+export interface NotUploaded extends Record<string, Json> {
+  filePatchId: string;
+  docPath: string;
+  reportedSha256: string;
+}
+
+/** What a client has reported, with all that it may leave out, and what the server has to say of it. */
+export interface Reconciled {
+  result: WritePatchResult;
+  divergences: Divergence[];
+  notUploaded: NotUploaded[];
 }
 
 /** Holds what a client reports of a batch against what was proposed, uploaded and computed here. */
@@ -32,27 +56,42 @@ export class PatchReconciliation {
   constructor(
     private readonly store: PatchStore,
     private readonly files: FileStore,
-    private readonly texts: CloudTexts,
+    private readonly texts: BaseTexts,
+    private readonly cloud: CloudTexts,
+    private readonly outcomes: PatchOutcomes,
+    private readonly pool: WorkPool,
+    private readonly lines: UserLines,
   ) {}
 
   /**
-   * The divergences of a result that keeps to the response schema already. VALIDATION_ERROR where it is not about this
-   * batch. `edited` are the arguments as the person changed them.
+   * A report that keeps to the response schema already, made whole. VALIDATION_ERROR where it is not about this batch.
+   * `edited` are the arguments as the person changed them.
    */
   async check(
     workspaceId: string,
     batchId: string,
-    result: WritePatchResult,
+    report: WritePatchReport,
     edited: Json | null,
-  ): Promise<Divergence[]> {
+  ): Promise<Reconciled> {
     const record = await this.store.byId(workspaceId, batchId);
     if (!record) throw new Error(`Batch ${batchId} of a turn is not stored`);
-    checkIds(record.batch, result);
+    checkIds(record.batch, report);
+    const result = await completedResult(record.batch, report);
     const effective = edited === null ? record.batch : effectiveBatch(record.batch, edited);
-    const found = await Promise.all(
-      result.files.map((file, at) => this.checkFile(record, effective.files[at]!, file)),
+    const applied = result.files.flatMap((reported, at) =>
+      reported.status === 'applied' && reported.newSha256 !== null
+        ? [{ at, reported, patch: appliedPart(effective.files[at]!, reported) }]
+        : [],
     );
-    return found.flat();
+    const { found: uploads, missing } = await this.againstUploads(workspaceId, applied);
+    const formers = edited === null ? await this.formersOf(record) : null;
+    const isRestored = ({ at, patch }: AppliedFile) =>
+      formers !== null && patch.changes.length === record.batch.files[at]!.changes.length;
+    const restored = againstFormers(formers, applied.filter(isRestored));
+    const rest = applied.filter((file) => !isRestored(file));
+    const found = [...uploads, ...restored, ...(await this.againstOurs(record, rest))];
+    const divergences = found.sort((a, b) => a.at - b.at).map(({ divergence }) => divergence);
+    return { result, divergences, notUploaded: missing };
   }
 
   /** Ids of all changes of a batch. */
@@ -62,36 +101,94 @@ export class PatchReconciliation {
     return new Set(changes.flatMap(({ changeId }) => changeId ?? []));
   }
 
-  private async checkFile(
-    { workspaceId }: PatchBatchRecord,
-    patch: FilePatch,
-    reported: PatchFileResult,
-  ): Promise<Divergence[]> {
-    if (reported.status !== 'applied' || reported.newSha256 === null) return [];
-    const { filePatchId, docPath, newSha256: reportedSha256 } = reported;
-    const diverged: Divergence[] = [];
-    const differs = (against: Divergence['against'], otherSha256: string | null): void =>
-      void diverged.push({ filePatchId, docPath, against, reportedSha256, otherSha256 });
-    if (reported.versionId !== null) {
+  private async againstUploads(
+    workspaceId: string,
+    applied: readonly AppliedFile[],
+  ): Promise<{ found: FoundAt[]; missing: NotUploaded[] }> {
+    const found: FoundAt[] = [];
+    const missing: NotUploaded[] = [];
+    for (const { at, reported } of applied) {
+      await timeSlice();
+      const { filePatchId, docPath, versionId } = reported;
+      const reportedSha256 = reported.newSha256!;
       const uploaded = await this.files.versionOfPatch(workspaceId, filePatchId, reportedSha256);
-      if (uploaded?.version.id !== reported.versionId) differs('upload', uploaded?.version.sha256 ?? null);
+      if (versionId !== null) {
+        if (uploaded?.version.id === versionId) continue;
+        found.push({ at, divergence: differs(reported, 'upload', uploaded?.version.sha256 ?? null) });
+      } else if (uploaded === null) {
+        // They may have come another way: by a push, or as bytes of a file.
+        const head = await this.cloud.head(workspaceId, docPath);
+        if (head?.sha256 !== reportedSha256) missing.push({ filePatchId, docPath, reportedSha256 });
+      }
     }
-    const own = await this.ownSha256(workspaceId, patch, reported);
-    if (own !== undefined && own !== reportedSha256) differs('own_application', own);
-    return diverged;
+    return { found, missing };
   }
 
-  /** What applying the accepted changes here gives; undefined where the base is not in the Cloud. */
-  private async ownSha256(
-    workspaceId: string,
-    patch: FilePatch,
-    reported: PatchFileResult,
-  ): Promise<string | null | undefined> {
-    const base = await this.texts.bytes(workspaceId, patch.originalSha256);
-    if (!base) return undefined;
-    const applied = applyFilePatch(base, appliedPart(patch, reported));
-    return applied.ok ? sha256(applied.bytes) : null;
+  /** Of a revert: by docPath, sha256 of what each file was before the batch that is undone. Null of any other batch. */
+  private async formersOf({ workspaceId, revertOf }: PatchBatchRecord): Promise<Map<string, string> | null> {
+    const undone = revertOf === null ? null : await this.store.byId(workspaceId, revertOf);
+    if (undone === null) return null;
+    const { files } = (await this.outcomes.of(undone))?.effective ?? undone.batch;
+    return new Map(files.map(({ docPath, originalSha256 }) => [docPath, originalSha256]));
   }
+
+  /** What applying the accepted changes here gives, where the base is in the Cloud. */
+  private againstOurs(record: PatchBatchRecord, applied: readonly AppliedFile[]): Promise<FoundAt[]> {
+    return applied.length === 0
+      ? Promise.resolve([])
+      : this.lines.stand(record.userId, () => this.applyAll(record, applied));
+  }
+
+  private async applyAll(
+    { workspaceId, userId }: PatchBatchRecord,
+    applied: readonly AppliedFile[],
+  ): Promise<FoundAt[]> {
+    const found: FoundAt[] = [];
+    const wanted = applied.map((item) => ({ sha256: item.patch.originalSha256, item }));
+    for await (const { bytes, items, isBeyondBudget } of this.texts.each(workspaceId, wanted)) {
+      if (isBeyondBudget) {
+        found.push(
+          ...items.map(({ at, reported }) => ({ at, divergence: differs(reported, 'unchecked', null) })),
+        );
+      }
+      if (bytes === null) continue;
+      const patches = items.map(({ patch }) => patch);
+      const own = await this.pool.run(userId, APPLY_PATCHES, { bytes, patches }, loadOf(bytes, patches));
+      for (const [index, { at, reported }] of items.entries()) {
+        if (own[index] === reported.newSha256) continue;
+        found.push({ at, divergence: differs(reported, 'own_application', own[index]!) });
+      }
+    }
+    return found;
+  }
+}
+
+/** A file that was applied, in its place in the batch. */
+interface AppliedFile {
+  at: number;
+  patch: FilePatch;
+  reported: PatchFileResult;
+}
+
+interface FoundAt {
+  at: number;
+  divergence: Divergence;
+}
+
+/** A file of which all was undone is what it was before, byte for byte [PATCH-7]. */
+function againstFormers(formers: Map<string, string> | null, restored: readonly AppliedFile[]): FoundAt[] {
+  return restored.flatMap(({ at, reported }) => {
+    const former = formers?.get(reported.docPath) ?? null;
+    return former === reported.newSha256 ? [] : [{ at, divergence: differs(reported, 'former', former) }];
+  });
+}
+
+function differs(
+  { filePatchId, docPath, newSha256 }: PatchFileResult,
+  against: Divergence['against'],
+  otherSha256: string | null,
+): Divergence {
+  return { filePatchId, docPath, against, reportedSha256: newSha256!, otherSha256 };
 }
 
 /** The changes of a file patch that were applied. */
@@ -102,39 +199,8 @@ export function appliedPart(patch: FilePatch, { changes }: PatchFileResult): Fil
   return selectChanges(patch, (at) => applied.has(patch.changes[at]!.changeId!));
 }
 
-/**
- * The batch as a person has edited it: parsed like a proposal, under the ids of what was proposed. An edit changes lines,
- * it does not add or drop files or changes: those are rejected or denied.
- */
-export function effectiveBatch(proposed: PatchBatch, edited: Json): PatchBatch {
-  const parsed = parsePatchBatch(edited);
-  if (!parsed.ok) {
-    throw fieldError(EDITED, parsed.faults[0]!.message, parsed as unknown as Json);
-  }
-  const { files } = parsed.batch;
-  const sameShape =
-    files.length === proposed.files.length &&
-    files.every((file, at) => file.changes.length === proposed.files[at]!.changes.length);
-  if (!sameShape) {
-    throw fieldError(EDITED, 'must have the files and changes of the proposed batch, in its order');
-  }
-  return {
-    ...parsed.batch,
-    batchId: proposed.batchId!,
-    files: files.map((file, at) => withIdsOf(proposed.files[at]!, file)),
-  };
-}
-
-function withIdsOf(proposed: FilePatch, edited: FilePatch): FilePatch {
-  const changes = edited.changes.map((change, at) => ({
-    ...change,
-    changeId: proposed.changes[at]!.changeId!,
-  }));
-  return { ...edited, filePatchId: proposed.filePatchId!, changes };
-}
-
 /** A result is about the very files and changes that were sent, in their order. */
-function checkIds(batch: PatchBatch, result: WritePatchResult): void {
+function checkIds(batch: PatchBatch, result: WritePatchReport): void {
   const proposed = [batch.batchId, ...batch.files.flatMap(idsOf)].join();
   const reported = [result.batchId, ...result.files.flatMap(idsOf)].join();
   if (proposed === reported) return;
@@ -144,6 +210,6 @@ function checkIds(batch: PatchBatch, result: WritePatchResult): void {
   );
 }
 
-function idsOf({ filePatchId, changes }: FilePatch | PatchFileResult): (string | undefined)[] {
+function idsOf({ filePatchId, changes }: FilePatch | PatchFileReport): (string | undefined)[] {
   return [filePatchId, ...changes.map(({ changeId }) => changeId)];
 }

@@ -1,8 +1,9 @@
 import { Controller, Get, Header, Param, Query } from '@nestjs/common';
+import type { BatchView, ChangeDetails, User } from '@patchbay/protocol';
 import { IsOptional, IsUUID } from 'class-validator';
-import { Access, WorkspaceId } from '../common/access.js';
+import { Access, CurrentUser, WorkspaceId } from '../common/access.js';
 import { UuidPipe } from '../common/uuid.pipe.js';
-import { type BatchView, type ChangeDetails, PatchesService } from './patches.service.js';
+import { PatchesService } from './patches.service.js';
 
 export class DiffQueryDto {
   /** One file of the batch; all of them where it is left out. */
@@ -28,9 +29,10 @@ export class PatchesController {
   diff(
     @WorkspaceId() workspaceId: string,
     @Param('batchId', UuidPipe) batchId: string,
+    @CurrentUser() user: User,
     @Query() { filePatchId }: DiffQueryDto,
-  ): Promise<string> {
-    return this.patches.diff(workspaceId, batchId, filePatchId ?? null);
+  ): Promise<Buffer> {
+    return this.patches.diff(workspaceId, batchId, filePatchId ?? null, user.id);
   }
 
   /** One change, whichever batch it belongs to. */

@@ -1,6 +1,8 @@
 import { Module } from '@nestjs/common';
 import { ClientsModule } from '../clients/clients.module.js';
 import { StorageModule } from '../storage/storage.module.js';
+import { WorkModule } from '../work/work.module.js';
+import { BaseTexts } from './base-texts.js';
 import { ClientTexts } from './client-texts.js';
 import { CloudTexts } from './cloud-texts.js';
 import { OrphanSweep } from './orphan-sweep.js';
@@ -11,9 +13,10 @@ import { PatchesController } from './patches.controller.js';
 import { PatchesService } from './patches.service.js';
 
 @Module({
-  imports: [ClientsModule, StorageModule],
+  imports: [ClientsModule, StorageModule, WorkModule],
   controllers: [PatchesController],
   providers: [
+    BaseTexts,
     ClientTexts,
     CloudTexts,
     OrphanSweep,
@@ -22,6 +25,6 @@ import { PatchesService } from './patches.service.js';
     PatchReconciliation,
     PatchesService,
   ],
-  exports: [CloudTexts, PatchPreparation, PatchReconciliation, PatchesService],
+  exports: [BaseTexts, CloudTexts, PatchPreparation, PatchReconciliation, PatchesService],
 })
 export class PatchesModule {}

@@ -1,62 +1,24 @@
 import { Injectable } from '@nestjs/common';
 import type {
-  CallStatus,
+  BatchView,
+  ChangeDetails,
   FilePatch,
-  PatchBatch,
-  PatchChange,
+  FilePatchView,
+  PatchChangeOutcome,
   PatchChangeResult,
+  PatchFileOutcome,
   PatchFileResult,
-  ToolCallError,
 } from '@patchbay/protocol';
-import { unifiedDiff } from '@patchbay/protocol/line-patch';
 import { isoTime } from '../common/clock.js';
 import { DomainError } from '../common/domain-error.js';
+import { Config } from '../config/config.js';
 import { type PatchBatchRecord, PatchStore } from '../storage/ports/patches.store.js';
-import { CloudTexts } from './cloud-texts.js';
+import { UserLines } from '../work/user-lines.js';
+import { WorkPool } from '../work/work-pool.js';
+import { BaseTexts } from './base-texts.js';
+import { DIFF_PATCHES, loadOf } from './patch-jobs.js';
 import { type PatchOutcome, PatchOutcomes } from './patch-outcomes.js';
 import { appliedPart } from './patch-reconciliation.js';
-
-/** What became of a file or a change, without the ids that stand beside it; null while that is open. */
-type FileOutcome = Pick<PatchFileResult, 'status' | 'newSha256' | 'versionId' | 'errorCode' | 'message'>;
-type ChangeOutcome = Pick<PatchChangeResult, 'status' | 'errorCode' | 'message'>;
-
-export type ChangeView = PatchChange & { outcome: ChangeOutcome | null };
-export type FilePatchView = Omit<FilePatch, 'changes'> & {
-  changes: ChangeView[];
-  outcome: FileOutcome | null;
-};
-
-/** A batch with its ids, who made it when, and what became of it. */
-export interface BatchView {
-  batchId: string;
-  batchKey: string | null;
-  batchLabel: string | null;
-  sessionId: string;
-  turnId: string;
-  toolCallId: string;
-  callId: string;
-  userId: string;
-  createdAt: string;
-  revertOf: string | null;
-  status: CallStatus;
-  error: ToolCallError | null;
-  files: FilePatchView[];
-  /** What was applied in the place of `files`, where a person edited the batch. */
-  effective: PatchBatch | null;
-}
-
-/** One change with the file and batch that it belongs to. */
-export interface ChangeDetails extends Pick<
-  BatchView,
-  'batchId' | 'batchKey' | 'batchLabel' | 'createdAt' | 'revertOf'
-> {
-  filePatchId: string;
-  fileKey: string | null;
-  docPath: string;
-  originalSha256: string;
-  change: ChangeView;
-  fileOutcome: FileOutcome | null;
-}
 
 /** A batch that a turn refers to, and what became of it. */
 export interface KnownBatch {
@@ -70,7 +32,10 @@ export class PatchesService {
   constructor(
     private readonly store: PatchStore,
     private readonly outcomes: PatchOutcomes,
-    private readonly texts: CloudTexts,
+    private readonly texts: BaseTexts,
+    private readonly pool: WorkPool,
+    private readonly lines: UserLines,
+    private readonly config: Config,
   ) {}
 
   async batch(workspaceId: string, batchId: string): Promise<BatchView> {
@@ -94,7 +59,12 @@ export class PatchesService {
   }
 
   /** A unified diff that `git apply` takes, of the whole batch or one file: what was applied, or else what is proposed. */
-  async diff(workspaceId: string, batchId: string, filePatchId: string | null): Promise<string> {
+  async diff(
+    workspaceId: string,
+    batchId: string,
+    filePatchId: string | null,
+    userId: string,
+  ): Promise<Buffer> {
     const { record, outcome } = await this.require(workspaceId, batchId);
     const patches = (outcome.effective ?? record.batch).files.map((file, at) => {
       const reported = outcome.result?.files[at];
@@ -102,8 +72,7 @@ export class PatchesService {
     });
     const wanted = patches.filter((file) => filePatchId === null || file.filePatchId === filePatchId);
     if (wanted.length === 0) throw new DomainError('NOT_FOUND', 'The batch has no such file patch.');
-    const diffs = await Promise.all(wanted.map((file) => this.fileDiff(workspaceId, file)));
-    return diffs.join('');
+    return this.lines.stand(userId, () => this.diffOf(workspaceId, wanted, userId));
   }
 
   /** A batch that some turn refers to; NOT_FOUND for any other. */
@@ -125,18 +94,29 @@ export class PatchesService {
     return { record, outcome };
   }
 
-  private async fileDiff(workspaceId: string, patch: FilePatch): Promise<string> {
-    const original = await this.texts.bytes(workspaceId, patch.originalSha256);
-    if (!original) {
-      throw new DomainError(
-        'NOT_FOUND',
-        `${patch.docPath}: the text that the patch was planned on is not in the Cloud, so there is no diff of it.`,
-      );
+  private async diffOf(workspaceId: string, files: readonly FilePatch[], userId: string): Promise<Buffer> {
+    const diffs: Uint8Array[] = [];
+    // One file has what it has: nothing less could be asked for.
+    let left = files.length === 1 ? Infinity : this.config.maxBodyBytes;
+    const wanted = files.map((patch, at) => ({ sha256: patch.originalSha256, item: { patch, at } }));
+    for await (const { bytes, items, isBeyondBudget } of this.texts.each(workspaceId, wanted)) {
+      if (isBeyondBudget) throw this.texts.tooMuch();
+      if (bytes === null) throw notInCloud(items[0]!.patch);
+      const patches = items.map(({ patch }) => patch);
+      const input = { bytes, patches, maxBytes: left };
+      const rendered = await this.pool.run(userId, DIFF_PATCHES, input, loadOf(bytes, patches));
+      for (const [index, { at }] of items.entries()) {
+        diffs[at] = rendered[index]!;
+        left -= diffs[at].length;
+      }
     }
-    const rendered = unifiedDiff(original, patch);
-    if (rendered.ok) return rendered.diff;
-    throw new DomainError('CONFLICT', `${patch.docPath}: ${rendered.faults[0]!.message}`);
+    return Buffer.concat(diffs);
   }
+}
+
+function notInCloud({ docPath }: FilePatch): DomainError {
+  const message = `${docPath}: the text that the patch was planned on is not in the Cloud, so there is no diff of it.`;
+  return new DomainError('NOT_FOUND', message);
 }
 
 function batchView({ record, outcome }: KnownBatch): BatchView {
@@ -161,14 +141,14 @@ function fileView(file: FilePatch, reported: PatchFileResult | undefined): FileP
   return { ...file, changes, outcome: fileOutcome(reported) };
 }
 
-function fileOutcome(reported: PatchFileResult | undefined): FileOutcome | null {
+function fileOutcome(reported: PatchFileResult | undefined): PatchFileOutcome | null {
   if (!reported) return null;
   const { status, newSha256, versionId, errorCode, message } = reported;
   return { status, newSha256, versionId, errorCode, message };
 }
 
-function changeOutcome(reported: PatchChangeResult | undefined): ChangeOutcome | null {
+function changeOutcome(reported: PatchChangeResult | undefined): PatchChangeOutcome | null {
   if (!reported) return null;
-  const { status, errorCode, message } = reported;
-  return { status, errorCode, message };
+  const { status, errorCode, message, details } = reported;
+  return { status, errorCode, message, ...(details && { details }) };
 }

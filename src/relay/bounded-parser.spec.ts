@@ -1,5 +1,5 @@
 import { Encoder, type Packet, PacketType } from 'socket.io-parser';
-import { boundedParser, OVERSIZED_EVENT } from './bounded-parser.js';
+import { boundedParser, faultOf } from './bounded-parser.js';
 
 const LIMIT = 200;
 
@@ -39,8 +39,44 @@ describe('the bounded parser', () => {
     ['a text and its attachment', ['files:put', 'x'.repeat(LIMIT), Buffer.alloc(1)]],
   ])('gives %s over the limit another name, and its id', (_, data) => {
     const [packet, ...others] = decoded(event(data), event(['next']));
-    expect(packet).toMatchObject({ nsp: '/relay', id: 7, data: [OVERSIZED_EVENT] });
+    expect(packet).toMatchObject({ nsp: '/relay', id: 7, data: ['frame:oversized'] });
+    expect(faultOf(packet!.data as object)).toBe(
+      'The event exceeds the limit of 200 bytes; send less at once.',
+    );
     expect(others).toMatchObject([{ data: ['next'] }]);
+  });
+
+  it.each([
+    ['values', `[${'0,'.repeat(250_000)}0]`, 'holds more than 250000 values'],
+    [
+      'names',
+      JSON.stringify([Object.fromEntries(Array.from({ length: 60_000 }, (_, at) => [`n${at}`, 0]))]),
+      'holds more than 50000 different names',
+    ],
+    ['levels', `${'['.repeat(251)}${']'.repeat(251)}`, 'is nested deeper than 250 levels'],
+    ['numbers that are not kept', `[${'1e400,'.repeat(10_001)}0]`, 'has more than 10000 numbers'],
+  ])('parses no event of more %s than a body may have', (_, json, fault) => {
+    const { Decoder } = boundedParser(16 * 1024 * 1024);
+    const decoder = new Decoder();
+    const found: Packet[] = [];
+    decoder.on('decoded', (packet) => found.push(packet));
+    decoder.add(`2/relay,7${json}`);
+    decoder.add('2/relay,8["next"]');
+    expect(found).toMatchObject([
+      { id: 7, data: ['frame:oversized'] },
+      { id: 8, data: ['next'] },
+    ]);
+    expect(faultOf(found[0]!.data as object)).toContain(`The event ${fault}`);
+    expect(faultOf(found[1]!.data as object)).toBeNull();
+  });
+
+  it.each([
+    ['a namespace in which a text begins', `2/${'x'.repeat(101)}",["e",0]`],
+    ['attachments written as no client does', '5 1-/",["e",0]'],
+    ['an id behind which blanks stand', '2/relay,7 ["e",0]'],
+  ])('takes no packet with %s, which would hide what its JSON holds', (_, text) => {
+    const { Decoder } = boundedParser(LIMIT);
+    expect(() => new Decoder().add(text)).toThrow('The header of the packet is not understood');
   });
 
   it('empties an answer over the limit, and a handshake', () => {

@@ -2,12 +2,13 @@ import { Injectable } from '@nestjs/common';
 import { PinoLogger } from 'nestjs-pino';
 import { Bus, type BusMessage } from '../bus/bus.js';
 import { Sweep } from '../common/sweep.js';
+import { Config } from '../config/config.js';
 import { ConnectedClients, isNewer } from '../clients/connected-clients.js';
 import { WorkspacesService } from '../workspaces/workspaces.service.js';
 import { RelayConnections } from './relay-connections.js';
 
-/** How long a member who was removed stays connected where no hint told of it, in ms. */
-const SWEEP_MS = 15_000;
+/** What a round looks at grows with the users that are connected: it comes less often than others. */
+const SELDOM = 3;
 
 /** Ends connections for what happened elsewhere: a membership or a login has ended, a client has connected again. */
 @Injectable()
@@ -17,9 +18,10 @@ export class ConnectionEnds extends Sweep {
     private readonly connections: RelayConnections,
     private readonly workspaces: WorkspacesService,
     bus: Bus,
+    { catchUpMs }: Config,
     logger: PinoLogger,
   ) {
-    super(SWEEP_MS, logger);
+    super(SELDOM * catchUpMs, logger);
     bus.messages$.subscribe((message) => this.onMessage(message));
   }
 

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import type { HandshakeError } from '@patchbay/protocol';
+import type { RelayError } from '@patchbay/protocol';
 import { PinoLogger } from 'nestjs-pino';
+import { SpentToken, type VerifiedToken } from '../auth/access-tokens.js';
 import { AuthService } from '../auth/auth.service.js';
 import { ConnectedClient } from '../clients/connected-clients.js';
 import { checkRoots } from '../clients/roots.dto.js';
@@ -8,11 +9,16 @@ import { Presence } from '../clients/presence.js';
 import { RootsService } from '../clients/roots.service.js';
 import { Clock } from '../common/clock.js';
 import { DomainError } from '../common/domain-error.js';
+import { RateLimits } from '../common/rate-limits.js';
 import { parseRequest } from '../common/request-envelope.js';
 import { Lifecycle } from '../common/lifecycle.js';
+import { Config } from '../config/config.js';
 import { WorkspacesService } from '../workspaces/workspaces.service.js';
+import { RelayLines } from './relay-lines.js';
 import { HandshakeDto } from './relay.dto.js';
+import { relayErrorOf } from './relay-error.js';
 import { type RelaySocket, SocketLine } from './relay-socket.js';
+import { SocketShares } from './socket-shares.js';
 
 /** Admits clients: a valid token, a member of the workspace, a protocol that we speak, folders under their own names. */
 @Injectable()
@@ -23,14 +29,18 @@ export class Handshake {
     private readonly roots: RootsService,
     private readonly presence: Presence,
     private readonly lifecycle: Lifecycle,
+    private readonly lines: RelayLines,
+    private readonly shares: SocketShares,
+    private readonly limits: RateLimits,
     private readonly clock: Clock,
+    private readonly config: Config,
     private readonly logger: PinoLogger,
   ) {
     logger.setContext(Handshake.name);
   }
 
   /** Namespace middleware: a refusal reaches the client as `connect_error` with `err.data`. */
-  readonly admit = (socket: RelaySocket, next: (error?: Error & { data?: HandshakeError }) => void): void => {
+  readonly admit = (socket: RelaySocket, next: (error?: Error & { data?: RelayError }) => void): void => {
     this.check(socket).then(
       () => next(),
       (error: unknown) => next(this.refusal(error)),
@@ -41,29 +51,39 @@ export class Handshake {
     if (this.lifecycle.stopping.aborted)
       throw new DomainError('UNAVAILABLE', 'The server is stopping; try again.');
     const auth = socket.handshake.auth as unknown;
-    const { user, loginId, expiresAt } = await this.auth.verifyAccessToken(tokenOf(auth));
+    const { user, loginId, expiresAt } = await this.verified(socket, auth);
+    this.limits.handshake(user.id);
     const handshake = parseRequest(HandshakeDto, auth);
     checkRoots(handshake.roots);
     const workspaceId = handshake.workspaceId.toLowerCase();
     await this.workspaces.requireRole(workspaceId, user.id);
     const key = { workspaceId, userId: user.id, clientId: handshake.clientId };
+    this.shares.take(key, socket.conn);
     await this.roots.claim(key, handshake.roots);
     const client = new ConnectedClient(
       key,
       new Set(handshake.tools),
       handshake.maxInFlight,
-      new SocketLine(socket, this.clock, this.logger),
+      new SocketLine(socket, this.lines, this.config, this.clock, this.logger),
       handshake.roots,
       await this.presence.nextEpoch(key),
     );
     Object.assign(socket.data, { handshake, userId: user.id, loginId, tokenExpiresAt: expiresAt, client });
   }
 
-  private refusal(error: unknown): Error & { data: HandshakeError } {
+  private async verified(socket: RelaySocket, auth: unknown): Promise<VerifiedToken> {
+    try {
+      return await this.auth.verifyAccessToken(tokenOf(auth));
+    } catch (error) {
+      if (error instanceof DomainError && error.code === 'INVALID_TOKEN' && !(error instanceof SpentToken))
+        this.limits.failedToken(socket.request);
+      throw error;
+    }
+  }
+
+  private refusal(error: unknown): Error & { data: RelayError } {
     if (error instanceof DomainError) {
-      const { code, message, extras } = error;
-      const data = { code, message, ...(extras.details !== undefined && { details: extras.details }) };
-      return Object.assign(new Error(message), { data });
+      return Object.assign(new Error(error.message), { data: relayErrorOf(error) });
     }
     this.logger.error({ err: error }, 'A handshake failed');
     const message = 'The server could not check the handshake; try again.';

@@ -9,13 +9,11 @@ import { Clock } from '../common/clock.js';
 import { Lifecycle } from '../common/lifecycle.js';
 import { Config } from '../config/config.js';
 import { Dispatcher } from '../delivery/dispatcher.js';
-import { OVERSIZED_EVENT } from './bounded-parser.js';
-import { FloodGate } from './flood-gate.js';
+import { bytesOf, faultOf } from './bounded-parser.js';
+import { RelayLines } from './relay-lines.js';
 import { ignore, type RelaySocket } from './relay-socket.js';
 import { TokenWatch } from './token-watch.js';
 
-/** How long a client may take to send `client:resume`, in ms [RELAY-3]. */
-const RESUME_MS = 10_000;
 const EVENTS = new Set([
   ...['client:resume', 'tool:status', 'tool:result', 'files:put', 'session:active_files', 'auth:refresh'],
   'folder:status',
@@ -35,9 +33,10 @@ export class RelayConnections {
     private readonly clients: ConnectedClients,
     private readonly presence: Presence,
     private readonly dispatcher: Dispatcher,
+    private readonly lines: RelayLines,
     private readonly bus: Bus,
-    private readonly config: Config,
     private readonly clock: Clock,
+    private readonly config: Config,
     private readonly logger: PinoLogger,
     lifecycle: Lifecycle,
   ) {
@@ -48,7 +47,7 @@ export class RelayConnections {
   open(socket: RelaySocket): void {
     const { client, tokenExpiresAt, handshake } = socket.data;
     const token = new TokenWatch(socket, () => this.clock.now());
-    const resumeTimer = setTimeout(() => socket.disconnect(true), RESUME_MS).unref();
+    const resumeTimer = setTimeout(() => socket.disconnect(true), this.config.acknowledgeMs).unref();
     this.open_.set(socket, { token, resumeTimer });
     token.start(tokenExpiresAt);
     this.watchEvents(socket);
@@ -90,25 +89,25 @@ export class RelayConnections {
   }
 
   private watchEvents(socket: RelaySocket): void {
-    const gate = new FloodGate(() => this.clock.now());
-    const limited = this.config.rateLimit !== null;
-    socket.use(([event, ...args], next) => {
+    const { load, flood } = this.lines.admitted(socket.conn, socket.data.userId);
+    socket.use((packet, next) => {
+      const [event, ...args] = packet;
       const last = args.at(-1) as unknown;
       const answer = typeof last === 'function' ? (last as (ack: Ack) => void) : ignore;
       const refuse = (code: ErrorCode, message: string): void =>
         answer({ ok: false, error: { code, message } });
-      if (limited && !gate.pass()) {
+      if (load.limited && !flood.passEvent(event)) {
         refuse('RATE_LIMITED', 'Too many events; reconnect and slow down.');
         return void setImmediate(() => socket.disconnect(true));
       }
-      if (event === OVERSIZED_EVENT) {
-        return refuse('TOO_LARGE', `The event exceeds the limit of ${this.config.maxBodyBytes} bytes.`);
-      }
+      const fault = faultOf(packet);
+      if (fault !== null) return refuse('TOO_LARGE', fault);
       if (!EVENTS.has(event)) return refuse('NOT_FOUND', 'There is no such event.');
       if (!socket.data.client.ready && event !== 'client:resume' && event !== 'auth:refresh') {
         return refuse('CONFLICT', 'Send client:resume first.');
       }
       this.clients.touch(socket.data.client);
+      untilAnswered(packet, (bytes) => load.handle(bytes));
       next();
     });
   }
@@ -120,4 +119,18 @@ export class RelayConnections {
       socket.emit('server:draining', { reason: 'The server is stopping; reconnect in a moment.' }, ignore);
     }
   }
+}
+
+/** Counts an event as in hand until it is answered, also where its client wants no answer. */
+function untilAnswered(packet: unknown[], count: (bytes: number) => void): void {
+  const bytes = bytesOf(packet);
+  const last = packet.at(-1);
+  const answer = typeof last === 'function' ? (packet.pop() as (ack: Ack) => void) : ignore;
+  let open = true;
+  count(bytes);
+  packet.push((ack: Ack) => {
+    if (open) count(-bytes);
+    open = false;
+    answer(ack);
+  });
 }

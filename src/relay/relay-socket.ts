@@ -14,8 +14,9 @@ import type { DefaultEventsMap, Namespace, Socket } from 'socket.io';
 import type { ClientLine, ConnectedClient, DeliveryOutcome } from '../clients/connected-clients.js';
 import { fileReadMs } from '../clients/file-read-time.js';
 import type { Clock } from '../common/clock.js';
-import { DELIVERY_ACK_MS } from '../delivery/dispatcher.js';
+import type { Config } from '../config/config.js';
 import { checkFileAnswer } from './file-answer.js';
+import type { RelayLines } from './relay-lines.js';
 import type { HandshakeDto } from './relay.dto.js';
 
 /** How long a client that let a `file:read` pass is not asked again, in ms [RELAY-23]. */
@@ -52,15 +53,22 @@ export class SocketLine implements ClientLine {
 
   constructor(
     private readonly socket: RelaySocket,
+    private readonly lines: Pick<RelayLines, 'room' | 'callSent'>,
+    private readonly config: Pick<Config, 'acknowledgeMs'>,
     private readonly clock: Clock,
     private readonly logger: PinoLogger,
   ) {}
+
+  room(): Promise<void> {
+    return this.lines.room(this.socket.conn);
+  }
 
   deliver(call: ToolCallDelivery): Promise<DeliveryOutcome> {
     return new Promise((resolve) => {
       const gone = (): void => resolve({ kind: 'lost' });
       this.socket.once('disconnect', gone);
-      this.socket.timeout(DELIVERY_ACK_MS).emit('tool:call', call, (error, answer) => {
+      this.lines.callSent(this.socket.conn);
+      this.socket.timeout(this.config.acknowledgeMs).emit('tool:call', call, (error, answer) => {
         this.socket.off('disconnect', gone);
         resolve(error ? { kind: 'lost' } : readAnswer(answer));
       });

@@ -18,6 +18,7 @@ import {
   type FilePut,
   type FolderStatus,
   MAX_IN_FLIGHT,
+  MAX_PATH_CHARS,
   MAX_ROOTS,
   MAX_STATUS_FILES,
   RELAY_PROTOCOL,
@@ -174,22 +175,20 @@ export class ResumeEntryDto extends ToolResultDto implements ResumeEntry {
   state!: ResumeState;
 }
 
-const MAX_DOC_PATH = 1024;
-
 /** In what a connected folder and the Cloud differ. */
 export class FolderStatusDto implements FolderStatus {
   /** Of the folder. */
-  @IsLine(1, MAX_DOC_PATH)
+  @IsLine(1, MAX_PATH_CHARS)
   docPath!: string;
 
   @IsArray()
   @ArrayMaxSize(MAX_STATUS_FILES)
-  @IsLine(1, MAX_DOC_PATH, { each: true })
+  @IsLine(1, MAX_PATH_CHARS, { each: true })
   conflicts!: string[];
 
   @IsArray()
   @ArrayMaxSize(MAX_STATUS_FILES)
-  @IsLine(1, MAX_DOC_PATH, { each: true })
+  @IsLine(1, MAX_PATH_CHARS, { each: true })
   behind!: string[];
 
   /** How many more there are of both. */

@@ -30,6 +30,7 @@ import { Handshake } from './handshake.js';
 import { checkStatus } from './folder-status.js';
 import { FilePutDto, FolderStatusDto, ResumeEntryDto, ToolResultDto, ToolStatusDto } from './relay.dto.js';
 import type { RelayNamespace, RelaySocket } from './relay-socket.js';
+import { relayErrorOf } from './relay-error.js';
 import { RelayConnections } from './relay-connections.js';
 import { SessionOpenings } from './session-openings.js';
 
@@ -78,14 +79,28 @@ export class RelayGateway implements OnGatewayInit, OnGatewayConnection, OnGatew
         this.reports.resume(key, entries),
         this.presence.opened(client, handshake.name),
       ]);
-      // What has ended since its turn was asked holds no place any more.
-      const held = answer.resume.filter((callId) => this.reports.holds(key, callId));
-      this.connections.resumed(socket, held);
-      await this.reports.takeUpPending(key);
-      // Not before it has this answer: a client tells nothing of a session until then.
-      setImmediate(() => void this.openings.tellAll(client));
+      // Not before it has this answer: by then it knows what it holds, and of what it is told.
+      setImmediate(() => void this.begin(socket, answer.resume));
       return answer;
     });
+  }
+
+  /** From now on the client is sent calls, those first that wait for it. Where that fails it has to come back. */
+  private async begin(socket: RelaySocket, resumed: readonly string[]): Promise<void> {
+    const { client } = socket.data;
+    // What has ended since its turn was asked holds no place any more.
+    const held = resumed.filter((callId) => this.reports.holds(client.key, callId));
+    this.connections.resumed(socket, held);
+    void this.openings.tellAll(client);
+    try {
+      await this.reports.takeUpPending(client.key);
+    } catch (error) {
+      this.logger.warn(
+        { err: error, ...client.key },
+        'The calls that wait for a client could not be taken up',
+      );
+      socket.disconnect(true);
+    }
   }
 
   /** A step of a call that the client is handling. */
@@ -160,10 +175,7 @@ export class RelayGateway implements OnGatewayInit, OnGatewayConnection, OnGatew
     try {
       return { ok: true, ...(await handle()) };
     } catch (error) {
-      if (error instanceof DomainError) {
-        const { code, message, extras } = error;
-        return { ok: false, error: { code, message, ...(extras.details && { details: extras.details }) } };
-      }
+      if (error instanceof DomainError) return { ok: false, error: relayErrorOf(error) };
       this.logger.error({ err: error }, 'A relay event failed');
       return { ok: false, error: { code: 'INTERNAL_ERROR', message: 'The server failed; send it again.' } };
     }

@@ -4,13 +4,16 @@ import { BusModule } from '../bus/bus.module.js';
 import { ClientsModule } from '../clients/clients.module.js';
 import { DeliveryModule } from '../delivery/delivery.module.js';
 import { SessionsModule } from '../sessions/sessions.module.js';
+import { RateLimitModule } from '../common/rate-limit.module.js';
 import { StorageModule } from '../storage/storage.module.js';
 import { WorkspacesModule } from '../workspaces/workspaces.module.js';
 import { ConnectionEnds } from './connection-ends.js';
 import { Handshake } from './handshake.js';
+import { RelayLines } from './relay-lines.js';
 import { RelayConnections } from './relay-connections.js';
 import { RelayGateway } from './relay.gateway.js';
 import { SessionOpenings } from './session-openings.js';
+import { SocketShares } from './socket-shares.js';
 
 @Module({
   imports: [
@@ -19,9 +22,18 @@ import { SessionOpenings } from './session-openings.js';
     ClientsModule,
     DeliveryModule,
     SessionsModule,
+    RateLimitModule,
     StorageModule,
     WorkspacesModule,
   ],
-  providers: [ConnectionEnds, Handshake, RelayConnections, RelayGateway, SessionOpenings],
+  providers: [
+    ConnectionEnds,
+    Handshake,
+    RelayConnections,
+    RelayGateway,
+    RelayLines,
+    SessionOpenings,
+    SocketShares,
+  ],
 })
 export class RelayModule {}

@@ -21,7 +21,7 @@ export class RevertsController {
     @Body() request: RevertDto,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<InvokeResult<TurnEnvelope>> {
-    const answer = await this.reverts.revert(workspaceId, batchId, user.id, request);
+    const answer = await this.reverts.revert(workspaceId, batchId, user.id, request, reply.raw);
     reply.status(statusOf(answer));
     return answer;
   }

@@ -1,3 +1,4 @@
+import { ApiPropertyOptional } from '@nestjs/swagger';
 import { IsBoolean, IsInt, IsOptional, IsUUID, Min } from 'class-validator';
 
 export class RevertDto {
@@ -6,6 +7,7 @@ export class RevertDto {
   sessionId!: string;
 
   /** Undo the files that can be undone, where others have moved on. */
+  @ApiPropertyOptional({ type: Boolean })
   @IsOptional()
   @IsBoolean()
   allowPartial = false;

@@ -1,11 +1,12 @@
 import { Module } from '@nestjs/common';
 import { PatchesModule } from '../patches/patches.module.js';
 import { TurnApiModule } from '../turn-api/turn-api.module.js';
+import { WorkModule } from '../work/work.module.js';
 import { RevertsController } from './reverts.controller.js';
 import { RevertsService } from './reverts.service.js';
 
 @Module({
-  imports: [PatchesModule, TurnApiModule],
+  imports: [PatchesModule, TurnApiModule, WorkModule],
   controllers: [RevertsController],
   providers: [RevertsService],
 })

@@ -35,6 +35,7 @@ export class SessionsController {
     return this.sessions.list(workspaceId, user.id, query);
   }
 
+  /** One of the caller's own sessions. */
   @Get(':sessionId')
   get(
     @WorkspaceId() workspaceId: string,

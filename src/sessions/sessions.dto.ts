@@ -1,3 +1,4 @@
+import { ApiProperty } from '@nestjs/swagger';
 import type { ActiveFile, SessionActiveFiles, SessionRequest } from '@patchbay/protocol';
 import {
   ArrayMaxSize,
@@ -11,7 +12,7 @@ import {
   Max,
   Min,
 } from 'class-validator';
-import { FromIntegerText, IsLine, NestedList } from '../common/request-envelope.decorators.js';
+import { FromIntegerText, IsLine, lineSchema, NestedList } from '../common/request-envelope.decorators.js';
 
 /** Most files that a session may have open. */
 const MAX_ACTIVE_FILES = 1000;
@@ -34,6 +35,7 @@ export class CreateSessionDto implements SessionRequest {
   @IsArray()
   @ArrayMinSize(1, { message: 'must name a tool; leave it out for all of them' })
   @ArrayMaxSize(MAX_TOOLS, { message: `must have at most ${MAX_TOOLS} entries` })
+  @ApiProperty({ type: 'array', items: lineSchema(1, 256) })
   @IsLine(1, 256, { each: true })
   tools?: string[];
 }

@@ -1,9 +1,10 @@
 import { Module } from '@nestjs/common';
+import { SharesModule } from '../shares/shares.module.js';
 import { StorageModule } from '../storage/storage.module.js';
 import { SessionsService } from './sessions.service.js';
 
 @Module({
-  imports: [StorageModule],
+  imports: [SharesModule, StorageModule],
   providers: [SessionsService],
   exports: [SessionsService],
 })

@@ -3,8 +3,10 @@ import { type ActiveFile, docPathFault, type Session } from '@patchbay/protocol'
 import { Subject } from 'rxjs';
 import { Clock, isoTime } from '../common/clock.js';
 import { DomainError, fieldError, type FieldFaults } from '../common/domain-error.js';
+import { timeSlice } from '../common/time-slice.js';
 import { isUuid, newId } from '../common/ids.js';
 import { KeyLocks } from '../common/key-locks.js';
+import { Shares } from '../shares/shares.js';
 import { type SessionRecord, SessionStore } from '../storage/ports/sessions.store.js';
 import type { ActiveFileDto, CreateSessionDto, SessionsQueryDto } from './sessions.dto.js';
 
@@ -20,6 +22,7 @@ export class SessionsService {
 
   constructor(
     private readonly store: SessionStore,
+    private readonly shares: Shares,
     private readonly clock: Clock,
   ) {}
 
@@ -33,7 +36,8 @@ export class SessionsService {
       tools: request.tools ?? null,
       createdAt: this.clock.now(),
     };
-    await this.store.insert(session);
+    const room = { sessions: 1, bytes: sizeOf(session.tools) };
+    await this.shares.write(session, room, () => this.store.insert(session));
     this.created$.next(session);
     return sessionView(session);
   }
@@ -62,9 +66,13 @@ export class SessionsService {
   ): Promise<ActiveFile[]> {
     return this.lists.hold([`${workspaceId}/${sessionId.toLowerCase()}`], async () => {
       const session = await this.requireOwn(workspaceId, sessionId, userId);
-      checkDocPaths(files);
+      await checkDocPaths(files);
       const activeFiles = files.map((file): ActiveFile => ({ ...file }));
-      await this.store.replaceActiveFiles(workspaceId, session.id, activeFiles);
+      const before = await this.store.activeFilesOf(workspaceId, session.id);
+      const room = { bytes: Math.max(0, sizeOf(activeFiles) - sizeOf(before)) };
+      await this.shares.write({ workspaceId, userId }, room, () =>
+        this.store.replaceActiveFiles(workspaceId, session.id, activeFiles),
+      );
       return activeFiles;
     });
   }
@@ -74,27 +82,40 @@ export class SessionsService {
     return sessionId === null ? [] : this.store.activeFilesOf(workspaceId, sessionId);
   }
 
-  /** The session, for its own user alone. */
-  async requireOwn(workspaceId: string, sessionId: string, userId: string): Promise<SessionRecord> {
+  /** The session, whosever it is. */
+  async require(workspaceId: string, sessionId: string): Promise<SessionRecord> {
     if (!isUuid(sessionId)) throw fieldError('sessionId', 'must be a UUID');
     const session = await this.store.byId(workspaceId, sessionId.toLowerCase());
     if (!session) throw new DomainError('NOT_FOUND', 'There is no such session in this workspace.');
+    return session;
+  }
+
+  /** The session, for its own user alone. */
+  async requireOwn(workspaceId: string, sessionId: string, userId: string): Promise<SessionRecord> {
+    const session = await this.require(workspaceId, sessionId);
     if (session.userId !== userId) throw new DomainError('FORBIDDEN', 'The session belongs to another user.');
     return session;
   }
 }
 
-function checkDocPaths(files: readonly ActiveFileDto[]): void {
+/** In slices: a thousand paths with many marks take a tenth of a second to be normalised. */
+async function checkDocPaths(files: readonly ActiveFileDto[]): Promise<void> {
   const fields: FieldFaults = {};
   const seen = new Set<string>();
-  files.forEach(({ docPath }, at) => {
+  for (const [at, { docPath }] of files.entries()) {
+    await timeSlice();
     const fault = seen.has(docPath) ? 'is there twice' : docPathFault(docPath);
     if (fault !== null && Object.keys(fields).length < MAX_FAULTS)
       fields[`activeFiles[${at}].docPath`] = fault;
     seen.add(docPath);
-  });
+  }
   const [first] = Object.entries(fields);
   if (first) throw new DomainError('VALIDATION_ERROR', `${first[0]} ${first[1]}`, { fields });
+}
+
+/** Bytes that a list takes in the store, about. */
+function sizeOf(list: readonly unknown[] | null): number {
+  return list === null || list.length === 0 ? 0 : Buffer.byteLength(JSON.stringify(list));
 }
 
 function sessionView({ id, createdAt, ...session }: SessionRecord): Session {

@@ -13,6 +13,7 @@ import { RootStore } from './ports/roots.store.js';
 import { SessionStore } from './ports/sessions.store.js';
 import { StorageHealth } from './ports/storage-health.js';
 import { TurnStore } from './ports/turns.store.js';
+import { UsageStore } from './ports/usage.store.js';
 import { UserStore } from './ports/users.store.js';
 import { WorkspaceStore } from './ports/workspaces.store.js';
 import { SqliteAuditStore } from './sqlite/audit.store.js';
@@ -28,6 +29,7 @@ import { SqlitePatchStore } from './sqlite/patches.store.js';
 import { SqliteRootStore } from './sqlite/roots.store.js';
 import { SqliteSessionStore } from './sqlite/sessions.store.js';
 import { SqliteTurnStore } from './sqlite/turns.store.js';
+import { SqliteUsageStore } from './sqlite/usage.store.js';
 import { SqliteUserStore } from './sqlite/users.store.js';
 import { SqliteWorkspaceStore } from './sqlite/workspaces.store.js';
 import { WorkspaceKeys } from './sqlite/workspace-keys.js';
@@ -54,6 +56,7 @@ import { WorkspaceKeys } from './sqlite/workspace-keys.js';
     { provide: SessionStore, useClass: SqliteSessionStore },
     { provide: StorageHealth, useClass: SqliteHealth },
     { provide: TurnStore, useClass: SqliteTurnStore },
+    { provide: UsageStore, useClass: SqliteUsageStore },
     { provide: UserStore, useClass: SqliteUserStore },
     { provide: WorkspaceStore, useClass: SqliteWorkspaceStore },
   ],
@@ -71,6 +74,7 @@ import { WorkspaceKeys } from './sqlite/workspace-keys.js';
     SessionStore,
     StorageHealth,
     TurnStore,
+    UsageStore,
     UserStore,
     WorkspaceStore,
   ],

@@ -1,14 +1,20 @@
 import { Injectable } from '@nestjs/common';
-import type { Json, TurnEnvelope } from '@patchbay/protocol';
+import type { DirectCallAnswer, Json, TurnEnvelope } from '@patchbay/protocol';
 import type { Tool } from '../catalog/tool.js';
 import { BoundedMap } from '../common/bounded-map.js';
+import type { Sending } from '../common/http/once-over.js';
 import { newId } from '../common/ids.js';
 import { SessionsService } from '../sessions/sessions.service.js';
 import { throwIfFaulty } from '../tools/tool-schemas.js';
 import { newCall } from '../turn-api/tool-call-forms.js';
+import { TurnAnswers } from '../turn-api/turn-answers.js';
+import type { PostTurnDto } from '../turn-api/turns.dto.js';
 import { TurnsService } from '../turn-api/turns.service.js';
 import { userKey } from '../common/keys.js';
-import type { ToolCallAnswer, ToolCallDto } from './tool-calls.dto.js';
+import type { ToolCallDto } from './tool-calls.dto.js';
+
+/** A direct call's answer, and whether the call is still open. */
+export type ClientCallAnswer = DirectCallAnswer & { open: boolean };
 
 /** Implicit sessions remembered at most; whoever is forgotten gets a new one. */
 const MAX_SESSIONS = 10_000;
@@ -21,20 +27,21 @@ export class ClientCalls {
   constructor(
     private readonly sessions: SessionsService,
     private readonly turns: TurnsService,
+    private readonly answers: TurnAnswers,
   ) {}
 
-  /** In the session that the request names, which is the user's own. VALIDATION_ERROR names arguments at fault. */
+  /** In the session that the request names, which is the user's own. VALIDATION_ERROR names arguments at fault; `sending` is the answer. */
   async call(
     workspaceId: string,
     userId: string,
     tool: Tool,
-    { sessionId: named, ...request }: ToolCallDto,
-  ): Promise<ToolCallAnswer> {
-    const args = (request.args ?? {}) as Json;
-    throwIfFaulty(tool.argumentFaults(args));
-    const sessionId = named ?? (await this.implicitSession(workspaceId, userId));
-    const toolCalls = [newCall(newId(), tool.contract.name, args)];
-    const { result } = await this.turns.post(workspaceId, sessionId, userId, { toolCalls }, null);
+    request: ToolCallDto,
+    sending: Sending,
+  ): Promise<ClientCallAnswer> {
+    throwIfFaulty(tool.argumentFaults(argumentsOf(request)));
+    const sessionId = request.sessionId ?? (await this.implicitSession(workspaceId, userId));
+    const turn = await this.turns.post(workspaceId, sessionId, userId, turnOf(tool, request), null);
+    const { result } = await this.answers.of(turn, sending);
     return answerOf(result);
   }
 
@@ -48,12 +55,28 @@ export class ClientCalls {
   }
 }
 
-function answerOf(envelope: TurnEnvelope): ToolCallAnswer {
+function argumentsOf({ args }: ToolCallDto): Json {
+  return (args ?? {}) as Json;
+}
+
+/** The call as a turn, which has its arguments from here on: they may be large, and it may wait for minutes. */
+function turnOf({ contract }: Tool, request: ToolCallDto): PostTurnDto {
+  const toolCalls = [newCall(newId(), contract.name, argumentsOf(request))];
+  request.args = undefined;
+  return { toolCalls };
+}
+
+function answerOf(envelope: TurnEnvelope): ClientCallAnswer {
   const [ended] = envelope.toolResults;
   if (!ended) {
     const error = 'The client has not ended the call yet; follow the turn in result.';
     return { success: false, result: envelope as unknown as Json, error, open: true };
   }
   const { result, error } = ended;
-  return { success: error === null, result: result ?? error?.details ?? null, error: error?.message ?? null };
+  return {
+    success: error === null,
+    result: result ?? error?.details ?? null,
+    error: error?.message ?? null,
+    open: false,
+  };
 }

@@ -1,8 +1,8 @@
 import { Body, Controller, Post, Res } from '@nestjs/common';
-import type { User } from '@patchbay/protocol';
+import type { DirectCallAnswer, User } from '@patchbay/protocol';
 import type { FastifyReply } from 'fastify';
 import { Access, CurrentUser, WorkspaceId } from '../common/access.js';
-import { type ToolCallAnswer, ToolCallDto } from './tool-calls.dto.js';
+import { ToolCallDto } from './tool-calls.dto.js';
 import { ToolCallsService } from './tool-calls.service.js';
 
 @Controller('workspaces/:workspaceId/tools')
@@ -17,8 +17,8 @@ export class ToolCallsController {
     @CurrentUser() user: User,
     @Body() request: ToolCallDto,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<ToolCallAnswer> {
-    const { open, ...answer } = await this.calls.call(workspaceId, user.id, request);
+  ): Promise<DirectCallAnswer> {
+    const { open, ...answer } = await this.calls.call(workspaceId, user.id, request, reply.raw);
     reply.status(open ? 202 : 200);
     return answer;
   }

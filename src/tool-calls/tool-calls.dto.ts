@@ -1,5 +1,5 @@
+import { ApiPropertyOptional } from '@nestjs/swagger';
 import { IsOptional, IsString, IsUUID } from 'class-validator';
-import type { Json } from '@patchbay/protocol';
 import { Opaque } from '../common/request-envelope.decorators.js';
 
 /** One call of a tool outside of a turn. */
@@ -8,6 +8,7 @@ export class ToolCallDto {
   tool!: string;
 
   /** The tool's arguments: an object that fits its request schema. */
+  @ApiPropertyOptional({ allOf: [{ $ref: '#/components/schemas/JsonObject' }] })
   @Opaque()
   args?: unknown;
 
@@ -15,14 +16,4 @@ export class ToolCallDto {
   @IsOptional()
   @IsUUID()
   sessionId?: string;
-}
-
-/** Answer to a direct call [FILE-9]. */
-export interface ToolCallAnswer {
-  success: boolean;
-  /** What the tool returned; of a client's tool that has not ended yet, the turn envelope to follow. */
-  result: Json;
-  error: string | null;
-  /** The call is still open; said by the status 202, not in the body. */
-  open?: true;
 }

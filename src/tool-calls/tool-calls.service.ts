@@ -4,16 +4,19 @@ import { CatalogService } from '../catalog/catalog.service.js';
 import type { Tool } from '../catalog/tool.js';
 import { Clock } from '../common/clock.js';
 import { DomainError } from '../common/domain-error.js';
+import type { Sending } from '../common/http/once-over.js';
 import { newId } from '../common/ids.js';
+import { Config } from '../config/config.js';
 import { SessionsService } from '../sessions/sessions.service.js';
 import { TurnStore } from '../storage/ports/turns.store.js';
 import type { ToolContext } from '../tools/server-tool.js';
 import { type ServerToolOutcome, ToolRunner } from '../tools/tool-runner.js';
 import { throwIfFaulty } from '../tools/tool-schemas.js';
+import { jsonBytes } from '../turns/result-budget.js';
 import { subjectOf } from '../turns/subject.js';
 import { WorkspacesService } from '../workspaces/workspaces.service.js';
-import { ClientCalls } from './client-calls.js';
-import type { ToolCallAnswer, ToolCallDto } from './tool-calls.dto.js';
+import { type ClientCallAnswer, ClientCalls } from './client-calls.js';
+import type { ToolCallDto } from './tool-calls.dto.js';
 
 const MAX_NAME = 256;
 
@@ -28,24 +31,33 @@ export class ToolCallsService {
     private readonly workspaces: WorkspacesService,
     private readonly turns: TurnStore,
     private readonly clock: Clock,
+    private readonly config: Config,
   ) {}
 
-  /** Faults are thrown in the order: session, tool, arguments, and then whatever the tool finds. */
-  async call(workspaceId: string, userId: string, request: ToolCallDto): Promise<ToolCallAnswer> {
+  /**
+   * Faults are thrown in the order: session, tool, arguments, and then whatever the tool finds.
+   * @param sending the response that the answer goes out with
+   */
+  async call(
+    workspaceId: string,
+    userId: string,
+    request: ToolCallDto,
+    sending: Sending,
+  ): Promise<ClientCallAnswer> {
     const { sessionId } = request;
     const session =
       sessionId === undefined ? null : await this.sessions.requireOwn(workspaceId, sessionId, userId);
     const tool = this.catalog.toolset(session).find(request.tool);
     if (tool === null) throw unknownTool(request.tool);
     if (await this.isClients(workspaceId, tool.contract)) {
-      return this.clientCalls.call(workspaceId, userId, tool, request);
+      return this.clientCalls.call(workspaceId, userId, tool, request, sending);
     }
     const context: ToolContext = {
       ...{ workspaceId, userId, turnId: null, toolCallId: null, callId: null },
       ...{ sessionId: session?.id ?? null, conversationId: session?.conversationId ?? null },
     };
     const { result, error } = await this.run(tool, (request.args ?? null) as Json, context);
-    return { success: error === null, result, error: error?.message ?? null };
+    return { success: error === null, result, error: error?.message ?? null, open: false };
   }
 
   /** A client has to do with the call: it runs the tool, or asks a person before the server does [APPROVAL-5]. */
@@ -59,6 +71,7 @@ export class ToolCallsService {
     try {
       throwIfFaulty(tool.argumentFaults(args));
       const outcome = await this.runner.run(contract.name, args, context);
+      this.requireRoom(contract.name, outcome.result);
       await this.record(contract, args, context, outcome.error?.code ?? null);
       return outcome;
     } catch (error) {
@@ -66,6 +79,18 @@ export class ToolCallsService {
       await this.record(contract, args, context, code);
       throw error;
     }
+  }
+
+  /** A result that no turn could keep is refused here too. */
+  private requireRoom(tool: string, result: Json): void {
+    const { maxResultBytes } = this.config;
+    const bytes = jsonBytes(result);
+    if (bytes <= maxResultBytes) return;
+    throw new DomainError(
+      'TOO_LARGE',
+      `The result of ${tool} has ${bytes} bytes of JSON, over the ${maxResultBytes} that one call may have. Ask for less: ` +
+        'a smaller maxBytes, a range, a narrower path or search. The bytes of a whole file are at GET …/contents/<path>.',
+    );
   }
 
   /** One event a call, whatever came of it. */

@@ -1,12 +1,13 @@
 import { Injectable } from '@nestjs/common';
-import { type JsonObject, normalizeText, type ToolContract } from '@patchbay/protocol';
-import { sha256 } from '@patchbay/protocol/hash';
+import type { JsonObject, ToolContract } from '@patchbay/protocol';
 import { fieldError } from '../common/domain-error.js';
 import { readCloudPath } from '../files/cloud-path.js';
-import { textOf } from '../files/content-shape.js';
 import { FilesService } from '../files/files.service.js';
+import { UserLines } from '../work/user-lines.js';
+import { WorkPool } from '../work/work-pool.js';
 import { cloudPath, COUNT, objectSchema, optional, SHA256 } from './schema-parts.js';
 import type { ServerTool, ToolContext } from './server-tool.js';
+import { HASH_TEXT } from './text-jobs.js';
 import type { SchemaFault } from './tool-schemas.js';
 
 const contract: ToolContract = {
@@ -38,7 +39,11 @@ export class CodeHashTool implements ServerTool {
   readonly order = 130;
   readonly pathArguments = ['docPath'];
 
-  constructor(private readonly files: FilesService) {}
+  constructor(
+    private readonly files: FilesService,
+    private readonly pool: WorkPool,
+    private readonly lines: UserLines,
+  ) {}
 
   /** Exactly one of the two, and a text that UTF-8 can say. */
   faultsOf({ content, docPath }: JsonObject): SchemaFault[] {
@@ -54,16 +59,17 @@ export class CodeHashTool implements ServerTool {
       : [];
   }
 
-  async execute({ content, docPath }: JsonObject, { workspaceId }: ToolContext): Promise<JsonObject> {
-    const text = typeof content === 'string' ? content : await this.textAt(workspaceId, docPath as string);
-    const normalized = normalizeText(text);
-    return { hash: sha256(normalized), sizeBytes: Buffer.byteLength(normalized) };
-  }
-
-  private async textAt(workspaceId: string, docPath: string): Promise<string> {
-    const { head } = await this.files.requireFile(workspaceId, readCloudPath(docPath, 'docPath'), 'docPath');
-    const text = textOf(await this.files.bytesOf(workspaceId, head));
-    if (text === null) throw fieldError('docPath', 'is not a text file');
-    return text;
+  async execute({ content, docPath }: JsonObject, { workspaceId, userId }: ToolContext): Promise<JsonObject> {
+    if (typeof content === 'string') {
+      return (await this.pool.run(userId, HASH_TEXT, content, { bytes: content.length }))!;
+    }
+    const target = readCloudPath(docPath as string, 'docPath');
+    const { head } = await this.files.requireFile(workspaceId, target, 'docPath');
+    const hashed = await this.lines.standWith(head.sizeBytes, userId, async () => {
+      const bytes = await this.files.bytesOf(workspaceId, head);
+      return this.pool.run(userId, HASH_TEXT, bytes, { bytes: bytes.length });
+    });
+    if (hashed === null) throw fieldError('docPath', 'is not a text file');
+    return hashed;
   }
 }

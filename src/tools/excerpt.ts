@@ -1,4 +1,3 @@
-import type { JsonObject } from '@patchbay/protocol';
 import { fieldError } from '../common/domain-error.js';
 import { linesOf } from './text-lines.js';
 
@@ -9,11 +8,21 @@ export interface ExcerptOptions {
   startLine?: number | null;
 }
 
+/** A part of a text, in whole lines. */
+export type Excerpt = {
+  content: string;
+  lineCount: number;
+  startLine: number;
+  endLine: number;
+  isTruncated: boolean;
+  message: string;
+};
+
 /** Most bytes of content that are given unless more is asked for. */
 export const DEFAULT_READ_BYTES = 262_144;
 
 /** The lines from `startLine` on that fit, whole ones only. */
-export function excerpt(text: string, options: ExcerptOptions): JsonObject {
+export function excerpt(text: string, options: ExcerptOptions): Excerpt {
   const startLine = options.startLine ?? 1;
   const maxBytes = options.maxBytes ?? DEFAULT_READ_BYTES;
   const parts: string[] = [];

@@ -2,16 +2,15 @@ import { Injectable } from '@nestjs/common';
 import type { JsonObject, ToolContract } from '@patchbay/protocol';
 import { isoTime } from '../common/clock.js';
 import { readCloudPath } from '../files/cloud-path.js';
-import { FilesService } from '../files/files.service.js';
+import { FilesService, type ListedFolder } from '../files/files.service.js';
+import { UserLines } from '../work/user-lines.js';
 import { compileGlob } from './glob-pattern.js';
-import { filesIn, relativeTo } from './file-search.js';
+import { FileSearch } from './file-search.js';
 import { cloudPath, objectSchema, optional, TEXT, TIME } from './schema-parts.js';
 import type { ServerTool, ToolContext } from './server-tool.js';
 import { faultsFrom, type SchemaFault } from './tool-schemas.js';
-import { TimeBudget } from './time-budget.js';
 
 const DEFAULT_LIMIT = 500;
-const MAX_MS = 5_000;
 
 const contract: ToolContract = {
   name: 'glob',
@@ -62,27 +61,38 @@ export class GlobTool implements ServerTool {
   readonly order = 80;
   readonly pathArguments = ['path'];
 
-  constructor(private readonly files: FilesService) {}
+  constructor(
+    private readonly files: FilesService,
+    private readonly search: FileSearch,
+    private readonly lines: UserLines,
+  ) {}
 
   faultsOf({ pattern }: JsonObject): SchemaFault[] {
     return faultsFrom(() => compileGlob(pattern as string, 'pattern'));
   }
 
   /** Files whose path below the folder fits the pattern, by docPath. */
-  async execute(args: JsonObject, { workspaceId }: ToolContext): Promise<JsonObject> {
+  async execute(args: JsonObject, context: ToolContext): Promise<JsonObject> {
     const { pattern, path, limit } = args as { pattern: string; path?: string | null; limit?: number | null };
-    const fits = compileGlob(pattern, 'pattern');
-    const folder = await this.files.requireFolder(workspaceId, readCloudPath(path ?? '/'));
-    const budget = new TimeBudget(MAX_MS);
-    const found: JsonObject[] = [];
-    for await (const page of filesIn(this.files, workspaceId, folder, pattern)) {
-      for (const entry of page) {
-        if (!(await budget.left())) return { files: found, isTruncated: true };
-        if (!fits(relativeTo(folder, entry))) continue;
-        if (found.length === (limit ?? DEFAULT_LIMIT)) return { files: found, isTruncated: true };
-        found.push({ path: entry.path, docPath: entry.docPath, updatedAt: isoTime(entry.updatedAt) });
+    const folder = await this.files.requireFolder(context.workspaceId, readCloudPath(path ?? '/'));
+    const find = () => this.find(context, folder, pattern, limit ?? DEFAULT_LIMIT);
+    return this.lines.stand(context.userId, find, 'searches');
+  }
+
+  private async find(
+    context: ToolContext,
+    folder: ListedFolder,
+    glob: string,
+    limit: number,
+  ): Promise<JsonObject> {
+    const clock = this.search.clock(context);
+    const files: JsonObject[] = [];
+    for await (const page of this.search.filesIn(context, { folder, glob, clock })) {
+      for (const { path, docPath, updatedAt } of page) {
+        if (files.length === limit) return { files, isTruncated: true };
+        files.push({ path, docPath, updatedAt: isoTime(updatedAt) });
       }
     }
-    return { files: found, isTruncated: false };
+    return { files, isTruncated: clock.isUp };
   }
 }

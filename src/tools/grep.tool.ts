@@ -1,20 +1,32 @@
 import { Injectable } from '@nestjs/common';
 import type { JsonObject, ToolContract } from '@patchbay/protocol';
-import { RE2JS } from 're2js';
 import { fieldError } from '../common/domain-error.js';
+import { timeSlice } from '../common/time-slice.js';
 import { readCloudPath } from '../files/cloud-path.js';
-import { textOf } from '../files/content-shape.js';
 import { FilesService } from '../files/files.service.js';
 import { NearestPath } from '../files/nearest-path.js';
-import { filesIn, relativeTo } from './file-search.js';
-import { compileGlob, compileSafe } from './glob-pattern.js';
+import { UserLines } from '../work/user-lines.js';
+import { WorkPool } from '../work/work-pool.js';
+import { FileSearch, type SearchClock } from './file-search.js';
+import { compileGlob } from './glob-pattern.js';
 import { cloudPath, COUNT, objectSchema, optional, TEXT } from './schema-parts.js';
+import {
+  compileExpression,
+  type Expression,
+  isQuicklyCompiled,
+  SEARCH_LINES,
+  searchLoad,
+  type SearchSlice,
+  START,
+} from './search-jobs.js';
 import type { ServerTool, ToolContext } from './server-tool.js';
-import { withoutBom } from './text-lines.js';
-import { TextSearch } from './text-search.js';
+import type { FoundLines } from './text-search.js';
 import { faultsFrom, type SchemaFault } from './tool-schemas.js';
 
 const DEFAULT_LIMIT = 200;
+/** Bytes and files that are searched in one go, about. */
+const SEARCHED_AT_ONCE = 1024 * 1024;
+const FILES_AT_ONCE = 1_000;
 
 const contract: ToolContract = {
   name: 'grep',
@@ -100,37 +112,107 @@ export class GrepTool implements ServerTool {
   constructor(
     private readonly files: FilesService,
     private readonly nearest: NearestPath,
+    private readonly search: FileSearch,
+    private readonly pool: WorkPool,
+    private readonly lines: UserLines,
   ) {}
 
+  /** A pattern that takes long to compile is judged where that is done. */
   faultsOf(args: JsonObject): SchemaFault[] {
     const wanted = args as unknown as GrepArguments;
+    const expression = expressionOf(wanted);
     return [
-      ...faultsFrom(() => expressionOf(wanted)),
+      ...(isQuicklyCompiled(expression) ? faultsFrom(() => compileExpression(expression)) : []),
       ...(typeof wanted.glob === 'string' ? faultsFrom(() => compileGlob(wanted.glob!, 'glob')) : []),
     ];
   }
 
   /** Patterns are RE2's, so that each line takes linear time; the whole has a time limit. */
-  async execute(args: JsonObject, { workspaceId }: ToolContext): Promise<JsonObject> {
+  execute(args: JsonObject, context: ToolContext): Promise<JsonObject> {
     const wanted = args as unknown as GrepArguments;
-    const search = new TextSearch(expressionOf(wanted), wanted.limit ?? DEFAULT_LIMIT);
-    for await (const docPath of this.candidates(workspaceId, wanted, search)) {
-      const file = await this.files.at(workspaceId, { docPath });
-      if (file?.kind !== 'file') continue;
-      const text = textOf(await this.files.bytesOf(workspaceId, file.head));
-      if (text !== null && !text.includes('\0')) await search.look(file.path, withoutBom(text));
-      if (search.isTruncated) break;
+    return this.lines.stand(context.userId, () => this.find(wanted, context), 'searches');
+  }
+
+  private async find(wanted: GrepArguments, context: ToolContext): Promise<JsonObject> {
+    const clock = this.search.clock(context);
+    const found: FoundLines = { matches: [], filesSearched: 0, isTruncated: false };
+    if (!isQuicklyCompiled(expressionOf(wanted))) await this.judge(expressionOf(wanted), context);
+    for await (const files of this.texts(wanted, context, clock)) {
+      await this.searchIn(files, wanted, found, context, clock);
+      if (found.isTruncated) break;
     }
-    return search.result();
+    return { ...found, isTruncated: found.isTruncated || clock.isUp };
+  }
+
+  /** Adds what is found in the files, a slice of time after the other, so that another's work comes between. */
+  private async searchIn(
+    files: readonly SearchedFile[],
+    wanted: GrepArguments,
+    found: FoundLines,
+    { userId }: ToolContext,
+    clock: SearchClock,
+  ): Promise<void> {
+    const expression = expressionOf(wanted);
+    const limit = wanted.limit ?? DEFAULT_LIMIT;
+    let slice: SearchSlice['rest'] = { file: 0, from: START };
+    let rest = [...files];
+    while (slice !== null) {
+      const { from }: NonNullable<SearchSlice['rest']> = slice;
+      rest = rest.slice(slice.file);
+      const ms = clock.left();
+      found.isTruncated = ms === 0;
+      if (ms === 0) return;
+      const input = { expression, files: rest, from, limit: limit - found.matches.length, ms };
+      const bytes = rest.reduce((sum, file) => sum + file.bytes.length, 0);
+      const more: SearchSlice = await this.pool.run(
+        userId,
+        SEARCH_LINES,
+        input,
+        searchLoad(expression, bytes),
+      );
+      found.matches.push(...more.matches);
+      found.filesSearched += more.filesSearched;
+      found.isTruncated = more.isTruncated && more.rest === null;
+      slice = more.rest;
+    }
+  }
+
+  /** A pattern that was not judged when the call was taken is at fault also where there is nothing to search. */
+  private async judge(expression: Expression, { userId }: ToolContext): Promise<void> {
+    const nothing = { expression, files: [], from: START, limit: 0, ms: 0 };
+    await this.pool.run(userId, SEARCH_LINES, nothing, searchLoad(expression, 0));
+  }
+
+  /** The files to search with their bytes, as many at a time as are worked on in one go. */
+  private async *texts(
+    wanted: GrepArguments,
+    context: ToolContext,
+    clock: SearchClock,
+  ): AsyncGenerator<SearchedFile[]> {
+    let files: SearchedFile[] = [];
+    let size = 0;
+    for await (const docPath of this.candidates(wanted, context, clock)) {
+      await timeSlice();
+      if (clock.left() === 0) return;
+      const file = await this.files.at(context.workspaceId, { docPath });
+      if (file?.kind !== 'file') continue;
+      const bytes = await this.files.bytesOf(context.workspaceId, file.head);
+      files.push({ path: file.path, bytes });
+      size += bytes.length;
+      if (size < SEARCHED_AT_ONCE && files.length < FILES_AT_ONCE) continue;
+      yield files;
+      [files, size] = [[], 0];
+    }
+    if (files.length > 0) yield files;
   }
 
   /** docPaths of the files to search, for as long as there is time. */
   private async *candidates(
-    workspaceId: string,
     { path, glob }: GrepArguments,
-    search: TextSearch,
+    context: ToolContext,
+    clock: SearchClock,
   ): AsyncGenerator<string> {
-    const fits = typeof glob === 'string' ? compileGlob(glob, 'glob') : null;
+    const { workspaceId } = context;
     const target = readCloudPath(path ?? '/');
     const entry = target.docPath === '' ? null : await this.files.at(workspaceId, target);
     if (entry?.kind === 'file') {
@@ -141,17 +223,19 @@ export class GrepTool implements ServerTool {
     if (entry === null && target.docPath !== '') {
       throw await this.nearest.notFound(workspaceId, 'File or folder', target);
     }
-    const folder = entry ?? target;
-    for await (const page of filesIn(this.files, workspaceId, folder, glob ?? null)) {
-      for (const file of page) {
-        if (!(await search.hasTime())) return;
-        if (fits === null || fits(relativeTo(folder, file))) yield file.docPath;
-      }
+    const query = { folder: entry ?? target, glob: glob ?? null, clock };
+    for await (const page of this.search.filesIn(context, query)) {
+      for (const { docPath } of page) yield docPath;
     }
   }
 }
 
-function expressionOf({ pattern, literal, ignoreCase }: GrepArguments): RE2JS {
-  const source = literal === true ? RE2JS.quote(pattern) : pattern;
-  return compileSafe(source, ignoreCase === true ? RE2JS.CASE_INSENSITIVE : 0, 'pattern');
+/** A file to look through. */
+interface SearchedFile {
+  path: string;
+  bytes: Buffer;
+}
+
+function expressionOf({ pattern, literal, ignoreCase }: GrepArguments): Expression {
+  return { pattern, literal: literal === true, ignoreCase: ignoreCase === true };
 }

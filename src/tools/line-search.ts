@@ -28,9 +28,9 @@ export class LineSearch {
     private readonly line: string,
   ) {}
 
-  /** The pieces, which overlap. */
-  *pieces(): Generator<LinePiece> {
-    for (let start = 0; ; start += PIECE - OVERLAP) {
+  /** The pieces, which overlap, from the one that begins at an index. */
+  *pieces(from = 0): Generator<LinePiece> {
+    for (let start = from; ; start += PIECE - OVERLAP) {
       const piece = this.pieceAt(start, PIECE);
       yield piece;
       if (piece.isLast) return;

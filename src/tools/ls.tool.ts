@@ -2,10 +2,15 @@ import { Injectable } from '@nestjs/common';
 import type { JsonObject, ToolContract } from '@patchbay/protocol';
 import { isoTime } from '../common/clock.js';
 import { nameOf, readCloudPath } from '../files/cloud-path.js';
+import { timeSlice } from '../common/time-slice.js';
 import { FilesService } from '../files/files.service.js';
+import { UserLines } from '../work/user-lines.js';
 import type { ListedEntry } from '../storage/ports/files.store.js';
 import { cloudPath, objectSchema, optional, PATH_RULES, TEXT, TIME } from './schema-parts.js';
 import type { ServerTool, ToolContext } from './server-tool.js';
+
+/** Entries that are written down before it is asked whether others are to have their turn. */
+const VIEWED_AT_ONCE = 500;
 
 const contract: ToolContract = {
   name: 'ls',
@@ -54,38 +59,46 @@ export class LsTool implements ServerTool {
   readonly order = 10;
   readonly pathArguments = ['path'];
 
-  constructor(private readonly files: FilesService) {}
+  constructor(
+    private readonly files: FilesService,
+    private readonly lines: UserLines,
+  ) {}
 
   /** Lists a folder, sorted by code point of the path. */
-  async execute(args: JsonObject, { workspaceId }: ToolContext): Promise<JsonObject> {
+  async execute(args: JsonObject, { workspaceId, userId }: ToolContext): Promise<JsonObject> {
     const { path, recursive } = args as { path?: string | null; recursive?: boolean | null };
     const folder = await this.files.requireFolder(workspaceId, readCloudPath(path ?? '/'));
-    if (recursive !== true) {
-      return {
-        path: folder.path,
-        entries: (await this.files.childrenOf(workspaceId, folder)).map(entryView),
-      };
-    }
-    const entries = await this.files.below(workspaceId, folder);
-    return { path: folder.path, entries: entries.sort(byCodePoint).map(entryView) };
+    const list = async (): Promise<JsonObject> => {
+      const entries =
+        recursive === true
+          ? sorted(await this.files.below(workspaceId, folder))
+          : await this.files.childrenOf(workspaceId, folder);
+      return { path: folder.path, entries: await views(entries) };
+    };
+    return this.lines.stand(userId, list);
   }
 }
 
-function entryView({ kind, path, updatedAt }: ListedEntry): JsonObject {
-  const file_type = kind === 'folder' ? 'Folder' : 'Document';
-  return { name: nameOf(path), path, file_type, updated_at: isoTime(updatedAt) };
+async function views(entries: readonly ListedEntry[]): Promise<JsonObject[]> {
+  const shown: JsonObject[] = [];
+  for (const { kind, path, updatedAt } of entries) {
+    if (shown.length % VIEWED_AT_ONCE === 0) await timeSlice();
+    const file_type = kind === 'folder' ? 'Folder' : 'Document';
+    shown.push({ name: nameOf(path), path, file_type, updated_at: isoTime(updatedAt) });
+  }
+  return shown;
+}
+
+/** By code point of the path. */
+function sorted(entries: readonly ListedEntry[]): ListedEntry[] {
+  const keyed = entries.map((entry): [string, ListedEntry] => [orderKey(entry.path), entry]);
+  return keyed.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)).map(([, entry]) => entry);
 }
 
 /** UTF-16 puts what is beyond the basic plane before U+E000; by code point it comes last. */
-function byCodePoint({ path: a }: ListedEntry, { path: b }: ListedEntry): number {
-  const length = Math.min(a.length, b.length);
-  for (let at = 0; at < length; at += 1) {
-    const [left, right] = [a.charCodeAt(at), b.charCodeAt(at)];
-    if (left !== right) return rank(left) - rank(right);
-  }
-  return a.length - b.length;
-}
-
-function rank(unit: number): number {
-  return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit;
+function orderKey(path: string): string {
+  return path.replace(/[\ud800-\uffff]/g, (unit) => {
+    const code = unit.charCodeAt(0);
+    return String.fromCharCode(code < 0xe000 ? code + 0x2000 : code - 0x800);
+  });
 }

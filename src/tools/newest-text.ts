@@ -7,11 +7,12 @@ import { SessionsService } from '../sessions/sessions.service.js';
 import type { FileRecord } from '../storage/ports/files.store.js';
 import { SessionTexts, type TextsOf, whyNot } from './session-texts.js';
 
-/** A file's bytes, whose they are, and what else there is to know of the file. */
+/** Whose text of a file counts, and what there is to know of it; its bytes are got when they are asked for. */
 export interface NewestText {
   kind: 'text';
   path: string;
-  bytes: Buffer;
+  sizeBytes: number;
+  bytes: () => Promise<Uint8Array>;
   sha256: string;
   source: 'active' | 'disk' | 'cloud';
   isDirty: boolean;
@@ -45,10 +46,13 @@ export class NewestTexts {
     if (reading.kind === 'given') return fromClient(target, reading, head);
     if (active !== null && head === null) return { kind: 'out_of_reach', active, why: whyNot(reading) };
     const file = await this.files.requireFile(whose.workspaceId, target, field);
-    const bytes = await this.files.bytesOf(whose.workspaceId, file.head);
-    const { sha256 } = file.head;
+    const { sha256, sizeBytes } = file.head;
+    const bytes = () => this.files.bytesOf(whose.workspaceId, file.head);
     const warnings = cloudWarnings(reading, active, sha256);
-    return { kind: 'text', path: file.path, bytes, sha256, source: 'cloud', isDirty: false, warnings };
+    return {
+      ...{ kind: 'text', path: file.path, sizeBytes, bytes, sha256 },
+      ...{ source: 'cloud', isDirty: false, warnings },
+    };
   }
 
   /** The file as the session has it open; null where it has not. */
@@ -65,9 +69,11 @@ function fromClient(
   { content, sha256, isDirty, source }: Extract<FileReading, { kind: 'given' }>,
   file: FileRecord | null,
 ): NewestText {
-  const bytes = Buffer.from(content);
   const warnings = differences(sha256, source, file);
-  return { kind: 'text', path: file?.path ?? path, bytes, sha256, source, isDirty, warnings };
+  return {
+    ...{ kind: 'text', path: file?.path ?? path, sizeBytes: content.length, sha256 },
+    ...{ bytes: () => Promise.resolve(content), source, isDirty, warnings },
+  };
 }
 
 function differences(sha256: string, source: 'active' | 'disk', file: FileRecord | null): string[] {

@@ -2,12 +2,13 @@ import { Injectable } from '@nestjs/common';
 import type { JsonObject, ToolContract } from '@patchbay/protocol';
 import { fieldError } from '../common/domain-error.js';
 import { readCloudPath } from '../files/cloud-path.js';
-import { textOf } from '../files/content-shape.js';
-import { DEFAULT_READ_BYTES, excerpt, type ExcerptOptions } from './excerpt.js';
+import { UserLines } from '../work/user-lines.js';
+import { WorkPool } from '../work/work-pool.js';
+import { DEFAULT_READ_BYTES, type ExcerptOptions } from './excerpt.js';
 import { NewestTexts, type OutOfReach } from './newest-text.js';
 import { cloudPath, COUNT, objectSchema, SHA256, TEXT } from './schema-parts.js';
 import type { ServerTool, ToolContext } from './server-tool.js';
-import { withoutBom } from './text-lines.js';
+import { EXCERPT_TEXT } from './text-jobs.js';
 
 const MAX_READ_BYTES = 8 * 1024 * 1024;
 
@@ -94,7 +95,11 @@ export class ReadFileTool implements ServerTool {
   readonly order = 100;
   readonly pathArguments = ['docPath'];
 
-  constructor(private readonly newest: NewestTexts) {}
+  constructor(
+    private readonly newest: NewestTexts,
+    private readonly pool: WorkPool,
+    private readonly lines: UserLines,
+  ) {}
 
   /** The newest text within reach; of an open file that is nowhere to be had, only the sha256. */
   async execute(args: JsonObject, context: ToolContext): Promise<JsonObject> {
@@ -103,13 +108,16 @@ export class ReadFileTool implements ServerTool {
     const { docPath } = target;
     const found = await this.newest.find(context, target, 'docPath');
     if (found.kind === 'out_of_reach') return withoutText(found);
-    const text = textOf(found.bytes);
-    if (text === null || text.includes('\0')) throw fieldError('docPath', 'is not a text file');
-    const { path, source, sha256, isDirty, bytes, warnings } = found;
+    const { path, source, sha256, sizeBytes, isDirty, warnings } = found;
+    const part = await this.lines.standWith(sizeBytes, context.userId, async () => {
+      const bytes = await found.bytes();
+      return this.pool.run(context.userId, EXCERPT_TEXT, { bytes, options }, { bytes: bytes.length });
+    });
+    if (part === null) throw fieldError('docPath', 'is not a text file');
     return {
-      ...{ success: true, docPath, path, source, sha256, sizeBytes: bytes.length, errorCode: null },
+      ...{ success: true, docPath, path, source, sha256, sizeBytes, errorCode: null },
       ...(source === 'active' && { isDirty }),
-      ...excerpt(withoutBom(text), options),
+      ...part,
       ...(warnings.length > 0 && { warnings }),
     };
   }

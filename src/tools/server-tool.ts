@@ -11,6 +11,8 @@ export interface ToolContext {
   turnId: string | null;
   toolCallId: string | null;
   callId: string | null;
+  /** Aborted once the call has ended: nothing more is to be read or written for it. */
+  signal?: AbortSignal | undefined;
 }
 
 /**

@@ -1,5 +1,5 @@
-import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
-import type { Json, JsonSchema } from '@patchbay/protocol';
+import type { ErrorObject } from 'ajv';
+import type { Json } from '@patchbay/protocol';
 import { DomainError, type FieldFaults, throwIfAny } from '../common/domain-error.js';
 
 /** One thing wrong with a value: where (a JSON Pointer, "" is the value itself), which rule, and how to mend it. */
@@ -8,60 +8,25 @@ export type SchemaFault = { path: string; code: string; message: string };
 /** Longest argument name that a refusal repeats, in characters. */
 const MAX_FIELD_NAME = 64;
 
+/** Longest unknown property that a fault repeats, in characters. */
+const MAX_NAME = 100;
+
 /** Most faults that one answer names. */
-const MAX_FAULTS = 20;
+export const MAX_FAULTS = 20;
 
-/**
- * A JSON Schema, compiled once, when it is first needed: gives the faults of a value, none where it fits. The value is
- * never changed.
- */
-export class SchemaCheck {
-  private static readonly ajv = new Ajv({
-    allErrors: true,
-    strict: true,
-    allowUnionTypes: true,
-    verbose: true,
-  });
-  private compiled: ValidateFunction | null = null;
+/** Longest path that a fault repeats, in characters. */
+const MAX_PATH = 500;
 
-  constructor(private readonly schema: JsonSchema) {}
-
-  faultsOf(value: Json): SchemaFault[] {
-    const validate = (this.compiled ??= this.compile());
-    if (validate(value)) return [];
-    const faults = (validate.errors ?? []).filter(({ keyword }) => keyword !== 'if').map(toFault);
-    return faults.slice(0, MAX_FAULTS);
-  }
-
-  private compile(): ValidateFunction {
-    const { ajv } = SchemaCheck;
-    const validate = ajv.compile(this.schema);
-    // Ajv would keep it for as long as the process runs; this object is where it is kept.
-    ajv.removeSchema(this.schema);
-    return validate;
-  }
-}
-
-function toFault(error: ErrorObject): SchemaFault {
-  const {
-    keyword,
-    instancePath: path,
-    params,
-    message = 'is not valid',
-  } = error as ErrorObject & {
-    params: {
-      missingProperty?: string;
-      additionalProperty?: string;
-      allowedValues?: Json[];
-      allowedValue?: Json;
-    };
-  };
+/** What Ajv found in a value, in our words. */
+export function toFault(error: ErrorObject, value: Json): SchemaFault {
+  const { keyword, params, message = 'is not valid' } = error as ErrorObject & { params: FaultParams };
+  const path = cut(error.instancePath, MAX_PATH);
   switch (keyword) {
     case 'required':
       return { path: `${path}/${params.missingProperty}`, code: keyword, message: 'is required' };
     case 'additionalProperties':
       return {
-        path: `${path}/${cut(params.additionalProperty)}`,
+        path: `${path}/${cut(params.additionalProperty, MAX_NAME)}`,
         code: keyword,
         message: 'is not a known property',
       };
@@ -69,19 +34,38 @@ function toFault(error: ErrorObject): SchemaFault {
       return { path, code: keyword, message: `must be one of ${JSON.stringify(params.allowedValues)}` };
     case 'const':
       return { path, code: keyword, message: `must be ${JSON.stringify(params.allowedValue)}` };
+    case 'type':
+      return { path, code: keyword, message: `${message}, is ${typeAt(error.instancePath, value)}` };
     default:
-      return { path, code: keyword, message: withActual(message, keyword, error.data) };
+      return { path, code: keyword, message };
   }
 }
 
-function withActual(message: string, keyword: string, data: unknown): string {
-  return keyword === 'type'
-    ? `${message}, is ${data === null ? 'null' : Array.isArray(data) ? 'array' : typeof data}`
-    : message;
+interface FaultParams {
+  missingProperty?: string;
+  additionalProperty?: string;
+  allowedValues?: Json[];
+  allowedValue?: Json;
 }
 
-function cut(name = ''): string {
-  return name.length > 100 ? `${name.slice(0, 100)}…` : name;
+/** JSON's name for the type of what a JSON Pointer leads to. */
+function typeAt(pointer: string, value: Json): string {
+  const found = pointerParts(pointer).reduce<unknown>(
+    (holder, part) => (holder as { [key: string]: unknown } | null | undefined)?.[part],
+    value,
+  );
+  return found === null ? 'null' : Array.isArray(found) ? 'array' : typeof found;
+}
+
+function pointerParts(pointer: string): string[] {
+  return pointer
+    .split('/')
+    .slice(1)
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
+}
+
+function cut(name = '', most: number): string {
+  return name.length > most ? `${name.slice(0, most)}…` : name;
 }
 
 /** The faults that a check throws by argument name; none where it throws nothing. */
@@ -112,10 +96,7 @@ export function throwIfFaulty(faults: readonly SchemaFault[]): void {
 /** `/activeFiles/0/docPath` as `activeFiles[0].docPath`; the arguments themselves are `args`. */
 function argumentName(pointer: string): string {
   if (pointer === '') return 'args';
-  const name = pointer
-    .split('/')
-    .slice(1)
-    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
+  const name = pointerParts(pointer)
     .map((part, at) => (/^\d+$/.test(part) ? `[${part}]` : at === 0 ? part : `.${part}`))
     .join('');
   return name.length > MAX_FIELD_NAME ? `${name.slice(0, MAX_FIELD_NAME)}…` : name;

@@ -1,9 +1,12 @@
 import { Module } from '@nestjs/common';
+import { Config } from '../config/config.js';
 import { ClientsModule } from '../clients/clients.module.js';
 import { FilesModule } from '../files/files.module.js';
 import { PatchesModule } from '../patches/patches.module.js';
 import { SessionsModule } from '../sessions/sessions.module.js';
 import { StorageModule } from '../storage/storage.module.js';
+import { WorkModule } from '../work/work.module.js';
+import { FileSearch } from './file-search.js';
 import { NewestTexts } from './newest-text.js';
 import type { ServerTool } from './server-tool.js';
 import { SessionTexts } from './session-texts.js';
@@ -14,15 +17,19 @@ import { ToolRunner } from './tool-runner.js';
 const TOOL_CLASSES = await findToolClasses();
 
 @Module({
-  imports: [ClientsModule, FilesModule, PatchesModule, SessionsModule, StorageModule],
+  imports: [ClientsModule, FilesModule, PatchesModule, SessionsModule, StorageModule, WorkModule],
   providers: [
+    FileSearch,
     NewestTexts,
     SessionTexts,
     ...TOOL_CLASSES,
     {
       provide: ToolRunner,
-      inject: TOOL_CLASSES,
-      useFactory: (...tools: ServerTool[]) => new ToolRunner(tools),
+      inject: [Config, ...TOOL_CLASSES],
+      useFactory: (
+        { maxUserServerCalls, maxUserOpenTurns, maxUserWaiting }: Config,
+        ...tools: ServerTool[]
+      ) => new ToolRunner(tools, maxUserServerCalls, maxUserOpenTurns + maxUserWaiting),
     },
   ],
   exports: [SessionTexts, ToolRunner],

@@ -50,9 +50,40 @@ describe('Ended calls as messages', () => {
     ]);
   });
 
+  it('are one item a call for OpenAI’s Responses', () => {
+    expect(resultMessages([ended(), denied, failed], 'openai-responses')).toEqual([
+      { type: 'function_call_output', call_id: 'call_1', output: '{"path":"/","entries":[]}' },
+      { type: 'function_call_output', call_id: 'call_2', output: DENIED },
+      { type: 'function_call_output', call_id: 'call_3', output: FAILED },
+    ]);
+  });
+
+  it('are one content of the user for Gemini, with the ids that the calls had', () => {
+    const withoutId = ended({ toolCallId: 'call:3', result: null });
+    expect(resultMessages([ended(), denied, failed, withoutId], 'gemini')).toEqual([
+      {
+        role: 'user',
+        parts: [
+          {
+            functionResponse: { id: 'call_1', name: 'ls', response: { output: { path: '/', entries: [] } } },
+          },
+          { functionResponse: { id: 'call_2', name: 'ls', response: { error: denied.error } } },
+          {
+            functionResponse: {
+              ...{ id: 'call_3', name: 'ls' },
+              response: { error: failed.error, output: failed.result },
+            },
+          },
+          { functionResponse: { name: 'ls', response: { output: null } } },
+        ],
+      },
+    ]);
+  });
+
   it('are none while no call has ended, and absent unless asked for', () => {
-    expect(resultMessages([], 'openai')).toEqual([]);
-    expect(resultMessages([], 'anthropic')).toEqual([]);
+    for (const format of ['openai', 'openai-responses', 'anthropic', 'gemini'] as const) {
+      expect(resultMessages([], format)).toEqual([]);
+    }
     expect(resultMessages([ended()], 'neutral')).toBeUndefined();
   });
 

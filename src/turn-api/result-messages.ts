@@ -1,9 +1,14 @@
-import type {
-  AnthropicResultMessage,
-  OpenAiToolMessage,
-  ResultFormat,
-  ResultMessages,
-  ToolResult,
+import {
+  type AnthropicResultMessage,
+  type AnthropicToolResult,
+  type GeminiFunctionResponse,
+  type GeminiResultContent,
+  isPlaceId,
+  type OpenAiResponsesOutput,
+  type OpenAiToolMessage,
+  type ResultFormat,
+  type ResultMessages,
+  type ToolResult,
 } from '@patchbay/protocol';
 
 type Writer = (results: readonly ToolResult[]) => ResultMessages | undefined;
@@ -13,9 +18,19 @@ const WRITERS: { [F in ResultFormat]: Writer } = {
   neutral: () => undefined,
   openai: (results): OpenAiToolMessage[] =>
     results.map((ended) => ({ role: 'tool', tool_call_id: ended.toolCallId, content: contentOf(ended) })),
-  // The API wants the results of one response in one message, and refuses one that is empty.
+  'openai-responses': (results): OpenAiResponsesOutput[] =>
+    results.map((ended) => ({
+      type: 'function_call_output',
+      call_id: ended.toolCallId,
+      output: contentOf(ended),
+    })),
+  // Anthropic and Gemini want the results of one response in one message, and refuse one that is empty.
   anthropic: (results): AnthropicResultMessage[] =>
     results.length === 0 ? [] : [{ role: 'user', content: results.map(resultBlock) }],
+  gemini: (results): GeminiResultContent[] =>
+    results.length === 0
+      ? []
+      : [{ role: 'user', parts: results.map((ended) => ({ functionResponse: functionResponse(ended) })) }],
 };
 
 /** Ended calls as messages to append to a provider's conversation; undefined where none was asked for. */
@@ -26,7 +41,7 @@ export function resultMessages(
   return WRITERS[format](results);
 }
 
-function resultBlock(ended: ToolResult): AnthropicResultMessage['content'][number] {
+function resultBlock(ended: ToolResult): AnthropicToolResult {
   const { toolCallId, status } = ended;
   return {
     type: 'tool_result',
@@ -34,6 +49,12 @@ function resultBlock(ended: ToolResult): AnthropicResultMessage['content'][numbe
     content: contentOf(ended),
     ...(status !== 'succeeded' && { is_error: true }),
   };
+}
+
+function functionResponse({ toolCallId, name, result, error }: ToolResult): GeminiFunctionResponse {
+  const id = isPlaceId(toolCallId) ? {} : { id: toolCallId };
+  const output = error === null || result !== null ? { output: result } : {};
+  return { ...id, name, response: { ...(error && { error }), ...output } };
 }
 
 /** What the model reads: the result, or why there is none. A failure that has a payload has both. */

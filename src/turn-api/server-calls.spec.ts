@@ -2,10 +2,12 @@ import type { PinoLogger } from 'nestjs-pino';
 import { aCall, aTurn, NOON } from '../turns/turn.sample.js';
 import { DomainError } from '../common/domain-error.js';
 import { Lifecycle } from '../common/lifecycle.js';
+import type { Shares } from '../shares/shares.js';
 import type { TurnStore } from '../storage/ports/turns.store.js';
 import type { ToolRunner } from '../tools/tool-runner.js';
 import { Subject } from 'rxjs';
 import { NodeId } from '../storage/ports/node-id.js';
+import { Config } from '../config/config.js';
 import type { OpenTurns, TurnChange } from '../turns/open-turns.js';
 import { ServerCalls } from './server-calls.js';
 import type { TurnInput } from '../turns/turn-input.js';
@@ -35,9 +37,11 @@ function scene(run: (name: string) => Promise<unknown>, faults: number) {
     turns as unknown as OpenTurns,
     {} as TurnStore,
     runner,
+    { requireMember: () => Promise.resolve() } as unknown as Shares,
     new NodeId('node'),
     lifecycle,
     { now: () => NOON },
+    Config.with({}),
     logger,
   );
   const accept = (after = turn): void =>

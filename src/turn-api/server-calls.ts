@@ -4,34 +4,38 @@ import { PinoLogger } from 'nestjs-pino';
 import { Clock } from '../common/clock.js';
 import { DomainError } from '../common/domain-error.js';
 import { Lifecycle } from '../common/lifecycle.js';
+import { Config } from '../config/config.js';
 import { persist } from '../common/persist.js';
 import type { ToolContext } from '../tools/server-tool.js';
 import { type ServerToolOutcome, ToolRunner } from '../tools/tool-runner.js';
 import { turnKey } from '../common/keys.js';
 import { OpenTurns, type TurnChange } from '../turns/open-turns.js';
 import { newLease } from '../turns/lease.js';
+import { jsonBytes, withinCallBudget } from '../turns/result-budget.js';
 import { subjectOf } from '../turns/subject.js';
+import { Shares } from '../shares/shares.js';
 import { NodeId } from '../storage/ports/node-id.js';
 import type { Call, CallSubject, Turn } from '../storage/ports/turn.js';
 import { TurnStore } from '../storage/ports/turns.store.js';
 import type { Report } from '../turns/turn-input.js';
-
-/** How often a node says that it still runs its calls, in ms. */
-const RENEW_MS = 5_000;
 
 /** Runs a turn's server-located calls, one after another in the LLM's order: a read after a write sees what was written. */
 @Injectable()
 export class ServerCalls {
   /** Positions of the calls that this node has yet to run, by turn. */
   private readonly queues = new Map<string, number[]>();
+  /** Calls that run, by callId: each is stopped before its next step once it has ended otherwise. */
+  private readonly running = new Map<string, { key: string; at: number; controller: AbortController }>();
 
   constructor(
     private readonly turns: OpenTurns,
     private readonly store: TurnStore,
     private readonly runner: ToolRunner,
+    private readonly shares: Shares,
     private readonly node: NodeId,
     private readonly lifecycle: Lifecycle,
     private readonly clock: Clock,
+    private readonly config: Config,
     private readonly logger: PinoLogger,
   ) {
     logger.setContext(ServerCalls.name);
@@ -39,12 +43,14 @@ export class ServerCalls {
   }
 
   /** Takes up what is this node's to run from here on, whoever committed it. */
-  private onChange({ before, after, callArguments }: TurnChange): void {
+  private onChange({ before, after, own, callArguments }: TurnChange): void {
+    this.stopEnded(after);
     if (after.lease?.owner !== this.node.value) return;
-    const begun = after.calls.flatMap(({ status }, at) => {
-      // What was executing when this node got to know the turn is nobody's: an earlier process of the node began it.
-      const isNew = callArguments !== null || (before !== null && before.calls[at]!.status !== 'executing');
-      return status === 'executing' && isNew ? [at] : [];
+    // What was executing when this node got to know the turn is nobody's: an earlier process of the node began it.
+    const known = before ?? (own ? null : after);
+    const begun: number[] = [];
+    after.calls.forEach((call, at) => {
+      if (call.status === 'executing' && known?.calls[at]?.status !== 'executing') begun.push(at);
     });
     if (begun.length === 0) return;
     const queue = this.queues.get(turnKey(after));
@@ -52,10 +58,18 @@ export class ServerCalls {
     else void this.runAll(after, begun, callArguments);
   }
 
+  private stopEnded(after: Turn): void {
+    const key = turnKey(after);
+    for (const running of this.running.values()) {
+      if (running.key === key && after.calls[running.at]!.status !== 'executing')
+        running.controller.abort(hasEnded());
+    }
+  }
+
   private async runAll(turn: Turn, queue: number[], callArguments: readonly Json[] | null): Promise<void> {
     const key = turnKey(turn);
     this.queues.set(key, queue);
-    const renewal = setInterval(() => void this.renew(turn), RENEW_MS);
+    const renewal = setInterval(() => void this.renew(turn), this.config.catchUpMs);
     try {
       for (let at = queue.shift(); at !== undefined; at = queue.shift()) {
         const { callId } = turn.calls[at]!;
@@ -78,9 +92,13 @@ export class ServerCalls {
     callArguments: readonly Json[] | null,
   ): Promise<Json | undefined> {
     const { callId } = calls[at]!;
-    const edited = this.turns.ofCall(callId)?.calls[at]?.approved?.editedArguments;
-    const known = edited ?? callArguments?.[at];
-    const read = async () => known ?? (await this.store.argumentsOfCall(turn, at));
+    const { editedAt } = this.turns.ofCall(callId)?.calls[at]?.approved ?? {};
+    const read = async () => {
+      if (editedAt === undefined) return callArguments?.[at] ?? this.store.argumentsOfCall(turn, at);
+      const edited = await this.store.editedArgumentsOf(turn, callId);
+      if (edited === null) throw new Error(`Call ${callId} has lost its edited arguments.`);
+      return edited;
+    };
     return persist(read, this.lifecycle.stopping, (error) =>
       this.logger.error(
         { err: error, callId },
@@ -97,10 +115,19 @@ export class ServerCalls {
   }
 
   private async run(turn: Turn, call: Call, args: Json): Promise<Report> {
+    return withinCallBudget(await this.reportOf(turn, call, args), this.config.maxResultBytes);
+  }
+
+  private async reportOf(turn: Turn, call: Call, args: Json): Promise<Report> {
     const began = this.clock.now();
-    const subject = call.approved?.editedArguments === undefined ? call.subject : subjectOf(call.name, args);
+    const subject = call.approved?.editedAt === undefined ? call.subject : subjectOf(call.name, args);
+    const controller = new AbortController();
+    const at = turn.calls.findIndex(({ callId }) => callId === call.callId);
+    this.running.set(call.callId, { key: turnKey(turn), at, controller });
     try {
-      const outcome = await this.runner.run(call.name, args, contextOf(turn, call));
+      // Of a user who was removed nothing begins, also where the turn is not cancelled yet.
+      await this.shares.requireMember(turn);
+      const outcome = await this.runner.run(call.name, args, contextOf(turn, call, controller.signal));
       return outcomeReport(subject, outcome, this.clock.now() - began);
     } catch (error) {
       if (error instanceof DomainError) return failure(subject, error.code, error.message, detailsOf(error));
@@ -110,6 +137,8 @@ export class ServerCalls {
         'INTERNAL_ERROR',
         'The tool failed on the server. Its operator finds the cause in the log.',
       );
+    } finally {
+      this.running.delete(call.callId);
     }
   }
 
@@ -128,9 +157,15 @@ export class ServerCalls {
 function contextOf(
   { workspaceId, userId, sessionId, conversationId, turnId }: Turn,
   call: Call,
+  signal: AbortSignal,
 ): ToolContext {
   const { toolCallId, callId } = call;
-  return { workspaceId, userId, sessionId, conversationId, turnId, toolCallId, callId };
+  return { workspaceId, userId, sessionId, conversationId, turnId, toolCallId, callId, signal };
+}
+
+/** What a tool hears that goes on after the end of its call; the call has another outcome by then. */
+function hasEnded(): DomainError {
+  return new DomainError('CONFLICT', 'The call has ended already.');
 }
 
 function outcomeReport(
@@ -140,7 +175,7 @@ function outcomeReport(
 ): Report {
   const status = error ? 'failed' : 'succeeded';
   const summary = { ...subject, success: !error, errorCode: error?.code ?? null };
-  return { status, result, error, executionMs, digest: '', summary };
+  return { status, result, error, bytes: jsonBytes(result), executionMs, digest: '', summary };
 }
 
 /** What else the model should know of a refusal: its faults by argument, the sha256 that a STALE file has now. */
@@ -151,5 +186,6 @@ function detailsOf({ extras: { fields, details } }: DomainError): Json | undefin
 function failure(subject: CallSubject, code: string, message: string, details?: Json): Report {
   const error = { code, message, ...(details !== undefined && { details }) };
   const summary = { ...subject, success: false, errorCode: code };
-  return { status: 'failed', result: null, error, executionMs: null, digest: '', summary };
+  const bytes = jsonBytes(details);
+  return { status: 'failed', result: null, error, bytes, executionMs: null, digest: '', summary };
 }

@@ -6,6 +6,10 @@ const openAi = (args: unknown): unknown => ({
   function: { name: 'tool', arguments: args },
 });
 const anthropic = (input: unknown): unknown => ({ type: 'tool_use', id: 'c', name: 'tool', input });
+const responses = (args: unknown): unknown => ({
+  ...{ type: 'function_call', id: 'fc_1', call_id: 'c', name: 'tool', arguments: args, status: 'completed' },
+});
+const gemini = (args: unknown, id: unknown = 'c'): unknown => ({ functionCall: { id, name: 'tool', args } });
 const neutral = (args: unknown): unknown => ({ toolCallId: 'c', name: 'tool', arguments: args });
 
 const read = (calls: unknown): PostedCall[] =>
@@ -23,8 +27,10 @@ describe('a posted call', () => {
   it.each([
     ['ours', neutral({ a: 1 })],
     ['OpenAI’s', openAi('{"a":1}')],
+    ['OpenAI’s Responses', responses('{"a":1}')],
     ['Anthropic’s', anthropic({ a: 1 })],
-  ])('is the same in %s form', (_, call) => {
+    ['Gemini’s', gemini({ a: 1 })],
+  ])('is the same in %s form [TURN-1]', (_, call) => {
     expect(read([call])).toEqual([
       { toolCallId: 'c', name: 'tool', arguments: { a: 1 }, argumentsFault: null },
     ]);
@@ -39,13 +45,41 @@ describe('a posted call', () => {
     [anthropic(7), 'must be an object'],
     [openAi(undefined), 'must be a string of JSON'],
     [openAi({}), 'must be a string of JSON'],
-    [openAi(''), 'is not valid JSON'],
     [openAi('{'), 'is not valid JSON'],
+    [openAi(' '), 'is not valid JSON'],
+    [responses(undefined), 'must be a string of JSON'],
+    [responses('{'), 'is not valid JSON'],
+    [gemini([]), 'must be an object'],
+    [gemini('{}'), 'must be an object'],
     [openAi('null'), 'is required'],
     [openAi('[]'), 'must be an object'],
-    [openAi('['.repeat(100_000)), 'must not be nested deeper than 250 levels'],
+    [openAi('['.repeat(100_000)), 'is nested deeper than 250 levels'],
   ])('%j keeps its fault for itself', (call, fault) => {
     expect(read([call])).toMatchObject([{ arguments: null, argumentsFault: fault }]);
+  });
+
+  it.each([
+    ['OpenAI’s', openAi('')],
+    ['OpenAI’s Responses', responses('')],
+    ['Gemini’s', gemini(undefined)],
+    ['Gemini’s', gemini(null)],
+  ])('without arguments in %s form has none [TURN-1]', (_, call) => {
+    expect(read([call])).toEqual([{ toolCallId: 'c', name: 'tool', arguments: {}, argumentsFault: null }]);
+  });
+
+  it('of Gemini’s without an id is named after its place, each time the same [TURN-1]', () => {
+    const calls = [neutral({}), gemini({}, null), gemini({}, ''), { functionCall: { name: 'tool' } }];
+    const ids = () => read(calls).map(({ toolCallId }) => toolCallId);
+    expect(ids()).toEqual(['c', 'call:1', 'call:2', 'call:3']);
+    expect(ids()).toEqual(ids());
+  });
+
+  it('is refused where Gemini’s functionCall is none, or its id is no text', () => {
+    expect(faultsOf([{ functionCall: null }, { functionCall: {} }, gemini({}, 7)])).toEqual({
+      'toolCalls[0].functionCall': 'must be an object',
+      'toolCalls[1].functionCall.name': 'is required',
+      'toolCalls[2].functionCall.id': 'must be a non-empty string',
+    });
   });
 
   it('is refused with other keys in our own form, and may have any in the others', () => {
@@ -58,6 +92,8 @@ describe('a posted call', () => {
     });
     expect(faultsOf([{ ...(openAi('{}') as object), index: 0 }])).toEqual({});
     expect(faultsOf([{ ...(anthropic({}) as object), cache_control: null }])).toEqual({});
+    expect(faultsOf([{ ...(responses('{}') as object), namespace: 'x' }])).toEqual({});
+    expect(faultsOf([{ ...(gemini({}) as object), thoughtSignature: 'AAAA' }])).toEqual({});
   });
 
   it.each([null, 7, 'call', [], undefined])('is refused where it is %j', (call) => {
@@ -94,9 +130,11 @@ describe('a posted call', () => {
   });
 
   it('is refused with an id that another has, whatever their forms', () => {
-    expect(faultsOf([neutral({}), openAi('{}'), anthropic({})])).toEqual({
+    expect(faultsOf([neutral({}), openAi('{}'), anthropic({}), responses(''), gemini({})])).toEqual({
       'toolCalls[1].id': 'is the same as that of toolCalls[0]',
       'toolCalls[2].id': 'is the same as that of toolCalls[0]',
+      'toolCalls[3].call_id': 'is the same as that of toolCalls[0]',
+      'toolCalls[4].functionCall.id': 'is the same as that of toolCalls[0]',
     });
   });
 

@@ -1,8 +1,7 @@
-import { type Json, parseExactJson } from '@patchbay/protocol';
+import { type Json, JsonCount, JsonOutOfBounds, parseExactJson, placeId } from '@patchbay/protocol';
 import type { FieldFaults } from '../common/domain-error.js';
-import { exceedsDepth, MAX_DEPTH } from '../common/http/read-body.js';
 
-/** A posted call, whichever of the three forms it came in. */
+/** A posted call, whichever form it came in. */
 export interface PostedCall {
   toolCallId: string;
   name: string;
@@ -20,6 +19,8 @@ type Plain = { [key: string]: unknown };
 
 /** Longest toolCallId, in characters. */
 const MAX_ID = 256;
+/** More than any turn may have by its settings: what is beyond is not even read. */
+const MAX_CALLS = 10_000;
 const NEUTRAL_KEYS = new Set(['toolCallId', 'name', 'arguments']);
 
 /** A call that this server posts itself, with arguments that are sound. */
@@ -27,15 +28,17 @@ export function newCall(toolCallId: string, name: string, args: Json): PostedCal
   return { toolCallId, name, arguments: args, argumentsFault: null, checked: true };
 }
 
-/** Reads calls in our own form, OpenAI's or Anthropic's, for a request envelope [TURN-1]. */
+/** Reads calls in our own form or that of a provider, for a request envelope [TURN-1]. */
 export function readToolCalls(calls: unknown, fault: (path: string, message: string) => void): PostedCall[] {
   if (!Array.isArray(calls)) return fail(fault, 'must be an array');
   if (calls.length === 0) return fail(fault, 'must have at least one call');
+  if (calls.length > MAX_CALLS) return fail(fault, `must have at most ${MAX_CALLS} calls`);
   const seen = new Map<string, number>();
+  const count = new JsonCount();
   return calls.map((call: unknown, at) => {
     // Without a prototype, so that `__proto__` is a name like any other.
     const faults = Object.create(null) as FieldFaults;
-    const posted = isPlain(call) ? readCall(call, faults) : null;
+    const posted = isPlain(call) ? readCall(call, at, faults, count) : null;
     if (!posted) faults[''] = 'must be an object';
     else checkId(posted.toolCallId, at, seen, faults, idKey(call as Plain));
     for (const [key, message] of Object.entries(faults)) fault(`[${at}]${key && `.${key}`}`, message);
@@ -48,40 +51,51 @@ function fail(fault: (path: string, message: string) => void, message: string): 
   return [];
 }
 
-function readCall(call: Plain, faults: FieldFaults): PostedCall {
-  if (call.type === 'function') return readOpenAi(call, faults);
-  if (call.type === 'tool_use') return posted(call.id, call.name, call.input, faults, 'name');
+/** @param count of the JSON texts in all calls, which have one bound together. */
+function readCall(call: Plain, at: number, faults: FieldFaults, count: JsonCount): PostedCall {
+  const { id, call_id: callId, toolCallId, name, arguments: args } = call;
+  if (call.type === 'function') {
+    const fn = isPlain(call.function) ? call.function : {};
+    return withJsonText(posted(id, fn.name, faults, 'function.name'), fn.arguments, count);
+  }
+  if (call.type === 'function_call') return withJsonText(posted(callId, name, faults, 'name'), args, count);
+  if (call.type === 'tool_use') return withArguments(posted(id, name, faults, 'name'), call.input);
+  if (Object.hasOwn(call, 'functionCall')) return readGemini(call.functionCall, at, faults);
   for (const key of Object.keys(call)) {
     if (!NEUTRAL_KEYS.has(key)) faults[key.slice(0, 64)] = 'is not a known property';
   }
-  return posted(call.toolCallId, call.name, call.arguments, faults, 'name');
+  return withArguments(posted(toolCallId, name, faults, 'name'), args);
 }
 
-function readOpenAi(call: Plain, faults: FieldFaults): PostedCall {
-  const fn = isPlain(call.function) ? call.function : {};
-  const result = posted(call.id, fn.name, undefined, faults, 'function.name');
-  const unread = { ...result, unread: fn.arguments };
-  if (typeof fn.arguments !== 'string') return { ...unread, argumentsFault: 'must be a string of JSON' };
-  if (exceedsDepth(fn.arguments, MAX_DEPTH)) {
-    return { ...unread, argumentsFault: `must not be nested deeper than ${MAX_DEPTH} levels` };
-  }
+/** Gemini may leave out the id, also as "", and arguments where there are none. */
+function readGemini(functionCall: unknown, at: number, faults: FieldFaults): PostedCall {
+  if (!isPlain(functionCall)) faults.functionCall = 'must be an object';
+  const { id, name, args } = isPlain(functionCall) ? functionCall : { name: '' };
+  const isGiven = id !== undefined && id !== null && id !== '';
+  const call = posted(isGiven ? id : placeId(at), name, faults, 'functionCall.name');
+  return withArguments(call, args ?? {});
+}
+
+/** OpenAI's models say "" where a tool takes no arguments. */
+function withJsonText(call: PostedCall, text: unknown, count: JsonCount): PostedCall {
+  const unread = { ...call, unread: text };
+  if (typeof text !== 'string') return { ...unread, argumentsFault: 'must be a string of JSON' };
+  if (text === '') return withArguments(call, {});
   try {
-    return objectArguments(result, parseExactJson(fn.arguments));
-  } catch {
-    return { ...unread, argumentsFault: 'is not valid JSON' };
+    return withArguments(call, parseExactJson(text, count));
+  } catch (error) {
+    const argumentsFault = error instanceof JsonOutOfBounds ? error.message : 'is not valid JSON';
+    return { ...unread, argumentsFault };
   }
 }
 
 /** A name that no tool can have is that of an unknown tool; only what is no string is a fault of the request. */
-function posted(id: unknown, name: unknown, args: unknown, faults: FieldFaults, nameKey: string): PostedCall {
+function posted(id: unknown, name: unknown, faults: FieldFaults, nameKey: string): PostedCall {
   if (typeof name !== 'string') faults[nameKey] = name === undefined ? 'is required' : 'must be a string';
-  return objectArguments(
-    { toolCallId: id as string, name: String(name), arguments: null, argumentsFault: null },
-    args,
-  );
+  return { toolCallId: id as string, name: String(name), arguments: null, argumentsFault: null };
 }
 
-function objectArguments(call: PostedCall, args: unknown): PostedCall {
+function withArguments(call: PostedCall, args: unknown): PostedCall {
   if (isPlain(args)) return { ...call, arguments: args as Json, argumentsFault: null };
   const argumentsFault = args === undefined || args === null ? 'is required' : 'must be an object';
   return { ...call, argumentsFault, unread: args };
@@ -89,7 +103,7 @@ function objectArguments(call: PostedCall, args: unknown): PostedCall {
 
 function checkId(id: unknown, at: number, seen: Map<string, number>, faults: FieldFaults, key: string): void {
   if (typeof id !== 'string' || id === '') return void (faults[key] = 'must be a non-empty string');
-  if ([...id].length > MAX_ID || !isStorable(id)) {
+  if (id.length > 2 * MAX_ID || [...id].length > MAX_ID || !isStorable(id)) {
     return void (faults[key] = `must be plain text of at most ${MAX_ID} characters`);
   }
   const earlier = seen.get(id);
@@ -98,7 +112,9 @@ function checkId(id: unknown, at: number, seen: Map<string, number>, faults: Fie
 }
 
 function idKey(call: Plain): string {
-  return call.type === 'function' || call.type === 'tool_use' ? 'id' : 'toolCallId';
+  if (call.type === 'function' || call.type === 'tool_use') return 'id';
+  if (call.type === 'function_call') return 'call_id';
+  return Object.hasOwn(call, 'functionCall') ? 'functionCall.id' : 'toolCallId';
 }
 
 /** Strings that end up in a text column: no NUL or other control character, no lone surrogate. */

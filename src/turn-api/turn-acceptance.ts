@@ -1,21 +1,26 @@
 import { Injectable } from '@nestjs/common';
+import { letGoOfBody } from '../bodies/body-hold.js';
 import { Clock } from '../common/clock.js';
 import { DomainError } from '../common/domain-error.js';
 import { newId } from '../common/ids.js';
-import { Config } from '../config/config.js';
 import { Dispatcher } from '../delivery/dispatcher.js';
+import { Shares } from '../shares/shares.js';
+import { TurnBytes } from '../shares/turn-bytes.js';
 import { IdempotencyKeyStore, type KeyClaim } from '../storage/ports/idempotency-keys.store.js';
 import { NodeId } from '../storage/ports/node-id.js';
 import { PatchStore } from '../storage/ports/patches.store.js';
 import type { SessionRecord } from '../storage/ports/sessions.store.js';
-import type { SessionUse, Turn } from '../storage/ports/turn.js';
+import type { Membership, SessionUse, Turn, TurnRef } from '../storage/ports/turn.js';
 import { TurnStore } from '../storage/ports/turns.store.js';
+import { BYTES_OF_A_CALL } from '../storage/ports/usage.store.js';
 import { auditDraft } from '../turns/audit-drafts.js';
 import { OpenTurns } from '../turns/open-turns.js';
 import { advance } from '../turns/turn-state.js';
+import { NO_MEMBER } from './departures.js';
 import { KEY_LIFE_MS } from './key-sweep.js';
+import { type GiveBack, OpenRoom } from './open-room.js';
 import { type AcceptedTurn, TurnBuilder } from './turn-builder.js';
-import { TurnRequestCheck } from './turn-request-check.js';
+import { type CheckedRequest, FEW_CHARS, TurnRequestCheck } from './turn-request-check.js';
 import type { PostTurnDto } from './turns.dto.js';
 
 /** A session that has used no client yet. */
@@ -38,8 +43,10 @@ export class TurnAcceptance {
     private readonly builder: TurnBuilder,
     private readonly turns: OpenTurns,
     private readonly dispatcher: Dispatcher,
+    private readonly room: OpenRoom,
+    private readonly bytes: TurnBytes,
     private readonly node: NodeId,
-    private readonly config: Config,
+    private readonly shares: Shares,
     private readonly clock: Clock,
   ) {}
 
@@ -53,7 +60,20 @@ export class TurnAcceptance {
     name: TurnName,
     revertOf: string | null,
   ): Promise<Turn> {
-    const checked = this.requests.check(session, request);
+    const turn = await this.acceptNamed(session, request, name, revertOf);
+    // The answer may wait for minutes; what the store has is not held in memory for that long.
+    request.toolCalls = [];
+    if (request.waitMs !== 0) letGoOfBody();
+    return turn;
+  }
+
+  private async acceptNamed(
+    session: SessionRecord,
+    request: PostTurnDto,
+    name: TurnName,
+    revertOf: string | null,
+  ): Promise<Turn> {
+    const checked = await this.requests.check(session, request);
     const found = await this.find(session, name);
     if (found.turn) return sameRequest(found.turn, checked.requestHash, found.by);
     const turnId = found.claimedTurnId ?? name.turnId ?? newId();
@@ -61,13 +81,38 @@ export class TurnAcceptance {
       const claim = await this.claimKey(session, name.idempotencyKey, turnId);
       // Another request with this key was faster: what it has made, or is about to make, is the turn.
       if (claim.turnId !== turnId || claim.sessionId !== session.id) {
-        return this.accept(session, request, name, revertOf);
+        return this.acceptNamed(session, request, name, revertOf);
       }
     }
-    const use = await this.store.lastUseOf(session.workspaceId, session.id);
-    const accepted = await this.builder.build(session, checked, { turnId, use: use ?? UNUSED, revertOf });
-    if (accepted.turn.status === 'open') await this.checkRoom(session.workspaceId);
-    return this.take(accepted);
+    const { workspaceId, userId, id: sessionId } = session;
+    const ref = { workspaceId, userId, sessionId, turnId };
+    const giveBack = await this.takeRoom(ref, checked).catch(async (error: unknown) => {
+      // The same request may have stored the turn meanwhile, and taken the last room with it.
+      if ((await this.store.versionOf(ref)) === null) throw error;
+      return null;
+    });
+    if (giveBack === null) return this.acceptNamed(session, request, { ...name, turnId }, revertOf);
+    try {
+      const use = await this.store.lastUseOf(session.workspaceId, session.id);
+      return await this.take(
+        await this.builder.build(session, checked, { turnId, use: use ?? UNUSED, revertOf }),
+        checked.chars <= FEW_CHARS,
+      );
+    } finally {
+      giveBack();
+    }
+  }
+
+  /** Room for the turn: among those that are open, and in what its user and its workspace may add within a day. */
+  private async takeRoom(turn: TurnRef & Membership, { calls, chars }: CheckedRequest): Promise<GiveBack> {
+    const leave = await this.room.take(turn, calls.length);
+    try {
+      const giveBack = await this.bytes.take(turn, chars + calls.length * BYTES_OF_A_CALL);
+      return () => [leave, giveBack].forEach((give) => give());
+    } catch (error) {
+      leave();
+      throw error;
+    }
   }
 
   /** What the name stands for already. A key can name a turn that was never stored: then this request makes it. */
@@ -100,31 +145,35 @@ export class TurnAcceptance {
     return this.clock.now() - KEY_LIFE_MS;
   }
 
-  /** A soft limit: turns that are accepted in the same moment do not see each other. */
-  private async checkRoom(workspaceId: string): Promise<void> {
-    const { maxOpenTurns } = this.config;
-    if ((await this.store.countOpen(workspaceId)) < maxOpenTurns) return;
-    const message = `The workspace has ${maxOpenTurns} open turns; let some end first.`;
-    throw new DomainError('RATE_LIMITED', message, { retryAfterSeconds: 5 });
-  }
-
-  /** Stores the turn. One that another request has stored under the same name meanwhile is given back instead. */
-  private async take(accepted: AcceptedTurn): Promise<Turn> {
-    const { callArguments, batches, turn: asked } = accepted;
+  /** Stores the turn, and hands its arguments on where they are small. One that another request has stored under the same name meanwhile is given back instead. */
+  private async take(accepted: AcceptedTurn, areSmall: boolean): Promise<Turn> {
+    const { callArguments, batches, results, turn: asked } = accepted;
     await Promise.all(batches.map((batch) => this.patches.insert(batch)));
     const { turn, events } = this.claimAtOnce(accepted);
     const drafts = events.map((event) => auditDraft(turn, event, turn.acceptedAt));
-    const stored = await this.store.insert(turn, callArguments, drafts).catch((error: unknown) => {
+    const stored = await this.store.insert(turn, callArguments, results, drafts).catch((error: unknown) => {
       this.giveBack(turn);
       throw error;
     });
     if (stored === turn) {
-      this.turns.adopt(turn, callArguments, drafts);
+      this.turns.adopt(turn, areSmall ? callArguments : null, drafts);
+      await this.requireMember(turn);
       return turn;
     }
     this.giveBack(turn);
     await Promise.all(batches.map(({ batchId }) => this.patches.remove(asked.workspaceId, batchId)));
     return sameRequest(stored, asked.requestHash, 'turnId');
+  }
+
+  /** A user who was removed meanwhile may have been so after their open turns were looked for: then this one was not found. */
+  private async requireMember(turn: Turn): Promise<void> {
+    try {
+      await this.shares.requireMember(turn);
+    } catch (error) {
+      const { userId: byUserId } = turn;
+      await this.turns.submit(turn, { type: 'cancel', toolCallId: null, byUserId, why: NO_MEMBER });
+      throw error;
+    }
   }
 
   /** Where a fitting client is connected, accepting and claiming are one write. */

@@ -1,4 +1,6 @@
 import { Module } from '@nestjs/common';
+import { BusModule } from '../bus/bus.module.js';
+import { SharesModule } from '../shares/shares.module.js';
 import { CatalogModule } from '../catalog/catalog.module.js';
 import { ClientsModule } from '../clients/clients.module.js';
 import { DeliveryModule } from '../delivery/delivery.module.js';
@@ -8,10 +10,16 @@ import { StorageModule } from '../storage/storage.module.js';
 import { ToolsModule } from '../tools/tools.module.js';
 import { TurnsModule } from '../turns/turns.module.js';
 import { WorkspacesModule } from '../workspaces/workspaces.module.js';
+import { AnswersInFlight } from './answers-in-flight.js';
+import { Departures } from './departures.js';
 import { KeySweep } from './key-sweep.js';
+import { OpenRoom } from './open-room.js';
+import { OpenTurnsController } from './open-turns.controller.js';
+import { OpenTurnList } from './open-turn-list.js';
 import { Recovery } from './recovery.js';
 import { ServerCalls } from './server-calls.js';
 import { TurnAcceptance } from './turn-acceptance.js';
+import { TurnAnswers } from './turn-answers.js';
 import { TurnBuilder } from './turn-builder.js';
 import { TurnRequestCheck } from './turn-request-check.js';
 import { TurnsController } from './turns.controller.js';
@@ -29,9 +37,24 @@ import { TurnsService } from './turns.service.js';
     ToolsModule,
     TurnsModule,
     WorkspacesModule,
+    SharesModule,
+    BusModule,
   ],
-  controllers: [TurnsController],
-  providers: [KeySweep, Recovery, ServerCalls, TurnAcceptance, TurnBuilder, TurnRequestCheck, TurnsService],
-  exports: [TurnsService],
+  controllers: [OpenTurnsController, TurnsController],
+  providers: [
+    AnswersInFlight,
+    Departures,
+    KeySweep,
+    OpenRoom,
+    OpenTurnList,
+    Recovery,
+    ServerCalls,
+    TurnAcceptance,
+    TurnAnswers,
+    TurnBuilder,
+    TurnRequestCheck,
+    TurnsService,
+  ],
+  exports: [TurnAnswers, TurnsService],
 })
 export class TurnApiModule {}

@@ -16,16 +16,20 @@ import { NAMES_FOLDERS, UserFolders } from '../clients/user-folders.js';
 import { describeFaults, type SchemaFault } from '../tools/tool-schemas.js';
 import { Clock } from '../common/clock.js';
 import { newId } from '../common/ids.js';
+import { timeSlice } from '../common/time-slice.js';
+import { Config } from '../config/config.js';
 import { PatchPreparation } from '../patches/patch-preparation.js';
 import type { PatchBatchRecord } from '../storage/ports/patches.store.js';
 import type { SessionRecord } from '../storage/ports/sessions.store.js';
 import { subjectOf } from '../turns/subject.js';
 import type { PostedCall } from './tool-call-forms.js';
-import type { CheckedRequest } from './turn-request-check.js';
+import { type CheckedRequest, FEW_CHARS } from './turn-request-check.js';
 import type { Call, Clocks, SessionUse, Turn } from '../storage/ports/turn.js';
 import { NodeId } from '../storage/ports/node-id.js';
+import type { CallResult } from '../storage/ports/turns.store.js';
 import { nextDueAt } from '../turns/deadlines.js';
 import { newLease } from '../turns/lease.js';
+import { jsonBytes, withoutDetails } from '../turns/result-budget.js';
 import { WorkspacesService } from '../workspaces/workspaces.service.js';
 import type { TurnEvent } from '../turns/turn-draft.js';
 
@@ -48,6 +52,8 @@ export interface AcceptedTurn {
   /** Patch batches that its calls refer to, to be stored first. */
   batches: PatchBatchRecord[];
   events: TurnEvent[];
+  /** Of calls that failed at once: what their errors say beside the message. */
+  results: CallResult[];
 }
 
 /** A call's tool, and what its arguments turned out to be. */
@@ -76,13 +82,14 @@ export class TurnBuilder {
     private readonly roots: RootsService,
     private readonly workspaces: WorkspacesService,
     private readonly node: NodeId,
+    private readonly config: Config,
     private readonly clock: Clock,
   ) {}
 
   /** The turn of a request. A call that is at fault fails alone. */
   async build(
     session: SessionRecord,
-    { calls: posted, clocks, requestHash }: CheckedRequest,
+    { calls: posted, clocks, requestHash, chars }: CheckedRequest,
     { turnId, use, revertOf }: TurnOrigin,
   ): Promise<AcceptedTurn> {
     const now = this.clock.now();
@@ -91,14 +98,18 @@ export class TurnBuilder {
     const asked = await this.approvalsFor(session.workspaceId, posted);
     const calls: Call[] = [];
     const batches: PatchBatchRecord[] = [];
+    let held = false;
     for (const call of posted) {
+      await timeSlice();
       const callId = newId();
       const assessment = await this.assess(call, toolset, { session, turnId, callId, revertOf, folders });
       if (assessment.batch) batches.push(assessment.batch);
       const needsApproval = asked.has(call.name);
-      const held = calls.some((before) => before.needsApproval && before.status === 'pending');
-      calls.push(this.acceptCall(call, callId, { ...assessment, needsApproval, held }, now, clocks));
+      const taken = this.acceptCall(call, callId, { ...assessment, needsApproval, held }, now, clocks);
+      held ||= taken.needsApproval === true && taken.status === 'pending';
+      calls.push(taken);
     }
+    const { kept, results, room } = this.withDetailsApart(calls);
     const runsHere = calls.some(({ status }) => status === 'executing');
     const lease = runsHere ? newLease(this.node.value, now) : null;
     const turn: Turn = {
@@ -115,16 +126,36 @@ export class TurnBuilder {
       acceptedAt: now,
       clocks,
       requestHash,
+      resultRoom: room,
+      ...(chars > FEW_CHARS && { argumentChars: chars }),
       lease,
       dueAt: nextDueAt(calls, lease),
-      calls,
+      calls: kept,
     };
     return {
       turn,
       callArguments: posted.map((call) => call.arguments),
       batches,
-      events: calls.flatMap(acceptance),
+      events: kept.flatMap(acceptance),
+      results,
     };
+  }
+
+  /** The details of errors are stored like results, and within the same budget. */
+  private withDetailsApart(calls: readonly Call[]): { kept: Call[]; results: CallResult[]; room: number } {
+    const { maxResultBytes, maxTurnResultBytes } = this.config;
+    let room = maxTurnResultBytes;
+    const results: CallResult[] = [];
+    const kept = calls.map((call) => {
+      if (call.error?.details === undefined) return call;
+      const { code, message, details } = call.error;
+      const bytes = jsonBytes(details);
+      if (bytes > Math.min(maxResultBytes, room)) return { ...call, error: withoutDetails(call.error) };
+      room -= bytes;
+      results.push({ callId: call.callId, result: null, details });
+      return { ...call, error: { code, message } };
+    });
+    return { kept, results, room };
   }
 
   /** Asked for only where a call may name one. */
@@ -250,7 +281,7 @@ function foldersApart(roots: readonly string[], folders: UserFolders): ToolCallE
 
 /** A name that nothing has, as far as it is worth repeating. */
 function shownName(name: string): string {
-  return [...name.toWellFormed()].slice(0, MAX_NAME).join('');
+  return [...name.slice(0, 2 * MAX_NAME).toWellFormed()].slice(0, MAX_NAME).join('');
 }
 
 function acceptance(call: Call): TurnEvent[] {

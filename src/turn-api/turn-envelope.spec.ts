@@ -36,7 +36,9 @@ describe('the turn result envelope', () => {
 
   it('says of an ended call what it returned', () => {
     const result = { success: true };
-    expect(envelopeOf(aTurn('w', { calls: [ended] }), [], new Map([['e', result]])).toolResults).toEqual([
+    expect(
+      envelopeOf(aTurn('w', { calls: [ended] }), [], new Map([['e', { result, details: null }]])).toolResults,
+    ).toEqual([
       {
         toolCallId: 'ended',
         callId: 'e',

@@ -4,6 +4,7 @@ import {
   type Json,
   type OpenToolCall,
   type ResultFormat,
+  type ToolCallError,
   type ToolResult,
   type TurnEnvelope,
 } from '@patchbay/protocol';
@@ -11,19 +12,20 @@ import { isoTime } from '../common/clock.js';
 import { deadlinesOf } from '../delivery/call-delivery.js';
 import { resultMessages } from './result-messages.js';
 import type { Call, Turn } from '../storage/ports/turn.js';
+import type { StoredResult } from '../storage/ports/turns.store.js';
 import { isInFlight } from '../turns/turn-state.js';
 
 /** The turn envelope [TURN-4] [TURN-5]. `callArguments` are in the order of the calls. */
 export function envelopeOf(
   turn: Turn,
   callArguments: readonly Json[],
-  results: ReadonlyMap<string, Json>,
+  results: ReadonlyMap<string, StoredResult | null>,
   format: ResultFormat = 'neutral',
 ): TurnEnvelope {
   const toolCalls: OpenToolCall[] = [];
   const toolResults: ToolResult[] = [];
   turn.calls.forEach((call, at) => {
-    if (isFinal(call.status)) toolResults.push(endedCall(call, results.get(call.callId) ?? null));
+    if (isFinal(call.status)) toolResults.push(endedCall(call, results.get(call.callId)));
     else toolCalls.push(openCall(call, callArguments[at] ?? null));
   });
   const { sessionId, conversationId, turnId, status } = turn;
@@ -67,15 +69,26 @@ function openCall(call: Call, args: Json): OpenToolCall {
   };
 }
 
-function endedCall(call: Call, result: Json): ToolResult {
+/** `stored` undefined: nothing was told of its end; null: what was is over what one answer may have. */
+function endedCall(call: Call, stored: StoredResult | null | undefined): ToolResult {
   return {
     toolCallId: call.toolCallId,
     callId: call.callId,
     name: call.name,
     status: call.status as ToolResult['status'],
-    result,
-    error: call.error,
+    result: stored?.result ?? null,
+    error: stored === null ? LEFT_OUT : errorOf(call, stored?.details ?? null),
     executionMs: call.executionMs,
     endedAt: isoTime(call.endedAt!),
   };
+}
+
+/** Of a turn that an older version has stored: today no turn can have so much. */
+const LEFT_OUT: ToolCallError = {
+  code: 'TOO_LARGE',
+  message: 'The result is left out: with those before it, it is over what the results of one turn may have.',
+};
+
+function errorOf({ error }: Call, details: Json): ToolCallError | null {
+  return error === null || details === null ? error : { ...error, details };
 }

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { digestOf } from '../common/digest.js';
+import { digestInSlices } from '../common/digest.js';
 import { type FieldFaults, throwIfAny } from '../common/domain-error.js';
 import { Config } from '../config/config.js';
 import type { SessionRecord } from '../storage/ports/sessions.store.js';
@@ -7,12 +7,17 @@ import type { Clocks } from '../storage/ports/turn.js';
 import type { PostedCall } from './tool-call-forms.js';
 import type { PostTurnDto, TimeoutsDto } from './turns.dto.js';
 
+/** Larger arguments are read back where they are needed: a call may wait long. */
+export const FEW_CHARS = 64 * 1024;
+
 /** A turn whose request envelope is sound. */
 export interface CheckedRequest {
   calls: PostedCall[];
   clocks: Clocks;
   /** sha256 of what makes two requests the same: session, calls, timeouts. */
   requestHash: string;
+  /** How large they are: characters, about those of their JSON. */
+  chars: number;
 }
 
 /** Notes a field whose value is over the maximum. */
@@ -24,7 +29,10 @@ export class TurnRequestCheck {
   constructor(private readonly config: Config) {}
 
   /** The request with its clocks; VALIDATION_ERROR names all that is over a limit. */
-  check(session: SessionRecord, { toolCalls: calls, timeouts, waitMs }: PostTurnDto): CheckedRequest {
+  async check(
+    session: SessionRecord,
+    { toolCalls: calls, timeouts, waitMs }: PostTurnDto,
+  ): Promise<CheckedRequest> {
     const { maxCallsPerTurn, maxWaitMs } = this.config;
     const fields: FieldFaults = {};
     const atMost: AtMost = (field, value, maximum) => {
@@ -34,7 +42,8 @@ export class TurnRequestCheck {
     atMost('waitMs', waitMs ?? 0, maxWaitMs);
     const clocks = this.clocksOf(timeouts, atMost);
     throwIfAny(fields);
-    return { calls, clocks, requestHash: digestOf([session.id, calls, timeouts ?? {}]) };
+    const { digest, chars } = await digestInSlices([session.id, calls, timeouts ?? {}]);
+    return { calls, clocks, requestHash: digest, chars };
   }
 
   private clocksOf({ deliveryMs, approvalMs, executionMs }: TimeoutsDto = {}, atMost: AtMost): Clocks {

@@ -1,19 +1,20 @@
 import { Body, Controller, Get, Headers, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
-import type { InvokeResult, TurnEnvelope, User } from '@patchbay/protocol';
+import type { ResultFormat, User } from '@patchbay/protocol';
 import type { FastifyReply } from 'fastify';
 import { Access, CurrentUser, WorkspaceId } from '../common/access.js';
 import { DomainError } from '../common/domain-error.js';
-import { statusOf } from './turn-envelope.js';
-import type { TurnRef } from '../storage/ports/turn.js';
+import type { Turn, TurnRef } from '../storage/ports/turn.js';
+import { type TurnAnswerText, TurnAnswers, textWithoutContents } from './turn-answers.js';
 import { GetTurnQueryDto, PostResultsDto, PostTurnDto } from './turns.dto.js';
 import { TurnsService } from './turns.service.js';
-
-type Answer = InvokeResult<TurnEnvelope>;
 
 @Controller('workspaces/:workspaceId/sessions/:sessionId/turns')
 @Access('member')
 export class TurnsController {
-  constructor(private readonly turns: TurnsService) {}
+  constructor(
+    private readonly turns: TurnsService,
+    private readonly answers: TurnAnswers,
+  ) {}
 
   /** Takes a turn of tool calls and waits for them to end: 200 with kind `final`, or 202 while some are open. */
   @Post()
@@ -24,8 +25,10 @@ export class TurnsController {
     @Body() request: PostTurnDto,
     @Headers('idempotency-key') key: string | undefined,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<Answer> {
-    return answered(reply, await this.turns.post(workspaceId, sessionId, user.id, request, checkKey(key)));
+  ): Promise<Buffer> {
+    const named = checkKey(key);
+    const turn = await this.turns.post(workspaceId, sessionId, user.id, request, named);
+    return this.answered(reply, turn, user, request.resultFormat);
   }
 
   /** The turn as it stands, after waiting for its end for as long as `waitMs` says. */
@@ -36,8 +39,9 @@ export class TurnsController {
     @CurrentUser() user: User,
     @Query() query: GetTurnQueryDto,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<Answer> {
-    return answered(reply, await this.turns.get(turnRef(workspaceId, params), user.id, query));
+  ): Promise<Buffer> {
+    const turn = await this.turns.get(turnRef(workspaceId, params), user.id, query);
+    return this.answered(reply, turn, user, query.resultFormat);
   }
 
   /** Results from a client without a socket: all of them are taken, or none. */
@@ -48,31 +52,58 @@ export class TurnsController {
     @CurrentUser() user: User,
     @Body() { results }: PostResultsDto,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<Answer> {
-    return answered(reply, await this.turns.report(turnRef(workspaceId, params), user.id, results));
+  ): Promise<Buffer> {
+    const turn = await this.turns.report(turnRef(workspaceId, params), user.id, results);
+    return this.answered(reply, turn, user);
   }
 
   /** Ends all open calls of the turn; what has ended stays as it is. */
   @Post(':turnId/cancel')
   @HttpCode(200)
-  cancel(
+  async cancel(
     @WorkspaceId() workspaceId: string,
     @Param() params: TurnParams,
     @CurrentUser() user: User,
-  ): Promise<Answer> {
-    return this.turns.cancel(turnRef(workspaceId, params), user.id, null);
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<Buffer> {
+    const turn = await this.turns.cancel(turnRef(workspaceId, params), user.id, null);
+    return (await this.answer(reply, turn, user)).body;
   }
 
   /** Ends one call, if it has not ended yet. */
   @Post(':turnId/tool-calls/:toolCallId/cancel')
   @HttpCode(200)
-  cancelCall(
+  async cancelCall(
     @WorkspaceId() workspaceId: string,
     @Param() params: TurnParams,
     @Param('toolCallId') toolCallId: string,
     @CurrentUser() user: User,
-  ): Promise<Answer> {
-    return this.turns.cancel(turnRef(workspaceId, params), user.id, toolCallId);
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<Buffer> {
+    const turn = await this.turns.cancel(turnRef(workspaceId, params), user.id, toolCallId);
+    return (await this.answer(reply, turn, user)).body;
+  }
+
+  /** The answer with the status that says whether the turn is final. */
+  private async answered(
+    reply: FastifyReply,
+    turn: Turn,
+    user: User,
+    format?: ResultFormat,
+  ): Promise<Buffer> {
+    const { status, body } = await this.answer(reply, turn, user, format);
+    void reply.status(status);
+    return body;
+  }
+
+  private answer(
+    reply: FastifyReply,
+    turn: Turn,
+    { id }: User,
+    format?: ResultFormat,
+  ): Promise<TurnAnswerText> | TurnAnswerText {
+    void reply.header('Content-Type', 'application/json; charset=utf-8');
+    return turn.userId === id ? this.answers.textOf(turn, reply.raw, format) : textWithoutContents(turn);
   }
 }
 
@@ -83,11 +114,6 @@ interface TurnParams {
 
 function turnRef(workspaceId: string, { sessionId, turnId }: TurnParams): TurnRef {
   return { workspaceId, sessionId: sessionId.toLowerCase(), turnId };
-}
-
-function answered(reply: FastifyReply, answer: Answer): Answer {
-  reply.status(statusOf(answer));
-  return answer;
 }
 
 function checkKey(key: string | undefined): string | null {

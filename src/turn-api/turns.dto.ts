@@ -1,4 +1,5 @@
-import { IsIn, IsInt, IsOptional, Matches, Min } from 'class-validator';
+import { ApiProperty } from '@nestjs/swagger';
+import { IsIn, IsInt, IsOptional, IsUUID, Max, Min } from 'class-validator';
 import {
   type PostedResult,
   RESULT_FORMATS,
@@ -10,6 +11,7 @@ import {
   type TurnRequest,
 } from '@patchbay/protocol';
 import {
+  Fits,
   FromIntegerText,
   IsLine,
   Nested,
@@ -42,10 +44,11 @@ export class TimeoutsDto implements Timeouts {
 /** The calls are those of a TurnRequest as they were read: in one form, each with what is wrong with it. */
 export class PostTurnDto implements Omit<TurnRequest, 'toolCalls'> {
   @IsOptional()
-  @Matches(TURN_ID, { message: 'must be 1 to 128 of A-Z a-z 0-9 . _ : - and not "." or ".."' })
+  @Fits(TURN_ID, 'must be 1 to 128 of A-Z a-z 0-9 . _ : - and not "." or ".."')
   turnId?: string;
 
-  /** Calls in our own form, OpenAI's or Anthropic's. */
+  /** Calls in our own form or a provider's, mixed as you like. */
+  @ApiProperty({ type: 'array', minItems: 1, items: { $ref: '#/components/schemas/ToolCallInput' } })
   @ReadBy(readToolCalls)
   toolCalls!: PostedCall[];
 
@@ -87,4 +90,24 @@ export class PostedResultDto extends OutcomeDto implements PostedResult {
 export class PostResultsDto implements ResultsRequest {
   @NestedList(() => PostedResultDto, 1000)
   results!: PostedResultDto[];
+}
+
+/** Query of `GET …/turns`. */
+export class OpenTurnsQueryDto {
+  /** Of this member alone. */
+  @IsOptional()
+  @IsUUID()
+  userId?: string;
+
+  @IsOptional()
+  @FromIntegerText()
+  @IsInt()
+  @Min(1)
+  @Max(500)
+  limit = 100;
+
+  /** `nextCursor` of the page before. */
+  @IsOptional()
+  @IsLine(1, 1024)
+  cursor?: string;
 }

@@ -1,10 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import type { InvokeResult, Json, ResultFormat, TurnEnvelope } from '@patchbay/protocol';
 import { DomainError, fieldError, type FieldFaults, throwIfAny } from '../common/domain-error.js';
 import { Lifecycle } from '../common/lifecycle.js';
 import { Config } from '../config/config.js';
 import { TurnStore } from '../storage/ports/turns.store.js';
-import { envelopeOf, taken } from './turn-envelope.js';
 import { OpenTurns } from '../turns/open-turns.js';
 import { ResultCheck } from '../delivery/result-check.js';
 import { SessionsService } from '../sessions/sessions.service.js';
@@ -12,9 +10,17 @@ import type { Call, Turn, TurnRef } from '../storage/ports/turn.js';
 import { TurnAcceptance } from './turn-acceptance.js';
 import type { Report } from '../turns/turn-input.js';
 import { TurnWaiters } from '../turns/turn-waiters.js';
+import { WorkspacesService } from '../workspaces/workspaces.service.js';
 import type { GetTurnQueryDto, PostedResultDto, PostTurnDto } from './turns.dto.js';
 
 const DEFAULT_WAIT_MS = 30_000;
+
+/** How a turn is taken, beside its request. */
+interface Taking {
+  idempotencyKey: string | null;
+  revertOf: string | null;
+  waitMs: number;
+}
 
 /** A posted result that keeps to its tool's contract. */
 interface CheckedReport {
@@ -28,6 +34,7 @@ export class TurnsService {
   constructor(
     private readonly store: TurnStore,
     private readonly sessions: SessionsService,
+    private readonly workspaces: WorkspacesService,
     private readonly acceptance: TurnAcceptance,
     private readonly turns: OpenTurns,
     private readonly waiters: TurnWaiters,
@@ -45,65 +52,86 @@ export class TurnsService {
     idempotencyKey: string | null,
     /** Of a batch that this turn undoes. */
     revertOf: string | null = null,
-  ): Promise<InvokeResult<TurnEnvelope>> {
+  ): Promise<Turn> {
     const waitMs = request.waitMs ?? Math.min(DEFAULT_WAIT_MS, this.config.maxWaitMs);
+    // Before the turn is taken: who may not wait for it is not to wonder whether it runs.
+    return this.waiting(userId, waitMs, () =>
+      this.take(workspaceId, sessionId, userId, request, { idempotencyKey, revertOf, waitMs }),
+    );
+  }
+
+  private async take(
+    workspaceId: string,
+    sessionId: string,
+    userId: string,
+    request: PostTurnDto,
+    { idempotencyKey, revertOf, waitMs }: Taking,
+  ): Promise<Turn> {
     const session = await this.sessions.requireOwn(workspaceId, sessionId, userId);
     if (this.lifecycle.stopping.aborted) {
       throw new DomainError('UNAVAILABLE', 'The server is stopping; try again.');
     }
     const name = { turnId: request.turnId ?? null, idempotencyKey };
     const turn = await this.acceptance.accept(session, request, name, revertOf);
-    return this.answer(turn, waitMs, request.resultFormat);
+    return this.settled(turn, waitMs);
   }
 
-  async get(
-    ref: TurnRef,
-    userId: string,
-    { waitMs, resultFormat }: GetTurnQueryDto,
-  ): Promise<InvokeResult<TurnEnvelope>> {
+  /** With a place among the user's requests that wait, where it does. */
+  private async waiting<T>(userId: string, waitMs: number, work: () => Promise<T>): Promise<T> {
+    if (waitMs === 0) return work();
+    const leave = this.waiters.enter(userId);
+    return work().finally(leave);
+  }
+
+  /** The turn as it stands, after waiting for its end for as long as `waitMs` says. */
+  async get(ref: TurnRef, userId: string, { waitMs }: GetTurnQueryDto): Promise<Turn> {
     this.checkWait(waitMs);
-    return this.answer(await this.requireOwn(ref, userId), waitMs, resultFormat);
+    return this.waiting(userId, waitMs, async () => this.settled(await this.requireOwn(ref, userId), waitMs));
   }
 
-  /** Cancels a call, or with null the whole turn. What has ended stays as it is. */
-  async cancel(ref: TurnRef, userId: string, toolCallId: string | null): Promise<InvokeResult<TurnEnvelope>> {
-    const turn = await this.requireOwn(ref, userId);
+  /**
+   * Cancels a call, or with null the whole turn, for the session's user or an owner of the workspace. What has ended stays
+   * as it is.
+   */
+  async cancel(ref: TurnRef, userId: string, toolCallId: string | null): Promise<Turn> {
+    const turn = await this.requireCancellable(ref, userId);
     const answer = await this.turns.submit(turn, { type: 'cancel', toolCallId, byUserId: userId });
     if (!answer.ok) throw new DomainError(answer.code, answer.message);
-    return this.answer(await this.requireOwn(ref, userId), 0);
+    return this.require(ref);
   }
 
   /** Takes results from a client without a socket: all of them or none. */
-  async report(
-    ref: TurnRef,
-    userId: string,
-    results: PostedResultDto[],
-  ): Promise<InvokeResult<TurnEnvelope>> {
+  async report(ref: TurnRef, userId: string, results: PostedResultDto[]): Promise<Turn> {
     const turn = await this.requireOwn(ref, userId);
     const reports = await this.checkResults(turn, results);
     const answer = await this.turns.submit(turn, { type: 'report_all', reports });
     if (!answer.ok) throw new DomainError(answer.code, answer.message);
-    return this.answer(await this.requireOwn(ref, userId), 0);
+    return this.requireOwn(ref, userId);
   }
 
-  private async answer(
-    turn: Turn,
-    waitMs: number,
-    format?: ResultFormat,
-  ): Promise<InvokeResult<TurnEnvelope>> {
-    let newest = this.turns.observe(turn);
-    if (newest.status === 'open' && waitMs > 0) {
-      const ended = await this.waiters.ended(newest, waitMs);
-      newest = ended ?? (await this.store.find(turn)) ?? newest;
-    }
-    const open = newest.calls.some(({ endedAt }) => endedAt === null);
-    const callArguments: Json[] = open ? await this.store.argumentsOf(newest) : [];
-    return taken(newest, envelopeOf(newest, callArguments, await this.store.resultsOf(newest), format));
+  /** The newest state of the turn, once it has ended or the time is up. */
+  private async settled(turn: Turn, waitMs: number): Promise<Turn> {
+    const newest = this.turns.observe(turn);
+    if (newest.status !== 'open' || waitMs === 0) return newest;
+    return (await this.waiters.ended(newest, waitMs)) ?? this.require(newest);
   }
 
   private async requireOwn(ref: TurnRef, userId: string): Promise<Turn> {
     await this.sessions.requireOwn(ref.workspaceId, ref.sessionId, userId);
-    // From the store, always: what this node knows of a turn another one may have changed.
+    return this.require(ref);
+  }
+
+  private async requireCancellable(ref: TurnRef, userId: string): Promise<Turn> {
+    const role = await this.workspaces.requireRole(ref.workspaceId, userId);
+    if (role !== 'owner') return this.requireOwn(ref, userId);
+    await this.sessions.require(ref.workspaceId, ref.sessionId);
+    return this.require(ref);
+  }
+
+  private async require(ref: TurnRef): Promise<Turn> {
+    const known = this.turns.peek(ref);
+    // What this node knows of a turn another one may have changed; its version says so.
+    if (known !== null && (await this.store.versionOf(ref)) === known.version) return known;
     const turn = await this.store.find(ref);
     if (!turn) throw new DomainError('NOT_FOUND', 'There is no such turn in this session.');
     return this.turns.observe(turn);

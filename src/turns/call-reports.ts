@@ -1,6 +1,7 @@
-import { isFinal } from '@patchbay/protocol';
+import { isFinal, type ToolCallError } from '@patchbay/protocol';
 import type { Call } from '../storage/ports/turn.js';
 import type { CallResult } from '../storage/ports/turns.store.js';
+import { editTooLarge, withinTurnBudget } from './result-budget.js';
 import type { TurnAnswer, TurnDraft } from './turn-draft.js';
 import type { Report, TurnInput } from './turn-input.js';
 
@@ -10,14 +11,15 @@ import type { Report, TurnInput } from './turn-input.js';
 type Reported = { clientId: string | null; report: Report };
 type Input<T extends TurnInput['type']> = Extract<TurnInput, { type: T }>;
 
-/** Takes a report where it is one that counts; else says and records why it changes nothing. */
-export function report(draft: TurnDraft, call: Call, { clientId, report }: Reported): void {
+/** Takes a report where it is one that counts; else says, in the draft's answer too, and records why it changes nothing. */
+export function report(draft: TurnDraft, call: Call, { clientId, report }: Reported): TurnAnswer {
   const objection = objectionTo(call, { clientId, report });
-  if (objection) {
-    draft.answer = objection;
+  draft.answer = objection ?? { ok: true };
+  if (objection)
     draft.record(objection.ok ? 'DuplicateResult' : 'LateResult', call, clientId, report.summary);
-  } else if (report.status === 'approved') approve(draft, call, report, clientId);
+  else if (report.status === 'approved') approve(draft, call, report, clientId);
   else end(draft, call, report, report.status, clientId);
+  return draft.answer;
 }
 
 /** One report that cannot be taken keeps out the others; it alone is recorded as late. */
@@ -36,12 +38,8 @@ export function executed(draft: TurnDraft, call: Call, { report }: Input<'execut
     draft.refuse('LATE_RESULT', `The call has ended already: ${call.status}.`);
     return draft.record('LateResult', call, null, report.summary);
   }
-  const { digest = report.digest, summary, editedArguments } = call.approved ?? {};
-  const told = {
-    ...{ ...report, digest, summary: { ...report.summary, ...summary } },
-    ...(editedArguments !== undefined && { editedArguments }),
-  };
-  end(draft, call, told, report.status, null);
+  const { digest = report.digest, summary } = call.approved ?? {};
+  end(draft, call, { ...report, digest, summary: { ...report.summary, ...summary } }, report.status, null);
 }
 
 /** Why a report changes nothing; null where it is to be taken. */
@@ -72,11 +70,17 @@ function misfit(call: Call, { status }: Report): TurnAnswer | null {
   return { ok: false, code: 'CONFLICT', message };
 }
 
-/** The call is the server's from here on: it runs when no server call before it waits any more. */
+/**
+ * The call is the server's from here on: it runs when no server call before it waits any more. An edit is stored now, out
+ * of what the turn may have; one that is over it decides nothing.
+ */
 function approve(draft: TurnDraft, call: Call, report: Report, clientId: string | null): void {
-  const { digest, summary: fields, editedArguments } = report;
+  const { digest, summary: fields, editedArguments, bytes } = report;
+  if (bytes > draft.resultRoom) return draft.refuse('TOO_LARGE', editTooLarge(bytes, draft.resultRoom));
   const summary = { approval: fields.approval ?? null };
-  const approved = { digest, summary, ...(editedArguments !== undefined && { editedArguments }) };
+  const approved = { digest, summary, ...(editedArguments !== undefined && { editedAt: draft.now }) };
+  if (editedArguments !== undefined) draft.results.push({ callId: call.callId, editedArguments });
+  draft.resultRoom -= bytes;
   const next = draft.replace(call, { status: 'accepted', approved, releaseAt: null, retryAt: null });
   draft.record('Approved', next, clientId, fields);
 }
@@ -88,22 +92,30 @@ function end(
   status: 'succeeded' | 'failed' | 'denied',
   clientId: string | null,
 ): void {
-  const { error, executionMs, digest: reportDigest, warnings = [], divergences = [] } = report;
+  const taken = withinTurnBudget(report, draft.resultRoom);
+  const { error, executionMs, digest: reportDigest, warnings = [] } = taken;
+  const { divergences = [], notUploaded = [] } = taken;
+  const became = taken === report ? status : 'failed';
   const endedBy = clientId !== null ? 'client' : call.location === 'server' ? 'server' : 'orchestrator';
-  const change = { executionMs, reportDigest, warnings, ...withoutEdit(call) };
-  const ended = draft.close(call, status, endedBy, error, change);
-  if (status !== 'denied') draft.results.push(resultOf(call, report));
-  draft.record(status === 'denied' ? 'Denied' : 'ResultReceived', ended, clientId, report.summary);
+  const change = { executionMs, reportDigest, warnings };
+  const ended = draft.close(call, became, endedBy, error && withoutDetails(error), change);
+  draft.resultRoom -= taken.bytes;
+  if (became !== 'denied') draft.results.push(resultOf(call, taken));
+  draft.record(became === 'denied' ? 'Denied' : 'ResultReceived', ended, clientId, taken.summary);
   for (const fields of divergences) draft.record('Diverged', ended, clientId, fields);
+  for (const fields of notUploaded) draft.record('NotUploaded', ended, clientId, fields);
 }
 
-/** Edited arguments are stored with the result from here on. */
-function withoutEdit({ approved }: Call): Partial<Call> {
-  if (approved?.editedArguments === undefined) return {};
-  const { digest, summary } = approved;
-  return { approved: { digest, summary } };
+/** The details of an error are stored with the result. */
+function withoutDetails({ code, message }: ToolCallError): ToolCallError {
+  return { code, message };
 }
 
-function resultOf({ callId }: Call, { result, editedArguments }: Report): CallResult {
-  return editedArguments === undefined ? { callId, result } : { callId, result, editedArguments };
+function resultOf({ callId }: Call, { result, error, editedArguments }: Report): CallResult {
+  const details = error?.details;
+  return {
+    ...{ callId, result },
+    ...(details !== undefined && { details }),
+    ...(editedArguments !== undefined && { editedArguments }),
+  };
 }

@@ -2,10 +2,12 @@ import { Injectable } from '@nestjs/common';
 import { PinoLogger } from 'nestjs-pino';
 import { Clock } from '../common/clock.js';
 import { Sweep } from '../common/sweep.js';
+import { Config } from '../config/config.js';
 import { TurnStore } from '../storage/ports/turns.store.js';
 import { OpenTurns } from './open-turns.js';
 
-const SWEEP_MS = 2_000;
+/** A clock is kept to the second or two: it is looked for more often than other changes. */
+const OFTEN = 0.4;
 const BATCH = 200;
 
 /** Finds in the store the clocks that ran out and that no timer of this node knows. */
@@ -15,9 +17,10 @@ export class DeadlineSweep extends Sweep {
     private readonly store: TurnStore,
     private readonly turns: OpenTurns,
     private readonly clock: Clock,
+    { catchUpMs }: Config,
     logger: PinoLogger,
   ) {
-    super(SWEEP_MS, logger);
+    super(OFTEN * catchUpMs, logger);
   }
 
   protected async sweep(): Promise<void> {

@@ -1,5 +1,6 @@
 import { isFinal } from '@patchbay/protocol';
-import type { Call, Lease } from '../storage/ports/turn.js';
+import type { Call, Lease, Turn } from '../storage/ports/turn.js';
+import { changedCalls } from '../storage/ports/turn-calls.js';
 
 /** When the clock that is running for a call runs out; null where none is: the call has ended, or is the server's now. */
 export function deadlineOf(call: Call): number | null {
@@ -18,13 +19,34 @@ export function isServers({ status }: Call): boolean {
  * server runs its calls. Null where it waits for no clock.
  */
 export function nextDueAt(calls: readonly Call[], lease: Lease | null): number | null {
-  let due: number | null = null;
-  for (const call of calls) {
-    if (isFinal(call.status)) continue;
-    const leaseEnd = call.status === 'executing' ? (lease?.until ?? null) : null;
-    for (const at of [deadlineOf(call), call.releaseAt, call.retryAt, leaseEnd]) {
-      if (at !== null && (due === null || at < due)) due = at;
-    }
+  return timeOrNull(calls.reduce((due, call) => Math.min(due, dueOf(call, lease)), Infinity));
+}
+
+/** The same for a turn that came of another: only what has changed is looked at, unless it was what the turn waited for. */
+export function dueAfter(before: Turn, after: Turn): number | null {
+  const { calls, lease } = after;
+  if (lease !== before.lease) return nextDueAt(calls, lease);
+  const was = before.dueAt ?? Infinity;
+  let due = was;
+  for (const at of changedCalls(before, after)) {
+    if (dueOf(before.calls[at]!, lease) <= was) return nextDueAt(calls, lease);
+    due = Math.min(due, dueOf(calls[at]!, lease));
   }
-  return due;
+  return timeOrNull(due);
+}
+
+/** When a call next wants a tick of its turn; Infinity where it waits for no clock. */
+function dueOf(call: Call, lease: Lease | null): number {
+  if (isFinal(call.status)) return Infinity;
+  const leaseEnd = call.status === 'executing' ? (lease?.until ?? Infinity) : Infinity;
+  return Math.min(
+    deadlineOf(call) ?? Infinity,
+    call.releaseAt ?? Infinity,
+    call.retryAt ?? Infinity,
+    leaseEnd,
+  );
+}
+
+function timeOrNull(time: number): number | null {
+  return time === Infinity ? null : time;
 }

@@ -3,11 +3,12 @@ import type { Json } from '@patchbay/protocol';
 import { PinoLogger } from 'nestjs-pino';
 import { Subject } from 'rxjs';
 import { Clock } from '../common/clock.js';
+import { breather } from '../common/breath.js';
 import { DomainError } from '../common/domain-error.js';
 import { longTimeout } from '../common/timers.js';
 import { NodeId } from '../storage/ports/node-id.js';
 import type { AuditDraft } from '../storage/ports/audit.store.js';
-import type { Turn, TurnRef } from '../storage/ports/turn.js';
+import type { Membership, Turn, TurnRef } from '../storage/ports/turn.js';
 import { TurnStore } from '../storage/ports/turns.store.js';
 import type { TurnAnswer } from './turn-draft.js';
 import type { TurnInput } from './turn-input.js';
@@ -21,7 +22,7 @@ export interface TurnChange {
   after: Turn;
   /** Whether this node committed it. */
   own: boolean;
-  /** Of a turn that was just accepted here: the arguments of its calls, in their order. */
+  /** Of a turn that was just accepted here, where they are small: the arguments of its calls, in their order. */
   callArguments: readonly Json[] | null;
 }
 
@@ -53,7 +54,7 @@ export class OpenTurns implements OnApplicationShutdown {
   }
 
   /** Takes a turn that was just inserted, with the events that its insertion recorded. */
-  adopt(turn: Turn, callArguments: readonly Json[], events: readonly AuditDraft[]): void {
+  adopt(turn: Turn, callArguments: readonly Json[] | null, events: readonly AuditDraft[]): void {
     const before = this.peek(turn);
     if (turn.status === 'open' && before === null) this.open(turn);
     events.forEach((event) => this.log(event));
@@ -98,6 +99,22 @@ export class OpenTurns implements OnApplicationShutdown {
     }
     if (turn.status === 'open') this.takeUp(turn);
     return turn;
+  }
+
+  /**
+   * Takes up all open turns of a user as the store has them, oldest first. Those that this node knows as new are not read
+   * again, and others have their turn while many are.
+   */
+  async takeUpOf(user: Membership): Promise<Turn[]> {
+    const turns: Turn[] = [];
+    const breathe = breather();
+    for (const ref of await this.store.openVersionsOf([user])) {
+      const known = this.peek(ref);
+      const turn = known && known.version >= ref.version ? known : await this.store.find(ref);
+      if (turn) turns.push(this.observe(turn));
+      await breathe();
+    }
+    return turns;
   }
 
   /** Looks in the store for a newer state of a turn, and takes it up where this node did not know the turn. */

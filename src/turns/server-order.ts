@@ -6,7 +6,7 @@ import type { TurnDraft } from './turn-draft.js';
  * nothing holds up any more, on the node that runs this turn's calls, else on `node`, where this is committed.
  */
 export function startNext(draft: TurnDraft, node: string): void {
-  for (const call of [...draft.calls]) {
+  for (const call of draft.calls) {
     if (call.location === 'client' || isFinal(call.status) || call.status === 'executing') continue;
     if (call.status !== 'accepted' || !draft.runOn(node)) return;
     draft.record('Executing', draft.replace(call, { status: 'executing' }), null);

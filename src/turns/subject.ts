@@ -1,8 +1,5 @@
-import type { Json } from '@patchbay/protocol';
+import { type Json, MAX_PATH_CHARS } from '@patchbay/protocol';
 import type { CallSubject } from '../storage/ports/turn.js';
-
-/** Longest path that an audit event repeats, in characters. */
-const MAX_PATH = 1024;
 
 /** What the audit events of a call say of its arguments, by tool: where it points, never what it carries. */
 const SUBJECTS: { [tool: string]: (args: { [key: string]: Json }) => CallSubject } = {
@@ -20,5 +17,5 @@ export function subjectOf(toolName: string, args: Json): CallSubject {
 /** A path in a form and length that an audit event can hold, whatever it is. */
 export function shorten(path: Json | undefined): string | null {
   if (typeof path !== 'string') return null;
-  return path.toWellFormed().replaceAll('\u0000', '\uFFFD').slice(0, MAX_PATH);
+  return path.slice(0, MAX_PATH_CHARS).toWellFormed().replaceAll('\u0000', '\uFFFD');
 }

@@ -71,8 +71,8 @@ const TABLE = [
     'that its holder edits',
     report(EDITED),
     'pending LateResult CONFLICT',
-    'executing Approved,Executing',
-    'executing Approved,Executing',
+    'executing Approved,Executing +edit',
+    'executing Approved,Executing +edit',
     'executing LateResult CONFLICT',
     'succeeded LateResult CONFLICT',
     'denied LateResult CONFLICT',
@@ -192,11 +192,30 @@ describe('a server call that a person is asked about', () => {
   it('is run by the node that commits the decision, as it was edited', () => {
     const step = live(turnOf(asked('forwarded')), [NOW, report(EDITED)]);
     expect(step.turn.lease).toEqual({ owner: 'node', until: NOW + 15_000 });
-    expect(only(step)).toMatchObject({ status: 'executing', approved: { editedArguments: { path: 'b' } } });
+    expect(only(step)).toMatchObject({ status: 'executing', approved: { editedAt: NOW } });
+    expect(step.results).toEqual([{ callId, editedArguments: { path: 'b' } }]);
+    expect(JSON.stringify(step.turn)).not.toContain('editedArguments');
     const ended = take(step.turn, { type: 'executed', callId, report: aReport({ digest: '' }) }, NOW + 1);
-    expect(ended.results).toEqual([{ callId, result: { success: true }, editedArguments: { path: 'b' } }]);
-    expect(only(ended).approved).not.toHaveProperty('editedArguments');
+    expect(ended.results).toEqual([{ callId, result: { success: true } }]);
     expect(ended.events[0]!.fields).toMatchObject({ success: true, approval: { decision: 'allow' } });
+  });
+
+  it('is not decided by an edit that is over what is left of its turn, which it lessens [TURN-12]', () => {
+    const edit: Report = { ...EDITED, bytes: 100 };
+    const turn = turnOf(asked('awaiting_approval'), { resultRoom: 99 });
+    const refused = take(turn, report(edit), NOW);
+    expect(told(refused)).toBe('awaiting_approval TOO_LARGE');
+    expect(refused.turn).toBe(turn);
+    expect(take(turn, report({ ...edit, bytes: 60 }), NOW).turn.resultRoom).toBe(39);
+    expect(told(take(turn, report(ALLOWED), NOW))).toBe('executing Approved,Executing');
+  });
+
+  it('stays with a client whose journal has such an edit, so that it can report another decision [RELAY-4]', () => {
+    const back = (status: CallStatus, change: Partial<Call> = {}) =>
+      told(take(turnOf(asked(status, change), { resultRoom: 15 }), resume(HOLDER, EDITED), NOW));
+    expect(back('acknowledged')).toBe('awaiting_approval AwaitingApproval resume');
+    expect(back('awaiting_approval')).toBe('awaiting_approval resume');
+    expect(back('pending', { attempt: 1 })).toBe('awaiting_approval AwaitingApproval resume');
   });
 
   it('has its clocks until it is decided, and none from there on', () => {

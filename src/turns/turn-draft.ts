@@ -1,7 +1,8 @@
-import { type AuditStep, type FinalStatus, isFinal, type Json, type ToolCallError } from '@patchbay/protocol';
+import { type AuditStep, type FinalStatus, type Json, type ToolCallError } from '@patchbay/protocol';
+import { positionOf } from '../storage/ports/turn-calls.js';
 import type { CallResult } from '../storage/ports/turns.store.js';
 import type { Call, CallEnder, Lease, Turn } from '../storage/ports/turn.js';
-import { nextDueAt } from './deadlines.js';
+import { dueAfter } from './deadlines.js';
 import { newLease } from './lease.js';
 
 /** A step to record. The actor is the session's user with `clientId`, or whoever `userId` names. */
@@ -16,7 +17,9 @@ export interface TurnEvent {
 /** What to tell whoever brought the input. */
 export type TurnAnswer =
   | { ok: true; duplicate?: true; forget?: string[]; resume?: string[] }
-  | { ok: false; code: 'CONFLICT' | 'LATE_RESULT' | 'NOT_FOUND'; message: string };
+  | { ok: false; code: Refusal; message: string };
+
+type Refusal = 'CONFLICT' | 'LATE_RESULT' | 'NOT_FOUND' | 'TOO_LARGE';
 
 /** What one input makes of a turn. `turn` is the very object that went in where nothing changed. */
 export interface TurnStep {
@@ -34,6 +37,7 @@ export class TurnDraft {
   answer: TurnAnswer = { ok: true };
   lastClientId: string | null;
   folder: readonly string[] | null;
+  resultRoom: number;
   private lease: Lease | null;
   private status: Turn['status'];
   changed = false;
@@ -45,17 +49,18 @@ export class TurnDraft {
     this.calls = [...turn.calls];
     this.status = turn.status;
     this.lease = turn.lease;
+    this.resultRoom = turn.resultRoom;
     this.lastClientId = turn.lastClientId;
     this.folder = turn.folder;
   }
 
   find(callId: string): Call | undefined {
-    return this.calls.find((call) => call.callId === callId);
+    return this.calls[positionOf(this.calls, callId)];
   }
 
   replace(call: Call, change: Partial<Call>): Call {
     const next = { ...call, ...change };
-    this.calls[this.calls.findIndex(({ callId }) => callId === call.callId)] = next;
+    this.calls[positionOf(this.calls, call.callId)] = next;
     this.changed = true;
     return next;
   }
@@ -116,7 +121,7 @@ export class TurnDraft {
     return this.calls.some(({ status }) => status === 'executing');
   }
 
-  refuse(code: 'CONFLICT' | 'LATE_RESULT' | 'NOT_FOUND', message: string): void {
+  refuse(code: Refusal, message: string): void {
     this.answer = { ok: false, code, message };
   }
 
@@ -128,10 +133,10 @@ export class TurnDraft {
   finish(): TurnStep {
     const { events, results, answer } = this;
     if (!this.changed) return { turn: this.turn, events, results, answer };
-    if (this.status === 'open' && this.calls.every((call) => isFinal(call.status))) this.status = 'completed';
-    const { status, lastClientId, folder, lease, calls } = this;
-    const dueAt = nextDueAt(calls, lease);
-    const turn = { ...this.turn, status, lastClientId, folder, lease, dueAt, calls };
-    return { turn, events, results, answer };
+    if (this.status === 'open' && this.calls.every(({ endedAt }) => endedAt !== null))
+      this.status = 'completed';
+    const { status, lastClientId, folder, lease, resultRoom, calls } = this;
+    const turn = { ...this.turn, status, lastClientId, folder, lease, resultRoom, calls };
+    return { turn: { ...turn, dueAt: dueAfter(this.turn, turn) }, events, results, answer };
   }
 }

@@ -13,10 +13,13 @@ export type TurnEffect =
  * from the store acts for its own clients as the one that committed it. `before` null: the turn is new to this node.
  */
 export function effectsOf(before: Turn | null, after: Turn): TurnEffect[] {
-  return after.calls.flatMap((call, at) => {
+  const effects: TurnEffect[] = [];
+  after.calls.forEach((call, at) => {
     const was = before?.calls[at] ?? null;
-    return deliveryOf(was, call) ?? stopOf(was, call) ?? [];
+    const effect = was === call ? null : (deliveryOf(was, call) ?? stopOf(was, call));
+    if (effect) effects.push(effect);
   });
+  return effects;
 }
 
 function deliveryOf(was: Call | null, { callId, status, clientId, attempt }: Call): TurnEffect | null {

@@ -2,14 +2,12 @@ import { Injectable } from '@nestjs/common';
 import { PinoLogger } from 'nestjs-pino';
 import { Bus, type BusMessage } from '../bus/bus.js';
 import { Sweep } from '../common/sweep.js';
+import { Config } from '../config/config.js';
 import { NodeId } from '../storage/ports/node-id.js';
 import type { Membership, Turn, TurnRef } from '../storage/ports/turn.js';
 import { TurnStore } from '../storage/ports/turns.store.js';
 import { OpenTurns } from './open-turns.js';
 import { turnKey, userKey } from '../common/keys.js';
-
-/** How long a change that no hint told of can stay unnoticed, in ms. */
-const SWEEP_MS = 5_000;
 
 /**
  * Keeps this node up to date with what others commit. Each commit is hinted at over the bus; whoever knows the turn, or
@@ -24,9 +22,10 @@ export class TurnHints extends Sweep {
     private readonly turns: OpenTurns,
     private readonly store: TurnStore,
     private readonly node: NodeId,
+    { catchUpMs }: Config,
     logger: PinoLogger,
   ) {
-    super(SWEEP_MS, logger);
+    super(catchUpMs, logger);
     turns.changes$.subscribe(({ after, own }) => own && this.publish(after));
     bus.messages$.subscribe((message) => message.type === 'turn_changed' && this.onHint(message));
   }

@@ -7,6 +7,8 @@ export interface Report {
   status: 'succeeded' | 'failed' | 'denied' | 'approved';
   result: Json;
   error: ToolCallError | null;
+  /** Of result and error details, as JSON; where it is `approved`, of the edited arguments. */
+  bytes: number;
   executionMs: number | null;
   /** sha256 over result and decision: the same report sent again has the same digest. */
   digest: string;
@@ -16,6 +18,8 @@ export interface Report {
   editedArguments?: Json;
   /** In what the report differs from what the server knows itself; each is recorded. */
   divergences?: { [field: string]: Json }[];
+  /** Files that it says were written, and whose bytes never came; each is recorded. */
+  notUploaded?: { [field: string]: Json }[];
   /** What the orchestrator is told of them. */
   warnings?: ToolCallError[];
 }
@@ -46,6 +50,6 @@ export type TurnInput =
   | { type: 'node_started'; node: string }
   | { type: 'client_left'; clientId: string; graceMs: number }
   | { type: 'resume'; clientId: string; entries: readonly ResumedCall[] }
-  /** `toolCallId` null: the whole turn. */
-  | { type: 'cancel'; toolCallId: string | null; byUserId: string }
+  /** `toolCallId` null: the whole turn. `why`: what the model is told, where it was not the orchestrator. */
+  | { type: 'cancel'; toolCallId: string | null; byUserId: string; why?: string }
   | { type: 'tick' };

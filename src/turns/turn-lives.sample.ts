@@ -17,6 +17,7 @@ const report = fc.record<Report>({
   status: fc.constantFrom('succeeded', 'failed', 'denied', 'approved'),
   result: fc.constant(null),
   error: fc.constant(null),
+  bytes: fc.constant(1),
   executionMs: fc.constant(1),
   digest: fc.constantFrom('d1', 'd2'),
   summary: fc.constant({}),

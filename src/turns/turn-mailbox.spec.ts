@@ -23,8 +23,8 @@ class FakeStore {
   constructor(public stored: Turn) {}
 
   async save(
+    { version: expectedVersion }: Turn,
     turn: Turn,
-    expectedVersion: number,
     results: readonly CallResult[],
     events: readonly AuditDraft[],
   ): Promise<boolean> {
@@ -42,6 +42,10 @@ class FakeStore {
 
   find(): Promise<Turn | null> {
     return Promise.resolve(this.stored);
+  }
+
+  versionOf(): Promise<number | null> {
+    return Promise.resolve(this.stored.version);
   }
 
   letGo(): void {
@@ -64,6 +68,7 @@ const report = (callId: string, digest = 'd'): TurnInput => ({
     status: 'succeeded',
     result: 1,
     error: null,
+    bytes: 1,
     executionMs: 1,
     digest,
     summary: {},

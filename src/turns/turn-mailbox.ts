@@ -83,9 +83,7 @@ export class TurnMailbox {
 
   /** Looks in the store whether there is a newer state. */
   refresh(): Promise<void> {
-    this.refreshing ??= this.reload()
-      .then((turn) => this.observe(turn))
-      .finally(() => (this.refreshing = null));
+    this.refreshing ??= this.lookForNewer().finally(() => (this.refreshing = null));
     return this.refreshing;
   }
 
@@ -136,7 +134,7 @@ export class TurnMailbox {
   }
 
   private async write(before: Turn, { turn, results, events }: Folded): Promise<boolean> {
-    if (turn !== before) return this.store.save(turn, before.version, results, events);
+    if (turn !== before) return this.store.save(before, turn, results, events);
     if (events.length > 0) await this.store.record(turn.workspaceId, events);
     return true;
   }
@@ -152,6 +150,11 @@ export class TurnMailbox {
     if (turn.version <= before.version) return;
     this.turn = turn;
     this.onChange(before, turn, null);
+  }
+
+  private async lookForNewer(): Promise<void> {
+    const version = await this.store.versionOf(this.turn);
+    if (version === null || version > (this.seen ?? this.turn).version) this.observe(await this.reload());
   }
 
   private async reload(): Promise<Turn> {

@@ -114,6 +114,16 @@ describe('whatever happens to a turn', () => {
     });
   });
 
+  it('a call that runs is in nobody else’s hands any more, and is never sent again [RELAY-4]', () => {
+    always((moment) => {
+      for (const [was, is] of pairs(moment)) {
+        if (was.status === 'running')
+          expect(['running', 'succeeded', 'failed', 'denied', 'cancelled', 'timed_out']).toContain(is.status);
+        expect(is.attempt === was.attempt || was.status === 'pending').toBe(true);
+      }
+    });
+  });
+
   it('the execution clock runs while the client does, from its start', () => {
     always((moment) => {
       for (const [was, is] of pairs(moment)) {

@@ -55,7 +55,7 @@ const TRANSITIONS: { [T in TurnInput['type']]: (draft: TurnDraft, input: Inputs[
   client_left: clientLeft,
   resume,
   cancel,
-  tick: (draft) => [...draft.calls].forEach((call) => tick(draft, call)),
+  tick: (draft) => draft.turn.calls.forEach((call) => tick(draft, call)),
 };
 
 function apply<T extends TurnInput['type']>(draft: TurnDraft, input: Inputs[T]): void {
@@ -138,7 +138,7 @@ function refuse(draft: TurnDraft, call: Call, { clientId, attempt, message }: In
 /** A bound client is waited for; another one's unacknowledged calls become free after the grace. */
 function clientLeft(draft: TurnDraft, { clientId, graceMs }: Inputs['client_left']): void {
   if (draft.turn.boundClientId === clientId) return;
-  for (const call of [...draft.calls]) {
+  for (const call of draft.turn.calls) {
     const releaseAt = draft.now + graceMs;
     if (
       call.status === 'forwarded' &&
@@ -150,17 +150,27 @@ function clientLeft(draft: TurnDraft, { clientId, graceMs }: Inputs['client_left
   }
 }
 
-/** What a client's journal lacks goes back to pending; what it has is carried on, taken as ended, or to be forgotten. */
+/** What a client's journal lacks goes back to pending where it was not begun; what it has is carried on, taken as ended, or to be forgotten. */
 function resume(draft: TurnDraft, { clientId, entries }: Inputs['resume']): void {
   const forgotten: string[] = [];
   const resumed: string[] = [];
   const journal = new Map(entries.map((entry) => [entry.callId, entry]));
-  for (const call of [...draft.calls]) {
+  for (const call of draft.turn.calls) {
     const entry = journal.get(call.callId);
     if (entry) (resumeCall(draft, call, clientId, entry) ? resumed : forgotten).push(call.callId);
-    else if (holds(call, clientId)) draft.release(call, { reason: 'unknown_to_client' });
+    else if (holds(call, clientId)) lose(draft, call, clientId);
   }
   draft.answer = { ok: true, forget: forgotten, resume: resumed };
+}
+
+/** The client knows nothing of a call that it holds. Only what it can't have begun may be sent again [RELAY-4]. */
+function lose(draft: TurnDraft, call: Call, clientId: string): void {
+  if (call.status !== 'running') return draft.release(call, { reason: 'unknown_to_client' });
+  const code: CallErrorCode = 'OUTCOME_UNKNOWN';
+  const message =
+    'The client was running this call and has lost its record of it. It may have taken effect: look before you try again.';
+  const ended = draft.close(call, 'failed', 'server', { code, message });
+  draft.record('ResultReceived', ended, clientId, { ...call.subject, success: false, errorCode: code });
 }
 
 /** Whether the client is to carry on with the call. */
@@ -170,8 +180,11 @@ function resumeCall(draft: TurnDraft, call: Call, clientId: string, { state }: R
   const wasSent = call.status === 'pending' && call.attempt > 0;
   const free = wasSent && (boundClientId === null || boundClientId === clientId);
   if (typeof state === 'object') {
-    report(draft, free ? { ...call, clientId } : call, { clientId, report: state });
-    return false;
+    const { callId } = call;
+    const answer = report(draft, free ? { ...call, clientId } : call, { clientId, report: state });
+    if (answer.ok || answer.code !== 'TOO_LARGE') return false;
+    // It is still to be decided: the client reports again, and is told why that can not be taken.
+    return resumeCall(draft, call, clientId, { callId, state: 'awaiting_approval' });
   }
   if (!free && !holds(call, clientId)) return false;
   const reached = call.needsApproval && state === 'running' ? 'awaiting_approval' : state;
@@ -181,12 +194,12 @@ function resumeCall(draft: TurnDraft, call: Call, clientId: string, { state }: R
   return true;
 }
 
-function cancel(draft: TurnDraft, { toolCallId, byUserId }: Inputs['cancel']): void {
+function cancel(draft: TurnDraft, { toolCallId, byUserId, why }: Inputs['cancel']): void {
   const named = draft.calls.filter((call) => toolCallId === null || call.toolCallId === toolCallId);
   if (named.length === 0) return draft.refuse('NOT_FOUND', 'This turn has no such tool call.');
   const code: CallErrorCode = 'CANCELLED';
   for (const call of named.filter(({ status }) => !isFinal(status))) {
-    const error = { code, message: 'The orchestrator cancelled the call.' };
+    const error = { code, message: why ?? 'The orchestrator cancelled the call.' };
     const ended = draft.close(call, 'cancelled', 'orchestrator', error);
     draft.events.push({
       step: 'Cancelled',

@@ -19,6 +19,7 @@ export function aReport(change: Partial<Report> = {}): Report {
     status: 'succeeded',
     result: { success: true },
     error: null,
+    bytes: 16,
     executionMs: 7,
     digest: 'digest-1',
     summary: { success: true },
@@ -68,7 +69,8 @@ export function told({ turn, events, effects, results, answer }: Step): string {
   const parts: string[] = [turn.calls[0]!.status];
   if (events.length > 0) parts.push(events.map(({ step }) => step).join());
   if (effects.length > 0) parts.push(`>${effects.map(effectName).join()}`);
-  if (results.length > 0) parts.push('+result');
+  if (results.length > 0)
+    parts.push(results.every(({ result }) => result === undefined) ? '+edit' : '+result');
   if (!answer.ok) return [...parts, answer.code].join(' ');
   if (answer.duplicate) parts.push('duplicate');
   if (answer.resume)

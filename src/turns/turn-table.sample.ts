@@ -169,7 +169,7 @@ export const TABLE: [name: string, input: TurnInput, row: Row, at?: number][] = 
   [
     'a journal that lacks the call',
     resume(HOLDER),
-    row([all, '% told'], [ON_CLIENT, 'pending Released told']),
+    row([all, '% told'], [ON_CLIENT, 'pending Released told'], [['running'], 'failed ResultReceived told']),
   ],
   ['an empty journal of another client', resume(OTHER), row([all, '% told'])],
   [

@@ -1,11 +1,13 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
-import type { User } from '@patchbay/protocol';
+import type { ErrorCode, User } from '@patchbay/protocol';
+import { SpentToken } from '../auth/access-tokens.js';
 import { AuthService } from '../auth/auth.service.js';
 import { isForeignOrigin, tokenOf } from '../auth/request-token.js';
 import { ACCESS_RULE, type AccessedRequest, type AccessRule } from '../common/access.js';
 import { DomainError } from '../common/domain-error.js';
 import { isUuid } from '../common/ids.js';
+import { RateLimits } from '../common/rate-limits.js';
 import { Config } from '../config/config.js';
 import { ownersOnly, WorkspacesService } from './workspaces.service.js';
 
@@ -17,6 +19,7 @@ export class AccessGuard implements CanActivate {
     private readonly reflector: Reflector,
     private readonly auth: AuthService,
     private readonly workspaces: WorkspacesService,
+    private readonly limits: RateLimits,
   ) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
@@ -31,16 +34,23 @@ export class AccessGuard implements CanActivate {
 
     const request = context.switchToHttp().getRequest<AccessedRequest>();
     const user = await this.userOf(request);
-    request.access = rule === 'user' ? { user } : await this.membershipOf(request, user, rule);
+    request.access = { user };
+    if (rule === 'user') return true;
+    request.access = await this.membershipOf(request, user, rule).catch((error: unknown) => {
+      if (isRefusal(error, 'FORBIDDEN')) this.limits.forbidden(user.id);
+      throw error;
+    });
     return true;
   }
 
-  private async userOf({ headers, method }: AccessedRequest): Promise<User> {
+  private async userOf({ headers, method, raw }: AccessedRequest): Promise<User> {
     const found = tokenOf(headers);
     if (found === null) throw noValidToken();
     const { user } = await this.auth.verifyAccessToken(found.token).catch((error: unknown) => {
+      if (!isRefusal(error, 'INVALID_TOKEN')) throw error;
+      if (!(error instanceof SpentToken)) this.limits.failedToken(raw);
       // One message for whatever is wrong with a token: who sent it learns no more than that it is none.
-      throw error instanceof DomainError && error.code === 'INVALID_TOKEN' ? noValidToken() : error;
+      throw noValidToken();
     });
     const isWrite = method !== 'GET' && method !== 'HEAD';
     // A browser sends its cookie with whatever a foreign page submits; a header it sends only for those we trust.
@@ -63,8 +73,12 @@ export class AccessGuard implements CanActivate {
     }
     const role = await this.workspaces.requireRole(workspaceId, user.id);
     if (rule === 'owner' && role !== 'owner') throw ownersOnly();
-    return { user, workspaceId: workspaceId.toLowerCase() };
+    return { user, workspaceId: workspaceId.toLowerCase(), needs: rule };
   }
+}
+
+function isRefusal(error: unknown, code: ErrorCode): boolean {
+  return error instanceof DomainError && error.code === code;
 }
 
 function noValidToken(): DomainError {

@@ -1,13 +1,10 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Post, Put } from '@nestjs/common';
-import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
 import type { Member, User } from '@patchbay/protocol';
-import { Access, CurrentUser, WorkspaceId } from '../common/access.js';
+import { Access, CurrentUser, EndsAccess, WorkspaceId } from '../common/access.js';
 import { UuidPipe } from '../common/uuid.pipe.js';
 import { AddMemberDto, SetRoleDto } from './workspaces.dto.js';
 import { WorkspacesService } from './workspaces.service.js';
 
-@ApiTags('workspaces')
-@ApiBearerAuth()
 @Access('owner')
 @Controller('workspaces/:workspaceId/members')
 export class MembersController {
@@ -31,6 +28,7 @@ export class MembersController {
 
   /** Changes a member's role; the last owner stays one. */
   @Put(':userId')
+  @EndsAccess()
   setRole(
     @WorkspaceId() workspaceId: string,
     @CurrentUser() user: User,
@@ -40,8 +38,13 @@ export class MembersController {
     return this.workspaces.setRole(workspaceId, user.id, userId, role);
   }
 
-  /** Ends a membership, and the member's connections with it; the last owner stays. */
+  /**
+   * Ends a membership, and with it the member's connections and open turns; the last owner stays. Anyone may leave,
+   * owners may remove others.
+   */
   @Delete(':userId')
+  @Access('member')
+  @EndsAccess()
   @HttpCode(204)
   remove(
     @WorkspaceId() workspaceId: string,

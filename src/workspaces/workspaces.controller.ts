@@ -1,12 +1,9 @@
-import { Body, Controller, Get, Post, Put } from '@nestjs/common';
-import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
-import type { User, Workspace } from '@patchbay/protocol';
+import { Body, Controller, Get, Post, Put, Query } from '@nestjs/common';
+import type { User, Workspace, WorkspacePage } from '@patchbay/protocol';
 import { Access, CurrentUser, WorkspaceId } from '../common/access.js';
-import { ChangeWorkspaceDto, CreateWorkspaceDto } from './workspaces.dto.js';
+import { ChangeWorkspaceDto, CreateWorkspaceDto, WorkspacesQueryDto } from './workspaces.dto.js';
 import { WorkspacesService } from './workspaces.service.js';
 
-@ApiTags('workspaces')
-@ApiBearerAuth()
 @Controller('workspaces')
 export class WorkspacesController {
   constructor(private readonly workspaces: WorkspacesService) {}
@@ -18,11 +15,11 @@ export class WorkspacesController {
     return this.workspaces.create(name, user.id);
   }
 
-  /** The workspaces that the caller is a member of, oldest first. */
+  /** The workspaces that the caller is a member of: those that the caller made first, each oldest first. */
   @Get()
   @Access('user')
-  async list(@CurrentUser() user: User): Promise<{ workspaces: Workspace[] }> {
-    return { workspaces: await this.workspaces.ofUser(user.id) };
+  list(@CurrentUser() user: User, @Query() query: WorkspacesQueryDto): Promise<WorkspacePage> {
+    return this.workspaces.ofUser(user.id, query);
   }
 
   /** One workspace, with the caller's role. */

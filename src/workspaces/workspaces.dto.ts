@@ -7,8 +7,20 @@ import {
   type WorkspaceChange,
   type WorkspaceRequest,
 } from '@patchbay/protocol';
-import { ArrayUnique, IsArray, IsEmail, IsIn, IsOptional, MaxLength } from 'class-validator';
-import { IsLine } from '../common/request-envelope.decorators.js';
+import {
+  ArrayMaxSize,
+  ArrayUnique,
+  IsArray,
+  IsEmail,
+  IsIn,
+  IsInt,
+  IsOptional,
+  IsUUID,
+  Max,
+  MaxLength,
+  Min,
+} from 'class-validator';
+import { FromIntegerText, IsLine } from '../common/request-envelope.decorators.js';
 
 const ROLES: Role[] = ['owner', 'member'];
 
@@ -16,6 +28,21 @@ const ROLES: Role[] = ['owner', 'member'];
 export class CreateWorkspaceDto implements WorkspaceRequest {
   @IsLine(1, 256)
   name!: string;
+}
+
+/** Query of `GET /workspaces`. */
+export class WorkspacesQueryDto {
+  @IsOptional()
+  @FromIntegerText()
+  @IsInt()
+  @Min(1)
+  @Max(500)
+  limit = 100;
+
+  /** `nextCursor` of the page before. */
+  @IsOptional()
+  @IsUUID()
+  cursor?: string;
 }
 
 /** Body of `PUT /workspaces/:workspaceId`: what is left out stays as it is. */
@@ -27,6 +54,7 @@ export class ChangeWorkspaceDto implements WorkspaceChange {
   /** The server's tools that change the Cloud and whose calls a person is asked about. */
   @IsOptional()
   @IsArray()
+  @ArrayMaxSize(CLOUD_CHANGES.length)
   @IsIn(CLOUD_CHANGES, { each: true, message: `must be of ${CLOUD_CHANGES.join(', ')}` })
   @ArrayUnique({ message: 'must name each tool once' })
   approvals?: CloudChange[];

@@ -1,49 +1,71 @@
 import { Injectable } from '@nestjs/common';
-import type { CloudChange, Member, Role, Workspace } from '@patchbay/protocol';
+import type { CloudChange, Member, Role, User, Workspace, WorkspacePage } from '@patchbay/protocol';
 import { normalizeEmail } from '../auth/auth.service.js';
 import { Bus } from '../bus/bus.js';
 import { Clock, isoTime } from '../common/clock.js';
 import { DomainError } from '../common/domain-error.js';
 import { isUuid, newId } from '../common/ids.js';
+import { KeyLocks } from '../common/key-locks.js';
+import { Config } from '../config/config.js';
 import { UserStore, type UserRecord } from '../storage/ports/users.store.js';
 import {
   type MemberRecord,
+  type Removal,
   type WorkspaceRecord,
   WorkspaceStore,
+  type WorkspaceSummary,
 } from '../storage/ports/workspaces.store.js';
-import type { AddMemberDto, ChangeWorkspaceDto } from './workspaces.dto.js';
+import type { AddMemberDto, ChangeWorkspaceDto, WorkspacesQueryDto } from './workspaces.dto.js';
 
 const MAX_ATTEMPTS = 10;
 
 /** Workspaces and who belongs to them. */
 @Injectable()
 export class WorkspacesService {
+  /** Workspaces of one user are made one after the other, so that each sees those before it. */
+  private readonly creations = new KeyLocks();
+
   constructor(
     private readonly clock: Clock,
+    private readonly config: Config,
     private readonly store: WorkspaceStore,
     private readonly users: UserStore,
     private readonly bus: Bus,
   ) {}
 
-  /** A new workspace that its maker owns. */
+  /** A new workspace that its maker owns. CONFLICT where the user has made as many as one may. */
   async create(name: string, userId: string): Promise<Workspace> {
+    return this.creations.hold([userId], () => this.createNext(name, userId));
+  }
+
+  private async createNext(name: string, userId: string): Promise<Workspace> {
+    const { maxUserWorkspaces } = this.config;
+    const made = await this.store.countMadeBy(userId, userId);
+    if (made >= maxUserWorkspaces) {
+      const message = `You have made ${made} workspaces that you are a member of, of ${maxUserWorkspaces} that a user may. Go on in one of them, or leave one.`;
+      throw new DomainError('CONFLICT', message);
+    }
     const now = this.clock.now();
     const owner: MemberRecord = { userId, role: 'owner', addedAt: now };
     const workspace: WorkspaceRecord = {
-      ...{ id: newId(), name, approvals: [], createdAt: now, version: 1, members: [owner] },
+      ...{ id: newId(), name, approvals: [], createdAt: now, createdBy: userId, version: 1 },
+      members: [owner],
     };
     await this.store.insert(workspace);
-    return seenBy(workspace, owner);
+    return this.get(workspace.id, userId);
   }
 
-  async ofUser(userId: string): Promise<Workspace[]> {
-    const workspaces = await this.store.ofUser(userId);
-    return workspaces.map((workspace) => seenBy(workspace, requireMember(workspace, userId)));
+  /** A page of the workspaces that a user belongs to: those that the user made first. */
+  async ofUser(userId: string, { limit, cursor }: WorkspacesQueryDto): Promise<WorkspacePage> {
+    const found = await this.store.summariesOf(userId, cursor?.toLowerCase() ?? null, limit + 1);
+    const workspaces = await this.views(found.slice(0, limit));
+    return { workspaces, nextCursor: found.length > limit ? workspaces.at(-1)!.id : null };
   }
 
   async get(workspaceId: string, userId: string): Promise<Workspace> {
-    const workspace = await this.load(workspaceId);
-    return seenBy(workspace, requireMember(workspace, userId));
+    const workspace = await this.store.summaryOf(workspaceId, userId);
+    if (workspace === null) throw notMember();
+    return (await this.views([workspace]))[0]!;
   }
 
   /** Its newest settings, as the owner who changed them sees it. */
@@ -52,15 +74,17 @@ export class WorkspacesService {
     ownerId: string,
     { name, approvals }: ChangeWorkspaceDto,
   ): Promise<Workspace> {
-    const changed = await this.save(workspaceId, ownerId, (current) => ({
+    await this.save(workspaceId, ownerId, (current) => ({
       ...{ ...current, name: name ?? current.name, approvals: approvals ?? current.approvals },
     }));
-    return seenBy(changed, requireMember(changed, ownerId));
+    return this.get(workspaceId, ownerId);
   }
 
   /** The server's tools whose calls a person is asked about [APPROVAL-1]. */
   async approvals(workspaceId: string): Promise<CloudChange[]> {
-    return (await this.load(workspaceId)).approvals;
+    const approvals = await this.store.approvalsOf(workspaceId);
+    if (approvals === null) throw notMember();
+    return approvals;
   }
 
   /** FORBIDDEN for whoever is no member, whether the workspace exists or not; VALIDATION_ERROR for what is no id. */
@@ -89,10 +113,16 @@ export class WorkspacesService {
   async addMember(workspaceId: string, ownerId: string, { email, role }: AddMemberDto): Promise<Member> {
     const user = await this.users.byEmail(normalizeEmail(email));
     if (user === null) throw new DomainError('NOT_FOUND', 'No account has this email');
+    await this.requireMembership(workspaceId, user.id);
     const member: MemberRecord = { userId: user.id, role, addedAt: this.clock.now() };
     await this.changeMembers(workspaceId, ownerId, (members) => {
       if (members.some(({ userId }) => userId === user.id)) {
         throw new DomainError('CONFLICT', 'This user is a member already');
+      }
+      const { maxMembers } = this.config;
+      if (members.length >= maxMembers) {
+        const message = `The workspace has ${members.length} members, of ${maxMembers} that it may have. Remove one first.`;
+        throw new DomainError('CONFLICT', message);
       }
       return [...members, member];
     });
@@ -109,40 +139,75 @@ export class WorkspacesService {
     return describe(requireIn(workspace.members, userId), user);
   }
 
-  async removeMember(workspaceId: string, ownerId: string, userId: string): Promise<void> {
-    await this.changeMembers(workspaceId, ownerId, (members) => {
+  /** Ends a membership: an owner anybody's, everybody their own. What the member has begun is ended by whoever runs it. */
+  async removeMember(workspaceId: string, actorId: string, userId: string): Promise<void> {
+    const removal = { workspaceId, userId, byUserId: actorId, removedAt: this.clock.now() };
+    const remove = (members: MemberRecord[]): MemberRecord[] => {
       requireIn(members, userId);
       return members.filter((member) => member.userId !== userId);
-    });
+    };
+    await this.changeMembers(workspaceId, actorId, remove, removal);
     this.bus.publish({ type: 'member_removed', workspaceId, userId });
+  }
+
+  private async views(workspaces: readonly WorkspaceSummary[]): Promise<Workspace[]> {
+    const users = await this.users.byIds([...new Set(workspaces.flatMap(({ owners }) => owners))]);
+    const byId = new Map(users.map((user) => [user.id, user]));
+    return workspaces.map(({ id, name, role, owners, createdBy, approvals, createdAt }) => ({
+      ...{ id, name, role, createdBy, approvals, createdAt: isoTime(createdAt) },
+      owners: owners.flatMap((userId): User[] => {
+        const user = byId.get(userId);
+        return user ? [{ id: userId, email: user.email, fullName: user.fullName }] : [];
+      }),
+    }));
   }
 
   private changeMembers(
     workspaceId: string,
     actorId: string,
     change: (members: MemberRecord[]) => MemberRecord[],
+    removal?: Removal,
   ): Promise<WorkspaceRecord> {
-    return this.save(workspaceId, actorId, (current) => {
+    const withOwner = (current: WorkspaceRecord): WorkspaceRecord => {
       const members = change(current.members);
       if (members.some(({ role }) => role === 'owner')) return { ...current, members };
       throw new DomainError('CONFLICT', 'A workspace keeps at least one owner');
-    });
+    };
+    return this.save(workspaceId, actorId, withOwner, removal);
+  }
+
+  /**
+   * Anybody may add anybody to what they made, up to a bound of their own: what one has added a user to takes nothing
+   * from what others may.
+   */
+  private async requireMembership(workspaceId: string, userId: string): Promise<void> {
+    const { createdBy } = await this.load(workspaceId);
+    if (createdBy === null || createdBy === userId || (await this.isMember(workspaceId, userId))) return;
+    const { maxMakerMemberships } = this.config;
+    if ((await this.store.countMadeBy(createdBy, userId)) < maxMakerMemberships) return;
+    const message =
+      `This user is a member of ${maxMakerMemberships} workspaces that the maker of this one has made, as many as one ` +
+      'may be, and has to leave one of them first.';
+    throw new DomainError('CONFLICT', message);
   }
 
   /**
    * Applies a change to the newest record and saves it, again where another write was faster. That the actor is an
-   * owner is checked on what is changed: since the guard let the request pass it may have ended.
+   * owner, or takes away nobody but themselves, is checked on what is changed: since the guard let the request pass it
+   * may have ended.
    */
   private async save(
     workspaceId: string,
     actorId: string,
     change: (current: WorkspaceRecord) => WorkspaceRecord,
+    removal?: Removal,
   ): Promise<WorkspaceRecord> {
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
       const current = await this.load(workspaceId);
-      if (requireMember(current, actorId).role !== 'owner') throw ownersOnly();
+      const { role } = requireMember(current, actorId);
+      if (role !== 'owner' && removal?.userId !== actorId) throw ownersOnly();
       const next = { ...change(current), version: current.version + 1 };
-      if (await this.store.save(next, current.version)) return next;
+      if (await this.store.save(next, current.version, removal)) return next;
     }
     throw new DomainError('UNAVAILABLE', 'The workspace is being changed by too many at once; try again');
   }
@@ -177,10 +242,6 @@ function requireIn(members: MemberRecord[], userId: string): MemberRecord {
   const member = members.find((candidate) => candidate.userId === userId);
   if (member === undefined) throw noSuchMember();
   return member;
-}
-
-function seenBy({ id, name, approvals, createdAt }: WorkspaceRecord, { role }: MemberRecord): Workspace {
-  return { id, name, role, approvals, createdAt: isoTime(createdAt) };
 }
 
 function describe({ userId, role, addedAt }: MemberRecord, { email, fullName }: UserRecord): Member {

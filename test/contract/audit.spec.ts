@@ -1,8 +1,9 @@
 import type { AuditFilter } from '../../src/storage/ports/audit.store.js';
 import { isoTime } from '../../src/common/clock.js';
 import { describeContract } from './backends.js';
-import { anEvent, givenWorkspace, insertTurn, trailOf, upTo } from './records.js';
-import { aTurn, NOON } from '../../src/turns/turn.sample.js';
+import { anEvent, findIn, givenWorkspace, insertTurn, trailOf, upTo } from './records.js';
+import type { Call } from '../../src/storage/ports/turn.js';
+import { aCall, aTurn, NOON } from '../../src/turns/turn.sample.js';
 
 describeContract('the audit trail', (opened) => {
   it('gives an event back as it was recorded, with its sequence number and an ISO time', async () => {
@@ -42,7 +43,7 @@ describeContract('the audit trail', (opened) => {
       const event = anEvent({ toolCallId: text, fields });
       await stores.turns.record(workspaceId, [event]);
       const filter = { toolCallId: text, toolName: text, path: text, errorCode: text };
-      const found = await stores.audit.page(workspaceId, filter, 0, 10);
+      const found = await findIn(stores, workspaceId, filter, 0, 10);
       expect(found.map(({ eventId }) => eventId)).toEqual([event.eventId]);
       expect(found[0]).toMatchObject({ toolCallId: text, fields });
     }
@@ -96,7 +97,7 @@ describeContract('the audit trail', (opened) => {
       upTo(10).map((n) => anEvent({ sessionId: n % 2 === 0 ? 'even' : 'odd' })),
     );
     const page = async (filter: AuditFilter, after: number, limit: number) =>
-      (await stores.audit.page(workspaceId, filter, after, limit)).map((event) => event.seq);
+      (await findIn(stores, workspaceId, filter, after, limit)).map((event) => event.seq);
     expect(await page({}, 0, 4)).toEqual([1, 2, 3, 4]);
     expect(await page({}, 8, 4)).toEqual([9, 10]);
     expect(await page({}, 10, 4)).toEqual([]);
@@ -114,6 +115,8 @@ describeContract('the audit trail', (opened) => {
         conversationId: bit(2),
         turnId: bit(3),
         toolCallId: bit(4),
+        callId: bit(5),
+        actor: { userId: 'u', clientId: bit(0) },
         fields: { toolName: bit(5), success: bit(1) === 'a', errorCode: bit(2), path: bit(3) },
       });
     });
@@ -127,13 +130,19 @@ describeContract('the audit trail', (opened) => {
     const expected = (test: (event: (typeof events)[number]) => boolean): string[] =>
       events.filter(test).map((event) => event.eventId);
     const found = async (filter: AuditFilter): Promise<string[]> =>
-      (await opened().stores.audit.page(workspaceId, filter, 0, 100)).map((event) => event.eventId);
+      (await findIn(opened().stores, workspaceId, filter, 0, 100)).map((event) => event.eventId);
 
     it.each<[keyof AuditFilter, AuditFilter, (event: (typeof events)[number]) => boolean]>([
       ['sessionId', { sessionId: 'a' }, (event) => event.sessionId === 'a'],
       ['conversationId', { conversationId: 'a' }, (event) => event.conversationId === 'a'],
       ['turnId', { turnId: 'a' }, (event) => event.turnId === 'a'],
       ['toolCallId', { toolCallId: 'a' }, (event) => event.toolCallId === 'a'],
+      [
+        'callId',
+        { callId: 'a', turnId: 'b' },
+        ({ callId, turnId }: (typeof events)[number]) => callId === 'a' && turnId === 'b',
+      ],
+      ['clientId', { clientId: 'b' }, (event) => event.actor.clientId === 'b'],
       ['toolName', { toolName: 'a' }, (event) => event.fields.toolName === 'a'],
       ['event', { event: 'a' }, (event) => event.name === 'a'],
       ['success', { success: false }, (event) => event.fields.success === false],
@@ -168,8 +177,30 @@ describeContract('the audit trail', (opened) => {
     it('find nothing by what no event has, nor in another workspace', async () => {
       const { stores } = opened();
       expect(await found({ turnId: 'c' })).toEqual([]);
-      expect(await stores.audit.page(await givenWorkspace(stores), { turnId: 'a' }, 0, 10)).toEqual([]);
+      expect(await findIn(stores, await givenWorkspace(stores), { turnId: 'a' }, 0, 10)).toEqual([]);
     });
+  });
+
+  it('gives the events of a call that is stored, of its workspace alone', async () => {
+    const { stores } = opened();
+    const [workspaceId, other] = [await givenWorkspace(stores), await givenWorkspace(stores)];
+    const turn = aTurn(workspaceId, { calls: [aCall(), aCall()] });
+    const [first, second] = turn.calls as [Call, Call];
+    const { turnId } = turn;
+    const events = [first, second, first].map(({ callId }) => anEvent({ turnId, callId }));
+    await insertTurn(stores, turn, { events });
+    await stores.turns.record(workspaceId, [anEvent({ turnId })]);
+    const seqs = async (of: string, filter: AuditFilter) =>
+      (await findIn(stores, of, filter, 0, 10)).map(({ seq }) => seq);
+    expect(await seqs(workspaceId, { callId: first.callId })).toEqual([1, 3]);
+    expect(await seqs(workspaceId, { callId: second.callId, turnId })).toEqual([2]);
+    expect(await seqs(workspaceId, { callId: second.callId, turnId: 'another' })).toEqual([]);
+    await stores.turns.record(other, [anEvent({ turnId })]);
+    expect(await seqs(other, { callId: first.callId })).toEqual([]);
+    await stores.turns.record(other, [anEvent(), anEvent({ callId: 'alone' }), anEvent({ callId: 'c' })]);
+    expect(await seqs(other, { callId: 'alone' })).toEqual([3]);
+    expect(await seqs(other, { callId: 'alone', event: 'another' })).toEqual([]);
+    expect(await seqs(workspaceId, { callId: 'alone' })).toEqual([]);
   });
 
   it('gives the latest successes of a session, newest first', async () => {
@@ -202,12 +233,31 @@ describeContract('the audit trail', (opened) => {
     const workspaceId = await givenWorkspace(stores);
     await stores.turns.record(
       workspaceId,
-      upTo(45_000).map((n) => anEvent({ fields: { path: n % 9_000 === 0 ? 'needle' : 'hay' } })),
+      upTo(45_000).map((n) =>
+        anEvent({ sessionId: 's', fields: { path: n % 9_000 === 0 ? 'needle' : 'hay' } }),
+      ),
     );
-    const page = async (after: number, limit: number) =>
-      (await stores.audit.page(workspaceId, { path: 'needle' }, after, limit)).map((event) => event.seq);
-    expect(await page(0, 100)).toEqual([9_000, 18_000, 27_000, 36_000, 45_000]);
-    expect(await page(0, 3)).toEqual([9_000, 18_000, 27_000]);
-    expect(await page(27_000, 1)).toEqual([36_000]);
+    /** What a search finds that goes on where the one before has ended, and how many searches that took. */
+    const search = async (filter: AuditFilter, limit: number) => {
+      const found: number[] = [];
+      let searches = 0;
+      for (let after: number | null = 0; after !== null; searches += 1) {
+        const { events, nextAfter } = await stores.audit.page(workspaceId, filter, after, limit);
+        expect(events.length).toBeLessThanOrEqual(limit);
+        found.push(...events.map(({ seq }) => seq));
+        after = nextAfter;
+      }
+      return { found, searches };
+    };
+    const all = [9_000, 18_000, 27_000, 36_000, 45_000];
+    expect((await search({ path: 'needle' }, 100)).found).toEqual(all);
+    expect((await search({ path: 'needle' }, 2)).found).toEqual(all);
+    const inSession = await search({ path: 'needle', sessionId: 's' }, 100);
+    expect(inSession.found).toEqual(all);
+    // One that finds nothing does not go through all of it at once.
+    expect((await search({ path: 'nowhere' }, 100)).searches).toBeGreaterThan(1);
+    expect((await search({ path: 'nowhere', sessionId: 's' }, 100)).searches).toBeGreaterThan(1);
+    // Of a call that nobody knows there is nothing to go through.
+    expect(await search({ callId: 'unknown', sessionId: 's' }, 100)).toEqual({ found: [], searches: 1 });
   });
 });

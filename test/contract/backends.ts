@@ -18,6 +18,7 @@ import { RootStore } from '../../src/storage/ports/roots.store.js';
 import { SessionStore } from '../../src/storage/ports/sessions.store.js';
 import { StorageHealth } from '../../src/storage/ports/storage-health.js';
 import { TurnStore } from '../../src/storage/ports/turns.store.js';
+import { UsageStore } from '../../src/storage/ports/usage.store.js';
 import { UserStore } from '../../src/storage/ports/users.store.js';
 import { WorkspaceStore } from '../../src/storage/ports/workspaces.store.js';
 import { StorageModule } from '../../src/storage/storage.module.js';
@@ -37,6 +38,7 @@ export interface Stores {
   roots: RootStore;
   sessions: SessionStore;
   turns: TurnStore;
+  usage: UsageStore;
   users: UserStore;
   workspaces: WorkspaceStore;
 }
@@ -127,6 +129,7 @@ export function storesOf(app: INestApplicationContext): Stores {
     roots: port(RootStore),
     sessions: port(SessionStore),
     turns: port(TurnStore),
+    usage: port(UsageStore),
     users: port(UserStore),
     workspaces: port(WorkspaceStore),
   };

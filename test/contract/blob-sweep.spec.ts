@@ -15,7 +15,12 @@ type Writer = (stores: SweptStores, file: FileRecord, bytes: Buffer) => Promise<
 /** Those who write a file whose bytes were put long ago. Whether they did; they may also be told to send the bytes. */
 const WRITERS: Record<string, Writer> = {
   'puts them and then refers to them': async ({ blobs, files }, file, bytes) => {
-    await blobs.put(file.workspaceId, file.head.sha256, bytes, file.head.createdAt);
+    await blobs.put(
+      { workspaceId: file.workspaceId, userId: 'u' },
+      file.head.sha256,
+      bytes,
+      file.head.createdAt,
+    );
     return files.insert(file, null, []);
   },
   'brings the bytes along': ({ files }, file, bytes) => files.insert(file, bytes, []),
@@ -38,7 +43,7 @@ async function sweepBeside(
   const text = newId();
   const head = aVersion(text, { createdAt: NOON });
   const file = aFile(workspaceId, `/${text}`, text, { head });
-  await direct.blobs.put(workspaceId, head.sha256, bytesOf(text), NOON - 48 * HOUR);
+  await direct.blobs.put({ workspaceId, userId: 'u' }, head.sha256, bytesOf(text), NOON - 48 * HOUR);
   let written = false;
   return {
     actors: [

@@ -11,7 +11,7 @@ const ALL = 10_000;
 describeContract('blobs', (opened) => {
   const blobs = () => opened().stores.blobs;
   const put = (workspaceId: string, text: string, at = NOON) =>
-    blobs().put(workspaceId, sha256(text), bytesOf(text), at);
+    blobs().put({ workspaceId, userId: 'u' }, sha256(text), bytesOf(text), at);
   const refer = (workspaceId: string, text: string) =>
     opened().stores.files.insert(aFile(workspaceId, `/${text}`, text), null, []);
   /** Which of the texts the workspace still holds. */
@@ -25,8 +25,8 @@ describeContract('blobs', (opened) => {
     for (const bytes of [Buffer.alloc(0), Buffer.from([0, 255, 10, 0]), Buffer.alloc(200_000, 7)]) {
       const hash = sha256(bytes);
       expect(await blobs().missing(workspaceId, [hash])).toEqual([hash]);
-      await blobs().put(workspaceId, hash, bytes, NOON);
-      await blobs().put(workspaceId, hash, bytes, NOON);
+      await blobs().put({ workspaceId, userId: 'u' }, hash, bytes, NOON);
+      await blobs().put({ workspaceId, userId: 'u' }, hash, bytes, NOON);
       expect(await blobs().missing(workspaceId, [hash])).toEqual([]);
       expect(await blobs().read(workspaceId, hash)).toEqual(bytes);
     }

@@ -54,7 +54,7 @@ export function documentStores(documents: Documents, gate: Gate, protocol: Proto
 
   return {
     blobs: {
-      put: (_workspaceId, hash, bytes, now) => unmark(hash, bytes, now),
+      put: (_who, hash, bytes, now) => unmark(hash, bytes, now),
       async read(_workspaceId, hash) {
         await gate();
         const blob = blobs.get(hash);

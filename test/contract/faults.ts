@@ -27,7 +27,7 @@ const KINDS: { [Port in keyof Stores]: Kinds<Stores[Port]> } = {
   logins: { insert: 'write', byId: 'read', rotate: 'write', remove: 'write', removeExpired: 'write' },
   patches: {
     ...{ insert: 'write', byId: 'read', ofFilePatch: 'read', ofChange: 'read', remove: 'write' },
-    removeOrphans: 'write',
+    ...{ docPathsOf: 'read', removeOrphans: 'write' },
   },
   roots: { claim: 'write', remove: 'write', ofWorkspace: 'read' },
   sessions: {
@@ -37,11 +37,31 @@ const KINDS: { [Port in keyof Stores]: Kinds<Stores[Port]> } = {
   turns: {
     ...{ insert: 'write', save: 'write', record: 'write', find: 'read', ofCall: 'read' },
     ...{ argumentsOf: 'read', argumentsOfCall: 'read', resultsOf: 'read', editedArgumentsOf: 'read' },
-    ...{ openOf: 'read', openVersionsOf: 'read', countOpen: 'read', dueBefore: 'read', openAfter: 'read' },
-    lastUseOf: 'read',
+    ...{
+      versionOf: 'read',
+      resultOf: 'read',
+      openVersionsOf: 'read',
+      openIn: 'read',
+      openOfWorkspace: 'read',
+      openOfUser: 'read',
+    },
+    ...{ dueBefore: 'read', leasedBy: 'read', lastUseOf: 'read' },
   },
-  users: { insert: 'write', byId: 'read', byEmail: 'read', byIds: 'read' },
-  workspaces: { insert: 'write', save: 'write', byId: 'read', ofUser: 'read', roleOf: 'read' },
+  usage: {
+    ofWorkspace: 'read',
+    ofUser: 'read',
+    turnBytesOfWorkspace: 'read',
+    turnBytesOfUser: 'read',
+  },
+  users: {
+    ...{ insert: 'write', insertFirst: 'write', isEmpty: 'read', byId: 'read', byEmail: 'read' },
+    byIds: 'read',
+  },
+  workspaces: {
+    ...{ insert: 'write', save: 'write', byId: 'read', summaryOf: 'read', summariesOf: 'read' },
+    ...{ unsettled: 'read', settled: 'write', countMadeBy: 'read', approvalsOf: 'read' },
+    roleOf: 'read',
+  },
 };
 
 /**

@@ -10,14 +10,18 @@ function aLogin(changes: Partial<LoginRecord> = {}): LoginRecord {
     familyHash: 'family',
     tokenHash: 'first',
     previousHash: null,
-    graceUntil: null,
+    seed: null,
+    rotatedAt: NOON,
     expiresAt: NOON + 100,
     createdAt: NOON,
     ...changes,
   };
 }
 
-const second: Rotation = { tokenHash: 'second', graceUntil: NOON + 30, expiresAt: NOON + 200 };
+const second: Rotation = {
+  ...{ tokenHash: 'second', previousHash: 'first', seed: 'seed' },
+  ...{ rotatedAt: NOON + 10, expiresAt: NOON + 200 },
+};
 
 describeContract('logins', (opened) => {
   it('are found by id', async () => {
@@ -36,19 +40,19 @@ describeContract('logins', (opened) => {
     const rotated = await Promise.all(rivals.map((next) => logins.rotate(login.id, 'first', next)));
     expect(rotated.filter(Boolean)).toHaveLength(1);
     const winner = rivals[rotated.indexOf(true)];
-    expect(await logins.byId(login.id)).toEqual({ ...login, ...winner, previousHash: 'first' });
+    expect(await logins.byId(login.id)).toEqual({ ...login, ...winner });
     expect(await logins.rotate('unknown', 'first', second)).toBe(false);
   });
 
-  it('remember the token before the newest one, and no older one', async () => {
+  it('remember what a rotation names as the token before, and no older one', async () => {
     const { logins } = opened().stores;
     const login = aLogin();
     await logins.insert(login);
     await logins.rotate(login.id, 'first', second);
-    const third = { tokenHash: 'third', graceUntil: null, expiresAt: NOON + 300 };
-    expect(await logins.rotate(login.id, 'second', third)).toBe(true);
-    expect(await logins.byId(login.id)).toEqual({ ...login, ...third, previousHash: 'second' });
-    expect(await logins.rotate(login.id, 'second', second)).toBe(false);
+    const instead = { ...second, tokenHash: 'instead of the second', seed: 'another', rotatedAt: NOON + 50 };
+    expect(await logins.rotate(login.id, 'second', instead)).toBe(true);
+    expect(await logins.byId(login.id)).toEqual({ ...login, ...instead });
+    expect(await logins.rotate(login.id, 'second', { ...second, tokenHash: 'third' })).toBe(false);
   });
 
   it('sent again change nothing more', async () => {
@@ -58,7 +62,7 @@ describeContract('logins', (opened) => {
     await logins.rotate(login.id, 'first', second);
     await logins.insert(login);
     expect(await logins.rotate(login.id, 'first', second)).toBe(true);
-    expect(await logins.byId(login.id)).toEqual({ ...login, ...second, previousHash: 'first' });
+    expect(await logins.byId(login.id)).toEqual({ ...login, ...second });
   });
 
   it('end one by one', async () => {

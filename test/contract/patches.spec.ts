@@ -74,6 +74,25 @@ describeContract('patches', (opened) => {
     expect(await stores.patches.ofChange(record.workspaceId, filePatchId!)).toBeNull();
   });
 
+  it('say which files they are about', async () => {
+    const { stores } = opened();
+    const record = aBatch(aTurn(await givenWorkspace(stores)));
+    const { workspaceId, batchId } = record;
+    await stores.patches.insert(record);
+    expect(await stores.patches.docPathsOf(workspaceId, batchId)).toEqual(['repo/a', 'repo/a']);
+    expect(await stores.patches.docPathsOf(workspaceId, newId())).toEqual([]);
+    expect(await stores.patches.docPathsOf(await givenWorkspace(stores), batchId)).toEqual([]);
+  });
+
+  it('that were found to have their turn are not looked at again by the sweep', async () => {
+    const { stores } = opened();
+    const turn = aTurn(await givenWorkspace(stores));
+    await insertTurn(stores, turn);
+    for (const _one of upTo(3)) await stores.patches.insert(aBatch(turn));
+    while (await stores.patches.removeOrphans(NOON + 1, 2));
+    expect(await stores.patches.removeOrphans(NOON + 1, 1)).toBe(false);
+  });
+
   it('are gone with all their parts once removed', async () => {
     const { stores } = opened();
     const record = aBatch(aTurn(await givenWorkspace(stores)));
@@ -93,7 +112,7 @@ describeContract('patches', (opened) => {
     const orphan = aBatch(aTurn(turn.workspaceId));
     const young = aBatch(aTurn(turn.workspaceId), { createdAt: NOON + 1 });
     for (const record of [kept, orphan, young]) await stores.patches.insert(record);
-    await stores.patches.removeOrphans(NOON + 1);
+    while (await stores.patches.removeOrphans(NOON + 1, 1));
     const left = await Promise.all(
       [kept, orphan, young].map(({ workspaceId, batchId }) => stores.patches.byId(workspaceId, batchId)),
     );

@@ -3,6 +3,7 @@ import { newId } from '../../src/common/ids.js';
 import type { AuditDraft } from '../../src/storage/ports/audit.store.js';
 import type { UserRecord } from '../../src/storage/ports/users.store.js';
 import type { WorkspaceRecord } from '../../src/storage/ports/workspaces.store.js';
+import type { CallResult } from '../../src/storage/ports/turns.store.js';
 import type { Turn } from '../../src/storage/ports/turn.js';
 import { NOON } from '../../src/turns/turn.sample.js';
 import type { Stores } from './backends.js';
@@ -21,14 +22,32 @@ export function aUser(changes: Partial<UserRecord> = {}): UserRecord {
 
 export function aWorkspace(changes: Partial<WorkspaceRecord> = {}): WorkspaceRecord {
   const members: WorkspaceRecord['members'] = [{ userId: newId(), role: 'owner', addedAt: NOON }];
-  return { id: newId(), name: 'Workshop', approvals: [], createdAt: NOON, version: 1, members, ...changes };
+  return {
+    ...{
+      id: newId(),
+      name: 'Workshop',
+      approvals: [],
+      createdAt: NOON,
+      createdBy: null,
+      version: 1,
+      members,
+    },
+    ...changes,
+  };
 }
 
-/** Stores a workspace and returns its id. */
-export async function givenWorkspace(stores: Stores): Promise<string> {
-  const workspace = aWorkspace();
+/** Stores a workspace and returns its id; `memberId`: who is a member beside its owner. */
+export async function givenWorkspace(stores: Stores, memberId?: string): Promise<string> {
+  const made = aWorkspace();
+  const workspace = memberId === undefined ? made : { ...withMember(made, memberId), version: 1 };
   await stores.workspaces.insert(workspace);
   return workspace.id;
+}
+
+/** The workspace as its next version, with a member more. */
+export function withMember(workspace: WorkspaceRecord, userId: string): WorkspaceRecord {
+  const members = [...workspace.members, { userId, role: 'member' as const, addedAt: NOON + 1 }];
+  return { ...workspace, version: workspace.version + 1, members };
 }
 
 export function anEvent(changes: Partial<AuditDraft> = {}): AuditDraft {
@@ -52,15 +71,23 @@ export function anEvent(changes: Partial<AuditDraft> = {}): AuditDraft {
 export function insertTurn(
   stores: Stores,
   turn: Turn,
-  given: { arguments?: Json[]; events?: AuditDraft[] } = {},
+  given: { arguments?: Json[]; results?: CallResult[]; events?: AuditDraft[] } = {},
 ): Promise<Turn> {
   const callArguments = given.arguments ?? turn.calls.map(() => ({}));
-  return stores.turns.insert(turn, callArguments, given.events ?? []);
+  return stores.turns.insert(turn, callArguments, given.results ?? [], given.events ?? []);
+}
+
+/** The events that one search finds. */
+export async function findIn(
+  stores: Stores,
+  ...search: Parameters<Stores['audit']['page']>
+): Promise<AuditEvent[]> {
+  return (await stores.audit.page(...search)).events;
 }
 
 /** The whole trail of a workspace. */
 export function trailOf(stores: Stores, workspaceId: string): Promise<AuditEvent[]> {
-  return stores.audit.page(workspaceId, {}, 0, 10_000);
+  return findIn(stores, workspaceId, {}, 0, 10_000);
 }
 
 /** 1 to n: the sequence numbers of a trail of n events that has no gaps. */

@@ -1,7 +1,12 @@
 import type { Json } from '@patchbay/protocol';
+import { newId } from '../../src/common/ids.js';
+import type { Turn, TurnRef } from '../../src/storage/ports/turn.js';
 import { describeContract } from './backends.js';
 import { givenWorkspace, insertTurn, upTo } from './records.js';
 import { aCall, aTurn, completed, nextVersion, NOON } from '../../src/turns/turn.sample.js';
+
+/** More than any of these turns has. */
+const MAX_BYTES = 64 * 1024 * 1024;
 
 function nested(depth: number): Json {
   return depth === 0 ? 'bottom' : [{ deeper: nested(depth - 1) }];
@@ -31,16 +36,16 @@ describeContract('reading turns', (opened) => {
     const [first, second] = turn.calls;
     const results = [first!, second!].map(({ callId }) => ({ callId, result: value }));
     await insertTurn(stores, turn, { arguments: [value, { second: value }] });
-    await stores.turns.save(nextVersion(turn), 1, results, []);
+    await stores.turns.save(turn, nextVersion(turn), results, []);
     // Compared as JSON: the matchers do not see an own `__proto__`.
     const expected = JSON.stringify([value, { second: value }]);
     expect(JSON.stringify(await stores.turns.argumentsOf(turn))).toBe(expected);
     expect(JSON.stringify(await stores.turns.argumentsOfCall(turn, 1))).toBe(
       JSON.stringify({ second: value }),
     );
-    const read = await stores.turns.resultsOf(turn);
+    const read = await stores.turns.resultsOf(turn, MAX_BYTES);
     expect(JSON.stringify([...read])).toBe(
-      JSON.stringify([first, second].map((call) => [call!.callId, value])),
+      JSON.stringify([first, second].map((call) => [call!.callId, { result: value, details: null }])),
     );
   });
 
@@ -70,7 +75,7 @@ describeContract('reading turns', (opened) => {
     for (const stranger of strangers) {
       expect(await stores.turns.find(stranger)).toBeNull();
       expect(await stores.turns.argumentsOf(stranger)).toEqual([]);
-      expect(await stores.turns.resultsOf(stranger)).toEqual(new Map());
+      expect(await stores.turns.resultsOf(stranger, MAX_BYTES)).toEqual(new Map());
     }
   });
 
@@ -81,11 +86,13 @@ describeContract('reading turns', (opened) => {
     for (const [i, turn] of turns.entries()) {
       const results = [{ callId: turn.calls[1]!.callId, result: i }];
       await insertTurn(stores, turn, { arguments: [{ turn: i }, { turn: i }] });
-      await stores.turns.save(nextVersion(turn), 1, results, []);
+      await stores.turns.save(turn, nextVersion(turn), results, []);
     }
     for (const [i, turn] of turns.entries()) {
       expect(await stores.turns.argumentsOf(turn)).toEqual([{ turn: i }, { turn: i }]);
-      expect(await stores.turns.resultsOf(turn)).toEqual(new Map([[turn.calls[1]!.callId, i]]));
+      expect(await stores.turns.resultsOf(turn, MAX_BYTES)).toEqual(
+        new Map([[turn.calls[1]!.callId, { result: i, details: null }]]),
+      );
     }
   });
 
@@ -127,7 +134,7 @@ describeContract('reading turns', (opened) => {
     await insertTurn(stores, turn);
     expect(await last()).toBeNull();
     const used = { lastClientId: 'laptop', folder: [] };
-    await stores.turns.save(nextVersion(turn, {}, used), 1, [], []);
+    await stores.turns.save(turn, nextVersion(turn, {}, used), [], []);
     expect(await last()).toEqual(used);
     const next = { lastClientId: 'desktop', folder: ['a "quoted" one', 'b'] };
     await insertTurn(stores, aTurn(workspaceId, { sessionId, acceptedAt: NOON + 1, ...next }));
@@ -148,8 +155,8 @@ describeContract('reading turns', (opened) => {
     const elsewhere = aTurn(there, { userId });
     const others = [aTurn(here), aTurn(there)];
     for (const turn of [first!, second!, ended!, elsewhere, ...others]) await insertTurn(stores, turn);
-    await stores.turns.save(nextVersion(second!), 1, [], []);
-    await stores.turns.save(completed(ended!), 1, [], []);
+    await stores.turns.save(second!, nextVersion(second!), [], []);
+    await stores.turns.save(ended!, completed(ended!), [], []);
     const users = [
       { workspaceId: here, userId },
       { workspaceId: there, userId },
@@ -168,14 +175,61 @@ describeContract('reading turns', (opened) => {
     expect(await stores.turns.openVersionsOf([])).toEqual([]);
   });
 
-  it('counts the open turns of a workspace', async () => {
+  it('gives results up to so many bytes, and null for what is beyond them', async () => {
     const { stores } = opened();
-    const workspaceId = await givenWorkspace(stores);
-    const turns = upTo(3).map(() => aTurn(workspaceId));
-    for (const turn of [...turns, aTurn(await givenWorkspace(stores))]) await insertTurn(stores, turn);
-    await stores.turns.save(completed(turns[0]!), 1, [], []);
-    expect(await stores.turns.countOpen(workspaceId)).toBe(2);
-    expect(await stores.turns.countOpen('no-such-workspace')).toBe(0);
+    const calls = upTo(3).map(() => aCall());
+    const turn = aTurn(await givenWorkspace(stores), { calls });
+    await insertTurn(stores, turn);
+    const sizes = [10, 100, 20];
+    const results = calls.map(({ callId }, at) => ({ callId, result: 'x'.repeat(sizes[at]! - 2) }));
+    await stores.turns.save(turn, nextVersion(turn), results, []);
+    const kept = async (maxBytes: number) =>
+      [...(await stores.turns.resultsOf(turn, maxBytes)).values()].map((stored) => stored !== null);
+    expect(await kept(130)).toEqual([true, true, true]);
+    expect(await kept(50)).toEqual([true, false, true]);
+    expect(await kept(0)).toEqual([false, false, false]);
+  });
+
+  it('keeps what an error says beside its message, from the insert on, and gives it by its call', async () => {
+    const { stores } = opened();
+    const calls = upTo(3).map(() => aCall());
+    const turn = aTurn(await givenWorkspace(stores), { calls });
+    const [first, second, third] = calls.map(({ callId }) => callId);
+    const details = { faults: ['a\0b', '\ud800'] };
+    await insertTurn(stores, turn, { results: [{ callId: first!, result: null, details }] });
+    await stores.turns.save(
+      turn,
+      nextVersion(turn),
+      [{ callId: second!, result: { success: false }, details }],
+      [],
+    );
+    expect(await stores.turns.resultOf(turn, first!)).toEqual({ result: null, details });
+    expect(await stores.turns.resultOf(turn, second!)).toEqual({ result: { success: false }, details });
+    expect(await stores.turns.resultOf(turn, third!)).toBeNull();
+  });
+
+  it('tells how new a turn is', async () => {
+    const { stores } = opened();
+    const turn = aTurn(await givenWorkspace(stores));
+    expect(await stores.turns.versionOf(turn)).toBeNull();
+    await insertTurn(stores, turn);
+    await stores.turns.save(turn, nextVersion(turn), [], []);
+    expect(await stores.turns.versionOf(turn)).toBe(2);
+  });
+
+  it('counts what is open of a workspace, and of a user in all workspaces that they are a member of', async () => {
+    const { stores } = opened();
+    const userId = newId();
+    const [here, there] = [await givenWorkspace(stores, userId), await givenWorkspace(stores, userId)];
+    const mine = aTurn(here, { userId, calls: upTo(3).map(() => aCall()) });
+    const [others, elsewhere] = [aTurn(here), aTurn(there, { userId })];
+    for (const turn of [mine, others, elsewhere]) await insertTurn(stores, turn);
+    expect(await stores.turns.openOfWorkspace(here)).toEqual({ turns: 2, calls: 4 });
+    expect(await stores.turns.openOfUser(userId)).toEqual({ turns: 2, calls: 4 });
+    await stores.turns.save(others, completed(others), [], []);
+    expect(await stores.turns.openOfWorkspace(here)).toEqual({ turns: 1, calls: 3 });
+    expect(await stores.turns.openOfWorkspace('no-such-workspace')).toEqual({ turns: 0, calls: 0 });
+    expect(await stores.turns.openOfUser(newId())).toEqual({ turns: 0, calls: 0 });
   });
 });
 
@@ -191,29 +245,39 @@ describeContract('turns that are due', (opened) => {
     });
     for (const turn of [late, later, latest, atServer]) await insertTurn(stores, turn);
     expect(await stores.turns.dueBefore(NOON + 9, 10)).toEqual([]);
-    expect(await stores.turns.dueBefore(NOON + 20, 10)).toEqual([latest, later]);
-    expect(await stores.turns.dueBefore(NOON + 99, 10)).toEqual([latest, later, late]);
-    expect(await stores.turns.dueBefore(NOON + 99, 2)).toEqual([latest, later]);
+    expect(await stores.turns.dueBefore(NOON + 20, 10)).toEqual([refOf(latest), refOf(later)]);
+    expect(await stores.turns.dueBefore(NOON + 99, 10)).toEqual([refOf(latest), refOf(later), refOf(late)]);
+    expect(await stores.turns.dueBefore(NOON + 99, 2)).toEqual([refOf(latest), refOf(later)]);
 
     const postponed = nextVersion(latest, { status: 'running', executionAt: NOON + 50 });
-    await stores.turns.save(postponed, 1, [], []);
-    await stores.turns.save(completed(later), 1, [], []);
-    expect(await stores.turns.dueBefore(NOON + 99, 10)).toEqual([late, postponed]);
+    await stores.turns.save(latest, postponed, [], []);
+    await stores.turns.save(later, completed(later), [], []);
+    expect(await stores.turns.dueBefore(NOON + 99, 10)).toEqual([refOf(late), refOf(postponed)]);
   });
 });
 
-describeContract('turns that are open', (opened) => {
-  it('are paged over all workspaces, oldest first, also past one that has ended since', async () => {
+describeContract('turns whose server calls a node runs', (opened) => {
+  it('are told by their lease, of all workspaces, while they are open', async () => {
     const { stores } = opened();
-    const workspaces = [await givenWorkspace(stores), await givenWorkspace(stores)];
-    const turns = upTo(7).map((n) => aTurn(workspaces[n % 2]!, { acceptedAt: NOON + Math.floor(n / 3) }));
-    for (const turn of turns) await insertTurn(stores, turn);
-    await stores.turns.save(completed(turns[1]!), 1, [], []);
-    const open = turns.filter((_, i) => i !== 1);
-    expect(await stores.turns.openAfter(null, 3)).toEqual(open.slice(0, 3));
-    await stores.turns.save(completed(open[2]!), 1, [], []);
-    expect(await stores.turns.openAfter(open[2]!, 2)).toEqual(open.slice(3, 5));
-    expect(await stores.turns.openAfter(open[4]!, 100)).toEqual(open.slice(5));
-    expect(await stores.turns.openAfter(open.at(-1)!, 100)).toEqual([]);
+    const owner = newId();
+    const leased = (workspaceId: string, of: string) =>
+      aTurn(workspaceId, { lease: { owner: of, until: NOON } });
+    const [here, there] = [await givenWorkspace(stores), await givenWorkspace(stores)];
+    const [one, two, ended, others] = [
+      leased(here, owner),
+      leased(there, owner),
+      leased(here, owner),
+      leased(here, newId()),
+    ];
+    for (const turn of [one, two, ended, others, aTurn(here)]) await insertTurn(stores, turn);
+    await stores.turns.save(ended, completed(ended), [], []);
+    const found = await stores.turns.leasedBy(owner);
+    expect(found.map(({ turnId }) => turnId).sort()).toEqual([one.turnId, two.turnId].sort());
+    expect(found).toEqual(expect.arrayContaining([one, two].map(refOf)));
   });
 });
+
+/** A turn's name alone. */
+function refOf({ workspaceId, sessionId, turnId }: Turn): TurnRef {
+  return { workspaceId, sessionId, turnId };
+}

@@ -2,6 +2,9 @@ import { describeContract } from './backends.js';
 import { anEvent, givenWorkspace, insertTurn, trailOf, upTo } from './records.js';
 import { aCall, aTurn, completed, nextVersion, NOON } from '../../src/turns/turn.sample.js';
 
+/** More than any of these turns has. */
+const MAX_BYTES = 1024 * 1024;
+
 describeContract('writing turns', (opened) => {
   describe('insert', () => {
     it('stores the turn as it was given, with its arguments and events', async () => {
@@ -25,7 +28,7 @@ describeContract('writing turns', (opened) => {
       expect(inserted).toBe(turn);
       expect(await stores.turns.find(turn)).toEqual(turn);
       expect(await stores.turns.argumentsOf(turn)).toEqual([{ path: 'a' }, { path: 'b' }]);
-      expect(await stores.turns.resultsOf(turn)).toEqual(new Map());
+      expect(await stores.turns.resultsOf(turn, MAX_BYTES)).toEqual(new Map());
       const names = (await trailOf(stores, workspaceId)).map((event) => event.name);
       expect(names).toEqual(['Tool.CreateFile.Accepted', 'Tool.Unknown.Rejected']);
     });
@@ -99,13 +102,27 @@ describeContract('writing turns', (opened) => {
       const done = completed(turn);
       const results = [{ callId: turn.calls[0]!.callId, result: { success: true } }];
       const events = [anEvent({ name: 'Tool.CreateFile.ResultReceived' })];
-      expect(await stores.turns.save(done, 1, results, events)).toBe(true);
+      expect(await stores.turns.save(turn, done, results, events)).toBe(true);
       expect(await stores.turns.find(turn)).toEqual(done);
-      expect(await stores.turns.resultsOf(turn)).toEqual(
-        new Map([[turn.calls[0]!.callId, { success: true }]]),
+      expect(await stores.turns.resultsOf(turn, MAX_BYTES)).toEqual(
+        new Map([[turn.calls[0]!.callId, { result: { success: true }, details: null }]]),
       );
       expect(await stores.turns.argumentsOf(turn)).toEqual([{ path: 'a' }]);
       expect((await trailOf(stores, workspaceId)).map((event) => event.seq)).toEqual([1, 2]);
+    });
+
+    it('writes the calls that have changed, and leaves the others as they are', async () => {
+      const { stores } = opened();
+      const turn = aTurn(await givenWorkspace(stores), { calls: upTo(3).map(() => aCall()) });
+      await insertTurn(stores, turn);
+      const [first, second, third] = turn.calls;
+      const once = { ...turn, version: 2, calls: [first!, { ...second!, attempt: 1 }, third!] };
+      const twice = { ...once, version: 3, calls: [{ ...first!, attempt: 2 }, once.calls[1]!, third!] };
+      for (const _ of [1, 2]) expect(await stores.turns.save(turn, once, [], [])).toBe(true);
+      expect(await stores.turns.find(turn)).toEqual(once);
+      expect(await stores.turns.save(once, twice, [], [])).toBe(true);
+      expect(await stores.turns.find(turn)).toEqual(twice);
+      expect(await stores.turns.save(turn, once, [], [])).toBe(false);
     });
 
     it('changes nothing where another write was faster', async () => {
@@ -118,7 +135,7 @@ describeContract('writing turns', (opened) => {
       ];
       const events = rivals.map(() => anEvent());
       const answers = await Promise.all(
-        rivals.map((rival, at) => stores.turns.save(rival, 1, [], [events[at]!])),
+        rivals.map((rival, at) => stores.turns.save(turn, rival, [], [events[at]!])),
       );
       expect([...answers].sort()).toEqual([false, true]);
       const winner = answers.indexOf(true);
@@ -133,7 +150,7 @@ describeContract('writing turns', (opened) => {
       await insertTurn(stores, turn);
       const done = completed(turn);
       const save = (): Promise<boolean> =>
-        stores.turns.save(done, 1, [{ callId: turn.calls[0]!.callId, result: 1 }], events);
+        stores.turns.save(turn, done, [{ callId: turn.calls[0]!.callId, result: 1 }], events);
       const events = [anEvent({ name: 'Tool.CreateFile.ResultReceived' })];
       expect([await save(), await save()]).toEqual([true, true]);
       expect(await trailOf(stores, turn.workspaceId)).toHaveLength(1);
@@ -143,8 +160,31 @@ describeContract('writing turns', (opened) => {
     it('is false for a turn that does not exist', async () => {
       const { stores } = opened();
       const turn = aTurn(await givenWorkspace(stores));
-      expect(await stores.turns.save(nextVersion(turn), 1, [], [anEvent()])).toBe(false);
+      expect(await stores.turns.save(turn, nextVersion(turn), [], [anEvent()])).toBe(false);
       expect(await trailOf(stores, turn.workspaceId)).toEqual([]);
+    });
+
+    it('stores edited arguments before there is a result, which then comes beside them', async () => {
+      const turn = aTurn(await givenWorkspace(opened().stores));
+      const { callId } = turn.calls[0]!;
+      await insertTurn(opened().stores, turn);
+      const edited = nextVersion(turn, { status: 'executing' });
+      const edit = () => opened().stores.turns.save(turn, edited, [{ callId, editedArguments: ['e'] }], []);
+      expect([await edit(), await edit()]).toEqual([true, true]);
+      await opened().reopen();
+      const { turns } = opened().stores;
+      expect(await turns.editedArgumentsOf(turn, callId)).toEqual(['e']);
+      expect(await turns.resultOf(turn, callId)).toBeNull();
+      expect(await turns.resultsOf(turn, MAX_BYTES)).toEqual(new Map());
+      const again = nextVersion(edited);
+      await expect(
+        turns.save(edited, again, [{ callId, editedArguments: ['another'] }], []),
+      ).rejects.toThrow();
+      const done = completed(edited);
+      for (const _ of [1, 2])
+        expect(await turns.save(edited, done, [{ callId, result: null, details: ['d'] }], [])).toBe(true);
+      expect(await turns.editedArgumentsOf(turn, callId)).toEqual(['e']);
+      expect(await turns.resultOf(turn, callId)).toEqual({ result: null, details: ['d'] });
     });
 
     it('never replaces a result: the write that tries fails as a whole', async () => {
@@ -153,13 +193,15 @@ describeContract('writing turns', (opened) => {
       const { callId } = turn.calls[0]!;
       await insertTurn(stores, turn);
       const first = nextVersion(turn);
-      await stores.turns.save(first, 1, [{ callId, result: 'first' }], []);
+      await stores.turns.save(turn, first, [{ callId, result: 'first' }], []);
       const again = nextVersion(first);
       await expect(
-        stores.turns.save(again, 2, [{ callId, result: 'second' }], [anEvent()]),
+        stores.turns.save(first, again, [{ callId, result: 'second' }], [anEvent()]),
       ).rejects.toThrow();
       expect(await stores.turns.find(turn)).toEqual(first);
-      expect(await stores.turns.resultsOf(turn)).toEqual(new Map([[callId, 'first']]));
+      expect(await stores.turns.resultsOf(turn, MAX_BYTES)).toEqual(
+        new Map([[callId, { result: 'first', details: null }]]),
+      );
       expect(await trailOf(stores, turn.workspaceId)).toEqual([]);
     });
   });
@@ -206,13 +248,15 @@ describeContract('writing turns', (opened) => {
     await insertTurn(opened().stores, turn, { arguments: [{ path: 'a' }], events: [anEvent()] });
     const forwarded = nextVersion(turn, { status: 'forwarded', attempt: 1, clientId: 'laptop' });
     const results = [{ callId: turn.calls[0]!.callId, result: [1] }];
-    await opened().stores.turns.save(forwarded, 1, results, [anEvent()]);
+    await opened().stores.turns.save(turn, forwarded, results, [anEvent()]);
     const before = await trailOf(opened().stores, workspaceId);
     await opened().reopen();
     const { stores } = opened();
     expect(await stores.turns.find(turn)).toEqual(forwarded);
     expect(await stores.turns.argumentsOf(turn)).toEqual([{ path: 'a' }]);
-    expect(await stores.turns.resultsOf(turn)).toEqual(new Map([[turn.calls[0]!.callId, [1]]]));
+    expect(await stores.turns.resultsOf(turn, MAX_BYTES)).toEqual(
+      new Map([[turn.calls[0]!.callId, { result: [1], details: null }]]),
+    );
     await stores.turns.record(workspaceId, [anEvent()]);
     const after = await trailOf(stores, workspaceId);
     expect(after.slice(0, 2)).toEqual(before);

@@ -2,7 +2,6 @@ import type { Credentials } from '@patchbay/protocol';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PASSWORD, startTestServer, type TestServer } from '../support/server.js';
-import { ShiftedClock } from '../support/shifted-clock.js';
 
 describe('accounts', () => {
   let server: TestServer;
@@ -87,51 +86,5 @@ describe('accounts', () => {
       expect(content).not.toContain(PASSWORD);
       expect(content).not.toContain(credentials.refreshToken);
     }
-  });
-});
-
-describe('failed logins', () => {
-  let server: TestServer;
-  let email: string;
-  const clock = new ShiftedClock();
-
-  beforeAll(async () => {
-    server = await startTestServer({ clock, config: { rateLimit: 1000 } });
-  });
-  beforeEach(async () => {
-    ({ email } = await server.register());
-  });
-  afterAll(() => server.close());
-
-  const login = (password: string) => server.request('POST', '/auth/login', { email, password });
-  const loginsAtOnce = async (count: number, password: string) =>
-    (await Promise.all(Array.from({ length: count }, () => login(password)))).map(({ status }) => status);
-
-  it('are limited for each email, and forgotten after a success', async () => {
-    for (let i = 0; i < 9; i += 1) expect((await login('wrong')).status).toBe(401);
-    expect((await login(PASSWORD)).status).toBe(200);
-    await loginsAtOnce(10, 'wrong');
-    expect(await login(PASSWORD)).toMatchObject({ status: 429, body: { code: 'RATE_LIMITED' } });
-  });
-
-  it('are over when Retry-After says so, however often somebody tries in between', async () => {
-    await loginsAtOnce(10, 'wrong');
-    clock.pass(14 * 60_000);
-    const refused = await login('wrong');
-    expect(refused.status).toBe(429);
-    const retryAfter = Number(refused.headers.get('retry-after'));
-    expect(retryAfter).toBeLessThanOrEqual(60);
-    clock.pass(retryAfter * 1000);
-    expect((await login(PASSWORD)).status).toBe(200);
-  });
-
-  it('are the only ones that count: right ones at once all succeed', async () => {
-    expect(new Set(await loginsAtOnce(25, PASSWORD))).toEqual(new Set([200]));
-  });
-
-  it('do not exceed the limit side by side', async () => {
-    const statuses = await loginsAtOnce(25, 'wrong');
-    expect(statuses.filter((status) => status === 401)).toHaveLength(10);
-    expect(statuses.filter((status) => status === 429)).toHaveLength(15);
   });
 });

@@ -37,7 +37,7 @@ describe.each(['sound', 'faulty', 'cut'] as const)('two nodes with a %s bus betw
   it('run at the one what is allowed there, though the other took the turn, and what waited behind it [APPROVAL-3]', async () => {
     const client = await asker(a!);
     await b!.post([write('w', '/a', 'x'), read('r', '/a')], { turnId: 't' });
-    await waitFor(() => client.calls.length === 1, 'the delivery', 12_000);
+    await waitFor(() => client.calls.length === 1, 'the delivery');
     await client.report(client.calls[0]!, decided('allow'));
     expect(await standing(b!, 't', 20_000)).toEqual(['r succeeded', 'w succeeded']);
     expect((await a!.steps('w')).filter((step) => step === 'Executing')).toHaveLength(1);
@@ -48,18 +48,22 @@ describe.each(['sound', 'faulty', 'cut'] as const)('two nodes with a %s bus betw
     const atB = hold(two.servers.b);
     const atA = hold(two.servers.a);
     await b!.post([call('l', 'ls', {}), write('w', '/a', 'x'), read('r', '/a')], { turnId: 't' });
-    await waitFor(() => client.calls.length === 1, 'the delivery', 12_000);
-    await client.report(client.calls[0]!, decided('allow'));
+    await waitFor(() => client.calls.length === 1, 'the delivery');
+    const editedArguments = { path: '/a', content: { text: 'as it was edited' } };
+    await client.report(client.calls[0]!, decided('edit', { editedArguments }));
     await waitFor(() => atB.ran.length === 1, 'the first call');
     atB.letGo();
     expect(await standing(a!, 't', 20_000)).toEqual(['l succeeded', 'r succeeded', 'w succeeded']);
+    expect((await a!.get('t')).body.result.toolResults.at(-1)).toMatchObject({
+      ...{ toolCallId: 'r', result: { content: { text: 'as it was edited' } } },
+    });
     expect([atB.ran, atA.ran]).toEqual([['ls', 'write', 'read'], []]);
   });
 
   it('let go of what waits behind a decision that did not come in time [APPROVAL-4]', async () => {
     const client = await asker(a!);
     await b!.post([write('w', '/a'), call('l', 'ls', {})], { turnId: 't', timeouts: { approvalMs: 2_000 } });
-    await waitFor(() => client.calls.length === 1, 'the delivery', 12_000);
+    await waitFor(() => client.calls.length === 1, 'the delivery');
     expect(await standing(a!, 't', 20_000)).toEqual(['l succeeded', 'w timed_out']);
     expect((await a!.steps('l')).filter((step) => step === 'Executing')).toHaveLength(1);
   });
@@ -95,6 +99,20 @@ describe('a call that waits for approval', () => {
     expect(back.calls).toEqual([]);
     await back.report(delivered, decided('allow'));
     expect(await standing(again, 't', 20_000)).toEqual(['r succeeded', 'w succeeded']);
+  });
+
+  it('is run as it was edited before the server was stopped, once what is before it has been decided [APPROVAL-2]', async () => {
+    const client = await asker(a);
+    await a.post([write('1', '/a', 'x'), write('2', '/b', 'y'), read('r', '/b')], { turnId: 't' });
+    await client.delivery(2);
+    const editedArguments = { path: '/b', content: { text: 'as it was edited' } };
+    await client.report(deliveredAs(client, '2'), decided('edit', { editedArguments }));
+    const first = deliveredAs(client, '1');
+    const again = await restart();
+    const back = await asker(again, {}, [journalEntry(first, 'awaiting_approval')]);
+    await back.report(first, decided('deny'));
+    expect(await standing(again, 't', 20_000)).toEqual(['1 denied', '2 succeeded', 'r succeeded']);
+    expect((await again.calls('t')).r).toMatchObject({ result: { content: { text: 'as it was edited' } } });
   });
 
   it('is decided by the journal of a client whose report was lost, once [APPROVAL-4]', async () => {

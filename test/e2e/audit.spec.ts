@@ -29,7 +29,7 @@ describe('the audit trail', () => {
 
   /** Two turns in two sessions: `good` succeeds, `bad` fails, `no` is denied, `wrong` is not even valid. */
   async function history(): Promise<{ sessions: string[]; turns: string[] }> {
-    const client = await scene.client();
+    const client = await scene.client({ clientId: 'auditor' });
     const first = (
       await scene.post([createCall('good', 'src/good.ts', SECRET), createCall('bad', 'src/bad.ts', SECRET)])
     ).body.result;
@@ -104,6 +104,7 @@ describe('the audit trail', () => {
   it('is asked by session, conversation, turn, call, tool, event, success, code and path, alone and together [AUDIT-4]', async () => {
     const { sessions, turns } = await history();
     const everything = await trail();
+    const callId = everything.find(({ toolCallId }) => toolCallId === 'bad')!.callId!;
     const select = (holds: (event: AuditEvent) => boolean): AuditEvent[] => everything.filter(holds);
     const cases: [query: string, holds: (event: AuditEvent) => boolean][] = [
       [`sessionId=${sessions[0]}`, (event) => event.sessionId === sessions[0]],
@@ -111,6 +112,12 @@ describe('the audit trail', () => {
       [`conversationId=${scene.session.conversationId}`, (event) => event.sessionId === sessions[1]],
       [`turnId=${turns[1]}`, (event) => event.turnId === turns[1]],
       ['toolCallId=bad', (event) => event.toolCallId === 'bad'],
+      [`callId=${callId}`, (event) => event.callId === callId],
+      [
+        `callId=${callId.toUpperCase()}&success=false`,
+        (event) => event.callId === callId && event.fields.success === false,
+      ],
+      ['clientId=auditor', (event) => event.actor.clientId === 'auditor'],
       ['toolName=workspace_create_file', () => true],
       ['event=Tool.CreateFile.Forwarded', (event) => event.name.endsWith('.Forwarded')],
       ['success=true', (event) => event.fields.success === true],
@@ -130,6 +137,9 @@ describe('the audit trail', () => {
       'toolName=other',
       'event=Forwarded',
       'turnId=nothing',
+      'clientId=auditor-2',
+      `batchId=${callId}`,
+      `callId=${callId}&turnId=${turns[1]}`,
       'path=src',
       `toolCallId=bad&turnId=${turns[1]}`,
     ]) {
@@ -185,6 +195,8 @@ describe('the audit trail', () => {
     ['limit=many', 'limit'],
     ['success=maybe', 'success'],
     ['sessionId=mine', 'sessionId'],
+    ['callId=mine', 'callId'],
+    ['batchId=mine', 'batchId'],
     ['from=yesterday', 'from'],
     ['from=2025-02-30T00:00:00Z', 'from'],
     ['to=2025-W10-1', 'to'],

@@ -57,8 +57,7 @@ describe('an event that is wrong', () => {
 
   it('by a name that nobody knows is refused', async () => {
     for (const event of ['tool:call', 'hello', '__proto__', 'constructor', 'frame:oversized', '']) {
-      const answer = await client.send(event, {});
-      expect(answer).toMatchObject(refused(event === 'frame:oversized' ? 'TOO_LARGE' : 'NOT_FOUND'));
+      expect(await client.send(event, {})).toMatchObject(refused('NOT_FOUND'));
     }
     await stillWorks();
   });
@@ -93,6 +92,12 @@ describe('an event that is wrong', () => {
     expect(await client.send('tool:status', { ...call, status: 'running' })).toMatchObject(
       refused('NOT_FOUND'),
     );
+  });
+
+  it('names every fault by its path, as a request over HTTP does [RELAY-26]', async () => {
+    const call = { turnId: 't', callId: randomUUID(), attempt: 1.5, status: 'done', extra: true };
+    const { error } = (await client.send('tool:status', call)) as unknown as { error: { fields: object } };
+    expect(Object.keys(error.fields).sort()).toEqual(['attempt', 'extra', 'status']);
   });
 
   it('that is too large is refused, text and bytes alike, and the connection lives on [RELAY-12]', async () => {

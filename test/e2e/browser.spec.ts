@@ -52,7 +52,6 @@ describe('What runs in a browser', () => {
     ['@patchbay/protocol/hash', 'node:crypto'],
     ['@patchbay/protocol/line-patch', 'node:buffer'],
     ['@patchbay/client/home', 'node:fs'],
-    ['@patchbay/client/relay', 'node:fs'],
   ])('is not %s, which needs %s: the bundle says so', async (entry, builtIn) => {
     await expect(bundleForBrowser(entry)).rejects.toThrow(`Could not resolve "${builtIn}`);
   });

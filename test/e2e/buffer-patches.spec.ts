@@ -1,7 +1,8 @@
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Journal, RelayClient } from '@patchbay/client/relay';
+import { openDiskJournal } from '@patchbay/client/home';
+import { type Journal, RelayClient } from '@patchbay/client/relay';
 import { sha256 } from '@patchbay/protocol/hash';
 import { clientFileReader, type OpenBuffers, WorkspaceRoots, WritePatchTool } from '@patchbay/workspace';
 import { allowsAll } from '../support/approvers.js';
@@ -30,7 +31,7 @@ describe('a model at work on a file that is open and not saved', () => {
     base = await mkdtemp(join(tmpdir(), 'patchbay-buffers-'));
     await mkdir(join(base, 'Proj'));
     await writeFile(join(base, 'Proj', 'A.ts'), 'one\ntwo\n');
-    journal = await Journal.open(join(base, 'home'));
+    journal = await openDiskJournal(join(base, 'home'));
     const { server, user, workspaceId } = desk.scene;
     const workspace = { roots: await WorkspaceRoots.open([{ directory: join(base, 'Proj') }]), buffers };
     client = new RelayClient({

@@ -92,7 +92,8 @@ describe('a deadline', () => {
 
 describe('a server that starts over what another has left', () => {
   it('ends what ran out meanwhile, gives back what was not acknowledged, and waits for the rest', async () => {
-    const first = await RelayScene.start({ graceMs: 200 });
+    const settings = { graceMs: 200, acknowledgeMs: 1_000, catchUpMs: 250 };
+    const first = await RelayScene.start(settings);
     const { dataDir } = first.server;
     const client = await first.client();
     const { turnId: overdue } = (await first.post([createCall('overdue')], { timeouts: { approvalMs: 400 } }))
@@ -108,7 +109,7 @@ describe('a server that starts over what another has left', () => {
     await first.server.app.close();
 
     await new Promise((resolve) => setTimeout(resolve, 400));
-    const server = await startTestServer({ config: { dataDir, graceMs: 200 } });
+    const server = await startTestServer({ config: { ...settings, dataDir } });
     try {
       const scene = first.movedTo(server);
       expect(((await scene.calls(overdue, 5_000)).overdue as { error: unknown }).error).toMatchObject({

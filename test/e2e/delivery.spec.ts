@@ -1,6 +1,7 @@
 import { FakeClient } from '../support/fake-client.js';
 import { readTrail } from '../support/invariants.js';
 import { createCall, RelayScene } from '../support/relay-scene.js';
+import { ShiftedClock } from '../support/shifted-clock.js';
 import { startTestServer, type TestServer, type TestUser } from '../support/server.js';
 import { waitFor } from '../support/wait-for.js';
 
@@ -202,38 +203,57 @@ describe('a pending call', () => {
 });
 
 describe('a client that takes its time', () => {
-  it('loses its connection where it does not resume or acknowledge in 10 s, and is asked again 5 s after a refusal [RELAY-3] [RELAY-5]', async () => {
-    const scene = await RelayScene.start({ graceMs: 0 });
-    const deaf = await RelayScene.on(scene.server, scene.user);
-    const unwilling = await RelayScene.on(scene.server, scene.user);
+  const clock = new ShiftedClock();
+  let server: TestServer;
+  let scene: RelayScene;
+  beforeAll(async () => {
+    server = await startTestServer({ clock, config: { graceMs: 0, acknowledgeMs: 400, catchUpMs: 250 } });
+  });
+  beforeEach(async () => void (scene = await RelayScene.on(server, await server.register())));
+  afterEach(() => scene.close());
+  afterAll(() => server.close());
 
-    const unresumed = await FakeClient.connect(scene.clientOptions());
-    const unanswering = await deaf.client();
-    unanswering.answer = null;
-    await deaf.post([createCall('a')]);
-    await unanswering.delivery();
+  it('loses its connection where it does not resume in time [RELAY-3]', async () => {
+    const client = await FakeClient.connect(scene.clientOptions());
+    await client.closed();
+    expect(client.closedBecause).toBe('io server disconnect');
+  });
 
-    const refusing = await unwilling.client({ clientId: 'refusing' });
+  it('loses its connection where it does not acknowledge in time, and the call is free again [RELAY-5]', async () => {
+    const client = await scene.client();
+    client.answer = null;
+    await scene.post([createCall('a')]);
+    await client.delivery();
+    await client.closed();
+    await waitFor(async () => (await scene.steps('a')).includes('Released'), 'the release');
+  });
+
+  it('is asked again 5 s after a refusal, and not before [RELAY-5]', async () => {
+    const client = await scene.client();
+    client.answer = { ok: false, error: { code: 'UNAVAILABLE', message: 'busy' } };
+    const { turnId } = (await scene.post([createCall('again')])).body.result;
+    await client.delivery();
+    await scene.untilCall(turnId, 'again', 'pending');
+    client.answer = { ok: true };
+    clock.pass(4_000);
+    // Several rounds of the clocks' sweep.
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(client.calls).toHaveLength(1);
+    clock.pass(1_000);
+    const again = await client.delivery(2);
+    expect(again.attempt).toBe(2);
+    await client.report(again);
+  });
+
+  it('and refuses leaves the call to another one [RELAY-5]', async () => {
+    const refusing = await scene.client({ clientId: 'refusing' });
     refusing.answer = { ok: false, error: { code: 'UNAVAILABLE', message: 'busy' } };
-    await unwilling.post([createCall('again')]);
+    const helping = await scene.client({ clientId: 'helping' });
+    await scene.newSession();
+    await refusing.send('tool:status', {});
+    await scene.post([createCall('elsewhere')]);
     await refusing.delivery();
-    const refusedAt = Date.now();
-    refusing.answer = { ok: true };
-    await refusing.report(await refusing.delivery(2));
-    expect(Date.now() - refusedAt).toBeGreaterThanOrEqual(4_900);
-    expect(refusing.calls[1]!.attempt).toBe(2);
-
-    refusing.answer = { ok: false, error: { code: 'UNAVAILABLE', message: 'busy' } };
-    const helping = await unwilling.client({ clientId: 'helping' });
-    await unwilling.post([createCall('elsewhere')]);
-    await refusing.delivery(3);
     await helping.report(await helping.delivery());
-    expect(refusing.calls).toHaveLength(3);
-
-    await unresumed.closed(12_000);
-    await unanswering.closed(12_000);
-    await waitFor(async () => (await deaf.steps('a')).includes('Released'), 'the release');
-    await Promise.all([deaf.close(), unwilling.close()]);
-    await scene.close();
+    expect(refusing.calls).toHaveLength(1);
   });
 });

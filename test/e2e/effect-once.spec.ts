@@ -1,7 +1,8 @@
 import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Journal, RelayClient } from '@patchbay/client/relay';
+import { openDiskJournal } from '@patchbay/client/home';
+import { RelayClient } from '@patchbay/client/relay';
 import { CreateFileTool, WorkspaceRoots } from '@patchbay/workspace';
 import { allowsAll } from '../support/approvers.js';
 import { RelayProxy } from '../support/relay-proxy.js';
@@ -30,7 +31,7 @@ describe('a call whose delivery is never acknowledged', () => {
   async function editor(clientId: string, url: string): Promise<string> {
     const folder = join(base, clientId, 'Repo');
     await mkdir(folder, { recursive: true });
-    const journal = await Journal.open(join(base, clientId, 'home'));
+    const journal = await openDiskJournal(join(base, clientId, 'home'));
     const roots = await WorkspaceRoots.open([{ directory: folder }]);
     const client = new RelayClient({
       ...{ url, token: scene.user.token, workspaceId: scene.workspaceId, clientId, journal },

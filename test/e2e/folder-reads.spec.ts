@@ -1,7 +1,8 @@
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Journal, RelayClient } from '@patchbay/client/relay';
+import { openDiskJournal } from '@patchbay/client/home';
+import { type Journal, RelayClient } from '@patchbay/client/relay';
 import { sha256 } from '@patchbay/protocol/hash';
 import { clientFileReader, WorkspaceRoots } from '@patchbay/workspace';
 import { aRoot } from '../support/fake-client.js';
@@ -21,7 +22,7 @@ describe('a model that reads from a connected folder', () => {
     folder = join(base, 'Proj');
     await mkdir(folder);
     await writeFile(join(folder, '.gitignore'), '.env\n');
-    journal = await Journal.open(join(base, 'home'));
+    journal = await openDiskJournal(join(base, 'home'));
     const { server, user, workspaceId } = desk.scene;
     client = new RelayClient({
       ...{ url: server.url, token: user.token, workspaceId, clientId: 'cli', journal, tools: {} },

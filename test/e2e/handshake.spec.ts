@@ -1,5 +1,5 @@
 import { JwtService } from '@nestjs/jwt';
-import type { HandshakeError } from '@patchbay/protocol';
+import type { RelayError } from '@patchbay/protocol';
 import { randomUUID } from 'node:crypto';
 import { io } from 'socket.io-client';
 import { FakeClient, type FakeClientOptions } from '../support/fake-client.js';
@@ -22,12 +22,12 @@ describe('a handshake', () => {
   afterAll(() => server.close());
 
   /** `err.data` of a handshake that is refused. */
-  async function refusal(change: Partial<FakeClientOptions>): Promise<HandshakeError | undefined> {
+  async function refusal(change: Partial<FakeClientOptions>): Promise<RelayError | undefined> {
     const error = await FakeClient.connect(scene.clientOptions(change)).then(
       () => new Error('was accepted'),
       (reason: Error) => reason,
     );
-    return (error as Error & { data?: HandshakeError }).data;
+    return (error as Error & { data?: RelayError }).data;
   }
   const tokenFor = (who: TestUser, seconds: number): string =>
     new JwtService({ secret: jwtSecret }).sign({ sub: who.id, email: who.email }, { expiresIn: seconds });
@@ -76,7 +76,7 @@ describe('a handshake', () => {
     ['a window over the limit', { maxInFlight: 9 }, 'maxInFlight'],
     ['a window of nothing', { maxInFlight: 0 }, 'maxInFlight'],
   ])('with %s is refused [RELAY-1]', async (_, auth, message) => {
-    expect(await refusal({ auth })).toEqual({
+    expect(await refusal({ auth })).toMatchObject({
       code: 'VALIDATION_ERROR',
       message: expect.stringContaining(message) as string,
     });
@@ -164,31 +164,31 @@ describe('a handshake', () => {
   });
 
   it('does not outlive its token, of which the client is warned [RELAY-11]', async () => {
-    const client = await scene.client({ token: tokenFor(user, 3) });
+    const client = await scene.client({ token: tokenFor(user, 2) });
     await waitFor(() => client.notices.includes('auth:expiring'), 'the warning');
     await client.closed(5_000);
   });
 
   it('is warned a minute before its token ends [RELAY-11]', async () => {
-    const client = await scene.client({ token: tokenFor(user, 62) });
+    const client = await scene.client({ token: tokenFor(user, 61) });
     expect(client.notices).toEqual([]);
     await waitFor(() => client.notices.includes('auth:expiring'), 'the warning');
     expect(client.connected).toBe(true);
   });
 
   it('is warned once of the end of one token, however often that is sent again [RELAY-11]', async () => {
-    const token = tokenFor(user, 4);
+    const token = tokenFor(user, 3);
     const client = await scene.client({ token });
     await waitFor(() => client.notices.includes('auth:expiring'), 'the warning');
     for (let times = 0; times < 5; times += 1) await client.send('auth:refresh', token);
-    await new Promise((resolve) => setTimeout(resolve, 1_400));
+    await new Promise((resolve) => setTimeout(resolve, 900));
     expect(client.notices).toEqual(['auth:expiring']);
     await client.closed(5_000);
   });
 
   it('is renewed with another token of the same user, and of nobody else [RELAY-11]', async () => {
     const other = await server.register();
-    const client = await scene.client({ token: tokenFor(user, 3) });
+    const client = await scene.client({ token: tokenFor(user, 2) });
     expect(await client.send('auth:refresh', other.token)).toMatchObject({
       ok: false,
       error: { code: 'FORBIDDEN' },
@@ -207,7 +207,7 @@ describe('a handshake', () => {
     }
     const renewed = await client.send('auth:refresh', tokenFor(user, 3_600));
     expect(renewed).toEqual({ ok: true, expiresAt: expect.stringMatching(/Z$/) as string });
-    await new Promise((resolve) => setTimeout(resolve, 3_300));
+    await new Promise((resolve) => setTimeout(resolve, 2_200));
     expect(client.connected).toBe(true);
   });
 });

@@ -154,6 +154,8 @@ describe('a server that stops', () => {
       'POST /api/v1/auth/refresh HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 21\r\n\r\n{',
     );
     await arrived;
+    // Requests of one sender begin in the order in which they came.
+    expect(await server.request('GET', '/workspaces')).toMatchObject({ status: 401 });
     server.app.get(Lifecycle).stop();
     expect(await server.request('GET', '/workspaces')).toMatchObject({
       status: 503,

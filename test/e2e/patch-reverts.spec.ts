@@ -1,11 +1,13 @@
+import { sha256 } from '@patchbay/protocol/hash';
 import type { FakeClient } from '../support/fake-client.js';
+import { readTrail } from '../support/invariants.js';
 import { type RelayScene } from '../support/relay-scene.js';
 
-import { DOC, patchCall, PatchDesk, TEXT } from '../support/patch-desk.js';
+import { appliedResult, DOC, patchCall, PatchDesk, TEXT } from '../support/patch-desk.js';
 
 describe('workspace_write_patch', () => {
   const desk = new PatchDesk();
-  const { write, carryOut, base } = desk;
+  const { write, put, carryOut, base } = desk;
   let scene: RelayScene;
   let client: FakeClient;
   beforeEach(async () => void ({ scene, client } = await desk.open()));
@@ -78,8 +80,47 @@ describe('workspace_write_patch', () => {
       body: { code: 'STALE', fields: { [other]: expect.stringContaining('moved on') as string } },
     });
     expect(client.calls).toHaveLength(1);
-    await scene.user.post(path, { sessionId, waitMs: 0, allowPartial: true });
+    const partial = await scene.user.post(path, { sessionId, waitMs: 0, allowPartial: true });
+    expect(partial).toMatchObject({
+      status: 202,
+      body: {
+        warnings: [
+          {
+            errorCode: 'LEFT_OUT',
+            message: expect.stringContaining(`${other} is not undone: it has moved on`) as string,
+            details: { docPath: other, currentSha256: sha256('moved on\n') },
+          },
+        ],
+      },
+    });
     expect((await client.delivery(2)).batch!.files.map(({ docPath }) => docPath)).toEqual([DOC]);
+  });
+
+  it('is undone byte for byte, or the result says that it is not [PATCH-7]', async () => {
+    await write('/repo/src/a.txt', TEXT);
+    await scene.post([patchCall()]);
+    const call = await client.delivery();
+    await carryOut(call, { [DOC]: TEXT });
+    const revert = scene.user.post(`${base()}/patches/${call.batch!.batchId}/revert`, {
+      sessionId: scene.session.sessionId,
+      waitMs: 5_000,
+    });
+    const inverse = await client.delivery(2);
+    const result = appliedResult(inverse.batch!, { [DOC]: 'one\nTWO\nthree\n' }, []);
+    expect(result.files[0]!.newSha256).toBe(sha256(TEXT));
+    const other = 'one\ntwo\nthree';
+    const uploaded = await put(inverse, 0, other);
+    if (!uploaded.ok) throw new Error(uploaded.error.message);
+    const { versionId } = uploaded;
+    result.files[0] = { ...result.files[0]!, newSha256: sha256(other), versionId };
+    await client.report(inverse, { result });
+    expect((await revert).body).toMatchObject({
+      warnings: [{ errorCode: 'DIVERGED', message: expect.stringContaining('before the batch') as string }],
+    });
+    const trail = await readTrail(scene.user, scene.workspaceId, '&event=Tool.WritePatch.Diverged');
+    expect(trail.map(({ fields }) => fields)).toMatchObject([
+      { docPath: DOC, against: 'former', reportedSha256: sha256(other), otherSha256: sha256(TEXT) },
+    ]);
   });
 
   it('has nothing to undo where nothing was applied', async () => {

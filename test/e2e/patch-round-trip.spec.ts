@@ -1,7 +1,8 @@
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Journal, RelayClient } from '@patchbay/client/relay';
+import { openDiskJournal } from '@patchbay/client/home';
+import { type Journal, RelayClient } from '@patchbay/client/relay';
 import type { ToolResult, WritePatchResult } from '@patchbay/protocol';
 import { sha256 } from '@patchbay/protocol/hash';
 import { type Approver, CreateFileTool, WorkspaceRoots, WritePatchTool } from '@patchbay/workspace';
@@ -38,7 +39,7 @@ describe('a patch, from the turn to the disk and back into the Cloud', () => {
     base = await mkdtemp(join(tmpdir(), 'patchbay-round-'));
     folder = join(base, 'Repo');
     await mkdir(join(folder, 'Src'), { recursive: true });
-    journal = await Journal.open(join(base, 'home'));
+    journal = await openDiskJournal(join(base, 'home'));
   });
   afterEach(async () => {
     await client.close();

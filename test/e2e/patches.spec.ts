@@ -67,6 +67,22 @@ describe('workspace_write_patch', () => {
     ]);
   });
 
+  it('has a trail that is asked for by its batch: the steps of its call, and the files of it [AUDIT-4]', async () => {
+    await write('/repo/src/a.txt', TEXT);
+    await scene.post([patchCall(), { ...patchCall([{ docPath: 'repo/other.txt' }]), toolCallId: 'p2' }]);
+    const call = (await client.delivery(), client.calls[0]!);
+    await carryOut(call, { [DOC]: TEXT });
+    const { batchId } = call.batch!;
+    const events = await readTrail(scene.user, scene.workspaceId, `&batchId=${batchId}`);
+    const all = await readTrail(scene.user, scene.workspaceId);
+    expect(events).toEqual(all.filter(({ callId }) => callId === call.callId));
+    expect(events.map(({ name }) => name)).toEqual(
+      expect.arrayContaining(['Tool.WritePatch.Accepted', 'File.Updated', 'Tool.WritePatch.ResultReceived']),
+    );
+    const other = client.calls[1]?.callId ?? (await client.delivery(2)).callId;
+    expect(await readTrail(scene.user, scene.workspaceId, `&batchId=${batchId}&callId=${other}`)).toEqual([]);
+  });
+
   it('reports every fault of a batch at once, with nothing stored or sent [PATCH-1]', async () => {
     const changes = [replaceTwo({ startLine: 3 }), { operation: 'erase' }, replaceTwo({ newLines: [] })];
     const { body } = await scene.post([patchCall([{ sha: 'beef', changes }, { docPath: 'Repo/B.txt' }])]);
@@ -134,7 +150,10 @@ describe('workspace_write_patch', () => {
     result.files[0]!.newSha256 = sha256('something else');
     await client.report(call, { result });
     const { body } = await posted;
-    expect(body.warnings).toMatchObject([{ errorCode: 'DIVERGED', details: { toolCallId: 'p1' } }]);
+    expect(body.warnings).toMatchObject([
+      { errorCode: 'DIVERGED', details: { toolCallId: 'p1' } },
+      { errorCode: 'NOT_UPLOADED' },
+    ]);
     const trail = await readTrail(scene.user, scene.workspaceId, '&event=Tool.WritePatch.Diverged');
     expect(trail).toMatchObject([{ fields: { docPath: DOC, against: 'own_application' } }]);
   });
@@ -151,6 +170,83 @@ describe('workspace_write_patch', () => {
     expect(body.warnings).toMatchObject([{ errorCode: 'DIVERGED' }]);
     const trail = await readTrail(scene.user, scene.workspaceId, '&event=Tool.WritePatch.Diverged');
     expect(trail).toMatchObject([{ fields: { docPath: DOC, against: 'upload' } }]);
+  });
+
+  it('is answered with ids and outcomes alone: the server fills in what the batch says [PATCH-14]', async () => {
+    await write('/repo/src/a.txt', TEXT);
+    const posted = scene.post([patchCall()], { waitMs: 5_000 });
+    const call = await client.delivery();
+    const uploaded = await put(call, 0, 'one\nTWO\nthree\n');
+    if (!uploaded.ok) throw new Error(uploaded.error.message);
+    const whole = appliedResult(call.batch!, { [DOC]: TEXT }, [uploaded.versionId]);
+    const { filePatchId, newSha256, versionId, changes } = whole.files[0]!;
+    const short = {
+      ...{ success: true, batchId: whole.batchId },
+      files: [
+        {
+          ...{ filePatchId, newSha256, versionId, status: 'applied' },
+          changes: changes.map(({ changeId }) => ({ changeId, status: 'applied' })),
+        },
+      ],
+    };
+    expect(await client.report(call, { result: short })).toEqual({ ok: true });
+    // The same said in full is the same report.
+    expect(await client.report(call, { result: whole })).toEqual({ ok: true, duplicate: true });
+    expect((await posted).body).toMatchObject({ warnings: [], result: { toolResults: [{ result: whole }] } });
+  });
+
+  it('tells what only the client could see, in the result and of the batch [PATCH-14]', async () => {
+    const posted = scene.post([patchCall()], { waitMs: 5_000 });
+    const call = await client.delivery();
+    const { batchId, files } = call.batch!;
+    const details = { actualLines: [{ line: 2, text: 'Two' }], hint: 'They differ by case.', foundAt: 7 };
+    const failed = { status: 'failed', errorCode: 'LINES_MISMATCH', message: 'Line 2 is "Two".', details };
+    const { filePatchId, changes } = files[0]!;
+    const result = {
+      ...{ success: false, batchId },
+      files: [
+        {
+          ...{ filePatchId, status: 'conflict', errorCode: 'LINES_MISMATCH', message: 'Line 2 is "Two".' },
+          changes: [{ changeId: changes[0]!.changeId, ...failed }],
+        },
+      ],
+    };
+    expect(await client.report(call, { result })).toEqual({ ok: true });
+    const { body } = await posted;
+    expect(body.result.toolResults).toMatchObject([
+      { error: { code: 'LINES_MISMATCH' }, result: { files: [{ changes: [{ details }] }] } },
+    ]);
+    const stored = await scene.user.get(`${base()}/patches/${batchId}`);
+    expect(stored.body).toMatchObject({ files: [{ changes: [{ outcome: failed }] }] });
+    const change = await scene.user.get(`${base()}/changes/${changes[0]!.changeId}`);
+    expect(change.body).toMatchObject({ change: { outcome: failed } });
+  });
+
+  it('is warned of and recorded where it was applied and its bytes never came [PATCH-15]', async () => {
+    await write('/repo/src/a.txt', TEXT);
+    const posted = scene.post([patchCall()], { waitMs: 5_000 });
+    const call = await client.delivery();
+    const result = appliedResult(call.batch!, { [DOC]: TEXT }, []);
+    expect(await client.report(call, { result })).toEqual({ ok: true });
+    const { body } = await posted;
+    expect(body.result.toolResults).toMatchObject([{ status: 'succeeded' }]);
+    expect(body.warnings).toMatchObject([
+      { errorCode: 'NOT_UPLOADED', message: expect.stringContaining(DOC) as string },
+    ]);
+    const trail = await readTrail(scene.user, scene.workspaceId, '&event=Tool.WritePatch.NotUploaded');
+    const { filePatchId, newSha256: reportedSha256 } = result.files[0]!;
+    expect(trail).toMatchObject([
+      { callId: call.callId, fields: { filePatchId, docPath: DOC, reportedSha256 } },
+    ]);
+  });
+
+  it('is not warned of where its bytes came another way [PATCH-15]', async () => {
+    await write('/repo/src/a.txt', TEXT);
+    const posted = scene.post([patchCall()], { waitMs: 5_000 });
+    const call = await client.delivery();
+    await write('/repo/src/a.txt', 'one\nTWO\nthree\n');
+    await client.report(call, { result: appliedResult(call.batch!, { [DOC]: TEXT }, []) });
+    expect((await posted).body.warnings).toEqual([]);
   });
 
   it('keeps what a person made of it, under the ids of what was proposed [PATCH-6]', async () => {

@@ -146,8 +146,8 @@ describe('push and pull', () => {
       const { code, out } = await desk.pull(folder, '--dry-run', '--delete');
       expect([code, out]).toEqual([
         0,
-        'dry run: nothing was changed, 0 unchanged.\nplanned 3:\n' +
-          '  a: would be replaced\n  b: would be deleted here\n  c: would be added\n',
+        'planned 3:\n  a: would be replaced\n  b: would be deleted here\n  c: would be added\n' +
+          'dry run: nothing was changed, 3 files would be, 0 unchanged.\n',
       ]);
       expect(await disk(folder)).toEqual({ a: '31', b: '31' });
     });

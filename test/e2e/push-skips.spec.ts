@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { chmod, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { SyncDesk } from '../support/sync-desk.js';
+import { put, SyncDesk } from '../support/sync-desk.js';
 import { ToolsScene } from '../support/tools-scene.js';
 
 describe('push and pull', () => {
@@ -60,6 +60,53 @@ describe('push and pull', () => {
         ].join('\n'),
       );
     });
+
+    it('keeps out what may hold secrets, says so, and sends of it what is asked for', async () => {
+      const folder = await desk.folder('p', {
+        ...{
+          '.env': 'KEY=1',
+          '.env.example': 'KEY=',
+          'api/.env.test': 'KEY=2',
+          'certs/a.pem': 'x',
+          'a.txt': 'a',
+        },
+      });
+      const { code, out } = await desk.push(folder);
+      expect(code).toBe(0);
+      expect(await desk.cloud()).toEqual({ '/p/.env.example': 'KEY=', '/p/a.txt': 'a' });
+      expect(out).toBe(
+        [
+          'sent 2 files (5 B), 0 unchanged.',
+          'kept out as they may hold secrets 3:',
+          '  .env: is not sent',
+          '  api/.env.test: is not sent',
+          '  certs/a.pem: is not sent',
+          '  --include-secrets <pattern> sends those that match it, as in .gitignore; it may be repeated.',
+          '',
+        ].join('\n'),
+      );
+      await desk.push(folder, '--include-secrets', '.env.test', '--include-secrets', '*.pem');
+      expect(Object.keys(await desk.cloud())).toEqual([
+        '/p/.env.example',
+        '/p/a.txt',
+        '/p/api/.env.test',
+        '/p/certs/a.pem',
+      ]);
+    });
+
+    it.each([[], ['--force'], ['--delete']])(
+      'leaves in the Cloud what an earlier push has sent of a secret, and sends nothing newer of it, with %j',
+      async (...flags) => {
+        const folder = await desk.folder('p', { '.env': 'KEY=1', 'a.txt': 'a' });
+        await desk.push(folder, '--include-secrets', '.env');
+        await put(folder, { '.env': 'KEY=2' });
+        const { out } = await desk.push(folder, ...flags);
+        expect(out).toContain(
+          '  .env: was sent before, and stays in the Cloud as it was then until it is deleted there',
+        );
+        expect(await desk.cloud()).toEqual({ '/p/.env': 'KEY=1', '/p/a.txt': 'a' });
+      },
+    );
 
     it('names files that differ only by case, and sends neither', async () => {
       const folder = await desk.folder('p', { 'src/Foo.ts': '1', 'src/foo.ts': '2', 'src/bar.ts': '3' });

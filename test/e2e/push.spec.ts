@@ -166,7 +166,6 @@ describe('push and pull', () => {
       expect(code).toBe(8);
       expect(out).toBe(
         [
-          'dry run: nothing was changed, 1 unchanged.',
           'planned 3:',
           '  changed: would be replaced',
           '  fresh: would be added',
@@ -174,6 +173,7 @@ describe('push and pull', () => {
           'conflicts 1:',
           '  both: was changed in the Cloud since, and here too',
           'Nothing was overwritten; --force does so, and keeps what gives way.',
+          'dry run: nothing was changed, 3 files would be, 1 unchanged.',
           '',
         ].join('\n'),
       );

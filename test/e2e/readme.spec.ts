@@ -3,7 +3,8 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MemoryTokenStore } from '@patchbay/client';
-import { clientDirectory, Journal, RelayClient, type RunTool } from '@patchbay/client/relay';
+import { clientDirectory, openDiskJournal } from '@patchbay/client/home';
+import { RelayClient, type RunTool } from '@patchbay/client/relay';
 import { sha256 } from '@patchbay/protocol/hash';
 import { type Approver, executeCreateFile, executeWritePatch, WorkspaceRoots } from '@patchbay/workspace';
 import { allowsAll } from '../support/approvers.js';
@@ -11,9 +12,7 @@ import { createCall, RelayScene } from '../support/relay-scene.js';
 import { waitFor } from '../support/wait-for.js';
 
 /** The editor of "Connect an editor", as it stands in the README: a function of the names that it leaves to the reader. */
-async function readmeEditor(
-  given: Record<string, unknown>,
-): Promise<{ relay: RelayClient; journal: Journal }> {
+async function readmeEditor(given: Record<string, unknown>): Promise<RelayClient> {
   const readme = await readFile(join(import.meta.dirname, '../../README.md'), 'utf8');
   const [, code] = /^## Connect an editor\n\n```ts\n([^]*?)^```$/m.exec(readme)!;
   const names = { ...given };
@@ -22,7 +21,7 @@ async function readmeEditor(
     return '';
   });
   const AsyncFunction = Object.getPrototypeOf(readmeEditor) as { constructor: FunctionConstructor };
-  const editor = new AsyncFunction.constructor(...Object.keys(names), `${body}\nreturn { relay, journal };`);
+  const editor = new AsyncFunction.constructor(...Object.keys(names), `${body}\nreturn relay;`);
   const values = await Promise.all(Object.values(names));
   return (editor as (...values: unknown[]) => ReturnType<typeof readmeEditor>)(...values);
 }
@@ -60,18 +59,15 @@ describe("README's editor", () => {
     const tokens = { accessToken: scene.user.token, refreshToken: null, expiresAt: null };
     const tokenStore = new MemoryTokenStore(tokens);
     const askInMyEditor: Approver['decide'] = (...asked) => allowsAll.decide(...asked);
-    const { relay, journal } = await readmeEditor({
+    const relay = await readmeEditor({
       ...{ ...where(), home: home(), tokenStore, directory, askInMyEditor, rootId },
     });
-    closing.push(async () => {
-      await relay.close();
-      await journal.close();
-    });
+    closing.push(() => relay.close());
   };
   /** The same client, which writes and then does nothing any more, not even say so. */
   const connectDying = async () => {
     const roots = await WorkspaceRoots.open([{ directory }]);
-    const journal = await Journal.open(clientDirectory(home(), where()));
+    const journal = await openDiskJournal(clientDirectory(home(), where()));
     const forever = new Promise<never>(() => {});
     let written = 0;
     const dying =

@@ -39,6 +39,40 @@ describe('resultFormat [TURN-11]', () => {
     ]);
   });
 
+  it('takes and answers the calls of OpenAI’s Responses API', async () => {
+    const call = { type: 'function_call', id: 'fc_1', call_id: 'r', name: 'ls', arguments: '{"path":"/"}' };
+    const { body } = await scene.post([call], { waitMs: 5_000, resultFormat: 'openai-responses' });
+    const [ended] = body.result.toolResults;
+    expect(body.result.messages).toEqual([
+      { type: 'function_call_output', call_id: 'r', output: JSON.stringify(ended!.result) },
+    ]);
+  });
+
+  it('takes and answers calls of Gemini’s, with the same turn where they are repeated without ids [TURN-3]', async () => {
+    const calls = [
+      { functionCall: { name: 'ls', args: { path: '/' } }, thoughtSignature: 'AAAA' },
+      { functionCall: { id: 'g', name: 'workspace_list_active_files' } },
+    ];
+    const more = { turnId: 'of-gemini', waitMs: 5_000, resultFormat: 'gemini' };
+    const { body } = await scene.post(calls, more);
+    const [listed, active] = body.result.toolResults;
+    expect(body.result.messages).toEqual([
+      {
+        role: 'user',
+        parts: [
+          { functionResponse: { name: 'ls', response: { output: listed!.result } } },
+          {
+            functionResponse: {
+              ...{ id: 'g', name: 'workspace_list_active_files' },
+              response: { output: active!.result },
+            },
+          },
+        ],
+      },
+    ]);
+    expect((await scene.post(calls, more)).body).toEqual(body);
+  });
+
   it('adds nothing unless it is asked for', async () => {
     for (const format of [undefined, null, 'neutral']) {
       const { status, body } = await postAndWait(format);
@@ -72,9 +106,9 @@ describe('resultFormat [TURN-11]', () => {
   });
 
   it('is refused where it names no format', async () => {
-    const posted = await postAndWait('gemini');
+    const posted = await postAndWait('cohere');
     expect(posted).toMatchObject({ status: 400, body: { code: 'VALIDATION_ERROR' } });
     expect(posted.body).toHaveProperty('fields.resultFormat');
-    expect((await scene.user.get(`${scene.base}/x?resultFormat=gemini`)).status).toBe(400);
+    expect((await scene.user.get(`${scene.base}/x?resultFormat=cohere`)).status).toBe(400);
   });
 });

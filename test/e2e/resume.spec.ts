@@ -1,5 +1,9 @@
+import { jest } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import type { ResumeAnswer, ResumeEntry, ToolCallDelivery } from '@patchbay/protocol';
+import { storesOf } from '../contract/backends.js';
+import { DomainError } from '../../src/common/domain-error.js';
+import { ResultCheck } from '../../src/delivery/result-check.js';
 import { createdResult, failedResult, FakeClient, journalEntry } from '../support/fake-client.js';
 import { readTrail } from '../support/invariants.js';
 import { createCall, RelayScene } from '../support/relay-scene.js';
@@ -63,7 +67,7 @@ describe('a client that returns', () => {
     await client.report(await client.delivery());
   });
 
-  it.each(['forwarded', 'acknowledged', 'awaiting_approval', 'running'] as const)(
+  it.each(['forwarded', 'acknowledged', 'awaiting_approval'] as const)(
     'without a call that was %s is sent it again, at once and as one more attempt [RELAY-4]',
     async (status) => {
       const { turnId, calls } = await dropped(status, 'a');
@@ -89,6 +93,25 @@ describe('a client that returns', () => {
       );
     },
   );
+
+  it('without a call that was running is never sent it again: the call ends, its outcome unknown [RELAY-4]', async () => {
+    const { turnId } = await dropped('running', 'a');
+    const { client, answer } = await back([]);
+    expect(answer).toEqual({ ok: true, forget: [], resume: [] });
+    expect((await scene.get(turnId)).body.result.toolResults).toMatchObject([
+      {
+        ...{ status: 'failed', result: null },
+        error: {
+          code: 'OUTCOME_UNKNOWN',
+          message: expect.stringContaining('look before you try again') as string,
+        },
+      },
+    ]);
+    expect(client.calls).toEqual([]);
+    expect((await scene.steps('a')).slice(-2)).toEqual(['Running', 'ResultReceived']);
+    const [told] = await readTrail(user, scene.workspaceId, '&errorCode=OUTCOME_UNKNOWN');
+    expect(told).toMatchObject({ attempt: 1, fields: { success: false } });
+  });
 
   it.each([
     ['forwarded', 'acknowledged'],
@@ -136,6 +159,21 @@ describe('a client that returns', () => {
     expect((await scene.calls(turnId)).a!.status).toBe('running');
     expect(await client.report(calls[0]!)).toEqual({ ok: true });
   });
+
+  it.each(['RATE_LIMITED', 'UNAVAILABLE', 'TOO_LARGE'] as const)(
+    'with a result that can not be checked now, %s, is refused, and loses nothing when it comes again [RELAY-4]',
+    async (code) => {
+      const { turnId, calls } = await dropped('running', 'a');
+      const checks = server.app.get(ResultCheck, { strict: false });
+      jest.spyOn(checks, 'check').mockRejectedValueOnce(new DomainError(code, 'Not now.'));
+      const client = await FakeClient.connect(scene.clientOptions());
+      scene.clients.push(client);
+      const journal = [finished(calls[0]!)];
+      expect(await client.send('client:resume', journal)).toMatchObject({ ok: false, error: { code } });
+      expect(await client.resume(journal)).toMatchObject({ forget: [calls[0]!.callId] });
+      expect((await scene.calls(turnId)).a!.status).toBe('succeeded');
+    },
+  );
 
   it('with what ended meanwhile is told to forget it; a result of it is recorded as late', async () => {
     const { turnId, calls } = await dropped('running', 'a', 'b');
@@ -233,11 +271,7 @@ describe('a client that returns', () => {
     scene.clients.push(client);
     const entry = { turnId: 't', callId: randomUUID(), attempt: 1, state: 'running' };
     const journals: unknown[] = [
-      null,
-      {},
-      'x',
-      [null],
-      [[]],
+      ...[null, {}, 'x', [null], [[]]],
       [{ ...entry, state: 'resting' }],
       [{ ...entry, callId: 'x' }],
       [{ ...entry, attempt: 0 }],
@@ -251,6 +285,19 @@ describe('a client that returns', () => {
       });
     }
     expect(await client.resume([])).toEqual({ ok: true, forget: [], resume: [] });
+  });
+
+  it('with one call many times over has it looked up once [RELAY-4]', async () => {
+    const { calls } = await dropped('acknowledged', 'a');
+    await scene.postResults(calls[0]!.turnId, [{ toolCallId: 'a', result: createdResult(calls[0]!) }]);
+    const { turns } = storesOf(server.app);
+    const lookedUp = jest.spyOn(turns, 'ofCall');
+    const checked = jest.spyOn(turns, 'resultOf');
+    const { answer } = await back(Array.from({ length: 1_000 }, () => finished(calls[0]!)));
+    expect(answer).toMatchObject({ forget: [calls[0]!.callId], resume: [] });
+    expect(lookedUp.mock.calls.length).toBeLessThanOrEqual(1);
+    expect(checked.mock.calls.length).toBeLessThanOrEqual(1);
+    jest.restoreAllMocks();
   });
 
   it('may bring a full journal', async () => {

@@ -1,4 +1,4 @@
-import type { ClientRoot, HandshakeError, WorkspaceRoot } from '@patchbay/protocol';
+import type { ClientRoot, RelayError, WorkspaceRoot } from '@patchbay/protocol';
 import { PatchbayClient } from '@patchbay/client';
 import { randomUUID } from 'node:crypto';
 import { aRoot, FakeClient, type FakeClientOptions } from '../support/fake-client.js';
@@ -27,12 +27,12 @@ describe('a folder that is connected', () => {
   async function refusal(
     roots: unknown,
     change: Partial<FakeClientOptions> = {},
-  ): Promise<HandshakeError | undefined> {
+  ): Promise<RelayError | undefined> {
     const error = await FakeClient.connect(scene.clientOptions({ auth: { roots }, ...change })).then(
       () => new Error('was accepted'),
       (reason: Error) => reason,
     );
-    return (error as Error & { data?: HandshakeError }).data;
+    return (error as Error & { data?: RelayError }).data;
   }
   const list = async (user: TestUser): Promise<WorkspaceRoot[]> =>
     (await user.get<{ roots: WorkspaceRoot[] }>(`/workspaces/${scene.workspaceId}/roots`)).body.roots;
@@ -58,6 +58,7 @@ describe('a folder that is connected', () => {
     expect(await refusal(roots)).toEqual({
       code: 'VALIDATION_ERROR',
       message: expect.stringContaining(field) as string,
+      fields: expect.objectContaining({ [field]: expect.any(String) as string }) as object,
     });
     expect(await list(ada)).toEqual([]);
   });

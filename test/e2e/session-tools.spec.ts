@@ -85,7 +85,7 @@ describe('the tools of a session', () => {
   it('are in a provider’s form, too, and for the user of the session alone [SESSION-2]', async () => {
     const sessionId = await sessionWith(['read']);
     const path = `${scene.base}/tools?sessionId=${sessionId}`;
-    for (const format of ['openai', 'anthropic', 'mcp']) {
+    for (const format of ['openai', 'openai-responses', 'anthropic', 'gemini', 'mcp']) {
       const { body } = await scene.user.get<{ tools: object[] }>(`${path}&format=${format}`);
       expect(body.tools).toHaveLength(1);
     }

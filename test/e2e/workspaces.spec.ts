@@ -1,4 +1,4 @@
-import type { Member, Workspace } from '@patchbay/protocol';
+import type { Member, Workspace, WorkspacePage } from '@patchbay/protocol';
 import { firstValueFrom } from 'rxjs';
 import { startTestServer, type TestServer, type TestUser } from '../support/server.js';
 import { newId } from '../../src/common/ids.js';
@@ -22,6 +22,8 @@ describe('workspaces', () => {
       id: expect.stringMatching(/^[0-9a-f-]{36}$/) as string,
       name: 'Engine',
       role: 'owner',
+      owners: [{ id: ada.id, email: ada.email, fullName: 'Ada' }],
+      createdBy: ada.id,
       approvals: [],
       createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) as string,
     });
@@ -31,10 +33,30 @@ describe('workspaces', () => {
 
   it('are seen by their members only, each with their own role', async () => {
     const { id } = await ada.createWorkspace();
-    expect((await ben.get<{ workspaces: Workspace[] }>('/workspaces')).body).toEqual({ workspaces: [] });
+    expect((await ben.get<{ workspaces: Workspace[] }>('/workspaces')).body).toEqual({
+      ...{ workspaces: [], nextCursor: null },
+    });
     await ada.addMember(id, ben);
     expect((await ben.get<Workspace>(`/workspaces/${id}`)).body.role).toBe('member');
     await ada.request('DELETE', `/workspaces/${id}/members/${ben.id}`);
+  });
+
+  it('say whose they are, and come page by page, first those that one made [MEMBER-1]', async () => {
+    const [zoe, max] = await Promise.all([server.register(undefined, 'Zoe'), server.register()]);
+    const foreign = await zoe.createWorkspace('of Zoe');
+    await zoe.addMember(foreign.id, max, 'owner');
+    const own = await max.createWorkspace('of Max');
+    const first = await max.get<WorkspacePage>('/workspaces?limit=1');
+    expect(first.body).toMatchObject({ workspaces: [{ id: own.id, createdBy: max.id }], nextCursor: own.id });
+    const second = await max.get<WorkspacePage>(`/workspaces?limit=1&cursor=${own.id}`);
+    const owners = [
+      { id: zoe.id, email: zoe.email, fullName: 'Zoe' },
+      { id: max.id, email: max.email, fullName: null },
+    ];
+    expect(second.body).toMatchObject({
+      ...{ workspaces: [{ id: foreign.id, createdBy: zoe.id, owners }], nextCursor: null },
+    });
+    expect((await max.get('/workspaces?limit=501')).status).toBe(400);
   });
 
   it.each([
@@ -92,7 +114,7 @@ describe('access to a workspace', () => {
       await ben.get(path),
       await ben.post(path, { email, role: 'member' }),
       await ben.request('PUT', `${path}/${ada.id}`, { role: 'member' }),
-      await ben.request('DELETE', `${path}/${ben.id}`),
+      await ben.request('DELETE', `${path}/${ada.id}`),
     ]) {
       expect(answer).toMatchObject({ status: 403, body: { code: 'FORBIDDEN' } });
     }

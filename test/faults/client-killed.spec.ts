@@ -1,8 +1,10 @@
-import { readdir } from 'node:fs/promises';
-import { inScene } from '../support/fault-scene.js';
+import { readdir, rm } from 'node:fs/promises';
+import { inScene, onOneServer } from '../support/fault-scene.js';
 import { waitFor } from '../support/wait-for.js';
 
 import.meta.jest.setTimeout(90_000);
+
+const onServer = onOneServer();
 
 /** Where the client is killed, which attempts the call takes, and whether a person was asked before. */
 const STEPS: [moment: string, pauseAt: string, attempts: number[]][] = [
@@ -18,23 +20,26 @@ const STEPS: [moment: string, pauseAt: string, attempts: number[]][] = [
 ];
 
 describe('A client that is killed', () => {
-  it.each(STEPS)('%s executes the call once and reports it once', async (_moment, pauseAt, attempts) => {
-    await inScene(async (scene) => {
-      const editor = await scene.editor();
-      const client = await scene.connect(editor, { pauseAt });
-      await scene.post('t1');
-      await client.says('paused');
-      await client.kill();
-      expect((await scene.get('t1')).status).toBe(202);
-      await scene.connect(editor);
-      await scene.expectOnce('t1', editor);
-      expect(await scene.attempts('t1')).toEqual(attempts);
-    })();
-  });
+  it.concurrent.each(STEPS)(
+    '%s executes the call once and reports it once',
+    async (_moment, pauseAt, attempts) => {
+      await onServer(async (scene) => {
+        const editor = await scene.editor();
+        const client = await scene.connect(editor, { pauseAt });
+        await scene.post('t1');
+        await client.says('paused');
+        await client.kill();
+        expect((await scene.get('t1')).status).toBe(202);
+        await scene.connect(editor);
+        await scene.expectOnce('t1', editor);
+        expect(await scene.attempts('t1')).toEqual(attempts);
+      })();
+    },
+  );
 
-  it(
+  it.concurrent(
     'between its log line and its result says it twice rather than never, and has done it once',
-    inScene(async (scene) => {
+    onServer(async (scene) => {
       const editor = await scene.editor();
       const client = await scene.connect(editor, { pauseAt: 'before:finished' });
       await scene.post('t1');
@@ -50,11 +55,11 @@ describe('A client that is killed', () => {
     }),
   );
 
-  it.each([
+  it.concurrent.each([
     ['before the file is in its place, writes nothing', 'before:place', false],
     ['once the file is in its place, reports and uploads it', 'after:place', true],
   ])('and whose call is cancelled meanwhile: %s', async (_moment, pauseAt, isWritten) => {
-    await inScene(async (scene) => {
+    await onServer(async (scene) => {
       const editor = await scene.editor();
       const client = await scene.connect(editor, { pauseAt });
       await scene.post('t1');
@@ -74,7 +79,39 @@ describe('A client that is killed', () => {
     })();
   });
 
-  it(
+  it.concurrent.each([
+    ['once it has begun', 'after:running', null],
+    ['before the file is in its place', 'before:place', null],
+    ['once the file is in its place', 'after:place', 't1\n'],
+  ])(
+    '%s, and comes back without its journal, does not know the outcome, and is not sent the call again [RELAY-4]',
+    async (_moment, pauseAt, left) => {
+      await onServer(async (scene) => {
+        const editor = await scene.editor();
+        editor.clientId = 'lost-its-home';
+        const client = await scene.connect(editor, { pauseAt });
+        await scene.post('t1');
+        await client.says('paused');
+        await scene.reaches('t1', 'running');
+        await client.kill();
+        await rm(editor.home, { recursive: true });
+        const next = await scene.connect({ ...editor, sameProject: true });
+        const { status, body } = await scene.get('t1', 20_000);
+        expect({ status, ended: body.result.toolResults }).toMatchObject({
+          status: 200,
+          ended: [{ status: 'failed', result: null, error: { code: 'OUTCOME_UNKNOWN' } }],
+        });
+        // It works on, and has taken what comes after; the call was not among that.
+        await scene.post('t2', 20_000);
+        expect(next.executed).toHaveLength(1);
+        expect(await scene.attempts('t1')).toEqual([1]);
+        expect(await scene.fileOf(editor, 't1')).toBe(left);
+        expect(await scene.fileOf(editor, 't2')).toBe('t2\n');
+      })();
+    },
+  );
+
+  it.concurrent(
     'before it has seen the call leaves it to another client of its user',
     inScene(async (scene) => {
       const [first, second] = [await scene.editor('first'), await scene.editor('second')];
@@ -89,7 +126,7 @@ describe('A client that is killed', () => {
     }, 300),
   );
 
-  it(
+  it.concurrent(
     'with a call in hand is waited for, whoever else is there',
     inScene(async (scene) => {
       const [first, second] = [await scene.editor('first'), await scene.editor('second')];
@@ -108,14 +145,14 @@ describe('A client that is killed', () => {
     }, 300),
   );
 
-  it(
+  it.concurrent(
     'together with the server finishes the call when both are back',
     inScene(async (scene) => {
       const editor = await scene.editor();
       const client = await scene.connect(editor, { pauseAt: 'after:place' });
       await scene.post('t1');
       await client.says('paused');
-      await Promise.all([client.kill(), scene.server.kill()]);
+      await Promise.all([client.kill(), scene.killServer()]);
       await scene.startServer();
       await scene.connect(editor);
       await scene.expectOnce('t1', editor);

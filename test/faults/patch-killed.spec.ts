@@ -2,10 +2,12 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { AuditEvent, WritePatchResult } from '@patchbay/protocol';
 import { sha256 } from '@patchbay/protocol/hash';
-import { type Editor, type FaultScene, inScene } from '../support/fault-scene.js';
+import { type Editor, type FaultScene, inScene, onOneServer } from '../support/fault-scene.js';
 import { waitFor } from '../support/wait-for.js';
 
 import.meta.jest.setTimeout(90_000);
+
+const onServer = onOneServer();
 
 const NAMES = ['a.txt', 'b.txt', 'c.txt'];
 
@@ -67,7 +69,7 @@ async function lateResults(scene: FaultScene): Promise<AuditEvent[]> {
 }
 
 describe('A client that is killed while it runs a patch batch', () => {
-  it.each([
+  it.concurrent.each([
     ['once it has written down the call', 'after:received'],
     ['once it has begun', 'after:running'],
     ['once it has said what it is about to write', 'after:intent'],
@@ -77,7 +79,7 @@ describe('A client that is killed while it runs a patch batch', () => {
     ['once it has uploaded every file', 'before:finished'],
     ['once it has written down the result', 'after:finished'],
   ])('%s has every file written once, and in the Cloud', async (_moment, pauseAt) => {
-    await inScene(async (scene) => {
+    await onServer(async (scene) => {
       const editor = await scene.editor();
       const client = await scene.connect(editor, { pauseAt });
       await postPatch(scene, editor);
@@ -89,14 +91,14 @@ describe('A client that is killed while it runs a patch batch', () => {
     })();
   });
 
-  it.each([
+  it.concurrent.each([
     ['between two files', 'after:place', 1],
     ['before it has written down the result', 'before:finished', NAMES.length],
     ['once more, when it has written down what it found', 'after:place', 1],
   ])(
     'reports what it wrote although the call was cancelled meanwhile, and uploads it: %s',
     async (moment, pauseAt, placed) => {
-      await inScene(async (scene) => {
+      await onServer(async (scene) => {
         const editor = await scene.editor();
         const client = await scene.connect(editor, { pauseAt });
         await postPatch(scene, editor);
@@ -116,9 +118,9 @@ describe('A client that is killed while it runs a patch batch', () => {
     },
   );
 
-  it(
+  it.concurrent(
     'between two files leaves nothing of it where the user has changed the next one meanwhile',
-    inScene(async (scene) => {
+    onServer(async (scene) => {
       const editor = await scene.editor();
       const client = await scene.connect(editor, { pauseAt: 'after:place' });
       await postPatch(scene, editor);
@@ -134,7 +136,7 @@ describe('A client that is killed while it runs a patch batch', () => {
     }),
   );
 
-  it(
+  it.concurrent(
     'together with the server, between two files, finishes the batch when both are back',
     inScene(async (scene) => {
       const editor = await scene.editor();

@@ -13,7 +13,7 @@ async function executeUnheard(scene: FaultScene, editor: Editor): Promise<void> 
 }
 
 describe('A server that is killed', () => {
-  it(
+  it.concurrent(
     'after accepting a turn has it executed once a client is there',
     inScene(async (scene) => {
       const editor = await scene.editor();
@@ -25,7 +25,7 @@ describe('A server that is killed', () => {
     }),
   );
 
-  it(
+  it.concurrent(
     'after forwarding a call that never arrived sends it again',
     inScene(async (scene) => {
       const editor = await scene.editor();
@@ -33,7 +33,7 @@ describe('A server that is killed', () => {
       editor.proxy.hold('toClient');
       await scene.post('t1');
       await scene.reaches('t1', 'forwarded');
-      await scene.server.kill();
+      await scene.killServer();
       editor.proxy.reset();
       await scene.startServer();
       await scene.expectOnce('t1', editor);
@@ -43,7 +43,7 @@ describe('A server that is killed', () => {
     }),
   );
 
-  it(
+  it.concurrent(
     'after forwarding a call whose acknowledgement is on its way has it executed at the return, and not before',
     inScene(async (scene) => {
       const editor = await scene.editor();
@@ -54,7 +54,7 @@ describe('A server that is killed', () => {
       await new Promise((resolve) => setTimeout(resolve, 300));
       expect(await scene.fileOf(editor, 't1')).toBeNull();
       await scene.reaches('t1', 'forwarded');
-      await scene.server.kill();
+      await scene.killServer();
       editor.proxy.reset();
       await scene.startServer();
       await scene.expectOnce('t1', editor);
@@ -64,13 +64,13 @@ describe('A server that is killed', () => {
     }),
   );
 
-  it(
+  it.concurrent(
     'while the result of a call is on its way takes it at the return',
     inScene(async (scene) => {
       const editor = await scene.editor();
       await executeUnheard(scene, editor);
       expect(await scene.fileOf(editor, 't1')).toBe('t1\n');
-      await scene.server.kill();
+      await scene.killServer();
       editor.proxy.reset();
       await scene.startServer();
       await scene.expectOnce('t1', editor);
@@ -87,7 +87,7 @@ describe('A server that is killed', () => {
     }),
   );
 
-  it(
+  it.concurrent(
     'while a person is asked goes on from there',
     inScene(async (scene) => {
       const editor = await scene.editor();
@@ -105,7 +105,7 @@ describe('A server that is killed', () => {
     }),
   );
 
-  it(
+  it.concurrent(
     'while a call is written learns of its result',
     inScene(async (scene) => {
       const editor = await scene.editor();
@@ -125,7 +125,7 @@ describe('A server that is killed', () => {
     }),
   );
 
-  it(
+  it.concurrent(
     'between the commit of a result and its acknowledgement knows the result when it comes again [RELAY-8]',
     inScene(async (scene) => {
       const editor = await scene.editor();
@@ -135,7 +135,7 @@ describe('A server that is killed', () => {
       editor.proxy.hold('toClient');
       client.signal('SIGUSR2');
       expect((await scene.get('t1', 20_000)).status).toBe(200);
-      await scene.server.kill();
+      await scene.killServer();
       editor.proxy.reset();
       await scene.startServer();
       await client.says('Connected again.', 20_000);
@@ -147,7 +147,7 @@ describe('A server that is killed', () => {
     }),
   );
 
-  it(
+  it.concurrent(
     'again and again during one call still has it executed once',
     inScene(async (scene) => {
       const editor = await scene.editor();
@@ -158,7 +158,7 @@ describe('A server that is killed', () => {
     }),
   );
 
-  it(
+  it.concurrent(
     'does not lose or mix up the calls of two users',
     inScene(async (scene) => {
       const mine = await scene.editor('mine');
@@ -168,7 +168,7 @@ describe('A server that is killed', () => {
       mine.proxy.hold('toClient');
       await scene.post('t1');
       await scene.reaches('t1', 'forwarded');
-      await scene.server.kill();
+      await scene.killServer();
       mine.proxy.reset();
       await scene.startServer();
       await scene.expectOnce('t1', mine);
@@ -178,7 +178,7 @@ describe('A server that is killed', () => {
 });
 
 describe('An orchestrator that posts the same turn again', () => {
-  it(
+  it.concurrent(
     'during and after an outage gets the turn that it made before',
     inScene(async (scene) => {
       const editor = await scene.editor();
@@ -187,7 +187,7 @@ describe('An orchestrator that posts the same turn again', () => {
       const unanswered = scene.post('t1', 20_000);
       const lost = expect(unanswered).rejects.toThrow();
       await scene.reaches('t1', 'forwarded');
-      await scene.server.kill();
+      await scene.killServer();
       await lost;
       await expect(scene.post('t1')).rejects.toThrow();
       editor.proxy.reset();
@@ -199,7 +199,7 @@ describe('An orchestrator that posts the same turn again', () => {
     }),
   );
 
-  it(
+  it.concurrent(
     'after its answer was lost on the way gets the same answer',
     inScene(async (scene) => {
       const editor = await scene.editor();
@@ -213,7 +213,7 @@ describe('An orchestrator that posts the same turn again', () => {
 });
 
 describe('A server that is told to stop', () => {
-  it(
+  it.concurrent(
     'ends with 0 while a call is in hand, and its client brings the result to the next server [RELAY-13]',
     inScene(async (scene) => {
       const editor = await scene.editor();
@@ -231,7 +231,7 @@ describe('A server that is told to stop', () => {
     }),
   );
 
-  it(
+  it.concurrent(
     'answers who waits for a turn before it goes',
     inScene(async (scene) => {
       const editor = await scene.editor();

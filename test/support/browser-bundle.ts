@@ -4,10 +4,10 @@ import { build } from 'esbuild';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 
-/** An entry of a package as a page would load it. @throws where something in it is not for browsers */
-export async function bundleForBrowser(entry: string): Promise<string> {
+/** Entries of packages, or files of ours, as a page would load them. @throws where something in it is not for browsers */
+export async function bundleForBrowser(...entries: string[]): Promise<string> {
   const { outputFiles } = await build({
-    stdin: { contents: `export * from '${entry}';`, resolveDir: ROOT },
+    stdin: { contents: entries.map((entry) => `export * from '${entry}';`).join('\n'), resolveDir: ROOT },
     bundle: true,
     platform: 'browser',
     format: 'iife',

@@ -1,6 +1,8 @@
+import type { ErrorBody } from '@patchbay/protocol';
 import { Ajv, type ValidateFunction } from 'ajv';
+import { readFileSync } from 'node:fs';
 import { ANSWER_SCHEMAS, ANSWERS } from '../../src/ops/answers.generated.js';
-import { ERROR_SCHEMA } from '../../src/ops/api-docs.js';
+import { ERROR_SCHEMA } from '../../src/ops/api-errors.js';
 
 /** An answer as it came over the wire. */
 interface Received {
@@ -13,6 +15,20 @@ interface Received {
   body: unknown;
 }
 
+interface ErrorAnswer {
+  content: {
+    'application/json': { schema: { allOf: [unknown, { properties: { code: { enum: string[] } } }] } };
+  };
+}
+
+/** Those parts of docs/openapi.json that say of each route which errors it has. */
+const DOCUMENT = JSON.parse(readFileSync('docs/openapi.json', 'utf8')) as {
+  paths: {
+    [path: string]: { [method: string]: { responses: { [status: string]: { $ref?: string } } } };
+  };
+  components: { responses: { [name: string]: ErrorAnswer } };
+};
+
 const FIRST_ERROR = 400;
 /** What a browser asks before it asks; answered for every route alike. */
 const PREFLIGHT = 'OPTIONS';
@@ -22,7 +38,7 @@ const compiled = new Map<object, ValidateFunction>();
 const routes = Object.keys(ANSWERS).map((route) => {
   const [method, path] = route.split(' ') as [string, string];
   const segments = path.replace(/\{path\}/, '.+').replace(/\{\w+\}/g, '[^/]+');
-  return { route, method, path: new RegExp(`^${segments}$`), holes: route.split('{').length };
+  return { route, method, template: path, path: new RegExp(`^${segments}$`), holes: route.split('{').length };
 });
 // /files/commit is nobody's id.
 routes.sort((a, b) => a.holes - b.holes);
@@ -30,7 +46,8 @@ routes.sort((a, b) => a.holes - b.holes);
 /** Throws where an answer is not what docs/openapi.json says of its route. */
 export function expectDocumented({ method, url, status, contentType, body }: Received): void {
   if (method === PREFLIGHT) return;
-  const { pathname } = new URL(url);
+  // Whatever base path it is below.
+  const pathname = new URL(url).pathname.replace(/^.*?(?=\/(api\/v1|health)\/)/, '');
   const found = routes.find((one) => one.method === method && one.path.test(pathname));
   const documented = found && ANSWERS[found.route]![status];
   const fail = (why: string): never => {
@@ -40,13 +57,28 @@ export function expectDocumented({ method, url, status, contentType, body }: Rec
   };
   if (documented === undefined) {
     if (status < FIRST_ERROR) fail('which no document says');
-    return check({ $ref: 'api#/components/schemas/Error' }, body, fail);
+    check({ $ref: 'api#/components/schemas/Error' }, body, fail);
+    if (found) checkError(found, status, body as ErrorBody, fail);
+    return;
   }
   const [mediaType = ''] = (contentType ?? '').split(';');
   const schema = documented[mediaType];
   if (schema === undefined) {
     if (body !== '' || Object.keys(documented).length > 0) fail(`as "${mediaType}", which no document says`);
   } else if (mediaType === 'application/json') check(schema, body, fail);
+}
+
+/** Throws where the document does not have the error's status and code of the route. */
+function checkError(
+  { method, template }: (typeof routes)[number],
+  status: number,
+  { code }: ErrorBody,
+  fail: (why: string) => never,
+): void {
+  const reference = DOCUMENT.paths[template]?.[method.toLowerCase()]?.responses[status]?.$ref;
+  const answer = DOCUMENT.components.responses[reference?.split('/').at(-1) ?? ''];
+  const codes = answer?.content['application/json'].schema.allOf[1].properties.code.enum;
+  if (!codes?.includes(code)) fail(`with ${code}, which no document says`);
 }
 
 function check(schema: object, body: unknown, fail: (why: string) => never): void {

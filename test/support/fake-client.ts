@@ -90,7 +90,9 @@ export class FakeClient {
       ...maxInFlight,
       ...(options.roots && { roots: options.roots }),
     };
-    const socket: RelayTestSocket = io(`${url}/relay`, {
+    const { origin, pathname } = new URL(url);
+    const socket: RelayTestSocket = io(`${origin}/relay`, {
+      path: `${pathname.replace(/\/$/, '')}/socket.io`,
       transports: ['websocket'],
       reconnection: false,
       forceNew: true,

@@ -17,6 +17,10 @@ export interface Editor {
   proxy: RelayProxy;
   root: string;
   home: string;
+  /** Its clientId where its home is not to decide that. */
+  clientId?: string;
+  /** Its folder is said to be the one that has the name already. */
+  sameProject?: boolean;
   /** All of its processes, the last one being the one that runs. */
   processes: ClientProcess[];
 }
@@ -34,25 +38,36 @@ export class FaultScene {
     private readonly directory: string,
     private readonly port: number,
     private readonly graceMs: number,
+    private readonly shared: ServerProcess | null,
+    private readonly disk: string | null = null,
   ) {}
 
-  /** `graceMs`: how long the server keeps an unacknowledged call for a client that left. */
-  static async start(graceMs = 10_000): Promise<FaultScene> {
-    const directory = await mkdtemp(join(tmpdir(), 'patchbay-fault-'));
-    const scene = new FaultScene(directory, await freePort(), graceMs);
+  /**
+   * On a server of its own.
+   * @param graceMs how long that keeps an unacknowledged call for a client that left.
+   * @param disk where its data is, where that is not beside the rest.
+   */
+  static async start(graceMs = 10_000, disk: string | null = null): Promise<FaultScene> {
+    const scene = new FaultScene(await newDirectory(), await freePort(), graceMs, null, disk);
     await scene.startServer();
-    scene.user = await registerUser(scene);
-    scene.workspaceId = (await scene.user.createWorkspace()).id;
-    scene.session = (await scene.user.post<Session>(`/workspaces/${scene.workspaceId}/sessions`, {})).body;
-    return scene;
+    return scene.begun();
+  }
+
+  /** On a server that others use, too: it is not this scene's to end. */
+  static async on(server: ServerProcess): Promise<FaultScene> {
+    const scene = new FaultScene(await newDirectory(), Number(new URL(server.url).port), 0, server);
+    return scene.begun();
+  }
+
+  private async begun(): Promise<this> {
+    this.user = await registerUser(this);
+    this.workspaceId = (await this.user.createWorkspace()).id;
+    this.session = (await this.user.post<Session>(`/workspaces/${this.workspaceId}/sessions`, {})).body;
+    return this;
   }
 
   get server(): ServerProcess {
-    return this.servers.at(-1)!;
-  }
-
-  get dataDir(): string {
-    return join(this.directory, 'data');
+    return this.shared ?? this.servers.at(-1)!;
   }
 
   /** To the server that runs now. */
@@ -67,14 +82,25 @@ export class FaultScene {
 
   /** On the same data directory and port each time. */
   async startServer(): Promise<void> {
+    if (this.shared) throw new Error('The server of this scene is that of others, too: use inScene.');
     const env = { PATCHBAY_GRACE_MS: String(this.graceMs) };
     this.servers.push(await ServerProcess.start(this.dataDir, this.port, env));
   }
 
+  get dataDir(): string {
+    return join(this.disk ?? this.directory, 'data');
+  }
+
   /** kill -9, and a new process over what it left. */
   async restartServer(): Promise<void> {
-    await this.server.kill();
+    await this.killServer();
     await this.startServer();
+  }
+
+  /** kill -9. */
+  async killServer(): Promise<void> {
+    if (this.shared) throw new Error('The server of this scene is that of others, too: use inScene.');
+    await this.server.kill();
   }
 
   /** Another user, member of the workspace. */
@@ -103,10 +129,10 @@ export class FaultScene {
     const { workspaceId } = this;
     const name = `${editor.name} ${processes.length + 1}`;
     // All folders have one name: after the first they are said to be the same project.
-    const sameProject = editor !== this.editors[0];
+    const sameProject = editor.sameProject ?? editor !== this.editors[0];
     const options = {
       ...{ name, root, home, url: proxy.url, token: user.token, workspaceId },
-      ...{ yes, sameProject, pauseAt },
+      ...{ yes, sameProject, pauseAt, clientId: editor.clientId },
     };
     const process = await ClientProcess.start(options, (started) => processes.push(started));
     return process;
@@ -234,17 +260,40 @@ export class FaultScene {
   }
 }
 
-/** Runs a test in a scene of its own; where it fails, what the processes said is printed. */
-export function inScene(test: (scene: FaultScene) => Promise<void>, graceMs?: number): () => Promise<void> {
-  return async () => {
-    const scene = await FaultScene.start(graceMs);
-    try {
-      await test(scene);
-    } catch (error) {
-      process.stderr.write(scene.log);
-      await scene.close().catch(() => undefined);
-      throw error;
-    }
-    await scene.close();
+function newDirectory(): Promise<string> {
+  return mkdtemp(join(tmpdir(), 'patchbay-fault-'));
+}
+
+type SceneTest = (scene: FaultScene) => Promise<void>;
+
+/** Runs a test in a scene of its own, with a server that it may kill. */
+export function inScene(test: SceneTest, graceMs?: number): () => Promise<void> {
+  return async () => run(test, await FaultScene.start(graceMs));
+}
+
+/** The same on one server for all tests of a file that leave it alone; it starts with the first of them. */
+export function onOneServer(): (test: SceneTest) => () => Promise<void> {
+  let starting: Promise<ServerProcess> | undefined;
+  let directory: string;
+  const start = async (): Promise<ServerProcess> => {
+    directory = await newDirectory();
+    return ServerProcess.start(join(directory, 'data'), await freePort());
   };
+  afterAll(async () => {
+    await (await starting)?.kill();
+    if (directory) await rm(directory, { recursive: true, force: true });
+  });
+  return (test) => async () => run(test, await FaultScene.on(await (starting ??= start())));
+}
+
+/** Where the test fails, what the processes said is printed. */
+async function run(test: SceneTest, scene: FaultScene): Promise<void> {
+  try {
+    await test(scene);
+  } catch (error) {
+    process.stderr.write(scene.log);
+    await scene.close().catch(() => undefined);
+    throw error;
+  }
+  await scene.close();
 }

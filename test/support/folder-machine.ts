@@ -67,13 +67,16 @@ export class Machine {
     await rm(join(this.folder, path), { recursive: true });
   }
 
-  /** Its text files, by relative path; without .git and what a forced pull has put aside. */
-  async files(): Promise<Record<string, string>> {
-    const all = await disk(this.folder);
-    const own = Object.entries(all).filter(
-      ([path]) => !path.startsWith('.git/') && !/\.patchbay-kept(-\d+)?$/.test(path),
-    );
-    return Object.fromEntries(own.map(([path, hex]) => [path, Buffer.from(hex, 'hex').toString()]));
+  /** Its text files, or those below a folder of it, by relative path; without .git and what a forced pull has put aside. */
+  async files(below = ''): Promise<Record<string, string>> {
+    const isOwn = (path: string): boolean =>
+      !path.startsWith('.git/') && !/\.patchbay-kept(-\d+)?$/.test(path);
+    const own = await disk(join(this.folder, below), isOwn);
+    const texts = Object.entries(own).map(([path, hex]) => [
+      join(below, path),
+      Buffer.from(hex, 'hex').toString(),
+    ]);
+    return Object.fromEntries(texts) as Record<string, string>;
   }
 
   push(...flags: string[]): Promise<Came> {

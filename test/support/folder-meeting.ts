@@ -245,7 +245,7 @@ export class Meeting {
   }
 
   private async here(): Promise<Record<string, string>> {
-    return within(await this.machine.files(), this.folder);
+    return existsSync(this.onDisk(this.folder)) ? this.machine.files(this.folder) : {};
   }
 
   private async there(): Promise<Record<string, string>> {
@@ -271,10 +271,6 @@ function outcomeOf(result: ToolResult): string {
   if (result.status === 'succeeded') return 'succeeded';
   const { errorCode } = (result.result ?? {}) as { errorCode?: string };
   return errorCode ?? (refusalOf(result) as string);
-}
-
-function within(files: Record<string, string>, folder: string): Record<string, string> {
-  return Object.fromEntries(Object.entries(files).filter(([path]) => path.startsWith(`${folder}/`)));
 }
 
 function textOf(files: Record<string, string>): string {

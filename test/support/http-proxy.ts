@@ -13,12 +13,15 @@ export class HttpProxy {
   readonly passed: Passed[] = [];
   /** Called when the server has answered a request; the client gets the answer once this is done. */
   onAnswered: (passed: Passed) => void | Promise<void> = () => undefined;
+  /** Paths that were asked for outside of the prefix; they are answered with 404. */
+  readonly strays: string[] = [];
   /** So many of the next requests are cut off, before the server sees them. */
   cut = 0;
 
   private constructor(private readonly server: Server) {}
 
-  static async to(target: string): Promise<HttpProxy> {
+  /** `prefix`: the path below which it has the server, which knows nothing of it. */
+  static async to(target: string, prefix = ''): Promise<HttpProxy> {
     const server = createServer();
     const proxy = new HttpProxy(server);
     server.on('request', (incoming, answer) => {
@@ -30,7 +33,9 @@ export class HttpProxy {
       const chunks: Buffer[] = [];
       incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
       incoming.on('end', () => {
-        const { method = '', url = '', headers } = incoming;
+        const { method = '', headers } = incoming;
+        const url = proxy.below(prefix, incoming.url ?? '');
+        if (url === null) return void answer.writeHead(404).end();
         const body = Buffer.concat(chunks);
         const route = `${method} ${url.replace(/^\/api\/v1\/workspaces\/[^/]+/, '').split('?')[0]}`;
         const passed = { route, body };
@@ -45,15 +50,23 @@ export class HttpProxy {
         outgoing.end(body);
       });
     });
-    server.on('upgrade', (incoming, socket, head) =>
-      connectThrough(target, incoming, socket as Socket, head),
-    );
+    server.on('upgrade', (incoming, socket, head) => {
+      const url = proxy.below(prefix, incoming.url ?? '');
+      if (url === null) socket.destroy();
+      else connectThrough(target, url, incoming, socket as Socket, head);
+    });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     return proxy;
   }
 
   get url(): string {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+  }
+
+  private below(prefix: string, url: string): string | null {
+    if (url.startsWith(`${prefix}/`)) return url.slice(prefix.length);
+    this.strays.push(url);
+    return null;
   }
 
   /** Those of a route that went through. */
@@ -68,7 +81,13 @@ export class HttpProxy {
 }
 
 /** A WebSocket is let through, unwatched. */
-function connectThrough(target: string, { url, rawHeaders }: IncomingMessage, socket: Socket, head: Buffer) {
+function connectThrough(
+  target: string,
+  url: string,
+  { rawHeaders }: IncomingMessage,
+  socket: Socket,
+  head: Buffer,
+) {
   const { hostname, port } = new URL(target);
   const through = connect(Number(port), hostname);
   const headers = rawHeaders.map((part, at) => (at % 2 === 0 ? `${part}: ` : `${part}\r\n`)).join('');

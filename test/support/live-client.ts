@@ -1,11 +1,13 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PatchbayClient } from '@patchbay/client';
-import { Journal, RelayClient } from '@patchbay/client/relay';
+import { openDiskJournal } from '@patchbay/client/home';
+import { type Journal, RelayClient } from '@patchbay/client/relay';
 import { type Approver, clientFileReader, CreateFileTool, WritePatchTool } from '@patchbay/workspace';
 import { ConnectedFolders } from '../../packages/cli/src/connected-folders.js';
 import { FolderNews } from '../../packages/cli/src/folder-news.js';
-import { settingsOf, workspaceOf } from '../../packages/cli/src/settings.js';
+import { workspaceOf } from '../../packages/cli/src/choose-workspace.js';
+import { settingsOf } from '../../packages/cli/src/settings.js';
 import type { Machine } from './folder-machine.js';
 
 /** The parts of `patchbay connect` in the test's own process, with a person at its questions whom the test plays; it is soon tired of a server that does not answer. */
@@ -27,13 +29,19 @@ export class LiveClient {
     const { url } = machine.server;
     const { token } = machine.user;
     const settings = {
-      ...(await settingsOf({ url, token, workspace: workspaceId, home })),
+      ...(await settingsOf({ url, token, workspace: workspaceId, home }, process)),
       client: new PatchbayClient({ url, token, retryDelaysMs: [50] }),
     };
     const said: string[] = [];
     const news = new FolderNews(null, (line) => said.push(line));
-    const folders = await ConnectedFolders.open(settings, await workspaceOf(settings), [folder], {}, news);
-    const journal = await Journal.open(join(home, 'live'));
+    const folders = await ConnectedFolders.open(
+      settings,
+      await workspaceOf(settings, process),
+      [folder],
+      {},
+      news,
+    );
+    const journal = await openDiskJournal(join(home, 'live'));
     const person: Approver = {
       decide: async () => {
         await live.onAsked();

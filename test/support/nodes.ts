@@ -12,7 +12,7 @@ import { fastifyAdapter } from '../../src/common/http/fastify.js';
 import { Config, type Settings } from '../../src/config/config.js';
 import { NodeId } from '../../src/storage/ports/node-id.js';
 import { SqliteDatabase } from '../../src/storage/sqlite/database.js';
-import { TestServer } from './server.js';
+import { TEST_SETTINGS, TestServer } from './server.js';
 
 /** What becomes of a message on its way from one node to another. */
 export type Line = 'sound' | 'faulty' | 'cut';
@@ -85,7 +85,7 @@ export class TestNodes {
   /** Starts a node; one of the same id takes over from itself. */
   async start(id: string): Promise<TestServer> {
     const { dataDir } = this;
-    const config = Config.with({ logLevel: 'silent', rateLimit: null, port: 0, ...this.settings, dataDir });
+    const config = Config.with({ ...TEST_SETTINGS, port: 0, ...this.settings, dataDir });
     const module = await Test.createTestingModule({
       imports: [AppModule.with({ config, clock: this.clock })],
     })
@@ -96,7 +96,7 @@ export class TestNodes {
       .overrideProvider(NodeId)
       .useValue(new NodeId(id))
       .compile();
-    const app = module.createNestApplication<NestFastifyApplication>(fastifyAdapter(), APP_OPTIONS);
+    const app = module.createNestApplication<NestFastifyApplication>(fastifyAdapter(config), APP_OPTIONS);
     await setUp(app, config);
     const server = await TestServer.around(app, dataDir);
     this.running.add(server);
@@ -115,7 +115,10 @@ export class TestNodes {
   }
 }
 
-/** The database as a node gets it: its end is not that of the others. */
+/** The database as a node gets it: a node that has ended reads and writes no more, the others do. */
 function sharedBy(database: SqliteDatabase): SqliteDatabase {
-  return Object.create(database, { close: { value: () => undefined } }) as SqliteDatabase;
+  const close = function (this: SqliteDatabase): void {
+    Object.defineProperty(this, 'closed', { value: true });
+  };
+  return Object.create(database, { close: { value: close } }) as SqliteDatabase;
 }

@@ -22,8 +22,10 @@ async function around(here, work) {
 function pause() {
   if (hasPaused && process.env.PAUSE_EVERY === undefined) return Promise.resolve();
   hasPaused = true;
+  // Listens before it says so: a signal that nobody listens for ends the process.
+  const toGoOn = new Promise((resolve) => process.once('SIGUSR2', resolve));
   process.stderr.write(`test: paused at ${process.env.PAUSE_AT}\n`);
-  return new Promise((resolve) => process.once('SIGUSR2', resolve));
+  return toGoOn;
 }
 
 for (const name of ['link', 'rename']) {

@@ -106,6 +106,8 @@ export interface ClientProcessOptions {
   home: string;
   /** Answers every approval with allow; without it calls wait. */
   yes: boolean;
+  /** By default its home decides. */
+  clientId?: string | undefined;
   /** The folder is the one that has the name already. */
   sameProject?: boolean | undefined;
   /** Where the process stops for good (pause-at.mjs). */
@@ -119,8 +121,12 @@ export class ClientProcess extends TestProcess {
     options: ClientProcessOptions,
     onStart: (client: ClientProcess) => void = () => undefined,
   ): Promise<ClientProcess> {
-    const { name, url, token, workspaceId, root, home, yes, sameProject, pauseAt } = options;
-    const flags = [...(yes ? ['--yes'] : []), ...(sameProject ? ['--same-project'] : [])];
+    const { name, url, token, workspaceId, root, home, yes, clientId, sameProject, pauseAt } = options;
+    const flags = [
+      ...(yes ? ['--yes'] : []),
+      ...(sameProject ? ['--same-project'] : []),
+      ...(clientId === undefined ? [] : ['--client-id', clientId]),
+    ];
     const client = new ClientProcess(name, CLIENT, ['connect', '--root', root, ...flags], {
       PATCHBAY_URL: url,
       PATCHBAY_TOKEN: token,

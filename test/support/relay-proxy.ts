@@ -10,6 +10,7 @@ export class RelayProxy {
   passedToClient = '';
   private readonly held = { toServer: false, toClient: false };
   private readonly sockets = new Set<Socket>();
+  private isCut = false;
 
   private constructor(
     private readonly server: Server,
@@ -36,6 +37,16 @@ export class RelayProxy {
     for (const socket of this.sockets) socket.destroy();
   }
 
+  /** Ends the connections and lets none through until it is mended. */
+  cut(): void {
+    this.isCut = true;
+    for (const socket of this.sockets) socket.destroy();
+  }
+
+  mend(): void {
+    this.isCut = false;
+  }
+
   /** Resolves once a text has passed to the client. */
   passed(text: string): Promise<void> {
     return waitFor(() => this.passedToClient.includes(text), `${text} to pass to the client`);
@@ -57,6 +68,7 @@ export class RelayProxy {
           server.destroy();
         });
     }
+    if (this.isCut) client.destroy();
     client.on('data', (bytes) => {
       if (!this.held.toServer) server.write(bytes);
     });

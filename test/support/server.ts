@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DestinationStream } from 'pino';
 import { createApp } from '../../src/bootstrap.js';
-import type { Clock } from '../../src/common/clock.js';
+import type { SystemClock } from '../../src/common/clock.js';
 import { Config, type Settings } from '../../src/config/config.js';
 import { storesOf } from '../contract/backends.js';
 import { putOnBadLine } from '../contract/faults.js';
@@ -14,7 +14,7 @@ export { type Answer, PASSWORD, type TestUser } from './test-user.js';
 
 export interface ServerOptions {
   config?: Partial<Settings>;
-  clock?: Clock;
+  clock?: SystemClock;
   logDestination?: DestinationStream;
   /**
    * A seed puts the server's stores at the far end of a bad line: calls delayed, out of order, each write sent twice.
@@ -24,6 +24,8 @@ export interface ServerOptions {
 }
 
 const { BAD_LINE } = process.env;
+/** What every test has unless it says otherwise: quiet, unlimited, and with passwords that cost next to nothing. */
+export const TEST_SETTINGS: Partial<Settings> = { logLevel: 'silent', rateLimit: null, passwordCost: 4 };
 
 /** The real server in this process, on a free port, over a data directory of its own. */
 export class TestServer {
@@ -42,12 +44,13 @@ export class TestServer {
     badLine,
   }: ServerOptions = {}): Promise<TestServer> {
     const dataDir = config.dataDir ?? (await mkdtemp(join(tmpdir(), 'patchbay-')));
-    const settings = Config.with({ logLevel: 'silent', rateLimit: null, ...config, dataDir, port: 0 });
+    const settings = Config.with({ ...TEST_SETTINGS, ...config, dataDir, port: 0 });
     const app = await createApp({ config: settings, clock, logDestination });
     const seed = badLine ?? BAD_LINE;
     if (seed) putOnBadLine(storesOf(app), Number(seed));
     await app.listen(0, '127.0.0.1');
-    return new TestServer(app, await app.getUrl(), dataDir, config.dataDir === undefined);
+    const url = `${await app.getUrl()}${settings.basePath}`;
+    return new TestServer(app, url, dataDir, config.dataDir === undefined);
   }
 
   /** Around an app that a test has put together itself. */

@@ -107,14 +107,25 @@ export async function put(folder: string, contents: Contents): Promise<void> {
 }
 
 /** Every file below a folder, as bytes in hex, so that a difference of one byte shows. */
-export async function disk(folder: string): Promise<Record<string, string>> {
+export async function disk(
+  folder: string,
+  isWanted: (path: string) => boolean = () => true,
+): Promise<Record<string, string>> {
   const found: Record<string, string> = {};
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
     if (!entry.isFile()) continue;
-    const path = join(entry.parentPath, entry.name);
-    found[path.slice(folder.length + 1)] = (await readFile(path)).toString('hex');
+    const file = join(entry.parentPath, entry.name);
+    const path = file.slice(folder.length + 1);
+    // Of what goes meanwhile, nothing is there.
+    const bytes = isWanted(path) ? await readFile(file).catch(ifThere) : null;
+    if (bytes) found[path] = bytes.toString('hex');
   }
   return found;
+}
+
+function ifThere(error: NodeJS.ErrnoException): null {
+  if (error.code === 'ENOENT') return null;
+  throw error;
 }
 
 /** As if the files had been there for a minute: what was just written is read again, to be on the safe side. */

@@ -1,8 +1,9 @@
 import { styleText } from 'node:util';
 import type { AuditEvent, AuditQuery, Json } from '@patchbay/protocol';
-import { printableLine } from './approval/printable.js';
+import { printableJson, printableLine } from './approval/printable.js';
 import { EXIT } from './cli-error.js';
-import { settingsOf, workspaceOf, type CliIo, type CommonFlags } from './settings.js';
+import { workspaceOf } from './choose-workspace.js';
+import { settingsOf, type CliIo, type CommonFlags } from './settings.js';
 
 export interface AuditFlags extends CommonFlags, Omit<AuditQuery, 'limit' | 'cursor'> {
   json?: boolean;
@@ -16,18 +17,19 @@ const SELF_EVIDENT = new Set(['toolName']);
 
 /** `patchbay audit`: the events that fit, oldest first, as a table or as JSON lines. */
 export async function audit(flags: AuditFlags, io: CliIo): Promise<number> {
-  const workspace = await workspaceOf(await settingsOf(flags));
-  const { json, limit = Infinity, sessionId, conversationId, turnId, toolCallId, toolName } = flags;
-  const { event, success, errorCode, path, from, to } = flags;
+  const workspace = await workspaceOf(await settingsOf(flags, io), io);
+  const { json, limit = Infinity, sessionId, conversationId, turnId, toolCallId, callId, batchId } = flags;
+  const { clientId, toolName, event, success, errorCode, path, from, to } = flags;
   const query: AuditQuery = {
-    ...{ sessionId, conversationId, turnId, toolCallId, toolName, event, success, errorCode, path, from, to },
+    ...{ sessionId, conversationId, turnId, toolCallId, callId, batchId, clientId, toolName },
+    ...{ event, success, errorCode, path, from, to },
     limit: Math.min(limit, PAGE),
   };
   const events: AuditEvent[] = [];
   let count = 0;
   for await (const one of workspace.audit(query)) {
     if (count++ >= limit) break;
-    if (json) io.stdout.write(`${JSON.stringify(one)}\n`);
+    if (json) io.stdout.write(`${printableJson(one)}\n`);
     else events.push(one);
   }
   if (!json) io.stdout.write(count === 0 ? 'No events.\n' : auditTable(events, io.stdout));

@@ -45,9 +45,28 @@ const EXIT_OF: Partial<Record<PatchbayErrorCode, number>> = {
 };
 
 const HINT: Partial<Record<PatchbayErrorCode, string>> = {
-  NETWORK: 'Is the server running, and --url right?',
+  NETWORK: 'Is the server running there, and --url right?',
   INVALID_TOKEN: 'Run "patchbay login", or check the token that you passed.',
   FORBIDDEN: 'Ask an owner of the workspace to add you, or choose another with --workspace.',
+};
+
+/** What was to be done with it. */
+const DOING: Record<string, string> = {
+  mkdir: 'make the folder',
+  scandir: 'read the folder',
+  rename: 'replace',
+};
+
+/** What the system says of a file, in words; what is not here is shown as the system says it. */
+const SYSTEM_FAULT: Record<string, string> = {
+  EACCES: 'this user may not',
+  EPERM: 'this user may not',
+  EROFS: 'it is on a disk that is read-only',
+  ENOSPC: 'the disk is full',
+  ENOENT: 'it is not there',
+  ENOTDIR: 'a part of its path is a file, no folder',
+  EISDIR: 'it is a folder, no file',
+  EEXIST: 'something else is there already',
 };
 
 /** One line for the terminal, and the exit code. */
@@ -55,12 +74,29 @@ export function explain(error: unknown): { message: string; exitCode: number } {
   if (error instanceof CliError) return { message: error.message, exitCode: error.exitCode };
   if (error instanceof ClientLockedError) return { message: error.message, exitCode: EXIT.replaced };
   if (error instanceof PatchbayError) {
-    // The message begins with the first of them.
-    const fields = Object.entries(error.fields)
-      .map(([field, fault]) => `${field} ${fault}`)
-      .filter((fault) => !error.message.startsWith(fault));
-    const message = [error.message, ...fields, HINT[error.code] ?? ''].filter(Boolean).join(' ');
+    const message = [faultsOf(error), HINT[error.code] ?? ''].filter(Boolean).join(' ');
     return { message, exitCode: EXIT_OF[error.code] ?? EXIT.failed };
   }
-  return { message: error instanceof Error ? error.message : String(error), exitCode: EXIT.failed };
+  const { message, code = '', path, syscall } = error as NodeJS.ErrnoException;
+  if (path !== undefined && code in SYSTEM_FAULT) {
+    return {
+      message: `Cannot ${DOING[syscall ?? ''] ?? syscall} ${path}: ${SYSTEM_FAULT[code]} (${code}).`,
+      exitCode: EXIT.failed,
+    };
+  }
+  return { message: error instanceof Error ? message : String(error), exitCode: EXIT.failed };
+}
+
+/** Every fault once: the message of a server names the first of `fields`, or all of them. */
+function faultsOf({ message, fields }: PatchbayError): string {
+  const faults = Object.entries(fields).map(([field, fault]) => `${field} ${fault}`);
+  if (faults.length > 1 && message.startsWith(faults[0]!)) return `${faults.join('; ')}.`;
+  const untold = Object.entries(fields).flatMap(([field, fault]) =>
+    message.includes(fault) ? [] : [`${field} ${fault}`],
+  );
+  return [message, ...untold].map(ended).join(' ');
+}
+
+function ended(sentence: string): string {
+  return /[.!?]$/.test(sentence) ? sentence : `${sentence}.`;
 }

@@ -1,19 +1,13 @@
 import { mkdir, realpath } from 'node:fs/promises';
 import { isAbsolute, relative, sep } from 'node:path';
 import type { WorkspaceClient } from '@patchbay/client';
-import { ClientLock } from '@patchbay/client/home';
-import {
-  clientDirectory,
-  Journal,
-  RelayClient,
-  type RelayClientOptions,
-  type RelayEnd,
-} from '@patchbay/client/relay';
+import { ClientLock, clientDirectory, openDiskJournal } from '@patchbay/client/home';
+import { RelayClient, type RelayClientOptions, type RelayEnd } from '@patchbay/client/relay';
 import {
   approveCloudChanges,
   clientFileReader,
   CreateFileTool,
-  WorkspaceRoots,
+  SecretFiles,
   WritePatchTool,
 } from '@patchbay/workspace';
 import { printableLine } from './approval/printable.js';
@@ -21,54 +15,70 @@ import { clientIdOf } from './client-id.js';
 import { cloudTextOf } from './cloud-text.js';
 import { CliError, EXIT } from './cli-error.js';
 import { ConnectScreen } from './connect-screen.js';
-import { ConnectedFolders } from './connected-folders.js';
+import { ConnectedFolders, type SeenFolder } from './connected-folders.js';
 import type { Naming } from './folder-identity.js';
 import { FolderNews } from './folder-news.js';
-import { settingsOf, workspaceOf, type CliIo, type CommonFlags, type Settings } from './settings.js';
+import { openRoots } from './open-folder.js';
+import { workspaceOf } from './choose-workspace.js';
+import { settingsOf, type CliIo, type CommonFlags, type Settings } from './settings.js';
+import { onInterrupt } from './interrupts.js';
 import { pushBeforeConnect } from './sync-command.js';
+import { waitingElsewhere } from './waiting-calls.js';
+
+/** When it is looked, in ms after the connection, what else is open, and for how long at most. */
+const LOOK_AFTER_MS = 1_000;
+const LOOK_TIMEOUT_MS = 10_000;
 
 export interface ConnectFlags extends CommonFlags, Naming {
-  root: string[];
+  root?: string[];
   yes?: boolean;
-  allow: string[];
+  allow?: string[];
   clientId?: string;
   maxFileBytes?: number;
   push?: boolean;
   pull?: boolean;
   watch: boolean;
+  includeSecrets?: string[];
+  /** What was executed as JSON lines, at a terminal too. */
+  json?: boolean;
 }
 
 /** `patchbay connect`: executes the workspace's calls in these folders until it is stopped. */
 export async function connect(flags: ConnectFlags, io: CliIo): Promise<number> {
-  const settings = await settingsOf(flags);
-  const workspace = await workspaceOf(settings);
-  const given = flags.root.length ? flags.root : ['.'];
-  const directories = (await WorkspaceRoots.open(given.map((directory) => ({ directory })))).all.map(
-    ({ directory }) => directory,
-  );
+  const settings = await settingsOf(flags, io);
+  const workspace = await workspaceOf(settings, io);
+  const given = flags.root ?? ['.'];
+  const directories = (await openRoots(given)).all.map(({ directory }) => directory);
   await keepHomeOutside(settings.home, directories);
   const clientId = flags.clientId || (await clientIdOf(settings.home, directories));
   const { workspaceId } = workspace;
   const directory = clientDirectory(settings.home, { url: settings.url, workspaceId, clientId });
   let onlyRoot: string | null = null;
-  const rules = { yes: flags.yes, allow: flags.allow, onlyRoot: () => onlyRoot };
-  const screen = new ConnectScreen(rules, settings, workspaceId, directories, io);
+  const rules = { yes: flags.yes, allow: flags.allow ?? [], onlyRoot: () => onlyRoot };
+  let folderLines: () => readonly string[] = () => [];
+  const what = { workspace: await namedWorkspace(settings, workspaceId), folders: () => folderLines() };
+  const screen = new ConnectScreen(rules, settings, what, io, flags);
   const lock = await ClientLock.acquire(directory);
   try {
-    const news = new FolderNews(flags.pull ? screen.approver : null, (line) => screen.say(line));
+    const news = new FolderNews(
+      flags.pull ? screen.approver : null,
+      (line) => screen.print(line),
+      (line) => screen.say(line),
+    );
     const folders = await ConnectedFolders.open(settings, workspace, directories, flags, news);
     onlyRoot = folders.announced.length === 1 ? folders.announced[0]!.name : null;
-    for (const data of folders.serverData) screen.say(keepsOut(data));
-    const journal = await Journal.open(directory);
+    folderLines = () => folders.seen().map((folder) => seenText(folder, flags.watch));
+    for (const data of folders.serverData) screen.print(keepsOut(data));
+    const journal = await openDiskJournal(directory);
     try {
       const relay = relayOf(settings, workspace, { clientId, journal }, folders, flags, screen);
       folders.use(relay);
       // What a killed client has left half done is no state of the folder to be sent.
       await relay.settle();
       if (flags.push) {
-        await pushBeforeConnect(directories, settings, flags, io, (line) => screen.say(line));
+        await pushBeforeConnect(directories, settings, flags, io, (line) => screen.print(line));
       }
-      return exitOf(await untilEnded(relay, folders));
+      return exitOf(await untilEnded(relay, folders, screen), screen);
     } finally {
       await journal.close();
     }
@@ -78,34 +88,55 @@ export async function connect(flags: ConnectFlags, io: CliIo): Promise<number> {
 }
 
 function relayOf(
-  { url, client }: Settings,
-  { files, workspaceId }: WorkspaceClient,
+  settings: Settings,
+  workspaceClient: WorkspaceClient,
   identity: Pick<RelayClientOptions, 'clientId' | 'journal'>,
   folders: ConnectedFolders,
-  { maxFileBytes, watch }: ConnectFlags,
+  { maxFileBytes, watch, includeSecrets }: ConnectFlags,
   screen: ConnectScreen,
 ): RelayClient {
-  const log = (executed: object) => screen.say(JSON.stringify(executed));
-  const warn = (message: string) => screen.say(printableLine(message));
+  const { url, client, userId } = settings;
+  const { files, workspaceId } = workspaceClient;
+  let tellWaiting: (() => void) | null = screen.isForPeople
+    ? () => tellWaitingElsewhere(workspaceClient, { userId, clientId: identity.clientId }, screen)
+    : null;
+  const log = (executed: object) => screen.executed(executed);
+  const warn = (message: string) => screen.print(printableLine(message));
   const { roots, ledger, announced } = folders;
-  const workspace = { roots, maxFileBytes, ledger };
+  const workspace = { roots, maxFileBytes, ledger, secrets: new SecretFiles(includeSecrets) };
   return new RelayClient({
     ...{ url, workspaceId, ...identity, roots: announced },
     name: `patchbay connect ${announced.map(({ name }) => printableLine(name)).join(', ')}`.slice(0, 256),
     token: (refused) => client.accessToken(refused),
-    tools: {
+    tools: screen.calls.follow({
       workspace_create_file: new CreateFileTool(workspace, screen.approver, log, warn),
       workspace_write_patch: new WritePatchTool(workspace, screen.approver, log),
       ...approveCloudChanges(screen.approver, cloudTextOf(files)),
-    },
+    }),
     readFile: clientFileReader(workspace),
     onFilesChanged: (changed) => folders.filesChanged(changed),
     onState: (state) => {
       screen.onState(state);
-      if (state.status === 'connected') folders.start(watch);
+      if (state.status !== 'connected') return;
+      folders.start(watch);
+      tellWaiting?.();
+      tellWaiting = null;
     },
     onWarning: warn,
   });
+}
+
+/** Once the calls that come to this client have come. Where it can't be told, "patchbay status" says why. */
+function tellWaitingElsewhere(
+  workspace: WorkspaceClient,
+  who: { userId: string | null; clientId: string },
+  screen: ConnectScreen,
+): void {
+  const look = async () => {
+    const lines = await waitingElsewhere(workspace, who, AbortSignal.timeout(LOOK_TIMEOUT_MS));
+    if (lines.length > 0) screen.say(['Open elsewhere:', ...lines].join('\n  '));
+  };
+  setTimeout(() => void look().catch(() => undefined), LOOK_AFTER_MS).unref();
 }
 
 function keepsOut(directory: string): string {
@@ -113,26 +144,46 @@ function keepsOut(directory: string): string {
 }
 
 /** Runs until the server or a signal ends it; a second signal does not wait. */
-async function untilEnded(relay: RelayClient, folders: ConnectedFolders): Promise<RelayEnd> {
-  const stop = () => {
-    process.once('SIGINT', kill).once('SIGTERM', kill);
+async function untilEnded(
+  relay: RelayClient,
+  folders: ConnectedFolders,
+  screen: ConnectScreen,
+): Promise<RelayEnd> {
+  const end = onInterrupt((signal) => {
+    if (signal === 'SIGINT') screen.leave();
     void relay.close();
-  };
-  const kill = () => process.exit(130);
-  process.once('SIGINT', stop).once('SIGTERM', stop);
+  });
   try {
     relay.connect().catch(() => undefined);
     return await relay.ended;
   } finally {
     await folders.stop();
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, stop).off(signal, kill);
+    end();
   }
 }
 
-function exitOf(end: RelayEnd): number {
+function exitOf(end: RelayEnd, { isLeaving }: ConnectScreen): number {
   if (end.error) throw end.error;
+  if (isLeaving) return EXIT.interrupted;
   if (end.reason !== 'replaced') return EXIT.ok;
   throw new CliError('Another connection with this client id took over; this one ends.', EXIT.replaced);
+}
+
+/** `"acme", of bob@example.com`; it was looked up when the workspace was chosen. */
+async function namedWorkspace({ known }: Settings, workspaceId: string): Promise<string> {
+  const found = await known.find(workspaceId);
+  if (!found) return printableLine(workspaceId);
+  return `"${printableLine(found.name)}"${found.whose === null ? '' : `, of ${found.whose}`}`;
+}
+
+/** Whether the model can see a folder; safe to print. */
+function seenText({ name, directory, files, isWhole }: SeenFolder, isWatched: boolean): string {
+  const folder = `Folder "${printableLine(name)}", ${printableLine(directory)}:\n  the model`;
+  const push = '"patchbay push" there sends';
+  if (files === 0) return `${folder} finds none of its files yet; ${push} them.`;
+  const many = files === 1 ? '1 file' : `${files} files`;
+  if (!isWhole) return `${folder} sees ${many} that calls have written; ${push} the others.`;
+  return `${folder} sees its ${many}, ${isWatched ? 'and what changes in them' : 'as they were sent last'}.`;
 }
 
 /** The journal and the login must be out of reach of the very calls that they guard. */

@@ -1,13 +1,28 @@
 import type { RelayState } from '@patchbay/client/relay';
 import { WaitingApprover, type Question } from '@patchbay/workspace';
-import { previewOf } from './approval/preview.js';
-import { printableLine } from './approval/printable.js';
-import { RuleApprover, type ApprovalRules } from './approval/rule-approver.js';
+import { clip, sizeOf } from './approval/fit.js';
+import { type Marks, marksFor } from './approval/marks.js';
+import { paintDiffLine, previewOf } from './approval/preview.js';
+import { printableJson, printableLine } from './approval/printable.js';
+import { type Asker, RuleApprover, type ApprovalRules } from './approval/rule-approver.js';
 import { TerminalApprover } from './approval/terminal-approver.js';
+import { type CallAudience, CallNews } from './call-news.js';
+import { callText } from './outcome-text.js';
 import type { CliIo, Settings } from './settings.js';
 
 /** Lines of a file that are shown where nobody is asked. */
 const SHOWN_LINES = 10;
+
+/** A wait that nobody needs to be told of, in ms. */
+const SOON_MS = 20_000;
+
+/** What is connected, in words that are safe to print. */
+export interface Connected {
+  /** `"acme", of bob@example.com`. */
+  workspace: string;
+  /** What the model can see of each folder. */
+  folders: () => readonly string[];
+}
 
 type Announcements = {
   [S in RelayState['status']]: (state: Extract<RelayState, { status: S }>) => void;
@@ -15,65 +30,130 @@ type Announcements = {
 
 /**
  * What `patchbay connect` shows and asks. stdout says `connected`, once, for whoever started the process, and has the
- * questions; stderr has everything else, each execution as one JSON line.
+ * questions; stderr has everything else: what became of a call in words where that is a terminal, else as JSON lines.
  */
-export class ConnectScreen {
-  readonly approver: RuleApprover;
+export class ConnectScreen implements CallAudience {
+  readonly approver: Asker;
+  readonly calls = new CallNews(this);
+  readonly marks: Marks;
+  isConnected = false;
+  isLeaving = false;
   private readonly terminal: TerminalApprover | null;
+  /** Words for a person at stderr; else JSON lines for a program. */
+  readonly isForPeople: boolean;
   private wasConnected = false;
+  private lastReason = '';
 
   private readonly announcements: Announcements = {
     connected: () => this.connected(),
-    reconnecting: ({ reason, delayMs }) => {
-      const seconds = (delayMs / 1000).toFixed(1);
-      this.say(
-        `No connection to ${this.settings.url} (${printableLine(reason)}); trying again in ${seconds} s.`,
-      );
-    },
-    ended: () => undefined,
+    reconnecting: ({ reason, delayMs }) => this.disconnected(printableLine(reason), delayMs),
+    ended: () => (this.isConnected = false),
   };
 
   constructor(
     rules: ApprovalRules,
     private readonly settings: Settings,
-    private readonly workspaceId: string,
-    private readonly directories: readonly string[],
+    private readonly what: Connected,
     private readonly io: CliIo,
+    { json = false } = {},
   ) {
-    const { stdin, stdout } = io;
-    const canAsk = stdin.isTTY && stdout.isTTY;
-    this.terminal = canAsk
-      ? new TerminalApprover({ by: settings.person, input: stdin, output: stdout })
-      : null;
-    const people = this.terminal ?? new WaitingApprover();
-    this.approver = new RuleApprover(rules, people, (request, rule) => this.allowed(request, rule));
+    const { stdin, stdout, stderr, env } = io;
+    this.isForPeople = !json && Boolean(stderr.isTTY);
+    this.marks = marksFor(stderr, env);
+    const onAllowed = (question: Question, rule: string) => this.allowed(question, rule);
+    const asking = {
+      ...{ by: settings.person, input: stdin, output: stdout, env, onAllowed },
+      onDecided: this.calls.remember.bind(this.calls),
+    };
+    this.terminal = stdin.isTTY && stdout.isTTY ? new TerminalApprover(asking) : null;
+    const approver = new RuleApprover(rules, this.terminal ?? new WaitingApprover(), onAllowed);
+    this.approver = {
+      decide: (question, signal) => {
+        this.calls.remember(question, question.files);
+        return approver.decide(question, signal);
+      },
+    };
   }
 
   onState(state: RelayState): void {
     (this.announcements[state.status] as (state: RelayState) => void)(state);
   }
 
-  /** One line on stderr, which leaves a question that is being answered intact. */
+  /** A call was executed: one JSON line for a program [AUDIT-6]. */
+  executed(line: object): void {
+    if (!this.isForPeople) this.print(printableJson(line));
+  }
+
+  /** What became of a call, for a person. */
   say(line: string): void {
-    const print = () => void this.io.stderr.write(`${line}\n`);
-    if (this.terminal) this.terminal.interject(print);
+    if (this.isForPeople) this.print(line);
+  }
+
+  /** Lines on stderr, which leave a question that is being answered intact. */
+  print(lines: string): void {
+    const print = () => void this.io.stderr.write(`${lines}\n`);
+    if (this.terminal) this.terminal.dialogue.interject(print);
     else print();
   }
 
+  /** A person wants to leave: nothing is asked any more, and one line says what was in hand. */
+  leave(): void {
+    if (this.isLeaving) return;
+    this.isLeaving = true;
+    const asked = this.terminal?.waiting ?? [];
+    this.terminal?.dialogue.close();
+    const open = [...asked.map(({ call, files }) => callText(call, files)), ...this.calls.kept];
+    const { begun } = this.calls;
+    const others = open.length > 1 ? ` (and ${open.length - 1} more)` : '';
+    const parts = [
+      ...(open.length > 0 ? [`${open[0]}${others}: nothing is written, it stays open.`] : []),
+      ...(begun.length > 0 ? [`What has begun ends first, 5 s at most: ${begun.join(', ')}.`] : []),
+      ...(open.length > 0 ? ['"patchbay connect" here asks again.'] : []),
+    ];
+    const inHand = parts.length > 0 ? parts.join(' ') : 'Nothing was in hand.';
+    this.io.stderr.write(`patchbay: Interrupted. ${inHand}\n`);
+  }
+
   private connected(): void {
-    if (this.wasConnected) return this.say('Connected again.');
+    this.isConnected = true;
+    this.lastReason = '';
+    if (this.wasConnected) return this.print('Connected again.');
     this.wasConnected = true;
-    const { url } = this.settings;
-    this.say(`Executing calls of workspace ${this.workspaceId} at ${url} in ${this.directories.join(', ')}.`);
+    const { url, person } = this.settings;
+    const folders = this.what.folders();
+    this.print(`Workspace ${this.what.workspace} at ${printableLine(url)}, as ${printableLine(person)}.`);
+    for (const folder of folders) this.print(folder);
     this.io.stdout.write('connected\n');
   }
 
-  private allowed({ call, files }: Question, rule: string): void {
-    for (const file of files) {
-      const { title, lines } = previewOf(file, this.io.stderr);
-      this.say(`${printableLine(call.name)} ${title}, allowed by ${printableLine(rule)}`);
-      const shown = lines.length > SHOWN_LINES ? [...lines.slice(0, SHOWN_LINES), '…'] : lines;
-      for (const line of shown) this.say(line);
+  /** Told once for each reason: it is tried again for as long as it takes. */
+  private disconnected(reason: string, delayMs: number): void {
+    const wasConnected = this.isConnected;
+    this.isConnected = false;
+    if (reason === this.lastReason) return;
+    this.lastReason = reason;
+    const what = wasConnected
+      ? 'The line to the server is gone'
+      : `No connection to ${printableLine(this.settings.url)}`;
+    const when = delayMs > SOON_MS ? `next try in ${Math.round(delayMs / 1000)} s` : 'it is tried again';
+    this.print(`${what} (${reason}); ${when}.`);
+    if (wasConnected && this.terminal) this.print('What you answer meanwhile is kept until it is back.');
+  }
+
+  private allowed(question: Question, rule: string): void {
+    const { stderr } = this.io;
+    const { columns } = sizeOf(stderr);
+    const fit = (line: string) => (stderr.isTTY ? clip(line, columns, this.marks.more) : line);
+    for (const file of question.files) {
+      const { title, notes, lines } = previewOf(file, this.marks);
+      const name = printableLine(question.call.name);
+      const shown = lines.slice(0, SHOWN_LINES).map((line) => paintDiffLine(fit(line), stderr));
+      const more = lines.length > SHOWN_LINES ? [this.marks.more] : [];
+      const text = [
+        `${name} ${title}, allowed by ${printableLine(rule)}`,
+        ...notes.map((note) => fit(`  ${note}`)),
+      ];
+      this.print([...text, ...shown, ...more].join('\n'));
     }
   }
 }

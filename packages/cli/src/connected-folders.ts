@@ -2,7 +2,7 @@ import { realpath } from 'node:fs/promises';
 import type { RelayClient } from '@patchbay/client/relay';
 import type { WorkspaceClient } from '@patchbay/client';
 import { type ClientRoot, DEFAULT_MAX_FILE_BYTES, type FilesChanged } from '@patchbay/protocol';
-import { type FolderLedger, serverDataIn, WorkspaceRoots } from '@patchbay/workspace';
+import { type FolderLedger, SecretFiles, serverDataIn, WorkspaceRoots } from '@patchbay/workspace';
 import { type Difference, ledgerOf, LiveFolder, type SyncReport } from '@patchbay/workspace/sync';
 import { CliError, EXIT } from './cli-error.js';
 import type { Naming } from './folder-identity.js';
@@ -16,6 +16,15 @@ export interface FolderEvents {
   onFault: (error: unknown) => void;
 }
 
+/** A connected folder, and how many of its files are in the Cloud, where the model finds them. */
+export interface SeenFolder {
+  name: string;
+  directory: string;
+  files: number;
+  /** All of them, as a push or pull left it; else those that calls have written. */
+  isWhole: boolean;
+}
+
 /** The folders of one `patchbay connect`: where calls may write, what the server is told of them, and how they keep in step. */
 export class ConnectedFolders {
   private relay!: RelayClient;
@@ -27,6 +36,8 @@ export class ConnectedFolders {
     /** Data directories of Patchbay servers that lie in them. */
     readonly serverData: readonly string[],
     private readonly live: readonly LiveFolder[],
+    /** What of each of them is in the Cloud, as far as is known right now. */
+    readonly seen: () => SeenFolder[],
   ) {}
 
   /** @throws CliError where a folder has a name that another one has, at the server or beside it. */
@@ -34,7 +45,11 @@ export class ConnectedFolders {
     settings: Settings,
     workspace: WorkspaceClient,
     folders: readonly string[],
-    { maxFileBytes = DEFAULT_MAX_FILE_BYTES, ...naming }: Naming & { maxFileBytes?: number | undefined },
+    {
+      maxFileBytes = DEFAULT_MAX_FILE_BYTES,
+      includeSecrets,
+      ...naming
+    }: Naming & { maxFileBytes?: number | undefined; includeSecrets?: readonly string[] | undefined },
     events: FolderEvents,
   ): Promise<ConnectedFolders> {
     if (naming.name !== undefined && folders.length > 1) {
@@ -51,11 +66,25 @@ export class ConnectedFolders {
     const announced: ClientRoot[] = [];
     for (const { root } of opened) announced.push(await root());
     const exclude = [await realpath(settings.home)];
+    const secrets = new SecretFiles(includeSecrets);
     const live: LiveFolder[] = [];
-    const connected = new ConnectedFolders(roots, announced, serverData, live);
+    const seen = () =>
+      opened.map(({ roots: { all }, state }) => {
+        // A push of just now may have noted more.
+        state.refresh();
+        return { ...all[0]!, files: state.baseCount, isWhole: state.isSynced };
+      });
+    const connected = new ConnectedFolders(roots, announced, serverData, live, seen);
     for (const [at, folder] of opened.entries()) {
       const one: LiveFolder = new LiveFolder({
-        ...{ files: workspace.files, roots: folder.roots, state: folder.state, maxFileBytes, exclude },
+        ...{
+          files: workspace.files,
+          roots: folder.roots,
+          state: folder.state,
+          maxFileBytes,
+          exclude,
+          secrets,
+        },
         putFile: (file) => connected.relay.putFile(file),
         onStatus: (status) => void connected.relay.setFolderStatus(status),
         onDifference: (difference) => events.onDifference(one, difference),

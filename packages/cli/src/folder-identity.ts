@@ -34,6 +34,11 @@ export class FolderIdentities {
     private readonly workspace: WorkspaceClient,
   ) {}
 
+  /** Whether the folder was connected, pushed or pulled before. */
+  async isKnown(directory: string): Promise<boolean> {
+    return (await this.known(directory)) !== null;
+  }
+
   /** The name that the folder goes by. */
   async nameOf(directory: string, { name }: Naming): Promise<string> {
     return name ?? (await this.known(directory))?.name ?? basename(directory);

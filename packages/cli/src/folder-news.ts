@@ -1,7 +1,7 @@
 import type { ClientRoot } from '@patchbay/protocol';
-import type { Difference, LiveFolder, SyncReport } from '@patchbay/workspace/sync';
+import type { Difference, Finding, LiveFolder, SyncReport } from '@patchbay/workspace/sync';
 import { printableLine } from './approval/printable.js';
-import type { RuleApprover } from './approval/rule-approver.js';
+import type { Asker } from './approval/rule-approver.js';
 import { explain } from './cli-error.js';
 import type { FolderEvents } from './connected-folders.js';
 
@@ -31,11 +31,15 @@ export class FolderNews implements FolderEvents {
   private readonly offered = new Set<string>();
   private lastFault = '';
   private lastNews = '';
+  /** By the folder's name. */
+  private readonly lastSecrets = new Map<string, string>();
 
   /** @param approver asked about each change of the Cloud before it is taken over; null: nobody is, and nothing is */
   constructor(
-    private readonly approver: RuleApprover | null,
+    private readonly approver: Asker | null,
     private readonly say: (line: string) => void,
+    /** What a person is told of their own decision. */
+    private readonly tellPerson: (line: string) => void = () => undefined,
   ) {}
 
   onDifference(folder: LiveFolder, difference: Difference): void {
@@ -44,17 +48,28 @@ export class FolderNews implements FolderEvents {
     this.timer ??= setTimeout(() => this.tell(), GATHER_MS).unref();
   }
 
-  onReport({ name }: ClientRoot, { moved, deleted, faults }: SyncReport): void {
+  onReport({ name }: ClientRoot, { moved, deleted, faults, secrets }: SyncReport): void {
     this.lastFault = '';
+    this.tellSecrets(name, secrets);
     const parts = [
       ...(moved.files > 0 ? [`${moved.files} sent`] : []),
       ...(deleted > 0 ? [`${deleted} deleted in the Cloud`] : []),
       ...faults.slice(0, NAMED).map(({ path, reason }) => `${path}: ${reason}`),
     ];
+    if (parts.length === 0) return;
     const news = printableLine(`${name}: ${parts.join(', ')}.`);
     // What cannot be sent is met at every look.
     if (news !== this.lastNews || moved.files + deleted > 0) this.say(news);
     this.lastNews = news;
+  }
+
+  /** They are met at every look, and told when there are others. */
+  private tellSecrets(name: string, secrets: readonly Finding[]): void {
+    const list = listOf(secrets);
+    if (secrets.length === 0 || this.lastSecrets.get(name) === list) return;
+    this.lastSecrets.set(name, list);
+    const what = `${name}: kept out of the Cloud, as they may hold secrets: ${list}.`;
+    this.say(printableLine(`${what} --include-secrets <pattern> sends those that match.`));
   }
 
   /** The same fault again and again, as without a server, is told once. */
@@ -81,18 +96,11 @@ export class FolderNews implements FolderEvents {
 
   private announce(kind: Difference['kind'], files: readonly Difference[]): void {
     const { what, todo } = TOLD[kind];
-    const named = files.slice(0, NAMED).map(({ path }) => path);
-    const more = files.length - named.length;
-    const list = `${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
-    this.say(printableLine(`${list}: ${what}. ${todo[0]!.toUpperCase()}${todo.slice(1)}.`));
+    this.say(printableLine(`${listOf(files)}: ${what}. ${todo[0]!.toUpperCase()}${todo.slice(1)}.`));
   }
 
   /** One question a file. */
-  private async offer(
-    folder: LiveFolder,
-    files: readonly Difference[],
-    approver: RuleApprover,
-  ): Promise<void> {
+  private async offer(folder: LiveFolder, files: readonly Difference[], approver: Asker): Promise<void> {
     const open = files.filter(({ docPath }) => !this.offered.has(docPath));
     for (const { docPath } of open) this.offered.add(docPath);
     for (const difference of open) {
@@ -104,6 +112,7 @@ export class FolderNews implements FolderEvents {
         if (conflicts.length > 0) this.announce('conflict', [difference]);
         // Denied, or no longer what was shown.
         else if (moved.files + deleted === 0) this.announce('behind', [difference]);
+        else this.tellPerson(printableLine(`Taken over from the Cloud: ${difference.path}.`));
       } catch (error) {
         if (!folder.ending.aborted) this.onFault(error);
       } finally {
@@ -111,4 +120,10 @@ export class FolderNews implements FolderEvents {
       }
     }
   }
+}
+
+function listOf(files: readonly { path: string }[]): string {
+  const named = files.slice(0, NAMED).map(({ path }) => path);
+  const more = files.length - named.length;
+  return `${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }

@@ -1,10 +1,12 @@
-import type { Workspace } from '@patchbay/protocol';
+import type { User, Workspace } from '@patchbay/protocol';
 import { PatchbayError, PatchbayClient, MemoryTokenStore } from '@patchbay/client';
 import { printableLine } from './approval/printable.js';
 import { CliError, EXIT } from './cli-error.js';
-import { findWorkspace, onlyWorkspace } from './find-workspace.js';
+import { findWorkspace, onlyWorkspace, settle } from './choose-workspace.js';
+import { KnownWorkspaces } from './known-workspaces.js';
 import { ask, askSecret, readAll } from './prompt.js';
-import { settingsOf, type CliIo, type CommonFlags } from './settings.js';
+import { settingsOf, type CliIo, type CommonFlags, type Settings } from './settings.js';
+import { describeWorkspace, whoseIs } from './workspace-owner.js';
 
 const TO_CHOOSE = 'with another --workspace (or PATCHBAY_WORKSPACE), or without one, to choose it.';
 const LOGGED_IN = `You are logged in; run "patchbay login" ${TO_CHOOSE}`;
@@ -17,33 +19,42 @@ export interface LoginFlags extends CommonFlags {
 
 /** `patchbay login`: proves who one is, chooses the workspace, and keeps both for the other commands. */
 export async function login(flags: LoginFlags, io: CliIo): Promise<number> {
-  const { url, logins, home } = await settingsOf({ ...flags, token: undefined });
+  const { url, logins, home } = await settingsOf({ ...flags, token: undefined }, io);
   const email = flags.email ?? io.env.PATCHBAY_EMAIL ?? (await askEmail(io));
   const account = { email, password: await passwordFrom(io) };
   const tokens = new MemoryTokenStore();
   const client = new PatchbayClient({ url, tokenStore: tokens });
   const entering = flags.register ? client.register(account) : client.login(account);
   const user = await entering.catch((error: unknown) => {
-    // "Log in first" would be no help here.
-    const isRefused = error instanceof PatchbayError && error.code === 'INVALID_TOKEN';
-    throw isRefused ? new CliError(error.message, EXIT.refused) : error;
+    throw withAdvice(error);
   });
-  const { email: loggedIn } = user;
-  const login = { email: loggedIn, tokens: await tokens.read() };
+  const { email: loggedIn, id: userId } = user;
+  const login = { email: loggedIn, userId, tokens: await tokens.read() };
   // Before anything else can fail: an account that was just made can not be made again.
   const before = (await logins.read()).logins[url];
   await logins.save(url, { ...login, workspaceId: before?.email === loggedIn ? before.workspaceId : null });
-  const workspace = await chooseWorkspace(client, user.email, flags.workspace, io).catch((error: unknown) => {
+  const who = { userId, known: new KnownWorkspaces(home, url, userId) };
+  const workspace = await chooseWorkspace(client, user, flags.workspace, who, io).catch((error: unknown) => {
     if (!(error instanceof CliError)) throw error;
     throw new CliError(`${error.message} ${flags.register ? REGISTERED : LOGGED_IN}`, error.exitCode);
   });
   await logins.save(url, { ...login, workspaceId: workspace.id });
-  const name = printableLine(workspace.name);
-  io.stdout.write(
-    `Logged in to ${url} as ${printableLine(user.email)}, workspace "${name}" (${workspace.id}).\n`,
-  );
-  io.stderr.write(`Kept in ${home}.\n`);
+  const described = describeWorkspace(workspace, whoseIs(workspace, userId));
+  io.stdout.write(`Logged in to ${url} as ${printableLine(user.email)}, workspace ${described}.\n`);
+  io.stderr.write(`Kept in ${printableLine(home)}.\n`);
+  if (io.env.PATCHBAY_TOKEN) io.stderr.write('PATCHBAY_TOKEN is set, and commands go on to use it.\n');
   return EXIT.ok;
+}
+
+/** "Log in first" would be no help here. */
+function withAdvice(error: unknown): unknown {
+  if (!(error instanceof PatchbayError)) return error;
+  const said = error.message.replace(/\.?$/, '.');
+  if (error.code === 'INVALID_TOKEN') {
+    return new CliError(`${said} Who has no account yet makes one with --register.`, EXIT.refused);
+  }
+  if (error.code !== 'CONFLICT') return error;
+  return new CliError(`${said} Log in without --register.`);
 }
 
 async function askEmail(io: CliIo): Promise<string> {
@@ -62,17 +73,39 @@ async function passwordFrom(io: CliIo): Promise<string> {
 
 async function chooseWorkspace(
   client: PatchbayClient,
-  email: string,
+  { email }: User,
   wanted: string | undefined,
+  who: Pick<Settings, 'userId' | 'known'>,
   io: CliIo,
 ): Promise<Workspace> {
   const all = await client.workspaces();
-  if (wanted) return findWorkspace(all, wanted);
-  if (all.length <= 1 || !io.stdin.isTTY) {
-    return onlyWorkspace(all) ?? client.createWorkspace(email.split('@')[0] || 'workspace');
+  if (wanted) {
+    const found = await findWorkspace(all, wanted, who);
+    await settle(found, found.id === wanted, who, io);
+    return found;
   }
-  io.stderr.write(all.map(({ name }, index) => `  ${index + 1}  ${printableLine(name)}\n`).join(''));
+  const picked = all.length > 1 && io.stdin.isTTY ? await pick(all, who, io) : null;
+  const found = picked ?? onlyWorkspace(all, who.userId) ?? (await client.createWorkspace(nameFrom(email)));
+  await settle(found, picked !== null, who, io);
+  return found;
+}
+
+/** Has the person choose from a list that says whose each one is. */
+async function pick(
+  all: readonly Workspace[],
+  { userId }: Pick<Settings, 'userId'>,
+  io: CliIo,
+): Promise<Workspace> {
+  for (const [index, one] of all.entries()) {
+    const whose = whoseIs(one, userId);
+    const told = whose === null ? 'made by you' : `of ${whose}`;
+    io.stderr.write(`  ${index + 1}  ${printableLine(one.name)}, ${told}\n`);
+  }
   const chosen = all[Number(await ask(io, `Workspace [1-${all.length}]: `)) - 1];
   if (chosen) return chosen;
   throw new CliError('No such workspace.', EXIT.usage);
+}
+
+function nameFrom(email: string): string {
+  return email.split('@')[0] || 'workspace';
 }

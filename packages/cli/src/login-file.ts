@@ -12,6 +12,8 @@ const LOCK_WAIT_MS = 45_000;
 /** A login as it is stored, one for each server. */
 export interface StoredLogin {
   email: string;
+  /** Absent in what older versions have stored. */
+  userId?: string;
   workspaceId: string | null;
   tokens: Tokens | null;
 }
@@ -53,6 +55,25 @@ export class LoginFile {
     await this.exclusive(async () => {
       const { logins } = await this.read();
       await this.write({ current: url, logins: { ...logins, [url]: login } });
+    });
+  }
+
+  /** Changes the workspace that a login has chosen. */
+  async choose(url: string, workspaceId: string): Promise<void> {
+    await this.exclusive(async () => {
+      const content = await this.read();
+      const login = content.logins[url];
+      if (!login) return;
+      await this.write({ ...content, logins: { ...content.logins, [url]: { ...login, workspaceId } } });
+    });
+  }
+
+  /** Removes the login to `url`; where it was the one that is used by default, there is no such one any more. */
+  async forget(url: string): Promise<void> {
+    await this.exclusive(async () => {
+      const { current, logins } = await this.read();
+      const { [url]: _forgotten, ...others } = logins;
+      await this.write({ current: current === url ? null : current, logins: others });
     });
   }
 

@@ -1,7 +1,9 @@
+import { exitOnInterrupt } from './interrupts.js';
 import { runCli } from './program.js';
 
 /** The process: one command line, its exit code, and no wait for what is left. */
 async function main(): Promise<void> {
+  exitOnInterrupt();
   const exitCode = await runCli(process.argv.slice(2), process);
   // What is left are timers of fetch, which hold an idle process for half a second.
   for (const stream of [process.stdout, process.stderr]) {

@@ -2,6 +2,7 @@ import type { WorkspaceClient } from '@patchbay/client';
 import type { ClientRoot } from '@patchbay/protocol';
 import { WorkspaceRoots } from '@patchbay/workspace';
 import { FolderState, holdsAll, holdsMost } from '@patchbay/workspace/sync';
+import { CliError, EXIT } from './cli-error.js';
 import { FolderIdentities, type Naming } from './folder-identity.js';
 import type { Settings } from './settings.js';
 
@@ -14,6 +15,13 @@ export interface OpenedFolder {
   root: (mayAdopt?: boolean) => Promise<ClientRoot>;
 }
 
+/** Opens folders that a person has named. @throws CliError where one is missing, is no folder, or two have one name. */
+export async function openRoots(directories: readonly string[]): Promise<WorkspaceRoots> {
+  return WorkspaceRoots.open(directories.map((directory) => ({ directory }))).catch((error: unknown) => {
+    throw new CliError((error as Error).message, EXIT.usage);
+  });
+}
+
 /** Opens a folder under the name that it goes by. No path leads into a `reserved` folder. */
 export async function openFolder(
   { home, url }: Settings,
@@ -22,7 +30,7 @@ export async function openFolder(
   reserved: readonly string[],
 ): Promise<OpenedFolder> {
   const identities = new FolderIdentities(home, url, workspace);
-  const { directory } = (await WorkspaceRoots.open([{ directory: given }])).all[0]!;
+  const { directory } = (await openRoots([given])).all[0]!;
   const name = await identities.nameOf(directory, naming);
   const roots = await WorkspaceRoots.open([{ directory, name }], reserved);
   const pair = { url, workspaceId: workspace.workspaceId, directory, rootName: name };
@@ -35,4 +43,16 @@ export async function openFolder(
       return holdsAll({ files: workspace.files, roots });
     });
   return { roots, state, root };
+}
+
+/** The same for a folder that was connected, pushed or pulled before; null for any other, which leaves no trace. */
+export async function openKnownFolder(
+  settings: Settings,
+  workspace: WorkspaceClient,
+  directory: string,
+): Promise<OpenedFolder | null> {
+  const [root] = (await openRoots([directory])).all;
+  const identities = new FolderIdentities(settings.home, settings.url, workspace);
+  if (!(await identities.isKnown(root!.directory))) return null;
+  return openFolder(settings, workspace, { directory }, [settings.home]);
 }

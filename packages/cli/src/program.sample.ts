@@ -17,10 +17,19 @@ export interface Request {
 }
 export type Answer = [status: number, body: unknown];
 
-export const WORKSPACE = { id: 'w1', name: 'acme', role: 'owner', approvals: [], createdAt: '' };
+const ADA = { id: 'u', email: 'ada@example.com', fullName: null };
+const BOB = { id: 'b', email: 'bob@example.com', fullName: null };
+/** Made by the user of the tests. */
+export const WORKSPACE = {
+  ...{ id: 'w1', name: 'acme', role: 'owner', owners: [ADA], createdBy: 'u', approvals: [], createdAt: '' },
+};
+/** A stranger's, who has made the user an owner of it. */
+export const STRANGERS = { ...WORKSPACE, id: 'w2', name: 'other', owners: [BOB, ADA], createdBy: 'b' };
+/** An access token of the user, as far as a client can tell. */
+export const TOKEN = `h.${Buffer.from('{"sub":"u"}').toString('base64url')}.s`;
 export const UNKNOWN = '00000000-0000-4000-8000-000000000000';
 const CREDENTIALS = {
-  user: { id: 'u', email: 'ada@example.com', fullName: null },
+  user: ADA,
   ...{ accessToken: 'access', refreshToken: 'refresh', expiresIn: 900 },
 };
 export const envelope = (status: string, kind = 'final') => ({
@@ -29,7 +38,7 @@ export const envelope = (status: string, kind = 'final') => ({
   warnings: [],
   result: {
     ...{ kind, sessionId: 's1', conversationId: 'c1', turnId: 't1', status: 'completed', toolCalls: [] },
-    toolResults: [{ toolCallId: 'c1', status }],
+    toolResults: [{ toolCallId: 'c1', status, error: null }],
   },
 });
 export const event = (seq: number, fields: AuditEvent['fields'] = {}): AuditEvent => ({
@@ -102,12 +111,15 @@ export class CliScene {
 
   readonly patchbay = (
     args: string[],
-    { stdin = '', env = {} }: { stdin?: string; env?: NodeJS.ProcessEnv } = {},
+    { stdin = '', env = {}, isTTY }: { stdin?: string; env?: NodeJS.ProcessEnv; isTTY?: boolean } = {},
   ) => {
     this.out = new Screen();
     this.err = new Screen();
     const input = new PassThrough();
-    input.end(stdin);
+    // A person answers a question once it is asked.
+    if (isTTY) this.err.on('data', (said: Buffer) => / $/.test(said.toString()) && input.write(stdin));
+    else input.end(stdin);
+    if (isTTY) Object.assign(input, { isTTY });
     const io = { stdin: input, stdout: this.out, stderr: this.err, env } as unknown as CliIo;
     const [command, ...rest] = args;
     const common = ['--home', this.home, '--url', this.url];

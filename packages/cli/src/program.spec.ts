@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { AuditEvent } from '@patchbay/protocol';
 import { EXIT } from './cli-error.js';
 
-import { CliScene, envelope, event } from './program.sample.js';
+import { CliScene, envelope, event, STRANGERS, TOKEN } from './program.sample.js';
 
 describe('patchbay', () => {
   const scene = new CliScene();
@@ -11,10 +11,10 @@ describe('patchbay', () => {
   beforeEach(() => scene.open());
   afterEach(() => scene.close());
 
-  describe('turn', () => {
-    const TURN = 'POST /workspaces/w1/sessions/s1/turns';
-    const call = { toolCallId: 'c1', name: 'ls', arguments: {} };
+  const TURN = 'POST /workspaces/w1/sessions/s1/turns';
+  const call = { toolCallId: 'c1', name: 'ls', arguments: {} };
 
+  describe('turn', () => {
     it('prints warnings beside the envelope, as the server answers', async () => {
       await loginAs();
       const warnings = [{ errorCode: 'DIVERGED', message: 'Not what was uploaded.' }];
@@ -69,6 +69,18 @@ describe('patchbay', () => {
       expect(await patchbay(['turn', '--wait', '0', '-'], { stdin: JSON.stringify([call]) })).toBe(exitCode);
     });
 
+    it('tells who reads along that a call may have been done, where its client has lost track of it', async () => {
+      await loginAs();
+      const answer = envelope('failed');
+      const error = { code: 'OUTCOME_UNKNOWN', message: 'Look before you try again.' };
+      Object.assign(answer.result.toolResults[0]!, { error });
+      scene.routes[TURN] = () => [200, answer];
+      expect(await patchbay(['turn', '-'], { stdin: JSON.stringify([call]) })).toBe(EXIT.callFailed);
+      expect(scene.err.text).toContain(
+        'Call c1 was running when its client lost track of it: it may have been done',
+      );
+    });
+
     it.each([
       ['is not JSON', '{', 'is not JSON'],
       ['is no turn', '"x"', 'holds no turn'],
@@ -84,8 +96,10 @@ describe('patchbay', () => {
     });
 
     it('says what to do without a login', async () => {
-      expect(await patchbay(['turn', '-'], { stdin: '[]' })).toBe(EXIT.usage);
-      expect(scene.err.text).toContain('run "patchbay login"');
+      expect(await patchbay(['turn', '-'], { stdin: '[]' })).toBe(EXIT.refused);
+      expect(scene.err.text).toBe(
+        `patchbay: Not logged in to ${scene.url}: run "patchbay login", or pass an access token (--token, PATCHBAY_TOKEN).\n`,
+      );
     });
   });
 
@@ -115,11 +129,65 @@ describe('patchbay', () => {
       expect(scene.requests.at(-1)!.route).toContain('turnId=t1&success=false&limit=3');
     });
 
+    it('asks by the call, the batch and the client', async () => {
+      await loginAs();
+      scene.routes[AUDIT] = () => [200, { events: [], nextCursor: null }];
+      await patchbay(['audit', '--call-id', 'k1', '--batch-id', 'b1', '--client-id', 'laptop']);
+      expect(scene.requests.at(-1)!.route).toContain('callId=k1&batchId=b1&clientId=laptop');
+    });
+
     it('says so when nothing fits', async () => {
       await loginAs();
       scene.routes[AUDIT] = () => [200, { events: [], nextCursor: null }];
       await patchbay(['audit']);
       expect(scene.out.text).toBe('No events.\n');
+    });
+  });
+
+  describe('what a server or a model says', () => {
+    const EVIL = 'a\u202eb\u009b2J\u200bc\u001b[8m\nd';
+    /** Nothing but what one sees, and line ends. */
+    const isPlain = (text: string) => !/[^\n\P{C}]|\u2028|\u2029/u.test(text);
+    const said = () => scene.out.text + scene.err.text;
+    beforeEach(async () => void (await loginAs()));
+
+    it('reaches the terminal with nothing that steers it: in a turn, as JSON that means the same', async () => {
+      const answer = envelope('failed');
+      Object.assign(answer.result.toolResults[0]!, { error: { code: 'X', message: EVIL } });
+      scene.routes[TURN] = () => [200, answer];
+      await patchbay(['turn', '-'], { stdin: JSON.stringify([call]) });
+      expect(isPlain(said())).toBe(true);
+      expect(JSON.parse(scene.out.text)).toMatchObject(answer);
+    });
+
+    it('nor in the audit trail, as a table or as JSON', async () => {
+      const shown = { ...event(1, { path: EVIL }), name: EVIL, toolCallId: EVIL };
+      scene.routes['GET /workspaces/w1/audit'] = () => [200, { events: [shown], nextCursor: null }];
+      for (const flags of [[], ['--json']]) {
+        await patchbay(['audit', ...flags]);
+        expect(isPlain(said())).toBe(true);
+        expect(scene.out.text.trimEnd().split('\n')).toHaveLength(flags.length === 0 ? 2 : 1);
+      }
+    });
+
+    it('nor in an error, which is one line', async () => {
+      scene.routes[TURN] = () => [400, { error: EVIL, code: 'VALIDATION_ERROR', fields: { [EVIL]: EVIL } }];
+      await patchbay(['turn', '-'], { stdin: JSON.stringify([call]), env: { DEBUG: '1' } });
+      expect(isPlain(said())).toBe(true);
+      expect(scene.err.text).toMatch(/^patchbay: a\\u\{202e\}b/);
+    });
+
+    it('nor in the names of workspaces and users', async () => {
+      const evil = { ...STRANGERS, id: EVIL, name: EVIL, owners: [{ id: 'b', email: EVIL, fullName: null }] };
+      scene.routes['GET /workspaces'] = () => [200, { workspaces: [evil, { ...evil, id: 'other' }] }];
+      for (const flags of [
+        ['--workspace', EVIL],
+        ['--workspace', 'nobody'],
+      ]) {
+        expect(await patchbay(['audit', '--token', TOKEN, ...flags])).not.toBe(EXIT.ok);
+        expect(isPlain(said())).toBe(true);
+        expect(said()).toContain('u{202e}');
+      }
     });
   });
 
@@ -141,7 +209,9 @@ describe('patchbay', () => {
     await loginAs();
     await scene.closeServer();
     expect(await loginAs()).toBe(EXIT.unreachable);
-    expect(scene.err.text).toContain('Is the server running, and --url right?');
+    expect(scene.err.text).toMatch(
+      /^patchbay: No answer from http:\S+: connect ECONNREFUSED 127.0.0.1:\d+\. Is the server running there, and --url right\?\n$/,
+    );
   });
 
   it('prints no stack unless asked for', async () => {

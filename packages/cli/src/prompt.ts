@@ -1,15 +1,12 @@
-import { createInterface } from 'node:readline/promises';
+import { createInterface, type Interface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
+import { CliError, EXIT } from './cli-error.js';
 import type { CliIo } from './settings.js';
 
 /** Asks a person; questions go to stderr, so that stdout stays a command's output. */
 export async function ask(io: CliIo, question: string): Promise<string> {
   const reader = createInterface({ input: io.stdin, output: io.stderr });
-  try {
-    return (await reader.question(question)).trim();
-  } finally {
-    reader.close();
-  }
+  return (await answerOf(reader, question)).trim();
 }
 
 /** Asks without showing what is typed. */
@@ -18,13 +15,23 @@ export async function askSecret(io: CliIo, question: string): Promise<string> {
   const reader = createInterface({ input: io.stdin, output: nowhere, terminal: true });
   io.stderr.write(question);
   try {
+    return await answerOf(reader, '');
+  } finally {
+    io.stderr.write('\n');
+  }
+}
+
+/** @throws CliError at Ctrl-C, and where the input ends instead of an answer. */
+async function answerOf(reader: Interface, question: string): Promise<string> {
+  try {
     return await new Promise((resolve, reject) => {
-      reader.once('SIGINT', () => reject(new Error('Interrupted.')));
-      void reader.question('').then(resolve, reject);
+      // A terminal that is read by the line sends no signal.
+      reader.once('SIGINT', () => reject(new CliError('Interrupted.', EXIT.interrupted)));
+      reader.once('close', () => reject(new CliError('Nothing was answered.', EXIT.usage)));
+      void reader.question(question).then(resolve, reject);
     });
   } finally {
     reader.close();
-    io.stderr.write('\n');
   }
 }
 

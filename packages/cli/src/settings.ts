@@ -1,10 +1,11 @@
 import { homedir, userInfo } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Option, type Command } from 'commander';
-import { PatchbayClient, type WorkspaceClient } from '@patchbay/client';
+import { PatchbayClient } from '@patchbay/client';
 import { CliError, EXIT } from './cli-error.js';
-import { findWorkspace, onlyWorkspace } from './find-workspace.js';
+import { KnownWorkspaces } from './known-workspaces.js';
 import { LoginFile } from './login-file.js';
+import { userIn } from './workspace-owner.js';
 
 export const DEFAULT_URL = 'http://127.0.0.1:3000';
 
@@ -32,67 +33,72 @@ export interface Settings {
   logins: LoginFile;
   /** Whose decisions these are. */
   person: string;
+  /** Of the login; null for who passed a token. */
+  email: string | null;
   /** Whether there is a token, or a login that has one. */
   isKnown: boolean;
-  /** As it was passed, else the login's; null where neither says one. */
-  workspace: { id: string } | { name: string } | null;
+  /** Their id; null where nothing says it. */
+  userId: string | null;
+  /** Workspaces that they have chosen from this home before. */
+  known: KnownWorkspaces;
+  /** Id or name of the workspace, as it was passed. */
+  named: string | null;
+  /** Id of the one that the login has chosen. */
+  ofLogin: string | null;
 }
 
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+/** @throws CliError where there is neither a token nor a login to the server */
+export function requireLogin({ isKnown, url }: Pick<Settings, 'isKnown' | 'url'>): void {
+  if (isKnown) return;
+  const message = `Not logged in to ${url}: run "patchbay login", or pass an access token (--token, PATCHBAY_TOKEN).`;
+  throw new CliError(message, EXIT.refused);
+}
 
+/** The options that every command has which talks to a server. */
 export function withCommonFlags(command: Command): Command {
-  return command
-    .addOption(
-      new Option('--url <url>', `the server (default: the last login's, or ${DEFAULT_URL})`).env(
-        'PATCHBAY_URL',
-      ),
-    )
-    .addOption(new Option('--token <token>', 'access token, instead of the login').env('PATCHBAY_TOKEN'))
-    .addOption(
-      new Option('--workspace <id or name>', "the workspace (default: the login's)").env(
-        'PATCHBAY_WORKSPACE',
-      ),
-    )
-    .addOption(
-      new Option('--home <dir>', 'credentials and journal (default: ~/.patchbay)').env('PATCHBAY_HOME'),
-    );
+  const options = [
+    new Option('--url <url>', `the server (default: the last login's, or ${DEFAULT_URL})`).env(
+      'PATCHBAY_URL',
+    ),
+    new Option('--token <token>', 'access token, instead of the login').env('PATCHBAY_TOKEN'),
+    new Option('--workspace <id or name>', "the workspace (default: the login's)").env('PATCHBAY_WORKSPACE'),
+    new Option('--home <dir>', 'credentials and journal (default: ~/.patchbay)').env('PATCHBAY_HOME'),
+  ];
+  for (const option of options) command.addOption(option.helpGroup('Who and where:'));
+  return command;
 }
 
-export async function settingsOf(flags: CommonFlags): Promise<Settings> {
+/** Longest that a command waits in all, in ms, for a server that has too many requests. */
+const PATIENCE_MS = 60_000;
+
+export async function settingsOf(flags: CommonFlags, io: Pick<CliIo, 'stderr'>): Promise<Settings> {
   const home = resolve(flags.home || join(homedir(), '.patchbay'));
   const logins = new LoginFile(home);
   const stored = await logins.read();
   const url = serverUrl(flags.url || stored.current || DEFAULT_URL);
   const login = stored.logins[url];
-  const client = flags.token
-    ? new PatchbayClient({ url, token: flags.token })
-    : new PatchbayClient({ url, tokenStore: logins.tokensOf(url) });
-  const person = (flags.token ? undefined : login?.email) ?? userInfo().username;
+  const client = new PatchbayClient({
+    ...(flags.token ? { url, token: flags.token } : { url, tokenStore: logins.tokensOf(url) }),
+    patienceMs: PATIENCE_MS,
+    onWait: (ms) => io.stderr.write(`The server has too many requests; waiting ${Math.ceil(ms / 1000)} s.\n`),
+  });
+  const email = flags.token ? null : (login?.email ?? null);
+  const person = email ?? userInfo().username;
   const isKnown = Boolean(flags.token || login?.tokens);
-  const workspace = workspaceNamed(flags.workspace, login?.workspaceId);
-  return { home, url, client, logins, person, isKnown, workspace };
+  const userId = flags.token ? userIn(flags.token) : (login?.userId ?? userIn(login?.tokens?.accessToken));
+  const known = new KnownWorkspaces(home, url, userId);
+  const named = flags.workspace || null;
+  const ofLogin = login?.workspaceId ?? null;
+  return { home, url, client, logins, person, email, isKnown, userId, known, named, ofLogin };
 }
 
-/** The workspace that a command works in: the one that is named, else the only one there is. */
-export async function workspaceOf({ client, isKnown, workspace }: Settings): Promise<WorkspaceClient> {
-  if (workspace && 'id' in workspace) return client.workspace(workspace.id);
-  const all = workspace || isKnown ? await client.workspaces() : [];
-  const found = workspace ? findWorkspace(all, workspace.name) : onlyWorkspace(all);
-  if (found) return client.workspace(found.id);
-  throw new CliError(
-    'No workspace chosen: run "patchbay login", or pass --workspace <id> or PATCHBAY_WORKSPACE.',
-    EXIT.usage,
-  );
-}
-
-function workspaceNamed(passed?: string, ofLogin?: string | null): Settings['workspace'] {
-  const named = passed || ofLogin;
-  if (!named) return null;
-  return named === ofLogin || UUID.test(named) ? { id: named } : { name: named };
-}
-
+/** The server's origin, and the path that a proxy has it below; without a slash at the end. */
 function serverUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : null;
-  if (url?.protocol === 'http:' || url?.protocol === 'https:') return url.origin;
-  throw new CliError(`"${text}" is no server URL; it looks like ${DEFAULT_URL}.`, EXIT.usage);
+  const isServer = url !== null && /^https?:$/.test(url.protocol);
+  if (isServer && !url.search && !url.hash && !url.username && !url.password) {
+    return url.origin + url.pathname.replace(/\/+$/, '');
+  }
+  const example = `${DEFAULT_URL} or https://example.com/patchbay`;
+  throw new CliError(`"${text}" is no server URL; it looks like ${example}.`, EXIT.usage);
 }

@@ -1,12 +1,15 @@
 import { mkdir, realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { DEFAULT_MAX_FILE_BYTES } from '@patchbay/protocol';
-import { serverDataIn } from '@patchbay/workspace';
+import { SecretFiles, serverDataIn } from '@patchbay/workspace';
 import { isComplete, pullFolder, pushFolder, type SyncReport } from '@patchbay/workspace/sync';
+import { printableLine } from './approval/printable.js';
+import { interruptible } from './interrupts.js';
 import { openFolder } from './open-folder.js';
 import { StreamProgress } from './stream-progress.js';
-import { EXIT } from './cli-error.js';
-import { settingsOf, workspaceOf, type CliIo, type CommonFlags, type Settings } from './settings.js';
+import { CliError, EXIT, explain } from './cli-error.js';
+import { workspaceOf } from './choose-workspace.js';
+import { settingsOf, type CliIo, type CommonFlags, type Settings } from './settings.js';
 import { summaryOf } from './sync-summary.js';
 
 export interface SyncFlags extends CommonFlags {
@@ -18,11 +21,13 @@ export interface SyncFlags extends CommonFlags {
   dryRun?: boolean;
   verbose?: boolean;
   maxFileBytes?: number;
+  /** Patterns, as in .gitignore, of secrets that are meant to be sent. */
+  includeSecrets?: string[];
 }
 
 /** `patchbay push`: makes a folder's text files the Cloud's. */
 export async function push(directory: string, flags: SyncFlags, io: CliIo): Promise<number> {
-  const settings = await settingsOf(flags);
+  const settings = await settingsOf(flags, io);
   return untilInterrupted(io, async (signal) => {
     const report = await sync('push', settings, { ...flags, directory }, io, signal);
     return finish(report, 'sent', flags, io.stdout);
@@ -31,11 +36,19 @@ export async function push(directory: string, flags: SyncFlags, io: CliIo): Prom
 
 /** `patchbay pull`: brings the Cloud's files into a folder, which is made where it is missing. */
 export async function pull(directory: string, flags: SyncFlags, io: CliIo): Promise<number> {
-  const settings = await settingsOf(flags);
-  if (!flags.dryRun) await mkdir(directory, { recursive: true });
+  const settings = await settingsOf(flags, io);
+  if (!flags.dryRun) await makeFolder(directory);
   return untilInterrupted(io, async (signal) => {
     const report = await sync('pull', settings, { ...flags, directory }, io, signal);
     return finish(report, 'received', flags, io.stdout);
+  });
+}
+
+/** What is there already, and is no folder, is told where it is opened. */
+async function makeFolder(directory: string): Promise<void> {
+  await mkdir(directory, { recursive: true }).catch((error: unknown) => {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== 'EEXIST') throw new CliError(explain(error).message, EXIT.incomplete);
   });
 }
 
@@ -43,14 +56,14 @@ export async function pull(directory: string, flags: SyncFlags, io: CliIo): Prom
 export async function pushBeforeConnect(
   directories: readonly string[],
   settings: Settings,
-  flags: { maxFileBytes?: number },
+  flags: Pick<SyncFlags, 'maxFileBytes' | 'includeSecrets'>,
   io: CliIo,
   say: (line: string) => void,
 ): Promise<void> {
   for (const directory of directories) {
     const report = await sync('push', settings, { ...flags, directory }, io);
     const summary = summaryOf(report, { verb: 'sent', dryRun: false, verbose: false });
-    say(`${directory}: ${summary.trimEnd()}`);
+    say(`${printableLine(directory)}: ${summary.trimEnd()}`);
   }
 }
 
@@ -65,7 +78,7 @@ async function sync(
 ): Promise<SyncReport> {
   const { force = false, delete: deletes = false, dryRun = false } = flags;
   const { home } = settings;
-  const workspace = await workspaceOf(settings);
+  const workspace = await workspaceOf(settings, io);
   // A scan meets a server's data by itself; what a pull writes to has to be known before.
   const reserved = [home, ...(verb === 'pull' ? await serverDataIn([flags.directory]) : [])];
   const { roots, state, root } = await openFolder(settings, workspace, flags, reserved);
@@ -74,7 +87,8 @@ async function sync(
   const exclude = [await realpath(home).catch(() => resolve(home))];
   const { maxFileBytes = DEFAULT_MAX_FILE_BYTES } = flags;
   const progress = new StreamProgress(io.stderr);
-  const how = { force, delete: deletes, dryRun, maxFileBytes, exclude, progress, signal };
+  const secrets = new SecretFiles(flags.includeSecrets);
+  const how = { force, delete: deletes, dryRun, maxFileBytes, exclude, secrets, progress, signal };
   return state.alone(roots.all[0]!.directory, () =>
     WORK[verb]({ files: workspace.files, roots, state, ...how }),
   );
@@ -90,22 +104,10 @@ function finish(
   return isComplete(report) ? EXIT.ok : EXIT.incomplete;
 }
 
-/** The first signal lets what is under way be committed and remembered; a second one does not wait. */
-async function untilInterrupted(io: CliIo, work: (signal: AbortSignal) => Promise<number>): Promise<number> {
-  const stopped = new AbortController();
-  const kill = () => process.exit(EXIT.interrupted);
-  const stop = () => {
-    process.once('SIGINT', kill).once('SIGTERM', kill);
-    stopped.abort();
-  };
-  process.once('SIGINT', stop).once('SIGTERM', stop);
-  try {
-    return await work(stopped.signal);
-  } catch (error) {
-    if (!stopped.signal.aborted) throw error;
+/** The first signal lets what is under way be committed and remembered. */
+function untilInterrupted(io: CliIo, work: (signal: AbortSignal) => Promise<number>): Promise<number> {
+  return interruptible(work, () => {
     io.stderr.write('patchbay: Interrupted. What is done is kept; the same command goes on from there.\n');
     return EXIT.interrupted;
-  } finally {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, stop).off(signal, kill);
-  }
+  });
 }

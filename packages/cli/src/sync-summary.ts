@@ -4,6 +4,9 @@ import { printableLine } from './approval/printable.js';
 /** What is shown of a list that nobody has to act on. */
 const SHOWN = 20;
 
+const HOW_TO_SEND =
+  '  --include-secrets <pattern> sends those that match it, as in .gitignore; it may be repeated.';
+
 /** What was done, and everything that was not, each with its reason; safe to print. */
 export function summaryOf(
   report: SyncReport,
@@ -13,22 +16,27 @@ export function summaryOf(
   const wire = wireBytes === moved.bytes ? '' : `, ${sizeText(wireBytes)} over the wire`;
   const counts = [
     ...(dryRun
-      ? ['dry run: nothing was changed']
+      ? [`dry run: nothing was changed, ${files(report.planned.length)} would be`]
       : [`${verb} ${files(moved.files)} (${sizeText(moved.bytes)}${wire})`]),
     ...(deleted > 0 ? [`deleted ${files(deleted)}`] : []),
     `${countText(unchanged)} unchanged`,
   ];
   const shown = verbose ? Infinity : SHOWN;
+  const summary = `${counts.join(', ')}.`;
   return [
-    `${counts.join(', ')}.`,
+    // What is planned may be long: what a person looks for is then at its end.
+    ...(dryRun ? [] : [summary]),
     ...listOf('planned', report.planned, Infinity),
     ...listOf('skipped', report.skipped, shown),
+    ...listOf('kept out as they may hold secrets', report.secrets, shown),
+    ...(report.secrets.length > 0 ? [HOW_TO_SEND] : []),
     ...listOf('kept', report.kept, shown),
     ...listOf('conflicts', report.conflicts, Infinity),
     ...listOf('failed', report.faults, Infinity),
     ...(report.conflicts.length > 0
       ? ['Nothing was overwritten; --force does so, and keeps what gives way.']
       : []),
+    ...(dryRun ? [summary] : []),
     '',
   ].join('\n');
 }

@@ -1,70 +1,83 @@
-import { readFile } from 'node:fs/promises';
-import {
-  type InvokeResult,
-  lossyNumberIn,
-  parseExactJson,
-  type ToolCallInput,
-  type TurnEnvelope,
-  type TurnRequest,
-} from '@patchbay/protocol';
+import type { TurnOutcome } from '@patchbay/client';
+import { randomId } from '@patchbay/protocol';
+import { printableLine } from './approval/printable.js';
+import { workspaceOf } from './choose-workspace.js';
 import { CliError, EXIT } from './cli-error.js';
-import { readAll } from './prompt.js';
-import { settingsOf, workspaceOf, type CliIo, type CommonFlags } from './settings.js';
+import { sessionOfTurn } from './find-turn.js';
+import { settingsOf, type CliIo, type CommonFlags } from './settings.js';
+import { readTurn } from './turn-input.js';
+import { howToGoOn, printTurn, TurnWait, unlessInterrupted } from './turn-wait.js';
 
 export interface TurnFlags extends CommonFlags {
   session?: string;
   tools?: string[];
+  /** Longest wait, in ms. */
   wait?: number;
+  /** turnId of one that is posted already. */
+  follow?: string;
 }
 
-/** `patchbay turn`: posts a turn from a file and prints the server's answer: the turn envelope, and warnings. */
-export async function turn(file: string, flags: TurnFlags, io: CliIo): Promise<number> {
-  const { tools } = flags;
-  if (tools && flags.session !== undefined) {
-    throw new CliError('--tools is for a new session; leave out --session.', EXIT.usage);
+/**
+ * `patchbay turn`: posts a turn from a file, or follows one that is posted, and prints the server's answer: the turn
+ * envelope, and warnings.
+ */
+export async function turn(file: string | undefined, flags: TurnFlags, io: CliIo): Promise<number> {
+  checkUsage(file, flags);
+  const { follow } = flags;
+  const outcome = await (follow === undefined ? post(file!, flags, io) : followUp(follow, flags, io));
+  const exitCode = printTurn(outcome, io);
+  const { turnId, toolResults } = outcome;
+  for (const { toolCallId, error } of toolResults) {
+    if (error?.code !== 'OUTCOME_UNKNOWN') continue;
+    const what = `Call ${toolCallId} was running when its client lost track of it: it may have been done, or a part of it.`;
+    io.stderr.write(`${printableLine(`${what} Look at what it was to change before you run it again.`)}\n`);
   }
-  const request = parseTurn(await contentOf(file, io), file);
-  const workspace = await workspaceOf(await settingsOf(flags));
-  const sessionId = flags.session ?? (await workspace.createSession(tools && { tools })).sessionId;
-  const outcome =
-    flags.wait === undefined
-      ? await workspace.runTurn(sessionId, request)
-      : await workspace.postTurn(sessionId, { ...request, waitMs: flags.wait });
-  const { warnings, ...result } = outcome;
-  const answer: InvokeResult<TurnEnvelope> = { successful: true, errors: [], warnings, result };
-  io.stdout.write(`${JSON.stringify(answer, null, 2)}\n`);
-  if (result.kind !== 'final') return EXIT.turnOpen;
-  return result.toolResults.every(({ status }) => status === 'succeeded') ? EXIT.ok : EXIT.callFailed;
+  if (exitCode === EXIT.turnOpen) {
+    io.stderr.write(`Turn ${printableLine(turnId)} is still open. ${howToGoOn(turnId)}\n`);
+  }
+  return exitCode;
 }
 
-async function contentOf(file: string, io: CliIo): Promise<string> {
-  if (file === '-') return readAll(io.stdin);
-  try {
-    return await readFile(file, 'utf8');
-  } catch (error) {
-    throw new CliError(`Cannot read ${file}: ${(error as Error).message}`, EXIT.usage);
-  }
+function checkUsage(file: string | undefined, { follow, tools, session }: TurnFlags): void {
+  const fault =
+    (file === undefined) === (follow === undefined)
+      ? 'Pass a file with a turn (- reads stdin), or --follow <turnId> for one that is posted already.'
+      : tools && (session !== undefined || follow !== undefined)
+        ? `--tools is for a new session; leave out ${session === undefined ? '--follow' : '--session'}.`
+        : null;
+  if (fault !== null) throw new CliError(fault, EXIT.usage);
 }
 
-/** A whole request, its list of calls, or one call, as it was written. What is inside is the server's to judge. */
-function parseTurn(text: string, file: string): TurnRequest {
-  let value: unknown;
-  let lossy: string | null;
-  try {
-    value = parseExactJson(text.replace(/^\uFEFF/, ''));
-    lossy = lossyNumberIn({ value }, 'value');
-  } catch (error) {
-    const isDeep = error instanceof RangeError;
-    const fault = isDeep ? 'is nested too deep' : `is not JSON: ${(error as Error).message}`;
-    throw new CliError(`${file} ${fault}`, EXIT.usage);
-  }
-  if (lossy !== null) {
-    const advice = 'which JavaScript cannot keep exactly; send it as a string';
-    throw new CliError(`${file} holds the number ${lossy}, ${advice}.`, EXIT.usage);
-  }
-  if (Array.isArray(value)) return { toolCalls: value as ToolCallInput[] };
-  if (typeof value !== 'object' || value === null) {
-    throw new CliError(`${file} holds no turn: give {"toolCalls": [...]}, or the list alone.`, EXIT.usage);
-  }
-  return 'toolCalls' in value ? (value as TurnRequest) : { toolCalls: [value as ToolCallInput] };
+async function post(
+  file: string,
+  { wait, tools, session, ...flags }: TurnFlags,
+  io: CliIo,
+): Promise<TurnOutcome> {
+  const request = await readTurn(file, io);
+  const workspace = await workspaceOf(await settingsOf(flags, io), io);
+  // Chosen here, so that it can be named before there is an answer.
+  const turnId = request.turnId ?? randomId();
+  return unlessInterrupted(turnId, async (signal) => {
+    const sessionId = session ?? (await workspace.createSession(tools && { tools })).sessionId;
+    const waitMs = wait ?? request.waitMs ?? null;
+    // What is no time at all is for the server to refuse.
+    const isTime = waitMs === null || isWait(waitMs);
+    const { resultFormat } = request;
+    const waiting = new TurnWait(workspace, io, { waitMs: isTime ? waitMs : null, resultFormat });
+    const posted = { ...request, turnId, waitMs: isTime ? waiting.firstWaitMs : waitMs };
+    return waiting.untilEnded(await workspace.postTurn(sessionId, posted, signal), signal);
+  });
+}
+
+async function followUp(turnId: string, { wait, ...flags }: TurnFlags, io: CliIo): Promise<TurnOutcome> {
+  const workspace = await workspaceOf(await settingsOf(flags, io), io);
+  return unlessInterrupted(turnId, async (signal) => {
+    const sessionId = await sessionOfTurn(workspace, turnId, flags.session);
+    const waiting = new TurnWait(workspace, io, { waitMs: wait ?? null });
+    return waiting.untilEnded(await workspace.getTurn(sessionId, turnId, { signal }), signal);
+  });
+}
+
+function isWait(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
 }

@@ -1,3 +1,5 @@
-/* Entry `@patchbay/client/home` (Node): how the processes of one PATCHBAY_HOME share what they keep there. */
-export { ClientLock, ClientLockedError } from './home/client-lock.js';
+/* Entry `@patchbay/client/home` (Node): what a client keeps on a disk, and how processes of one PATCHBAY_HOME share it. */
+export { ClientLockedError } from './journal/client-locked-error.js';
+export { ClientLock } from './home/client-lock.js';
+export { clientDirectory, DiskJournals, openDiskJournal } from './home/disk-journals.js';
 export { JournalFile } from './home/journal-file.js';

@@ -1,7 +1,9 @@
-/* Entry `@patchbay/client/relay` (Node): an editor's end of the relay, with the journal that it keeps. */
-export { clientDirectory } from './journal/client-directory.js';
-export { Journal } from './journal/journal.js';
-export { type CallOutcome, type JournalEntry } from './journal/journal-lines.js';
+/* Entry `@patchbay/client/relay`: an editor's end of the relay, with the journal that it keeps. It runs in a browser too. */
+export { ClientLockedError } from './journal/client-locked-error.js';
+export { Journal, type JournalOptions } from './journal/journal.js';
+export { type CallOutcome, type JournalEntry, type JournalLine } from './journal/journal-lines.js';
+export type { ClientIdentity, JournalLock, Journals, JournalStorage } from './journal/journal-storage.js';
+export { MemoryJournals } from './journal/memory-journals.js';
 export type { InterruptedWrite, PatchIntent, WriteIntent, WriteLog } from './journal/write-log.js';
 export { RelayClient, type RelayClientOptions } from './relay/relay-client.js';
 export type { RelayEnd, RelayState, TokenSource } from './relay/relay-state.js';

@@ -1,7 +1,9 @@
 import type { CloudChange } from './tools/cloud-changes.js';
 
+/** What a member may do: owners see to members and the workspace itself. */
 export type Role = 'owner' | 'member';
 
+/** Someone who has an account. */
 export interface User {
   id: string;
   email: string;
@@ -41,14 +43,27 @@ export interface WorkspaceRequest {
   name: string;
 }
 
+/** Most owners that a workspace names. */
+export const MAX_NAMED_OWNERS = 10;
+
 /** A workspace as one of its members sees it; `role` is that member's. */
 export interface Workspace {
   id: string;
   name: string;
   role: Role;
+  /** Whose it is: its owners, those first who have been members for longest, ten at most. */
+  owners: User[];
+  /** userId of who made it, whoever owns it now; null where an older version has not noted it. */
+  createdBy: string | null;
   /** The server's tools whose calls a person is asked about. */
   approvals: CloudChange[];
   createdAt: string;
+}
+
+/** Answer to `GET /workspaces`: those that the caller made before the others, each oldest first. */
+export interface WorkspacePage {
+  workspaces: Workspace[];
+  nextCursor: string | null;
 }
 
 /** Body of `PUT …/:workspaceId`: what is left out stays as it is. */
@@ -70,6 +85,7 @@ export interface RoleRequest {
   role: Role;
 }
 
+/** Someone who belongs to a workspace. */
 export interface Member {
   userId: string;
   email: string;
@@ -91,6 +107,7 @@ export interface SessionRequest {
   tools?: string[] | null;
 }
 
+/** An agent conversation, of one user. */
 export interface Session {
   sessionId: string;
   conversationId: string;
@@ -101,4 +118,10 @@ export interface Session {
   /** What it offers, as it was asked for; null: every tool. */
   tools: string[] | null;
   createdAt: string;
+}
+
+/** Answer to `GET …/sessions`: the caller's own, newest first. */
+export interface SessionPage {
+  sessions: Session[];
+  nextCursor: string | null;
 }

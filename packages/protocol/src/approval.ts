@@ -1,5 +1,6 @@
 import type { JsonObject } from './tool-contract.js';
 
+/** What was decided about a call. */
 export type Decision = 'allow' | 'allow_always' | 'edit' | 'deny';
 
 /** Who decided what about a call, kept in the audit trail. `at` is ISO 8601. */

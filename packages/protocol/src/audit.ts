@@ -15,12 +15,15 @@ export const AUDIT_STEPS = {
   ResultReceived: 'The result was taken; the call has ended.',
   Diverged:
     'A patched file as reported is not what was uploaded, or not what the server computes; the result stands.',
+  NotUploaded:
+    'A patched file was reported as applied, but its bytes never came: the Cloud does not have it; the result stands.',
   Denied: 'A person refused the call; it has ended.',
   Cancelled: 'The orchestrator cancelled the call; it has ended.',
   TimedOut: 'One of its clocks ran out; the call has ended.',
   LateResult: 'A client reported after the call had ended, or on a call that it no longer holds.',
   DuplicateResult: 'The same result came again.',
 } as const;
+/** The name of a step of AUDIT_STEPS. */
 export type AuditStep = keyof typeof AUDIT_STEPS;
 
 /**
@@ -37,6 +40,7 @@ export const AUDIT_FILE_EVENTS = {
   'Folder.Created': 'A folder was made, by itself or for a file in it.',
   'Folder.Deleted': 'An empty folder was removed.',
 } as const;
+/** The name of an event of AUDIT_FILE_EVENTS. */
 export type AuditFileEvent = keyof typeof AUDIT_FILE_EVENTS;
 
 /** One immutable row of a workspace's audit trail. `seq` starts at 1 and has no gaps. Never holds contents. */
@@ -62,6 +66,12 @@ export interface AuditQuery {
   conversationId?: string;
   turnId?: string;
   toolCallId?: string;
+  /** Ours, of one call: its steps, and the files that were changed in it. */
+  callId?: string;
+  /** Of a patch batch: the events of its call. */
+  batchId?: string;
+  /** The client of the actor: what it acknowledged, reported and uploaded. */
+  clientId?: string;
   toolName?: string;
   event?: string;
   success?: boolean;
@@ -75,6 +85,7 @@ export interface AuditQuery {
   cursor?: string;
 }
 
+/** Answer to `GET …/audit`, oldest first; `nextCursor` is null at the end. */
 export interface AuditPage {
   events: AuditEvent[];
   nextCursor: string | null;

@@ -2,10 +2,14 @@ import type { ActiveFile } from './relay-events.js';
 import type { FolderPresence } from './roots.js';
 import type { ToolContract } from './tool-contract.js';
 
+/** In which form the context is given. */
 export const CONTEXT_FORMATS = ['markdown', 'json'] as const;
+/** One of CONTEXT_FORMATS. */
 export type ContextFormatName = (typeof CONTEXT_FORMATS)[number];
 
+/** What the context may have beyond names. */
 export const CONTEXT_INCLUDES = ['active'] as const;
+/** One of CONTEXT_INCLUDES. */
 export type ContextInclude = (typeof CONTEXT_INCLUDES)[number];
 
 /** Query of `GET …/sessions/:sid/context`. */

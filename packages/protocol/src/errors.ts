@@ -14,13 +14,17 @@ export const ERRORS = {
   CONFLICT: { status: 409, meaning: 'The request contradicts what is already recorded.' },
   LATE_RESULT: { status: 409, meaning: 'The call was cancelled or timed out before this result came.' },
   STALE: { status: 412, meaning: 'The file has moved on since the version that the request is based on.' },
-  TOO_LARGE: { status: 413, meaning: 'A body, frame or file is over its limit.' },
+  TOO_LARGE: { status: 413, meaning: 'A body, frame or file is over its limit, or a share is used up.' },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, meaning: 'The route does not take this content type.' },
   RATE_LIMITED: { status: 429, meaning: 'Too many requests, or too many open turns; see Retry-After.' },
   INTERNAL_ERROR: { status: 500, meaning: 'A fault of the server. The log has it under the request id.' },
-  UNAVAILABLE: { status: 503, meaning: 'The server is starting or stopping; try again.' },
+  UNAVAILABLE: {
+    status: 503,
+    meaning: 'The server is starting or stopping, or its disk is full; try again.',
+  },
 } as const satisfies Record<string, ErrorDefinition>;
 
+/** A code of ERRORS. */
 export type ErrorCode = keyof typeof ERRORS;
 
 /** Body of every HTTP error. `fields` maps a path into the request, such as `toolCalls[0].name`, to its fault. */
@@ -36,6 +40,8 @@ export const CALL_ERRORS = {
   INVALID_ARGUMENTS: "The arguments break the tool's request schema; `details.faults` says where.",
   DENIED: 'A person refused the call.',
   CANCELLED: 'The orchestrator cancelled the call or its turn.',
+  OUTCOME_UNKNOWN:
+    'The client that was running the call has lost its record of it: look whether it took effect before you try again.',
   DELIVERY_TIMEOUT: 'No client took the call in time.',
   APPROVAL_TIMEOUT: 'No person decided in time.',
   EXECUTION_TIMEOUT: 'The client started the call and sent no result in time.',
@@ -44,4 +50,5 @@ export const CALL_ERRORS = {
   INTERNAL_ERROR: 'A fault of the server or of the tool.',
 } as const;
 
+/** A code of CALL_ERRORS. */
 export type CallErrorCode = keyof typeof CALL_ERRORS;

@@ -84,7 +84,7 @@ describe('parseExactJson', () => {
       `1.${'0'.repeat(4e6)}1`,
       '9'.repeat(4e6),
       `0.${'0'.repeat(4e6)}`,
-      `[${'1e400,'.repeat(5e4)}1]`,
+      `[${'1e400,'.repeat(9e3)}1]`,
     ]) {
       parseExactJson(text);
     }

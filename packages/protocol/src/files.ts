@@ -25,6 +25,7 @@ export interface CloudFile {
   deletedAt: string | null;
 }
 
+/** Answer to `GET …/files`, by docPath; `nextCursor` is null at the end. */
 export interface CloudFilePage {
   files: CloudFile[];
   nextCursor: string | null;
@@ -46,6 +47,7 @@ export interface CloudFileVersion {
   createdAt: string;
 }
 
+/** Answer to `GET …/files/:fileId/versions`; `nextCursor` is null at the end. */
 export interface CloudFileVersionPage {
   /** Newest first. */
   versions: CloudFileVersion[];

@@ -1,5 +1,7 @@
-/** Text as a created file has it [CREATE-3]: no BOM, every `\r\n` and lone `\r` a `\n`. */
+/**
+ * Text as a created file has it [CREATE-3]: no byte order mark in front, however many there were (without one of two the
+ * other would be the file's), every `\r\n` and lone `\r` a `\n`. U+FEFF further on is content.
+ */
 export function normalizeText(text: string): string {
-  const withoutBom = text.startsWith('\uFEFF') ? text.slice(1) : text;
-  return withoutBom.replace(/\r\n?/g, '\n');
+  return text.replace(/^\uFEFF+/, '').replace(/\r\n?/g, '\n');
 }

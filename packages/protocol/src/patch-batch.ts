@@ -35,7 +35,10 @@ export interface PatchFaultDetails {
   lineCount?: number;
   /** sha256 of the authoritative file, lowercase hex (STALE; callers that hash also add it elsewhere). */
   currentSha256?: string;
-  /** The lines that stand in the stated range (LINES_MISMATCH); long ranges are cut around the difference. */
+  /**
+   * The lines that stand in the stated range (LINES_MISMATCH). Long ranges are cut around the difference, long lines end
+   * with an ellipsis and how much more of them there is.
+   */
   actualLines?: NumberedLine[];
   /** How many lines of the range `actualLines` leaves out. */
   omittedLines?: number;
@@ -60,7 +63,7 @@ export interface PatchFault extends PatchFaultDetails {
   message: string;
 }
 
-/** Every fault that was found: the first 100, and how many more there are. */
+/** Every fault that was found: the first 100, or as many of them as 256 KiB hold, and how many more there are. */
 export interface PatchFaults {
   faults: PatchFault[];
   moreFaults: number;
@@ -101,6 +104,7 @@ export interface DeleteChange extends ChangeCommon {
   expectedOriginalLines: string[];
 }
 
+/** One change of a file: whole lines. */
 export type PatchChange = InsertChange | ReplaceChange | DeleteChange;
 
 /** The changes of one file, as parsed: sha256 in lowercase, absent keys and labels null. */

@@ -4,7 +4,9 @@ import type { PatchBatch } from './patch-batch.js';
 import type { Json, JsonObject } from './tool-contract.js';
 import type { Deadlines } from './turns.js';
 
+/** Namespace of Socket.IO that clients connect to. */
 export const RELAY_NAMESPACE = '/relay';
+/** Version of the relay that these packages speak. */
 export const RELAY_PROTOCOL = 1;
 /** Most calls that a client may have in flight; it may ask for fewer. */
 export const MAX_IN_FLIGHT = 8;
@@ -40,11 +42,15 @@ export interface RelayHandshake {
   maxInFlight?: number | null;
 }
 
-/** `err.data` of a refused handshake. */
-export interface HandshakeError {
+/** Why an event was refused, or a handshake: then it is `err.data`. */
+export interface RelayError {
   code: ErrorCode;
   message: string;
+  /** Every faulty path of the payload, such as `roots[0].name`, to its fault; as over HTTP. */
+  fields?: Record<string, string>;
   details?: Json;
+  /** With RATE_LIMITED: when to try again. */
+  retryAfterSeconds?: number;
 }
 
 /** `details` of a handshake that is refused with CONFLICT: the folder that has the name already. */
@@ -54,8 +60,7 @@ export interface RootConflict {
 }
 
 /** Answer to every event: `ok`, or the code and what to do about it. */
-export type Ack<T extends object = object> =
-  ({ ok: true } & T) | { ok: false; error: { code: ErrorCode; message: string; details?: Json } };
+export type Ack<T extends object = object> = ({ ok: true } & T) | { ok: false; error: RelayError };
 
 /** `tool:call`: one attempt to have a client execute a call. */
 export interface ToolCallDelivery {
@@ -81,6 +86,7 @@ export interface ToolCancel {
   reason: 'cancelled' | 'timed_out';
 }
 
+/** Where a call is in the journal of its client. */
 export type ResumeState =
   'acknowledged' | 'awaiting_approval' | 'running' | 'succeeded' | 'failed' | 'denied';
 

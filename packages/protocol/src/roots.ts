@@ -29,3 +29,15 @@ export interface RootRequest {
   /** A UUID that stays the same for the folder. */
   rootId: string;
 }
+
+/** One of the caller's own clients, as `GET …/clients` tells: those that are connected first. */
+export interface ClientPresence {
+  clientId: string;
+  /** As it calls itself in its handshake. */
+  name: string;
+  connected: boolean;
+  /** Since when it is connected, or when it was last seen. */
+  since: string;
+  /** Names of the folders that it announced last. */
+  roots: string[];
+}

@@ -1,9 +1,11 @@
 /** Any value that JSON can say. */
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
+/** A JSON value that is an object. */
 export type JsonObject = { [key: string]: Json };
 /** A JSON Schema (draft-07), kept as data. */
 export type JsonSchema = { readonly [keyword: string]: unknown };
 
+/** Who runs a tool. */
 export type ExecutionLocation = 'server' | 'client';
 
 /** A catalog entry: all that an orchestrator needs to offer the tool to an LLM, and a relay to check its calls. */

@@ -1,6 +1,7 @@
 import type { Approval } from './approval.js';
 import type { ErrorCode } from './errors.js';
-import type { ExecutionLocation, Json, JsonObject } from './tool-contract.js';
+import type { ResultFormat, ResultMessages, ToolCallInput } from './provider-forms.js';
+import type { ExecutionLocation, Json } from './tool-contract.js';
 
 /** Where a call is on its way; the last five are final [TURN-9]. */
 export const CALL_STATUSES = [
@@ -17,26 +18,26 @@ export const CALL_STATUSES = [
   'cancelled',
   'timed_out',
 ] as const;
+/** One of CALL_STATUSES. */
 export type CallStatus = (typeof CALL_STATUSES)[number];
 
+/** Statuses of a call that has ended. */
 export const FINAL_STATUSES = ['succeeded', 'failed', 'denied', 'cancelled', 'timed_out'] as const;
+/** One of FINAL_STATUSES. */
 export type FinalStatus = (typeof FINAL_STATUSES)[number];
+/** Where a call is that has not ended. */
 export type OpenStatus = Exclude<CallStatus, FinalStatus>;
 
+/** Whether a call with this status has ended. */
 export function isFinal(status: CallStatus): status is FinalStatus {
   return (FINAL_STATUSES as readonly string[]).includes(status);
 }
 
+/** Where a turn is: `cancelled` where the whole of it was. */
 export type TurnStatus = 'open' | 'completed' | 'cancelled';
 
 /** A turnId: 1 to 128 characters that need no escaping in a URL, of which `.` and `..` would name another route. */
 export const TURN_ID = /^(?!\.{1,2}$)[A-Za-z0-9._:-]{1,128}$/;
-
-/** The three forms in which a call may be posted: ours, OpenAI's and Anthropic's. */
-export type ToolCallInput =
-  | { toolCallId: string; name: string; arguments: JsonObject }
-  | { id: string; type: 'function'; function: { name: string; arguments: string } }
-  | { type: 'tool_use'; id: string; name: string; input: JsonObject };
 
 /** Milliseconds for each of a relayed call's three clocks; what is left out takes the server's default. */
 export interface Timeouts {
@@ -44,25 +45,6 @@ export interface Timeouts {
   approvalMs?: number | null;
   executionMs?: number | null;
 }
-
-/** In whose terms the ended calls are told once more, in `messages`; neutral: not at all. */
-export const RESULT_FORMATS = ['neutral', 'openai', 'anthropic'] as const;
-export type ResultFormat = (typeof RESULT_FORMATS)[number];
-
-/** An ended call as OpenAI's chat API takes it. */
-export interface OpenAiToolMessage {
-  role: 'tool';
-  tool_call_id: string;
-  content: string;
-}
-
-/** Ended calls as Anthropic's messages API takes them: one message of the user. */
-export interface AnthropicResultMessage {
-  role: 'user';
-  content: { type: 'tool_result'; tool_use_id: string; content: string; is_error?: true }[];
-}
-
-export type ResultMessages = OpenAiToolMessage[] | AnthropicResultMessage[];
 
 /** Body of `POST …/turns`. */
 export interface TurnRequest {
@@ -155,4 +137,19 @@ export interface InvokeResult<T> {
   errors: { errorCode: ErrorCode | (string & {}); message: string; details?: Json }[];
   warnings: { errorCode: string; message: string; details?: Json }[];
   result: T;
+}
+
+/** An open turn of a workspace, as its owners see it. */
+export interface OpenTurn {
+  sessionId: string;
+  turnId: string;
+  /** Whose session it is. */
+  userId: string;
+  acceptedAt: string;
+}
+
+/** Answer to `GET …/turns`: oldest first. */
+export interface OpenTurnPage {
+  turns: OpenTurn[];
+  nextCursor: string | null;
 }

@@ -36,7 +36,7 @@ export function answerOf(error: unknown): ErrorAnswer {
     const { fields, retryAfterSeconds } = error.extras;
     return {
       status: error.status,
-      body: { error: error.message, code: error.code, ...(fields && { fields }) },
+      body: wellFormed({ error: error.message, code: error.code, ...(fields && { fields }) }),
       ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
       unexpected: error.code === 'INTERNAL_ERROR',
     };
@@ -46,6 +46,18 @@ export function answerOf(error: unknown): ErrorAnswer {
     status: ERRORS[code].status,
     body: { error: MESSAGES[code] ?? 'The request was refused', code },
     unexpected: code === 'INTERNAL_ERROR',
+  };
+}
+
+/** Names and values of a request may be in it, whole or cut; JSON of lone surrogates is JSON that not everybody reads. */
+function wellFormed({ error, code, fields }: ErrorBody): ErrorBody {
+  const told = Object.entries(fields ?? {}).map(([path, fault]) => [
+    path.toWellFormed(),
+    fault.toWellFormed(),
+  ]);
+  return {
+    ...{ error: error.toWellFormed(), code },
+    ...(fields && { fields: Object.fromEntries(told) as typeof fields }),
   };
 }
 

@@ -1,29 +1,53 @@
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { IncomingMessage } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import type { Socket } from 'node:net';
+import type { Config } from '../../config/config.js';
 import { DomainError } from '../domain-error.js';
 import { newId } from '../ids.js';
 import type { Lifecycle } from '../lifecycle.js';
+import type { RateLimits } from '../rate-limits.js';
+import { belowBasePath } from './base-path.js';
+import { ClientAddresses } from './client-address.js';
+import { Connections } from './connections.js';
+import { endConnection } from './end-connection.js';
 import { answerOf } from './error-answer.js';
 import { sendError } from './error.filter.js';
+import { UnreadAnswers } from './unread-answers.js';
+import { gateRequests, Senders } from './request-gate.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
     /** The Content-Type header, kept from Fastify. */
     contentType: string | undefined;
   }
+  interface FastifyInstance {
+    /** The open connections, for whoever keeps one. */
+    connections: Connections;
+    /** What was answered and not read, for whoever is about to answer. */
+    unreadAnswers: UnreadAnswers;
+    /** Who has sent a request, for whoever lets them take turns. */
+    senders: Senders;
+  }
 }
 
 /** Ids, names and paths in a URL are bounded by their routes, with a message; this only has to be above all of them. */
 const MAX_PARAM_LENGTH = 16_384;
-const REQUEST_TIMEOUT_MS = 300_000;
+/** How long a request may take to arrive: its headers, and all of it. */
+const HEADERS_MS = 15_000;
+const REQUEST_MS = 300_000;
+const KEEP_ALIVE_MS = 72_000;
+/** How often Node looks for those that took longer. */
+const CHECK_MS = 2_000;
+const MAX_HEADER_BYTES = 16 * 1024;
 
-/** Fastify as Patchbay wants it: its own refusals in our form too, and no body read before the guards. */
-export function fastifyAdapter(): FastifyAdapter {
+/** Fastify as Patchbay wants it: bounded connections, its refusals in our form too, no body read before the guards. */
+export function fastifyAdapter(config: Config): FastifyAdapter {
+  const connections = new Connections(config);
   const adapter = new FastifyAdapter({
-    requestTimeout: REQUEST_TIMEOUT_MS,
+    serverFactory: (handler: RequestListener) => boundedServer(handler, connections),
     genReqId: requestId,
+    rewriteUrl: belowBasePath(config.basePath),
     routerOptions: { maxParamLength: MAX_PARAM_LENGTH },
     // Requests on open connections are answered to the end of a stop; the hook below refuses new ones in our form.
     return503OnClosing: false,
@@ -31,8 +55,38 @@ export function fastifyAdapter(): FastifyAdapter {
       sendError(reply, answerOf(isBadUrl(error) ? badUrl() : error)),
     clientErrorHandler: refuseUnreadable,
   });
-  leaveBodiesUnread(adapter.getInstance());
+  const fastify = adapter.getInstance<FastifyInstance>();
+  const senders = new Senders(new ClientAddresses(config.trustedProxies));
+  gateRequests(fastify, senders);
+  leaveBodiesUnread(fastify);
+  const unreadAnswers = new UnreadAnswers(config);
+  watchAnswers(fastify, unreadAnswers);
+  fastify.decorate('connections', connections).decorate('unreadAnswers', unreadAnswers);
+  fastify.decorate('senders', senders);
   return adapter;
+}
+
+function boundedServer(handler: RequestListener, connections: Connections): Server {
+  const options = { maxHeaderSize: MAX_HEADER_BYTES, connectionsCheckingInterval: CHECK_MS };
+  const server = createServer(options, (request, response) => {
+    if (connections.admit(request, response)) handler(request, response);
+  });
+  server.headersTimeout = HEADERS_MS;
+  server.requestTimeout = REQUEST_MS;
+  server.keepAliveTimeout = KEEP_ALIVE_MS;
+  connections.watch(server);
+  return server;
+}
+
+function watchAnswers(fastify: FastifyInstance, answers: UnreadAnswers): void {
+  fastify.addHook('onSend', (request, reply, payload, done) => {
+    try {
+      answers.send(request, reply, payload);
+      done(null, payload);
+    } catch (error) {
+      done(error as Error);
+    }
+  });
 }
 
 function isBadUrl(error: Error): boolean {
@@ -53,6 +107,21 @@ export function refuseWhileStopping(fastify: FastifyInstance, lifecycle: Lifecyc
   fastify.addHook('onSend', (_request, reply, payload, done) => {
     if (lifecycle.stopping.aborted) void reply.header('Connection', 'close');
     done(null, payload);
+  });
+}
+
+/** Bounds what comes without a token, also what asks for routes that are not there. Health is always answered. */
+export function limitTokenless(fastify: FastifyInstance, limits: RateLimits): void {
+  fastify.addHook('onRequest', (request, _reply, done) => {
+    const { headers } = request.raw;
+    const showsToken = headers.authorization !== undefined || headers.cookie !== undefined;
+    if (showsToken || request.url.startsWith('/health/')) return done();
+    try {
+      limits.tokenless(request.raw);
+      done();
+    } catch (error) {
+      done(error as Error);
+    }
   });
 }
 
@@ -90,19 +159,24 @@ function hasMalformedQuery(url: string): boolean {
   }
 }
 
-/** What Node could not read as a request. */
+/** What Node could not read as a request, or not in time. */
 function refuseUnreadable(error: Error & { code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || socket.destroyed) return;
-  if (!socket.writable) {
+  // Behind answers that nobody reads there is no room for another.
+  if (!socket.writable || socket.writableLength > 0) {
     socket.destroy();
     return;
   }
-  const { status, body } = answerOf(
-    new DomainError('VALIDATION_ERROR', 'The request is not readable as HTTP'),
-  );
-  const text = JSON.stringify(body);
-  socket.end(
-    `HTTP/1.1 ${status} Bad Request\r\nConnection: close\r\nContent-Type: application/json; charset=utf-8\r\n` +
-      `Content-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`,
-  );
+  endConnection(socket, unreadable(error.code));
+}
+
+function unreadable(code: string | undefined): DomainError {
+  switch (code) {
+    case 'HPE_HEADER_OVERFLOW':
+      return new DomainError('TOO_LARGE', `The headers exceed the limit of ${MAX_HEADER_BYTES} bytes`);
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return new DomainError('VALIDATION_ERROR', 'The request took too long to arrive');
+    default:
+      return new DomainError('VALIDATION_ERROR', 'The request is not readable as HTTP');
+  }
 }

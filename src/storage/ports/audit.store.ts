@@ -26,6 +26,10 @@ export interface AuditFilter {
   conversationId?: string;
   turnId?: string;
   toolCallId?: string;
+  /** Its events are told with its turn, or with none. */
+  callId?: string;
+  /** Of the actor. */
+  clientId?: string;
   toolName?: string;
   event?: string;
   success?: boolean;
@@ -35,15 +39,25 @@ export interface AuditFilter {
   to?: number;
 }
 
+/** What a search has found so far. */
+export interface AuditFind {
+  events: AuditEvent[];
+  /** The sequence number after which the search goes on; null where it has come to the end. */
+  nextAfter: number | null;
+}
+
 /** The audit trail of a workspace, read only: its events are written by the aggregates that cause them. */
 export abstract class AuditStore {
-  /** Up to `limit` events after `afterSeq` that fit the filter, ascending. */
+  /**
+   * Up to `limit` events after `afterSeq` that fit the filter, ascending. Where few fit it looks at a bounded part of the
+   * trail only, and may find fewer, or none, though there are more behind it.
+   */
   abstract page(
     workspaceId: string,
     filter: AuditFilter,
     afterSeq: number,
     limit: number,
-  ): Promise<AuditEvent[]>;
-  /** Up to `limit` events of the session that report a success, newest first. */
+  ): Promise<AuditFind>;
+  /** Up to `limit` events of the session that report a success, newest first; of a long one those among its last events. */
   abstract latestSuccesses(workspaceId: string, sessionId: string, limit: number): Promise<AuditEvent[]>;
 }

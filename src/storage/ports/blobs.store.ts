@@ -1,3 +1,5 @@
+import type { Membership } from './turn.js';
+
 /**
  * The bytes of versions, by their sha256, once a workspace. What a version refers to stays.
  *
@@ -10,8 +12,11 @@
  * All writes may be sent again when their answer was lost: they change nothing more than one of them would have.
  */
 export abstract class BlobStore {
-  /** Stores bytes ahead of the version that will refer to them. Those that are there already count as put now. */
-  abstract put(workspaceId: string, sha256: string, bytes: Uint8Array, now: number): Promise<void>;
+  /**
+   * Stores bytes ahead of the version that will refer to them, in the share of `who`. Those that are there already count
+   * as put now, and stay in whose share they are.
+   */
+  abstract put(who: Membership, sha256: string, bytes: Uint8Array, now: number): Promise<void>;
   /** Those of the hashes whose bytes have to be put: the workspace does not hold them, or has marked them. */
   abstract missing(workspaceId: string, sha256s: readonly string[]): Promise<string[]>;
   /** The bytes, marked or not; null where the workspace has none of this hash. */

@@ -36,10 +36,15 @@ export interface PatchBatchRecord {
 export abstract class PatchStore {
   abstract insert(record: PatchBatchRecord): Promise<void>;
   abstract byId(workspaceId: string, batchId: string): Promise<PatchBatchRecord | null>;
+  /** docPaths of the files of a batch, in its order; none where there is no such batch. */
+  abstract docPathsOf(workspaceId: string, batchId: string): Promise<string[]>;
   abstract ofFilePatch(workspaceId: string, filePatchId: string): Promise<PatchBatchRecord | null>;
   abstract ofChange(workspaceId: string, changeId: string): Promise<PatchBatchRecord | null>;
   /** Drops a batch whose turn was not stored after all. */
   abstract remove(workspaceId: string, batchId: string): Promise<void>;
-  /** Drops batches made before `before` (epoch ms) whose turn was never stored: what a crash in between leaves. */
-  abstract removeOrphans(before: number): Promise<void>;
+  /**
+   * Looks at up to `limit` batches made before `before` (epoch ms) that it has not looked at yet, and drops those whose
+   * turn was never stored: what a crash in between leaves. True where there may be more.
+   */
+  abstract removeOrphans(before: number, limit: number): Promise<boolean>;
 }

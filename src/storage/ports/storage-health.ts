@@ -1,5 +1,5 @@
-/** Whether the store answers, for the readiness probe. */
+/** Whether the store can be read and written to, for the readiness probe. */
 export abstract class StorageHealth {
-  /** Resolves where it does; rejects with what is wrong. */
+  /** Resolves where it can, after a write; rejects with what is wrong. */
   abstract check(): Promise<void>;
 }

@@ -24,8 +24,8 @@ export interface CallApproval {
   readonly digest: string;
   /** What the audit events say of it. */
   readonly summary: CallSubject;
-  /** What the person made of the arguments, until the server has run them: then they are stored with the result. */
-  readonly editedArguments?: Json | undefined;
+  /** When a person edited the arguments, which are stored apart, epoch ms; absent where they are as they were posted. */
+  readonly editedAt?: number | undefined;
 }
 
 /** The mutable state of one tool call. Its arguments and its result are stored apart, once each. Times are epoch ms. */
@@ -104,6 +104,10 @@ export interface Turn extends SessionUse {
   readonly clocks: Clocks;
   /** sha256 of what makes two requests the same: session, calls, timeouts. */
   readonly requestHash: string;
+  /** Bytes that the results of its calls may still have, set at acceptance: what is over them fails. */
+  readonly resultRoom: number;
+  /** Characters of the JSON of its arguments, about, where they are many; set at acceptance. */
+  readonly argumentChars?: number;
   /** Null where the server has nothing to run. */
   readonly lease: Lease | null;
   /** When the turn next wants a tick, epoch ms. Null where it waits for no clock. */

@@ -1,13 +1,36 @@
 import type { Json } from '@patchbay/protocol';
+import type { JsonText } from '../../common/json-text.js';
 import type { AuditDraft } from './audit.store.js';
-import type { Membership, SessionUse, Turn, TurnRef } from './turn.js';
+import type { Lease, Membership, SessionUse, Turn, TurnRef } from './turn.js';
 
-/** What a call returned; stored once, with the save that ends the call. */
+/**
+ * What a call returned; stored once, with the write that ends the call. The arguments that the server is to run it with,
+ * as a person edited them, are stored before: alone, and once, too. The result that comes later brings none, and leaves
+ * them as they are.
+ */
 export interface CallResult {
   callId: string;
-  result: Json;
+  /** Absent: there are edited arguments alone so far. To every reader of results there is none then. */
+  result?: Json;
+  /** What its error says beside code and message; null or absent where it says no more. */
+  details?: Json;
   /** The arguments as a person edited them before they were executed; null or absent where nobody did. */
   editedArguments?: Json;
+}
+
+/** A value as it is read: of a large one its text, to be passed on without being parsed. */
+export type StoredJson = Json | JsonText;
+
+/** What a call returned: both null where there is none. */
+export interface StoredResult {
+  result: Json;
+  details: Json;
+}
+
+/** The same, to be passed on. */
+export interface ResultTexts {
+  result: StoredJson;
+  details: StoredJson;
 }
 
 /** An open turn by its name, whose it is, and how new. */
@@ -15,21 +38,42 @@ export interface TurnVersion extends TurnRef, Membership {
   version: number;
 }
 
-/** Turns with their calls. Arguments are stored at insert and never again; a save writes the small mutable state. */
+/** An open turn as a list of them names it. */
+export interface OpenTurnName extends TurnVersion {
+  acceptedAt: number;
+}
+
+/** Open turns, and the calls that they were accepted with. */
+export interface OpenCount {
+  turns: number;
+  calls: number;
+}
+
+/**
+ * Turns with their calls. Arguments are stored at insert and never again; a save writes what is small of the turn, and the
+ * calls that have changed.
+ */
 export abstract class TurnStore {
   /**
-   * Stores a new turn (its `version` is 1) with `callArguments[i]` for `turn.calls[i]`, and the events. Gives the turn
-   * that stands under this name: the very object given where it was stored, now or by the same insert before.
+   * Stores a new turn (its `version` is 1) with `callArguments[i]` for `turn.calls[i]`, what is told of calls that have ended
+   * already, and the events. Gives the turn that stands under this name: the very object given where it was stored, now or
+   * by the same insert before.
    */
-  abstract insert(turn: Turn, callArguments: readonly Json[], events: readonly AuditDraft[]): Promise<Turn>;
+  abstract insert(
+    turn: Turn,
+    callArguments: readonly Json[],
+    results: readonly CallResult[],
+    events: readonly AuditDraft[],
+  ): Promise<Turn>;
 
   /**
-   * Stores `turn` (whose version is `expectedVersion + 1`), new results and events; false where another write was faster.
-   * The same save again answers as the first did, and adds nothing.
+   * Puts `turn` in the place of `before`, which is one version older, with new results and events; false where another
+   * write was faster. Calls that are the very same objects in both are not written. The same save again answers as the
+   * first did, and adds nothing.
    */
   abstract save(
+    before: Turn,
     turn: Turn,
-    expectedVersion: number,
     results: readonly CallResult[],
     events: readonly AuditDraft[],
   ): Promise<boolean>;
@@ -38,26 +82,40 @@ export abstract class TurnStore {
   abstract record(workspaceId: string, events: readonly AuditDraft[]): Promise<void>;
 
   abstract find(ref: TurnRef): Promise<Turn | null>;
+  /** How new the turn is; null where there is none. */
+  abstract versionOf(ref: TurnRef): Promise<number | null>;
   /** The turn of this id, in whatever session of the workspace, that has this call. */
   abstract ofCall(workspaceId: string, turnId: string, callId: string): Promise<Turn | null>;
   /** Arguments of every call, in the order of the calls. */
-  abstract argumentsOf(ref: TurnRef): Promise<Json[]>;
+  abstract argumentsOf(ref: TurnRef): Promise<StoredJson[]>;
   /** Arguments of the call at this position, from 0. */
   abstract argumentsOfCall(ref: TurnRef, position: number): Promise<Json>;
-  /** Results of the calls that have one, by callId. */
-  abstract resultsOf(ref: TurnRef): Promise<Map<string, Json>>;
-  /** The arguments of a call as a person edited them; null where nobody did. */
+  /**
+   * Results of the calls that have one, by callId. What is beyond `maxBytes` of JSON in all is left out, and null: never
+   * so of a turn that kept to its `resultRoom`.
+   */
+  abstract resultsOf(ref: TurnRef, maxBytes: number): Promise<Map<string, ResultTexts | null>>;
+  /** What is told of the end of a call; null where nothing is. */
+  abstract resultOf(ref: TurnRef, callId: string): Promise<StoredResult | null>;
+  /** The arguments of a call as a person edited them, also before it has ended; null where nobody did. */
   abstract editedArgumentsOf(ref: TurnRef, callId: string): Promise<Json>;
-  /** The user's open turns in the workspace, oldest first. */
-  abstract openOf(workspaceId: string, userId: string): Promise<Turn[]>;
-  /** The open turns of these users, in no particular order. */
+  /** The open turns of these users, of each the oldest first. */
   abstract openVersionsOf(users: readonly Membership[]): Promise<TurnVersion[]>;
-  /** How many turns of the workspace are open. */
-  abstract countOpen(workspaceId: string): Promise<number>;
+  /** Up to `limit` open turns of the workspace, or of one user in it, oldest first, after the one that `after` names. */
+  abstract openIn(
+    workspaceId: string,
+    userId: string | null,
+    after: TurnRef | null,
+    limit: number,
+  ): Promise<OpenTurnName[]>;
+  /** What is open of the workspace. */
+  abstract openOfWorkspace(workspaceId: string): Promise<OpenCount>;
+  /** What is open of the user, in all workspaces that they are a member of: in others it is being cancelled. */
+  abstract openOfUser(userId: string): Promise<OpenCount>;
   /** Open turns of which a clock runs out at or before `time`, the most overdue first. */
-  abstract dueBefore(time: number, limit: number): Promise<Turn[]>;
-  /** Up to `limit` open turns of all workspaces, oldest first, after the one that `after` names; for the boot. */
-  abstract openAfter(after: TurnRef | null, limit: number): Promise<Turn[]>;
+  abstract dueBefore(time: number, limit: number): Promise<TurnRef[]>;
+  /** Open turns of all workspaces whose server calls are this node's to run, by their lease; for the boot. */
+  abstract leasedBy(node: Lease['owner']): Promise<TurnRef[]>;
   /** What the newest of the session's turns that know of a client knows of it; null where the session has used none. */
   abstract lastUseOf(workspaceId: string, sessionId: string): Promise<SessionUse | null>;
 }

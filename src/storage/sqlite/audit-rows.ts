@@ -17,6 +17,8 @@ export const SELECT_EVENTS = `SELECT ${COLUMNS} FROM audit_events`;
 /** To stand behind the table where one turn or session is asked for: else SQLite goes through the whole workspace. */
 export const OF_TURN = 'INDEXED BY audit_turn';
 export const OF_SESSION = 'INDEXED BY audit_session';
+/** Of calls that are in no turn. */
+export const OF_CALL = 'INDEXED BY audit_call';
 
 type Text = string | null;
 /** The columns of `SELECT_EVENTS`. */

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { BlobStore } from '../ports/blobs.store.js';
-import { blobBytes, blobKey, insertBlob } from './blobs.js';
+import type { Membership } from '../ports/turn.js';
+import { blobBytes, blobKey, insertBlob, removeBlob } from './blobs.js';
 import { SqliteDatabase } from './database.js';
 import { WorkspaceKeys } from './workspace-keys.js';
 
@@ -13,12 +14,17 @@ export class SqliteBlobStore extends BlobStore {
     super();
   }
 
-  async put(workspaceId: string, sha256: string, bytes: Uint8Array, now: number): Promise<void> {
+  async put(
+    { workspaceId, userId }: Membership,
+    sha256: string,
+    bytes: Uint8Array,
+    now: number,
+  ): Promise<void> {
     const workspace = this.workspaces.require(workspaceId);
     await this.database.write(() => {
       const known = blobKey(this.database, workspace, sha256);
       if (known === null) {
-        const blob = insertBlob(this.database, workspace, sha256, bytes);
+        const blob = insertBlob(this.database, { workspaceId, workspace, userId }, sha256, bytes);
         this.database.run('INSERT INTO loose_blobs (blob, put_at) VALUES (?, ?)', [blob, now]);
       } else {
         this.database.run('UPDATE loose_blobs SET put_at = ?, marked_at = NULL WHERE blob = ?', [now, known]);
@@ -58,9 +64,8 @@ export class SqliteBlobStore extends BlobStore {
         'SELECT blob FROM loose_blobs WHERE marked_at < ? ORDER BY marked_at LIMIT ?',
         [markedBefore, limit],
       );
-      for (const blob of marked) {
-        this.database.run('DELETE FROM blobs WHERE id = ?', blob);
-        this.database.run('DELETE FROM loose_blobs WHERE blob = ?', blob);
+      for (const [blob] of marked) {
+        removeBlob(this.database, (key) => this.workspaces.idOf(key), blob);
       }
       return marked.length === limit;
     });

@@ -1,5 +1,13 @@
 import { DomainError } from '../../common/domain-error.js';
 import type { SqliteDatabase } from './database.js';
+import { count } from './usage-rows.js';
+
+/** Who writes where. */
+export interface Writer {
+  workspaceId: string;
+  workspace: number;
+  userId: string;
+}
 
 const OF_HASH = 'workspace = ? AND sha256 = ?';
 
@@ -23,10 +31,10 @@ export function blobBytes(database: SqliteDatabase, workspace: number, sha256: s
   return row === null ? null : Buffer.from(row[0].buffer, row[0].byteOffset, row[0].byteLength);
 }
 
-/** Stores bytes that the workspace does not have yet, and returns their key; inside a job. */
+/** Stores bytes that the workspace does not have yet, in the writer's share, and returns their key; inside a job. */
 export function insertBlob(
   database: SqliteDatabase,
-  workspace: number,
+  { workspaceId, workspace, userId }: Writer,
   sha256: string,
   bytes: Uint8Array,
 ): number {
@@ -35,18 +43,37 @@ export function insertBlob(
     hashBytes(sha256),
     bytes,
   ]);
-  return Number(lastInsertRowid);
+  const blob = Number(lastInsertRowid);
+  const size = bytes.byteLength;
+  database.run('INSERT INTO blob_shares (blob, user_id, size_bytes) VALUES (?, ?, ?)', [blob, userId, size]);
+  count(database, workspaceId, userId, { bytes: size });
+  return blob;
+}
+
+/** Removes bytes, and takes them off the share in which they were; inside a job. */
+export function removeBlob(
+  database: SqliteDatabase,
+  workspaceOf: (key: number) => string,
+  blob: number,
+): void {
+  const share = database.get<[number, string | null, number]>(
+    'SELECT b.workspace, s.user_id, s.size_bytes FROM blobs b JOIN blob_shares s ON s.blob = b.id WHERE b.id = ?',
+    [blob],
+  );
+  for (const table of ['loose_blobs WHERE blob', 'blob_shares WHERE blob', 'blobs WHERE id'])
+    database.run(`DELETE FROM ${table} = ?`, [blob]);
+  if (share !== null) count(database, workspaceOf(share[0]), share[1], { bytes: -share[2] });
 }
 
 /** Makes sure of the bytes that a version is about to refer to; inside the job that writes the version. */
 export function referToBlob(
   database: SqliteDatabase,
-  workspace: number,
+  writer: Writer,
   sha256: string,
   bytes: Uint8Array | null,
 ): void {
-  const known = blobKey(database, workspace, sha256);
+  const known = blobKey(database, writer.workspace, sha256);
   if (known !== null) database.run('DELETE FROM loose_blobs WHERE blob = ?', [known]);
-  else if (bytes !== null) insertBlob(database, workspace, sha256, bytes);
+  else if (bytes !== null) insertBlob(database, writer, sha256, bytes);
   else throw new DomainError('CONFLICT', `The workspace does not hold the bytes of ${sha256}; send them.`);
 }

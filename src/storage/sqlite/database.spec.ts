@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SqliteDatabase } from './database.js';
@@ -44,10 +44,23 @@ describe('the data directory', () => {
     expect(ids()).toEqual([1]);
   });
 
-  it('holds one file and is free again after close', async () => {
+  it('names its file where that is no database', async () => {
+    const other = join(directory, '..', 'other');
+    const file = join(other, 'patchbay.db');
+    await mkdir(other);
+    await writeFile(
+      file,
+      'no database at all, but some text that is long enough to be looked at\n'.repeat(100),
+    );
+    expect(() => SqliteDatabase.open(other)).toThrow(
+      `Cannot open the database ${file}: file is not a database`,
+    );
+  });
+
+  it('holds one file beside its lock, and is free again after close', async () => {
     await database.write(() => insert(1));
     database.close();
-    expect(readdirSync(directory)).toEqual(['patchbay.db']);
+    expect(readdirSync(directory)).toEqual(['patchbay.db', 'patchbay.lock']);
     database = SqliteDatabase.open(directory);
     expect(ids()).toEqual([1]);
   });
@@ -123,6 +136,25 @@ describe('group commit', () => {
     expect(ids()).toEqual([1]);
   });
 
+  it('begins jobs for so long, and lets others in before those behind them, in their order', async () => {
+    const before = database.commits;
+    const done: string[] = [];
+    const writes = Array.from({ length: 10 }, (_, n) =>
+      database
+        .write(() => {
+          for (const end = performance.now() + 15; performance.now() < end;);
+        })
+        .then(() => done.push(`write ${n}`)),
+    );
+    const other = new Promise<void>((resolve) => {
+      setImmediate(() => setImmediate(() => resolve(void done.push('other'))));
+    });
+    await Promise.all([...writes, other]);
+    expect(done.indexOf('other')).toBeLessThan(done.indexOf('write 9'));
+    expect(done.filter((name) => name !== 'other')).toEqual(writes.map((_, n) => `write ${n}`));
+    expect(database.commits - before).toBeGreaterThan(2);
+  });
+
   it('takes a write that a job of the same group asks for as one of the next group', async () => {
     let next: Promise<void> | undefined;
     await database.write(() => {
@@ -130,6 +162,26 @@ describe('group commit', () => {
       next = database.write(() => insert(2));
     });
     await next;
+    expect(ids()).toEqual([1, 2]);
+  });
+
+  it('says so where the disk is full, keeps what was committed, and goes on once there is room [SHARE-4]', async () => {
+    await database.write(() => insert(1));
+    const [pages] = database.get<[number]>('PRAGMA page_count')!;
+    database.get(`PRAGMA max_page_count = ${pages}`);
+    const settled = await Promise.allSettled([
+      database.write(() => insert(2)),
+      database.write(() => insert(3, 'x'.repeat(100_000))),
+    ]);
+    expect(settled).toMatchObject(
+      Array(2).fill({
+        status: 'rejected',
+        reason: { code: 'UNAVAILABLE', message: expect.stringContaining('full') as string },
+      }),
+    );
+    expect(ids()).toEqual([1]);
+    database.get('PRAGMA max_page_count = 1000000');
+    await database.write(() => insert(2));
     expect(ids()).toEqual([1, 2]);
   });
 

@@ -1,31 +1,46 @@
-import { closeSync, mkdirSync, openSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import Libsql from 'libsql';
+import type Libsql from 'libsql';
 import { DomainError } from '../../common/domain-error.js';
-import { DataDirectoryInUseError } from './errors.js';
+import { connect, withFile } from './connect.js';
+import { DATABASE_FILE, DataLock } from './data-lock.js';
+import { DiskState } from './disk-state.js';
+import { DataDirectoryInUseError, isBusy } from './errors.js';
 import { GroupCommit } from './group-commit.js';
 import { migrate } from './migrate.js';
+import { createPrivateFile } from './private-file.js';
+import { ReaderWatch } from './readers.js';
+import { DROP_STAGED } from './text-parts.js';
 import { checkParameters, type SqlValue } from './values.js';
 
-/** Name of the database's file in the data directory. */
-export const DATABASE_FILE = 'patchbay.db';
+const BUSY_MS = 1000;
 
 /**
- * The embedded database: one file, one connection, one writer. Reads are synchronous and see what is committed;
- * writes go through `write`, which commits them in groups.
+ * The embedded database: one file, one connection that writes; a backup may read beside it. Reads are synchronous and see
+ * what is committed; writes go through `write`, which commits them in groups.
  */
 export class SqliteDatabase {
   private readonly statements = new Map<string, Libsql.Statement>();
   private readonly group: GroupCommit;
+  private readonly disk = new DiskState();
+  private readonly readers: ReaderWatch;
+  private isShared = true;
   private closed = false;
 
-  private constructor(private readonly connection: Libsql.Database) {
+  private constructor(
+    private readonly connection: Libsql.Database,
+    private readonly lock: DataLock,
+    /** The data directory, as an absolute path. */
+    readonly directory: string,
+  ) {
     this.group = new GroupCommit({
       get inTransaction() {
         return connection.inTransaction;
       },
       execute: (sql) => void this.prepared(sql).run([]),
     });
+    this.share(false);
+    this.readers = new ReaderWatch(directory, (isWanted) => this.share(isWanted));
   }
 
   /** Opens, creates or upgrades the database of a data directory, and holds it until `close` or the process's end. */
@@ -33,16 +48,20 @@ export class SqliteDatabase {
     const path = resolve(directory);
     mkdirSync(path, { recursive: true, mode: 0o700 });
     const file = join(path, DATABASE_FILE);
-    createFile(file);
-    const connection = new Libsql(file);
+    const lock = DataLock.take(path);
+    createPrivateFile(file);
+    const connection = connect(file);
     try {
-      lock(connection);
+      setUp(connection);
       migrate(connection, file);
+      connection.exec(DROP_STAGED);
     } catch (error) {
       connection.close();
-      throw isBusy(error) ? new DataDirectoryInUseError(path) : error;
+      lock.release();
+      // A server of before there was a lock of its own.
+      throw isBusy(error) ? new DataDirectoryInUseError(path) : withFile(file, error);
     }
-    return new SqliteDatabase(connection);
+    return new SqliteDatabase(connection, lock, path);
   }
 
   /** Transactions committed since the database was opened. */
@@ -53,13 +72,13 @@ export class SqliteDatabase {
   /** The first row, as an array of its columns; null where there is none. */
   get<Row extends SqlValue[]>(sql: string, parameters: readonly SqlValue[] = []): Row | null {
     checkParameters(parameters);
-    return (this.open(sql).get(parameters) as Row | undefined) ?? null;
+    return this.read(() => (this.open(sql).get(parameters) as Row | undefined) ?? null);
   }
 
   /** Every row, as arrays of their columns. */
   all<Row extends SqlValue[]>(sql: string, parameters: readonly SqlValue[] = []): Row[] {
     checkParameters(parameters);
-    return this.open(sql).all(parameters) as Row[];
+    return this.read(() => this.open(sql).all(parameters) as Row[]);
   }
 
   /** Runs a statement that returns no rows; only inside a job of `write`. */
@@ -71,11 +90,20 @@ export class SqliteDatabase {
 
   /**
    * Queues a synchronous job of reads and runs. The jobs of one event-loop turn share one transaction, a job that
-   * throws undoes only its own runs. Resolves with the job's value after the commit; rejects if nothing was kept.
+   * throws undoes only its own runs. Resolves with the job's value after the commit; rejects if nothing was kept, with
+   * UNAVAILABLE where the disk is full or fails.
    */
   write<T>(job: () => T): Promise<T> {
     if (this.closed) return Promise.reject(closedError());
-    return this.group.add(job);
+    return this.group.add(job).then(
+      (value) => {
+        this.disk.worked();
+        return value;
+      },
+      (error: unknown) => {
+        throw this.disk.explain(error);
+      },
+    );
   }
 
   /** Commits what is queued, folds the log into the one file, and gives the data directory free. */
@@ -83,14 +111,44 @@ export class SqliteDatabase {
     if (this.closed) return;
     this.group.flush();
     this.closed = true;
+    this.readers.stop();
     this.statements.clear();
     try {
+      this.share(true);
       this.connection.exec('PRAGMA journal_mode=DELETE');
+    } catch (error) {
+      // A backup reads on; the log stays beside the file, and whoever opens them next folds it in.
+      if (!isBusy(error)) throw error;
     } finally {
-      // The connection lives until its last statement is collected, so closing it alone would keep the lock.
-      this.connection.exec('PRAGMA locking_mode=NORMAL');
-      this.connection.prepare('SELECT count(*) FROM sqlite_schema').get([]);
       this.connection.close();
+      this.lock.release();
+    }
+  }
+
+  /**
+   * Lets others read, or keeps the locks, which spares each statement two calls of the system. They are taken with the next
+   * write, so that is tried here: while somebody reads on, it is put off until the next look.
+   */
+  private share(isShared: boolean): void {
+    if (isShared === this.isShared) return;
+    const { connection } = this;
+    try {
+      connection.exec(`PRAGMA busy_timeout=0; PRAGMA locking_mode=${isShared ? 'NORMAL' : 'EXCLUSIVE'}`);
+      connection.exec('BEGIN IMMEDIATE; COMMIT');
+      this.isShared = isShared;
+    } catch {
+      connection.exec('PRAGMA locking_mode=NORMAL');
+      this.isShared = true;
+    } finally {
+      connection.exec(`PRAGMA busy_timeout=${BUSY_MS}`);
+    }
+  }
+
+  private read<T>(work: () => T): T {
+    try {
+      return work();
+    } catch (error) {
+      throw this.disk.explain(error);
     }
   }
 
@@ -110,30 +168,13 @@ export class SqliteDatabase {
   }
 }
 
-/**
- * Creates the file with its mode, which SQLite gives to the log too. An existing file must not be opened, not even
- * to look: closing any descriptor of it drops the locks that this process holds on it.
- */
-function createFile(file: string): void {
-  try {
-    closeSync(openSync(file, 'wx', 0o600));
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-  }
-}
-
-/** Takes the file for this connection alone; the operating system drops the lock with the process. */
-function lock(connection: Libsql.Database): void {
-  connection.exec('PRAGMA locking_mode=EXCLUSIVE');
+function setUp(connection: Libsql.Database): void {
+  // The log is entered with shared locks, so that they can be given and taken at any time. Others only read.
+  connection.exec(`PRAGMA busy_timeout=${BUSY_MS}`);
   connection.exec('PRAGMA journal_mode=WAL');
   connection.exec('PRAGMA synchronous=FULL');
   connection.exec('PRAGMA cache_size=-32000');
   connection.exec('PRAGMA journal_size_limit=67108864');
-  connection.exec('BEGIN EXCLUSIVE; COMMIT');
-}
-
-function isBusy(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_BUSY');
 }
 
 function closedError(): DomainError {

@@ -21,3 +21,14 @@ export class DatabaseTooNewError extends Error {
     );
   }
 }
+
+/** The code that SQLite gave an error, such as SQLITE_IOERR_WRITE; empty where it is not one of SQLite's. */
+export function sqliteCode(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  return code.startsWith('SQLITE_') ? code : '';
+}
+
+/** Whether another connection holds what was asked for. */
+export function isBusy(error: unknown): boolean {
+  return sqliteCode(error).startsWith('SQLITE_BUSY');
+}

@@ -1,6 +1,6 @@
 import type { FileCursor, FileFilter, FileRecord, ListedEntry } from '../ports/files.store.js';
 import type { SqliteDatabase } from './database.js';
-import { type FileRow, SELECT_FILES, toFile } from './file-rows.js';
+import { type FileRow, selectFiles, toFile } from './file-rows.js';
 import { SELECT_IMPLIED } from './implied-folders.js';
 import { prefixEnd } from './prefix-end.js';
 import type { SqlValue } from './values.js';
@@ -52,7 +52,8 @@ export function page(
   ];
   const order = `f.doc_path${deleted ? ', f.file_id' : ''}`;
   const found = database.all<FileRow>(
-    `${SELECT_FILES} WHERE ${where.join(' AND ')} ORDER BY ${order} LIMIT ?`,
+    `${selectFiles(deleted ? 'files_deleted' : 'files_listed')} WHERE ${where.join(' AND ')}
+     ORDER BY ${order} LIMIT ?`,
     [
       ...[workspace, from],
       ...(end === null ? [] : [end]),

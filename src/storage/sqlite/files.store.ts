@@ -14,6 +14,8 @@ import {
 } from '../ports/files.store.js';
 import { appendEvents, isRecorded } from './audit-rows.js';
 import { hashBytes, referToBlob } from './blobs.js';
+import type { Usage } from '../ports/usage.store.js';
+import { count } from './usage-rows.js';
 import { SqliteDatabase } from './database.js';
 import * as listings from './file-listings.js';
 import * as rows from './file-rows.js';
@@ -43,9 +45,11 @@ export class SqliteFileStore extends FileStore {
     return this.change(file.workspaceId, events, (workspace) => {
       const key = rows.insertEntry(this.database, workspace, file);
       if (key === null) return refusedUnless(rows.isIdTaken(this.database, workspace, file.id));
-      referToBlob(this.database, workspace, file.head.sha256, bytes);
-      insertVersion(this.database, key, file.head);
-      if (file.deletedAt === null) settleAbove(this.database, workspace, file.docPath);
+      this.insertVersion(file.workspaceId, workspace, key, file.head, bytes);
+      if (file.deletedAt === null) {
+        this.count(file, { files: 1 });
+        settleAbove(this.database, workspace, file.docPath);
+      }
       return 'made';
     });
   }
@@ -71,7 +75,11 @@ export class SqliteFileStore extends FileStore {
 
   save(file: FileRecord, expectedRevision: number, events: readonly AuditDraft[]): Promise<boolean> {
     return this.change(file.workspaceId, events, (workspace) => {
-      if (rows.updateFile(this.database, workspace, file, expectedRevision) !== null) return 'made';
+      const updated = rows.updateFile(this.database, workspace, file, expectedRevision);
+      if (updated !== null) {
+        this.count(file, updated);
+        return 'made';
+      }
       const [event] = events;
       if (event) return refusedUnless(isRecorded(this.database, workspace, event));
       return refusedUnless(isDeepStrictEqual(this.fileOf(file.workspaceId, file.id), file));
@@ -82,6 +90,7 @@ export class SqliteFileStore extends FileStore {
     return this.change(folder.workspaceId, events, (workspace) => {
       const key = rows.insertEntry(this.database, workspace, folder);
       if (key === null) return refusedUnless(rows.isIdTaken(this.database, workspace, folder.id));
+      this.count(folder, { files: 1, versions: 1 });
       settleFrom(this.database, workspace, folder.docPath);
       return 'made';
     });
@@ -94,6 +103,7 @@ export class SqliteFileStore extends FileStore {
         if (event) return refusedUnless(isRecorded(this.database, workspace, event));
         return refusedUnless(rows.wasRemovedAt(this.database, workspace, folder, deletedAt));
       }
+      this.count(folder, { files: -1 });
       settleFrom(this.database, workspace, folder.docPath);
       return 'made';
     });
@@ -112,7 +122,7 @@ export class SqliteFileStore extends FileStore {
   async lastDeletedAt(workspaceId: string, docPath: string): Promise<FileRecord | null> {
     const where = `f.workspace = ? AND f.doc_path = ? AND f.deleted_at IS NOT NULL AND f.folder = 0
       ORDER BY f.deleted_at DESC, f.file_id DESC LIMIT 1`;
-    return this.entry(workspaceId, where, [docPath]) as FileRecord | null;
+    return this.entry(workspaceId, where, [docPath], 'files_deleted_last') as FileRecord | null;
   }
 
   async byId(workspaceId: string, fileId: string): Promise<FileRecord | null> {
@@ -197,12 +207,33 @@ export class SqliteFileStore extends FileStore {
     events: readonly AuditDraft[],
   ): Promise<boolean> {
     return this.change(file.workspaceId, events, (workspace) => {
-      const key = rows.updateFile(this.database, workspace, file, expectedRevision);
-      if (key === null) return refusedUnless(hasVersion(this.database, file.id, version.id));
-      referToBlob(this.database, workspace, version.sha256, bytes);
-      insertVersion(this.database, key, version);
+      const updated = rows.updateFile(this.database, workspace, file, expectedRevision);
+      if (updated === null) return refusedUnless(hasVersion(this.database, file.id, version.id));
+      this.insertVersion(file.workspaceId, workspace, updated.key, version, bytes);
+      this.count(file, updated);
       return 'made';
     });
+  }
+
+  private insertVersion(
+    workspaceId: string,
+    workspace: number,
+    file: number,
+    version: FileVersion,
+    bytes: VersionBytes,
+  ): void {
+    const { author: userId, sha256 } = version;
+    referToBlob(this.database, { workspaceId, workspace, userId }, sha256, bytes);
+    insertVersion(this.database, file, version);
+    count(this.database, workspaceId, userId, { versions: 1 });
+  }
+
+  /** Files and folders count for their holder. */
+  private count(
+    { workspaceId, holder }: Pick<FileRecord, 'workspaceId' | 'holder'>,
+    { files = 0, versions = 0 }: Partial<Usage>,
+  ): void {
+    if (files !== 0 || versions !== 0) count(this.database, workspaceId, holder, { files, versions });
   }
 
   /** Runs a write and, where it was made by this, appends its events. */
@@ -224,9 +255,14 @@ export class SqliteFileStore extends FileStore {
     return this.entry(workspaceId, where, [fileId]) as FileRecord | null;
   }
 
-  private entry(workspaceId: string, where: string, values: readonly SqlValue[]): Entry | null {
+  private entry(
+    workspaceId: string,
+    where: string,
+    values: readonly SqlValue[],
+    index?: string,
+  ): Entry | null {
     return this.within(workspaceId, null, (workspace) => {
-      const sql = `${rows.SELECT_FILES} WHERE ${where}`;
+      const sql = `${rows.selectFiles(index)} WHERE ${where}`;
       const row = this.database.get<rows.FileRow>(sql, [workspace, ...values]);
       return row === null ? null : rows.toEntry(workspaceId, row);
     });

@@ -12,12 +12,16 @@ interface Job {
 
 type Outcome = { value: unknown } | { error: unknown };
 
+/** Jobs are begun for so long in one transaction, in ms; those behind them are in the next, and others come in between. */
+const SLICE_MS = 20;
+
 /**
  * Lets the writes of one event-loop turn share a transaction, and so its fsync. Each fails alone; none is
  * answered before the commit.
  */
 export class GroupCommit {
   private queue: Job[] = [];
+  private scheduled = false;
   private running = false;
   private committed = 0;
 
@@ -36,44 +40,80 @@ export class GroupCommit {
   /** Queues a synchronous job; resolves with what it returned once that is committed. */
   add<T>(work: () => T): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      if (this.queue.push({ work, resolve: resolve as Job['resolve'], reject }) === 1) {
-        setImmediate(() => this.flush());
-      }
+      this.queue.push({ work, resolve: resolve as Job['resolve'], reject });
+      this.schedule();
     });
   }
 
-  /** Commits what is queued, now. */
+  /** Commits all that is queued, now. */
   flush(): void {
-    const jobs = this.queue;
+    while (this.queue.length > 0) this.commit(Infinity);
+  }
+
+  private schedule(): void {
+    if (this.scheduled) return;
+    this.scheduled = true;
+    setImmediate(() => {
+      this.scheduled = false;
+      this.commit(SLICE_MS);
+      if (this.queue.length > 0) this.schedule();
+    });
+  }
+
+  /** Commits what is queued, as much of it as `withinMs` begins. */
+  private commit(withinMs: number): void {
+    const waiting = this.queue;
+    if (waiting.length === 0) return;
     this.queue = [];
-    if (jobs.length === 0) return;
-    let outcomes: Outcome[];
+    const done: Job[] = [];
+    let outcomes: Outcome[] | null = null;
+    let failure: unknown;
     try {
-      outcomes = this.transact(jobs);
+      outcomes = this.transact(waiting, done, withinMs);
     } catch (error) {
-      for (const job of jobs) job.reject(error);
-      return;
+      failure = error;
     }
-    jobs.forEach((job, i) => {
-      const outcome = outcomes[i]!;
+    // What the jobs asked for themselves comes after those that were there before.
+    this.queue = [...waiting.slice(done.length), ...this.queue];
+    done.forEach((job, i) => {
+      const outcome = outcomes === null ? { error: failure } : outcomes[i]!;
       if ('error' in outcome) job.reject(outcome.error);
       else job.resolve(outcome.value);
     });
   }
 
-  private transact(jobs: readonly Job[]): Outcome[] {
+  /** Runs jobs in one transaction; those that were begun are in `done`, at least the first of them. */
+  private transact(jobs: readonly Job[], done: Job[], withinMs: number): Outcome[] {
     this.running = true;
+    const until = performance.now() + withinMs;
+    const outcomes: Outcome[] = [];
     try {
+      done.push(jobs[0]!);
+      this.rollBack();
       this.connection.execute('BEGIN IMMEDIATE');
-      const outcomes = jobs.map((job) => this.attempt(job));
+      // Alone it needs no savepoint: what undoes it is the end of the transaction.
+      outcomes.push(jobs.length === 1 ? { value: jobs[0]!.work() } : this.attempt(jobs[0]!));
+      for (let next = 1; next < jobs.length && performance.now() < until; next += 1) {
+        done.push(jobs[next]!);
+        outcomes.push(this.attempt(jobs[next]!));
+      }
       this.connection.execute('COMMIT');
       this.committed += 1;
       return outcomes;
     } catch (error) {
-      if (this.connection.inTransaction) this.connection.execute('ROLLBACK');
+      this.rollBack();
       throw error;
     } finally {
       this.running = false;
+    }
+  }
+
+  /** A disk that fails may fail here too; what the jobs are told is why it began to. */
+  private rollBack(): void {
+    try {
+      if (this.connection.inTransaction) this.connection.execute('ROLLBACK');
+    } catch {
+      // Before the next transaction it is tried again.
     }
   }
 

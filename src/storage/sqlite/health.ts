@@ -1,6 +1,10 @@
 import { Injectable } from '@nestjs/common';
+import { statfs } from 'node:fs/promises';
 import { StorageHealth } from '../ports/storage-health.js';
 import { SqliteDatabase } from './database.js';
+
+/** With less than this a disk counts as full: a write that is small enough may still find a place in the log. */
+const LEAST_FREE_BYTES = 1024 * 1024;
 
 @Injectable()
 export class SqliteHealth extends StorageHealth {
@@ -9,6 +13,12 @@ export class SqliteHealth extends StorageHealth {
   }
 
   async check(): Promise<void> {
-    this.database.get('SELECT version FROM schema_migrations LIMIT 1');
+    const { directory } = this.database;
+    const { bavail, bsize, blocks } = await statfs(directory);
+    // Some file systems do not say how large they are.
+    if (blocks > 0 && bavail * bsize < LEAST_FREE_BYTES)
+      throw new Error(`The disk of ${directory} is full: ${bavail * bsize} bytes are free`);
+    // A number that nobody reads: what counts is that it gets to the disk.
+    await this.database.write(() => this.database.run('PRAGMA user_version = 1'));
   }
 }

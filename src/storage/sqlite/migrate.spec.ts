@@ -2,10 +2,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Libsql from 'libsql';
-import { DATABASE_FILE, SqliteDatabase } from './database.js';
+import { DATABASE_FILE } from './data-lock.js';
+import { SqliteDatabase } from './database.js';
 import { DatabaseTooNewError } from './errors.js';
 import { SqliteBlobStore } from './blobs.store.js';
 import { SqliteFileStore } from './files.store.js';
+import { aCall, aTurn } from '../../turns/turn.sample.js';
+import { SqliteTurnStore } from './turns.store.js';
 import { migrate, type Migration, MIGRATIONS } from './migrate.js';
 import { WorkspaceKeys } from './workspace-keys.js';
 
@@ -66,6 +69,41 @@ describe('migrations', () => {
     expect(() => SqliteDatabase.open(directory)).toThrow(DatabaseTooNewError);
   });
 
+  it('count what each workspace and each user has from before there were shares, and say who made a workspace', () => {
+    const before = MIGRATIONS.findIndex(({ name }) => name === 'shares');
+    migrate(connection, file, MIGRATIONS.slice(0, before));
+    const version = "zeroblob(0), 0, 'text', 'ada', 'tool', 0, 1";
+    connection.exec(`
+      INSERT INTO workspaces (id, workspace_id, name, created_at, version)
+        VALUES (1, 'w', 'W', 5, 1), (2, 'v', 'V', 6, 1);
+      INSERT INTO members (workspace, user_id, role, added_at, position)
+        VALUES (1, 'ada', 'owner', 5, 0), (1, 'ben', 'owner', 9, 1), (2, 'ben', 'owner', 9, 0);
+      INSERT INTO files (id, workspace, file_id, folder, path, doc_path, revision, head, last_number, created_at,
+        updated_at, deleted_at) VALUES (1, 1, 'f1', 0, '/a', 'a', 1, 2, 2, 1, 1, NULL),
+          (2, 1, 'f2', 0, '/b', 'b', 1, 1, 1, 1, 1, 7), (3, 1, 'd', 1, '/d', 'd', 1, 0, 0, 1, 1, NULL);
+      INSERT INTO file_versions (file, number, version_id, sha256, size_bytes, shape, author, source, conflict, created_at)
+        VALUES (1, 1, 'v1', ${version}), (1, 2, 'v2', x'01', 3, 'text', 'ben', 'tool', 0, 2), (2, 1, 'v3', ${version});
+      INSERT INTO blobs (id, workspace, sha256, bytes)
+        VALUES (1, 1, zeroblob(0), x'0102'), (2, 1, x'01', x'030405'), (3, 1, x'02', x'06');
+      INSERT INTO sessions (workspace, session_id, conversation_id, user_id, created_at, tools)
+        VALUES (1, 's1', 'c', 'ada', 1, '["ls"]'), (1, 's2', 'c', 'ada', 1, NULL);
+      INSERT INTO active_files (workspace, session_id, files) VALUES (1, 's2', '["ä"]');
+    `);
+    migrate(connection, file);
+    expect(rows('SELECT scope, bytes, files, versions, sessions FROM usage ORDER BY scope')).toEqual([
+      ['w', 2 + 3 + 1 + 6 + 6, 2, 4, 2],
+    ]);
+    const ofMembers = 'SELECT user_id, workspace_id, bytes, files, versions, sessions FROM member_usage';
+    expect(rows(`${ofMembers} ORDER BY user_id`)).toEqual([
+      ['ada', 'w', 2 + 6 + 6, 1, 2, 2],
+      ['ben', 'w', 3, 0, 1, 0],
+    ]);
+    expect(rows('SELECT workspace_id, created_by FROM workspaces ORDER BY id')).toEqual([
+      ['w', 'ada'],
+      ['v', null],
+    ]);
+  });
+
   it('keep the turns of an earlier release: their keys, their clients, their running calls', () => {
     migrate(connection, file, MIGRATIONS.slice(0, 3));
     const state = JSON.stringify({ conversationId: 'v', boundClientId: null, clocks: {}, calls: [] });
@@ -89,6 +127,87 @@ describe('migrations', () => {
       [null, 'null'],
       [null, 'null'],
     ]);
+  });
+
+  it('give each call of a turn a row of its own, and what its error says beside the message one with its result', async () => {
+    migrate(connection, file, MIGRATIONS.slice(0, 10));
+    const details = { faults: ['a\0b', '\ud800 "quoted"'] };
+    const calls = ['first', 'second', 'third'].map((callId) => aCall({ callId }));
+    const stored = [
+      { ...calls[0]!, status: 'failed', error: { code: 'X', message: 'No.', details } },
+      { ...calls[1]!, status: 'executing' },
+      { ...calls[2]!, status: 'failed', error: { code: 'STALE', message: 'Old.', details } },
+    ];
+    const { conversationId, clocks } = aTurn('w');
+    const state = JSON.stringify({
+      conversationId,
+      boundClientId: null,
+      clocks,
+      lease: null,
+      folder: null,
+      calls: stored,
+    });
+    connection.exec(
+      "INSERT INTO workspaces (id, workspace_id, name, created_at, version) VALUES (1, 'w', 'W', 1, 1)",
+    );
+    connection
+      .prepare(
+        `INSERT INTO turns (id, workspace, session_id, turn_id, user_id, version, status, accepted_at, due_at, request_hash, state)
+         VALUES (5, 1, 's', 't', 'u', 2, 'open', 10, 20, 'hash', ?)`,
+      )
+      .run([state]);
+    connection.exec(
+      `INSERT INTO turn_results (id, call_id, result) VALUES (${5 * 65_536 + 2}, 'third', '{"success":false}')`,
+    );
+    migrate(connection, file);
+    connection.close();
+    const database = SqliteDatabase.open(directory);
+    const turns = new SqliteTurnStore(database, new WorkspaceKeys(database));
+    const ref = { workspaceId: 'w', sessionId: 's', turnId: 't' };
+    expect((await turns.find(ref))?.calls).toEqual([
+      { ...stored[0], error: { code: 'X', message: 'No.' } },
+      stored[1],
+      { ...stored[2], error: { code: 'STALE', message: 'Old.' } },
+    ]);
+    expect(await turns.resultsOf(ref, 10_000)).toEqual(
+      new Map([
+        ['first', { result: null, details }],
+        ['third', { result: { success: false }, details }],
+      ]),
+    );
+    expect(await turns.openOfWorkspace('w')).toEqual({ turns: 1, calls: 3 });
+    // What ran without a lease is nobody's, and the clock ends it.
+    expect(await turns.dueBefore(1, 9)).toEqual([ref]);
+    expect(await turns.find(ref)).toMatchObject({ lease: { until: 0 }, resultRoom: 16 * 1024 * 1024 });
+    database.close();
+    connection = new Libsql(file);
+  });
+
+  it('keep what a person has edited of a call that is yet to run, beside the call', async () => {
+    migrate(connection, file, MIGRATIONS.slice(0, 19));
+    const approved = { digest: 'd', summary: {}, editedArguments: { path: 'a\0b \ud800' } };
+    const calls = [aCall({ callId: 'posted' }), { ...aCall({ callId: 'edited' }), approved }];
+    connection.exec(
+      `INSERT INTO workspaces (id, workspace_id, name, created_at, version) VALUES (1, 'w', 'W', 1, 1);
+       INSERT INTO turns (id, workspace, session_id, turn_id, user_id, version, status, accepted_at, request_hash, state)
+         VALUES (5, 1, 's', 't', 'u', 2, 'open', 10, 'hash', '{}')`,
+    );
+    const insert = connection.prepare('INSERT INTO turn_calls (id, call_id, state) VALUES (?, ?, ?)');
+    for (const [at, call] of calls.entries())
+      insert.run([5 * 65_536 + at, call.callId, JSON.stringify(call)]);
+    migrate(connection, file);
+    connection.close();
+    const database = SqliteDatabase.open(directory);
+    const turns = new SqliteTurnStore(database, new WorkspaceKeys(database));
+    const ref = { workspaceId: 'w', sessionId: 's', turnId: 't' };
+    expect((await turns.find(ref))?.calls).toEqual([
+      calls[0],
+      { ...calls[1], approved: { digest: 'd', summary: {}, editedAt: 10 } },
+    ]);
+    expect(await turns.editedArgumentsOf(ref, 'edited')).toEqual(approved.editedArguments);
+    expect(await turns.resultsOf(ref, 10_000)).toEqual(new Map());
+    database.close();
+    connection = new Libsql(file);
   });
 
   it('keep the files and folders of a database in which each lay in the row of its folder', async () => {

@@ -10,6 +10,17 @@ import { EVENTS_SCHEMA } from './migrations/0007-events.js';
 import { ROOTS_SCHEMA } from './migrations/0008-roots.js';
 import { CHOICES_SCHEMA } from './migrations/0009-choices.js';
 import { NEWEST_SCHEMA } from './migrations/0010-newest.js';
+import { TURN_CALLS_SCHEMA } from './migrations/0011-turn-calls.js';
+import { SHARES_SCHEMA } from './migrations/0012-shares.js';
+import { ROTATIONS_SCHEMA } from './migrations/0013-rotations.js';
+import { BATCHES_SCHEMA } from './migrations/0014-batches.js';
+import { MEMBER_USAGE_SCHEMA } from './migrations/0017-member-usage.js';
+import { FEWER_TURN_INDEXES_SCHEMA } from './migrations/0018-fewer-turn-indexes.js';
+import { TURN_BYTES_SCHEMA } from './migrations/0019-turn-bytes.js';
+import { LARGE_TEXTS_SCHEMA } from './migrations/0020-large-texts.js';
+import { SMALL_ARGUMENTS_SCHEMA } from './migrations/0021-small-arguments.js';
+import { EDITED_ARGUMENTS_SCHEMA } from './migrations/0022-edited-arguments.js';
+import { CALLS_ALONE_SCHEMA } from './migrations/0023-calls-alone.js';
 
 export interface Migration {
   /** What it brings, for whoever reads the table. */
@@ -29,6 +40,17 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: 'roots', sql: ROOTS_SCHEMA },
   { name: 'choices', sql: CHOICES_SCHEMA },
   { name: 'newest', sql: NEWEST_SCHEMA },
+  { name: 'turn-calls', sql: TURN_CALLS_SCHEMA },
+  { name: 'shares', sql: SHARES_SCHEMA },
+  { name: 'rotations', sql: ROTATIONS_SCHEMA },
+  { name: 'batches', sql: BATCHES_SCHEMA },
+  { name: 'member-usage', sql: MEMBER_USAGE_SCHEMA },
+  { name: 'fewer-turn-indexes', sql: FEWER_TURN_INDEXES_SCHEMA },
+  { name: 'turn-bytes', sql: TURN_BYTES_SCHEMA },
+  { name: 'large-texts', sql: LARGE_TEXTS_SCHEMA },
+  { name: 'small-arguments', sql: SMALL_ARGUMENTS_SCHEMA },
+  { name: 'edited-arguments', sql: EDITED_ARGUMENTS_SCHEMA },
+  { name: 'calls-alone', sql: CALLS_ALONE_SCHEMA },
 ];
 
 /** Brings the database to the newest version, one transaction a step; refuses one that is newer than that. */

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { type PatchBatchRecord, PatchStore } from '../ports/patches.store.js';
 import { SqliteDatabase } from './database.js';
+import { countTurnBytes } from './turn-bytes.js';
 import type { SqlValue } from './values.js';
 import { WorkspaceKeys } from './workspace-keys.js';
 
@@ -20,22 +21,38 @@ export class SqlitePatchStore extends PatchStore {
       filePatchId!,
       ...changes.map(({ changeId }) => changeId!),
     ]);
+    const docPaths = record.batch.files.map(({ docPath }) => docPath);
+    const contents = [JSON.stringify(record), JSON.stringify(docPaths)] as const;
+    const ids = JSON.stringify(parts);
+    const bytes = [...contents, ids].reduce((sum, text) => sum + Buffer.byteLength(text), 0);
     await this.database.write(() => {
       const { changes, lastInsertRowid } = this.database.run(
-        `INSERT INTO patch_batches (workspace, batch_id, session_id, turn_id, created_at, record)
-         VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
-        [workspace, batchId, sessionId, turnId, createdAt, JSON.stringify(record)],
+        `INSERT INTO patch_batches (workspace, batch_id, session_id, turn_id, created_at, record, doc_paths)
+         VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+        [workspace, batchId, sessionId, turnId, createdAt, ...contents],
       );
       if (changes === 0) return;
-      const key = Number(lastInsertRowid);
-      for (const part of parts) {
-        this.database.run('INSERT INTO patch_parts (part_id, batch) VALUES (?, ?)', [part, key]);
-      }
+      // In one statement: there may be tens of thousands.
+      this.database.run('INSERT INTO patch_parts (part_id, batch) SELECT value, ? FROM json_each(?)', [
+        Number(lastInsertRowid),
+        ids,
+      ]);
+      countTurnBytes(this.database, { workspace, userId: record.userId, at: createdAt, bytes });
     });
   }
 
   async byId(workspaceId: string, batchId: string): Promise<PatchBatchRecord | null> {
     return this.select(workspaceId, 'batch_id = ?', batchId);
+  }
+
+  async docPathsOf(workspaceId: string, batchId: string): Promise<string[]> {
+    const workspace = this.workspaces.find(workspaceId);
+    if (workspace === null) return [];
+    const row = this.database.get<[string]>(
+      'SELECT doc_paths FROM patch_batches WHERE workspace = ? AND batch_id = ?',
+      [workspace, batchId],
+    );
+    return row === null ? [] : (JSON.parse(row[0]) as string[]);
   }
 
   async ofFilePatch(workspaceId: string, filePatchId: string): Promise<PatchBatchRecord | null> {
@@ -53,10 +70,21 @@ export class SqlitePatchStore extends PatchStore {
     await this.database.write(() => this.drop('workspace = ? AND batch_id = ?', [workspace, batchId]));
   }
 
-  async removeOrphans(before: number): Promise<void> {
-    const orphaned = `created_at < ? AND NOT EXISTS (SELECT 1 FROM turns WHERE turns.workspace = patch_batches.workspace
-      AND turns.turn_id = patch_batches.turn_id AND turns.session_id = patch_batches.session_id)`;
-    await this.database.write(() => this.drop(orphaned, [before]));
+  // A batch is loose until it was looked at here: one whose turn is stored by then is never read again.
+  removeOrphans(before: number, limit: number): Promise<boolean> {
+    return this.database.write(() => {
+      const loose = this.database.all<[number, number]>(
+        `SELECT b.id, EXISTS (SELECT 1 FROM turns t
+           WHERE t.workspace = b.workspace AND t.turn_id = b.turn_id AND t.session_id = b.session_id)
+         FROM patch_batches b WHERE b.loose = 1 AND b.created_at < ? ORDER BY b.created_at LIMIT ?`,
+        [before, limit],
+      );
+      for (const [id, hasTurn] of loose) {
+        if (hasTurn === 1) this.database.run('UPDATE patch_batches SET loose = 0 WHERE id = ?', [id]);
+        else this.drop('id = ?', [id]);
+      }
+      return loose.length === limit;
+    });
   }
 
   private drop(where: string, parameters: readonly SqlValue[]): void {

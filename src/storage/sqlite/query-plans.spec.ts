@@ -13,6 +13,8 @@ import { SqlitePatchStore } from './patches.store.js';
 import { SqliteRootStore } from './roots.store.js';
 import { SqliteSessionStore } from './sessions.store.js';
 import { SqliteTurnStore } from './turns.store.js';
+import { SqliteUsageStore } from './usage.store.js';
+import { SqliteWorkspaceStore } from './workspaces.store.js';
 import type { SqlValue } from './values.js';
 import { WorkspaceKeys } from './workspace-keys.js';
 
@@ -65,6 +67,7 @@ describe('The reads of the embedded store', () => {
   const audit = () => new SqliteAuditStore(database, keys());
   const files = () => new SqliteFileStore(database, keys());
   const clients = () => new SqliteClientStore(database, keys());
+  const workspaces = () => new SqliteWorkspaceStore(database, keys());
   const turns = () => new SqliteTurnStore(database, keys());
   const ref = { workspaceId: 'w', sessionId: 's', turnId: 't' };
   const folder = { docPrefix: 'a/', deleted: false };
@@ -84,6 +87,8 @@ describe('The reads of the embedded store', () => {
 
   const reads: Record<string, () => Promise<unknown>> = {
     'the trail of a turn': () => audit().page('w', { turnId: 't' }, 0, 9),
+    'the trail of a call': () => audit().page('w', { callId: 'c' }, 0, 9),
+    'the trail of a client': () => audit().page('w', { clientId: 'c' }, 0, 9),
     'the trail of a session': () => audit().page('w', { sessionId: 's' }, 0, 9),
     'what a session did': () => audit().latestSuccesses('w', 's', 9),
     'an event of a turn again': () => turns().record('w', [{ ...event, turnId: 't' }]),
@@ -101,11 +106,26 @@ describe('The reads of the embedded store', () => {
     'a version of a patch': () => files().versionOfPatch('w', 'p', 'ab'),
     'missing bytes': () => new SqliteBlobStore(database, keys()).missing('w', ['ab']),
     'the sessions of a user': () => new SqliteSessionStore(database, keys()).ofUser('w', 'u', null, 9),
+    'batches without a turn': () => new SqlitePatchStore(database, keys()).removeOrphans(1, 9),
     'a patch by a change': () => new SqlitePatchStore(database, keys()).ofChange('w', 'c'),
+    'the workspaces of a user': () => workspaces().summariesOf('u', 'w', 9),
+    'how many workspaces of a maker a user is in': () => workspaces().countMadeBy('u', 'v'),
+    'what a workspace asks about': () => workspaces().approvalsOf('w'),
+    'what a workspace has in the store': () => new SqliteUsageStore(database, keys()).ofWorkspace('w'),
+    'what was added to the turns of a workspace': () =>
+      new SqliteUsageStore(database, keys()).turnBytesOfWorkspace('w', 1),
+    'what a user added to turns': () => new SqliteUsageStore(database, keys()).turnBytesOfUser('u', 1),
+    'what a user has in the store': () => new SqliteUsageStore(database, keys()).ofUser('u'),
+    'a workspace for a member': () => workspaces().summaryOf('w', 'u'),
     'a turn': () => turns().find(ref),
     'the turn of a call': () => turns().ofCall('w', 't', 'c'),
-    'the open turns of a user': () => turns().openOf('w', 'u'),
-    'how many turns are open': () => turns().countOpen('w'),
+    'a turn by a call': () => turns().ofCall('w', 't', 'c'),
+    'how new a turn is': () => turns().versionOf(ref),
+    'the open turns of a user': () => turns().openVersionsOf([{ workspaceId: 'w', userId: 'u' }]),
+    'the open turns of a workspace': () => turns().openIn('w', null, ref, 9),
+    'the open turns of a member': () => turns().openIn('w', 'u', null, 9),
+    'what is open of a workspace': () => turns().openOfWorkspace('w'),
+    'what is open of a user': () => turns().openOfUser('u'),
     'overdue turns': () => turns().dueBefore(1, 9),
     'what a session used': () => turns().lastUseOf('w', 's'),
     'the folders of a workspace': () => new SqliteRootStore(database, keys()).ofWorkspace('w'),

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { ActiveFile } from '@patchbay/protocol';
 import { type SessionRecord, SessionStore } from '../ports/sessions.store.js';
 import { SqliteDatabase } from './database.js';
+import { count } from './usage-rows.js';
 import type { SqlValue } from './values.js';
 import { WorkspaceKeys } from './workspace-keys.js';
 
@@ -22,13 +23,15 @@ export class SqliteSessionStore extends SessionStore {
     const workspace = this.workspaces.require(session.workspaceId);
     const { id, conversationId, userId, clientId, createdAt } = session;
     const tools = session.tools === null ? null : JSON.stringify(session.tools);
-    await this.database.write(() =>
-      this.database.run(
+    await this.database.write(() => {
+      const { changes } = this.database.run(
         `INSERT INTO sessions (workspace, session_id, conversation_id, user_id, client_id, tools, created_at)
          VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
         [workspace, id, conversationId, userId, clientId, tools, createdAt],
-      ),
-    );
+      );
+      const bytes = Buffer.byteLength(tools ?? '');
+      if (changes === 1) count(this.database, session.workspaceId, userId, { sessions: 1, bytes });
+    });
   }
 
   async byId(workspaceId: string, id: string): Promise<SessionRecord | null> {
@@ -69,12 +72,21 @@ export class SqliteSessionStore extends SessionStore {
     files: readonly ActiveFile[],
   ): Promise<void> {
     const workspace = this.workspaces.require(workspaceId);
-    await this.database.write(() =>
+    const text = JSON.stringify(files);
+    await this.database.write(() => {
+      const known = this.database.get<[string, number | null]>(
+        `SELECT s.user_id, length(CAST(a.files AS BLOB)) FROM sessions s LEFT JOIN active_files a
+           ON a.workspace = s.workspace AND a.session_id = s.session_id
+         WHERE s.workspace = ? AND s.session_id = ?`,
+        [workspace, sessionId],
+      );
       this.database.run(
         'INSERT OR REPLACE INTO active_files (workspace, session_id, files) VALUES (?, ?, ?)',
-        [workspace, sessionId, JSON.stringify(files)],
-      ),
-    );
+        [workspace, sessionId, text],
+      );
+      const [userId, replaced] = known ?? [null, null];
+      count(this.database, workspaceId, userId, { bytes: Buffer.byteLength(text) - (replaced ?? 0) });
+    });
   }
 
   async activeFilesOf(workspaceId: string, sessionId: string): Promise<ActiveFile[]> {

@@ -1,11 +1,12 @@
-import type { Json, TurnStatus } from '@patchbay/protocol';
-import type { Turn, TurnRef } from '../ports/turn.js';
-import type { CallResult } from '../ports/turns.store.js';
+import type { TurnStatus } from '@patchbay/protocol';
+import type { Call, Turn, TurnRef } from '../ports/turn.js';
+import { positionOf } from '../ports/turn-calls.js';
 import type { SqliteDatabase } from './database.js';
+import { bytesOf, type JsonColumn } from './large-texts.js';
 import type { SqlValue } from './values.js';
 
 /** Selects what `toTurn` reads. */
-export const SELECT_TURNS = `SELECT workspace, session_id, turn_id, user_id, version, status, accepted_at,
+export const SELECT_TURNS = `SELECT id, workspace, session_id, turn_id, user_id, version, status, accepted_at,
   due_at, last_client_id, request_hash, state FROM turns`;
 
 type Column =
@@ -18,10 +19,12 @@ type Column =
   | 'acceptedAt'
   | 'dueAt'
   | 'lastClientId'
-  | 'requestHash';
+  | 'requestHash'
+  | 'calls';
 
 /** The columns of `SELECT_TURNS`. */
 export type TurnRow = [
+  id: number,
   workspace: number,
   sessionId: string,
   turnId: string,
@@ -36,12 +39,18 @@ export type TurnRow = [
 ];
 
 const INSERT = `INSERT INTO turns (workspace, session_id, turn_id, user_id, version, status, accepted_at, due_at,
-  last_client_id, request_hash, state) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+  last_client_id, request_hash, calls, state) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 
-/** Room for the arguments and results of one turn: integer keys from its own times this. */
+/** Room for what belongs to the calls of one turn: integer keys from its own times this. */
 const CALLS_MAX = 65_536;
 
-/** What of a turn is no column, as JSON. */
+/** Characters of arguments that lie in the row of their call: each save of the call writes them again. */
+const SMALL_ARGUMENTS = 1024;
+
+const SELECT_ARGUMENTS = `SELECT coalesce(c.arguments, a.arguments) FROM turn_calls c
+  LEFT JOIN turn_arguments a ON a.id = c.id`;
+
+/** What of a turn is neither a column nor its calls, as JSON. */
 export function stateOf(turn: Turn): string {
   const {
     workspaceId: _workspaceId,
@@ -54,14 +63,15 @@ export function stateOf(turn: Turn): string {
     dueAt: _dueAt,
     lastClientId: _lastClientId,
     requestHash: _requestHash,
+    calls: _calls,
     ...state
   } = turn;
   return JSON.stringify(state satisfies Omit<Turn, Column>);
 }
 
 /** The aggregate as it was stored. */
-export function toTurn(workspaceId: string, row: TurnRow): Turn {
-  const [, sessionId, turnId, userId, version, status, acceptedAt, dueAt, ...rest] = row;
+export function toTurn(database: SqliteDatabase, workspaceId: string, row: TurnRow): Turn {
+  const [id, , sessionId, turnId, userId, version, status, acceptedAt, dueAt, ...rest] = row;
   const [lastClientId, requestHash, state] = rest;
   const stored = JSON.parse(state) as Omit<Turn, Column | 'folder'> & Partial<Pick<Turn, 'folder'>>;
   return {
@@ -70,16 +80,52 @@ export function toTurn(workspaceId: string, row: TurnRow): Turn {
     ...stored,
     // Older versions have stored none.
     folder: stored.folder ?? null,
+    calls: readCalls(database, id),
   };
 }
 
-/** Writes the row of a new turn and returns its key. */
-export function insertTurn(database: SqliteDatabase, workspace: number, turn: Turn): number {
+/** Writes the rows of a new turn and its calls, with their arguments, and returns its key. */
+export function insertTurn(
+  database: SqliteDatabase,
+  workspace: number,
+  turn: Turn,
+  columns: readonly JsonColumn[],
+): number {
+  if (columns.length > CALLS_MAX) throw new RangeError(`A turn holds up to ${CALLS_MAX} calls.`);
   const { lastInsertRowid } = database.run(INSERT, [
     ...[workspace, turn.sessionId, turn.turnId, turn.userId, turn.version, turn.status, turn.acceptedAt],
-    ...[turn.dueAt, turn.lastClientId, turn.requestHash, stateOf(turn)],
+    ...[turn.dueAt, turn.lastClientId, turn.requestHash, turn.calls.length, stateOf(turn)],
   ]);
-  return Number(lastInsertRowid);
+  const key = Number(lastInsertRowid);
+  turn.calls.forEach((call, position) => {
+    const { column } = columns[position]!;
+    const [id, isSmall] = [key * CALLS_MAX + position, column.length <= SMALL_ARGUMENTS];
+    database.run('INSERT INTO turn_calls (id, call_id, state, arguments) VALUES (?, ?, ?, ?)', [
+      ...[id, call.callId, JSON.stringify(call), isSmall ? column : null],
+    ]);
+    if (!isSmall) database.run('INSERT INTO turn_arguments (id, arguments) VALUES (?, ?)', [id, column]);
+  });
+  return key;
+}
+
+/** Writes the calls at these positions as they are now. */
+export function updateCalls(
+  database: SqliteDatabase,
+  key: number,
+  turn: Turn,
+  positions: readonly number[],
+): void {
+  for (const at of positions) {
+    const state = JSON.stringify(turn.calls[at]);
+    database.run('UPDATE turn_calls SET state = ? WHERE id = ?', [state, key * CALLS_MAX + at]);
+  }
+}
+
+/** The calls of a turn, in order. */
+function readCalls(database: SqliteDatabase, key: number): Call[] {
+  return database
+    .all<[string]>('SELECT state FROM turn_calls WHERE id >= ? AND id < ? ORDER BY id', span(key))
+    .map(([state]) => JSON.parse(state) as Call);
 }
 
 /**
@@ -119,67 +165,105 @@ export function turnRowKey(database: SqliteDatabase, workspace: number, ref: Tur
   return row === null ? null : row[0];
 }
 
-/** Writes the arguments of a new turn, one row a call. */
-export function insertArguments(database: SqliteDatabase, key: number, callArguments: readonly Json[]): void {
-  if (callArguments.length > CALLS_MAX) throw new RangeError(`A turn holds up to ${CALLS_MAX} calls.`);
-  callArguments.forEach((value, position) =>
-    database.run('INSERT INTO turn_arguments (id, arguments) VALUES (?, ?)', [
-      key * CALLS_MAX + position,
-      JSON.stringify(value),
-    ]),
-  );
+/** In the place of a result: the call has none yet, its edited arguments alone. */
+const NO_RESULT = '';
+
+const INSERT_RESULT = `INSERT INTO turn_results (id, call_id, result, details, edited_arguments) VALUES (?, ?, ?, ?, ?)
+  ON CONFLICT (id) DO UPDATE SET result = excluded.result, details = excluded.details
+    WHERE result = '${NO_RESULT}' AND excluded.result <> '${NO_RESULT}' AND excluded.edited_arguments IS NULL`;
+
+/** What is told of the end of a call, as its row has it; `result` null: it has edited arguments alone so far. */
+export interface ResultRow {
+  callId: string;
+  result: JsonColumn | null;
+  details: JsonColumn | null;
+  editedArguments: JsonColumn | null;
 }
 
-/** Writes results of a turn's calls; one that is there already fails the write. */
+/** Writes results of a turn's calls, or their edited arguments first; what is there already fails the write. */
 export function insertResults(
   database: SqliteDatabase,
   key: number,
   turn: Turn,
-  results: readonly CallResult[],
+  results: readonly ResultRow[],
 ): void {
-  for (const { callId, result, editedArguments = null } of results) {
-    const position = turn.calls.findIndex((call) => call.callId === callId);
+  for (const { callId, result, details, editedArguments } of results) {
+    const position = positionOf(turn.calls, callId);
     if (position === -1) throw new Error(`Turn ${turn.turnId} has no call ${callId}.`);
-    database.run('INSERT INTO turn_results (id, call_id, result, edited_arguments) VALUES (?, ?, ?, ?)', [
-      key * CALLS_MAX + position,
-      callId,
-      JSON.stringify(result),
-      editedArguments === null ? null : JSON.stringify(editedArguments),
+    const { changes } = database.run(INSERT_RESULT, [
+      ...[key * CALLS_MAX + position, callId, result?.column ?? NO_RESULT],
+      ...[details?.column ?? null, editedArguments?.column ?? null],
     ]);
+    if (changes === 0) throw new Error(`Call ${callId} has a result already.`);
   }
 }
 
-/** Arguments of all calls of a turn, in order. */
-export function readArguments(database: SqliteDatabase, key: number): Json[] {
+/** Arguments of all calls of a turn as their columns have them, in order. */
+export function readArguments(database: SqliteDatabase, key: number): string[] {
   return database
-    .all<[string]>('SELECT arguments FROM turn_arguments WHERE id >= ? AND id < ? ORDER BY id', span(key))
-    .map(([text]) => JSON.parse(text) as Json);
+    .all<[string]>(`${SELECT_ARGUMENTS} WHERE c.id >= ? AND c.id < ? ORDER BY c.id`, span(key))
+    .map(([text]) => text);
 }
 
-/** Arguments of the call at a position; undefined where the turn has none. */
-export function readArgumentsAt(database: SqliteDatabase, key: number, position: number): Json | undefined {
-  const row = database.get<[string]>('SELECT arguments FROM turn_arguments WHERE id = ?', [
-    key * CALLS_MAX + position,
-  ]);
-  return row === null ? undefined : (JSON.parse(row[0]) as Json);
+/** Arguments of the call at a position as the column has them; null where the turn has none. */
+export function readArgumentsAt(database: SqliteDatabase, key: number, position: number): string | null {
+  const row = database.get<[string]>(`${SELECT_ARGUMENTS} WHERE c.id = ?`, [key * CALLS_MAX + position]);
+  return row === null ? null : row[0];
 }
 
-/** Results of a turn by callId. */
-export function readResults(database: SqliteDatabase, key: number): Map<string, Json> {
-  const rows = database.all<[string, string]>(
-    'SELECT call_id, result FROM turn_results WHERE id >= ? AND id < ? ORDER BY id',
+/** A result as its row has it. */
+export interface ResultColumns {
+  result: string;
+  details: string | null;
+}
+
+/** Results of a turn by callId; null where one is beyond `maxBytes` in all, and is not even read. */
+export function readResults(
+  database: SqliteDatabase,
+  key: number,
+  maxBytes: number,
+): Map<string, (() => ResultColumns) | null> {
+  const sizes = database.all<[number, string, number]>(
+    `SELECT id, call_id, ${bytesOf('result')} + coalesce(${bytesOf('details')}, 0)
+     FROM turn_results WHERE id >= ? AND id < ? AND result <> '${NO_RESULT}' ORDER BY id`,
     span(key),
   );
-  return new Map(rows.map(([callId, text]) => [callId, JSON.parse(text) as Json]));
+  let left = maxBytes;
+  return new Map(
+    sizes.map(([id, callId, bytes]) => {
+      if (bytes > left) return [callId, null];
+      left -= bytes;
+      return [callId, () => readResult(database, id)];
+    }),
+  );
+}
+
+function readResult(database: SqliteDatabase, id: number): ResultColumns {
+  const sql = 'SELECT result, details FROM turn_results WHERE id = ?';
+  const [result, details] = database.get<[string, string | null]>(sql, [id])!;
+  return { result, details };
+}
+
+/** What is told of the end of a call; null where nothing is. */
+export function readResultOf(database: SqliteDatabase, key: number, callId: string): ResultColumns | null {
+  const sql = `SELECT id FROM turn_results WHERE id >= ? AND id < ? AND call_id = ? AND result <> '${NO_RESULT}'`;
+  const row = database.get<[number]>(sql, [...span(key), callId]);
+  return row === null ? null : readResult(database, row[0]);
+}
+
+/** Keys of the turns that have this call: one, but for what came about elsewhere. */
+export function keysOfCall(database: SqliteDatabase, callId: string): number[] {
+  const found = database.all<[number]>('SELECT id FROM turn_calls WHERE call_id = ?', [callId]);
+  return found.map(([id]) => Math.floor(id / CALLS_MAX));
 }
 
 /** The edited arguments of a call; null where it has none. */
-export function readEditedArguments(database: SqliteDatabase, key: number, callId: string): Json {
+export function readEditedArguments(database: SqliteDatabase, key: number, callId: string): string | null {
   const row = database.get<[string | null]>(
     'SELECT edited_arguments FROM turn_results WHERE id >= ? AND id < ? AND call_id = ?',
     [...span(key), callId],
   );
-  return row === null || row[0] === null ? null : (JSON.parse(row[0]) as Json);
+  return row === null ? null : row[0];
 }
 
 function span(key: number): [number, number] {

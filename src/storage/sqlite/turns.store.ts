@@ -1,56 +1,92 @@
 import { Injectable } from '@nestjs/common';
 import type { Json } from '@patchbay/protocol';
-import type { Membership, SessionUse, Turn, TurnRef } from '../ports/turn.js';
+import { breather } from '../../common/breath.js';
+import { valueOf } from '../../common/json-text.js';
+import type { Lease, Membership, SessionUse, Turn, TurnRef } from '../ports/turn.js';
+import { changedCalls, callOf } from '../ports/turn-calls.js';
 import type { AuditDraft } from '../ports/audit.store.js';
-import { type CallResult, TurnStore, type TurnVersion } from '../ports/turns.store.js';
+import {
+  type CallResult,
+  type OpenCount,
+  type OpenTurnName,
+  type ResultTexts,
+  type StoredJson,
+  type StoredResult,
+  TurnStore,
+  type TurnVersion,
+} from '../ports/turns.store.js';
+import { BYTES_OF_A_CALL } from '../ports/usage.store.js';
 import { appendEvents, isRecorded } from './audit-rows.js';
 import { SqliteDatabase } from './database.js';
+import { readJson } from './large-texts.js';
+import { countTurnBytes } from './turn-bytes.js';
 import * as rows from './turn-rows.js';
+import { takeAll, TurnStaging } from './turn-staging.js';
 import type { SqlValue } from './values.js';
 import { WorkspaceKeys } from './workspace-keys.js';
 
 @Injectable()
 export class SqliteTurnStore extends TurnStore {
+  private readonly staging: TurnStaging;
+
   constructor(
     private readonly database: SqliteDatabase,
     private readonly workspaces: WorkspaceKeys,
   ) {
     super();
+    this.staging = new TurnStaging(database);
   }
 
-  async insert(turn: Turn, callArguments: readonly Json[], events: readonly AuditDraft[]): Promise<Turn> {
+  async insert(
+    turn: Turn,
+    callArguments: readonly Json[],
+    results: readonly CallResult[],
+    events: readonly AuditDraft[],
+  ): Promise<Turn> {
     const workspace = this.workspaces.require(turn.workspaceId);
-    return this.database.write(() => {
-      const known = this.read(workspace, turn);
-      // callIds are ours and new: where they are the same it is this very turn, whose first answer was lost.
-      if (known !== null) return known.calls[0]!.callId === turn.calls[0]!.callId ? turn : known;
-      const id = rows.insertTurn(this.database, workspace, turn);
-      rows.insertArguments(this.database, id, callArguments);
-      appendEvents(this.database, workspace, events);
-      return turn;
-    });
+    const { userId, acceptedAt: at } = turn;
+    return this.staging.with(callArguments, results, (columns, resultRows) =>
+      this.database.write(() => {
+        const known = this.read(workspace, turn);
+        // callIds are ours and new: where they are the same it is this very turn, whose first answer was lost.
+        if (known !== null) {
+          const isThis = known.calls[0]!.callId === turn.calls[0]!.callId;
+          return { value: isThis ? turn : known, isKept: false };
+        }
+        const id = rows.insertTurn(this.database, workspace, turn, columns);
+        rows.insertResults(this.database, id, turn, resultRows);
+        const bytes = turn.calls.length * BYTES_OF_A_CALL + takeAll(this.database, columns, resultRows);
+        countTurnBytes(this.database, { workspace, userId, at, bytes });
+        appendEvents(this.database, workspace, events);
+        return { value: turn, isKept: true };
+      }),
+    );
   }
 
   async save(
+    before: Turn,
     turn: Turn,
-    expectedVersion: number,
     results: readonly CallResult[],
     events: readonly AuditDraft[],
   ): Promise<boolean> {
     const workspace = this.workspaces.require(turn.workspaceId);
-    return this.database.write(() => {
-      const current = this.database.get<[number, string, number | null, string | null]>(
-        `SELECT id, status, due_at, last_client_id FROM turns
-         WHERE workspace = ? AND turn_id = ? AND session_id = ? AND version = ?`,
-        [workspace, turn.turnId, turn.sessionId, expectedVersion],
-      );
-      if (current === null) return this.isStored(workspace, turn);
-      const [id, status, dueAt, lastClientId] = current;
-      rows.updateTurn(this.database, id, turn, { status, dueAt, lastClientId });
-      rows.insertResults(this.database, id, turn, results);
-      appendEvents(this.database, workspace, events);
-      return true;
-    });
+    return this.staging.with([], results, (_none, resultRows) =>
+      this.database.write(() => {
+        const current = this.database.get<[number, string, number | null, string | null]>(
+          `SELECT id, status, due_at, last_client_id FROM turns
+           WHERE workspace = ? AND turn_id = ? AND session_id = ? AND version = ?`,
+          [workspace, turn.turnId, turn.sessionId, before.version],
+        );
+        if (current === null) return { value: this.isStored(workspace, turn), isKept: false };
+        const [id, status, dueAt, lastClientId] = current;
+        rows.updateTurn(this.database, id, turn, { status, dueAt, lastClientId });
+        rows.updateCalls(this.database, id, turn, changedCalls(before, turn));
+        rows.insertResults(this.database, id, turn, resultRows);
+        this.countResults(workspace, turn, resultRows);
+        appendEvents(this.database, workspace, events);
+        return { value: true, isKept: true };
+      }),
+    );
   }
 
   async record(workspaceId: string, events: readonly AuditDraft[]): Promise<void> {
@@ -66,64 +102,82 @@ export class SqliteTurnStore extends TurnStore {
     return workspace === null ? null : this.read(workspace, ref);
   }
 
+  async versionOf(ref: TurnRef): Promise<number | null> {
+    const workspace = this.workspaces.find(ref.workspaceId);
+    if (workspace === null) return null;
+    const sql = 'SELECT version FROM turns WHERE workspace = ? AND turn_id = ? AND session_id = ?';
+    return this.database.get<[number]>(sql, [workspace, ref.turnId, ref.sessionId])?.[0] ?? null;
+  }
+
   async ofCall(workspaceId: string, turnId: string, callId: string): Promise<Turn | null> {
     const workspace = this.workspaces.find(workspaceId);
     if (workspace === null) return null;
-    const turns = this.select('WHERE workspace = ? AND turn_id = ?', [workspace, turnId]);
-    return turns.find((turn) => turn.calls.some((call) => call.callId === callId)) ?? null;
+    for (const key of rows.keysOfCall(this.database, callId)) {
+      const [turn] = this.select('WHERE id = ? AND workspace = ? AND turn_id = ?', [key, workspace, turnId]);
+      if (turn) return turn;
+    }
+    return null;
   }
 
-  async argumentsOf(ref: TurnRef): Promise<Json[]> {
+  async argumentsOf(ref: TurnRef): Promise<StoredJson[]> {
     const key = this.keyOf(ref);
-    return key === null ? [] : rows.readArguments(this.database, key);
+    const columns = key === null ? [] : rows.readArguments(this.database, key);
+    const values: StoredJson[] = [];
+    const breathe = breather();
+    for (const column of columns) {
+      values.push(await readJson(this.database, column));
+      await breathe();
+    }
+    return values;
   }
 
   async argumentsOfCall(ref: TurnRef, position: number): Promise<Json> {
     const key = this.keyOf(ref);
-    const found = key === null ? undefined : rows.readArgumentsAt(this.database, key, position);
-    if (found === undefined) throw new Error(`Turn ${ref.turnId} has no arguments at ${position}.`);
-    return found;
+    const column = key === null ? null : rows.readArgumentsAt(this.database, key, position);
+    if (column === null) throw new Error(`Turn ${ref.turnId} has no arguments at ${position}.`);
+    return valueOf(await readJson(this.database, column));
   }
 
-  async resultsOf(ref: TurnRef): Promise<Map<string, Json>> {
+  async resultsOf(ref: TurnRef, maxBytes: number): Promise<Map<string, ResultTexts | null>> {
     const key = this.keyOf(ref);
-    return key === null ? new Map<string, Json>() : rows.readResults(this.database, key);
+    const results = new Map<string, ResultTexts | null>();
+    if (key === null) return results;
+    const breathe = breather();
+    for (const [callId, read] of rows.readResults(this.database, key, maxBytes)) {
+      results.set(callId, read === null ? null : await this.resultFrom(read()));
+      await breathe();
+    }
+    return results;
+  }
+
+  async resultOf(ref: TurnRef, callId: string): Promise<StoredResult | null> {
+    const key = this.keyOf(ref);
+    const columns = key === null ? null : rows.readResultOf(this.database, key, callId);
+    if (columns === null) return null;
+    const { result, details } = await this.resultFrom(columns);
+    return { result: await valueOf(result), details: await valueOf(details) };
   }
 
   async editedArgumentsOf(ref: TurnRef, callId: string): Promise<Json> {
     const key = this.keyOf(ref);
-    return key === null ? null : rows.readEditedArguments(this.database, key, callId);
+    const column = key === null ? null : rows.readEditedArguments(this.database, key, callId);
+    return column === null ? null : valueOf(await readJson(this.database, column));
   }
 
-  async openOf(workspaceId: string, userId: string): Promise<Turn[]> {
-    const workspace = this.workspaces.find(workspaceId);
-    if (workspace === null) return [];
-    return this.select("WHERE workspace = ? AND user_id = ? AND status = 'open' ORDER BY accepted_at, id", [
-      workspace,
-      userId,
-    ]);
+  async dueBefore(time: number, limit: number): Promise<TurnRef[]> {
+    return this.refs('WHERE due_at <= ? ORDER BY due_at LIMIT ?', [time, limit]);
   }
 
-  async dueBefore(time: number, limit: number): Promise<Turn[]> {
-    return this.select('WHERE due_at <= ? ORDER BY due_at LIMIT ?', [time, limit]);
-  }
-
-  async openAfter(after: TurnRef | null, limit: number): Promise<Turn[]> {
-    if (after === null) return this.select("WHERE status = 'open' ORDER BY accepted_at, id LIMIT ?", [limit]);
-    const id = this.keyOf(after);
-    return this.select(
-      `WHERE status = 'open' AND (accepted_at, id) > (SELECT accepted_at, id FROM turns WHERE id = ?)
-       ORDER BY accepted_at, id LIMIT ?`,
-      [id, limit],
-    );
+  async leasedBy(node: Lease['owner']): Promise<TurnRef[]> {
+    return this.refs("WHERE status = 'open' AND json_extract(state, '$.lease.owner') = ?", [node]);
   }
 
   async openVersionsOf(users: readonly Membership[]): Promise<TurnVersion[]> {
     return users.flatMap(({ workspaceId, userId }) => {
       const workspace = this.workspaces.find(workspaceId);
       if (workspace === null) return [];
-      const sql =
-        "SELECT session_id, turn_id, version FROM turns WHERE workspace = ? AND user_id = ? AND status = 'open'";
+      const sql = `SELECT session_id, turn_id, version FROM turns
+        WHERE workspace = ? AND user_id = ? AND status = 'open' ORDER BY accepted_at, id`;
       const found = this.database.all<[string, string, number]>(sql, [workspace, userId]);
       return found.map(([sessionId, turnId, version]) => ({
         workspaceId,
@@ -135,10 +189,44 @@ export class SqliteTurnStore extends TurnStore {
     });
   }
 
-  async countOpen(workspaceId: string): Promise<number> {
+  async openIn(
+    workspaceId: string,
+    userId: string | null,
+    after: TurnRef | null,
+    limit: number,
+  ): Promise<OpenTurnName[]> {
     const workspace = this.workspaces.find(workspaceId);
-    const sql = "SELECT count(*) FROM turns WHERE workspace = ? AND status = 'open'";
-    return workspace === null ? 0 : this.database.get<[number]>(sql, [workspace])![0];
+    if (workspace === null) return [];
+    const where = [
+      "workspace = ? AND status = 'open'",
+      ...(userId === null ? [] : ['user_id = ?']),
+      ...(after === null ? [] : ['(accepted_at, id) > (SELECT accepted_at, id FROM turns WHERE id = ?)']),
+    ];
+    const rows = this.database.all<[string, string, string, number, number]>(
+      `SELECT session_id, turn_id, user_id, version, accepted_at FROM turns
+       WHERE ${where.join(' AND ')} ORDER BY accepted_at, id LIMIT ?`,
+      [
+        ...[workspace, ...(userId === null ? [] : [userId])],
+        ...(after === null ? [] : [this.keyOf(after)]),
+        limit,
+      ],
+    );
+    return rows.map(([sessionId, turnId, ofUser, version, acceptedAt]) => ({
+      ...{ workspaceId, sessionId, turnId, userId: ofUser, version, acceptedAt },
+    }));
+  }
+
+  async openOfWorkspace(workspaceId: string): Promise<OpenCount> {
+    const workspace = this.workspaces.find(workspaceId);
+    return workspace === null
+      ? { turns: 0, calls: 0 }
+      : this.count('turns t WHERE t.workspace = ?', workspace);
+  }
+
+  async openOfUser(userId: string): Promise<OpenCount> {
+    const theirs = `members m CROSS JOIN turns t ON t.workspace = m.workspace AND t.user_id = m.user_id
+      WHERE m.user_id = ?`;
+    return this.count(theirs, userId);
   }
 
   async lastUseOf(workspaceId: string, sessionId: string): Promise<SessionUse | null> {
@@ -154,10 +242,43 @@ export class SqliteTurnStore extends TurnStore {
     return { lastClientId, folder: folder === null ? null : (JSON.parse(folder) as string[]) };
   }
 
+  private async resultFrom({ result, details }: rows.ResultColumns): Promise<ResultTexts> {
+    return {
+      result: await readJson(this.database, result),
+      details: details === null ? null : await readJson(this.database, details),
+    };
+  }
+
+  /** What its calls gave counts in the hour in which the first of them ended, or was edited. */
+  private countResults(workspace: number, turn: Turn, resultRows: readonly rows.ResultRow[]): void {
+    if (resultRows.length === 0) return;
+    const bytes = takeAll(this.database, [], resultRows);
+    const first = callOf(turn, resultRows[0]!.callId);
+    const at = first?.endedAt ?? first?.approved?.editedAt ?? turn.acceptedAt;
+    countTurnBytes(this.database, { workspace, userId: turn.userId, at, bytes });
+  }
+
   private select(where: string, parameters: readonly SqlValue[]): Turn[] {
     return this.database
       .all<rows.TurnRow>(`${rows.SELECT_TURNS} ${where}`, parameters)
-      .map((row) => rows.toTurn(this.workspaces.idOf(row[0]), row));
+      .map((row) => rows.toTurn(this.database, this.workspaces.idOf(row[1]), row));
+  }
+
+  private refs(where: string, parameters: readonly SqlValue[]): TurnRef[] {
+    const sql = `SELECT workspace, session_id, turn_id FROM turns ${where}`;
+    return this.database
+      .all<[number, string, string]>(sql, parameters)
+      .map(([workspace, sessionId, turnId]) => ({
+        workspaceId: this.workspaces.idOf(workspace),
+        sessionId,
+        turnId,
+      }));
+  }
+
+  private count(turns: string, key: SqlValue): OpenCount {
+    const sql = `SELECT count(*), coalesce(sum(t.calls), 0) FROM ${turns} AND t.status = 'open'`;
+    const [count, calls] = this.database.get<[number, number]>(sql, [key])!;
+    return { turns: count, calls };
   }
 
   private read(workspace: number, ref: TurnRef): Turn | null {
@@ -173,6 +294,7 @@ export class SqliteTurnStore extends TurnStore {
   /** Whether this state of the turn is stored already, by a save whose answer was lost. */
   private isStored(workspace: number, turn: Turn): boolean {
     const current = this.read(workspace, turn);
-    return current?.version === turn.version && rows.stateOf(current) === rows.stateOf(turn);
+    if (current?.version !== turn.version || rows.stateOf(current) !== rows.stateOf(turn)) return false;
+    return current.calls.every((call, at) => JSON.stringify(call) === JSON.stringify(turn.calls[at]));
   }
 }

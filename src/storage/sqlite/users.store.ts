@@ -13,15 +13,15 @@ export class SqliteUserStore extends UserStore {
   }
 
   insert(user: UserRecord): Promise<boolean> {
-    return this.database.write(() => {
-      const { changes } = this.database.run(
-        `INSERT INTO users (user_id, email, full_name, password_hash, created_at) VALUES (?, ?, ?, ?, ?)
-         ON CONFLICT DO NOTHING`,
-        [user.id, user.email, user.fullName, user.passwordHash, user.createdAt],
-      );
-      if (changes === 1) return true;
-      return this.database.get('SELECT 1 FROM users WHERE user_id = ?', [user.id]) !== null;
-    });
+    return this.insertWhere('true', user);
+  }
+
+  insertFirst(user: UserRecord): Promise<boolean> {
+    return this.insertWhere('NOT EXISTS (SELECT 1 FROM users)', user);
+  }
+
+  async isEmpty(): Promise<boolean> {
+    return this.database.get('SELECT 1 FROM users LIMIT 1', []) === null;
   }
 
   async byId(id: string): Promise<UserRecord | null> {
@@ -39,6 +39,18 @@ export class SqliteUserStore extends UserStore {
       if (user !== null) users.push(user);
     }
     return users;
+  }
+
+  private insertWhere(condition: string, user: UserRecord): Promise<boolean> {
+    return this.database.write(() => {
+      const { changes } = this.database.run(
+        `INSERT INTO users (user_id, email, full_name, password_hash, created_at)
+         SELECT ?, ?, ?, ?, ? WHERE ${condition} ON CONFLICT DO NOTHING`,
+        [user.id, user.email, user.fullName, user.passwordHash, user.createdAt],
+      );
+      if (changes === 1) return true;
+      return this.database.get('SELECT 1 FROM users WHERE user_id = ?', [user.id]) !== null;
+    });
   }
 }
 

@@ -1,13 +1,25 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
-import type { CloudChange, Role } from '@patchbay/protocol';
-import { type WorkspaceRecord, WorkspaceStore } from '../ports/workspaces.store.js';
+import { type CloudChange, MAX_NAMED_OWNERS, type Role } from '@patchbay/protocol';
+import {
+  type Removal,
+  type WorkspaceRecord,
+  WorkspaceStore,
+  type WorkspaceSummary,
+} from '../ports/workspaces.store.js';
 import { SqliteDatabase } from './database.js';
 import { WorkspaceKeys } from './workspace-keys.js';
 
-type WorkspaceRow = [number, string, string, string, number, number];
+type WorkspaceRow = [
+  ...[key: number, id: string, name: string, approvals: string, createdAt: number],
+  ...[createdBy: string | null, version: number],
+];
 
-const SELECT = 'SELECT w.id, w.workspace_id, w.name, w.approvals, w.created_at, w.version FROM workspaces w';
+const COLUMNS = 'w.id, w.workspace_id, w.name, w.approvals, w.created_at, w.created_by, w.version';
+const SELECT = `SELECT ${COLUMNS} FROM workspaces w`;
+const SELECT_OF_MEMBER = `SELECT m.role, ${COLUMNS} FROM members m JOIN workspaces w ON w.id = m.workspace`;
+/** What a user made comes first. */
+const ORDER = 'w.created_by IS NOT ?, w.created_at, w.id';
 
 @Injectable()
 export class SqliteWorkspaceStore extends WorkspaceStore {
@@ -21,21 +33,18 @@ export class SqliteWorkspaceStore extends WorkspaceStore {
   insert(workspace: WorkspaceRecord): Promise<void> {
     return this.database.write(() => {
       const { changes, lastInsertRowid } = this.database.run(
-        `INSERT INTO workspaces (workspace_id, name, approvals, created_at, version) VALUES (?, ?, ?, ?, ?)
-         ON CONFLICT DO NOTHING`,
+        `INSERT INTO workspaces (workspace_id, name, approvals, created_at, created_by, version)
+         VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
         [
-          workspace.id,
-          workspace.name,
-          JSON.stringify(workspace.approvals),
-          workspace.createdAt,
-          workspace.version,
+          ...[workspace.id, workspace.name, JSON.stringify(workspace.approvals)],
+          ...[workspace.createdAt, workspace.createdBy, workspace.version],
         ],
       );
-      if (changes === 1) this.insertMembers(Number(lastInsertRowid), workspace);
+      if (changes === 1) this.replaceMembers(Number(lastInsertRowid), workspace);
     });
   }
 
-  save(workspace: WorkspaceRecord, expectedVersion: number): Promise<boolean> {
+  save(workspace: WorkspaceRecord, expectedVersion: number, removal?: Removal): Promise<boolean> {
     return this.database.write(() => {
       const row = this.database.get<[number]>(
         'SELECT id FROM workspaces WHERE workspace_id = ? AND version = ?',
@@ -50,22 +59,72 @@ export class SqliteWorkspaceStore extends WorkspaceStore {
         expectedVersion + 1,
         row[0],
       ]);
-      this.database.run('DELETE FROM members WHERE workspace = ?', [row[0]]);
-      this.insertMembers(row[0], workspace);
+      this.replaceMembers(row[0], workspace);
+      if (removal) {
+        this.database.run(
+          'INSERT OR REPLACE INTO removals (workspace, user_id, by_user_id, removed_at) VALUES (?, ?, ?, ?)',
+          [row[0], removal.userId, removal.byUserId, removal.removedAt],
+        );
+      }
       return true;
     });
+  }
+
+  async unsettled(limit: number): Promise<Removal[]> {
+    const rows = this.database.all<[number, string, string, number]>(
+      'SELECT workspace, user_id, by_user_id, removed_at FROM removals ORDER BY workspace, user_id LIMIT ?',
+      [limit],
+    );
+    return rows.map(([key, userId, byUserId, removedAt]) => ({
+      ...{ workspaceId: this.workspaces.idOf(key), userId, byUserId, removedAt },
+    }));
+  }
+
+  async settled({ workspaceId, userId, removedAt }: Removal): Promise<void> {
+    const workspace = this.workspaces.require(workspaceId);
+    await this.database.write(() =>
+      this.database.run('DELETE FROM removals WHERE workspace = ? AND user_id = ? AND removed_at <= ?', [
+        ...[workspace, userId, removedAt],
+      ]),
+    );
   }
 
   async byId(id: string): Promise<WorkspaceRecord | null> {
     return this.find(id);
   }
 
-  async ofUser(userId: string): Promise<WorkspaceRecord[]> {
-    const rows = this.database.all<WorkspaceRow>(
-      `${SELECT} JOIN members m ON m.workspace = w.id WHERE m.user_id = ? ORDER BY w.created_at, w.id`,
-      [userId],
+  async summaryOf(workspaceId: string, userId: string): Promise<WorkspaceSummary | null> {
+    const workspace = this.workspaces.find(workspaceId);
+    if (workspace === null) return null;
+    const row = this.database.get<[Role, ...WorkspaceRow]>(
+      `${SELECT_OF_MEMBER} WHERE m.workspace = ? AND m.user_id = ?`,
+      [workspace, userId],
     );
-    return rows.map((row) => this.withMembers(row));
+    return row === null ? null : this.summary(row);
+  }
+
+  async summariesOf(userId: string, afterId: string | null, limit: number): Promise<WorkspaceSummary[]> {
+    const after =
+      afterId === null
+        ? ''
+        : ` AND (${ORDER}) > (SELECT ${ORDER} FROM workspaces w WHERE w.workspace_id = ?)`;
+    const rows = this.database.all<[Role, ...WorkspaceRow]>(
+      `${SELECT_OF_MEMBER} WHERE m.user_id = ?${after} ORDER BY ${ORDER} LIMIT ?`,
+      [userId, ...(afterId === null ? [] : [userId, userId, afterId]), userId, limit],
+    );
+    return rows.map((row) => this.summary(row));
+  }
+
+  async approvalsOf(workspaceId: string): Promise<CloudChange[] | null> {
+    const sql = 'SELECT approvals FROM workspaces WHERE workspace_id = ?';
+    const row = this.database.get<[string]>(sql, [workspaceId]);
+    return row === null ? null : readApprovals(row[0]);
+  }
+
+  async countMadeBy(makerId: string, memberId: string): Promise<number> {
+    const sql = `SELECT count(*) FROM workspaces w CROSS JOIN members m ON m.workspace = w.id
+      WHERE w.created_by = ? AND m.user_id = ?`;
+    return this.database.get<[number]>(sql, [makerId, memberId])![0];
   }
 
   async roleOf(workspaceId: string, userId: string): Promise<Role | null> {
@@ -83,22 +142,56 @@ export class SqliteWorkspaceStore extends WorkspaceStore {
     return row === null ? null : this.withMembers(row);
   }
 
-  private insertMembers(key: number, workspace: WorkspaceRecord): void {
-    workspace.members.forEach((member, position) => {
-      this.database.run(
-        'INSERT INTO members (workspace, user_id, role, added_at, position) VALUES (?, ?, ?, ?, ?)',
-        [key, member.userId, member.role, member.addedAt, position],
-      );
+  /** Writes only what changes: of a thousand members one request changes one. */
+  private replaceMembers(key: number, { members }: WorkspaceRecord): void {
+    const known = new Map(
+      this.database
+        .all<[string, Role, number, number]>(
+          'SELECT user_id, role, added_at, position FROM members WHERE workspace = ?',
+          [key],
+        )
+        .map(([userId, ...rest]) => [userId, rest]),
+    );
+    members.forEach(({ userId, role, addedAt }, position) => {
+      const next = [role, addedAt, position];
+      if (!isDeepStrictEqual(known.get(userId), next)) {
+        this.database.run(
+          'INSERT OR REPLACE INTO members (workspace, user_id, role, added_at, position) VALUES (?, ?, ?, ?, ?)',
+          [key, userId, role, addedAt, position],
+        );
+      }
+      known.delete(userId);
     });
+    for (const userId of known.keys()) {
+      this.database.run('DELETE FROM members WHERE workspace = ? AND user_id = ?', [key, userId]);
+    }
   }
 
-  private withMembers([key, id, name, approvals, createdAt, version]: WorkspaceRow): WorkspaceRecord {
+  private summary([role, key, id, name, approvals, createdAt, createdBy]: [
+    Role,
+    ...WorkspaceRow,
+  ]): WorkspaceSummary {
+    const owners = this.database
+      .all<[string]>(
+        "SELECT user_id FROM members WHERE workspace = ? AND role = 'owner' ORDER BY position LIMIT ?",
+        [key, MAX_NAMED_OWNERS],
+      )
+      .map(([userId]) => userId);
+    return { id, name, approvals: readApprovals(approvals), createdAt, createdBy, role, owners };
+  }
+
+  private withMembers(row: WorkspaceRow): WorkspaceRecord {
+    const [key, id, name, approvals, createdAt, createdBy, version] = row;
     const members = this.database
       .all<[string, Role, number]>(
         'SELECT user_id, role, added_at FROM members WHERE workspace = ? ORDER BY position',
         [key],
       )
       .map(([userId, role, addedAt]) => ({ userId, role, addedAt }));
-    return { id, name, approvals: JSON.parse(approvals) as CloudChange[], createdAt, version, members };
+    return { id, name, approvals: readApprovals(approvals), createdAt, createdBy, version, members };
   }
+}
+
+function readApprovals(text: string): CloudChange[] {
+  return JSON.parse(text) as CloudChange[];
 }

@@ -126,6 +126,22 @@ describe('a commit of files [FILE-7]', () => {
     expect(await scene.read('/P/taken')).toEqual({ text: 'other' });
   });
 
+  it('names every change that is at fault', async () => {
+    const { status, body } = await commit(
+      { path: 'a', baseSha256: null },
+      text('b', 'x'),
+      { path: 'c', deleted: true, sha256: sha256('x'), baseSha256: null },
+      { path: 'd', deleted: true, baseSha256: null },
+    );
+    expect(status).toBe(400);
+    expect(body.fields).toEqual({
+      'files[0].sha256': 'is required',
+      'files[2].sha256': 'must not stand beside deleted',
+      'files[2].baseSha256': 'is required',
+      'files[3].baseSha256': 'is required',
+    });
+  });
+
   it('replaces the head that it is based on, and no other', async () => {
     await send('1', '2', '3');
     await commit(text('f', '1'));

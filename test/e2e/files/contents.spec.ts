@@ -108,6 +108,20 @@ describe('contents', () => {
     expect((await get('guarded')).body.toString()).toBe('three');
   });
 
+  it('are refused under a list of tags that is longer than is read, whatever it is made of', async () => {
+    await put('list', 'x');
+    for (const list of [','.repeat(9_000), `"${'a'.repeat(9_000)}"`, '"a",'.repeat(2_100)]) {
+      for (const name of ['If-Match', 'If-None-Match']) {
+        const answer = await put('list', 'y', { [name]: list });
+        expect(answer).toMatchObject({
+          status: 400,
+          body: { fields: { [name]: expect.any(String) as string } },
+        });
+      }
+    }
+    expect(String((await get('list')).body)).toBe('x');
+  });
+
   it('are made only where nothing is with If-None-Match: * [FILE-4]', async () => {
     expect((await put('fresh', 'one', { 'if-none-match': '*' })).status).toBe(201);
     expect((await put('FRESH', 'two', { 'if-none-match': '*' })).status).toBe(412);

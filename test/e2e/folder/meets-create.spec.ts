@@ -49,7 +49,9 @@ describe('a person’s deed meets a create by the model', () => {
 
   const meet = async (meeting: Meeting, moment: Moment, overwrite: boolean): Promise<string> => {
     if (moment === 'before') await meeting.act();
-    client.onAsked = () => (moment === 'during' ? meeting.act() : Promise.resolve());
+    // Once: of what has changed meanwhile the person is asked again.
+    let acts = moment === 'during' ? 1 : 0;
+    client.onAsked = () => (acts-- > 0 ? meeting.act() : Promise.resolve());
     const outcome = await meeting.creates({ overwrite });
     client.onAsked = () => Promise.resolve();
     if (moment === 'after') await meeting.act();

@@ -15,6 +15,16 @@ const PATCHED: Record<Deed, string> = {
   'mode change': 'succeeded',
 };
 
+/** And of a create that overwrites: it was approved for the file that was there, and for no other. */
+const CREATED: Record<Deed, string> = {
+  edit: 'FileExists',
+  checkout: 'FileExists',
+  'checkout of a branch': 'FileExists',
+  delete: 'succeeded',
+  rename: 'succeeded',
+  'mode change': 'succeeded',
+};
+
 /** A call is stopped where its text is staged beside the file, and not yet in its place. */
 describe('a person’s deed meets a call that is just being written', () => {
   let scene: FolderScene;
@@ -60,7 +70,7 @@ describe('a person’s deed meets a call that is just being written', () => {
         ? meeting.creates({ overwrite: true })
         : meeting.reads().then((read) => meeting.patches(read));
     await whileStopped(() => meeting.act());
-    expect(await goingOn(calling)).toBe(call === 'create' ? 'succeeded' : PATCHED[deed]);
+    expect(await goingOn(calling)).toBe((call === 'create' ? CREATED : PATCHED)[deed]);
     await goingOn(meeting.settles());
   });
 });

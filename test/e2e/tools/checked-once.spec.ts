@@ -1,5 +1,5 @@
 import { jest } from '@jest/globals';
-import { SchemaCheck } from '../../../src/tools/tool-schemas.js';
+import { SchemaCheck } from '../../../src/tools/schema-check.js';
 import { createCall, RelayScene } from '../../support/relay-scene.js';
 
 describe('the arguments of a call', () => {

@@ -171,6 +171,13 @@ describe('the server tools', () => {
       expect((await there.call('grep', { pattern: 'a', glob: '[' })).body.fields).toHaveProperty('glob');
     });
 
+    it('judges a pattern that takes long to compile where there is nothing to search, too [TOOL-5]', async () => {
+      const empty = await there.elsewhere();
+      const answer = await empty.call('grep', { pattern: `${'a'.repeat(150)}(` });
+      expect([answer.status, Object.keys(answer.body.fields ?? {})]).toEqual([400, ['pattern']]);
+      expect((await empty.call('grep', { pattern: 'a{2}'.repeat(50) })).status).toBe(200);
+    });
+
     it('takes bounded time, whatever the pattern, and others run meanwhile', async () => {
       const noise = (length: number) =>
         Array.from({ length }, () => (Math.random() < 0.5 ? 'a' : 'b')).join('');

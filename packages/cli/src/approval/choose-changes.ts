@@ -1,62 +1,112 @@
 import type { PatchChange } from '@patchbay/protocol';
 import type { FileProposal } from '@patchbay/workspace';
-import { changePreview, previewOf, type Preview } from './preview.js';
+import type { Dialogue } from './dialogue.js';
+import { linesThatFit, type Size } from './fit.js';
+import { chosen, menuHelp, menuPrompt, type MenuItem } from './menu.js';
+import { changePreview, paintDiffLine, type Preview, previewOf } from './preview.js';
 
-/** A person at a terminal, who is asked one question at a time. */
-export interface Dialogue {
-  readonly output: NodeJS.WritableStream;
-  readonly ask: (question: string) => Promise<string>;
-  readonly print: (text: string) => void;
+/** Rows that stay free for the title of what is asked, and the keys. */
+const ASKED_ROWS = 5;
+
+const ALL: MenuItem = { word: 'all', meaning: 'accept every change of this file' };
+const NONE: MenuItem = { word: 'none', meaning: 'reject this file' };
+const SELECT: MenuItem = { word: 'select', meaning: 'accept or reject its changes one by one' };
+const YES: MenuItem = { word: 'yes', meaning: 'accept this change' };
+const NO: MenuItem = { word: 'no', meaning: 'reject this change' };
+const BACK: MenuItem = { word: 'back', meaning: 'back to the whole call; nothing of this choice is kept' };
+
+/** The person wants back to the question before. */
+class WayBack extends Error {}
+
+/**
+ * Has a person accept or reject the files and changes of a patch.
+ * @returns the ids of the rejected changes; null where they went back
+ */
+export async function chooseChanges(
+  files: readonly FileProposal[],
+  person: Dialogue,
+  signal: AbortSignal,
+): Promise<string[] | null> {
+  try {
+    return await rejectedOf(files, person, signal);
+  } catch (error) {
+    if (error instanceof WayBack) return null;
+    throw error;
+  }
 }
 
-/** Lines of a file or change that are shown before its question. */
-const SHOWN_LINES = 60;
-
-/** Has a person accept or reject the files and changes of a patch. @returns the ids of the rejected changes. */
-export async function chooseChanges(files: readonly FileProposal[], person: Dialogue): Promise<string[]> {
+async function rejectedOf(
+  files: readonly FileProposal[],
+  person: Dialogue,
+  signal: AbortSignal,
+): Promise<string[]> {
   const rejected: string[] = [];
   for (const [index, file] of files.entries()) {
     const changes = file.patch?.changes ?? [];
-    const isOnly = files.length === 1;
-    const choice = isOnly ? 's' : await chooseFile(file, `file ${index + 1} of ${files.length}`, person);
-    if (choice === 'n') rejected.push(...changes.map(({ changeId }) => changeId!));
-    if (choice !== 's') continue;
+    if (changes.length === 0) continue;
+    const place = `file ${index + 1} of ${files.length}`;
+    const keys = [ALL, NONE, ...(changes.length > 1 ? [SELECT] : []), BACK];
+    const ofFile =
+      files.length === 1 ? SELECT : await askFor(keys, previewOf(file, person.marks), place, person, signal);
+    if (ofFile === NONE) rejected.push(...changes.map(({ changeId }) => changeId!));
+    if (ofFile !== SELECT) continue;
     for (const [at, change] of changes.entries()) {
-      const place = `change ${at + 1} of ${changes.length}`;
-      if (!(await accepts(change, place, person))) rejected.push(change.changeId!);
+      if (!(await accepts(change, `change ${at + 1} of ${changes.length}`, person, signal)))
+        rejected.push(change.changeId!);
     }
   }
   return rejected;
 }
 
-async function chooseFile(file: FileProposal, place: string, person: Dialogue): Promise<string> {
-  show(previewOf(file, person.output), place, person);
-  const hasParts = (file.patch?.changes.length ?? 0) > 1;
-  const select = hasParts ? '  [s]elect its changes' : '';
-  return askFor(
-    ['all', 'none', ...(hasParts ? ['select'] : [])],
-    `${place}: [a]ll of it  [n]one of it${select} > `,
-    person,
-  );
+async function accepts(
+  change: PatchChange,
+  place: string,
+  person: Dialogue,
+  signal: AbortSignal,
+): Promise<boolean> {
+  return (await askFor([YES, NO, BACK], changePreview(change), place, person, signal)) === YES;
 }
 
-async function accepts(change: PatchChange, place: string, person: Dialogue): Promise<boolean> {
-  show(changePreview(change, person.output), place, person);
-  return (await askFor(['yes', 'no'], `${place}: [y]es  [n]o > `, person)) === 'y';
-}
-
-function show({ title, lines }: Preview, place: string, { print }: Dialogue): void {
-  const hidden = lines.length - SHOWN_LINES;
-  print(`\n${place}: ${title}`);
-  print([...lines.slice(0, SHOWN_LINES), ...(hidden > 0 ? [`… ${hidden} more lines`] : [])].join('\n'));
-}
-
-/** @returns the first letter of the word that was answered, in full or by that letter */
-async function askFor(words: readonly string[], question: string, { ask, print }: Dialogue): Promise<string> {
+/** Shows what is asked about, and asks until one of the keys is the answer. */
+async function askFor(
+  keys: readonly MenuItem[],
+  preview: Preview,
+  place: string,
+  person: Dialogue,
+  signal: AbortSignal,
+): Promise<MenuItem> {
+  const show = () => person.print(fitted(preview, place, person).join('\n'));
+  show();
   for (;;) {
-    const answer = (await ask(question)).trim().toLowerCase();
-    const word = words.find((candidate) => answer === candidate || answer === candidate[0]);
-    if (word) return word[0]!;
-    print('Please answer with one of the letters.');
+    const menu = () => `${place}: ${menuPrompt(keys, narrower(person, place))}`;
+    const answer = await person.ask(menu, signal, show);
+    if (answer === null) throw new WayBack();
+    const key = chosen(keys, answer);
+    if (key === BACK) throw new WayBack();
+    if (key) return key;
+    person.print(
+      answer.trim() === '?'
+        ? menuHelp(keys).join('\n')
+        : 'Please answer with one of the letters; ? explains them.',
+    );
   }
+}
+
+function fitted({ title, notes, lines }: Preview, place: string, { paper }: Dialogue): string[] {
+  const { size, marks, stream } = paper;
+  const rows = Math.max(3, size.rows - ASKED_ROWS - notes.length);
+  const shown = linesThatFit(lines, rows, size.columns, marks.more);
+  const hidden = lines.length - shown.length;
+  return [
+    '',
+    `${place}: ${title}`,
+    ...notes.map((note) => `  ${note}`),
+    ...shown.map((line) => paintDiffLine(line, stream)),
+    ...(hidden > 0 ? [`${marks.more} ${hidden} more ${hidden === 1 ? 'line' : 'lines'}`] : []),
+  ];
+}
+
+/** The room for the keys behind the place. */
+function narrower({ paper }: Dialogue, place: string): { size: Size } {
+  return { size: { ...paper.size, columns: paper.size.columns - place.length - 2 } };
 }

@@ -1,34 +1,47 @@
-import { spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
+import { runProgram } from './run-program.js';
+
+/** $VISUAL, $EDITOR, else vi or notepad. */
+export function editorOf(env: NodeJS.ProcessEnv): string {
+  return env.VISUAL || env.EDITOR || (process.platform === 'win32' ? 'notepad' : 'vi');
+}
 
 /**
- * Opens the person's editor ($VISUAL, $EDITOR, else vi or notepad) on a temporary copy of `text` and returns what
- * was saved. `name` gives the copy its extension. Throws if the editor can't be started or fails.
+ * Opens the person's editor on a temporary copy of `text`, which nobody else may read and which is removed afterwards, and
+ * returns what was saved. `name` gives the copy its extension.
+ * @throws Error, in words for that person, where the editor can't be started or fails, or leaves no text
  */
-export async function editText(name: string, text: string, signal: AbortSignal): Promise<string> {
+export async function editText(
+  name: string,
+  text: string,
+  env: NodeJS.ProcessEnv,
+  signal: AbortSignal,
+): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'patchbay-edit-'));
   const extension = /^\.[A-Za-z0-9]{1,16}$/.exec(extname(name))?.[0] ?? '.txt';
   const file = join(folder, `proposal${extension}`);
+  const editor = editorOf(env);
   try {
     await writeFile(file, text, { mode: 0o600 });
-    await runEditor(file, signal);
-    return await readFile(file, 'utf8');
+    const code = await runProgram({ command: editor, args: [file], env, signal });
+    if (code === 127) throw new Error(`There is no editor "${editor}": set VISUAL or EDITOR to yours.`);
+    if (code !== 0) throw new Error(`The editor "${editor}" ended with code ${code}; nothing was changed.`);
+    return textOf(await readFile(file));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    const message = `There is no editor "${editor}", or it removed the file: set VISUAL or EDITOR to yours.`;
+    throw new Error(message, { cause: error });
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
 }
 
-function runEditor(file: string, signal: AbortSignal): Promise<void> {
-  const editor =
-    process.env.VISUAL || process.env.EDITOR || (process.platform === 'win32' ? 'notepad' : 'vi');
-  return new Promise((resolve, reject) => {
-    // Through a shell, since the variable may hold arguments ("code --wait"), as git does it.
-    const child = spawn(`${editor} "${file}"`, { shell: true, stdio: 'inherit', signal });
-    child.once('error', reject);
-    child.once('exit', (code) =>
-      code === 0 ? resolve() : reject(new Error(`The editor "${editor}" ended with code ${code}.`)),
-    );
-  });
+function textOf(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw new Error('What was saved is no text in UTF-8; nothing was changed.');
+  }
 }

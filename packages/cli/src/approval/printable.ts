@@ -1,8 +1,12 @@
 /**
- * What could steer a terminal or hide text from the reader: control characters (ANSI escapes begin with one),
- * direction overrides, zero-width and other format characters, line separators, lone surrogates.
+ * What could steer a terminal or hide text from the reader: control characters of C0 and C1 (escape sequences begin with
+ * one), direction overrides and isolates, zero-width, filling and other invisible characters, line separators, lone
+ * surrogates, and of marks that are piled up on one letter those that would cover the lines above.
  */
-const UNSAFE = /[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/gu;
+const UNSAFE = /[\p{Cc}\p{Cf}\p{Cs}\p{Default_Ignorable_Code_Point}\u2028\u2029\u2800]|(?<=\p{M}{4})\p{M}/gu;
+
+/** The same of what is written as JSON, where only such characters are escaped as JSON has to. */
+const UNSAFE_IN_JSON = /[\p{Cc}\p{Cf}\p{Cs}\p{Default_Ignorable_Code_Point}\u2028\u2029]/gu;
 
 /** Text that an LLM or a server chose, made safe to print: unsafe characters become visible, lines and tabs stay. */
 export function printable(text: string): string {
@@ -14,7 +18,22 @@ export function printableLine(text: string): string {
   return text.replace(UNSAFE, escapeOf);
 }
 
+/** JSON of a value that is safe to print, and still means the same to whoever parses it. */
+export function printableJson(value: unknown, indent?: number): string {
+  return JSON.stringify(value, null, indent).replace(UNSAFE_IN_JSON, (char) =>
+    char === '\n' ? char : escapedUnits(char),
+  );
+}
+
 function escapeOf(char: string): string {
   const code = char.codePointAt(0)!.toString(16);
   return code.length <= 2 ? `\\x${code.padStart(2, '0')}` : `\\u{${code}}`;
+}
+
+/** A character beyond the first plane is two of them in JSON. */
+function escapedUnits(char: string): string {
+  return char
+    .split('')
+    .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+    .join('');
 }

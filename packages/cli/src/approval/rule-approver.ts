@@ -10,6 +10,9 @@ export interface Asker extends Approver {
   decide(question: Question, signal: AbortSignal): Promise<Approval>;
 }
 
+/** Told of a call that a rule lets through, and which one. */
+export type OnAllowed = (question: Question, rule: string) => void;
+
 export interface ApprovalRules {
   /** Allow everything. */
   yes?: boolean;
@@ -26,7 +29,7 @@ export class RuleApprover implements Asker {
   constructor(
     private readonly rules: ApprovalRules,
     private readonly otherwise: Asker,
-    private readonly onAllowed: (request: Question, rule: string) => void = () => undefined,
+    private readonly onAllowed: OnAllowed = () => undefined,
   ) {
     this.globs = (rules.allow ?? []).map((glob) => ({ glob, matches: globMatcher(glob) }));
   }

@@ -11,9 +11,9 @@ const request = (path = 'src/a.txt', name = 'workspace_create_file', sessionId =
     arguments: { path, content: 'hello\n' },
   } as unknown as ToolCallDelivery,
   files: [{ path, before: null, after: 'hello\n' }],
-  edit: (text) => ({
-    files: [{ path, before: null, after: text }],
-    editedArguments: { path, content: text },
+  edit: ([text]) => ({
+    files: [{ path, before: null, after: text! }],
+    editedArguments: { path, content: text! },
   }),
 });
 
@@ -38,7 +38,8 @@ const patchRequest = (...counts: number[]): ApprovalRequest => ({
 class Typist {
   readonly input = new PassThrough();
   readonly output = new PassThrough();
-  readonly approver = new TerminalApprover({ by: 'ada', input: this.input, output: this.output });
+  readonly options = { by: 'ada', input: this.input, output: this.output, env: process.env };
+  readonly approver = new TerminalApprover(this.options);
   screen = '';
   private unread = '';
 
@@ -138,7 +139,7 @@ describe('TerminalApprover', () => {
     const long = request();
     long.files[0]!.after = Array.from({ length: 100 }, (_, line) => `line ${line}\n`).join('');
     await typist.decide(long);
-    const [before, after] = typist.screen.split('… 40 more lines; v shows all');
+    const [before, after] = typist.screen.split('... 83 more lines; v shows all');
     expect(before).not.toContain('line 99');
     expect(after).toContain('line 99');
   });
@@ -149,12 +150,14 @@ describe('TerminalApprover', () => {
       return typist.decide(asked).then((approval) => ({ approval, screen: typist.screen }));
     };
 
-    it('shows every file and takes a yes to all, offering no edit', async () => {
+    it('shows every file, with what each change is for, and takes a yes to all', async () => {
       const { approval, screen } = await decide(['y'], patchRequest(1, 2));
       expect(approval).toMatchObject({ decision: 'allow' });
       expect(approval.rejectedChangeIds).toBeUndefined();
-      expect(screen).toContain('patch src/1.txt (2 changes: +1 -1 lines)\n@@ -1,1 +1,1 @@\n-old\n+new1\n');
-      expect(screen).toContain('[s]elect changes');
+      expect(screen).toContain('patch src/1.txt (2 changes: +1 -1 lines)\n');
+      expect(screen).toContain('  insert after line 1: why 1.1\n@@ -1,1 +1,1 @@\n-old\n+new1\n');
+      expect(screen).toContain('workspace_write_patch src/0.txt and 1 more (+2 -2)?\n');
+      expect(screen).toContain('[s]elect  [v]iew');
       expect(screen).not.toContain('[e]dit');
     });
 
@@ -162,7 +165,7 @@ describe('TerminalApprover', () => {
       const { approval, screen } = await decide(['s', 'n', 's', 'y', 'n', 'a'], patchRequest(2, 2, 1));
       expect(approval).toMatchObject({ decision: 'allow', rejectedChangeIds: ['f0c0', 'f0c1', 'f1c1'] });
       expect(screen).toContain('change 2 of 2: insert after line 1: why 1.1\n+line 1\n');
-      expect(screen).toContain('file 3 of 3: [a]ll of it  [n]one of it > ');
+      expect(screen).toContain('file 3 of 3: [a]ll  [n]one  [b]ack  [?] > ');
       expect(screen).toContain('2 of 5 changes accepted.');
     });
 
@@ -182,8 +185,31 @@ describe('TerminalApprover', () => {
     it('has nothing to select in a call that is no patch', async () => {
       const { approval, screen } = await decide(['s', 'y'], request());
       expect(approval).toMatchObject({ decision: 'allow' });
-      expect(screen).toContain('no single changes');
+      expect(screen).not.toContain('[s]elect');
+      expect(screen).toContain('Please answer');
     });
+  });
+
+  it('explains its keys, and goes back from what a key asks', async () => {
+    const typist = new Typist(['?', 's', 'b', 's', 's', 'b', 'y']);
+    expect(await typist.decide(patchRequest(2, 1))).toMatchObject({ decision: 'allow' });
+    expect(typist.screen).toContain('  v  view: show all of it');
+    expect(typist.screen.match(/file 1 of 2: patch/g)).toHaveLength(2);
+  });
+
+  it('shows what all of it is for, safely', async () => {
+    const typist = new Typist(['y']);
+    await typist.decide({ ...patchRequest(1), label: 'Rename\u001b[2J it' });
+    expect(typist.screen).toContain('wants to\nRename\\x1b[2J it\npatch src/0.txt');
+  });
+
+  it('tells of each call that an answer of before lets through', async () => {
+    const typist = new Typist(['a']);
+    const allowed: string[] = [];
+    Object.assign(typist.options, { onAllowed: (_asked: unknown, rule: string) => allowed.push(rule) });
+    await typist.decide();
+    await typist.decide(request('other.txt'));
+    expect(allowed).toEqual(['workspace_create_file in this session']);
   });
 
   it('withdraws the question when the call ends, and goes on with the next', async () => {
@@ -208,7 +234,7 @@ describe('TerminalApprover', () => {
     const typist = new Typist([]);
     const deciding = typist.decide();
     await new Promise((resolve) => setTimeout(resolve, 20));
-    typist.approver.interject(() => typist.output.write('Something else.\n'));
+    typist.approver.dialogue.interject(() => typist.output.write('Something else.\n'));
     const [, after] = typist.screen.split('Something else.\n');
     expect(after).toContain('[y]es');
     typist.input.write('y\n');

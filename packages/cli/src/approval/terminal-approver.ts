@@ -1,230 +1,222 @@
-import { createInterface, type Interface } from 'node:readline/promises';
-import { styleText } from 'node:util';
 import type { Approval } from '@patchbay/protocol';
 import { deniedByClient, MAX_NOTE } from '@patchbay/client/relay';
 import { rejectionOf, type FileProposal, type Question } from '@patchbay/workspace';
 import { chooseChanges } from './choose-changes.js';
-import { editText } from './edit-text.js';
-import { previewOf } from './preview.js';
-import { printable, printableLine } from './printable.js';
-import { type Asker, globMatcher } from './rule-approver.js';
+import { Dialogue, type DialogueOptions, TerminalGone } from './dialogue.js';
+import type { Draft } from './draft.js';
+import { editDraft } from './edit-draft.js';
+import { chosen, menuHelp, menuPrompt, type MenuItem } from './menu.js';
+import { showInPager } from './pager.js';
+import { fittedQuestion, summaryOf, wholeQuestion } from './question-text.js';
+import { printableLine } from './printable.js';
+import { type Asker, globMatcher, type OnAllowed } from './rule-approver.js';
 
-/** Lines of a preview that are shown at once; the rest on demand. */
-const PREVIEW_LINES = 60;
 const GONE = 'The terminal was closed before anyone decided.';
+const BACK = 'Ctrl-D: back';
 
-export interface TerminalApproverOptions {
+export interface TerminalApproverOptions extends DialogueOptions {
   /** Who answers: goes into the audit trail. */
   by: string;
-  input?: NodeJS.ReadableStream;
-  output?: NodeJS.WritableStream;
-}
-
-/** What stands to be decided; an edit replaces it. */
-interface Draft {
-  files: FileProposal[];
-  editedArguments: Approval['editedArguments'];
+  /** Told of each call that an answer of before lets through. */
+  onAllowed?: OnAllowed;
+  /** Told what a person has decided about, as they have edited it. */
+  onDecided?: (question: Question, files: readonly FileProposal[], approval: Approval) => void;
 }
 
 type Verdict = Pick<Approval, 'decision' | 'rejectedChangeIds'> & { note?: string };
-/** Asks whatever it must; null asks for the decision again. */
-type Choice = (draft: Draft, request: Question, signal: AbortSignal) => Promise<Verdict | null>;
 
-/** The person can't be asked any more. */
-class TerminalGone extends Error {}
+/** A key of the question; what it does may ask further, and null asks for the decision again. */
+interface Key extends MenuItem {
+  isFor?: (question: Question) => boolean;
+  does: (draft: Draft, question: Question, signal: AbortSignal) => Verdict | null | Promise<Verdict | null>;
+}
 
 /** Asks a person at a terminal, one call at a time, in the order in which the calls came. */
 export class TerminalApprover implements Asker {
-  private readonly input: NodeJS.ReadableStream;
-  private readonly output: NodeJS.WritableStream;
-  private reader: Interface | null = null;
+  readonly dialogue: Dialogue;
   private queue: Promise<unknown> = Promise.resolve();
-  /** What "always" stands for so far: true for a call that was allowed beforehand. */
-  private readonly always: ((request: Question) => boolean)[] = [];
+  private readonly open = new Set<Question>();
+  /** What "always" stands for so far, and how it was said: covers a call that was allowed beforehand. */
+  private readonly always: { rule: string; covers: (question: Question) => boolean }[] = [];
 
-  private readonly choices = new Map<string, Choice>([
-    ...named(['y', 'yes', 'allow'], async () => ({ decision: 'allow' })),
-    ...named(['s', 'select'], (draft, _request, signal) => this.select(draft, signal)),
-    ...named(['a', 'always'], (_draft, request) => this.alwaysTool(request)),
-    ...named(['g', 'glob'], (draft, request, signal) => this.alwaysGlob(draft, request, signal)),
-    ...named(['e', 'edit'], (draft, request, signal) => this.edit(draft, request, signal)),
-    ...named(['v', 'view'], (draft) => this.viewAll(draft)),
-    ...named(['n', 'no', 'deny'], (_draft, _request, signal) => this.deny(signal)),
-  ]);
+  private readonly keys: readonly Key[] = [
+    { word: 'yes', also: ['allow'], meaning: 'do it as it is shown', does: () => ({ decision: 'allow' }) },
+    {
+      ...{ word: 'no', also: ['deny'], meaning: 'refuse it; you may tell the model why' },
+      does: (_draft, _question, signal) => this.deny(signal),
+    },
+    {
+      ...{ word: 'select', meaning: 'accept or reject single files and changes' },
+      isFor: ({ files }) => files.some(({ patch }) => patch),
+      does: (draft, _question, signal) => this.select(draft, signal),
+    },
+    {
+      ...{ word: 'edit', meaning: 'change the resulting file first, in $VISUAL or $EDITOR' },
+      isFor: ({ edit }) => edit !== undefined,
+      does: (draft, question, signal) => editDraft(draft, question, this.dialogue, this.options.env, signal),
+    },
+    {
+      ...{ word: 'view', meaning: 'show all of it, in $PAGER or less' },
+      does: (draft, question, signal) => this.viewAll(draft, question, signal),
+    },
+    {
+      ...{ word: 'always', meaning: 'allow this tool for the rest of the session' },
+      does: (_draft, question) => this.alwaysTool(question),
+    },
+    {
+      ...{ word: 'glob', meaning: 'allow what is below a path for the rest of the session' },
+      does: (draft, question, signal) => this.alwaysGlob(draft, question, signal),
+    },
+  ];
 
   constructor(private readonly options: TerminalApproverOptions) {
-    this.input = options.input ?? process.stdin;
-    this.output = options.output ?? process.stdout;
+    this.dialogue = new Dialogue(options);
   }
 
-  decide(request: Question, signal: AbortSignal): Promise<Approval> {
-    const mine = this.queue.then(() => this.ask(request, signal));
+  /** What has been asked and is not answered, the open question first. */
+  get waiting(): readonly Question[] {
+    return [...this.open];
+  }
+
+  decide(question: Question, signal: AbortSignal): Promise<Approval> {
+    this.open.add(question);
+    const mine = this.queue.then(() => this.ask(question, signal));
     this.queue = mine.catch(() => undefined);
     // A call that ends while it stands in the queue must not wait for the questions before it.
-    return Promise.race([mine, rejectionOf(signal)]);
+    return Promise.race([mine, rejectionOf(signal)]).finally(() => this.open.delete(question));
   }
 
-  /** Prints a line of something else, without tearing the question that stands open. */
-  interject(print: () => void): void {
-    if (!this.reader) return print();
-    this.output.write('\r\u001b[K');
-    print();
-    this.reader.prompt(true);
-  }
-
-  private async ask(request: Question, signal: AbortSignal): Promise<Approval> {
+  private async ask(question: Question, signal: AbortSignal): Promise<Approval> {
     signal.throwIfAborted();
-    if (this.always.some((covers) => covers(request))) return this.approval({ decision: 'allow_always' });
-    const draft: Draft = { files: request.files, editedArguments: null };
+    const rule = this.always.find(({ covers }) => covers(question))?.rule;
+    if (rule !== undefined) {
+      this.options.onAllowed?.(question, rule);
+      return this.approval({ decision: 'allow_always' });
+    }
+    const draft: Draft = {
+      ...{ files: question.files, editedArguments: null, undone: [], unfinished: new Map<number, string>() },
+    };
     try {
-      this.show(request, draft, PREVIEW_LINES);
-      for (;;) {
-        const answer = (await this.question(this.prompt(request), signal)).trim().toLowerCase();
-        const verdict = await this.choices.get(answer)?.(draft, request, signal);
-        if (verdict) return this.approval(verdict, draft.editedArguments);
-        if (verdict === undefined) this.print('Please answer with one of the letters.');
-      }
+      const verdict = await this.verdictOn(draft, question, signal);
+      const approval = this.approval(verdict, draft);
+      this.options.onDecided?.(question, draft.files, approval);
+      return approval;
     } catch (error) {
       if (error instanceof TerminalGone) return deniedByClient(GONE);
-      if (signal.aborted) this.print(this.paint('yellow', `\n${reasonOf(signal)} Nothing is written.`));
       throw error;
     }
   }
 
+  private async verdictOn(draft: Draft, question: Question, signal: AbortSignal): Promise<Verdict> {
+    const keys = this.keys.filter(({ isFor }) => isFor?.(question) ?? true);
+    let shown = '';
+    const show = () => {
+      const { paper } = this.dialogue;
+      const text = fittedQuestion(this.asked(draft, question), paper).join('\n');
+      if (text !== shown) this.dialogue.print(text);
+      shown = text;
+    };
+    const summarize = () => this.dialogue.print(summaryOf(this.asked(draft, question), this.dialogue.paper));
+    const showAgain = () => (show(), summarize());
+    for (let files: readonly FileProposal[] = []; ;) {
+      if (draft.files !== files) show();
+      files = draft.files;
+      summarize();
+      const menu = () => menuPrompt(keys, this.dialogue.paper);
+      const answer = await this.dialogue.ask(menu, signal, showAgain);
+      const key = answer === null ? null : chosen(keys, answer);
+      const verdict = await key?.does(draft, question, signal);
+      if (verdict) return verdict;
+      if (!key) this.explain(answer, keys);
+    }
+  }
+
+  private explain(answer: string | null, keys: readonly Key[]): void {
+    if (answer?.trim() === '?') return this.dialogue.print(menuHelp(keys).join('\n'));
+    this.dialogue.print('Please answer with one of the letters; ? explains them, n refuses, Ctrl-C leaves.');
+  }
+
+  private asked({ files, editedArguments }: Draft, question: Question) {
+    return { question, files, isEdited: Boolean(editedArguments), waiting: this.open.size - 1 };
+  }
+
   private async select({ files }: Draft, signal: AbortSignal): Promise<Verdict | null> {
     const ids = files.flatMap(({ patch }) => patch?.changes.map(({ changeId }) => changeId) ?? []);
-    if (ids.length === 0) {
-      this.print('This call has no single changes to choose from.');
-      return null;
-    }
-    const rejectedChangeIds = await chooseChanges(files, {
-      output: this.output,
-      ask: (question) => this.question(question, signal),
-      print: (text) => this.print(text),
-    });
+    const rejectedChangeIds = await chooseChanges(files, this.dialogue, signal);
+    if (rejectedChangeIds === null) return null;
     if (rejectedChangeIds.length === ids.length) return this.deny(signal);
-    this.print(`${ids.length - rejectedChangeIds.length} of ${ids.length} changes accepted.`);
+    this.dialogue.print(`${ids.length - rejectedChangeIds.length} of ${ids.length} changes accepted.`);
     return { decision: 'allow', ...(rejectedChangeIds.length > 0 && { rejectedChangeIds }) };
   }
 
-  private async alwaysTool({ call }: Question): Promise<Verdict> {
-    this.always.push((other) => other.call.sessionId === call.sessionId && other.call.name === call.name);
-    return { decision: 'allow_always', note: `${call.name} in this session` };
+  private alwaysTool({ call }: Question): Verdict {
+    const rule = `${call.name} in this session`;
+    const covers = (other: Question) =>
+      other.call.sessionId === call.sessionId && other.call.name === call.name;
+    this.always.push({ rule, covers });
+    return { decision: 'allow_always', note: rule };
   }
 
   private async alwaysGlob(draft: Draft, { call }: Question, signal: AbortSignal): Promise<Verdict | null> {
     const suggested = folderGlob(draft.files);
-    const glob = (await this.question(`Glob [${printableLine(suggested)}]: `, signal)).trim() || suggested;
-    const matches = globMatcher(glob);
-    const covers = (files: FileProposal[]) => files.every(({ path }) => matches(path));
+    const answer = await this.dialogue.ask(`Glob [${printableLine(suggested)}] (${BACK}): `, signal);
+    if (answer === null) return null;
+    const glob = answer.trim() || suggested;
+    const matches = matcherOf(glob);
+    const covers = (files: readonly FileProposal[]) => files.every(({ path }) => matches(path));
     if (!covers(draft.files)) {
-      this.print('That glob does not match this call.');
+      this.dialogue.print('That glob does not match this call.');
       return null;
     }
-    this.always.push((other) => other.call.sessionId === call.sessionId && covers(other.files));
-    return { decision: 'allow_always', note: `${glob} in this session` };
+    const rule = `${glob} in this session`;
+    this.always.push({
+      rule,
+      covers: (other) => other.call.sessionId === call.sessionId && covers(other.files),
+    });
+    return { decision: 'allow_always', note: rule };
   }
 
-  private async edit(draft: Draft, request: Question, signal: AbortSignal): Promise<null> {
-    const [file] = draft.files;
-    if (!request.edit || !file) {
-      this.print('This call cannot be edited.');
-      return null;
-    }
-    try {
-      const text = await editText(file.path, file.after, signal);
-      if (text !== file.after) Object.assign(draft, request.edit(text));
-    } catch (error) {
-      signal.throwIfAborted();
-      this.print(this.paint('red', printable(error instanceof Error ? error.message : String(error))));
-      return null;
-    }
-    this.show(request, draft, PREVIEW_LINES);
+  private async viewAll(draft: Draft, question: Question, signal: AbortSignal): Promise<null> {
+    const { dialogue } = this;
+    const text = `${wholeQuestion(this.asked(draft, question), dialogue.paper).join('\n')}\n`;
+    const hasPager = dialogue.isTerminal
+      ? await dialogue.leaveTo(() => showInPager(text, this.options.env, signal))
+      : false;
+    if (!hasPager) dialogue.print(text.trimEnd());
     return null;
   }
 
-  private async viewAll(draft: Draft): Promise<null> {
-    for (const file of draft.files) this.print(previewOf(file, this.output).lines.join('\n'));
-    return null;
+  private async deny(signal: AbortSignal): Promise<Verdict | null> {
+    const note = await this.dialogue.ask(`Why, for the model (Enter: no note, ${BACK}): `, signal);
+    if (note === null) return null;
+    return { decision: 'deny', ...(note.trim() && { note: note.trim().slice(0, MAX_NOTE) }) };
   }
 
-  private async deny(signal: AbortSignal): Promise<Verdict> {
-    const note = (await this.question('Why, for the model (Enter: no note): ', signal)).trim();
-    return { decision: 'deny', ...(note && { note: note.slice(0, MAX_NOTE) }) };
-  }
-
-  private show({ call }: Question, draft: Draft, limit: number): void {
-    this.print(`\n${this.paint('cyan', printableLine(call.name))} wants to`);
-    for (const file of draft.files) {
-      const { title, lines } = previewOf(file, this.output);
-      this.print(`${title}${draft.editedArguments ? ', edited by you' : ''}`);
-      if (lines.length > 0) this.print(lines.slice(0, limit).join('\n'));
-      const hidden = lines.length - limit;
-      if (hidden > 0) this.print(this.paint('yellow', `… ${hidden} more lines; v shows all`));
-    }
-  }
-
-  private prompt(request: Question): string {
-    const edit = request.edit ? '[e]dit  ' : '';
-    const select = request.files.some(({ patch }) => patch) ? '[s]elect changes  ' : '';
-    return `[y]es  ${select}[a]lways this tool  always this [g]lob  ${edit}[v]iew all  [n]o > `;
-  }
-
-  /** Asked again after a Ctrl-D; throws TerminalGone where that was the end of the input. */
-  private async question(text: string, signal: AbortSignal): Promise<string> {
-    for (;;) {
-      if (!this.input.readable) throw new TerminalGone(GONE);
-      const answer = await this.answer(text, signal);
-      if (answer !== null) return answer;
-      this.print('');
-      if (!('isTTY' in this.input && this.input.isTTY)) throw new TerminalGone(GONE);
-    }
-  }
-
-  /** Null for an end of input. The reader lives for one question: what was typed before it was asked answers nothing. */
-  private async answer(text: string, signal: AbortSignal): Promise<string | null> {
-    const reader = createInterface({ input: this.input, output: this.output });
-    this.reader = reader;
-    reader.once('SIGINT', () => process.kill(process.pid, 'SIGINT'));
-    const ended = new Promise<null>((resolve) => reader.once('close', () => resolve(null)));
-    try {
-      return await Promise.race([reader.question(text, { signal }), ended]);
-    } catch {
-      // Later versions of Node reject the question instead of leaving it open.
-      signal.throwIfAborted();
-      return null;
-    } finally {
-      this.reader = null;
-      reader.close();
-    }
-  }
-
-  private approval(verdict: Verdict, editedArguments: Approval['editedArguments'] = null): Approval {
+  private approval(verdict: Verdict, draft?: Draft): Approval {
     const decided = { ...verdict, by: this.options.by, at: new Date().toISOString() };
-    if (!editedArguments || verdict.decision === 'deny') return decided;
-    return { ...decided, decision: 'edit', editedArguments };
-  }
-
-  private paint(colour: Parameters<typeof styleText>[0], text: string): string {
-    return styleText(colour, text, { stream: this.output });
-  }
-
-  private print(text: string): void {
-    this.output.write(`${text}\n`);
+    if (!draft?.editedArguments || verdict.decision === 'deny') return decided;
+    const rejectedChangeIds = [...draft.undone, ...(verdict.rejectedChangeIds ?? [])];
+    return {
+      ...decided,
+      decision: 'edit',
+      editedArguments: draft.editedArguments,
+      ...(rejectedChangeIds.length > 0 && { rejectedChangeIds }),
+    };
   }
 }
 
-function named(names: readonly string[], choice: Choice): [string, Choice][] {
-  return names.map((name) => [name, choice]);
+/** What a person types may be no glob: then it matches nothing. */
+function matcherOf(glob: string): (path: string) => boolean {
+  try {
+    return globMatcher(glob);
+  } catch {
+    return () => false;
+  }
 }
 
 /** `src/orders/**` for one file there; `**` for files that share no folder. */
-function folderGlob(files: FileProposal[]): string {
+function folderGlob(files: readonly FileProposal[]): string {
   const folders = new Set(files.map(({ path }) => path.split('/').slice(0, -1).join('/')));
   const [folder] = folders;
   return folders.size === 1 && folder ? `${folder}/**` : '**';
-}
-
-function reasonOf({ reason }: AbortSignal): string {
-  return reason instanceof Error && reason.message ? printableLine(reason.message) : 'The call has ended.';
 }

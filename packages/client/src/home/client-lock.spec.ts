@@ -3,7 +3,8 @@ import * as disk from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { ClientLock, ClientLockedError } from './client-lock.js';
+import { ClientLockedError } from '../journal/client-locked-error.js';
+import { ClientLock } from './client-lock.js';
 
 describe('the client lock', () => {
   let directory: string;

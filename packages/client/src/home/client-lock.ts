@@ -5,6 +5,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 
 import { sha256 } from '@patchbay/protocol/hash';
+import { ClientLockedError } from '../journal/client-locked-error.js';
 
 const LOCK_NAME = /^lock-([0-9a-f]{12})-(\d+)-(\d+)-[0-9a-f]{8}$/;
 const HEARTBEAT_MS = 5_000;
@@ -12,17 +13,6 @@ const HEARTBEAT_MS = 5_000;
 const FOREIGN_STALE_MS = 30_000;
 const MAX_TRIES = 5;
 const MAX_PAUSE_MS = 80;
-
-/** Another process of this machine, or of one that shares the home, holds the lock. */
-export class ClientLockedError extends Error {
-  constructor(
-    message: string,
-    readonly pid: number,
-  ) {
-    super(message);
-    this.name = 'ClientLockedError';
-  }
-}
 
 /**
  * Keeps a second process from using the same journal; survives kill -9 without leaving a lock that bars the next start.

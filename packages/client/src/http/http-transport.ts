@@ -1,5 +1,5 @@
 import type { Credentials } from '@patchbay/protocol';
-import { errorFromAnswer, isTransient, PatchbayError } from './patchbay-error.js';
+import { errorFromAnswer, isTransient, PatchbayError, retryAfterOf } from './patchbay-error.js';
 import { sleep } from './sleep.js';
 import { tokensFrom, type Tokens, type TokenStore } from './tokens.js';
 
@@ -8,8 +8,11 @@ const EXPIRY_MARGIN_MS = 5_000;
 const RETRY_DELAYS_MS = [200, 400, 800, 1_600, 3_200, 5_000];
 const ANSWER_TIMEOUT_MS = 30_000;
 const NOT_MODIFIED = 304;
-/** Longest that a server may tell a patient caller to wait at a time. */
-const MAX_RETRY_AFTER_MS = 120_000;
+/** Longest that one of many requests that move files waits in all: a rate limit is bound to slow them down. */
+const TRANSFER_PATIENCE_MS = 15 * 60_000;
+/** Where too many requests are refused without a word of when to come back. */
+const UNTOLD_MS = 1_000;
+const LEAST_WAIT_MS = 100;
 
 export interface HttpRequest {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE';
@@ -20,7 +23,7 @@ export interface HttpRequest {
   /** The body, as it is, in place of JSON. */
   bytes?: Uint8Array;
   headers?: Record<string, string>;
-  /** Where there are too many requests it waits as long as the server says, instead of failing. */
+  /** One of many that move files: where there are too many requests it waits for minutes. */
   patient?: boolean;
   /** Repeating it changes nothing, so a network fault or a 503 is retried. Default: GET only. */
   idempotent?: boolean;
@@ -41,15 +44,28 @@ export interface BytesAnswer {
 type ReadAnswer<T> = (answer: Response) => Promise<T>;
 type Query = Record<string, string | number | boolean | null | undefined>;
 
+/** How long requests are tried. */
+export interface WaitOptions {
+  /** Waits between the tries of an idempotent request, in ms; an empty list tries once. */
+  retryDelaysMs?: readonly number[] | undefined;
+  /** Longest that a request waits in all, in ms, where the server has too many of them; by default it fails at once. */
+  patienceMs?: number | undefined;
+  /** Told of each such wait, in ms. */
+  onWait?: ((delayMs: number) => void) | undefined;
+}
+
 /** JSON and bytes over fetch, with the token kept fresh and idempotent requests retried. */
 export class HttpTransport {
   private refreshing: Promise<Tokens | null> | null = null;
+  private readonly waiting: Required<Omit<WaitOptions, 'onWait'>> & Pick<WaitOptions, 'onWait'>;
 
   constructor(
     private readonly baseUrl: string,
     private readonly tokens: TokenStore,
-    private readonly retryDelaysMs: readonly number[] = RETRY_DELAYS_MS,
-  ) {}
+    { retryDelaysMs = RETRY_DELAYS_MS, patienceMs = 0, onWait }: WaitOptions = {},
+  ) {
+    this.waiting = { retryDelaysMs, patienceMs, onWait };
+  }
 
   request<T>(request: HttpRequest): Promise<T> {
     return this.untilAnswered(request, async (answer) => parse(await answer.text()) as T);
@@ -65,16 +81,31 @@ export class HttpTransport {
 
   private async untilAnswered<T>(request: HttpRequest, read: ReadAnswer<T>): Promise<T> {
     const retryable = request.idempotent ?? request.method === 'GET';
+    let patience = this.patienceFor(request);
     for (let attempt = 0; ;) {
       try {
         return await this.authorised(request, read);
       } catch (error) {
-        const told = request.patient && error instanceof PatchbayError ? error.retryAfterMs : null;
-        const delay = told ?? (retryable && isTransient(error) ? this.retryDelaysMs[attempt++] : undefined);
+        let delay: number | undefined;
+        if (isRateLimited(error)) {
+          // Refused before anything was done, so any request may be sent again; never sooner than the server says.
+          delay = Math.max(error.retryAfterMs ?? UNTOLD_MS, LEAST_WAIT_MS) * (1 + Math.random() / 4);
+          patience -= delay;
+          if (patience < 0) throw error;
+          this.waiting.onWait?.(delay);
+        } else if (retryable && isTransient(error)) {
+          delay = spread(this.waiting.retryDelaysMs[attempt++]);
+        }
         if (delay === undefined) throw error;
-        await sleep(delay * (0.75 + Math.random() / 2), request.signal);
+        await sleep(delay, request.signal);
       }
     }
+  }
+
+  /** The account routes wait for nobody: who is to exchange a token holds a lock, and who waits for it can wait itself. */
+  private patienceFor({ anonymous, patient }: HttpRequest): number {
+    if (anonymous) return 0;
+    return patient ? TRANSFER_PATIENCE_MS : this.waiting.patienceMs;
   }
 
   /**
@@ -166,9 +197,17 @@ function bodyOf({ body, bytes }: HttpRequest): { body?: string | Uint8Array<Arra
 }
 
 async function refusalOf(answer: Response): Promise<PatchbayError> {
-  const seconds = Number(answer.headers.get('retry-after') ?? NaN);
-  const retryAfterMs = Number.isNaN(seconds) ? null : Math.min(seconds * 1000, MAX_RETRY_AFTER_MS);
+  const retryAfterMs = retryAfterOf(answer.headers.get('retry-after'));
   return errorFromAnswer(answer.status, parse(await answer.text()), retryAfterMs);
+}
+
+/** Those that failed together are not to come back together. */
+function spread(delayMs: number | undefined): number | undefined {
+  return delayMs === undefined ? undefined : delayMs * (0.75 + Math.random() / 2);
+}
+
+function isRateLimited(error: unknown): error is PatchbayError {
+  return error instanceof PatchbayError && error.code === 'RATE_LIMITED';
 }
 
 function expiresSoon(tokens: Tokens): boolean {

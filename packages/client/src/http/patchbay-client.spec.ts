@@ -8,7 +8,7 @@ interface Seen {
   token: string | undefined;
   body: Record<string, unknown> | null;
 }
-type Answer = { status: number; body?: unknown } | 'hang up' | 'say nothing';
+type Answer = { status: number; body?: unknown; retryAfter?: string } | 'hang up' | 'say nothing';
 type Route = (seen: Seen) => Answer;
 
 const credentials = (n: number, expiresIn = 900) => ({
@@ -51,8 +51,12 @@ describe('PatchbayClient', () => {
         const answer = route(one);
         if (answer === 'hang up') return request.socket.destroy();
         if (answer === 'say nothing') return;
-        response.writeHead(answer.status, { 'content-type': 'application/json' });
-        const { body: said } = answer;
+        const { body: said, retryAfter } = answer;
+        const told = {
+          'content-type': 'application/json',
+          ...(retryAfter && { 'retry-after': retryAfter }),
+        };
+        response.writeHead(answer.status, told);
         response.end(said === undefined || typeof said === 'string' ? said : JSON.stringify(said));
       });
     });
@@ -98,6 +102,27 @@ describe('PatchbayClient', () => {
       message: 'Invalid.',
       fields,
     });
+  });
+
+  it('waits where the server has too many requests, as long as its caller has patience', async () => {
+    const limited = { status: 429, body: { error: 'Too many.', code: 'RATE_LIMITED' }, retryAfter: '0' };
+    route = () => (seen.length <= 2 ? limited : { status: 201, body: { id: 'w' } });
+    const waits: number[] = [];
+    const patient = { patienceMs: 5_000, onWait: (ms: number) => waits.push(ms) };
+    expect(await client(patient).createWorkspace('x')).toEqual({ id: 'w' });
+    expect(waits).toHaveLength(2);
+  });
+
+  it.each([
+    ['its caller has no patience', {}, '1'],
+    ['the server asks for more patience than there is', { patienceMs: 1_000 }, '60'],
+  ])('fails at once where there are too many requests and %s', async (_what, options, retryAfter) => {
+    route = () => ({ status: 429, body: { error: 'Too many.', code: 'RATE_LIMITED' }, retryAfter });
+    await expect(client(options).createWorkspace('x')).rejects.toMatchObject({
+      code: 'RATE_LIMITED',
+      retryAfterMs: Number(retryAfter) * 1000,
+    });
+    expect(seen).toHaveLength(1);
   });
 
   it("judges a proxy's error page by its status", async () => {

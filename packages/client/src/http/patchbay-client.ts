@@ -5,13 +5,15 @@ import type {
   RegisterRequest,
   User,
   Workspace,
+  WorkspacePage,
   WorkspaceRequest,
 } from '@patchbay/protocol';
-import { HttpTransport, post, type HttpRequest } from './http-transport.js';
+import { HttpTransport, post, type HttpRequest, type WaitOptions } from './http-transport.js';
 import { MemoryTokenStore, tokensFrom, type TokenStore } from './tokens.js';
 import { WorkspaceClient } from './workspace-client.js';
 
-export interface PatchbayClientOptions {
+/** Where the server is, how the caller proves who they are, and how long requests are tried. */
+export interface PatchbayClientOptions extends WaitOptions {
   /** Where the server is, such as `http://127.0.0.1:3000`. */
   url: string;
   /** An access token. Leave it out to log in. */
@@ -20,8 +22,6 @@ export interface PatchbayClientOptions {
   refreshToken?: string;
   /** Keeps the tokens elsewhere than in memory, for instance for several processes. */
   tokenStore?: TokenStore;
-  /** Waits between the tries of an idempotent request, in ms; an empty list tries once. */
-  retryDelaysMs?: readonly number[];
 }
 
 /**
@@ -48,7 +48,7 @@ export class PatchbayClient {
       ? { accessToken: options.token, refreshToken: options.refreshToken ?? null, expiresAt: null }
       : null;
     this.tokens = options.tokenStore ?? new MemoryTokenStore(given);
-    this.http = new HttpTransport(options.url, this.tokens, options.retryDelaysMs);
+    this.http = new HttpTransport(options.url, this.tokens, options);
   }
 
   /** Makes an account and logs in as it. `password` has 12 to 256 characters. CONFLICT if the email is taken. */
@@ -88,10 +88,17 @@ export class PatchbayClient {
     return this.http.accessToken(held?.accessToken);
   }
 
-  /** The workspaces that the caller is a member of. */
+  /** All workspaces that the caller is a member of: those that the caller made first. */
   async workspaces(signal?: AbortSignal): Promise<Workspace[]> {
-    const request: HttpRequest = { method: 'GET', path: '/workspaces', signal };
-    return (await this.http.request<{ workspaces: Workspace[] }>(request)).workspaces;
+    const all: Workspace[] = [];
+    let cursor: string | null = null;
+    do {
+      const path: string = cursor === null ? '/workspaces' : `/workspaces?cursor=${cursor}`;
+      const page: WorkspacePage = await this.http.request({ method: 'GET', path, signal });
+      all.push(...page.workspaces);
+      cursor = page.nextCursor;
+    } while (cursor);
+    return all;
   }
 
   /** The caller becomes its owner. */

@@ -1,81 +1,104 @@
 import {
+  type ActiveFile,
   type AuditEvent,
   type AuditPage,
   type AuditQuery,
+  type ClientPresence,
   type ClientRoot,
   type ContextQuery,
-  type InvokeResult,
+  type DirectCallAnswer,
+  type DirectCallRequest,
+  type JsonObject,
   type Member,
   type MemberRequest,
-  type PostedResult,
-  randomId,
-  type ResultsRequest,
   type Role,
   type RoleRequest,
   type RootRequest,
   type Session,
   type SessionContext,
+  type SessionPage,
   type SessionRequest,
   type ToolContract,
   type TurnEnvelope,
-  type TurnQuery,
-  type TurnRequest,
   type Workspace,
   type WorkspaceChange,
   type WorkspaceRoot,
 } from '@patchbay/protocol';
 import { post, type HttpRequest, type HttpTransport } from './http-transport.js';
 import { WorkspaceFiles } from './workspace-files.js';
+import { WorkspacePatches } from './workspace-patches.js';
 
-/** How long one poll of `runTurn` lets the server hold its answer. */
-const POLL_MS = 30_000;
+/** How long a server lets a direct call of a client's tool run before it answers, in ms. */
+const DIRECT_CALL_MS = 30_000;
+const ACCEPTED = 202;
 
-/** The turn envelope, with what the server warns about beside it. */
-export type TurnOutcome = TurnEnvelope & { warnings: InvokeResult<TurnEnvelope>['warnings'] };
+/** Which part of the context is wanted, and how much of it. */
+export interface ContextOptions extends Omit<ContextQuery, 'format'> {
+  signal?: AbortSignal;
+}
 
-/** One workspace over HTTP: its members, tools, files, sessions, turns and audit trail. From `PatchbayClient.workspace`. */
-export class WorkspaceClient {
+/** On whose behalf a tool is called. */
+export interface CallToolOptions {
+  /** A session of the caller: its Active Files count, and a client's tool goes to its client. */
+  sessionId?: string;
+  /** Ends the wait, not the call. */
+  signal?: AbortSignal;
+}
+
+/**
+ * One workspace over HTTP: its members, tools, files, sessions, turns, patches and audit trail. From
+ * `PatchbayClient.workspace`. Every method throws `PatchbayError`: FORBIDDEN for who is no member, whether the workspace
+ * exists or not.
+ */
+export class WorkspaceClient extends WorkspacePatches {
   /** Its Cloud files. */
   readonly files: WorkspaceFiles;
 
-  constructor(
-    private readonly http: HttpTransport,
-    readonly workspaceId: string,
-  ) {
+  constructor(http: HttpTransport, workspaceId: string) {
+    super(http, workspaceId);
     this.files = new WorkspaceFiles(http, workspaceId);
   }
 
-  /** FORBIDDEN unless the caller is a member. */
+  /** Its name, its owners, and the caller's role in it. */
   get(): Promise<Workspace> {
-    return this.read('');
+    return this.getJson('');
   }
 
-  /** Changes its name, or of which of the server's tools a person is asked; owners only. What is left out stays. */
+  /**
+   * Changes its name, or of which of the server's tools a person is asked; owners only. What is left out stays.
+   *
+   * ```ts
+   * await workspace.update({ approvals: ['write', 'rm'] });
+   * ```
+   */
   update(change: WorkspaceChange): Promise<Workspace> {
     return this.send({ method: 'PUT', path: '', body: change });
   }
 
+  /** Who belongs to it, and since when; owners only. */
   async members(): Promise<Member[]> {
-    return (await this.read<{ members: Member[] }>('/members')).members;
+    return (await this.getJson<{ members: Member[] }>('/members')).members;
   }
 
-  /** Owners only. NOT_FOUND if nobody has registered with this email. */
+  /** Owners only. NOT_FOUND if nobody has registered with this email, CONFLICT for who is a member already. */
   addMember(email: string, role: Role): Promise<Member> {
     return this.send(post('/members', { email, role } satisfies MemberRequest));
   }
 
+  /** Owners only. CONFLICT for the last owner. */
   setMemberRole(userId: string, role: Role): Promise<Member> {
-    return this.send({ method: 'PUT', path: `/members/${userId}`, body: { role } satisfies RoleRequest });
+    const path = `/members/${encodeURIComponent(userId)}`;
+    return this.send({ method: 'PUT', path, body: { role } satisfies RoleRequest });
   }
 
-  /** CONFLICT for the last owner. */
+  /** Owners only, but anyone may leave. Open turns of who goes are cancelled. CONFLICT for the last owner. */
   async removeMember(userId: string): Promise<void> {
-    await this.send({ method: 'DELETE', path: `/members/${userId}` });
+    await this.send({ method: 'DELETE', path: `/members/${encodeURIComponent(userId)}` });
   }
 
   /** The folders that are registered here, and what the caller's own clients last said of them. */
   async roots(): Promise<WorkspaceRoot[]> {
-    return (await this.read<{ roots: WorkspaceRoot[] }>('/roots')).roots;
+    return (await this.getJson<{ roots: WorkspaceRoot[] }>('/roots')).roots;
   }
 
   /** Registers a folder under its name, as a first connect would. CONFLICT where another folder has the name. */
@@ -86,10 +109,15 @@ export class WorkspaceClient {
 
   /**
    * Frees the name of a folder, for who registered it or an owner. Files stay, and a client that has it connected
-   * registers it again when it connects next.
+   * registers it again when it connects next. NOT_FOUND where there is none.
    */
   async forgetRoot(docPath: string): Promise<void> {
     await this.send({ method: 'DELETE', path: `/roots/${encodeURIComponent(docPath)}` });
+  }
+
+  /** The caller's own clients here: those that are connected first, then the last to leave; 100 at most. */
+  async clients(): Promise<ClientPresence[]> {
+    return (await this.getJson<{ clients: ClientPresence[] }>('/clients')).clients;
   }
 
   /** The tools on offer, everywhere or in one session, with their schemas and the guidance for a system prompt. */
@@ -99,19 +127,56 @@ export class WorkspaceClient {
   }
 
   /**
+   * Calls one tool outside of a turn and answers when the call has ended, however long a client's tool takes. What the
+   * server's tools refuse is thrown (NOT_FOUND, CONFLICT, VALIDATION_ERROR with `fields` by argument); what a client's
+   * tool could not do is `success: false`. It is sent once: post a turn where a call must not be lost or run twice.
+   *
+   * ```ts
+   * const { result } = await workspace.callTool('ls', { path: '/src' });
+   * ```
+   */
+  async callTool(
+    tool: string,
+    args: JsonObject = {},
+    { sessionId, signal }: CallToolOptions = {},
+  ): Promise<DirectCallAnswer> {
+    const body: DirectCallRequest = { tool, args, ...(sessionId !== undefined && { sessionId }) };
+    const request = { ...post('/tools', body), waitMs: DIRECT_CALL_MS, signal };
+    const { status, bytes } = await this.http.requestBytes(this.inWorkspace(request));
+    const answer = JSON.parse(new TextDecoder().decode(bytes)) as DirectCallAnswer;
+    if (status !== ACCEPTED) return answer;
+    const open = answer.result as unknown as TurnEnvelope;
+    const [ended] = (await this.untilFinal({ ...open, warnings: [] }, null, signal)).toolResults;
+    const { result, error } = ended!;
+    return {
+      success: error === null,
+      result: result ?? error?.details ?? null,
+      error: error?.message ?? null,
+    };
+  }
+
+  /**
    * A new session of the caller. With `clientId`, its calls go to that client alone and wait for it; with
-   * `tools` it offers those alone.
+   * `tools` it offers those alone. VALIDATION_ERROR for a tool that there is not.
    */
   createSession(session: SessionRequest = {}): Promise<Session> {
     return this.send(post('/sessions', session));
   }
 
-  async sessions(): Promise<Session[]> {
-    return (await this.read<{ sessions: Session[] }>('/sessions')).sessions;
+  /** The caller's own sessions, newest first: `for await (const session of workspace.sessions())`. */
+  sessions(signal?: AbortSignal): AsyncGenerator<Session, void> {
+    return this.pages({ path: '/sessions', signal }, (page: SessionPage) => page.sessions);
   }
 
+  /** One session. FORBIDDEN for another member's, NOT_FOUND where there is none. */
   session(sessionId: string): Promise<Session> {
-    return this.read(`/sessions/${encodeURIComponent(sessionId)}`);
+    return this.getJson(`/sessions/${encodeURIComponent(sessionId)}`);
+  }
+
+  /** Replaces the list of files that are open in the session's editor; a client with a socket tells it over the relay. */
+  async setActiveFiles(sessionId: string, activeFiles: readonly ActiveFile[]): Promise<void> {
+    const path = `/sessions/${encodeURIComponent(sessionId)}/active-files`;
+    await this.send({ method: 'PUT', path, body: { activeFiles }, idempotent: true });
   }
 
   /**
@@ -131,52 +196,8 @@ export class WorkspaceClient {
   ): Promise<string | SessionContext> {
     const query = { format, maxBytes, include };
     const path = `/sessions/${encodeURIComponent(sessionId)}/context`;
-    const request = this.inWorkspace({ method: 'GET', path, query, signal });
-    if (format === 'json') return this.http.request<SessionContext>(request);
-    return new TextDecoder().decode((await this.http.requestBytes(request)).bytes);
-  }
-
-  /**
-   * Posts a turn and answers after `waitMs` (default 30,000) or once all its calls have ended, whichever is first.
-   * A turnId is given if there is none, so a network fault or a 503 is retried without running anything twice.
-   * CONFLICT if the turnId stands for another turn.
-   */
-  postTurn(sessionId: string, turn: TurnRequest, signal?: AbortSignal): Promise<TurnOutcome> {
-    const body = { ...turn, turnId: turn.turnId ?? randomId() };
-    const waitMs = turn.waitMs ?? POLL_MS;
-    return this.turn({ ...post(turnsPath(sessionId), body), idempotent: true, waitMs, signal });
-  }
-
-  /** The turn as it stands, or as it stands after at most `waitMs` (default 0) if it is open. */
-  getTurn(sessionId: string, turnId: string, options: TurnPollOptions = {}): Promise<TurnOutcome> {
-    const { signal, ...query } = options;
-    const { waitMs } = query;
-    return this.turn({ method: 'GET', path: turnPath(sessionId, turnId), query, waitMs, signal });
-  }
-
-  /** Posts a turn and returns when all its calls have ended. Ending the wait does not cancel the turn. */
-  async runTurn(sessionId: string, turn: TurnRequest, signal?: AbortSignal): Promise<TurnOutcome> {
-    let outcome = await this.postTurn(sessionId, turn, signal);
-    while (outcome.kind !== 'final') {
-      const { resultFormat } = turn;
-      outcome = await this.getTurn(sessionId, outcome.turnId, { waitMs: POLL_MS, resultFormat, signal });
-    }
-    return outcome;
-  }
-
-  /** Ends every open call of the turn; what has ended stays as it is. */
-  cancelTurn(sessionId: string, turnId: string): Promise<TurnOutcome> {
-    return this.turn({ ...post(`${turnPath(sessionId, turnId)}/cancel`), idempotent: true });
-  }
-
-  cancelCall(sessionId: string, turnId: string, toolCallId: string): Promise<TurnOutcome> {
-    const path = `${turnPath(sessionId, turnId)}/tool-calls/${encodeURIComponent(toolCallId)}/cancel`;
-    return this.turn({ ...post(path), idempotent: true });
-  }
-
-  /** Hands in results without a socket: all are taken or none. */
-  postResults(sessionId: string, turnId: string, results: PostedResult[]): Promise<TurnOutcome> {
-    return this.turn(post(`${turnPath(sessionId, turnId)}/results`, { results } satisfies ResultsRequest));
+    if (format === 'json') return this.send<SessionContext>({ method: 'GET', path, query, signal });
+    return this.readText({ path, query, signal });
   }
 
   /** One page of the audit trail, oldest first. Pass `nextCursor` back as `cursor` for the next. */
@@ -184,45 +205,14 @@ export class WorkspaceClient {
     return this.send({ method: 'GET', path: '/audit', query, signal });
   }
 
-  /** The whole audit trail that fits, page by page: `for await (const event of workspace.audit({ turnId }))`. */
-  async *audit(
-    filters: Omit<AuditQuery, 'cursor'> = {},
-    signal?: AbortSignal,
-  ): AsyncGenerator<AuditEvent, void> {
-    let cursor: string | undefined;
-    do {
-      const page = await this.auditPage({ ...filters, cursor }, signal);
-      yield* page.events;
-      cursor = page.nextCursor ?? undefined;
-    } while (cursor !== undefined);
-  }
-
-  private async turn(request: HttpRequest): Promise<TurnOutcome> {
-    const { result, warnings } = await this.send<InvokeResult<TurnEnvelope>>(request);
-    return { ...result, warnings };
-  }
-
-  private read<T>(path: string): Promise<T> {
-    return this.send({ method: 'GET', path });
-  }
-
-  private send<T>(request: HttpRequest): Promise<T> {
-    return this.http.request(this.inWorkspace(request));
-  }
-
-  private inWorkspace(request: HttpRequest): HttpRequest {
-    return { ...request, path: `/workspaces/${encodeURIComponent(this.workspaceId)}${request.path}` };
+  /**
+   * The whole audit trail that fits, oldest first: as many pages are read as are asked for.
+   *
+   * ```ts
+   * for await (const { at, name } of workspace.audit({ turnId })) console.log(at, name);
+   * ```
+   */
+  audit(filters: Omit<AuditQuery, 'cursor'> = {}, signal?: AbortSignal): AsyncGenerator<AuditEvent, void> {
+    return this.pages({ path: '/audit', query: filters, signal }, (page: AuditPage) => page.events);
   }
 }
-
-export interface ContextOptions extends Omit<ContextQuery, 'format'> {
-  signal?: AbortSignal;
-}
-
-export interface TurnPollOptions extends TurnQuery {
-  signal?: AbortSignal;
-}
-
-const turnsPath = (sessionId: string) => `/sessions/${encodeURIComponent(sessionId)}/turns`;
-const turnPath = (sessionId: string, turnId: string) =>
-  `${turnsPath(sessionId)}/${encodeURIComponent(turnId)}`;

@@ -2,6 +2,8 @@ import {
   type BlobsRequest,
   type CloudFile,
   type CloudFilePage,
+  type CloudFileVersion,
+  type CloudFileVersionPage,
   type CommittedFile,
   type FileChange,
   type FileCommitAnswer,
@@ -11,11 +13,13 @@ import {
   type MissingBlobs,
   packBlobs,
   type RefusedFile,
+  type RestoredFile,
   type StoredBlobs,
   type StoredFile,
   unpackBlobs,
 } from '@patchbay/protocol';
-import { post, type HttpRequest, type HttpTransport } from './http-transport.js';
+import { post, type HttpRequest } from './http-transport.js';
+import { WorkspaceRequests } from './workspace-requests.js';
 
 /** Slowest upload or download that is waited for, in bytes a millisecond. */
 const SLOWEST = 16;
@@ -23,6 +27,23 @@ const PAGE = 1000;
 
 /** Which files a listing is of. */
 export interface FileListOptions extends Pick<FilesQuery, 'prefix' | 'deleted'> {
+  signal?: AbortSignal;
+}
+
+/** Which bytes of a file are wanted. */
+export interface FileReadOptions {
+  /** sha256 of what the caller holds. */
+  known?: string;
+  versionId?: string;
+  signal?: AbortSignal;
+}
+
+/** Two versions of a file. */
+export interface FileDiffOptions {
+  /** The older; the one before `to` where it is left out. */
+  from?: string;
+  /** The newer; the head where it is left out. */
+  to?: string;
   signal?: AbortSignal;
 }
 
@@ -41,45 +62,56 @@ export interface WriteCondition {
 }
 
 /** A workspace's Cloud files over HTTP. From `WorkspaceClient.files`. */
-export class WorkspaceFiles {
-  private readonly base: string;
-
-  constructor(
-    private readonly http: HttpTransport,
-    workspaceId: string,
-  ) {
-    this.base = `/workspaces/${encodeURIComponent(workspaceId)}`;
-  }
-
+export class WorkspaceFiles extends WorkspaceRequests {
   /** The files by docPath, page by page: `for await (const file of workspace.files.list({ prefix: 'src/' }))`. */
-  async *list({ prefix, deleted, signal }: FileListOptions = {}): AsyncGenerator<CloudFile, void> {
-    let cursor: string | undefined;
-    do {
-      const query = { prefix, deleted, cursor, limit: PAGE } satisfies FilesQuery;
-      const request: HttpRequest = { method: 'GET', path: '/files', query, patient: true, signal };
-      const page = await this.send<CloudFilePage>(request);
-      yield* page.files;
-      cursor = page.nextCursor ?? undefined;
-    } while (cursor !== undefined);
+  list({ prefix, deleted, signal }: FileListOptions = {}): AsyncGenerator<CloudFile, void> {
+    const query = { prefix, deleted, limit: PAGE } satisfies FilesQuery;
+    return this.pages({ path: '/files', query, patient: true, signal }, (page: CloudFilePage) => page.files);
   }
 
   /**
-   * The bytes of a file by its Cloud path or docPath. With the sha256 that one holds already as `known`, null where
-   * the file still has it. NOT_FOUND where there is none.
+   * The bytes of a file by its Cloud path or docPath: its head, or the version `versionId`. With the sha256 that one holds
+   * already as `known`, null where the file still has it. NOT_FOUND where there is none.
    */
-  async read(
-    path: string,
-    { known, signal }: { known?: string; signal?: AbortSignal } = {},
-  ): Promise<FileContents | null> {
+  async read(path: string, { known, versionId, signal }: FileReadOptions = {}): Promise<FileContents | null> {
     const headers = { ...(known !== undefined && { 'if-none-match': `"${known}"` }) };
-    const request: HttpRequest = { method: 'GET', path: contentsPath(path), headers, patient: true, signal };
+    const request: HttpRequest = {
+      ...{ method: 'GET', path: contentsPath(path), query: { versionId } },
+      ...{ headers, patient: true, signal },
+    };
     const answer = await this.http.requestBytes(this.inWorkspace(request));
     return answer.status === 304 ? null : { bytes: answer.bytes, sha256: sha256In(answer.headers) };
   }
 
+  /** The versions of a file, newest first; uploads that were kept beside the head are among them. NOT_FOUND where there is none. */
+  versions(fileId: string, signal?: AbortSignal): AsyncGenerator<CloudFileVersion, void> {
+    const request = { path: `${filePath(fileId)}/versions`, query: { limit: PAGE }, signal };
+    return this.pages(request, (page: CloudFileVersionPage) => page.versions);
+  }
+
+  /**
+   * What changed from one version of a file to another, as a unified diff; by default from the one before the head to the
+   * head. VALIDATION_ERROR for what is no text, NOT_FOUND for a version that there is not.
+   *
+   * ```ts
+   * console.log(await workspace.files.diff(fileId, { from: versionId }));
+   * ```
+   */
+  diff(fileId: string, { from, to, signal }: FileDiffOptions = {}): Promise<string> {
+    return this.readText({ path: `${filePath(fileId)}/diff`, query: { from, to }, signal });
+  }
+
+  /**
+   * Makes a version the head again, as a version of its own; without `versionId` undoes a deletion. CONFLICT where
+   * something else has the path by now, NOT_FOUND where there is no such file or version.
+   */
+  restore(fileId: string, versionId?: string): Promise<RestoredFile> {
+    return this.send(post(`${filePath(fileId)}/restore`, versionId === undefined ? {} : { versionId }));
+  }
+
   /** The bytes of one version, which never change. */
   async readVersion(fileId: string, versionId: string, signal?: AbortSignal): Promise<Uint8Array> {
-    const path = `/files/${encodeURIComponent(fileId)}/versions/${encodeURIComponent(versionId)}/content`;
+    const path = `${filePath(fileId)}/versions/${encodeURIComponent(versionId)}/content`;
     const request: HttpRequest = { method: 'GET', path, patient: true, signal };
     return (await this.http.requestBytes(this.inWorkspace(request))).bytes;
   }
@@ -137,14 +169,6 @@ export class WorkspaceFiles {
     const request = post('/files/commit', { files } satisfies FileCommitRequest);
     return (await this.send<FileCommitAnswer>({ ...request, ...REPEATABLE, signal })).files;
   }
-
-  private send<T>(request: HttpRequest): Promise<T> {
-    return this.http.request(this.inWorkspace(request));
-  }
-
-  private inWorkspace(request: HttpRequest): HttpRequest {
-    return { ...request, path: this.base + request.path };
-  }
 }
 
 const REPEATABLE = { idempotent: true, patient: true } as const;
@@ -159,6 +183,8 @@ function sha256In(headers: Headers): string {
   if (sha256 === undefined) throw new Error('The answer lacks the sha256 of the file, its ETag.');
   return sha256;
 }
+
+const filePath = (fileId: string) => `/files/${encodeURIComponent(fileId)}`;
 
 function contentsPath(path: string): string {
   return `/contents/${path.replace(/^\//, '').split('/').map(encodeURIComponent).join('/')}`;

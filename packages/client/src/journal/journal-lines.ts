@@ -1,6 +1,4 @@
 import type { Approval, Json, ToolCallDelivery } from '@patchbay/protocol';
-import { sha256 } from '@patchbay/protocol/hash';
-
 import type { WriteIntent } from './write-log.js';
 
 /** One call as the journal holds it. */
@@ -13,6 +11,8 @@ export interface JournalEntry {
   readonly call: ToolCallDelivery | null;
   /** Null until someone decided. */
   readonly approval: Approval | null;
+  /** What the decision was about, as the handler has put it; absent in what older versions have journaled. */
+  readonly basis?: Json;
   readonly intents: readonly WriteIntent[];
   /** The temp files of the intents were complete. */
   readonly committing: boolean;
@@ -36,28 +36,12 @@ export type JournalLine =
   | { kind: 'received'; call: ToolCallDelivery }
   | { kind: 'redelivered'; callId: string; attempt: number }
   | { kind: 'awaiting_approval'; callId: string }
-  | { kind: 'running'; callId: string; approval: Approval | null }
+  | { kind: 'running'; callId: string; approval: Approval | null; basis?: Json }
   | { kind: 'intent'; callId: string; intents: WriteIntent[] }
   | { kind: 'committing'; callId: string; committing: boolean }
   | { kind: 'settled'; callId: string; result: Json }
   | ({ kind: 'finished'; callId: string } & CallOutcome)
   | { kind: 'forgotten'; callIds: string[] };
-
-const CHECKSUM_CHARS = 16;
-
-/** `<checksum> <json>\n`; the checksum tells a whole line from one that a crash tore. */
-export function encodeLine(line: JournalLine): string {
-  const json = JSON.stringify(line);
-  return `${sha256(json).slice(0, CHECKSUM_CHARS)} ${json}\n`;
-}
-
-/** The line, or null where it is torn or damaged. */
-export function decodeLine(bytes: Buffer): JournalLine | null {
-  const json = bytes.subarray(CHECKSUM_CHARS + 1);
-  const checksum = bytes.toString('latin1', 0, CHECKSUM_CHARS);
-  if (checksum !== sha256(json).slice(0, CHECKSUM_CHARS)) return null;
-  return JSON.parse(json.toString('utf8')) as JournalLine;
-}
 
 /** Applies a line to the entries. What does not fit (an unknown call, a second outcome) changes nothing. */
 export function applyLine(entries: Map<string, JournalEntry>, line: JournalLine): void {
@@ -83,7 +67,7 @@ function changed(entry: JournalEntry, line: EntryLine): JournalEntry {
     case 'awaiting_approval':
       return entry.state === 'running' ? entry : { ...entry, state: 'awaiting_approval' };
     case 'running':
-      return { ...entry, state: 'running', approval: line.approval };
+      return { ...entry, state: 'running', approval: line.approval, basis: line.basis ?? null };
     case 'intent':
       return { ...entry, intents: line.intents, committing: false };
     case 'committing':

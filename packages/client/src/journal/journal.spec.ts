@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { jest } from '@jest/globals';
 import type { Approval, ToolCallDelivery } from '@patchbay/protocol';
 
-import { Journal } from './journal.js';
+import { openDiskJournal } from '../home/disk-journals.js';
+import type { Journal } from './journal.js';
 
 const allow: Approval = { decision: 'allow', by: 'ada', at: '2026-01-01T00:00:00.000Z' };
 const success = { result: { success: true }, approval: allow, executionMs: 5 };
@@ -30,7 +31,7 @@ describe('the journal', () => {
   let journal: Journal;
   const open: Journal[] = [];
   const reopen = async () => {
-    journal = await Journal.open(directory);
+    journal = await openDiskJournal(directory);
     open.push(journal);
     return journal;
   };
@@ -258,6 +259,24 @@ describe('the journal', () => {
     expect(await journal.receive(call('c3'))).toMatchObject({ known: false });
     await reopen();
     expect(states().map(([callId]) => callId)).toEqual(['c1', 'c3']);
+  });
+
+  it('is full where it holds as much as a resume can name, or as many bytes as it may, until calls have ended', async () => {
+    await journal.close();
+    journal = await openDiskJournal(directory, { maxBytes: 3_000 });
+    await journal.receive(call('c1', 'x'.repeat(2_000)));
+    expect(journal.isFull).toBe(false);
+    await journal.receive(call('c2', 'x'.repeat(2_000)));
+    expect(journal.isFull).toBe(true);
+    await journal.finish('c2', { result: {}, approval: null, executionMs: 1 });
+    expect(journal.isFull).toBe(false);
+    await Promise.all(Array.from({ length: 998 }, (_, n) => journal.receive(call(`n${n}`))));
+    await journal.close();
+    journal = await openDiskJournal(directory);
+    expect([journal.all().length, journal.isFull]).toEqual([1_000, true]);
+    expect(journal.entries()).toHaveLength(1_000);
+    await journal.forget(['c1']);
+    expect(journal.isFull).toBe(false);
   });
 
   it('refuses to write once it is closed', async () => {

@@ -7,46 +7,76 @@ import {
   type ToolCallDelivery,
 } from '@patchbay/protocol';
 
-import { JournalFile } from '../home/journal-file.js';
 import type { WriteLog } from './write-log.js';
-import {
-  applyLine,
-  type CallOutcome,
-  decodeLine,
-  encodeLine,
-  type JournalEntry,
-  type JournalLine,
-} from './journal-lines.js';
+import { applyLine, type CallOutcome, type JournalEntry, type JournalLine } from './journal-lines.js';
+import type { ClientIdentity, Journals, JournalStorage } from './journal-storage.js';
+import { jsonBytes } from './json-bytes.js';
 
-const FILE_NAME = 'journal.jsonl';
+/** Most bytes of calls and results that are held: eight calls at a time, each of the largest frame, and as many results. */
+const MAX_HELD_BYTES = 256 * 1024 * 1024;
 /** Most bytes of results in one resume: with all the rest of it well within the 16 MiB of a relay frame. */
 const MAX_RESUME_BYTES = 8 * 1024 * 1024;
 
+/** How much a journal holds. */
+export interface JournalOptions {
+  /** Most bytes of calls and results that are held before no new call is taken; default 256 MiB. */
+  maxBytes?: number;
+}
+
 /**
  * The client's memory of the calls it took: a callId is written here before it is acted on, its outcome after, so that
- * a call delivered twice has its effect once. One process at a time: hold a ClientLock.
+ * a call delivered twice has its effect once. One client at a time.
  * A method that cannot write (a full disk) rejects, and the journal is as it was.
  */
 export class Journal {
+  private readonly bytes = new Map<string, number>();
+  private heldBytes = 0;
+  private release: () => Promise<void> = () => Promise.resolve();
+
   private constructor(
     private readonly calls: Map<string, JournalEntry>,
-    private readonly file: JournalFile,
-  ) {}
+    private readonly storage: JournalStorage,
+    private readonly maxBytes: number,
+  ) {
+    for (const entry of calls.values()) this.weigh(entry.callId, jsonBytes(entry));
+  }
 
   /**
-   * Opens, or begins, the journal in `directory` (made 0700); lines torn by a crash are dropped. Calls that are `running`
-   * then were interrupted: `RelayClient.connect` has them settled.
+   * Locks and opens, or begins, the journal of a client; `close` gives the lock back. Calls that are `running` then were
+   * interrupted: `RelayClient.connect` has them settled.
+   * @throws ClientLockedError where another client has it.
    */
-  static async open(directory: string): Promise<Journal> {
-    const calls = new Map<string, JournalEntry>();
-    const file = await JournalFile.open(directory, FILE_NAME, () => snapshotOf(calls));
-    const lines = await file.read();
-    for (const bytes of lines) {
-      const line = decodeLine(bytes);
-      if (line) applyLine(calls, line);
+  static async open(journals: Journals, client: ClientIdentity, options?: JournalOptions): Promise<Journal> {
+    const lock = await journals.lock(client);
+    try {
+      const journal = await Journal.over((snapshot) => journals.open(client, snapshot), options);
+      journal.release = () => lock.release();
+      return journal;
+    } catch (error) {
+      await lock.release();
+      throw error;
     }
-    if (lines.length > 0) await file.compact();
-    return new Journal(calls, file);
+  }
+
+  /** The journal in a storage that nobody else uses. */
+  static async over(
+    open: (snapshot: () => JournalEntry[]) => Promise<JournalStorage>,
+    { maxBytes = MAX_HELD_BYTES }: JournalOptions = {},
+  ): Promise<Journal> {
+    const calls = new Map<string, JournalEntry>();
+    const storage = await open(() => [...calls.values()]);
+    const lines = await storage.read();
+    for (const line of lines) applyLine(calls, line);
+    if (lines.length > 0) await storage.compact();
+    return new Journal(calls, storage, maxBytes);
+  }
+
+  /**
+   * Whether it holds as much as it may, so that no call that it does not know should be taken now: a resume has to name
+   * every call, and the disk and memory have an end.
+   */
+  get isFull(): boolean {
+    return this.calls.size >= MAX_RESUME_ENTRIES || this.heldBytes >= this.maxBytes;
   }
 
   /**
@@ -59,9 +89,10 @@ export class Journal {
       ? { kind: 'redelivered', callId, attempt }
       : { kind: 'received', call };
     let known = false;
-    await this.file.append(encodeLine(line), true, () => {
+    await this.storage.append(line, true, (bytes) => {
       known = this.calls.has(callId);
       applyLine(this.calls, line);
+      if (!known) this.weigh(callId, bytes);
     });
     return { known, entry: this.known(callId) };
   }
@@ -72,8 +103,8 @@ export class Journal {
   }
 
   /** The call is approved and starts now. Durable when it returns. Call it before the executor. */
-  async start(callId: string, approval: Approval | null): Promise<void> {
-    await this.record({ kind: 'running', callId, approval }, true);
+  async start(callId: string, approval: Approval | null, basis: Json = null): Promise<void> {
+    await this.record({ kind: 'running', callId, approval, basis }, true);
   }
 
   /** Where the executor of this call leaves its intent. */
@@ -123,7 +154,7 @@ export class Journal {
         const state = resumeState(entry);
         if (entry.state !== 'finished') return bareEntry(entry, state);
         const whole = finishedEntry(entry, state);
-        const bytes = Buffer.byteLength(JSON.stringify(whole));
+        const bytes = jsonBytes(whole);
         if (bytes > left) return bareEntry(entry, state === 'denied' ? 'awaiting_approval' : 'running');
         left -= bytes;
         return whole;
@@ -137,18 +168,32 @@ export class Journal {
       callIds: callIds.filter((callId) => this.calls.has(callId)),
     };
     if (line.callIds.length === 0) return;
-    await this.file.append(encodeLine(line), false, () => applyLine(this.calls, line));
+    await this.storage.append(line, false, () => {
+      applyLine(this.calls, line);
+      for (const callId of line.callIds) this.weigh(callId, 0);
+    });
   }
 
   /** Waits for pending lines; the journal is unusable afterwards. */
   async close(): Promise<void> {
-    await this.file.close();
+    await this.storage.close();
+    await this.release();
   }
 
   /** @throws Error where the call is unknown or forgotten: it must not be run then. */
   private async record(line: Extract<JournalLine, { callId: string }>, durable: boolean): Promise<void> {
     this.known(line.callId);
-    await this.file.append(encodeLine(line), durable, () => applyLine(this.calls, line));
+    await this.storage.append(line, durable, (bytes) => {
+      applyLine(this.calls, line);
+      // The outcome takes the place of the arguments.
+      if (line.kind === 'finished') this.weigh(line.callId, bytes);
+    });
+  }
+
+  private weigh(callId: string, bytes: number): void {
+    this.heldBytes += bytes - (this.bytes.get(callId) ?? 0);
+    if (bytes === 0) this.bytes.delete(callId);
+    else this.bytes.set(callId, bytes);
   }
 
   private known(callId: string): JournalEntry {
@@ -156,10 +201,6 @@ export class Journal {
     if (!entry) throw new Error(`The journal does not hold call ${callId}.`);
     return entry;
   }
-}
-
-function snapshotOf(calls: ReadonlyMap<string, JournalEntry>): string {
-  return [...calls.values()].map((entry) => encodeLine({ kind: 'entry', entry })).join('');
 }
 
 function bareEntry({ turnId, callId, attempt }: JournalEntry, state: ResumeState): ResumeEntry {

@@ -9,6 +9,7 @@ import type {
 import type { Journal } from '../journal/journal.js';
 import type { JournalEntry } from '../journal/journal-lines.js';
 import { messageOf } from '../http/patchbay-error.js';
+import { idleTimeout } from './idle-timeout.js';
 import type { RelayLink } from './relay-state.js';
 import { ResultSender } from './result-sender.js';
 import {
@@ -22,6 +23,9 @@ import { untilAnswered } from './until-answered.js';
 
 const STATUS_TIMEOUT_MS = 10_000;
 const CLOSING = 'The client is closing.';
+/** Most calls in this process's hands; a server keeps to the window, and gives eight at a time. */
+const MAX_LIVE = 64;
+const TOO_MANY = 'The client holds too many calls that have not ended.';
 
 /** A call in this process's hands. */
 interface LiveCall {
@@ -56,6 +60,7 @@ export class CallRunner {
   async deliver(call: ToolCallDelivery): Promise<Ack> {
     if (this.closing) return refusal('UNAVAILABLE', 'The client is closing.');
     if (!handlerOf(this.tools, call.name)) return refusal('NOT_FOUND', `No handler for ${call.name}.`);
+    if (this.isFullFor(call)) return refusal('RATE_LIMITED', TOO_MANY);
     const live = this.live.get(call.callId) ?? this.enlist(call.callId);
     try {
       const { entry } = await this.journal.receive(call);
@@ -116,7 +121,7 @@ export class CallRunner {
     const settled = Promise.all([...this.live.values()].map(async ({ done }) => done)).then(() =>
       this.flushed(),
     );
-    await Promise.race([settled, new Promise((resolve) => setTimeout(resolve, graceMs).unref())]);
+    await Promise.race([settled, new Promise((resolve) => idleTimeout(() => resolve(undefined), graceMs))]);
     this.abandon(CLOSING);
   }
 
@@ -137,6 +142,11 @@ export class CallRunner {
   /** Whether it is known what the call has come to, and not yet reported: no word of the server changes that. */
   private isSettled(callId: string): boolean {
     return Boolean(this.journal.get(callId)?.settled);
+  }
+
+  private isFullFor({ callId }: ToolCallDelivery): boolean {
+    if (this.live.has(callId) || this.journal.get(callId)) return false;
+    return this.live.size >= MAX_LIVE || this.journal.isFull;
   }
 
   private enlist(callId: string): LiveCall {
@@ -220,10 +230,10 @@ export class CallRunner {
         // Nobody waits for the answer: the next resume tells the state, too.
         send('awaiting_approval', STATUS_TIMEOUT_MS, note)?.catch(() => undefined);
       },
-      start: async (approval = null) => {
+      start: async (approval = null, basis = null) => {
         signal.throwIfAborted();
         await this.confirm(live, (timeoutMs) => send('running', timeoutMs));
-        await this.journal.start(callId, approval);
+        await this.journal.start(callId, approval, basis);
         signal.throwIfAborted();
         live.startedAt = Date.now();
       },

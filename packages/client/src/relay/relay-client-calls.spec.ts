@@ -49,6 +49,19 @@ describe('RelayClient', () => {
       expect(scene.server.results[0]!.attempt).toBe(2);
     });
 
+    it('beyond those that a client can have in its hands is refused, whatever the server sends, and a known one is not', async () => {
+      const { opened, open } = gate();
+      await scene.clientWith(async (call, context) => (await opened, three(call, context))).connect();
+      const sent = Array.from({ length: 70 }, (_, n) => scene.server.deliver(callOf(`${n}`)));
+      const acks = await Promise.all(sent);
+      const codes = acks.map((ack) => (ack.ok ? 'taken' : ack.error.code));
+      expect(codes.filter((code) => code === 'taken')).toHaveLength(64);
+      expect(codes.filter((code) => code === 'RATE_LIMITED')).toHaveLength(6);
+      expect(await scene.server.deliver(callOf('0', 2))).toEqual({ ok: true });
+      open();
+      await until(() => scene.server.results.length === 64);
+    });
+
     it('that is delivered again after it ended is answered from the journal', async () => {
       scene.server.answerResult = ({ attempt }) =>
         attempt > 1 ? { ok: true } : { ok: false, error: { code: 'UNAVAILABLE', message: 'Not now.' } };

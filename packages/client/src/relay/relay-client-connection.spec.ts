@@ -1,3 +1,4 @@
+import { PatchbayError } from '../http/patchbay-error.js';
 import type { SettleTool } from './tool-handler.js';
 
 import { callOf, gate, RelayClientScene, RelayServer, three, until } from './relay-client.sample.js';
@@ -80,6 +81,58 @@ describe('RelayClient', () => {
         scene.server.handshakes.length > 2 ? null : { code: 'UNAVAILABLE', message: 'Stopping.' };
       await scene.clientWith(three).connect();
       expect(scene.server.handshakes).toHaveLength(3);
+    });
+
+    it.each(['RATE_LIMITED', 'INTERNAL_ERROR', 'UNAVAILABLE'] as const)(
+      'waits and tries again where the server answers %s to its handshake, or to the exchange of its token',
+      async (code) => {
+        let asked = 0;
+        const token = async () => {
+          if (++asked <= 2) throw new PatchbayError(code, 'Not now.');
+          return 'token-1';
+        };
+        scene.server.refuse = () =>
+          scene.server.handshakes.length <= 2 ? { code, message: 'Not now.' } : null;
+        await scene.clientWith(three, { token }).connect();
+        expect(scene.server.handshakes).toHaveLength(3);
+        expect(scene.states.map(({ status }) => status)).toEqual([
+          ...Array<string>(4).fill('reconnecting'),
+          'connected',
+        ]);
+      },
+    );
+
+    it('comes back no sooner than a server that has too much to do has said', async () => {
+      scene.server.refuse = () =>
+        scene.server.handshakes.length === 1
+          ? { code: 'RATE_LIMITED', message: 'Too many.', retryAfterSeconds: 0.3 }
+          : null;
+      await scene.clientWith(three).connect();
+      const [waiting] = scene.states;
+      expect(waiting).toMatchObject({ status: 'reconnecting', reason: 'Too many.' });
+      expect((waiting as { delayMs: number }).delayMs).toBeGreaterThanOrEqual(300);
+    });
+
+    it('sends its results again with the next resume where the server was only too busy for this one', async () => {
+      await scene.journal.receive(callOf('k1'));
+      await scene.journal.start('k1', null);
+      await scene.journal.finish('k1', { result: { words: 3 }, approval: null, executionMs: 1 });
+      scene.server.answerResume = (entries) =>
+        scene.server.resumes.length > 1
+          ? { ok: true, forget: entries.map(({ callId }) => callId), resume: [] }
+          : { ok: false, error: { code: 'RATE_LIMITED', message: 'Too many.' } };
+      await scene.clientWith(three).connect();
+      const states = scene.server.resumes.map((entries) => entries.map(({ state }) => state));
+      expect(states).toEqual([
+        [expect.stringMatching('succeeded|failed')],
+        [expect.stringMatching('succeeded|failed')],
+      ]);
+    });
+
+    it('knows every field that the server finds fault with [RELAY-26]', async () => {
+      const fields = { 'roots[0].name': 'is empty' };
+      scene.server.refuse = () => ({ code: 'VALIDATION_ERROR', message: 'Invalid.', fields });
+      await expect(scene.clientWith(three).connect()).rejects.toMatchObject({ fields });
     });
 
     it('connects again after the connection was lost', async () => {

@@ -7,7 +7,7 @@ import type {
   Ack,
   ClientToServerEvents,
   FilePut,
-  HandshakeError,
+  RelayError,
   RelayHandshake,
   ResumeAnswer,
   ResumeEntry,
@@ -17,7 +17,8 @@ import type {
   ToolStatus,
 } from '@patchbay/protocol';
 import { Server, type Socket } from 'socket.io';
-import { Journal } from '../journal/journal.js';
+import { openDiskJournal } from '../home/disk-journals.js';
+import type { Journal } from '../journal/journal.js';
 import { RelayClient, type RelayClientOptions } from './relay-client.js';
 import type { RelayState } from './relay-state.js';
 import type { RunTool } from './tool-handler.js';
@@ -37,7 +38,7 @@ export class RelayServer {
   readonly events: string[] = [];
   sockets: RelaySocket[] = [];
 
-  refuse: (handshake: RelayHandshake) => HandshakeError | null = () => null;
+  refuse: (handshake: RelayHandshake) => RelayError | null = () => null;
   answerResume: (entries: ResumeEntry[]) => Ack<ResumeAnswer> = (entries) => ({
     ok: true,
     forget: [],
@@ -151,7 +152,7 @@ export class RelayClientScene {
     this.server = new RelayServer();
     await this.server.listen();
     this.directory = await mkdtemp(join(tmpdir(), 'patchbay-relay-'));
-    this.journal = await Journal.open(this.directory);
+    this.journal = await openDiskJournal(this.directory);
   }
 
   async close(): Promise<void> {
@@ -180,6 +181,6 @@ export class RelayClientScene {
   async restart(): Promise<void> {
     await this.client?.close();
     await this.journal.close();
-    this.journal = await Journal.open(this.directory);
+    this.journal = await openDiskJournal(this.directory);
   }
 }

@@ -12,10 +12,13 @@ import {
   type FolderStatus,
   type SessionOpened,
 } from '@patchbay/protocol';
-import type { Journal } from '../journal/journal.js';
+import { Journal } from '../journal/journal.js';
+import type { Journals } from '../journal/journal-storage.js';
 import { CLIENT_VERSION } from '../client-version.js';
 import { CallRunner } from './call-runner.js';
+import { OpenSessions } from './open-sessions.js';
 import { RelayConnection } from './relay-connection.js';
+import { readGate } from './read-gate.js';
 import type { RelayEnd, RelayState, TokenSource } from './relay-state.js';
 import { afterAck } from './server-events.js';
 import { settleInterrupted } from './settle-interrupted.js';
@@ -29,6 +32,7 @@ const CANNOT_READ: Ack<FileReadAnswer> = {
   error: { code: 'FORBIDDEN', message: 'This client gives no files to read.' },
 };
 
+/** What an editor is, what it can do, and whom it tells. */
 export interface RelayClientOptions {
   /** Where the server is, such as `http://127.0.0.1:3000`. */
   url: string;
@@ -46,12 +50,17 @@ export interface RelayClientOptions {
   roots?: readonly ClientRoot[];
   /** Gives what the editor, or else the disk, holds of a file: where it is left out, nothing can be read here. */
   readFile?: (read: FileRead) => Promise<Ack<FileReadAnswer>>;
+  /** What is open in the editor now: every session is told, a new one too, and all again on `activeFilesChanged`. */
+  activeFiles?: () => ActiveFile[] | Promise<ActiveFile[]>;
   /** Told of sessions whose Active Files are wanted, of old ones once more with each connection: see `setActiveFiles`. */
   onSession?: (session: SessionOpened) => void;
   /** Told that somebody else has changed Cloud files below the roots; a hint, that may come twice or not at all. */
   onFilesChanged?: (changed: FilesChanged) => void;
-  /** Remembers the calls; open one per clientId, under a ClientLock (`@patchbay/client/home`), and close it after the client. */
-  journal: Journal;
+  /**
+   * Where it remembers the calls: `DiskJournals` (`@patchbay/client/home`), `IndexedDbJournals` (`@patchbay/client/indexed-db`)
+   * or `MemoryJournals`, in which it locks, opens and closes its own. A Journal is used as it is, and left open.
+   */
+  journal: Journals | Journal;
   /** Most calls at a time, 1 to 8. */
   maxInFlight?: number;
   /** Told of every change, first of all of the first `connected`. */
@@ -66,9 +75,8 @@ export interface RelayClientOptions {
  * An editor's end of the relay: takes tool calls, has them executed once, and reports until the server has it.
  *
  * ```ts
- * const journal = await Journal.open(clientDirectory(home, { url, workspaceId, clientId }));
  * const relay = new RelayClient({
- *   url, workspaceId, clientId, journal,
+ *   url, workspaceId, clientId, journal: new DiskJournals(home),
  *   token: (refused) => patchbay.accessToken(refused),
  *   // Of @patchbay/workspace. A tool of one's own is a function: ask, `await context.start(approval)`, act, give the result.
  *   tools: {
@@ -77,15 +85,21 @@ export interface RelayClientOptions {
  *   },
  * });
  * await relay.connect();
+ * const { reason } = await relay.ended;
  * ```
  */
 export class RelayClient {
   private readonly connection: RelayConnection;
-  private readonly runner: CallRunner;
+  private readonly sessions: OpenSessions;
+  private runner!: CallRunner;
+  private readonly readFile: NonNullable<RelayClientOptions['readFile']>;
   private readonly warn: (message: string) => void;
   private readonly activeFiles = new Map<string, ActiveFile[]>();
   private readonly folderStatus = new Map<string, FolderStatus>();
   private settled: Promise<void> | null = null;
+  /** The journal that is this client's own to close. */
+  private ownJournal: Journal | null = null;
+  private left: Promise<void> | null = null;
   private first: Promise<void> | null = null;
   private finish!: (end: RelayEnd) => void;
 
@@ -94,7 +108,7 @@ export class RelayClient {
 
   constructor(private readonly options: RelayClientOptions) {
     this.ended = new Promise((resolve) => (this.finish = resolve));
-    const { token, tools, journal } = options;
+    const { token, tools } = options;
     this.connection = new RelayConnection({
       url: options.url,
       token: typeof token === 'string' ? () => Promise.resolve(token) : token,
@@ -110,8 +124,13 @@ export class RelayClient {
         maxInFlight: options.maxInFlight ?? MAX_IN_FLIGHT,
       },
     });
+    this.readFile = readGate(options.readFile ?? (() => Promise.resolve(CANNOT_READ)));
     this.warn = options.onWarning ?? (() => undefined);
-    this.runner = new CallRunner(tools, journal, this.connection, this.warn);
+    this.sessions = new OpenSessions(
+      options.activeFiles,
+      (...list) => this.setActiveFiles(...list),
+      this.warn,
+    );
   }
 
   /**
@@ -119,16 +138,38 @@ export class RelayClient {
    * first; call it before where something else must come in between, such as a push of the same folders.
    */
   settle(): Promise<void> {
-    const { journal, tools } = this.options;
-    return (this.settled ??= settleInterrupted(journal, tools, this.warn));
+    return (this.settled ??= this.begin().catch((error: unknown) => {
+      this.settled = null;
+      throw error;
+    }));
   }
 
   /**
    * Settles what was interrupted, connects, and stays connected from then on. Resolves when the server has answered the
-   * first resume, however many tries that takes; rejects with a PatchbayError if the server refuses the client.
+   * first resume, however many tries that takes; rejects with a PatchbayError if the server refuses the client, with a
+   * ClientLockedError if another one has the journal: then it may be called again.
    */
   connect(): Promise<void> {
-    return (this.first ??= this.settle().then(() => this.open()));
+    return (this.first ??= this.start());
+  }
+
+  private async start(): Promise<void> {
+    try {
+      await this.settle();
+    } catch (error) {
+      this.first = null;
+      throw error;
+    }
+    return this.open();
+  }
+
+  private async begin(): Promise<void> {
+    const { journal: kept, tools } = this.options;
+    const isOpen = kept instanceof Journal;
+    const journal = isOpen ? kept : await Journal.open(kept, this.options);
+    if (!isOpen) this.ownJournal = journal;
+    this.runner = new CallRunner(tools, journal, this.connection, this.warn);
+    await settleInterrupted(journal, tools, this.warn);
   }
 
   private open(): Promise<void> {
@@ -136,8 +177,12 @@ export class RelayClient {
       this.connection.open({
         deliver: (call) => this.runner.deliver(call),
         cancel: (cancel) => this.runner.cancel(cancel),
-        readFile: (read) => this.options.readFile?.(read) ?? CANNOT_READ,
-        sessionOpened: (session) => afterAck(() => this.options.onSession?.(session)),
+        readFile: this.readFile,
+        sessionOpened: (session) =>
+          afterAck(() => {
+            this.options.onSession?.(session);
+            return this.sessions.opened(session.sessionId);
+          }),
         filesChanged: (changed) => afterAck(() => this.options.onFilesChanged?.(changed)),
         entries: (withResults) => this.runner.entries(withResults),
         resume: (answer) => this.runner.resume(answer),
@@ -148,6 +193,7 @@ export class RelayClient {
           if (state.status === 'connected') resolve();
           if (state.status !== 'ended') return;
           this.runner.abandon(`The client was ${state.reason}.`);
+          void this.leave();
           this.finish(state);
           reject(state.error ?? new Error(`The client was ${state.reason}.`));
         },
@@ -193,11 +239,21 @@ export class RelayClient {
     );
   }
 
-  /** Lets calls that have started end (5 s at most) and leaves. What is not finished waits in the journal. */
+  /** Tells every session what is open now, as `activeFiles` of the options says it. Resolves when the server has it. */
+  activeFilesChanged(): Promise<void> {
+    return this.sessions.changed();
+  }
+
+  /** Lets calls that have started end (5 s at most) and leaves. What is not finished waits in the journal. Idempotent. */
   async close(): Promise<void> {
-    if (!this.first) return;
-    await this.settled;
-    await this.runner.close(CLOSE_GRACE_MS);
-    this.connection.end({ status: 'ended', reason: 'closed' });
+    if (!this.settled) return;
+    await this.settled.catch(() => undefined);
+    await this.leave();
+    if (this.first) this.connection.end({ status: 'ended', reason: 'closed' });
+  }
+
+  /** Gives the journal back once nothing needs it. */
+  private leave(): Promise<void> {
+    return (this.left ??= this.runner.close(CLOSE_GRACE_MS).then(() => this.ownJournal?.close()));
   }
 }

@@ -2,12 +2,10 @@ import {
   RELAY_NAMESPACE,
   type Ack,
   type ClientToServerEvents,
-  type ErrorCode,
   type FilePut,
   type FilePutAnswer,
   type FolderStatus,
-  type HandshakeError,
-  type Json,
+  type RelayError,
   type RelayHandshake,
   type ResumeAnswer,
   type ServerToClientEvents,
@@ -16,7 +14,8 @@ import {
   type ToolStatus,
 } from '@patchbay/protocol';
 import { io, type Socket } from 'socket.io-client';
-import { isTransient, messageOf, PatchbayError, type PatchbayErrorCode } from '../http/patchbay-error.js';
+import { errorFromRelay, isWorthWaiting, messageOf, PatchbayError } from '../http/patchbay-error.js';
+import { idleTimeout, type Timer } from './idle-timeout.js';
 import type { RelayEnd, RelayLink, RelayPeer, TokenSource } from './relay-state.js';
 import { afterAck, listen } from './server-events.js';
 
@@ -24,14 +23,6 @@ const ACK_TIMEOUT_MS = 10_000;
 const DRAIN_GRACE_MS = 1_000;
 /** A token that could not be had just now is asked for again after this. */
 const RENEW_AGAIN_MS = 5_000;
-
-/** What a refused handshake leads to; with a code that is not here the connection ends. */
-const REFUSED_HANDSHAKE: Partial<Record<ErrorCode, 'refresh' | 'retry'>> = {
-  INVALID_TOKEN: 'refresh',
-  UNAVAILABLE: 'retry',
-  RATE_LIMITED: 'retry',
-  INTERNAL_ERROR: 'retry',
-};
 
 export interface RelayConnectionOptions {
   url: string;
@@ -42,7 +33,7 @@ export interface RelayConnectionOptions {
 }
 
 /** A refusal by the server has `data`, a fault of the transport a `description`. */
-type ConnectFault = Error & { data?: HandshakeError; description?: { message?: string } };
+type ConnectFault = Error & { data?: RelayError; description?: { message?: string } };
 
 /** One socket that is kept up: handshake, resume, backoff, token, and the end of it all. */
 export class RelayConnection implements RelayLink {
@@ -55,12 +46,16 @@ export class RelayConnection implements RelayLink {
   private ready = false;
   private ended = false;
   private replaced = false;
-  private timer: NodeJS.Timeout | undefined;
-  private dropReason: string | undefined;
+  private timer: Timer | undefined;
+  /** Why this client has ended the socket itself, and how long the server wants to be left alone. */
+  private dropped: { why: string; retryAfterMs: number | null } | undefined;
   private peer!: RelayPeer;
 
   constructor(private readonly options: RelayConnectionOptions) {
-    this.socket = io(new URL(RELAY_NAMESPACE, options.url).href, {
+    // A proxy may have the server below a path of its own.
+    const { origin, pathname } = new URL(options.url);
+    this.socket = io(`${origin}${RELAY_NAMESPACE}`, {
+      path: `${pathname.replace(/\/+$/, '')}/socket.io`,
       transports: ['websocket'],
       autoConnect: false,
       reconnection: false,
@@ -119,12 +114,14 @@ export class RelayConnection implements RelayLink {
     try {
       this.token = await this.options.token(this.refusedToken);
     } catch (error) {
-      if (isTransient(error)) return this.retry(messageOf(error));
-      return this.refuse(error instanceof PatchbayError ? error.code : 'INVALID_TOKEN', messageOf(error));
+      const known = error instanceof PatchbayError;
+      const fault = known ? error : new PatchbayError('INVALID_TOKEN', messageOf(error));
+      if (!isWorthWaiting(fault)) return this.refuse(fault);
+      return this.retry(fault.message, fault.retryAfterMs);
     }
     if (this.ended) return;
     if (this.token === this.refusedToken)
-      return this.refuse('INVALID_TOKEN', 'The server refused the token.');
+      return this.refuse(new PatchbayError('INVALID_TOKEN', 'The server refused the token.'));
     this.socket.auth = { ...this.options.handshake, token: this.token };
     this.socket.connect();
   }
@@ -135,7 +132,7 @@ export class RelayConnection implements RelayLink {
       const socket = this.socket.timeout(ACK_TIMEOUT_MS);
       const entries = this.peer.entries(withResults);
       const answer = (await socket.emitWithAck('client:resume', entries)) as Ack<ResumeAnswer>;
-      if (!answer.ok) throw new PatchbayError(answer.error.code, answer.error.message);
+      if (!answer.ok) throw errorFromRelay(answer.error);
       this.refusedToken = undefined;
       this.tries = 0;
       this.ready = true;
@@ -143,30 +140,33 @@ export class RelayConnection implements RelayLink {
       this.peer.onState({ status: 'connected' });
     } catch (error) {
       const message = `The calls could not be resumed: ${messageOf(error)}`;
-      if (!withResults && isForGood(error)) return this.refuse(error.code, message);
-      this.resumesResults = false;
-      this.drop(message);
+      if (!withResults && isForGood(error)) {
+        return this.refuse(new PatchbayError(error.code, message, 0, error.fields));
+      }
+      if (!isBusy(error)) this.resumesResults = false;
+      this.drop(message, error instanceof PatchbayError ? error.retryAfterMs : null);
     }
   }
 
   private onRefused(error: ConnectFault): void {
-    const fate = error.data ? REFUSED_HANDSHAKE[error.data.code] : 'retry';
     // The transport's own words ("websocket error") say less than what it met ("connect ECONNREFUSED …").
-    if (fate === 'retry') return this.retry(error.description?.message || error.message);
-    if (fate === 'refresh' && this.refusedToken === undefined) {
+    if (!error.data) return this.retry(error.description?.message || error.message);
+    const refusal = errorFromRelay(error.data);
+    if (isWorthWaiting(refusal)) return this.retry(refusal.message, refusal.retryAfterMs);
+    if (refusal.code === 'INVALID_TOKEN' && this.refusedToken === undefined) {
       this.refusedToken = this.token;
       void this.connect();
       return;
     }
-    const { code, message, details = null } = error.data!;
-    this.refuse(code, message, details);
+    this.refuse(refusal);
   }
 
   private onDisconnect(reason: string): void {
     this.ready = false;
     if (this.replaced) return this.end({ status: 'ended', reason: 'replaced' });
-    this.retry(this.dropReason ?? reason);
-    this.dropReason = undefined;
+    const { why = reason, retryAfterMs = null } = this.dropped ?? {};
+    this.dropped = undefined;
+    this.retry(why, retryAfterMs);
   }
 
   /** The server closes right after this notice: that must not lead to another try. */
@@ -175,31 +175,31 @@ export class RelayConnection implements RelayLink {
     return afterAck(() => this.end({ status: 'ended', reason: 'replaced' }));
   }
 
-  private retry(reason: string): void {
+  /** Waits longer each time, and never less than the server has asked for. */
+  private retry(reason: string, retryAfterMs: number | null = null): void {
     if (this.ended) return;
     const { first, longest } = this.options.backoffMs;
     const full = Math.min(longest, first * 2 ** this.tries++);
-    const delayMs = Math.round(full * (0.5 + Math.random() / 2));
+    const delayMs = Math.round((retryAfterMs ?? 0) + full * (0.5 + Math.random() / 2));
     clearTimeout(this.timer);
     this.timer = setTimeout(() => void this.connect(), delayMs);
     this.peer.onState({ status: 'reconnecting', reason, delayMs });
   }
 
   /** Ends this socket, not the connection: `disconnect` follows and with it the next try. */
-  private drop(reason: string): void {
+  private drop(why: string, retryAfterMs: number | null = null): void {
     if (!this.socket.connected) return;
-    this.dropReason = reason;
+    this.dropped = { why, retryAfterMs };
     this.socket.disconnect();
   }
 
-  private refuse(code: PatchbayErrorCode, message: string, details: Json = null): void {
-    const error = Object.assign(new PatchbayError(code, message), { details });
+  private refuse(error: PatchbayError): void {
     this.end({ status: 'ended', reason: 'refused', error });
   }
 
   private async leave(): Promise<void> {
     const { id } = this.socket;
-    const grace = new Promise((resolve) => setTimeout(resolve, DRAIN_GRACE_MS).unref());
+    const grace = new Promise((resolve) => idleTimeout(() => resolve(undefined), DRAIN_GRACE_MS));
     await Promise.race([this.peer.flushed(), grace]);
     if (this.socket.id === id) this.drop('The server is stopping.');
   }
@@ -211,14 +211,20 @@ export class RelayConnection implements RelayLink {
       const token = await this.options.token(this.token);
       if (token === this.token) return;
       const ack = (await this.socket.timeout(ACK_TIMEOUT_MS).emitWithAck('auth:refresh', token)) as Ack;
-      if (!ack.ok) throw new PatchbayError(ack.error.code, ack.error.message);
+      if (!ack.ok) throw errorFromRelay(ack.error);
       this.token = token;
     } catch (error) {
-      if (error instanceof PatchbayError && !isTransient(error)) return;
+      if (error instanceof PatchbayError && !isWorthWaiting(error)) return;
       const again = () => (this.socket.connected && this.socket.id === id ? this.renew() : undefined);
-      setTimeout(() => void again(), RENEW_AGAIN_MS).unref();
+      const retryAfterMs = error instanceof PatchbayError ? error.retryAfterMs : null;
+      idleTimeout(() => void again(), Math.max(RENEW_AGAIN_MS, retryAfterMs ?? 0));
     }
   }
+}
+
+/** The server has too much to do, or stops: that says nothing of the list. */
+function isBusy(error: unknown): boolean {
+  return error instanceof PatchbayError && (error.code === 'RATE_LIMITED' || error.code === 'UNAVAILABLE');
 }
 
 /** The same list would be refused again. */

@@ -21,6 +21,7 @@ export type RelayState =
   | { status: 'reconnecting'; reason: string; delayMs: number }
   | { status: 'ended'; reason: 'closed' | 'replaced' | 'refused'; error?: PatchbayError };
 
+/** How a relay client ended. */
 export type RelayEnd = Extract<RelayState, { status: 'ended' }>;
 
 /** The way to the server for those who report. */

@@ -1,6 +1,9 @@
 import { MAX_IN_FLIGHT, type Ack, type ErrorCode, type ToolResultReport } from '@patchbay/protocol';
+import { retryAfterOf } from '../http/patchbay-error.js';
 import type { Journal } from '../journal/journal.js';
 import type { JournalEntry } from '../journal/journal-lines.js';
+import { jsonBytes } from '../journal/json-bytes.js';
+import { idleTimeout, type Timer } from './idle-timeout.js';
 import type { RelayLink } from './relay-state.js';
 import { reportOf } from './shorter-reports.js';
 
@@ -27,7 +30,7 @@ export class ResultSender {
   private readonly kept = new Set<string>();
   /** How often each was shortened, and lost since. */
   private readonly tries = new Map<string, { shortened: number; lost: number }>();
-  private resend: NodeJS.Timeout | undefined;
+  private resend: Timer | undefined;
   private stopped = false;
 
   constructor(
@@ -90,7 +93,7 @@ export class ResultSender {
       if (fate === 'forget') return await this.forget(callId);
       if (fate === 'keep') this.kept.add(callId);
       else if (fate === 'shorten') this.shorten(entry);
-      else this.pause(callId);
+      else this.pause(callId, retryAfterOf(ack.error.retryAfterSeconds));
     } catch {
       this.lose(entry, report);
       this.pause(callId);
@@ -110,18 +113,21 @@ export class ResultSender {
 
   /** No answer came. */
   private lose(entry: JournalEntry, report: ToolResultReport): void {
-    if (Buffer.byteLength(JSON.stringify(report)) < LARGE_BYTES) return;
+    if (jsonBytes(report) < LARGE_BYTES) return;
     const { shortened, lost } = this.tries.get(entry.callId) ?? { shortened: 0, lost: 0 };
     if (lost + 1 >= LARGE_LOSSES) this.shorten(entry);
     else this.tries.set(entry.callId, { shortened, lost: lost + 1 });
   }
 
-  private pause(callId: string): void {
+  private pause(callId: string, retryAfterMs: number | null = null): void {
     this.paused.add(callId);
     if (this.stopped) return;
-    this.resend ??= setTimeout(() => {
-      this.resend = undefined;
-      this.flushAll();
-    }, RESEND_MS).unref();
+    this.resend ??= idleTimeout(
+      () => {
+        this.resend = undefined;
+        this.flushAll();
+      },
+      Math.max(RESEND_MS, retryAfterMs ?? 0),
+    );
   }
 }

@@ -23,7 +23,7 @@ export function listen(
 
 /** Acknowledges now and does the work once the acknowledgement is on its way. */
 export function afterAck(work: () => void | Promise<void>): Ack {
-  setImmediate(() => void work());
+  setTimeout(() => void work(), 0);
   return { ok: true };
 }
 

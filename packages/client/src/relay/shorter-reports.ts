@@ -1,5 +1,6 @@
 import type { Approval, ToolResultReport } from '@patchbay/protocol';
 import type { JournalEntry } from '../journal/journal-lines.js';
+import { jsonBytes } from '../journal/json-bytes.js';
 import { deniedByClient, MAX_NOTE } from './tool-handler.js';
 
 const NOT_KEPT =
@@ -11,8 +12,13 @@ const NOT_KEPT =
  * @returns null where nothing is left to be shortened
  */
 export function reportOf(entry: JournalEntry, shortened: number): ToolResultReport | null {
-  const shorter = entry.approval?.decision === 'edit' ? [whole, withoutEdit, noteAlone] : [whole, noteAlone];
-  return shorter[shortened]?.(entry) ?? null;
+  return shorterOf(entry)[shortened]?.(entry) ?? null;
+}
+
+function shorterOf({ approval, result }: JournalEntry): ((entry: JournalEntry) => ToolResultReport)[] {
+  if (approval?.decision !== 'edit') return [whole, noteAlone];
+  // Without a result it is the server that would run the call: never as it was before the edit.
+  return result === null ? [whole, editDenied] : [whole, withoutEdit, noteAlone];
 }
 
 function whole({ turnId, callId, attempt, result, approval, executionMs }: JournalEntry): ToolResultReport {
@@ -27,8 +33,14 @@ function withoutEdit(entry: JournalEntry): ToolResultReport {
   return { ...whole(entry), approval };
 }
 
+function editDenied(entry: JournalEntry): ToolResultReport {
+  const bytes = jsonBytes(entry.approval!.editedArguments ?? null);
+  const note = `Nothing was executed: the arguments as a person has edited them (${bytes} bytes) are more than the server takes. Ask for less at once.`;
+  return { ...whole(entry), approval: deniedByClient(note) };
+}
+
 function noteAlone(entry: JournalEntry): ToolResultReport {
-  const bytes = Buffer.byteLength(JSON.stringify(entry.result));
+  const bytes = jsonBytes(entry.result);
   const note = `The call was executed, but its result (${bytes} bytes) is too large for one message. Look at what it did before you send it again.`;
   return { ...whole(entry), result: null, approval: deniedByClient(note) };
 }

@@ -26,9 +26,10 @@ export interface CallContext {
   /**
    * Call it before the first effect, with what the person decided. It waits until the server has confirmed that the call
    * is still this client's, over as many connections as that takes. After it, a client that dies does not run the call
-   * again. Throws if the call has ended meanwhile, or is another client's.
+   * again. Throws if the call has ended meanwhile, or is another client's. `basis`, such as the sha256 of the file that the
+   * person saw, is given back to `recover`, as the approval is.
    */
-  start(approval?: Approval | null): Promise<void>;
+  start(approval?: Approval | null, basis?: Json): Promise<void>;
   /** Where an executor that writes files leaves its intent. */
   readonly writeLog: WriteLog;
   /**

@@ -3,9 +3,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Ack, ActiveFile, FilePut, FilePutAnswer, SessionActiveFiles } from '@patchbay/protocol';
+import type { Ack, ActiveFile, FilePut, FilePutAnswer, Json, SessionActiveFiles } from '@patchbay/protocol';
 import { Server, type Socket } from 'socket.io';
-import { Journal } from '../journal/journal.js';
+import { openDiskJournal } from '../home/disk-journals.js';
+import type { Journal } from '../journal/journal.js';
 import { RelayClient } from './relay-client.js';
 import type { RunTool } from './tool-handler.js';
 
@@ -43,7 +44,7 @@ describe('putting a file', () => {
     answer = () => taken;
     run = async (_call, context) => {
       await context.start();
-      return { result: { ...(await context.putFile(file, 400)) } };
+      return { result: (await context.putFile(file, 400)) as unknown as Json };
     };
     http = createServer();
     io = new Server(http);
@@ -70,7 +71,7 @@ describe('putting a file', () => {
     });
     await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
     directory = await mkdtemp(join(tmpdir(), 'patchbay-put-'));
-    journal = await Journal.open(directory);
+    journal = await openDiskJournal(directory);
     client = new RelayClient({
       url: `http://127.0.0.1:${(http.address() as AddressInfo).port}`,
       token: 'token',

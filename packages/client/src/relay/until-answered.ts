@@ -1,6 +1,10 @@
-import type { Ack, ErrorCode } from '@patchbay/protocol';
+import type { Ack, ErrorCode, RelayError } from '@patchbay/protocol';
+import { retryAfterOf } from '../http/patchbay-error.js';
+import { idleTimeout } from './idle-timeout.js';
 
 const RETRY_MS = 250;
+/** A server that refuses again and again is asked more and more seldom, down to this. */
+const LONGEST_RETRY_MS = 5_000;
 /** A big file may need so long on a slow line; an answer that does not come in that time is asked for again. */
 const ACK_TIMEOUT_MS = 15_000;
 /** Longest that it is tried, unless the caller says otherwise. */
@@ -9,6 +13,7 @@ const DEFAULT_TIMEOUT_MS = 30_000;
 /** With these the same message may well be taken a moment later. */
 const TRANSIENT: ReadonlySet<ErrorCode> = new Set(['UNAVAILABLE', 'RATE_LIMITED', 'INTERNAL_ERROR']);
 
+/** How long a message is tried. */
 export interface SendOptions {
   /** Longest time in ms, connections that come and go included; default 30 s. */
   timeoutMs?: number;
@@ -27,16 +32,23 @@ export async function untilAnswered<T extends object>(
 ): Promise<Ack<T>> {
   const until = Date.now() + timeoutMs;
   let refused: Ack<T> | null = null;
-  for (;;) {
+  for (let refusals = 0; ;) {
     signal?.throwIfAborted();
     const left = until - Date.now();
     if (left <= 0) return refused ?? unanswered(timeoutMs);
     const answer = await unlessAborted(send(Math.min(left, ACK_TIMEOUT_MS)), signal);
     if (answer?.ok || (answer && !TRANSIENT.has(answer.error.code))) return answer;
-    if (answer) refused = answer;
     signal?.throwIfAborted();
-    await pause(Math.min(RETRY_MS, Math.max(0, until - Date.now())), signal);
+    if (answer) refused = answer;
+    const pauseMs = answer ? pauseAfter(answer.error, refusals++) : RETRY_MS;
+    await pause(Math.min(pauseMs, Math.max(0, until - Date.now())), signal);
   }
+}
+
+function pauseAfter({ retryAfterSeconds }: RelayError, refusals: number): number {
+  const told = retryAfterOf(retryAfterSeconds) ?? 0;
+  const grown = Math.min(LONGEST_RETRY_MS, RETRY_MS * 2 ** refusals);
+  return Math.max(told, RETRY_MS) + (grown - RETRY_MS) * Math.random();
 }
 
 function unanswered(timeoutMs: number): Ack<never> {
@@ -66,7 +78,7 @@ function pause(ms: number, signal?: AbortSignal): Promise<void> {
       signal?.removeEventListener('abort', end);
       resolve();
     };
-    const timer = setTimeout(end, ms).unref();
+    const timer = idleTimeout(end, ms);
     signal?.addEventListener('abort', end, { once: true });
   });
 }

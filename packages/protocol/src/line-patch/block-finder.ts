@@ -3,28 +3,32 @@ import { bomLength, LF, CR } from './text.js';
 
 /** Lines that look equal by hash but are not: after this many the search gives up. */
 const MAX_FALSE_MATCHES = 16;
+/** Lines that all searches of one file may pass together. */
+const MAX_LINES_PASSED = 2 ** 24;
 
 /** FNV-1a over bytes from..to. */
 function hashOf(bytes: Buffer, from: number, to: number): number {
   let hash = 0x811c9dc5;
   for (let at = from; at < to; at += 1) hash = Math.imul(hash ^ (bytes[at] as number), 0x01000193);
-  return hash;
+  return hash | 0;
 }
 
 /**
- * Finds a block of lines that occurs exactly once in a file. The lines are hashed once, when first asked, and
- * each search is linear (Knuth, Morris, Pratt), so that a batch full of wrong lines stays cheap to refuse.
+ * Finds a block of lines that occurs exactly once in a file. The lines are hashed once, when first asked, each
+ * search is linear (Knuth, Morris, Pratt), and of a file of very many lines only some are made: so that a batch full
+ * of wrong lines stays cheap to refuse.
  */
 export class BlockFinder {
-  private hashes: number[] | null = null;
-  private readonly starts: number[] = [];
+  private lines: HashedLines | null = null;
+  private passed = 0;
 
   constructor(private readonly bytes: Buffer) {}
 
-  /** @returns the 1-based line at which the block starts, or null if it occurs never or more than once. */
+  /** @returns the 1-based line at which the block starts, or null if it occurs never or more than once, or nobody knows. */
   find(block: readonly string[]): number | null {
-    if (block.length === 0) return null;
-    const hashes = (this.hashes ??= this.hashLines());
+    if (block.length === 0 || this.passed > MAX_LINES_PASSED) return null;
+    const { hashes } = (this.lines ??= hashLines(this.bytes));
+    this.passed += hashes.length;
     const wanted = block.map((line) => {
       const text = Buffer.from(line);
       return hashOf(text, 0, text.length);
@@ -49,29 +53,44 @@ export class BlockFinder {
 
   private holds(block: readonly string[], first: number): boolean {
     return block.every((line, index) => {
-      const from = this.starts[first + index] as number;
-      const to = this.textEnd(from, this.starts[first + index + 1] ?? this.bytes.length);
+      const { starts } = this.lines!;
+      const from = starts[first + index] as number;
+      const to = textEnd(this.bytes, from, starts[first + index + 1] ?? this.bytes.length);
       return this.bytes.toString('utf8', from, to) === line;
     });
   }
+}
 
-  private textEnd(from: number, next: number): number {
-    if (next === from || this.bytes[next - 1] !== LF) return next;
-    return next - 2 >= from && this.bytes[next - 2] === CR ? next - 2 : next - 1;
-  }
+/** Where each line of a text starts, and a hash of its text. */
+interface HashedLines {
+  hashes: Int32Array;
+  starts: Uint32Array;
+}
 
-  private hashLines(): number[] {
-    const { bytes, starts } = this;
-    const hashes: number[] = [];
-    for (let from: number = bomLength(bytes); from < bytes.length;) {
-      const at = bytes.indexOf(LF, from);
-      const next = at < 0 ? bytes.length : at + 1;
-      starts.push(from);
-      hashes.push(hashOf(bytes, from, this.textEnd(from, next)));
-      from = next;
-    }
-    return hashes;
+function hashLines(bytes: Buffer): HashedLines {
+  const top = bomLength(bytes);
+  let count = 0;
+  for (let from: number = top; from < bytes.length; from = nextLine(bytes, from)) count += 1;
+  const [hashes, starts] = [new Int32Array(count), new Uint32Array(count)];
+  for (let from: number = top, line = 0; from < bytes.length; line += 1) {
+    const next = nextLine(bytes, from);
+    starts[line] = from;
+    hashes[line] = hashOf(bytes, from, textEnd(bytes, from, next));
+    from = next;
   }
+  return { hashes, starts };
+}
+
+/** Where the next line starts: byte by byte, since a search costs more than most lines are long. */
+function nextLine(bytes: Buffer, from: number): number {
+  let at = from;
+  while (at < bytes.length && bytes[at] !== LF) at += 1;
+  return Math.min(at + 1, bytes.length);
+}
+
+function textEnd(bytes: Buffer, from: number, next: number): number {
+  if (next === from || bytes[next - 1] !== LF) return next;
+  return next - 2 >= from && bytes[next - 2] === CR ? next - 2 : next - 1;
 }
 
 /** For each prefix the length of its longest proper border: how far a failed match need not start anew. */

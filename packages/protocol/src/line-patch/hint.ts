@@ -1,6 +1,9 @@
+import { isStreamSafe } from '../doc-path.js';
+
 /** A line number in front of a line, as viewers and numbered reads show it. */
 const NUMBERED = /^\s*L?\d+(?:\s*[:|→)>]\s?|\t|\s{1,2})/;
 
+const composed = (text: string): string => text.normalize('NFC');
 const bare = (text: string): string => text.replace(/\s+/gu, '');
 const indentOf = (text: string): string => /^[ \t]*/.exec(text)?.[0] ?? '';
 
@@ -34,8 +37,8 @@ export function mismatchHint(expected: string[], actual: string[]): string | nul
     return 'The expected line starts with a byte order mark (U+FEFF), which is not part of line 1: remove it.';
   }
   if (all(expected, actual, (a, b) => bare(a) === bare(b))) return whitespaceHint(expected, actual);
-  if (all(expected, actual, (a, b) => a.normalize('NFC') === b.normalize('NFC'))) {
-    const form = all(actual, actual, (a) => a === a.normalize('NFC')) ? 'composed (NFC)' : 'decomposed';
+  if (all(expected, actual, (a, b) => isStreamSafe(a) && isStreamSafe(b) && composed(a) === composed(b))) {
+    const form = all(actual, actual, (a) => a === composed(a)) ? 'composed (NFC)' : 'decomposed';
     return `The lines differ only in Unicode form: the file's is ${form}; copy its characters unchanged.`;
   }
   if (all(expected, actual, (a, b) => NUMBERED.test(a) && a.replace(NUMBERED, '').trim() === b.trim())) {

@@ -12,7 +12,9 @@ import { cut } from './shape.js';
 import { splitLines } from './text.js';
 
 const MAX_SHOWN_LINES = 50;
+/** Characters of one line that are shown, and of all lines of a fault: of so many they are what is wanted first. */
 const MAX_SHOWN_CHARS = 2_000;
+const MAX_FAULT_CHARS = 16_000;
 
 /** Message and details of a fault, made when asked for: only the faults that are shown cost anything. */
 export interface LazyReport {
@@ -85,10 +87,30 @@ const quote = (text = ''): string => JSON.stringify(cut(text, 160));
 
 /** The numbered lines of a range; of a long one those around the first difference. */
 function window(actual: string[], startLine: number, firstWrong: number): NumberedLine[] {
-  const from = actual.length <= MAX_SHOWN_LINES ? 0 : Math.max(0, firstWrong - MAX_SHOWN_LINES / 2);
+  let [from, to] = [firstWrong, firstWrong + 1];
+  let left = MAX_FAULT_CHARS - costOf(actual[firstWrong]);
+  const takes = (at: number): boolean => {
+    const cost = costOf(actual[at]);
+    if (at < 0 || at >= actual.length || to - from >= MAX_SHOWN_LINES || cost > left) return false;
+    left -= cost;
+    return true;
+  };
+  for (let grows = true; grows;) {
+    grows = false;
+    if (takes(from - 1)) [from, grows] = [from - 1, true];
+    if (takes(to)) [to, grows] = [to + 1, true];
+  }
   return actual
-    .slice(from, from + MAX_SHOWN_LINES)
-    .map((text, index) => ({ line: startLine + from + index, text: cut(text, MAX_SHOWN_CHARS) }));
+    .slice(from, to)
+    .map((text, index) => ({ line: startLine + from + index, text: cutLine(text) }));
+}
+
+const costOf = (text = ''): number => Math.min(text.length, MAX_SHOWN_CHARS);
+
+/** The beginning of a long line, and how much more of it there is. */
+function cutLine(text: string): string {
+  const more = text.length - MAX_SHOWN_CHARS;
+  return more > 0 ? `${cut(text, MAX_SHOWN_CHARS)} (${more} more characters)` : text;
 }
 
 function once<T>(make: () => T): () => T {

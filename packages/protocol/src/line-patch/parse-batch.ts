@@ -1,3 +1,4 @@
+import { MAX_PATH_CHARS } from '../doc-path.js';
 import { type FilePatch, type PatchBatch, type PatchFaults } from '../patch-batch.js';
 import { FaultList, reportAt } from './faults.js';
 import { parseFile, type ParseOptions } from './parse-file.js';
@@ -15,7 +16,25 @@ const BATCH_FIELDS = ['batchLabel', 'batchKey', 'files', 'batchId'];
  * @returns the batch with absent keys as null and sha256 in lowercase, or every fault at once.
  */
 export function parsePatchBatch(input: unknown, options: ParseOptions = {}): ParsedBatch {
-  const settings = { trusted: false, maxFiles: 10_000, maxPathChars: 1_024, ...options };
+  const steps = parsePatchBatchInSteps(input, options);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value;
+  }
+}
+
+/** The same in steps, one for each file, for whoever has something else to do in between. */
+export function* parsePatchBatchInSteps(
+  input: unknown,
+  options: ParseOptions = {},
+): Generator<void, ParsedBatch, void> {
+  const settings = {
+    trusted: false,
+    maxFiles: 10_000,
+    maxChanges: Infinity,
+    maxPathChars: MAX_PATH_CHARS,
+    ...options,
+  };
   const faults = new FaultList();
   const report = reportAt(faults, {});
   if (!isObject(input)) {
@@ -26,14 +45,18 @@ export function parsePatchBatch(input: unknown, options: ParseOptions = {}): Par
   const batchLabel = optionalString(input, 'batchLabel', report);
   const batchKey = optionalString(input, 'batchKey', report, MAX_KEY_CHARS);
   const batchId = optionalString(input, 'batchId', report, MAX_KEY_CHARS);
-  const files = parseFiles(own(input, 'files'), settings, faults);
+  const files = yield* parseFiles(own(input, 'files'), settings, faults);
   if (faults.count > 0) return { ok: false, ...faults.result() };
   const batch: PatchBatch = { batchKey, batchLabel, files };
   if (settings.trusted && batchId !== null) batch.batchId = batchId;
   return { ok: true, batch };
 }
 
-function parseFiles(value: unknown, settings: Required<ParseOptions>, faults: FaultList): FilePatch[] {
+function* parseFiles(
+  value: unknown,
+  settings: Required<ParseOptions>,
+  faults: FaultList,
+): Generator<void, FilePatch[], void> {
   const report = reportAt(faults, {});
   if (!Array.isArray(value) || value.length === 0) {
     report(
@@ -52,6 +75,26 @@ function parseFiles(value: unknown, settings: Required<ParseOptions>, faults: Fa
     // A list that is refused anyway is not worth the work that its length was meant to cause.
     return [];
   }
+  const changes = value.reduce<number>((sum, file) => sum + changesIn(file), 0);
+  if (changes > settings.maxChanges) {
+    report(
+      'TOO_LARGE',
+      () =>
+        `The batch has ${changes} changes; at most ${settings.maxChanges} are allowed. Send several batches.`,
+    );
+    return [];
+  }
   const seen = new Map<string, number>();
-  return value.map((item: unknown, fileIndex) => parseFile(item, fileIndex, seen, settings, faults));
+  const files: FilePatch[] = [];
+  for (const [fileIndex, item] of (value as unknown[]).entries()) {
+    files.push(parseFile(item, fileIndex, seen, settings, faults));
+    yield;
+  }
+  return files;
+}
+
+/** How many changes an entry of `files` has, whatever it is. */
+function changesIn(file: unknown): number {
+  const changes = isObject(file) ? own(file, 'changes') : undefined;
+  return Array.isArray(changes) ? changes.length : 0;
 }

@@ -1,5 +1,5 @@
 import { type PatchChange } from '../patch-batch.js';
-import { FaultList, type FaultPlace, reportAt } from './faults.js';
+import { type FaultList, type FaultPlace, reportAt } from './faults.js';
 import {
   changesNothing,
   checkFirstLine,
@@ -30,13 +30,13 @@ export function parseChanges(
     );
     return [];
   }
-  const shape = new FaultList();
+  const shape = faults.ofPass();
   const placed: PlacedChange[] = [];
   value.forEach((item: unknown, changeIndex) => {
     const change = parseOneChange(item, changeIndex, place, trusted, shape);
     if (change !== null) placed.push({ changeIndex, change });
   });
-  const layout = checkLayout(placed, place, trusted);
+  const layout = checkLayout(placed, place, trusted, faults);
   const changes = placed.map(({ change }) => change);
   if (shape.count === 0 && layout.count === 0 && changesNothing(changes)) {
     layout.add(
@@ -70,9 +70,14 @@ function parseOneChange(
   return parseChange(item, trusted, reportAt(faults, at));
 }
 
-function checkLayout(placed: PlacedChange[], place: FaultPlace, trusted: boolean): FaultList {
-  const order = new FaultList();
-  const overlap = new FaultList();
+function checkLayout(
+  placed: PlacedChange[],
+  place: FaultPlace,
+  trusted: boolean,
+  faults: FaultList,
+): FaultList {
+  const order = faults.ofPass();
+  const overlap = faults.ofPass();
   const at = ({ changeIndex, change }: PlacedChange) => ({
     ...place,
     changeIndex,
@@ -83,7 +88,7 @@ function checkLayout(placed: PlacedChange[], place: FaultPlace, trusted: boolean
   checkOverlap(ordered, overlap, at);
   // A revert may restore a second U+FEFF behind the file's mark; the check against the text knows.
   if (!trusted) checkFirstLine(ordered, overlap, at);
-  const both = new FaultList();
+  const both = faults.ofPass();
   both.absorb(order, overlap);
   return both;
 }

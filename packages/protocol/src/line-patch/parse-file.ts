@@ -1,4 +1,4 @@
-import { docPathFault, toDocPath } from '../doc-path.js';
+import { docPathFault, MAX_PATH_CHARS, toDocPath, unfoldableFault } from '../doc-path.js';
 import { type FilePatch } from '../patch-batch.js';
 import { type FaultList, type FaultPlace, type ReportFault, reportAt } from './faults.js';
 import { parseChanges } from './parse-changes.js';
@@ -22,6 +22,8 @@ export interface ParseOptions {
   trusted?: boolean;
   /** Most files in one batch; default 10,000. */
   maxFiles?: number;
+  /** Most changes in one batch; default any number. */
+  maxChanges?: number;
   /** Longest docPath in characters; default 1,024. */
   maxPathChars?: number;
 }
@@ -61,7 +63,7 @@ export function parseFile(
 
 function filePlace(object: PlainObject, fileIndex: number): FaultPlace {
   const fileKey = ownText(object, 'fileKey', MAX_KEY_CHARS);
-  return { fileIndex, fileKey, docPath: ownText(object, 'docPath', 1_024) };
+  return { fileIndex, fileKey, docPath: ownText(object, 'docPath', MAX_PATH_CHARS) };
 }
 
 function parseDocPath(
@@ -92,8 +94,9 @@ function parseDocPath(
       'INVALID_DOC_PATH',
       () => `docPath ${JSON.stringify(docPath)} ${fault}. Copy the docPath as listed.`,
     );
+    if (unfoldableFault(docPath) !== null) return docPath;
   }
-  const identity = toDocPath(docPath);
+  const identity = fault === null ? docPath : toDocPath(docPath);
   const other = seen.get(identity);
   if (other === undefined) {
     seen.set(identity, fileIndex);

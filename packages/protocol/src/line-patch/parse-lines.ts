@@ -39,15 +39,18 @@ export function parseLines(
   return lines;
 }
 
-/** What of a line ending must not be inside an item: a system-made batch may carry a lone `\r` as content. */
-function endingPattern(field: LineField, trusted: boolean): RegExp {
-  if (trusted) return /\n/;
-  return field === 'newLines' ? /[\r\n]/ : /\n|\r$/;
+/**
+ * Whether an item has of a line ending what must not be inside it: a system-made batch may carry a lone `\r` as content.
+ * Without patterns, which take ten times as long, and there may be a million items.
+ */
+function hasEnding(line: string, field: LineField, trusted: boolean): boolean {
+  if (line.includes('\n')) return true;
+  if (trusted) return false;
+  return field === 'newLines' ? line.includes('\r') : line.endsWith('\r');
 }
 
 function reportLineEndings(lines: string[], field: LineField, trusted: boolean, report: ReportFault): void {
-  const pattern = endingPattern(field, trusted);
-  const at = lines.findIndex((line) => pattern.test(line));
+  const at = lines.findIndex((line) => hasEnding(line, field, trusted));
   if (at < 0) return;
   report('NEWLINE_IN_LINE', () => {
     const line = lines[at] ?? '';

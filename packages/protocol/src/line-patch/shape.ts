@@ -32,7 +32,10 @@ export function own(object: PlainObject, name: string): unknown {
   return value === null ? undefined : value;
 }
 
-const lettersOf = (name: string): string => name.replace(/[^a-z0-9]/gi, '').toLowerCase();
+const lettersOf = (name: string): string =>
+  cut(name)
+    .replace(/[^a-z0-9]/gi, '')
+    .toLowerCase();
 
 /** Reports the property names that `allowed` does not have, `__proto__` among them, in one fault. */
 export function reportUnknown(
@@ -94,7 +97,9 @@ export function wholeNumber(object: PlainObject, name: string, report: ReportFau
   const value = own(object, name);
   if (Number.isSafeInteger(value)) return value as number;
   report('SCHEMA', () => {
-    const mend = /^\s*\d{1,15}\s*$/.test(String(value)) ? `: send ${Number(value)} without quotes` : '';
+    const isQuoted =
+      typeof value === 'string' && value.length <= SHOWN_CHARS && /^\s*\d{1,15}\s*$/.test(value);
+    const mend = isQuoted ? `: send ${Number(value)} without quotes` : '';
     return `${name} must be a whole number, but it is ${describe(value)}${mend}.`;
   });
   return null;

@@ -3,6 +3,7 @@
  * approval of their calls [APPROVAL-1].
  */
 export const CLOUD_CHANGES = ['write', 'edit', 'rm', 'mv', 'mkdir'] as const;
+/** A tool of the server's that changes Cloud files. */
 export type CloudChange = (typeof CLOUD_CHANGES)[number];
 
 /** Whether a server tool of this name changes the Cloud. */

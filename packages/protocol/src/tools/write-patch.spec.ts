@@ -1,6 +1,7 @@
 import { Ajv } from 'ajv';
 import { parsePatchBatch } from '../line-patch.js';
-import { type WritePatchResult, writePatch } from './write-patch.js';
+import type { WritePatchReport, WritePatchResult } from './patch-result.js';
+import { writePatch } from './write-patch.js';
 
 const ajv = new Ajv({ strict: true, strictTypes: true, allErrors: true });
 const isRequest = ajv.compile(writePatch.requestSchema);
@@ -86,6 +87,46 @@ describe('the contract of workspace_write_patch', () => {
     expect(isResponse(resultWith(true, { newSha256: null }))).toBe(false);
     const { batchId: _none, ...rest } = resultWith(true, {});
     expect(isResponse(rest)).toBe(false);
+  });
+
+  it('takes a result without what the batch says already, and without nulls [PATCH-14]', () => {
+    const change = { changeId: 'c', status: 'applied' } as const;
+    const short: WritePatchReport = {
+      ...{ success: true, batchId: 'b' },
+      files: [{ filePatchId: 'p', status: 'applied', newSha256: SHA, changes: [change] }],
+    };
+    expect(isResponse(short)).toBe(true);
+    const files = [{ ...short.files[0]!, fileKey: null, versionId: null, message: null }];
+    expect(isResponse({ ...short, files })).toBe(true);
+    for (const left of ['filePatchId', 'status', 'newSha256', 'changes']) {
+      const { [left]: _left, ...file } = short.files[0] as unknown as Record<string, unknown>;
+      expect([left, isResponse({ ...short, files: [file] })]).toEqual([left, false]);
+    }
+  });
+
+  it('takes what a change says of the file where it did not fit, within bounds [PATCH-14]', () => {
+    const result = (details: unknown) => ({
+      ...{ success: false, batchId: 'b' },
+      files: [
+        {
+          ...{ filePatchId: 'p', status: 'conflict', errorCode: 'LINES_MISMATCH' },
+          changes: [{ changeId: 'c', status: 'failed', errorCode: 'LINES_MISMATCH', details }],
+        },
+      ],
+    });
+    const lines = (count: number) => Array.from({ length: count }, (_, at) => ({ line: at + 1, text: 'x' }));
+    const details = { actualLines: lines(50), omittedLines: 2, hint: 'tabs', foundAt: 3, lineCount: 60 };
+    expect(isResponse(result({ ...details, currentSha256: SHA }))).toBe(true);
+    expect(isResponse(result(null))).toBe(true);
+    for (const wrong of [
+      { actualLines: lines(51) },
+      { foundAt: 0 },
+      { more: 1 },
+      { currentSha256: 'x' },
+      [],
+    ]) {
+      expect([wrong, isResponse(result(wrong))]).toEqual([wrong, false]);
+    }
   });
 
   it('tells the model which text outranks which', () => {

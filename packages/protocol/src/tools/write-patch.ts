@@ -1,48 +1,5 @@
-import type { PatchFaultCode } from '../patch-batch.js';
 import type { ToolContract } from '../tool-contract.js';
-
-export type PatchFileStatus = 'applied' | 'conflict' | 'rejected' | 'failed' | 'skipped';
-export type PatchChangeStatus = 'applied' | 'rejected' | 'failed' | 'skipped';
-
-/** Why a file or change was not applied: a fault of the patch, or DIRTY_BUFFER and other codes of the client. */
-export type PatchErrorCode = PatchFaultCode | 'DIRTY_BUFFER' | (string & {});
-
-/** What became of one change [PATCH-4]. Ids are ours, keys the model's or null. */
-export interface PatchChangeResult {
-  changeId: string;
-  changeKey: string | null;
-  operation: 'insert' | 'replace' | 'delete';
-  description: string | null;
-  status: PatchChangeStatus;
-  errorCode: PatchErrorCode | null;
-  message: string | null;
-}
-
-/** What became of one file; `skipped` is sound but held back because another failed. sha256 in lowercase hex. */
-export interface PatchFileResult {
-  filePatchId: string;
-  fileKey: string | null;
-  docPath: string;
-  status: PatchFileStatus;
-  originalSha256: string;
-  /** sha256 of the file as written; null unless applied. */
-  newSha256: string | null;
-  /** The Cloud version that the upload became; null unless there is one. */
-  versionId: string | null;
-  errorCode: PatchErrorCode | null;
-  message: string | null;
-  changes: PatchChangeResult[];
-}
-
-/** Result of `workspace_write_patch` [PATCH-4]. */
-export interface WritePatchResult {
-  /** No file failed or conflicted, and at least one was applied. */
-  success: boolean;
-  batchId: string;
-  batchKey: string | null;
-  batchLabel: string | null;
-  files: PatchFileResult[];
-}
+import { MAX_FILES, patchResultSchema as responseSchema } from './patch-result.js';
 
 const key = (what: string) => ({ type: ['string', 'null'], maxLength: 256, description: what });
 const note = (what: string) => ({ type: ['string', 'null'], description: what });
@@ -133,6 +90,7 @@ const requestSchema = {
     files: {
       type: 'array',
       minItems: 1,
+      maxItems: MAX_FILES,
       items: filePatch,
       description: 'One entry per file, each docPath once. All files are written, or none.',
     },
@@ -140,77 +98,6 @@ const requestSchema = {
   },
   required: ['files'],
   additionalProperties: false,
-};
-
-const id = { type: 'string', minLength: 1, maxLength: 256 };
-const textOrNull = { type: ['string', 'null'] };
-const codeOrNull = { type: ['string', 'null'], minLength: 1, maxLength: 64 };
-const sha256 = '^[0-9a-f]{64}$';
-
-/** An object that has all of its properties and no other. */
-const closed = (properties: Record<string, unknown>) => ({
-  type: 'object',
-  properties,
-  required: Object.keys(properties),
-  additionalProperties: false,
-});
-
-const changeResult = closed({
-  changeId: id,
-  changeKey: textOrNull,
-  operation: { type: 'string', enum: ['insert', 'replace', 'delete'] },
-  description: textOrNull,
-  status: { type: 'string', enum: ['applied', 'rejected', 'failed', 'skipped'] },
-  errorCode: codeOrNull,
-  message: textOrNull,
-});
-
-const withStatus = (...status: PatchFileStatus[]) => ({
-  type: 'object',
-  properties: { status: { type: 'string', enum: status } },
-});
-
-const fileResult = {
-  ...closed({
-    filePatchId: id,
-    fileKey: textOrNull,
-    docPath: { type: 'string', minLength: 1, maxLength: 1024 },
-    status: { type: 'string', enum: ['applied', 'conflict', 'rejected', 'failed', 'skipped'] },
-    originalSha256: { type: 'string', pattern: sha256 },
-    newSha256: { type: ['string', 'null'], pattern: sha256 },
-    versionId: { type: ['string', 'null'], maxLength: 256 },
-    errorCode: codeOrNull,
-    message: textOrNull,
-    changes: { type: 'array', minItems: 1, items: changeResult },
-  }),
-  // What was written has a hash; what went wrong says why.
-  allOf: [
-    { if: withStatus('applied'), then: { properties: { newSha256: { type: 'string' } } } },
-    { if: withStatus('conflict', 'failed'), then: { properties: { errorCode: { type: 'string' } } } },
-  ],
-};
-
-const succeeded = {
-  properties: {
-    files: {
-      type: 'array',
-      contains: withStatus('applied'),
-      not: { type: 'array', contains: withStatus('conflict', 'failed') },
-    },
-  },
-};
-
-const responseSchema = {
-  ...closed({
-    success: { type: 'boolean' },
-    batchId: id,
-    batchKey: textOrNull,
-    batchLabel: textOrNull,
-    files: { type: 'array', minItems: 1, items: fileResult },
-  }),
-  if: { properties: { success: { const: true } } },
-  then: succeeded,
-  else: { not: succeeded },
 };
 
 const guidance = `# workspace_write_patch
@@ -253,7 +140,9 @@ Keep to the lines that the task needs: many small changes are easier to approve 
 - INVALID_ARGUMENTS comes with \`details.faults\`: every fault with file index, change index and how to mend it. Mend all of them and send the whole batch again; nothing was written.
 - STALE: the file has changed. Read it again, plan again on the new text.
 - LINES_MISMATCH: the hash is right, the expected lines are not. \`actualLines\` are what the file holds, \`hint\` is the likely reason, \`foundAt\` the place where the block is.
+- Where the user's client found it, the same stands in \`files[].changes[].details\`, with \`currentSha256\` where the file has changed.
 - \`files[].status\`: applied, conflict, rejected (by the person: do not send it again unasked), failed, skipped (sound, but held back because another file failed).
+- OUTCOME_UNKNOWN: the user's client lost track of the call while it ran. The files may have been patched, all or none of them: read them before you plan again.
 - changeId names a change for good: get_patch_change tells about it later.`;
 
 /** `workspace_write_patch`, validated by the server with `parsePatchBatch`, executed by the client. */

@@ -29,8 +29,24 @@ export interface Question {
   /** Who wants it. */
   call: Pick<ToolCallDelivery, 'name' | 'sessionId'>;
   files: FileProposal[];
-  /** Where the call can be edited before it runs: the new proposal and the arguments that say so. */
-  edit?: (text: string) => { files: FileProposal[]; editedArguments: JsonObject };
+  /** What the model says that all of it is for. */
+  label?: string | null;
+  /** What has happened that the person should know first: one sentence. */
+  note?: string;
+  /**
+   * Where the call can be edited before it runs. Takes the text that each file is to have in the end, in the order of
+   * `files`, and gives what is proposed then; throws, in words for the person, where the call cannot say that.
+   */
+  edit?: (texts: readonly string[]) => EditedProposal;
+}
+
+/** A call as a person has edited it: to be shown again, and to be allowed with the decision `edit`. */
+export interface EditedProposal {
+  files: FileProposal[];
+  /** For the approval, as the rest. */
+  editedArguments: JsonObject;
+  /** Of a patch: changes that the edit has undone. */
+  rejectedChangeIds?: string[];
 }
 
 /** A question about a call. */

@@ -4,6 +4,9 @@ import { toForwardSlashes } from '../disk/relative-path.js';
 import { WorkspaceFault } from '../disk/workspace-fault.js';
 import { docPathOf, type LocatedPath, type WorkspaceRoots } from '../disk/workspace-roots.js';
 
+/** Finds what a path means; a WorkspaceRoots does. */
+export type PathFinder = Pick<WorkspaceRoots, 'locate'>;
+
 /** A create that is sound as far as can be told without the disk. */
 export interface CreateFilePlan {
   readonly located: LocatedPath;
@@ -20,7 +23,7 @@ export interface CreateFilePlan {
  * Checks the arguments and normalises the content; the size counts after that [CREATE-2] [CREATE-3].
  * @throws WorkspaceFault InvalidPath, WriteFailed for content that is no text, TooLarge
  */
-export function planCreateFile(roots: WorkspaceRoots, args: unknown, maxFileBytes: number): CreateFilePlan {
+export function planCreateFile(roots: PathFinder, args: unknown, maxFileBytes: number): CreateFilePlan {
   const { path, content, overwrite } = (args ?? {}) as Record<string, unknown>;
   if (typeof path !== 'string') throw new WorkspaceFault('InvalidPath', 'The path is missing.');
   const located = roots.locate(path);
@@ -62,7 +65,7 @@ export interface ShownPath {
 }
 
 /** What a result says of the path that was asked for. */
-export function shownPath(roots: WorkspaceRoots, args: unknown): ShownPath {
+export function shownPath(roots: PathFinder, args: unknown): ShownPath {
   const path = (args as { path?: unknown } | null | undefined)?.path;
   if (typeof path !== 'string') return { path: '', docPath: null };
   try {

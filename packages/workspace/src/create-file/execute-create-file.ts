@@ -21,15 +21,29 @@ import {
 /** How often a write starts over because someone else changed the place it was about to take. */
 const MAX_ATTEMPTS = 3;
 
+/** Another file is in the place than the one about which a person has decided. */
+class OtherFileThere extends WorkspaceFault {
+  constructor() {
+    super(
+      'FileExists',
+      'The file was changed after its replacement was approved, so it was left as it is. ' +
+        'Look at what it holds now, and call again where it is still to be replaced.',
+    );
+  }
+}
+
 /**
  * Executes `workspace_create_file` and never throws: what goes wrong is in the result.
  * `args` are the call's arguments as they came, or as a person edited them. Give `journal.writeLog(callId)` as `log`,
- * else a kill in the middle leaves its temp file behind.
+ * else a kill in the middle leaves its temp file behind. `seen` is the sha256 of the file that the approval is about, null
+ * for none: what replaces it replaces that alone, and fails with FileExists where another one is there. Without `seen` it
+ * replaces whatever is there.
  */
 export async function executeCreateFile(
   context: WorkspaceContext,
   args: unknown,
   log?: WriteLog,
+  seen?: string | null,
 ): Promise<CreateFileResult> {
   const fs = context.fs ?? realFileSystem;
   try {
@@ -37,7 +51,7 @@ export async function executeCreateFile(
     const hash = hashContent(fs, plan);
     for (let attempt = 1; ; attempt++) {
       try {
-        const replaced = await writePlan(context, plan, hash, log);
+        const replaced = await writePlan(context, plan, hash, { log, seen });
         return succeededCreate({
           path: plan.located.asked,
           docPath: docPathOf(plan.located),
@@ -65,8 +79,13 @@ function hashContent(fs: FileSystem, plan: CreateFilePlan): string {
 
 /** With overwrite a file that appeared meanwhile is to be replaced; a folder that vanished is to be made again. */
 function wasOvertaken(plan: CreateFilePlan, error: unknown): boolean {
-  if (!(error instanceof WorkspaceFault)) return false;
+  if (!(error instanceof WorkspaceFault) || error instanceof OtherFileThere) return false;
   return (plan.overwrite && error.code === 'FileExists') || errnoOf(error.cause) === 'ENOENT';
+}
+
+interface HowToWrite {
+  log: WriteLog | undefined;
+  seen: string | null | undefined;
 }
 
 /** Whether a file was replaced. */
@@ -74,14 +93,14 @@ async function writePlan(
   context: WorkspaceContext,
   plan: CreateFilePlan,
   sha256: string,
-  log: WriteLog | undefined,
+  how: HowToWrite,
 ): Promise<boolean> {
   const fs = context.fs ?? realFileSystem;
   const walked = await ensureDirectory(fs, plan.located.root.directory, plan.folder);
   try {
     const existing = await statFile(fs, walked.directory, plan.name);
     if (existing && !plan.overwrite) throw fileExists();
-    await stageAndCommit(context, walked.directory, { plan, sha256, existing, log });
+    await stageAndCommit(context, walked.directory, { ...how, plan, sha256, existing });
     return existing !== null;
   } catch (error) {
     await walked.undo();
@@ -94,12 +113,13 @@ async function writePlan(
 async function stageAndCommit(
   context: WorkspaceContext,
   directory: SafeDirectory,
-  write: { plan: CreateFilePlan; sha256: string; existing: FileStat | null; log: WriteLog | undefined },
+  write: HowToWrite & { plan: CreateFilePlan; sha256: string; existing: FileStat | null },
 ): Promise<void> {
   const { fs = realFileSystem } = context;
-  const { plan, sha256, existing, log } = write;
+  const { plan, sha256, existing, log, seen } = write;
   const tempName = newTempName();
   const previousSha256 = existing && ((await hashFile(fs, directory, plan.name))?.sha256 ?? null);
+  if (isOther(previousSha256, [seen, sha256])) throw new OtherFileThere();
   await log?.intend([
     {
       root: plan.located.root.directory,
@@ -120,28 +140,30 @@ async function stageAndCommit(
   });
   try {
     await log?.committing();
-    if (existing) await makeWay(context, directory, plan, { sha256, previousSha256 });
-    await staged.commit();
+    await staged.commit(() => makeWay(context, directory, plan, { sha256, seen }));
   } finally {
     await staged.discard();
   }
 }
 
+/** Whether there is a file that is none of the expected ones; undefined: any is. */
+function isOther(current: string | null, expected: readonly (string | null | undefined)[]): boolean {
+  return current !== null && !expected.includes(undefined) && !expected.includes(current);
+}
+
 /**
- * Looks at the file that is to be replaced once more: staging waits for the disk, which is long enough for an editor to
- * save. A text that the Cloud does not have is kept beside it.
+ * Looks at the file that is to be replaced once more, as late as can be: staging waits for the disk, which is long enough
+ * for an editor to save. A text that the Cloud does not have is kept beside it.
  */
 async function makeWay(
   { fs = realFileSystem, ledger }: WorkspaceContext,
   directory: SafeDirectory,
   { located, name }: CreateFilePlan,
-  { sha256, previousSha256 }: { sha256: string; previousSha256: string | null },
+  { sha256, seen }: { sha256: string; seen: string | null | undefined },
 ): Promise<void> {
   const current = (await hashFile(fs, directory, name))?.sha256 ?? null;
   if (current === null || current === sha256) return;
-  if (current !== previousSha256) {
-    throw new WorkspaceFault('FileExists', 'The file changes all the time; nothing was written.');
-  }
+  if (isOther(current, [seen])) throw new OtherFileThere();
   if (ledger?.isHeld(docPathOf(located), current) === false) {
     await keepBeside(fs, directory, name);
   }

@@ -21,6 +21,7 @@ describe('the preview of a create', () => {
       path: `${basename(root)}/d/new`,
       kind: 'new',
       before: null,
+      beforeSha256: null,
       hidden: null,
       after: 'ä\n',
       sizeBytes: 3,

@@ -1,7 +1,7 @@
 import { type CreateFileResult, DEFAULT_MAX_FILE_BYTES } from '@patchbay/protocol';
 
 import { fileExists } from '../disk/atomic-write.js';
-import { readFile, statFile } from '../disk/file-entry.js';
+import { type FileContent, hashFile, readFile, statFile } from '../disk/file-entry.js';
 import { type FileSystem, realFileSystem } from '../disk/file-system.js';
 import { openDirectory } from '../disk/open-directory.js';
 import type { WorkspaceContext } from '../disk/workspace-context.js';
@@ -15,6 +15,8 @@ export interface CreateFilePreview {
   kind: 'new' | 'overwrite' | 'refused';
   /** Text of the file that would be replaced, as it is; null where there is none, or none that can be shown. */
   before: string | null;
+  /** Of the file that would be replaced, shown or not; null where there is none. */
+  beforeSha256: string | null;
   /** Why `before` is null although there is a file. */
   hidden: 'binary' | 'too_large' | null;
   /** The text as it would be written: `\n` endings, no BOM; "" where it is refused. */
@@ -38,6 +40,7 @@ export async function previewCreateFile(
       path: plan.located.path,
       kind: existing ? 'overwrite' : 'new',
       before: existing?.text ?? null,
+      beforeSha256: existing?.sha256 ?? null,
       hidden: existing?.hidden ?? null,
       after: plan.text,
       sizeBytes: plan.bytes.length,
@@ -49,6 +52,7 @@ export async function previewCreateFile(
       path: refusal.path,
       kind: 'refused',
       before: null,
+      beforeSha256: null,
       hidden: null,
       after: '',
       sizeBytes: 0,
@@ -57,7 +61,14 @@ export async function previewCreateFile(
   }
 }
 
-type CurrentText = { text: string; hidden: null } | { text: null; hidden: 'binary' | 'too_large' };
+/** What a create would replace by now: the sha256 of the file at its path, null where there is none that can be. */
+export async function sha256ToReplace(context: WorkspaceContext, args: unknown): Promise<string | null> {
+  return (await previewCreateFile(context, args)).beforeSha256;
+}
+
+type CurrentText = { sha256: string | null } & (
+  { text: string; hidden: null } | { text: null; hidden: 'binary' | 'too_large' }
+);
 
 async function currentText(
   fs: FileSystem,
@@ -70,21 +81,21 @@ async function currentText(
     if (!(await statFile(fs, directory, plan.name))) return null;
     if (!plan.overwrite) throw fileExists();
     const file = await readFile(fs, directory, plan.name, maxBytes);
-    return file && asText(file.bytes);
+    return file && asText(file);
   } catch (error) {
-    if (error instanceof WorkspaceFault && error.code === 'TooLarge')
-      return { text: null, hidden: 'too_large' };
-    throw error;
+    if (!(error instanceof WorkspaceFault && error.code === 'TooLarge')) throw error;
+    const hashed = await hashFile(fs, directory, plan.name);
+    return { text: null, hidden: 'too_large', sha256: hashed?.sha256 ?? null };
   } finally {
     await directory.close();
   }
 }
 
-function asText(bytes: Buffer): CurrentText {
+function asText({ bytes, sha256 }: FileContent): CurrentText {
   try {
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
-    return text.includes('\0') ? { text: null, hidden: 'binary' } : { text, hidden: null };
+    return text.includes('\0') ? { text: null, hidden: 'binary', sha256 } : { text, hidden: null, sha256 };
   } catch {
-    return { text: null, hidden: 'binary' };
+    return { text: null, hidden: 'binary', sha256 };
   }
 }

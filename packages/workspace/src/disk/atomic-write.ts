@@ -79,13 +79,15 @@ export class StagedFile {
   /**
    * Puts the content in its place: by rename over the file that it replaces, else so that a file which exists by now wins.
    * Leaves no temp file behind where it fails.
+   * @param lastLook what has to be done or checked right before a file is replaced; where it throws, nothing is
    * @throws WorkspaceFault FileExists, WriteFailed, InvalidPath
    */
-  async commit(): Promise<void> {
+  async commit(lastLook?: () => Promise<void>): Promise<void> {
     try {
       await this.directory.verify();
       if (this.replaces) {
         await this.followMode();
+        await lastLook?.();
         await this.fs.rename(this.directory.entry(this.tempName), this.directory.entry(this.name));
         this.isOpen = false;
       } else {

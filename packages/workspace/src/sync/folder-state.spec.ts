@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Stats } from 'node:fs';
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -27,6 +27,13 @@ describe('what is remembered of a folder', () => {
     const [key] = await readdir(join(home, 'sync'));
     return join(home, 'sync', key!, 'state');
   };
+
+  it('names its file where that cannot be read', async () => {
+    open();
+    const path = await file();
+    await mkdir(path);
+    expect(open).toThrow(expect.objectContaining({ code: 'EISDIR', path }) as Error);
+  });
 
   it('is there again after a kill, from the last save on', async () => {
     const killed = open();

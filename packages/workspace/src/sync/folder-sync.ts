@@ -1,4 +1,5 @@
 import type { WorkspaceFiles } from '@patchbay/client';
+import type { SecretFiles } from '../disk/secret-files.js';
 import type { WorkspaceRoot, WorkspaceRoots } from '../disk/workspace-roots.js';
 import type { Progress } from './progress.js';
 import type { FolderScan } from './scan-folder.js';
@@ -14,6 +15,8 @@ export interface FolderSync {
   maxFileBytes: number;
   /** Real paths of folders to leave out: PATCHBAY_HOME. */
   exclude: readonly string[];
+  /** Which files a push keeps out of the Cloud. */
+  secrets: SecretFiles;
   /** Makes the other side equal to this one, whatever the state believes. */
   force: boolean;
   /** Deletes on the other side what was deleted on this one, if it is still what it was. */

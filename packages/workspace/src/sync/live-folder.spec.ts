@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { WorkspaceFiles } from '@patchbay/client';
 import { sha256 } from '@patchbay/protocol/hash';
+import { SecretFiles } from '../disk/secret-files.js';
 import { WorkspaceRoots } from '../disk/workspace-roots.js';
 import { FolderState } from './folder-state.js';
 import { LiveFolder } from './live-folder.js';
@@ -29,7 +30,7 @@ describe('a live folder', () => {
     };
     const files = { list, read: () => Promise.resolve(null) } as unknown as WorkspaceFiles;
     folder = new LiveFolder({
-      ...{ files, roots, state, maxFileBytes: 1_000, exclude: [] },
+      ...{ files, roots, state, maxFileBytes: 1_000, exclude: [], secrets: new SecretFiles() },
       putFile: () => Promise.resolve({ ok: true }),
     });
   });

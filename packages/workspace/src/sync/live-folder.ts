@@ -28,13 +28,14 @@ const RESCAN_MS = { trusted: 60_000, untrusted: 1_500, failed: 3_000 };
 /** The Cloud tells of its changes, but a word may be lost: so often, in ms, all of it is looked at. */
 const CLOUD_LOOK_MS = 300_000;
 
+/** What a folder is kept in step with, and who is told. */
 export interface LiveFolderOptions extends Pick<
   FolderSync,
-  'files' | 'roots' | 'state' | 'maxFileBytes' | 'exclude'
+  'files' | 'roots' | 'state' | 'maxFileBytes' | 'exclude' | 'secrets'
 > {
   /** Sends a file over the relay: what is in conflict is kept as a version beside the head. */
   putFile: (file: FilePut) => Promise<Ack>;
-  /** Told of what was sent, and of what could not be. */
+  /** Told of what was sent, of what could not be, and at every look of what is kept out. */
   onReport?: (report: SyncReport) => void;
   /** Told once of each difference that a person should know of. */
   onDifference?: (difference: Difference) => void;
@@ -239,14 +240,15 @@ export class LiveFolder implements FolderLedger {
     const report = await pushFolder({ ...this.sync(only), delete: !this.guard.isEmpty, onScan: seen });
     for (const conflict of report.conflicts) await this.conflicted(conflict);
     await this.judgeUnmet(report, only);
-    if (report.moved.files + report.deleted + report.faults.length > 0) this.options.onReport?.(report);
+    const { moved, deleted, faults, secrets } = report;
+    if (moved.files + deleted + faults.length + secrets.length > 0) this.options.onReport?.(report);
     this.report();
   }
 
   private sync(only?: (docPath: string) => boolean): FolderSync {
-    const { files, roots, state, maxFileBytes, exclude } = this.options;
+    const { files, roots, state, maxFileBytes, exclude, secrets } = this.options;
     return {
-      ...{ files, roots, state, maxFileBytes, exclude, claims: this.claims, progress: silent },
+      ...{ files, roots, state, maxFileBytes, exclude, secrets, claims: this.claims, progress: silent },
       ...{ force: false, delete: false, dryRun: false, signal: this.stopped.signal },
       ...(only && { only }),
     };

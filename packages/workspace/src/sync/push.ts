@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
+import { isOutOfRoom, PatchbayError } from '@patchbay/client';
 import { type CommittedFile, foldCase, MAX_BATCH_FILES, type RefusedFile } from '@patchbay/protocol';
 import { inParallel } from '../disk/in-parallel.js';
 import { compare } from './compare.js';
@@ -10,7 +11,7 @@ import { conflictReason, IS_BINARY, planForcedPush, planPush, type PushPlan } fr
 import { type ReadFile, readWhole } from './read-file.js';
 import { type ScannedFile, scanFolder } from './scan-folder.js';
 import { SyncedFiles } from './synced-files.js';
-import { emptyReport, sizeText, type SyncReport } from './sync-report.js';
+import { emptyReport, type Finding, sizeText, type SyncReport } from './sync-report.js';
 import { uploadMissing } from './upload-blobs.js';
 
 /** Files and bytes that are read, sent and committed together. */
@@ -31,14 +32,16 @@ interface Pending {
 /**
  * Makes the folder's text files the Cloud's. Of each file the server is told on which head it is based, so nothing that
  * is newer there is overwritten, and nothing has to be listed first. What is committed is remembered at once: a push
- * that is cut off goes on where it was. With `force` the Cloud's files are listed, and made what they are here.
+ * that is cut off goes on where it was. What there is no room for ends it. With `force` the Cloud's files are listed, and made what they are here.
  */
 export async function pushFolder(sync: FolderSync): Promise<SyncReport> {
   const report = emptyReport();
   const { state, force, only } = sync;
   try {
     const identity = identityOf(rootOf(sync));
-    const scan = await scanFolder(rootOf(sync), { ...sync, synced: new SyncedFiles(state) });
+    const scan = await scanFolder(rootOf(sync), {
+      ...{ ...sync, synced: new SyncedFiles(state), keptOut: sync.secrets },
+    });
     sync.onScan?.(scan);
     const files = only ? scan.files.filter(({ docPath }) => only(docPath)) : scan.files;
     const remote = force || sync.dryRun ? await listRemote(sync) : null;
@@ -46,6 +49,8 @@ export async function pushFolder(sync: FolderSync): Promise<SyncReport> {
     report.unchanged = plan.unchanged;
     report.skipped.push(...scan.skipped, ...plan.binary);
     report.faults.push(...scan.faults);
+    const isThere = (docPath: string) => (remote?.get(docPath) ?? state.baseOf(docPath)) !== null;
+    report.secrets.push(...scan.secrets.map(({ path, docPath }) => secretFinding(path, isThere(docPath))));
     const baseOf = (docPath: string) => (force ? (remote!.get(docPath) ?? null) : state.baseOf(docPath));
     const gone = await findGone(sync, plan.unseen, baseOf);
     if (identityOf(rootOf(sync)) !== identity) throw new FolderReplaced(rootOf(sync).directory);
@@ -64,6 +69,11 @@ export async function pushFolder(sync: FolderSync): Promise<SyncReport> {
   }
 }
 
+function secretFinding(path: string, isThere: boolean): Finding {
+  const before = 'was sent before, and stays in the Cloud as it was then until it is deleted there';
+  return { path, reason: isThere ? before : 'is not sent' };
+}
+
 /** sha256 of each of the folder's files in the Cloud, by docPath. */
 async function listRemote(sync: FolderSync): Promise<Map<string, string>> {
   const remote = new Map<string, string>();
@@ -71,6 +81,10 @@ async function listRemote(sync: FolderSync): Promise<Map<string, string>> {
   const list = sync.files.list({ prefix, signal: sync.signal });
   for await (const { docPath, sha256 } of list) remote.set(docPath, sha256);
   return remote;
+}
+
+function isForWantOfRoom(answer: CommittedFile | RefusedFile): answer is RefusedFile {
+  return 'error' in answer && isOutOfRoom(answer.error);
 }
 
 class Push {
@@ -86,13 +100,18 @@ class Push {
   ) {}
 
   async run(): Promise<void> {
-    const bytes = this.plan.candidates.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
-    this.sync.progress.begin('Sending', this.plan.candidates.length, bytes);
+    this.begin('Sending');
     await inParallel(this.batches(), BATCHES_AT_ONCE, (batch) => this.send(batch));
+  }
+
+  private begin(what: string): void {
+    const bytes = this.plan.candidates.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+    this.sync.progress.begin(what, this.plan.candidates.length, bytes);
   }
 
   /** Says what a run would do, with what the Cloud has. */
   async preview(gone: ReadonlyMap<string, string>, remote: ReadonlyMap<string, string>): Promise<void> {
+    this.begin('Comparing');
     const { force, delete: deletes } = this.sync;
     const plan = (path: string, reason: string) => void this.report.planned.push({ path, reason });
     const judge = (path: string, docPath: string, local: string | null, base: string | null) => {
@@ -107,7 +126,10 @@ class Push {
     };
     for (const [docPath, base] of gone) judge(belowRoot(docPath), docPath, null, base);
     for await (const batch of this.batches()) {
-      for (const { file, read, base } of batch) judge(file.path, file.docPath, read.sha256, base);
+      for (const { file, read, base } of batch) {
+        judge(file.path, file.docPath, read.sha256, base);
+        this.sync.progress.advance(1, file.sizeBytes);
+      }
     }
   }
 
@@ -193,6 +215,7 @@ class Push {
   private async commit(batch: readonly Pending[], mayRetry: boolean): Promise<Pending[]> {
     const { files, state, signal } = this.sync;
     const again: Pending[] = [];
+    let noRoom: string | undefined;
     for (const { file, read } of batch) state.noteSent(file.docPath, read.sha256);
     await state.save();
     for (let from = 0; from < batch.length; from += MAX_BATCH_FILES) {
@@ -202,11 +225,14 @@ class Push {
       }));
       const answers = await files.commit(changes, signal);
       answers.forEach((answer, at) => {
+        if (isForWantOfRoom(answer)) return void (noRoom ??= answer.error.message);
         const retry = this.settle(part[at]!, answer, mayRetry);
         if (retry) again.push(retry);
       });
+      if (noRoom !== undefined) break;
     }
     await state.save();
+    if (noRoom !== undefined) throw new PatchbayError('TOO_LARGE', noRoom);
     return again;
   }
 

@@ -8,6 +8,7 @@ import type { WorkspaceRoot } from '../disk/workspace-roots.js';
 import { type FileStamp, stampOf } from './file-stamp.js';
 import { IgnoreRules } from './ignore-rules.js';
 import { KEPT_FILE } from '../disk/keep-beside.js';
+import type { SecretFiles } from '../disk/secret-files.js';
 import type { SyncedFiles } from './synced-files.js';
 import { type Finding, sizeText } from './sync-report.js';
 
@@ -28,6 +29,8 @@ export interface FolderScan {
   leftovers: string[];
   /** What is left out by its nature. */
   skipped: Finding[];
+  /** Files that are kept out because they hold secrets as a rule. */
+  secrets: Pick<ScannedFile, 'path' | 'docPath'>[];
   /** What ought to be sent and cannot be. */
   faults: Finding[];
 }
@@ -38,6 +41,8 @@ export interface ScanOptions {
   exclude?: readonly string[];
   /** What is taken in although .gitignore names it. */
   synced?: SyncedFiles;
+  /** What is kept out even so; nothing is where it is left out. */
+  keptOut?: SecretFiles;
   signal?: AbortSignal | undefined;
 }
 
@@ -65,7 +70,7 @@ interface Folder {
  * calls are synchronous, which for ten thousand of them takes a tenth of the time; the event loop has its turn between.
  */
 export async function scanFolder(root: WorkspaceRoot, options: ScanOptions): Promise<FolderScan> {
-  const scan: FolderScan = { files: [], folders: [], leftovers: [], skipped: [], faults: [] };
+  const scan: FolderScan = { files: [], folders: [], leftovers: [], skipped: [], secrets: [], faults: [] };
   const scanner = new Scanner(root, options, scan);
   const rules = IgnoreRules.above(root.directory);
   const waiting: Folder[] = [
@@ -146,7 +151,8 @@ class Scanner {
   }
 
   private takeIn(path: string, docPath: string, isPlain: boolean, stats: Stats): void {
-    const { maxFileBytes } = this.options;
+    const { maxFileBytes, keptOut } = this.options;
+    if (keptOut?.keepsOut(path)) return void this.scan.secrets.push({ path, docPath });
     if (stats.isSymbolicLink()) return this.skip(path, 'is a link, and links are not followed');
     if (!stats.isFile()) return this.skip(path, 'is no regular file');
     const fault = pathFault(docPath, isPlain);

@@ -56,6 +56,9 @@ export class StateFile {
     if (fd === null) return { text: '', isNew: this.forget() };
     try {
       return this.readFrom(fd);
+    } catch (error) {
+      // The system does not say of what is open which file it is.
+      throw Object.assign(error as Error, { path: this.path });
     } finally {
       closeSync(fd);
     }

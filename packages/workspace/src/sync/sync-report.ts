@@ -21,6 +21,8 @@ export interface SyncReport {
   unchanged: number;
   /** Left out by its nature: links, binaries, what is too large. */
   skipped: Finding[];
+  /** Not sent because it holds secrets as a rule. */
+  secrets: Finding[];
   /** Left as it is on purpose, such as what was deleted on one side. */
   kept: Finding[];
   /** Changed on both sides; nothing was overwritten. */
@@ -34,7 +36,7 @@ export interface SyncReport {
 export function emptyReport(): SyncReport {
   return {
     ...{ moved: { files: 0, bytes: 0 }, wireBytes: 0, deleted: 0, unchanged: 0 },
-    ...{ skipped: [], kept: [], conflicts: [], faults: [], planned: [] },
+    ...{ skipped: [], secrets: [], kept: [], conflicts: [], faults: [], planned: [] },
   };
 }
 

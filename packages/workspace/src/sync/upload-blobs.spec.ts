@@ -62,6 +62,15 @@ describe('an upload of blobs', () => {
     expect([wireBytes, [...tooLarge]]).toEqual([17, ['c']]);
   });
 
+  it('ends where there is no room, which no smaller request would change', async () => {
+    const server = new Blobs();
+    const message =
+      'The workspace has 9 stored bytes, of 10. An operator can raise PATCHBAY_MAX_STORED_BYTES.';
+    server.putBlobs = async () => Promise.reject(new PatchbayError('TOO_LARGE', message, 413));
+    await expect(upload(server, blob('a'), blob('b'))).rejects.toMatchObject({ message });
+    expect(server.requests).toEqual(['missing a b']);
+  });
+
   it('passes every other refusal on', async () => {
     const server = new Blobs();
     server.putBlobs = async () => Promise.reject(new PatchbayError('FORBIDDEN', 'No.', 403));

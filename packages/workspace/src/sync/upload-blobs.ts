@@ -1,4 +1,4 @@
-import { PatchbayError, type WorkspaceFiles } from '@patchbay/client';
+import { isOutOfRoom, PatchbayError, type WorkspaceFiles } from '@patchbay/client';
 
 /** Larger blobs travel alone: a pack is to stay well below what one request may have. */
 const ALONE_BYTES = 1024 * 1024;
@@ -15,7 +15,10 @@ export interface Uploaded {
   tooLarge: Set<string>;
 }
 
-/** Sends those of the blobs that the workspace lacks, the small ones together. */
+/**
+ * Sends those of the blobs that the workspace lacks, the small ones together.
+ * @throws PatchbayError also where there is no room for them, whatever their size
+ */
 export async function uploadMissing(
   files: WorkspaceFiles,
   blobs: readonly Blob[],
@@ -52,7 +55,8 @@ async function unlessTooLarge(sending: Promise<void>): Promise<boolean> {
     await sending;
     return true;
   } catch (error) {
-    if (error instanceof PatchbayError && error.code === 'TOO_LARGE') return false;
+    const tooLarge = error instanceof PatchbayError && error.code === 'TOO_LARGE';
+    if (tooLarge && !isOutOfRoom(error)) return false;
     throw error;
   }
 }

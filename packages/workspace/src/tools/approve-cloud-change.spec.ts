@@ -40,7 +40,7 @@ describe('a change of the Cloud', () => {
     const { files, request } = await ask('write', args, 'old\n');
     const [shown] = files;
     expect(shown).toMatchObject({ path: 'proj/a.txt', before: 'old\n', after: 'new\n' });
-    expect(request.edit!('mine')).toMatchObject({
+    expect(request.edit!(['mine'])).toMatchObject({
       files: [{ before: 'old\n', after: 'mine' }],
       editedArguments: { path: '/proj/a.txt', content: { text: 'mine' } },
     });

@@ -45,7 +45,7 @@ function writeRequest(call: ToolCallDelivery, path: string, before: string | nul
   const { content = null } = call.arguments;
   const text = textIn(content);
   if (text === null) return { call, files: files(`${JSON.stringify(content, null, 2)}\n`) };
-  const edit = (edited: string) => ({
+  const edit = ([edited = text]: readonly string[]) => ({
     files: files(edited),
     editedArguments: { ...call.arguments, content: { text: edited } },
   });

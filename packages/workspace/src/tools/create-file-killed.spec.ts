@@ -2,11 +2,13 @@ import * as disk from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { type CallContext, Journal, RelayClient } from '@patchbay/client/relay';
+import { openDiskJournal } from '@patchbay/client/home';
+import { type CallContext, type Journal, RelayClient } from '@patchbay/client/relay';
 import type { Approval, CreateFileResult, ToolCallDelivery } from '@patchbay/protocol';
 import { contentHash } from '@patchbay/protocol/hash';
 
 import { executeCreateFile } from '../create-file/execute-create-file.js';
+import { sha256ToReplace } from '../create-file/preview-create-file.js';
 import type { WorkspaceContext } from '../disk/workspace-context.js';
 import { type FileSystem, realFileSystem } from '../disk/file-system.js';
 import { WorkspaceRoots } from '../disk/workspace-roots.js';
@@ -71,13 +73,13 @@ describe('a client that was killed while it ran a create', () => {
   };
   /** Runs the call until its disk stops answering; what is on disk then is what a kill -9 leaves. */
   const runUntilKilled = async (call: ToolCallDelivery, fs: FileSystem, killed: Promise<void>) => {
-    const journal = hold(await Journal.open(home()));
+    const journal = hold(await openDiskJournal(home()));
     await journal.receive(call);
-    await journal.start('c1', approval);
+    await journal.start('c1', approval, { seen: await sha256ToReplace(context, call.arguments) });
     await Promise.race([run(journal, fs), killed]);
   };
   const restart = async () => {
-    const journal = hold(await Journal.open(home()));
+    const journal = hold(await openDiskJournal(home()));
     await clientOf(journal).settle();
     return journal;
   };
@@ -283,7 +285,7 @@ describe('a client that was killed while it ran a create', () => {
   });
 
   it('has nothing to settle for calls that had not started, had ended, or are of other tools', async () => {
-    const first = hold(await Journal.open(home()));
+    const first = hold(await openDiskJournal(home()));
     await first.receive(callOf({ path: 'f', content: 'new' }));
     await first.receive({ ...callOf({}), callId: 'c2', name: 'workspace_write_patch' });
     await first.start('c2', approval);

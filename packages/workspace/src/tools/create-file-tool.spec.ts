@@ -14,7 +14,8 @@ import {
 } from '@patchbay/protocol';
 import { contentHash, sha256 } from '@patchbay/protocol/hash';
 import { Ajv } from 'ajv';
-import { Journal, type CallContext, type ToolOutcome } from '@patchbay/client/relay';
+import { openDiskJournal } from '@patchbay/client/home';
+import type { Journal, CallContext, ToolOutcome } from '@patchbay/client/relay';
 import { WorkspaceRoots } from '../disk/workspace-roots.js';
 import { rejectionOf, type ApprovalRequest, type Approver } from '../approval/approver.js';
 import { CreateFileTool, type CreateFileExecuted } from './create-file-tool.js';
@@ -62,7 +63,7 @@ describe('CreateFileTool', () => {
     folder = await mkdtemp(join(tmpdir(), 'patchbay-tool-'));
     home = await mkdtemp(join(tmpdir(), 'patchbay-tool-home-'));
     roots = await WorkspaceRoots.open([{ directory: folder }]);
-    journal = await Journal.open(home);
+    journal = await openDiskJournal(home);
     person = new Person();
     executed = [];
     warnings = [];
@@ -79,7 +80,7 @@ describe('CreateFileTool', () => {
     signal,
     writeLog: journal.writeLog(callId),
     awaitApproval: () => journal.awaitApproval(callId),
-    start: (approval = null) => journal.start(callId, approval),
+    start: (approval = null, basis = null) => journal.start(callId, approval, basis),
     putFile: async (file) => (uploads.push(file), answerPut(file)),
   });
   const tool = () =>
@@ -174,7 +175,7 @@ describe('CreateFileTool', () => {
 
   it('writes what the person made of it', async () => {
     person.answer = ({ edit }) => {
-      const { editedArguments } = edit!('edited\n');
+      const { editedArguments } = edit!(['edited\n']);
       return { decision: 'edit', by: 'ada', at, editedArguments };
     };
     const outcome = await run(callOf('1', { path: 'a.txt', content: 'x' }));
@@ -254,7 +255,7 @@ describe('CreateFileTool', () => {
     const approval: Approval = { decision: 'allow', by: 'ada', at };
     const reopen = async () => {
       await journal.close();
-      journal = await Journal.open(home);
+      journal = await openDiskJournal(home);
       const entry = journal.get('1')!;
       const ended = (result: Json) => journal.settle('1', result);
       const notRun = () => journal.rollBack('1');

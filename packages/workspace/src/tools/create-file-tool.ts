@@ -17,8 +17,13 @@ import type {
 } from '@patchbay/client/relay';
 import { failedCreate, shownPath, type ShownPath } from '../create-file/create-file-plan.js';
 import { executeCreateFile } from '../create-file/execute-create-file.js';
-import { previewCreateFile, type CreateFilePreview } from '../create-file/preview-create-file.js';
+import {
+  previewCreateFile,
+  sha256ToReplace,
+  type CreateFilePreview,
+} from '../create-file/preview-create-file.js';
 import { recoverCreateFile } from '../create-file/recover-create-file.js';
+import { MAX_PATH_CHARS } from '../disk/relative-path.js';
 import { removeTempFiles } from '../disk/temp-files.js';
 import type { WorkspaceContext } from '../disk/workspace-context.js';
 import { docPathOf } from '../disk/workspace-roots.js';
@@ -29,6 +34,9 @@ import { remembering, uploadWritten } from './upload-written.js';
 
 /** Longest time; the file is there, and its result must not come late for the sake of a copy. */
 const UPLOAD_MS = 15_000;
+/** How often it is asked about one call, where the file that would be replaced changes while the person decides. */
+const MAX_ASKED = 5;
+const CHANGED = 'The file has changed since you decided; this is what would be done to it now.';
 
 /** The client's log line of an executed create [AUDIT-6]. */
 export interface CreateFileExecuted {
@@ -86,7 +94,7 @@ export class CreateFileTool {
     const { intents, approval } = interrupted;
     return this.inOrder.run([askedDocPath(call, this.workspace)], context.signal, async () => {
       const result = await this.cameTo(interrupted);
-      if (!result) return this.execute(call, context, approval);
+      if (!result) return this.execute(call, context, approval, seenIn(interrupted));
       return this.report(call, context, result, intents, approval);
     });
   }
@@ -98,23 +106,34 @@ export class CreateFileTool {
   }
 
   private async propose(call: ToolCallDelivery, context: CallContext): Promise<ToolOutcome> {
-    const preview = await previewCreateFile(this.workspace, call.arguments);
-    if (preview.refusal) return this.finish(call, preview.refusal, null);
-    await context.awaitApproval();
-    const approval = await this.approver.decide(requestOf(call, preview), context.signal);
-    if (approval.decision === 'deny') return { result: null, approval };
-    await context.start(approval);
-    return this.execute(call, context, approval);
+    let edited: JsonObject | null = null;
+    for (let asked = 1; ; asked += 1) {
+      const preview = await previewCreateFile(this.workspace, edited ?? call.arguments);
+      if (preview.refusal) return this.finish(call, preview.refusal, null);
+      if (asked === 1) await context.awaitApproval();
+      const request = requestOf(call, preview, edited, asked === 1 ? undefined : CHANGED);
+      const approval = withEdit(await this.approver.decide(request, context.signal), edited);
+      if (approval.decision === 'deny') return { result: null, approval };
+      const { beforeSha256: seen } = preview;
+      const current = await sha256ToReplace(this.workspace, argumentsOf(call, approval));
+      // What changes all the time is not asked about for ever: the write fails where it is still not what was seen.
+      if (current === null || current === seen || asked === MAX_ASKED) {
+        await context.start(approval, { seen });
+        return this.execute(call, context, approval, seen);
+      }
+      edited = approval.editedArguments ?? null;
+    }
   }
 
   private async execute(
     call: ToolCallDelivery,
     context: CallContext,
     approval: Approval | null,
+    seen: string | null,
   ): Promise<ToolOutcome> {
     const log = remembering(context.writeLog);
     return inStep(this.workspace, [askedDocPath(call, this.workspace)], context.signal, async () => {
-      const result = await executeCreateFile(this.workspace, argumentsOf(call, approval), log);
+      const result = await executeCreateFile(this.workspace, argumentsOf(call, approval), log, seen);
       return this.report(call, context, result, log.intents, approval);
     });
   }
@@ -152,20 +171,37 @@ function askedDocPath({ arguments: { path } }: ToolCallDelivery, { roots }: Work
   try {
     return docPathOf(roots.locate(given));
   } catch {
-    return foldCase(given);
+    // Bounded first: what folds it takes longer than it is long.
+    return foldCase(given.slice(0, MAX_PATH_CHARS));
   }
 }
 
-function requestOf(call: ToolCallDelivery, preview: CreateFilePreview): ApprovalRequest {
-  const { path, before, after, hidden } = preview;
+function requestOf(
+  call: ToolCallDelivery,
+  { path, before, after, hidden }: CreateFilePreview,
+  edited: JsonObject | null,
+  note?: string,
+): ApprovalRequest {
   return {
     call,
     files: [{ path, before, after, hidden }],
-    edit: (text) => ({
+    ...(note !== undefined && { note }),
+    edit: ([text = after]) => ({
       files: [{ path, before, after: normalizeText(text), hidden }],
-      editedArguments: { ...call.arguments, content: text },
+      editedArguments: { ...(edited ?? call.arguments), content: text },
     }),
   };
+}
+
+/** An edit that was made before the person was asked again is a part of what they say now. */
+function withEdit(approval: Approval, edited: JsonObject | null): Approval {
+  if (edited === null || approval.decision === 'deny' || approval.editedArguments) return approval;
+  return { ...approval, decision: 'edit', editedArguments: edited };
+}
+
+/** The file that an approval was about; of one that an older version has journaled: none, so nothing is replaced. */
+function seenIn({ basis }: JournalEntry): string | null {
+  return (basis as { seen: string | null } | null | undefined)?.seen ?? null;
 }
 
 function unforeseen(path: ShownPath, state: JournalEntry['state']): CreateFileResult {

@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Ack, FileReadAnswer } from '@patchbay/protocol';
 import { sha256 } from '@patchbay/protocol/hash';
+import type { FolderLedger } from '../disk/folder-ledger.js';
+import { SecretFiles } from '../disk/secret-files.js';
 import { WorkspaceRoots } from '../disk/workspace-roots.js';
 import { clientFileReader, type ReadContext } from './read-file-handler.js';
 
@@ -74,6 +76,22 @@ describe('what a client gives of its folders', () => {
     }
     expect(await code('proj/.env', { allows: (docPath) => docPath === 'proj/.env' })).toBe('given');
     expect(await code('proj/.git/config', { allows: () => true })).toBe('FORBIDDEN');
+  });
+
+  it('is no file that may hold secrets, ignored or in step or open, unless it was asked for [RELAY-25]', async () => {
+    await put('Proj/sub/.env.local', 'secret');
+    await put('Proj/sub/.env.example', 'template');
+    const ledger = { baseOf: () => sha256('secret') } as unknown as FolderLedger;
+    const buffers = {
+      isDirty: () => true,
+      read: () => Promise.resolve({ bytes: Buffer.from('open\n'), isDirty: true }),
+    };
+    const docPath = 'proj/sub/.env.local';
+    for (const context of [{}, { ledger }, { buffers }])
+      expect(await code(docPath, context)).toBe('FORBIDDEN');
+    expect(await code(docPath, { secrets: new SecretFiles(['.env.local']) })).toBe('given');
+    expect(await code(docPath, { allows: () => true })).toBe('given');
+    expect(await code('proj/sub/.env.example')).toBe('given');
   });
 
   it('is nothing that a link leads to [RELAY-25]', async () => {

@@ -9,6 +9,7 @@ import { sha256 } from '@patchbay/protocol/hash';
 import { readFile } from '../disk/file-entry.js';
 import { realFileSystem } from '../disk/file-system.js';
 import { openDirectory } from '../disk/open-directory.js';
+import { ALL_SECRETS } from '../disk/secret-files.js';
 import { WorkspaceFault } from '../disk/workspace-fault.js';
 import type { LocatedPath, WorkspaceRoot } from '../disk/workspace-roots.js';
 import { isLeftOut } from '../sync/left-out.js';
@@ -18,7 +19,7 @@ import { notFound, PatchFileFault } from '../write-patch/patch-file-fault.js';
 
 /** What may be read of this client, and where it is. */
 export interface ReadContext extends PatchContext {
-  /** Whether a file may be read although push would leave it out; no such file may where it is not given. */
+  /** Whether a file may be read although push would leave it out, or keep it out; none may where it is not given. */
   allows?(docPath: string): boolean | Promise<boolean>;
 }
 
@@ -34,7 +35,7 @@ class ReadRefusal extends Error {
 
 /**
  * The `readFile` of a RelayClient: gives files below the roots, from their open buffers or else from the disk, without
- * following links; what push leaves out is refused [RELAY-25].
+ * following links; what push leaves out, or keeps out as a secret, is refused [RELAY-25].
  */
 export function clientFileReader(context: ReadContext): (read: FileRead) => Promise<Ack<FileReadAnswer>> {
   return async (read) => {
@@ -60,9 +61,16 @@ async function readOne(context: ReadContext, { docPath, maxBytes }: FileRead): P
     throw error;
   });
   const segments = located?.segments ?? docPath.split('/').slice(1);
+  const isAllowed = async () => (await context.allows?.(docPath)) === true;
+  if ((context.secrets ?? ALL_SECRETS).keepsOut(segments.join('/')) && !(await isAllowed())) {
+    throw new ReadRefusal(
+      'FORBIDDEN',
+      'The file is one that may hold secrets, and is kept out of the Cloud.',
+    );
+  }
   // A file that is in step is as the Cloud's, whatever .gitignore says by now.
   const isSynced = (context.ledger?.baseOf(docPath) ?? null) !== null;
-  if (!isSynced && isLeftOut(root.directory, segments) && !(await context.allows?.(docPath))) {
+  if (!isSynced && isLeftOut(root.directory, segments) && !(await isAllowed())) {
     throw new ReadRefusal('FORBIDDEN', 'The file is one that push leaves out, as .gitignore has it.');
   }
   if (buffer === null) return { content: await onDisk(context, located!, docPath, limit), ...FROM_DISK };

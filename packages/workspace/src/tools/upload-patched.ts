@@ -33,7 +33,8 @@ export async function uploadPatched(
   return { ...result, files };
 }
 
-function uploaded(file: PatchFileResult, upload: Upload): PatchFileResult {
+/** What is said of an applied file once it was sent. */
+export function uploaded(file: PatchFileResult, upload: Upload): PatchFileResult {
   if ('versionId' in upload) return { ...file, versionId: upload.versionId };
   return { ...file, message: [file.message ?? 'Written.', upload.fault].join(' ') };
 }

@@ -1,6 +1,7 @@
 import { toDocPath, type Ack, type FilePut, type FilePutAnswer } from '@patchbay/protocol';
 import type { CallContext, WriteIntent, WriteLog } from '@patchbay/client/relay';
 import type { FolderLedger } from '../disk/folder-ledger.js';
+import { ALL_SECRETS } from '../disk/secret-files.js';
 import type { WorkspaceContext } from '../disk/workspace-context.js';
 import { readWritten } from '../disk/read-written.js';
 
@@ -34,7 +35,10 @@ export async function uploadWritten(
   const content = root && (await readWritten(workspace, intent));
   if (!content) return { fault: 'It was not uploaded: it has been changed since.' };
   const path = `/${[root.name, ...intent.segments].join('/')}`;
-  const { sha256, previousSha256: baseSha256 } = intent;
+  const { sha256, segments } = intent;
+  // Of a secret the Cloud has at most what calls have written: what was replaced here, it never had.
+  const isSecret = (workspace.secrets ?? ALL_SECRETS).keepsOut(segments.join('/'));
+  const baseSha256 = isSecret ? null : intent.previousSha256;
   const filePatchId = intent.patch?.filePatchId ?? null;
   const file = { docPath: toDocPath(path), path, content, sha256, baseSha256, callId, filePatchId };
   const { ledger } = workspace;

@@ -2,7 +2,8 @@ import * as disk from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 
-import { type CallContext, Journal, RelayClient } from '@patchbay/client/relay';
+import { openDiskJournal } from '@patchbay/client/home';
+import { type CallContext, type Journal, RelayClient } from '@patchbay/client/relay';
 import type { Approval, PatchBatch, ToolCallDelivery, WritePatchResult } from '@patchbay/protocol';
 import { sha256 } from '@patchbay/protocol/hash';
 import { parsePatchBatch } from '@patchbay/protocol/line-patch';
@@ -105,13 +106,13 @@ export class KilledScene {
   };
   /** Runs the call until its disk stops answering; what is on disk then is what a kill -9 leaves. */
   private readonly runUntilKilled = async (fs: FileSystem, killed: Promise<void>) => {
-    const journal = this.hold(await Journal.open(this.home()));
+    const journal = this.hold(await openDiskJournal(this.home()));
     await journal.receive(this.delivery());
     await journal.start('c1', approval);
     await Promise.race([this.run(journal, fs), killed]);
   };
   readonly restart = async () => {
-    const journal = this.hold(await Journal.open(this.home()));
+    const journal = this.hold(await openDiskJournal(this.home()));
     await this.clientOf(journal).settle();
     return journal;
   };
@@ -200,7 +201,7 @@ export class KilledScene {
   readonly killedAfterAll = async () => {
     let die = () => {};
     const killed = new Promise<void>((resolve) => (die = resolve));
-    const journal = this.hold(await Journal.open(this.home()));
+    const journal = this.hold(await openDiskJournal(this.home()));
     await journal.receive(this.delivery());
     await journal.start('c1', approval);
     const log = journal.writeLog('c1');

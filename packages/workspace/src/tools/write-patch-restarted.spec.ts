@@ -1,7 +1,7 @@
 import * as disk from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { Journal } from '@patchbay/client/relay';
+import { openDiskJournal } from '@patchbay/client/home';
 
 import { approval, KilledScene, NAMES, NEW, OLD, statuses } from './write-patch-killed.sample.js';
 
@@ -91,7 +91,7 @@ describe('a client that was killed while it ran a patch batch', () => {
   });
 
   it('has nothing to settle for calls that had not started, and cannot where the delivery had no batch', async () => {
-    const first = hold(await Journal.open(home()));
+    const first = hold(await openDiskJournal(home()));
     await first.receive(delivery());
     await first.receive({ ...delivery(), callId: 'c2', batch: null });
     await first.start('c2', approval);

@@ -14,7 +14,8 @@ import {
 import { sha256 } from '@patchbay/protocol/hash';
 import { parsePatchBatch } from '@patchbay/protocol/line-patch';
 import { Ajv } from 'ajv';
-import { Journal, type CallContext, type ToolOutcome } from '@patchbay/client/relay';
+import { openDiskJournal } from '@patchbay/client/home';
+import type { Journal, CallContext, ToolOutcome } from '@patchbay/client/relay';
 import { WorkspaceRoots } from '../disk/workspace-roots.js';
 import type { OpenBuffers } from '../write-patch/open-buffers.js';
 import { type ApprovalRequest, type Approver } from '../approval/approver.js';
@@ -88,7 +89,7 @@ export class ToolScene {
     this.root = basename(this.folder).toLowerCase();
     this.home = await mkdtemp(join(tmpdir(), 'patchbay-tool-home-'));
     this.roots = await WorkspaceRoots.open([{ directory: this.folder }]);
-    this.journal = await Journal.open(this.home);
+    this.journal = await openDiskJournal(this.home);
     this.person = new Person();
     this.executed = [];
     this.uploads = [];

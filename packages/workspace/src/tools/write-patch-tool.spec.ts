@@ -2,7 +2,8 @@ import { writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { type Approval, type Json, type JsonObject, type PatchBatch } from '@patchbay/protocol';
 import { sha256 } from '@patchbay/protocol/hash';
-import { Journal } from '@patchbay/client/relay';
+import { openDiskJournal } from '@patchbay/client/home';
+
 import { rejectionOf } from '../approval/approver.js';
 
 import {
@@ -33,7 +34,6 @@ describe('WritePatchTool', () => {
       },
       { path: `${basename(scene.folder)}/b`, before: 'b\n', after: 'b\nnew\n' },
     ]);
-    expect(scene.person.asked[0]!.edit).toBeUndefined();
     expect(scene.person.asked[0]!.files[0]!.patch!.diff).toContain('@@ -1,1 +1,3 @@\n+top\n a\n+end\n');
     expect(scene.person.asked[0]!.files[0]!.patch!.changes.map(({ changeId }) => changeId)).toEqual([
       'f0c0',
@@ -119,6 +119,27 @@ describe('WritePatchTool', () => {
     expect(await onDisk()).toEqual(['top\na\nend\n', 'b\nedited\n']);
   });
 
+  it('makes of edited texts the changes of the batch, and writes those [PATCH-6]', async () => {
+    scene.person.answer = ({ edit }) => {
+      const { files, editedArguments, rejectedChangeIds } = edit!(['TOP\na\n', 'b\nnew\n']);
+      expect(files.map(({ after }) => after)).toEqual(['TOP\na\n', 'b\nnew\n']);
+      expect(files[0]!.patch).toMatchObject({ changes: [{ changeId: 'f0c0', newLines: ['TOP'] }] });
+      return { decision: 'edit', editedArguments, rejectedChangeIds: rejectedChangeIds! };
+    };
+    const outcome = await run(callOf('1', two()));
+    expect(await onDisk()).toEqual(['TOP\na\n', 'b\nnew\n']);
+    const [first] = resultOf(outcome).files;
+    expect(first!.changes.map(({ status }) => status)).toEqual(['applied', 'rejected']);
+  });
+
+  it('shows the label of the batch, and edits no patch that says endings of its own', async () => {
+    const revert = two();
+    Object.assign(revert.files[0]!.changes[0]!, { newEndings: ['\r\n'] });
+    await run(callOf('1', { ...revert, batchLabel: 'Undo it' }));
+    expect(scene.person.asked[0]).toMatchObject({ label: 'Undo it' });
+    expect(scene.person.asked[0]!.edit).toBeUndefined();
+  });
+
   it('leaves a file applied whose upload is refused, and says so', async () => {
     scene.answerPut = ({ filePatchId }) =>
       filePatchId === 'f1'
@@ -202,7 +223,7 @@ describe('WritePatchTool', () => {
     const approval: Approval = { decision: 'allow', by: 'ada', at, rejectedChangeIds: ['f0c0'] };
     const reopen = async () => {
       await scene.journal.close();
-      scene.journal = await Journal.open(scene.home);
+      scene.journal = await openDiskJournal(scene.home);
       const entry = scene.journal.get('1')!;
       const ended = (result: Json) => scene.journal.settle('1', result);
       const notRun = () => scene.journal.rollBack('1');

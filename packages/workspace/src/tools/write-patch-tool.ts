@@ -8,12 +8,13 @@ import type {
   WriteLog,
 } from '@patchbay/client/relay';
 import { removeTempFiles } from '../disk/temp-files.js';
+import { editBatch, isEditable } from '../write-patch/edit-batch.js';
 import { executeWritePatch, type PatchContext } from '../write-patch/execute-write-patch.js';
 import { PatchFileFault } from '../write-patch/patch-file-fault.js';
-import { rejectedChangeIds, selectBatch, type SelectedBatch } from '../write-patch/patch-selection.js';
+import { decided, selectBatch } from '../write-patch/patch-selection.js';
 import { previewWritePatch, type PatchedFilePreview } from '../write-patch/preview-write-patch.js';
 import { recoverWritePatch } from '../write-patch/recover-write-patch.js';
-import { resultOf, toJson } from '../write-patch/write-patch-result.js';
+import { allRefused, toJson } from '../write-patch/write-patch-result.js';
 import type { ApprovalRequest, Approver } from '../approval/approver.js';
 import { inStep } from './in-step.js';
 import { InOrder } from './in-order.js';
@@ -95,7 +96,10 @@ export class WritePatchTool {
     const { files, refusal } = await previewWritePatch(this.workspace, batch);
     if (refusal) return this.refused(call, refusal, null);
     await context.awaitApproval();
-    const approval = decided(batch, await this.approver.decide(requestOf(call, files), context.signal));
+    const approval = decided(
+      batch,
+      await this.approver.decide(requestOf(call, batch, files), context.signal),
+    );
     if (approval.decision === 'deny') return { result: null, approval };
     await context.start(approval);
     return this.execute(call, context, approval);
@@ -162,26 +166,16 @@ function batchOf({ callId, batch }: ToolCallDelivery): PatchBatch {
   return batch;
 }
 
-/** A batch of which one fault holds back every file that was not rejected. */
-function allRefused(selected: SelectedBatch, fault: PatchFileFault): WritePatchResult {
-  const wanted = [...selected.files.entries()].filter(([, { effective }]) => effective.changes.length > 0);
-  return resultOf(selected, new Map(wanted.map(([index]) => [index, { status: 'refused', fault }])));
-}
-
-/** A person who accepts nothing has refused the call [PATCH-9]. */
-function decided(batch: PatchBatch, approval: Approval): Approval {
-  if (approval.decision === 'deny') return approval;
-  const rejected = rejectedChangeIds(selectBatch(batch, approval));
-  const total = batch.files.reduce((sum, { changes }) => sum + changes.length, 0);
-  if (rejected.length < total) return approval;
-  const { by, at, note } = approval;
-  return { decision: 'deny', by, at, ...(note && { note }) };
-}
-
-function requestOf(call: ToolCallDelivery, files: readonly PatchedFilePreview[]): ApprovalRequest {
+function requestOf(
+  call: ToolCallDelivery,
+  batch: PatchBatch,
+  files: readonly PatchedFilePreview[],
+): ApprovalRequest {
   return {
     call,
     files: files.map(({ path, before, after, ...patch }) => ({ path, before, after, patch })),
+    label: batch.batchLabel,
+    ...(isEditable(batch) && { edit: (texts) => editBatch(batch, files, texts) }),
   };
 }
 

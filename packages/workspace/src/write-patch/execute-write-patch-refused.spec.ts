@@ -32,6 +32,7 @@ describe.each(WALKS)('workspace_write_patch, walking %s', (_how, hasHandlePaths)
       expect(file).toMatchObject({ status: 'conflict', errorCode: 'STALE', newSha256: null });
       expect(file.message).toContain(sha256('other\n'));
       expect(file.changes[0]).toMatchObject({ status: 'failed', errorCode: 'STALE' });
+      expect(file.changes[0]!.details).toEqual({ currentSha256: sha256('other\n') });
     });
 
     it('where lines are not what a change expects, and tells which change', async () => {
@@ -47,10 +48,35 @@ describe.each(WALKS)('workspace_write_patch, walking %s', (_how, hasHandlePaths)
       ]);
     });
 
+    it('where lines are not what a change expects, with the lines that are there, why, and where it is [PATCH-14]', async () => {
+      const text = '\tx\ny\nz\n';
+      await write('a', text);
+      const changes = [replace(1, 'x', 'X'), replace(2, 'z', 'Z')];
+      const file = await refused({ docPath: 'repo/a', original: text, changes });
+      expect(file.changes.map(({ details }) => details)).toEqual([
+        {
+          ...{ firstDifference: 1, actualLines: [{ line: 1, text: '\tx' }] },
+          hint: expect.stringContaining('whitespace') as string,
+        },
+        { firstDifference: 2, actualLines: [{ line: 2, text: 'y' }], foundAt: 3 },
+      ]);
+    });
+
+    it('and says no more of the files than one message can hold [PATCH-14]', async () => {
+      const long = Array.from({ length: 100 }, (_, line) => `${line} ${'x'.repeat(20_000)}`);
+      await write('long', `${long.join('\n')}\n`);
+      const changes = long.map((_, line) => replace(line + 1, 'other', 'new'));
+      const file = await refused({ docPath: 'repo/long', original: `${long.join('\n')}\n`, changes });
+      const said = file.changes.map(({ details }) => details ?? {});
+      expect(said[0]!.actualLines).toHaveLength(1);
+      expect(Buffer.byteLength(JSON.stringify(said))).toBeLessThanOrEqual(300 * 1024);
+    });
+
     it('where a change is beyond the end of its file', async () => {
       await write('a', 'x\n');
       const file = await refused({ docPath: 'repo/a', original: 'x\n', changes: [insert(7, 'y')] });
       expect(file).toMatchObject({ status: 'conflict', errorCode: 'RANGE_BEYOND_END' });
+      expect(file.changes[0]!.details).toEqual({ lineCount: 1 });
     });
 
     it.each([

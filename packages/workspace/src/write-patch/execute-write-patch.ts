@@ -1,6 +1,7 @@
 import type { WriteLog } from '@patchbay/client/relay';
 import {
   type Approval,
+  type FilePatch,
   type PatchBatch,
   type WritePatchResult,
   DEFAULT_MAX_FILE_BYTES,
@@ -9,6 +10,7 @@ import {
 import { realFileSystem } from '../disk/file-system.js';
 import { FILES_AT_ONCE, inParallel } from '../disk/in-parallel.js';
 import { removeTempFiles } from '../disk/temp-files.js';
+import { ALL_SECRETS } from '../disk/secret-files.js';
 import type { WorkspaceContext } from '../disk/workspace-context.js';
 import type { LocatedPath } from '../disk/workspace-roots.js';
 import { DocPathFinder } from './doc-path-finder.js';
@@ -21,7 +23,7 @@ import {
   type OpenBuffers,
 } from './open-buffers.js';
 import { PatchFileFault, toPatchFileFault } from './patch-file-fault.js';
-import { selectBatch, type SelectedBatch } from './patch-selection.js';
+import { selectBatch, type SelectedBatch, type SelectedFile } from './patch-selection.js';
 import { PatchWrite } from './patch-write.js';
 import { type FileOutcome, resultOf } from './write-patch-result.js';
 
@@ -30,6 +32,8 @@ export interface PatchContext extends WorkspaceContext {
   readonly buffers?: OpenBuffers;
 }
 
+const SECRET =
+  'The file may hold secrets, so its text is kept on the machine. A person can change it, or connect with --include-secrets.';
 const HELD_BACK = 'Held back because another file of the batch could not be patched.';
 const TAKEN_BACK = 'Not changed: the batch was taken back because another file could not be written.';
 
@@ -83,6 +87,7 @@ export async function checkBatch(
     if (effective.changes.length === 0) return;
     try {
       const located = await finder.find(proposed.docPath);
+      refuseSecret(context, located, proposed);
       const buffer = await checkBuffer(context.buffers, effective, maxFileBytes);
       if (buffer) {
         onSound(index, located, buffer);
@@ -93,12 +98,7 @@ export async function checkBatch(
       onSound(index, located, patched);
       writes.set(index, new PatchWrite(fs, effective, intent, maxFileBytes));
     } catch (error) {
-      const fault = toPatchFileFault(error);
-      const isWhole = effective.changes.length === proposed.changes.length;
-      outcomes.set(
-        index,
-        fault.code === 'NO_CHANGE' && !isWhole ? nothingLeft : { status: 'refused', fault },
-      );
+      outcomes.set(index, outcomeOfFault({ proposed, effective }, error));
     }
   });
   if (buffers.size > 0 && writes.size > 0) {
@@ -108,8 +108,28 @@ export async function checkBatch(
   return { outcomes, writes: inOrder(writes), buffers: inOrder(buffers) };
 }
 
+/**
+ * What is wrong with a patch is answered with lines of the file, and nobody is asked before: of a secret only those may be
+ * shown that the Cloud has already.
+ */
+function refuseSecret(
+  { secrets = ALL_SECRETS, ledger }: PatchContext,
+  { segments }: LocatedPath,
+  { docPath, originalSha256 }: FilePatch,
+): void {
+  if (!secrets.keepsOut(segments.join('/')) || ledger?.baseOf(docPath) === originalSha256) return;
+  throw new PatchFileFault('FORBIDDEN', SECRET);
+}
+
 function inOrder<T>(byIndex: ReadonlyMap<number, T>): Map<number, T> {
   return new Map([...byIndex].sort(([a], [b]) => a - b));
+}
+
+/** What becomes of a file that cannot be patched. */
+export function outcomeOfFault({ proposed, effective }: SelectedFile, error: unknown): FileOutcome {
+  const fault = toPatchFileFault(error);
+  const isWhole = effective.changes.length === proposed.changes.length;
+  return fault.code === 'NO_CHANGE' && !isWhole ? nothingLeft : { status: 'refused', fault };
 }
 
 /** A single change may change nothing; a file of which only such ones were accepted is no failure. */
@@ -118,10 +138,17 @@ const nothingLeft: FileOutcome = {
   message: 'The changes that were not rejected leave the file as it is.',
 };
 
+/** What `heldBack` asks of a checked batch: which files are sound, by index. */
+interface HeldBatch {
+  outcomes: ReadonlyMap<number, FileOutcome>;
+  writes: ReadonlyMap<number, unknown>;
+  buffers: ReadonlyMap<number, unknown>;
+}
+
 /** The result of a batch with a file that cannot be patched: nothing of it is to be written. Null where all can. */
 export function heldBack(
   selected: SelectedBatch,
-  { outcomes, writes, buffers }: CheckedBatch,
+  { outcomes, writes, buffers }: HeldBatch,
 ): WritePatchResult | null {
   if (![...outcomes.values()].some(({ status }) => status === 'refused')) return null;
   const held: FileOutcome = { status: 'skipped', message: HELD_BACK };

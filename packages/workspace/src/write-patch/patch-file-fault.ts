@@ -1,4 +1,4 @@
-import type { PatchErrorCode, PatchFault } from '@patchbay/protocol';
+import type { PatchErrorCode, PatchFault, PatchFaultDetails } from '@patchbay/protocol';
 
 import { WorkspaceFault } from '../disk/workspace-fault.js';
 
@@ -10,6 +10,8 @@ export class PatchFileFault extends Error {
     /** What is wrong with single changes, where the fault lies there. */
     readonly faults: readonly PatchFault[] = [],
     cause?: unknown,
+    /** What there is to know of the whole file. */
+    readonly details: PatchFaultDetails = {},
   ) {
     super(message, { cause });
     this.name = 'PatchFileFault';
@@ -45,5 +47,8 @@ export function stale(originalSha256: string, currentSha256: string): PatchFileF
     'STALE',
     `The file's sha256 is ${currentSha256}, but the patch was planned on ${originalSha256}. ` +
       'Read the file again and plan the changes on what it holds now.',
+    [],
+    undefined,
+    { currentSha256 },
   );
 }

@@ -47,6 +47,16 @@ export function rejectedChangeIds({ files }: SelectedBatch): string[] {
   });
 }
 
+/** A person who accepts nothing has refused the call [PATCH-9]. */
+export function decided(batch: PatchBatch, approval: Approval): Approval {
+  if (approval.decision === 'deny') return approval;
+  const rejected = rejectedChangeIds(selectBatch(batch, approval));
+  const total = batch.files.reduce((sum, { changes }) => sum + changes.length, 0);
+  if (rejected.length < total) return approval;
+  const { by, at, note } = approval;
+  return { decision: 'deny', by, at, ...(note && { note }) };
+}
+
 type OwnBatch = Omit<PatchBatch, 'files'> & { batchId: string; files: SelectedFile['proposed'][] };
 
 /** The server has validated it; a client takes nobody's word for what it writes to disk. */

@@ -99,8 +99,16 @@ export class PatchWrite {
         name,
         tempName: this.intent.tempName,
         replaces,
-      }).commit();
+      }).commit(() => this.lookAgain(directory));
     });
+  }
+
+  /** Right before the rename: an editor may have saved since the original was given its second name. */
+  private async lookAgain(directory: SafeDirectory): Promise<void> {
+    const { docPath, originalSha256 } = this.patch;
+    const current = await hashFile(this.fs, directory, this.name);
+    if (!current) throw notFound(docPath);
+    if (current.sha256 !== originalSha256) throw stale(originalSha256, current.sha256);
   }
 
   /**

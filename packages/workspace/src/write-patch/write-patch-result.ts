@@ -7,6 +7,7 @@ import type {
   WritePatchResult,
 } from '@patchbay/protocol';
 
+import { ChangeDetails } from './change-details.js';
 import type { PatchFileFault } from './patch-file-fault.js';
 import type { SelectedBatch, SelectedFile } from './patch-selection.js';
 
@@ -25,7 +26,8 @@ export function resultOf(
   { batch, files }: SelectedBatch,
   outcomes: ReadonlyMap<number, FileOutcome>,
 ): WritePatchResult {
-  const results = files.map((file, index) => fileResult(file, outcomes.get(index)));
+  const details = new ChangeDetails();
+  const results = files.map((file, index) => fileResult(file, details, outcomes.get(index)));
   const failed = results.some(({ status }) => status === 'conflict' || status === 'failed');
   const { batchId, batchKey, batchLabel } = batch;
   return {
@@ -35,10 +37,20 @@ export function resultOf(
   };
 }
 
-function fileResult({ proposed, effective }: SelectedFile, outcome?: FileOutcome): PatchFileResult {
+/** A batch of which one fault holds back every file that was not rejected. */
+export function allRefused(selected: SelectedBatch, fault: PatchFileFault): WritePatchResult {
+  const wanted = [...selected.files.entries()].filter(([, { effective }]) => effective.changes.length > 0);
+  return resultOf(selected, new Map(wanted.map(([index]) => [index, { status: 'refused', fault }])));
+}
+
+function fileResult(
+  { proposed, effective }: SelectedFile,
+  details: ChangeDetails,
+  outcome?: FileOutcome,
+): PatchFileResult {
   const { filePatchId, fileKey, docPath, originalSha256 } = proposed;
   const kept = new Set(effective.changes.map(({ changeId }) => changeId));
-  const ofChange = changeOutcome(effective, outcome);
+  const ofChange = changeOutcome(effective, details, outcome);
   return {
     ...{ filePatchId, fileKey, docPath },
     ...fileVerdict(outcome),
@@ -64,22 +76,30 @@ function fileVerdict(outcome?: FileOutcome): Pick<PatchFileResult, 'status' | 'e
   };
 }
 
-type ChangeVerdict = Pick<PatchChangeResult, 'status' | 'errorCode' | 'message'>;
+type ChangeVerdict = Pick<PatchChangeResult, 'status' | 'errorCode' | 'message' | 'details'>;
 const rejected: ChangeVerdict = { status: 'rejected', errorCode: null, message: null };
 const skipped: ChangeVerdict = { status: 'skipped', errorCode: null, message: null };
 
 /** What became of a change that was not rejected. */
-function changeOutcome(effective: FilePatch, outcome?: FileOutcome): (change: PatchChange) => ChangeVerdict {
+function changeOutcome(
+  effective: FilePatch,
+  details: ChangeDetails,
+  outcome?: FileOutcome,
+): (change: PatchChange) => ChangeVerdict {
   if (outcome?.status === 'applied') return () => ({ status: 'applied', errorCode: null, message: null });
   if (outcome?.status !== 'refused') return () => skipped;
   const { fault } = outcome;
   const byId = new Map<string | undefined, ChangeVerdict>();
-  for (const { changeIndex, code, message } of fault.faults) {
+  for (const found of fault.faults) {
+    const { changeIndex, code, message } = found;
     if (changeIndex === null) continue;
-    byId.set(effective.changes[changeIndex]?.changeId, { status: 'failed', errorCode: code, message });
+    const verdict: ChangeVerdict = { status: 'failed', errorCode: code, message, ...details.of(found) };
+    byId.set(effective.changes[changeIndex]?.changeId, verdict);
   }
   // A fault of the whole file is every change's; one of some changes leaves the others sound.
-  if (byId.size === 0) return () => ({ status: 'failed', errorCode: fault.code, message: null });
+  if (byId.size === 0) {
+    return () => ({ status: 'failed', errorCode: fault.code, message: null, ...details.of(fault.details) });
+  }
   return ({ changeId }) => byId.get(changeId) ?? skipped;
 }
 

@@ -1,0 +1,21 @@
+// Everything that is tried. `isQuick`: it takes seconds, so it is tried whenever the project is checked.
+import { BODIES } from './attacks/bodies.mjs';
+import { CONNECTIONS } from './attacks/connections.mjs';
+import { RESULTS } from './attacks/results.mjs';
+import { SHARES } from './attacks/shares.mjs';
+import { TEXTS } from './attacks/texts.mjs';
+
+/**
+ * @typedef {import('./attack-scene.mjs').AttackScene} Scene
+ * @typedef {{ name: string, isQuick?: boolean, prepare?(scene: Scene): Promise<any>, run(scene: Scene, prepared: any): Promise<any> }} Attack
+ */
+
+/** @type {Attack[]} */
+export const ATTACKS = [
+  { name: 'nothing at all', isQuick: true, run: () => new Promise((resolve) => setTimeout(resolve, 3_000)) },
+  ...BODIES,
+  ...TEXTS,
+  ...RESULTS,
+  ...CONNECTIONS,
+  ...SHARES,
+];

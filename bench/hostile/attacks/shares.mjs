@@ -1,0 +1,103 @@
+// Taking more than a share: all the turns of a workspace, all the time of the server, its passwords, its trail.
+import { MIB, repeated, times } from '../attack-scene.mjs';
+
+/** @typedef {import('../attacks.mjs').Attack} Attack */
+
+const create = { name: 'workspace_create_file', arguments: { path: 'src/a.txt', content: 'x' } };
+const ofShared = (scene) => `/workspaces/${scene.shared}/sessions/${scene.sharedSession}`;
+
+/** @type {Attack[]} */
+export const SHARES = [
+  {
+    name: 'a member who opens 1,500 turns in the good user’s workspace',
+    isQuick: true,
+    run: (scene) => times(1500, () => scene.turn([create], {}, ofShared(scene))),
+  },
+  {
+    name: 'a user who fills the disk with turns',
+    isQuick: true,
+    prepare: async () => [{ ...create, arguments: { path: 'src/a.txt', content: 'x'.repeat(15 * MIB) } }],
+    run: (scene, calls) =>
+      times(4, async () => {
+        // 2 GiB a day: what is refused then is over.
+        for (let n = 0, status = 0; n < 100 && status !== 429; n += 1) ({ status } = await scene.turn(calls));
+      }),
+  },
+  {
+    name: '400 registrations at once',
+    isQuick: true,
+    run: (scene) =>
+      times(400, (n) =>
+        scene.post(
+          '/auth/register',
+          { email: `r${n}@example.com`, password: 'a-long-password' },
+          { token: null },
+        ),
+      ),
+  },
+  {
+    name: '400 wrong passwords of the good user at once',
+    isQuick: true,
+    run: (scene) =>
+      times(400, () =>
+        scene.post(
+          '/auth/login',
+          { email: 'good@example.com', password: 'not-the-password' },
+          { token: null },
+        ),
+      ),
+  },
+  {
+    name: '3,000 tokens that are none',
+    run: (scene) => times(3000, (n) => scene.get('/workspaces', { token: `${'e'.repeat(6000)}.${n}.x` })),
+  },
+  {
+    name: '300 turns of 20 greps',
+    isQuick: true,
+    prepare: (scene) => scene.file('t.txt', repeated('some text that is searched\n', 4 * MIB)),
+    run: (scene) =>
+      times(300, () =>
+        scene.turn(
+          Array.from({ length: 20 }, () => ({
+            name: 'grep',
+            arguments: { pattern: 't(e|x)+t.*d$', path: '/' },
+          })),
+        ),
+      ),
+  },
+  {
+    name: '200 questions to a trail of 60,000 events that fit nothing',
+    isQuick: true,
+    async prepare(scene) {
+      const calls = Array.from({ length: 1000 }, () => ({ name: 'nothing', arguments: {} }));
+      for (let n = 0; n < 60; n += 1) await scene.turn(calls);
+    },
+    run: (scene) => times(200, () => scene.get(`${scene.home}/audit?path=nowhere&limit=500`)),
+  },
+  {
+    name: '200 files in folders 400 deep',
+    isQuick: true,
+    run: (scene) =>
+      times(200, (n) => scene.tool('write', { path: `/${n}${'/d'.repeat(400)}`, content: 'x' })),
+  },
+  {
+    name: '2,000 sessions and workspaces',
+    async run(scene) {
+      await times(1000, () => scene.post(`${scene.home}/sessions`, {}));
+      await times(1000, (n) => scene.post('/workspaces', { name: `w${n}` }));
+      await times(20, () => scene.get('/workspaces'));
+    },
+  },
+  {
+    name: '60 contexts of a session with 1,000 Active Files',
+    isQuick: true,
+    async prepare(scene) {
+      const activeFiles = Array.from({ length: 1000 }, (_, n) => {
+        const docPath = `r/${'long'.repeat(100)}/${n}.txt`;
+        return { docPath, displayPath: docPath, sha256: 'a'.repeat(64), sizeBytes: 1, isDirty: true };
+      });
+      await scene.ask('PUT', `${scene.home}/sessions/${scene.session}/active-files`, { activeFiles });
+    },
+    run: (scene) => times(60, () => scene.get(`${scene.home}/sessions/${scene.session}/context`)),
+  },
+];

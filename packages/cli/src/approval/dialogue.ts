@@ -1,0 +1,155 @@
+import { createInterface, type Interface } from 'node:readline/promises';
+import { clearScreenDown, cursorTo, moveCursor } from 'node:readline';
+import { styleText } from 'node:util';
+import { sizeOf } from './fit.js';
+import { type Marks, marksFor } from './marks.js';
+import type { Paper } from './question-text.js';
+
+/** The person can't be asked any more. */
+export class TerminalGone extends Error {}
+
+/** Longest that a window is being dragged, in ms, before what it shows is laid out anew. */
+const RESIZED_MS = 100;
+
+export interface DialogueOptions {
+  input: NodeJS.ReadableStream;
+  output: NodeJS.WritableStream;
+  env: NodeJS.ProcessEnv;
+}
+
+/** A terminal at which one question at a time is asked, between lines of something else. */
+export class Dialogue {
+  readonly output: NodeJS.WritableStream;
+  readonly marks: Marks;
+  private readonly input: NodeJS.ReadableStream;
+  private readonly env: NodeJS.ProcessEnv;
+  private reader: Interface | null = null;
+  private question: () => string = () => '';
+  /** Another program has the terminal: what is said waits. */
+  private held: (() => void)[] | null = null;
+  private isClosed = false;
+
+  constructor({ input, output, env }: DialogueOptions) {
+    [this.input, this.output, this.env] = [input, output, env];
+    this.marks = marksFor(output, env);
+  }
+
+  /** As it is right now. */
+  get paper(): Paper {
+    return { size: sizeOf(this.output), marks: this.marks, stream: this.output };
+  }
+
+  get isTerminal(): boolean {
+    return 'isTTY' in this.output && this.output.isTTY === true;
+  }
+
+  print(text: string): void {
+    if (!this.isClosed) this.output.write(`${text}\n`);
+  }
+
+  /** Prints something else, without tearing the question that stands open. */
+  interject(print: () => void): void {
+    if (this.held) return void this.held.push(print);
+    const { reader, question } = this;
+    if (!reader) return print();
+    const rows = this.leaveQuestion(reader);
+    print();
+    reader.setPrompt(question());
+    // The reader goes back up over the rows that its question had.
+    this.output.write('\n'.repeat(rows));
+    reader.prompt(true);
+  }
+
+  /** Nothing is asked or printed any more; a question that stands open stays as it is. */
+  close(): void {
+    if (this.isClosed) return;
+    if (this.reader) this.output.write('\n');
+    this.isClosed = true;
+    this.reader?.close();
+  }
+
+  /**
+   * The person's answer; null for a Ctrl-D, the way back. `onResize` is called when the window has another size, and
+   * `question` for the text that fits it.
+   * @throws TerminalGone where the input has ended
+   */
+  async ask(
+    question: string | (() => string),
+    signal: AbortSignal,
+    onResize?: () => void,
+  ): Promise<string | null> {
+    if (!this.input.readable || this.isClosed) throw new TerminalGone();
+    this.question = typeof question === 'string' ? () => question : question;
+    const stop = onResize && this.whenResized(onResize);
+    try {
+      const answer = await this.answer(this.question(), signal);
+      if (answer !== null) return answer;
+      this.print('');
+      if (this.input.readable && 'isTTY' in this.input && this.input.isTTY) return null;
+      throw new TerminalGone();
+    } finally {
+      stop?.();
+    }
+  }
+
+  /** Leaves the terminal to another program; what is said meanwhile is printed when it is back. */
+  async leaveTo<T>(program: () => Promise<T>): Promise<T> {
+    this.held = [];
+    try {
+      return await program();
+    } finally {
+      const said = this.held;
+      this.held = null;
+      for (const print of said) print();
+    }
+  }
+
+  /** Null for an end of input. The reader lives for one question: what was typed before it was asked answers nothing. */
+  private async answer(text: string, signal: AbortSignal): Promise<string | null> {
+    const reader = createInterface({ input: this.input, output: this.output });
+    this.reader = reader;
+    reader.once('SIGINT', () => process.kill(process.pid, 'SIGINT'));
+    const ended = new Promise<null>((resolve) => reader.once('close', () => resolve(null)));
+    try {
+      return await Promise.race([reader.question(text, { signal }), ended]);
+    } catch {
+      // Later versions of Node reject the question instead of leaving it open.
+      signal.throwIfAborted();
+      return null;
+    } finally {
+      this.reader = null;
+      reader.close();
+    }
+  }
+
+  /** Takes the question off the screen; the rows that it had beyond its first. */
+  private leaveQuestion(reader: Interface): number {
+    // Without a cursor that moves the question is asked once more, below.
+    if (!this.isTerminal || this.env.TERM === 'dumb') {
+      this.output.write('\n');
+      return 0;
+    }
+    const { rows } = reader.getCursorPos();
+    moveCursor(this.output, 0, -rows);
+    cursorTo(this.output, 0);
+    clearScreenDown(this.output);
+    return rows;
+  }
+
+  private whenResized(onResize: () => void): () => void {
+    let timer: NodeJS.Timeout | undefined;
+    const resized = () => {
+      clearTimeout(timer);
+      timer = setTimeout(() => this.interject(onResize), RESIZED_MS);
+    };
+    this.output.on('resize', resized);
+    return () => {
+      clearTimeout(timer);
+      this.output.off('resize', resized);
+    };
+  }
+
+  paint(colour: Parameters<typeof styleText>[0], text: string): string {
+    return styleText(colour, text, { stream: this.output });
+  }
+}

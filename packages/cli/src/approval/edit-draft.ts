@@ -1,0 +1,56 @@
+import type { Question } from '@patchbay/workspace';
+import type { Dialogue } from './dialogue.js';
+import type { Draft } from './draft.js';
+import { editorOf, editText } from './edit-text.js';
+import { printableLine } from './printable.js';
+
+/**
+ * Has a person change in their editor what a file is to say, and the draft with it: the question is then asked again, about
+ * that. What cannot be taken is said, and there again when they edit that file once more.
+ * @returns null: nothing is decided by it
+ */
+export async function editDraft(
+  draft: Draft,
+  { edit }: Question,
+  person: Dialogue,
+  env: NodeJS.ProcessEnv,
+  signal: AbortSignal,
+): Promise<null> {
+  const at = await chooseFile(draft, person, signal);
+  const file = at === null ? undefined : draft.files[at];
+  if (at === null || !file || !edit) return null;
+  try {
+    person.print(`Waiting for your editor, ${printableLine(editorOf(env))}.`);
+    const before = draft.unfinished.get(at) ?? file.after;
+    const text = await person.leaveTo(() => editText(file.path, before, env, signal));
+    if (text === file.after) {
+      person.print('Nothing was changed.');
+      return null;
+    }
+    draft.unfinished.set(at, text);
+    const texts = draft.files.map(({ after }, other) => (other === at ? text : after));
+    const { files, editedArguments, rejectedChangeIds = [] } = edit(texts);
+    draft.unfinished.delete(at);
+    if (files[at]?.after !== text)
+      person.print('Line endings and the like are as the file and the tool have them.');
+    Object.assign(draft, { files, editedArguments, undone: rejectedChangeIds });
+  } catch (error) {
+    signal.throwIfAborted();
+    const reason = error instanceof Error ? error.message : String(error);
+    person.print(person.paint('red', printableLine(reason)));
+  }
+  return null;
+}
+
+/** Which of several files; null to go back. */
+async function chooseFile({ files }: Draft, person: Dialogue, signal: AbortSignal): Promise<number | null> {
+  if (files.length === 1) return 0;
+  for (const [at, { path }] of files.entries()) person.print(`  ${at + 1}  ${printableLine(path)}`);
+  for (;;) {
+    const answer = await person.ask(`Which file (1-${files.length}, Ctrl-D: back): `, signal);
+    if (answer === null) return null;
+    const at = Number(answer.trim()) - 1;
+    if (/^\s*\d+\s*$/.test(answer) && files[at]) return at;
+    person.print(`Please type a number from 1 to ${files.length}.`);
+  }
+}

@@ -1,0 +1,36 @@
+import { printable, printableJson, printableLine } from './printable.js';
+
+/** Every character that must never reach a terminal as it is. */
+const UNSAFE = [
+  ...Array.from({ length: 0x20 }, (_, code) => code),
+  ...Array.from({ length: 0x21 }, (_, at) => 0x7f + at),
+  ...[0xad, 0x34f, 0x61c, 0x115f, 0x180e, 0x200b, 0x200c, 0x200d, 0x200e, 0x200f, 0x2028, 0x2029],
+  ...[0x202a, 0x202b, 0x202c, 0x202d, 0x202e, 0x2060, 0x2066, 0x2067, 0x2068, 0x2069, 0x3164, 0xfe0f],
+  ...[0xfeff, 0xffa0, 0xfff9, 0xe0041, 0xe0100, 0xd800],
+];
+
+describe('what is written to a terminal', () => {
+  it.each(UNSAFE)('shows U+%s as what it is', (code) => {
+    const char = code === 0xd800 ? '\ud800' : String.fromCodePoint(code);
+    const shown = code <= 0xff ? `\\x${code.toString(16).padStart(2, '0')}` : `\\u{${code.toString(16)}}`;
+    expect(printableLine(`a${char}b`)).toBe(`a${shown}b`);
+    expect(printable(`a${char}b`)).toBe(code === 9 || code === 10 ? `a${char}b` : `a${shown}b`);
+  });
+
+  it.each(UNSAFE)('has U+%s escaped in JSON, which means the same', (code) => {
+    const value = { [`k${String.fromCodePoint(code)}`]: [`a${String.fromCodePoint(code)}b`] };
+    const text = printableJson(value, 2);
+    expect(JSON.parse(text)).toEqual(value);
+    expect(text).toMatch(/^[\n\x20-\x7e]+$/);
+  });
+
+  it('leaves alone what people write', () => {
+    const text = 'Grüße, 世界! עברית ไทยที่นี่ हिन्दी 🎉 naïve e\u0301\n\ttab';
+    expect(printable(text)).toBe(text);
+    expect(JSON.parse(printableJson(text))).toBe(text);
+  });
+
+  it('lets nobody pile up marks until they cover other lines', () => {
+    expect(printableLine(`a${'\u0301'.repeat(6)}`)).toBe(`a${'\u0301'.repeat(4)}\\u{301}\\u{301}`);
+  });
+});

@@ -1,0 +1,136 @@
+import { styleText } from 'node:util';
+import type { FileProposal, Question } from '@patchbay/workspace';
+import { clip, linesThatFit, rowsOf, type Size } from './fit.js';
+import type { Marks } from './marks.js';
+import { countsText, paintDiffLine, type Preview, previewOf } from './preview.js';
+import { printableLine } from './printable.js';
+
+/** Rows that stay free for what is asked below: the call in one line, the keys, and one to see where it ends. */
+const ASKED_ROWS = 3;
+/** Rows that one label or description may take where not all of it can be shown. */
+const LABEL_ROWS = 2;
+/** Fewest lines of a file that are worth its place. */
+const FEWEST_LINES = 3;
+
+/** What is asked about, as it stands: an edit replaces the files. */
+export interface Asked {
+  question: Question;
+  files: readonly FileProposal[];
+  isEdited: boolean;
+  /** How many other calls wait for an answer. */
+  waiting: number;
+}
+
+/** A person's terminal, as far as text is laid out for it. */
+export interface Paper {
+  size: Size;
+  marks: Marks;
+  /** Whether it takes colours. */
+  stream: NodeJS.WritableStream;
+}
+
+/** All that a person decides about, as long as it is; for a pager. */
+export function wholeQuestion(asked: Asked, { marks, stream }: Pick<Paper, 'marks' | 'stream'>): string[] {
+  const shown = asked.files.map((file) => previewOf(file, marks));
+  return [
+    ...headOf(asked, stream),
+    ...shown.flatMap((preview) => [
+      titleOf(preview, asked),
+      ...preview.notes.map((note) => `  ${note}`),
+      ...preview.lines.map((line) => paintDiffLine(line, stream)),
+      '',
+    ]),
+  ];
+}
+
+/** The same as far as the terminal has room for it, each file in its turn, with what is left out counted. */
+export function fittedQuestion(asked: Asked, { size, marks, stream }: Paper): string[] {
+  const { columns } = size;
+  const short = (line: string) => clip(line, columns * LABEL_ROWS, marks.more);
+  const head = headOf(asked, stream, short);
+  const blocks = asked.files.map((file) => {
+    const preview = previewOf(file, marks);
+    const title = [short(titleOf(preview, asked)), ...preview.notes.map((note) => short(`  ${note}`))];
+    return { title, lines: preview.lines, rows: rowsIn(title, columns) };
+  });
+  const cut = (text: string) =>
+    styleText('yellow', clip(`${marks.more} ${text}; v shows all`, columns, ''), { stream });
+  let left = Math.max(FEWEST_LINES, size.rows - ASKED_ROWS - rowsIn(head, columns));
+  const out = head;
+  for (const [at, block] of blocks.entries()) {
+    const after = blocks.slice(at + 1);
+    const isLast = after.length === 0;
+    if (block.rows + (isLast ? 0 : 1) > left && at > 0) {
+      out.push(cut(after.length === 0 ? '1 more file' : `${after.length + 1} more files`));
+      break;
+    }
+    out.push(...block.title);
+    left -= block.rows;
+    const body = bodyIn(block.lines, roomOf(left, after), columns, marks.more);
+    out.push(...body.map((line) => paintDiffLine(line, stream)));
+    left -= rowsIn(body, columns);
+    const hidden = block.lines.length - body.length;
+    if (hidden === 0) continue;
+    out.push(cut(hidden === 1 ? '1 more line' : `${hidden} more lines`));
+    left -= 1;
+  }
+  return out;
+}
+
+/** The call in one line that fits: what is asked again below whatever has scrolled. */
+export function summaryOf(
+  { question, files }: Asked,
+  { size, marks }: Pick<Paper, 'size' | 'marks'>,
+): string {
+  const counts = files.map((file) => previewOf(file, marks).counts);
+  const sum = counts.every((count) => count !== null)
+    ? countsText(
+        {
+          added: counts.reduce((all, { added }) => all + added, 0),
+          removed: counts.reduce((all, { removed }) => all + removed, 0),
+        },
+        marks,
+      )
+    : '';
+  const more = files.length > 1 ? ` and ${files.length - 1} more` : '';
+  const tail = `${more}${sum === '' ? '' : ` (${sum})`}?`;
+  const call = printableLine([question.call.name, ...files.slice(0, 1).map(({ path }) => path)].join(' '));
+  return clip(call, size.columns - 1 - tail.length, marks.more) + tail;
+}
+
+function headOf(
+  { question: { call, note, label }, waiting }: Asked,
+  stream: NodeJS.WritableStream,
+  short: (line: string) => string = (line) => line,
+): string[] {
+  const others = waiting === 0 ? '' : ` (${waiting} more ${waiting === 1 ? 'waits' : 'wait'})`;
+  return [
+    '',
+    ...(note === undefined ? [] : [styleText('yellow', short(printableLine(note)), { stream })]),
+    `${styleText('cyan', short(printableLine(call.name)), { stream })} wants to${others}`,
+    ...(label ? [short(printableLine(label))] : []),
+  ];
+}
+
+function titleOf({ title }: Preview, { isEdited }: Asked): string {
+  return `${title}${isEdited ? ', edited by you' : ''}`;
+}
+
+/** What a file may take so that those behind it are at least named. */
+function roomOf(left: number, after: readonly { rows: number; lines: readonly string[] }[]): number {
+  const others = after.reduce((sum, { rows, lines }) => sum + rows + Math.min(lines.length, FEWEST_LINES), 0);
+  const share = Math.floor(left / (after.length + 1));
+  return Math.max(share, left - others);
+}
+
+/** All lines if they fit, else so many that a line about the rest fits, too. */
+function bodyIn(lines: readonly string[], rows: number, columns: number, more: string): string[] {
+  if (lines.length === 0) return [];
+  const all = linesThatFit(lines, rows, columns, more);
+  if (all.length === lines.length && rowsIn(all, columns) <= rows) return all;
+  return rows <= 1 ? [] : linesThatFit(lines, rows - 1, columns, more);
+}
+
+function rowsIn(lines: readonly string[], columns: number): number {
+  return lines.reduce((sum, line) => sum + rowsOf(line, columns), 0);
+}

@@ -1,0 +1,37 @@
+import { printableJson, printableLine } from './approval/printable.js';
+import { callText, namesOf, waitOf } from './call-wait.js';
+import { workspaceOf } from './choose-workspace.js';
+import { EXIT } from './cli-error.js';
+import { sessionOfTurn } from './find-turn.js';
+import { settingsOf, type CliIo, type CommonFlags } from './settings.js';
+
+export interface CancelFlags extends CommonFlags {
+  session?: string;
+  json?: boolean;
+}
+
+/** `patchbay cancel`: ends what is open of a turn, or one call of it, and says how each call of it stands. */
+export async function cancel(
+  turnId: string,
+  toolCallId: string | undefined,
+  { session, json, ...flags }: CancelFlags,
+  io: CliIo,
+): Promise<number> {
+  const workspace = await workspaceOf(await settingsOf(flags, io), io);
+  const sessionId = await sessionOfTurn(workspace, turnId, session);
+  const { warnings: _, ...turn } = await (toolCallId === undefined
+    ? workspace.cancelTurn(sessionId, turnId)
+    : workspace.cancelCall(sessionId, turnId, toolCallId));
+  if (json) {
+    io.stdout.write(`${printableJson(turn)}\n`);
+    return EXIT.ok;
+  }
+  const names = turn.toolCalls.length > 0 ? namesOf(await workspace.clients()) : new Map<string, string>();
+  const calls = [
+    ...turn.toolResults.map((call) => `${callText(call)}: ${call.status.replace('_', ' ')}`),
+    ...turn.toolCalls.map((call) => `${callText(call)} ${waitOf(call, names)}`),
+  ];
+  const stands = { open: 'goes on', cancelled: 'is cancelled', completed: 'has ended' }[turn.status];
+  io.stdout.write(`Turn ${printableLine(turnId)} ${stands}.\n${calls.map((call) => `  ${call}\n`).join('')}`);
+  return EXIT.ok;
+}

@@ -1,0 +1,109 @@
+import type { WorkspaceClient } from '@patchbay/client';
+import type { Workspace } from '@patchbay/protocol';
+import { CliError, EXIT } from './cli-error.js';
+import { isUuid } from './is-uuid.js';
+import { ask } from './prompt.js';
+import { requireLogin, type CliIo, type Settings } from './settings.js';
+import { describeWorkspace, isOwn, whoseIs } from './workspace-owner.js';
+
+const HOW = 'pass --workspace <id> or set PATCHBAY_WORKSPACE';
+
+/**
+ * The workspace that a command works in: the one that is named, else the login's, else the only one that the user has
+ * made. Another's is taken where its id is passed, where the person at the terminal says so, or where one of these was
+ * the case before; and the person is told whose it is, each time.
+ */
+export async function workspaceOf(settings: Settings, io: CliIo): Promise<WorkspaceClient> {
+  requireLogin(settings);
+  const { client, known, named, ofLogin } = settings;
+  const wanted = named ?? ofLogin;
+  const before = wanted === null ? null : await known.find(wanted);
+  if (before) {
+    if (before.whose !== null) io.stderr.write(`Workspace ${describeWorkspace(before, before.whose)}.\n`);
+    return client.workspace(before.id);
+  }
+  const { workspace, isChosen } = await lookUp(settings);
+  await settle(workspace, isChosen, settings, io);
+  return client.workspace(workspace.id);
+}
+
+/** Finds the workspace; `isChosen` where the person has said which, by what nobody else can make fit another one. */
+async function lookUp(settings: Settings): Promise<{ workspace: Workspace; isChosen: boolean }> {
+  const { client, named, ofLogin, userId } = settings;
+  const id = named === null ? ofLogin : isUuid(named) ? named : null;
+  if (id !== null) return { workspace: await client.workspace(id).get(), isChosen: named !== null };
+  if (named !== null) {
+    const workspace = await findWorkspace(await client.workspaces(), named, settings);
+    return { workspace, isChosen: workspace.id === named };
+  }
+  const found = onlyWorkspace(await client.workspaces(), userId);
+  if (found) return { workspace: found, isChosen: false };
+  throw new CliError('You are a member of no workspace: run "patchbay login", which makes one.', EXIT.usage);
+}
+
+/** Remembers a workspace, once it is the user's own or chosen; who is to choose it now is asked, where there is anybody. */
+export async function settle(
+  workspace: Workspace,
+  isChosen: boolean,
+  { known, userId }: Pick<Settings, 'known' | 'userId'>,
+  io: CliIo,
+): Promise<void> {
+  const whose = whoseIs(workspace, userId);
+  if (whose !== null) {
+    const described = describeWorkspace(workspace, whose);
+    if (isChosen) io.stderr.write(`Workspace ${described}.\n`);
+    else await confirm(described, workspace, io);
+  }
+  await known.keep({ id: workspace.id, name: workspace.name, whose });
+}
+
+async function confirm(described: string, { id }: Workspace, io: CliIo): Promise<void> {
+  if (!io.stdin.isTTY) {
+    const message = `Workspace ${described} is not one that you have made, and you have not chosen it here before.`;
+    throw new CliError(`${message} To use it, pass --workspace ${id}.`, EXIT.usage);
+  }
+  io.stderr.write(`Workspace ${described}: not one that you have made.\n`);
+  const answer = await ask(io, 'Its members can read what you send there. Use it? [y/N] ');
+  if (/^y(es)?$/i.test(answer)) return;
+  throw new CliError(`Nothing was sent. To use another workspace, ${HOW}.`, EXIT.usage);
+}
+
+/**
+ * The one of the caller's workspaces that has this id, else this name. Of several with one name the one that was chosen
+ * before, or that the caller has made, where there is only one such.
+ */
+export async function findWorkspace(
+  all: readonly Workspace[],
+  idOrName: string,
+  { known, userId }: Pick<Settings, 'known' | 'userId'>,
+): Promise<Workspace> {
+  const withId = all.find(({ id }) => id === idOrName);
+  if (withId) return withId;
+  const named = all.filter(({ name }) => name === idOrName);
+  if (named.length === 0) {
+    throw new CliError(`You are no member of a workspace "${idOrName}".${listOf(all, userId)}`, EXIT.refused);
+  }
+  if (named.length === 1) return named[0]!;
+  const mine: Workspace[] = [];
+  for (const one of named) if (isOwn(one, userId) || (await known.find(one.id))) mine.push(one);
+  if (mine.length === 1) return mine[0]!;
+  throw new CliError(
+    `Several workspaces have the name "${idOrName}": pass --workspace <id>.${listOf(all, userId)}`,
+    EXIT.usage,
+  );
+}
+
+/** The only workspace that the caller has made, else the only one there is; null for who is a member of none. */
+export function onlyWorkspace(all: readonly Workspace[], userId: string | null): Workspace | null {
+  const own = all.filter((one) => isOwn(one, userId));
+  const candidates = own.length > 0 ? own : all;
+  if (candidates.length > 1) {
+    throw new CliError(`Choose one with --workspace <id>.${listOf(all, userId)}`, EXIT.usage);
+  }
+  return candidates[0] ?? null;
+}
+
+function listOf(all: readonly Workspace[], userId: string | null): string {
+  if (all.length === 0) return '';
+  return ` There are: ${all.map((one) => describeWorkspace(one, whoseIs(one, userId))).join('; ')}.`;
+}

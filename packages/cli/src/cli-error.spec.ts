@@ -1,0 +1,36 @@
+import { PatchbayError } from '@patchbay/client';
+import { EXIT, explain } from './cli-error.js';
+
+describe('What went wrong', () => {
+  const refused = (message: string, fields: Record<string, string>): string =>
+    explain(new PatchbayError('VALIDATION_ERROR', message, 400, fields)).message;
+
+  it('is said once, where the message of the server names one fault, the first of them, or all', () => {
+    expect(refused('limit must be 1', { limit: 'must be 1' })).toBe('limit must be 1.');
+    expect(refused('email is none (and 1 more)', { email: 'is none', password: 'is short' })).toBe(
+      'email is none; password is short.',
+    );
+    const all = 'The arguments are not valid: /a is unknown; /b must be a string.';
+    expect(refused(all, { a: 'is unknown', b: 'must be a string' })).toBe(all);
+    expect(refused('The request is not valid', { a: 'is unknown' })).toBe(
+      'The request is not valid. a is unknown.',
+    );
+  });
+
+  it('names the file, and what is the matter with it', () => {
+    const fault = Object.assign(new Error("EISDIR: illegal operation on a directory, open '/x'"), {
+      ...{ code: 'EISDIR', path: '/x', syscall: 'open' },
+    });
+    expect(explain(fault)).toEqual({
+      message: 'Cannot open /x: it is a folder, no file (EISDIR).',
+      exitCode: EXIT.failed,
+    });
+  });
+
+  it('is shown as the system says it, where there are no better words', () => {
+    expect(explain(Object.assign(new Error('EMFILE: too many open files'), { code: 'EMFILE' })).message).toBe(
+      'EMFILE: too many open files',
+    );
+    expect(explain('lost').message).toBe('lost');
+  });
+});

@@ -1,0 +1,33 @@
+import { isTransient } from '@patchbay/client';
+import { printableLine } from './approval/printable.js';
+import { CliError, EXIT } from './cli-error.js';
+import { settingsOf, type CliIo, type CommonFlags } from './settings.js';
+
+export interface LogoutFlags extends CommonFlags {
+  local?: boolean;
+}
+
+/** `patchbay logout`: ends the login at the server, so that none of its tokens works any more, and forgets it here. */
+export async function logout({ local, ...flags }: LogoutFlags, io: CliIo): Promise<number> {
+  const { url, client, logins } = await settingsOf({ ...flags, token: undefined }, io);
+  const login = (await logins.read()).logins[url];
+  if (!login) {
+    io.stdout.write(`There is no login to ${url}.\n`);
+    return EXIT.ok;
+  }
+  if (!local) {
+    await client.logout().catch((error: unknown) => {
+      if (!isTransient(error)) throw error;
+      const message = (error as Error).message.replace(/\.?$/, '.');
+      const advice =
+        'You are still logged in; --local forgets the login here, and leaves it valid at the server.';
+      throw new CliError(`${message} ${advice}`, EXIT.unreachable);
+    });
+  }
+  await logins.forget(url);
+  const who = `${printableLine(login.email)} is logged out of ${url}`;
+  const valid = local ? ' here; the login stays valid at the server until it runs out' : '';
+  io.stdout.write(`${who}${valid}.\n`);
+  if (io.env.PATCHBAY_TOKEN) io.stderr.write('PATCHBAY_TOKEN is still set, and commands go on to use it.\n');
+  return EXIT.ok;
+}

@@ -1,0 +1,57 @@
+import { InvalidArgumentError, Option } from 'commander';
+import { DEFAULT_MAX_FILE_BYTES } from '@patchbay/protocol';
+
+/* What several commands have, and what is made of the words behind an option. */
+
+/** For commands whose output a script reads. */
+export const JSON_FLAG = ['--json', 'print one JSON document'] as const;
+
+export const SAME_PROJECT = [
+  '--same-project',
+  'this folder is the project that has the name already, on another machine or moved',
+] as const;
+
+export const SESSION = ['--session <id>', 'where a turn of this id is in several of them'] as const;
+
+export function waitOption(meaning: string): Option {
+  return new Option('--wait <ms>', meaning).argParser(wholeNumber);
+}
+
+export function includeSecrets(): Option {
+  return repeated(
+    '--include-secrets <pattern>',
+    'send files too that may hold secrets (.env, keys, logins of tools) where they match, as in .gitignore; repeat for several',
+  );
+}
+
+export function folderName(): Option {
+  return new Option(
+    '--name <name>',
+    "what the folder is called in the Cloud (default: as before, else the folder's own name)",
+  );
+}
+
+export function maxFileBytes(meaning: string): Option {
+  return (
+    new Option('--max-file-bytes <n>', `${meaning} (default: 8 MiB)`)
+      .env('PATCHBAY_MAX_FILE_BYTES')
+      // As with the server's settings, an empty variable counts as unset.
+      .argParser((value) => (value === '' ? DEFAULT_MAX_FILE_BYTES : wholeNumber(value)))
+  );
+}
+
+/** An option whose values are gathered; absent where it is not given. */
+export function repeated(flags: string, meaning: string): Option {
+  return new Option(flags, meaning).argParser((value: string, before: string[] = []) => [...before, value]);
+}
+
+export function commaList(value: string): string[] {
+  const items = value.split(',').map((item) => item.trim());
+  if (items.includes('')) throw new InvalidArgumentError('It must be names, with commas between them.');
+  return items;
+}
+
+export function wholeNumber(value: string): number {
+  if (/^\d{1,15}$/.test(value)) return Number(value);
+  throw new InvalidArgumentError('It must be a whole number.');
+}

@@ -1,0 +1,98 @@
+import type { ClientPresence } from '@patchbay/protocol';
+import { type ComparedFile, countText, type Finding } from '@patchbay/workspace/sync';
+import { printableLine } from './approval/printable.js';
+import { callText, type ClientNames, namesOf, spanText, waitOf } from './call-wait.js';
+import type { Status } from './status.js';
+import { describeWorkspace, whoseIs } from './workspace-owner.js';
+
+const LABEL_WIDTH = 11;
+/** Most files of each kind, clients that have left, and calls of a turn that are listed. */
+const LISTED = 5;
+
+/** A status for a person; safe to print. `directory` is the folder that it was asked about. */
+export function statusText(status: Status, directory: string, now = Date.now()): string {
+  const { server, user, workspace, clients } = status;
+  const who = user.email ?? (user.id === null ? 'the owner of the token' : `user ${user.id}`);
+  const whose = whoseIs(workspace, user.id);
+  const described = describeWorkspace(workspace, whose);
+  return [
+    ...labelled('Server', [`${server}, as ${printableLine(who)}`]),
+    ...labelled('Workspace', [`${described}${whose === null ? ', yours' : ''}`]),
+    ...labelled('Clients', clientLines(clients, now)),
+    ...labelled('Open', turnLines(status, namesOf(clients), now)),
+    ...labelled('Folder', folderLines(status, directory)),
+    '',
+  ].join('\n');
+}
+
+function labelled(label: string, lines: readonly string[]): string[] {
+  return lines.map((line, at) => (at === 0 ? label : '').padEnd(LABEL_WIDTH) + line);
+}
+
+function clientLines(clients: readonly ClientPresence[], now: number): string[] {
+  if (clients.length === 0)
+    return ['none was ever connected: "patchbay connect" in a project\'s folder is one'];
+  const here = clients.filter(({ connected }) => connected);
+  const gone = clients.filter(({ connected }) => !connected);
+  const line = ({ name, roots, connected, since }: ClientPresence) => {
+    const span = spanText(Math.max(0, now - Date.parse(since)));
+    const folders = roots.length === 0 ? '' : `, with ${roots.map(printableLine).join(', ')}`;
+    const when = connected ? `connected for ${span}` : `not connected, last seen ${span} ago`;
+    return `"${printableLine(name)}"${folders}: ${when}`;
+  };
+  return [
+    ...(here.length === 0 ? ['none is connected: calls for a client wait'] : here.map(line)),
+    ...gone.slice(0, LISTED).map(line),
+    ...(gone.length > LISTED ? [`and ${gone.length - LISTED} more that are not connected`] : []),
+  ];
+}
+
+function turnLines({ turns, moreTurns, othersTurns }: Status, names: ClientNames, now: number): string[] {
+  const own = turns.flatMap(({ turnId, acceptedAt, calls }) => [
+    `turn ${printableLine(turnId)}, posted ${spanText(Math.max(0, now - Date.parse(acceptedAt)))} ago`,
+    ...calls.slice(0, LISTED).map((call) => `  ${callText(call)} ${waitOf(call, names, now)}`),
+    ...(calls.length > LISTED ? [`  and ${calls.length - LISTED} more calls`] : []),
+  ]);
+  const others = othersTurns
+    ? [`${countText(othersTurns)} ${othersTurns === 1 ? 'turn' : 'turns'} of other members`]
+    : [];
+  const lines = [...own, ...(moreTurns ? ['and more turns of yours'] : []), ...others];
+  return lines.length > 0 ? lines : ['nothing'];
+}
+
+function folderLines({ folder }: Status, directory: string): string[] {
+  if (folder === null) {
+    return [
+      `${printableLine(directory)} was never synced with this workspace:`,
+      '"patchbay push" makes its files the Cloud\'s, "patchbay connect" connects it',
+    ];
+  }
+  const head = printableLine(`${folder.directory} is "${folder.name}" in the Cloud`);
+  if ('fault' in folder)
+    return [head, printableLine(`could not be compared with the Cloud: ${folder.fault}`)];
+  const { here, inCloud, conflicts, faults } = folder;
+  const kinds: [readonly (Finding | ComparedFile)[], string][] = [
+    [here, 'changed here; "patchbay push" sends it'],
+    [inCloud, 'changed in the Cloud; "patchbay pull" brings it'],
+    [
+      conflicts,
+      'changed on both sides; "patchbay push --force" or "pull --force" decides, and keeps what gives way',
+    ],
+    [faults, 'could not be compared'],
+  ];
+  const lines = kinds.flatMap(([findings, words]) => findingLines(findings, words));
+  return lines.length > 0 ? [head, ...lines] : [`${head}, and the same there`];
+}
+
+function findingLines(findings: readonly (Finding | ComparedFile)[], words: string): string[] {
+  if (findings.length === 0) return [];
+  const named = findings
+    .slice(0, LISTED)
+    .map((one) => printableLine(`  ${one.path} (${'change' in one ? one.change : one.reason})`));
+  const more = findings.length - named.length;
+  return [
+    `${countText(findings.length)} ${words}:`,
+    ...named,
+    ...(more > 0 ? [`  and ${countText(more)} more`] : []),
+  ];
+}

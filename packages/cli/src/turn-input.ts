@@ -1,0 +1,47 @@
+import { readFile } from 'node:fs/promises';
+import { lossyNumberIn, parseExactJson, type ToolCallInput, type TurnRequest } from '@patchbay/protocol';
+import { CliError, EXIT } from './cli-error.js';
+import { readAll } from './prompt.js';
+import type { CliIo } from './settings.js';
+
+/**
+ * The turn of a file, `-` for stdin: a whole request, its list of calls, or one call, as it was written. What is inside is
+ * the server's to judge.
+ */
+export async function readTurn(file: string, io: CliIo): Promise<TurnRequest> {
+  return parseTurn(await contentOf(file, io), file);
+}
+
+async function contentOf(file: string, io: CliIo): Promise<string> {
+  if (file === '-') {
+    if (io.stdin.isTTY) io.stderr.write('Type the turn as JSON, and Ctrl-D at its end.\n');
+    return readAll(io.stdin);
+  }
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    throw new CliError(`Cannot read ${file}: ${(error as Error).message}`, EXIT.usage);
+  }
+}
+
+function parseTurn(text: string, file: string): TurnRequest {
+  let value: unknown;
+  let lossy: string | null;
+  try {
+    value = parseExactJson(text.replace(/^\uFEFF/, ''));
+    lossy = lossyNumberIn({ value }, 'value');
+  } catch (error) {
+    const isDeep = error instanceof RangeError;
+    const fault = isDeep ? 'is nested too deep' : `is not JSON: ${(error as Error).message}`;
+    throw new CliError(`${file} ${fault}`, EXIT.usage);
+  }
+  if (lossy !== null) {
+    const advice = 'which JavaScript cannot keep exactly; send it as a string';
+    throw new CliError(`${file} holds the number ${lossy}, ${advice}.`, EXIT.usage);
+  }
+  if (Array.isArray(value)) return { toolCalls: value as ToolCallInput[] };
+  if (typeof value !== 'object' || value === null) {
+    throw new CliError(`${file} holds no turn: give {"toolCalls": [...]}, or the list alone.`, EXIT.usage);
+  }
+  return 'toolCalls' in value ? (value as TurnRequest) : { toolCalls: [value as ToolCallInput] };
+}

@@ -1,0 +1,89 @@
+import type { ToolCallDelivery } from '@patchbay/protocol';
+import { ClientLockedError } from './client-locked-error.js';
+import { Journal } from './journal.js';
+import type { ClientIdentity, Journals } from './journal-storage.js';
+
+/* What every place for journals has to keep, also where a page runs it; no part of the build. */
+
+const ada: ClientIdentity = { url: 'http://127.0.0.1:3000', workspaceId: 'w', clientId: 'ada' };
+const bob: ClientIdentity = { ...ada, clientId: 'bob' };
+
+export function deliveryOf(callId: string): ToolCallDelivery {
+  return {
+    ...{ callId, attempt: 1, toolCallId: 't', sessionId: 's', conversationId: 'v', turnId: 'u' },
+    ...{ name: 'workspace_create_file', arguments: { path: 'a', content: '\u0000ü\u{1f600}' } },
+    deadlines: { deliveryAt: null, approvalAt: null, executionAt: null },
+  };
+}
+
+const states = (journal: Journal) => journal.all().map(({ callId, state }) => `${callId} ${state}`);
+
+/** Each promise, as what is observed; what is expected stands beside it in `EXPECTED`. */
+export const PROMISES: Record<string, (journals: Journals) => Promise<unknown>> = {
+  'a call is known to who opens the journal next': async (journals) => {
+    const first = await Journal.open(journals, ada);
+    await first.receive(deliveryOf('c1'));
+    await first.receive(deliveryOf('c2'));
+    await first.start('c2', null);
+    await first.finish('c2', { result: { success: true }, approval: null, executionMs: 1 });
+    await first.close();
+    const second = await Journal.open(journals, ada);
+    const { known } = await second.receive(deliveryOf('c1'));
+    const found = [known, states(second), second.get('c1')!.call!.arguments];
+    await second.close();
+    return found;
+  },
+  'one client at a time has a journal, and another its own': async (journals) => {
+    const held = await Journal.open(journals, ada);
+    const refused: unknown = await Journal.open(journals, ada).catch((error: unknown) => error);
+    const other = await Journal.open(journals, bob);
+    await held.receive(deliveryOf('c1'));
+    const found = [refused instanceof ClientLockedError, states(other)];
+    await Promise.all([held.close(), other.close()]);
+    await (await Journal.open(journals, ada)).close();
+    return found;
+  },
+  'what was forgotten stays forgotten, however long it goes on': async (journals) => {
+    const journal = await Journal.open(journals, ada);
+    for (let n = 0; n < 60; n++) {
+      await journal.receive(deliveryOf(`c${n}`));
+      if (n < 58) await journal.forget([`c${n}`]);
+    }
+    await journal.close();
+    const again = await Journal.open(journals, ada);
+    const found = states(again);
+    await again.close();
+    return found;
+  },
+  'what comes at once is taken in its order': async (journals) => {
+    const journal = await Journal.open(journals, ada);
+    const ids = Array.from({ length: 20 }, (_, n) => `c${n}`);
+    await Promise.all(ids.map((id) => journal.receive(deliveryOf(id))));
+    await journal.close();
+    const again = await Journal.open(journals, ada);
+    const found = again.all().map(({ callId }) => callId);
+    await again.close();
+    return found;
+  },
+  'a closed journal takes nothing': async (journals) => {
+    const journal = await Journal.open(journals, ada);
+    await journal.close();
+    return journal.receive(deliveryOf('c1')).then(
+      () => 'taken',
+      () => 'refused',
+    );
+  },
+};
+
+/** What a sound place answers. */
+export const EXPECTED: { [promise: string]: unknown } = {
+  'a call is known to who opens the journal next': [
+    true,
+    ['c1 acknowledged', 'c2 finished'],
+    { path: 'a', content: '\u0000ü\u{1f600}' },
+  ],
+  'one client at a time has a journal, and another its own': [true, []],
+  'what was forgotten stays forgotten, however long it goes on': ['c58 acknowledged', 'c59 acknowledged'],
+  'what comes at once is taken in its order': Array.from({ length: 20 }, (_, n) => `c${n}`),
+  'a closed journal takes nothing': 'refused',
+};

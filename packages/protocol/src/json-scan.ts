@@ -1,0 +1,224 @@
+/** What one JSON text may hold, or several that come together: parsing and checking it must not hold up others. */
+export const MAX_JSON_DEPTH = 250;
+/** Most values that a JSON text may have. */
+export const MAX_JSON_VALUES = 250_000;
+/** Distinct names of members: each that is new costs a parser as much as ten values. */
+export const MAX_JSON_NAMES = 50_000;
+/** Numbers that are not kept exactly. Each costs some microseconds. */
+const MAX_LOSSY = 10_000;
+/** Numbers of which only a closer look tells whether they are kept. */
+const MAX_LONG = 100_000;
+
+const QUOTE = 0x22;
+const PLUS = 0x2b;
+const MINUS = 0x2d;
+const POINT = 0x2e;
+const COLON = 0x3a;
+const BACKSLASH = 0x5c;
+const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+/** So many digits, and an exponent that is no larger, survive in a double. */
+const SAFE_DIGITS = 15;
+const SAFE_EXPONENT_DIGITS = 2;
+
+/** What a character is to a scan. */
+const [OTHER, STRING, DIGIT, LITERAL, OPEN, CLOSE, NAMED] = [0, 1, 2, 3, 4, 5, 6];
+const KINDS = new Uint8Array(128);
+for (const [kind, characters] of [
+  [STRING, '"'],
+  [DIGIT, '0123456789'],
+  [LITERAL, 'tfn'],
+  [OPEN, '[{'],
+  [CLOSE, ']}'],
+  [NAMED, ':'],
+] as const) {
+  for (const character of characters) KINDS[character.charCodeAt(0)] = kind;
+}
+
+/** The text holds more than is read; the message goes on after what it is, such as "The body". */
+export class JsonOutOfBounds extends Error {
+  override readonly name = 'JsonOutOfBounds';
+}
+
+/** How much the texts of one request hold so far. Hand it from one to the next, so that they have one bound. */
+export class JsonCount {
+  private values = 0;
+  private names = 0;
+  private long = 0;
+  private lossy = 0;
+
+  addValue(): void {
+    if ((this.values += 1) > MAX_JSON_VALUES) {
+      throw new JsonOutOfBounds(`holds more than ${MAX_JSON_VALUES} values; send less at once, or as text`);
+    }
+  }
+
+  addNames(count: number, distinct: () => number): void {
+    if (this.names + count > MAX_JSON_NAMES) count = distinct();
+    if ((this.names += count) > MAX_JSON_NAMES) {
+      throw new JsonOutOfBounds(
+        `holds more than ${MAX_JSON_NAMES} different names; send less at once, or as text`,
+      );
+    }
+  }
+
+  addLongNumber(): void {
+    if ((this.long += 1) > MAX_LONG) {
+      throw new JsonOutOfBounds(
+        `has more than ${MAX_LONG} numbers of more than ${SAFE_DIGITS} digits; send them as strings`,
+      );
+    }
+  }
+
+  addLossyNumber(): void {
+    if ((this.lossy += 1) > MAX_LOSSY) {
+      throw new JsonOutOfBounds(
+        `has more than ${MAX_LOSSY} numbers that JavaScript cannot keep exactly; send them as strings`,
+      );
+    }
+  }
+}
+
+/** A number in a text that a double cannot say: from its first character to behind its last. */
+export interface LossyNumber {
+  start: number;
+  end: number;
+}
+
+/**
+ * Goes once over a JSON text, which need not be sound: finds the numbers that parsing would change.
+ * @throws JsonOutOfBounds as soon as it holds too much; SyntaxError for some texts that are no JSON.
+ */
+export function scanJson(text: string, count = new JsonCount()): LossyNumber[] {
+  const lossy: LossyNumber[] = [];
+  let depth = 0;
+  let names = 0;
+  for (let at = nextToken(text, 0); at < text.length; at = nextToken(text, at + 1)) {
+    switch (kindAt(text, at)) {
+      case STRING:
+        at = nextToken(text, endOfString(text, at) + 1);
+        if (text.charCodeAt(at) === COLON) names += 1;
+        else {
+          count.addValue();
+          at -= 1;
+        }
+        break;
+      case DIGIT:
+        count.addValue();
+        at = scanNumber(text, at, count, lossy) - 1;
+        break;
+      case LITERAL:
+        count.addValue();
+        at += 3;
+        break;
+      case OPEN:
+        count.addValue();
+        depth += 1;
+        if (depth > MAX_JSON_DEPTH) {
+          throw new JsonOutOfBounds(`is nested deeper than ${MAX_JSON_DEPTH} levels`);
+        }
+        break;
+      case CLOSE:
+        depth -= 1;
+    }
+  }
+  count.addNames(names, () => distinctNames(text));
+  return lossy;
+}
+
+/** Index of the quote that ends the string which starts at `start`; the text's length where none does. */
+export function endOfString(text: string, start: number): number {
+  let end = text.indexOf('"', start + 1);
+  if (end === -1) return text.length;
+  if (text.charCodeAt(end - 1) !== BACKSLASH) return end;
+  // Where quotes are escaped there may be millions of them, for each of which a search would begin anew.
+  for (end = start + 1; end < text.length; end += 1) {
+    const code = text.charCodeAt(end);
+    if (code === QUOTE) return end;
+    if (code === BACKSLASH) end += 1;
+  }
+  return text.length;
+}
+
+/** Index of the next character, from `at` on, that begins a value or closes one, or is a colon. */
+function nextToken(text: string, at: number): number {
+  while (at < text.length && kindAt(text, at) === OTHER) at += 1;
+  return at;
+}
+
+function kindAt(text: string, at: number): number {
+  const code = text.charCodeAt(at);
+  return code < 128 ? KINDS[code]! : OTHER;
+}
+
+function distinctNames(text: string): number {
+  const seen = new Set<string>();
+  for (let at = text.indexOf('"'); at !== -1; at = text.indexOf('"', at + 1)) {
+    const end = endOfString(text, at);
+    if (text.charCodeAt(nextToken(text, end + 1)) === COLON) seen.add(text.slice(at, end));
+    if (seen.size > MAX_JSON_NAMES) return seen.size;
+    at = end;
+  }
+  return seen.size;
+}
+
+/** Notes the number at `first` where parsing would change it; gives where it ends. */
+function scanNumber(text: string, first: number, count: JsonCount, lossy: LossyNumber[]): number {
+  let end = endOfDigits(text, first);
+  let digits = text.startsWith('0', first) ? 0 : end - first;
+  if (text.charCodeAt(end) === POINT) {
+    const point = end;
+    end = endOfDigits(text, point + 1);
+    digits += end - point - 1;
+  }
+  let exponentDigits = 0;
+  if ((text.charCodeAt(end) | 0x20) === 0x65) {
+    end += 1;
+    const sign = text.charCodeAt(end);
+    if (sign === PLUS || sign === MINUS) end += 1;
+    const from = end;
+    end = endOfDigits(text, from);
+    exponentDigits = end - from;
+  }
+  if (digits <= SAFE_DIGITS && exponentDigits <= SAFE_EXPONENT_DIGITS) return end;
+  count.addLongNumber();
+  const start = text.charCodeAt(first - 1) === MINUS ? first - 1 : first;
+  const token = text.slice(start, end);
+  if (isLossy(token)) {
+    if (!NUMBER.test(token)) throw new SyntaxError('A number is not written as JSON has it');
+    count.addLossyNumber();
+    lossy.push({ start, end });
+  }
+  return end;
+}
+
+function isDigit(code: number): boolean {
+  return code >= 0x30 && code <= 0x39;
+}
+
+function endOfDigits(text: string, start: number): number {
+  let end = start;
+  while (isDigit(text.charCodeAt(end))) end += 1;
+  return end;
+}
+
+function isLossy(token: string): boolean {
+  const value = Number(token);
+  if (!Number.isFinite(value)) return true;
+  const shortest = String(value);
+  // 2^53 itself is exact, but 2^53 + 1 reads as it too: they differ in how they were written.
+  if (Math.abs(value) > 2 ** 53 && /^-?\d+$/.test(token)) return true;
+  return token !== shortest && decimal(token) !== decimal(shortest);
+}
+
+/** A number's digits and exponent, the same for every way to write it. */
+function decimal(token: string): string {
+  const [, whole = '', fraction = '', exponent = '0'] =
+    /^-?(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(token) ?? [];
+  const digits = `${whole}${fraction}`;
+  // By hand: a pattern for trailing zeros would look at every run of zeros again and again.
+  let [start, end] = [0, digits.length];
+  while (digits[start] === '0') start += 1;
+  while (end > start && digits[end - 1] === '0') end -= 1;
+  if (start === end) return '0';
+  return `${digits.slice(start, end)}e${Number(exponent) - fraction.length + digits.length - end}`;
+}

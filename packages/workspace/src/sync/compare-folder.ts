@@ -1,0 +1,54 @@
+import type { FolderSync } from './folder-sync.js';
+import { pullFolder } from './pull.js';
+import { pushFolder } from './push.js';
+import type { Finding, SyncReport } from './sync-report.js';
+
+/** A file that one side has changed since both were the same. */
+export interface ComparedFile {
+  /** Below the folder. */
+  path: string;
+  change: 'added' | 'changed' | 'deleted';
+}
+
+/** In what a folder and the Cloud differ, by which side has changed since both were the same. */
+export interface FolderComparison {
+  /** What a push would send, or delete with `--delete`. */
+  here: ComparedFile[];
+  /** What a pull would bring, or delete with `--delete`. */
+  inCloud: ComparedFile[];
+  /** Changed on both sides. */
+  conflicts: Finding[];
+  /** What could not be compared. */
+  faults: Finding[];
+}
+
+/** Compares a folder with the Cloud, as a push and a pull would, and changes neither. */
+export async function compareFolder(
+  folder: Omit<FolderSync, 'force' | 'delete' | 'dryRun'>,
+): Promise<FolderComparison> {
+  const sync = { ...folder, force: false, delete: false, dryRun: true };
+  const push = await pushFolder(sync);
+  const pull = await pullFolder(sync);
+  const here = comparedFiles(push);
+  const conflicts = withoutTwins([...push.conflicts, ...pull.conflicts]);
+  const told = new Set([...here, ...conflicts].map(({ path }) => path));
+  const inCloud = comparedFiles(pull).filter(({ path }) => !told.has(path));
+  return { here, inCloud, conflicts, faults: withoutTwins([...push.faults, ...pull.faults]) };
+}
+
+/** Of what a dry run keeps the rest is what the other direction tells of, or what is never sent. */
+function comparedFiles({ planned, kept }: SyncReport): ComparedFile[] {
+  return [
+    ...planned.map(({ path, reason }): ComparedFile => ({
+      path,
+      change: /added$/.test(reason) ? 'added' : 'changed',
+    })),
+    ...kept
+      .filter(({ reason }) => reason.startsWith('was deleted'))
+      .map(({ path }): ComparedFile => ({ path, change: 'deleted' })),
+  ];
+}
+
+function withoutTwins(findings: readonly Finding[]): Finding[] {
+  return [...new Map(findings.map(({ path, reason }) => [path, { path, reason }])).values()];
+}

@@ -1,0 +1,129 @@
+import type { Approval, Json, PatchBatch, ToolCallDelivery, WritePatchResult } from '@patchbay/protocol';
+import type { CallContext, JournalEntry, ToolOutcome } from '@patchbay/client/relay';
+import { unifiedDiffBetween } from '@patchbay/protocol/line-patch';
+import type { ApprovalRequest } from '../approval/approver.js';
+import { applyBatch, type AppliedBatch, type PatchedFileText } from '../write-patch/apply-batch.js';
+import { PatchFileFault } from '../write-patch/patch-file-fault.js';
+import { decided, selectBatch } from '../write-patch/patch-selection.js';
+import { allRefused, toJson } from '../write-patch/write-patch-result.js';
+import type { TextWorkspace } from './text-holder.js';
+import { uploaded } from './upload-patched.js';
+import { send } from './upload-written.js';
+
+const UPLOAD_MS = 45_000;
+
+/** `workspace_write_patch` on texts that are no files on a disk. */
+export class PatchTextTool {
+  constructor(private readonly workspace: TextWorkspace) {}
+
+  /** Shows what the batch would do, and does what is allowed of it; one that cannot be applied is answered at once. */
+  async run(call: ToolCallDelivery, context: CallContext): Promise<ToolOutcome> {
+    const batch = batchOf(call);
+    const proposal = await this.applied(batch);
+    if (!proposal.result.success) return { result: toJson(proposal.result) };
+    await context.awaitApproval();
+    const request = requestOf(call, batch, proposal.files);
+    const approval = decided(batch, await this.workspace.approver.decide(request, context.signal));
+    if (approval.decision === 'deny') return { result: null, approval };
+    await context.start(approval);
+    return this.write(call, context, approval);
+  }
+
+  /** Goes on where no text has changed since; else nobody can tell what was written. */
+  async recover(
+    call: ToolCallDelivery,
+    context: CallContext,
+    interrupted: JournalEntry,
+  ): Promise<ToolOutcome> {
+    const { approval } = interrupted;
+    const { result } = await this.applied(batchOf(call), approval);
+    if (!result.success) throw new Error('The texts are not what they were before the call was interrupted.');
+    return this.write(call, context, approval);
+  }
+
+  /** The result of a batch that failed for a reason which nobody foresaw. */
+  reportFailure(call: ToolCallDelivery, { approval }: JournalEntry): Json {
+    const message = 'An unexpected error; look at the files before you try again.';
+    const fault = new PatchFileFault('UnhandledException', message);
+    return toJson(allRefused(selectBatch(batchOf(call), approval), fault));
+  }
+
+  private async write(
+    call: ToolCallDelivery,
+    context: CallContext,
+    approval: Approval | null,
+  ): Promise<ToolOutcome> {
+    // What stands there now counts: the person may have taken an hour, and typed meanwhile.
+    const { result, files } = await this.applied(batchOf(call), approval);
+    await this.setAll(files);
+    return { result: toJson(await this.upload(call, context, result, files)), approval };
+  }
+
+  private async applied(batch: PatchBatch, approval: Approval | null = null): Promise<AppliedBatch> {
+    const { texts, maxFileBytes } = this.workspace;
+    const held = new Map<string, string | null | undefined>();
+    for (const { docPath } of batch.files) held.set(docPath, await texts.get(docPath));
+    return applyBatch(batch, held, { approval, ...(maxFileBytes && { maxFileBytes }) });
+  }
+
+  /** All texts, or none. */
+  private async setAll(files: readonly PatchedFileText[]): Promise<void> {
+    const { texts } = this.workspace;
+    const done: PatchedFileText[] = [];
+    try {
+      for (const file of files) {
+        await texts.set(file.docPath, file.text, file.docPath);
+        done.push(file);
+      }
+    } catch (error) {
+      for (const { docPath, before } of done.reverse()) await texts.set(docPath, before, docPath);
+      throw error;
+    }
+  }
+
+  private async upload(
+    { callId }: ToolCallDelivery,
+    context: CallContext,
+    result: WritePatchResult,
+    files: readonly PatchedFileText[],
+  ): Promise<WritePatchResult> {
+    const until = Date.now() + UPLOAD_MS;
+    const byId = new Map(files.map((file) => [file.filePatchId, file]));
+    const sent: WritePatchResult['files'] = [];
+    for (const file of result.files) {
+      const patched = byId.get(file.filePatchId);
+      if (!patched) {
+        sent.push(file);
+        continue;
+      }
+      const { docPath, text, sha256, originalSha256: baseSha256, filePatchId } = patched;
+      const put = { docPath, path: `/${docPath}`, content: Buffer.from(text), sha256, baseSha256 };
+      const left = Math.max(0, until - Date.now());
+      sent.push(uploaded(file, await send(undefined, context, { ...put, callId, filePatchId }, left)));
+    }
+    return { ...result, files: sent };
+  }
+}
+
+function batchOf({ callId, batch }: ToolCallDelivery): PatchBatch {
+  if (!batch) throw new Error(`The delivery of call ${callId} has no patch batch.`);
+  return batch;
+}
+
+function requestOf(
+  call: ToolCallDelivery,
+  batch: PatchBatch,
+  files: readonly PatchedFileText[],
+): ApprovalRequest {
+  const byPath = new Map(batch.files.map((file) => [file.docPath, file]));
+  return {
+    call,
+    label: batch.batchLabel,
+    files: files.map(({ docPath, before, text }) => {
+      const { fileLabel: label, changes } = byPath.get(docPath)!;
+      const [was, is] = [Buffer.from(before), Buffer.from(text)];
+      const diff = unifiedDiffBetween(was, is, docPath);
+      return { path: docPath, before, after: text, patch: { label, diff, changes } };
+    }),
+  };
+}

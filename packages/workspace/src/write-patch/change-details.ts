@@ -1,0 +1,33 @@
+import type { PatchChangeDetails, PatchFaultDetails } from '@patchbay/protocol';
+import { MAX_REPORTED_BYTES } from '@patchbay/protocol/line-patch';
+
+/** What a result says of changes that do not fit, as far as there is room: of all of them together as much as of faults. */
+export class ChangeDetails {
+  private left = MAX_REPORTED_BYTES;
+
+  /** For one change; where only the file's lines are too much, without them; undefined where there is nothing to say. */
+  of(fault: PatchFaultDetails): { details?: PatchChangeDetails } {
+    const details = known(fault);
+    return Object.keys(details).length === 0
+      ? {}
+      : (this.fitting(details) ?? this.fitting(withoutLines(details)) ?? {});
+  }
+
+  private fitting(details: PatchChangeDetails): { details: PatchChangeDetails } | null {
+    const bytes = Buffer.byteLength(JSON.stringify(details));
+    if (bytes > this.left) return null;
+    this.left -= bytes;
+    return { details };
+  }
+}
+
+/** The part that a result has; what is null says nothing. */
+function known(fault: PatchFaultDetails): PatchChangeDetails {
+  const { actualLines, omittedLines, firstDifference, hint, foundAt, lineCount, currentSha256 } = fault;
+  const all = { actualLines, omittedLines, firstDifference, hint, foundAt, lineCount, currentSha256 };
+  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined && value !== null));
+}
+
+function withoutLines({ actualLines = [], ...details }: PatchChangeDetails): PatchChangeDetails {
+  return { ...details, omittedLines: (details.omittedLines ?? 0) + actualLines.length };
+}

@@ -1,0 +1,135 @@
+import fc from 'fast-check';
+import type { FilePatch } from '@patchbay/protocol';
+import { sha256 } from '@patchbay/protocol/hash';
+import { applyFilePatch, parsePatchBatch } from '@patchbay/protocol/line-patch';
+import { editBatch } from './edit-batch.js';
+import { editChanges } from './edit-changes.js';
+
+const ORIGINAL = 'one\ntwo\nthree\nfour\nfive\n';
+
+function patchOf(original: string, changes: object[]): FilePatch {
+  const withIds = changes.map((change, at) => ({ changeId: `c${at}`, ...change }));
+  const file = {
+    filePatchId: 'f',
+    docPath: 'repo/a',
+    originalSha256: sha256(original),
+    changes: withIds,
+  };
+  const parsed = parsePatchBatch({ batchId: 'b', files: [file] }, { trusted: true });
+  if (!parsed.ok) throw new Error(JSON.stringify(parsed.faults));
+  return parsed.batch.files[0]!;
+}
+
+const replace = (line: number, from: string, ...to: string[]) => ({
+  operation: 'replace',
+  ...{
+    startLine: line,
+    endLine: line,
+    expectedOriginalLines: [from],
+    newLines: to,
+    description: `at ${line}`,
+  },
+});
+const insert = (afterLine: number, ...newLines: string[]) => ({ operation: 'insert', afterLine, newLines });
+
+const appliedTo = (original: string, patch: FilePatch): string => {
+  const applied = applyFilePatch(Buffer.from(original), patch);
+  if (!applied.ok) throw new Error(JSON.stringify(applied.faults));
+  return Buffer.from(applied.bytes).toString();
+};
+const PATCH = patchOf(ORIGINAL, [replace(1, 'one', '1'), insert(3, 'new'), replace(5, 'five', '5')]);
+
+describe('editChanges', () => {
+  it('gives each change the lines that were edited where it is, under its id and description [PATCH-6]', () => {
+    const { changes, undone } = editChanges(ORIGINAL, PATCH, 'I\ntwo\nthree\nNEW\nMORE\nfour\n5\n');
+    expect(undone).toEqual([]);
+    expect(changes).toMatchObject([
+      { changeId: 'c0', operation: 'replace', startLine: 1, newLines: ['I'], description: 'at 1' },
+      { changeId: 'c1', operation: 'insert', afterLine: 3, newLines: ['NEW', 'MORE'] },
+      { changeId: 'c2', operation: 'replace', startLine: 5, newLines: ['5'] },
+    ]);
+  });
+
+  it('counts as undone where the original lines are back, and keeps what was proposed there', () => {
+    const { changes, undone } = editChanges(ORIGINAL, PATCH, 'one\ntwo\nthree\nnew\nfour\n5\n');
+    expect(undone).toEqual(['c0']);
+    expect(changes[0]).toEqual(PATCH.changes[0]);
+  });
+
+  it('takes a change elsewhere into the nearest one, with the lines between as they are', () => {
+    const { changes } = editChanges(ORIGINAL, PATCH, '1\nTWO\nthree\nnew\nfour\n5\nsix\n');
+    expect(changes).toMatchObject([
+      { startLine: 1, endLine: 2, expectedOriginalLines: ['one', 'two'], newLines: ['1', 'TWO'] },
+      { afterLine: 3, newLines: ['new'] },
+      { startLine: 5, endLine: 5, newLines: ['5', 'six'] },
+    ]);
+  });
+
+  it('cuts in two what was rewritten across changes', () => {
+    const text = 'all\nof it\nis other\n';
+    const { changes, undone } = editChanges(ORIGINAL, PATCH, text);
+    const kept = changes.filter(({ changeId }) => !undone.includes(changeId!));
+    expect(appliedTo(ORIGINAL, { ...PATCH, changes: kept })).toBe(text);
+  });
+
+  it('says every edited text by the changes of the patch, whatever it was', () => {
+    const word = fc.constantFrom('a', 'b', 'c', '');
+    const lines = fc.array(word, { minLength: 1, maxLength: 8 });
+    const places = fc.uniqueArray(fc.nat({ max: 7 }), { minLength: 1, maxLength: 4 });
+    fc.assert(
+      fc.property(lines, places, lines, fc.boolean(), (before, at, after, crlf) => {
+        const ending = crlf ? '\r\n' : '\n';
+        const original = before.map((line) => line + ending).join('');
+        const changes = at
+          .filter((line) => line < before.length)
+          .sort((a, b) => a - b)
+          .map((line) => (line % 2 ? insert(line, 'x') : replace(line + 1, before[line]!, 'x', 'y')));
+        fc.pre(changes.length > 0);
+        const patch = patchOf(original, changes);
+        const edited = editChanges(original, patch, after.map((line) => `${line}\n`).join(''));
+        expect(edited.changes.map(({ changeId }) => changeId)).toEqual(patch.changes.map((c) => c.changeId));
+        const kept = edited.changes.filter(({ changeId }) => !edited.undone.includes(changeId!));
+        const made = kept.length === 0 ? original : appliedTo(original, { ...patch, changes: kept });
+        expect(made).toBe(after.map((line) => line + ending).join(''));
+        if (kept.length > 0) {
+          const parsed = parsePatchBatch({ files: [{ ...patch, changes: edited.changes }] });
+          expect([parsed.ok, parsed]).toEqual([true, parsed]);
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
+describe('editBatch', () => {
+  const batch = { batchId: 'b', batchKey: null, batchLabel: null, files: [PATCH] };
+  const changes = PATCH.changes;
+  const preview = {
+    path: 'repo/A',
+    before: ORIGINAL,
+    after: appliedTo(ORIGINAL, PATCH),
+    diff: 'd',
+    label: 'l',
+    changes,
+  };
+
+  it('proposes what the edit makes of the file, with its diff, and the arguments that say so', () => {
+    const { files, editedArguments } = editBatch(batch, [preview], ['1\ntwo\nthree\nfour\nV\n']);
+    expect(files[0]).toMatchObject({ path: 'repo/A', before: ORIGINAL, patch: { label: 'l' } });
+    expect(files[0]!.patch!.diff).toContain('-five\n+V\n');
+    expect(files[0]!.patch!.changes.map(({ changeId }) => changeId)).toEqual(['c0', 'c2']);
+    expect(editedArguments).toMatchObject({ files: [{ filePatchId: 'f', changes: [{}, {}, {}] }] });
+  });
+
+  it('leaves what nobody edited as it was shown', () => {
+    expect(editBatch(batch, [preview], [preview.after]).files[0]!.patch!.diff).toBe('d');
+  });
+
+  it.each([
+    ['nothing is left of it', ORIGINAL, 'To refuse it, deny it'],
+    ['it is no text', 'a\0b\n', 'is not text'],
+    ['a line holds a carriage return', 'a\rb\n', 'The edit cannot be a patch'],
+  ])('says so where %s', (_what, text, message) => {
+    expect(() => editBatch(batch, [preview], [text])).toThrow(message);
+  });
+});

@@ -1,0 +1,117 @@
+import type { FilePatch, PatchChange } from '@patchbay/protocol';
+import { diffToChanges, splitLines } from '@patchbay/protocol/line-patch';
+
+/** The changes of a file as a person has edited them. */
+export interface EditedChanges {
+  /** As many as were proposed, in their order and with their ids; those that the edit has undone as they were. */
+  changes: PatchChange[];
+  /** changeIds of what the edit has undone: the lines there are those of the original. */
+  undone: string[];
+}
+
+/** Lines from..to of the original, from 0 and end exclusive, become `lines`. */
+interface Hunk {
+  from: number;
+  to: number;
+  lines: string[];
+}
+
+/** What is left of a change: the same stretch of the original. */
+type Stretch = Pick<Hunk, 'from' | 'to'>;
+
+/**
+ * Tells what a person made of a patched text as the changes of the patch [PATCH-6]: each has the lines that were edited
+ * nearest to where it was proposed. Line endings are none of it: the rules for new lines give them.
+ * @throws Error for a text that lines cannot say
+ */
+export function editChanges(original: string, patch: FilePatch, edited: string): EditedChanges {
+  const before = linesOf(original);
+  const hunks = hunksBetween(before, linesOf(edited));
+  const inFile = patch.changes.map((change) => ({ change, ...stretchOf(change) }));
+  inFile.sort((a, b) => a.from - b.from || a.to - b.to);
+  const bounds = inFile.slice(1).map(({ from }, at) => boundary({ from: inFile[at]!.to, to: from }, hunks));
+  const undone: string[] = [];
+  const byId = new Map<string | undefined, PatchChange>();
+  for (const [at, { change, from }] of inFile.entries()) {
+    const own = takeUntil(hunks, at === bounds.length ? Infinity : bounds[at]!, inFile[at + 1], from);
+    if (own.length === 0) undone.push(change.changeId!);
+    byId.set(change.changeId, own.length === 0 ? change : changed(change, before, own));
+  }
+  return { changes: patch.changes.map(({ changeId }) => byId.get(changeId)!), undone };
+}
+
+/** Texts of the lines, whatever their endings; a byte order mark is no text. */
+function linesOf(text: string): string[] {
+  return splitLines(Buffer.from(text)).map((line) => line.text);
+}
+
+function hunksBetween(before: readonly string[], after: readonly string[]): Hunk[] {
+  const bytesOf = (lines: readonly string[]) => Buffer.from(lines.map((line) => `${line}\n`).join(''));
+  const diffed = diffToChanges(bytesOf(before), bytesOf(after));
+  if (!diffed.ok) throw new Error(`The edit cannot be a patch: ${diffed.reason}.`);
+  let shift = 0;
+  return diffed.changes.map((change) => {
+    const { from, to } = stretchOf(change);
+    const added = change.operation === 'delete' ? 0 : change.newLines.length;
+    // From the text itself: a carriage return at the end of a line is one of its ending to the diff.
+    const lines = after.slice(from + shift, from + shift + added);
+    shift += added - (to - from);
+    return { from, to, lines };
+  });
+}
+
+function stretchOf(change: PatchChange): Stretch {
+  return change.operation === 'insert'
+    ? { from: change.afterLine, to: change.afterLine }
+    : { from: change.startLine - 1, to: change.endLine };
+}
+
+/** Where in the gap between two changes the lines of the one end and those of the other begin: in no hunk, if there is such a line. */
+function boundary(gap: Stretch, hunks: readonly Hunk[]): number {
+  const middle = (gap.from + gap.to) / 2;
+  const clean = [middle, gap.from, gap.to, ...hunks.flatMap(({ from, to }) => [from, to])]
+    .map(Math.floor)
+    .filter((line) => line >= gap.from && line <= gap.to)
+    .filter((line) => !hunks.some(({ from, to }) => from < line && line < to));
+  const byDistance = clean.sort((a, b) => Math.abs(a - middle) - Math.abs(b - middle));
+  return byDistance[0] ?? gap.to;
+}
+
+/** Takes the hunks before a line off the list; one that reaches across it is cut in two, which says the same. */
+function takeUntil(hunks: Hunk[], line: number, next: Stretch | undefined, ownFrom: number): Hunk[] {
+  const taken: Hunk[] = [];
+  for (let hunk = hunks[0]; hunk !== undefined; hunk = hunks[0]) {
+    const { from, to, lines } = hunk;
+    const isInsertHere = from === line && to === line;
+    // What is inserted just where the next change begins is that one's, unless only this one can mean it.
+    const isNext = isInsertHere && next !== undefined && next.from === line && ownFrom !== line;
+    if (from > line || (from === line && (!isInsertHere || isNext))) break;
+    hunks.shift();
+    if (to <= line) taken.push(hunk);
+    else {
+      const cut = Math.round((lines.length * (line - from)) / (to - from));
+      taken.push({ from, to: line, lines: lines.slice(0, cut) });
+      hunks.unshift({ from: line, to, lines: lines.slice(cut) });
+      break;
+    }
+  }
+  return taken;
+}
+
+/** A change that does what its hunks do; lines between them stay as they are. */
+function changed(proposed: PatchChange, before: readonly string[], hunks: readonly Hunk[]): PatchChange {
+  const { changeId, changeKey, description } = proposed;
+  const common = { ...(changeId !== undefined && { changeId }), changeKey, description };
+  const { from } = hunks[0]!;
+  const { to } = hunks.at(-1)!;
+  const newLines: string[] = [];
+  let at = from;
+  for (const hunk of hunks) {
+    newLines.push(...before.slice(at, hunk.from), ...hunk.lines);
+    at = hunk.to;
+  }
+  if (from === to) return { ...common, operation: 'insert', afterLine: from, newLines };
+  const range = { startLine: from + 1, endLine: to, expectedOriginalLines: before.slice(from, to) };
+  if (newLines.length === 0) return { ...common, operation: 'delete', ...range };
+  return { ...common, operation: 'replace', ...range, newLines };
+}

@@ -1,0 +1,97 @@
+#!/usr/bin/env node
+import { parseArgs } from 'node:util';
+import { serverPlace } from './config/config.js';
+import type { BackupContents } from './storage/ports/backups.js';
+import { backups } from './storage/backups.js';
+
+const HELP = `Usage: patchbay-admin <command>
+
+At the machine that holds the server's data, as the user that the server runs as:
+
+  backup <file>    copies all data into one file, while the server runs or not, and checks the copy
+  check <file>     reads a backup from end to end
+  restore <file>   makes a backup the server's data; the server must not run
+  health           asks the running server whether it is ready
+
+  --data-dir <dir> the data directory; by default PATCHBAY_DATA_DIR, else ./.patchbay
+  --force          backup: replaces the file; restore: puts aside the data that is there
+  -h, --help       this text
+
+Exit codes: 0 done, 1 not done, 2 wrong usage.
+`;
+
+const HEALTH_MS = 5000;
+const OPTIONS = {
+  'data-dir': { type: 'string' },
+  force: { type: 'boolean', default: false },
+  help: { type: 'boolean', short: 'h', default: false },
+} as const;
+
+/** The command line is not one of those that the help tells of. */
+class UsageError extends Error {}
+
+interface Request {
+  file: string;
+  dataDir: string;
+  force: boolean;
+}
+
+const COMMANDS: Record<string, (request: Request) => string> = {
+  backup: ({ dataDir, file, force }) => `${file}: ${told(backups.backup(dataDir, file, force))}`,
+  check: ({ file }) => `${file}: ${told(backups.check(file))}`,
+  restore: ({ dataDir, file, force }) => {
+    const { replaced, ...contents } = backups.restore(file, dataDir, force);
+    const aside = replaced === null ? '' : `; what was there is now ${replaced}`;
+    return `${dataDir}: ${told(contents)}${aside}`;
+  },
+};
+
+async function run(args: readonly string[]): Promise<string> {
+  const { values, positionals } = parsed(args);
+  const [name = '', file, ...more] = positionals;
+  if (values.help || name === '') return HELP.trimEnd();
+  const place = serverPlace();
+  if (name === 'health' && file === undefined) return health(place);
+  const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
+  if (command === undefined) throw new UsageError(`there is no command ${name}`);
+  if (file === undefined || more.length > 0) throw new UsageError(`${name} takes one file`);
+  return command({ file, dataDir: values['data-dir'] ?? place.dataDir, force: values.force });
+}
+
+function parsed(args: readonly string[]) {
+  try {
+    return parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });
+  } catch (error) {
+    throw new UsageError((error as Error).message);
+  }
+}
+
+function told({ bytes, schemaVersion, ...counts }: BackupContents): string {
+  const parts = Object.entries(counts).map(([name, count]) => `${count} ${name}`);
+  return `whole; ${bytes} bytes, schema version ${schemaVersion}, ${parts.join(', ')}`;
+}
+
+/** Of the server that listens where the variables say. */
+async function health({ host, port, basePath }: ReturnType<typeof serverPlace>): Promise<string> {
+  const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
+  const name = reachable.includes(':') ? `[${reachable}]` : reachable;
+  const url = `http://${name}:${port}${basePath}/health/ready`;
+  const answer = await fetch(url, { signal: AbortSignal.timeout(HEALTH_MS) }).catch((error: unknown) => {
+    throw new Error(`${url} does not answer: ${(error as Error).message}`);
+  });
+  const text = await answer.text();
+  if (!answer.ok) throw new Error(`${url} answered ${answer.status}: ${text}`);
+  return text;
+}
+
+run(process.argv.slice(2)).then(
+  (text) => void process.stdout.write(`${text}\n`),
+  (error: unknown) => {
+    const isUsage = error instanceof UsageError;
+    const hint = isUsage ? '; see patchbay-admin --help' : '';
+    process.stderr.write(
+      `patchbay-admin: ${error instanceof Error ? error.message : String(error)}${hint}\n`,
+    );
+    process.exitCode = isUsage ? 2 : 1;
+  },
+);

@@ -1,0 +1,114 @@
+import { DomainError } from '../common/domain-error.js';
+import { RateWindows } from '../common/rate-windows.js';
+import { FailedLogins } from './failed-logins.js';
+
+const EMAIL = 'ada@example.com';
+const HOME = '198.51.100.1';
+const MINUTE = 60_000;
+
+describe('failed logins', () => {
+  let now: number;
+  let logins: FailedLogins;
+  let last: number;
+  beforeEach(() => {
+    now = 0;
+    last = 0;
+    logins = new FailedLogins(new RateWindows({ elapsed: () => now }));
+  });
+
+  const anAddress = (): string => `10.0.${(last += 1) >> 8}.${last & 255}`;
+  /** `found`, `wrong`, or when to try again in seconds. */
+  async function attempt(isRight: boolean, address: string, email = EMAIL): Promise<string | number> {
+    try {
+      const check = (): Promise<true | null> =>
+        new Promise((resolve) => setImmediate(() => resolve(isRight || null)));
+      return (await logins.attempt(email, address, check)) ? 'found' : 'wrong';
+    } catch (error) {
+      if (error instanceof DomainError && error.code === 'RATE_LIMITED')
+        return error.extras.retryAfterSeconds!;
+      throw error;
+    }
+  }
+  const attempts = (count: number, isRight: boolean, address: string): Promise<(string | number)[]> =>
+    Promise.all(Array.from({ length: count }, () => attempt(isRight, address)));
+  const having = (outcomes: (string | number)[], outcome: string): number =>
+    outcomes.filter((one) => one === outcome).length;
+
+  it('of a stranger do not keep the owner out, who comes from another address [REQ-23]', async () => {
+    expect(having(await attempts(25, false, anAddress()), 'wrong')).toBe(10);
+    expect(await attempt(true, HOME)).toBe('found');
+  });
+
+  it('are forgotten after a success from the same address', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      expect(having(await attempts(9, false, HOME), 'wrong')).toBe(9);
+      expect(await attempt(true, HOME)).toBe('found');
+    }
+  });
+
+  it('from many addresses are limited for the account, but not where its owner has been [REQ-23]', async () => {
+    expect(await attempt(true, HOME)).toBe('found');
+    const outcomes = [];
+    for (let guessers = 0; guessers < 20; guessers += 1)
+      outcomes.push(...(await attempts(10, false, anAddress())));
+    expect(having(outcomes, 'wrong')).toBe(100);
+    expect(await attempt(true, anAddress())).toBe(15 * 60);
+    expect(await attempt(true, HOME)).toBe('found');
+    now += 15 * MINUTE;
+    expect(await attempt(true, anAddress())).toBe('found');
+  });
+
+  it('side by side from many addresses do not exceed the limit of the account [REQ-23]', async () => {
+    const all = await Promise.all(Array.from({ length: 300 }, () => attempt(false, anAddress())));
+    expect(having(all, 'wrong')).toBe(100);
+  });
+
+  /** So many wrong passwords that whoever else comes from the address has to wait in line. */
+  const crowd = (address: string, count = 100): Promise<unknown> =>
+    Promise.all(Array.from({ length: count }, (_, n) => attempt(false, address, `${address} ${n}@b.com`)));
+  /** How guesses go that come at once from there, each for another account, as far as that is known at once. */
+  async function guessesAtOnce(count: number, address: () => string): Promise<(string | number)[]> {
+    const outcomes: (string | number)[] = [];
+    for (let n = 0; n < count; n += 1)
+      void attempt(false, address(), `g${n}@b.com`).then((outcome) => outcomes.push(outcome));
+    for (let turn = 0; turn < 5; turn += 1) await new Promise(setImmediate);
+    return outcomes;
+  }
+
+  it('for many accounts slow down the address, where who has the right one gets in [REQ-23]', async () => {
+    const shared = anAddress();
+    await crowd(shared);
+    expect(await guessesAtOnce(3, () => shared)).toEqual(['wrong']);
+    expect(await attempt(true, shared)).toBe('found');
+    expect(await guessesAtOnce(1, () => shared)).toEqual([2]);
+  });
+
+  it('let 30 wait in the line of an address, and whoever was there before waits for nobody [REQ-23]', async () => {
+    const shared = anAddress();
+    logins.came(EMAIL, shared);
+    await crowd(shared);
+    expect(await guessesAtOnce(40, () => shared)).toEqual([...Array<number>(9).fill(30), 'wrong']);
+    expect(await attempt(true, shared, 'new@b.com')).toBe(30);
+    expect(await attempt(true, shared)).toBe('found');
+  });
+
+  it('from the /64 of one /48 count together, four times as many [REQ-23]', async () => {
+    const within = (): string => `2001:db8:1:${(last += 1)}::/64`;
+    const ofAccount = [];
+    for (let tried = 0; tried < 6; tried += 1) ofAccount.push(...(await attempts(10, false, within())));
+    expect(having(ofAccount, 'wrong')).toBe(40);
+    for (const count of [100, 100, 100, 60]) await crowd(within(), count);
+    expect(having(await guessesAtOnce(40, within), 'wrong')).toBe(1);
+    expect(await attempt(true, '2001:db8:2:1::/64', 'other@b.com')).toBe('found');
+  });
+
+  it('are the only ones that count: right ones at once all succeed', async () => {
+    expect(having(await attempts(50, true, HOME), 'found')).toBe(50);
+  });
+
+  it('let so many wait and no more', async () => {
+    const outcomes = await attempts(200, true, HOME);
+    expect(having(outcomes, 'found')).toBe(60);
+    expect(outcomes.filter((outcome) => outcome === 1)).toHaveLength(140);
+  });
+});

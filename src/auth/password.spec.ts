@@ -1,0 +1,24 @@
+import { hashPassword, verifyPassword } from './password.js';
+
+const CHEAP = 4;
+const DEARER = 5;
+
+describe('A hashed password', () => {
+  it('is told from any other, and has a salt of its own', async () => {
+    const hash = await hashPassword('correct horse', CHEAP);
+    expect(await verifyPassword('correct horse', hash, CHEAP)).toBe(true);
+    expect(await verifyPassword('correct hors', hash, CHEAP)).toBe(false);
+    expect(await hashPassword('correct horse', CHEAP)).not.toBe(hash);
+  });
+
+  it('names its cost, so that it is still right when the cost of new ones has changed', async () => {
+    const hash = await hashPassword('correct horse', CHEAP);
+    expect(hash).toMatch(/^scrypt\$4\$8\$1\$/);
+    expect(await hashPassword('correct horse', DEARER)).toMatch(/^scrypt\$5\$/);
+    expect(await verifyPassword('correct horse', hash, DEARER)).toBe(true);
+  });
+
+  it('is right for nobody where there is none', async () => {
+    expect(await verifyPassword('', null, CHEAP)).toBe(false);
+  });
+});

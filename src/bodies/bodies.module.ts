@@ -1,0 +1,8 @@
+import { Module } from '@nestjs/common';
+import { RateLimitModule } from '../common/rate-limit.module.js';
+import { WorkModule } from '../work/work.module.js';
+import { BodyReader } from './body-reader.js';
+import { Receiving } from './receiving.js';
+
+@Module({ imports: [WorkModule, RateLimitModule], providers: [BodyReader, Receiving], exports: [BodyReader] })
+export class BodiesModule {}

@@ -1,0 +1,73 @@
+import {
+  applyDecorators,
+  type CallHandler,
+  type ExecutionContext,
+  Injectable,
+  type NestInterceptor,
+  SetMetadata,
+} from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
+import { ApiBody, ApiConsumes } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import { finalize, Observable } from 'rxjs';
+import type { AccessedRequest } from '../common/access.js';
+import { BodyReader, unsupported } from './body-reader.js';
+import { holdingBody } from './body-hold.js';
+import { StalledBody } from './read-body.js';
+import type { Reception } from './receiving.js';
+
+const RAW_BODY = 'patchbay:raw-body';
+
+/** The route takes bytes of any content type; `@Body()` is then a Buffer of at most one file's size. */
+export const RawBody = (): MethodDecorator =>
+  applyDecorators(
+    SetMetadata(RAW_BODY, true),
+    ApiConsumes('application/octet-stream'),
+    ApiBody({ schema: { type: 'string' } }),
+  );
+
+/**
+ * Reads the body once the guards have let the request pass, so that a stranger's is never held in memory.
+ * Pipes and handlers, which come after interceptors, find it in `request.body`.
+ */
+@Injectable()
+export class BodyInterceptor implements NestInterceptor {
+  constructor(
+    private readonly reader: BodyReader,
+    private readonly reflector: Reflector,
+  ) {}
+
+  async intercept(context: ExecutionContext, next: CallHandler): Promise<Observable<unknown>> {
+    if (context.getType() !== 'http') return next.handle();
+    const http = context.switchToHttp();
+    const request = http.getRequest<AccessedRequest>();
+    if (request.method === 'GET' || request.method === 'HEAD') return next.handle();
+    const raw = this.reflector.get<boolean | undefined>(RAW_BODY, context.getHandler()) ?? false;
+    const reception = this.reader.open(request);
+    try {
+      request.body = await this.read(request, raw, reception);
+    } catch (error) {
+      reception.release();
+      if (error instanceof StalledBody) void http.getResponse<FastifyReply>().header('Connection', 'close');
+      throw error;
+    }
+    const release = (): void => {
+      request.body = undefined;
+      reception.release();
+    };
+    // What was read counts until it is handled, or whoever handles it lets go of it.
+    return new Observable<unknown>((subscriber) =>
+      holdingBody(release, () => next.handle().subscribe(subscriber)),
+    ).pipe(finalize(release));
+  }
+
+  private read(request: AccessedRequest, raw: boolean, reception: Reception): unknown {
+    const { headers } = request;
+    const encoding = headers['content-encoding'];
+    if (encoding !== undefined && encoding !== 'identity')
+      throw unsupported('Compressed bodies are not supported');
+    const declared = headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
+    if (!declared) return raw ? Buffer.alloc(0) : undefined;
+    return raw ? this.reader.raw(request, reception) : this.reader.json(request, reception);
+  }
+}

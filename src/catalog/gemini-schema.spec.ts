@@ -1,0 +1,36 @@
+import { writePatch } from '@patchbay/protocol';
+import { geminiSchema } from './gemini-schema.js';
+
+/** Every keyword that stands where a schema does. */
+function keywordsOf(schema: unknown, found = new Set<string>()): Set<string> {
+  for (const [key, value] of Object.entries(schema as object)) {
+    found.add(key);
+    if (key === 'properties') Object.values(value as object).forEach((one) => keywordsOf(one, found));
+    else if (key === 'anyOf') (value as object[]).forEach((one) => keywordsOf(one, found));
+    else if (key === 'items') keywordsOf(value, found);
+  }
+  return found;
+}
+
+describe('A schema for Gemini', () => {
+  it('keeps structure and descriptions, and says a constant as the one value of a list', () => {
+    const operation = { type: 'string', const: 'insert', description: 'What.' };
+    const schema = { type: 'object', properties: { operation, pattern: { type: 'string', minLength: 1 } } };
+    expect(geminiSchema(schema)).toEqual({
+      type: 'object',
+      properties: {
+        operation: { type: 'string', enum: ['insert'], description: 'What.' },
+        pattern: { type: 'string' },
+      },
+    });
+  });
+
+  it('of the largest tool has nothing that Gemini does not know', () => {
+    const known = [
+      ...['type', 'description', 'properties', 'required', 'additionalProperties', 'items', 'anyOf'],
+      ...['enum', 'minItems', 'maxItems', 'minimum', 'maximum'],
+    ];
+    for (const keyword of keywordsOf(geminiSchema(writePatch.requestSchema)))
+      expect(known).toContain(keyword);
+  });
+});

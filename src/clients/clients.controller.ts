@@ -1,0 +1,27 @@
+import { Controller, Get } from '@nestjs/common';
+import type { ClientPresence, User } from '@patchbay/protocol';
+import { Access, CurrentUser, WorkspaceId } from '../common/access.js';
+import { isoTime } from '../common/clock.js';
+import type { KnownClient } from './known-client.js';
+import { Presence } from './presence.js';
+
+@Controller('workspaces/:workspaceId/clients')
+@Access('member')
+export class ClientsController {
+  constructor(private readonly presence: Presence) {}
+
+  /** The caller's own clients here, on whatever node: those that are connected, then the last to leave; 100 at most. */
+  @Get()
+  async ofCaller(
+    @WorkspaceId() workspaceId: string,
+    @CurrentUser() user: User,
+  ): Promise<{ clients: ClientPresence[] }> {
+    return { clients: (await this.presence.ofUser(workspaceId, user.id)).map(clientView) };
+  }
+}
+
+function clientView({ clientId, name, roots, connectedAt, leftAt }: KnownClient): ClientPresence {
+  const connected = leftAt === null;
+  const since = isoTime(leftAt ?? connectedAt);
+  return { clientId, name, connected, since, roots: roots.map((root) => root.name) };
+}

@@ -1,0 +1,62 @@
+import type { IncomingMessage } from 'node:http';
+import { ClientAddresses, networksOf } from './client-address.js';
+
+/** A request of this peer, with what it says of those before it. */
+function request(remoteAddress: string, forwarded?: string): IncomingMessage {
+  const headers = forwarded === undefined ? {} : { 'x-forwarded-for': forwarded };
+  return { socket: { remoteAddress }, headers } as unknown as IncomingMessage;
+}
+
+describe('the address of a request', () => {
+  const addresses = new ClientAddresses(['10.0.0.0/8', '192.0.2.7', 'fd00::/8']);
+
+  it.each([
+    ['the peer', '203.0.113.5', undefined, '203.0.113.5'],
+    [
+      'the peer, whatever it says, where it is no trusted proxy',
+      '203.0.113.5',
+      '198.51.100.1',
+      '203.0.113.5',
+    ],
+    ['whom a trusted proxy names', '10.1.2.3', '198.51.100.1', '198.51.100.1'],
+    [
+      'whom it names last: before that anybody may have written',
+      '10.1.2.3',
+      '1.1.1.1, 198.51.100.1',
+      '198.51.100.1',
+    ],
+    [
+      'whom the outermost trusted proxy names',
+      '10.1.2.3',
+      '198.51.100.1, 192.0.2.7, 10.9.9.9',
+      '198.51.100.1',
+    ],
+    ['the proxy, where it names nobody', '10.1.2.3', 'unknown', '10.1.2.3'],
+    ['IPv4, also in the clothes of IPv6', '::ffff:203.0.113.5', undefined, '203.0.113.5'],
+    ['a trusted proxy in those clothes', '::ffff:10.1.2.3', '198.51.100.1', '198.51.100.1'],
+    ['a /64 of IPv6', '2001:db8:1:2:3:4:5:6', undefined, '2001:db8:1:2::/64'],
+    ['a /64 however it is written', '2001:DB8::5', undefined, '2001:db8:0:0::/64'],
+    ['a /64 behind a proxy', 'fd00::1', '2001:db8:1:2::9', '2001:db8:1:2::/64'],
+    ['our own machine', '::1', undefined, '0:0:0:0::/64'],
+  ])('is %s', (_, peer, forwarded, address) => {
+    expect(addresses.of(request(peer, forwarded))).toBe(address);
+  });
+
+  it('follows so many proxies and no more, however long the header is', () => {
+    const forwarded = ['198.51.100.1', ...Array<string>(5_000).fill('10.0.0.1')].join(',');
+    expect(addresses.of(request('10.1.2.3', forwarded))).toBe('10.0.0.1');
+  });
+
+  it.each([
+    ['203.0.113.5', [{ key: '203.0.113.5', times: 1 }]],
+    [
+      '2001:db8:1:2:3:4:5:6',
+      [
+        { key: '2001:db8:1:2::/64', times: 1 },
+        { key: '2001:db8:1::/48', times: 4 },
+      ],
+    ],
+  ])('counts for itself and, of IPv6, for the /48 around it, which has more: %s', (peer, counted) => {
+    expect(networksOf(addresses.of(request(peer)))).toEqual(counted);
+  });
+});

@@ -1,0 +1,170 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Config } from '../../config/config.js';
+import { DomainError } from '../domain-error.js';
+import { answerOf } from './error-answer.js';
+import { ClientAddresses, type Network, networksOf } from './client-address.js';
+import { endConnection } from './end-connection.js';
+import { onceOver } from './once-over.js';
+
+/** Requests of one connection that are not answered yet; a client that sends more at once is no client of ours. */
+const MAX_PIPELINED = 8;
+const RETRY_AFTER_SECONDS = 5;
+
+interface Connection {
+  /** What it counts for; nothing: a trusted proxy's, whose clients are counted by what they ask for. */
+  networks: readonly Network[];
+  /** Requests that are not answered yet. */
+  pending: number;
+  /** It carries more than requests, such as a relay client that was let in. */
+  kept: boolean;
+}
+
+/** What an address, or a network of them, has open: its connections, or what it asks for through a proxy. */
+interface Share {
+  open: number;
+  /** As below. */
+  idle: Set<Socket>;
+}
+
+/**
+ * Bounds open connections, of an address and in all. One that asks for nothing at the moment makes room for a new one,
+ * the longest idle first: so whoever holds thousands open keeps nobody out. Where all are at work the new one is refused.
+ */
+export class Connections {
+  private readonly addresses: ClientAddresses;
+  private readonly open = new Map<Socket, Connection>();
+  private readonly shares = new Map<string, Share>();
+  /** In the order in which they became idle. */
+  private readonly idle = new Set<Socket>();
+
+  constructor(private readonly config: Config) {
+    this.addresses = new ClientAddresses(config.trustedProxies);
+  }
+
+  /** Watches the server's connections from their first moment. */
+  watch(server: Server): void {
+    server.prependListener('connection', (socket: Socket) => this.accept(socket));
+  }
+
+  /** Whether a request may go on; where it may not, it has been seen to. */
+  admit(request: IncomingMessage, response: ServerResponse): boolean {
+    const { socket } = request;
+    const connection = this.open.get(socket);
+    // It did not come in by the door: a request that a test injects, or one of a connection that was refused.
+    if (connection === undefined) return !socket.writableEnded;
+    connection.pending += 1;
+    this.leaveIdle(socket, connection);
+    onceOver(response, () => this.answered(socket, connection));
+    if (connection.pending > MAX_PIPELINED) {
+      socket.destroy();
+      return false;
+    }
+    return connection.networks.length > 0 || this.admitThroughProxy(request, response);
+  }
+
+  /** From now on the connection makes room for no other. */
+  keep(socket: Socket): void {
+    const connection = this.open.get(socket);
+    if (connection === undefined) return;
+    connection.kept = true;
+    this.leaveIdle(socket, connection);
+  }
+
+  private accept(socket: Socket): void {
+    const networks = this.addresses.isProxy(socket) ? [] : networksOf(this.addresses.ofSocket(socket));
+    const refusal = this.makeRoom(networks);
+    if (refusal !== null) return endConnection(socket, refusal);
+    const connection = { networks, pending: 0, kept: false };
+    this.open.set(socket, connection);
+    this.take(networks);
+    this.becomeIdle(socket, connection);
+    socket.once('close', () => {
+      this.leaveIdle(socket, connection);
+      this.open.delete(socket);
+      this.give(networks);
+    });
+  }
+
+  /** Null, or why there is no room. */
+  private makeRoom(networks: readonly Network[]): DomainError | null {
+    const { maxConnections } = this.config;
+    const full = this.fullOf(networks);
+    if (full !== null) return this.closeFirst(full.idle) ? null : tooManyOfAddress();
+    if (this.open.size < maxConnections || this.closeFirst(this.idle)) return null;
+    return new DomainError('UNAVAILABLE', 'The server has too many open connections; try again in a moment');
+  }
+
+  private fullOf(networks: readonly Network[]): Share | null {
+    for (const { key, times } of networks) {
+      const share = this.shares.get(key);
+      if (share !== undefined && share.open >= this.config.maxAddressConnections * times) return share;
+    }
+    return null;
+  }
+
+  /** Closes the connection that has been idle the longest; false: there is none. */
+  private closeFirst([socket]: Set<Socket>): boolean {
+    const connection = socket && this.open.get(socket);
+    if (connection === undefined) return false;
+    // Its close is told later; the place is free now.
+    this.leaveIdle(socket!, connection);
+    socket!.destroy();
+    return true;
+  }
+
+  private answered(socket: Socket, connection: Connection): void {
+    connection.pending -= 1;
+    const isIdle = connection.pending === 0 && !connection.kept;
+    if (isIdle && this.open.has(socket) && !socket.destroyed) this.becomeIdle(socket, connection);
+  }
+
+  private becomeIdle(socket: Socket, { networks }: Connection): void {
+    this.idle.add(socket);
+    for (const { key } of networks) this.shares.get(key)?.idle.add(socket);
+  }
+
+  private leaveIdle(socket: Socket, { networks }: Connection): void {
+    this.idle.delete(socket);
+    for (const { key } of networks) this.shares.get(key)?.idle.delete(socket);
+  }
+
+  private admitThroughProxy(request: IncomingMessage, response: ServerResponse): boolean {
+    const networks = networksOf(this.addresses.of(request));
+    if (this.fullOf(networks) !== null) {
+      const { status, body } = answerOf(tooManyOfAddress());
+      const headers = {
+        'Content-Type': 'application/json; charset=utf-8',
+        'Retry-After': RETRY_AFTER_SECONDS,
+      };
+      response.writeHead(status, headers).end(JSON.stringify(body));
+      return false;
+    }
+    this.take(networks);
+    onceOver(response, () => this.give(networks));
+    return true;
+  }
+
+  private take(networks: readonly Network[]): void {
+    for (const { key } of networks) {
+      const share = this.shares.get(key) ?? { open: 0, idle: new Set() };
+      share.open += 1;
+      this.shares.set(key, share);
+    }
+  }
+
+  private give(networks: readonly Network[]): void {
+    for (const { key } of networks) {
+      const share = this.shares.get(key);
+      if (share === undefined) continue;
+      share.open -= 1;
+      if (share.open === 0) this.shares.delete(key);
+    }
+  }
+}
+
+function tooManyOfAddress(): DomainError {
+  return new DomainError('RATE_LIMITED', 'Too many connections from this address; close some, or try again', {
+    retryAfterSeconds: RETRY_AFTER_SECONDS,
+  });
+}

@@ -1,0 +1,75 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Config } from '../../config/config.js';
+import type { AccessedRequest } from '../access.js';
+import { DomainError } from '../domain-error.js';
+import { FairBudget } from '../fair-budget.js';
+import { longTimeout } from '../timers.js';
+import { ClientAddresses } from './client-address.js';
+import { onceOver } from './once-over.js';
+
+/** Whoever reads slower than this is not reading. */
+const BYTES_A_SECOND = 64 * 1024;
+/** What the system takes at once costs us nothing to speak of, and is not counted. */
+const UNCOUNTED_BYTES = 1024;
+/** Such an answer is sent however much others leave unread. */
+const SMALL_BYTES = 64 * 1024;
+/** A file that is asked for counts as this part of all before it is put together, where one may be larger. */
+const PART_OF_FILE = 16;
+const RETRY_AFTER_SECONDS = 5;
+
+/** Bounds answers that wait for their readers: how long each may, and how many bytes there are of them. */
+export class UnreadAnswers {
+  private readonly addresses: ClientAddresses;
+  private readonly budget: FairBudget;
+
+  constructor(private readonly config: Config) {
+    this.addresses = new ClientAddresses(config.trustedProxies);
+    this.budget = new FairBudget(config.maxUnreadBytes, SMALL_BYTES);
+  }
+
+  /** Bytes that wait to be read, of everybody. */
+  get held(): number {
+    return this.budget.held;
+  }
+
+  /** Throws where so much waits for the caller to read it that a file more would be too much: before it is put together. */
+  check(request: FastifyRequest): void {
+    const owner = this.ownerOf(request);
+    const { maxFileBytes, maxUnreadBytes } = this.config;
+    if (this.budget.heldBy(owner) > 0)
+      this.checkRoom(owner, Math.min(maxFileBytes, maxUnreadBytes / PART_OF_FILE));
+  }
+
+  /** Counts an answer that is about to be sent until it was read. Throws where too much of that is waiting already. */
+  send(request: FastifyRequest, reply: FastifyReply, payload: unknown): void {
+    const bytes = typeof payload === 'string' || Buffer.isBuffer(payload) ? Buffer.byteLength(payload) : 0;
+    const { raw } = reply;
+    const owner = this.ownerOf(request);
+    const counted = bytes > UNCOUNTED_BYTES ? bytes : 0;
+    if (counted > 0) this.checkRoom(owner, counted);
+    this.budget.change(owner, counted);
+    // The connection, since an answer in line has none yet, and while much is in line Node hears of no end.
+    const tooSlow = longTimeout(
+      () => raw.req.socket.destroy(),
+      this.config.answerMs + (bytes / BYTES_A_SECOND) * 1000,
+    );
+    onceOver(raw, () => {
+      clearTimeout(tooSlow);
+      this.budget.change(owner, -counted);
+    });
+  }
+
+  private ownerOf(request: FastifyRequest): string {
+    return this.addresses.ownerOf(request.raw, (request as AccessedRequest).access?.user?.id);
+  }
+
+  private checkRoom(owner: string, bytes: number): void {
+    const excess = this.budget.excess(owner, bytes);
+    if (excess === null) return;
+    const extras = { retryAfterSeconds: RETRY_AFTER_SECONDS };
+    if (excess === 'all' || this.budget.heldBy(owner) === 0)
+      throw new DomainError('UNAVAILABLE', 'Too many answers wait to be read; try again in a moment', extras);
+    const message = 'Too many of your answers were not read yet; read those first, or ask for fewer at once';
+    throw new DomainError('RATE_LIMITED', message, extras);
+  }
+}

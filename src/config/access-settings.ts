@@ -1,0 +1,78 @@
+import { isIP } from 'node:net';
+import type { EnvReader } from './env-reader.js';
+
+const REGISTRATIONS = ['open', 'first', 'closed'] as const;
+
+/** Who may use the server, and how often. */
+export function accessSettings(env: EnvReader, production: boolean) {
+  env.section('Access');
+  return {
+    jwtSecret: env.secret('PATCHBAY_JWT_SECRET', {
+      minLength: 32,
+      required: production,
+      defaultText: 'generated into the data directory',
+      meaning:
+        'Signs access tokens; at least 32 characters. This or the file is required with NODE_ENV=production.',
+      fileMeaning:
+        'File that holds PATCHBAY_JWT_SECRET, read at the start; white space at its end does not count.',
+    }),
+    accessTokenMinutes: env.integer('PATCHBAY_ACCESS_TOKEN_MINUTES', {
+      default: 15,
+      min: 1,
+      max: 24 * 60,
+      meaning: 'Life of an access token.',
+    }),
+    refreshTokenDays: env.integer('PATCHBAY_REFRESH_TOKEN_DAYS', {
+      default: 30,
+      min: 1,
+      max: 365,
+      meaning: 'Life of a refresh token; each refresh starts it anew.',
+    }),
+    passwordCost: env.integer('PATCHBAY_PASSWORD_COST', {
+      default: 15,
+      min: 14,
+      max: 20,
+      meaning:
+        "What guessing a password costs: scrypt's N as a power of two, for passwords that are set from now on. Each step " +
+        'doubles the time and the memory of a login; 15 takes 32 MiB.',
+    }),
+    origins: env.list('PATCHBAY_ORIGINS', {
+      check: originFault,
+      meaning:
+        "Origins of browser pages that may use the API and the relay beside the server's own, separated by commas.",
+    }),
+    rateLimit: env.integerOrOff('PATCHBAY_RATE_LIMIT', {
+      default: 3000,
+      min: 1,
+      max: 10_000_000,
+      meaning:
+        'Writes a minute of a member in one workspace, ten times as many reads; twice that of a user over all of them. ' +
+        '`off` ends all rate limits.',
+    }),
+    registration: env.oneOf('PATCHBAY_REGISTRATION', {
+      default: 'open',
+      values: REGISTRATIONS,
+      meaning:
+        'Who may make an account: `open` anybody who reaches the server; `first` whoever comes first, and nobody after ' +
+        'them; `closed` nobody. In production: `first` at the first start, then `closed`.',
+    }),
+    trustedProxies: env.list('PATCHBAY_TRUSTED_PROXIES', {
+      check: proxyFault,
+      meaning:
+        'Reverse proxies in front of the server, addresses or CIDR, separated by commas. X-Forwarded-For is believed ' +
+        'from these alone; without them all who come through a proxy share its limits.',
+    }),
+  };
+}
+
+function originFault(origin: string): string | null {
+  const url = URL.canParse(origin) ? new URL(origin) : null;
+  return url?.origin === origin ? null : 'is not an origin such as https://app.example.com';
+}
+
+function proxyFault(proxy: string): string | null {
+  const [address = '', bits, ...more] = proxy.split('/');
+  const family = isIP(address);
+  const isRange = bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128));
+  return family !== 0 && isRange && more.length === 0 ? null : 'is not an address or CIDR such as 10.0.0.0/8';
+}

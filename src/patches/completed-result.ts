@@ -1,0 +1,64 @@
+import type {
+  FilePatch,
+  PatchBatch,
+  PatchChange,
+  PatchChangeDetails,
+  PatchChangeReport,
+  PatchChangeResult,
+  PatchFileReport,
+  PatchFileResult,
+  WritePatchReport,
+  WritePatchResult,
+} from '@patchbay/protocol';
+import { timeSlice } from '../common/time-slice.js';
+
+/** A report with all that its client has left out, since the batch says it [PATCH-14]. Its ids are those of the batch. */
+export async function completedResult(
+  { batchKey, batchLabel, files: proposed }: PatchBatch,
+  report: WritePatchReport,
+): Promise<WritePatchResult> {
+  const files: PatchFileResult[] = [];
+  for (const [at, file] of report.files.entries()) {
+    await timeSlice();
+    files.push(completedFile(proposed[at]!, file));
+  }
+  return {
+    ...{ success: report.success, batchId: report.batchId },
+    batchKey: report.batchKey ?? batchKey,
+    batchLabel: report.batchLabel ?? batchLabel,
+    files,
+  };
+}
+
+function completedFile(proposed: FilePatch, file: PatchFileReport): PatchFileResult {
+  return {
+    filePatchId: file.filePatchId,
+    fileKey: file.fileKey ?? proposed.fileKey,
+    docPath: file.docPath ?? proposed.docPath,
+    status: file.status,
+    originalSha256: file.originalSha256 ?? proposed.originalSha256,
+    newSha256: file.newSha256 ?? null,
+    versionId: file.versionId ?? null,
+    errorCode: file.errorCode ?? null,
+    message: file.message ?? null,
+    changes: file.changes.map((change, at) => completedChange(proposed.changes[at]!, change)),
+  };
+}
+
+function completedChange(proposed: PatchChange, change: PatchChangeReport): PatchChangeResult {
+  const details = withoutNulls(change.details ?? {});
+  return {
+    changeId: change.changeId,
+    changeKey: change.changeKey ?? proposed.changeKey,
+    operation: change.operation ?? proposed.operation,
+    description: change.description ?? proposed.description,
+    status: change.status,
+    errorCode: change.errorCode ?? null,
+    message: change.message ?? null,
+    ...(Object.keys(details).length > 0 && { details }),
+  };
+}
+
+function withoutNulls(details: PatchChangeDetails): PatchChangeDetails {
+  return Object.fromEntries(Object.entries(details).filter(([, value]) => value !== null));
+}

@@ -1,0 +1,124 @@
+import type { FilePatch, PatchFaults } from '@patchbay/protocol';
+import { sha256 } from '@patchbay/protocol/hash';
+import {
+  applyFilePatch,
+  checkFilePatch,
+  FaultList,
+  invertFilePatch,
+  type InvertedFile,
+  unifiedDiff,
+} from '@patchbay/protocol/line-patch';
+import { DomainError } from '../common/domain-error.js';
+import { defineJob, weighed } from '../work/job.js';
+import type { Load } from '../work/work-pool.js';
+
+/** A file of a batch, and its index in it. */
+export interface IndexedPatch {
+  patch: FilePatch;
+  fileIndex: number;
+}
+
+/** Patches to be held against a text that the server has, or against the sha256 alone of one that it has not. */
+export interface Inspection {
+  bytes: Uint8Array | null;
+  /** sha256 that counts for these files now. */
+  currentSha256: string;
+  source: 'Active file' | 'Cloud file';
+  patches: IndexedPatch[];
+}
+
+/** Holds patches against the text that they must have been planned on [PATCH-2]. */
+export const INSPECT_PATCHES = defineJob('patches.inspect', (input: Inspection): PatchFaults => {
+  const faults = new FaultList();
+  for (const patch of input.patches) inspect(input, patch, faults);
+  return faults.result();
+});
+
+/** sha256 of what each of the patches makes of a text; null where it does not apply. */
+export const APPLY_PATCHES = defineJob(
+  'patches.apply',
+  ({ bytes, patches }: { bytes: Uint8Array; patches: FilePatch[] }): (string | null)[] =>
+    patches.map((patch) => {
+      const applied = applyFilePatch(bytes, patch);
+      return applied.ok ? sha256(applied.bytes) : null;
+    }),
+);
+
+/** The inverses of patches that were applied to a text, each with the sha256 of what it had made. */
+export const INVERT_PATCHES = defineJob(
+  'patches.invert',
+  ({ bytes, patches }: { bytes: Uint8Array; patches: { patch: FilePatch; newSha256: string }[] }) =>
+    patches.map(({ patch, newSha256 }): InvertedFile => invertFilePatch(bytes, patch, newSha256)),
+);
+
+const DIFF_TOO_LARGE = 'The diff of the whole batch is too much; ask for one file of it with filePatchId.';
+
+/** Patches of a text as unified diffs, which together may have so many bytes; CONFLICT where one does not apply. */
+export const DIFF_PATCHES = defineJob(
+  'patches.diff',
+  ({
+    bytes,
+    patches,
+    maxBytes,
+  }: {
+    bytes: Uint8Array;
+    patches: FilePatch[];
+    maxBytes: number;
+  }): Uint8Array[] => {
+    let left = maxBytes;
+    return patches.map((patch) => {
+      const rendered = unifiedDiff(bytes, patch);
+      if (!rendered.ok) throw new DomainError('CONFLICT', `${patch.docPath}: ${rendered.faults[0]!.message}`);
+      const diff = Buffer.from(rendered.diff);
+      left -= diff.length;
+      if (left < 0) throw new DomainError('TOO_LARGE', DIFF_TOO_LARGE);
+      return diff;
+    });
+  },
+);
+
+/** How patches of a text count as the input of a job, each of which goes through the text. */
+export function loadOf(bytes: Uint8Array | null, patches: readonly FilePatch[]): Load {
+  const size = bytes?.length ?? 0;
+  const said = patches.reduce((sum, patch) => sum + sizeOf(patch), 0);
+  return weighed(size + said, size * patches.length + said);
+}
+
+function sizeOf({ changes }: FilePatch): number {
+  let size = 0;
+  for (const change of changes) {
+    if (change.operation !== 'insert') size += charsOf(change.expectedOriginalLines);
+    if (change.operation !== 'delete') size += charsOf(change.newLines);
+  }
+  return size;
+}
+
+function charsOf(lines: readonly string[]): number {
+  return lines.reduce((sum, { length }) => sum + length + 1, 0);
+}
+
+/** A wrong sha256 is staleness; under the right one, lines that differ are the model's mistake. */
+function inspect(
+  { bytes, currentSha256, source }: Inspection,
+  { patch, fileIndex }: IndexedPatch,
+  faults: FaultList,
+): void {
+  const lines = bytes === null ? NONE : checkFilePatch(bytes, patch, fileIndex);
+  const { originalSha256, fileKey, docPath } = patch;
+  if (currentSha256 !== originalSha256) {
+    const advice =
+      bytes !== null && lines.faults.length === 0
+        ? 'All expected lines still stand as they are: send the batch again with this sha256, if the change is still wanted.'
+        : 'Read the file again and plan the change on what it holds now.';
+    const message = `The ${source} has sha256 ${currentSha256} now, the patch was planned on ${originalSha256}. ${advice}`;
+    faults.add(
+      { fileIndex, fileKey, docPath },
+      'STALE',
+      () => message,
+      () => ({ currentSha256 }),
+    );
+  }
+  faults.append(lines);
+}
+
+const NONE: PatchFaults = { faults: [], moreFaults: 0 };

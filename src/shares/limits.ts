@@ -1,0 +1,72 @@
+import { DomainError } from '../common/domain-error.js';
+import type { Config } from '../config/config.js';
+import type { Usage } from '../storage/ports/usage.store.js';
+
+/** How much there may be of one kind of thing, and how the two limits are set. */
+interface Limit {
+  ofWorkspace: number;
+  ofUser: number;
+  /** Of the variable, behind PATCHBAY_MAX_ or PATCHBAY_MAX_USER_. */
+  name: string;
+  /** What is counted. */
+  what: string;
+  /** What helps, up to the variable's name. */
+  help: string;
+}
+
+/** The limits of all that counts. */
+export type Limits = { readonly [Kind in keyof Usage]: Limit };
+
+export function limitsFrom(config: Config): Limits {
+  const { maxFiles, maxVersions, maxSessions, maxStoredBytes } = config;
+  const { maxUserFiles, maxUserVersions, maxUserSessions, maxUserStoredBytes } = config;
+  const limit = (
+    name: string,
+    ofWorkspace: number,
+    ofUser: number,
+    what: string,
+    help = 'An operator can raise',
+  ): Limit => {
+    return { name, ofWorkspace, ofUser, what, help };
+  };
+  return {
+    bytes: limit('STORED_BYTES', maxStoredBytes, maxUserStoredBytes, 'stored bytes'),
+    files: limit(
+      'FILES',
+      maxFiles,
+      maxUserFiles,
+      'files and folders',
+      'Delete some, or have an operator raise',
+    ),
+    versions: limit('VERSIONS', maxVersions, maxUserVersions, 'versions of files'),
+    sessions: limit(
+      'SESSIONS',
+      maxSessions,
+      maxUserSessions,
+      'sessions',
+      'Go on in one that is there, or have an operator raise',
+    ),
+  };
+}
+
+/** Whose limit it is: a workspace's, or a user's over all workspaces. */
+export type Scope = 'workspace' | 'user';
+
+/** The refusal of what would be over a limit: which one, whose, and what helps. */
+export function overLimit(
+  { name, ofWorkspace, ofUser, what, help }: Limit,
+  scope: Scope,
+  has: number,
+): DomainError {
+  const [whose, limit, variable] =
+    scope === 'user'
+      ? ['You have', ofUser, `PATCHBAY_MAX_USER_${name}`]
+      : ['The workspace has', ofWorkspace, `PATCHBAY_MAX_${name}`];
+  const over = scope === 'user' ? ' in all workspaces' : '';
+  return new DomainError(
+    'TOO_LARGE',
+    `${whose} ${has} ${what}${over}, of ${limit} that are allowed: this would be too many. ` +
+      `${help} ${variable}.`,
+    { details: { limit: variable, has, allowed: limit } },
+  );
+}

@@ -1,0 +1,30 @@
+import type { Call, Turn } from './turn.js';
+
+/** Positions of the calls that are not what they were, from 0. What is the very same object has not changed. */
+export function changedCalls(before: Turn, after: Turn): number[] {
+  const changed: number[] = [];
+  for (let at = 0; at < after.calls.length; at += 1)
+    if (after.calls[at] !== before.calls[at]) changed.push(at);
+  return changed;
+}
+
+/**
+ * Where a call stands in its turn; -1 where it does not. callIds are given in the order of the calls, and sort in it; those
+ * that do not are found too.
+ */
+export function positionOf(calls: readonly Call[], callId: string): number {
+  let low = 0;
+  let high = calls.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (calls[middle]!.callId < callId) low = middle + 1;
+    else high = middle;
+  }
+  if (calls[low]?.callId === callId) return low;
+  return calls.findIndex((call) => call.callId === callId);
+}
+
+/** The call of a turn by its callId. */
+export function callOf(turn: Turn | null, callId: string): Call | undefined {
+  return turn?.calls[positionOf(turn.calls, callId)];
+}

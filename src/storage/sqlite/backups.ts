@@ -1,0 +1,144 @@
+import {
+  chownSync,
+  closeSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+import { type BackupContents, BackupError, Backups, type Restored } from '../ports/backups.js';
+import { copyDatabase, foldLog, inspectDatabase, removeDatabase } from './copy-database.js';
+import { DATABASE_FILE, DataLock, LOCK_FILE } from './data-lock.js';
+import { asReader } from './readers.js';
+
+/** The embedded database's: a backup is a database of its own, in one file. */
+export class SqliteBackups extends Backups {
+  backup(dataDir: string, file: string, force: boolean): BackupContents {
+    const source = join(resolve(dataDir), DATABASE_FILE);
+    if (!existsSync(source)) throw new BackupError(`${resolve(dataDir)} holds no data of a Patchbay server`);
+    const target = resolve(file);
+    const folder = realFolder(target);
+    if (folder === realpathSync(dirname(source)) && /^(patchbay\.|jwt-secret)/.test(basename(target)))
+      throw new BackupError(`${target} is a name of the data directory's own; choose another`);
+    if (!force && existsSync(target))
+      throw new BackupError(`${target} is there already; choose another name, or --force`);
+    return inPartial(target, (partial) => {
+      asReader(dirname(source), () => copyDatabase(source, partial));
+      const contents = inspectDatabase(partial);
+      sync(partial);
+      if (force) renameSync(partial, target);
+      else place(partial, target);
+      sync(folder);
+      return contents;
+    });
+  }
+
+  restore(file: string, dataDir: string, force: boolean): Restored {
+    const source = resolve(file);
+    inspectDatabase(source);
+    const directory = resolve(dataDir);
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    const target = join(directory, DATABASE_FILE);
+    const lock = DataLock.take(directory);
+    try {
+      if (!force && existsSync(target))
+        throw new BackupError(`${directory} holds data already; --force puts that aside`);
+      return inPartial(target, (partial) => {
+        copyDatabase(source, partial);
+        const contents = inspectDatabase(partial);
+        sync(partial);
+        const replaced = existsSync(target) ? keepAside(target) : null;
+        giveTo(directory, partial, join(directory, LOCK_FILE));
+        renameSync(partial, target);
+        sync(directory);
+        return { ...contents, replaced };
+      });
+    } finally {
+      lock.release();
+    }
+  }
+
+  check(file: string): BackupContents {
+    return inspectDatabase(resolve(file));
+  }
+}
+
+/** Works on a file beside the target, which is gone afterwards; also those that killed processes have left. */
+function inPartial<T>(target: string, work: (partial: string) => T): T {
+  const prefix = `${basename(target)}.partial-`;
+  for (const name of readdirSync(dirname(target)).filter((one) => one.startsWith(prefix)))
+    if (!isAlive(Number.parseInt(name.slice(prefix.length), 10))) rmSync(join(dirname(target), name));
+  const partial = join(dirname(target), `${prefix}${process.pid}`);
+  try {
+    return work(partial);
+  } finally {
+    removeDatabase(partial);
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return pid !== process.pid;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+/** Gives a file its name, unless another came by that meanwhile. */
+function place(partial: string, target: string): void {
+  try {
+    linkSync(partial, target);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST') throw new BackupError(`${target} is there already`);
+    // A file system without hard links.
+    renameSync(partial, target);
+  }
+}
+
+/** A second name for what is about to be replaced, its log folded in where that can be read. */
+function keepAside(target: string): string {
+  foldLog(target);
+  const aside = `${target}.before-${new Date().toISOString().replaceAll(/[:.]/g, '-')}`;
+  if (existsSync(`${target}-wal`)) renameSync(`${target}-wal`, `${aside}-wal`);
+  rmSync(`${target}-shm`, { force: true });
+  try {
+    linkSync(target, aside);
+  } catch {
+    renameSync(target, aside);
+  }
+  return aside;
+}
+
+function realFolder(target: string): string {
+  try {
+    return realpathSync(dirname(target));
+  } catch {
+    throw new BackupError(`${dirname(target)} is not there`);
+  }
+}
+
+/** What root has made belongs to whom the directory does, or the server could not open it. */
+function giveTo(directory: string, ...files: string[]): void {
+  if (process.getuid?.() !== 0) return;
+  const { uid, gid } = statSync(directory);
+  for (const file of files) chownSync(file, uid, gid);
+}
+
+/** Gets a file or a folder's names to the disk. */
+function sync(path: string): void {
+  const descriptor = openSync(path, 'r');
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}

@@ -1,0 +1,96 @@
+import { existsSync, rmSync, statSync } from 'node:fs';
+import Libsql from 'libsql';
+import { type BackupContents, BackupError } from '../ports/backups.js';
+import { DatabaseTooNewError, sqliteCode } from './errors.js';
+import { MIGRATIONS } from './migrate.js';
+import { createPrivateFile } from './private-file.js';
+
+const BUSY_MS = 10_000;
+const COUNTED = {
+  users: 'users',
+  workspaces: 'workspaces',
+  turns: 'turns',
+  files: 'files',
+  versions: 'file_versions',
+  events: 'audit_events',
+};
+
+/**
+ * Copies a database that others may be writing to, by SQLite's own VACUUM INTO: it reads one committed state, and nobody
+ * waits for it. What was written meanwhile is in the log; it is folded in here, so that the server does not have to.
+ */
+export function copyDatabase(from: string, to: string): void {
+  createPrivateFile(to);
+  const source = openExisting(from);
+  try {
+    const wasClosed = journalMode(source) === 'delete';
+    // In this mode a server may start meanwhile.
+    if (wasClosed) tryTo(() => source.exec('PRAGMA journal_mode=WAL'));
+    source.prepare('VACUUM INTO ?').run([to]);
+    tryTo(() => source.exec('PRAGMA wal_checkpoint(PASSIVE)'));
+    if (wasClosed) tryTo(() => source.exec('PRAGMA busy_timeout=0; PRAGMA journal_mode=DELETE'));
+  } catch (error) {
+    throw new BackupError(`${from} can't be copied to ${to}: ${reasonOf(error)}`);
+  } finally {
+    source.close();
+  }
+}
+
+/** Folds the log into the one file, where nobody else has it open and it is sound. */
+export function foldLog(file: string): void {
+  const database = openExisting(file);
+  tryTo(() => database.exec('PRAGMA busy_timeout=0; PRAGMA journal_mode=DELETE'));
+  database.close();
+}
+
+/** Reads a database from end to end; BackupError where it is damaged or not ours. */
+export function inspectDatabase(file: string): BackupContents {
+  const database = openExisting(file);
+  try {
+    const faults = database.prepare('PRAGMA integrity_check').raw().all([]) as [string][];
+    if (faults.length !== 1 || faults[0]![0] !== 'ok')
+      throw new BackupError(`${file} is damaged: ${faults.map(([fault]) => fault).join('; ')}`);
+    const count = (sql: string): number => (database.prepare(sql).raw().get([]) as [number])[0];
+    const schemaVersion = count('SELECT max(version) FROM schema_migrations');
+    if (schemaVersion > MIGRATIONS.length)
+      throw new DatabaseTooNewError(file, schemaVersion, MIGRATIONS.length);
+    const counts = Object.entries(COUNTED).map(
+      ([name, table]) => [name, count(`SELECT count(*) FROM ${table}`)] as const,
+    );
+    const contents = Object.fromEntries(counts) as Record<keyof typeof COUNTED, number>;
+    return { bytes: statSync(file).size, schemaVersion, ...contents };
+  } catch (error) {
+    if (sqliteCode(error) === '') throw error;
+    throw new BackupError(`${file} is damaged, or no database of Patchbay's: ${reasonOf(error)}`);
+  } finally {
+    database.close();
+  }
+}
+
+/** SQLite would make a file that is missing. */
+function openExisting(file: string): Libsql.Database {
+  if (!existsSync(file)) throw new BackupError(`${file} is not there`);
+  return new Libsql(file, { timeout: BUSY_MS });
+}
+
+/** Removes a copy and what SQLite may have put beside it. */
+export function removeDatabase(file: string): void {
+  for (const suffix of ['', '-journal', '-wal', '-shm']) rmSync(`${file}${suffix}`, { force: true });
+}
+
+function journalMode(database: Libsql.Database): string {
+  return (database.prepare('PRAGMA journal_mode').raw().get([]) as [string])[0];
+}
+
+/** What is good to do and not needed. */
+function tryTo(work: () => void): void {
+  try {
+    work();
+  } catch (error) {
+    if (sqliteCode(error) === '') throw error;
+  }
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

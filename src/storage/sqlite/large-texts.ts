@@ -1,0 +1,115 @@
+import { setImmediate } from 'node:timers/promises';
+import type { Json } from '@patchbay/protocol';
+import { breather } from '../../common/breath.js';
+import { isLongerThan, jsonPieces } from '../../common/json-pieces.js';
+import { JsonText } from '../../common/json-text.js';
+import type { SqliteDatabase } from './database.js';
+import { PARTS_MAX } from './text-parts.js';
+
+/** Characters of JSON that are written and read at once, in a column of their own row. */
+const LARGE = 128 * 1024;
+/** Characters of a part. Each is a transaction of its own, of a few milliseconds: others are between. */
+const PART = 384 * 1024;
+
+/** JSON as a column has it: the text, or where the parts of it are; and the bytes of the text. */
+export interface JsonColumn {
+  column: string;
+  bytes: number;
+}
+
+/** Bytes of what a column has, in SQL. */
+export const bytesOf = (column: string): string =>
+  `CASE WHEN substr(${column}, 1, 1) = '@' THEN CAST(substr(${column}, instr(${column}, ':') + 1) AS INTEGER)
+   ELSE length(CAST(${column} AS BLOB)) END`;
+
+/** The value as a column has it, where it is small; null where it is to be staged. */
+export function smallColumn(value: Json): JsonColumn | null {
+  if (isLongerThan(value, LARGE)) return null;
+  const column = JSON.stringify(value);
+  return { column, bytes: Buffer.byteLength(column) };
+}
+
+/**
+ * Stores a large value, out of sight until it is taken: nothing large is in the transaction that refers to it. Where that
+ * fails, such as on a full disk, nothing of it stays.
+ */
+export async function stage(database: SqliteDatabase, value: Json): Promise<JsonColumn> {
+  let [id, part, bytes] = [0, 0, 0];
+  const store = async (text: string): Promise<void> => {
+    const blob = Buffer.from(text);
+    const stored = await database.write(() => {
+      const own = id || Number(database.run('INSERT INTO staged_texts DEFAULT VALUES').lastInsertRowid);
+      database.run('INSERT INTO text_parts (id, bytes) VALUES (?, ?)', [own * PARTS_MAX + part, blob]);
+      return own;
+    });
+    [id, part, bytes] = [stored, part + 1, bytes + blob.length];
+  };
+  try {
+    await inParts(value, store);
+  } catch (error) {
+    await discard(database, [columnOf(id, bytes)]).catch(() => undefined);
+    throw error;
+  }
+  return columnOf(id, bytes);
+}
+
+async function inParts(value: Json, store: (text: string) => Promise<void>): Promise<void> {
+  let pending = '';
+  const breathe = breather();
+  for (const piece of jsonPieces(value)) {
+    pending += piece;
+    if (pending.length < PART) continue;
+    await store(pending);
+    pending = '';
+    await breathe();
+  }
+  if (pending !== '') await store(pending);
+}
+
+function columnOf(id: number, bytes: number): JsonColumn {
+  return { column: `@${id}:${bytes}`, bytes };
+}
+
+/** What was staged is referred to now; inside the job that does so. */
+export function take(database: SqliteDatabase, { column }: JsonColumn): void {
+  if (isStaged(column)) database.run('DELETE FROM staged_texts WHERE id = ?', [idOf(column)]);
+}
+
+/** Removes what was staged, and is not referred to after all. */
+export async function discard(database: SqliteDatabase, columns: readonly JsonColumn[]): Promise<void> {
+  for (const { column } of columns) {
+    if (isStaged(column)) await database.write(() => dropText(database, idOf(column)));
+  }
+}
+
+/** The value of a column, where it is small, else its text: others have their turn between its parts. */
+export async function readJson(database: SqliteDatabase, column: string): Promise<Json | JsonText> {
+  if (!isStaged(column)) {
+    // Older versions have stored large ones whole.
+    if (column.length > LARGE) await setImmediate();
+    return JSON.parse(column) as Json;
+  }
+  const parts: Buffer[] = [];
+  const breathe = breather();
+  for (let part = 0; ; part += 1) {
+    const id = idOf(column) * PARTS_MAX + part;
+    const row = database.get<[Uint8Array]>('SELECT bytes FROM text_parts WHERE id = ?', [id]);
+    if (row === null) return new JsonText(parts);
+    parts.push(Buffer.from(row[0].buffer, row[0].byteOffset, row[0].byteLength));
+    await breathe();
+  }
+}
+
+function dropText(database: SqliteDatabase, id: number): void {
+  const span = [id * PARTS_MAX, (id + 1) * PARTS_MAX];
+  database.run('DELETE FROM text_parts WHERE id >= ? AND id < ?', span);
+  database.run('DELETE FROM staged_texts WHERE id = ?', [id]);
+}
+
+function isStaged(column: string): boolean {
+  return column.startsWith('@');
+}
+
+function idOf(column: string): number {
+  return Number(column.slice(1, column.indexOf(':')));
+}

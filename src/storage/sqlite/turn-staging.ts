@@ -1,0 +1,79 @@
+import type { Json } from '@patchbay/protocol';
+import { breather } from '../../common/breath.js';
+import type { CallResult } from '../ports/turns.store.js';
+import type { SqliteDatabase } from './database.js';
+import { discard, type JsonColumn, smallColumn, stage, take } from './large-texts.js';
+import type { ResultRow } from './turn-rows.js';
+
+/** What a write answered, and whether it refers to what was staged for it. */
+interface Written<T> {
+  value: T;
+  isKept: boolean;
+}
+
+type Write<T> = (columns: JsonColumn[], resultRows: ResultRow[]) => Promise<Written<T>>;
+
+/** Makes columns of what a turn's write brings, before its transaction, which nothing can interrupt. */
+export class TurnStaging {
+  constructor(private readonly database: SqliteDatabase) {}
+
+  /** Does the write with the columns; what was staged for one that does not keep it is removed. */
+  async with<T>(values: readonly Json[], results: readonly CallResult[], write: Write<T>): Promise<T> {
+    const made: JsonColumn[] = [];
+    let isKept = false;
+    try {
+      const columns: JsonColumn[] = [];
+      const breathe = breather();
+      for (const value of values) {
+        columns.push(await this.column(value, made));
+        await breathe();
+      }
+      const resultRows: ResultRow[] = [];
+      for (const result of results) resultRows.push(await this.row(result, made));
+      const written = await write(columns, resultRows);
+      isKept = written.isKept;
+      return written.value;
+    } finally {
+      // What can't be removed now is when the database is opened.
+      if (!isKept && made.length > 0) await discard(this.database, made).catch(() => undefined);
+    }
+  }
+
+  private async row(
+    { callId, result, details = null, editedArguments = null }: CallResult,
+    made: JsonColumn[],
+  ): Promise<ResultRow> {
+    return {
+      callId,
+      result: result === undefined ? null : await this.column(result, made),
+      details: details === null ? null : await this.column(details, made),
+      editedArguments: editedArguments === null ? null : await this.column(editedArguments, made),
+    };
+  }
+
+  private async column(value: Json, made: JsonColumn[]): Promise<JsonColumn> {
+    const small = smallColumn(value);
+    if (small !== null) return small;
+    const staged = await stage(this.database, value);
+    made.push(staged);
+    return staged;
+  }
+}
+
+/** All of this is referred to now, inside the job that does so. Gives the bytes of it. */
+export function takeAll(
+  database: SqliteDatabase,
+  columns: readonly JsonColumn[],
+  resultRows: readonly ResultRow[],
+): number {
+  let bytes = 0;
+  const takeOne = (column: JsonColumn | null): void => {
+    if (column === null) return;
+    bytes += column.bytes;
+    take(database, column);
+  };
+  columns.forEach(takeOne);
+  for (const { result, details, editedArguments } of resultRows)
+    [result, details, editedArguments].forEach(takeOne);
+  return bytes;
+}

@@ -1,0 +1,46 @@
+import { Injectable } from '@nestjs/common';
+import { type HourOfBytes, type Usage, UsageStore } from '../ports/usage.store.js';
+import { SqliteDatabase } from './database.js';
+import { turnBytesOfUser, turnBytesOfWorkspace } from './turn-bytes.js';
+import { WorkspaceKeys } from './workspace-keys.js';
+
+type UsageRow = [bytes: number, files: number, versions: number, sessions: number];
+
+const OF_WORKSPACE = 'SELECT bytes, files, versions, sessions FROM usage WHERE scope = ?';
+const OF_USER = `SELECT coalesce(sum(u.bytes), 0), coalesce(sum(u.files), 0), coalesce(sum(u.versions), 0),
+    coalesce(sum(u.sessions), 0)
+  FROM member_usage u CROSS JOIN workspaces w ON w.workspace_id = u.workspace_id
+  WHERE u.user_id = ? AND (w.created_by = u.user_id
+    OR EXISTS (SELECT 1 FROM members m WHERE m.workspace = w.id AND m.user_id = u.user_id))`;
+
+@Injectable()
+export class SqliteUsageStore extends UsageStore {
+  constructor(
+    private readonly database: SqliteDatabase,
+    private readonly workspaces: WorkspaceKeys,
+  ) {
+    super();
+  }
+
+  async ofWorkspace(workspaceId: string): Promise<Usage> {
+    return usageFrom(this.database.get<UsageRow>(OF_WORKSPACE, [workspaceId]));
+  }
+
+  async ofUser(userId: string): Promise<Usage> {
+    return usageFrom(this.database.get<UsageRow>(OF_USER, [userId]));
+  }
+
+  async turnBytesOfWorkspace(workspaceId: string, sinceHour: number): Promise<HourOfBytes[]> {
+    const workspace = this.workspaces.find(workspaceId);
+    return workspace === null ? [] : turnBytesOfWorkspace(this.database, workspace, sinceHour);
+  }
+
+  async turnBytesOfUser(userId: string, sinceHour: number): Promise<HourOfBytes[]> {
+    return turnBytesOfUser(this.database, userId, sinceHour);
+  }
+}
+
+function usageFrom(row: UsageRow | null): Usage {
+  const [bytes, files, versions, sessions] = row ?? [0, 0, 0, 0];
+  return { bytes, files, versions, sessions };
+}

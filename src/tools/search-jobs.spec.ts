@@ -1,0 +1,45 @@
+import { SearchClock } from './file-search.js';
+import { MATCH_PATHS, SEARCH_LINES, type SearchSlice, START } from './search-jobs.js';
+
+const expression = { pattern: 'needle', literal: false, ignoreCase: false };
+const long = `${'x'.repeat(9_000)}needle`;
+const files = ['needle\nhay\nneedle', long, 'hay', `${long}\n${long}\nneedle`].map((text, index) => ({
+  path: `/${index}`,
+  bytes: Buffer.from(text),
+}));
+
+describe('a search in slices', () => {
+  it('takes no job for longer than 250 ms, so that the work of others comes between', () => {
+    expect(new SearchClock(5_000, undefined).left()).toBeLessThanOrEqual(250);
+  });
+
+  it('finds the same however short the slices are, and each goes on where the one before has ended', () => {
+    const whole = SEARCH_LINES.run({ expression, files, from: START, limit: 99, ms: 60_000 });
+    const matches: unknown[] = [];
+    let [rest, filesSearched, slices]: [SearchSlice['rest'], number, number] = [
+      { file: 0, from: START },
+      0,
+      0,
+    ];
+    let left = files;
+    while (rest !== null) {
+      left = left.slice(rest.file);
+      const { from } = rest;
+      const slice = SEARCH_LINES.run({ expression, files: left, from, limit: 99, ms: 0 });
+      matches.push(...slice.matches);
+      filesSearched += slice.filesSearched;
+      rest = slice.rest;
+      slices += 1;
+    }
+    expect(matches).toHaveLength(6);
+    expect({ matches, filesSearched }).toEqual({
+      matches: whole.matches,
+      filesSearched: whole.filesSearched,
+    });
+    expect(slices).toBeGreaterThan(20);
+  });
+
+  it('holds one path or more against a glob in each', () => {
+    expect(MATCH_PATHS.run({ glob: '*', paths: ['a', 'b'], ms: 0 })).toEqual({ fitting: [0], looked: 1 });
+  });
+});

@@ -1,0 +1,43 @@
+import { EventEmitter } from 'node:events';
+import { Socket } from 'node:net';
+import type { Sending } from '../common/http/once-over.js';
+import { Config } from '../config/config.js';
+import { AnswersInFlight } from './answers-in-flight.js';
+
+/** An answer that is sent when the test says so. */
+class Answer extends EventEmitter {
+  closed = false;
+  readonly req = { socket: new Socket() };
+  end(): void {
+    this.closed = true;
+    this.emit('close');
+  }
+}
+
+describe('answers that are on their way', () => {
+  const answers = new AnswersInFlight(Config.with({ maxUserAnswerBytes: 100 }));
+  const take = (user: string, bytes: number): Answer => {
+    const answer = new Answer();
+    answers.take({ userId: user, sessionId: 's', turnId: 't' }, bytes, answer as unknown as Sending);
+    return answer;
+  };
+
+  it('hold so much of one user and no more, while another user’s go on', () => {
+    const first = take('ada', 60);
+    expect(() => take('ada', 60)).toThrow(
+      expect.objectContaining({ code: 'RATE_LIMITED', extras: { retryAfterSeconds: 1 } }) as Error,
+    );
+    take('ben', 90).end();
+    take('ada', 40).end();
+    first.end();
+    take('ada', 90).end();
+  });
+
+  it('are sent where there is one alone, however large, and count until they are', () => {
+    const large = take('ada', 1_000);
+    expect(() => take('ada', 1)).toThrow('read those first');
+    take('ada', 0);
+    large.end();
+    take('ada', 100).end();
+  });
+});

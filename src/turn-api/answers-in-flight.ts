@@ -1,0 +1,44 @@
+import { Injectable } from '@nestjs/common';
+import { DomainError } from '../common/domain-error.js';
+import { onceOver, type Sending } from '../common/http/once-over.js';
+import { Config } from '../config/config.js';
+import type { Turn } from '../storage/ports/turn.js';
+
+const RETRY_AFTER_SECONDS = 1;
+
+type AnsweredTurn = Pick<Turn, 'userId' | 'sessionId' | 'turnId'>;
+
+/** Bounds what one user's answers hold of our memory until they were read, however slowly that is. */
+@Injectable()
+export class AnswersInFlight {
+  private readonly bytes = new Map<string, number>();
+
+  constructor(private readonly config: Config) {}
+
+  /** Bytes of a user's answers that were not read yet. */
+  held(userId: string): number {
+    return this.bytes.get(userId) ?? 0;
+  }
+
+  /**
+   * Counts the answer of a turn until it was sent; RATE_LIMITED where others of its user take up the room. One alone may
+   * always go, and so may one without results or large arguments.
+   */
+  take({ userId, sessionId, turnId }: AnsweredTurn, bytes: number, sending: Sending): void {
+    if (bytes === 0) return;
+    const held = this.held(userId);
+    if (held > 0 && held + bytes > this.config.maxUserAnswerBytes) {
+      // Who has called a tool, or undone a batch, knows no turn yet, and would do it twice.
+      const message =
+        'Too many large answers are on their way to you; read those first. What you sent was taken, do not send it again: ' +
+        `GET turn ${turnId} of session ${sessionId} in a moment.`;
+      throw new DomainError('RATE_LIMITED', message, { retryAfterSeconds: RETRY_AFTER_SECONDS });
+    }
+    this.bytes.set(userId, held + bytes);
+    onceOver(sending, () => {
+      const left = this.bytes.get(userId)! - bytes;
+      if (left > 0) this.bytes.set(userId, left);
+      else this.bytes.delete(userId);
+    });
+  }
+}

@@ -1,0 +1,44 @@
+import { Config } from '../config/config.js';
+import type { TurnStore } from '../storage/ports/turns.store.js';
+import { OpenRoom } from './open-room.js';
+
+const store = {
+  openOfWorkspace: () => Promise.resolve({ turns: 0, calls: 0 }),
+  openOfUser: () => Promise.resolve({ turns: 0, calls: 0 }),
+} as unknown as TurnStore;
+
+const turn = (turnId: string) => ({ workspaceId: 'w', userId: 'u', sessionId: 's', turnId });
+
+function room(): OpenRoom {
+  return new OpenRoom(store, Config.with({ maxOpenCalls: 20, maxUserOpenCalls: 10 }));
+}
+
+describe('OpenRoom', () => {
+  it.each([
+    [8, 1],
+    [1, 8],
+  ])(
+    '[TURN-10] has all its room again after requests of one turn with %i calls and with %i',
+    async (first, second) => {
+      const open = room();
+      const others = await open.take(turn('another'), 1);
+      for (let round = 0; round < 5; round += 1) {
+        const backs = await Promise.all([open.take(turn('same'), first), open.take(turn('same'), second)]);
+        for (const giveBack of backs) giveBack();
+      }
+      others();
+      const all = await open.take(turn('all'), 10);
+      await expect(open.take(turn('more'), 1)).rejects.toMatchObject({ code: 'RATE_LIMITED' });
+      all();
+    },
+  );
+
+  it('[TURN-10] keeps room for the most calls that a request of a turn brings', async () => {
+    const open = room();
+    const backs = [await open.take(turn('same'), 1), await open.take(turn('same'), 8)];
+    backs[0]!();
+    await expect(open.take(turn('more'), 3)).rejects.toMatchObject({ code: 'RATE_LIMITED' });
+    backs[1]!();
+    await expect(open.take(turn('more'), 3)).resolves.toBeInstanceOf(Function);
+  });
+});

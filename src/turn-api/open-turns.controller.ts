@@ -1,0 +1,30 @@
+import { Controller, Get, Query } from '@nestjs/common';
+import type { OpenTurnPage, User } from '@patchbay/protocol';
+import { Access, CurrentUser, WorkspaceId } from '../common/access.js';
+import { ownersOnly, WorkspacesService } from '../workspaces/workspaces.service.js';
+import { OpenTurnList } from './open-turn-list.js';
+import { OpenTurnsQueryDto } from './turns.dto.js';
+
+@Controller('workspaces/:workspaceId/turns')
+@Access('member')
+export class OpenTurnsController {
+  constructor(
+    private readonly list: OpenTurnList,
+    private readonly workspaces: WorkspacesService,
+  ) {}
+
+  /**
+   * What is open, oldest first, and never what it does: of all members for an owner, who may have to cancel it; any member
+   * may ask for their own with `userId`.
+   */
+  @Get()
+  async open(
+    @WorkspaceId() workspaceId: string,
+    @CurrentUser() user: User,
+    @Query() query: OpenTurnsQueryDto,
+  ): Promise<OpenTurnPage> {
+    const isOwn = query.userId?.toLowerCase() === user.id;
+    if (!isOwn && (await this.workspaces.requireRole(workspaceId, user.id)) !== 'owner') throw ownersOnly();
+    return this.list.page(workspaceId, query);
+  }
+}

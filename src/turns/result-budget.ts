@@ -1,0 +1,53 @@
+import type { Json, ToolCallError } from '@patchbay/protocol';
+import type { Report } from './turn-input.js';
+
+/* What calls may give back in all: a budget for each call, and one for its turn [TURN-12]. */
+
+const CODE = 'TOO_LARGE';
+
+/** Bytes of a value as compact JSON in UTF-8, which is how it is stored and sent. */
+export function jsonBytes(value: Json | undefined): number {
+  return value === undefined || value === null ? 0 : Buffer.byteLength(JSON.stringify(value));
+}
+
+/** The report of a call, whose result is not kept where it is over the budget of one call. */
+export function withinCallBudget(report: Report, maxBytes: number): Report {
+  if (report.bytes <= maxBytes) return report;
+  return withoutResult(report, `over the ${maxBytes} that one call may have`);
+}
+
+/** The report of a call, whose result is not kept where the results before it have left no room for it in the turn. */
+export function withinTurnBudget(report: Report, room: number): Report {
+  if (report.bytes <= room) return report;
+  return withoutResult(report, `more than the ${room} that are left for the results of this turn`);
+}
+
+/** Why an edit that is over the room of its turn is not taken. */
+export function editTooLarge(bytes: number, room: number): string {
+  return (
+    `The edited arguments have ${bytes} bytes of JSON, more than the ${room} that are left for edits and results of ` +
+    'this turn. Nothing was decided: edit less, allow the call as it was posted, or deny it.'
+  );
+}
+
+/** Details that are over a budget are left out of an error, which says so. */
+export function withoutDetails({ code, message }: ToolCallError): ToolCallError {
+  return { code, message: `${message} Its details are left out: they are over the budget of results.` };
+}
+
+/** The call has run, whatever becomes of its result: the trail keeps what was said of it, and the model is told to look. */
+function withoutResult(report: Report, over: string): Report {
+  const { bytes, summary, status } = report;
+  const ran =
+    status === 'succeeded'
+      ? 'The call succeeded, but its result was not kept'
+      : 'The call failed, and what it said of that was not kept';
+  const message =
+    `${ran}: it has ${bytes} bytes of JSON, ${over}. Look at what the call has done before you repeat it, and ask for ` +
+    'less: a smaller maxBytes, a range, a narrower path or search, fewer files.';
+  return {
+    ...report,
+    ...{ status: 'failed', result: null, bytes: 0, error: { code: CODE, message } },
+    summary: { ...summary, success: false, errorCode: CODE, reported: status },
+  };
+}

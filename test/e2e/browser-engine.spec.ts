@@ -1,0 +1,112 @@
+import type * as Client from '@patchbay/client/relay';
+import type * as Sample from '../../packages/client/src/journal/journals.sample.js';
+import { EXPECTED } from '../../packages/client/src/journal/journals.sample.js';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { bundleForBrowser } from '../support/browser-bundle.js';
+import { describeInBrowser, launchBrowser } from '../support/chromium.js';
+import { RelayScene, createCall } from '../support/relay-scene.js';
+import { waitFor } from '../support/wait-for.js';
+
+const SOURCES = ['relay.ts', 'indexed-db.ts', 'journal/journals.sample.ts'];
+
+/** What a page has once the bundle is loaded, and what the tests keep there. */
+declare const loaded: typeof Client & typeof Sample & { IndexedDbJournals: new () => Client.Journals };
+interface Desk {
+  journal: Client.Journal;
+  relay: Client.RelayClient;
+  ran: number;
+}
+declare const desk: Partial<Desk>;
+
+describeInBrowser('The relay client in a page', () => {
+  let browser: Browser;
+  let bundle: string;
+  let scene: RelayScene;
+  let context: BrowserContext;
+  beforeAll(async () => {
+    bundle = `${await bundleForBrowser(...SOURCES.map((path) => `./packages/client/src/${path}`))}; var desk = {};`;
+    browser = await launchBrowser();
+    scene = await RelayScene.start();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await scene?.close();
+  });
+  beforeEach(async () => void (context = await browser.newContext()));
+  afterEach(() => context.close());
+
+  /** A page of the server's own origin, with the SDK in it. */
+  const open = async (): Promise<Page> => {
+    const page = await context.newPage();
+    await page.goto(`${scene.server.url}/health/live`);
+    await page.evaluate(bundle);
+    return page;
+  };
+  const client = () => ({ url: scene.server.url, workspaceId: scene.workspaceId, clientId: 'page' });
+
+  it.each(Object.keys(EXPECTED))('keeps the word of a journal in IndexedDB: %s', async (promise) => {
+    const page = await open();
+    const found = await page.evaluate(
+      (name) => loaded.PROMISES[name]!(new loaded.IndexedDbJournals()),
+      promise,
+    );
+    expect(found).toEqual(EXPECTED[promise]);
+  });
+
+  it('bars a second tab from its journal, until the first is closed', async () => {
+    const [first, second] = [await open(), await open()];
+    const lock = (page: Page) =>
+      page.evaluate(async (of) => {
+        try {
+          desk.journal = await loaded.Journal.open(new loaded.IndexedDbJournals(), of);
+          return 'open';
+        } catch (error) {
+          return error instanceof loaded.ClientLockedError ? 'locked' : String(error);
+        }
+      }, client());
+    expect(await lock(first)).toBe('open');
+    expect(await lock(second)).toBe('locked');
+    await first.close();
+    await waitFor(async () => (await lock(second)) === 'open', 'the lock of a tab that is gone');
+  });
+
+  it('runs a call once, though its page is loaded anew before the result is home', async () => {
+    const connect = (page: Page) =>
+      page.evaluate(
+        async ([of, token]) => {
+          desk.ran = 0;
+          desk.relay = new loaded.RelayClient({
+            ...{ ...of, token, journal: new loaded.IndexedDbJournals() },
+            tools: {
+              workspace_create_file: {
+                run: async (_call, context) => {
+                  await context.start();
+                  desk.ran! += 1;
+                  return new Promise(() => undefined);
+                },
+                recover: async (call) => {
+                  const { path } = call.arguments as { path: string };
+                  const flags = { created: true, overwritten: false };
+                  const made = { message: 'Made.', path, sizeBytes: 2, hash: 'a'.repeat(64), ...flags };
+                  return { result: { success: true, ...made, errorCode: null } };
+                },
+              },
+            },
+          });
+          await desk.relay.connect();
+        },
+        [client(), scene.user.token] as const,
+      );
+    const page = await open();
+    await connect(page);
+    const { body } = await scene.post([createCall('c', 'a.txt')]);
+    await waitFor(() => page.evaluate(() => desk.ran === 1), 'the call to run');
+    await page.reload();
+    await page.evaluate(bundle);
+    await connect(page);
+    const { body: ended } = await scene.get(body.result.turnId, 10_000);
+    expect(ended.result.toolResults).toMatchObject([{ toolCallId: 'c', status: 'succeeded' }]);
+    expect(await page.evaluate(() => desk.ran)).toBe(0);
+    await page.evaluate(() => desk.relay!.close());
+  });
+});

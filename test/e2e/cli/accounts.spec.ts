@@ -1,0 +1,77 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { CommandDesk } from '../../support/command-desk.js';
+import { PASSWORD, startTestServer, type TestServer } from '../../support/server.js';
+import type { Ran } from '../../support/sync-desk.js';
+
+describe('patchbay, of logins', () => {
+  let server: TestServer;
+  let desk: CommandDesk;
+  beforeAll(async () => void (server = await startTestServer()));
+  beforeEach(async () => void (desk = await CommandDesk.on(server)));
+  afterEach(() => desk.close());
+  afterAll(() => server.close());
+
+  const run = (...args: string[]): Promise<Ran> => {
+    const [command, ...rest] = args;
+    const at = ['--home', desk.home, '--url', server.url];
+    return desk.bare([command!, ...at, ...rest], { env: { PATCHBAY_PASSWORD: PASSWORD } });
+  };
+  const login = () => run('login', '--email', desk.scene.user.email);
+  const stored = async () =>
+    JSON.parse(await readFile(join(desk.home, 'credentials.json'), 'utf8')) as {
+      current: string | null;
+      logins: Record<string, { tokens: { refreshToken: string }; workspaceId: string }>;
+    };
+
+  it('logs out: the refresh token works no more, and nothing of the login is kept', async () => {
+    const { user } = desk.scene;
+    await login();
+    const { refreshToken } = (await stored()).logins[server.url]!.tokens;
+    const { code, out } = await run('logout');
+    expect([code, out]).toEqual([0, `${user.email} is logged out of ${server.url}.\n`]);
+    expect(await stored()).toEqual({ current: null, logins: {} });
+    expect((await server.request('POST', '/auth/refresh', { refreshToken })).status).toBe(401);
+    expect(await run('logout')).toEqual({ code: 0, out: `There is no login to ${server.url}.\n`, err: '' });
+    expect((await run('status')).code).toBe(3);
+  });
+
+  it('does not log out without the server, unless it is to be forgotten here alone', async () => {
+    const { url } = server;
+    await login();
+    const nowhere = 'http://127.0.0.1:9';
+    const content = await stored();
+    const moved = { current: nowhere, logins: { [nowhere]: content.logins[url]! } };
+    await writeFile(join(desk.home, 'credentials.json'), JSON.stringify(moved));
+    const refused = await run('logout', '--url', nowhere);
+    expect([refused.code, refused.err]).toEqual([
+      4,
+      expect.stringContaining('--local forgets the login here'),
+    ]);
+    expect((await stored()).logins[nowhere]).toBeDefined();
+    const local = await run('logout', '--url', nowhere, '--local');
+    expect([local.code, local.out]).toEqual([0, expect.stringContaining('stays valid at the server')]);
+    expect((await stored()).logins).toEqual({});
+  });
+
+  it('lists the workspaces, and keeps the one that is chosen for the other commands', async () => {
+    const { user, workspaceId } = desk.scene;
+    await run('login', '--email', user.email, '--workspace', workspaceId);
+    const { id } = await user.createWorkspace('Second');
+    expect((await run('workspaces')).out).toBe(
+      `* Workspace  ${workspaceId}  owner  yours\n  Second     ${id}  owner  yours\n`,
+    );
+    const chosen = await run('workspaces', 'Second');
+    expect([chosen.code, chosen.out]).toEqual([0, `Workspace "Second" (${id}) is used from now on.\n`]);
+    expect((await stored()).logins[server.url]).toMatchObject({ workspaceId: id });
+    expect((await run('status')).out).toContain(`Workspace  "Second" (${id}), yours\n`);
+    const { workspaces } = JSON.parse((await run('workspaces', '--json')).out) as {
+      workspaces: { id: string; isCurrent: boolean }[];
+    };
+    expect(workspaces.map((one) => [one.id, one.isCurrent])).toEqual([
+      [workspaceId, false],
+      [id, true],
+    ]);
+    expect((await run('workspaces', 'Third')).code).toBe(3);
+  });
+});

@@ -1,0 +1,151 @@
+import { spawnSync } from 'node:child_process';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { CommandDesk } from '../../support/command-desk.js';
+import { CLIENT, freePort } from '../../support/processes.js';
+import { startTestServer, type TestServer } from '../../support/server.js';
+
+/** Every command that talks to a server, with what it cannot do without. */
+const COMMANDS: [name: string, args: string[]][] = [
+  ['workspaces', []],
+  ['status', []],
+  ['connect', []],
+  ['push', []],
+  ['pull', []],
+  ['turn', ['-']],
+  ['turn', ['--follow', 't1']],
+  ['cancel', ['t1']],
+  ['revert', ['01a204f9-26f2-7720-9f7b-d60383c1e403']],
+  ['approvals', []],
+  ['audit', []],
+];
+const TURN = '[{"toolCallId":"c1","name":"ls","arguments":{}}]';
+
+describe('The exit code', () => {
+  let server: TestServer;
+  let desk: CommandDesk;
+  beforeAll(async () => {
+    server = await startTestServer();
+    desk = await CommandDesk.on(server);
+  });
+  afterAll(async () => {
+    await desk.close();
+    await server.close();
+  });
+  const at = (url: string, home = join(desk.directory, 'nobody')) => ['--home', home, '--url', url];
+
+  it.each(COMMANDS)('of %s %j is 3 for who is not logged in, and says what to do', async (name, args) => {
+    const { code, err } = await desk.bare([name, ...at(server.url), ...args], { stdin: TURN });
+    expect([code, err]).toEqual([
+      3,
+      `patchbay: Not logged in to ${server.url}: run "patchbay login", or pass an access token (--token, PATCHBAY_TOKEN).\n`,
+    ]);
+  });
+
+  it.each(COMMANDS)('of %s %j is 3 for a workspace of others', async (name, args) => {
+    const { token } = await server.register();
+    const { PATCHBAY_WORKSPACE: id } = desk.env;
+    const flags = [...at(server.url), '--token', token, '--workspace', id!];
+    const { code, err } = await desk.bare([name, ...flags, ...args], { stdin: TURN });
+    // Those that one has are listed, whichever is named.
+    if (name === 'workspaces') expect(code).toBe(0);
+    else
+      expect([code, err]).toEqual([3, expect.stringContaining('Ask an owner of the workspace to add you')]);
+  });
+
+  it.each([['login', ['--email', 'a@example.com']], ...COMMANDS] as typeof COMMANDS)(
+    'of %s %j is 2 for an option that there is not, a URL that is none, and a word too many',
+    async (name, args) => {
+      for (const wrong of [['--bogus'], ['--url', 'localhost'], ['--url', 'http://h/?x=1']]) {
+        expect((await desk.bare([name, ...at(server.url), ...wrong, ...args], { stdin: TURN })).code).toBe(2);
+      }
+      if (name === 'approvals') return;
+      expect((await desk.bare([name, ...at(server.url), ...args, 'one', 'two', 'three'])).code).toBe(2);
+    },
+  );
+
+  it.each([
+    ['connect', ['--root', 'nowhere']],
+    ['connect', ['--root', 'a-file']],
+    ['push', ['nowhere']],
+    ['push', ['a-file']],
+    ['pull', ['a-file']],
+    ['status', ['nowhere']],
+    ['turn', ['nowhere']],
+    ['turn', []],
+    ['completion', ['tcsh']],
+  ])('of %s %j is 2', async (name, [...args]) => {
+    await writeFile(join(desk.directory, 'a-file'), '');
+    const words = args.map((arg) => (/^no|^a-/.test(arg) ? join(desk.directory, arg) : arg));
+    const { code, err } =
+      name === 'completion' ? await desk.bare([name, ...args]) : await desk.run(name, ...words);
+    expect([code, err]).toEqual([
+      2,
+      expect.stringMatching(/does not exist|is not a folder|Cannot read|Pass|Allowed/),
+    ]);
+  });
+
+  it('is 4 where no server answers', async () => {
+    const url = `http://127.0.0.1:${await freePort()}`;
+    const { code, err } = await desk.bare(['login', ...at(url), '--email', 'a@example.com'], {
+      stdin: 'password',
+    });
+    expect([code, err]).toEqual([
+      4,
+      `patchbay: No answer from ${url}: connect ECONNREFUSED ${url.slice(7)}. Is the server running there, and --url right?\n`,
+    ]);
+  });
+
+  it('is 8 where a pull could not write all that there is, and names the file', async () => {
+    await desk.run('push', await desk.folder('proj', { a: 'a\n', b: 'b\n' }));
+    const other = await desk.folder('elsewhere/proj');
+    await mkdir(join(other, 'b'));
+    const { code, out } = await desk.run('pull', other);
+    expect([code, out]).toEqual([8, expect.stringContaining('failed 1:\n  b: "b" is a folder.\n')]);
+  });
+
+  it('is 8 where a pull cannot make the folder that it is to write', async () => {
+    await writeFile(join(desk.directory, 'a-file'), '');
+    const folder = join(desk.directory, 'a-file', 'below');
+    const { code, err } = await desk.run('pull', folder);
+    expect([code, err]).toEqual([
+      8,
+      `patchbay: Cannot make the folder ${folder}: a part of its path is a file, no folder (ENOTDIR).\n`,
+    ]);
+  });
+
+  it('is 1 where what it keeps cannot be opened, and names the file', async () => {
+    await desk.run('push', await desk.folder('p', { a: 'a\n' }));
+    const home = join(desk.directory, 'broken');
+    await mkdir(home);
+    await writeFile(join(home, 'sync'), '');
+    await writeFile(join(home, 'clients'), '');
+    for (const command of [
+      ['push', join(desk.directory, 'p')],
+      ['connect', '--root', join(desk.directory, 'p')],
+    ]) {
+      const { code, err } = await desk.run(command[0]!, '--home', home, ...command.slice(1));
+      expect([code, err]).toEqual([
+        1,
+        expect.stringMatching(
+          /^patchbay: Cannot make the folder \S+broken\/(sync|clients)\S*: a part of its path/,
+        ),
+      ]);
+    }
+  });
+
+  it('is 130 for a client that Ctrl-C ends', async () => {
+    const client = await desk.connect(await desk.folder('interrupted'), false);
+    client.signal('SIGINT');
+    expect(await client.exited).toEqual({ code: 130, signal: null });
+  });
+
+  it('is one of those that the help names, of commands that README names', async () => {
+    const { stdout } = spawnSync(process.execPath, [CLIENT, '--help'], { encoding: 'utf8' });
+    const readme = await readFile(join(import.meta.dirname, '../../../README.md'), 'utf8');
+    const commands = stdout.match(/^ {2}[a-z]+(?= )/gm)!.map((name) => name.trim());
+    expect(commands.filter((name) => name !== 'help' && !readme.includes(`\`${name}`))).toEqual([]);
+    const [, list] = /Exit codes: ([^]*)\.\n$/.exec(stdout)!;
+    expect(list!.match(/\d+(?= [a-z])/g)!.map(Number)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 130]);
+  });
+});

@@ -1,0 +1,144 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { sha256 } from '@patchbay/protocol/hash';
+import type { InvokeResult, TurnEnvelope } from '@patchbay/protocol';
+import { CommandDesk } from '../../support/command-desk.js';
+import { createCall } from '../../support/relay-scene.js';
+import { startTestServer, type TestServer } from '../../support/server.js';
+
+type Answer = InvokeResult<TurnEnvelope>;
+
+describe('patchbay, of turns', () => {
+  let server: TestServer;
+  let desk: CommandDesk;
+  beforeAll(async () => void (server = await startTestServer()));
+  beforeEach(async () => void (desk = await CommandDesk.on(server)));
+  afterEach(() => desk.close());
+  afterAll(() => server.close());
+
+  const file = async (turn: object): Promise<string> => {
+    const path = join(desk.directory, 'turn.json');
+    await writeFile(path, JSON.stringify(turn));
+    return path;
+  };
+
+  it('waits as long as the file says, unless --wait says otherwise, and then says how to go on', async () => {
+    const path = await file({ turnId: 't1', waitMs: 0, toolCalls: [createCall('c1')] });
+    const posted = await desk.run('turn', path);
+    expect(posted.code).toBe(6);
+    expect(posted.err).toBe(
+      'Turn t1 is still open. "patchbay turn --follow t1" waits for it, "patchbay cancel t1" ends it.\n',
+    );
+    const { sessionId } = (JSON.parse(posted.out) as Answer).result;
+    const waiting = desk.run('turn', path, '--session', sessionId, '--wait', '20000');
+    expect((await desk.run('cancel', 't1')).code).toBe(0);
+    expect((await waiting).code).toBe(5);
+  });
+
+  it('leaves it to the server to refuse a waitMs that is none', async () => {
+    const { code, err } = await desk.run('turn', await file({ waitMs: -1, toolCalls: [createCall('c1')] }));
+    expect([code, err]).toEqual([2, 'patchbay: waitMs must not be less than 0.\n']);
+  });
+
+  it('follows a turn that somebody has posted to its end, and finds its session by itself', async () => {
+    await desk.scene.post([createCall('c1', 'proj/a.txt')], { turnId: 't1' });
+    const followed = desk.run('turn', '--follow', 't1');
+    await desk.connect(await desk.folder('proj'));
+    const { code, out } = await followed;
+    expect(code).toBe(0);
+    expect((JSON.parse(out) as Answer).result).toMatchObject({ kind: 'final', turnId: 't1' });
+  });
+
+  it('cancels one call of a turn, or what is left of it, and says how each stands', async () => {
+    await desk.scene.post(
+      [createCall('c1'), createCall('c2'), { toolCallId: 'c3', name: 'ls', arguments: {} }],
+      {
+        turnId: 't1',
+        waitMs: 1000,
+      },
+    );
+    const one = await desk.run('cancel', 't1', 'c1');
+    expect(one.out).toMatch(
+      /^Turn t1 goes on\.\n {2}c1 workspace_create_file: cancelled\n {2}c3 ls: succeeded\n {2}c2 workspace_create_file c2\.txt waits for a client/,
+    );
+    const all = await desk.run('cancel', 't1', '--json');
+    expect([all.code, JSON.parse(all.out)]).toMatchObject([0, { turnId: 't1', status: 'cancelled' }]);
+  });
+
+  it('knows no turn of another name, and asks for the session where several have one', async () => {
+    const unknown = await desk.run('cancel', 'nope');
+    expect([unknown.code, unknown.err]).toEqual([
+      1,
+      'patchbay: There is no turn nope in this workspace. "patchbay status" lists those that are open.\n',
+    ]);
+    await desk.scene.post([createCall('c1')], { turnId: 't1' });
+    const first = desk.scene.session.sessionId;
+    await desk.scene.newSession();
+    await desk.scene.post([createCall('c1')], { turnId: 't1' });
+    const twice = await desk.run('cancel', 't1');
+    expect([twice.code, twice.err]).toEqual([
+      2,
+      expect.stringContaining(`pass --session <id>, one of ${first}, `),
+    ]);
+    expect((await desk.run('cancel', 't1', '--session', first)).code).toBe(0);
+  });
+
+  it('shows and changes of which tools a person is asked', async () => {
+    expect((await desk.run('approvals')).out).toBe("No call of the server's tools is asked about.\n");
+    expect((await desk.run('approvals', 'rm', 'mv')).out).toBe(
+      'A person is asked before the server runs a call of: rm, mv.\n',
+    );
+    expect((await desk.run('approvals', '--json')).out).toBe('{"approvals":["rm","mv"]}\n');
+    expect((await desk.run('approvals', 'none', '--json')).out).toBe('{"approvals":[]}\n');
+    expect((await desk.run('approvals', 'none', 'rm')).code).toBe(2);
+    expect((await desk.run('approvals', 'ls')).code).toBe(2);
+  });
+
+  describe('reverts a batch', () => {
+    let folder: string;
+    const patch = async (...names: string[]): Promise<string> => {
+      const files = names.map((name) => ({
+        docPath: `proj/${name}`,
+        originalSha256: sha256(Buffer.from('one\n')),
+        changes: [{ operation: 'insert', afterLine: 1, newLines: ['two'] }],
+      }));
+      const call = { toolCallId: 'p', name: 'workspace_write_patch', arguments: { files } };
+      const { result } = (await desk.scene.post([call], { waitMs: 20_000 })).body;
+      return (result.toolResults[0]!.result as { batchId: string }).batchId;
+    };
+    beforeEach(async () => {
+      folder = await desk.folder('proj', { 'a.txt': 'one\n', 'b.txt': 'one\n' });
+      await desk.run('push', folder);
+      await desk.connect(folder);
+    });
+
+    it('on the disk of who has it, and says so', async () => {
+      const batch = await patch('a.txt');
+      const { code, out } = await desk.run('revert', batch);
+      expect([code, out]).toEqual([0, '✓ proj/a.txt undone\n']);
+      expect(await readFile(join(folder, 'a.txt'), 'utf8')).toBe('one\n');
+      const again = await desk.run('revert', batch);
+      expect([again.code, again.err]).toEqual([1, expect.stringContaining('has moved on since')]);
+    });
+
+    it('but for a file that has moved on, only where that is asked for, and names it once', async () => {
+      const batch = await patch('a.txt', 'b.txt');
+      const { workspaceId, user } = desk.scene;
+      const moved = { tool: 'write', args: { path: '/proj/b.txt', content: { text: 'mine\n' } } };
+      await user.post(`/workspaces/${workspaceId}/tools`, moved);
+      const refused = await desk.run('revert', batch);
+      expect(refused.code).toBe(1);
+      expect(refused.err.match(/proj\/b\.txt/g)).toHaveLength(1);
+      expect(refused.err).toContain('Nothing was undone; --allow-partial undoes the other files');
+      const { code, out } = await desk.run('revert', batch, '--allow-partial');
+      expect([code, out]).toEqual([0, expect.stringContaining('✓ proj/a.txt undone\n')]);
+      expect(out).toContain('! proj/b.txt is not undone: it has moved on since');
+      expect(await readFile(join(folder, 'b.txt'), 'utf8')).toBe('one\ntwo\n');
+    });
+
+    it('and knows none that is not there', async () => {
+      expect((await desk.run('revert', 'nope')).code).toBe(2);
+      expect((await desk.run('revert', '01a204f9-26f2-7720-9f7b-d60383c1e403')).code).toBe(1);
+    });
+  });
+});

@@ -1,0 +1,75 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { waitFor } from '../support/wait-for.js';
+import { DATABASE_FILE } from '../../src/storage/sqlite/data-lock.js';
+import { SqliteDatabase } from '../../src/storage/sqlite/database.js';
+import { asReader } from '../../src/storage/sqlite/readers.js';
+
+/** Another process, since a connection keeps its lock until it is collected. */
+const READ = `const database = new (require('libsql'))(process.argv[1], { timeout: 0 });
+  database.exec('BEGIN');
+  database.prepare('SELECT count(*) FROM users').get([]);
+  if (process.argv[2]) setInterval(() => console.log('reading'), 20);`;
+
+describe('A data directory that a server holds', () => {
+  let directory: string;
+  let database: SqliteDatabase;
+
+  beforeEach(() => {
+    directory = mkdtempSync(join(tmpdir(), 'patchbay-readers-'));
+    database = SqliteDatabase.open(directory);
+  });
+  afterEach(() => {
+    database.close();
+    rmSync(directory, { recursive: true, force: true });
+  });
+
+  const isReadable = (): boolean => spawnSync(process.execPath, ['-e', READ, file()]).status === 0;
+  const file = (): string => join(directory, DATABASE_FILE);
+  const wishes = (): string[] => readdirSync(directory).filter((name) => name.includes('reader'));
+
+  it('is read by nobody else, until one asks, and then not again', async () => {
+    expect(isReadable()).toBe(false);
+    const wish = join(directory, 'patchbay.reader-1');
+    writeFileSync(wish, '');
+    await waitFor(isReadable, 'the holder to let others in');
+    rmSync(wish);
+    await waitFor(() => !isReadable(), 'the holder to be alone again');
+  });
+
+  it('goes on writing while another reads on, after it said that it is done', async () => {
+    const wish = join(directory, 'patchbay.reader-1');
+    writeFileSync(wish, '');
+    await waitFor(isReadable, 'the holder to let others in');
+    const other: ChildProcess = spawn(process.execPath, ['-e', READ, file(), 'and stay']);
+    await once(other.stdout!, 'data');
+    rmSync(wish);
+    for (let n = 0; n < 3; n += 1) {
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      await database.write(() => database.run("DELETE FROM users WHERE user_id = 'nobody'"));
+    }
+    other.kill('SIGKILL');
+    await once(other, 'exit');
+    await waitFor(() => !isReadable(), 'the holder to be alone again');
+  });
+
+  it('is not kept open by a reader that was killed hours ago', async () => {
+    const wish = join(directory, 'patchbay.reader-1');
+    writeFileSync(wish, '');
+    await waitFor(isReadable, 'the holder to let others in');
+    utimesSync(wish, new Date(0), new Date(0));
+    await waitFor(() => !isReadable(), 'the holder to be alone again');
+  });
+
+  it('is asked for as long as the reader reads, also where that fails', () => {
+    expect(asReader(directory, wishes)).toEqual([`patchbay.reader-${process.pid}`]);
+    const fails = (): never => {
+      throw new Error('no');
+    };
+    expect(() => asReader(directory, fails)).toThrow('no');
+    expect(wishes()).toEqual([]);
+  });
+});

@@ -1,0 +1,183 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { jest } from '@jest/globals';
+import type { OpenTurnPage } from '@patchbay/protocol';
+import { Receiving } from '../../src/bodies/receiving.js';
+import { ClientCalls } from '../../src/tool-calls/client-calls.js';
+import { UserLines } from '../../src/work/user-lines.js';
+import { RelayScene } from '../support/relay-scene.js';
+import { startTestServer, type TestServer, type TestUser } from '../support/server.js';
+import { waitFor } from '../support/wait-for.js';
+
+const KIB = 1024;
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
+
+/** Bodies that are scanned on a worker, and what bounds all that are on their way. */
+describe('a large body', () => {
+  let server: TestServer;
+  let ada: TestUser;
+  let grace: TestUser;
+  const sockets: Socket[] = [];
+
+  beforeAll(async () => {
+    server = await startTestServer({
+      config: {
+        ...{ maxBodyBytes: 2048 * KIB, maxFileBytes: 512 * KIB, maxReceivingBytes: 16 * 1024 * KIB },
+        bodyIdleMs: 2_000,
+      },
+    });
+    [ada, grace] = await Promise.all([server.register(), server.register()]);
+  });
+  afterEach(async () => {
+    for (const socket of sockets.splice(0)) socket.destroy();
+    await waitFor(() => received() === 0, 'all to be given back');
+  });
+  afterAll(() => server.close());
+
+  const post = (user: TestUser, body: string | Uint8Array) => user.post('/workspaces', body);
+  /** The first answer with this status: what others send or leave takes effect when the server sees it. */
+  const answered = async (user: TestUser, body: string, status: number) => {
+    let answer = await post(user, body);
+    await waitFor(async () => {
+      if (answer.status !== status) answer = await post(user, body);
+      return answer.status === status;
+    }, `a ${status}`);
+    return answer;
+  };
+  const received = (): number => server.app.get(Receiving).held;
+  const padded = (text: string): string => text + ' '.repeat(200 * KIB);
+  const refused = (error: string) => ({
+    status: 400,
+    body: { code: 'VALIDATION_ERROR', error: expect.stringContaining(error) as string },
+  });
+
+  /** Sends the head of a request and some of its body, on a connection of its own that stays open. */
+  const begin = async (user: TestUser, announced: number, sent: string, path = '/workspaces') => {
+    const socket = connect(Number(new URL(server.url).port), '127.0.0.1').setEncoding('utf8');
+    sockets.push(socket);
+    let answer = '';
+    socket.on('data', (text) => (answer += String(text))).on('error', () => {});
+    await once(socket, 'connect');
+    const method = path === '/workspaces' ? 'POST' : 'PUT';
+    socket.write(
+      `${method} /api/v1${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${user.token}\r\n` +
+        `Content-Type: application/json\r\nContent-Length: ${announced}\r\n\r\n${sent}`,
+    );
+    return { socket, answer: () => answer };
+  };
+
+  it('is read as a small one is', async () => {
+    expect((await post(ada, padded('{"name":"w"}'))).status).toBe(201);
+    expect((await post(ada, padded('\ufeff{"name":"w"}'))).status).toBe(201);
+  });
+
+  it.each([
+    ['is no JSON', padded('{"name":'), 'is not valid JSON'],
+    ['has a number that is none', padded('{"name":01e400}'), 'is not valid JSON'],
+    ['is not UTF-8', Buffer.concat([Buffer.from([0x22, 0xff]), Buffer.alloc(200 * KIB, 'a')]), 'UTF-8'],
+    ['is nested too deep', '['.repeat(200 * KIB), 'nested deeper than 250'],
+    ['holds too many values', `[${'0,'.repeat(600_000)}0]`, 'more than 250000 values'],
+    [
+      'holds too many names',
+      `[${Array.from({ length: 60_000 }, (_, at) => `{"n${at}":0}`).join(',')}]`,
+      'more than 50000 different names',
+    ],
+    ['has too many numbers that are not kept', `[${'1e400,'.repeat(20_000)}0]`, 'cannot keep exactly'],
+  ])('that %s is refused with that reason [REQ-6] [REQ-9]', async (_, body, fault) => {
+    expect(await post(ada, body)).toMatchObject(refused(fault));
+  });
+
+  it('keeps what it says of numbers that are not kept', async () => {
+    const { id } = await ada.createWorkspace();
+    const args = `{"path":"/a.json","content":{"id":9007199254740993,"pad":"${'x'.repeat(200 * KIB)}"}}`;
+    const answer = await ada.post(`/workspaces/${id}/tools`, `{"tool":"write","args":${args}}`);
+    expect(answer).toMatchObject({
+      status: 400,
+      body: { fields: { content: expect.stringContaining('9007199254740993') as string } },
+    });
+  });
+
+  it('is refused while others of its sender are on their way, and nobody else is [REQ-10]', async () => {
+    const size = 900 * KIB;
+    const part = '{"name":"w","x":"';
+    const held = [await begin(ada, size, part), await begin(ada, size, part)];
+    const large = padded('{"name":"w"}').padEnd(size);
+    await waitFor(() => received() === 2 * size, 'both to have room');
+    const answer = await answered(ada, large, 429);
+    expect(answer.body).toMatchObject({ code: 'RATE_LIMITED' });
+    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect((await post(ada, '{"name":"w"}')).status).toBe(201);
+    expect((await post(grace, padded('{"name":"w"}'))).status).toBe(201);
+    for (const { socket } of held) socket.destroy();
+    await answered(ada, large, 201);
+  });
+
+  it('is handled when the large one of its user before it is, and nobody else waits for that [REQ-10]', async () => {
+    const leave = await server.app.get(UserLines).enter(ada.id, 'bodies');
+    const order: string[] = [];
+    const large = '{"name":"w"}'.padEnd(1100 * KIB);
+    const waiting = post(ada, large).then(({ status }) => order.push(`large ${status}`));
+    await waitFor(() => received() === large.length, 'the large one to be there');
+    order.push(`small ${(await post(ada, '{"name":"w"}')).status}`);
+    order.push(`other ${(await post(grace, large)).status}`);
+    leave();
+    await waiting;
+    expect(order).toEqual(['small 201', 'other 201', 'large 201']);
+    expect(received()).toBe(0);
+  });
+
+  it('holds nothing while its turn waits for a client [REQ-10]', async () => {
+    const scene = await RelayScene.on(server, ada);
+    const content = 'x'.repeat(1200 * KIB);
+    const call = (toolCallId: string) => ({
+      ...{ toolCallId, name: 'workspace_create_file', arguments: { path: 'a.txt', content } },
+    });
+    const waiting = scene.post([call('first')], { waitMs: 60_000, turnId: 'first' });
+    await waitFor(async () => (await ada.get(`${scene.base}/first`)).status === 202, 'the turn');
+    await waitFor(() => received() === 0, 'the turn to be all there is of it');
+    expect((await scene.post([call('second')])).status).toBe(202);
+    await ada.post(`${scene.base}/first/cancel`, {});
+    expect((await waiting).status).toBe(200);
+  });
+
+  it('holds nothing while its direct call waits for a client [REQ-10]', async () => {
+    const scene = await RelayScene.on(server, ada);
+    const calls = server.app.get(ClientCalls);
+    const post = calls.call.bind(calls);
+    let held: WeakRef<object> | undefined;
+    jest.spyOn(calls, 'call').mockImplementation((workspaceId, userId, tool, request, sending) => {
+      held = new WeakRef(request.args as object);
+      return post(workspaceId, userId, tool, request, sending);
+    });
+    const args = { path: 'a.txt', content: 'x'.repeat(1200 * KIB) };
+    const direct = { tool: 'workspace_create_file', args, sessionId: scene.session.sessionId };
+    const waiting = ada.post(`/workspaces/${scene.workspaceId}/tools`, direct);
+    const open = async () => (await ada.get<OpenTurnPage>(scene.base.replace(/sessions.*/, 'turns'))).body;
+    await waitFor(async () => (await open()).turns.length === 1, 'the turn');
+    await waitFor(() => (collectGarbage(), held?.deref() === undefined), 'its arguments to be let go');
+    const [turn] = (await open()).turns;
+    await ada.post(`${scene.base}/${turn!.turnId}/cancel`, {});
+    expect((await waiting).body).toMatchObject({ success: false });
+  });
+
+  it.each(['/workspaces', 'contents'])('that stops coming to %s is given up [REQ-10]', async (where) => {
+    const { id } = await ada.createWorkspace();
+    const path = where === 'contents' ? `/workspaces/${id}/contents/a.txt` : where;
+    const { socket, answer } = await begin(ada, 1000, '{"name"', path);
+    await once(socket, 'close');
+    expect(answer()).toMatch(/^HTTP\/1\.1 400 /);
+    expect(answer()).toMatch(/connection: close/i);
+    expect(answer()).toContain('came too slowly');
+  });
+
+  it('that comes byte by byte is given up too [REQ-10]', async () => {
+    const { socket, answer } = await begin(ada, 1000, '{');
+    const drip = setInterval(() => socket.write(' '), 200);
+    await once(socket, 'close').finally(() => clearInterval(drip));
+    expect(answer()).toContain('came too slowly');
+  });
+});

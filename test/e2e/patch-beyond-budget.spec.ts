@@ -1,0 +1,54 @@
+import { sha256 } from '@patchbay/protocol/hash';
+import { appliedResult, patchCall } from '../support/patch-desk.js';
+import { RelayScene } from '../support/relay-scene.js';
+
+const KIB = 1024;
+const INSERT = { operation: 'insert', afterLine: 1, newLines: ['x'] };
+
+/** Texts that came into the Cloud only after the batch was taken, and are too much together [PATCH-13]. */
+describe('a batch whose texts are more than the server works on', () => {
+  const names = ['a', 'b', 'c'];
+  const texts = Object.fromEntries(names.map((name) => [`p/${name}`, `${name.repeat(30 * KIB)}\n`]));
+  let scene: RelayScene;
+  beforeEach(async () => void (scene = await RelayScene.start({ maxPatchBytes: 50 * KIB })));
+  afterEach(() => scene.close());
+
+  /** What is there of the texts from here on, and what stands behind them. */
+  async function upload(end: string): Promise<void> {
+    for (const [docPath, text] of Object.entries(texts)) {
+      const path = `/workspaces/${scene.workspaceId}/contents/${docPath}`;
+      expect((await scene.user.request('PUT', path, Buffer.from(text + end))).status).toBeLessThan(300);
+    }
+  }
+
+  async function carriedOut() {
+    const client = await scene.client({ tools: ['workspace_write_patch'] });
+    const files = Object.entries(texts).map(([docPath, text]) => {
+      return { docPath, sha: sha256(text), changes: [INSERT] };
+    });
+    const { turnId } = (await scene.post([patchCall(files)])).body.result;
+    const call = await client.delivery();
+    await upload('');
+    const result = appliedResult(call.batch!, texts, []);
+    expect(await client.report(call, { result })).toMatchObject({ ok: true });
+    return { batchId: call.batch!.batchId!, ended: (await scene.get(turnId, 5_000)).body };
+  }
+
+  it('is taken as its client reports it, and warned of as UNCHECKED for what was not held against it', async () => {
+    const { ended } = await carriedOut();
+    expect(ended.result.toolResults).toMatchObject([{ status: 'succeeded' }]);
+    const unchecked = JSON.stringify(ended).match(/UNCHECKED/g) ?? [];
+    expect(unchecked).toHaveLength(2);
+  });
+
+  it('is not reverted: the refusal says that it is too much', async () => {
+    const { batchId } = await carriedOut();
+    await upload('x\n');
+    const path = `/workspaces/${scene.workspaceId}/patches/${batchId}/revert`;
+    const { sessionId } = scene.session;
+    expect(await scene.user.post(path, { sessionId, waitMs: 0 })).toMatchObject({
+      status: 413,
+      body: { code: 'TOO_LARGE', error: expect.stringContaining('the limit is 51200') as string },
+    });
+  });
+});

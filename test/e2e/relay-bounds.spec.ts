@@ -1,0 +1,242 @@
+import type { Settings } from '../../src/config/config.js';
+import { RelayLines } from '../../src/relay/relay-lines.js';
+import { FakeClient } from '../support/fake-client.js';
+import { RawWebSocket } from '../support/raw-websocket.js';
+import { createCall, RelayScene } from '../support/relay-scene.js';
+import { startTestServer, type TestServer, type TestUser } from '../support/server.js';
+import { waitFor } from '../support/wait-for.js';
+
+const KIB = 1024;
+const MIB = 1024 * KIB;
+
+describe('a relay connection', () => {
+  let server: TestServer;
+  let user: TestUser;
+  let scene: RelayScene;
+  const sockets: RawWebSocket[] = [];
+  async function start(config: Partial<Settings> = {}): Promise<void> {
+    server = await startTestServer({ config: { rateLimit: 1_000_000, ...config } });
+    user = await server.register();
+    scene = await RelayScene.on(server, user);
+  }
+  afterEach(async () => {
+    for (const socket of sockets.splice(0)) socket.end();
+    await scene.close();
+    await server.close();
+  });
+  const stranger = async (address?: string): Promise<RawWebSocket> => {
+    const socket = await RawWebSocket.open(server, address);
+    sockets.push(socket);
+    return socket;
+  };
+  const handshake = (clientId: string, change: object = {}): object => ({
+    ...{ token: user.token, workspaceId: scene.workspaceId, clientId, name: 'raw', version: '1' },
+    ...{ protocol: 1, tools: [], ...change },
+  });
+  const member = async (clientId: string, change: object = {}): Promise<RawWebSocket> => {
+    const socket = await RawWebSocket.member(server, handshake(clientId, change));
+    sockets.push(socket);
+    return socket;
+  };
+  const untilClosed = (socket: RawWebSocket): Promise<void> => socket.connection.untilClosed();
+  /** A client that behaves: a call comes and its result is taken. */
+  async function othersGoOn(): Promise<void> {
+    const client = await scene.client({ clientId: 'well-behaved' });
+    await scene.post([createCall('after')]);
+    expect(await client.report(await client.delivery())).toEqual({ ok: true });
+  }
+
+  describe('of a stranger', () => {
+    it('may bring 16 KiB until its handshake is accepted, and learns so [RELAY-40]', async () => {
+      await start();
+      const socket = await stranger();
+      socket.text(`40/relay,${JSON.stringify({ token: 'x'.repeat(20 * KIB) })}`);
+      await socket.until('"code":"TOO_LARGE"');
+      await untilClosed(socket);
+      await othersGoOn();
+    });
+
+    it('is told of what it announces too much of, over a real client [RELAY-40]', async () => {
+      await start();
+      const tools = Array.from({ length: 256 }, (_, at) => `tool_${at}_${'x'.repeat(80)}`);
+      const refused = FakeClient.connect(scene.clientOptions({ auth: { tools } }));
+      await expect(refused).rejects.toMatchObject({ data: { code: 'TOO_LARGE' } });
+    });
+
+    it.each([
+      [
+        'one frame that announces more',
+        (one: RawWebSocket) => one.frame(1, Buffer.alloc(17 * KIB, 0x20), { size: 30 * MIB }),
+      ],
+      [
+        'fragments',
+        (one: RawWebSocket) => {
+          for (let sent = 0; sent < 5_000; sent += 1)
+            one.frame(sent === 0 ? 1 : 0, Buffer.from('4'), { fin: false });
+        },
+      ],
+      [
+        'pings',
+        (one: RawWebSocket) => {
+          for (let sent = 0; sent < 500; sent += 1) one.frame(9, Buffer.alloc(100));
+        },
+      ],
+      [
+        'handshakes for places that there are not',
+        (one: RawWebSocket) => {
+          for (let sent = 0; sent < 100; sent += 1) one.text(`40/nothing${sent},`);
+        },
+      ],
+      [
+        'handshakes for the place where nobody belongs',
+        (one: RawWebSocket) => {
+          for (let sent = 0; sent < 100; sent += 1) one.text('40');
+        },
+      ],
+      ['bytes of no event', (one: RawWebSocket) => one.frame(2, Buffer.alloc(10))],
+    ])('is closed when it sends %s [RELAY-40]', async (_, send) => {
+      await start();
+      const socket = await stranger();
+      await socket.until('"pingInterval"');
+      send(socket);
+      await untilClosed(socket);
+      await othersGoOn();
+    });
+
+    it('is one of so many of its address [RELAY-40]', async () => {
+      await start({ maxAddressStrangers: 5 });
+      for (let opened = 0; opened < 5; opened += 1) await stranger('127.0.0.9');
+      const refused = await stranger('127.0.0.9');
+      expect(refused.connection.received).toContain('HTTP/1.1 400');
+      expect(refused.connection.received).toContain('Too many handshakes');
+      await othersGoOn();
+      sockets[0]!.end();
+      await waitFor(async () => {
+        const next = await stranger('127.0.0.9');
+        return next.connection.received.includes('101 Switching');
+      }, 'room');
+    });
+
+    it('gets no second transport for a connection that is counted already', async () => {
+      await start();
+      const first = await stranger();
+      await first.until('"sid"');
+      const sid = /"sid":"([^"]+)"/.exec(first.connection.received)![1]!;
+      const path = `/socket.io/?EIO=4&transport=websocket&sid=${sid}`;
+      const second = await RawWebSocket.open(server, undefined, path);
+      sockets.push(second);
+      expect(second.connection.received).toContain('HTTP/1.1 400');
+    });
+  });
+
+  describe('of a member', () => {
+    it.each([
+      [
+        'frames that never end',
+        async () => {
+          const many = await Promise.all(Array.from({ length: 8 }, (_, at) => member(`m${at}`)));
+          for (const one of many) one.frame(1, Buffer.alloc(700 * KIB, 0x20), { size: 1024 * KIB });
+          await waitFor(() => many.some(({ closed }) => closed), 'the end of one');
+          expect(many.filter(({ closed }) => closed).length).toBeLessThan(8);
+        },
+      ],
+      [
+        'attachments of events that never come to their end',
+        async () => {
+          const many = await Promise.all(Array.from({ length: 8 }, (_, at) => member(`m${at}`)));
+          for (const one of many) {
+            one
+              .text('453-/relay,["files:put",{"_placeholder":true,"num":0}]')
+              .frame(2, Buffer.alloc(500 * KIB));
+            one.frame(2, Buffer.alloc(100 * KIB));
+          }
+          await waitFor(() => many.some(({ closed }) => closed), 'the end of one');
+        },
+      ],
+      [
+        'pings',
+        async () => {
+          const one = await member('m');
+          for (let sent = 0; sent < 10_000; sent += 1) one.frame(9, Buffer.alloc(1));
+          await untilClosed(one);
+        },
+      ],
+      [
+        'packets that are no events',
+        async () => {
+          const one = await member('m');
+          for (let sent = 0; sent < 10_000; sent += 1) one.text('40/nothing,');
+          await untilClosed(one);
+        },
+      ],
+    ])('is closed for %s, however many it shares them with [RELAY-41]', async (_, attack) => {
+      await start({ maxBodyBytes: MIB, maxRelayBytes: MIB });
+      await attack();
+      await othersGoOn();
+    });
+
+    it('is refused an event whose JSON holds more than a body’s may, and lives on [RELAY-41]', async () => {
+      await start();
+      const client = await scene.client();
+      const names = Object.fromEntries(Array.from({ length: 60_000 }, (_, at) => [`n${at}`, 0]));
+      const deep = JSON.parse('['.repeat(300) + ']'.repeat(300)) as unknown;
+      for (const [payload, fault] of [
+        [Array.from({ length: 250_000 }, () => 0), 'more than 250000 values'],
+        [names, 'more than 50000 different names'],
+        [deep, 'deeper than 250 levels'],
+      ] as const) {
+        const answer = await client.send('tool:result', payload);
+        const message = expect.stringContaining(fault) as string;
+        expect(answer).toMatchObject({ ok: false, error: { code: 'TOO_LARGE', message } });
+      }
+      const within = await client.send(
+        'tool:result',
+        Array.from({ length: 240_000 }, () => 0),
+      );
+      expect(within).toMatchObject({ ok: false, error: { code: 'VALIDATION_ERROR' } });
+      await othersGoOn();
+    });
+
+    it('gets its calls however slowly another of its user reads [RELAY-43]', async () => {
+      await start();
+      const slow = await member('slow', { tools: ['workspace_create_file'] });
+      await scene.newSession('slow');
+      slow.text('42/relay,0["client:resume",[]]');
+      await slow.until('43/relay,0');
+      slow.connection.socket.pause();
+      const call = { ...createCall('large'), arguments: { path: 'a.txt', content: 'x'.repeat(14 * MIB) } };
+      await scene.post([call]);
+      const unread = (): number => server.app.get(RelayLines).held;
+      await waitFor(() => unread() > 4 * MIB, 'the slow client to leave it unread');
+      await scene.newSession('well-behaved');
+      await othersGoOn();
+      expect([slow.closed, unread() > 4 * MIB]).toEqual([false, true]);
+    });
+
+    it('counts as one of its user’s, of whom there are so many at most [RELAY-42]', async () => {
+      await start({ maxUserSockets: 2 });
+      const [first] = [await scene.client({ clientId: 'a' }), await scene.client({ clientId: 'b' })];
+      const third = FakeClient.connect(scene.clientOptions({ clientId: 'c' }));
+      await expect(third).rejects.toMatchObject({ data: { code: 'RATE_LIMITED' } });
+      expect((await scene.client({ clientId: 'b' })).connected).toBe(true);
+      first.close();
+      await waitFor(
+        () =>
+          FakeClient.connect(scene.clientOptions({ clientId: 'c' })).then(
+            (c) => (scene.clients.push(c), true),
+            () => false,
+          ),
+        'room',
+      );
+    });
+
+    it('counts as one of its workspace’s too [RELAY-42]', async () => {
+      await start({ maxWorkspaceSockets: 1 });
+      const other = await server.register();
+      await user.addMember(scene.workspaceId, other);
+      await scene.client();
+      const second = FakeClient.connect(scene.clientOptions({ token: other.token, clientId: 'b' }));
+      await expect(second).rejects.toMatchObject({ data: { code: 'RATE_LIMITED' } });
+    });
+  });
+});

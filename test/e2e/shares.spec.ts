@@ -1,0 +1,233 @@
+import {
+  packBlobs,
+  type FileCommitAnswer,
+  type InvokeResult,
+  type Session,
+  type TurnEnvelope,
+} from '@patchbay/protocol';
+import { sha256 } from '@patchbay/protocol/hash';
+import type { Settings } from '../../src/config/config.js';
+import { storesOf } from '../contract/backends.js';
+import { FakeClient } from '../support/fake-client.js';
+import { startTestServer, type TestServer, type TestUser } from '../support/server.js';
+import { ToolsScene } from '../support/tools-scene.js';
+
+const FULL = { status: 413, body: { code: 'TOO_LARGE' } };
+
+describe('a share that is used up [SHARE-1]', () => {
+  let scene: ToolsScene;
+  afterEach(() => scene.close());
+  const start = async (config: Partial<Settings>) => (scene = await ToolsScene.start(config));
+  const put = (path: string, bytes: string) =>
+    scene.user.request('PUT', `${scene.base}/contents/${path}`, Buffer.from(bytes));
+  const usage = () => storesOf(scene.server.app).usage.ofWorkspace(scene.workspaceId);
+
+  it('of bytes takes no more, whatever the way, and keeps nothing of what is refused', async () => {
+    await start({ maxStoredBytes: 100, maxUserStoredBytes: 10 });
+    expect((await put('a', '12345678')).status).toBe(201);
+    const { fileId } = (await put('a', '1')).body as { fileId: string };
+    expect(await put('b', 'xx')).toMatchObject({
+      status: 413,
+      body: {
+        code: 'TOO_LARGE',
+        error:
+          'You have 9 stored bytes in all workspaces, of 10 that are allowed: this would be too many. ' +
+          'An operator can raise PATCHBAY_MAX_USER_STORED_BYTES.',
+      },
+    });
+    const pack = packBlobs([Buffer.from('xy'), Buffer.from('z')]);
+    expect(await scene.user.post(`${scene.base}/blobs`, Buffer.from(pack))).toMatchObject(FULL);
+    expect(await scene.user.request('PUT', `${scene.base}/blobs/${sha256('xy')}`, 'xy')).toMatchObject(FULL);
+    expect(await scene.call('write', { path: '/deep/c', content: 'xx' })).toMatchObject(FULL);
+    expect(await scene.call('edit', { path: '/a', oldString: '1', newString: '23' })).toMatchObject(FULL);
+    expect(await scene.list()).toEqual(['/a']);
+    // What is there already takes no room, and neither does what deletes or moves.
+    const { versions } = (
+      await scene.user.get<{ versions: { versionId: string }[] }>(`${scene.base}/files/${fileId}/versions`)
+    ).body;
+    const { versionId } = versions[1]!;
+    expect((await scene.user.post(`${scene.base}/files/${fileId}/restore`, { versionId })).status).toBe(200);
+    await scene.ok('mv', { from: '/a', to: '/b' });
+    await scene.ok('rm', { path: '/b' });
+    expect((await usage()).bytes).toBe(9);
+  });
+
+  it('of bytes counts packs that are never committed, until they are swept', async () => {
+    await start({ maxStoredBytes: 100, maxUserStoredBytes: 10 });
+    const store = (text: string) => scene.user.request('PUT', `${scene.base}/blobs/${sha256(text)}`, text);
+    expect((await store('1234567')).status).toBe(200);
+    expect((await store('abcd')).status).toBe(413);
+    const { blobs } = storesOf(scene.server.app);
+    await blobs.mark(Date.now() + 1, 10, Date.now());
+    await blobs.removeMarked(Date.now() + 1, 10);
+    expect((await store('abcd')).status).toBe(200);
+    // Bytes that are there are committed, however full it is.
+    const files = [{ path: '/a', sha256: sha256('abcd'), baseSha256: null }];
+    expect((await store('efghij')).status).toBe(200);
+    const { body } = await scene.user.post<FileCommitAnswer>(`${scene.base}/files/commit`, { files });
+    expect(body.files).toEqual([expect.not.objectContaining({ error: expect.anything() as unknown })]);
+  });
+
+  it('of files counts each folder above one; deleting makes room', async () => {
+    await start({ maxFiles: 100, maxUserFiles: 4 });
+    await scene.write('/a/b/c');
+    const deep = await scene.call('write', { path: '/x/y', content: 'z' });
+    expect(deep).toMatchObject({
+      ...FULL,
+      body: { error: expect.stringContaining('Delete some') as string },
+    });
+    expect(await scene.call('mkdir', { path: '/x/y' })).toMatchObject(FULL);
+    expect(await scene.list()).toEqual(['/a']);
+    await scene.write('/z');
+    expect(await scene.call('mkdir', { path: '/m' })).toMatchObject(FULL);
+    const { file_id } = await scene.ok('rm', { path: '/z' });
+    await scene.ok('mkdir', { path: '/m' });
+    expect(await scene.user.post(`${scene.base}/files/${file_id}/restore`, {})).toMatchObject(FULL);
+    await scene.ok('rm', { path: '/m' });
+    expect((await scene.user.post(`${scene.base}/files/${file_id}/restore`, {})).status).toBe(200);
+  });
+
+  it('of versions takes neither a change nor another folder made and removed', async () => {
+    await start({ maxVersions: 100, maxUserVersions: 3 });
+    await scene.write('/a', '1');
+    await scene.write('/a', '2');
+    await scene.ok('mkdir', { path: '/m' });
+    await scene.ok('rm', { path: '/m' });
+    expect(await scene.call('mkdir', { path: '/m' })).toMatchObject(FULL);
+    expect(await put('a', '3')).toMatchObject(FULL);
+    expect(await scene.read('/a')).toBe('2');
+  });
+
+  it('is told as the code of the call in a turn, and of each file in a commit', async () => {
+    await start({ maxFiles: 100, maxUserFiles: 1 });
+    const { body: session } = await scene.user.post<Session>(`${scene.base}/sessions`, {});
+    const write = (id: string) => ({
+      toolCallId: id,
+      name: 'write',
+      arguments: { path: `/${id}`, content: id },
+    });
+    const { body } = await scene.user.post<InvokeResult<TurnEnvelope>>(
+      `${scene.base}/sessions/${session.sessionId}/turns`,
+      { toolCalls: [write('a'), write('b')] },
+    );
+    expect(body.result.toolResults.map(({ error }) => error?.code)).toEqual([undefined, 'TOO_LARGE']);
+    await scene.ok('rm', { path: '/a' });
+    const files = ['/c', '/d'].map((path) => ({ path, sha256: sha256('a'), baseSha256: null }));
+    const committed = await scene.user.post<FileCommitAnswer>(`${scene.base}/files/commit`, { files });
+    const codes = committed.body.files.map((file) => ('error' in file ? file.error.code : null));
+    expect(codes).toEqual([null, 'TOO_LARGE']);
+  });
+
+  it('takes no upload of a client, and none that would be kept beside a head', async () => {
+    await start({ maxStoredBytes: 100, maxUserStoredBytes: 10 });
+    await put('root/a', '12345678');
+    const { url } = scene.server;
+    const client = await FakeClient.ready({ url, token: scene.user.token, workspaceId: scene.workspaceId });
+    const upload = { docPath: 'root/a', path: '/root/a', content: Buffer.from('abc'), sha256: sha256('abc') };
+    for (const baseSha256 of [null, sha256('12345678')]) {
+      const ack = await client.send('files:put', { ...upload, baseSha256 });
+      expect(ack).toMatchObject({ ok: false, error: { code: 'TOO_LARGE' } });
+    }
+    client.close();
+    expect(await usage()).toMatchObject({ bytes: 8, versions: 2 });
+  });
+
+  it('of sessions and of lists of Active Files takes no more', async () => {
+    await start({ maxSessions: 100, maxUserSessions: 1, maxUserStoredBytes: 500 });
+    const { body } = await scene.user.post<Session>(`${scene.base}/sessions`, { tools: ['read'] });
+    expect(await scene.user.post(`${scene.base}/sessions`, {})).toMatchObject(FULL);
+    const list = (count: number) => ({
+      activeFiles: Array.from({ length: count }, (_, at) => {
+        const docPath = `f${at}`;
+        return { docPath, displayPath: docPath, sha256: sha256(''), sizeBytes: 0, isDirty: false };
+      }),
+    });
+    const path = `${scene.base}/sessions/${body.sessionId}/active-files`;
+    expect((await scene.user.request('PUT', path, list(2))).status).toBe(200);
+    expect(await scene.user.request('PUT', path, list(9))).toMatchObject(FULL);
+    expect((await scene.user.request('PUT', path, list(3))).status).toBe(200);
+  });
+
+  it('is not passed by many writes at once', async () => {
+    await start({ maxFiles: 100, maxUserFiles: 5 });
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, at) => scene.call('write', { path: `/f${at}`, content: 'x' })),
+    );
+    expect(answers.filter(({ status }) => status === 200).length).toBeLessThanOrEqual(5);
+    expect((await usage()).files).toBeLessThanOrEqual(5);
+  });
+});
+
+describe('shares of several', () => {
+  let server: TestServer;
+  let [ada, ben]: TestUser[] = [];
+  beforeAll(async () => {
+    const config = {
+      maxFiles: 3,
+      maxUserFiles: 2,
+      maxMembers: 2,
+      maxUserWorkspaces: 2,
+      maxMakerMemberships: 1,
+    };
+    server = await startTestServer({ config });
+    [ada, ben] = await Promise.all([server.register(), server.register()]);
+  });
+  afterAll(() => server.close());
+  const put = (user: TestUser, workspaceId: string, path: string) =>
+    user.request('PUT', `/workspaces/${workspaceId}/contents/${path}`, Buffer.from(path));
+
+  it('leave room to the others: a user’s counts in all workspaces, a workspace’s over all users [SHARE-2]', async () => {
+    const { id } = await ada!.createWorkspace();
+    await ada!.addMember(id, ben!);
+    for (const path of ['a', 'b']) expect((await put(ada!, id, path)).status).toBe(201);
+    expect(await put(ada!, id, 'c')).toMatchObject(FULL);
+    expect((await put(ben!, id, 'c')).status).toBe(201);
+    expect(await put(ben!, id, 'd')).toMatchObject({
+      ...FULL,
+      body: { error: expect.stringContaining('The workspace has 3 files') as string },
+    });
+    const other = (await ada!.createWorkspace()).id;
+    expect(await put(ada!, other, 'a')).toMatchObject(FULL);
+    // Whoever deletes it, it was in the share of its maker.
+    await ben!.post(`/workspaces/${id}/tools`, { tool: 'rm', args: { path: '/a' } });
+    expect((await put(ada!, other, 'a')).status).toBe(201);
+  });
+
+  it('bound workspaces, members and memberships, and those that strangers give take nothing from one’s own [SHARE-3]', async () => {
+    const [zoe, max, kim] = await Promise.all([server.register(), server.register(), server.register()]);
+    const full = { status: 409, body: { code: 'CONFLICT' } };
+    const made = [await zoe.createWorkspace(), await zoe.createWorkspace()];
+    expect(await zoe.post('/workspaces', { name: 'third' })).toMatchObject(full);
+    const add = (workspaceId: string, user: TestUser) =>
+      zoe.post(`/workspaces/${workspaceId}/members`, { email: user.email, role: 'member' });
+    expect((await add(made[0]!.id, max)).status).toBe(201);
+    expect(await add(made[0]!.id, kim)).toMatchObject(full);
+    expect(await add(made[1]!.id, max)).toMatchObject(full);
+    for (const _ of [1, 2]) await max.createWorkspace();
+    // What a stranger has filled takes nothing from whoever else adds the user.
+    const other = await kim.createWorkspace();
+    await kim.addMember(other.id, max);
+    await max.request('DELETE', `/workspaces/${made[0]!.id}/members/${max.id}`);
+    expect((await add(made[1]!.id, max)).status).toBe(201);
+  });
+
+  it('do not count for a user what they left behind in the workspaces of others [SHARE-2]', async () => {
+    const [zoe, max] = await Promise.all([server.register(), server.register()]);
+    const [theirs, own] = [await zoe.createWorkspace(), await max.createWorkspace()];
+    await zoe.addMember(theirs.id, max);
+    for (const path of ['a', 'b']) expect((await put(max, theirs.id, path)).status).toBe(201);
+    expect(await put(max, own.id, 'c')).toMatchObject(FULL);
+    await zoe.request('DELETE', `/workspaces/${theirs.id}/members/${max.id}`);
+    expect((await put(max, own.id, 'c')).status).toBe(201);
+  });
+
+  it('count no workspace that its maker has left [SHARE-3]', async () => {
+    const [zoe, max] = await Promise.all([server.register(), server.register()]);
+    const [first] = [await zoe.createWorkspace(), await zoe.createWorkspace()];
+    await zoe.addMember(first.id, max);
+    await zoe.request('PUT', `/workspaces/${first.id}/members/${max.id}`, { role: 'owner' });
+    expect((await zoe.post('/workspaces', { name: 'third' })).status).toBe(409);
+    await zoe.request('DELETE', `/workspaces/${first.id}/members/${zoe.id}`);
+    expect((await zoe.post('/workspaces', { name: 'third' })).status).toBe(201);
+  });
+});

@@ -1,0 +1,122 @@
+import { ConnectAtTerminal, LINES, replaceLine } from '../../support/connect-at-terminal.js';
+import { describeAtTerminal } from '../../support/terminal.js';
+
+describeAtTerminal('A person who decides at a terminal', () => {
+  const at = new ConnectAtTerminal();
+  beforeAll(() => at.start());
+  afterAll(() => at.close());
+  beforeEach(() => at.open());
+  afterEach(() => at.leave());
+
+  it('reads where they are, what is wanted, and what became of it', async () => {
+    const terminal = await at.connect();
+    await terminal.shows(/Workspace "[^"]+" at http\S+, as \w+\.\n/);
+    expect(terminal.said).toMatch(/Folder "proj", .*proj:\n {2}the model finds none of its files yet/);
+    const turn = await at.create('src/a.ts', 'one\ntwo\nthree\n');
+    await terminal.shows('[y]es  [n]o  [e]dit  [v]iew  [a]lways  [g]lob  [?] > ');
+    expect(terminal.screen.shown.join('\n')).toContain(
+      ['new file proj/src/a.ts (3 lines, 14 bytes)', '+one', '+two', '+three'].join('\n'),
+    );
+    terminal.enter('y');
+    await terminal.shows('✓ wrote proj/src/a.ts (+3)\n');
+    expect((await at.outcome(turn)).status).toBe('succeeded');
+    expect(terminal.raw).not.toContain('"event"');
+  });
+
+  it('reads what a patch is for: of the batch, of the file, of each change', async () => {
+    await at.write('a.txt', LINES);
+    const terminal = await at.connect();
+    await at.patch(
+      [{ path: 'a.txt', changes: [replaceLine(2, 'TWO', 'too')], label: 'Louder\u001b[31m' }],
+      'All of it',
+    );
+    await terminal.shows('[?] > ');
+    expect(terminal.said).toContain('workspace_write_patch wants to\nAll of it\n');
+    expect(terminal.said).toContain('patch proj/a.txt (1 change: +2 −1 lines): Louder\\x1b[31m\n');
+    expect(terminal.said).toContain('  replace line 2: Say two otherwise\n');
+    terminal.enter('y');
+    await terminal.shows('✓ wrote proj/a.txt (+2 −1)');
+    expect(await at.read('a.txt')).toBe(LINES.replace('two', 'TWO\ntoo'));
+  });
+
+  it('refuses with a note, which they may take back', async () => {
+    const terminal = await at.connect();
+    const turn = await at.create('a.txt', 'x\n');
+    await terminal.shows('[?] > ');
+    terminal.enter('n');
+    await terminal.shows('Ctrl-D: back): ');
+    terminal.type('\u0004');
+    await terminal.shows('[?] > ');
+    terminal.enter('n');
+    await terminal.shows('Ctrl-D: back): ');
+    terminal.enter('wrong folder');
+    await terminal.shows('✗ denied: workspace_create_file proj/a.txt; the model is told: wrong folder');
+    expect((await at.outcome(turn)).error!.message).toBe('wrong folder');
+  });
+
+  it('sees a short diff of what is let through, by an answer of before or a flag', async () => {
+    const terminal = await at.connect(['--allow', 'docs/**']);
+    await at.create('docs/a.md', 'hello\n');
+    await terminal.shows('new file proj/docs/a.md (1 line, 6 bytes), allowed by --allow docs/**\n+hello\n');
+    await terminal.shows('✓ wrote proj/docs/a.md (+1)');
+    await at.create('a.txt', 'x\n');
+    await terminal.shows('[?] > ');
+    terminal.enter('a');
+    await terminal.shows('✓ wrote proj/a.txt');
+    await at.create('b.txt', 'y\n');
+    await terminal.shows(
+      'proj/b.txt (1 line, 2 bytes), allowed by workspace_create_file in this session\n+y\n',
+    );
+    await terminal.shows('✓ wrote proj/b.txt (+1)');
+  });
+
+  it('is told of a conflict, and what comes of it', async () => {
+    await at.write('a.txt', 'other\n');
+    const terminal = await at.connect();
+    await at.patch([{ path: 'a.txt', changes: [replaceLine(2, 'TWO')] }]);
+    await terminal.shows(/✗ conflict: proj\/a\.txt: .*\(STALE\); the model is told, and can read the file/);
+  });
+
+  it('is asked about what the server would change, and hears that it does', async () => {
+    const { user, workspaceId } = at.scene;
+    await user.request('PUT', `/workspaces/${workspaceId}`, { approvals: ['write'] });
+    await at.write('a.txt', LINES);
+    const terminal = await at.connect(['--push']);
+    expect(terminal.said).toContain(':\n  the model sees its 1 file, as they were sent last.\n');
+    const turn = await at.call('write', { path: '/proj/cloud.txt', content: { text: 'x\n' } });
+    await terminal.shows(/write wants to\nwrite the Cloud file proj\/cloud\.txt[^]*\[\?\] > /);
+    terminal.enter('y');
+    await terminal.shows('… running on the server: write proj/cloud.txt');
+    expect((await at.outcome(turn)).status).toBe('succeeded');
+  });
+
+  it('hears what else of theirs is open, and for whom it waits', async () => {
+    await at.scene.client({ clientId: 'laptop' });
+    await at.scene.newSession('laptop');
+    await at.create('a.txt', 'x\n');
+    const terminal = await at.connect();
+    await terminal.shows(
+      /Open elsewhere:\n {2}c1 workspace_create_file a\.txt waits for its decision at "[^"]+", until .*\n/,
+    );
+  });
+
+  it('gets JSON lines at a terminal only when they ask for them', async () => {
+    const terminal = await at.connect(['--json', '--yes']);
+    await at.create('a.txt', 'x\n');
+    await terminal.shows(/"event":"Tool\.CreateFile\.Executed".*"success":true/);
+    expect(terminal.said).not.toContain('✓');
+  });
+
+  it('learns what each key does, and is asked again with what it is about', async () => {
+    const terminal = await at.connect();
+    await at.create('a.txt', 'x\n');
+    await terminal.shows('[?] > ');
+    terminal.enter('?');
+    await terminal.shows(
+      / {2}n {2}no: refuse it[^]*Ctrl-D {2}goes back[^]*workspace_create_file proj\/a\.txt \(\+1\)\?\n/,
+    );
+    await terminal.shows('[?] > ');
+    terminal.enter('what');
+    await terminal.shows(/Please answer with one of the letters[^]*proj\/a\.txt \(\+1\)\?\n.*\[\?\] > /);
+  });
+});

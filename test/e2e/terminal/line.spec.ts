@@ -1,0 +1,60 @@
+import { ConnectAtTerminal } from '../../support/connect-at-terminal.js';
+import { RelayProxy } from '../../support/relay-proxy.js';
+import { describeAtTerminal, KEYS } from '../../support/terminal.js';
+
+describeAtTerminal('A person whose line is gone', () => {
+  const at = new ConnectAtTerminal();
+  let line: RelayProxy;
+  beforeAll(() => at.start());
+  afterAll(() => at.close());
+  beforeEach(async () => {
+    await at.open();
+    line = await RelayProxy.to(Number(new URL(at.server.url).port));
+  });
+  afterEach(async () => {
+    line.close();
+    await at.leave();
+  });
+
+  it('hears of it, keeps the question, and their answer is kept until it is back', async () => {
+    const terminal = await at.connect([], { url: line.url });
+    const turn = await at.create('a.txt', 'x\n');
+    await terminal.shows('[?] > ');
+    terminal.mark();
+    line.cut();
+    await terminal.shows(/The line to the server is gone \([^)]+\); it is tried again\./);
+    await terminal.shows(/What you answer meanwhile is kept until it is back\.\n.*\[\?\] > $/);
+    terminal.enter('y');
+    await terminal.shows('… kept until the server is back: workspace_create_file proj/a.txt');
+    line.mend();
+    await terminal.shows(/Connected again\.\n[^]*✓ wrote proj\/a\.txt \(\+1\)/);
+    expect((await at.outcome(turn)).status).toBe('succeeded');
+  });
+
+  it('leaves with what was answered not done, which stays open', async () => {
+    const terminal = await at.connect([], { url: line.url });
+    await at.create('a.txt', 'x\n');
+    await terminal.shows('[?] > ');
+    line.cut();
+    await terminal.shows('is gone');
+    terminal.enter('y');
+    await terminal.shows('… kept until');
+    terminal.type(KEYS.ctrlC);
+    await terminal.shows(
+      'Interrupted. workspace_create_file proj/a.txt: nothing is written, it stays open. "patchbay connect" here asks again.',
+    );
+    expect((await terminal.exited).code).toBe(130);
+    await expect(at.read('a.txt')).rejects.toThrow('ENOENT');
+  });
+
+  it('is told when a call ends that they are asked about', async () => {
+    const terminal = await at.connect();
+    const turn = await at.create('a.txt', 'x\n');
+    await terminal.shows('[?] > ');
+    await at.scene.cancel(turn);
+    await terminal.shows('Nothing is written.');
+    const [asked, told] = terminal.screen.shown.slice(-3);
+    expect(asked).toMatch(/\[\?\] >$/);
+    expect(told).toBe('✗ workspace_create_file proj/a.txt: The call was cancelled. Nothing is written.');
+  });
+});

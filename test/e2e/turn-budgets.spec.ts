@@ -1,0 +1,176 @@
+import { EventEmitter } from 'node:events';
+import { Socket } from 'node:net';
+import type { Sending } from '../../src/common/http/once-over.js';
+import { AnswersInFlight } from '../../src/turn-api/answers-in-flight.js';
+import { OpenTurns } from '../../src/turns/open-turns.js';
+import { ask, asker, decided, deliveredAs, standing, write } from '../support/approval-desk.js';
+import { createdResult } from '../support/fake-client.js';
+import { createCall } from '../support/relay-scene.js';
+import { readTrail } from '../support/invariants.js';
+import { RelayScene } from '../support/relay-scene.js';
+
+const CALL_BYTES = 2_000;
+const TURN_BYTES = 5_000;
+const ANSWER_BYTES = 250_000;
+
+const readCall = (toolCallId: string, path: string) => ({ toolCallId, name: 'read', arguments: { path } });
+
+describe('what a turn takes up', () => {
+  let scene: RelayScene;
+  beforeAll(async () => {
+    scene = await RelayScene.start({
+      ...{ maxResultBytes: CALL_BYTES, maxTurnResultBytes: TURN_BYTES },
+      ...{
+        maxOpenTurns: 20,
+        maxUserOpenTurns: 3,
+        maxOpenCalls: 1000,
+        maxUserOpenCalls: 12,
+        maxUserWaiting: 2,
+        maxUserAnswerBytes: ANSWER_BYTES,
+      },
+    });
+    const put = (path: string, bytes: number) =>
+      scene.user.post(`/workspaces/${scene.workspaceId}/tools`, {
+        tool: 'write',
+        args: { path, content: { text: 'x'.repeat(bytes) } },
+      });
+    await put('/small', 1_500);
+    await put('/large', 3_000);
+  });
+  afterAll(() => scene.close());
+
+  it('has a budget for the result of a call: what is over it fails, says how to ask for less, and leaves the others alone [TURN-12]', async () => {
+    const { body } = await scene.post([readCall('a', '/small'), readCall('b', '/large')], { waitMs: 5_000 });
+    expect(body.result.toolResults).toMatchObject([
+      { status: 'succeeded', error: null },
+      {
+        ...{ status: 'failed', result: null },
+        error: { code: 'TOO_LARGE', message: expect.stringContaining('ask for less') as string },
+      },
+    ]);
+    const direct = await scene.user.post(`/workspaces/${scene.workspaceId}/tools`, {
+      ...{ tool: 'read', args: { path: '/large' } },
+    });
+    expect(direct).toMatchObject({ status: 413, body: { code: 'TOO_LARGE' } });
+  });
+
+  it('has a budget for all results of a turn: what is beyond fails the same way [TURN-12]', async () => {
+    const calls = ['a', 'b', 'c', 'd', 'e'].map((id) => readCall(id, '/small'));
+    const { body } = await scene.post(calls, { waitMs: 5_000 });
+    const codes = body.result.toolResults.map(({ error }) => error?.code ?? null);
+    expect(codes).toEqual([null, null, null, 'TOO_LARGE', 'TOO_LARGE']);
+    const again = await scene.get(body.result.turnId);
+    expect(again.body.result.toolResults).toEqual(body.result.toolResults);
+  });
+
+  it('ends the call of a client whose result is over the budget, and keeps in the trail what it said [TURN-12]', async () => {
+    const client = await scene.client();
+    const { body } = await scene.post([createCall('a')]);
+    const call = await client.delivery();
+    const message = 'm'.repeat(CALL_BYTES);
+    expect(await client.report(call, { result: { ...createdResult(call), message } })).toMatchObject({
+      ok: true,
+    });
+    const [ended] = (await scene.get(body.result.turnId, 1_000)).body.result.toolResults;
+    expect(ended).toMatchObject({ status: 'failed', result: null, error: { code: 'TOO_LARGE' } });
+    const events = await readTrail(
+      scene.user,
+      scene.workspaceId,
+      '&errorCode=TOO_LARGE&event=Tool.CreateFile.ResultReceived',
+    );
+    expect(events).toMatchObject([
+      { fields: { success: false, reported: 'succeeded', path: expect.any(String) as string } },
+    ]);
+    client.close();
+  });
+
+  it('has room for what a person edits of its server calls: an edit beyond decides nothing [TURN-12]', async () => {
+    await ask(scene, ['write']);
+    const client = await asker(scene);
+    const { turnId } = (await scene.post(['a', 'b', 'c'].map((id) => write(id, `/${id}`)))).body.result;
+    await client.delivery(3);
+    const edit = (id: string, bytes: number) => {
+      const editedArguments = { path: `/${id}`, content: { text: 'x'.repeat(bytes) } };
+      return client.report(deliveredAs(client, id), decided('edit', { editedArguments }));
+    };
+    expect(await edit('c', 3_000)).toEqual({ ok: true });
+    const { callId } = deliveredAs(client, 'c');
+    expect(JSON.stringify(scene.server.app.get(OpenTurns).ofCall(callId))).not.toContain('xxx');
+    expect(await edit('b', 2_000)).toMatchObject({
+      ...{ ok: false, error: { code: 'TOO_LARGE', message: expect.stringContaining('deny it') as string } },
+    });
+    await client.report(deliveredAs(client, 'b'), decided('deny'));
+    await client.report(deliveredAs(client, 'a'), decided('allow'));
+    expect(await standing(scene, turnId, 5_000)).toEqual(['a succeeded', 'b denied', 'c succeeded']);
+    client.close();
+    await ask(scene, []);
+  });
+
+  it('refuses a user more open turns or calls than theirs, however many come at once, and says whose limit it is [TURN-10]', async () => {
+    await scene.newSession('away');
+    const many = await Promise.all(Array.from({ length: 20 }, () => scene.post([createCall('c')])));
+    const refused = many.filter(({ status }) => status === 429);
+    expect(refused.length).toBe(17);
+    expect(refused[0]).toMatchObject({
+      body: { code: 'RATE_LIMITED', error: expect.stringContaining('You have') as string },
+    });
+    expect(refused[0]!.headers.get('retry-after')).toBe('5');
+    const taken = many.filter(({ status }) => status === 202).map(({ body }) => body.result.turnId);
+    await scene.cancel(taken[0]!);
+    const large = Array.from({ length: 11 }, (_, n) => createCall(`c${n}`));
+    expect(await scene.post(large)).toMatchObject({ status: 429, body: { code: 'RATE_LIMITED' } });
+    await scene.cancel(taken[1]!);
+    expect((await scene.post(large)).status).toBe(202);
+    await scene.cancel(taken[2]!);
+  });
+
+  it('lets so many requests of a user wait, and no more [TURN-13]', async () => {
+    await scene.newSession('away');
+    const { turnId } = (await scene.post([createCall('c')])).body.result;
+    const waiting = [scene.get(turnId, 3_000), scene.get(turnId, 3_000)];
+    let refused = await scene.get(turnId, 1);
+    while (refused.status !== 429) refused = await scene.get(turnId, 1);
+    expect(refused).toMatchObject({ body: { code: 'RATE_LIMITED' } });
+    expect((await scene.get(turnId)).status).toBe(202);
+    await scene.cancel(turnId);
+    expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual([200, 200]);
+  });
+
+  it('counts large arguments of an open turn where it is answered, until nobody reads that or they are not in it [TURN-13]', async () => {
+    await scene.newSession('away');
+    const call = { ...createCall('c'), arguments: { path: 'a.txt', content: 'x'.repeat(100_000) } };
+    const { turnId } = (await scene.post([call])).body.result;
+    const answers = scene.server.app.get(AnswersInFlight);
+    const held = { userId: scene.user.id, sessionId: 's', turnId: 't' };
+    const sending = Object.assign(new EventEmitter(), { closed: false, req: { socket: new Socket() } });
+    answers.take(held, ANSWER_BYTES - 50_000, sending as unknown as Sending);
+    expect(await scene.get(turnId)).toMatchObject({ status: 429, body: { code: 'RATE_LIMITED' } });
+    sending.emit('close');
+    expect((await scene.get(turnId)).status).toBe(202);
+    await scene.cancel(turnId);
+    answers.take(held, ANSWER_BYTES - 50_000, sending as unknown as Sending);
+    expect((await scene.get(turnId)).status).toBe(200);
+    sending.emit('close');
+  });
+
+  it('counts what a direct call of a client’s tool is answered with, too, and says where it is [TURN-13]', async () => {
+    await scene.newSession('here');
+    const client = await scene.client({ clientId: 'here' });
+    const answers = scene.server.app.get(AnswersInFlight);
+    const sending = Object.assign(new EventEmitter(), { closed: false, req: { socket: new Socket() } });
+    const held = { userId: scene.user.id, sessionId: 's', turnId: 't' };
+    answers.take(held, ANSWER_BYTES - 10, sending as unknown as Sending);
+    const { name: tool, arguments: args } = createCall('c');
+    const { sessionId } = scene.session;
+    const answer = scene.user.post<{ error: string }>(`/workspaces/${scene.workspaceId}/tools`, {
+      ...{ tool, args, sessionId },
+    });
+    const call = await client.delivery();
+    await client.report(call, { result: createdResult(call) });
+    expect(await answer).toMatchObject({ status: 429, body: { code: 'RATE_LIMITED' } });
+    expect((await answer).body.error).toContain(`turn ${call.turnId} of session ${sessionId}`);
+    sending.emit('close');
+    expect((await scene.get(call.turnId)).body.result.toolResults).toMatchObject([{ status: 'succeeded' }]);
+    client.close();
+  });
+});

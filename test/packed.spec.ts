@@ -1,0 +1,160 @@
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { homedir, tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { startTestServer, type TestServer } from './support/server.js';
+
+/* What we publish, as who installs it finds it. */
+
+const ROOT = resolve(import.meta.dirname, '..');
+const run = promisify(execFile);
+
+/** The ten lines that a first user writes. */
+const USE = `import { PatchbayClient, PatchbayError } from '@patchbay/client';
+import { DiskJournals } from '@patchbay/client/home';
+import { RelayClient } from '@patchbay/client/relay';
+import { applyBatch, textEditor } from '@patchbay/workspace';
+const [url, email] = process.argv.slice(2) as [string, string];
+const patchbay = new PatchbayClient({ url });
+await patchbay.register({ email, password: 'correct horse battery' });
+const { id: workspaceId } = await patchbay.createWorkspace('Packed');
+const token = () => patchbay.accessToken();
+const approver = { decide: async () => ({ decision: 'allow', by: email, at: new Date().toISOString() }) as const };
+const texts = new Map([['notes/a.md', 'a\\n']]);
+const editor = textEditor({ name: 'notes', rootId: crypto.randomUUID(), texts, approver });
+const relay = new RelayClient({ url, token, workspaceId, clientId: 'c', journal: new DiskJournals('home'), ...editor });
+await relay.connect();
+const workspace = patchbay.workspace(workspaceId);
+const made = await workspace.callTool('workspace_create_file', { path: 'b.md', content: 'b\\n' });
+await relay.close();
+const refused = await workspace.patch(workspaceId).catch((error: PatchbayError) => error.code);
+console.log(JSON.stringify([made.success, [...texts.keys()], refused, typeof applyBatch]));
+`;
+
+const SETTINGS = {
+  strict: true,
+  target: 'ES2023',
+  noEmit: true,
+  skipLibCheck: false,
+  types: ['node'],
+};
+
+/** Node's own binaries that are here: the one that runs this, and the next major one where it was fetched. */
+function nodes(): [string, string][] {
+  const cache = process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache');
+  const next = join(cache, `patchbay-node24/node_modules/node-linux-${process.arch}/bin/node`);
+  const here: [string, string][] = [[process.version, process.execPath]];
+  if (existsSync(next)) return [...here, ['v24', next]];
+  console.warn('SKIPPED the packages on Node 24: npm run test:node24 fetches it.');
+  return here;
+}
+
+interface Packed {
+  name: string;
+  filename: string;
+  files: { path: string }[];
+}
+
+describe('The packages as npm packs them', () => {
+  let folder: string;
+  let packed: Packed[];
+  let server: TestServer;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'patchbay-packed-'));
+    const { stdout } = await run(process.execPath, [join(ROOT, 'scripts/pack-packages.mjs'), folder]);
+    packed = JSON.parse(stdout) as Packed[];
+    const tarballs = packed.map(({ filename }) => `./${filename}`);
+    await writeFile(
+      join(folder, 'package.json'),
+      '{ "name": "first-use", "private": true, "type": "module" }',
+    );
+    const quiet = ['--prefer-offline', '--ignore-scripts', '--no-audit', '--no-fund', '--silent'];
+    await run('npm', ['install', ...quiet, ...tarballs], { cwd: folder });
+    await mkdir(join(folder, 'node_modules/@types'), { recursive: true });
+    for (const types of ['@types/node', 'undici-types'])
+      await cp(join(ROOT, 'node_modules', types), join(folder, 'node_modules', types), { recursive: true });
+    await writeFile(join(folder, 'use.ts'), USE);
+    server = await startTestServer();
+  }, 120_000);
+  afterAll(async () => {
+    await server?.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  it('have a README and the licence, and neither build state nor tests', () => {
+    expect(packed.map(({ name }) => name).sort()).toEqual(
+      ['cli', 'client', 'protocol', 'workspace'].map((name) => `@patchbay/${name}`),
+    );
+    for (const { files } of packed) {
+      const paths = files.map(({ path }) => path);
+      expect(paths).toEqual(expect.arrayContaining(['README.md', 'LICENSE', 'package.json']));
+      expect(paths.filter((path) => /tsbuildinfo|\.spec\.|\.sample\.|(?<!\.d)\.ts$/.test(path))).toEqual([]);
+    }
+  });
+
+  it('carry one licence', async () => {
+    const texts = await Promise.all(
+      packed.map(({ name }) => readFile(join(folder, 'node_modules', name, 'LICENSE'), 'utf8')),
+    );
+    expect(new Set(texts).size).toBe(1);
+    expect(texts[0]).toContain('Copyright (c) 2026 Patchbay contributors');
+  });
+
+  it('have their sources in their source maps', async () => {
+    for (const { name, files } of packed) {
+      const maps = files.map(({ path }) => path).filter((path) => path.endsWith('.map'));
+      for (const path of maps) {
+        const map = JSON.parse(await readFile(join(folder, 'node_modules', name, path), 'utf8')) as {
+          sourcesContent?: (string | null)[];
+        };
+        expect([path, map.sourcesContent?.every((text) => typeof text === 'string')]).toEqual([path, true]);
+      }
+    }
+  });
+
+  it('need each other in exactly this version, once', async () => {
+    const installed = await readdir(join(folder, 'node_modules/@patchbay'));
+    expect(installed.sort()).toEqual(['cli', 'client', 'protocol', 'workspace']);
+    for (const name of installed) {
+      const own = join(folder, 'node_modules/@patchbay', name);
+      const manifest = JSON.parse(await readFile(join(own, 'package.json'), 'utf8')) as {
+        version: string;
+        dependencies?: Record<string, string>;
+      };
+      const ours = Object.entries(manifest.dependencies ?? {}).filter(([to]) => to.startsWith('@patchbay/'));
+      expect(ours.filter(([, version]) => version !== manifest.version)).toEqual([]);
+      expect(existsSync(join(own, 'node_modules/@patchbay'))).toBe(false);
+    }
+  });
+
+  it('have types that hold in the strictest check, as Node and as a bundler find them', async () => {
+    const found = { nodenext: 'nodenext', bundler: 'esnext' };
+    const faults = Object.entries(found).map(async ([moduleResolution, module]) => {
+      const compilerOptions = { ...SETTINGS, module, moduleResolution };
+      const config = `${moduleResolution}.json`;
+      await writeFile(join(folder, config), JSON.stringify({ compilerOptions, files: ['use.ts'] }));
+      const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
+      return run(process.execPath, [tsc, '-p', config], { cwd: folder }).then(
+        () => '',
+        ({ stdout }: { stdout: string }) => stdout,
+      );
+    });
+    expect(await Promise.all(faults)).toEqual(['', '']);
+  });
+
+  it.each(nodes())(
+    'run on Node %s: an account, an editor and a call in a few lines',
+    async (version, node) => {
+      const { transform } = await import('esbuild');
+      const { code } = await transform(USE, { loader: 'ts', format: 'esm', target: 'es2023' });
+      await writeFile(join(folder, 'use.mjs'), code);
+      const email = `${version.replace(/\W/g, '')}@example.com`;
+      const { stdout } = await run(node, ['use.mjs', server.url, email], { cwd: folder });
+      expect(JSON.parse(stdout)).toEqual([true, ['notes/a.md', 'notes/b.md'], 'NOT_FOUND', 'function']);
+      const cli = join(folder, 'node_modules/.bin/patchbay');
+      expect((await run(node, [cli, '--version'])).stdout).toMatch(/^\d+\.\d+\.\d+/);
+    },
+  );
+});

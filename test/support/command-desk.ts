@@ -1,0 +1,102 @@
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { runCli } from '../../packages/cli/src/program.js';
+import type { CliIo } from '../../packages/cli/src/settings.js';
+import { ClientProcess } from './processes.js';
+import { RelayScene } from './relay-scene.js';
+import type { TestServer } from './server.js';
+import { type Contents, put, type Ran } from './sync-desk.js';
+import { Terminal, type TerminalOptions } from './terminal.js';
+
+class Output extends PassThrough {
+  text = '';
+  constructor() {
+    super();
+    this.on('data', (chunk: Buffer) => (this.text += chunk.toString()));
+  }
+}
+
+/** What a command is given beside its words. */
+export interface Given {
+  stdin?: string;
+  env?: NodeJS.ProcessEnv;
+}
+
+/** The command line of a user with a token, a home and folders, against a real server. */
+export class CommandDesk {
+  private readonly clients: ClientProcess[] = [];
+  private readonly terminals: Terminal[] = [];
+
+  private constructor(
+    readonly scene: RelayScene,
+    readonly directory: string,
+  ) {}
+
+  /** In a workspace and home of its own, on a server that tests share. */
+  static async on(server: TestServer): Promise<CommandDesk> {
+    const scene = await RelayScene.on(server, await server.register());
+    return new CommandDesk(scene, await mkdtemp(join(tmpdir(), 'patchbay-commands-')));
+  }
+
+  get home(): string {
+    return join(this.directory, 'home');
+  }
+
+  async folder(name: string, contents: Contents = {}): Promise<string> {
+    const folder = join(this.directory, name);
+    await mkdir(folder, { recursive: true });
+    await put(folder, contents);
+    return folder;
+  }
+
+  /** A command with the user's token in the scene's workspace. */
+  run(command: string, ...args: string[]): Promise<Ran> {
+    const { PATCHBAY_URL: url, PATCHBAY_TOKEN: token, PATCHBAY_WORKSPACE: workspace } = this.env;
+    const flags = ['--url', url!, '--token', token!, '--workspace', workspace!];
+    return this.bare([command, '--home', this.home, ...flags, ...args]);
+  }
+
+  /** A command line as it stands. */
+  async bare(args: readonly string[], { stdin = '', env = {} }: Given = {}): Promise<Ran> {
+    const [out, err] = [new Output(), new Output()];
+    const input = new PassThrough().end(stdin);
+    const io = { stdin: input, stdout: out, stderr: err, env } as unknown as CliIo;
+    const code = await runCli(args, io);
+    return { code, out: out.text, err: err.text };
+  }
+
+  /** What a process needs to be this user. */
+  get env(): Record<string, string> {
+    const { server, user, workspaceId } = this.scene;
+    return {
+      PATCHBAY_URL: server.url,
+      PATCHBAY_TOKEN: user.token,
+      PATCHBAY_WORKSPACE: workspaceId,
+      PATCHBAY_HOME: this.home,
+    };
+  }
+
+  /** The built command at a terminal of its own. */
+  terminal(args: readonly string[], options: TerminalOptions = {}): Terminal {
+    const terminal = Terminal.patchbay(args, { ...options, env: { ...this.env, ...options.env } });
+    this.terminals.push(terminal);
+    return terminal;
+  }
+
+  /** A real client in a process of its own, which allows all calls, or with `yes: false` leaves them waiting. */
+  async connect(root: string, yes = true, url = this.scene.server.url): Promise<ClientProcess> {
+    const { user, workspaceId } = this.scene;
+    const options = { name: 'client', url, token: user.token, workspaceId, root, home: this.home, yes };
+    return ClientProcess.start(options, (client) => this.clients.push(client));
+  }
+
+  /** Ends what runs, then the scene, which checks the invariants. */
+  async close(): Promise<void> {
+    for (const terminal of this.terminals.splice(0)) await terminal.close();
+    for (const client of this.clients.splice(0)) if (client.running) await client.kill();
+    await this.scene.close();
+    await rm(this.directory, { recursive: true, force: true });
+  }
+}

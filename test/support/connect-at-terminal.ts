@@ -1,0 +1,140 @@
+import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { sha256 } from '@patchbay/protocol/hash';
+import type { ToolResult } from '@patchbay/protocol';
+import { RelayScene } from './relay-scene.js';
+import { startTestServer, type TestServer } from './server.js';
+import { Terminal, type TerminalOptions } from './terminal.js';
+import { waitFor } from './wait-for.js';
+
+/** Lines of one word each. */
+export const LINES = 'one\ntwo\nthree\nfour\nfive\n';
+
+export interface SceneOptions extends Omit<TerminalOptions, 'cwd'> {
+  /** Where the client finds the server; another wire than its own. */
+  url?: string;
+}
+
+/** A person at a terminal with `patchbay connect` in a folder `proj`, and a model whose calls they decide. */
+export class ConnectAtTerminal {
+  server!: TestServer;
+  scene!: RelayScene;
+  terminal!: Terminal;
+  private directory!: string;
+  private readonly terminals: Terminal[] = [];
+
+  async start(): Promise<void> {
+    this.server = await startTestServer();
+  }
+
+  /** A workspace and a folder of its own, for the next test. */
+  async open(): Promise<void> {
+    this.scene = await RelayScene.on(this.server, await this.server.register());
+    this.directory = await mkdtemp(join(tmpdir(), 'patchbay-at-terminal-'));
+    await mkdir(this.folder);
+  }
+
+  async leave(): Promise<void> {
+    for (const terminal of this.terminals.splice(0)) await terminal.close();
+    await rm(this.directory, { recursive: true });
+  }
+
+  close(): Promise<void> {
+    return this.server.close();
+  }
+
+  get folder(): string {
+    return join(this.directory, 'proj');
+  }
+
+  async write(path: string, text: string): Promise<void> {
+    await mkdir(dirname(join(this.folder, path)), { recursive: true });
+    await writeFile(join(this.folder, path), text);
+  }
+
+  read(path: string): Promise<string> {
+    return readFile(join(this.folder, path), 'utf8');
+  }
+
+  /** An executable of the person's, such as an editor, as a shell script; its path. */
+  async program(name: string, script: string): Promise<string> {
+    const path = join(this.directory, name);
+    await writeFile(path, `#!/bin/sh\n${script}\n`);
+    await chmod(path, 0o700);
+    return path;
+  }
+
+  /** `patchbay connect` in the folder, ready for calls. */
+  async connect(flags: readonly string[] = [], { url, env, ...size }: SceneOptions = {}): Promise<Terminal> {
+    this.begin(flags, { ...(url !== undefined && { url }), ...(env && { env }), ...size });
+    await this.terminal.shows(/^connected$/m);
+    return this.terminal;
+  }
+
+  /** The same, right from its start. */
+  begin(flags: readonly string[] = [], { url, env, ...size }: SceneOptions = {}): Terminal {
+    const { server, scene } = this;
+    this.terminal = Terminal.patchbay(['connect', '--no-watch', ...flags], {
+      ...size,
+      cwd: this.folder,
+      env: {
+        PATCHBAY_URL: url ?? server.url,
+        PATCHBAY_TOKEN: scene.user.token,
+        PATCHBAY_WORKSPACE: scene.workspaceId,
+        PATCHBAY_HOME: join(this.directory, 'home'),
+        HOME: this.directory,
+        TMPDIR: this.directory,
+        ...env,
+      },
+    });
+    this.terminals.push(this.terminal);
+    return this.terminal;
+  }
+
+  /** The model wants to make a file; the turnId. */
+  create(path: string, content: string, more: Record<string, unknown> = {}): Promise<string> {
+    return this.call('workspace_create_file', { path, content, ...more });
+  }
+
+  /** The model wants to patch files that have `LINES`, or another text. */
+  patch(
+    files: { path: string; changes: object[]; label?: string; text?: string }[],
+    batchLabel?: string,
+  ): Promise<string> {
+    return this.call('workspace_write_patch', {
+      ...(batchLabel !== undefined && { batchLabel }),
+      files: files.map(({ path, changes, label, text = LINES }) => ({
+        docPath: `proj/${path}`.toLowerCase(),
+        originalSha256: sha256(text),
+        ...(label !== undefined && { fileLabel: label }),
+        changes,
+      })),
+    });
+  }
+
+  async call(name: string, args: object): Promise<string> {
+    const { body, status } = await this.scene.post([{ toolCallId: 'c1', name, arguments: args }]);
+    if (status >= 300) throw new Error(JSON.stringify(body));
+    return body.result.turnId;
+  }
+
+  /** What the model is told in the end. */
+  async outcome(turnId: string): Promise<ToolResult> {
+    let ended: ToolResult | undefined;
+    await waitFor(async () => {
+      const { result } = (await this.scene.get(turnId, 1_000)).body;
+      return (ended = result.toolResults[0]) !== undefined;
+    }, 'the call to end');
+    return ended!;
+  }
+}
+
+/** A change of `LINES`. */
+export function replaceLine(line: number, ...newLines: string[]): object {
+  const word = LINES.split('\n')[line - 1]!;
+  return {
+    ...{ operation: 'replace', startLine: line, endLine: line, expectedOriginalLines: [word], newLines },
+    description: `Say ${word} otherwise`,
+  };
+}

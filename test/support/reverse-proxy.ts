@@ -1,0 +1,99 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { freePort } from './processes.js';
+import { waitFor } from './wait-for.js';
+
+export const OPERATIONS = fileURLToPath(new URL('../../docs/operations.md', import.meta.url));
+
+/** The one block of the operator's manual in a language. */
+export async function documentedBlock(language: string): Promise<string> {
+  const blocks = [...(await readFile(OPERATIONS, 'utf8')).matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)];
+  const found = blocks.filter(([, name]) => name === language);
+  if (found.length !== 1) throw new Error(`docs/operations.md has ${found.length} blocks of ${language}`);
+  return found[0]![2]!;
+}
+
+/** Replaces what must be there. */
+function replaced(text: string, what: string | RegExp, by: string): string {
+  const result = text.replace(what, by);
+  if (result === text) throw new Error(`${what} is not in\n${text}`);
+  return result;
+}
+
+/** The documented block, but for its address, its certificate and the server that it leads to. */
+const CONFIGURATIONS = {
+  async nginx(directory: string, port: number, server: string): Promise<string[]> {
+    let block = await documentedBlock('nginx');
+    block = replaced(block, 'listen 443 ssl http2;', `listen 127.0.0.1:${port};`);
+    block = replaced(block, /^ *ssl_certificate.*\n/gm, '');
+    block = replaced(block, 'server 127.0.0.1:3000;', `server ${server};`);
+    const folders = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
+    const temporary = folders.map((name) => `${name}_temp_path ${directory}/${name};`).join('\n');
+    const user = process.getuid?.() === 0 ? 'user root;' : '';
+    const whole = `${user} pid ${directory}/pid; error_log stderr; worker_processes 1;
+      events {} http { access_log off; ${temporary} ${block} }`;
+    const file = join(directory, 'nginx.conf');
+    await writeFile(file, whole);
+    return ['nginx', '-p', directory, '-c', file, '-g', 'daemon off;'];
+  },
+  async caddy(directory: string, port: number, server: string): Promise<string[]> {
+    let block = await documentedBlock('caddyfile');
+    block = replaced(block, 'example.com {', `http://127.0.0.1:${port} {`);
+    block = replaced(block, '127.0.0.1:3000', server);
+    const file = join(directory, 'Caddyfile');
+    await writeFile(file, `{\n\tadmin off\n\tauto_https off\n}\n${block}`);
+    return ['caddy', 'run', '--adapter', 'caddyfile', '--config', file];
+  },
+};
+
+/** A reverse proxy in front of a server, as docs/operations.md has it. */
+export class ReverseProxy {
+  private constructor(
+    readonly origin: string,
+    private readonly child: ChildProcess,
+    private readonly directory: string,
+  ) {}
+
+  /** @param server the address of the server, such as `127.0.0.1:3000`. */
+  static async start(kind: keyof typeof CONFIGURATIONS, server: string): Promise<ReverseProxy> {
+    const directory = await mkdtemp(join(tmpdir(), `patchbay-${kind}-`));
+    const port = await freePort();
+    const [command = '', ...args] = await CONFIGURATIONS[kind](directory, port, server);
+    const child = spawn(command, args, {
+      env: { PATH: process.env.PATH ?? '', HOME: directory },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    let said = '';
+    child.stderr.setEncoding('utf8').on('data', (text: string) => (said += text));
+    const proxy = new ReverseProxy(`http://127.0.0.1:${port}`, child, directory);
+    await waitFor(async () => {
+      if (child.exitCode !== null) throw new Error(`${kind} ended: ${said}`);
+      return listens(port);
+    }, `${kind} to listen`);
+    return proxy;
+  }
+
+  async stop(): Promise<void> {
+    if (this.child.exitCode === null) {
+      this.child.kill('SIGTERM');
+      await once(this.child, 'exit');
+    }
+    await rm(this.directory, { recursive: true, force: true });
+  }
+}
+
+function listens(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1');
+    socket.once('connect', () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once('error', () => resolve(false));
+  });
+}
