@@ -1,4 +1,5 @@
 import {
+  Ack as Answer,
   ConnectedSocket,
   MessageBody,
   type OnGatewayConnection,
@@ -67,22 +68,27 @@ export class RelayGateway implements OnGatewayInit, OnGatewayConnection, OnGatew
 
   /** First after every connect: what the client's journal holds. Deliveries begin once it is answered. */
   @SubscribeMessage('client:resume')
-  resume(@ConnectedSocket() socket: RelaySocket, @MessageBody() body: unknown): Promise<Ack<ResumeAnswer>> {
-    return this.acknowledge(async () => {
+  async resume(
+    @ConnectedSocket() socket: RelaySocket,
+    @MessageBody() body: unknown,
+    @Answer() answer: (ack: Ack<ResumeAnswer>) => void,
+  ): Promise<void> {
+    const ack = await this.acknowledge(async () => {
       const entries = readEntries(body);
       const { key } = socket.data.client;
       // A member who was removed while they connected was not among the clients yet.
       await this.workspaces.requireRole(key.workspaceId, key.userId);
       const { client, handshake } = socket.data;
       // Whoever posts a turn once this is answered must find the client's folders, on any node.
-      const [answer] = await Promise.all([
+      const [resumed] = await Promise.all([
         this.reports.resume(key, entries),
         this.presence.opened(client, handshake.name),
       ]);
-      // Not before it has this answer: by then it knows what it holds, and of what it is told.
-      setImmediate(() => void this.begin(socket, answer.resume));
-      return answer;
+      return resumed;
     });
+    // Answered first: by then the client knows what it holds. Begun in the same breath: it may speak from there on.
+    answer(ack);
+    if (ack.ok) await this.begin(socket, ack.resume);
   }
 
   /** From now on the client is sent calls, those first that wait for it. Where that fails it has to come back. */

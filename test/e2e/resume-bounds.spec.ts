@@ -1,0 +1,60 @@
+import { jest } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import { storesOf } from '../contract/backends.js';
+import { createdResult, FakeClient, journalEntry } from '../support/fake-client.js';
+import { createCall, RelayScene } from '../support/relay-scene.js';
+
+describe('the journal that a client resumes with', () => {
+  let scene: RelayScene;
+  let client: FakeClient;
+  beforeAll(async () => void (scene = await RelayScene.start()));
+  afterAll(() => scene.close());
+  beforeEach(async () => {
+    client = await FakeClient.connect(scene.clientOptions());
+    scene.clients.push(client);
+  });
+  afterEach(() => client.close());
+
+  it('may come again when it was refused', async () => {
+    const entry = { turnId: 't', callId: randomUUID(), attempt: 1, state: 'running' };
+    const journals: unknown[] = [
+      ...[null, {}, 'x', [null], [[]]],
+      [{ ...entry, state: 'resting' }],
+      [{ ...entry, callId: 'x' }],
+      [{ ...entry, attempt: 0 }],
+      [{ ...entry, extra: 1 }],
+      Array.from({ length: 1_001 }, () => ({ ...entry, callId: randomUUID() })),
+    ];
+    for (const journal of journals) {
+      expect(await client.send('client:resume', journal)).toMatchObject({
+        ok: false,
+        error: { code: 'VALIDATION_ERROR' },
+      });
+    }
+    expect(await client.resume([])).toEqual({ ok: true, forget: [], resume: [] });
+  });
+
+  it('may name one call many times over, and has it looked up once [RELAY-4]', async () => {
+    const first = await scene.client({ clientId: 'editor-2' });
+    await scene.post([createCall('a')]);
+    const call = await first.delivery();
+    await scene.postResults(call.turnId, [{ toolCallId: 'a', result: createdResult(call) }]);
+    const { turns } = storesOf(scene.server.app);
+    const lookedUp = jest.spyOn(turns, 'ofCall');
+    const checked = jest.spyOn(turns, 'resultOf');
+    const finished = journalEntry(call, 'succeeded', { result: createdResult(call), executionMs: 4 });
+    const answer = await client.resume(Array.from({ length: 1_000 }, () => finished));
+    expect(answer).toEqual({ ok: true, forget: [call.callId], resume: [] });
+    expect(lookedUp.mock.calls.length).toBeLessThanOrEqual(1);
+    expect(checked.mock.calls.length).toBeLessThanOrEqual(1);
+    jest.restoreAllMocks();
+  });
+
+  it('may be a full one', async () => {
+    const state = 'running' as const;
+    const journal = Array.from({ length: 1_000 }, () => ({
+      ...{ turnId: 't', callId: randomUUID(), attempt: 1, state },
+    }));
+    expect(await client.resume(journal)).toMatchObject({ forget: { length: 1_000 } });
+  });
+});
