@@ -187,20 +187,27 @@ describeContract('writing turns', (opened) => {
       expect(await turns.resultOf(turn, callId)).toEqual({ result: null, details: ['d'] });
     });
 
-    it('never replaces a result: the write that tries fails as a whole', async () => {
+    it.each([
+      ['small', 'small'],
+      ['small', 'large'],
+      ['large', 'small'],
+      ['large', 'large'],
+    ] as const)('never replaces a %s result by a %s one: the write fails as a whole', async (one, other) => {
       const { stores } = opened();
       const turn = aTurn(await givenWorkspace(stores));
       const { callId } = turn.calls[0]!;
       await insertTurn(stores, turn);
+      const text = { small: 'x', large: 'x'.repeat(9_000) };
+      const [result, second] = [`first ${text[one]}`, `second ${text[other]}`];
       const first = nextVersion(turn);
-      await stores.turns.save(turn, first, [{ callId, result: 'first' }], []);
+      await stores.turns.save(turn, first, [{ callId, result }], []);
       const again = nextVersion(first);
       await expect(
-        stores.turns.save(first, again, [{ callId, result: 'second' }], [anEvent()]),
+        stores.turns.save(first, again, [{ callId, result: second }], [anEvent()]),
       ).rejects.toThrow();
       expect(await stores.turns.find(turn)).toEqual(first);
       expect(await stores.turns.resultsOf(turn, MAX_BYTES)).toEqual(
-        new Map([[callId, { result: 'first', details: null }]]),
+        new Map([[callId, { result, details: null }]]),
       );
       expect(await trailOf(stores, turn.workspaceId)).toEqual([]);
     });

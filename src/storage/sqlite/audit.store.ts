@@ -12,7 +12,7 @@ import {
   toEvent,
 } from './audit-rows.js';
 import { SqliteDatabase } from './database.js';
-import { keysOfCall } from './turn-rows.js';
+import { keysOfCall } from './call-rows.js';
 import { type SqlValue, toText } from './values.js';
 import { WorkspaceKeys } from './workspace-keys.js';
 

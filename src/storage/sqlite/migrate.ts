@@ -21,6 +21,7 @@ import { LARGE_TEXTS_SCHEMA } from './migrations/0020-large-texts.js';
 import { SMALL_ARGUMENTS_SCHEMA } from './migrations/0021-small-arguments.js';
 import { EDITED_ARGUMENTS_SCHEMA } from './migrations/0022-edited-arguments.js';
 import { CALLS_ALONE_SCHEMA } from './migrations/0023-calls-alone.js';
+import { SMALL_RESULTS_SCHEMA } from './migrations/0024-small-results.js';
 
 export interface Migration {
   /** What it brings, for whoever reads the table. */
@@ -51,6 +52,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: 'small-arguments', sql: SMALL_ARGUMENTS_SCHEMA },
   { name: 'edited-arguments', sql: EDITED_ARGUMENTS_SCHEMA },
   { name: 'calls-alone', sql: CALLS_ALONE_SCHEMA },
+  { name: 'small-results', sql: SMALL_RESULTS_SCHEMA },
 ];
 
 /** Brings the database to the newest version, one transaction a step; refuses one that is newer than that. */

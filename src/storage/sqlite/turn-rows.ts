@@ -1,8 +1,8 @@
 import type { TurnStatus } from '@patchbay/protocol';
-import type { Call, Turn, TurnRef } from '../ports/turn.js';
-import { positionOf } from '../ports/turn-calls.js';
+import type { Turn, TurnRef } from '../ports/turn.js';
+import { insertCalls, readCalls } from './call-rows.js';
 import type { SqliteDatabase } from './database.js';
-import { bytesOf, type JsonColumn } from './large-texts.js';
+import type { JsonColumn } from './large-texts.js';
 import type { SqlValue } from './values.js';
 
 /** Selects what `toTurn` reads. */
@@ -40,15 +40,6 @@ export type TurnRow = [
 
 const INSERT = `INSERT INTO turns (workspace, session_id, turn_id, user_id, version, status, accepted_at, due_at,
   last_client_id, request_hash, calls, state) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
-
-/** Room for what belongs to the calls of one turn: integer keys from its own times this. */
-const CALLS_MAX = 65_536;
-
-/** Characters of arguments that lie in the row of their call: each save of the call writes them again. */
-const SMALL_ARGUMENTS = 1024;
-
-const SELECT_ARGUMENTS = `SELECT coalesce(c.arguments, a.arguments) FROM turn_calls c
-  LEFT JOIN turn_arguments a ON a.id = c.id`;
 
 /** What of a turn is neither a column nor its calls, as JSON. */
 export function stateOf(turn: Turn): string {
@@ -91,41 +82,13 @@ export function insertTurn(
   turn: Turn,
   columns: readonly JsonColumn[],
 ): number {
-  if (columns.length > CALLS_MAX) throw new RangeError(`A turn holds up to ${CALLS_MAX} calls.`);
   const { lastInsertRowid } = database.run(INSERT, [
     ...[workspace, turn.sessionId, turn.turnId, turn.userId, turn.version, turn.status, turn.acceptedAt],
     ...[turn.dueAt, turn.lastClientId, turn.requestHash, turn.calls.length, stateOf(turn)],
   ]);
   const key = Number(lastInsertRowid);
-  turn.calls.forEach((call, position) => {
-    const { column } = columns[position]!;
-    const [id, isSmall] = [key * CALLS_MAX + position, column.length <= SMALL_ARGUMENTS];
-    database.run('INSERT INTO turn_calls (id, call_id, state, arguments) VALUES (?, ?, ?, ?)', [
-      ...[id, call.callId, JSON.stringify(call), isSmall ? column : null],
-    ]);
-    if (!isSmall) database.run('INSERT INTO turn_arguments (id, arguments) VALUES (?, ?)', [id, column]);
-  });
+  insertCalls(database, key, turn.calls, columns);
   return key;
-}
-
-/** Writes the calls at these positions as they are now. */
-export function updateCalls(
-  database: SqliteDatabase,
-  key: number,
-  turn: Turn,
-  positions: readonly number[],
-): void {
-  for (const at of positions) {
-    const state = JSON.stringify(turn.calls[at]);
-    database.run('UPDATE turn_calls SET state = ? WHERE id = ?', [state, key * CALLS_MAX + at]);
-  }
-}
-
-/** The calls of a turn, in order. */
-function readCalls(database: SqliteDatabase, key: number): Call[] {
-  return database
-    .all<[string]>('SELECT state FROM turn_calls WHERE id >= ? AND id < ? ORDER BY id', span(key))
-    .map(([state]) => JSON.parse(state) as Call);
 }
 
 /**
@@ -163,109 +126,4 @@ export function turnRowKey(database: SqliteDatabase, workspace: number, ref: Tur
     [workspace, ref.turnId, ref.sessionId],
   );
   return row === null ? null : row[0];
-}
-
-/** In the place of a result: the call has none yet, its edited arguments alone. */
-const NO_RESULT = '';
-
-const INSERT_RESULT = `INSERT INTO turn_results (id, call_id, result, details, edited_arguments) VALUES (?, ?, ?, ?, ?)
-  ON CONFLICT (id) DO UPDATE SET result = excluded.result, details = excluded.details
-    WHERE result = '${NO_RESULT}' AND excluded.result <> '${NO_RESULT}' AND excluded.edited_arguments IS NULL`;
-
-/** What is told of the end of a call, as its row has it; `result` null: it has edited arguments alone so far. */
-export interface ResultRow {
-  callId: string;
-  result: JsonColumn | null;
-  details: JsonColumn | null;
-  editedArguments: JsonColumn | null;
-}
-
-/** Writes results of a turn's calls, or their edited arguments first; what is there already fails the write. */
-export function insertResults(
-  database: SqliteDatabase,
-  key: number,
-  turn: Turn,
-  results: readonly ResultRow[],
-): void {
-  for (const { callId, result, details, editedArguments } of results) {
-    const position = positionOf(turn.calls, callId);
-    if (position === -1) throw new Error(`Turn ${turn.turnId} has no call ${callId}.`);
-    const { changes } = database.run(INSERT_RESULT, [
-      ...[key * CALLS_MAX + position, callId, result?.column ?? NO_RESULT],
-      ...[details?.column ?? null, editedArguments?.column ?? null],
-    ]);
-    if (changes === 0) throw new Error(`Call ${callId} has a result already.`);
-  }
-}
-
-/** Arguments of all calls of a turn as their columns have them, in order. */
-export function readArguments(database: SqliteDatabase, key: number): string[] {
-  return database
-    .all<[string]>(`${SELECT_ARGUMENTS} WHERE c.id >= ? AND c.id < ? ORDER BY c.id`, span(key))
-    .map(([text]) => text);
-}
-
-/** Arguments of the call at a position as the column has them; null where the turn has none. */
-export function readArgumentsAt(database: SqliteDatabase, key: number, position: number): string | null {
-  const row = database.get<[string]>(`${SELECT_ARGUMENTS} WHERE c.id = ?`, [key * CALLS_MAX + position]);
-  return row === null ? null : row[0];
-}
-
-/** A result as its row has it. */
-export interface ResultColumns {
-  result: string;
-  details: string | null;
-}
-
-/** Results of a turn by callId; null where one is beyond `maxBytes` in all, and is not even read. */
-export function readResults(
-  database: SqliteDatabase,
-  key: number,
-  maxBytes: number,
-): Map<string, (() => ResultColumns) | null> {
-  const sizes = database.all<[number, string, number]>(
-    `SELECT id, call_id, ${bytesOf('result')} + coalesce(${bytesOf('details')}, 0)
-     FROM turn_results WHERE id >= ? AND id < ? AND result <> '${NO_RESULT}' ORDER BY id`,
-    span(key),
-  );
-  let left = maxBytes;
-  return new Map(
-    sizes.map(([id, callId, bytes]) => {
-      if (bytes > left) return [callId, null];
-      left -= bytes;
-      return [callId, () => readResult(database, id)];
-    }),
-  );
-}
-
-function readResult(database: SqliteDatabase, id: number): ResultColumns {
-  const sql = 'SELECT result, details FROM turn_results WHERE id = ?';
-  const [result, details] = database.get<[string, string | null]>(sql, [id])!;
-  return { result, details };
-}
-
-/** What is told of the end of a call; null where nothing is. */
-export function readResultOf(database: SqliteDatabase, key: number, callId: string): ResultColumns | null {
-  const sql = `SELECT id FROM turn_results WHERE id >= ? AND id < ? AND call_id = ? AND result <> '${NO_RESULT}'`;
-  const row = database.get<[number]>(sql, [...span(key), callId]);
-  return row === null ? null : readResult(database, row[0]);
-}
-
-/** Keys of the turns that have this call: one, but for what came about elsewhere. */
-export function keysOfCall(database: SqliteDatabase, callId: string): number[] {
-  const found = database.all<[number]>('SELECT id FROM turn_calls WHERE call_id = ?', [callId]);
-  return found.map(([id]) => Math.floor(id / CALLS_MAX));
-}
-
-/** The edited arguments of a call; null where it has none. */
-export function readEditedArguments(database: SqliteDatabase, key: number, callId: string): string | null {
-  const row = database.get<[string | null]>(
-    'SELECT edited_arguments FROM turn_results WHERE id >= ? AND id < ? AND call_id = ?',
-    [...span(key), callId],
-  );
-  return row === null ? null : row[0];
-}
-
-function span(key: number): [number, number] {
-  return [key * CALLS_MAX, (key + 1) * CALLS_MAX];
 }

@@ -3,7 +3,7 @@ import { breather } from '../../common/breath.js';
 import type { CallResult } from '../ports/turns.store.js';
 import type { SqliteDatabase } from './database.js';
 import { discard, type JsonColumn, smallColumn, stage, take } from './large-texts.js';
-import type { ResultRow } from './turn-rows.js';
+import type { ResultRow } from './result-rows.js';
 
 /** What a write answered, and whether it refers to what was staged for it. */
 interface Written<T> {

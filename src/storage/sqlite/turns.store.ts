@@ -17,8 +17,17 @@ import {
 } from '../ports/turns.store.js';
 import { BYTES_OF_A_CALL } from '../ports/usage.store.js';
 import { appendEvents, isRecorded } from './audit-rows.js';
+import { keysOfCall, readArguments, readArgumentsAt, updateCalls } from './call-rows.js';
 import { SqliteDatabase } from './database.js';
 import { readJson } from './large-texts.js';
+import {
+  insertResults,
+  readEditedArguments,
+  readResultOf,
+  readResults,
+  type ResultColumns,
+  type ResultRow,
+} from './result-rows.js';
 import { countTurnBytes } from './turn-bytes.js';
 import * as rows from './turn-rows.js';
 import { takeAll, TurnStaging } from './turn-staging.js';
@@ -54,7 +63,7 @@ export class SqliteTurnStore extends TurnStore {
           return { value: isThis ? turn : known, isKept: false };
         }
         const id = rows.insertTurn(this.database, workspace, turn, columns);
-        rows.insertResults(this.database, id, turn, resultRows);
+        insertResults(this.database, id, turn, resultRows);
         const bytes = turn.calls.length * BYTES_OF_A_CALL + takeAll(this.database, columns, resultRows);
         countTurnBytes(this.database, { workspace, userId, at, bytes });
         appendEvents(this.database, workspace, events);
@@ -80,8 +89,8 @@ export class SqliteTurnStore extends TurnStore {
         if (current === null) return { value: this.isStored(workspace, turn), isKept: false };
         const [id, status, dueAt, lastClientId] = current;
         rows.updateTurn(this.database, id, turn, { status, dueAt, lastClientId });
-        rows.updateCalls(this.database, id, turn, changedCalls(before, turn));
-        rows.insertResults(this.database, id, turn, resultRows);
+        updateCalls(this.database, id, turn, changedCalls(before, turn));
+        insertResults(this.database, id, turn, resultRows);
         this.countResults(workspace, turn, resultRows);
         appendEvents(this.database, workspace, events);
         return { value: true, isKept: true };
@@ -112,7 +121,7 @@ export class SqliteTurnStore extends TurnStore {
   async ofCall(workspaceId: string, turnId: string, callId: string): Promise<Turn | null> {
     const workspace = this.workspaces.find(workspaceId);
     if (workspace === null) return null;
-    for (const key of rows.keysOfCall(this.database, callId)) {
+    for (const key of keysOfCall(this.database, callId)) {
       const [turn] = this.select('WHERE id = ? AND workspace = ? AND turn_id = ?', [key, workspace, turnId]);
       if (turn) return turn;
     }
@@ -121,7 +130,7 @@ export class SqliteTurnStore extends TurnStore {
 
   async argumentsOf(ref: TurnRef): Promise<StoredJson[]> {
     const key = this.keyOf(ref);
-    const columns = key === null ? [] : rows.readArguments(this.database, key);
+    const columns = key === null ? [] : readArguments(this.database, key);
     const values: StoredJson[] = [];
     const breathe = breather();
     for (const column of columns) {
@@ -133,7 +142,7 @@ export class SqliteTurnStore extends TurnStore {
 
   async argumentsOfCall(ref: TurnRef, position: number): Promise<Json> {
     const key = this.keyOf(ref);
-    const column = key === null ? null : rows.readArgumentsAt(this.database, key, position);
+    const column = key === null ? null : readArgumentsAt(this.database, key, position);
     if (column === null) throw new Error(`Turn ${ref.turnId} has no arguments at ${position}.`);
     return valueOf(await readJson(this.database, column));
   }
@@ -143,7 +152,7 @@ export class SqliteTurnStore extends TurnStore {
     const results = new Map<string, ResultTexts | null>();
     if (key === null) return results;
     const breathe = breather();
-    for (const [callId, read] of rows.readResults(this.database, key, maxBytes)) {
+    for (const [callId, read] of readResults(this.database, key, maxBytes)) {
       results.set(callId, read === null ? null : await this.resultFrom(read()));
       await breathe();
     }
@@ -152,7 +161,7 @@ export class SqliteTurnStore extends TurnStore {
 
   async resultOf(ref: TurnRef, callId: string): Promise<StoredResult | null> {
     const key = this.keyOf(ref);
-    const columns = key === null ? null : rows.readResultOf(this.database, key, callId);
+    const columns = key === null ? null : readResultOf(this.database, key, callId);
     if (columns === null) return null;
     const { result, details } = await this.resultFrom(columns);
     return { result: await valueOf(result), details: await valueOf(details) };
@@ -160,7 +169,7 @@ export class SqliteTurnStore extends TurnStore {
 
   async editedArgumentsOf(ref: TurnRef, callId: string): Promise<Json> {
     const key = this.keyOf(ref);
-    const column = key === null ? null : rows.readEditedArguments(this.database, key, callId);
+    const column = key === null ? null : readEditedArguments(this.database, key, callId);
     return column === null ? null : valueOf(await readJson(this.database, column));
   }
 
@@ -242,7 +251,7 @@ export class SqliteTurnStore extends TurnStore {
     return { lastClientId, folder: folder === null ? null : (JSON.parse(folder) as string[]) };
   }
 
-  private async resultFrom({ result, details }: rows.ResultColumns): Promise<ResultTexts> {
+  private async resultFrom({ result, details }: ResultColumns): Promise<ResultTexts> {
     return {
       result: await readJson(this.database, result),
       details: details === null ? null : await readJson(this.database, details),
@@ -250,7 +259,7 @@ export class SqliteTurnStore extends TurnStore {
   }
 
   /** What its calls gave counts in the hour in which the first of them ended, or was edited. */
-  private countResults(workspace: number, turn: Turn, resultRows: readonly rows.ResultRow[]): void {
+  private countResults(workspace: number, turn: Turn, resultRows: readonly ResultRow[]): void {
     if (resultRows.length === 0) return;
     const bytes = takeAll(this.database, [], resultRows);
     const first = callOf(turn, resultRows[0]!.callId);

@@ -1,0 +1,79 @@
+import type { Call, Turn } from '../ports/turn.js';
+import type { SqliteDatabase } from './database.js';
+import type { JsonColumn } from './large-texts.js';
+
+/** Room for what belongs to the calls of one turn: integer keys from its own times this. */
+const CALLS_MAX = 65_536;
+
+/** Characters of arguments that lie in the row of their call: each save of the call writes them again. */
+const SMALL_ARGUMENTS = 2048;
+
+const SELECT_ARGUMENTS = `SELECT coalesce(c.arguments, a.arguments) FROM turn_calls c
+  LEFT JOIN turn_arguments a ON a.id = c.id`;
+
+/** Writes the rows of a new turn's calls, with their arguments. */
+export function insertCalls(
+  database: SqliteDatabase,
+  key: number,
+  calls: readonly Call[],
+  columns: readonly JsonColumn[],
+): void {
+  if (calls.length > CALLS_MAX) throw new RangeError(`A turn holds up to ${CALLS_MAX} calls.`);
+  calls.forEach((call, position) => {
+    const { column } = columns[position]!;
+    const [id, isSmall] = [callKey(key, position), column.length <= SMALL_ARGUMENTS];
+    database.run('INSERT INTO turn_calls (id, call_id, state, arguments) VALUES (?, ?, ?, ?)', [
+      ...[id, call.callId, JSON.stringify(call), isSmall ? column : null],
+    ]);
+    if (!isSmall) database.run('INSERT INTO turn_arguments (id, arguments) VALUES (?, ?)', [id, column]);
+  });
+}
+
+/** Writes the calls at these positions as they are now. */
+export function updateCalls(
+  database: SqliteDatabase,
+  key: number,
+  turn: Turn,
+  positions: readonly number[],
+): void {
+  for (const at of positions) {
+    const state = JSON.stringify(turn.calls[at]);
+    database.run('UPDATE turn_calls SET state = ? WHERE id = ?', [state, callKey(key, at)]);
+  }
+}
+
+/** The calls of a turn, in order. */
+export function readCalls(database: SqliteDatabase, key: number): Call[] {
+  return database
+    .all<[string]>('SELECT state FROM turn_calls WHERE id >= ? AND id < ? ORDER BY id', span(key))
+    .map(([state]) => JSON.parse(state) as Call);
+}
+
+/** Arguments of all calls of a turn as their columns have them, in order. */
+export function readArguments(database: SqliteDatabase, key: number): string[] {
+  return database
+    .all<[string]>(`${SELECT_ARGUMENTS} WHERE c.id >= ? AND c.id < ? ORDER BY c.id`, span(key))
+    .map(([text]) => text);
+}
+
+/** Arguments of the call at a position as the column has them; null where the turn has none. */
+export function readArgumentsAt(database: SqliteDatabase, key: number, position: number): string | null {
+  const row = database.get<[string]>(`${SELECT_ARGUMENTS} WHERE c.id = ?`, [callKey(key, position)]);
+  return row === null ? null : row[0];
+}
+
+/** Keys of the turns that have this call: one, but for what came about elsewhere. */
+export function keysOfCall(database: SqliteDatabase, callId: string): number[] {
+  const found = database.all<[number]>('SELECT id FROM turn_calls WHERE call_id = ?', [callId]);
+  return found.map(([id]) => Math.floor(id / CALLS_MAX));
+}
+
+/** The key of what belongs to the call at a position of the turn. */
+export function callKey(key: number, position: number): number {
+  return key * CALLS_MAX + position;
+}
+
+/** The keys of all that belongs to calls of the turn: from the first, and below the second. */
+export function span(key: number): [number, number] {
+  return [key * CALLS_MAX, (key + 1) * CALLS_MAX];
+}

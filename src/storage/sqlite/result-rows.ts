@@ -1,0 +1,106 @@
+import type { Turn } from '../ports/turn.js';
+import { positionOf } from '../ports/turn-calls.js';
+import { callKey, span } from './call-rows.js';
+import type { SqliteDatabase } from './database.js';
+import { bytesOf, type JsonColumn } from './large-texts.js';
+
+/** Characters of a result, with its details, that lie in the row of their call: that row is written at the end anyway. */
+const SMALL_RESULT = 1024;
+
+/** In the place of a result: the call has none yet, its edited arguments alone. */
+const NO_RESULT = '';
+
+const SET_RESULT = `UPDATE turn_calls SET result = ?, details = ? WHERE id = ? AND result IS NULL
+  AND NOT EXISTS (SELECT 1 FROM turn_results r WHERE r.id = turn_calls.id AND r.result <> '${NO_RESULT}')`;
+
+const INSERT_RESULT = `INSERT INTO turn_results (id, call_id, result, details, edited_arguments)
+  SELECT id, call_id, ?, ?, ? FROM turn_calls WHERE id = ? AND result IS NULL
+  ON CONFLICT (id) DO UPDATE SET result = excluded.result, details = excluded.details
+    WHERE result = '${NO_RESULT}' AND excluded.result <> '${NO_RESULT}' AND excluded.edited_arguments IS NULL`;
+
+/** What is told of the end of a call, as columns have it; `result` null: it has edited arguments alone so far. */
+export interface ResultRow {
+  callId: string;
+  result: JsonColumn | null;
+  details: JsonColumn | null;
+  editedArguments: JsonColumn | null;
+}
+
+/** Writes results of a turn's calls, or their edited arguments first; what is there already fails the write. */
+export function insertResults(
+  database: SqliteDatabase,
+  key: number,
+  turn: Turn,
+  results: readonly ResultRow[],
+): void {
+  for (const { callId, result, details, editedArguments } of results) {
+    const position = positionOf(turn.calls, callId);
+    if (position === -1) throw new Error(`Turn ${turn.turnId} has no call ${callId}.`);
+    const id = callKey(key, position);
+    const [text, more] = [result?.column ?? NO_RESULT, details?.column ?? null];
+    const isSmall = text !== NO_RESULT && text.length + (more?.length ?? 0) <= SMALL_RESULT;
+    const { changes } =
+      isSmall && editedArguments === null
+        ? database.run(SET_RESULT, [text, more, id])
+        : database.run(INSERT_RESULT, [text, more, editedArguments?.column ?? null, id]);
+    if (changes === 0) throw new Error(`Call ${callId} has a result already.`);
+  }
+}
+
+/** A result as its columns have it. */
+export interface ResultColumns {
+  result: string;
+  details: string | null;
+}
+
+/** Calls with what they ended with: a small result is in their own row, any other in one of its own. */
+const RESULTS = `turn_calls c LEFT JOIN turn_results r ON r.id = c.id AND c.result IS NULL
+  AND r.result <> '${NO_RESULT}'`;
+const HAS_RESULT = '(c.result IS NOT NULL OR r.result IS NOT NULL)';
+
+/** Results of a turn by callId; null where one is beyond `maxBytes` in all, and is not even read. */
+export function readResults(
+  database: SqliteDatabase,
+  key: number,
+  maxBytes: number,
+): Map<string, (() => ResultColumns) | null> {
+  const found = database.all<[number, string, string | null, string | null, number]>(
+    `SELECT c.id, c.call_id, c.result, c.details,
+       ${bytesOf('coalesce(c.result, r.result)')} + coalesce(${bytesOf('coalesce(c.details, r.details)')}, 0)
+     FROM ${RESULTS} WHERE c.id >= ? AND c.id < ? AND ${HAS_RESULT} ORDER BY c.id`,
+    span(key),
+  );
+  let left = maxBytes;
+  return new Map(
+    found.map(([id, callId, result, details, bytes]) => {
+      if (bytes > left) return [callId, null];
+      left -= bytes;
+      return [callId, result === null ? () => readLarge(database, id) : () => ({ result, details })];
+    }),
+  );
+}
+
+function readLarge(database: SqliteDatabase, id: number): ResultColumns {
+  const sql = 'SELECT result, details FROM turn_results WHERE id = ?';
+  const [result, details] = database.get<[string, string | null]>(sql, [id])!;
+  return { result, details };
+}
+
+/** What is told of the end of a call; null where nothing is. */
+export function readResultOf(database: SqliteDatabase, key: number, callId: string): ResultColumns | null {
+  const row = database.get<[string, string | null]>(
+    `SELECT coalesce(c.result, r.result), coalesce(c.details, r.details)
+     FROM ${RESULTS} WHERE c.id >= ? AND c.id < ? AND c.call_id = ? AND ${HAS_RESULT}`,
+    [...span(key), callId],
+  );
+  return row && { result: row[0], details: row[1] };
+}
+
+/** The edited arguments of a call; null where it has none. */
+export function readEditedArguments(database: SqliteDatabase, key: number, callId: string): string | null {
+  const row = database.get<[string | null]>(
+    'SELECT edited_arguments FROM turn_results WHERE id >= ? AND id < ? AND call_id = ?',
+    [...span(key), callId],
+  );
+  return row === null ? null : row[0];
+}
