@@ -1,28 +1,12 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { PassThrough } from 'node:stream';
-import { runCli } from '../../packages/cli/src/program.js';
-import type { CliIo } from '../../packages/cli/src/settings.js';
 import { ClientProcess } from './processes.js';
 import { RelayScene } from './relay-scene.js';
+import { type Given, type Ran, runCommand } from './run-command.js';
 import type { TestServer } from './server.js';
-import { type Contents, put, type Ran } from './sync-desk.js';
+import { type Contents, put } from './sync-desk.js';
 import { Terminal, type TerminalOptions } from './terminal.js';
-
-class Output extends PassThrough {
-  text = '';
-  constructor() {
-    super();
-    this.on('data', (chunk: Buffer) => (this.text += chunk.toString()));
-  }
-}
-
-/** What a command is given beside its words. */
-export interface Given {
-  stdin?: string;
-  env?: NodeJS.ProcessEnv;
-}
 
 /** The command line of a user with a token, a home and folders, against a real server. */
 export class CommandDesk {
@@ -59,12 +43,8 @@ export class CommandDesk {
   }
 
   /** A command line as it stands. */
-  async bare(args: readonly string[], { stdin = '', env = {} }: Given = {}): Promise<Ran> {
-    const [out, err] = [new Output(), new Output()];
-    const input = new PassThrough().end(stdin);
-    const io = { stdin: input, stdout: out, stderr: err, env } as unknown as CliIo;
-    const code = await runCli(args, io);
-    return { code, out: out.text, err: err.text };
+  bare(args: readonly string[], given?: Given): Promise<Ran> {
+    return runCommand(args, given);
   }
 
   /** What a process needs to be this user. */

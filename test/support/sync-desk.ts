@@ -1,28 +1,11 @@
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { PassThrough } from 'node:stream';
-import { runCli } from '../../packages/cli/src/program.js';
-import type { CliIo } from '../../packages/cli/src/settings.js';
+import { type Ran, runCommand } from './run-command.js';
 import type { ToolsScene } from './tools-scene.js';
 
 /** Files of a folder, by relative path. */
 export type Contents = Record<string, string | Buffer>;
-/** What came of a command. */
-export interface Ran {
-  code: number;
-  out: string;
-  err: string;
-}
-
-/** Collects what a command prints. */
-class Screen extends PassThrough {
-  text = '';
-  constructor() {
-    super();
-    this.on('data', (chunk: Buffer) => (this.text += chunk.toString()));
-  }
-}
 
 /** The command line, in a scene of its own: one home, as many folders as a test likes. */
 export class SyncDesk {
@@ -64,11 +47,8 @@ export class SyncDesk {
     return [...at, '--home', this.home];
   }
 
-  async run(command: string, ...args: string[]): Promise<Ran> {
-    const [out, err] = [new Screen(), new Screen()];
-    const io = { stdin: new PassThrough().end(), stdout: out, stderr: err, env: {} } as unknown as CliIo;
-    const code = await runCli([command, ...this.common, ...args], io);
-    return { code, out: out.text, err: err.text };
+  run(command: string, ...args: string[]): Promise<Ran> {
+    return runCommand([command, ...this.common, ...args]);
   }
 
   /** Whether a push or pull has noted something of a folder. */

@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CommandDesk } from '../../support/command-desk.js';
 import { PASSWORD, startTestServer, type TestServer } from '../../support/server.js';
-import type { Ran } from '../../support/sync-desk.js';
+import type { Ran } from '../../support/run-command.js';
 
 describe('patchbay, of logins', () => {
   let server: TestServer;

@@ -2,6 +2,7 @@ import type { Approval, Json, PatchBatch, ToolCallDelivery, WritePatchResult } f
 import type { CallContext, JournalEntry, ToolOutcome } from '@patchbay/client/relay';
 import { unifiedDiffBetween } from '@patchbay/protocol/line-patch';
 import type { ApprovalRequest } from '../approval/approver.js';
+import { batchOf } from '../write-patch/batch-of.js';
 import { applyBatch, type AppliedBatch, type PatchedFileText } from '../write-patch/apply-batch.js';
 import { PatchFileFault } from '../write-patch/patch-file-fault.js';
 import { decided, selectBatch } from '../write-patch/patch-selection.js';
@@ -103,11 +104,6 @@ export class PatchTextTool {
     }
     return { ...result, files: sent };
   }
-}
-
-function batchOf({ callId, batch }: ToolCallDelivery): PatchBatch {
-  if (!batch) throw new Error(`The delivery of call ${callId} has no patch batch.`);
-  return batch;
 }
 
 function requestOf(

@@ -8,6 +8,7 @@ import type {
   WriteLog,
 } from '@patchbay/client/relay';
 import { removeTempFiles } from '../disk/temp-files.js';
+import { batchOf } from '../write-patch/batch-of.js';
 import { editBatch, isEditable } from '../write-patch/edit-batch.js';
 import { executeWritePatch, type PatchContext } from '../write-patch/execute-write-patch.js';
 import { PatchFileFault } from '../write-patch/patch-file-fault.js';
@@ -159,11 +160,6 @@ export class WritePatchTool {
 
 function docPathsOf(call: ToolCallDelivery): string[] {
   return batchOf(call).files.map(({ docPath }) => docPath);
-}
-
-function batchOf({ callId, batch }: ToolCallDelivery): PatchBatch {
-  if (!batch) throw new Error(`The delivery of call ${callId} has no patch batch.`);
-  return batch;
 }
 
 function requestOf(
