@@ -1,10 +1,11 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { homedir, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { startTestServer, type TestServer } from './support/server.js';
+import { describeWith, NODE_24 } from './support/system-commands.js';
 
 /* What we publish, as who installs it finds it. */
 
@@ -40,16 +41,6 @@ const SETTINGS = {
   skipLibCheck: false,
   types: ['node'],
 };
-
-/** Node's own binaries that are here: the one that runs this, and the next major one where it was fetched. */
-function nodes(): [string, string][] {
-  const cache = process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache');
-  const next = join(cache, `patchbay-node24/node_modules/node-linux-${process.arch}/bin/node`);
-  const here: [string, string][] = [[process.version, process.execPath]];
-  if (existsSync(next)) return [...here, ['v24', next]];
-  console.warn('SKIPPED the packages on Node 24: npm run test:node24 fetches it.');
-  return here;
-}
 
 interface Packed {
   name: string;
@@ -144,17 +135,20 @@ describe('The packages as npm packs them', () => {
     expect(await Promise.all(faults)).toEqual(['', '']);
   });
 
-  it.each(nodes())(
-    'run on Node %s: an account, an editor and a call in a few lines',
-    async (version, node) => {
-      const { transform } = await import('esbuild');
-      const { code } = await transform(USE, { loader: 'ts', format: 'esm', target: 'es2023' });
-      await writeFile(join(folder, 'use.mjs'), code);
-      const email = `${version.replace(/\W/g, '')}@example.com`;
-      const { stdout } = await run(node, ['use.mjs', server.url, email], { cwd: folder });
-      expect(JSON.parse(stdout)).toEqual([true, ['notes/a.md', 'notes/b.md'], 'NOT_FOUND', 'function']);
-      const cli = join(folder, 'node_modules/.bin/patchbay');
-      expect((await run(node, [cli, '--version'])).stdout).toMatch(/^\d+\.\d+\.\d+/);
-    },
-  );
+  /** An account, an editor and a call in a few lines, on a Node of choice. */
+  const expectToRun = async (node: string, email: string): Promise<void> => {
+    const { transform } = await import('esbuild');
+    const { code } = await transform(USE, { loader: 'ts', format: 'esm', target: 'es2023' });
+    await writeFile(join(folder, 'use.mjs'), code);
+    const { stdout } = await run(node, ['use.mjs', server.url, email], { cwd: folder });
+    expect(JSON.parse(stdout)).toEqual([true, ['notes/a.md', 'notes/b.md'], 'NOT_FOUND', 'function']);
+    const cli = join(folder, 'node_modules/.bin/patchbay');
+    expect((await run(node, [cli, '--version'])).stdout).toMatch(/^\d+\.\d+\.\d+/);
+  };
+
+  it('run on the Node at hand', () => expectToRun(process.execPath, 'here@example.com'));
+
+  describeWith('Node 24 (node scripts/fetch-node24.mjs)', 'on Node 24', () => {
+    it('run as well', () => expectToRun(NODE_24, 'node24@example.com'));
+  });
 });

@@ -3,8 +3,9 @@ import type * as Sample from '../../packages/client/src/journal/journals.sample.
 import { EXPECTED } from '../../packages/client/src/journal/journals.sample.js';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { bundleForBrowser } from '../support/browser-bundle.js';
-import { describeInBrowser, launchBrowser } from '../support/chromium.js';
+import { launchBrowser } from '../support/chromium.js';
 import { RelayScene, createCall } from '../support/relay-scene.js';
+import { describeWith } from '../support/system-commands.js';
 import { waitFor } from '../support/wait-for.js';
 
 const SOURCES = ['relay.ts', 'indexed-db.ts', 'journal/journals.sample.ts'];
@@ -18,7 +19,7 @@ interface Desk {
 }
 declare const desk: Partial<Desk>;
 
-describeInBrowser('The relay client in a page', () => {
+describeWith('a browser engine', 'The relay client in a page', () => {
   let browser: Browser;
   let bundle: string;
   let scene: RelayScene;

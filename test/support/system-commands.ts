@@ -1,6 +1,23 @@
 import { spawnSync } from 'node:child_process';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
 
-/** What tests need beside Node, each with a call of it that ends with 0 where it is there. */
+const { CI, XDG_CACHE_HOME } = process.env;
+
+/** Node 24, where scripts/fetch-node24.mjs puts it. */
+export const NODE_24 = join(
+  XDG_CACHE_HOME || join(homedir(), '.cache'),
+  `patchbay-node24/node_modules/node-${process.platform}-${process.arch}/bin/node`,
+);
+
+/** Tells where a browser engine is: one of Debian's packages, the smaller one first. */
+export const FIND_BROWSER = [
+  'sh',
+  '-c',
+  'command -v chromium-headless-shell || command -v chromium',
+] as const;
+
+/** What tests need beside the Node that runs them, each with a call of it that ends with 0 where it is there. */
 const PROBES = {
   nginx: ['nginx', '-v'],
   caddy: ['caddy', 'version'],
@@ -14,22 +31,25 @@ const PROBES = {
   bash: ['bash', '--version'],
   zsh: ['zsh', '--version'],
   fish: ['fish', '--version'],
+  'python3 with its pty module': ['python3', '-c', 'import pty, termios'],
+  'a browser engine': FIND_BROWSER,
+  'Node 24 (node scripts/fetch-node24.mjs)': [NODE_24, '--version'],
 } as const;
 
-export type SystemCommand = keyof typeof PROBES;
+type SystemCommand = keyof typeof PROBES;
 
-/** Those that `.ci/run` installs, so that CI may not leave their tests out. */
-const IN_CI: ReadonlySet<SystemCommand> = new Set(['nginx', 'mount', 'bash', 'zsh', 'fish']);
+/** Those that `.ci/run` does not install: there, too, their tests may be left out. */
+const NOT_IN_CI: ReadonlySet<SystemCommand> = new Set(['caddy', 'docker-compose', 'systemd-analyze']);
 
 /**
- * Like `describe`, of tests that need a command of the system. Where it is missing they are left out, and loudly; in
+ * Like `describe`, of tests that need something of the system. Where it is missing they are left out, and loudly; in
  * CI that fails.
  */
 export function describeWith(command: SystemCommand, name: string, tests: () => void): void {
   const [file, ...args] = PROBES[command];
   if (spawnSync(file, args, { stdio: 'ignore' }).status === 0) return describe(name, tests);
   const missing = `SKIPPED: ${name}: it needs ${command}.`;
-  if (process.env.CI === 'true' && IN_CI.has(command)) {
+  if (CI === 'true' && !NOT_IN_CI.has(command)) {
     describe(name, () => it(`has ${command}`, () => expect(missing).toBe('')));
     return;
   }

@@ -1,7 +1,8 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { CLIENT } from './processes.js';
+import { describeWith } from './system-commands.js';
 import { TerminalScreen, withoutEscapes } from './terminal-screen.js';
 import { waitFor } from './wait-for.js';
 
@@ -177,17 +178,7 @@ function literal(text: string): RegExp {
   return new RegExp(text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
 }
 
-/** Python is a tool of the tests alone: where it is missing they are left out, and loudly; CI may not leave them out. */
-const hasTerminals = spawnSync('python3', ['-c', 'import pty, termios'], { stdio: 'ignore' }).status === 0;
-
 /** `describe` for tests that need a terminal. */
 export function describeAtTerminal(name: string, tests: () => void): void {
-  if (hasTerminals) return describe(name, tests);
-  const missing = `SKIPPED: ${name}: the tests at a terminal need python3 with its pty module.`;
-  if (process.env.CI === 'true') {
-    describe(name, () => it('has python3', () => expect(missing).toBe('')));
-    return;
-  }
-  process.stderr.write(`\n${missing}\n`);
-  describe.skip(name, tests);
+  describeWith('python3 with its pty module', name, tests);
 }
