@@ -5,6 +5,7 @@ import { ACCESS_EXTENSION, type AccessRule } from '../common/access.js';
 import { Config } from '../config/config.js';
 import { ANSWER_SCHEMAS, ANSWERS } from './answers.generated.js';
 import { ERROR_SCHEMA, ErrorAnswers } from './api-errors.js';
+import { ANSWER_EXAMPLES, REQUEST_EXAMPLES } from './api-examples.js';
 import { API_OPERATIONS, linksOf } from './api-operations.js';
 import { asRead, orNull, PATH_PARAMETERS, type Schema, whole } from './api-requests.js';
 import { API_TAGS, tagOf } from './api-tags.js';
@@ -31,7 +32,7 @@ interface Parameter {
 
 interface Body {
   required?: boolean;
-  content: { [mediaType: string]: { schema: Schema } };
+  content: { [mediaType: string]: { schema: Schema; examples?: object } };
 }
 
 /** How the classes end that say what is ours in a request. */
@@ -104,10 +105,12 @@ function parametersOf(operation: Operation, path: string): Parameters {
   return [...paths, ...queries] as Parameters;
 }
 
-/** A body that needs nothing may be left out, or null; bytes that are left out are none. */
+/** Shows examples. A body that needs nothing may be left out, or null; bytes that are left out are none. */
 function completeBody(body: Body, requests: Requests): void {
   const json = body.content['application/json'];
   const name = (json?.schema.$ref as string | undefined)?.split('/').at(-1);
+  const examples = REQUEST_EXAMPLES[name!];
+  if (json && examples) json.examples = examples;
   if (json && requests[name!]?.required) return;
   body.required = false;
   if (json) json.schema = orNull(json.schema);
@@ -115,7 +118,10 @@ function completeBody(body: Body, requests: Requests): void {
 
 function answersOf(route: string): Operation['responses'] {
   const answers = Object.entries(ANSWERS[route] ?? {}).map(([status, content]) => {
-    const media = Object.entries(content).map(([type, schema]) => [type, { schema }] as const);
+    const examples = ANSWER_EXAMPLES[route]?.[status];
+    const media = Object.entries(content).map(
+      ([type, schema]) => [type, { schema, ...(examples && { examples }) }] as const,
+    );
     const hasContent = media.length > 0 && { content: Object.fromEntries(media) };
     const links = linksOf(route, Number(status));
     const leadsOn = Object.keys(links).length > 0 && { links };

@@ -1,4 +1,5 @@
 import { type ErrorCode, ERRORS } from '@patchbay/protocol';
+import { ERROR_EXAMPLES } from './api-examples.js';
 
 /** Every error of every route. */
 export const ERROR_SCHEMA = {
@@ -36,9 +37,13 @@ function answerOf(codes: readonly ErrorCode[]) {
       { type: 'object' as const, properties: { code: { type: 'string' as const, enum: [...codes] } } },
     ],
   };
+  const shown = codes.filter((code) => code in ERROR_EXAMPLES);
+  const examples = shown.length > 0 && {
+    examples: Object.fromEntries(shown.map((code) => [code, ERROR_EXAMPLES[code]!])),
+  };
   return {
     description: codes.map((code) => `${code}: ${ERRORS[code].meaning}`).join(' '),
-    content: { 'application/json': { schema } },
+    content: { 'application/json': { schema, ...examples } },
     ...(codes.includes('RATE_LIMITED') && { headers: { 'Retry-After': RETRY_AFTER } }),
   };
 }
