@@ -40,6 +40,7 @@ export interface Credentials {
 
 /** Body of `POST /workspaces`. */
 export interface WorkspaceRequest {
+  /** One line of 1 to 256 characters. */
   name: string;
 }
 

@@ -7,6 +7,7 @@ export interface FilesQuery {
   prefix?: string;
   /** Deleted files instead of live ones. */
   deleted?: boolean;
+  /** Files a page, at most 1,000. */
   limit?: number;
   /** `nextCursor` of the page before. */
   cursor?: string;

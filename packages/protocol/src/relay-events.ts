@@ -28,17 +28,21 @@ export interface ClientRoot {
 
 /** Socket.IO handshake `auth` of a client. */
 export interface RelayHandshake {
+  /** An access token. */
   token: string;
   workspaceId: string;
-  /** Stable per installation; one connection at a time. */
+  /** Stable per installation; one connection at a time. One line of 1 to 256 characters. */
   clientId: string;
+  /** As people see it: one line of 1 to 256 characters. */
   name: string;
+  /** One line of 1 to 64 characters. */
   version: string;
   protocol: typeof RELAY_PROTOCOL;
-  /** Names of the catalog tools that this client executes. */
+  /** Names of the catalog tools that this client executes: at most 256. */
   tools: string[];
-  /** The folders that it has connected. Clients that announce none count as one and the same folder. */
+  /** The folders that it has connected, MAX_ROOTS at most. Clients that announce none count as one and the same folder. */
   roots?: ClientRoot[] | null;
+  /** Most calls at a time, 1 to MAX_IN_FLIGHT, which is the default. */
   maxInFlight?: number | null;
 }
 
@@ -111,9 +115,12 @@ export interface ResumeAnswer {
 export interface ToolStatus {
   turnId: string;
   callId: string;
+  /** That of the delivery. */
   attempt: number;
   status: 'awaiting_approval' | 'running';
+  /** At most 4,096 characters. */
   note?: string | null;
+  /** Share of the work that is done, 0 to 1. */
   progress?: number | null;
 }
 
@@ -121,13 +128,16 @@ export interface ToolStatus {
 export interface ToolResultReport {
   turnId: string;
   callId: string;
+  /** That of the delivery. */
   attempt: number;
+  /** How long it ran, in whole ms. */
   executionMs?: number | null;
+  /** Fits the tool's responseSchema. */
   result: Json;
   approval?: Approval | null;
 }
 
-/** `files:put`: a file as it is on the client's disk now, to become the new Cloud truth. */
+/** `files:put`: a file as it is on the client's disk now, to become the new Cloud truth; of 8 MiB at most by default. */
 export interface FilePut {
   docPath: string;
   /** In its real case, with its root's name: `/<root name>/<relative path>`. */
@@ -140,6 +150,7 @@ export interface FilePut {
   baseSha256: string | null;
   /** The client keeps what its folder has in common with the Cloud: no head but that base is replaced. */
   isExact?: boolean | null;
+  /** Of the call that wrote it; left out where a person did. */
   callId?: string | null;
   /** With the sha256 it makes the put idempotent. */
   filePatchId?: string | null;
@@ -153,29 +164,36 @@ export interface FilePutAnswer {
 
 /** `details` of a `files:put` that is STALE: the upload is kept as a version, beside the head. */
 export interface FilePutConflict {
+  /** sha256 of the head, lowercase hex; null where there is none. */
   currentSha256: string | null;
+  /** The version that it is kept as. */
   conflictVersionId: string | null;
 }
 
 /** A file that is open in the client, possibly unsaved; it outranks the Cloud copy. */
 export interface ActiveFile {
   docPath: string;
+  /** As people see it. */
   displayPath: string;
+  /** Lowercase hex, of the text as it would be saved. */
   sha256: string;
+  /** Of that text. */
   sizeBytes: number;
+  /** It has changes that are not on the disk. */
   isDirty: boolean;
 }
 
 /** `session:active_files`: replaces the list that the session has. */
 export interface SessionActiveFiles {
   sessionId: string;
+  /** At most 1,000. */
   activeFiles: ActiveFile[];
 }
 
 /** `file:read`: what a client holds of a file now. Refused with NOT_FOUND, FORBIDDEN, TOO_LARGE, CONFLICT. */
 export interface FileRead {
   docPath: string;
-  /** Longest content that is wanted. */
+  /** Longest content that is wanted, in bytes. */
   maxBytes: number;
 }
 

@@ -39,26 +39,35 @@ export type TurnStatus = 'open' | 'completed' | 'cancelled';
 /** A turnId: 1 to 128 characters that need no escaping in a URL, of which `.` and `..` would name another route. */
 export const TURN_ID = /^(?!\.{1,2}$)[A-Za-z0-9._:-]{1,128}$/;
 
-/** Milliseconds for each of a relayed call's three clocks; what is left out takes the server's default. */
+/**
+ * Milliseconds, from 1, for each of the three clocks of a call that a client runs; the call is `timed_out` when one has
+ * run out. What is left out takes the server's default; VALIDATION_ERROR for more than the server allows.
+ */
 export interface Timeouts {
+  /** From acceptance to the client's acknowledgement; default 5 minutes, at most a day. */
   deliveryMs?: number | null;
+  /** From there until it runs, the time in which a person decides; default 15 minutes, at most a day. */
   approvalMs?: number | null;
+  /** From there to the result; default 2 minutes, at most an hour. */
   executionMs?: number | null;
 }
 
 /** Body of `POST …/turns`. */
 export interface TurnRequest {
+  /** As TURN_ID has it; given where it is left out. The same turn sent again under it is answered, not run again. */
   turnId?: string | null;
+  /** 1 to 1,000 (the server may set another limit), each toolCallId once. */
   toolCalls: ToolCallInput[];
-  /** How long the answer may wait for the calls to end, in ms; default 30,000, 0 answers at once. */
+  /** How long the answer may wait for the calls to end, in ms, up to 5 minutes; default 30,000, 0 answers at once. */
   waitMs?: number | null;
   timeouts?: Timeouts | null;
+  /** Adds the ended calls as `messages` of this provider's API. */
   resultFormat?: ResultFormat | null;
 }
 
 /** Query of `GET …/turns/:turnId`. */
 export interface TurnQuery {
-  /** How long the answer may wait for the calls to end, in ms; default 0. */
+  /** How long the answer may wait for the calls to end, in ms, up to 5 minutes; default 0. */
   waitMs?: number;
   /** Adds the ended calls as `messages` of this provider's API. */
   resultFormat?: ResultFormat | null;
@@ -67,13 +76,17 @@ export interface TurnQuery {
 /** The result of one call, posted by a client that has no socket. */
 export interface PostedResult {
   toolCallId: string;
+  /** Fits the tool's responseSchema; null with a denial. */
   result: Json;
+  /** How long it ran, in whole ms. */
   executionMs?: number | null;
+  /** What a person decided; left out where nobody was asked. */
   approval?: Approval | null;
 }
 
 /** Body of `POST …/turns/:turnId/results`. */
 export interface ResultsRequest {
+  /** At most 1,000. */
   results: PostedResult[];
 }
 
@@ -86,13 +99,17 @@ export interface Deadlines {
 
 /** A call that has not ended: enough for a client to execute it without a socket. */
 export interface OpenToolCall {
+  /** The model's name for it, once in a turn. */
   toolCallId: string;
+  /** Ours, a UUID: once everywhere. */
   callId: string;
   name: string;
   arguments: Json;
   executionLocation: ExecutionLocation;
   status: OpenStatus;
+  /** How often it was delivered to a client; 0 before the first time. */
   attempt: number;
+  /** Of the client that has it; null where none has. */
   clientId: string | null;
   deadlines: Deadlines;
   /** docPaths of the folders that it names: it goes to a client that has them all. Absent where it names none. */
@@ -112,9 +129,13 @@ export interface ToolResult {
   callId: string;
   name: string;
   status: FinalStatus;
+  /** Fits the tool's responseSchema; null where the tool gave none. */
   result: Json;
+  /** Why it ended without success; null with `succeeded`. */
   error: ToolCallError | null;
+  /** How long it ran, in ms; null where that is not known. */
   executionMs: number | null;
+  /** ISO 8601 UTC. */
   endedAt: string;
 }
 
@@ -125,7 +146,9 @@ export interface TurnEnvelope {
   conversationId: string;
   turnId: string;
   status: TurnStatus;
+  /** Those that are open, in the order of the request; none with `final`. */
   toolCalls: OpenToolCall[];
+  /** Those that have ended, in the order of the request. */
   toolResults: ToolResult[];
   /** The ended calls, ready to be appended to a provider's conversation; where `resultFormat` names one. */
   messages?: ResultMessages;
@@ -145,6 +168,7 @@ export interface OpenTurn {
   turnId: string;
   /** Whose session it is. */
   userId: string;
+  /** ISO 8601 UTC. */
   acceptedAt: string;
 }
 

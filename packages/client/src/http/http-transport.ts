@@ -46,7 +46,7 @@ type Query = Record<string, string | number | boolean | null | undefined>;
 
 /** How long requests are tried. */
 export interface WaitOptions {
-  /** Waits between the tries of an idempotent request, in ms; an empty list tries once. */
+  /** Waits between the tries of an idempotent request, in ms; by default six, 11 s in all. An empty list tries once. */
   retryDelaysMs?: readonly number[] | undefined;
   /** Longest that a request waits in all, in ms, where the server has too many of them; by default it fails at once. */
   patienceMs?: number | undefined;

@@ -14,7 +14,7 @@ import { WorkspaceClient } from './workspace-client.js';
 
 /** Where the server is, how the caller proves who they are, and how long requests are tried. */
 export interface PatchbayClientOptions extends WaitOptions {
-  /** Where the server is, such as `http://127.0.0.1:3000`. */
+  /** Where the server is, such as `http://127.0.0.1:3000`, or `https://example.com/patchbay` where it is below a path. */
   url: string;
   /** An access token. Leave it out to log in. */
   token?: string;
@@ -61,7 +61,7 @@ export class PatchbayClient {
     return this.enter(post('/auth/login', account));
   }
 
-  /** Ends the login: its refresh token works no more. Without a login nothing happens. */
+  /** Ends the login: its refresh token works no more. Without a login nothing happens. NETWORK leaves it as it was. */
   async logout(): Promise<void> {
     await this.tokens.update(async (now) => {
       if (now?.refreshToken) {
@@ -76,13 +76,14 @@ export class PatchbayClient {
 
   /**
    * The access token, exchanged first if it has expired. Pass the one that a server `refused` to get another:
-   * this is what a RelayClient asks for when its token is about to end.
+   * this is what a RelayClient asks for when its token is about to end. INVALID_TOKEN where nobody is logged in, or the
+   * login has ended.
    */
   accessToken(refused?: string): Promise<string> {
     return this.http.accessToken(refused);
   }
 
-  /** Exchanges the access token now and returns the new one. Calls at the same time share one exchange. */
+  /** Exchanges the access token now and returns the new one. Calls at the same time share one exchange. Errors are those of `accessToken`. */
   async refresh(): Promise<string> {
     const held = await this.tokens.read();
     return this.http.accessToken(held?.accessToken);
@@ -101,7 +102,7 @@ export class PatchbayClient {
     return all;
   }
 
-  /** The caller becomes its owner. */
+  /** The caller becomes its owner. `name` is one line of 1 to 256 characters. */
   createWorkspace(name: string): Promise<Workspace> {
     return this.http.request(post('/workspaces', { name } satisfies WorkspaceRequest));
   }

@@ -3,10 +3,19 @@ import { ERRORS, type ErrorBody, type ErrorCode, type Json, type RelayError } fr
 /** A code of the server's error table, or NETWORK where no answer came at all. */
 export type PatchbayErrorCode = ErrorCode | 'NETWORK';
 
-/** Every refusal and every fault that the SDK reports. Branch on `code`; `message` is for people. */
+/**
+ * Every refusal and every fault that the SDK reports. Branch on `code`; `message` is for people.
+ *
+ * ```ts
+ * await workspace.files.write('/a.md', bytes, { ifMatch }).catch((error: PatchbayError) => {
+ *   if (error.code !== 'STALE') throw error;
+ *   return mergeAndWriteAgain();
+ * });
+ * ```
+ */
 export class PatchbayError extends Error {
   override readonly name = 'PatchbayError';
-  /** When the server wants to be asked again, in ms; null where it does not say. */
+  /** When the server wants to be asked again, in ms from then, 120,000 at most; null where it does not say. */
   retryAfterMs: number | null = null;
   /** Facts that go with the code, such as the `RootConflict` of a refused handshake; null where there are none. */
   details: Json = null;

@@ -13,7 +13,9 @@ export interface Tokens {
  * `update` shows `change` the newest tokens, keeps what it returns, and lets nobody else in meanwhile.
  */
 export interface TokenStore {
+  /** Null: nobody is logged in. */
   read(): Promise<Tokens | null>;
+  /** What `change` rejects with is passed on, and the tokens stay as they were. */
   update(change: (now: Tokens | null) => Promise<Tokens | null>): Promise<Tokens | null>;
 }
 

@@ -120,7 +120,16 @@ export class WorkspaceClient extends WorkspacePatches {
     return (await this.getJson<{ clients: ClientPresence[] }>('/clients')).clients;
   }
 
-  /** The tools on offer, everywhere or in one session, with their schemas and the guidance for a system prompt. */
+  /**
+   * The tools on offer, everywhere or in one session, with their schemas and the guidance for a system prompt. NOT_FOUND
+   * where there is no such session, FORBIDDEN where it is another member's.
+   *
+   * ```ts
+   * const tools = (await workspace.catalog(sessionId)).map(({ name, description, requestSchema }) => ({
+   *   type: 'function', function: { name, description, parameters: requestSchema },
+   * }));
+   * ```
+   */
   async catalog(sessionId?: string): Promise<ToolContract[]> {
     const request: HttpRequest = { method: 'GET', path: '/tools', query: { sessionId } };
     return (await this.send<{ tools: ToolContract[] }>(request)).tools;
@@ -157,7 +166,8 @@ export class WorkspaceClient extends WorkspacePatches {
 
   /**
    * A new session of the caller. With `clientId`, its calls go to that client alone and wait for it; with
-   * `tools` it offers those alone. VALIDATION_ERROR for a tool that there is not.
+   * `tools` it offers those alone. VALIDATION_ERROR for a tool that there is not, TOO_LARGE where the share of sessions is
+   * used up.
    */
   createSession(session: SessionRequest = {}): Promise<Session> {
     return this.send(post('/sessions', session));
@@ -173,7 +183,7 @@ export class WorkspaceClient extends WorkspacePatches {
     return this.getJson(`/sessions/${encodeURIComponent(sessionId)}`);
   }
 
-  /** Replaces the list of files that are open in the session's editor; a client with a socket tells it over the relay. */
+  /** Replaces the list of at most 1,000 files that are open in the session's editor; a client with a socket tells it over the relay. */
   async setActiveFiles(sessionId: string, activeFiles: readonly ActiveFile[]): Promise<void> {
     const path = `/sessions/${encodeURIComponent(sessionId)}/active-files`;
     await this.send({ method: 'PUT', path, body: { activeFiles }, idempotent: true });
@@ -182,6 +192,11 @@ export class WorkspaceClient extends WorkspacePatches {
   /**
    * What belongs into the system prompt of the session's next turn: guidance of the tools, Cloud folders, Active Files and
    * the files of the session, as Markdown or with `format: 'json'` as data. The same until something in it changes.
+   * At most `maxBytes` long, from 8 KiB; default 64 KiB.
+   *
+   * ```ts
+   * const system = await workspace.context(sessionId, { maxBytes: 32_768, include: 'active' });
+   * ```
    */
   context(sessionId: string, options?: ContextOptions & { format?: 'markdown' }): Promise<string>;
   context(sessionId: string, options: ContextOptions & { format: 'json' }): Promise<SessionContext>;
@@ -200,7 +215,7 @@ export class WorkspaceClient extends WorkspacePatches {
     return this.readText({ path, query, signal });
   }
 
-  /** One page of the audit trail, oldest first. Pass `nextCursor` back as `cursor` for the next. */
+  /** One page of the audit trail, oldest first: 100 events, or `limit`, 500 at most. Pass `nextCursor` back as `cursor` for the next. */
   auditPage(query: AuditQuery = {}, signal?: AbortSignal): Promise<AuditPage> {
     return this.send({ method: 'GET', path: '/audit', query, signal });
   }

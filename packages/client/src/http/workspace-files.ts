@@ -61,7 +61,15 @@ export interface WriteCondition {
   signal?: AbortSignal;
 }
 
-/** A workspace's Cloud files over HTTP. From `WorkspaceClient.files`. */
+/**
+ * A workspace's Cloud files over HTTP. From `WorkspaceClient.files`. sha256s are lowercase hex, and a file has at most 8 MiB
+ * unless the server says otherwise: TOO_LARGE.
+ *
+ * ```ts
+ * const { bytes, sha256 } = (await workspace.files.read('/notes/a.md'))!;
+ * await workspace.files.write('/notes/a.md', edited(bytes), { ifMatch: sha256 });
+ * ```
+ */
 export class WorkspaceFiles extends WorkspaceRequests {
   /** The files by docPath, page by page: `for await (const file of workspace.files.list({ prefix: 'src/' }))`. */
   list({ prefix, deleted, signal }: FileListOptions = {}): AsyncGenerator<CloudFile, void> {
@@ -109,7 +117,7 @@ export class WorkspaceFiles extends WorkspaceRequests {
     return this.send(post(`${filePath(fileId)}/restore`, versionId === undefined ? {} : { versionId }));
   }
 
-  /** The bytes of one version, which never change. */
+  /** The bytes of one version, which never change. NOT_FOUND where there is no such file or version. */
   async readVersion(fileId: string, versionId: string, signal?: AbortSignal): Promise<Uint8Array> {
     const path = `${filePath(fileId)}/versions/${encodeURIComponent(versionId)}/content`;
     const request: HttpRequest = { method: 'GET', path, patient: true, signal };
@@ -130,7 +138,10 @@ export class WorkspaceFiles extends WorkspaceRequests {
     }
   }
 
-  /** Makes bytes the new head of a path. STALE where the condition does not hold; without one it overwrites. */
+  /**
+   * Makes bytes the new head of a path. STALE where the condition does not hold; without one it overwrites. CONFLICT where
+   * a folder is in the way, TOO_LARGE also where a share is used up (`isOutOfRoom`).
+   */
   write(
     path: string,
     bytes: Uint8Array,
@@ -149,7 +160,7 @@ export class WorkspaceFiles extends WorkspaceRequests {
     return (await this.send<MissingBlobs>({ ...request, ...REPEATABLE, signal })).missing;
   }
 
-  /** Sends the bytes of one file ahead of the commit that will refer to them. */
+  /** Sends the bytes of one file, whose sha256 is `digest`, ahead of the commit that will refer to them. */
   async putBlob(digest: string, bytes: Uint8Array, signal?: AbortSignal): Promise<void> {
     const path = `/blobs/${digest}`;
     await this.send<StoredBlobs>({ method: 'PUT', path, ...upload(bytes), ...REPEATABLE, signal });

@@ -20,6 +20,7 @@ export interface JournalEntry {
   readonly settled: { readonly result: Json } | null;
   /** Null until finished, and with a denial. */
   readonly result: Json;
+  /** How long it ran, in ms; null until finished, and where that is not known. */
   readonly executionMs: number | null;
 }
 
@@ -27,6 +28,7 @@ export interface JournalEntry {
 export interface CallOutcome {
   result: Json;
   approval: Approval | null;
+  /** How long it ran, in ms; null where that is not known. */
   executionMs: number | null;
 }
 

@@ -58,7 +58,7 @@ export class Journal {
     }
   }
 
-  /** The journal in a storage that nobody else uses. */
+  /** The journal in a storage that nobody else uses. Rejects with what the storage cannot read. */
   static async over(
     open: (snapshot: () => JournalEntry[]) => Promise<JournalStorage>,
     { maxBytes = MAX_HELD_BYTES }: JournalOptions = {},
@@ -131,6 +131,7 @@ export class Journal {
     return this.known(callId);
   }
 
+  /** Null where the call is unknown or forgotten. */
   get(callId: string): JournalEntry | null {
     return this.calls.get(callId) ?? null;
   }

@@ -34,23 +34,24 @@ const CANNOT_READ: Ack<FileReadAnswer> = {
 
 /** What an editor is, what it can do, and whom it tells. */
 export interface RelayClientOptions {
-  /** Where the server is, such as `http://127.0.0.1:3000`. */
+  /** Where the server is, such as `http://127.0.0.1:3000`, or `https://example.com/patchbay` where it is below a path. */
   url: string;
   /** An access token, or what gives a fresh one: `(refused) => patchbay.accessToken(refused)`. */
   token: string | TokenSource;
   workspaceId: string;
-  /** Stable per installation; a second connection with the same one replaces the first. */
+  /** Stable per installation, 1 to 256 characters; a second connection with the same one replaces the first. */
   clientId: string;
-  /** What people see in the server's lists and logs. */
+  /** What people see in the server's lists and logs, 1 to 256 characters; default `patchbay`. */
   name?: string;
+  /** Of the editor, 1 to 64 characters; default that of this package. */
   version?: string;
   /** The tools that this client executes. */
   tools: ToolHandlers;
-  /** The folders that it has connected; calls that name another are not sent here. */
+  /** The folders that it has connected, 64 at most; calls that name another are not sent here. */
   roots?: readonly ClientRoot[];
   /** Gives what the editor, or else the disk, holds of a file: where it is left out, nothing can be read here. */
   readFile?: (read: FileRead) => Promise<Ack<FileReadAnswer>>;
-  /** What is open in the editor now: every session is told, a new one too, and all again on `activeFilesChanged`. */
+  /** What is open in the editor now, 1,000 files at most: every session is told, a new one too, and all again on `activeFilesChanged`. */
   activeFiles?: () => ActiveFile[] | Promise<ActiveFile[]>;
   /** Told of sessions whose Active Files are wanted, of old ones once more with each connection: see `setActiveFiles`. */
   onSession?: (session: SessionOpened) => void;
@@ -61,13 +62,13 @@ export interface RelayClientOptions {
    * or `MemoryJournals`, in which it locks, opens and closes its own. A Journal is used as it is, and left open.
    */
   journal: Journals | Journal;
-  /** Most calls at a time, 1 to 8. */
+  /** Most calls at a time, 1 to 8; default 8. */
   maxInFlight?: number;
   /** Told of every change, first of all of the first `connected`. */
   onState?: (state: RelayState) => void;
   /** Told of faults that are not the caller's to handle, such as a result that the server refused. */
   onWarning?: (message: string) => void;
-  /** First and longest wait between two tries to connect, in ms. */
+  /** First and longest wait between two tries to connect, in ms; default 500 and 15,000. */
   backoffMs?: { first: number; longest: number };
 }
 
@@ -203,7 +204,14 @@ export class RelayClient {
 
   /**
    * Sends a file, such as one that was saved in the editor, until the server answers. Sending it again is harmless: the
-   * server knows it by its filePatchId and sha256. STALE comes with `details` of FilePutConflict.
+   * server knows it by its filePatchId and sha256. A refusal is an answer, too: STALE comes with `details` of
+   * FilePutConflict, UNAVAILABLE where 30 s (`timeoutMs`) were not enough. Rejects by `signal` alone.
+   *
+   * ```ts
+   * const put = { docPath: 'repo/a.ts', path: '/Repo/a.ts', content, sha256: sha256(content), baseSha256: lastSent };
+   * const saved = await relay.putFile(put);
+   * if (!saved.ok) showConflict(saved.error.message);
+   * ```
    */
   putFile(file: FilePut, options?: SendOptions): Promise<Ack<FilePutAnswer>> {
     return untilAnswered((timeoutMs) => this.connection.sendFile(file, timeoutMs), options);
@@ -211,7 +219,8 @@ export class RelayClient {
 
   /**
    * Tells which files are open in the editor of this session, unsaved ones included: they outrank the Cloud's. Replaces
-   * the list that the session has; of lists that overtake each other the last one counts.
+   * the list that the session has; of lists that overtake each other the last one counts. Answers as `putFile` does; a
+   * client that gives `activeFiles` need not call it.
    */
   setActiveFiles(sessionId: string, activeFiles: ActiveFile[], options?: SendOptions): Promise<Ack> {
     this.activeFiles.set(sessionId, activeFiles);

@@ -15,7 +15,10 @@ import type { ServerHandlers } from './server-events.js';
 /** Gives the access token; `refused` is one that the server will no longer take. `PatchbayClient.accessToken` is one. */
 export type TokenSource = (refused?: string) => Promise<string>;
 
-/** How the connection stands. `ended` is final; nothing reconnects after it. */
+/**
+ * How the connection stands: the next try is `delayMs` after `reconnecting` was told. `ended` is final, nothing reconnects
+ * after it: the client was closed, another connection has its clientId, or the server refuses it, as `error` says.
+ */
 export type RelayState =
   | { status: 'connected' }
   | { status: 'reconnecting'; reason: string; delayMs: number }

@@ -2,7 +2,7 @@ import type { Ack, Approval, FilePut, FilePutAnswer, Json, ToolCallDelivery } fr
 import type { JournalEntry } from '../journal/journal-lines.js';
 import type { WriteLog } from '../journal/write-log.js';
 
-/** The server takes no longer note. */
+/** Most characters of a note: the server takes no longer one. */
 export const MAX_NOTE = 4096;
 
 /** How a call ended. A denial has `result: null` and `approval.decision: 'deny'`. */
@@ -21,7 +21,7 @@ export interface CallContext {
    * its reason, if nothing has been changed yet; finish otherwise: the result is then recorded as late.
    */
   readonly signal: AbortSignal;
-  /** Tells the server that a person is being asked. */
+  /** Tells the server that a person is being asked, with a `note` of at most MAX_NOTE characters. Does not wait for its answer. */
   awaitApproval(note?: string): Promise<void>;
   /**
    * Call it before the first effect, with what the person decided. It waits until the server has confirmed that the call
@@ -39,7 +39,19 @@ export interface CallContext {
   putFile(file: FilePut, timeoutMs?: number): Promise<Ack<FilePutAnswer>>;
 }
 
-/** Executes one call. What it throws (other than the signal's reason) ends the call: see `ReportFailure`. */
+/**
+ * Executes one call. What it throws (other than the signal's reason) ends the call: see `ReportFailure`.
+ *
+ * ```ts
+ * const createFile: RunTool = async (call, context) => {
+ *   await context.awaitApproval();
+ *   const approval = await ask(call.arguments, context.signal);
+ *   if (approval.decision === 'deny') return { result: null, approval };
+ *   await context.start(approval);
+ *   return { result: await create(approval.editedArguments ?? call.arguments), approval };
+ * };
+ * ```
+ */
 export type RunTool = (call: ToolCallDelivery, context: CallContext) => Promise<ToolOutcome>;
 
 /** What a handler can ask of the client while it settles a call. */

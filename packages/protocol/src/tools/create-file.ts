@@ -15,8 +15,11 @@ export type CreateFileErrorCode = (typeof CREATE_FILE_ERROR_CODES)[number];
 
 /** Arguments of `workspace_create_file`. */
 export interface CreateFileArguments {
+  /** Relative to the workspace, with forward slashes: 1 to 1,024 characters. */
   path: string;
+  /** The complete text; its lines end in LF when it is written. */
   content: string;
+  /** Replaces a file that exists; default false, which fails with FileExists. */
   overwrite?: boolean | null;
 }
 
@@ -27,7 +30,9 @@ export interface CreateFileResult {
   path: string;
   /** What reads and patches the file from here on; absent where the path led nowhere. */
   docPath?: string;
+  /** Of the file as written; 0 where it failed. */
   sizeBytes: number;
+  /** sha256 of the file as written, lowercase hex. */
   hash: string;
   created: boolean;
   overwritten: boolean;

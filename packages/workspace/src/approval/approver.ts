@@ -57,6 +57,15 @@ export interface ApprovalRequest extends Question {
 /**
  * Decides about calls. An editor shows its own dialog here.
  * The answer may take as long as the person does; reject with the signal's reason once it is aborted.
+ *
+ * ```ts
+ * const approver: Approver = {
+ *   decide: async ({ files }, signal) => {
+ *     const isAllowed = await dialog.show(files, signal);
+ *     return { decision: isAllowed ? 'allow' : 'deny', by: 'ada', at: new Date().toISOString() };
+ *   },
+ * };
+ * ```
  */
 export interface Approver {
   decide(request: ApprovalRequest, signal: AbortSignal): Promise<Approval>;

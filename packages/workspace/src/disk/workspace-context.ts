@@ -6,6 +6,7 @@ import type { WorkspaceRoots } from './workspace-roots.js';
 /** What the executor needs to know about this client. */
 export interface WorkspaceContext {
   readonly roots: WorkspaceRoots;
+  /** Most bytes that a file may have; default 8 MiB. */
   readonly maxFileBytes?: number;
   /** What keeps the folders and the Cloud in step; without it a tool uploads what it writes, and knows of nothing else. */
   readonly ledger?: FolderLedger;

@@ -5,7 +5,7 @@ import type { LocatedPath } from '../disk/workspace-roots.js';
 export interface TextHolder {
   /** The text as it would be saved; nothing where there is no such file. */
   get(docPath: string): string | null | undefined | Promise<string | null | undefined>;
-  /** Puts a text in its place. `path` is how the file is spelt: `<name>/<path below it>`. */
+  /** Puts a text in its place. `path` is how the file is spelt: `<name>/<path below it>`. What it returns is waited for. */
   set(docPath: string, text: string, path: string): unknown;
   /** All docPaths that are open, each told to the model as an Active File; left out: none is. */
   keys?(): Iterable<string>;
@@ -13,9 +13,9 @@ export interface TextHolder {
 
 /** An editor whose files are texts, not files on a disk. */
 export interface TextEditorOptions {
-  /** What its one folder is called: every path begins with it. */
+  /** What its one folder is called: every path begins with it. One component of a path, of at most 255 bytes. */
   name: string;
-  /** A UUID that stays the same for this folder. */
+  /** A UUID that stays the same for this folder: another folder of the same name is refused with CONFLICT. */
   rootId: string;
   texts: TextHolder;
   /** Asked before anything is changed. */

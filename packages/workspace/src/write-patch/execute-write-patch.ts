@@ -29,6 +29,7 @@ import { type FileOutcome, resultOf } from './write-patch-result.js';
 
 /** What the executor of patches needs to know about this client. */
 export interface PatchContext extends WorkspaceContext {
+  /** What is open in the editor; left out: nothing is, and every file is patched on the disk. */
   readonly buffers?: OpenBuffers;
 }
 
