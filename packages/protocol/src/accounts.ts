@@ -47,7 +47,7 @@ export interface WorkspaceRequest {
 /** Most owners that a workspace names. */
 export const MAX_NAMED_OWNERS = 10;
 
-/** A workspace as one of its members sees it; `role` is that member's. */
+/** A workspace as one of its members sees it; `role` is that member's. Times in ISO 8601 UTC. */
 export interface Workspace {
   id: string;
   name: string;
@@ -86,7 +86,7 @@ export interface RoleRequest {
   role: Role;
 }
 
-/** Someone who belongs to a workspace. */
+/** Someone who belongs to a workspace, since `addedAt` (ISO 8601 UTC). */
 export interface Member {
   userId: string;
   email: string;
@@ -97,18 +97,18 @@ export interface Member {
 
 /** Body of `POST …/sessions`. */
 export interface SessionRequest {
-  /** Your own id of the conversation; given where it is left out. */
+  /** Your own id of the conversation, one line of 1 to 256 characters; given where it is left out. */
   conversationId?: string | null;
   /** Binds the session to one client: its calls go there, or wait. */
   clientId?: string | null;
   /**
    * What the session offers: names of tools, and the words `client` (what a client runs), `server` (what the server runs)
-   * and `read-only` (what the server runs and changes nothing). Left out: every tool.
+   * and `read-only` (what the server runs and changes nothing); 1 to 256 of them. Left out: every tool.
    */
   tools?: string[] | null;
 }
 
-/** An agent conversation, of one user. */
+/** An agent conversation, of one user. Times in ISO 8601 UTC. */
 export interface Session {
   sessionId: string;
   conversationId: string;

@@ -2,6 +2,7 @@ import type { ErrorCode } from './errors.js';
 
 /** Body of `POST …/blobs/missing` and `POST …/blobs/read`. */
 export interface BlobsRequest {
+  /** In hex, MAX_BATCH_FILES at most. */
   sha256s: readonly string[];
 }
 
@@ -29,6 +30,7 @@ export interface FileChange {
 
 /** Body of `POST …/files/commit`. */
 export interface FileCommitRequest {
+  /** MAX_BATCH_FILES at most. */
   files: readonly FileChange[];
 }
 

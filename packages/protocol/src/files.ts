@@ -13,7 +13,7 @@ export interface FilesQuery {
   cursor?: string;
 }
 
-/** A row of `GET …/files`: a Cloud file with its head. */
+/** A row of `GET …/files`: a Cloud file with its head. sha256 in lowercase hex, times in ISO 8601 UTC. */
 export interface CloudFile {
   fileId: string;
   /** The Cloud path as it was first spelt. */
@@ -23,6 +23,7 @@ export interface CloudFile {
   sizeBytes: number;
   headVersionId: string;
   updatedAt: string;
+  /** Null for a live file. */
   deletedAt: string | null;
 }
 
@@ -32,7 +33,7 @@ export interface CloudFilePage {
   nextCursor: string | null;
 }
 
-/** A row of `GET …/files/:fileId/versions`. */
+/** A row of `GET …/files/:fileId/versions`. sha256 in lowercase hex, times in ISO 8601 UTC. */
 export interface CloudFileVersion {
   versionId: string;
   /** 1 for the first; also a version that never was the head has one. */
@@ -55,7 +56,7 @@ export interface CloudFileVersionPage {
   nextCursor: string | null;
 }
 
-/** Answer to `PUT …/contents/*`. */
+/** Answer to `PUT …/contents/*`: the new head. `path` is the Cloud path, sha256 in lowercase hex. */
 export interface StoredFile {
   fileId: string;
   versionId: string;

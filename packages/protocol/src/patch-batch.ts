@@ -113,6 +113,7 @@ export interface FilePatch {
   filePatchId?: string;
   fileKey: string | null;
   docPath: string;
+  /** Of the raw bytes that the coordinates are on, byte order mark included. */
   originalSha256: string;
   fileLabel: string | null;
   /** All coordinates are on the original file, so leaving some out does not shift the others. */

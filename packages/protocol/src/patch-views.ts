@@ -28,6 +28,7 @@ export interface BatchView {
   toolCallId: string;
   callId: string;
   userId: string;
+  /** ISO 8601 UTC. */
   createdAt: string;
   /** The batch that this one undoes; null for all but a revert. */
   revertOf: string | null;

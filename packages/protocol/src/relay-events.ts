@@ -98,10 +98,13 @@ export type ResumeState =
 export interface ResumeEntry {
   turnId: string;
   callId: string;
+  /** That of the last delivery. */
   attempt: number;
   state: ResumeState;
+  /** Only of a call that has ended. */
   result?: Json;
   approval?: Approval | null;
+  /** How long it ran, in whole ms. */
   executionMs?: number | null;
 }
 

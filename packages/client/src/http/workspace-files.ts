@@ -34,6 +34,7 @@ export interface FileListOptions extends Pick<FilesQuery, 'prefix' | 'deleted'> 
 export interface FileReadOptions {
   /** sha256 of what the caller holds. */
   known?: string;
+  /** The version that is wanted; the head where it is left out. */
   versionId?: string;
   signal?: AbortSignal;
 }

@@ -5,7 +5,10 @@ import type { LocatedPath } from '../disk/workspace-roots.js';
 export interface TextHolder {
   /** The text as it would be saved; nothing where there is no such file. */
   get(docPath: string): string | null | undefined | Promise<string | null | undefined>;
-  /** Puts a text in its place. `path` is how the file is spelt: `<name>/<path below it>`. What it returns is waited for. */
+  /**
+   * Puts a text in its place; what it returns is waited for. `path` is how a new file is spelt, `<name>/<path below it>`; of
+   * a patch it is the docPath. Where it throws, the texts of the patch that were set before are set back, and the call fails.
+   */
   set(docPath: string, text: string, path: string): unknown;
   /** All docPaths that are open, each told to the model as an Active File; left out: none is. */
   keys?(): Iterable<string>;

@@ -25,7 +25,9 @@ export interface PatchedFileText {
   filePatchId: string;
   before: string;
   text: string;
+  /** Of `before`. */
   originalSha256: string;
+  /** Of `text`. */
   sha256: string;
 }
 
