@@ -4,9 +4,8 @@ import type {
   ErrorCode,
   InvokeResult,
   JsonObject,
-  ResultFormat,
-  ToolCallInput,
   TurnEnvelope,
+  TurnRequest,
 } from '@patchbay/protocol';
 
 /*
@@ -17,13 +16,6 @@ import type {
 export interface Example<T> {
   summary: string;
   value: T;
-}
-
-interface TurnRequest {
-  turnId?: string;
-  toolCalls: ToolCallInput[];
-  waitMs?: number;
-  resultFormat?: ResultFormat;
 }
 
 const READ = { name: 'workspace_read_file', arguments: { docPath: 'notes/today.md' } };
