@@ -1,4 +1,5 @@
 import { DomainError } from '../../common/domain-error.js';
+import { isPlainText } from '../plain-text.js';
 
 /** What may be bound to a parameter and what a column gives back. Booleans are 0 and 1. */
 export type SqlValue = string | number | null | Uint8Array;
@@ -28,8 +29,4 @@ export function toText(text: string): string {
 /** What `toText` was given. */
 export function fromText(stored: string): string {
   return stored.startsWith('"') ? (JSON.parse(stored) as string) : stored;
-}
-
-function isPlainText(text: string): boolean {
-  return text.isWellFormed() && !text.includes('\0');
 }

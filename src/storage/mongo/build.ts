@@ -1,0 +1,100 @@
+import { isDeepStrictEqual } from 'node:util';
+import { Logger } from '@nestjs/common';
+import { type Connection, mongo } from 'mongoose';
+import { type Collection, COLLECTIONS, type Index } from './collections.js';
+
+const NAMESPACE_EXISTS = 48;
+
+/** As a server lists it. */
+interface FoundIndex {
+  name: string;
+  key: object;
+  [option: string]: unknown;
+}
+
+/** What is in the database is not what this Patchbay declares: it would not hold what it relies on. */
+export class DatabaseDiffersError extends Error {
+  override readonly name = 'DatabaseDiffersError';
+
+  constructor(what: string, mend: string) {
+    super(`${what} Mend it in mongosh, then start again: ${mend}`);
+  }
+}
+
+/**
+ * Builds collections, validators and indexes that are missing, and holds those that are there against what is declared.
+ * Several servers may do that at once. Further indexes stay, unless they are unique: those refuse writes.
+ */
+export async function buildCollections({ db }: Connection): Promise<void> {
+  if (!db) throw new Error('The connection is not open.');
+  for (const collection of COLLECTIONS) {
+    await create(db, collection);
+    await buildIndexes(db, collection);
+  }
+  await checkValidators(db);
+}
+
+async function create(db: mongo.Db, collection: Collection): Promise<void> {
+  try {
+    await db.createCollection(collection.name, { validator: validatorOf(collection) });
+  } catch (error) {
+    // It is there, in this form or another.
+    if (!(error instanceof mongo.MongoServerError) || error.code !== NAMESPACE_EXISTS) throw error;
+  }
+}
+
+async function checkValidators(db: mongo.Db): Promise<void> {
+  const listed = await db.listCollections({}, { nameOnly: false }).toArray();
+  const found = new Map(listed.map(({ name, options }) => [name, options?.validator as unknown]));
+  if (COLLECTIONS.every(({ name }) => found.get(name) === undefined)) {
+    new Logger('Storage').warn('The database keeps no validators: Patchbay alone checks its documents');
+    return;
+  }
+  for (const collection of COLLECTIONS) {
+    const { name } = collection;
+    const validator = validatorOf(collection);
+    if (isDeepStrictEqual(found.get(name), validator)) continue;
+    throw new DatabaseDiffersError(
+      `The validator of the collection ${name} is not the one that this Patchbay declares.`,
+      `db.runCommand(${JSON.stringify({ collMod: name, validator })})`,
+    );
+  }
+}
+
+function validatorOf({ schema }: Collection): mongo.Document {
+  return { $jsonSchema: schema.toJSONSchema({ useBsonType: true }) };
+}
+
+async function buildIndexes(db: mongo.Db, { name, indexes }: Collection): Promise<void> {
+  const collection = db.collection(name);
+  const there = await collection.listIndexes().toArray();
+  const found = new Map(there.map((index: FoundIndex) => [index.name, index]));
+  const missing: Index[] = [];
+  for (const index of indexes) {
+    const known = found.get(index.name);
+    if (known === undefined) missing.push(index);
+    else if (!isSame(known, index)) throw differs(name, index.name);
+    found.delete(index.name);
+  }
+  for (const [other, { unique }] of found) {
+    if (unique === true && other !== '_id_') throw differs(name, other);
+  }
+  if (missing.length > 0) await collection.createIndexes(missing.map((index) => ({ ...index })));
+}
+
+/** The order of keys counts, and so does any option that changes what the index holds or refuses. */
+function isSame(there: FoundIndex, { key, unique }: Index): boolean {
+  const keys = (of: unknown): string =>
+    JSON.stringify(Object.entries(of as object).map(([k, v]) => [k, Number(v)]));
+  const isPlain = ['sparse', 'partialFilterExpression', 'expireAfterSeconds', 'collation', 'hidden'].every(
+    (option) => there[option] === undefined || there[option] === false,
+  );
+  return keys(there.key) === keys(key) && (there.unique === true) === (unique === true) && isPlain;
+}
+
+function differs(collection: string, index: string): DatabaseDiffersError {
+  return new DatabaseDiffersError(
+    `The index ${index} of the collection ${collection} is not as this Patchbay declares it.`,
+    `db.getCollection(${JSON.stringify(collection)}).dropIndex(${JSON.stringify(index)})`,
+  );
+}

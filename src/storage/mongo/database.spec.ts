@@ -1,0 +1,145 @@
+import { Logger } from '@nestjs/common';
+import mongoose, { type Connection, type Model, mongo } from 'mongoose';
+import { aDatabaseOn, describeOnMongo, MONGO_SERVER } from '../../../test/support/mongo-server.js';
+import { COLLECTIONS, LOGINS, USERS, WORKSPACES } from './collections.js';
+import { CONNECT_OPTIONS, MongoDatabase } from './database.js';
+
+interface AnyDocument {
+  _id: string;
+  [field: string]: unknown;
+}
+
+describeOnMongo('the database on MongoDB', () => {
+  let uri: string;
+  let drop: () => Promise<void>;
+  let connection: Connection;
+  const connect = () => mongoose.createConnection(uri, CONNECT_OPTIONS).asPromise();
+
+  beforeAll(() => {
+    Logger.overrideLogger(false);
+  });
+  beforeEach(async () => {
+    ({ uri, drop } = aDatabaseOn(MONGO_SERVER!));
+    connection = await connect();
+  });
+  afterEach(async () => {
+    await connection.close();
+    await drop();
+  });
+
+  const indexesOf = async (name: string): Promise<string[]> =>
+    Object.keys(await connection.db!.collection(name).indexInformation());
+
+  it('has every index that is declared after the boot, and after several at once', async () => {
+    const others = await Promise.all([connect(), connect()]);
+    await Promise.all([connection, ...others].map((one) => MongoDatabase.open(one)));
+    for (const { name, indexes } of COLLECTIONS) {
+      const expected = ['_id_', ...indexes.map((index) => index.name)];
+      expect((await indexesOf(name)).sort()).toEqual(expected.sort());
+    }
+    for (const other of others) await other.close();
+  });
+
+  it('gets an index that is missing with the next boot', async () => {
+    await MongoDatabase.open(connection);
+    await connection.db!.collection(LOGINS).dropIndex('expired');
+    await MongoDatabase.open(connection);
+    expect(await indexesOf(LOGINS)).toContain('expired');
+  });
+
+  it.each([
+    ['is not unique', USERS, 'email', { email: 1 }, {}],
+    ['has its keys in another order', WORKSPACES, 'maker', { createdAt: 1, createdBy: 1, _id: 1 }, {}],
+    ['holds only some', LOGINS, 'expired', { expiresAt: 1 }, { sparse: true }],
+    ['is unique and not declared', LOGINS, 'seed', { seed: 1 }, { unique: true }],
+  ] as const)(
+    'does not start where an index %s, and says what mends it',
+    async (_, name, index, key, options) => {
+      await MongoDatabase.open(connection);
+      const collection = connection.db!.collection(name);
+      if ((await indexesOf(name)).includes(index)) await collection.dropIndex(index);
+      await collection.createIndex(key, { name: index, ...options });
+      await expect(MongoDatabase.open(connection)).rejects.toThrow(
+        `db.getCollection("${name}").dropIndex("${index}")`,
+      );
+      connection = await connect();
+      await connection.db!.collection(name).dropIndex(index);
+      await expect(MongoDatabase.open(connection)).resolves.toBeDefined();
+    },
+  );
+
+  it('does not start where a validator is another, on a server that keeps them, and says what mends it', async () => {
+    const validator = { $jsonSchema: { required: ['email', 'telephone'] } };
+    await connection.db!.createCollection(USERS, { validator });
+    const listed = await connection.db!.listCollections({ name: USERS }, { nameOnly: false }).toArray();
+    const opening = MongoDatabase.open(connection).then(() => 'started', String);
+    if (listed[0]?.options?.validator === undefined) {
+      expect(await opening).toBe('started');
+      return;
+    }
+    const [, command] = /db\.runCommand\((.*)\)$/.exec(await opening)!;
+    connection = await connect();
+    await connection.db!.command(JSON.parse(command!) as mongo.Document);
+    await expect(MongoDatabase.open(connection)).resolves.toBeDefined();
+  });
+
+  it('takes a document once, and no other under a key that is taken', async () => {
+    const database = await MongoDatabase.open(connection);
+    const users = modelOf(USERS);
+    const user = { _id: 'a', email: 'a@x', fullName: null, passwordHash: '', createdAt: 1 };
+    const taken = [
+      user,
+      user,
+      { ...user, email: 'b@x' },
+      { ...user, _id: 'b' },
+      { ...user, _id: 'c', email: 'c@x' },
+    ];
+    const answers: boolean[] = [];
+    for (const document of taken) answers.push(await database.insert(users, document));
+    expect(answers).toEqual([true, false, false, false, true]);
+  });
+
+  it('refuses what the schema does not know, in a document and in a filter', async () => {
+    const database = await MongoDatabase.open(connection);
+    const users = modelOf(USERS);
+    const user = { _id: 'a', email: 'a@x', fullName: null, passwordHash: '', createdAt: 1 };
+    await expect(database.insert(users, { ...user, isAdmin: true })).rejects.toThrow('isAdmin');
+    await expect(database.insert(users, { ...user, createdAt: 'yesterday' })).rejects.toThrow('createdAt');
+    await expect(database.attempt(() => users.findOne({ isAdmin: true }))).rejects.toThrow('isAdmin');
+  });
+
+  it('tries again what failed in passing, and gives up with UNAVAILABLE after a few times', async () => {
+    const database = await MongoDatabase.open(connection);
+    let calls = 0;
+    const failing = (times: number, error: Error) => {
+      calls = 0;
+      return () => ((calls += 1) <= times ? Promise.reject(error) : Promise.resolve('done'));
+    };
+    const stepDown = new mongo.MongoServerError({ message: 'not primary', code: 10_107 });
+    const lost = new mongo.MongoNetworkError('connection closed');
+    for (const error of [stepDown, lost]) {
+      expect([await database.attempt(failing(2, error)), calls]).toEqual(['done', 3]);
+      await expect(database.attempt(failing(99, error))).rejects.toMatchObject({
+        ...{ code: 'UNAVAILABLE', status: 503, extras: { retryAfterSeconds: 5 } },
+      });
+      expect(calls).toBe(5);
+    }
+    const fault = new Error('a fault of ours');
+    await expect(database.attempt(failing(1, fault))).rejects.toBe(fault);
+  });
+
+  it('answers UNAVAILABLE where no server is found, and once the server is stopping', async () => {
+    const database = await MongoDatabase.open(connection);
+    await connection.close();
+    const ping = () => modelOf(USERS).findOne({}).exec();
+    await expect(database.attempt(ping)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    connection = await connect();
+    database.onApplicationShutdown();
+    await expect(database.attempt(() => Promise.resolve(1))).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+  });
+
+  function modelOf(name: string): Model<AnyDocument> {
+    const { schema } = COLLECTIONS.find((collection) => collection.name === name)!;
+    return connection.model<AnyDocument>(name, schema, name);
+  }
+});

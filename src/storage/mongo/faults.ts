@@ -1,0 +1,34 @@
+import { mongo } from 'mongoose';
+
+const DUPLICATE_KEY = 11_000;
+
+/**
+ * What a server says while it steps down, starts, stops, or waits for others, and of a write concern that was not met in
+ * time: the same may well succeed a moment later.
+ */
+const PASSING = new Set([
+  ...[6, 7, 50, 64, 89, 91, 134, 189, 262, 9001, 10_107, 11_600, 11_602, 13_435, 13_436],
+]);
+
+/** Nothing answered within the time that a call may wait. To try at once again would double that time. */
+const UNREACHED = new Set([
+  'MongoServerSelectionError',
+  'MongoTopologyClosedError',
+  'MongoNotConnectedError',
+  'MongoClientClosedError',
+  'MongoWaitQueueTimeoutError',
+]);
+
+export type Fault = 'duplicate' | 'passing' | 'unreached' | 'other';
+
+/** What a thrown thing says about the database. */
+export function faultOf(error: unknown): Fault {
+  if (!(error instanceof mongo.MongoError)) return 'other';
+  if (UNREACHED.has(error.name)) return 'unreached';
+  if (error.code === DUPLICATE_KEY) return 'duplicate';
+  const isPassing =
+    error instanceof mongo.MongoNetworkError ||
+    error.hasErrorLabel('RetryableWriteError') ||
+    PASSING.has(Number(error.code));
+  return isPassing ? 'passing' : 'other';
+}

@@ -1,0 +1,78 @@
+import { type DynamicModule, Module } from '@nestjs/common';
+import { getConnectionToken, MongooseModule } from '@nestjs/mongoose';
+import type { Connection } from 'mongoose';
+import { ClientStore } from '../ports/clients.store.js';
+import { ContractStore } from '../ports/contracts.store.js';
+import { IdempotencyKeyStore } from '../ports/idempotency-keys.store.js';
+import { LoginStore } from '../ports/logins.store.js';
+import { RootStore } from '../ports/roots.store.js';
+import { SessionStore } from '../ports/sessions.store.js';
+import { StorageHealth } from '../ports/storage-health.js';
+import { UserStore } from '../ports/users.store.js';
+import { WorkspaceStore } from '../ports/workspaces.store.js';
+import { MongoClientStore } from './clients.store.js';
+import { COLLECTIONS } from './collections.js';
+import { MongoContractStore } from './contracts.store.js';
+import { CONNECT_OPTIONS, MongoDatabase } from './database.js';
+import { MongoHealth } from './health.js';
+import { MongoIdempotencyKeyStore } from './idempotency-keys.store.js';
+import { KnownWorkspaces } from './known-workspaces.js';
+import { MongoLoginStore } from './logins.store.js';
+import { MongoRootStore } from './roots.store.js';
+import { MongoSessionStore } from './sessions.store.js';
+import { MongoUserStore } from './users.store.js';
+import { MongoWorkspaceStore } from './workspaces.store.js';
+
+/**
+ * The storage ports on MongoDB, so far without those of files, patches, blobs, turns, usage and the trail; nothing chooses
+ * this backend until they are here. The layout, declared in `collections.ts`:
+ *
+ * - One aggregate is one document, written by one insert or one update on a condition about that document; no write spans
+ *   two. Unique is what has the same `_id`: an id where it is unique by itself, else its parts by `keyOf`. Beside it there
+ *   is one unique index, of emails.
+ * - `users` by id; `first_user`, one document, says who came before everybody else. `logins` by id. `workspaces` by id, each
+ *   with its members in order and its unsettled removals. `contracts` by digest. `sessions` by workspace and id, each with
+ *   its list of Active Files. `clients` by workspace, user and id, with a revision of their own. `roots` by workspace and
+ *   docPath. `idempotency_keys` by workspace, user and key. `checks`, one document, is written by the readiness probe.
+ * - What may have any keys, such as schemas, is JSON in a text, so it comes back as it was.
+ * - Aggregates with audit events, turns and files and batches, are to carry them in an array `outbox` of the same
+ *   conditional update: whole drafts with their eventId, oldest first. A projector gives each the next `seq` of its
+ *   workspace in the audit collection, unique by (workspaceId, seq) and by eventId, and takes out of the outbox by eventId
+ *   what is there.
+ */
+@Module({})
+export class MongoStorageModule {
+  /** On the database that the URI names. The connection is opened at boot and closed last. */
+  static on(uri: string): DynamicModule {
+    const ports = [
+      { provide: ClientStore, useClass: MongoClientStore },
+      { provide: ContractStore, useClass: MongoContractStore },
+      { provide: IdempotencyKeyStore, useClass: MongoIdempotencyKeyStore },
+      { provide: LoginStore, useClass: MongoLoginStore },
+      { provide: RootStore, useClass: MongoRootStore },
+      { provide: SessionStore, useClass: MongoSessionStore },
+      { provide: StorageHealth, useClass: MongoHealth },
+      { provide: UserStore, useClass: MongoUserStore },
+      { provide: WorkspaceStore, useClass: MongoWorkspaceStore },
+    ];
+    const models = COLLECTIONS.map(({ name, schema }) => ({ name, schema, collection: name }));
+    return {
+      module: MongoStorageModule,
+      imports: [
+        // It does not wait for a database that is not there: whoever starts the server does that.
+        MongooseModule.forRoot(uri, { ...CONNECT_OPTIONS, retryAttempts: 1 }),
+        MongooseModule.forFeature(models),
+      ],
+      providers: [
+        {
+          provide: MongoDatabase,
+          inject: [getConnectionToken()],
+          useFactory: (connection: Connection) => MongoDatabase.open(connection),
+        },
+        KnownWorkspaces,
+        ...ports,
+      ],
+      exports: ports.map(({ provide }) => provide),
+    };
+  }
+}

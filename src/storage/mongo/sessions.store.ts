@@ -1,0 +1,70 @@
+import { Injectable } from '@nestjs/common';
+import { InjectModel } from '@nestjs/mongoose';
+import type { ActiveFile } from '@patchbay/protocol';
+import { Model, type QueryFilter } from 'mongoose';
+import { type SessionRecord, SessionStore } from '../ports/sessions.store.js';
+import { type SessionDocument, SESSIONS } from './collections.js';
+import { MongoDatabase } from './database.js';
+import { KnownWorkspaces } from './known-workspaces.js';
+import { eq, keyOf } from './values.js';
+
+/** The list of Active Files may be long, and has a question of its own. */
+const RECORD = { _id: 0, activeFiles: 0 } as const;
+
+@Injectable()
+export class MongoSessionStore extends SessionStore {
+  constructor(
+    private readonly database: MongoDatabase,
+    private readonly workspaces: KnownWorkspaces,
+    @InjectModel(SESSIONS) private readonly sessions: Model<SessionDocument>,
+  ) {
+    super();
+  }
+
+  async insert(session: SessionRecord): Promise<void> {
+    await this.workspaces.require(session.workspaceId);
+    const _id = keyOf(session.workspaceId, session.id);
+    await this.database.insert(this.sessions, { _id, ...session, activeFiles: '[]' });
+  }
+
+  byId(workspaceId: string, id: string): Promise<SessionRecord | null> {
+    const _id = eq(keyOf(workspaceId, id));
+    return this.database.attempt(() => this.sessions.findOne({ _id }, RECORD).lean<SessionRecord>());
+  }
+
+  async ofUser(
+    workspaceId: string,
+    userId: string,
+    beforeId: string | null,
+    limit: number,
+  ): Promise<SessionRecord[]> {
+    const filter: QueryFilter<SessionDocument> = { workspaceId: eq(workspaceId), userId: eq(userId) };
+    if (beforeId !== null) {
+      const before = await this.byId(workspaceId, beforeId);
+      if (before === null) return [];
+      const { createdAt, id } = before;
+      filter.$or = [{ createdAt: { $lt: createdAt } }, { createdAt: eq(createdAt), id: { $lt: id } }];
+    }
+    return this.database.attempt(() =>
+      this.sessions.find(filter, RECORD).sort({ createdAt: -1, id: -1 }).limit(limit).lean<SessionRecord[]>(),
+    );
+  }
+
+  async replaceActiveFiles(
+    workspaceId: string,
+    sessionId: string,
+    files: readonly ActiveFile[],
+  ): Promise<void> {
+    const _id = eq(keyOf(workspaceId, sessionId));
+    const $set = { activeFiles: JSON.stringify(files) };
+    await this.database.attempt(() => this.sessions.updateOne({ _id }, { $set }));
+  }
+
+  async activeFilesOf(workspaceId: string, sessionId: string): Promise<ActiveFile[]> {
+    const _id = eq(keyOf(workspaceId, sessionId));
+    const found = await this.database.attempt(() =>
+      this.sessions.findOne({ _id }, { activeFiles: 1 }).lean(),
+    );
+    return found === null ? [] : (JSON.parse(found.activeFiles) as ActiveFile[]);
+  }
+}
