@@ -33,6 +33,8 @@ export default {
     '<rootDir>/packages/cli/src',
   ],
   testMatch: ['**/*.spec.ts'],
+  // Says which backends the run holds to the suites.
+  globalSetup: '<rootDir>/test/support/announce-backends.mjs',
   testTimeout: 30_000,
   // Of `it.concurrent`: scenes of processes mostly wait for each other.
   maxConcurrency: 3,

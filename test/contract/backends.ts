@@ -2,10 +2,10 @@ import 'reflect-metadata';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type INestApplicationContext, Module } from '@nestjs/common';
+import { type DynamicModule, type INestApplicationContext, Module, type Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { ConfigModule } from '../../src/config/config.module.js';
-import { Config, type Settings } from '../../src/config/config.js';
+import { Config } from '../../src/config/config.js';
 import { AuditStore } from '../../src/storage/ports/audit.store.js';
 import { BlobStore } from '../../src/storage/ports/blobs.store.js';
 import { ClientStore } from '../../src/storage/ports/clients.store.js';
@@ -22,6 +22,7 @@ import { UsageStore } from '../../src/storage/ports/usage.store.js';
 import { UserStore } from '../../src/storage/ports/users.store.js';
 import { WorkspaceStore } from '../../src/storage/ports/workspaces.store.js';
 import { StorageModule } from '../../src/storage/storage.module.js';
+import { aDatabaseOn, MONGO_SERVER } from '../support/mongo-server.js';
 import { onBadLines } from './faults.js';
 
 /** Every port, as the server gets them. */
@@ -43,6 +44,25 @@ export interface Stores {
   workspaces: WorkspaceStore;
 }
 
+const TOKENS: { [Port in keyof Stores]: abstract new (...parameters: never[]) => Stores[Port] } = {
+  audit: AuditStore,
+  blobs: BlobStore,
+  clients: ClientStore,
+  contracts: ContractStore,
+  files: FileStore,
+  health: StorageHealth,
+  keys: IdempotencyKeyStore,
+  logins: LoginStore,
+  patches: PatchStore,
+  roots: RootStore,
+  sessions: SessionStore,
+  turns: TurnStore,
+  usage: UsageStore,
+  users: UserStore,
+  workspaces: WorkspaceStore,
+};
+const ALL = Object.keys(TOKENS) as (keyof Stores)[];
+
 export interface OpenBackend {
   readonly stores: Stores;
   /** Stops and starts the server on the same data; `stores` are new ones then. */
@@ -53,19 +73,53 @@ export interface OpenBackend {
 
 export interface Backend {
   name: string;
+  /** The suites that it takes, where it does not have every port yet. */
+  suites?: ReadonlySet<string>;
   /** A new, empty store. */
   open(): Promise<OpenBackend>;
 }
 
-const PLAIN: readonly Backend[] = [
+const PLAIN: Backend[] = [
   {
     name: 'sqlite',
     async open() {
       const dataDir = await mkdtemp(join(tmpdir(), 'patchbay-contract-'));
-      return openBackend({ dataDir }, () => rm(dataDir, { recursive: true }));
+      return openBackend(onDisk(dataDir), ALL, () => rm(dataDir, { recursive: true }));
     },
   },
 ];
+
+/** What the backend on MongoDB has so far. Once it is whole, this goes, and so does `suites`. */
+const MONGO_PORTS = [
+  ...([
+    'clients',
+    'contracts',
+    'health',
+    'keys',
+    'logins',
+    'roots',
+    'sessions',
+    'users',
+    'workspaces',
+  ] as const),
+];
+const MONGO_SUITES = new Set([
+  ...['clients', 'contracts', 'idempotency keys', 'logins', 'roots', 'sessions', 'storage health'],
+  ...['the first user', 'users', 'workspaces'],
+]);
+
+if (MONGO_SERVER !== undefined) {
+  PLAIN.push({
+    name: 'mongo',
+    suites: MONGO_SUITES,
+    async open() {
+      const { uri, drop } = aDatabaseOn(MONGO_SERVER!);
+      // Loaded by whoever uses it: most specs need no more than the stores of a server.
+      const { MongoStorageModule } = await import('../../src/storage/mongo/mongo.module.js');
+      return openBackend(MongoStorageModule.on(uri), MONGO_PORTS, drop);
+    },
+  });
+}
 
 /** Another one gives the calls other delays, so that a test which failed once can be made to fail again. */
 const SEED = Number(process.env.FAULT_SEED ?? 1);
@@ -75,7 +129,8 @@ export const BACKENDS = PLAIN.flatMap((backend) => [backend, onBadLines(backend,
 
 /** The tests of one port, once for each backend, on a store of their own. */
 export function describeContract(port: string, tests: (opened: () => OpenBackend) => void): void {
-  describe.each(BACKENDS)(`$name: ${port}`, (backend) => {
+  const backends = BACKENDS.filter(({ suites }) => suites?.has(port) ?? true);
+  describe.each(backends)(`$name: ${port}`, (backend) => {
     let opened: OpenBackend;
     beforeAll(async () => {
       opened = await backend.open();
@@ -85,18 +140,23 @@ export function describeContract(port: string, tests: (opened: () => OpenBackend
   });
 }
 
-async function openBackend(settings: Partial<Settings>, remove: () => Promise<void>): Promise<OpenBackend> {
-  const config = Config.with(settings);
-  let app = await start(config);
-  let stores = storesOf(app);
+type Storage = Type | DynamicModule;
+
+async function openBackend(
+  storage: Storage,
+  ports: readonly (keyof Stores)[],
+  remove: () => Promise<void>,
+): Promise<OpenBackend> {
+  let app = await start(storage);
+  let stores = storesOf(app, ports);
   return {
     get stores() {
       return stores;
     },
     async reopen() {
       await app.close();
-      app = await start(config);
-      stores = storesOf(app);
+      app = await start(storage);
+      stores = storesOf(app, ports);
     },
     async close() {
       await app.close();
@@ -105,32 +165,21 @@ async function openBackend(settings: Partial<Settings>, remove: () => Promise<vo
   };
 }
 
-async function start(config: Config): Promise<INestApplicationContext> {
-  @Module({ imports: [ConfigModule.with(config, []), StorageModule] })
-  class StorageOnly {}
-  return NestFactory.createApplicationContext(StorageOnly, { logger: false, abortOnError: false });
+function onDisk(dataDir: string): Storage {
+  @Module({
+    imports: [ConfigModule.with(Config.with({ dataDir }), []), StorageModule],
+  })
+  class EmbeddedStorage {}
+  return EmbeddedStorage;
+}
+
+function start(storage: Storage): Promise<INestApplicationContext> {
+  return NestFactory.createApplicationContext(storage, { logger: false, abortOnError: false });
 }
 
 /** The stores of a server. */
-export function storesOf(app: INestApplicationContext): Stores {
+export function storesOf(app: INestApplicationContext, ports: readonly (keyof Stores)[] = ALL): Stores {
   // The ports are found in whichever module exports them.
-  const port = <T>(token: abstract new (...parameters: never[]) => T): T =>
-    app.get<T>(token, { strict: false });
-  return {
-    audit: port(AuditStore),
-    blobs: port(BlobStore),
-    clients: port(ClientStore),
-    contracts: port(ContractStore),
-    files: port(FileStore),
-    health: port(StorageHealth),
-    keys: port(IdempotencyKeyStore),
-    logins: port(LoginStore),
-    patches: port(PatchStore),
-    roots: port(RootStore),
-    sessions: port(SessionStore),
-    turns: port(TurnStore),
-    usage: port(UsageStore),
-    users: port(UserStore),
-    workspaces: port(WorkspaceStore),
-  };
+  const found = ports.map((port) => [port, app.get<object>(TOKENS[port], { strict: false })]);
+  return Object.fromEntries(found) as Stores;
 }

@@ -89,6 +89,7 @@ export function putOnBadLine(stores: Stores, seed: number): void {
 /** The backend, its stores at the far end of a bad line; the seed decides what comes when. */
 export function onBadLines(backend: Backend, seed: number): Backend {
   return {
+    ...backend,
     name: `${backend.name}, delayed, out of order, each write twice (seed ${seed})`,
     async open(): Promise<OpenBackend> {
       const opened = await backend.open();

@@ -1,8 +1,8 @@
 import { Logger } from '@nestjs/common';
 import mongoose, { type Connection, type Model, mongo } from 'mongoose';
-import { aDatabaseOn, describeOnMongo, MONGO_SERVER } from '../../../test/support/mongo-server.js';
-import { COLLECTIONS, LOGINS, USERS, WORKSPACES } from './collections.js';
-import { CONNECT_OPTIONS, MongoDatabase } from './database.js';
+import { aDatabaseOn, describeOnMongo, MONGO_SERVER } from '../support/mongo-server.js';
+import { COLLECTIONS, LOGINS, USERS, WORKSPACES } from '../../src/storage/mongo/collections.js';
+import { CONNECT_OPTIONS, MongoDatabase } from '../../src/storage/mongo/database.js';
 
 interface AnyDocument {
   _id: string;

@@ -1,0 +1,29 @@
+import { stderr } from 'node:process';
+
+/** Runs once before all specs: one line about the backends; a failure where MongoDB is asked for and not there. */
+export default async function announceBackends() {
+  const uri = process.env.PATCHBAY_TEST_MONGODB_URI;
+  if (!uri && process.env.PATCHBAY_REQUIRE_MONGO === '1') {
+    throw new Error('PATCHBAY_REQUIRE_MONGO=1, but PATCHBAY_TEST_MONGODB_URI names no server.');
+  }
+  const mongo = uri
+    ? `MONGO on ${await serverAt(uri)}`
+    : 'NOT mongo (PATCHBAY_TEST_MONGODB_URI names no server)';
+  stderr.write(`\n=== Storage backends of this run: SQLITE and ${mongo} ===\n`);
+}
+
+/** @param {string} uri */
+async function serverAt(uri) {
+  const { default: mongoose } = await import('mongoose');
+  const options = { serverSelectionTimeoutMS: 10_000 };
+  const connection = await mongoose.createConnection(uri, options).asPromise();
+  try {
+    const { version, ...build } = await connection.db.admin().command({ buildInfo: 1 });
+    const { setName } = await connection.db.admin().command({ isMaster: 1 });
+    const other = build.secantusVersion ? `SecantusDB ${build.secantusVersion}, which says ` : '';
+    const form = setName ? `replica set ${setName}` : 'standalone';
+    return `${other}${version}, ${form}, ${connection.host}:${connection.port}`;
+  } finally {
+    await connection.close();
+  }
+}
