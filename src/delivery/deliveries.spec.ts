@@ -1,4 +1,4 @@
-import type { ToolCallDelivery } from '@patchbay/protocol';
+import type { Json, ToolCallDelivery } from '@patchbay/protocol';
 import type { PinoLogger } from 'nestjs-pino';
 import { Subject } from 'rxjs';
 import { aCall, aTurn, NOON } from '../turns/turn.sample.js';
@@ -56,7 +56,9 @@ describe('a delivery', () => {
   let clients: ConnectedClients;
   let client: ConnectedClient;
   let line: FakeLine;
+  let readArguments: (at: number) => Promise<Json>;
   beforeEach(() => {
+    readArguments = () => Promise.resolve({ path: 'a' });
     turn = aTurn('w', { userId: 'u', calls: [aCall({ callId: 'c1' })] });
     submitted = [];
     changes$ = new Subject();
@@ -70,7 +72,7 @@ describe('a delivery', () => {
       submit: (_: Turn, input: TurnInput) => Promise.resolve(void submitted.push(input)),
     };
     const store = {
-      argumentsOfCall: () => Promise.resolve({ path: 'a' }),
+      argumentsOfCall: (_: Turn, at: number) => readArguments(at),
     };
     new Deliveries(
       turns as unknown as OpenTurns,
@@ -126,6 +128,20 @@ describe('a delivery', () => {
     commit(cancel);
     await settled();
     expect(line.sent).toEqual(['cancelled c1']);
+  });
+
+  it('does not overtake one that was claimed before it and has more to read', async () => {
+    let read!: (args: Json) => void;
+    readArguments = (at) =>
+      at === 0 ? new Promise((resolve) => (read = resolve)) : Promise.resolve({ path: 'b' });
+    turn = { ...turn, calls: ['c1', 'c2'].map((callId) => aCall({ callId, toolCallId: callId })) };
+    connect();
+    commit(claim, { ...claim, callId: 'c2' });
+    await settled();
+    expect(line.sent).toEqual([]);
+    read({ path: 'a' });
+    await settled();
+    expect(line.sent).toEqual(['call c1#1 {"path":"a"}', 'call c2#1 {"path":"b"}']);
   });
 
   it('of an attempt that is over does not happen', async () => {

@@ -40,4 +40,11 @@ describe('the folder that a session began with', () => {
     sessions.giveBack(turn(), 'c1');
     expect([sessions.folderOf(turn()), sessions.preferred(turn())]).toEqual([['x'], 'a']);
   });
+
+  it('comes back from the store with the client that the session used, where nothing newer is known', () => {
+    sessions.recall(turn(), { lastClientId: 'a', folder: ['x'] });
+    expect([sessions.folderOf(turn()), sessions.preferred(turn())]).toEqual([['x'], 'a']);
+    sessions.recall(turn(), { lastClientId: 'b', folder: ['y'] });
+    expect([sessions.folderOf(turn()), sessions.preferred(turn())]).toEqual([['x'], 'a']);
+  });
 });

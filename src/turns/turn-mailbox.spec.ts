@@ -86,7 +86,9 @@ describe('the mailbox of a turn', () => {
   let store: FakeStore;
   let commits: { before: Turn; after: Turn; own: boolean }[];
   let mailbox: TurnMailbox;
+  let now: number;
   beforeEach(() => {
+    now = NOON;
     const calls = CALLS.map((callId) =>
       aCall({
         callId,
@@ -102,7 +104,7 @@ describe('the mailbox of a turn', () => {
     mailbox = new TurnMailbox(
       store.stored,
       store as unknown as TurnStore,
-      () => NOON,
+      () => now,
       'node',
       (before, after, events) => commits.push({ before, after, own: events !== null }),
     );
@@ -134,6 +136,26 @@ describe('the mailbox of a turn', () => {
     expect(mailbox.idle).toBe(true);
   });
 
+  it('begins no write before the one before it has ended, also where two inputs came in one moment', async () => {
+    const save = jest.spyOn(store, 'save');
+    const arrived = () => new Promise((resolve) => setImmediate(resolve));
+    store.held = true;
+    const submitted = [mailbox.submit(running('c0')), mailbox.submit(running('c1'))];
+    await arrived();
+    for (const [writes, callId] of ['c2', 'c3'].entries()) {
+      submitted.push(mailbox.submit(running(callId)));
+      await arrived();
+      expect(save).toHaveBeenCalledTimes(writes + 1);
+      store.letGo();
+      store.held = true;
+      await arrived();
+    }
+    store.letGo();
+    expect(await Promise.all(submitted)).toEqual(submitted.map(() => ({ ok: true })));
+    expect(store.writes.map(({ expectedVersion }) => expectedVersion)).toEqual([1, 2, 3]);
+    expect(save).toHaveBeenCalledTimes(3);
+  });
+
   it('answers nobody, and shows nothing, before the write has ended', async () => {
     store.held = true;
     let answered = false;
@@ -155,6 +177,14 @@ describe('the mailbox of a turn', () => {
       'Tool.CreateFile.Running',
       'Tool.CreateFile.ResultReceived',
     ]);
+  });
+
+  it('records a step at the time when it came, however long it waits to be written', async () => {
+    const step = mailbox.submit(running('c0'), true);
+    now += 10;
+    await Promise.all([step, mailbox.submit(report('c0'))]);
+    expect(store.writes).toHaveLength(1);
+    expect(store.writes[0]!.events.map(({ at }) => at)).toEqual([NOON, NOON + 10]);
   });
 
   it('does not let such a step wait for ever', async () => {
