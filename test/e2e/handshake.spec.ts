@@ -2,6 +2,9 @@ import { JwtService } from '@nestjs/jwt';
 import type { RelayError } from '@patchbay/protocol';
 import { randomUUID } from 'node:crypto';
 import { io } from 'socket.io-client';
+import { Lifecycle } from '../../src/common/lifecycle.js';
+import { TurnStore } from '../../src/storage/ports/turns.store.js';
+import { OpenTurns } from '../../src/turns/open-turns.js';
 import { FakeClient, type FakeClientOptions } from '../support/fake-client.js';
 import { createCall, RelayScene } from '../support/relay-scene.js';
 import { startTestServer, type TestServer, type TestUser } from '../support/server.js';
@@ -225,6 +228,21 @@ describe('a server that stops', () => {
       status: 202,
       body: { result: { kind: 'client_tool_continuation' } },
     });
+    client.close();
+    await scene.server.close();
+  });
+
+  it('takes the result of what a client has in hand, and claims nothing more for it [RELAY-13]', async () => {
+    const scene = await RelayScene.start();
+    const client = await scene.client({ maxInFlight: 1 });
+    const { turnId } = (await scene.post([createCall('a'), createCall('b')])).body.result;
+    const call = await client.delivery();
+    scene.server.app.get(Lifecycle).stop();
+    expect(await client.report(call)).toEqual({ ok: true });
+    const ref = { ...scene.session, turnId };
+    await scene.server.app.get(OpenTurns, { strict: false }).flush(ref);
+    const turn = await scene.server.app.get(TurnStore, { strict: false }).find(ref);
+    expect(turn!.calls.map(({ status }) => status)).toEqual(['succeeded', 'pending']);
     client.close();
     await scene.server.close();
   });

@@ -1,3 +1,4 @@
+import type { ToolCallDelivery } from '@patchbay/protocol';
 import { sha256 } from '@patchbay/protocol/hash';
 import type { FakeClient } from '../support/fake-client.js';
 import { type RelayScene } from '../support/relay-scene.js';
@@ -26,6 +27,22 @@ describe('workspace_write_patch', () => {
       },
     });
     expect(await put(call, 0, 'one\nTWO\nthree\n')).toEqual(answer);
+  });
+
+  it('keeps the same bytes of two patches as a version of each [FILE-5]', async () => {
+    await write('/repo/src/a.txt', TEXT);
+    await scene.post([patchCall()]);
+    await scene.post([patchCall()]);
+    const calls = [await client.delivery(1), await client.delivery(2)];
+    await write('/repo/src/a.txt', 'meanwhile\n');
+    const keep = async (call: ToolCallDelivery) => {
+      const answer = await put(call, 0, 'one\nTWO\nthree\n');
+      if (answer.ok) throw new Error('It replaced the head');
+      return (answer.error.details as { conflictVersionId: string }).conflictVersionId;
+    };
+    const [first, second] = [await keep(calls[0]!), await keep(calls[1]!)];
+    expect(second).not.toBe(first);
+    expect([await keep(calls[0]!), await keep(calls[1]!)]).toEqual([first, second]);
   });
 
   it('takes the same upload twice as one [FILE-5]', async () => {

@@ -1,0 +1,77 @@
+import { jest } from '@jest/globals';
+import { DomainError } from '../../src/common/domain-error.js';
+import { PatchStore } from '../../src/storage/ports/patches.store.js';
+import { TurnStore } from '../../src/storage/ports/turns.store.js';
+import { patchCall } from '../support/patch-desk.js';
+import { createCall, type RelayScene } from '../support/relay-scene.js';
+import { TurnDesk } from '../support/turn-desk.js';
+
+describe('a turn that was not stored', () => {
+  const desk = new TurnDesk();
+  let scene: RelayScene;
+  let turns: TurnStore;
+  beforeAll(async () => {
+    await desk.start();
+    turns = desk.server.app.get(TurnStore, { strict: false });
+  });
+  beforeEach(async () => void (scene = await desk.open()));
+  afterEach(async () => {
+    jest.restoreAllMocks();
+    await scene.close();
+  });
+  afterAll(() => desk.close());
+
+  /** Both of two turns are built before the first of them is stored. */
+  function meetAtTheStore(): void {
+    const insert = turns.insert.bind(turns);
+    let arrived = 0;
+    let go!: () => void;
+    const both = new Promise<void>((resolve) => (go = resolve));
+    jest.spyOn(turns, 'insert').mockImplementation(async (...turn) => {
+      if (++arrived === 2) go();
+      await both;
+      return insert(...turn);
+    });
+  }
+
+  /** The client's window takes so many calls as if there had never been others. */
+  async function expectRoomFor(calls: number): Promise<void> {
+    const client = scene.clients[0]!;
+    const ids = Array.from({ length: calls }, (_, at) => `next-${at}`);
+    const { body } = await scene.post(ids.map((id) => createCall(id)));
+    await client.delivery(calls);
+    await scene.cancel(body.result.turnId);
+  }
+
+  it('because the store refused it leaves the places of its calls to others', async () => {
+    await scene.client({ maxInFlight: 2 });
+    jest.spyOn(turns, 'insert').mockRejectedValueOnce(new DomainError('UNAVAILABLE', 'The disk is full.'));
+    const refused = await scene.post([createCall('c'), createCall('d')]);
+    expect(refused).toMatchObject({ status: 503, body: { code: 'UNAVAILABLE' } });
+    await expectRoomFor(2);
+  });
+
+  it('because the same one was faster leaves the places of its calls to others', async () => {
+    const client = await scene.client({ maxInFlight: 2 });
+    meetAtTheStore();
+    const posted = [1, 2].map(() => scene.post([createCall('c')], { turnId: 't' }));
+    const callIds = (await Promise.all(posted)).map(({ body }) => body.result.toolCalls[0]!.callId);
+    expect(callIds[1]).toBe(callIds[0]);
+    await client.report(await client.delivery());
+    client.calls.splice(0);
+    await expectRoomFor(2);
+  });
+
+  it('because the same one was faster leaves no batch behind', async () => {
+    const patches = desk.server.app.get(PatchStore, { strict: false });
+    const built = jest.spyOn(patches, 'insert');
+    meetAtTheStore();
+    await Promise.all([1, 2].map(() => scene.post([patchCall()], { turnId: 't' })));
+    const { batchId } = (await turns.find({ ...scene.session, turnId: 't' }))!.calls[0]!;
+    const batches = built.mock.calls.map(([record]) => record.batch.batchId!);
+    expect(batches).toHaveLength(2);
+    const kept = await Promise.all(batches.map((id) => patches.byId(scene.workspaceId, id)));
+    expect(kept.flatMap((record) => record?.batchId ?? [])).toEqual([batchId]);
+    await scene.cancel('t');
+  });
+});
