@@ -1,16 +1,17 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
+import type { Sending } from '../common/http/once-over.js';
 
-const current = new AsyncLocalStorage<() => void>();
+// Not an AsyncLocalStorage: on Node 20 each one makes every promise of the process dearer.
+const held = new WeakMap<Sending, () => void>();
 
-/** Handles a request whose body counts until it is answered, or let go before. */
-export function holdingBody<T>(letGo: () => void, handle: () => T): T {
-  return current.run(letGo, handle);
+/** The body of the request that `sending` answers counts until it is answered, or let go before. */
+export function holdBody(sending: Sending, letGo: () => void): void {
+  held.set(sending, letGo);
 }
 
 /**
- * Says that nothing of the body of the request that is being handled is held any more, though it is not answered yet:
- * another large one of the same user may come then.
+ * Says that nothing of the body of the request that `sending` will answer is held any more: another large one of the same
+ * user may come then.
  */
-export function letGoOfBody(): void {
-  current.getStore()?.();
+export function letGoOfBody(sending: Sending): void {
+  held.get(sending)?.();
 }

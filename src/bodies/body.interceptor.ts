@@ -9,10 +9,10 @@ import {
 import { Reflector } from '@nestjs/core';
 import { ApiBody, ApiConsumes } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
-import { finalize, Observable } from 'rxjs';
+import { finalize, type Observable } from 'rxjs';
 import type { AccessedRequest } from '../common/access.js';
 import { BodyReader, unsupported } from './body-reader.js';
-import { holdingBody } from './body-hold.js';
+import { holdBody } from './body-hold.js';
 import { StalledBody } from './read-body.js';
 import type { Reception } from './receiving.js';
 
@@ -56,9 +56,8 @@ export class BodyInterceptor implements NestInterceptor {
       reception.release();
     };
     // What was read counts until it is handled, or whoever handles it lets go of it.
-    return new Observable<unknown>((subscriber) =>
-      holdingBody(release, () => next.handle().subscribe(subscriber)),
-    ).pipe(finalize(release));
+    holdBody(http.getResponse<FastifyReply>().raw, release);
+    return next.handle().pipe(finalize(release));
   }
 
   private read(request: AccessedRequest, raw: boolean, reception: Reception): unknown {

@@ -83,7 +83,9 @@ export class RevertsService {
     const batch = inverseBatch(known.record.batch, files);
     const toolCalls = [newCall(newId(), writePatch.name, batch as unknown as Json)];
     const request = { toolCalls, ...(waitMs !== undefined && { waitMs }) };
-    const turn = await this.turns.post(workspaceId, sessionId, userId, request, null, batchId);
+    const turn = await this.turns.post(workspaceId, sessionId, userId, request, sending, {
+      revertOf: batchId,
+    });
     const answer = await this.answers.of(turn, sending);
     return { ...answer, warnings: [...warningsOf(leftOut), ...answer.warnings] };
   }

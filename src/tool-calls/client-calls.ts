@@ -40,7 +40,7 @@ export class ClientCalls {
   ): Promise<ClientCallAnswer> {
     throwIfFaulty(tool.argumentFaults(argumentsOf(request)));
     const sessionId = request.sessionId ?? (await this.implicitSession(workspaceId, userId));
-    const turn = await this.turns.post(workspaceId, sessionId, userId, turnOf(tool, request), null);
+    const turn = await this.turns.post(workspaceId, sessionId, userId, turnOf(tool, request), sending);
     const { result } = await this.answers.of(turn, sending);
     return answerOf(result);
   }

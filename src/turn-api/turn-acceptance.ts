@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import { letGoOfBody } from '../bodies/body-hold.js';
 import { Clock } from '../common/clock.js';
 import { DomainError } from '../common/domain-error.js';
 import { newId } from '../common/ids.js';
@@ -63,7 +62,6 @@ export class TurnAcceptance {
     const turn = await this.acceptNamed(session, request, name, revertOf);
     // The answer may wait for minutes; what the store has is not held in memory for that long.
     request.toolCalls = [];
-    if (request.waitMs !== 0) letGoOfBody();
     return turn;
   }
 

@@ -26,8 +26,9 @@ export class TurnsController {
     @Headers('idempotency-key') key: string | undefined,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Buffer> {
-    const named = checkKey(key);
-    const turn = await this.turns.post(workspaceId, sessionId, user.id, request, named);
+    const turn = await this.turns.post(workspaceId, sessionId, user.id, request, reply.raw, {
+      idempotencyKey: checkKey(key),
+    });
     return this.answered(reply, turn, user, request.resultFormat);
   }
 

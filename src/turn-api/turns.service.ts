@@ -1,5 +1,7 @@
 import { Injectable } from '@nestjs/common';
+import { letGoOfBody } from '../bodies/body-hold.js';
 import { DomainError, fieldError, type FieldFaults, throwIfAny } from '../common/domain-error.js';
+import type { Sending } from '../common/http/once-over.js';
 import { Lifecycle } from '../common/lifecycle.js';
 import { Config } from '../config/config.js';
 import { TurnStore } from '../storage/ports/turns.store.js';
@@ -17,9 +19,9 @@ const DEFAULT_WAIT_MS = 30_000;
 
 /** How a turn is taken, beside its request. */
 interface Taking {
-  idempotencyKey: string | null;
-  revertOf: string | null;
-  waitMs: number;
+  idempotencyKey?: string | null;
+  /** The batch that this turn undoes. */
+  revertOf?: string;
 }
 
 /** A posted result that keeps to its tool's contract. */
@@ -43,21 +45,26 @@ export class TurnsService {
     private readonly config: Config,
   ) {}
 
-  /** Takes a turn, or finds the one that the same request made before, and waits for its calls to end. */
+  /**
+   * Takes a turn, or finds the one that the same request made before, and waits for its calls to end. `sending` is the
+   * response to the request: what came with it is let go of once the turn is stored.
+   */
   async post(
     workspaceId: string,
     sessionId: string,
     userId: string,
     request: PostTurnDto,
-    idempotencyKey: string | null,
-    /** Of a batch that this turn undoes. */
-    revertOf: string | null = null,
+    sending: Sending,
+    taking: Taking = {},
   ): Promise<Turn> {
     const waitMs = request.waitMs ?? Math.min(DEFAULT_WAIT_MS, this.config.maxWaitMs);
     // Before the turn is taken: who may not wait for it is not to wonder whether it runs.
-    return this.waiting(userId, waitMs, () =>
-      this.take(workspaceId, sessionId, userId, request, { idempotencyKey, revertOf, waitMs }),
-    );
+    return this.waiting(userId, waitMs, async () => {
+      const turn = await this.take(workspaceId, sessionId, userId, request, taking);
+      // What the store has is not held for as long as the answer waits, which may be minutes.
+      letGoOfBody(sending);
+      return this.settled(turn, waitMs);
+    });
   }
 
   private async take(
@@ -65,15 +72,14 @@ export class TurnsService {
     sessionId: string,
     userId: string,
     request: PostTurnDto,
-    { idempotencyKey, revertOf, waitMs }: Taking,
+    { idempotencyKey = null, revertOf }: Taking,
   ): Promise<Turn> {
     const session = await this.sessions.requireOwn(workspaceId, sessionId, userId);
     if (this.lifecycle.stopping.aborted) {
       throw new DomainError('UNAVAILABLE', 'The server is stopping; try again.');
     }
     const name = { turnId: request.turnId ?? null, idempotencyKey };
-    const turn = await this.acceptance.accept(session, request, name, revertOf);
-    return this.settled(turn, waitMs);
+    return this.acceptance.accept(session, request, name, revertOf ?? null);
   }
 
   /** With a place among the user's requests that wait, where it does. */
