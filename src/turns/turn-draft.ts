@@ -90,7 +90,6 @@ export class TurnDraft {
       status: 'pending',
       clientId: null,
       releaseAt: null,
-      executionAt: null,
       ...change,
     } as const;
     this.record('Released', this.replace(call, next), call.clientId, fields);

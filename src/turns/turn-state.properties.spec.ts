@@ -114,6 +114,16 @@ describe('whatever happens to a turn', () => {
     });
   });
 
+  it('only an unacknowledged call is to be given to another, only a pending one to be sent again, and none that waits runs', () => {
+    always(({ step: { turn } }) => {
+      for (const { status, releaseAt, retryAt, executionAt } of turn.calls) {
+        if (status !== 'forwarded') expect(releaseAt).toBeNull();
+        if (status !== 'pending') expect(retryAt).toBeNull();
+        else expect(executionAt).toBeNull();
+      }
+    });
+  });
+
   it('a call that runs is in nobody else’s hands any more, and is never sent again [RELAY-4]', () => {
     always((moment) => {
       for (const [was, is] of pairs(moment)) {

@@ -98,7 +98,6 @@ function progress(draft: TurnDraft, call: Call, { clientId, status, note }: Inpu
     return draft.refuse('CONFLICT', 'The server runs this call: report what was decided.');
   }
   if (PROGRESS.indexOf(status) > PROGRESS.indexOf(call.status)) reach(draft, call, clientId, status, note);
-  else stay(draft, call);
 }
 
 function holds(call: Call, clientId: string): boolean {
@@ -122,11 +121,6 @@ function reach(
     executionAt: status === 'running' ? draft.now + executionMs : null,
   });
   draft.record(STEP_OF[status], reached, clientId, note === null ? {} : { note });
-}
-
-/** The client is back, or never was away: its call is not given to another. */
-function stay(draft: TurnDraft, call: Call): void {
-  if (call.releaseAt !== null) draft.replace(call, { releaseAt: null });
 }
 
 function refuse(draft: TurnDraft, call: Call, { clientId, attempt, message }: Inputs['refuse']): void {
@@ -190,7 +184,6 @@ function resumeCall(draft: TurnDraft, call: Call, clientId: string, { state }: R
   const reached = call.needsApproval && state === 'running' ? 'awaiting_approval' : state;
   if (free || PROGRESS.indexOf(reached) > PROGRESS.indexOf(call.status))
     reach(draft, call, clientId, reached);
-  else stay(draft, call);
   return true;
 }
 
