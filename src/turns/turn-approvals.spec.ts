@@ -249,3 +249,13 @@ describe('a server call that a person is asked about', () => {
     expect(take(decided.turn, renewal, NOW).turn).toBe(decided.turn);
   });
 });
+
+describe('a call that was allowed', () => {
+  it('is not given free by the silence of its client, nor waits out a refusal', () => {
+    const allowed = { status: 'executing', releaseAt: null, retryAt: null };
+    const forwarded = turnOf(asked('forwarded', { releaseAt: NOW + 100 }));
+    expect(only(live(forwarded, [NOW, report(ALLOWED)]))).toMatchObject(allowed);
+    const refused = turnOf(asked('pending', { attempt: 1, retryAt: NOW + 100 }));
+    expect(only(live(refused, [NOW, resume(HOLDER, ALLOWED)]))).toMatchObject(allowed);
+  });
+});

@@ -118,4 +118,10 @@ describe('a refused call', () => {
     expect(told(live(refused.turn, [NOW + REFUSAL_PAUSE_MS, claim]))).toBe('forwarded Forwarded >deliver#2');
     expect(only(live(refused.turn, [NOW + REFUSAL_PAUSE_MS, { type: 'tick' }])).retryAt).toBeNull();
   });
+
+  it('has no pause left once a client has it in hand again', () => {
+    expect(only(live(refused.turn, [NOW + REFUSAL_PAUSE_MS, claim])).retryAt).toBeNull();
+    const carriedOn = live(refused.turn, [NOW + 1, resume(HOLDER, 'acknowledged')]);
+    expect(only(carriedOn)).toMatchObject({ status: 'acknowledged', retryAt: null });
+  });
 });
