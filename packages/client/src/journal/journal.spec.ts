@@ -2,7 +2,6 @@ import * as disk from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { jest } from '@jest/globals';
 import type { Approval, ToolCallDelivery } from '@patchbay/protocol';
 
 import { openDiskJournal } from '../home/disk-journals.js';
@@ -161,6 +160,15 @@ describe('the journal', () => {
     expect(journal.get('c1')).toMatchObject({ state: 'finished', approval: allow });
   });
 
+  it('has a call that runs as one that runs, also where a person is asked about it late', async () => {
+    await journal.receive(call('c1'));
+    await journal.start('c1', null);
+    await journal.awaitApproval('c1');
+    expect(journal.get('c1')).toMatchObject({ state: 'running' });
+    await reopen();
+    expect(journal.get('c1')).toMatchObject({ state: 'running' });
+  });
+
   it('forgets for good, and lets no forgotten call start', async () => {
     await journal.receive(call('c1'));
     await journal.forget(['c1', 'unknown']);
@@ -244,21 +252,6 @@ describe('the journal', () => {
     await journal.receive(call('c1', content));
     await reopen();
     expect(journal.get('c1')!.call!.arguments.content).toBe(content);
-  });
-
-  it.each(['write', 'datasync'] as const)('is as it was where a %s fails, and goes on', async (step) => {
-    await journal.receive(call('c1'));
-    const handle = await disk.open(file);
-    const fault = jest
-      .spyOn(Object.getPrototypeOf(handle) as disk.FileHandle, step)
-      .mockRejectedValueOnce(Object.assign(new Error('full'), { code: 'ENOSPC' }));
-    await handle.close();
-    await expect(journal.receive(call('c2'))).rejects.toThrow('full');
-    fault.mockRestore();
-    expect(states().map(([callId]) => callId)).toEqual(['c1']);
-    expect(await journal.receive(call('c3'))).toMatchObject({ known: false });
-    await reopen();
-    expect(states().map(([callId]) => callId)).toEqual(['c1', 'c3']);
   });
 
   it('is full where it holds as much as a resume can name, or as many bytes as it may, until calls have ended', async () => {

@@ -201,6 +201,18 @@ describe('RelayClient', () => {
       expect(scene.server.results).toHaveLength(1);
     });
 
+    it('that has ended keeps its result, which the server has not taken yet', async () => {
+      scene.server.answerResult = () => undefined;
+      await scene.clientWith(three).connect();
+      await scene.server.deliver(callOf('1'));
+      await until(() => scene.server.results.length === 1);
+      const cancel = { callId: '1', reason: 'cancelled' as const };
+      await scene.server.socket.timeout(1000).emitWithAck('tool:cancel', cancel);
+      scene.server.socket.disconnect(true);
+      await until(() => scene.server.resumes.length === 2);
+      expect(scene.server.resumes[1]).toMatchObject([{ callId: '1', result: { words: 3 } }]);
+    });
+
     it('is dropped too where the server forgot it while the client was away', async () => {
       await scene
         .clientWith(async (_call, { signal }) => {

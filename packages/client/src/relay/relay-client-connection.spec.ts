@@ -231,21 +231,25 @@ describe('RelayClient', () => {
       expect(scene.server.resumes).toEqual([]);
     });
 
-    it('waits for what has started and sends its result', async () => {
+    it('waits for what has started, does not stop it, takes nothing new, and sends its result', async () => {
       const { opened, open } = gate();
+      const aborted: boolean[] = [];
       await scene
         .clientWith(async (call, context) => {
           await context.start();
           await opened;
+          aborted.push(context.signal.aborted);
           return three(call, context);
         })
         .connect();
       await scene.server.deliver(callOf('1'));
       await until(() => scene.journal.get('1')?.state === 'running');
       const closing = scene.client!.close();
+      expect(await scene.server.deliver(callOf('2'))).toMatchObject({ error: { code: 'UNAVAILABLE' } });
+      expect(scene.journal.get('2')).toBeNull();
       open();
       await closing;
-      expect(scene.server.results).toHaveLength(1);
+      expect([aborted, scene.server.results.length]).toEqual([[false], 1]);
       expect(await scene.client!.ended).toMatchObject({ reason: 'closed' });
     });
   });

@@ -63,6 +63,19 @@ describe('RelayClient', () => {
       expect([scene.journal.get('1'), effects()]).toEqual([null, 0]);
     });
 
+    it('changes nothing where it is cancelled while the journal notes its start', async () => {
+      const start = scene.journal.start.bind(scene.journal);
+      scene.journal.start = async (...noted) => {
+        await start(...noted);
+        const cancel = { callId: '1', reason: 'cancelled' as const };
+        await scene.server.socket.timeout(1000).emitWithAck('tool:cancel', cancel);
+      };
+      const { effects, errors } = await counted();
+      await scene.server.deliver(callOf('1'));
+      await until(() => scene.journal.get('1') === null);
+      expect([effects(), errors, scene.server.results]).toEqual([0, ['The call was cancelled.'], []]);
+    });
+
     it('is asked for again by the next process where the client closes before the answer', async () => {
       scene.server.answerStatus = ({ status }) => (status === 'running' ? undefined : { ok: true });
       const first = await counted();

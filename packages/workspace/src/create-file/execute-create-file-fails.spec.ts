@@ -5,6 +5,7 @@ import { join } from 'node:path';
 
 import { type FileSystem, type OpenFile } from '../disk/file-system.js';
 import { errno, isTemp, WALKS } from '../disk/walked-folder.sample.js';
+import { executeCreateFile } from './execute-create-file.js';
 import { CreatedIn, refusal } from './create-file.sample.js';
 
 describe.each(WALKS)('workspace_create_file, walking %s', (_how, hasHandlePaths) => {
@@ -129,6 +130,10 @@ describe.each(WALKS)('workspace_create_file, walking %s', (_how, hasHandlePaths)
       ['the mode', { open: onTemp((handle) => (handle.chmod = () => Promise.reject(errno('EPERM')))) }],
       ['the rename', { rename: () => Promise.reject(errno('EBUSY')) }],
       ['the link', { link: () => Promise.reject(errno('EIO')) }],
+      [
+        'the rename that stands in for a link',
+        { link: () => Promise.reject(errno('EPERM')), rename: () => Promise.reject(errno('EBUSY')) },
+      ],
     ])('with WriteFailed where %s fails; nothing new is left, nothing old is lost', async (what, faults) => {
       await disk.writeFile(join(folder.root, 'old'), 'mine');
       if (what !== 'the link') {
@@ -141,6 +146,12 @@ describe.each(WALKS)('workspace_create_file, walking %s', (_how, hasHandlePaths)
         );
       }
       expect([await tree(), await read('old')]).toEqual([['old'], 'mine']);
+    });
+
+    it('with nothing left behind where the journal cannot be written any more', async () => {
+      const log = { intend: async () => {}, committing: () => Promise.reject(errno('ENOSPC')) };
+      const result = await executeCreateFile(folder.context, { path: 'd/a', content: 'x' }, log);
+      expect([result.success, await tree()]).toEqual([false, []]);
     });
 
     it('in words: what failed, and why', async () => {

@@ -1,6 +1,8 @@
 import * as disk from 'node:fs/promises';
 import { basename, join } from 'node:path';
 
+import type { WriteLog } from '@patchbay/client/relay';
+
 import { type FileSystem } from '../disk/file-system.js';
 import { executeWritePatch } from './execute-write-patch.js';
 import { errno, isTemp, WALKS } from '../disk/walked-folder.sample.js';
@@ -85,6 +87,39 @@ describe.each(WALKS)('workspace_write_patch, walking %s', (_how, hasHandlePaths)
       expect(statuses(result).sort()).toEqual(['failed', 'skipped', 'skipped']);
       expect(result.files.find(({ status }) => status === 'failed')!.message).toContain('the disk is full');
       expect(await contents()).toEqual(['a\n', 'b\n', 'c\n']);
+    });
+
+    it('with nothing left behind, when the last file cannot be staged and the others are', async () => {
+      let staged = 0;
+      const open: FileSystem['open'] = (path, flags, mode) =>
+        isTemp(path) && ++staged === files.length
+          ? Promise.reject(errno('ENOSPC'))
+          : fs.open(path, flags, mode);
+      const result = await patch(batchOf(...files), { faults: { open } });
+      expect([staged, statuses(result).sort()]).toEqual([files.length, ['failed', 'skipped', 'skipped']]);
+      expect([await contents(), await tree()]).toEqual([
+        ['a\n', 'b\n', 'c\n'],
+        ['a', 'b', 'c'],
+      ]);
+    });
+
+    it('once the journal knows that it does, and why, so that a kill goes on with it', async () => {
+      const steps: unknown[] = [];
+      const log: WriteLog = {
+        intend: async (intents) => {
+          const { stage, failure } = intents[2]!.patch!;
+          steps.push([stage, failure?.errorCode]);
+        },
+        committing: async () => {},
+      };
+      const faults = failing('c');
+      const rename: FileSystem['rename'] = async (from, to) => {
+        steps.push(basename(to));
+        return faults.rename!(from, to);
+      };
+      await executeWritePatch({ ...folder.context, fs: { ...fs, rename } }, batchOf(...files), null, log);
+      const before = [[undefined, undefined], 'a', 'b', 'c'];
+      expect(steps).toEqual([...before, ['undo', 'WriteFailed'], 'b', 'a']);
     });
 
     it('before it begins, when the journal cannot be written', async () => {

@@ -1,0 +1,87 @@
+import * as disk from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { jest } from '@jest/globals';
+
+import { openDiskJournal } from '../home/disk-journals.js';
+import type { Journal } from './journal.js';
+import { deliveryOf } from './journals.sample.js';
+import type { WriteIntent } from './write-log.js';
+
+const intent: WriteIntent = {
+  ...{ root: '/r', path: 'a', segments: ['a'], tempName: '.t' },
+  ...{ sha256: 'ab', sizeBytes: 1, previousSha256: null },
+};
+
+/** What is certain to be on the disk once it has returned, and the state in which it finds the call. */
+const DURABLE: [
+  what: string,
+  from: 'acknowledged' | 'running',
+  step: (journal: Journal) => Promise<unknown>,
+][] = [
+  ['taking a call', 'acknowledged', (journal) => journal.receive(deliveryOf('c2'))],
+  ['taking it again', 'running', (journal) => journal.receive({ ...deliveryOf('c1'), attempt: 2 })],
+  ['its start', 'acknowledged', (journal) => journal.start('c1', null)],
+  ['its intent', 'running', (journal) => journal.writeLog('c1').intend([{ ...intent, tempName: '.u' }])],
+  ['that its write did not happen', 'running', (journal) => journal.rollBack('c1')],
+  ['what it was found to have come to', 'running', (journal) => journal.settle('c1', { success: true })],
+  ['its end', 'running', (journal) => journal.finish('c1', { result: {}, approval: null, executionMs: 1 })],
+];
+
+describe('the journal on a disk that fails', () => {
+  let directory: string;
+  let journal: Journal;
+  const open: Journal[] = [];
+  const reopen = async () => open.push((journal = await openDiskJournal(directory)));
+  beforeEach(async () => {
+    directory = await disk.mkdtemp(join(tmpdir(), 'patchbay-journal-'));
+    await reopen();
+  });
+  afterEach(async () => {
+    jest.restoreAllMocks();
+    await Promise.all(open.splice(0).map((each) => each.close()));
+    await disk.rm(directory, { recursive: true });
+  });
+
+  /** The next `step` of any file fails. */
+  const failNext = async (step: 'write' | 'datasync') => {
+    const handle = await disk.open(join(directory, 'journal.jsonl'));
+    jest
+      .spyOn(Object.getPrototypeOf(handle) as disk.FileHandle, step)
+      .mockRejectedValueOnce(Object.assign(new Error('full'), { code: 'ENOSPC' }));
+    await handle.close();
+  };
+
+  describe.each(DURABLE)('%s', (_what, from, step) => {
+    it.each(['write', 'datasync'] as const)('did not happen where the %s fails', async (fault) => {
+      await journal.receive(deliveryOf('c1'));
+      if (from === 'running') {
+        await journal.start('c1', null);
+        await journal.writeLog('c1').intend([intent]);
+        await journal.writeLog('c1').committing();
+      }
+      const before = structuredClone(journal.all());
+      await failNext(fault);
+      await expect(step(journal)).rejects.toThrow('full');
+      expect(journal.all()).toEqual(before);
+      // Nor does the next process find it.
+      await reopen();
+      expect(journal.all()).toEqual(before);
+    });
+  });
+
+  it('goes on after lines that failed as if they had never been, whatever their length', async () => {
+    await journal.receive(deliveryOf('c1'));
+    await failNext('datasync');
+    const together = ['failed 1', 'failed 2', 'failed 3'].map((callId) =>
+      journal.receive(deliveryOf(callId)),
+    );
+    expect((await Promise.allSettled(together)).map(({ status }) => status)).toEqual(
+      together.map(() => 'rejected'),
+    );
+    expect(await journal.receive(deliveryOf('c2'))).toMatchObject({ known: false });
+    await reopen();
+    expect(journal.all().map(({ callId }) => callId)).toEqual(['c1', 'c2']);
+  });
+});
