@@ -56,17 +56,22 @@ export class FolderScene {
     const { body } = await this.user.get<CloudFilePage>(
       `/workspaces/${this.workspaceId}/files?prefix=${folderName}/&limit=1000`,
     );
-    const texts = body.files.map(async ({ path }) => [
-      path.slice(folderName.length + 2),
-      await this.contents(path),
-    ]);
-    return Object.fromEntries(await Promise.all(texts)) as Record<string, string>;
+    const texts: Record<string, string> = {};
+    for (const { path } of body.files) {
+      const text = await this.contents(path);
+      // What a client deletes meanwhile is not there.
+      if (text !== null) texts[path.slice(folderName.length + 2)] = text;
+    }
+    return texts;
   }
 
-  async contents(path: string): Promise<string> {
+  /** The text of a file's head; null where there is none. */
+  async contents(path: string): Promise<string | null> {
     const at = path.split('/').map(encodeURIComponent).join('/');
-    const answer = await this.user.get<unknown>(`/workspaces/${this.workspaceId}/contents${at}`);
-    return typeof answer.body === 'string' ? answer.body : JSON.stringify(answer.body);
+    const { status, body } = await this.user.get<unknown>(`/workspaces/${this.workspaceId}/contents${at}`);
+    if (status === 404) return null;
+    expect(status).toBe(200);
+    return typeof body === 'string' ? body : JSON.stringify(body);
   }
 
   /** Waits until a file's head has this text. */

@@ -7,7 +7,7 @@ export type PatchbayErrorCode = ErrorCode | 'NETWORK';
  * Every refusal and every fault that the SDK reports. Branch on `code`; `message` is for people.
  *
  * ```ts
- * await workspace.files.write('/a.md', bytes, { ifMatch }).catch((error: PatchbayError) => {
+ * await workspace.files.write('/a.txt', bytes, { ifMatch }).catch((error: PatchbayError) => {
  *   if (error.code !== 'STALE') throw error;
  *   return mergeAndWriteAgain();
  * });

@@ -67,8 +67,8 @@ export interface WriteCondition {
  * unless the server says otherwise: TOO_LARGE.
  *
  * ```ts
- * const { bytes, sha256 } = (await workspace.files.read('/notes/a.md'))!;
- * await workspace.files.write('/notes/a.md', edited(bytes), { ifMatch: sha256 });
+ * const { bytes, sha256 } = (await workspace.files.read('/notes/a.txt'))!;
+ * await workspace.files.write('/notes/a.txt', edited(bytes), { ifMatch: sha256 });
  * ```
  */
 export class WorkspaceFiles extends WorkspaceRequests {
