@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Logger } from '@nestjs/common';
 import { type Connection, mongo } from 'mongoose';
-import { type Collection, COLLECTIONS, type Index } from './collections.js';
+import { COLLECTIONS } from './collections.js';
+import type { Collection, Index } from './schemas.js';
 
 const NAMESPACE_EXISTS = 48;
 

@@ -1,4 +1,3 @@
-import { Schema } from 'mongoose';
 import type { CloudChange } from '@patchbay/protocol';
 import type { ClientName, ConnectionOrder } from '../ports/clients.store.js';
 import type { KeyClaim } from '../ports/idempotency-keys.store.js';
@@ -7,6 +6,8 @@ import type { RootRecord } from '../ports/roots.store.js';
 import type { SessionRecord } from '../ports/sessions.store.js';
 import type { UserRecord } from '../ports/users.store.js';
 import type { MemberRecord, Removal, WorkspaceRecord } from '../ports/workspaces.store.js';
+import { PART_COLLECTIONS } from './parts.js';
+import { type Collection, list, number, numberOrNull, schemaOf, text, textOrNull } from './schemas.js';
 
 /** The record as a document: its id is the `_id`. */
 type Stored<Record extends { id: string }> = Omit<Record, 'id'> & { _id: string };
@@ -48,38 +49,8 @@ export interface CheckDocument {
   at: number;
 }
 
-export interface Index {
-  name: string;
-  key: { [path: string]: 1 | -1 };
-  unique?: true;
-}
-
-export interface Collection {
-  name: string;
-  schema: Schema;
-  /** Beside that of `_id`. */
-  indexes: readonly Index[];
-}
-
-// An empty text is a text.
-Schema.Types.String.checkRequired((value) => typeof value === 'string');
-
-const text = { type: String, required: true };
-const number = { type: Number, required: true };
-const textOrNull = { type: String, default: null };
-const numberOrNull = { type: Number, default: null };
-
-/** What a schema does not name is refused, in a document as well as in a filter. */
-function schemaOf(fields: { [name: string]: unknown }): Schema {
-  return new Schema(
-    { _id: text, ...fields },
-    { strict: 'throw', strictQuery: 'throw', versionKey: false, minimize: false, id: false },
-  );
-}
-
 const members: { [Field in keyof MemberRecord]: unknown } = { userId: text, role: text, addedAt: number };
 const removals = { userId: text, byUserId: text, removedAt: number };
-const list = (fields: { [name: string]: unknown }) => [new Schema(fields, { _id: false, strict: 'throw' })];
 const user = { email: text, fullName: textOrNull, passwordHash: text, createdAt: number };
 const ofUser = { workspaceId: text, userId: text };
 
@@ -155,4 +126,5 @@ export const COLLECTIONS: readonly Collection[] = [
     indexes: [{ name: 'expired', key: { claimedAt: 1 } }],
   },
   { name: CHECKS, schema: schemaOf({ at: number }), indexes: [] },
+  ...PART_COLLECTIONS,
 ];

@@ -18,6 +18,7 @@ import { MongoHealth } from './health.js';
 import { MongoIdempotencyKeyStore } from './idempotency-keys.store.js';
 import { KnownWorkspaces } from './known-workspaces.js';
 import { MongoLoginStore } from './logins.store.js';
+import { Parts } from './parts.js';
 import { MongoRootStore } from './roots.store.js';
 import { MongoSessionStore } from './sessions.store.js';
 import { MongoUserStore } from './users.store.js';
@@ -70,6 +71,7 @@ export class MongoStorageModule {
           useFactory: (connection: Connection) => MongoDatabase.open(connection),
         },
         KnownWorkspaces,
+        Parts,
         ...ports,
       ],
       exports: ports.map(({ provide }) => provide),

@@ -18,7 +18,7 @@ export function checked<Value>(value: Value): Value {
     if (!isPlainText(value)) {
       throw new DomainError('VALIDATION_ERROR', 'A text holds a NUL or a lone surrogate.');
     }
-  } else if (typeof value === 'object' && value !== null) {
+  } else if (typeof value === 'object' && value !== null && !(value instanceof Uint8Array)) {
     for (const part of Object.values(value)) checked(part);
   }
   return value;

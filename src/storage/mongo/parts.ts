@@ -1,0 +1,64 @@
+import { Injectable } from '@nestjs/common';
+import { InjectModel } from '@nestjs/mongoose';
+import { Model } from 'mongoose';
+import { MongoDatabase } from './database.js';
+import { type Collection, number, schemaOf, text } from './schemas.js';
+import { eq, keyOf } from './values.js';
+
+/** Far below the 16 MB that a document may have. */
+const PART_BYTES = 4 * 1024 * 1024;
+
+/** A piece of bytes that are immutable. */
+export interface PartDocument {
+  _id: string;
+  owner: string;
+  /** From 0. */
+  at: number;
+  bytes: Buffer;
+}
+
+export const PARTS = 'parts';
+export const PART_COLLECTIONS: readonly Collection[] = [
+  {
+    name: PARTS,
+    schema: schemaOf({ owner: text, at: number, bytes: { type: Buffer, required: true } }),
+    indexes: [{ name: 'owner', key: { owner: 1, at: 1 } }],
+  },
+];
+
+/**
+ * Immutable bytes of any length, in as many documents as they need, under the name of their owner: of another room, by `keyOf`
+ * with the room's name first. They are written before the document that refers to them, which notes their length; what nobody
+ * refers to is invisible.
+ */
+@Injectable()
+export class Parts {
+  constructor(
+    private readonly database: MongoDatabase,
+    @InjectModel(PARTS) private readonly parts: Model<PartDocument>,
+  ) {}
+
+  /** The same bytes under the same name again change nothing. */
+  async put(owner: string, bytes: Uint8Array): Promise<void> {
+    for (let at = 0; at * PART_BYTES < bytes.length; at += 1) {
+      const piece = Buffer.from(bytes.subarray(at * PART_BYTES, (at + 1) * PART_BYTES));
+      await this.database.insert(this.parts, { _id: keyOf(owner, String(at)), owner, at, bytes: piece });
+    }
+  }
+
+  /** The bytes; null where they are not there whole. */
+  async read(owner: string, length: number): Promise<Buffer | null> {
+    const found = await this.database.attempt(() =>
+      this.parts
+        .find({ owner: eq(owner) }, { bytes: 1 })
+        .sort({ at: 1 })
+        .lean<{ bytes: { buffer: Uint8Array } }[]>(),
+    );
+    const bytes = Buffer.concat(found.map((part) => part.bytes.buffer));
+    return bytes.length === length ? bytes : null;
+  }
+
+  async remove(owner: string): Promise<void> {
+    await this.database.attempt(() => this.parts.deleteMany({ owner: eq(owner) }));
+  }
+}
