@@ -6,8 +6,9 @@ import type { RootRecord } from '../ports/roots.store.js';
 import type { SessionRecord } from '../ports/sessions.store.js';
 import type { UserRecord } from '../ports/users.store.js';
 import type { MemberRecord, Removal, WorkspaceRecord } from '../ports/workspaces.store.js';
-import { PART_COLLECTIONS } from './parts.js';
+import { PART_COLLECTIONS } from './part-collections.js';
 import { type Collection, list, number, numberOrNull, schemaOf, text, textOrNull } from './schemas.js';
+import { TURN_COLLECTIONS } from './turn-collections.js';
 
 /** The record as a document: its id is the `_id`. */
 type Stored<Record extends { id: string }> = Omit<Record, 'id'> & { _id: string };
@@ -127,4 +128,5 @@ export const COLLECTIONS: readonly Collection[] = [
   },
   { name: CHECKS, schema: schemaOf({ at: number }), indexes: [] },
   ...PART_COLLECTIONS,
+  ...TURN_COLLECTIONS,
 ];

@@ -21,6 +21,7 @@ import { MongoLoginStore } from './logins.store.js';
 import { Parts } from './parts.js';
 import { MongoRootStore } from './roots.store.js';
 import { MongoSessionStore } from './sessions.store.js';
+import { TurnBytes } from './turn-bytes.js';
 import { MongoUserStore } from './users.store.js';
 import { MongoWorkspaceStore } from './workspaces.store.js';
 
@@ -72,6 +73,7 @@ export class MongoStorageModule {
         },
         KnownWorkspaces,
         Parts,
+        TurnBytes,
         ...ports,
       ],
       exports: ports.map(({ provide }) => provide),

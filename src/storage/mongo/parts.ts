@@ -2,29 +2,11 @@ import { Injectable } from '@nestjs/common';
 import { InjectModel } from '@nestjs/mongoose';
 import { Model } from 'mongoose';
 import { MongoDatabase } from './database.js';
-import { type Collection, number, schemaOf, text } from './schemas.js';
+import { type PartDocument, PARTS } from './part-collections.js';
 import { eq, keyOf } from './values.js';
 
 /** Far below the 16 MB that a document may have. */
 const PART_BYTES = 4 * 1024 * 1024;
-
-/** A piece of bytes that are immutable. */
-export interface PartDocument {
-  _id: string;
-  owner: string;
-  /** From 0. */
-  at: number;
-  bytes: Buffer;
-}
-
-export const PARTS = 'parts';
-export const PART_COLLECTIONS: readonly Collection[] = [
-  {
-    name: PARTS,
-    schema: schemaOf({ owner: text, at: number, bytes: { type: Buffer, required: true } }),
-    indexes: [{ name: 'owner', key: { owner: 1, at: 1 } }],
-  },
-];
 
 /**
  * Immutable bytes of any length, in as many documents as they need, under the name of their owner: of another room, by `keyOf`

@@ -1,6 +1,6 @@
 import { HOUR_MS, HOURS_OF_DAY, type HourOfBytes } from '../ports/usage.store.js';
+import { SmallAdditions, together } from '../small-additions.js';
 import type { SqliteDatabase } from './database.js';
-import { SmallAdditions } from './small-additions.js';
 
 const ADD = `INSERT INTO turn_bytes (user_id, hour, workspace, bytes) VALUES (?, ?, ?, ?)
   ON CONFLICT (user_id, hour, workspace) DO UPDATE SET bytes = bytes + excluded.bytes RETURNING bytes`;
@@ -15,7 +15,7 @@ interface Added {
   bytes: number;
 }
 
-const smallOf = new WeakMap<SqliteDatabase, SmallAdditions>();
+const smallOf = new WeakMap<SqliteDatabase, SmallAdditions<number>>();
 
 /** Counts bytes of turns; inside the job that writes them, which writes small ones once enough have come together. */
 export function countTurnBytes(database: SqliteDatabase, { workspace, userId, at, bytes }: Added): void {
@@ -47,8 +47,8 @@ export function turnBytesOfWorkspace(
   return together(written, smallAdditions(database).ofWorkspace(workspace), since);
 }
 
-function smallAdditions(database: SqliteDatabase): SmallAdditions {
-  const known = smallOf.get(database) ?? new SmallAdditions();
+function smallAdditions(database: SqliteDatabase): SmallAdditions<number> {
+  const known = smallOf.get(database) ?? new SmallAdditions<number>();
   smallOf.set(database, known);
   return known;
 }
@@ -62,16 +62,4 @@ function hoursOf(
   return database
     .all<[number, number]>(`${SUM} WHERE ${whose} AND hour >= ? GROUP BY hour`, [key, since])
     .map(([hour, bytes]) => ({ hour, bytes }));
-}
-
-function together(
-  written: readonly HourOfBytes[],
-  small: Iterable<HourOfBytes>,
-  since: number,
-): HourOfBytes[] {
-  const byHour = new Map<number, number>();
-  for (const { hour, bytes } of [...written, ...small]) {
-    if (hour >= since) byHour.set(hour, (byHour.get(hour) ?? 0) + bytes);
-  }
-  return [...byHour].sort(([a], [b]) => a - b).map(([hour, bytes]) => ({ hour, bytes }));
 }

@@ -5,7 +5,7 @@ const anAddition = { workspace: 1, userId: 'ada', hour: 10, bytes: KIB };
 
 describe('Small additions to the bytes of turns', () => {
   it('wait until 64 KiB of one user, workspace and hour have come together', () => {
-    const small = new SmallAdditions();
+    const small = new SmallAdditions<number>();
     for (let n = 0; n < 63; n += 1) expect(small.add(anAddition)).toEqual([]);
     expect(small.add({ ...anAddition, hour: 11 })).toEqual([]);
     expect(small.add(anAddition)).toEqual([{ ...anAddition, bytes: 64 * KIB }]);
@@ -13,7 +13,7 @@ describe('Small additions to the bytes of turns', () => {
   });
 
   it('are seen while they wait, by user and by workspace', () => {
-    const small = new SmallAdditions();
+    const small = new SmallAdditions<number>();
     const other = { ...anAddition, userId: 'ben' };
     small.add(anAddition);
     small.add(other);
@@ -24,13 +24,13 @@ describe('Small additions to the bytes of turns', () => {
   });
 
   it('are no more than ten thousand: the oldest is written then', () => {
-    const small = new SmallAdditions();
+    const small = new SmallAdditions<number>();
     for (let n = 0; n < 10_000; n += 1) expect(small.add({ ...anAddition, workspace: n })).toEqual([]);
     expect(small.add({ ...anAddition, workspace: 10_000 })).toEqual([{ ...anAddition, workspace: 0 }]);
   });
 
   it('are forgotten two days later', () => {
-    const small = new SmallAdditions();
+    const small = new SmallAdditions<number>();
     small.add(anAddition);
     small.add({ ...anAddition, hour: 57 });
     expect([...small.ofUser('ada')]).toHaveLength(2);
