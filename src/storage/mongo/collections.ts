@@ -8,6 +8,7 @@ import type { UserRecord } from '../ports/users.store.js';
 import type { MemberRecord, Removal, WorkspaceRecord } from '../ports/workspaces.store.js';
 import { PART_COLLECTIONS } from './part-collections.js';
 import { type Collection, list, number, numberOrNull, schemaOf, text, textOrNull } from './schemas.js';
+import { TRAIL_COLLECTIONS } from './trail-collections.js';
 import { TURN_COLLECTIONS } from './turn-collections.js';
 
 /** The record as a document: its id is the `_id`. */
@@ -128,5 +129,6 @@ export const COLLECTIONS: readonly Collection[] = [
   },
   { name: CHECKS, schema: schemaOf({ at: number }), indexes: [] },
   ...PART_COLLECTIONS,
+  ...TRAIL_COLLECTIONS,
   ...TURN_COLLECTIONS,
 ];

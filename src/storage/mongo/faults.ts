@@ -25,10 +25,12 @@ export type Fault = 'duplicate' | 'passing' | 'unreached' | 'other';
 export function faultOf(error: unknown): Fault {
   if (!(error instanceof mongo.MongoError)) return 'other';
   if (UNREACHED.has(error.name)) return 'unreached';
-  if (error.code === DUPLICATE_KEY) return 'duplicate';
+  // Of many writes at once, where it is not the writes that failed but the wait for others, the code is within.
+  const code = error instanceof mongo.MongoBulkWriteError ? (error.code ?? error.err?.code) : error.code;
+  if (code === DUPLICATE_KEY) return 'duplicate';
   const isPassing =
     error instanceof mongo.MongoNetworkError ||
     error.hasErrorLabel('RetryableWriteError') ||
-    PASSING.has(Number(error.code));
+    PASSING.has(Number(code));
   return isPassing ? 'passing' : 'other';
 }

@@ -1,6 +1,6 @@
 import { type DynamicModule, Module } from '@nestjs/common';
-import { getConnectionToken, MongooseModule } from '@nestjs/mongoose';
-import type { Connection } from 'mongoose';
+import { getConnectionToken, getModelToken, MongooseModule } from '@nestjs/mongoose';
+import type { Connection, Model } from 'mongoose';
 import { ClientStore } from '../ports/clients.store.js';
 import { ContractStore } from '../ports/contracts.store.js';
 import { IdempotencyKeyStore } from '../ports/idempotency-keys.store.js';
@@ -18,10 +18,14 @@ import { MongoHealth } from './health.js';
 import { MongoIdempotencyKeyStore } from './idempotency-keys.store.js';
 import { KnownWorkspaces } from './known-workspaces.js';
 import { MongoLoginStore } from './logins.store.js';
+import { OUTBOX_INDEX } from './outbox.js';
+import { type OutboxDocument, Outboxes } from './outboxes.js';
 import { Parts } from './parts.js';
+import { Projector } from './projector.js';
 import { MongoRootStore } from './roots.store.js';
 import { MongoSessionStore } from './sessions.store.js';
 import { TurnBytes } from './turn-bytes.js';
+import { Trail } from './trail.js';
 import { MongoUserStore } from './users.store.js';
 import { MongoWorkspaceStore } from './workspaces.store.js';
 
@@ -31,16 +35,16 @@ import { MongoWorkspaceStore } from './workspaces.store.js';
  *
  * - One aggregate is one document, written by one insert or one update on a condition about that document; no write spans
  *   two. Unique is what has the same `_id`: an id where it is unique by itself, else its parts by `keyOf`. Beside it there
- *   is one unique index, of emails.
+ *   are two unique indexes, of emails and of the numbers in a trail.
  * - `users` by id; `first_user`, one document, says who came before everybody else. `logins` by id. `workspaces` by id, each
  *   with its members in order and its unsettled removals. `contracts` by digest. `sessions` by workspace and id, each with
  *   its list of Active Files. `clients` by workspace, user and id, with a revision of their own. `roots` by workspace and
  *   docPath. `idempotency_keys` by workspace, user and key. `checks`, one document, is written by the readiness probe.
  * - What may have any keys, such as schemas, is JSON in a text, so it comes back as it was.
- * - Aggregates with audit events, turns and files and batches, are to carry them in an array `outbox` of the same
- *   conditional update: whole drafts with their eventId, oldest first. A projector gives each the next `seq` of its
- *   workspace in the audit collection, unique by (workspaceId, seq) and by eventId, and takes out of the outbox by eventId
- *   what is there.
+ * - Aggregates with audit events carry them in an array `outbox` of the same conditional update: whole drafts with their
+ *   eventId, oldest first. `audit_events`, by eventId, is the trail: the projector gives each the next `seq` of its
+ *   workspace, unique by (workspaceId, seq), and takes out of the outbox by eventId what is there. Every collection with
+ *   `OUTBOX_INDEX` is a source of it.
  */
 @Module({})
 export class MongoStorageModule {
@@ -58,6 +62,9 @@ export class MongoStorageModule {
       { provide: WorkspaceStore, useClass: MongoWorkspaceStore },
     ];
     const models = COLLECTIONS.map(({ name, schema }) => ({ name, schema, collection: name }));
+    const sources = COLLECTIONS.filter(({ indexes }) => indexes.includes(OUTBOX_INDEX)).map(({ name }) =>
+      getModelToken(name),
+    );
     return {
       module: MongoStorageModule,
       imports: [
@@ -72,7 +79,15 @@ export class MongoStorageModule {
           useFactory: (connection: Connection) => MongoDatabase.open(connection),
         },
         KnownWorkspaces,
+        {
+          provide: Outboxes,
+          inject: [MongoDatabase, ...sources],
+          useFactory: (database: MongoDatabase, ...models: Model<OutboxDocument>[]) =>
+            new Outboxes(database, models),
+        },
         Parts,
+        Projector,
+        Trail,
         TurnBytes,
         ...ports,
       ],

@@ -1,6 +1,7 @@
 import { Schema } from 'mongoose';
 import type { AuditDraft } from '../ports/audit.store.js';
 import { type Index, number, text, textOrNull } from './schemas.js';
+import { checked } from './values.js';
 
 /** An audit event that was written with the change that it records, and waits to be appended to the trail. */
 export interface OutboxEntry {
@@ -55,11 +56,18 @@ export function outboxUpdate(
   };
 }
 
+/** Refuses an event whose names the trail would not give back as they are; a projector could only get stuck on it. */
+export function checkedDraft(event: AuditDraft): AuditDraft {
+  const { name, sessionId, conversationId, turnId, callId, actor } = event;
+  checked([name, sessionId, conversationId, turnId, callId, actor]);
+  return event;
+}
+
 /** The events of an outbox, as they were drafted. */
 export function draftsOf(outbox: readonly OutboxEntry[]): AuditDraft[] {
   return outbox.map(({ draft }) => JSON.parse(draft) as AuditDraft);
 }
 
 function entriesOf(events: readonly AuditDraft[]): OutboxEntry[] {
-  return events.map((event) => ({ eventId: event.eventId, draft: JSON.stringify(event) }));
+  return events.map((event) => ({ eventId: event.eventId, draft: JSON.stringify(checkedDraft(event)) }));
 }

@@ -1,8 +1,9 @@
 import type { AuditEvent, Json } from '@patchbay/protocol';
 import { isoTime } from '../../common/clock.js';
+import { fromText, toText } from '../plain-text.js';
 import type { AuditDraft } from '../ports/audit.store.js';
 import type { SqliteDatabase } from './database.js';
-import { fromText, type SqlValue, toText } from './values.js';
+import type { SqlValue } from './values.js';
 
 const COLUMNS = [
   ...['seq', 'event_id', 'name', 'at', 'session_id', 'conversation_id', 'turn_id', 'tool_call_id', 'call_id'],

@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import type { AuditEvent } from '@patchbay/protocol';
+import { toText } from '../plain-text.js';
 import { type AuditFilter, type AuditFind, AuditStore } from '../ports/audit.store.js';
 import {
   type EventRow,
@@ -13,7 +14,7 @@ import {
 } from './audit-rows.js';
 import { SqliteDatabase } from './database.js';
 import { keysOfCall } from './call-rows.js';
-import { type SqlValue, toText } from './values.js';
+import type { SqlValue } from './values.js';
 import { WorkspaceKeys } from './workspace-keys.js';
 
 /** Events that one step looks at: everything else on this thread waits meanwhile. */

@@ -1,0 +1,178 @@
+import type { AnyBulkWriteOperation, Model } from 'mongoose';
+import type { MongoDatabase } from './database.js';
+import type { OutboxEntry, WithOutbox } from './outbox.js';
+import { eq } from './values.js';
+
+export type OutboxDocument = WithOutbox & { _id: string };
+type Source = Model<OutboxDocument>;
+
+/** What one look takes in, about: aggregates, and characters of their events. */
+const [MOST_AGGREGATES, MOST_CHARACTERS] = [200, 4_000_000];
+/** Aggregates that are read at once where they were chosen: each may have an outbox of some megabytes. */
+const READ_AT_ONCE = 16;
+
+/** An outbox as it was read. */
+export interface Outbox {
+  readonly source: Source;
+  readonly _id: string;
+  readonly outboxWrites: number;
+  readonly entries: readonly OutboxEntry[];
+}
+
+/** What a look has found. */
+export interface Look {
+  outboxes: Outbox[];
+  /** There are more: none of their events is older than this one, an eventId. Null where these are all. */
+  more: string | null;
+}
+
+/** Of an outbox the first events, which are in the trail. */
+export interface Taken {
+  readonly outbox: Outbox;
+  readonly entries: readonly OutboxEntry[];
+}
+
+const READ = { outbox: 1, outboxWrites: 1 } as const;
+const HEADS = { 'outbox.eventId': 1 } as const;
+
+/** The outboxes of all aggregates, of whatever collection. */
+export class Outboxes {
+  constructor(
+    private readonly database: MongoDatabase,
+    private readonly sources: readonly Source[],
+  ) {}
+
+  /** Whether anything waits in the workspace. */
+  async isWaiting(workspaceId: string): Promise<boolean> {
+    const waiting = { pendingIn: eq(workspaceId) };
+    const found = await Promise.all(
+      this.sources.map((source) =>
+        this.database.attempt(() => source.findOne(waiting, { _id: 1 }).lean<{ _id: string }>()),
+      ),
+    );
+    return found.some((one) => one !== null);
+  }
+
+  /** Up to `limit` workspaces in which something waits, in the order of their ids, of each collection. */
+  async workspacesWaiting(limit: number): Promise<Set<string>> {
+    const found = new Set<string>();
+    for (const source of this.sources) {
+      let after = '';
+      for (let count = 0; count < limit; count += 1) {
+        const behind = { pendingIn: { $gt: after } };
+        const next = await this.database.attempt(() =>
+          source
+            .findOne(behind, { _id: 0, pendingIn: 1 })
+            .sort({ pendingIn: 1 })
+            .lean<{ pendingIn: string }>(),
+        );
+        if (next === null) break;
+        found.add((after = next.pendingIn));
+      }
+    }
+    return found;
+  }
+
+  /** What waits in the workspace: everything, or where that is too much, the aggregates whose events wait longest. */
+  async look(workspaceId: string): Promise<Look> {
+    const found = await Promise.all(this.sources.map((source) => this.readAll(source, workspaceId)));
+    if (found.includes(null)) return this.oldest(workspaceId);
+    return { outboxes: found.flatMap((outboxes) => outboxes!), more: null };
+  }
+
+  /** Takes what is in the trail out of the outboxes; a second time nothing. */
+  async take(taken: readonly Taken[]): Promise<void> {
+    const some = taken.filter(({ outbox, entries }) => isWhole({ outbox, entries }) || entries.length > 0);
+    for (const source of this.sources) {
+      const own = some.filter(({ outbox }) => outbox.source === source);
+      const emptied = await this.write(source, own.filter(isWhole).map(emptying));
+      // Into the others more was put meanwhile, or not all was taken.
+      if (emptied < own.length) await this.write(source, own.map(pulling));
+    }
+  }
+
+  /** How many were met. To lose that again is harmless, so it waits for no other server and no journal. */
+  private async write(source: Source, updates: AnyBulkWriteOperation<OutboxDocument>[]): Promise<number> {
+    if (updates.length === 0) return 0;
+    const options = { ordered: false, writeConcern: { w: 1, journal: false } } as const;
+    const { matchedCount } = await this.database.attempt(() => source.bulkWrite(updates, options));
+    return matchedCount;
+  }
+
+  /** Null where that is too much for one look. */
+  private readAll(source: Source, workspaceId: string): Promise<Outbox[] | null> {
+    return this.database.attempt(async () => {
+      const waiting = source.find({ pendingIn: eq(workspaceId) }, READ).lean<OutboxDocument[]>();
+      const outboxes: Outbox[] = [];
+      let characters = 0;
+      for await (const document of waiting.cursor()) {
+        if (outboxes.length === MOST_AGGREGATES || characters > MOST_CHARACTERS) return null;
+        outboxes.push(outboxOf(source, document));
+        characters += charactersOf(document);
+      }
+      return outboxes;
+    });
+  }
+
+  /** Of all that wait only the eventIds are read, then those that come first whole. */
+  private async oldest(workspaceId: string): Promise<Look> {
+    const heads = (await Promise.all(this.sources.map((source) => this.heads(source, workspaceId)))).flat();
+    heads.sort((a, b) => (a.eventId < b.eventId ? -1 : 1));
+    const outboxes: Outbox[] = [];
+    let [at, characters] = [0, 0];
+    for (; at < heads.length && at < MOST_AGGREGATES && characters < MOST_CHARACTERS; at += READ_AT_ONCE) {
+      const chosen = heads.slice(at, at + READ_AT_ONCE);
+      for (const source of this.sources) {
+        const ids = chosen.filter((head) => head.source === source).map(({ _id }) => _id);
+        if (ids.length === 0) continue;
+        const found = await this.database.attempt(() =>
+          source.find({ _id: { $in: ids } }, READ).lean<OutboxDocument[]>(),
+        );
+        for (const document of found) {
+          outboxes.push(outboxOf(source, document));
+          characters += charactersOf(document);
+        }
+      }
+    }
+    return { outboxes, more: heads[at]?.eventId ?? null };
+  }
+
+  private heads(
+    source: Source,
+    workspaceId: string,
+  ): Promise<{ source: Source; _id: string; eventId: string }[]> {
+    return this.database.attempt(async () => {
+      const waiting = source.find({ pendingIn: eq(workspaceId) }, HEADS).lean<OutboxDocument[]>();
+      const heads = [];
+      for await (const { _id, outbox } of waiting.cursor()) {
+        heads.push({ source, _id, eventId: outbox[0]?.eventId ?? '' });
+      }
+      return heads;
+    });
+  }
+}
+
+function outboxOf(source: Source, { _id, outboxWrites, outbox }: OutboxDocument): Outbox {
+  return { source, _id, outboxWrites, entries: outbox };
+}
+
+function charactersOf({ outbox }: OutboxDocument): number {
+  return outbox.reduce((sum, { draft }) => sum + draft.length, 0);
+}
+
+function isWhole({ outbox, entries }: Taken): boolean {
+  return entries.length === outbox.entries.length;
+}
+
+function emptying({ outbox: { _id, outboxWrites } }: Taken): AnyBulkWriteOperation<OutboxDocument> {
+  const filter = { _id: eq(_id), outboxWrites: eq(outboxWrites) };
+  return { updateOne: { filter, update: { $set: { outbox: [], pendingIn: null } } } };
+}
+
+/** What `emptying` has emptied is not touched. */
+function pulling(taken: Taken): AnyBulkWriteOperation<OutboxDocument> {
+  const { _id, outboxWrites } = taken.outbox;
+  const eventIds = taken.entries.map(({ eventId }) => eventId);
+  const filter = { _id: eq(_id), ...(isWhole(taken) ? { outboxWrites: { $ne: outboxWrites } } : {}) };
+  return { updateOne: { filter, update: { $pull: { outbox: { eventId: { $in: eventIds } } } } } };
+}

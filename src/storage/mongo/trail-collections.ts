@@ -1,0 +1,54 @@
+import { type Collection, number, numberOrNull, schemaOf, text, textOrNull } from './schemas.js';
+
+/**
+ * An event of a trail; `_id` is its eventId. Texts that a language model chose are as `toText` makes them. `fields` is JSON:
+ * of those that have a place of their own it holds what is of another type.
+ */
+export interface TrailDocument {
+  _id: string;
+  workspaceId: string;
+  /** From 1, without gaps. */
+  seq: number;
+  name: string;
+  at: number;
+  sessionId: string | null;
+  conversationId: string | null;
+  turnId: string | null;
+  toolCallId: string | null;
+  callId: string | null;
+  attempt: number | null;
+  userId: string | null;
+  clientId: string | null;
+  toolName: string | null;
+  success: boolean | null;
+  errorCode: string | null;
+  path: string | null;
+  fields: string;
+}
+
+export const TRAIL = 'audit_events';
+
+const OF_WORKSPACE = { workspaceId: 1 } as const;
+
+/** By which one asks for the whole trail, or for a turn, a session or a call of it: each in the order of the trail. */
+export const TRAIL_INDEXES = {
+  all: { name: 'seq', key: { ...OF_WORKSPACE, seq: 1 }, unique: true },
+  turnId: { name: 'turn', key: { ...OF_WORKSPACE, turnId: 1, seq: 1 } },
+  sessionId: { name: 'session', key: { ...OF_WORKSPACE, sessionId: 1, seq: 1 } },
+  callId: { name: 'call', key: { ...OF_WORKSPACE, callId: 1, seq: 1 } },
+} as const;
+
+export const TRAIL_COLLECTIONS: readonly Collection[] = [
+  {
+    name: TRAIL,
+    schema: schemaOf({
+      ...{ workspaceId: text, seq: number, name: text, at: number },
+      ...{ sessionId: textOrNull, conversationId: textOrNull, turnId: textOrNull },
+      ...{ toolCallId: textOrNull, callId: textOrNull, attempt: numberOrNull },
+      ...{ userId: textOrNull, clientId: textOrNull },
+      ...{ toolName: textOrNull, success: { type: Boolean, default: null } },
+      ...{ errorCode: textOrNull, path: textOrNull, fields: text },
+    }),
+    indexes: Object.values(TRAIL_INDEXES),
+  },
+];

@@ -1,0 +1,83 @@
+import { setTimeout } from 'node:timers/promises';
+import { Injectable } from '@nestjs/common';
+import { InjectModel } from '@nestjs/mongoose';
+import { Model } from 'mongoose';
+import { DomainError } from '../../common/domain-error.js';
+import type { AuditDraft } from '../ports/audit.store.js';
+import { MongoDatabase } from './database.js';
+import { faultOf } from './faults.js';
+import { TRAIL, type TrailDocument } from './trail-collections.js';
+import { toDocument } from './trail-rows.js';
+import { eq } from './values.js';
+
+/** Events that are written at once. */
+const BATCH = 1_000;
+/** How often another node may be faster with the same numbers; in between a random part of a time that grows to a limit. */
+const ATTEMPTS = 100;
+const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [4, 100];
+
+/**
+ * The trails of all workspaces. An event is in its trail once, by its eventId, and so is a number: so whoever is not the first
+ * with either looks what is there, and goes on behind it. As a batch ends at the first event that is refused, no number
+ * is left out.
+ */
+@Injectable()
+export class Trail {
+  constructor(
+    private readonly database: MongoDatabase,
+    @InjectModel(TRAIL) private readonly events: Model<TrailDocument>,
+  ) {}
+
+  /** Appends those that are not there yet, in this order. Afterwards a majority has them all. */
+  async append(workspaceId: string, drafts: readonly AuditDraft[]): Promise<void> {
+    const unique = [...new Map(drafts.map((draft) => [draft.eventId, draft])).values()];
+    for (let at = 0; at < unique.length; at += BATCH) {
+      await this.appendBatch(workspaceId, unique.slice(at, at + BATCH));
+    }
+  }
+
+  /** The newest number; 0 where the trail is empty. */
+  async lastSeq(workspaceId: string): Promise<number> {
+    const last = await this.database.attempt(() =>
+      this.events
+        .findOne({ workspaceId: eq(workspaceId) }, { _id: 0, seq: 1 })
+        .sort({ seq: -1 })
+        .lean<{ seq: number }>(),
+    );
+    return last?.seq ?? 0;
+  }
+
+  private async appendBatch(workspaceId: string, drafts: readonly AuditDraft[]): Promise<void> {
+    for (let count = 1; count <= ATTEMPTS; count += 1) {
+      const [last, there] = await Promise.all([this.lastSeq(workspaceId), this.thoseOf(drafts)]);
+      const missing = drafts.filter(({ eventId }) => !there.has(eventId));
+      if (missing.length === 0) return;
+      const documents = missing.map((draft, at) => toDocument(workspaceId, last + 1 + at, draft));
+      if (await this.insert(documents)) return;
+      await setTimeout(Math.random() * Math.min(FIRST_PAUSE_MS * 2 ** count, LONGEST_PAUSE_MS));
+    }
+    throw new DomainError('UNAVAILABLE', 'Others write the trail of the workspace all the time.', {
+      retryAfterSeconds: 1,
+    });
+  }
+
+  /** Which of these are in a trail. */
+  private async thoseOf(drafts: readonly AuditDraft[]): Promise<Set<string>> {
+    const _id = { $in: drafts.map(({ eventId }) => eventId) };
+    const found = await this.database.attempt(() => this.events.find({ _id }, { _id: 1 }).lean());
+    return new Set(found.map((event) => event._id));
+  }
+
+  /** False where one of them was refused: those before it are there, those behind it are not. */
+  private insert(documents: readonly TrailDocument[]): Promise<boolean> {
+    return this.database.attempt(async () => {
+      try {
+        await this.events.db.collection<TrailDocument>(TRAIL).insertMany(documents, { ordered: true });
+        return true;
+      } catch (error) {
+        if (faultOf(error) === 'duplicate') return false;
+        throw error;
+      }
+    });
+  }
+}
