@@ -99,13 +99,16 @@ const MONGO_PORTS = [
     'logins',
     'roots',
     'sessions',
+    'turns',
     'users',
     'workspaces',
   ] as const),
 ];
 const MONGO_SUITES = new Set([
   ...['clients', 'contracts', 'idempotency keys', 'logins', 'roots', 'sessions', 'storage health'],
-  ...['the first user', 'users', 'workspaces'],
+  ...['the first user', 'users', 'workspaces', 'reading turns', 'turns that are due'],
+  ...['turns whose server calls a node runs', 'the open turns of a workspace'],
+  ...['large arguments and results of turns'],
 ]);
 
 if (MONGO_SERVER !== undefined) {

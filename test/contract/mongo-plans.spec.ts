@@ -1,7 +1,9 @@
 import mongoose, { type Connection, type mongo } from 'mongoose';
 import { LOGINS } from '../../src/storage/mongo/collections.js';
 import { CONNECT_OPTIONS, MongoDatabase } from '../../src/storage/mongo/database.js';
-import { NOON } from '../../src/turns/turn.sample.js';
+import type { Turn } from '../../src/storage/ports/turn.js';
+import type { TurnStore } from '../../src/storage/ports/turns.store.js';
+import { aCall, aTurn, nextVersion, NOON } from '../../src/turns/turn.sample.js';
 import { aDatabaseOn, describeOnMongo, MONGO_SERVER } from '../support/mongo-server.js';
 import { BACKENDS, type OpenBackend } from './backends.js';
 import { aUser, aWorkspace } from './records.js';
@@ -59,8 +61,10 @@ async function queriesOfThePorts(): Promise<Query[]> {
   mongoose.set(
     'debug',
     (collection: string, method: string, filter: mongo.Document, ...given: mongo.Document[]) => {
-      if (method !== 'insertOne')
-        queries.push({ collection, filter, sort: (given.at(-1)?.sort ?? {}) as mongo.Sort });
+      if (method.startsWith('insert')) return;
+      // Of a pipeline its first stage, a `$match`.
+      const first = Array.isArray(filter) ? (filter as { $match: mongo.Document }[])[0]!.$match : filter;
+      queries.push({ collection, filter: first, sort: (given.at(-1)?.sort ?? {}) as mongo.Sort });
     },
   );
   try {
@@ -73,7 +77,7 @@ async function queriesOfThePorts(): Promise<Query[]> {
 }
 
 async function askEverything({ stores }: OpenBackend): Promise<void> {
-  const { clients, contracts, keys, logins, roots, sessions, users, workspaces } = stores;
+  const { clients, contracts, keys, logins, roots, sessions, turns, users, workspaces } = stores;
   const [user, workspace] = [aUser(), aWorkspace()];
   const { id: workspaceId, version } = workspace;
   const userId = user.id;
@@ -116,4 +120,35 @@ async function askEverything({ stores }: OpenBackend): Promise<void> {
   await roots.remove({ workspaceId, docPath: 'a', name: 'a', rootId: 'a', userId, claimedAt: NOON });
   await keys.find(workspaceId, userId, 'a', NOON);
   await keys.removeExpired(NOON);
+  await askTurns(turns, aTurn(workspaceId, { userId }));
+}
+
+async function askTurns(turns: TurnStore, turn: Turn): Promise<void> {
+  const { workspaceId, sessionId, turnId, userId } = turn;
+  const { callId } = turn.calls[0]!;
+  const large = 'a'.repeat(20_000);
+  await turns.insert(turn, [large], [], []);
+  await turns.insert({ ...turn, calls: [aCall()] }, [large], [], []);
+  const [next, other] = [nextVersion(turn), nextVersion(turn, { attempt: 1 })];
+  const result = { callId, result: large, editedArguments: large };
+  await turns.save(turn, next, [result], []);
+  await turns.save(turn, other, [result], []);
+  await turns.find(turn);
+  await turns.versionOf(turn);
+  await turns.ofCall(workspaceId, turnId, callId);
+  await turns.argumentsOf(turn);
+  await turns.argumentsOfCall(turn, 0);
+  await turns.resultsOf(turn, 100_000);
+  await turns.resultOf(turn, callId);
+  await turns.editedArgumentsOf(turn, callId);
+  await turns.openVersionsOf([turn, { workspaceId: 'other', userId }]);
+  for (const after of [null, turn]) {
+    await turns.openIn(workspaceId, null, after, 10);
+    await turns.openIn(workspaceId, userId, after, 10);
+  }
+  await turns.openOfWorkspace(workspaceId);
+  await turns.openOfUser(userId);
+  await turns.dueBefore(NOON, 10);
+  await turns.leasedBy('a');
+  await turns.lastUseOf(workspaceId, sessionId);
 }

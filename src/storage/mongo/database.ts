@@ -3,7 +3,7 @@ import { Logger, type OnApplicationShutdown } from '@nestjs/common';
 import type { Connection, ConnectOptions, Model } from 'mongoose';
 import { DomainError } from '../../common/domain-error.js';
 import { buildCollections } from './build.js';
-import { faultOf } from './faults.js';
+import { faultOf, isDuplicateOnly } from './faults.js';
 import { checked } from './values.js';
 
 const RETRY_AFTER_SECONDS = 5;
@@ -82,6 +82,18 @@ export class MongoDatabase implements OnApplicationShutdown {
       } catch (error) {
         if (faultOf(error) === 'duplicate') return false;
         throw error;
+      }
+    });
+  }
+
+  /** Stores documents whose `_id` is not there yet, in one go; those that are there, having been sent before, stay. */
+  async insertNew<T extends { _id: string }>(model: Model<T>, documents: readonly T[]): Promise<void> {
+    documents.forEach(checked);
+    await this.attempt(async () => {
+      try {
+        await model.insertMany(documents, { ordered: false });
+      } catch (error) {
+        if (!isDuplicateOnly(error)) throw error;
       }
     });
   }

@@ -34,3 +34,9 @@ export function faultOf(error: unknown): Fault {
     PASSING.has(Number(code));
   return isPassing ? 'passing' : 'other';
 }
+
+/** Whether all that a write of many documents failed with is that some are there. */
+export function isDuplicateOnly(error: unknown): boolean {
+  if (!(error instanceof mongo.MongoBulkWriteError)) return faultOf(error) === 'duplicate';
+  return [error.writeErrors].flat().every(({ code }) => code === DUPLICATE_KEY);
+}

@@ -8,6 +8,7 @@ import { LoginStore } from '../ports/logins.store.js';
 import { RootStore } from '../ports/roots.store.js';
 import { SessionStore } from '../ports/sessions.store.js';
 import { StorageHealth } from '../ports/storage-health.js';
+import { TurnStore } from '../ports/turns.store.js';
 import { UserStore } from '../ports/users.store.js';
 import { WorkspaceStore } from '../ports/workspaces.store.js';
 import { MongoClientStore } from './clients.store.js';
@@ -18,20 +19,24 @@ import { MongoHealth } from './health.js';
 import { MongoIdempotencyKeyStore } from './idempotency-keys.store.js';
 import { KnownWorkspaces } from './known-workspaces.js';
 import { MongoLoginStore } from './logins.store.js';
+import { OpenTurns } from './open-turns.js';
 import { OUTBOX_INDEX } from './outbox.js';
 import { type OutboxDocument, Outboxes } from './outboxes.js';
 import { Parts } from './parts.js';
 import { Projector } from './projector.js';
 import { MongoRootStore } from './roots.store.js';
 import { MongoSessionStore } from './sessions.store.js';
-import { TurnBytes } from './turn-bytes.js';
 import { Trail } from './trail.js';
+import { TurnBytes } from './turn-bytes.js';
+import { TurnTextSweep } from './turn-text-sweep.js';
+import { TurnTexts } from './turn-texts.js';
+import { MongoTurnStore } from './turns.store.js';
 import { MongoUserStore } from './users.store.js';
 import { MongoWorkspaceStore } from './workspaces.store.js';
 
 /**
- * The storage ports on MongoDB, so far without those of files, patches, blobs, turns, usage and the trail; nothing chooses
- * this backend until they are here. The layout, declared in `collections.ts`:
+ * The storage ports on MongoDB, so far without those of files, patches, blobs, usage and the trail; nothing chooses this
+ * backend until they are here. The layout, declared in `collections.ts`:
  *
  * - One aggregate is one document, written by one insert or one update on a condition about that document; no write spans
  *   two. Unique is what has the same `_id`: an id where it is unique by itself, else its parts by `keyOf`. Beside it there
@@ -40,6 +45,8 @@ import { MongoWorkspaceStore } from './workspaces.store.js';
  *   with its members in order and its unsettled removals. `contracts` by digest. `sessions` by workspace and id, each with
  *   its list of Active Files. `clients` by workspace, user and id, with a revision of their own. `roots` by workspace and
  *   docPath. `idempotency_keys` by workspace, user and key. `checks`, one document, is written by the readiness probe.
+ * - `turns` by workspace, session and turnId, each with its calls, their small arguments and results, and the names of the
+ *   `turn_texts` that larger ones lie in. `turn_bytes` by user, hour and workspace.
  * - What may have any keys, such as schemas, is JSON in a text, so it comes back as it was.
  * - Aggregates with audit events carry them in an array `outbox` of the same conditional update: whole drafts with their
  *   eventId, oldest first. `audit_events`, by eventId, is the trail: the projector gives each the next `seq` of its
@@ -58,6 +65,7 @@ export class MongoStorageModule {
       { provide: RootStore, useClass: MongoRootStore },
       { provide: SessionStore, useClass: MongoSessionStore },
       { provide: StorageHealth, useClass: MongoHealth },
+      { provide: TurnStore, useClass: MongoTurnStore },
       { provide: UserStore, useClass: MongoUserStore },
       { provide: WorkspaceStore, useClass: MongoWorkspaceStore },
     ];
@@ -86,9 +94,12 @@ export class MongoStorageModule {
             new Outboxes(database, models),
         },
         Parts,
+        OpenTurns,
         Projector,
         Trail,
         TurnBytes,
+        TurnTexts,
+        TurnTextSweep,
         ...ports,
       ],
       exports: ports.map(({ provide }) => provide),

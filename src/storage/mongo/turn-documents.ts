@@ -1,0 +1,157 @@
+import type { Json } from '@patchbay/protocol';
+import { breather } from '../../common/breath.js';
+import type { Call, Membership, Turn, TurnRef } from '../ports/turn.js';
+import { changedCalls, positionOf } from '../ports/turn-calls.js';
+import type { CallResult } from '../ports/turns.store.js';
+import type { CallEntry, TurnDocument, TurnHead } from './turn-collections.js';
+import type { TurnValues } from './turn-values.js';
+import { checked, eq, keyOf } from './values.js';
+
+/** Bytes that the small results of a turn, with their details, have in its document in all; arguments have a quarter. */
+const ROOM = 1024 * 1024;
+
+/** What reads need of a document to make the turn of it. */
+export const TURN_STATE = { state: 1, 'calls.state': 1 } as const;
+export type TurnStates = Pick<TurnDocument, 'state'> & { calls: Pick<CallEntry, 'state'>[] };
+
+/** What an update of a turn sets in its calls, by path, and what must be so before. */
+export interface CallChanges {
+  expected: { [path: string]: { $eq: null } };
+  $set: { [path: string]: string | null };
+}
+
+/** `_id` of a turn. */
+export function turnKey({ workspaceId, sessionId, turnId }: TurnRef): string {
+  return keyOf(workspaceId, sessionId, turnId);
+}
+
+/** `openOf` of the open turns of a user in a workspace. */
+export function memberKey({ workspaceId, userId }: Membership): string {
+  return keyOf(workspaceId, userId);
+}
+
+/** `usedIn` of the turns of a session that have used a client. */
+export function sessionKey(workspaceId: string, sessionId: string): string {
+  return keyOf(workspaceId, sessionId);
+}
+
+/** The aggregate as it was stored. */
+export function turnFrom({ state, calls }: TurnStates): Turn {
+  const head = JSON.parse(state) as Omit<Turn, 'calls'>;
+  return { ...head, calls: calls.map((call) => JSON.parse(call.state) as Call) };
+}
+
+/** What a save writes, whatever has changed. */
+export function headOf(turn: Turn): TurnHead {
+  const { calls: _calls, ...state } = turn;
+  const isOpen = turn.status === 'open';
+  return checked({
+    version: turn.version,
+    state: JSON.stringify(state),
+    dueAt: turn.dueAt,
+    leaseOwner: isOpen && turn.lease !== null ? turn.lease.owner : null,
+    openIn: isOpen ? turn.workspaceId : null,
+    openOf: isOpen ? memberKey(turn) : null,
+    usedIn: turn.lastClientId === null ? null : sessionKey(turn.workspaceId, turn.sessionId),
+  });
+}
+
+/** Whether the document has this very version of the turn. */
+export function isStored(stored: TurnStates & { version: number }, turn: Turn): boolean {
+  if (stored.version !== turn.version || stored.state !== headOf(turn).state) return false;
+  return turn.calls.every((call, at) => stored.calls[at]!.state === JSON.stringify(call));
+}
+
+/** The calls of a new turn. */
+export async function entriesOf(
+  turn: Turn,
+  callArguments: readonly Json[],
+  results: readonly CallResult[],
+  values: TurnValues,
+): Promise<CallEntry[]> {
+  const entries: CallEntry[] = [];
+  const room = roomOf(turn) / 4;
+  const breathe = breather();
+  for (const [at, call] of turn.calls.entries()) {
+    const given = await values.add(callArguments[at]!, room);
+    entries.push({
+      ...{ callId: call.callId, state: JSON.stringify(call), arguments: given },
+      ...{ result: null, details: null, edited: null },
+    });
+    await breathe();
+  }
+  for (const result of results)
+    Object.assign(entries[placeIn(turn, result)]!, await told(turn, result, values));
+  return entries;
+}
+
+/** What a save writes of the calls: those that have changed, and results that came. */
+export async function changesOf(
+  before: Turn,
+  turn: Turn,
+  results: readonly CallResult[],
+  values: TurnValues,
+): Promise<CallChanges> {
+  const changes: CallChanges = { expected: {}, $set: {} };
+  for (const at of changedCalls(before, turn))
+    changes.$set[`calls.${at}.state`] = JSON.stringify(turn.calls[at]);
+  const breathe = breather();
+  for (const result of results) {
+    const call = `calls.${placeIn(turn, result)}`;
+    const fields = await told(turn, result, values);
+    // What is there already fails the write.
+    changes.expected[`${call}.result`] = eq(null);
+    if (fields.edited !== undefined) changes.expected[`${call}.edited`] = eq(null);
+    for (const [field, value] of Object.entries(fields)) changes.$set[`${call}.${field}`] = value;
+    await breathe();
+  }
+  return changes;
+}
+
+/** Whether calls of the turn have a result already, or edited arguments, in the place of one of these. */
+export function haveResults(
+  calls: readonly CallEntry[],
+  turn: Turn,
+  results: readonly CallResult[],
+): boolean {
+  return results.some((given) => {
+    const { result, edited } = calls[placeIn(turn, given)]!;
+    return result !== null || (hasEdited(given) && edited !== null);
+  });
+}
+
+/** The fields of a call's entry that what is told of its end sets. */
+async function told(
+  turn: Turn,
+  given: CallResult,
+  values: TurnValues,
+): Promise<Partial<Pick<CallEntry, 'result' | 'details' | 'edited'>>> {
+  const fields: Partial<CallEntry> = {};
+  const room = roomOf(turn);
+  if (given.result !== undefined) {
+    fields.result = await values.add(given.result, room);
+    const left = room - Buffer.byteLength(fields.result);
+    fields.details = isNothing(given.details) ? null : await values.add(given.details, left);
+  }
+  if (hasEdited(given)) fields.edited = await values.add(given.editedArguments, room / 4);
+  return fields;
+}
+
+function hasEdited(given: CallResult): given is CallResult & { editedArguments: Json } {
+  return !isNothing(given.editedArguments);
+}
+
+function isNothing(value: Json | undefined): value is null | undefined {
+  return value === undefined || value === null;
+}
+
+function placeIn(turn: Turn, { callId }: CallResult): number {
+  const at = positionOf(turn.calls, callId);
+  if (at === -1) throw new Error(`Turn ${turn.turnId} has no call ${callId}.`);
+  return at;
+}
+
+/** Bytes that the result of a call has room for in its entry: some KB in a turn of few calls. */
+function roomOf({ calls }: Turn): number {
+  return Math.min(8 * 1024, Math.max(1024, Math.floor(ROOM / calls.length)));
+}

@@ -1,0 +1,132 @@
+import { Injectable } from '@nestjs/common';
+import { InjectModel } from '@nestjs/mongoose';
+import type { Json } from '@patchbay/protocol';
+import { Model } from 'mongoose';
+import { breather } from '../../common/breath.js';
+import { JsonText } from '../../common/json-text.js';
+import type { StoredJson } from '../ports/turns.store.js';
+import { MongoDatabase } from './database.js';
+import { TURN_TEXTS, type TurnDocument, TURNS, type TurnTextDocument } from './turn-collections.js';
+import { type Place, pieceKey, placeOf, type TurnValues } from './turn-values.js';
+import { checked } from './values.js';
+
+/** Bytes of pieces that are written, or read, at once. */
+const BATCH = 8 * 1024 * 1024;
+
+/** A larger value is given as its text. */
+const LARGE = 128 * 1024;
+
+type Piece = Pick<TurnTextDocument, '_id'> & { bytes: { buffer: Uint8Array } };
+
+/**
+ * The values of turns that are too large for their documents, in pieces that are written before the turn that refers to them
+ * and never again: small ones share a piece. Of what was written for a turn, or a version of it, that did not come to be,
+ * nobody knows; a sweep removes it.
+ */
+@Injectable()
+export class TurnTexts {
+  constructor(
+    private readonly database: MongoDatabase,
+    @InjectModel(TURN_TEXTS) private readonly texts: Model<TurnTextDocument>,
+    @InjectModel(TURNS) private readonly turns: Model<TurnDocument>,
+  ) {}
+
+  /** Stores the pieces for the turn of this `_id`, `at` being now. The same ones again change nothing. */
+  async put(turn: string, values: TurnValues, at = Date.now()): Promise<void> {
+    values.close();
+    const { name, pieces } = values;
+    const breathe = breather();
+    for (const [from, to] of batches(pieces.map(({ length }) => length))) {
+      const documents = pieces.slice(from, to).map((bytes, n) => {
+        return { _id: pieceKey(name, from + n), turn, name, bytes, looseSince: at };
+      });
+      await this.database.insertNew(this.texts, documents);
+      await breathe();
+    }
+  }
+
+  /** Removes what nothing refers to after all. What can't be removed now is swept. */
+  async discard({ name, pieces }: TurnValues): Promise<void> {
+    if (pieces.length === 0) return;
+    const ids = pieces.map((_, at) => pieceKey(name, at));
+    await this.database.attempt(() => this.texts.deleteMany({ _id: { $in: ids } })).catch(() => undefined);
+  }
+
+  /** The values, in order, as documents have them. */
+  async read(stored: readonly string[]): Promise<StoredJson[]> {
+    const values: StoredJson[] = [];
+    const places = stored.map(placeOf);
+    const breathe = breather();
+    for (const [from, to] of batches(places.map((place) => place?.bytes ?? 0))) {
+      const pieces = await this.piecesOf(places.slice(from, to));
+      for (let at = from; at < to; at += 1) {
+        const place = places[at]!;
+        values.push(place ? valueIn(pieces, place) : (JSON.parse(stored[at]!) as Json));
+        await breathe();
+      }
+    }
+    return values;
+  }
+
+  /**
+   * Looks at up to `limit` pieces from before `before` (epoch ms), at each once: whether their turn refers to them. Removes
+   * them where it does not. True where there may be more.
+   */
+  async removeOrphans(before: number, limit: number): Promise<boolean> {
+    const old = { looseSince: { $lt: checked(before) } };
+    const loose = await this.database.attempt(() =>
+      this.texts.find(old, { turn: 1, name: 1 }).sort({ looseSince: 1 }).limit(limit).lean(),
+    );
+    const ids = [...new Set(loose.map(({ turn }) => turn))];
+    const turns = await this.database.attempt(() =>
+      this.turns.find({ _id: { $in: ids } }, { texts: 1 }).lean(),
+    );
+    const namesOf = new Map(turns.map(({ _id, texts }) => [_id, new Set(texts)]));
+    const isKept = ({ turn, name }: { turn: string; name: string }) => namesOf.get(turn)?.has(name) ?? false;
+    const kept = { _id: { $in: loose.filter(isKept).map(({ _id }) => _id) } };
+    await this.database.attempt(() => this.texts.updateMany(kept, { $set: { looseSince: null } }));
+    const orphans = { _id: { $in: loose.filter((piece) => !isKept(piece)).map(({ _id }) => _id) } };
+    await this.database.attempt(() => this.texts.deleteMany(orphans));
+    return loose.length === limit;
+  }
+
+  private async piecesOf(places: readonly (Place | null)[]): Promise<Map<string, Uint8Array>> {
+    const ids = [...new Set(places.flatMap((place) => (place ? keysOf(place) : [])))];
+    if (ids.length === 0) return new Map();
+    const found = await this.database.attempt(() =>
+      this.texts.find({ _id: { $in: ids } }, { bytes: 1 }).lean<Piece[]>(),
+    );
+    return new Map(found.map(({ _id, bytes }) => [_id, bytes.buffer]));
+  }
+}
+
+function valueIn(pieces: ReadonlyMap<string, Uint8Array>, place: Place): StoredJson {
+  const { count, offset, bytes } = place;
+  const parts = keysOf(place).map((key) => {
+    const piece = pieces.get(key);
+    if (piece === undefined) throw new Error(`A piece of a turn's text is not there: ${key}`);
+    const length = count === 1 ? bytes : piece.byteLength;
+    return Buffer.from(piece.buffer, piece.byteOffset + offset, length);
+  });
+  if (bytes > LARGE) return new JsonText(parts);
+  return JSON.parse(Buffer.concat(parts).toString('utf8')) as Json;
+}
+
+function keysOf({ name, piece, count }: Place): string[] {
+  return Array.from({ length: count }, (_, n) => pieceKey(name, piece + n));
+}
+
+/** Spans of a list, from one and up to another, each of some megabytes, or of one larger item. */
+function batches(sizes: readonly number[]): [from: number, to: number][] {
+  const spans: [number, number][] = [];
+  let [from, bytes] = [0, 0];
+  sizes.forEach((size, at) => {
+    if (at > from && bytes + size > BATCH) {
+      spans.push([from, at]);
+      [from, bytes] = [at, 0];
+    }
+    bytes += size;
+  });
+  if (from < sizes.length) spans.push([from, sizes.length]);
+  return spans;
+}

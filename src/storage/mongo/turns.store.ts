@@ -1,0 +1,287 @@
+import { Injectable } from '@nestjs/common';
+import { InjectModel } from '@nestjs/mongoose';
+import type { Json } from '@patchbay/protocol';
+import { Model, type QueryFilter } from 'mongoose';
+import { newId } from '../../common/ids.js';
+import { valueOf } from '../../common/json-text.js';
+import type { AuditDraft } from '../ports/audit.store.js';
+import type { Lease, Membership, SessionUse, Turn, TurnRef } from '../ports/turn.js';
+import { callOf } from '../ports/turn-calls.js';
+import {
+  type CallResult,
+  type OpenCount,
+  type OpenTurnName,
+  type ResultTexts,
+  type StoredJson,
+  type StoredResult,
+  TurnStore,
+  type TurnVersion,
+} from '../ports/turns.store.js';
+import { BYTES_OF_A_CALL } from '../ports/usage.store.js';
+import { MongoDatabase } from './database.js';
+import { KnownWorkspaces } from './known-workspaces.js';
+import { OpenTurns } from './open-turns.js';
+import { outboxUpdate, outboxWith } from './outbox.js';
+import { Projector } from './projector.js';
+import { TurnBytes } from './turn-bytes.js';
+import { type CallEntry, type TurnDocument, TURNS } from './turn-collections.js';
+import {
+  changesOf,
+  entriesOf,
+  haveResults,
+  headOf,
+  isStored,
+  TURN_STATE,
+  turnFrom,
+  turnKey,
+  type TurnStates,
+} from './turn-documents.js';
+import { TurnTexts } from './turn-texts.js';
+import { bytesOf, TurnValues } from './turn-values.js';
+import { eq } from './values.js';
+
+/** An outbox that may have so many bytes is emptied before more comes into it. */
+const OUTBOX_BYTES = 4 * 1024 * 1024;
+/** How often a save empties it: once, but for what goes wrong. */
+const DRAINS = 5;
+
+type Filter = QueryFilter<TurnDocument>;
+
+@Injectable()
+export class MongoTurnStore extends TurnStore {
+  constructor(
+    private readonly database: MongoDatabase,
+    private readonly workspaces: KnownWorkspaces,
+    private readonly texts: TurnTexts,
+    private readonly turnBytes: TurnBytes,
+    private readonly projector: Projector,
+    private readonly open: OpenTurns,
+    @InjectModel(TURNS) private readonly turns: Model<TurnDocument>,
+  ) {
+    super();
+  }
+
+  async insert(
+    turn: Turn,
+    callArguments: readonly Json[],
+    results: readonly CallResult[],
+    events: readonly AuditDraft[],
+  ): Promise<Turn> {
+    const { workspaceId, sessionId, turnId, userId, acceptedAt } = turn;
+    await this.workspaces.require(workspaceId);
+    const outbox = outboxWith(workspaceId, events);
+    const { callId: firstCallId } = turn.calls[0]!;
+    const values = new TurnValues(firstCallId);
+    const calls = await entriesOf(turn, callArguments, results, values);
+    const _id = turnKey(turn);
+    await this.texts.put(_id, values);
+    const isNew = await this.database.insert(this.turns, {
+      ...{ _id, workspaceId, sessionId, turnId, userId, acceptedAt, firstCallId },
+      ...{ ...headOf(turn), callCount: calls.length, calls, texts: namesOf(values) },
+      ...{ ...outbox, outboxBytes: bytesIn(events) },
+    });
+    if (isNew) {
+      const bytes = turn.calls.length * BYTES_OF_A_CALL + values.bytes;
+      await this.turnBytes.count({ workspaceId, userId, at: acceptedAt, bytes });
+    } else {
+      const standing = (await this.find(turn))!;
+      // callIds are ours and new: where they are the same it is this very turn, whose first answer was lost.
+      if (standing.calls[0]!.callId !== firstCallId) {
+        await this.texts.discard(values);
+        return standing;
+      }
+    }
+    if (events.length > 0) this.projector.wake(workspaceId);
+    return turn;
+  }
+
+  async save(
+    before: Turn,
+    turn: Turn,
+    results: readonly CallResult[],
+    events: readonly AuditDraft[],
+  ): Promise<boolean> {
+    const { workspaceId, userId } = turn;
+    await this.workspaces.require(workspaceId);
+    const values = new TurnValues(newId());
+    const changes = await changesOf(before, turn, results, values);
+    const outbox = outboxUpdate(workspaceId, events);
+    const texts = { $each: namesOf(values) };
+    const update = {
+      $set: { ...headOf(turn), ...changes.$set, ...outbox.$set },
+      $inc: { ...outbox.$inc, outboxBytes: bytesIn(events) },
+      $push: { ...outbox.$push, texts },
+    };
+    const _id = turnKey(turn);
+    const expected: Filter = { _id: eq(_id), version: eq(before.version), ...changes.expected };
+    if (events.length > 0) expected.outboxBytes = { $lt: OUTBOX_BYTES };
+    await this.texts.put(_id, values);
+    for (let drains = 0; ; drains += 1) {
+      const { matchedCount } = await this.database.attempt(() => this.turns.updateOne(expected, update));
+      if (matchedCount === 1) {
+        if (results.length > 0) {
+          const first = callOf(turn, results[0]!.callId);
+          const at = first?.endedAt ?? first?.approved?.editedAt ?? turn.acceptedAt;
+          await this.turnBytes.count({ workspaceId, userId, at, bytes: values.bytes });
+        }
+        if (events.length > 0) this.projector.wake(workspaceId);
+        return true;
+      }
+      const current = await this.documentOf(turn, { ...TURN_STATE, version: 1, texts: 1 });
+      // The first try may have come to be, and only its answer been lost.
+      const isMine = current?.texts.includes(values.name) ?? false;
+      if (current?.version !== before.version) {
+        if (!isMine) await this.texts.discard(values);
+        if (current === null || (!isMine && !isStored(current, turn))) return false;
+        if (events.length > 0) this.projector.wake(workspaceId);
+        return true;
+      }
+      await this.makeRoom(before, turn, results, drains, values);
+    }
+  }
+
+  async record(workspaceId: string, events: readonly AuditDraft[]): Promise<void> {
+    await this.workspaces.require(workspaceId);
+    await this.projector.append(workspaceId, events);
+  }
+
+  async find(ref: TurnRef): Promise<Turn | null> {
+    const found = await this.documentOf(ref, TURN_STATE);
+    return found === null ? null : turnFrom(found);
+  }
+
+  async versionOf(ref: TurnRef): Promise<number | null> {
+    return (await this.documentOf(ref, { version: 1 }))?.version ?? null;
+  }
+
+  async ofCall(workspaceId: string, turnId: string, callId: string): Promise<Turn | null> {
+    const filter = { 'calls.callId': eq(callId), workspaceId: eq(workspaceId), turnId: eq(turnId) };
+    const found = await this.database.attempt(() =>
+      this.turns.findOne(filter, TURN_STATE).lean<TurnStates>(),
+    );
+    return found === null ? null : turnFrom(found);
+  }
+
+  async argumentsOf(ref: TurnRef): Promise<StoredJson[]> {
+    const found = await this.documentOf(ref, { 'calls.arguments': 1 });
+    return this.texts.read((found?.calls ?? []).map((call) => call.arguments));
+  }
+
+  async argumentsOfCall(ref: TurnRef, position: number): Promise<Json> {
+    const found = await this.documentOf(ref, { version: 1, calls: { $slice: [position, 1] } });
+    const call = found?.calls[0];
+    if (call === undefined) throw new Error(`Turn ${ref.turnId} has no arguments at ${position}.`);
+    return this.valueAt(call.arguments);
+  }
+
+  async resultsOf(ref: TurnRef, maxBytes: number): Promise<Map<string, ResultTexts | null>> {
+    const fields = { 'calls.callId': 1, 'calls.result': 1, 'calls.details': 1 };
+    const calls = (await this.documentOf(ref, fields))?.calls ?? [];
+    let left = maxBytes;
+    const results = new Map<string, ResultTexts | null>();
+    const kept: CallEntry[] = [];
+    for (const call of calls) {
+      if (call.result === null) continue;
+      results.set(call.callId, null);
+      const bytes = bytesOf(call.result) + (call.details === null ? 0 : bytesOf(call.details));
+      if (bytes > left) continue;
+      left -= bytes;
+      kept.push(call);
+    }
+    const values = await this.texts.read(kept.flatMap(({ result, details }) => [result!, details ?? 'null']));
+    kept.forEach(({ callId }, at) => {
+      results.set(callId, { result: values[2 * at]!, details: values[2 * at + 1]! });
+    });
+    return results;
+  }
+
+  async resultOf(ref: TurnRef, callId: string): Promise<StoredResult | null> {
+    const call = await this.entryOf(ref, callId);
+    if (!call || call.result === null) return null;
+    return {
+      result: await this.valueAt(call.result),
+      details: call.details === null ? null : await this.valueAt(call.details),
+    };
+  }
+
+  async editedArgumentsOf(ref: TurnRef, callId: string): Promise<Json> {
+    const edited = (await this.entryOf(ref, callId))?.edited ?? null;
+    return edited === null ? null : this.valueAt(edited);
+  }
+
+  openVersionsOf(users: readonly Membership[]): Promise<TurnVersion[]> {
+    return this.open.versionsOf(users);
+  }
+
+  openIn(
+    workspaceId: string,
+    userId: string | null,
+    after: TurnRef | null,
+    limit: number,
+  ): Promise<OpenTurnName[]> {
+    return this.open.page(workspaceId, userId, after, limit);
+  }
+
+  openOfWorkspace(workspaceId: string): Promise<OpenCount> {
+    return this.open.countOfWorkspace(workspaceId);
+  }
+
+  openOfUser(userId: string): Promise<OpenCount> {
+    return this.open.countOfUser(userId);
+  }
+
+  dueBefore(time: number, limit: number): Promise<TurnRef[]> {
+    return this.open.dueBefore(time, limit);
+  }
+
+  leasedBy(node: Lease['owner']): Promise<TurnRef[]> {
+    return this.open.leasedBy(node);
+  }
+
+  lastUseOf(workspaceId: string, sessionId: string): Promise<SessionUse | null> {
+    return this.open.lastUseOf(workspaceId, sessionId);
+  }
+
+  /** Where a save of the version that is there does not fit: fails for good, or empties the outbox. */
+  private async makeRoom(
+    before: Turn,
+    turn: Turn,
+    results: readonly CallResult[],
+    drains: number,
+    values: TurnValues,
+  ): Promise<void> {
+    const fields = { 'calls.result': 1, 'calls.edited': 1 };
+    const { calls } = (await this.documentOf(turn, fields))!;
+    if (haveResults(calls, turn, results) || drains === DRAINS) {
+      await this.texts.discard(values);
+      throw new Error(`Turn ${turn.turnId} can not be saved: a call of it has a result already.`);
+    }
+    await this.projector.drain(turn.workspaceId);
+    const empty = { _id: eq(turnKey(turn)), version: eq(before.version), pendingIn: eq(null) };
+    await this.database.attempt(() => this.turns.updateOne(empty, { $set: { outboxBytes: 0 } }));
+  }
+
+  private documentOf(ref: TurnRef, fields: object): Promise<TurnDocument | null> {
+    const _id = eq(turnKey(ref));
+    return this.database.attempt(() => this.turns.findOne({ _id }, fields).lean<TurnDocument>());
+  }
+
+  private async entryOf(ref: TurnRef, callId: string): Promise<CallEntry | undefined> {
+    const found = await this.documentOf(ref, { calls: { $elemMatch: { callId: eq(callId) } } });
+    return found?.calls?.[0];
+  }
+
+  private async valueAt(stored: string): Promise<Json> {
+    const [value] = await this.texts.read([stored]);
+    return valueOf(value!);
+  }
+}
+
+/** The name of the values' pieces, if there are any. */
+function namesOf({ name, pieces }: TurnValues): string[] {
+  return pieces.length === 0 ? [] : [name];
+}
+
+function bytesIn(events: readonly AuditDraft[]): number {
+  return events.reduce((bytes, event) => bytes + Buffer.byteLength(JSON.stringify(event)), 0);
+}

@@ -1,0 +1,222 @@
+import { type INestApplicationContext } from '@nestjs/common';
+import { jest } from '@jest/globals';
+import { NestFactory } from '@nestjs/core';
+import { getModelToken } from '@nestjs/mongoose';
+import { type Model, mongo } from 'mongoose';
+import type { Json } from '@patchbay/protocol';
+import { newId } from '../../src/common/ids.js';
+import { MongoStorageModule } from '../../src/storage/mongo/mongo.module.js';
+import {
+  TURN_TEXTS,
+  type TurnDocument,
+  TURNS,
+  type TurnTextDocument,
+} from '../../src/storage/mongo/turn-collections.js';
+import { turnKey } from '../../src/storage/mongo/turn-documents.js';
+import { TurnTexts } from '../../src/storage/mongo/turn-texts.js';
+import { TurnValues } from '../../src/storage/mongo/turn-values.js';
+import type { Turn } from '../../src/storage/ports/turn.js';
+import type { TurnStore } from '../../src/storage/ports/turns.store.js';
+import { aCall, aTurn, completed, nextVersion } from '../../src/turns/turn.sample.js';
+import { aDatabaseOn, describeOnMongo, MONGO_SERVER } from '../support/mongo-server.js';
+import { type Stores, storesOf } from './backends.js';
+import { anEvent, givenWorkspace, insertTurn, upTo } from './records.js';
+
+const [KIB, MIB] = [1024, 1024 * 1024];
+/** No answer is awaited for so long. */
+const LATER = 365 * 24 * 60 * 60_000;
+
+describeOnMongo('turns on MongoDB', () => {
+  let app: INestApplicationContext;
+  let stores: Stores;
+  let turns: TurnStore;
+  let model: Model<TurnDocument>;
+  let texts: Model<TurnTextDocument>;
+  let drop: () => Promise<void>;
+
+  beforeAll(async () => {
+    const own = aDatabaseOn(MONGO_SERVER!);
+    ({ drop } = own);
+    const options = { logger: false, abortOnError: false } as const;
+    app = await NestFactory.createApplicationContext(MongoStorageModule.on(own.uri), options);
+    stores = storesOf(app, ['turns', 'workspaces']);
+    ({ turns } = stores);
+    model = app.get(getModelToken(TURNS), { strict: false });
+    texts = app.get(getModelToken(TURN_TEXTS), { strict: false });
+  });
+  afterEach(() => jest.restoreAllMocks());
+  afterAll(async () => {
+    await app.close();
+    await drop();
+  });
+
+  const bytesOf = async (turn: Turn): Promise<number> =>
+    mongo.BSON.calculateObjectSize((await model.findOne({ _id: turnKey(turn) }).lean())!);
+  const textsOf = (turn: Turn) =>
+    texts
+      .find({ turn: turnKey(turn) })
+      .lean<(Omit<TurnTextDocument, 'bytes'> & { bytes: { length(): number } })[]>();
+  const namesOf = async (turn: Turn): Promise<Set<string>> =>
+    new Set((await textsOf(turn)).map(({ name }) => name));
+
+  it('have small documents, however many calls, arguments, results and events there are', async () => {
+    const calls = upTo(1000).map((n) => aCall({ toolCallId: `call_${n}` }));
+    const turn = aTurn(await givenWorkspace(stores), { calls });
+    const given = calls.map(({ callId }) => ({ callId, text: 'a'.repeat(4 * KIB) }));
+    const event = () => anEvent({ turnId: turn.turnId, fields: { text: 'e'.repeat(KIB) } });
+    await insertTurn(stores, turn, { arguments: given, events: calls.map(event) });
+    expect(await bytesOf(turn)).toBeLessThan(4 * MIB);
+    let standing = turn;
+    for (let from = 0; from < calls.length; from += 250) {
+      const ended = (n: number): boolean => n >= from && n < from + 250;
+      const next = {
+        ...{ ...standing, version: standing.version + 1 },
+        calls: standing.calls.map((call, n) => (ended(n) ? { ...call, status: 'succeeded' as const } : call)),
+      };
+      // Small ones lie in the document, larger ones apart.
+      const results = calls.slice(from, from + 250).map(({ callId }, n) => {
+        return { callId, result: { callId, text: 'r'.repeat(n % 2 === 0 ? 900 : 4 * KIB) } };
+      });
+      const events = results.flatMap(() => [event(), event()]);
+      expect(await turns.save(standing, next, results, events)).toBe(true);
+      expect(await bytesOf(turn)).toBeLessThan(8 * MIB);
+      standing = next;
+    }
+    expect(await turns.find(turn)).toEqual(standing);
+    expect(await turns.argumentsOf(turn)).toEqual(given);
+    expect(await turns.argumentsOfCall(turn, 777)).toEqual(given[777]);
+    const results = await turns.resultsOf(turn, 64 * MIB);
+    expect([...results.values()].map((read) => (read!.result as { callId: Json }).callId)).toEqual(
+      calls.map(({ callId }) => callId),
+    );
+    // One call's arguments are read with some of their neighbours, not with all.
+    const sizes = (await textsOf(turn)).map(({ bytes }) => bytes.length());
+    expect(Math.max(...sizes)).toBeLessThanOrEqual(64 * KIB);
+  });
+
+  it('are read without what is beyond the bytes that were asked for', async () => {
+    const turn = aTurn(await givenWorkspace(stores), { calls: [aCall(), aCall()] });
+    await insertTurn(stores, turn);
+    const results = turn.calls.map(({ callId }) => ({ callId, result: 'r'.repeat(300 * KIB) }));
+    await turns.save(turn, nextVersion(turn), results, []);
+    const [first, second] = turn.calls.map(({ callId }) => callId);
+    await texts.deleteOne({ turn: turnKey(turn), _id: /,"1"\]$/ });
+    const read = await turns.resultsOf(turn, 400 * KIB);
+    expect([read.get(first!) === null, read.get(second!)]).toEqual([false, null]);
+    await expect(turns.resultsOf(turn, 800 * KIB)).rejects.toThrow('is not there');
+  });
+
+  it('make room in their outbox before more events come into it', async () => {
+    const turn = aTurn(await givenWorkspace(stores));
+    const large = upTo(5).map(() => anEvent({ fields: { text: 'e'.repeat(MIB) } }));
+    await insertTurn(stores, turn, { events: large });
+    const next = nextVersion(turn);
+    expect(await turns.save(turn, next, [], [anEvent()])).toBe(true);
+    expect(await turns.save(next, nextVersion(next), [], [anEvent()])).toBe(true);
+    expect(await bytesOf(turn)).toBeLessThan(MIB);
+  });
+
+  it('leave no text of a write that came second', async () => {
+    const turn = aTurn(await givenWorkspace(stores));
+    const given = (letter: string) => ({ arguments: [letter.repeat(20 * KIB)] });
+    await insertTurn(stores, turn, given('a'));
+    const stored = await namesOf(turn);
+    await insertTurn(stores, { ...turn, calls: [aCall()] }, given('b'));
+    expect(await namesOf(turn)).toEqual(stored);
+    const rivals = ['c', 'd'].map((letter) => {
+      const result = { callId: turn.calls[0]!.callId, result: letter.repeat(20 * KIB) };
+      return () =>
+        turns.save(turn, nextVersion(turn, { warnings: [{ code: letter, message: '' }] }), [result], []);
+    });
+    expect((await Promise.all(rivals.map((save) => save()))).sort()).toEqual([false, true]);
+    expect((await namesOf(turn)).size).toBe(2);
+    // The one that was stored once more answers as before, and leaves nothing either.
+    expect((await Promise.all(rivals.map((save) => save()))).sort()).toEqual([false, true]);
+    expect((await namesOf(turn)).size).toBe(2);
+    expect(await turns.resultOf(turn, turn.calls[0]!.callId)).not.toBeNull();
+  });
+
+  it('keep the texts of a save whose first answer was lost, and are not saved twice', async () => {
+    const turn = aTurn(await givenWorkspace(stores));
+    await insertTurn(stores, turn);
+    const { callId } = turn.calls[0]!;
+    const update = model.updateOne.bind(model);
+    const lost = jest.spyOn(model, 'updateOne').mockImplementationOnce(((
+      ...given: Parameters<typeof update>
+    ) =>
+      update(...given).then(() => {
+        throw new mongo.MongoNetworkError('connection closed');
+      })) as never);
+    const done = completed(turn);
+    const result = 'r'.repeat(20 * KIB);
+    expect(await turns.save(turn, done, [{ callId, result }], [anEvent()])).toBe(true);
+    expect(lost).toHaveBeenCalledTimes(2);
+    expect(await turns.find(turn)).toEqual(done);
+    expect(await turns.resultOf(turn, callId)).toEqual({ result, details: null });
+  });
+
+  it('are rid of texts that no turn came to have, and are asked for each text once', async () => {
+    const turn = aTurn(await givenWorkspace(stores));
+    await insertTurn(stores, turn, { arguments: ['a'.repeat(200 * KIB)] });
+    const kept = (await textsOf(turn)).length;
+    const sweeper = app.get(TurnTexts, { strict: false });
+    const orphan = async (of: Turn): Promise<void> => {
+      const values = new TurnValues(newId());
+      await values.add('o'.repeat(20 * KIB), 0);
+      await sweeper.put(turnKey(of), values);
+    };
+    const never = aTurn(turn.workspaceId);
+    await orphan(turn);
+    await orphan(never);
+    const sweep = async (before: number): Promise<void> => {
+      while (await sweeper.removeOrphans(before, 2));
+    };
+    await sweep(Date.now() - 60_000);
+    expect([(await textsOf(turn)).length, (await textsOf(never)).length]).toEqual([kept + 1, 1]);
+    await sweep(Date.now() + LATER);
+    expect([(await textsOf(turn)).length, (await textsOf(never)).length]).toEqual([kept, 0]);
+    expect(await turns.argumentsOfCall(turn, 0)).toBe('a'.repeat(200 * KIB));
+    expect(await texts.countDocuments({ looseSince: { $ne: null } })).toBe(0);
+  });
+
+  describe('under 64 writers', () => {
+    /** Each writes once, on whatever version it finds; says how many writes of each version were acknowledged. */
+    const acknowledged = async (turn: Turn, store: Pick<TurnStore, 'find' | 'save'>): Promise<number[]> => {
+      const versions: number[] = [];
+      const write = async (writer: number): Promise<void> => {
+        for (;;) {
+          const before = (await store.find(turn))!;
+          const next = nextVersion(before, { attempt: writer });
+          if (!(await store.save(before, next, [], [anEvent()]))) continue;
+          versions.push(next.version);
+          return;
+        }
+      };
+      await Promise.all(upTo(64).map(write));
+      return versions.sort((a, b) => a - b);
+    };
+
+    it('have each version once', async () => {
+      const turn = aTurn(await givenWorkspace(stores));
+      await insertTurn(stores, turn);
+      expect(await acknowledged(turn, turns)).toEqual(upTo(64).map((n) => n + 1));
+      expect(await turns.versionOf(turn)).toBe(65);
+    }, 120_000);
+
+    it('have a version several times in a store that reads, then writes: the check above would notice', async () => {
+      const turn = aTurn(await givenWorkspace(stores));
+      await insertTurn(stores, turn);
+      const faulty: Pick<TurnStore, 'find' | 'save'> = {
+        find: (ref) => turns.find(ref),
+        async save(before, next) {
+          if ((await turns.versionOf(next)) !== before.version) return false;
+          const { calls: _calls, ...state } = next;
+          const $set = { version: next.version, state: JSON.stringify(state) };
+          await model.updateOne({ _id: turnKey(next) }, { $set });
+          return true;
+        },
+      };
+      expect(await acknowledged(turn, faulty)).not.toEqual(upTo(64).map((n) => n + 1));
+    });
+  });
+});
