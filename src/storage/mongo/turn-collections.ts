@@ -1,16 +1,19 @@
 import { OUTBOX_FIELDS, OUTBOX_INDEX, type WithOutbox } from './outbox.js';
 import { type Collection, list, number, numberOrNull, schemaOf, text, textOrNull } from './schemas.js';
 
+/** In the place of a value. No JSON is empty; and a condition that a field of an array is null always holds. */
+export const NONE = '';
+
 /** A call of a turn. A value is its JSON where it is small, else where its JSON lies: see `TurnTexts`. */
 export interface CallEntry {
   callId: string;
   /** JSON of the `Call`. */
   state: string;
   arguments: string;
-  /** Null while there is none. */
-  result: string | null;
+  /** `NONE` while there is none; so are edited arguments. */
+  result: string;
   details: string | null;
-  edited: string | null;
+  edited: string;
 }
 
 /** What of a turn changes with its saves, beside its calls. */
@@ -81,7 +84,7 @@ export const TURN_COLLECTIONS: readonly Collection[] = [
       ...{ leaseOwner: textOrNull, openIn: textOrNull, openOf: textOrNull, usedIn: textOrNull },
       calls: list({
         ...{ callId: text, state: text, arguments: text },
-        ...{ result: textOrNull, details: textOrNull, edited: textOrNull },
+        ...{ result: text, details: textOrNull, edited: text },
       }),
       ...{ texts: [String], outboxBytes: number, ...OUTBOX_FIELDS },
     }),

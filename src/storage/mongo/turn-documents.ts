@@ -3,7 +3,7 @@ import { breather } from '../../common/breath.js';
 import type { Call, Membership, Turn, TurnRef } from '../ports/turn.js';
 import { changedCalls, positionOf } from '../ports/turn-calls.js';
 import type { CallResult } from '../ports/turns.store.js';
-import type { CallEntry, TurnDocument, TurnHead } from './turn-collections.js';
+import { type CallEntry, NONE, type TurnDocument, type TurnHead } from './turn-collections.js';
 import type { TurnValues } from './turn-values.js';
 import { checked, eq, keyOf } from './values.js';
 
@@ -16,7 +16,7 @@ export type TurnStates = Pick<TurnDocument, 'state'> & { calls: Pick<CallEntry, 
 
 /** What an update of a turn sets in its calls, by path, and what must be so before. */
 export interface CallChanges {
-  expected: { [path: string]: { $eq: null } };
+  expected: { [path: string]: { $eq: string } };
   $set: { [path: string]: string | null };
 }
 
@@ -76,7 +76,7 @@ export async function entriesOf(
     const given = await values.add(callArguments[at]!, room);
     entries.push({
       ...{ callId: call.callId, state: JSON.stringify(call), arguments: given },
-      ...{ result: null, details: null, edited: null },
+      ...{ result: NONE, details: null, edited: NONE },
     });
     await breathe();
   }
@@ -100,8 +100,8 @@ export async function changesOf(
     const call = `calls.${placeIn(turn, result)}`;
     const fields = await told(turn, result, values);
     // What is there already fails the write.
-    changes.expected[`${call}.result`] = eq(null);
-    if (fields.edited !== undefined) changes.expected[`${call}.edited`] = eq(null);
+    changes.expected[`${call}.result`] = eq(NONE);
+    if (fields.edited !== undefined) changes.expected[`${call}.edited`] = eq(NONE);
     for (const [field, value] of Object.entries(fields)) changes.$set[`${call}.${field}`] = value;
     await breathe();
   }
@@ -116,7 +116,7 @@ export function haveResults(
 ): boolean {
   return results.some((given) => {
     const { result, edited } = calls[placeIn(turn, given)]!;
-    return result !== null || (hasEdited(given) && edited !== null);
+    return result !== NONE || (hasEdited(given) && edited !== NONE);
   });
 }
 

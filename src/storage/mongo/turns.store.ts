@@ -24,7 +24,7 @@ import { OpenTurns } from './open-turns.js';
 import { outboxUpdate, outboxWith } from './outbox.js';
 import { Projector } from './projector.js';
 import { TurnBytes } from './turn-bytes.js';
-import { type CallEntry, type TurnDocument, TURNS } from './turn-collections.js';
+import { type CallEntry, NONE, type TurnDocument, TURNS } from './turn-collections.js';
 import {
   changesOf,
   entriesOf,
@@ -181,14 +181,14 @@ export class MongoTurnStore extends TurnStore {
     const results = new Map<string, ResultTexts | null>();
     const kept: CallEntry[] = [];
     for (const call of calls) {
-      if (call.result === null) continue;
+      if (call.result === NONE) continue;
       results.set(call.callId, null);
       const bytes = bytesOf(call.result) + (call.details === null ? 0 : bytesOf(call.details));
       if (bytes > left) continue;
       left -= bytes;
       kept.push(call);
     }
-    const values = await this.texts.read(kept.flatMap(({ result, details }) => [result!, details ?? 'null']));
+    const values = await this.texts.read(kept.flatMap(({ result, details }) => [result, details ?? 'null']));
     kept.forEach(({ callId }, at) => {
       results.set(callId, { result: values[2 * at]!, details: values[2 * at + 1]! });
     });
@@ -197,7 +197,7 @@ export class MongoTurnStore extends TurnStore {
 
   async resultOf(ref: TurnRef, callId: string): Promise<StoredResult | null> {
     const call = await this.entryOf(ref, callId);
-    if (!call || call.result === null) return null;
+    if (!call || call.result === NONE) return null;
     return {
       result: await this.valueAt(call.result),
       details: call.details === null ? null : await this.valueAt(call.details),
@@ -205,8 +205,8 @@ export class MongoTurnStore extends TurnStore {
   }
 
   async editedArgumentsOf(ref: TurnRef, callId: string): Promise<Json> {
-    const edited = (await this.entryOf(ref, callId))?.edited ?? null;
-    return edited === null ? null : this.valueAt(edited);
+    const edited = (await this.entryOf(ref, callId))?.edited ?? NONE;
+    return edited === NONE ? null : this.valueAt(edited);
   }
 
   openVersionsOf(users: readonly Membership[]): Promise<TurnVersion[]> {
