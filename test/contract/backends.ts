@@ -92,6 +92,7 @@ const PLAIN: Backend[] = [
 /** What the backend on MongoDB has so far. Once it is whole, this goes, and so does `suites`. */
 const MONGO_PORTS = [
   ...([
+    'audit',
     'clients',
     'contracts',
     'health',
@@ -107,6 +108,7 @@ const MONGO_PORTS = [
 const MONGO_SUITES = new Set([
   ...['clients', 'contracts', 'idempotency keys', 'logins', 'roots', 'sessions', 'storage health'],
   ...['the first user', 'users', 'workspaces', 'reading turns', 'turns that are due'],
+  ...['the audit trail'],
   ...['turns whose server calls a node runs', 'the open turns of a workspace'],
   ...['large arguments and results of turns'],
 ]);

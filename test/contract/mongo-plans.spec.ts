@@ -6,12 +6,13 @@ import type { TurnStore } from '../../src/storage/ports/turns.store.js';
 import { aCall, aTurn, nextVersion, NOON } from '../../src/turns/turn.sample.js';
 import { aDatabaseOn, describeOnMongo, MONGO_SERVER } from '../support/mongo-server.js';
 import { BACKENDS, type OpenBackend } from './backends.js';
-import { aUser, aWorkspace } from './records.js';
+import { anEvent, aUser, aWorkspace } from './records.js';
 
 interface Query {
   collection: string;
   filter: mongo.Document;
   sort: mongo.Sort;
+  hint?: string | undefined;
 }
 
 /** A stage that looks at more than what it gives: every document, or all that fit before the first. */
@@ -32,8 +33,8 @@ describeOnMongo('queries on MongoDB', () => {
     await drop();
   });
 
-  const planOf = async ({ collection, filter, sort }: Query): Promise<string> => {
-    const found = connection.db!.collection(collection).find(filter, { sort });
+  const planOf = async ({ collection, filter, sort, hint }: Query): Promise<string> => {
+    const found = connection.db!.collection(collection).find(filter, { sort, ...(hint && { hint }) });
     const { queryPlanner } = (await found.explain('queryPlanner')) as { queryPlanner: mongo.Document };
     return JSON.stringify(queryPlanner.winningPlan);
   };
@@ -61,10 +62,12 @@ async function queriesOfThePorts(): Promise<Query[]> {
   mongoose.set(
     'debug',
     (collection: string, method: string, filter: mongo.Document, ...given: mongo.Document[]) => {
-      if (method.startsWith('insert')) return;
+      // What is written by `_id` alone needs no look.
+      if (/^(insert|bulkWrite)/.test(method)) return;
       // Of a pipeline its first stage, a `$match`.
       const first = Array.isArray(filter) ? (filter as { $match: mongo.Document }[])[0]!.$match : filter;
-      queries.push({ collection, filter: first, sort: (given.at(-1)?.sort ?? {}) as mongo.Sort });
+      const { sort = {}, hint } = (given.at(-1) ?? {}) as { sort?: mongo.Sort; hint?: string };
+      queries.push({ collection, filter: first, sort, hint });
     },
   );
   try {
@@ -77,7 +80,7 @@ async function queriesOfThePorts(): Promise<Query[]> {
 }
 
 async function askEverything({ stores }: OpenBackend): Promise<void> {
-  const { clients, contracts, keys, logins, roots, sessions, turns, users, workspaces } = stores;
+  const { audit, clients, contracts, keys, logins, roots, sessions, turns, users, workspaces } = stores;
   const [user, workspace] = [aUser(), aWorkspace()];
   const { id: workspaceId, version } = workspace;
   const userId = user.id;
@@ -120,6 +123,11 @@ async function askEverything({ stores }: OpenBackend): Promise<void> {
   await roots.remove({ workspaceId, docPath: 'a', name: 'a', rootId: 'a', userId, claimedAt: NOON });
   await keys.find(workspaceId, userId, 'a', NOON);
   await keys.removeExpired(NOON);
+  await audit.latestSuccesses(workspaceId, 'a', 10);
+  for (const place of [{}, { sessionId: 'a' }, { turnId: 'a' }, { callId: 'a' }]) {
+    await audit.page(workspaceId, place, 1, 10);
+    await audit.page(workspaceId, { ...place, path: 'a', from: NOON }, 1, 10);
+  }
   await askTurns(turns, aTurn(workspaceId, { userId }));
 }
 
@@ -127,7 +135,8 @@ async function askTurns(turns: TurnStore, turn: Turn): Promise<void> {
   const { workspaceId, sessionId, turnId, userId } = turn;
   const { callId } = turn.calls[0]!;
   const large = 'a'.repeat(20_000);
-  await turns.insert(turn, [large], [], []);
+  await turns.insert(turn, [large], [], [anEvent()]);
+  await turns.record(workspaceId, [anEvent()]);
   await turns.insert({ ...turn, calls: [aCall()] }, [large], [], []);
   const [next, other] = [nextVersion(turn), nextVersion(turn, { attempt: 1 })];
   const result = { callId, result: large, editedArguments: large };

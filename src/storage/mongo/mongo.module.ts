@@ -1,6 +1,7 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { getConnectionToken, getModelToken, MongooseModule } from '@nestjs/mongoose';
 import type { Connection, Model } from 'mongoose';
+import { AuditStore } from '../ports/audit.store.js';
 import { ClientStore } from '../ports/clients.store.js';
 import { ContractStore } from '../ports/contracts.store.js';
 import { IdempotencyKeyStore } from '../ports/idempotency-keys.store.js';
@@ -11,6 +12,7 @@ import { StorageHealth } from '../ports/storage-health.js';
 import { TurnStore } from '../ports/turns.store.js';
 import { UserStore } from '../ports/users.store.js';
 import { WorkspaceStore } from '../ports/workspaces.store.js';
+import { MongoAuditStore } from './audit.store.js';
 import { MongoClientStore } from './clients.store.js';
 import { COLLECTIONS } from './collections.js';
 import { MongoContractStore } from './contracts.store.js';
@@ -35,8 +37,8 @@ import { MongoUserStore } from './users.store.js';
 import { MongoWorkspaceStore } from './workspaces.store.js';
 
 /**
- * The storage ports on MongoDB, so far without those of files, patches, blobs, usage and the trail; nothing chooses this
- * backend until they are here. The layout, declared in `collections.ts`:
+ * The storage ports on MongoDB, so far without those of files, patches, blobs and usage; nothing chooses this backend until
+ * they are here. The layout, declared in `collections.ts`:
  *
  * - One aggregate is one document, written by one insert or one update on a condition about that document; no write spans
  *   two. Unique is what has the same `_id`: an id where it is unique by itself, else its parts by `keyOf`. Beside it there
@@ -58,6 +60,7 @@ export class MongoStorageModule {
   /** On the database that the URI names. The connection is opened at boot and closed last. */
   static on(uri: string): DynamicModule {
     const ports = [
+      { provide: AuditStore, useClass: MongoAuditStore },
       { provide: ClientStore, useClass: MongoClientStore },
       { provide: ContractStore, useClass: MongoContractStore },
       { provide: IdempotencyKeyStore, useClass: MongoIdempotencyKeyStore },

@@ -1,0 +1,122 @@
+import { Injectable } from '@nestjs/common';
+import { InjectModel } from '@nestjs/mongoose';
+import type { AuditEvent } from '@patchbay/protocol';
+import { Model, type QueryFilter } from 'mongoose';
+import { toText } from '../plain-text.js';
+import { type AuditFilter, type AuditFind, AuditStore } from '../ports/audit.store.js';
+import { MongoDatabase } from './database.js';
+import { Projector } from './projector.js';
+import { TRAIL, TRAIL_INDEXES, type TrailDocument } from './trail-collections.js';
+import { toEvent } from './trail-rows.js';
+import { Trail } from './trail.js';
+import { checked, eq } from './values.js';
+
+type Filter = QueryFilter<TrailDocument>;
+
+/** Events that one search looks at where only some of them fit. */
+const MOST_EVENTS = 40_000;
+/** And the search for the latest successes. */
+const LATEST_EVENTS = 4_000;
+
+interface Search {
+  /** Of `TRAIL_INDEXES`. */
+  index: string;
+  /** What the index finds, along the trail. */
+  of: Filter;
+  /** Which of that fits; null: all of it. */
+  rest: Filter | null;
+}
+
+/** What was acknowledged before a question counts in its answer, so the outboxes of the workspace are emptied first. */
+@Injectable()
+export class MongoAuditStore extends AuditStore {
+  constructor(
+    private readonly database: MongoDatabase,
+    private readonly projector: Projector,
+    private readonly trail: Trail,
+    @InjectModel(TRAIL) private readonly events: Model<TrailDocument>,
+  ) {
+    super();
+  }
+
+  async page(workspaceId: string, filter: AuditFilter, afterSeq: number, limit: number): Promise<AuditFind> {
+    await this.projector.drain(workspaceId);
+    const { index, of, rest } = searchOf(workspaceId, filter);
+    // Where all that the index finds fits, nothing is looked at in vain.
+    const to = rest === null ? null : await this.endOfSearch(workspaceId, index, of, afterSeq);
+    const seq = { $gt: checked(afterSeq), ...(to === null ? {} : { $lte: to }) };
+    const found = await this.find({ ...of, ...rest, seq }, index, 1, limit + 1);
+    const events = found.slice(0, limit);
+    return { events, nextAfter: found.length > limit ? events.at(-1)!.seq : to };
+  }
+
+  async latestSuccesses(workspaceId: string, sessionId: string, limit: number): Promise<AuditEvent[]> {
+    await this.projector.drain(workspaceId);
+    const { index, of } = searchOf(workspaceId, { sessionId });
+    const after = (await this.seqAt(LATEST_EVENTS, of, index, -1)) ?? 0;
+    return this.find({ ...of, seq: { $gt: after }, success: eq(true) }, index, -1, limit);
+  }
+
+  /** The number at which a search ends that looks at no more than it may; null where it comes to the end of the trail. */
+  private async endOfSearch(
+    workspaceId: string,
+    index: string,
+    of: Filter,
+    after: number,
+  ): Promise<number | null> {
+    if (index !== TRAIL_INDEXES.all.name) {
+      return this.seqAt(MOST_EVENTS - 1, { ...of, seq: { $gt: checked(after) } }, index, 1);
+    }
+    // The trail as a whole has no gaps.
+    const end = after + MOST_EVENTS;
+    return end < (await this.trail.lastSeq(workspaceId)) ? end : null;
+  }
+
+  /** The number of the event behind so many others; null where there are no more than these. */
+  private async seqAt(skipped: number, of: Filter, index: string, order: 1 | -1): Promise<number | null> {
+    const found = await this.database.attempt(() =>
+      this.events
+        .findOne(of, { _id: 0, seq: 1 })
+        .sort({ seq: order })
+        .skip(skipped)
+        .hint(index)
+        .lean<{ seq: number }>(),
+    );
+    return found?.seq ?? null;
+  }
+
+  private async find(filter: Filter, index: string, order: 1 | -1, limit: number): Promise<AuditEvent[]> {
+    const found = await this.database.attempt(() =>
+      this.events.find(filter).sort({ seq: order }).limit(limit).hint(index).lean<TrailDocument[]>(),
+    );
+    return found.map(toEvent);
+  }
+}
+
+/** A call has few events, a turn more, a session many. Anything else is looked for along the trail. */
+function searchOf(workspaceId: string, filter: AuditFilter): Search {
+  const place = (['callId', 'turnId', 'sessionId'] as const).find((field) => filter[field] !== undefined);
+  const of: Filter = { workspaceId: eq(workspaceId) };
+  if (place !== undefined) of[place] = eq(filter[place]!);
+  const { event, from, to, toolCallId, toolName, errorCode, path, ...named } = filter;
+  const rest: Filter = {};
+  const asked = { ...named, name: event, ...textsOf({ toolCallId, toolName, errorCode, path }) };
+  for (const [field, value] of Object.entries(asked)) {
+    if (value !== undefined && field !== place) rest[field] = eq(value);
+  }
+  if (from !== undefined || to !== undefined) {
+    rest.at = {
+      ...(from === undefined ? {} : { $gte: checked(from) }),
+      ...(to === undefined ? {} : { $lte: checked(to) }),
+    };
+  }
+  const isAll = Object.keys(rest).length === 0;
+  return { index: TRAIL_INDEXES[place ?? 'all'].name, of, rest: isAll ? null : rest };
+}
+
+/** As `toDocument` makes them. */
+function textsOf(texts: { [field: string]: string | undefined }): { [field: string]: string | undefined } {
+  return Object.fromEntries(
+    Object.entries(texts).map(([field, value]) => [field, value === undefined ? value : toText(value)]),
+  );
+}
