@@ -1,6 +1,6 @@
 import 'reflect-metadata';
 import { Logger } from '@nestjs/common';
-import mongoose, { type Connection, type Model } from 'mongoose';
+import mongoose, { type Connection, type Model, mongo } from 'mongoose';
 import { newId } from '../../src/common/ids.js';
 import type { AuditDraft } from '../../src/storage/ports/audit.store.js';
 import { CONNECT_OPTIONS, MongoDatabase } from '../../src/storage/mongo/database.js';
@@ -22,6 +22,27 @@ interface Node {
   sources: Model<OutboxDocument>[];
   events: Model<TrailDocument>;
   projector: Projector;
+}
+
+interface Parts {
+  database: MongoDatabase;
+  trail: Trail;
+  outboxes: Outboxes;
+}
+
+/** Of every third operation the first reply is lost, after it was done. */
+function loseReplies({ database }: Parts): void {
+  const attempt = database.attempt.bind(database);
+  let count = 0;
+  database.attempt = (work) => {
+    let isLost = (count += 1) % 3 === 0;
+    return attempt(async () => {
+      const result = await work();
+      if (!isLost) return result;
+      isLost = false;
+      throw new mongo.MongoNetworkError('the reply is lost');
+    });
+  };
 }
 
 describeOnMongo('the projector of the trail', () => {
@@ -49,14 +70,15 @@ describeOnMongo('the projector of the trail', () => {
   });
 
   /** Another server; `change` makes its trail and its outboxes worse than they are. */
-  async function aNode(change: (parts: { trail: Trail; outboxes: Outboxes }) => void = () => undefined) {
+  async function aNode(change: (parts: Parts) => void = () => undefined) {
     const connection = await mongoose.createConnection(uri, CONNECT_OPTIONS).asPromise();
     const database = await MongoDatabase.open(connection);
     const sources = SOURCES.map((name) =>
       connection.model<OutboxDocument>(name, schemaOf(OUTBOX_FIELDS), name),
     );
     const events = connection.model<TrailDocument>(TRAIL, TRAIL_COLLECTIONS[0]!.schema, TRAIL);
-    const parts = { trail: new Trail(database, events), outboxes: new Outboxes(database, sources) };
+    const outboxes = new Outboxes(database, sources);
+    const parts = { database, trail: new Trail(database, events), outboxes };
     change(parts);
     const node = { connection, sources, events, projector: new Projector(parts.outboxes, parts.trail) };
     nodes.push(node);
@@ -118,6 +140,28 @@ describeOnMongo('the projector of the trail', () => {
     const written = await writeAll(workspaceId, 12, 15);
     await Promise.all(nodes.map(({ projector }) => projector.drain(workspaceId)));
     await expectWhole(workspaceId, written);
+  });
+
+  it('does so where replies are lost after the database has done what it was told', async () => {
+    for (let more = 0; more < 3; more += 1) await aNode(loseReplies);
+    const workspaceId = newId();
+    const written = await writeAll(workspaceId, 8, 10);
+    await Promise.all(nodes.map(({ projector }) => projector.drain(workspaceId)));
+    await expectWhole(workspaceId, written);
+  });
+
+  it('would give a number twice, were it not for the index: these tests would notice', async () => {
+    for (let more = 0; more < 3; more += 1) await aNode();
+    await nodes[0]!.events.collection.dropIndex('seq');
+    for (let isTwice = false; !isTwice;) {
+      const workspaceId = newId();
+      const written = await writeAll(workspaceId, 12, 15);
+      await Promise.all(nodes.map(({ projector }) => projector.drain(workspaceId)));
+      isTwice = await expectWhole(workspaceId, written).then(
+        () => false,
+        () => true,
+      );
+    }
   });
 
   it('keeps the order of causes and effects of one process', async () => {
