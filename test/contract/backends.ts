@@ -107,9 +107,8 @@ const MONGO_PORTS = [
 ];
 const MONGO_SUITES = new Set([
   ...['clients', 'contracts', 'idempotency keys', 'logins', 'roots', 'sessions', 'storage health'],
-  ...['the first user', 'users', 'workspaces', 'reading turns', 'turns that are due'],
-  ...['the audit trail'],
-  ...['turns whose server calls a node runs', 'the open turns of a workspace'],
+  ...['the first user', 'users', 'workspaces', 'the audit trail', 'writing turns', 'reading turns'],
+  ...['turns that are due', 'turns whose server calls a node runs', 'the open turns of a workspace'],
   ...['large arguments and results of turns'],
 ]);
 

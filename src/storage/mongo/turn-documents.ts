@@ -131,7 +131,7 @@ async function told(
   if (given.result !== undefined) {
     fields.result = await values.add(given.result, room);
     const left = room - Buffer.byteLength(fields.result);
-    fields.details = isNothing(given.details) ? null : await values.add(given.details, left);
+    if (!isNothing(given.details)) fields.details = await values.add(given.details, left);
   }
   if (hasEdited(given)) fields.edited = await values.add(given.editedArguments, room / 4);
   return fields;

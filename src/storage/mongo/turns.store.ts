@@ -252,9 +252,11 @@ export class MongoTurnStore extends TurnStore {
   ): Promise<void> {
     const fields = { 'calls.result': 1, 'calls.edited': 1 };
     const { calls } = (await this.documentOf(turn, fields))!;
-    if (haveResults(calls, turn, results) || drains === DRAINS) {
+    const isRefused = haveResults(calls, turn, results);
+    if (isRefused || drains === DRAINS) {
       await this.texts.discard(values);
-      throw new Error(`Turn ${turn.turnId} can not be saved: a call of it has a result already.`);
+      const why = isRefused ? 'a call of it has a result already' : 'its outbox does not become empty';
+      throw new Error(`Turn ${turn.turnId} can not be saved: ${why}.`);
     }
     await this.projector.drain(turn.workspaceId);
     const empty = { _id: eq(turnKey(turn)), version: eq(before.version), pendingIn: eq(null) };
