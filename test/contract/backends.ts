@@ -93,14 +93,17 @@ const PLAIN: Backend[] = [
 const MONGO_PORTS = [
   ...([
     'audit',
+    'blobs',
     'clients',
     'contracts',
+    'files',
     'health',
     'keys',
     'logins',
     'roots',
     'sessions',
     'turns',
+    'usage',
     'users',
     'workspaces',
   ] as const),
@@ -110,6 +113,8 @@ const MONGO_SUITES = new Set([
   ...['the first user', 'users', 'workspaces', 'the audit trail', 'writing turns', 'reading turns'],
   ...['turns that are due', 'turns whose server calls a node runs', 'the open turns of a workspace'],
   ...['large arguments and results of turns'],
+  ...['usage', 'blobs', 'a sweep of blobs', 'files', 'files that meet', 'folders'],
+  ...['files and folders that meet'],
 ]);
 
 if (MONGO_SERVER !== undefined) {

@@ -5,6 +5,8 @@ import { aFile, aVersion, bytesOf, givenFile, givenFolder, moved, withHead } fro
 import { anEvent, givenWorkspace, trailOf, upTo } from './records.js';
 import { NOON } from '../../src/turns/turn.sample.js';
 
+const HOUR = 3_600_000;
+
 describeContract('files', (opened) => {
   const files = () => opened().stores.files;
   const blobs = () => opened().stores.blobs;
@@ -77,6 +79,36 @@ describeContract('files', (opened) => {
       expect(await files().versionOf(workspaceId, file.id, all[3]!.id)).toEqual(all[3]);
       const other = await given(workspaceId, '/b');
       expect(await files().versionOf(workspaceId, other.id, all[3]!.id)).toBeNull();
+    });
+
+    it('keeps a hundred versions, each to be found as the last one', async () => {
+      const workspaceId = await givenWorkspace(opened().stores);
+      let file = await given(workspaceId, '/a', '1');
+      const all = [file.head];
+      const filePatchId = newId();
+      for (const n of upTo(99)) {
+        const version = withHead(file, `${n}`, { conflict: n === 1, filePatchId }).head;
+        const next = moved(file, { lastNumber: version.number, ...(n !== 1 && { head: version }) });
+        const bytes = bytesOf(`${n}`);
+        const write =
+          n === 1
+            ? files().keepConflict(next, file.revision, version, bytes, [])
+            : files().commitVersion(next, file.revision, bytes, []);
+        expect(await write).toBe(true);
+        file = next;
+        all.unshift(version);
+      }
+      expect(await files().versionsOf(workspaceId, file.id, null, 200)).toEqual(all);
+      expect(await files().versionsOf(workspaceId, file.id, 60, 30)).toEqual(all.slice(41, 71));
+      const [first, kept] = [all[99]!, all[98]!];
+      expect(await files().versionOf(workspaceId, file.id, first.id)).toEqual(first);
+      expect(await files().conflictOf(workspaceId, file.id, kept.sha256)).toEqual(kept);
+      expect(await files().conflictOf(workspaceId, file.id, all[0]!.sha256)).toBeNull();
+      const found = { fileId: file.id, version: kept };
+      expect(await files().versionOfPatch(workspaceId, filePatchId, kept.sha256)).toEqual(found);
+      await blobs().mark(NOON + HOUR, 10_000, NOON + HOUR);
+      await blobs().removeMarked(NOON + 2 * HOUR, 10_000);
+      expect(await blobs().read(workspaceId, first.sha256)).toEqual(bytesOf('1'));
     });
 
     it('keeps a conflicting version beside its head', async () => {

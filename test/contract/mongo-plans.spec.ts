@@ -6,6 +6,7 @@ import type { TurnStore } from '../../src/storage/ports/turns.store.js';
 import { aCall, aTurn, nextVersion, NOON } from '../../src/turns/turn.sample.js';
 import { aDatabaseOn, describeOnMongo, MONGO_SERVER } from '../support/mongo-server.js';
 import { BACKENDS, type OpenBackend } from './backends.js';
+import { aFile, aFolder, bytesOf, moved, withHead } from './file-records.js';
 import { anEvent, aUser, aWorkspace } from './records.js';
 
 interface Query {
@@ -129,6 +130,8 @@ async function askEverything({ stores }: OpenBackend): Promise<void> {
     await audit.page(workspaceId, { ...place, path: 'a', from: NOON }, 1, 10);
   }
   await askTurns(turns, aTurn(workspaceId, { userId }));
+  await askFiles(stores, workspaceId);
+  await stores.usage.ofUser(userId);
 }
 
 async function askTurns(turns: TurnStore, turn: Turn): Promise<void> {
@@ -160,4 +163,43 @@ async function askTurns(turns: TurnStore, turn: Turn): Promise<void> {
   await turns.dueBefore(NOON, 10);
   await turns.leasedBy('a');
   await turns.lastUseOf(workspaceId, sessionId);
+}
+
+async function askFiles({ blobs, files, usage }: OpenBackend['stores'], workspaceId: string): Promise<void> {
+  let file = aFile(workspaceId, '/a/b', 'text');
+  await files.insert(file, bytesOf('text'), [anEvent()]);
+  for (let count = 0; count < 40; count += 1) {
+    const next = withHead(file, 'text');
+    await files.commitVersion(next, file.revision, null, []);
+    file = next;
+  }
+  const { sha256: hash, id } = file.head;
+  await files.save(moved(file, { deletedAt: NOON }), file.revision, [anEvent()]);
+  await files.save(moved(file, { deletedAt: NOON }), file.revision, [anEvent()]);
+  const folder = aFolder(workspaceId, '/c/d');
+  await files.insertFolder(folder, []);
+  await files.at(workspaceId, 'c');
+  await files.lastDeletedAt(workspaceId, 'a/b');
+  await files.byId(workspaceId, file.id);
+  await files.childrenOf(workspaceId, '', null, 9);
+  await files.below(workspaceId, '', 'b', 9);
+  await files.below(workspaceId, 'c', null, 9);
+  for (const deleted of [true, false]) {
+    await files.page(workspaceId, { docPrefix: 'a', deleted }, null, 9);
+    await files.page(workspaceId, { docPrefix: 'a', deleted }, file, 9);
+  }
+  await files.versionsOf(workspaceId, file.id, null, 9);
+  await files.versionOf(workspaceId, file.id, id);
+  await files.versionOf(workspaceId, file.id, 'none');
+  await files.conflictOf(workspaceId, file.id, hash);
+  await files.versionOfPatch(workspaceId, 'patch', hash);
+  await files.removeFolder(folder, NOON, []);
+  await files.removeFolder(folder, NOON, []);
+  await blobs.missing(workspaceId, [hash]);
+  await blobs.read(workspaceId, hash);
+  await blobs.put({ workspaceId, userId: 'u' }, 'b'.repeat(64), Buffer.alloc(100_000), NOON);
+  await blobs.read(workspaceId, 'b'.repeat(64));
+  await blobs.mark(NOON + 1, 9, NOON + 2);
+  await blobs.removeMarked(NOON + 3, 9);
+  await usage.ofWorkspace(workspaceId);
 }

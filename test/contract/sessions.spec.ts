@@ -79,6 +79,17 @@ describeContract('sessions', (opened) => {
     expect(await stores.sessions.activeFilesOf('no-such-workspace', id)).toEqual([]);
   });
 
+  it('that are not there keep no Active Files, neither counted nor for a session to come', async () => {
+    const { stores } = opened();
+    const workspaceId = await givenWorkspace(stores);
+    const session = aSession(workspaceId, { tools: null });
+    const file = { docPath: 'a', displayPath: 'a', sha256: 'a'.repeat(64), sizeBytes: 3, isDirty: true };
+    await stores.sessions.replaceActiveFiles(workspaceId, session.id, [file]);
+    expect(await stores.usage.ofWorkspace(workspaceId)).toMatchObject({ bytes: 0 });
+    await stores.sessions.insert(session);
+    expect(await stores.sessions.activeFilesOf(workspaceId, session.id)).toEqual([]);
+  });
+
   it('outlive the server', async () => {
     const session = aSession(await givenWorkspace(opened().stores));
     await opened().stores.sessions.insert(session);

@@ -6,10 +6,12 @@ import type { RootRecord } from '../ports/roots.store.js';
 import type { SessionRecord } from '../ports/sessions.store.js';
 import type { UserRecord } from '../ports/users.store.js';
 import type { MemberRecord, Removal, WorkspaceRecord } from '../ports/workspaces.store.js';
+import { FILE_COLLECTIONS } from './file-collections.js';
 import { PART_COLLECTIONS } from './part-collections.js';
 import { type Collection, list, number, numberOrNull, schemaOf, text, textOrNull } from './schemas.js';
 import { TRAIL_COLLECTIONS } from './trail-collections.js';
 import { TURN_COLLECTIONS } from './turn-collections.js';
+import { USAGE_COLLECTIONS } from './usage-collections.js';
 
 /** The record as a document: its id is the `_id`. */
 type Stored<Record extends { id: string }> = Omit<Record, 'id'> & { _id: string };
@@ -28,8 +30,13 @@ export interface ContractDocument {
   _id: string;
   contract: string;
 }
-/** `activeFiles` is JSON. */
-export type SessionDocument = SessionRecord & { _id: string; activeFiles: string };
+/** `activeFiles` is JSON. `toolsBytes` and `activeBytes`: what the choice of tools, and that list, count. */
+export type SessionDocument = SessionRecord & {
+  _id: string;
+  activeFiles: string;
+  toolsBytes: number;
+  activeBytes: number;
+};
 /** `roots` and `statuses` are JSON; `revision` guards them; `seenAt` is `leftAt`, or else `until`. */
 export type ClientDocument = ClientName &
   ConnectionOrder & {
@@ -101,6 +108,7 @@ export const COLLECTIONS: readonly Collection[] = [
     schema: schemaOf({
       ...{ id: text, ...ofUser, conversationId: text, clientId: textOrNull },
       ...{ tools: { type: [String], default: null }, createdAt: number, activeFiles: text },
+      ...{ toolsBytes: number, activeBytes: number },
     }),
     indexes: [{ name: 'user', key: { workspaceId: 1, userId: 1, createdAt: -1, id: -1 } }],
   },
@@ -131,4 +139,6 @@ export const COLLECTIONS: readonly Collection[] = [
   ...PART_COLLECTIONS,
   ...TRAIL_COLLECTIONS,
   ...TURN_COLLECTIONS,
+  ...FILE_COLLECTIONS,
+  ...USAGE_COLLECTIONS,
 ];

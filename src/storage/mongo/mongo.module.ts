@@ -2,21 +2,29 @@ import { type DynamicModule, Module } from '@nestjs/common';
 import { getConnectionToken, getModelToken, MongooseModule } from '@nestjs/mongoose';
 import type { Connection, Model } from 'mongoose';
 import { AuditStore } from '../ports/audit.store.js';
+import { BlobStore } from '../ports/blobs.store.js';
 import { ClientStore } from '../ports/clients.store.js';
 import { ContractStore } from '../ports/contracts.store.js';
+import { FileStore } from '../ports/files.store.js';
 import { IdempotencyKeyStore } from '../ports/idempotency-keys.store.js';
 import { LoginStore } from '../ports/logins.store.js';
 import { RootStore } from '../ports/roots.store.js';
 import { SessionStore } from '../ports/sessions.store.js';
 import { StorageHealth } from '../ports/storage-health.js';
 import { TurnStore } from '../ports/turns.store.js';
+import { UsageStore } from '../ports/usage.store.js';
 import { UserStore } from '../ports/users.store.js';
 import { WorkspaceStore } from '../ports/workspaces.store.js';
 import { MongoAuditStore } from './audit.store.js';
+import { Blobs } from './blobs.js';
+import { MongoBlobStore } from './blobs.store.js';
 import { MongoClientStore } from './clients.store.js';
 import { COLLECTIONS } from './collections.js';
 import { MongoContractStore } from './contracts.store.js';
 import { CONNECT_OPTIONS, MongoDatabase } from './database.js';
+import { EntryWrites } from './entry-writes.js';
+import { MongoFileStore } from './files.store.js';
+import { Folders } from './folders.js';
 import { MongoHealth } from './health.js';
 import { MongoIdempotencyKeyStore } from './idempotency-keys.store.js';
 import { KnownWorkspaces } from './known-workspaces.js';
@@ -33,22 +41,30 @@ import { TurnBytes } from './turn-bytes.js';
 import { TurnTextSweep } from './turn-text-sweep.js';
 import { TurnTexts } from './turn-texts.js';
 import { MongoTurnStore } from './turns.store.js';
+import { UsageCounter } from './usage-counter.js';
+import { UsageRecount } from './usage-recount.js';
+import { MongoUsageStore } from './usage.store.js';
 import { MongoUserStore } from './users.store.js';
+import { Versions } from './versions.js';
 import { MongoWorkspaceStore } from './workspaces.store.js';
 
 /**
- * The storage ports on MongoDB, so far without those of files, patches, blobs and usage; nothing chooses this backend until
- * they are here. The layout, declared in `collections.ts`:
+ * The storage ports on MongoDB, so far without that of patches; nothing chooses this backend until it is here. The layout,
+ * declared in `collections.ts`:
  *
  * - One aggregate is one document, written by one insert or one update on a condition about that document; no write spans
  *   two. Unique is what has the same `_id`: an id where it is unique by itself, else its parts by `keyOf`. Beside it there
- *   are two unique indexes, of emails and of the numbers in a trail.
+ *   are three unique indexes, of emails, of the numbers in a trail, and of the places of files and folders.
  * - `users` by id; `first_user`, one document, says who came before everybody else. `logins` by id. `workspaces` by id, each
  *   with its members in order and its unsettled removals. `contracts` by digest. `sessions` by workspace and id, each with
  *   its list of Active Files. `clients` by workspace, user and id, with a revision of their own. `roots` by workspace and
  *   docPath. `idempotency_keys` by workspace, user and key. `checks`, one document, is written by the readiness probe.
  * - `turns` by workspace, session and turnId, each with its calls, their small arguments and results, and the names of the
  *   `turn_texts` that larger ones lie in. `turn_bytes` by user, hour and workspace.
+ * - `entries`, by workspace and id: files, each with its last versions, and folders that were made. `versions`, older ones, by
+ *   file and number. `folder_spellings`: where folders that nobody made may be. `blobs` by workspace and hash; long ones in
+ *   `parts`. `usage` by workspace, counted after the writes; `usage_counting` says who is at it, so that what a process left
+ *   uncounted is counted again.
  * - What may have any keys, such as schemas, is JSON in a text, so it comes back as it was.
  * - Aggregates with audit events carry them in an array `outbox` of the same conditional update: whole drafts with their
  *   eventId, oldest first. `audit_events`, by eventId, is the trail: the projector gives each the next `seq` of its
@@ -61,14 +77,17 @@ export class MongoStorageModule {
   static on(uri: string): DynamicModule {
     const ports = [
       { provide: AuditStore, useClass: MongoAuditStore },
+      { provide: BlobStore, useClass: MongoBlobStore },
       { provide: ClientStore, useClass: MongoClientStore },
       { provide: ContractStore, useClass: MongoContractStore },
+      { provide: FileStore, useClass: MongoFileStore },
       { provide: IdempotencyKeyStore, useClass: MongoIdempotencyKeyStore },
       { provide: LoginStore, useClass: MongoLoginStore },
       { provide: RootStore, useClass: MongoRootStore },
       { provide: SessionStore, useClass: MongoSessionStore },
       { provide: StorageHealth, useClass: MongoHealth },
       { provide: TurnStore, useClass: MongoTurnStore },
+      { provide: UsageStore, useClass: MongoUsageStore },
       { provide: UserStore, useClass: MongoUserStore },
       { provide: WorkspaceStore, useClass: MongoWorkspaceStore },
     ];
@@ -89,6 +108,9 @@ export class MongoStorageModule {
           inject: [getConnectionToken()],
           useFactory: (connection: Connection) => MongoDatabase.open(connection),
         },
+        Blobs,
+        EntryWrites,
+        Folders,
         KnownWorkspaces,
         {
           provide: Outboxes,
@@ -103,6 +125,9 @@ export class MongoStorageModule {
         TurnBytes,
         TurnTexts,
         TurnTextSweep,
+        UsageCounter,
+        UsageRecount,
+        Versions,
         ...ports,
       ],
       exports: ports.map(({ provide }) => provide),

@@ -6,25 +6,35 @@ import { type SessionRecord, SessionStore } from '../ports/sessions.store.js';
 import { type SessionDocument, SESSIONS } from './collections.js';
 import { MongoDatabase } from './database.js';
 import { KnownWorkspaces } from './known-workspaces.js';
-import { eq, keyOf } from './values.js';
+import { UsageCounter } from './usage-counter.js';
+import { checked, eq, keyOf } from './values.js';
 
 /** The list of Active Files may be long, and has a question of its own. */
-const RECORD = { _id: 0, activeFiles: 0 } as const;
+const RECORD = { _id: 0, activeFiles: 0, toolsBytes: 0, activeBytes: 0 } as const;
 
 @Injectable()
 export class MongoSessionStore extends SessionStore {
   constructor(
     private readonly database: MongoDatabase,
     private readonly workspaces: KnownWorkspaces,
+    private readonly usage: UsageCounter,
     @InjectModel(SESSIONS) private readonly sessions: Model<SessionDocument>,
   ) {
     super();
   }
 
   async insert(session: SessionRecord): Promise<void> {
-    await this.workspaces.require(session.workspaceId);
-    const _id = keyOf(session.workspaceId, session.id);
-    await this.database.insert(this.sessions, { _id, ...session, activeFiles: '[]' });
+    const { workspaceId, id, userId, tools } = session;
+    await this.workspaces.require(workspaceId);
+    await this.usage.begin(workspaceId);
+    const bytes = tools === null ? 0 : Buffer.byteLength(JSON.stringify(tools));
+    const counted = { activeFiles: '[]', toolsBytes: bytes, activeBytes: 0 };
+    const _id = keyOf(workspaceId, id);
+    if (await this.database.insert(this.sessions, { _id, ...session, ...counted })) {
+      this.usage.count(workspaceId, userId, { sessions: 1, bytes });
+    } else {
+      this.usage.doubt(workspaceId);
+    }
   }
 
   byId(workspaceId: string, id: string): Promise<SessionRecord | null> {
@@ -55,9 +65,20 @@ export class MongoSessionStore extends SessionStore {
     sessionId: string,
     files: readonly ActiveFile[],
   ): Promise<void> {
+    await this.workspaces.require(workspaceId);
+    await this.usage.begin(workspaceId);
     const _id = eq(keyOf(workspaceId, sessionId));
-    const $set = { activeFiles: JSON.stringify(files) };
-    await this.database.attempt(() => this.sessions.updateOne({ _id }, { $set }));
+    const activeFiles = JSON.stringify(checked(files));
+    const $set = { activeFiles, activeBytes: Buffer.byteLength(activeFiles) };
+    const options = { projection: { userId: 1, activeBytes: 1 }, returnDocument: 'before' as const };
+    let tries = 0;
+    const before = await this.database.attempt(() => {
+      tries += 1;
+      return this.sessions.findOneAndUpdate({ _id }, { $set }, options).lean();
+    });
+    if (before === null) return;
+    if (tries > 1) this.usage.doubt(workspaceId);
+    this.usage.count(workspaceId, before.userId, { bytes: $set.activeBytes - before.activeBytes });
   }
 
   async activeFilesOf(workspaceId: string, sessionId: string): Promise<ActiveFile[]> {

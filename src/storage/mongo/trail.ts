@@ -47,6 +47,12 @@ export class Trail {
     return last?.seq ?? 0;
   }
 
+  /** Whether an event is in a trail. */
+  async has(eventId: string): Promise<boolean> {
+    const found = this.database.attempt(() => this.events.findOne({ _id: eq(eventId) }, { _id: 1 }).lean());
+    return (await found) !== null;
+  }
+
   private async appendBatch(workspaceId: string, drafts: readonly AuditDraft[]): Promise<void> {
     for (let count = 1; count <= ATTEMPTS; count += 1) {
       const [last, there] = await Promise.all([this.lastSeq(workspaceId), this.thoseOf(drafts)]);

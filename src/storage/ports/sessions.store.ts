@@ -23,7 +23,10 @@ export abstract class SessionStore {
     beforeId: string | null,
     limit: number,
   ): Promise<SessionRecord[]>;
-  /** Puts this list of Active Files in the place of the session's last one; of two at once either may be the last. */
+  /**
+   * Puts this list of Active Files in the place of the session's last one; of two at once either may be the last. Nothing is
+   * stored where there is no such session.
+   */
   abstract replaceActiveFiles(
     workspaceId: string,
     sessionId: string,

@@ -2,7 +2,7 @@ import type { FileCursor, FileFilter, FileRecord, ListedEntry } from '../ports/f
 import type { SqliteDatabase } from './database.js';
 import { type FileRow, selectFiles, toFile } from './file-rows.js';
 import { SELECT_IMPLIED } from './implied-folders.js';
-import { prefixEnd } from './prefix-end.js';
+import { prefixEnd } from '../prefix-end.js';
 import type { SqlValue } from './values.js';
 
 const SELECT_LIVE = 'SELECT folder, path, doc_path, updated_at FROM files WHERE deleted_at IS NULL';

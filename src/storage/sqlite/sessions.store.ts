@@ -74,17 +74,18 @@ export class SqliteSessionStore extends SessionStore {
     const workspace = this.workspaces.require(workspaceId);
     const text = JSON.stringify(files);
     await this.database.write(() => {
-      const known = this.database.get<[string, number | null]>(
+      const session = this.database.get<[string, number | null]>(
         `SELECT s.user_id, length(CAST(a.files AS BLOB)) FROM sessions s LEFT JOIN active_files a
            ON a.workspace = s.workspace AND a.session_id = s.session_id
          WHERE s.workspace = ? AND s.session_id = ?`,
         [workspace, sessionId],
       );
+      if (session === null) return;
+      const [userId, replaced] = session;
       this.database.run(
         'INSERT OR REPLACE INTO active_files (workspace, session_id, files) VALUES (?, ?, ?)',
         [workspace, sessionId, text],
       );
-      const [userId, replaced] = known ?? [null, null];
       count(this.database, workspaceId, userId, { bytes: Buffer.byteLength(text) - (replaced ?? 0) });
     });
   }

@@ -1,0 +1,166 @@
+import { Injectable } from '@nestjs/common';
+import { InjectModel } from '@nestjs/mongoose';
+import { Model } from 'mongoose';
+import { newId } from '../../common/ids.js';
+import type { Membership } from '../ports/turn.js';
+import { MongoDatabase } from './database.js';
+import { type BlobDocument, BLOBS, type EntryDocument, ENTRIES } from './file-collections.js';
+import { type VersionDocument, VERSIONS } from './file-collections.js';
+import { Parts } from './parts.js';
+import { UsageCounter } from './usage-counter.js';
+import { checked, eq, keyOf } from './values.js';
+
+/** Those that are no longer are in the document itself: one write, one read. */
+const INLINE_BYTES = 64 * 1024;
+
+export type BlobHead = Omit<BlobDocument, 'bytes'>;
+export const WITHOUT_BYTES = { bytes: 0 } as const;
+
+export function blobId(workspaceId: string, sha256: string): string {
+  return keyOf(workspaceId, sha256);
+}
+
+/**
+ * Bytes by their hash. Those in parts come and go in steps, so that a crash in between leaves a document by which the next
+ * one goes on: the document `coming`, the parts, `here`; and `going`, without parts, gone. Parts are named by the document's
+ * generation, so that whoever removes some never takes those of a later one.
+ */
+@Injectable()
+export class Blobs {
+  constructor(
+    private readonly database: MongoDatabase,
+    private readonly parts: Parts,
+    private readonly usage: UsageCounter,
+    @InjectModel(BLOBS) private readonly blobs: Model<BlobDocument>,
+    @InjectModel(ENTRIES) private readonly entries: Model<EntryDocument>,
+    @InjectModel(VERSIONS) private readonly versions: Model<VersionDocument>,
+  ) {}
+
+  /**
+   * Makes sure of bytes that a version is about to refer to: whatever sweep has seen them looks again. False where they are
+   * not there and were not given.
+   */
+  async hold(
+    { workspaceId, userId }: Membership,
+    sha256: string,
+    bytes: Uint8Array | null,
+    now: number,
+  ): Promise<boolean> {
+    const generation = newId();
+    for (let isInserted = false; ;) {
+      const known = await this.renew(workspaceId, sha256, now);
+      if (known === null) {
+        if (bytes === null) return false;
+        await this.insert(workspaceId, userId, sha256, bytes, generation, now);
+        isInserted = true;
+      } else if (known.state === 'going') {
+        await this.finishRemoval(known);
+      } else if (known.state === 'coming') {
+        if (bytes === null) return false;
+        if (await this.complete(known, bytes)) return true;
+      } else {
+        // Its own, whether or not the answer to the insert was lost.
+        if (isInserted && known.generation === generation && known.size <= INLINE_BYTES)
+          this.usage.count(workspaceId, known.holder, { bytes: known.size });
+        return true;
+      }
+    }
+  }
+
+  async read(workspaceId: string, sha256: string): Promise<Buffer | null> {
+    const _id = eq(blobId(workspaceId, sha256));
+    const found = await this.database.attempt(() =>
+      this.blobs.findOne({ _id }).lean<BlobHead & { bytes: { buffer: Uint8Array } | null }>(),
+    );
+    if (found?.state !== 'here') return null;
+    if (found.bytes !== null) return Buffer.from(found.bytes.buffer);
+    return this.parts.read(ownerOf(found), found.size);
+  }
+
+  /** Whether a version refers to the bytes. Fresh ones first: from there they go where they are looked for next. */
+  async isReferred({ workspaceId, sha256 }: BlobHead): Promise<boolean> {
+    const ofWorkspace = { workspaceId: eq(workspaceId) };
+    const fresh = { ...ofWorkspace, 'fresh.sha256': eq(sha256) };
+    const settled = { ...ofWorkspace, sha256: eq(sha256) };
+    return (
+      (await this.database.attempt(() => this.entries.findOne(fresh, { _id: 1 }).lean())) !== null ||
+      (await this.database.attempt(() => this.versions.findOne(settled, { _id: 1 }).lean())) !== null
+    );
+  }
+
+  /** Changes what a sweep knows of a blob, if nobody has come for it since it was read. */
+  async note(blob: BlobHead, $set: Partial<Pick<BlobDocument, 'checkAt' | 'markedAt'>>): Promise<void> {
+    await this.database.attempt(() => this.blobs.updateOne(unchanged(blob), { $set: checked($set) }));
+  }
+
+  /** Removes a blob, if nobody has come for it since it was read. */
+  async remove(blob: BlobHead): Promise<void> {
+    if (blob.state !== 'going') {
+      const update = { $set: { state: 'going' as const }, $inc: { revision: 1 } };
+      const { matchedCount } = await this.database.attempt(() =>
+        this.blobs.updateOne(unchanged(blob), update),
+      );
+      if (matchedCount === 0) return;
+      if (blob.state === 'here') this.usage.count(blob.workspaceId, blob.holder, { bytes: -blob.size });
+    }
+    await this.finishRemoval(blob);
+  }
+
+  private async insert(
+    workspaceId: string,
+    holder: string,
+    sha256: string,
+    bytes: Uint8Array,
+    generation: string,
+    now: number,
+  ): Promise<void> {
+    const isSmall = bytes.length <= INLINE_BYTES;
+    await this.database.insert(this.blobs, {
+      ...{ _id: blobId(workspaceId, sha256), workspaceId, sha256, size: bytes.length, holder, generation },
+      ...{ state: isSmall ? 'here' : 'coming', checkAt: now, markedAt: null, revision: 1 },
+      bytes: isSmall ? Buffer.from(bytes) : null,
+    });
+  }
+
+  /** Takes the mark away, and tells every sweep that has read it that somebody came. */
+  private renew(workspaceId: string, sha256: string, now: number): Promise<BlobHead | null> {
+    const update = { $set: { markedAt: null }, $max: { checkAt: checked(now) }, $inc: { revision: 1 } };
+    const options = { projection: WITHOUT_BYTES, returnDocument: 'after' as const };
+    const _id = eq(blobId(workspaceId, sha256));
+    return this.database.attempt(() =>
+      this.blobs.findOneAndUpdate({ _id }, update, options).lean<BlobHead>(),
+    );
+  }
+
+  /** Brings the bytes of one that is coming; false where it went meanwhile. */
+  private async complete(blob: BlobHead, bytes: Uint8Array): Promise<boolean> {
+    await this.parts.put(ownerOf(blob), bytes);
+    const coming = { _id: eq(blob._id), generation: eq(blob.generation), state: eq('coming') };
+    const $set = { state: 'here' as const };
+    const { matchedCount } = await this.database.attempt(() => this.blobs.updateOne(coming, { $set }));
+    if (matchedCount === 1) {
+      this.usage.count(blob.workspaceId, blob.holder, { bytes: blob.size });
+      return true;
+    }
+    const now = await this.database.attempt(() =>
+      this.blobs.findOne({ _id: eq(blob._id) }, WITHOUT_BYTES).lean<BlobHead>(),
+    );
+    if (now?.generation === blob.generation) return now.state === 'here';
+    await this.parts.remove(ownerOf(blob));
+    return false;
+  }
+
+  private async finishRemoval(blob: BlobHead): Promise<void> {
+    if (blob.size > INLINE_BYTES) await this.parts.remove(ownerOf(blob));
+    const going = { _id: eq(blob._id), generation: eq(blob.generation), state: eq('going') };
+    await this.database.attempt(() => this.blobs.deleteOne(going));
+  }
+}
+
+function unchanged({ _id, revision }: BlobHead) {
+  return { _id: eq(_id), revision: eq(revision) };
+}
+
+function ownerOf({ _id, generation }: BlobHead): string {
+  return keyOf('blob', _id, generation);
+}

@@ -1,0 +1,91 @@
+import { Injectable } from '@nestjs/common';
+import { InjectModel } from '@nestjs/mongoose';
+import { Model, type QueryFilter } from 'mongoose';
+import type { AuditDraft } from '../ports/audit.store.js';
+import type { FileVersion } from '../ports/files.store.js';
+import { MongoDatabase } from './database.js';
+import { entryId, type StoredEntry } from './entries.js';
+import { faultOf } from './faults.js';
+import { type EntryDocument, ENTRIES } from './file-collections.js';
+import { outboxUpdate, outboxWith } from './outbox.js';
+import { Projector } from './projector.js';
+import { Trail } from './trail.js';
+import { checked, eq } from './values.js';
+
+/** An outbox that is this long is emptied before more is put into it. */
+const FULL = 'outbox.999';
+
+interface Name {
+  workspaceId: string;
+  id: string;
+}
+type Before = Pick<EntryDocument, 'isLive' | 'fresh'>;
+
+/** The writes to files and folders, each of one document with its versions and events. */
+@Injectable()
+export class EntryWrites {
+  constructor(
+    private readonly database: MongoDatabase,
+    private readonly projector: Projector,
+    private readonly trail: Trail,
+    @InjectModel(ENTRIES) private readonly entries: Model<EntryDocument>,
+  ) {}
+
+  async insert(entry: StoredEntry, fresh: FileVersion[], events: readonly AuditDraft[]): Promise<boolean> {
+    const { workspaceId } = entry;
+    const document = { ...entry, fresh, ...outboxWith(workspaceId, events) };
+    const isMade = await this.database.insert(this.entries, document);
+    if (isMade && events.length > 0) this.projector.wake(workspaceId);
+    return isMade;
+  }
+
+  /** What it was before; null where it is not as expected, or its place is taken. */
+  async update(
+    name: Name,
+    expected: object,
+    state: Partial<StoredEntry>,
+    version: FileVersion | null,
+    events: readonly AuditDraft[],
+  ): Promise<Before | null> {
+    const { $set, $inc, $push } = outboxUpdate(name.workspaceId, events);
+    const update = {
+      $set: checked({ ...state, ...$set }),
+      $inc,
+      $push: { ...$push, ...(version !== null && { fresh: checked(version) }) },
+    };
+    const _id = eq(entryId(name));
+    const filter = { _id, ...expected, [FULL]: { $exists: false } };
+    const options = { projection: { isLive: 1, 'fresh.number': 1 }, returnDocument: 'before' as const };
+    const before = await this.database.attempt(async () => {
+      try {
+        return await this.entries.findOneAndUpdate(filter, update, options).lean<Before>();
+      } catch (error) {
+        if (faultOf(error) === 'duplicate') return null;
+        throw error;
+      }
+    });
+    if (before !== null) {
+      if (events.length > 0) this.projector.wake(name.workspaceId);
+      return before;
+    }
+    const full = { _id, ...expected, [FULL]: { $exists: true } };
+    if (!(await this.exists(full))) return null;
+    await this.projector.drain(name.workspaceId);
+    return this.update(name, expected, state, version, events);
+  }
+
+  /** Whether there is, or was, a file or folder of this id. */
+  isIdTaken(name: Name): Promise<boolean> {
+    return this.exists({ _id: eq(entryId(name)) });
+  }
+
+  /** Whether an event of the entry is recorded. First where it waits: from there it goes into the trail. */
+  async isRecorded(name: Name, { eventId }: AuditDraft): Promise<boolean> {
+    const waiting = { _id: eq(entryId(name)), 'outbox.eventId': eq(eventId) };
+    return (await this.exists(waiting)) || this.trail.has(eventId);
+  }
+
+  private async exists(filter: QueryFilter<EntryDocument>): Promise<boolean> {
+    return (await this.database.attempt(() => this.entries.findOne(filter, { _id: 1 }).lean())) !== null;
+  }
+}

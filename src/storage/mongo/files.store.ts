@@ -1,0 +1,286 @@
+import { isDeepStrictEqual } from 'node:util';
+import { Injectable } from '@nestjs/common';
+import { InjectModel } from '@nestjs/mongoose';
+import { Model, type QueryFilter } from 'mongoose';
+import { DomainError } from '../../common/domain-error.js';
+import type { AuditDraft } from '../ports/audit.store.js';
+import {
+  type Entry,
+  type FileCursor,
+  type FileFilter,
+  type FileRecord,
+  FileStore,
+  type FileVersion,
+  type FolderRecord,
+  type ListedEntry,
+  type VersionBytes,
+} from '../ports/files.store.js';
+import { prefixEnd } from '../prefix-end.js';
+import { Blobs } from './blobs.js';
+import { MongoDatabase } from './database.js';
+import { documentOf, ENTRY, entryId, livePlace, placed, type StoredEntry, toEntry } from './entries.js';
+import { EntryWrites } from './entry-writes.js';
+import { type EntryDocument, ENTRIES } from './file-collections.js';
+import { Folders } from './folders.js';
+import { KnownWorkspaces } from './known-workspaces.js';
+import { UsageCounter } from './usage-counter.js';
+import { checked, eq } from './values.js';
+import { Versions } from './versions.js';
+
+type Filter = QueryFilter<EntryDocument>;
+
+@Injectable()
+export class MongoFileStore extends FileStore {
+  constructor(
+    private readonly database: MongoDatabase,
+    private readonly workspaces: KnownWorkspaces,
+    private readonly blobs: Blobs,
+    private readonly versions: Versions,
+    private readonly folders: Folders,
+    private readonly usage: UsageCounter,
+    private readonly writes: EntryWrites,
+    @InjectModel(ENTRIES) private readonly entries: Model<EntryDocument>,
+  ) {
+    super();
+  }
+
+  async insert(file: FileRecord, bytes: VersionBytes, events: readonly AuditDraft[]): Promise<boolean> {
+    const { workspaceId, head } = file;
+    await this.prepare(file);
+    await this.hold(workspaceId, head, bytes);
+    if (!(await this.writes.insert(documentOf(file), [head], events))) {
+      return this.wasMade(workspaceId, this.writes.isIdTaken(file));
+    }
+    this.usage.count(workspaceId, head.author, { versions: 1 });
+    if (file.deletedAt === null) this.usage.count(workspaceId, file.holder, { files: 1 });
+    return true;
+  }
+
+  commitVersion(
+    file: FileRecord,
+    expectedRevision: number,
+    bytes: VersionBytes,
+    events: readonly AuditDraft[],
+  ): Promise<boolean> {
+    return this.addVersion(file, expectedRevision, file.head, bytes, events);
+  }
+
+  keepConflict(
+    file: FileRecord,
+    expectedRevision: number,
+    version: FileVersion,
+    bytes: VersionBytes,
+    events: readonly AuditDraft[],
+  ): Promise<boolean> {
+    return this.addVersion(file, expectedRevision, version, bytes, events);
+  }
+
+  async save(file: FileRecord, expectedRevision: number, events: readonly AuditDraft[]): Promise<boolean> {
+    await this.prepare(file);
+    if (await this.update(file, expectedRevision, null, events)) return true;
+    const [event] = events;
+    return this.wasMade(
+      file.workspaceId,
+      event === undefined
+        ? this.byId(file.workspaceId, file.id).then((now) => isDeepStrictEqual(now, file))
+        : this.writes.isRecorded(file, event),
+    );
+  }
+
+  async insertFolder(folder: FolderRecord, events: readonly AuditDraft[]): Promise<boolean> {
+    const { workspaceId, holder } = folder;
+    await this.prepare({ ...folder, deletedAt: null });
+    if (!(await this.writes.insert(documentOf(folder), [], events))) {
+      return this.wasMade(workspaceId, this.writes.isIdTaken(folder));
+    }
+    this.usage.count(workspaceId, holder, { files: 1, versions: 1 });
+    return true;
+  }
+
+  async removeFolder(
+    folder: FolderRecord,
+    deletedAt: number,
+    events: readonly AuditDraft[],
+  ): Promise<boolean> {
+    const { workspaceId, holder } = folder;
+    await this.prepare({ ...folder, deletedAt });
+    const expected = { kind: eq('folder'), isLive: eq(true) };
+    const { place, isLive } = placed({ ...folder, deletedAt });
+    if ((await this.writes.update(folder, expected, { place, isLive, deletedAt }, null, events)) !== null) {
+      this.usage.count(workspaceId, holder, { files: -1 });
+      return true;
+    }
+    const [event] = events;
+    const removed = { _id: eq(entryId(folder)), kind: eq('folder'), deletedAt: eq(deletedAt) };
+    return this.wasMade(
+      workspaceId,
+      event === undefined
+        ? this.one(removed).then((found) => found !== null)
+        : this.writes.isRecorded(folder, event),
+    );
+  }
+
+  async at(workspaceId: string, docPath: string): Promise<Entry | null> {
+    const found = await this.one({ place: eq(livePlace(workspaceId, docPath)) });
+    return found ?? this.folders.impliedAt(workspaceId, docPath);
+  }
+
+  async lastDeletedAt(workspaceId: string, docPath: string): Promise<FileRecord | null> {
+    const deleted = { workspaceId: eq(workspaceId), isLive: eq(false), kind: eq('file' as const) };
+    const last = { deletedAt: -1, id: -1 } as const;
+    return (await this.list({ ...deleted, docPath: eq(docPath) }, last, 1))[0] ?? null;
+  }
+
+  async byId(workspaceId: string, fileId: string): Promise<FileRecord | null> {
+    const _id = eq(entryId({ workspaceId, id: fileId }));
+    return (await this.one({ _id, kind: eq('file' as const) })) as FileRecord | null;
+  }
+
+  childrenOf(
+    workspaceId: string,
+    folderDocPath: string,
+    afterPath: string | null,
+    limit: number,
+  ): Promise<ListedEntry[]> {
+    return this.folders.childrenOf(workspaceId, folderDocPath, afterPath, limit);
+  }
+
+  below(
+    workspaceId: string,
+    folderDocPath: string,
+    afterDocPath: string | null,
+    limit: number,
+  ): Promise<ListedEntry[]> {
+    return this.folders.below(workspaceId, folderDocPath, afterDocPath, limit);
+  }
+
+  async page(
+    workspaceId: string,
+    { docPrefix, deleted }: FileFilter,
+    after: FileCursor | null,
+    limit: number,
+  ): Promise<FileRecord[]> {
+    const files = { workspaceId: eq(workspaceId), isLive: eq(!deleted), kind: eq('file' as const) };
+    const byDocPath = { docPath: 1, id: 1 } as const;
+    const end = prefixEnd(checked(docPrefix));
+    const range = { $gte: docPrefix, ...(end !== null && { $lt: end }) };
+    if (after === null) return this.list({ ...files, docPath: range }, byDocPath, limit);
+    // Of several that were deleted at one docPath, first those behind the last one.
+    const same =
+      deleted && after.docPath.startsWith(docPrefix)
+        ? await this.list(
+            { ...files, docPath: eq(after.docPath), id: { $gt: checked(after.id) } },
+            byDocPath,
+            limit,
+          )
+        : [];
+    if (same.length === limit) return same;
+    const behind = { ...files, docPath: { ...range, $gt: checked(after.docPath) } };
+    return [...same, ...(await this.list(behind, byDocPath, limit - same.length))];
+  }
+
+  versionsOf(
+    workspaceId: string,
+    fileId: string,
+    beforeNumber: number | null,
+    limit: number,
+  ): Promise<FileVersion[]> {
+    return this.versions.newest(workspaceId, fileId, beforeNumber, limit);
+  }
+
+  versionOf(workspaceId: string, fileId: string, versionId: string): Promise<FileVersion | null> {
+    return this.versions.byId(workspaceId, fileId, versionId);
+  }
+
+  conflictOf(workspaceId: string, fileId: string, sha256: string): Promise<FileVersion | null> {
+    return this.versions.firstConflict(workspaceId, fileId, sha256);
+  }
+
+  versionOfPatch(
+    workspaceId: string,
+    filePatchId: string,
+    sha256: string,
+  ): Promise<{ fileId: string; version: FileVersion } | null> {
+    return this.versions.firstOfPatch(workspaceId, filePatchId, sha256);
+  }
+
+  private async addVersion(
+    file: FileRecord,
+    expectedRevision: number,
+    version: FileVersion,
+    bytes: VersionBytes,
+    events: readonly AuditDraft[],
+  ): Promise<boolean> {
+    const { workspaceId, id } = file;
+    await this.prepare(file);
+    await this.hold(workspaceId, version, bytes);
+    if (!(await this.update(file, expectedRevision, version, events))) {
+      const known = this.versions.byId(workspaceId, id, version.id);
+      return this.wasMade(
+        workspaceId,
+        known.then((found) => found !== null),
+      );
+    }
+    this.usage.count(workspaceId, version.author, { versions: 1 });
+    return true;
+  }
+
+  /** Writes where the file stands now, and counts by how many there are more. */
+  private async update(
+    file: FileRecord,
+    expectedRevision: number,
+    version: FileVersion | null,
+    events: readonly AuditDraft[],
+  ): Promise<boolean> {
+    const { workspaceId, id, revision, head, lastNumber, updatedAt, holder } = file;
+    const expected = { kind: eq('file'), revision: eq(expectedRevision) };
+    const state = { revision, head, lastNumber, updatedAt, holder, ...placed(file) };
+    const before = await this.writes.update(file, expected, state, version, events);
+    if (before === null) return false;
+    const files = Number(file.deletedAt === null) - Number(before.isLive);
+    if (files !== 0) this.usage.count(workspaceId, holder, { files });
+    if (version !== null) await this.versions.settleSome(workspaceId, id, before.fresh.length + 1);
+    return true;
+  }
+
+  /** What has to be there before the entry is written. */
+  private async prepare({
+    workspaceId,
+    path,
+    docPath,
+    deletedAt,
+  }: Pick<FileRecord, 'workspaceId' | 'path' | 'docPath' | 'deletedAt'>): Promise<void> {
+    await this.workspaces.require(workspaceId);
+    await this.usage.begin(workspaceId);
+    if (deletedAt === null) await this.folders.spell(workspaceId, path, docPath);
+  }
+
+  private async hold(workspaceId: string, version: FileVersion, bytes: VersionBytes): Promise<void> {
+    const { author: userId, sha256, createdAt } = version;
+    if (await this.blobs.hold({ workspaceId, userId }, sha256, bytes, createdAt)) return;
+    throw new DomainError('CONFLICT', `The workspace does not hold the bytes of ${sha256}; send them.`);
+  }
+
+  /** The answer to a write whose condition did not hold. One that was made before may have been counted, or not. */
+  private async wasMade(workspaceId: string, madeBefore: Promise<boolean>): Promise<boolean> {
+    const isMade = await madeBefore;
+    if (isMade) this.usage.doubt(workspaceId);
+    return isMade;
+  }
+
+  private async one(filter: Filter): Promise<Entry | null> {
+    const found = await this.database.attempt(() => this.entries.findOne(filter, ENTRY).lean<StoredEntry>());
+    return found === null ? null : toEntry(found);
+  }
+
+  private async list(
+    filter: Filter,
+    sort: { [field: string]: 1 | -1 },
+    limit: number,
+  ): Promise<FileRecord[]> {
+    const found = await this.database.attempt(() =>
+      this.entries.find(filter, ENTRY).sort(sort).limit(limit).lean<StoredEntry[]>(),
+    );
+    return found.map((entry) => toEntry(entry) as FileRecord);
+  }
+}

@@ -1,0 +1,64 @@
+import { Injectable } from '@nestjs/common';
+import { InjectModel } from '@nestjs/mongoose';
+import { Model } from 'mongoose';
+import { type HourOfBytes, type Usage, UsageStore } from '../ports/usage.store.js';
+import { type WorkspaceDocument, WORKSPACES } from './collections.js';
+import { MongoDatabase } from './database.js';
+import { TurnBytes } from './turn-bytes.js';
+import { type UsageDocument, USAGE } from './usage-collections.js';
+import { sumOf, UsageCounter } from './usage-counter.js';
+import { eq } from './values.js';
+
+@Injectable()
+export class MongoUsageStore extends UsageStore {
+  constructor(
+    private readonly database: MongoDatabase,
+    private readonly counter: UsageCounter,
+    private readonly turnBytes: TurnBytes,
+    @InjectModel(USAGE) private readonly usage: Model<UsageDocument>,
+    @InjectModel(WORKSPACES) private readonly workspaces: Model<WorkspaceDocument>,
+  ) {
+    super();
+  }
+
+  async ofWorkspace(workspaceId: string): Promise<Usage> {
+    await this.counter.flush();
+    const found = await this.database.attempt(() =>
+      this.usage.findOne({ _id: eq(workspaceId) }, { members: 0 }).lean(),
+    );
+    return sumOf(found ?? {}, {});
+  }
+
+  async ofUser(userId: string): Promise<Usage> {
+    await this.counter.flush();
+    const [counted, theirs] = await Promise.all([
+      this.database.attempt(() =>
+        this.usage
+          .find({ 'members.userId': eq(userId) }, { members: { $elemMatch: { userId: eq(userId) } } })
+          .lean(),
+      ),
+      this.workspacesOf(userId),
+    ]);
+    return counted
+      .filter(({ _id }) => theirs.has(_id))
+      .reduce((sum, { members }) => sumOf(sum, members[0]!), sumOf({}, {}));
+  }
+
+  turnBytesOfWorkspace(workspaceId: string, sinceHour: number): Promise<HourOfBytes[]> {
+    return this.turnBytes.ofWorkspace(workspaceId, sinceHour);
+  }
+
+  turnBytesOfUser(userId: string, sinceHour: number): Promise<HourOfBytes[]> {
+    return this.turnBytes.ofUser(userId, sinceHour);
+  }
+
+  /** Those that the user made or is a member of now. */
+  private async workspacesOf(userId: string): Promise<Set<string>> {
+    const found = await Promise.all(
+      [{ createdBy: eq(userId) }, { 'members.userId': eq(userId) }].map((filter) =>
+        this.database.attempt(() => this.workspaces.find(filter, { _id: 1 }).lean()),
+      ),
+    );
+    return new Set(found.flat().map(({ _id }) => _id));
+  }
+}

@@ -1,0 +1,138 @@
+import { Injectable } from '@nestjs/common';
+import { InjectModel } from '@nestjs/mongoose';
+import { Model, type QueryFilter } from 'mongoose';
+import type { FileVersion } from '../ports/files.store.js';
+import { MongoDatabase } from './database.js';
+import { type EntryDocument, ENTRIES, type VersionDocument, VERSIONS } from './file-collections.js';
+import { checked, eq, keyOf } from './values.js';
+
+/** So many stay in the file's document before they go to their collection. */
+const FRESH = 32;
+
+interface Fresh {
+  id: string;
+  fresh: FileVersion[];
+}
+
+export function versionId(workspaceId: string, fileId: string, number: number): string {
+  return keyOf(workspaceId, fileId, String(number));
+}
+
+/**
+ * Versions of files. A new one is written with its file, in the same document; once some have come together they are copied
+ * to their collection, then taken out of the document. So every read asks the document first: what it does not see there
+ * any more is in the collection.
+ */
+@Injectable()
+export class Versions {
+  constructor(
+    private readonly database: MongoDatabase,
+    @InjectModel(ENTRIES) private readonly entries: Model<EntryDocument>,
+    @InjectModel(VERSIONS) private readonly versions: Model<VersionDocument>,
+  ) {}
+
+  /** Up to `limit` versions, newest first, older than the number given. */
+  async newest(
+    workspaceId: string,
+    fileId: string,
+    before: number | null,
+    limit: number,
+  ): Promise<FileVersion[]> {
+    const older = checked(before) ?? Number.MAX_SAFE_INTEGER;
+    const fresh = await this.freshOf(workspaceId, fileId);
+    const settled = await this.settled(
+      { workspaceId: eq(workspaceId), fileId: eq(fileId), number: { $lt: older } },
+      { number: -1 },
+      limit,
+    );
+    return together([...fresh.filter(({ number }) => number < older), ...settled])
+      .reverse()
+      .slice(0, limit);
+  }
+
+  async byId(workspaceId: string, fileId: string, id: string): Promise<FileVersion | null> {
+    const fresh = (await this.freshOf(workspaceId, fileId)).find((version) => version.id === id);
+    if (fresh !== undefined) return fresh;
+    const filter = { workspaceId: eq(workspaceId), fileId: eq(fileId), id: eq(id) };
+    return (await this.settled(filter, { id: 1 }, 1))[0] ?? null;
+  }
+
+  async firstConflict(workspaceId: string, fileId: string, sha256: string): Promise<FileVersion | null> {
+    const fresh = await this.freshOf(workspaceId, fileId);
+    const ofBytes = { workspaceId: eq(workspaceId), sha256: eq(sha256), fileId: eq(fileId) };
+    const settled = await this.settled({ ...ofBytes, conflict: eq(true) }, { number: 1 }, 1);
+    const kept = fresh.filter((version) => version.conflict && version.sha256 === sha256);
+    return together([...kept, ...settled])[0] ?? null;
+  }
+
+  /** The first version of a file that was an upload for the file patch, with its file. */
+  async firstOfPatch(
+    workspaceId: string,
+    filePatchId: string,
+    sha256: string,
+  ): Promise<{ fileId: string; version: FileVersion } | null> {
+    const isOne = (version: FileVersion) => version.filePatchId === filePatchId && version.sha256 === sha256;
+    const inFresh = { workspaceId: eq(workspaceId), 'fresh.filePatchId': eq(filePatchId) };
+    const holding = await this.database.attempt(() =>
+      this.entries.find(inFresh, { id: 1, fresh: 1 }).lean<Fresh[]>(),
+    );
+    const fresh = holding.flatMap(({ id, fresh: of }) =>
+      of.filter(isOne).map((version) => ({ fileId: id, version })),
+    );
+    const ofPatch = { workspaceId: eq(workspaceId), filePatchId: eq(filePatchId), sha256: eq(sha256) };
+    const settled = await this.database.attempt(() =>
+      this.versions.find(ofPatch).sort({ number: 1 }).limit(1).lean(),
+    );
+    const found = [...settled.map((of) => ({ fileId: of.fileId, version: toVersion(of) })), ...fresh];
+    return found.sort((one, other) => one.version.number - other.version.number)[0] ?? null;
+  }
+
+  /** After a write to a file that now holds so many fresh versions. A failure leaves it to the next write. */
+  async settleSome(workspaceId: string, fileId: string, count: number): Promise<void> {
+    if (count < FRESH) return;
+    const fresh = await this.freshOf(workspaceId, fileId);
+    if (fresh.length === 0) return;
+    const documents = fresh.map((version) => {
+      return { _id: versionId(workspaceId, fileId, version.number), workspaceId, fileId, ...version };
+    });
+    await this.database.insertNew(this.versions, documents);
+    const last = Math.max(...fresh.map(({ number }) => number));
+    const _id = eq(keyOf(workspaceId, fileId));
+    const $pull = { fresh: { number: { $lte: last } } };
+    await this.database.attempt(() => this.entries.updateOne({ _id }, { $pull }));
+  }
+
+  private async freshOf(workspaceId: string, fileId: string): Promise<FileVersion[]> {
+    const _id = eq(keyOf(workspaceId, fileId));
+    const found = await this.database.attempt(() =>
+      this.entries.findOne({ _id }, { fresh: 1 }).lean<Fresh>(),
+    );
+    return found?.fresh ?? [];
+  }
+
+  private async settled(
+    filter: QueryFilter<VersionDocument>,
+    sort: { [field: string]: 1 | -1 },
+    limit: number,
+  ): Promise<FileVersion[]> {
+    const found = await this.database.attempt(() =>
+      this.versions.find(filter).sort(sort).limit(limit).lean(),
+    );
+    return found.map(toVersion);
+  }
+}
+
+function toVersion({
+  _id,
+  workspaceId: _workspaceId,
+  fileId: _fileId,
+  ...version
+}: VersionDocument): FileVersion {
+  return version;
+}
+
+/** Each once, the oldest first. */
+function together(versions: readonly FileVersion[]): FileVersion[] {
+  const byNumber = new Map(versions.map((version) => [version.number, version]));
+  return [...byNumber.values()].sort((one, other) => one.number - other.number);
+}

@@ -1,0 +1,123 @@
+import mongoose, { type Connection } from 'mongoose';
+import { sha256 } from '@patchbay/protocol/hash';
+import { BLOBS, SPELLINGS } from '../../src/storage/mongo/file-collections.js';
+import { PARTS } from '../../src/storage/mongo/part-collections.js';
+import { COUNTING, USAGE } from '../../src/storage/mongo/usage-collections.js';
+import { UsageRecount } from '../../src/storage/mongo/usage-recount.js';
+import { MongoStorageModule } from '../../src/storage/mongo/mongo.module.js';
+import { NOON } from '../../src/turns/turn.sample.js';
+import { NestFactory } from '@nestjs/core';
+import type { INestApplicationContext } from '@nestjs/common';
+import { aDatabaseOn, describeOnMongo, MONGO_SERVER } from '../support/mongo-server.js';
+import { type Stores, storesOf } from './backends.js';
+import { aFile, aFolder, bytesOf, moved, withHead } from './file-records.js';
+import { givenWorkspace } from './records.js';
+
+const HOUR = 3_600_000;
+const PORTS = ['blobs', 'files', 'sessions', 'usage', 'users', 'workspaces'] as const;
+
+describeOnMongo('files on MongoDB, after a crash', () => {
+  let drop: () => Promise<void>;
+  let connection: Connection;
+  let app: INestApplicationContext;
+  let stores: Stores;
+
+  beforeAll(async () => {
+    const own = aDatabaseOn(MONGO_SERVER!);
+    ({ drop } = own);
+    const logger = { logger: false, abortOnError: false } as const;
+    app = await NestFactory.createApplicationContext(MongoStorageModule.on(own.uri), logger);
+    stores = storesOf(app, PORTS);
+    connection = await mongoose.createConnection(own.uri).asPromise();
+  });
+  afterAll(async () => {
+    await app.close();
+    await connection.close();
+    await drop();
+  });
+
+  const in_ = (name: string) => connection.db!.collection<{ _id: string; [field: string]: unknown }>(name);
+  const big = Buffer.alloc(9_000_000, 'some bytes that need several parts');
+  const hash = sha256(big);
+  const put = (workspaceId: string, now = NOON) =>
+    stores.blobs.put({ workspaceId, userId: 'u' }, hash, big, now);
+  const isThere = async (workspaceId: string) =>
+    (await stores.blobs.read(workspaceId, hash))?.equals(big) === true;
+
+  it('finish an upload that was broken off, by whoever brings the bytes again', async () => {
+    const workspaceId = await givenWorkspace(stores);
+    await put(workspaceId);
+    // As it is before the parts are there.
+    await in_(BLOBS).updateOne({ workspaceId }, { $set: { state: 'coming' } });
+    await in_(PARTS).deleteMany({ at: { $gt: 0 } });
+    expect(await stores.blobs.missing(workspaceId, [hash])).toEqual([hash]);
+    expect(await stores.blobs.read(workspaceId, hash)).toBeNull();
+    await expect(
+      stores.files.insert(aFile(workspaceId, '/a', big.toString()), null, []),
+    ).rejects.toMatchObject({
+      code: 'CONFLICT',
+    });
+    await put(workspaceId);
+    expect(await isThere(workspaceId)).toBe(true);
+  });
+
+  it('finish a removal that was broken off, and keep the bytes of whoever comes then', async () => {
+    const workspaceId = await givenWorkspace(stores);
+    await put(workspaceId);
+    await in_(BLOBS).updateOne({ workspaceId }, { $set: { state: 'going', markedAt: NOON } });
+    expect(await stores.blobs.missing(workspaceId, [hash])).toEqual([hash]);
+    await put(workspaceId, NOON + HOUR);
+    expect(await isThere(workspaceId)).toBe(true);
+    await in_(BLOBS).updateOne({ workspaceId }, { $set: { state: 'going', markedAt: NOON } });
+    const { generation } = (await in_(BLOBS).findOne({ workspaceId }))!;
+    await stores.blobs.removeMarked(NOON + HOUR, 1000);
+    expect(await in_(BLOBS).findOne({ workspaceId })).toBeNull();
+    const owners = await in_(PARTS).distinct('owner');
+    expect(owners.filter((owner) => String(owner).includes(String(generation)))).toEqual([]);
+  });
+
+  it('list no folder of a write that was never made', async () => {
+    const workspaceId = await givenWorkspace(stores);
+    const spelt = { workspaceId, parent: '', path: '/Never', docPath: 'never' };
+    await in_(SPELLINGS).insertOne({ _id: JSON.stringify([workspaceId, '/Never']), ...spelt });
+    expect(await stores.files.childrenOf(workspaceId, '', null, 9)).toEqual([]);
+    expect(await stores.files.below(workspaceId, '', null, 9)).toEqual([]);
+    expect(await stores.files.at(workspaceId, 'never')).toBeNull();
+  });
+
+  it('are counted again where a process went before it had counted', async () => {
+    const workspaceId = await givenWorkspace(stores);
+    const { files, sessions, usage } = stores;
+    let file = aFile(workspaceId, '/a', 'text', { holder: 'ada' });
+    await files.insert(file, bytesOf('text'), []);
+    for (let count = 0; count < 40; count += 1) {
+      const next = withHead(file, 'text', { author: 'ben' });
+      await files.commitVersion(next, file.revision, null, []);
+      file = next;
+    }
+    const folder = { ...aFolder(workspaceId, '/f'), holder: 'ben' };
+    await files.insertFolder(folder, []);
+    await files.removeFolder(folder, NOON, []);
+    const gone = aFile(workspaceId, '/b', 'more', { holder: 'ben' });
+    await files.insert(gone, bytesOf('more'), []);
+    await files.save(moved(gone, { deletedAt: NOON }), 1, []);
+    const names = { conversationId: 'v', clientId: null, tools: ['read'], createdAt: NOON };
+    await sessions.insert({ id: 's', workspaceId, userId: 'ada', ...names });
+    const active = { docPath: 'ä', displayPath: 'ä', sha256: 'x', sizeBytes: 1, isDirty: false };
+    await sessions.replaceActiveFiles(workspaceId, 's', [active]);
+    const all = await usage.ofWorkspace(workspaceId);
+    expect(all).toMatchObject({ files: 1, versions: 43, sessions: 1 });
+    const counted = (await in_(USAGE).findOne({ _id: workspaceId }))!;
+
+    await in_(USAGE).updateOne(
+      { _id: workspaceId },
+      { $set: { bytes: 0, files: 7, versions: 1, members: [] } },
+    );
+    await in_(COUNTING).insertOne({ _id: 'left', process: 'gone', workspaceId, until: 1 });
+    await app.get(UsageRecount, { strict: false }).ofThoseWhoAreGone(2);
+    expect(await usage.ofWorkspace(workspaceId)).toEqual(all);
+    const again = (await in_(USAGE).findOne({ _id: workspaceId }))!;
+    expect(new Set(again.members as object[])).toEqual(new Set(counted.members as object[]));
+    expect(await in_(COUNTING).findOne({ _id: 'left' })).toBeNull();
+  });
+});
