@@ -100,6 +100,7 @@ const MONGO_PORTS = [
     'health',
     'keys',
     'logins',
+    'patches',
     'roots',
     'sessions',
     'turns',
@@ -114,7 +115,7 @@ const MONGO_SUITES = new Set([
   ...['turns that are due', 'turns whose server calls a node runs', 'the open turns of a workspace'],
   ...['large arguments and results of turns'],
   ...['usage', 'blobs', 'a sweep of blobs', 'files', 'files that meet', 'folders'],
-  ...['files and folders that meet'],
+  ...['files and folders that meet', 'patches'],
 ]);
 
 if (MONGO_SERVER !== undefined) {

@@ -1,7 +1,14 @@
 import { Logger } from '@nestjs/common';
 import mongoose, { type Connection, type Model, mongo } from 'mongoose';
 import { aDatabaseOn, describeOnMongo, MONGO_SERVER } from '../support/mongo-server.js';
-import { COLLECTIONS, LOGINS, USERS, WORKSPACES } from '../../src/storage/mongo/collections.js';
+import {
+  COLLECTIONS,
+  LAYOUT,
+  LOGINS,
+  USERS,
+  VALIDATORS,
+  WORKSPACES,
+} from '../../src/storage/mongo/collections.js';
 import { CONNECT_OPTIONS, MongoDatabase } from '../../src/storage/mongo/database.js';
 
 interface AnyDocument {
@@ -81,6 +88,37 @@ describeOnMongo('the database on MongoDB', () => {
     connection = await connect();
     await connection.db!.command(JSON.parse(command!) as mongo.Document);
     await expect(MongoDatabase.open(connection)).resolves.toBeDefined();
+  });
+
+  it('makes a validator its own that an older one has set, and no other', async () => {
+    const older = { $jsonSchema: { required: ['email'] } };
+    const set = async (validator: object): Promise<void> => {
+      await connection.db!.command({ collMod: USERS, validator });
+    };
+    const note = (validator: object, layout: number) =>
+      connection
+        .db!.collection<AnyDocument>(VALIDATORS)
+        .updateOne({ _id: USERS }, { $set: { validator: JSON.stringify(validator), layout } });
+    await MongoDatabase.open(connection);
+    const [users] = await connection.db!.listCollections({ name: USERS }, { nameOnly: false }).toArray();
+    if (users?.options?.validator === undefined) return;
+    const ours = users.options.validator as object;
+    const faults: [layout: number, found: object, message: string][] = [
+      [LAYOUT, { $jsonSchema: { required: ['telephone'] } }, 'db.runCommand('],
+      [LAYOUT + 1, older, 'made for a newer Patchbay'],
+    ];
+    for (const [layout, found, message] of faults) {
+      await set(found);
+      await note(older, layout);
+      await expect(MongoDatabase.open(connection)).rejects.toThrow(message);
+      connection = await connect();
+    }
+    await note(older, LAYOUT - 1);
+    await MongoDatabase.open(connection);
+    const [mended] = await connection.db!.listCollections({ name: USERS }, { nameOnly: false }).toArray();
+    expect(mended?.options?.validator).toEqual(ours);
+    const noted = await connection.db!.collection<AnyDocument>(VALIDATORS).findOne({ _id: USERS });
+    expect(noted).toEqual({ _id: USERS, validator: JSON.stringify(ours), layout: LAYOUT });
   });
 
   it('takes a document once, and no other under a key that is taken', async () => {

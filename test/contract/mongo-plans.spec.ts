@@ -5,6 +5,8 @@ import type { Turn } from '../../src/storage/ports/turn.js';
 import type { TurnStore } from '../../src/storage/ports/turns.store.js';
 import { aCall, aTurn, nextVersion, NOON } from '../../src/turns/turn.sample.js';
 import { aDatabaseOn, describeOnMongo, MONGO_SERVER } from '../support/mongo-server.js';
+import type { PatchStore } from '../../src/storage/ports/patches.store.js';
+import { aBatch, aLargeBatch } from './patch-records.js';
 import { BACKENDS, type OpenBackend } from './backends.js';
 import { aFile, aFolder, bytesOf, moved, withHead } from './file-records.js';
 import { anEvent, aUser, aWorkspace } from './records.js';
@@ -81,7 +83,8 @@ async function queriesOfThePorts(): Promise<Query[]> {
 }
 
 async function askEverything({ stores }: OpenBackend): Promise<void> {
-  const { audit, clients, contracts, keys, logins, roots, sessions, turns, users, workspaces } = stores;
+  const { audit, clients, contracts, keys, logins, patches, roots, sessions, turns, users, workspaces } =
+    stores;
   const [user, workspace] = [aUser(), aWorkspace()];
   const { id: workspaceId, version } = workspace;
   const userId = user.id;
@@ -129,9 +132,26 @@ async function askEverything({ stores }: OpenBackend): Promise<void> {
     await audit.page(workspaceId, place, 1, 10);
     await audit.page(workspaceId, { ...place, path: 'a', from: NOON }, 1, 10);
   }
-  await askTurns(turns, aTurn(workspaceId, { userId }));
   await askFiles(stores, workspaceId);
   await stores.usage.ofUser(userId);
+  const turn = aTurn(workspaceId, { userId });
+  await askTurns(turns, turn);
+  await askPatches(patches, turn);
+}
+
+async function askPatches(patches: PatchStore, turn: Turn): Promise<void> {
+  const { workspaceId } = turn;
+  for (const record of [aBatch(turn), aLargeBatch(turn)]) {
+    const { filePatchId, changes } = record.batch.files[0]!;
+    await patches.insert(record);
+    await patches.byId(workspaceId, record.batchId);
+    await patches.docPathsOf(workspaceId, record.batchId);
+    await patches.ofFilePatch(workspaceId, filePatchId!);
+    await patches.ofChange(workspaceId, changes[0]!.changeId!);
+    await patches.remove(workspaceId, record.batchId);
+  }
+  await patches.insert(aBatch(turn));
+  await patches.removeOrphans(NOON + 1, 10);
 }
 
 async function askTurns(turns: TurnStore, turn: Turn): Promise<void> {

@@ -1,42 +1,8 @@
-import type { PatchBatch } from '@patchbay/protocol';
 import { newId } from '../../src/common/ids.js';
-import type { PatchBatchRecord } from '../../src/storage/ports/patches.store.js';
-import type { Turn } from '../../src/storage/ports/turn.js';
 import { describeContract } from './backends.js';
+import { aBatch, aLargeBatch } from './patch-records.js';
 import { givenWorkspace, insertTurn, upTo } from './records.js';
 import { aTurn, NOON } from '../../src/turns/turn.sample.js';
-
-function aBatch(turn: Turn, changes: Partial<PatchBatchRecord> = {}): PatchBatchRecord {
-  const batchId = newId();
-  const batch: PatchBatch = {
-    ...{ batchId, batchKey: 'key', batchLabel: null },
-    files: ['a\u0000', 'b\ud800'].map((line) => ({
-      ...{
-        filePatchId: newId(),
-        fileKey: null,
-        fileLabel: null,
-        docPath: 'repo/a',
-        originalSha256: 'a'.repeat(64),
-      },
-      changes: [
-        {
-          changeId: newId(),
-          changeKey: null,
-          description: null,
-          operation: 'insert',
-          afterLine: 0,
-          newLines: [line],
-        },
-      ],
-    })),
-  };
-  const { workspaceId, sessionId, turnId, userId } = turn;
-  return {
-    ...{ batchId, workspaceId, sessionId, turnId, callId: turn.calls[0]!.callId, userId, createdAt: NOON },
-    ...{ revertOf: null, batch, bases: [{ versionId: newId(), sha256: 'b'.repeat(64) }, null] },
-    ...changes,
-  };
-}
 
 describeContract('patches', (opened) => {
   it('are found by batch, file patch and change, in their workspace only', async () => {
@@ -55,6 +21,26 @@ describeContract('patches', (opened) => {
       expect(await find(workspaceId)).toEqual(record);
       expect(await find(elsewhere)).toBeNull();
     }
+  });
+
+  it('of ten thousand files are found by each of their parts until they are removed', async () => {
+    const { stores } = opened();
+    const record = aLargeBatch(aTurn(await givenWorkspace(stores)));
+    const { workspaceId, batchId, batch } = record;
+    for (const _again of upTo(2)) await stores.patches.insert(record);
+    const { filePatchId, changes } = batch.files.at(-1)!;
+    const finds = [
+      () => stores.patches.byId(workspaceId, batchId),
+      () => stores.patches.ofFilePatch(workspaceId, filePatchId!),
+      () => stores.patches.ofChange(workspaceId, changes[2]!.changeId!),
+    ];
+    // As text: of so many parts the other comparison takes seconds.
+    for (const find of finds) expect(JSON.stringify(await find()) === JSON.stringify(record)).toBe(true);
+    const docPaths = batch.files.map(({ docPath }) => docPath);
+    expect(await stores.patches.docPathsOf(workspaceId, batchId)).toEqual(docPaths);
+    await stores.patches.remove(workspaceId, batchId);
+    for (const find of finds) expect(await find()).toBeNull();
+    expect(await stores.patches.docPathsOf(workspaceId, batchId)).toEqual([]);
   });
 
   it('sent again are there already', async () => {

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Logger } from '@nestjs/common';
 import { type Connection, mongo } from 'mongoose';
-import { COLLECTIONS } from './collections.js';
+import { COLLECTIONS, LAYOUT, type ValidatorDocument, VALIDATORS } from './collections.js';
 import type { Collection, Index } from './schemas.js';
 
 const NAMESPACE_EXISTS = 48;
@@ -19,6 +19,15 @@ export class DatabaseDiffersError extends Error {
 
   constructor(what: string, mend: string) {
     super(`${what} Mend it in mongosh, then start again: ${mend}`);
+  }
+}
+
+/** A newer Patchbay has been here: this one would undo what the other relies on. */
+export class DatabaseNewerError extends Error {
+  override readonly name = 'DatabaseNewerError';
+
+  constructor(collection: string) {
+    super(`The collection ${collection} was made for a newer Patchbay. Start that one, or restore a backup.`);
   }
 }
 
@@ -44,6 +53,10 @@ async function create(db: mongo.Db, collection: Collection): Promise<void> {
   }
 }
 
+/**
+ * A validator that is as Patchbay has set it last, and an older one, becomes that of this Patchbay. One that somebody has
+ * changed does not, nor one of a newer Patchbay.
+ */
 async function checkValidators(db: mongo.Db): Promise<void> {
   const listed = await db.listCollections({}, { nameOnly: false }).toArray();
   const found = new Map(listed.map(({ name, options }) => [name, options?.validator as unknown]));
@@ -51,14 +64,31 @@ async function checkValidators(db: mongo.Db): Promise<void> {
     new Logger('Storage').warn('The database keeps no validators: Patchbay alone checks its documents');
     return;
   }
+  const notes = db.collection<ValidatorDocument>(VALIDATORS);
+  const noted = new Map((await notes.find().toArray()).map((note) => [note._id, note]));
   for (const collection of COLLECTIONS) {
     const { name } = collection;
     const validator = validatorOf(collection);
-    if (isDeepStrictEqual(found.get(name), validator)) continue;
-    throw new DatabaseDiffersError(
-      `The validator of the collection ${name} is not the one that this Patchbay declares.`,
-      `db.runCommand(${JSON.stringify({ collMod: name, validator })})`,
-    );
+    const note = noted.get(name);
+    if (!isDeepStrictEqual(found.get(name), validator)) {
+      if (note !== undefined && note.layout > LAYOUT) {
+        throw new DatabaseNewerError(name);
+      }
+      const isOurs =
+        note !== undefined && isDeepStrictEqual(found.get(name), JSON.parse(note.validator) as unknown);
+      const change = { collMod: name, validator };
+      if (!isOurs) {
+        throw new DatabaseDiffersError(
+          `The validator of the collection ${name} is not the one that this Patchbay declares, nor one that it has set.`,
+          `db.runCommand(${JSON.stringify(change)})`,
+        );
+      }
+      await db.command(change);
+      new Logger('Storage').log(`The validator of the collection ${name} is now that of this Patchbay`);
+    }
+    const next = { validator: JSON.stringify(validator), layout: LAYOUT };
+    if (note?.validator === next.validator && note.layout === next.layout) continue;
+    await notes.updateOne({ _id: name }, { $set: next }, { upsert: true });
   }
 }
 

@@ -8,6 +8,7 @@ import type { UserRecord } from '../ports/users.store.js';
 import type { MemberRecord, Removal, WorkspaceRecord } from '../ports/workspaces.store.js';
 import { FILE_COLLECTIONS } from './file-collections.js';
 import { PART_COLLECTIONS } from './part-collections.js';
+import { PATCH_COLLECTIONS } from './patch-collections.js';
 import { type Collection, list, number, numberOrNull, schemaOf, text, textOrNull } from './schemas.js';
 import { TRAIL_COLLECTIONS } from './trail-collections.js';
 import { TURN_COLLECTIONS } from './turn-collections.js';
@@ -58,6 +59,13 @@ export interface CheckDocument {
   at: number;
 }
 
+/** The validator of the collection of that name, as JSON, as a Patchbay of that `LAYOUT` has set it last. */
+export interface ValidatorDocument {
+  _id: string;
+  validator: string;
+  layout: number;
+}
+
 const members: { [Field in keyof MemberRecord]: unknown } = { userId: text, role: text, addedAt: number };
 const removals = { userId: text, byUserId: text, removedAt: number };
 const user = { email: text, fullName: textOrNull, passwordHash: text, createdAt: number };
@@ -73,6 +81,10 @@ export const CLIENTS = 'clients';
 export const ROOTS = 'roots';
 export const KEYS = 'idempotency_keys';
 export const CHECKS = 'checks';
+export const VALIDATORS = 'validators';
+
+/** One more whenever a released collection changes, so that an older Patchbay leaves what a newer one has made. */
+export const LAYOUT = 1;
 
 /** The one place that says what is in the database; `buildCollections` makes it so. */
 export const COLLECTIONS: readonly Collection[] = [
@@ -136,7 +148,9 @@ export const COLLECTIONS: readonly Collection[] = [
     indexes: [{ name: 'expired', key: { claimedAt: 1 } }],
   },
   { name: CHECKS, schema: schemaOf({ at: number }), indexes: [] },
+  { name: VALIDATORS, schema: schemaOf({ validator: text, layout: number }), indexes: [] },
   ...PART_COLLECTIONS,
+  ...PATCH_COLLECTIONS,
   ...TRAIL_COLLECTIONS,
   ...TURN_COLLECTIONS,
   ...FILE_COLLECTIONS,

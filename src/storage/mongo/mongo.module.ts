@@ -1,6 +1,7 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { getConnectionToken, getModelToken, MongooseModule } from '@nestjs/mongoose';
 import type { Connection, Model } from 'mongoose';
+import { newId } from '../../common/ids.js';
 import { AuditStore } from '../ports/audit.store.js';
 import { BlobStore } from '../ports/blobs.store.js';
 import { ClientStore } from '../ports/clients.store.js';
@@ -8,6 +9,8 @@ import { ContractStore } from '../ports/contracts.store.js';
 import { FileStore } from '../ports/files.store.js';
 import { IdempotencyKeyStore } from '../ports/idempotency-keys.store.js';
 import { LoginStore } from '../ports/logins.store.js';
+import { NodeId } from '../ports/node-id.js';
+import { PatchStore } from '../ports/patches.store.js';
 import { RootStore } from '../ports/roots.store.js';
 import { SessionStore } from '../ports/sessions.store.js';
 import { StorageHealth } from '../ports/storage-health.js';
@@ -33,7 +36,9 @@ import { OpenTurns } from './open-turns.js';
 import { OUTBOX_INDEX } from './outbox.js';
 import { type OutboxDocument, Outboxes } from './outboxes.js';
 import { Parts } from './parts.js';
+import { MongoPatchStore } from './patches.store.js';
 import { Projector } from './projector.js';
+import { reached } from './reached.js';
 import { MongoRootStore } from './roots.store.js';
 import { MongoSessionStore } from './sessions.store.js';
 import { Trail } from './trail.js';
@@ -49,8 +54,7 @@ import { Versions } from './versions.js';
 import { MongoWorkspaceStore } from './workspaces.store.js';
 
 /**
- * The storage ports on MongoDB, so far without that of patches; nothing chooses this backend until it is here. The layout,
- * declared in `collections.ts`:
+ * The storage ports on MongoDB; nothing chooses this backend yet. The layout, declared in `collections.ts`:
  *
  * - One aggregate is one document, written by one insert or one update on a condition about that document; no write spans
  *   two. Unique is what has the same `_id`: an id where it is unique by itself, else its parts by `keyOf`. Beside it there
@@ -78,11 +82,14 @@ export class MongoStorageModule {
     const ports = [
       { provide: AuditStore, useClass: MongoAuditStore },
       { provide: BlobStore, useClass: MongoBlobStore },
+      // Every process is another one: what one that has died was about ends with its leases.
+      { provide: NodeId, useValue: new NodeId(newId()) },
       { provide: ClientStore, useClass: MongoClientStore },
       { provide: ContractStore, useClass: MongoContractStore },
       { provide: FileStore, useClass: MongoFileStore },
       { provide: IdempotencyKeyStore, useClass: MongoIdempotencyKeyStore },
       { provide: LoginStore, useClass: MongoLoginStore },
+      { provide: PatchStore, useClass: MongoPatchStore },
       { provide: RootStore, useClass: MongoRootStore },
       { provide: SessionStore, useClass: MongoSessionStore },
       { provide: StorageHealth, useClass: MongoHealth },
@@ -98,15 +105,15 @@ export class MongoStorageModule {
     return {
       module: MongoStorageModule,
       imports: [
-        // It does not wait for a database that is not there: whoever starts the server does that.
-        MongooseModule.forRoot(uri, { ...CONNECT_OPTIONS, retryAttempts: 1 }),
+        // `reached` waits for the connection, and tells what is wrong with it.
+        MongooseModule.forRoot(uri, { ...CONNECT_OPTIONS, lazyConnection: true }),
         MongooseModule.forFeature(models),
       ],
       providers: [
         {
           provide: MongoDatabase,
           inject: [getConnectionToken()],
-          useFactory: (connection: Connection) => MongoDatabase.open(connection),
+          useFactory: (connection: Connection) => opened(connection, uri),
         },
         Blobs,
         EntryWrites,
@@ -133,4 +140,9 @@ export class MongoStorageModule {
       exports: ports.map(({ provide }) => provide),
     };
   }
+}
+
+async function opened(connection: Connection, uri: string): Promise<MongoDatabase> {
+  await reached(connection, uri);
+  return MongoDatabase.open(connection);
 }

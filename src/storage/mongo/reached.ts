@@ -1,0 +1,35 @@
+import { Logger } from '@nestjs/common';
+import type { Connection } from 'mongoose';
+
+/** Waits for a connection that is being opened; one to a server without a replica set is warned of. */
+export async function reached(connection: Connection, uri: string): Promise<void> {
+  try {
+    await connection.asPromise();
+    await tellOfStandalone(connection);
+  } catch (error) {
+    await connection.close();
+    throw new UnreachableError(uri, error as Error);
+  }
+}
+
+/** At boot; its message has no password. */
+export class UnreachableError extends Error {
+  override readonly name = 'UnreachableError';
+
+  constructor(uri: string, { message }: Error) {
+    const hosts = /^[^/]+\/\/(?:[^/?]*@)?([^/?]*)/.exec(uri)![1]!;
+    super(
+      `MongoDB at ${hosts} does not let this server in: ${message}. Look whether it runs and can be reached from here, and ` +
+        'whether PATCHBAY_MONGODB_URI names its hosts, replica set, user and password rightly.',
+    );
+  }
+}
+
+async function tellOfStandalone({ db }: Connection): Promise<void> {
+  const { setName, msg } = await db!.admin().command({ hello: 1 });
+  if (setName !== undefined || msg === 'isdbgrid') return;
+  new Logger('Storage').warn(
+    'The database is a standalone server: nothing takes over when it fails. For a replica set start mongod with ' +
+      '--replSet rs0, run rs.initiate() once in mongosh, and add ?replicaSet=rs0 to PATCHBAY_MONGODB_URI',
+  );
+}
