@@ -9,9 +9,7 @@ import { Clock, Stopwatch, SystemClock } from './common/clock.js';
 import { Lifecycle } from './common/lifecycle.js';
 import { ConfigModule } from './config/config.module.js';
 import { RequestPipe } from './common/request-envelope.pipe.js';
-import { BodyInterceptor } from './bodies/body.interceptor.js';
 import { ErrorFilter } from './common/http/error.filter.js';
-import { UndeclaredInterceptor } from './common/http/undeclared.interceptor.js';
 import { loggingModule } from './common/logging.module.js';
 import { RateLimitGuard } from './common/rate-limit.guard.js';
 import { RateLimitModule } from './common/rate-limit.module.js';
@@ -20,11 +18,11 @@ import { ContextModule } from './context/context.module.js';
 import { OpsModule } from './ops/ops.module.js';
 import { PatchesModule } from './patches/patches.module.js';
 import { RelayModule } from './relay/relay.module.js';
+import { RequestInterceptor } from './request.interceptor.js';
 import { RevertsModule } from './reverts/reverts.module.js';
 import { SessionApiModule } from './session-api/session-api.module.js';
 import { ToolCallsModule } from './tool-calls/tool-calls.module.js';
 import { TurnApiModule } from './turn-api/turn-api.module.js';
-import { AccessInterceptor } from './workspaces/access.interceptor.js';
 import { AccessGuard } from './workspaces/access.guard.js';
 import { WorkspacesModule } from './workspaces/workspaces.module.js';
 
@@ -58,9 +56,7 @@ export interface AppParts {
     { provide: APP_FILTER, useClass: ErrorFilter },
     { provide: APP_GUARD, useClass: AccessGuard },
     { provide: APP_GUARD, useClass: RateLimitGuard },
-    { provide: APP_INTERCEPTOR, useClass: BodyInterceptor },
-    { provide: APP_INTERCEPTOR, useClass: AccessInterceptor },
-    { provide: APP_INTERCEPTOR, useClass: UndeclaredInterceptor },
+    { provide: APP_INTERCEPTOR, useClass: RequestInterceptor },
     { provide: APP_PIPE, useClass: RequestPipe },
   ],
 })

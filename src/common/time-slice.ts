@@ -1,9 +1,13 @@
+import { loopTurn } from './loop-turn.js';
+
 /** Time that long work, all of it together, may hold the event loop for before all else has its turn, in ms. */
 const SLICE_MS = 10;
 
-/** When the slice of this turn of the event loop is over; null: none has begun. */
-let end: number | null = null;
+/** The turn of the event loop that the slice is of, and when the slice is over. */
+let turn = -1;
+let end = 0;
 let isGranting = false;
+let isWaitingForTurn = false;
 const waiting: (() => void)[] = [];
 
 /**
@@ -20,17 +24,26 @@ export function timeSlice(): Promise<void> {
 
 /** Lets the next one go on if there is time; then, when that has done a step, the one behind it. */
 function grant(): void {
-  end ??= begin();
-  isGranting = performance.now() < end && waiting.length > 0;
-  if (!isGranting) return;
-  waiting.shift()!();
-  queueMicrotask(grant);
+  isGranting = waiting.length > 0 && hasTime();
+  if (isGranting) {
+    waiting.shift()!();
+    queueMicrotask(grant);
+  } else if (waiting.length > 0 && !isWaitingForTurn) {
+    isWaitingForTurn = true;
+    setImmediate(() => {
+      isWaitingForTurn = false;
+      if (!isGranting) grant();
+    });
+  }
 }
 
-function begin(): number {
-  setImmediate(() => {
-    end = null;
-    if (waiting.length > 0) grant();
-  });
-  return performance.now() + SLICE_MS;
+/** Which turn it is is asked only once the time of the last slice is over: work that is short needs no turn of its own. */
+function hasTime(): boolean {
+  const now = performance.now();
+  if (now < end) return true;
+  const current = loopTurn();
+  if (current === turn) return false;
+  turn = current;
+  end = now + SLICE_MS;
+  return true;
 }

@@ -1,4 +1,5 @@
 import { SenderLines } from './http/sender-lines.js';
+import { loopTurn } from './loop-turn.js';
 
 /** How many go on in one turn of the event loop. */
 const AT_ONCE = 8;
@@ -9,28 +10,24 @@ const AT_ONCE = 8;
  */
 export class WakeLine {
   private readonly waiting = new SenderLines<() => void>();
-  /** How many may go on still in this turn; null: nobody has in this one. */
-  private left: number | null = null;
+  /** The turn of the event loop that somebody has gone on in, and how many may still. */
+  private turn = -1;
+  private left = 0;
 
   /** Calls `wake` when it is the turn of this user. */
   enter(userId: string, wake: () => void): void {
-    this.left ??= this.begin();
+    const turn = loopTurn();
+    if (turn !== this.turn && this.waiting.size === 0) [this.turn, this.left] = [turn, AT_ONCE];
     if (this.left > 0) {
       this.left -= 1;
-      wake();
-    } else this.waiting.push(userId, wake);
-  }
-
-  private begin(): number {
-    setImmediate(() => this.next());
-    return AT_ONCE;
+      return wake();
+    }
+    if (this.waiting.size === 0) setImmediate(() => this.next());
+    this.waiting.push(userId, wake);
   }
 
   private next(): void {
-    this.left = this.waiting.size > 0 ? this.begin() : null;
-    while (this.left !== null && this.left > 0 && this.waiting.size > 0) {
-      this.left -= 1;
-      this.waiting.shift()!();
-    }
+    for (let gone = 0; gone < AT_ONCE && this.waiting.size > 0; gone += 1) this.waiting.shift()!();
+    if (this.waiting.size > 0) setImmediate(() => this.next());
   }
 }

@@ -12,7 +12,7 @@ import { sha256 } from '@patchbay/protocol/hash';
 import { Access, CurrentUser, WorkspaceId } from '../common/access.js';
 import { Clock } from '../common/clock.js';
 import { DomainError, fieldError } from '../common/domain-error.js';
-import { RawBody } from '../bodies/body.interceptor.js';
+import { RawBody } from '../bodies/request-bodies.js';
 import { Config } from '../config/config.js';
 import { Shares } from '../shares/shares.js';
 import type { Membership } from '../storage/ports/turn.js';

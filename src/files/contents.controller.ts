@@ -3,7 +3,7 @@ import type { StoredFile, User } from '@patchbay/protocol';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Access, CurrentUser, WorkspaceId } from '../common/access.js';
 import { fieldError } from '../common/domain-error.js';
-import { RawBody } from '../bodies/body.interceptor.js';
+import { RawBody } from '../bodies/request-bodies.js';
 import { userChange } from './change-origin.js';
 import { type CloudPath, readCloudPath } from './cloud-path.js';
 import { ContentsService } from './contents.service.js';

@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { BusModule } from '../bus/bus.module.js';
 import { StorageModule } from '../storage/storage.module.js';
+import { LastingAccess } from './lasting-access.js';
 import { MembersController } from './members.controller.js';
 import { WorkspacesController } from './workspaces.controller.js';
 import { WorkspacesService } from './workspaces.service.js';
@@ -8,7 +9,7 @@ import { WorkspacesService } from './workspaces.service.js';
 @Module({
   imports: [BusModule, StorageModule],
   controllers: [WorkspacesController, MembersController],
-  providers: [WorkspacesService],
-  exports: [WorkspacesService],
+  providers: [LastingAccess, WorkspacesService],
+  exports: [LastingAccess, WorkspacesService],
 })
 export class WorkspacesModule {}

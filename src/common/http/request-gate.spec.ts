@@ -30,7 +30,32 @@ function busyFor(ms: number): void {
   while (performance.now() < end);
 }
 
+/** One that has begun a request at once in this turn of the event loop already. */
+function busyGate(now?: () => number): RequestGate {
+  const gate = new RequestGate(now);
+  gate.enter('first', () => undefined);
+  return gate;
+}
+
 describe('the gate before all requests', () => {
+  it('begins a request at once where none is before it, and one in a turn of the event loop', async () => {
+    const gate = new RequestGate();
+    const begun: string[] = [];
+    const enter = (name: string): void => gate.enter('a', () => begun.push(name));
+    enter('1');
+    expect(begun).toEqual(['1']);
+    enter('2');
+    expect(begun).toEqual(['1']);
+    await new Promise((resolve) => setTimeout(resolve));
+    enter('3');
+    expect(begun).toEqual(['1', '2', '3']);
+    gate.connected();
+    await new Promise(setImmediate);
+    gate.connected();
+    enter('4');
+    expect(begun).toHaveLength(3);
+  });
+
   it('takes in connections that wait, however much is under way on others', async () => {
     const fastify = Fastify();
     let answered = 0;
@@ -60,7 +85,7 @@ describe('the gate before all requests', () => {
   });
 
   it('lets senders take turns', async () => {
-    const gate = new RequestGate();
+    const gate = busyGate();
     const begun: string[] = [];
     for (const name of ['a1', 'a2', 'a3', 'b1', 'c1']) gate.enter(name[0]!, () => begun.push(name));
     await new Promise(setImmediate);
@@ -69,7 +94,7 @@ describe('the gate before all requests', () => {
 
   it('begins fewer requests at once where a turn of the event loop takes long, and all of them in the end', async () => {
     let now = 0;
-    const gate = new RequestGate(() => now);
+    const gate = busyGate(() => now);
     const turns: number[] = [];
     let begun = 0;
     for (let n = 0; n < 200; n += 1) gate.enter('a', () => (begun += 1));
@@ -83,7 +108,7 @@ describe('the gate before all requests', () => {
 
   it('begins no fewer at once because connections go first, however many are opened and closed', async () => {
     let now = 0;
-    const gate = new RequestGate(() => now);
+    const gate = busyGate(() => now);
     const turns: number[] = [];
     let begun = 0;
     for (let n = 0; n < 256; n += 1) gate.enter('a', () => (begun += 1));

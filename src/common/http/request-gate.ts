@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import { type ClientAddresses, widestOf } from './client-address.js';
+import { loopTurn } from '../loop-turn.js';
 import { SenderLines } from './sender-lines.js';
 
 /** How long one turn of the event loop may take before fewer requests are begun in the next, in ms. */
@@ -24,8 +25,13 @@ export class RequestGate {
   /** When requests were begun last, while others waited behind them. */
   private lastTurnAt = Infinity;
   private share = MOST;
+  /** The turn of the event loop in which a request was begun at once. */
+  private turnBegunIn = -1;
 
-  constructor(private readonly now: () => number = () => performance.now()) {}
+  constructor(
+    private readonly now: () => number = () => performance.now(),
+    private readonly turnOfLoop: () => number = loopTurn,
+  ) {}
 
   /** A connection was taken in: more may be waiting behind it. */
   connected(): void {
@@ -33,8 +39,13 @@ export class RequestGate {
     this.schedule();
   }
 
-  /** Calls `begin` when it is the turn of this sender. */
+  /** Calls `begin` when it is the turn of this sender: at once where nobody is before them in this turn of the event loop. */
   enter(sender: string, begin: () => void): void {
+    const turn = this.turnOfLoop();
+    if (!this.scheduled && turn !== this.turnBegunIn) {
+      this.turnBegunIn = turn;
+      return begin();
+    }
     this.waiting.push(sender, begin);
     this.schedule();
   }

@@ -1,15 +1,7 @@
-import {
-  applyDecorators,
-  type CallHandler,
-  type ExecutionContext,
-  Injectable,
-  type NestInterceptor,
-  SetMetadata,
-} from '@nestjs/common';
+import { applyDecorators, type ExecutionContext, Injectable, SetMetadata } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import { ApiBody, ApiConsumes } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
-import { finalize, type Observable } from 'rxjs';
 import type { AccessedRequest } from '../common/access.js';
 import { BodyReader, unsupported } from './body-reader.js';
 import { holdBody } from './body-hold.js';
@@ -26,38 +18,37 @@ export const RawBody = (): MethodDecorator =>
     ApiBody({ schema: { type: 'string' } }),
   );
 
-/**
- * Reads the body once the guards have let the request pass, so that a stranger's is never held in memory.
- * Pipes and handlers, which come after interceptors, find it in `request.body`.
- */
+/** Reads bodies once the guards have let the request pass, so that a stranger's is never held in memory. */
 @Injectable()
-export class BodyInterceptor implements NestInterceptor {
+export class RequestBodies {
   constructor(
     private readonly reader: BodyReader,
     private readonly reflector: Reflector,
   ) {}
 
-  async intercept(context: ExecutionContext, next: CallHandler): Promise<Observable<unknown>> {
-    if (context.getType() !== 'http') return next.handle();
+  /**
+   * Puts the body of a request into `request.body`, where pipes and handlers find it. Gives what lets go of it, to be called
+   * once the request is handled: until then what was read counts.
+   */
+  async take(context: ExecutionContext): Promise<() => void> {
     const http = context.switchToHttp();
     const request = http.getRequest<AccessedRequest>();
-    if (request.method === 'GET' || request.method === 'HEAD') return next.handle();
+    if (request.method === 'GET' || request.method === 'HEAD') return nothing;
     const raw = this.reflector.get<boolean | undefined>(RAW_BODY, context.getHandler()) ?? false;
     const reception = this.reader.open(request);
-    try {
-      request.body = await this.read(request, raw, reception);
-    } catch (error) {
-      reception.release();
-      if (error instanceof StalledBody) void http.getResponse<FastifyReply>().header('Connection', 'close');
-      throw error;
-    }
     const release = (): void => {
       request.body = undefined;
       reception.release();
     };
-    // What was read counts until it is handled, or whoever handles it lets go of it.
+    try {
+      request.body = await this.read(request, raw, reception);
+    } catch (error) {
+      release();
+      if (error instanceof StalledBody) void http.getResponse<FastifyReply>().header('Connection', 'close');
+      throw error;
+    }
     holdBody(http.getResponse<FastifyReply>().raw, release);
-    return next.handle().pipe(finalize(release));
+    return release;
   }
 
   private read(request: AccessedRequest, raw: boolean, reception: Reception): unknown {
@@ -70,3 +61,5 @@ export class BodyInterceptor implements NestInterceptor {
     return raw ? this.reader.raw(request, reception) : this.reader.json(request, reception);
   }
 }
+
+function nothing(): void {}

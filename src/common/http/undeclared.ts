@@ -1,35 +1,32 @@
-import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
+import type { ExecutionContext } from '@nestjs/common';
 import { ROUTE_ARGS_METADATA } from '@nestjs/common/constants.js';
 import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
-import type { Observable } from 'rxjs';
 import type { AccessedRequest } from '../access.js';
 import { parseRequest } from '../request-envelope.js';
 
 /** The request envelope of a route that declares none: absent or empty. */
 class Nothing {}
 
+/** What handlers declare never changes. */
+const known = new WeakMap<object, ReadonlySet<RouteParamtypes>>();
+
 /**
  * Holds a route to what it declares: without a `@Query()` it takes no query, without a `@Body()` no properties in a
  * body. What is declared, the pipe of request envelopes checks.
  */
-@Injectable()
-export class UndeclaredInterceptor implements NestInterceptor {
-  intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
-    if (context.getType() === 'http') {
-      const { query, body } = context.switchToHttp().getRequest<AccessedRequest>();
-      const declared = declaredInputs(context);
-      if (!declared.has(RouteParamtypes.QUERY)) parseRequest(Nothing, query);
-      if (!declared.has(RouteParamtypes.BODY)) parseRequest(Nothing, body);
-    }
-    return next.handle();
-  }
+export function refuseUndeclared(context: ExecutionContext): void {
+  const { query, body } = context.switchToHttp().getRequest<AccessedRequest>();
+  const declared = known.get(context.getHandler()) ?? declaredInputs(context);
+  known.set(context.getHandler(), declared);
+  if (!declared.has(RouteParamtypes.QUERY)) parseRequest(Nothing, query);
+  if (!declared.has(RouteParamtypes.BODY)) parseRequest(Nothing, body);
 }
 
 /**
  * Which parts of a request the handler has parameters for. Nest keeps those under keys such as `3:0`, and what own
  * decorators give under a random word, which may begin with a digit too.
  */
-function declaredInputs(context: ExecutionContext): Set<RouteParamtypes> {
+function declaredInputs(context: ExecutionContext): ReadonlySet<RouteParamtypes> {
   const parameters = Reflect.getMetadata(
     ROUTE_ARGS_METADATA,
     context.getClass(),

@@ -1,0 +1,42 @@
+import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
+import { concatMap, finalize, materialize, dematerialize, type Observable } from 'rxjs';
+import { RequestBodies } from './bodies/request-bodies.js';
+import type { AccessedRequest } from './common/access.js';
+import { refuseUndeclared } from './common/http/undeclared.js';
+import { LastingAccess } from './workspaces/lasting-access.js';
+
+/**
+ * What a request passes between the guards and its handler, and its answer on the way back. One for all of it: each more
+ * costs every request, and every event of the relay, a promise chain of its own.
+ */
+@Injectable()
+export class RequestInterceptor implements NestInterceptor {
+  constructor(
+    private readonly bodies: RequestBodies,
+    private readonly access: LastingAccess,
+  ) {}
+
+  async intercept(context: ExecutionContext, next: CallHandler): Promise<Observable<unknown>> {
+    if (context.getType() !== 'http') return next.handle();
+    const { access = {} } = context.switchToHttp().getRequest<AccessedRequest>();
+    const release = await this.bodies.take(context);
+    try {
+      await this.access.require(access);
+      refuseUndeclared(context);
+    } catch (error) {
+      release();
+      throw error;
+    }
+    const handled = next.handle().pipe(finalize(release));
+    if (access.needs === undefined || !this.access.isForAnswer(context)) return handled;
+    // An error may tell of what there is as well as an answer.
+    return handled.pipe(
+      materialize(),
+      concatMap(async (told) => {
+        if (told.kind !== 'C') await this.access.require(access);
+        return told;
+      }),
+      dematerialize(),
+    );
+  }
+}
