@@ -2,7 +2,7 @@ import { SenderLines } from './http/sender-lines.js';
 import { loopTurn } from './loop-turn.js';
 
 /** How many go on in one turn of the event loop. */
-const AT_ONCE = 8;
+const AT_ONCE = 32;
 
 /**
  * Where many wait for one moment, they go on a few in each turn of the event loop, user by user: what each does then is

@@ -5,9 +5,9 @@ import { loopTurn } from '../loop-turn.js';
 import { SenderLines } from './sender-lines.js';
 
 /** How long one turn of the event loop may take before fewer requests are begun in the next, in ms. */
-const LOOP_MS = 25;
+const LOOP_MS = 50;
 /** Fewest and most requests that are begun in one turn of the event loop. */
-const FEWEST = 4;
+const FEWEST = 8;
 const MOST = 64;
 /** Longest that requests wait for connections to be taken in first, in ms. */
 const HOLD_MS = 25;
