@@ -23,6 +23,7 @@ import { RevertsModule } from './reverts/reverts.module.js';
 import { SessionApiModule } from './session-api/session-api.module.js';
 import { ToolCallsModule } from './tool-calls/tool-calls.module.js';
 import { TurnApiModule } from './turn-api/turn-api.module.js';
+import { StorageModule } from './storage/storage.module.js';
 import { AccessGuard } from './workspaces/access.guard.js';
 import { WorkspacesModule } from './workspaces/workspaces.module.js';
 
@@ -64,6 +65,9 @@ export class AppModule {
   static with({ config, clock, logDestination }: AppParts): DynamicModule {
     const time = clock ?? new SystemClock();
     const parts = [{ provide: Clock, useValue: time }, { provide: Stopwatch, useValue: time }, Lifecycle];
-    return { module: AppModule, imports: [ConfigModule.with(config, parts), loggingModule(logDestination)] };
+    return {
+      module: AppModule,
+      imports: [ConfigModule.with(config, parts), loggingModule(logDestination), StorageModule.with(config)],
+    };
   }
 }

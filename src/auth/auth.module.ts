@@ -4,7 +4,6 @@ import { JwtModule } from '@nestjs/jwt';
 import { BusModule } from '../bus/bus.module.js';
 import { Config } from '../config/config.js';
 import { RateLimitModule } from '../common/rate-limit.module.js';
-import { StorageModule } from '../storage/storage.module.js';
 import { AccessTokens } from './access-tokens.js';
 import { AuthController } from './auth.controller.js';
 import { AuthService } from './auth.service.js';
@@ -16,7 +15,6 @@ import { PasswordQueue } from './password-queue.js';
 @Module({
   imports: [
     BusModule,
-    StorageModule,
     RateLimitModule,
     JwtModule.registerAsync({
       inject: [Config],

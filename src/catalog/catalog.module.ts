@@ -1,12 +1,11 @@
 import { Module } from '@nestjs/common';
 import { SessionsModule } from '../sessions/sessions.module.js';
-import { StorageModule } from '../storage/storage.module.js';
 import { ToolsModule } from '../tools/tools.module.js';
 import { CatalogController } from './catalog.controller.js';
 import { CatalogService } from './catalog.service.js';
 
 @Module({
-  imports: [SessionsModule, StorageModule, ToolsModule],
+  imports: [SessionsModule, ToolsModule],
   controllers: [CatalogController],
   providers: [CatalogService],
   exports: [CatalogService],

@@ -3,16 +3,16 @@ import type { EnvReader } from './env-reader.js';
 
 const REGISTRATIONS = ['open', 'first', 'closed'] as const;
 
-/** Who may use the server, and how often. */
-export function accessSettings(env: EnvReader, production: boolean) {
+/** Who may use the server, and how often. `secretRequiredWith`: what makes a secret of the server's own making no choice. */
+export function accessSettings(env: EnvReader, secretRequiredWith: string | null) {
   env.section('Access');
   return {
     jwtSecret: env.secret('PATCHBAY_JWT_SECRET', {
-      minLength: 32,
-      required: production,
+      check: (value) => (value.length < 32 ? 'must have at least 32 characters' : null),
+      requiredWith: secretRequiredWith,
       defaultText: 'generated into the data directory',
       meaning:
-        'Signs access tokens; at least 32 characters. This or the file is required with NODE_ENV=production.',
+        'Signs access tokens; at least 32 characters. This or the file is required with NODE_ENV=production and on MongoDB.',
       fileMeaning:
         'File that holds PATCHBAY_JWT_SECRET, read at the start; white space at its end does not count.',
     }),

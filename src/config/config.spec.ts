@@ -111,6 +111,24 @@ describe('the configuration', () => {
     expect(faultsOf(env)).toEqual([`PATCHBAY_JWT_SECRET_FILE: "${file}" can't be read (ENOENT)`]);
   });
 
+  it('takes a database with its name, and then demands a secret that all of its servers have', () => {
+    const uri = 'mongodb://patchbay:hunter2@one:27017,two/patchbay?replicaSet=rs0';
+    expect(Config.load({}).mongodbUri).toBeNull();
+    const env = { PATCHBAY_MONGODB_URI: uri };
+    expect(faultsOf(env)).toEqual([
+      'PATCHBAY_JWT_SECRET or PATCHBAY_JWT_SECRET_FILE is required with PATCHBAY_MONGODB_URI',
+    ]);
+    expect(Config.load({ ...env, PATCHBAY_JWT_SECRET: SECRET }).mongodbUri).toBe(uri);
+    for (const bad of [
+      'mongodb://a:hunter2@one',
+      'mongodb://a:hunter2@one/',
+      'http://a:hunter2@one/patchbay',
+    ])
+      expect(faultsOf({ PATCHBAY_MONGODB_URI: bad, PATCHBAY_JWT_SECRET: SECRET })).toEqual([
+        'PATCHBAY_MONGODB_URI must be a URI with a database, such as mongodb://host:27017/patchbay',
+      ]);
+  });
+
   it('takes a base path with or without a slash at its end, and nothing that a URL would change', () => {
     for (const [given, basePath] of [
       ['/patchbay', '/patchbay'],

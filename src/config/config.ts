@@ -33,6 +33,15 @@ function serverSettings(env: EnvReader) {
       default: './.patchbay',
       meaning: 'Directory of the embedded store; made where it is missing. One server at a time.',
     }),
+    mongodbUri: env.secret('PATCHBAY_MONGODB_URI', {
+      check: mongodbFault,
+      requiredWith: null,
+      meaning:
+        'Keeps all data on MongoDB instead, where several servers may share it: `mongodb://` or `mongodb+srv://`, with the ' +
+        'name of the database. It needs PATCHBAY_JWT_SECRET, the same for all of them, and no data directory.',
+      fileMeaning:
+        'File that holds PATCHBAY_MONGODB_URI, for one with a password; white space at its end does not count.',
+    }),
     logLevel: env.oneOf('PATCHBAY_LOG_LEVEL', {
       default: 'info',
       values: LOG_LEVELS,
@@ -53,6 +62,12 @@ function serverSettings(env: EnvReader) {
       meaning: 'After SIGTERM: how long work in flight may take before the server exits anyway.',
     }),
   };
+}
+
+/** No value: it may hold a password. */
+function mongodbFault(uri: string): string | null {
+  const isSound = /^mongodb(\+srv)?:\/\/[^/?\s]+\/[^/?\s]+(\?\S*)?$/.test(uri);
+  return isSound ? null : 'must be a URI with a database, such as mongodb://host:27017/patchbay';
 }
 
 function limitSettings(env: EnvReader) {
@@ -185,9 +200,12 @@ function clockSettings(env: EnvReader) {
 }
 
 function readSettings(env: EnvReader, production: boolean) {
+  const server = serverSettings(env);
+  // Several servers may share the database: one that made a secret of its own would refuse the tokens of the others.
+  const shared = server.mongodbUri === null ? null : 'PATCHBAY_MONGODB_URI';
   const settings = {
-    ...serverSettings(env),
-    ...accessSettings(env, production),
+    ...server,
+    ...accessSettings(env, production ? 'NODE_ENV=production' : shared),
     ...connectionSettings(env),
     ...limitSettings(env),
     ...shareSettings(env),
@@ -250,7 +268,7 @@ export class ConfigError extends Error {
 /** What a command beside the server has to know of it: where it listens and where its data is. Throws ConfigError. */
 export function serverPlace(
   env: Environment = process.env,
-): Pick<Settings, 'port' | 'host' | 'basePath' | 'dataDir'> {
+): Pick<Settings, 'port' | 'host' | 'basePath' | 'dataDir' | 'mongodbUri'> {
   const reader = new EnvReader(env);
   const settings = serverSettings(reader);
   if (reader.faults.length > 0) throw new ConfigError(reader.faults);

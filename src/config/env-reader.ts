@@ -22,8 +22,10 @@ interface IntegerRule extends About {
 }
 
 interface SecretRule extends About {
-  minLength: number;
-  required: boolean;
+  /** What is wrong with a value, without showing it; null where nothing is. */
+  check: (value: string) => string | null;
+  /** With what it has to be set, as the fault says it; null where it may be absent. */
+  requiredWith: string | null;
   /** What the variable means that names its file. */
   fileMeaning: string;
 }
@@ -84,15 +86,12 @@ export class EnvReader {
     if (given !== null && file !== null) this.faults.push(`${name} and ${name}_FILE must not both be set`);
     const value = given ?? (file === null ? null : this.contentOf(`${name}_FILE`, file));
     if (value === null) {
-      if (rule.required && file === null)
-        this.faults.push(`${name} or ${name}_FILE is required with NODE_ENV=production`);
+      if (rule.requiredWith !== null && file === null)
+        this.faults.push(`${name} or ${name}_FILE is required with ${rule.requiredWith}`);
       return null;
     }
-    if (value.length < rule.minLength) {
-      this.faults.push(
-        `${given === null ? `${name}_FILE` : name} must have at least ${rule.minLength} characters`,
-      );
-    }
+    const fault = rule.check(value);
+    if (fault !== null) this.faults.push(`${given === null ? `${name}_FILE` : name} ${fault}`);
     return value;
   }
 

@@ -2,7 +2,6 @@ import { Module } from '@nestjs/common';
 import { CatalogModule } from '../catalog/catalog.module.js';
 import { ClientsModule } from '../clients/clients.module.js';
 import { SessionsModule } from '../sessions/sessions.module.js';
-import { StorageModule } from '../storage/storage.module.js';
 import { ToolsModule } from '../tools/tools.module.js';
 import { WorkModule } from '../work/work.module.js';
 import { ActiveTexts } from './active-texts.service.js';
@@ -11,7 +10,7 @@ import { ContextService } from './context.service.js';
 import { ReferencedFiles } from './referenced-files.js';
 
 @Module({
-  imports: [CatalogModule, ClientsModule, SessionsModule, StorageModule, ToolsModule, WorkModule],
+  imports: [CatalogModule, ClientsModule, SessionsModule, ToolsModule, WorkModule],
   controllers: [ContextController],
   providers: [ActiveTexts, ContextService, ReferencedFiles],
 })

@@ -3,7 +3,6 @@ import { CatalogModule } from '../catalog/catalog.module.js';
 import { ClientsModule } from '../clients/clients.module.js';
 import { FilesModule } from '../files/files.module.js';
 import { PatchesModule } from '../patches/patches.module.js';
-import { StorageModule } from '../storage/storage.module.js';
 import { TurnsModule } from '../turns/turns.module.js';
 import { ClientReports } from './client-reports.js';
 import { ClientUploads } from './client-uploads.js';
@@ -13,7 +12,7 @@ import { ResultCheck } from './result-check.js';
 
 /** What goes between turns and connected clients: which client gets a call, what it is sent, what it reports. */
 @Module({
-  imports: [CatalogModule, ClientsModule, FilesModule, PatchesModule, StorageModule, TurnsModule],
+  imports: [CatalogModule, ClientsModule, FilesModule, PatchesModule, TurnsModule],
   providers: [ClientReports, ClientUploads, Deliveries, Dispatcher, ResultCheck],
   exports: [ClientReports, ClientUploads, Deliveries, Dispatcher, ResultCheck],
 })

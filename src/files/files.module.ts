@@ -1,6 +1,5 @@
 import { Module } from '@nestjs/common';
 import { SharesModule } from '../shares/shares.module.js';
-import { StorageModule } from '../storage/storage.module.js';
 import { WorkModule } from '../work/work.module.js';
 import { BlobSweep } from './blob-sweep.js';
 import { BlobsController } from './blobs.controller.js';
@@ -20,7 +19,7 @@ import { PathLocks } from './path-locks.js';
 import { UploadsService } from './uploads.service.js';
 
 @Module({
-  imports: [SharesModule, StorageModule, WorkModule],
+  imports: [SharesModule, WorkModule],
   controllers: [BlobsController, ContentsController, FileCommitsController, FilesController],
   providers: [
     BlobSweep,

@@ -1,6 +1,5 @@
 import { Module } from '@nestjs/common';
 import { ClientsModule } from '../clients/clients.module.js';
-import { StorageModule } from '../storage/storage.module.js';
 import { WorkModule } from '../work/work.module.js';
 import { BaseTexts } from './base-texts.js';
 import { ClientTexts } from './client-texts.js';
@@ -13,7 +12,7 @@ import { PatchesController } from './patches.controller.js';
 import { PatchesService } from './patches.service.js';
 
 @Module({
-  imports: [ClientsModule, StorageModule, WorkModule],
+  imports: [ClientsModule, WorkModule],
   controllers: [PatchesController],
   providers: [
     BaseTexts,

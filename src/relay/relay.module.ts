@@ -5,7 +5,6 @@ import { ClientsModule } from '../clients/clients.module.js';
 import { DeliveryModule } from '../delivery/delivery.module.js';
 import { SessionsModule } from '../sessions/sessions.module.js';
 import { RateLimitModule } from '../common/rate-limit.module.js';
-import { StorageModule } from '../storage/storage.module.js';
 import { WorkspacesModule } from '../workspaces/workspaces.module.js';
 import { ConnectionEnds } from './connection-ends.js';
 import { Handshake } from './handshake.js';
@@ -23,7 +22,6 @@ import { SocketShares } from './socket-shares.js';
     DeliveryModule,
     SessionsModule,
     RateLimitModule,
-    StorageModule,
     WorkspacesModule,
   ],
   providers: [

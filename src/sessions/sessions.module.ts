@@ -1,10 +1,9 @@
 import { Module } from '@nestjs/common';
 import { SharesModule } from '../shares/shares.module.js';
-import { StorageModule } from '../storage/storage.module.js';
 import { SessionsService } from './sessions.service.js';
 
 @Module({
-  imports: [SharesModule, StorageModule],
+  imports: [SharesModule],
   providers: [SessionsService],
   exports: [SessionsService],
 })

@@ -1,7 +1,6 @@
 import { Module } from '@nestjs/common';
 import { CatalogModule } from '../catalog/catalog.module.js';
 import { SessionsModule } from '../sessions/sessions.module.js';
-import { StorageModule } from '../storage/storage.module.js';
 import { ToolsModule } from '../tools/tools.module.js';
 import { TurnApiModule } from '../turn-api/turn-api.module.js';
 import { WorkspacesModule } from '../workspaces/workspaces.module.js';
@@ -10,7 +9,7 @@ import { ToolCallsController } from './tool-calls.controller.js';
 import { ToolCallsService } from './tool-calls.service.js';
 
 @Module({
-  imports: [CatalogModule, SessionsModule, StorageModule, ToolsModule, TurnApiModule, WorkspacesModule],
+  imports: [CatalogModule, SessionsModule, ToolsModule, TurnApiModule, WorkspacesModule],
   controllers: [ToolCallsController],
   providers: [ClientCalls, ToolCallsService],
 })

@@ -4,7 +4,6 @@ import { ClientsModule } from '../clients/clients.module.js';
 import { FilesModule } from '../files/files.module.js';
 import { PatchesModule } from '../patches/patches.module.js';
 import { SessionsModule } from '../sessions/sessions.module.js';
-import { StorageModule } from '../storage/storage.module.js';
 import { WorkModule } from '../work/work.module.js';
 import { FileSearch } from './file-search.js';
 import { NewestTexts } from './newest-text.js';
@@ -17,7 +16,7 @@ import { ToolRunner } from './tool-runner.js';
 const TOOL_CLASSES = await findToolClasses();
 
 @Module({
-  imports: [ClientsModule, FilesModule, PatchesModule, SessionsModule, StorageModule, WorkModule],
+  imports: [ClientsModule, FilesModule, PatchesModule, SessionsModule, WorkModule],
   providers: [
     FileSearch,
     NewestTexts,

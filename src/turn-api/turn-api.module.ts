@@ -6,7 +6,6 @@ import { ClientsModule } from '../clients/clients.module.js';
 import { DeliveryModule } from '../delivery/delivery.module.js';
 import { PatchesModule } from '../patches/patches.module.js';
 import { SessionsModule } from '../sessions/sessions.module.js';
-import { StorageModule } from '../storage/storage.module.js';
 import { ToolsModule } from '../tools/tools.module.js';
 import { TurnsModule } from '../turns/turns.module.js';
 import { WorkspacesModule } from '../workspaces/workspaces.module.js';
@@ -33,7 +32,6 @@ import { TurnsService } from './turns.service.js';
     DeliveryModule,
     PatchesModule,
     SessionsModule,
-    StorageModule,
     ToolsModule,
     TurnsModule,
     WorkspacesModule,

@@ -1,5 +1,4 @@
 import { Module } from '@nestjs/common';
-import { StorageModule } from '../storage/storage.module.js';
 import { DeadlineSweep } from './deadline-sweep.js';
 import { BusModule } from '../bus/bus.module.js';
 import { OpenTurns } from './open-turns.js';
@@ -8,7 +7,7 @@ import { TurnWaiters } from './turn-waiters.js';
 
 /** The turns that this node works on: their state, who waits for them, and their clocks. */
 @Module({
-  imports: [BusModule, StorageModule],
+  imports: [BusModule],
   providers: [DeadlineSweep, OpenTurns, TurnHints, TurnWaiters],
   exports: [OpenTurns, TurnHints, TurnWaiters],
 })

@@ -2,10 +2,8 @@ import 'reflect-metadata';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type DynamicModule, type INestApplicationContext, Module, type Type } from '@nestjs/common';
+import { type DynamicModule, type INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { ConfigModule } from '../../src/config/config.module.js';
-import { Config } from '../../src/config/config.js';
 import { AuditStore } from '../../src/storage/ports/audit.store.js';
 import { BlobStore } from '../../src/storage/ports/blobs.store.js';
 import { ClientStore } from '../../src/storage/ports/clients.store.js';
@@ -21,7 +19,7 @@ import { TurnStore } from '../../src/storage/ports/turns.store.js';
 import { UsageStore } from '../../src/storage/ports/usage.store.js';
 import { UserStore } from '../../src/storage/ports/users.store.js';
 import { WorkspaceStore } from '../../src/storage/ports/workspaces.store.js';
-import { StorageModule } from '../../src/storage/storage.module.js';
+import { SqliteStorageModule } from '../../src/storage/sqlite/sqlite.module.js';
 import { aDatabaseOn, MONGO_SERVER } from '../support/mongo-server.js';
 import { onBadLines } from './faults.js';
 
@@ -84,7 +82,7 @@ const PLAIN: Backend[] = [
     name: 'sqlite',
     async open() {
       const dataDir = await mkdtemp(join(tmpdir(), 'patchbay-contract-'));
-      return openBackend(onDisk(dataDir), ALL, () => rm(dataDir, { recursive: true }));
+      return openBackend(SqliteStorageModule.on(dataDir), ALL, () => rm(dataDir, { recursive: true }));
     },
   },
 ];
@@ -150,10 +148,8 @@ export function describeContract(port: string, tests: (opened: () => OpenBackend
   });
 }
 
-type Storage = Type | DynamicModule;
-
 async function openBackend(
-  storage: Storage,
+  storage: DynamicModule,
   ports: readonly (keyof Stores)[],
   remove: () => Promise<void>,
 ): Promise<OpenBackend> {
@@ -175,15 +171,7 @@ async function openBackend(
   };
 }
 
-function onDisk(dataDir: string): Storage {
-  @Module({
-    imports: [ConfigModule.with(Config.with({ dataDir }), []), StorageModule],
-  })
-  class EmbeddedStorage {}
-  return EmbeddedStorage;
-}
-
-function start(storage: Storage): Promise<INestApplicationContext> {
+function start(storage: DynamicModule): Promise<INestApplicationContext> {
   return NestFactory.createApplicationContext(storage, { logger: false, abortOnError: false });
 }
 

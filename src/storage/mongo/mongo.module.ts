@@ -54,7 +54,7 @@ import { Versions } from './versions.js';
 import { MongoWorkspaceStore } from './workspaces.store.js';
 
 /**
- * The storage ports on MongoDB; nothing chooses this backend yet. The layout, declared in `collections.ts`:
+ * The storage ports on MongoDB. The layout, declared in `collections.ts`:
  *
  * - One aggregate is one document, written by one insert or one update on a condition about that document; no write spans
  *   two. Unique is what has the same `_id`: an id where it is unique by itself, else its parts by `keyOf`. Beside it there
