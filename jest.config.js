@@ -35,6 +35,7 @@ export default {
   testMatch: ['**/*.spec.ts'],
   // Says which backends the run holds to the suites.
   globalSetup: '<rootDir>/test/support/announce-backends.mjs',
+  globalTeardown: '<rootDir>/test/support/drop-databases.mjs',
   testTimeout: 30_000,
   // Of `it.concurrent`: scenes of processes mostly wait for each other.
   maxConcurrency: 3,

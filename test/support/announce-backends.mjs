@@ -6,10 +6,13 @@ export default async function announceBackends() {
   if (!uri && process.env.PATCHBAY_REQUIRE_MONGO === '1') {
     throw new Error('PATCHBAY_REQUIRE_MONGO=1, but PATCHBAY_TEST_MONGODB_URI names no server.');
   }
+  // Databases of this run's servers begin so (backend.ts): drop-databases.mjs finds them after it.
+  process.env.PATCHBAY_TEST_RUN = `patchbay-${process.pid}-${Date.now().toString(36)}`;
   const mongo = uri
     ? `MONGO on ${await serverAt(uri)}`
     : 'NOT mongo (PATCHBAY_TEST_MONGODB_URI names no server)';
-  stderr.write(`\n=== Storage backends of this run: SQLITE and ${mongo} ===\n`);
+  const servers = process.env.PATCHBAY_TEST_BACKEND === 'mongo' ? '; servers have their store on MONGO' : '';
+  stderr.write(`\n=== Storage backends of this run: SQLITE and ${mongo}${servers} ===\n`);
 }
 
 /** @param {string} uri */

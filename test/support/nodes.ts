@@ -12,6 +12,7 @@ import { fastifyAdapter } from '../../src/common/http/fastify.js';
 import { Config, type Settings } from '../../src/config/config.js';
 import { NodeId } from '../../src/storage/ports/node-id.js';
 import { SqliteDatabase } from '../../src/storage/sqlite/database.js';
+import { backendSettings, ON_MONGO } from './backend.js';
 import { TEST_SETTINGS, TestServer } from './server.js';
 
 /** What becomes of a message on its way from one node to another. */
@@ -72,25 +73,31 @@ export class TestNodes {
   readonly running = new Set<TestServer>();
 
   private constructor(
-    private readonly database: SqliteDatabase,
+    /** Null on a backend that the nodes open themselves. */
+    private readonly database: SqliteDatabase | null,
     private readonly dataDir: string,
     private readonly settings: Partial<Settings>,
   ) {}
 
   static async open(settings: Partial<Settings> = {}): Promise<TestNodes> {
     const dataDir = await mkdtemp(join(tmpdir(), 'patchbay-nodes-'));
-    return new TestNodes(SqliteDatabase.open(dataDir), dataDir, settings);
+    return new TestNodes(ON_MONGO ? null : SqliteDatabase.open(dataDir), dataDir, settings);
   }
 
   /** Starts a node; one of the same id takes over from itself. */
   async start(id: string): Promise<TestServer> {
     const { dataDir } = this;
-    const config = Config.with({ ...TEST_SETTINGS, port: 0, ...this.settings, dataDir });
-    const module = await Test.createTestingModule({
+    const config = Config.with({
+      ...{ ...TEST_SETTINGS, port: 0 },
+      ...backendSettings(dataDir),
+      ...this.settings,
+      dataDir,
+    });
+    const testing = Test.createTestingModule({
       imports: [AppModule.with({ config, clock: this.clock })],
-    })
-      .overrideProvider(SqliteDatabase)
-      .useValue(sharedBy(this.database))
+    });
+    if (this.database !== null) testing.overrideProvider(SqliteDatabase).useValue(sharedBy(this.database));
+    const module = await testing
       .overrideProvider(Bus)
       .useValue(this.network.connect())
       .overrideProvider(NodeId)
@@ -110,7 +117,7 @@ export class TestNodes {
 
   async close(): Promise<void> {
     for (const server of this.running) await this.stop(server);
-    this.database.close();
+    this.database?.close();
     await rm(this.dataDir, { recursive: true, force: true });
   }
 }

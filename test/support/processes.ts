@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
+import { backendEnv } from './backend.js';
 import { type Answer, sendRequest } from './test-user.js';
 import { waitFor } from './wait-for.js';
 
@@ -81,7 +82,11 @@ export class ServerProcess extends TestProcess {
     env: Record<string, string> = {},
     script = SERVER,
   ): Promise<ServerProcess> {
-    const server = new ServerProcess('server', script, port, { PATCHBAY_DATA_DIR: dataDir, ...env });
+    const server = new ServerProcess('server', script, port, {
+      ...backendEnv(dataDir),
+      PATCHBAY_DATA_DIR: dataDir,
+      ...env,
+    });
     await server.says('Listening on');
     return server;
   }

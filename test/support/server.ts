@@ -8,6 +8,7 @@ import type { SystemClock } from '../../src/common/clock.js';
 import { Config, type Settings } from '../../src/config/config.js';
 import { storesOf } from '../contract/backends.js';
 import { putOnBadLine } from '../contract/faults.js';
+import { backendSettings } from './backend.js';
 import { type Answer, answerOf, registerUser, sendRequest, type TestUser } from './test-user.js';
 
 export { type Answer, PASSWORD, type TestUser } from './test-user.js';
@@ -44,7 +45,13 @@ export class TestServer {
     badLine,
   }: ServerOptions = {}): Promise<TestServer> {
     const dataDir = config.dataDir ?? (await mkdtemp(join(tmpdir(), 'patchbay-')));
-    const settings = Config.with({ ...TEST_SETTINGS, ...config, dataDir, port: 0 });
+    const settings = Config.with({
+      ...TEST_SETTINGS,
+      ...backendSettings(dataDir),
+      ...config,
+      dataDir,
+      port: 0,
+    });
     const app = await createApp({ config: settings, clock, logDestination });
     const seed = badLine ?? BAD_LINE;
     if (seed) putOnBadLine(storesOf(app), Number(seed));
