@@ -36,7 +36,8 @@ export default {
   // Says which backends the run holds to the suites.
   globalSetup: '<rootDir>/test/support/announce-backends.mjs',
   globalTeardown: '<rootDir>/test/support/drop-databases.mjs',
-  testTimeout: 30_000,
+  // Servers for tests are slower on MongoDB than the embedded store is.
+  testTimeout: process.env.PATCHBAY_TEST_BACKEND === 'mongo' ? 120_000 : 30_000,
   // Of `it.concurrent`: scenes of processes mostly wait for each other.
   maxConcurrency: 3,
   // Most tests wait for sockets and processes: three at a time keep two cores busy, also where Jest would take one.

@@ -2,6 +2,7 @@ import { JwtService } from '@nestjs/jwt';
 import type { Credentials } from '@patchbay/protocol';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { describeEmbedded } from '../support/backend.js';
 import { PASSWORD, startTestServer, type TestServer } from '../support/server.js';
 import { newId } from '../../src/common/ids.js';
 import { ShiftedClock } from '../support/shifted-clock.js';
@@ -192,7 +193,7 @@ describe('access tokens', () => {
   });
 });
 
-describe('the signing secret', () => {
+describeEmbedded('the signing secret', () => {
   it('is made once and kept in the data directory, for its owner only', async () => {
     const first = await startTestServer();
     const { token } = await first.register();

@@ -3,6 +3,7 @@ import { mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { describeEmbedded } from '../support/backend.js';
 import { checkInvariants } from '../support/invariants.js';
 import { freePort, ServerProcess, TestProcess } from '../support/processes.js';
 import { registerUser, TestUser } from '../support/test-user.js';
@@ -11,7 +12,7 @@ import.meta.jest.setTimeout(60_000);
 
 const ADMIN = fileURLToPath(new URL('../../dist/admin.js', import.meta.url));
 
-describe('patchbay-admin', () => {
+describeEmbedded('patchbay-admin', () => {
   let directory: string;
   let dataDir: string;
   let server: ServerProcess;

@@ -61,10 +61,10 @@ describe('files:changed', () => {
     });
     const { body } = await user.get<{ files: { fileId: string; docPath: string }[] }>(`${base()}/files`);
     const { fileId } = body.files.find(({ docPath }) => docPath === 'proj/a.txt')!;
+    client.changed.length = 0;
     await tool('mv', { from: '/Proj/b.txt', to: '/Proj/d/b.txt' });
     await tool('mv', { from: '/other/c.txt', to: '/Proj/c.txt' });
     await tool('rm', { path: '/Proj/A.txt' });
-    client.changed.length = 0;
     expect(await all()).toEqual({
       ...{ 'proj/a.txt': null, 'proj/b.txt': null },
       ...{ 'proj/d/b.txt': sha256('b'), 'proj/c.txt': sha256('c') },
