@@ -9,6 +9,8 @@
 //
 // Times are ms; CPU is the server's own CPU time for a call; it says most where other work shares the machine.
 //
+// PATCHBAY_TEST_MONGODB_URI: a server of MongoDB, on which another Patchbay has its store, beside the embedded one.
+//
 // SECONDS (per measurement, default 4), ROUNDS (default 3), LEVELS (default 1,32,256), LOG (patchbay's log level, default
 // warn); CPU_PROF=<dir> writes a profile of the server there and measures nothing but it.
 import { fork } from 'node:child_process';
@@ -64,7 +66,7 @@ class Helper {
 }
 
 /** The built server on a data directory of its own. Its log goes where nobody reads it. */
-async function startPatchbay() {
+async function startPatchbay(backend = {}) {
   const directory = await mkdtemp(join(tmpdir(), 'patchbay-bench-'));
   const profile = process.env.CPU_PROF;
   const execArgv = profile ? ['--cpu-prof', `--cpu-prof-dir=${profile}`] : [];
@@ -74,6 +76,7 @@ async function startPatchbay() {
     PATCHBAY_DATA_DIR: directory,
     PATCHBAY_RATE_LIMIT: 'off',
     PATCHBAY_LOG_LEVEL: process.env.LOG ?? 'warn',
+    ...backend,
   };
   const port = 20_000 + Math.floor(Math.random() * 10_000);
   const server = new Helper('../dist/main.js', [], {
@@ -127,22 +130,36 @@ function medians(rounds) {
   return { rate: of('rate'), p50: of('p50'), p99: of('p99'), cpu: of('cpu') };
 }
 
+/** The settings of a server on MongoDB, on a database of its own. */
+function onMongo(server) {
+  const [, hosts, options] = /^([^/]+\/\/[^/?]+)[^?]*(.*)$/.exec(server);
+  return {
+    PATCHBAY_MONGODB_URI: `${hosts}/patchbay-bench-${process.pid}${options}`,
+    PATCHBAY_JWT_SECRET: 'a secret of the benchmark, long enough',
+  };
+}
+
+const { PATCHBAY_TEST_MONGODB_URI: mongoServer } = process.env;
 const patchbay = await startPatchbay();
+const mongo = mongoServer ? await startPatchbay(onMongo(mongoServer)) : null;
 const clients = new Helper('./relay/clients.mjs');
 const load = new Helper('./relay/load.mjs');
 const floor = process.env.CPU_PROF ? null : new Helper('./relay/floor.mjs');
 try {
-  const users = await makeUsers(patchbay.url);
-  await clients.send({ kind: 'patchbay', url: patchbay.url, users });
-  const targets = { patchbay: { url: patchbay.url, users } };
+  const targets = {};
+  for (const [name, running] of Object.entries({ patchbay, ...(mongo && { mongo }) })) {
+    const users = await makeUsers(running.url);
+    await clients.send({ kind: 'patchbay', url: running.url, users });
+    targets[name] = { url: running.url, users };
+  }
   if (floor) {
     const { url } = await floor.send({ kind: 'start' });
     await clients.send({ kind: 'floor', url, count: USERS });
     const lines = Array.from({ length: USERS }, (_, n) => ({ token: null, path: `/${n}` }));
     targets.floor = { url, users: lines };
   }
-  const names = floor ? ['floor', 'patchbay'] : ['patchbay'];
-  const servers = { patchbay: patchbay.server, floor };
+  const names = [...(floor ? ['floor'] : []), 'patchbay', ...(mongo ? ['mongo'] : [])];
+  const servers = { patchbay: patchbay.server, mongo: mongo?.server, floor };
   const measure = async (name, concurrency, seconds) => {
     const { pid } = servers[name].child;
     const before = await cpuOf(pid);
@@ -153,7 +170,7 @@ try {
   for (const name of names) await measure(name, 64, WARM_UP_SECONDS);
   const rows = [];
   for (const concurrency of LEVELS) {
-    const measured = { floor: [], patchbay: [] };
+    const measured = { floor: [], patchbay: [], mongo: [] };
     for (let round = 0; round < ROUNDS; round += 1) {
       for (const name of names) measured[name].push(await measure(name, concurrency, SECONDS));
     }
@@ -174,10 +191,16 @@ try {
         'p99 × floor': times('p99', 1),
       });
     }
+    if (mongo) {
+      const onIt = medians(measured.mongo);
+      Object.assign(row, columns('mongo', onIt), {
+        'mongo ÷ embedded': Number((onIt.rate / ours.rate).toFixed(3)),
+      });
+    }
     rows.push(row);
   }
   console.table(rows);
 } finally {
   await Promise.all([load, clients, floor].map((helper) => helper?.end()));
-  await patchbay.end();
+  await Promise.all([patchbay.end(), mongo?.end()]);
 }
