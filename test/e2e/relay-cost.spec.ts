@@ -1,7 +1,8 @@
 import { SqliteDatabase } from '../../src/storage/sqlite/database.js';
+import { describeEmbedded } from '../support/backend.js';
 import { createCall, RelayScene } from '../support/relay-scene.js';
 
-describe('A relayed call on the embedded store', () => {
+describeEmbedded('A relayed call on the embedded store', () => {
   let scene: RelayScene;
   beforeEach(async () => void (scene = await RelayScene.start()));
   afterEach(() => scene.close());

@@ -127,7 +127,12 @@ describe('what a turn takes up', () => {
   it('lets so many requests of a user wait, and no more [TURN-13]', async () => {
     await scene.newSession('away');
     const { turnId } = (await scene.post([createCall('c')])).body.result;
-    const waiting = [scene.get(turnId, 3_000), scene.get(turnId, 3_000)];
+    // Those that only look may have come first.
+    const wait = async (): ReturnType<typeof scene.get> => {
+      const answer = await scene.get(turnId, 20_000);
+      return answer.status === 429 ? wait() : answer;
+    };
+    const waiting = [wait(), wait()];
     let refused = await scene.get(turnId, 1);
     while (refused.status !== 429) refused = await scene.get(turnId, 1);
     expect(refused).toMatchObject({ body: { code: 'RATE_LIMITED' } });

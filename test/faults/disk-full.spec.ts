@@ -1,4 +1,5 @@
 import { sha256 } from '@patchbay/protocol/hash';
+import { describeEmbedded } from '../support/backend.js';
 import { FaultScene } from '../support/fault-scene.js';
 import { createCall, RelayScene } from '../support/relay-scene.js';
 import { SmallDisk } from '../support/small-disk.js';
@@ -10,7 +11,10 @@ import.meta.jest.setTimeout(60_000);
 
 const UNAVAILABLE = { code: 'UNAVAILABLE', error: expect.stringContaining('full') as string };
 
-describeWith('mount', 'a server whose disk is full', () => {
+const describeOnSmallDisk = (name: string, tests: () => void): void =>
+  describeEmbedded('on a small disk', () => describeWith('mount', name, tests));
+
+describeOnSmallDisk('a server whose disk is full', () => {
   let disk: SmallDisk;
   let server: TestServer;
   let scene: RelayScene;
@@ -85,7 +89,7 @@ describeWith('mount', 'a server whose disk is full', () => {
   });
 });
 
-describeWith('mount', 'a client that has a result for a server whose disk is full', () => {
+describeOnSmallDisk('a client that has a result for a server whose disk is full', () => {
   it('keeps it in its journal and brings it once there is room [SHARE-4] [RELAY-8]', async () => {
     const disk = SmallDisk.mount(48);
     const scene = await FaultScene.start(10_000, disk.path);

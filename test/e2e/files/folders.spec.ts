@@ -4,6 +4,7 @@ import { sha256 } from '@patchbay/protocol/hash';
 import { newId } from '../../../src/common/ids.js';
 import { type FileRecord, FileStore, type FolderRecord } from '../../../src/storage/ports/files.store.js';
 import { SqliteDatabase } from '../../../src/storage/sqlite/database.js';
+import { describeEmbedded } from '../../support/backend.js';
 import { ToolsScene } from '../../support/tools-scene.js';
 
 describe('a folder', () => {
@@ -131,7 +132,7 @@ describe('a folder', () => {
     });
   });
 
-  describe('costs', () => {
+  describeEmbedded('costs', () => {
     const commitsOf = async (write: () => Promise<unknown>): Promise<number> => {
       const database = scene.server.app.get(SqliteDatabase, { strict: false });
       const before = database.commits;
