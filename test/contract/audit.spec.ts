@@ -259,5 +259,5 @@ describeContract('the audit trail', (opened) => {
     expect((await search({ path: 'nowhere', sessionId: 's' }, 100)).searches).toBeGreaterThan(1);
     // Of a call that nobody knows there is nothing to go through.
     expect(await search({ callId: 'unknown', sessionId: 's' }, 100)).toEqual({ found: [], searches: 1 });
-  });
+  }, 120_000);
 });
