@@ -1,9 +1,13 @@
-import type { CloudFilePage, Session, StoredFile } from '@patchbay/protocol';
+import type { CloudFilePage, Session, StoredFile, WorkspacePage } from '@patchbay/protocol';
+import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { FakeClient } from '../support/fake-client.js';
+import { CLIENT, TestProcess } from '../support/processes.js';
 import { createCall } from '../support/relay-scene.js';
 import { documentedBlock, ReverseProxy } from '../support/reverse-proxy.js';
-import { startTestServer, type TestServer } from '../support/server.js';
+import { PASSWORD, startTestServer, type TestServer } from '../support/server.js';
 import { describeWith } from '../support/system-commands.js';
 import { sendRequest, TestUser } from '../support/test-user.js';
 import { waitFor } from '../support/wait-for.js';
@@ -99,6 +103,61 @@ describe.each(['nginx', 'caddy'] as const)('as docs/operations.md has it,', (kin
       const answer = await fetch(`${proxy.origin}/api/v1/workspaces`);
       expect(await answer.text()).not.toContain('PATCHBAY_BASE_PATH');
     });
+  });
+});
+
+describeWith('nginx', 'nginx with TLS, as docs/operations.md has it', () => {
+  let server: TestServer;
+  let proxy: ReverseProxy;
+  let user: TestUser;
+  let directory: string;
+  let env: Record<string, string>;
+  const running: TestProcess[] = [];
+
+  beforeAll(async () => {
+    server = await startTestServer({ config: { basePath: '/patchbay', trustedProxies: ['127.0.0.1'] } });
+    proxy = await ReverseProxy.start('nginx', new URL(server.url).host);
+    user = await server.register();
+    directory = await mkdtemp(join(tmpdir(), 'patchbay-tls-'));
+    await mkdir(join(directory, 'proj'));
+    env = {
+      ...proxy.trust,
+      PATCHBAY_URL: `${proxy.tlsOrigin}/patchbay`,
+      PATCHBAY_HOME: join(directory, 'home'),
+      PATCHBAY_PASSWORD: PASSWORD,
+    };
+  });
+  afterAll(async () => {
+    await Promise.all(running.map((process) => process.kill()));
+    await proxy.stop();
+    await server.close();
+    await rm(directory, { recursive: true });
+  });
+
+  const patchbay = (args: string[], more: Record<string, string> = {}): TestProcess => {
+    const process = new TestProcess(args[0]!, CLIENT, args, { ...env, ...more });
+    running.push(process);
+    return process;
+  };
+
+  it('takes a login, a connected folder and a call through to it; who does not know the certificate is told', async () => {
+    const stranger = patchbay(['login', '--email', user.email], { NODE_EXTRA_CA_CERTS: '' });
+    expect((await stranger.exited).code).toBe(4);
+    expect(stranger.stderr).toContain('certificate');
+    const login = patchbay(['login', '--email', user.email]);
+    expect((await login.exited).code).toBe(0);
+
+    const { id: workspaceId } = (await user.get<WorkspacePage>('/workspaces')).body.workspaces[0]!;
+    const editor = patchbay(['connect', '--root', join(directory, 'proj'), '--yes']);
+    await editor.says(/^connected$/m);
+    const { body } = await user.post<Session>(`/workspaces/${workspaceId}/sessions`, {});
+    const turns = `/workspaces/${workspaceId}/sessions/${body.sessionId}/turns`;
+    const posted = await user.post(turns, { toolCalls: [createCall('c1', 'proj/a.txt')], waitMs: 20_000 });
+    expect(posted.status).toBe(200);
+    expect(await readdir(join(directory, 'proj'))).toEqual(['a.txt']);
+    const status = patchbay(['status', join(directory, 'proj')]);
+    expect((await status.exited).code).toBe(0);
+    expect(status.stdout).toContain(`Server     ${proxy.tlsOrigin}/patchbay`);
   });
 });
 

@@ -1,10 +1,11 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { freePort } from './processes.js';
 import { waitFor } from './wait-for.js';
 
@@ -25,12 +26,35 @@ function replaced(text: string, what: string | RegExp, by: string): string {
   return result;
 }
 
+/** Where a proxy is to be. */
+interface Place {
+  directory: string;
+  port: number;
+  tlsPort: number;
+  server: string;
+}
+
+/** A certificate for localhost that nobody has signed: whoever is told of the file trusts it. */
+async function makeCertificate(directory: string): Promise<{ certificate: string; key: string }> {
+  const [certificate, key] = [join(directory, 'certificate.pem'), join(directory, 'key.pem')];
+  await promisify(execFile)('openssl', [
+    ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2'],
+    ...['-keyout', key, '-out', certificate],
+    ...['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost'],
+  ]);
+  return { certificate, key };
+}
+
 /** The documented block, but for its address, its certificate and the server that it leads to. */
 const CONFIGURATIONS = {
-  async nginx(directory: string, port: number, server: string): Promise<string[]> {
+  async nginx({ directory, port, tlsPort, server }: Place): Promise<string[]> {
     let block = await documentedBlock('nginx');
-    block = replaced(block, 'listen 443 ssl http2;', `listen 127.0.0.1:${port};`);
-    block = replaced(block, /^ *ssl_certificate.*\n/gm, '');
+    const { certificate, key } = await makeCertificate(directory);
+    // Beside TLS, as documented, without it: what runs in the process of the tests can not be told whom to trust.
+    const listen = `listen 127.0.0.1:${tlsPort} ssl http2; listen 127.0.0.1:${port};`;
+    block = replaced(block, 'listen 443 ssl http2;', listen);
+    block = replaced(block, '/etc/ssl/example.com.pem', certificate);
+    block = replaced(block, '/etc/ssl/example.com.key', key);
     block = replaced(block, 'server 127.0.0.1:3000;', `server ${server};`);
     const folders = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
     const temporary = folders.map((name) => `${name}_temp_path ${directory}/${name};`).join('\n');
@@ -41,7 +65,7 @@ const CONFIGURATIONS = {
     await writeFile(file, whole);
     return ['nginx', '-p', directory, '-c', file, '-g', 'daemon off;'];
   },
-  async caddy(directory: string, port: number, server: string): Promise<string[]> {
+  async caddy({ directory, port, server }: Place): Promise<string[]> {
     let block = await documentedBlock('caddyfile');
     block = replaced(block, 'example.com {', `http://127.0.0.1:${port} {`);
     block = replaced(block, '127.0.0.1:3000', server);
@@ -55,6 +79,8 @@ const CONFIGURATIONS = {
 export class ReverseProxy {
   private constructor(
     readonly origin: string,
+    /** With TLS; of nginx alone. */
+    readonly tlsOrigin: string,
     private readonly child: ChildProcess,
     private readonly directory: string,
   ) {}
@@ -62,20 +88,30 @@ export class ReverseProxy {
   /** @param server the address of the server, such as `127.0.0.1:3000`. */
   static async start(kind: keyof typeof CONFIGURATIONS, server: string): Promise<ReverseProxy> {
     const directory = await mkdtemp(join(tmpdir(), `patchbay-${kind}-`));
-    const port = await freePort();
-    const [command = '', ...args] = await CONFIGURATIONS[kind](directory, port, server);
+    const [port, tlsPort] = [await freePort(), await freePort()];
+    const [command = '', ...args] = await CONFIGURATIONS[kind]({ directory, port, tlsPort, server });
     const child = spawn(command, args, {
       env: { PATH: process.env.PATH ?? '', HOME: directory },
       stdio: ['ignore', 'ignore', 'pipe'],
     });
     let said = '';
     child.stderr.setEncoding('utf8').on('data', (text: string) => (said += text));
-    const proxy = new ReverseProxy(`http://127.0.0.1:${port}`, child, directory);
+    const proxy = new ReverseProxy(
+      `http://127.0.0.1:${port}`,
+      `https://localhost:${tlsPort}`,
+      child,
+      directory,
+    );
     await waitFor(async () => {
       if (child.exitCode !== null) throw new Error(`${kind} ended: ${said}`);
       return listens(port);
     }, `${kind} to listen`);
     return proxy;
+  }
+
+  /** What a process of Node needs in its environment to trust `tlsOrigin`. */
+  get trust(): { NODE_EXTRA_CA_CERTS: string } {
+    return { NODE_EXTRA_CA_CERTS: join(this.directory, 'certificate.pem') };
   }
 
   async stop(): Promise<void> {

@@ -19,7 +19,8 @@ export const FIND_BROWSER = [
 
 /** What tests need beside the Node that runs them, each with a call of it that ends with 0 where it is there. */
 const PROBES = {
-  nginx: ['nginx', '-v'],
+  // With openssl, which makes its certificate.
+  nginx: ['sh', '-c', 'nginx -v && openssl version'],
   caddy: ['caddy', 'version'],
   mount: [
     'sh',
