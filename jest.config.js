@@ -37,7 +37,7 @@ export default {
   globalSetup: '<rootDir>/test/support/announce-backends.mjs',
   globalTeardown: '<rootDir>/test/support/drop-databases.mjs',
   // Servers for tests are slower on MongoDB than the embedded store is.
-  testTimeout: process.env.PATCHBAY_TEST_BACKEND === 'mongo' ? 120_000 : 30_000,
+  testTimeout: process.env.PATCHBAY_TEST_MONGODB_URI ? 180_000 : 30_000,
   // Of `it.concurrent`: scenes of processes mostly wait for each other.
   maxConcurrency: 3,
   // Most tests wait for sockets and processes: three at a time keep two cores busy, also where Jest would take one.
