@@ -22,7 +22,7 @@ describeOnMongo('the connection to MongoDB at the boot', () => {
     const { uri } = aDatabaseOn(MONGO_SERVER!);
     const connection = mongoose.createConnection(uri, CONNECT_OPTIONS);
     await reached(connection, uri);
-    const { setName } = await connection.db!.admin().command({ hello: 1 });
+    const { setName } = await connection.db!.admin().command({ isMaster: 1 });
     await connection.close();
     const said = warned.mock.calls.map(([message]) => String(message));
     expect(said).toEqual(setName === undefined ? [expect.stringContaining('rs.initiate()')] : []);

@@ -26,7 +26,8 @@ export class UnreachableError extends Error {
 }
 
 async function tellOfStandalone({ db }: Connection): Promise<void> {
-  const { setName, msg } = await db!.admin().command({ hello: 1 });
+  // By its older name: compatible servers may not know the newer one.
+  const { setName, msg } = await db!.admin().command({ isMaster: 1 });
   if (setName !== undefined || msg === 'isdbgrid') return;
   new Logger('Storage').warn(
     'The database is a standalone server: nothing takes over when it fails. For a replica set start mongod with ' +
