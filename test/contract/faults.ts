@@ -8,7 +8,7 @@ type Kind = 'read' | 'write';
 type Kinds<Store> = { [Method in keyof Store]: Kind };
 
 /** What each method of the ports is; the type lets none be left out. */
-const KINDS: { [Port in keyof Stores]: Kinds<Stores[Port]> } = {
+export const KINDS: { [Port in keyof Stores]: Kinds<Stores[Port]> } = {
   audit: { page: 'read', latestSuccesses: 'read' },
   blobs: { put: 'write', missing: 'read', read: 'read', mark: 'write', removeMarked: 'write' },
   clients: {

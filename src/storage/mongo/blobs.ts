@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { InjectModel } from '@nestjs/mongoose';
-import { Model } from 'mongoose';
+import { Model, type QueryFilter, type UpdateQuery } from 'mongoose';
 import { newId } from '../../common/ids.js';
 import type { Membership } from '../ports/turn.js';
 import { MongoDatabase } from './database.js';
@@ -97,11 +97,14 @@ export class Blobs {
   async remove(blob: BlobHead): Promise<void> {
     if (blob.state !== 'going') {
       const update = { $set: { state: 'going' as const }, $inc: { revision: 1 } };
-      const { matchedCount } = await this.database.attempt(() =>
-        this.blobs.updateOne(unchanged(blob), update),
-      );
-      if (matchedCount === 0) return;
-      if (blob.state === 'here') this.usage.count(blob.workspaceId, blob.holder, { bytes: -blob.size });
+      const { isMade, tries } = await this.changed(unchanged(blob), update);
+      if (isMade) {
+        if (blob.state === 'here') this.usage.count(blob.workspaceId, blob.holder, { bytes: -blob.size });
+      } else {
+        // It may have been this very write, the answer to which was lost.
+        if (tries === 1 || (await this.stateOf(blob)) !== 'going') return;
+        this.usage.doubt(blob.workspaceId);
+      }
     }
     await this.finishRemoval(blob);
   }
@@ -137,17 +140,37 @@ export class Blobs {
     await this.parts.put(ownerOf(blob), bytes);
     const coming = { _id: eq(blob._id), generation: eq(blob.generation), state: eq('coming') };
     const $set = { state: 'here' as const };
-    const { matchedCount } = await this.database.attempt(() => this.blobs.updateOne(coming, { $set }));
-    if (matchedCount === 1) {
+    const { isMade, tries } = await this.changed(coming, { $set });
+    if (isMade) {
       this.usage.count(blob.workspaceId, blob.holder, { bytes: blob.size });
       return true;
     }
+    const state = await this.stateOf(blob);
+    if (state === null) await this.parts.remove(ownerOf(blob));
+    // It may have been this very write, the answer to which was lost.
+    else if (tries > 1) this.usage.doubt(blob.workspaceId);
+    return state === 'here';
+  }
+
+  /** Whether a blob was as the filter has it, and how often that was tried. */
+  private async changed(
+    filter: QueryFilter<BlobDocument>,
+    update: UpdateQuery<BlobDocument>,
+  ): Promise<{ isMade: boolean; tries: number }> {
+    let tries = 0;
+    const { matchedCount } = await this.database.attempt(() => {
+      tries += 1;
+      return this.blobs.updateOne(filter, update);
+    });
+    return { isMade: matchedCount === 1, tries };
+  }
+
+  /** Where the blob is by now; null where it is gone, whatever has taken its place. */
+  private async stateOf({ _id, generation }: BlobHead): Promise<BlobDocument['state'] | null> {
     const now = await this.database.attempt(() =>
-      this.blobs.findOne({ _id: eq(blob._id) }, WITHOUT_BYTES).lean<BlobHead>(),
+      this.blobs.findOne({ _id: eq(_id) }, WITHOUT_BYTES).lean<BlobHead>(),
     );
-    if (now?.generation === blob.generation) return now.state === 'here';
-    await this.parts.remove(ownerOf(blob));
-    return false;
+    return now?.generation === generation ? now.state : null;
   }
 
   private async finishRemoval(blob: BlobHead): Promise<void> {

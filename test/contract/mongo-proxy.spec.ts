@@ -1,0 +1,163 @@
+import type { INestApplicationContext } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import mongoose, { type Connection } from 'mongoose';
+import { CHECKS, CLIENTS, COLLECTIONS, VALIDATORS } from '../../src/storage/mongo/collections.js';
+import { BLOBS } from '../../src/storage/mongo/file-collections.js';
+import { MongoStorageModule } from '../../src/storage/mongo/mongo.module.js';
+import { Projector } from '../../src/storage/mongo/projector.js';
+import { TURN_BYTES } from '../../src/storage/mongo/turn-collections.js';
+import { COUNTING, USAGE } from '../../src/storage/mongo/usage-collections.js';
+import { UsageCounter } from '../../src/storage/mongo/usage-counter.js';
+import { UsageRecount } from '../../src/storage/mongo/usage-recount.js';
+import { MongoProxy, type Treatment } from '../support/mongo-proxy.js';
+import { aDatabaseOn, describeOnMongo, MONGO_SERVER } from '../support/mongo-server.js';
+import { waitFor } from '../support/wait-for.js';
+import { type Stores, storesOf } from './backends.js';
+import { KINDS } from './faults.js';
+import { type Scene, SCENES } from './method-scenes.js';
+
+/** Holds nothing of the aggregates, or counts that may be wrong by what was in flight (`UsageStore`). */
+const LEFT_OUT = new Set<string>([CHECKS, VALIDATORS, COUNTING, TURN_BYTES]);
+const WRITES = new Set(['insert', 'update', 'delete', 'findAndModify']);
+const ID = /[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}/g;
+
+/** What a call of a method has come to, its ids replaced by their ranks: they are others each time. */
+interface Ending {
+  answer: unknown;
+  documents: Record<string, unknown[]>;
+}
+
+const METHODS = Object.entries(SCENES).flatMap(([port, scenes]) =>
+  Object.entries(scenes as Record<string, Scene>).map(([method, scene]) => ({
+    name: `${port}.${method}`,
+    scene,
+  })),
+);
+
+describeOnMongo('a bad line to MongoDB', () => {
+  let drop: () => Promise<void>;
+  let proxy: MongoProxy;
+  let connection: Connection;
+  let app: INestApplicationContext;
+  let stores: Stores;
+  /** The collections that the last call has left something in. */
+  const filled = new Set<string>();
+
+  beforeAll(async () => {
+    const own = aDatabaseOn(MONGO_SERVER!);
+    ({ drop } = own);
+    proxy = await MongoProxy.to(own.uri);
+    const logger = { logger: false, abortOnError: false } as const;
+    app = await NestFactory.createApplicationContext(MongoStorageModule.on(proxy.uri), logger);
+    stores = storesOf(app);
+    connection = await mongoose.createConnection(own.uri).asPromise();
+  });
+  afterAll(async () => {
+    await app.close();
+    await proxy.close();
+    await connection.close();
+    await drop();
+  });
+
+  function collections() {
+    const names = COLLECTIONS.map(({ name }) => name).filter((name) => !LEFT_OUT.has(name));
+    return names.map((name) => connection.db!.collection(name));
+  }
+
+  async function dump(answer: unknown): Promise<Ending> {
+    const documents: Record<string, unknown[]> = {};
+    const all = collections().map(async (collection) => {
+      const found = await collection.find({}, { sort: { _id: 1 } }).toArray();
+      filled.delete(collection.collectionName);
+      if (found.length === 0) return;
+      documents[collection.collectionName] = found;
+      filled.add(collection.collectionName);
+    });
+    await Promise.all(all);
+    // How often it was written, for whoever writes on a condition, is not what was written.
+    for (const name of [BLOBS, CLIENTS, USAGE]) {
+      for (const document of (documents[name] ?? []) as { revision?: number }[]) delete document.revision;
+    }
+    // Whoever has nothing is as good as not there.
+    for (const usage of (documents[USAGE] ?? []) as { members: object[] }[]) {
+      usage.members = usage.members.filter((member) =>
+        Object.values(member).some((count) => Number(count) > 0),
+      );
+    }
+    const text = JSON.stringify({ answer, documents }, (field, value: unknown) => {
+      if (field === 'looseSince' && value !== null) return 'a time';
+      return value instanceof Map ? [...value] : value;
+    });
+    const ids = [...new Set(text.match(ID))].sort();
+    return JSON.parse(text.replace(ID, (id) => `id ${ids.indexOf(id)}`)) as Ending;
+  }
+
+  /** What waited has come to where it belongs. */
+  async function settle(): Promise<string[]> {
+    const workspaces = await connection.db!.collection<{ _id: string }>('workspaces').find().toArray();
+    for (const { _id } of workspaces) await app.get(Projector).drain(_id);
+    await app.get(UsageCounter).flush();
+    return workspaces.map(({ _id }) => _id);
+  }
+
+  /** On a store with nothing else in it; `treat` is asked about each command of the call, which are numbered from 1. */
+  async function play(
+    scene: Scene,
+    treat: (command: string, number: number) => Treatment = () => null,
+    good?: Ending,
+  ): Promise<{ ending: Ending; commands: string[] }> {
+    const old = collections().filter(({ collectionName }) => filled.has(collectionName));
+    await Promise.all([
+      ...old.map((collection) => collection.deleteMany({})),
+      connection.db!.collection(COUNTING).deleteMany({ process: 'doubt' }),
+    ]);
+    const act = await scene(stores);
+    await settle();
+    const commands: string[] = [];
+    proxy.treat = (command) => treat(command, commands.push(command));
+    const answer = await act().finally(() => (proxy.treat = () => null));
+    const workspaces = await settle();
+    const ending = await dump(answer);
+    if (good === undefined || isCounted(ending, good)) return { ending, commands };
+    // Then it is known that it is not.
+    const doubts = () => connection.db!.collection(COUNTING).countDocuments({ process: 'doubt' });
+    await waitFor(async () => (await doubts()) > 0, 'a count to be in doubt');
+    for (const workspaceId of workspaces) await app.get(UsageRecount).count(workspaceId, 0);
+    return { ending: await dump(answer), commands };
+  }
+
+  it('has a scene for every method of every port', () => {
+    const named = (table: object) =>
+      Object.entries(table).flatMap(([port, methods]) =>
+        Object.keys(methods as object).map((method) => `${port}.${method}`),
+      );
+    expect(named(SCENES).sort()).toEqual(named(KINDS).sort());
+  });
+
+  it.each(METHODS)(
+    'leaves $name as if nothing had happened, whatever it does to any of its commands',
+    async ({ scene }) => {
+      const good = await play(scene);
+      const holds = async (what: string, treat: (command: string, number: number) => Treatment) => {
+        const { ending } = await play(scene, treat, good.ending);
+        expect({ what, ...ending }).toEqual({ what, ...good.ending });
+      };
+      for (const [at, command] of good.commands.entries()) {
+        const [first, second] = [at + 1, at + 2];
+        await holds(`answer ${first} lost`, (_command, number) => (number === first ? 'lose' : null));
+        if (!WRITES.has(command)) continue;
+        // A driver repeats a write so that the server knows it; what comes after that is a write of its own.
+        const both = (_command: string, number: number) =>
+          number === first || number === second ? 'lose' : null;
+        await holds(`answer ${first} lost, and that to the next`, both);
+      }
+      await holds('each write twice', (command) => (WRITES.has(command) ? 'double' : null));
+      await holds('every answer late', () => 'delay');
+    },
+  );
+});
+
+function isCounted(ending: Ending, good: Ending): boolean {
+  const [counted, expected] = [ending, good].map(({ documents }) => JSON.stringify(documents[USAGE]));
+  return counted === expected;
+}
