@@ -147,9 +147,10 @@ describeOnMongo('a bad line to MongoDB', () => {
         await holds(`answer ${first} lost`, (_command, number) => (number === first ? 'lose' : null));
         if (!WRITES.has(command)) continue;
         // A driver repeats a write so that the server knows it; what comes after that is a write of its own.
-        const both = (_command: string, number: number) =>
-          number === first || number === second ? 'lose' : null;
-        await holds(`answer ${first} lost, and that to the next`, both);
+        const both = (treatment: Treatment) => (_command: string, number: number) =>
+          number === first || number === second ? treatment : null;
+        await holds(`answer ${first} lost, and that to the next`, both('lose'));
+        await holds(`command ${first} lost, and the next`, both('cut'));
       }
       await holds('each write twice', (command) => (WRITES.has(command) ? 'double' : null));
       await holds('every answer late', () => 'delay');

@@ -2,10 +2,10 @@ import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 
 /**
- * What a command meets on its way. `lose`: the database does it, and the connection is cut instead of the answer. `double`:
+ * What a command meets on its way. `cut`: the database never gets it, and the connection is cut. `lose`: the database does it, and the connection is cut instead of the answer. `double`:
  * the database gets it once more when it has answered, and the second answer is dropped. `delay`: the answer comes late.
  */
-export type Treatment = 'lose' | 'double' | 'delay' | null;
+export type Treatment = 'cut' | 'lose' | 'double' | 'delay' | null;
 
 /** Longer than a projector waits for more to be written. */
 const DELAY_MS = 40;
@@ -96,6 +96,10 @@ export class MongoProxy {
     const command = commandOf(message);
     const treatment = command === null ? null : this.treat(command);
     const number = message.readInt32LE(4);
+    if (treatment === 'cut') {
+      line.client.destroy();
+      return;
+    }
     if (treatment === 'lose') line.treated.set(number, () => line.client.destroy());
     if (treatment === 'delay') {
       line.treated.set(number, (answer) => void setTimeout(() => line.client.write(answer), DELAY_MS));

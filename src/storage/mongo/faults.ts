@@ -25,6 +25,8 @@ export type Fault = 'duplicate' | 'passing' | 'unreached' | 'other';
 export function faultOf(error: unknown): Fault {
   if (!(error instanceof mongo.MongoError)) return 'other';
   if (UNREACHED.has(error.name)) return 'unreached';
+  // Of the server that was not found it holds what was looked for.
+  if (isBroken(error)) return 'reason' in error ? 'unreached' : 'passing';
   // Of many writes at once, where it is not the writes that failed but the wait for others, the code is within.
   const code = error instanceof mongo.MongoBulkWriteError ? (error.code ?? error.err?.code) : error.code;
   if (code === DUPLICATE_KEY) return 'duplicate';
@@ -38,5 +40,12 @@ export function faultOf(error: unknown): Fault {
 /** Whether all that a write of many documents failed with is that some are there. */
 export function isDuplicateOnly(error: unknown): boolean {
   if (!(error instanceof mongo.MongoBulkWriteError)) return faultOf(error) === 'duplicate';
-  return [error.writeErrors].flat().every(({ code }) => code === DUPLICATE_KEY);
+  const failed = [error.writeErrors].flat();
+  return failed.length > 0 && failed.every(({ code }) => code === DUPLICATE_KEY);
+}
+
+/** Whether a write of many documents came to no answer: the driver wraps what has happened then, and keeps no name of it. */
+function isBroken(error: mongo.MongoError): boolean {
+  if (!(error instanceof mongo.MongoBulkWriteError)) return false;
+  return error.code === undefined && error.err === undefined && [error.writeErrors].flat().length === 0;
 }
