@@ -59,7 +59,6 @@ const TOKENS: { [Port in keyof Stores]: abstract new (...parameters: never[]) =>
   users: UserStore,
   workspaces: WorkspaceStore,
 };
-const ALL = Object.keys(TOKENS) as (keyof Stores)[];
 
 export interface OpenBackend {
   readonly stores: Stores;
@@ -71,8 +70,6 @@ export interface OpenBackend {
 
 export interface Backend {
   name: string;
-  /** The suites that it takes, where it does not have every port yet. */
-  suites?: ReadonlySet<string>;
   /** A new, empty store. */
   open(): Promise<OpenBackend>;
 }
@@ -82,49 +79,19 @@ const PLAIN: Backend[] = [
     name: 'sqlite',
     async open() {
       const dataDir = await mkdtemp(join(tmpdir(), 'patchbay-contract-'));
-      return openBackend(SqliteStorageModule.on(dataDir), ALL, () => rm(dataDir, { recursive: true }));
+      return openBackend(SqliteStorageModule.on(dataDir), () => rm(dataDir, { recursive: true }));
     },
   },
 ];
 
-/** What the backend on MongoDB has so far. Once it is whole, this goes, and so does `suites`. */
-const MONGO_PORTS = [
-  ...([
-    'audit',
-    'blobs',
-    'clients',
-    'contracts',
-    'files',
-    'health',
-    'keys',
-    'logins',
-    'patches',
-    'roots',
-    'sessions',
-    'turns',
-    'usage',
-    'users',
-    'workspaces',
-  ] as const),
-];
-const MONGO_SUITES = new Set([
-  ...['clients', 'contracts', 'idempotency keys', 'logins', 'roots', 'sessions', 'storage health'],
-  ...['the first user', 'users', 'workspaces', 'the audit trail', 'writing turns', 'reading turns'],
-  ...['turns that are due', 'turns whose server calls a node runs', 'the open turns of a workspace'],
-  ...['large arguments and results of turns'],
-  ...['usage', 'blobs', 'a sweep of blobs', 'files', 'files that meet', 'folders'],
-  ...['files and folders that meet', 'patches'],
-]);
-
 if (MONGO_SERVER !== undefined) {
   PLAIN.push({
     name: 'mongo',
-    suites: MONGO_SUITES,
     async open() {
       const { uri, drop } = aDatabaseOn(MONGO_SERVER!);
       // Loaded by whoever uses it: most specs need no more than the stores of a server.
       const { MongoStorageModule } = await import('../../src/storage/mongo/mongo.module.js');
-      return openBackend(MongoStorageModule.on(uri), MONGO_PORTS, drop);
+      return openBackend(MongoStorageModule.on(uri), drop);
     },
   });
 }
@@ -137,8 +104,7 @@ export const BACKENDS = PLAIN.flatMap((backend) => [backend, onBadLines(backend,
 
 /** The tests of one port, once for each backend, on a store of their own. */
 export function describeContract(port: string, tests: (opened: () => OpenBackend) => void): void {
-  const backends = BACKENDS.filter(({ suites }) => suites?.has(port) ?? true);
-  describe.each(backends)(`$name: ${port}`, (backend) => {
+  describe.each(BACKENDS)(`$name: ${port}`, (backend) => {
     let opened: OpenBackend;
     beforeAll(async () => {
       opened = await backend.open();
@@ -148,13 +114,9 @@ export function describeContract(port: string, tests: (opened: () => OpenBackend
   });
 }
 
-async function openBackend(
-  storage: DynamicModule,
-  ports: readonly (keyof Stores)[],
-  remove: () => Promise<void>,
-): Promise<OpenBackend> {
+async function openBackend(storage: DynamicModule, remove: () => Promise<void>): Promise<OpenBackend> {
   let app = await start(storage);
-  let stores = storesOf(app, ports);
+  let stores = storesOf(app);
   return {
     get stores() {
       return stores;
@@ -162,7 +124,7 @@ async function openBackend(
     async reopen() {
       await app.close();
       app = await start(storage);
-      stores = storesOf(app, ports);
+      stores = storesOf(app);
     },
     async close() {
       await app.close();
@@ -176,8 +138,11 @@ function start(storage: DynamicModule): Promise<INestApplicationContext> {
 }
 
 /** The stores of a server. */
-export function storesOf(app: INestApplicationContext, ports: readonly (keyof Stores)[] = ALL): Stores {
+export function storesOf(app: INestApplicationContext): Stores {
   // The ports are found in whichever module exports them.
-  const found = ports.map((port) => [port, app.get<object>(TOKENS[port], { strict: false })]);
+  const found = Object.entries(TOKENS).map(([port, token]) => [
+    port,
+    app.get<object>(token, { strict: false }),
+  ]);
   return Object.fromEntries(found) as Stores;
 }

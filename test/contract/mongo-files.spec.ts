@@ -27,7 +27,7 @@ describeOnMongo('files on MongoDB, after a crash', () => {
     ({ drop } = own);
     const logger = { logger: false, abortOnError: false } as const;
     app = await NestFactory.createApplicationContext(MongoStorageModule.on(own.uri), logger);
-    stores = storesOf(app, PORTS);
+    stores = storesOf(app);
     connection = await mongoose.createConnection(own.uri).asPromise();
   });
   afterAll(async () => {
