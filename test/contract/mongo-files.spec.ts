@@ -14,7 +14,6 @@ import { aFile, aFolder, bytesOf, moved, withHead } from './file-records.js';
 import { givenWorkspace } from './records.js';
 
 const HOUR = 3_600_000;
-const PORTS = ['blobs', 'files', 'sessions', 'usage', 'users', 'workspaces'] as const;
 
 describeOnMongo('files on MongoDB, after a crash', () => {
   let drop: () => Promise<void>;
