@@ -1,8 +1,9 @@
 #!/usr/bin/env node
 import { parseArgs } from 'node:util';
-import { serverPlace } from './config/config.js';
+import { mongodbFault, serverPlace } from './config/config.js';
 import type { BackupContents } from './storage/ports/backups.js';
 import { backups } from './storage/backups.js';
+import { progressOn } from './storage/move/progress.js';
 
 const HELP = `Usage: patchbay-admin <command>
 
@@ -11,6 +12,12 @@ At the machine that holds the server's data, as the user that the server runs as
   backup <file>    copies all data into one file, while the server runs or not, and checks the copy
   check <file>     reads a backup from end to end
   restore <file>   makes a backup the server's data; the server must not run
+  migrate --to <mongodb uri>
+                   moves all data of the data directory into an empty MongoDB database, and verifies it
+  migrate --from <mongodb uri>
+                   moves all data of a MongoDB database into a data directory without any, and verifies it
+                   While it moves, no server may run on either side. Broken off, the same command goes on. In the place
+                   of a URI - takes PATCHBAY_MONGODB_URI, or what is in PATCHBAY_MONGODB_URI_FILE.
   health           asks the running server whether it is ready
 
   --data-dir <dir> the data directory; by default PATCHBAY_DATA_DIR, else ./.patchbay
@@ -24,6 +31,8 @@ const HEALTH_MS = 5000;
 const OPTIONS = {
   'data-dir': { type: 'string' },
   force: { type: 'boolean', default: false },
+  to: { type: 'string' },
+  from: { type: 'string' },
   help: { type: 'boolean', short: 'h', default: false },
 } as const;
 
@@ -52,10 +61,17 @@ async function run(args: readonly string[]): Promise<string> {
   if (values.help || name === '') return HELP.trimEnd();
   const place = serverPlace();
   if (name === 'health' && file === undefined) return health(place);
+  const dataDir = values['data-dir'] ?? place.dataDir;
+  if (name === 'migrate') {
+    if (file !== undefined) throw new UsageError('migrate takes --to or --from, and no file');
+    return migrate(values, dataDir, place.mongodbUri);
+  }
+  if (values.to !== undefined || values.from !== undefined)
+    throw new UsageError('--to and --from belong to migrate');
   const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   if (command === undefined) throw new UsageError(`there is no command ${name}`);
   if (file === undefined || more.length > 0) throw new UsageError(`${name} takes one file`);
-  return command({ file, dataDir: values['data-dir'] ?? place.dataDir, force: values.force });
+  return command({ file, dataDir, force: values.force });
 }
 
 function parsed(args: readonly string[]) {
@@ -69,6 +85,27 @@ function parsed(args: readonly string[]) {
 function told({ bytes, schemaVersion, ...counts }: BackupContents): string {
   const parts = Object.entries(counts).map(([name, count]) => `${count} ${name}`);
   return `whole; ${bytes} bytes, schema version ${schemaVersion}, ${parts.join(', ')}`;
+}
+
+async function migrate(
+  { to, from }: { to?: string | undefined; from?: string | undefined },
+  dataDir: string,
+  configured: string | null,
+): Promise<string> {
+  const given = to ?? from;
+  if (given === undefined || (to !== undefined && from !== undefined))
+    throw new UsageError('migrate takes either --to or --from');
+  if (given === '-' && configured === null) throw new UsageError('PATCHBAY_MONGODB_URI is not set');
+  const uri = given === '-' ? configured! : given;
+  const fault = mongodbFault(uri);
+  // The value is not repeated: it may hold a password.
+  if (fault !== null) throw new UsageError(`${to === undefined ? '--from' : '--to'} ${fault}`);
+  // The driver is loaded for this alone.
+  const { fromMongo, KINDS, shownUri, toMongo } = await import('./storage/migration.js');
+  const tell = progressOn(process.stderr);
+  const moved = await (to === undefined ? fromMongo(uri, dataDir, tell) : toMongo(dataDir, uri, tell));
+  const counts = [...moved].map(([kind, count]) => `${count} ${KINDS[kind]}`).join(', ');
+  return `${to === undefined ? dataDir : shownUri(uri)}: moved and verified; ${counts}`;
 }
 
 /** Of the server that listens where the variables say. */

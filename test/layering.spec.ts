@@ -98,8 +98,8 @@ describe('the server', () => {
     expect(offences(storage, isFeature)).toEqual([]);
   });
 
-  it('chooses its backend in one file, and that of the command beside it in another', () => {
-    const choosing = ['src/storage/storage.module.ts', 'src/storage/backups.ts'];
+  it('chooses its backend in one file, and those of the commands beside it in others', () => {
+    const choosing = ['src/storage/storage.module.ts', 'src/storage/backups.ts', 'src/storage/migration.ts'];
     const inside = (name: string, folder: string): boolean => name.startsWith(`src/storage/${folder}/`);
     for (const backend of ['sqlite', 'mongo']) {
       const others = src.filter(({ path }) => !choosing.includes(path) && !inside(path, backend));

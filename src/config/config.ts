@@ -64,8 +64,8 @@ function serverSettings(env: EnvReader) {
   };
 }
 
-/** No value: it may hold a password. */
-function mongodbFault(uri: string): string | null {
+/** What is wrong with the URI of a database, without a value of it: it may hold a password. */
+export function mongodbFault(uri: string): string | null {
   const isSound = /^mongodb(\+srv)?:\/\/[^/?\s]+\/[^/?\s]+(\?\S*)?$/.test(uri);
   return isSound ? null : 'must be a URI with a database, such as mongodb://host:27017/patchbay';
 }

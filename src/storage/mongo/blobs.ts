@@ -11,7 +11,7 @@ import { UsageCounter } from './usage-counter.js';
 import { checked, eq, keyOf } from './values.js';
 
 /** Those that are no longer are in the document itself: one write, one read. */
-const INLINE_BYTES = 64 * 1024;
+export const INLINE_BYTES = 64 * 1024;
 
 export type BlobHead = Omit<BlobDocument, 'bytes'>;
 export const WITHOUT_BYTES = { bytes: 0 } as const;
@@ -184,6 +184,7 @@ function unchanged({ _id, revision }: BlobHead) {
   return { _id: eq(_id), revision: eq(revision) };
 }
 
-function ownerOf({ _id, generation }: BlobHead): string {
+/** The name of the parts that the bytes lie in. */
+export function ownerOf({ _id, generation }: Pick<BlobDocument, '_id' | 'generation'>): string {
   return keyOf('blob', _id, generation);
 }

@@ -127,14 +127,14 @@ function realFolder(target: string): string {
 }
 
 /** What root has made belongs to whom the directory does, or the server could not open it. */
-function giveTo(directory: string, ...files: string[]): void {
+export function giveTo(directory: string, ...files: string[]): void {
   if (process.getuid?.() !== 0) return;
   const { uid, gid } = statSync(directory);
   for (const file of files) chownSync(file, uid, gid);
 }
 
 /** Gets a file or a folder's names to the disk. */
-function sync(path: string): void {
+export function sync(path: string): void {
   const descriptor = openSync(path, 'r');
   try {
     fsyncSync(descriptor);

@@ -1,0 +1,116 @@
+import mongoose, { type Connection, type Model } from 'mongoose';
+import { Blobs } from './blobs.js';
+import { type FirstUserDocument, FIRST_USER, type SessionDocument, SESSIONS } from './collections.js';
+import { type UserDocument, USERS, type WorkspaceDocument, WORKSPACES } from './collections.js';
+import { COLLECTIONS } from './collections.js';
+import { CONNECT_OPTIONS, MongoDatabase } from './database.js';
+import { type BlobDocument, BLOBS, type EntryDocument, ENTRIES } from './file-collections.js';
+import { type VersionDocument, VERSIONS } from './file-collections.js';
+import { KnownWorkspaces } from './known-workspaces.js';
+import { OUTBOX_INDEX } from './outbox.js';
+import { type OutboxDocument, Outboxes } from './outboxes.js';
+import { type PartDocument, PARTS } from './part-collections.js';
+import { Parts } from './parts.js';
+import { type PatchDocument, PATCHES, PATCH_IDS, type PatchIdsDocument } from './patch-collections.js';
+import { MongoPatchStore } from './patches.store.js';
+import { Projector } from './projector.js';
+import { TRAIL, type TrailDocument } from './trail-collections.js';
+import { reached } from './reached.js';
+import { Trail } from './trail.js';
+import { TURN_TEXTS, type TurnDocument, TURNS, type TurnTextDocument } from './turn-collections.js';
+import { TURN_BYTES, type TurnBytesDocument } from './turn-collections.js';
+import { TurnBytes } from './turn-bytes.js';
+import { TurnTexts } from './turn-texts.js';
+import { type CountingDocument, COUNTING, type UsageDocument, USAGE } from './usage-collections.js';
+import { UsageCounter } from './usage-counter.js';
+import { UsageRecount } from './usage-recount.js';
+
+/** What is moved was counted when it was written. */
+class NoTurnBytes extends TurnBytes {
+  override async count(): Promise<void> {}
+}
+
+/** What the rooms are made from, before they are. */
+class OpenedDatabase {
+  protected constructor(
+    readonly connection: Connection,
+    readonly database: MongoDatabase,
+  ) {}
+
+  model<Document>(name: string): Model<Document> {
+    return this.connection.model<Document>(name);
+  }
+}
+
+/** A database without a server: what a move and a check need of it, and nothing that runs by itself. */
+export class MoveRooms extends OpenedDatabase {
+  readonly entries = this.model<EntryDocument>(ENTRIES);
+  readonly versions = this.model<VersionDocument>(VERSIONS);
+  readonly blobs = this.model<BlobDocument>(BLOBS);
+  readonly turns = this.model<TurnDocument>(TURNS);
+  readonly patches = this.model<PatchDocument>(PATCHES);
+  readonly usage = this.model<UsageDocument>(USAGE);
+  readonly counting = this.model<CountingDocument>(COUNTING);
+  readonly trail = this.model<TrailDocument>(TRAIL);
+
+  readonly parts = new Parts(this.database, this.model<PartDocument>(PARTS));
+  readonly texts = new TurnTexts(this.database, this.model<TurnTextDocument>(TURN_TEXTS), this.turns);
+  readonly recount = new UsageRecount(
+    this.database,
+    this.usage,
+    this.counting,
+    this.entries,
+    this.versions,
+    this.blobs,
+    this.model<SessionDocument>(SESSIONS),
+  );
+  readonly bytes = new Blobs(
+    this.database,
+    this.parts,
+    new UsageCounter(this.database, this.recount, this.usage, this.counting),
+    this.blobs,
+    this.entries,
+    this.versions,
+  );
+  readonly patchStore = new MongoPatchStore(
+    this.database,
+    new KnownWorkspaces(this.database, this.model<WorkspaceDocument>(WORKSPACES)),
+    this.parts,
+    new NoTurnBytes(this.database, this.model<TurnBytesDocument>(TURN_BYTES)),
+    this.patches,
+    this.model<PatchIdsDocument>(PATCH_IDS),
+    this.turns,
+  );
+
+  static async connect(uri: string): Promise<Connection> {
+    const connection = mongoose.createConnection(uri, CONNECT_OPTIONS);
+    await reached(connection, uri);
+    return connection;
+  }
+
+  /** Builds what is missing in the database; closes the connection where what is there differs. */
+  static async open(connection: Connection): Promise<MoveRooms> {
+    for (const { name, schema } of COLLECTIONS) connection.model(name, schema, name);
+    return new MoveRooms(connection, await MongoDatabase.open(connection));
+  }
+
+  /** Brings to rest what servers leave to the next one: events in outboxes, counts in doubt, the first user. */
+  async settle(): Promise<void> {
+    const { database } = this;
+    const sources = COLLECTIONS.filter(({ indexes }) => indexes.includes(OUTBOX_INDEX)).map(({ name }) =>
+      this.model<OutboxDocument>(name),
+    );
+    const outboxes = new Outboxes(database, sources);
+    const projector = new Projector(outboxes, new Trail(database, this.trail));
+    for (let waiting; (waiting = await outboxes.workspacesWaiting(1)).size > 0;)
+      for (const workspaceId of waiting) await projector.drain(workspaceId);
+    for await (const { workspaceId } of this.counting.find().lean().cursor()) {
+      await this.recount.count(workspaceId, 0);
+      await database.attempt(() => this.counting.deleteMany({ workspaceId: { $eq: workspaceId } }));
+    }
+    const first = await this.model<FirstUserDocument>(FIRST_USER).findOne().lean<FirstUserDocument>();
+    if (first === null) return;
+    const { userId, ...user } = first;
+    await database.insertNew(this.model<UserDocument>(USERS), [{ ...user, _id: userId }]);
+  }
+}

@@ -1,0 +1,65 @@
+import { valueOf } from '../../common/json-text.js';
+import type { CallValues, MovedTurn } from '../move/records.js';
+import { resultsOf } from '../move/results.js';
+import { span } from './call-rows.js';
+import type { SqliteDatabase } from './database.js';
+import { readJson } from './large-texts.js';
+import { pages } from './pages.js';
+import { insertResults } from './result-rows.js';
+import { insertTurn, SELECT_TURNS, toTurn, type TurnRow, turnRowKey } from './turn-rows.js';
+import { takeAll, TurnStaging } from './turn-staging.js';
+import type { WorkspaceKeys } from './workspace-keys.js';
+
+/** What is stored of the calls of a turn, in their order: each in the row of its call, or in one of its own. */
+const VALUES = `SELECT coalesce(c.arguments, a.arguments), coalesce(c.result, nullif(r.result, '')),
+    coalesce(c.details, r.details), r.edited_arguments
+  FROM turn_calls c LEFT JOIN turn_arguments a ON a.id = c.id LEFT JOIN turn_results r ON r.id = c.id
+  WHERE c.id >= ? AND c.id < ? ORDER BY c.id`;
+
+type Text = string | null;
+
+/** Every turn, one at a time: one may have tens of megabytes. */
+export async function* readTurns(
+  database: SqliteDatabase,
+  workspaces: WorkspaceKeys,
+): AsyncGenerator<MovedTurn[]> {
+  for await (const rows of pages<TurnRow>(database, SELECT_TURNS, ['id'], 100)) {
+    for (const row of rows) {
+      const turn = toTurn(database, workspaces.idOf(row[1]), row);
+      yield [{ ...turn, values: await valuesOf(database, row[0]) }];
+    }
+  }
+}
+
+/** Writes a turn that is not there yet. */
+export async function writeTurn(
+  database: SqliteDatabase,
+  workspace: number,
+  { values, ...turn }: MovedTurn,
+): Promise<void> {
+  if (turnRowKey(database, workspace, turn) !== null) return;
+  const callArguments = values.map((value) => value.arguments);
+  await new TurnStaging(database).with(callArguments, resultsOf(turn, values), (columns, resultRows) =>
+    database.write(() => {
+      const key = insertTurn(database, workspace, turn, columns);
+      insertResults(database, key, turn, resultRows);
+      takeAll(database, columns, resultRows);
+      return { value: undefined, isKept: true };
+    }),
+  );
+}
+
+async function valuesOf(database: SqliteDatabase, key: number): Promise<CallValues[]> {
+  const rows = database.all<[string, Text, Text, Text]>(VALUES, span(key));
+  const valueIn = async (column: string) => valueOf(await readJson(database, column));
+  const values: CallValues[] = [];
+  for (const [given, result, details, edited] of rows) {
+    values.push({
+      arguments: await valueIn(given),
+      ...(result !== null && { result: await valueIn(result) }),
+      ...(details !== null && { details: await valueIn(details) }),
+      ...(edited !== null && { editedArguments: await valueIn(edited) }),
+    });
+  }
+  return values;
+}
