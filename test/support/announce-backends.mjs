@@ -1,4 +1,5 @@
 import { stderr } from 'node:process';
+import { MONGO_SCRIPT } from './mongo-script.mjs';
 
 /** Runs once before all specs: one line about the backends; a failure where MongoDB is asked for and not there. */
 export default async function announceBackends() {
@@ -12,7 +13,9 @@ export default async function announceBackends() {
     ? `MONGO on ${await serverAt(uri)}`
     : 'NOT mongo (PATCHBAY_TEST_MONGODB_URI names no server)';
   const servers = process.env.PATCHBAY_TEST_BACKEND === 'mongo' ? '; servers have their store on MONGO' : '';
-  stderr.write(`\n=== Storage backends of this run: SQLITE and ${mongo}${servers} ===\n`);
+  const outages =
+    MONGO_SCRIPT === null ? '; NO outage of MongoDB (PATCHBAY_TEST_MONGO_SCRIPT names no script)' : '';
+  stderr.write(`\n=== Storage backends of this run: SQLITE and ${mongo}${servers}${outages} ===\n`);
 }
 
 /** @param {string} uri */
