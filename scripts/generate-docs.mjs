@@ -79,14 +79,16 @@ function auditPage(tools) {
 /** What the image or the file itself decides. */
 const NOT_PASSED_ON = new Set([
   ...['PORT', 'HOST', 'PATCHBAY_DATA_DIR', 'PATCHBAY_JWT_SECRET', 'PATCHBAY_JWT_SECRET_FILE'],
+  // Which store it is, each service says itself.
+  ...['PATCHBAY_MONGODB_URI', 'PATCHBAY_MONGODB_URI_FILE'],
 ]);
 
 /** docker-compose.yml with every other variable passed on from the shell. */
 async function composeFile() {
   const names = describeVariables().map(({ name }) => name);
-  const lines = names.filter((name) => !NOT_PASSED_ON.has(name)).map((name) => `      ${name}:\n`);
+  const lines = names.filter((name) => !NOT_PASSED_ON.has(name)).map((name) => `    ${name}:\n`);
   const text = await readFile(COMPOSE, 'utf8');
-  return text.replace(/(# All of docs\/config\.md;.*\n)(?: {6}\w+:\n)*/, (_, head) => head + lines.join(''));
+  return text.replace(/(# All of docs\/config\.md;.*\n)(?: {4}\w+:\n)*/, (_, head) => head + lines.join(''));
 }
 
 /** What the running server would tell of itself, over a data directory that is thrown away. */

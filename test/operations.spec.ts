@@ -13,11 +13,11 @@ const read = (name: string): Promise<string> => readFile(join(ROOT, name), 'utf8
 describe('the container', () => {
   it('gets every variable of docs/config.md that it does not decide itself', async () => {
     const compose = await read('docker-compose.yml');
-    const passed = [...compose.matchAll(/^ {6}([A-Z_]+):(.*)$/gm)].map(([, name, value]) => [
+    const passed = [...compose.matchAll(/^ {4,6}([A-Z_]{4,}):(.*)$/gm)].map(([, name, value]) => [
       name,
       value!.trim(),
     ]);
-    const decided = ['PORT', 'HOST', 'PATCHBAY_DATA_DIR', 'PATCHBAY_JWT_SECRET'];
+    const decided = ['PORT', 'HOST', 'PATCHBAY_DATA_DIR', 'PATCHBAY_JWT_SECRET', 'PATCHBAY_MONGODB_URI_FILE'];
     const wanted = describeVariables()
       .map(({ name }) => name)
       .filter((name) => !decided.includes(name));
@@ -26,6 +26,7 @@ describe('the container', () => {
     expect(passed.filter(([, value]) => value !== '')).toEqual([
       ['NODE_ENV', 'production'],
       ['PATCHBAY_JWT_SECRET_FILE', '/run/secrets/jwt-secret'],
+      ['PATCHBAY_MONGODB_URI', '${PATCHBAY_MONGODB_URI:-mongodb://mongo:27017/patchbay?replicaSet=rs0}'],
     ]);
   });
 
@@ -53,6 +54,8 @@ describeWith('docker-compose', 'docker-compose.yml', () => {
     const config = execFileSync('docker-compose', ['config'], { cwd: ROOT, env, encoding: 'utf8' });
     expect(config).toContain('PATCHBAY_REGISTRATION: first');
     expect(config).toContain('10.0.0.1:80:3000');
+    expect(config).toContain('mongodb://mongo:27017/patchbay?replicaSet=rs0');
+    expect(config).toMatch(/^ {4}profiles:\n {4}- embedded$/m);
   });
 });
 
