@@ -5,5 +5,9 @@ import { BodyReader } from './body-reader.js';
 import { Receiving } from './receiving.js';
 import { RequestBodies } from './request-bodies.js';
 
-@Module({ imports: [WorkModule, RateLimitModule], providers: [BodyReader, Receiving, RequestBodies], exports: [RequestBodies] })
+@Module({
+  imports: [WorkModule, RateLimitModule],
+  providers: [BodyReader, Receiving, RequestBodies],
+  exports: [RequestBodies],
+})
 export class BodiesModule {}
