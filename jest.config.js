@@ -1,3 +1,6 @@
+import process from 'node:process';
+import { mongoChoice } from './test/support/mongo-choice.mjs';
+
 /** One runner for the server, the packages and the tests against the running product. */
 const shared = {
   extensionsToTreatAsEsm: ['.ts'],
@@ -33,11 +36,11 @@ export default {
     '<rootDir>/packages/cli/src',
   ],
   testMatch: ['**/*.spec.ts'],
-  // Says which backends the run holds to the suites.
+  // Starts a MongoDB server where one can be had, and says which backends the run holds to the suites.
   globalSetup: '<rootDir>/test/support/announce-backends.mjs',
   globalTeardown: '<rootDir>/test/support/drop-databases.mjs',
   // Servers for tests are slower on MongoDB than the embedded store is.
-  testTimeout: process.env.PATCHBAY_TEST_MONGODB_URI ? 180_000 : 30_000,
+  testTimeout: mongoChoice(process.env).kind === 'none' ? 30_000 : 180_000,
   // Of `it.concurrent`: scenes of processes mostly wait for each other.
   maxConcurrency: 3,
   // Most tests wait for sockets and processes: three at a time keep two cores busy, also where Jest would take one.

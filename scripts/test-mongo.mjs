@@ -1,9 +1,11 @@
-// npm run test:mongo: the ports, and whatever starts a server, on the MongoDB server that PATCHBAY_TEST_MONGODB_URI names.
+// npm run test:mongo: the ports, and whatever starts a server, on MongoDB: the server that
+// PATCHBAY_TEST_MONGODB_URI names, or one that is started (test/support/mongo-choice.mjs).
 import { spawnSync } from 'node:child_process';
 import process from 'node:process';
+import { HOW_TO_HAVE_MONGO, mongoChoice } from '../test/support/mongo-choice.mjs';
 
-if (!process.env.PATCHBAY_TEST_MONGODB_URI) {
-  console.error('Name a server: PATCHBAY_TEST_MONGODB_URI=mongodb://127.0.0.1:27017 npm run test:mongo');
+if (mongoChoice(process.env).kind === 'none') {
+  console.error(`There is no MongoDB server: ${HOW_TO_HAVE_MONGO}.`);
   process.exit(2);
 }
 const { status } = spawnSync(

@@ -1,5 +1,16 @@
-/** Runs once after all specs: drops what servers of this run have on MongoDB (backend.ts). */
+import process from 'node:process';
+import { stopMongo } from './start-mongo.mjs';
+
+/** Runs once after all specs: drops what servers of this run have on MongoDB (backend.ts), and ends one that it started. */
 export default async function dropDatabases() {
+  try {
+    await dropThem();
+  } finally {
+    await stopMongo();
+  }
+}
+
+async function dropThem() {
   const uri = process.env.PATCHBAY_TEST_MONGODB_URI;
   if (!uri || process.env.PATCHBAY_TEST_BACKEND !== 'mongo') return;
   const { default: mongoose } = await import('mongoose');
