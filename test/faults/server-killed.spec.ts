@@ -1,3 +1,5 @@
+import { describeOnMongoBackend } from '../support/backend.js';
+import { readTrail } from '../support/invariants.js';
 import { type Editor, type FaultScene, inScene } from '../support/fault-scene.js';
 
 import.meta.jest.setTimeout(90_000);
@@ -209,6 +211,31 @@ describe('An orchestrator that posts the same turn again', () => {
       expect(await scene.post('t1', 20_000)).toMatchObject({ status: 200, body: first.body });
       await scene.expectOnce('t1', editor);
     }),
+  );
+});
+
+describeOnMongoBackend('A server that is killed while its projector moves events into the trail', () => {
+  it.concurrent.each([
+    ['before they are in the trail', 'before:trail'],
+    ['when they are in the trail and still in the outboxes', 'after:trail'],
+  ])('%s leaves each there once, without a gap', (_moment, pauseAt) =>
+    inScene(async (scene) => {
+      // Reading it puts into the trail what was before.
+      const before = await readTrail(scene.user, scene.workspaceId);
+      await scene.restartServer(pauseAt);
+      await scene.post('t1');
+      await scene.server.says(`paused at ${pauseAt}`);
+      // They wait behind it.
+      await scene.post('t2');
+      await scene.cancel('t1');
+      await scene.restartServer();
+      const trail = await readTrail(scene.user, scene.workspaceId);
+      expect(trail.map(({ seq }) => seq)).toEqual(trail.map((_, at) => at + 1));
+      expect(new Set(trail.map(({ eventId }) => eventId)).size).toBe(trail.length);
+      expect(trail.slice(0, before.length)).toEqual(before);
+      expect(await scene.steps('t1')).toEqual(['Accepted', 'Cancelled']);
+      expect(await scene.steps('t2')).toEqual(['Accepted']);
+    })(),
   );
 });
 

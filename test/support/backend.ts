@@ -29,6 +29,9 @@ export function backendEnv(dataDir: string): Record<string, string> {
 /** Tests of what the embedded store alone has, such as its files. */
 export const describeEmbedded = ON_MONGO ? describe.skip : describe;
 
+/** Tests of what only a server on MongoDB does. */
+export const describeOnMongoBackend = ON_MONGO ? describe : describe.skip;
+
 function databaseOf(dataDir: string): string {
   // Not by URL: several hosts may be named.
   const [, hosts, options] = /^([^/]+\/\/[^/?]+)[^?]*(.*)$/.exec(MONGO_SERVER!)!;

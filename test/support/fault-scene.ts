@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { AuditEvent, CallStatus, InvokeResult, Session, TurnEnvelope } from '@patchbay/protocol';
 import { checkInvariants, readTrail } from './invariants.js';
-import { ClientProcess, freePort, ServerProcess } from './processes.js';
+import { ClientProcess, freePort, PAUSE_AT, ServerProcess } from './processes.js';
 import { RelayProxy } from './relay-proxy.js';
 import { type Answer, registerUser, type TestUser } from './test-user.js';
 import { waitFor } from './wait-for.js';
@@ -80,10 +80,11 @@ export class FaultScene {
     return this.server.request<T>(method, path, body, headers);
   }
 
-  /** On the same data directory and port each time. */
-  async startServer(): Promise<void> {
+  /** On the same data directory and port each time. `pauseAt`: where it stops for good (pause-at.mjs). */
+  async startServer(pauseAt?: string): Promise<void> {
     if (this.shared) throw new Error('The server of this scene is that of others, too: use inScene.');
-    const env = { PATCHBAY_GRACE_MS: String(this.graceMs) };
+    const pausing = { NODE_OPTIONS: `--import ${PAUSE_AT}`, PAUSE_AT: pauseAt ?? '' };
+    const env = { PATCHBAY_GRACE_MS: String(this.graceMs), ...(pauseAt === undefined ? {} : pausing) };
     this.servers.push(await ServerProcess.start(this.dataDir, this.port, env));
   }
 
@@ -92,9 +93,9 @@ export class FaultScene {
   }
 
   /** kill -9, and a new process over what it left. */
-  async restartServer(): Promise<void> {
+  async restartServer(pauseAt?: string): Promise<void> {
     await this.killServer();
-    await this.startServer();
+    await this.startServer(pauseAt);
   }
 
   /** kill -9. */

@@ -1,8 +1,9 @@
-// Loaded into a client process before its own code (`node --import`): stops it at the step that PAUSE_AT names, the first
-// time, so that a test can kill it exactly there, or have it go on with SIGUSR2; and tells how often a file was put in its
-// place.
+// Loaded into a process of client or server before its own code (`node --import`): stops it at the step that PAUSE_AT names,
+// the first time, so that a test can kill it exactly there, or have it go on with SIGUSR2; and tells how often a file was
+// put in its place.
 // `before:<kind>`, `after:<kind>`: around the journal's write of such a line; `before:place`, `after:place`: around the
-// link or rename of a file. With PAUSE_EVERY it stops whoever comes to the step, not only the first.
+// link or rename of a file; `before:trail`, `after:trail`: around the insert of events into a trail on MongoDB. With
+// PAUSE_EVERY it stops whoever comes to the step, not only the first.
 import { Buffer } from 'node:buffer';
 import fs from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
@@ -48,3 +49,11 @@ prototype.write = function (bytes, ...rest) {
   const here = step !== undefined && Buffer.isBuffer(bytes) && bytes.includes(`{"kind":"${step}"`);
   return around(here, () => write.call(this, bytes, ...rest));
 };
+
+if (step === 'trail') {
+  const { mongo } = await import('mongoose');
+  const { insertMany } = mongo.Collection.prototype;
+  mongo.Collection.prototype.insertMany = function (...given) {
+    return around(this.collectionName === 'audit_events', () => insertMany.apply(this, given));
+  };
+}

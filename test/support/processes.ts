@@ -8,7 +8,7 @@ import { waitFor } from './wait-for.js';
 
 const SERVER = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 export const CLIENT = fileURLToPath(new URL('../../packages/cli/bin/patchbay.cjs', import.meta.url));
-/** Loaded with `--import`, stops a client at the step that the variable PAUSE_AT names. */
+/** Loaded with `--import`, stops a process at the step that the variable PAUSE_AT names. */
 export const PAUSE_AT = fileURLToPath(new URL('./pause-at.mjs', import.meta.url));
 
 export interface Exit {
