@@ -1,0 +1,99 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { join } from 'node:path';
+import process from 'node:process';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+
+const REPORTER = fileURLToPath(new URL('tell-tests.mjs', import.meta.url));
+
+/** Processes of this run that have not ended. */
+const running = new Set();
+
+/**
+ * Runs one spec in the copy, until its first test fails or its time is up, and ends all that it has started.
+ * @param {{ spec: string, only?: string, limitMs: number }} what
+ * @returns {Promise<{ outcome: 'passed' | 'failed' | 'hung' | 'broken', by: string, passed: string[], ms: number }>}
+ * failed: a test did, `by` is its name; broken: no test could run, `by` is what was said;
+ * passed: the names of the tests that did
+ */
+export async function runSpec({ copy, temp, cache }, { spec, only, limitMs }) {
+  const started = Date.now();
+  const jest = spawn(
+    process.execPath,
+    [
+      join(copy, 'node_modules/jest/bin/jest.js'),
+      ...['--runInBand', '--forceExit', '--cacheDirectory', cache, '--reporters', REPORTER],
+      ...(only === undefined ? [] : ['-t', only]),
+      ...['--runTestsByPath', spec],
+    ],
+    {
+      cwd: copy,
+      detached: true,
+      env: { ...process.env, TMPDIR: temp, NODE_OPTIONS: '--experimental-vm-modules --no-warnings' },
+      stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
+    },
+  );
+  running.add(jest);
+  const passed = [];
+  let said = '';
+  jest.stderr.on('data', (piece) => (said = (said + piece).slice(-4000)));
+  const ended = new Promise((resolve) => {
+    const end = () => resolve({ outcome: 'broken', by: said.trim() });
+    jest.once('close', end);
+    // A process that it has left behind may hold the pipes open.
+    jest.once('exit', () => setTimeout(end, 2000));
+  });
+  const told = new Promise((resolve) => {
+    createInterface(jest.stdio[3]).on('line', (line) => {
+      const { test, status, end, failed, ran, error } = JSON.parse(line);
+      if (status === 'passed') passed.push(test);
+      if (status === 'failed') resolve({ outcome: 'failed', by: test });
+      if (!end) return;
+      if (failed) resolve({ outcome: 'failed', by: failed });
+      else if (error) resolve({ outcome: ran ? 'failed' : 'broken', by: error });
+      else resolve({ outcome: 'passed', by: '' });
+    });
+  });
+  let timer;
+  const late = new Promise((resolve) => {
+    timer = setTimeout(() => resolve({ outcome: 'hung', by: `no end in ${limitMs / 1000} s` }), limitMs);
+  });
+  const verdict = await Promise.race([told, ended, late]);
+  clearTimeout(timer);
+  // A sound run ends by itself, with what is torn down after it.
+  if (verdict.outcome === 'passed')
+    await Promise.race([ended, new Promise((go) => setTimeout(go, 10_000).unref())]);
+  endAll(jest);
+  await ended;
+  running.delete(jest);
+  return { ...verdict, passed, ms: Date.now() - started };
+}
+
+/** Ends whatever still runs. */
+export function endRunning() {
+  for (const jest of running) endAll(jest);
+}
+
+/** Ends a process with all that it has started, groups of their own too. */
+function endAll({ pid }) {
+  const all = [pid, ...descendantsOf(pid)];
+  for (const one of [-pid, ...all]) {
+    try {
+      process.kill(one, 'SIGKILL');
+    } catch {
+      // It has ended.
+    }
+  }
+}
+
+function descendantsOf(pid) {
+  const children = new Map();
+  const table = execFileSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' });
+  for (const line of table.trim().split('\n')) {
+    const [child, parent] = line.trim().split(/\s+/).map(Number);
+    children.set(parent, [...(children.get(parent) ?? []), child]);
+  }
+  const all = children.get(pid) ?? [];
+  for (const one of all) all.push(...(children.get(one) ?? []));
+  return all;
+}
