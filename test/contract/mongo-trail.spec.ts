@@ -10,6 +10,7 @@ import { Projector } from '../../src/storage/mongo/projector.js';
 import { schemaOf } from '../../src/storage/mongo/schemas.js';
 import { Trail } from '../../src/storage/mongo/trail.js';
 import { TRAIL, TRAIL_COLLECTIONS, type TrailDocument } from '../../src/storage/mongo/trail-collections.js';
+import { hold, type Hold } from '../support/hold.js';
 import { aDatabaseOn, describeOnMongo, MONGO_SERVER } from '../support/mongo-server.js';
 import { randomFrom } from './faults.js';
 import { anEvent, upTo } from './records.js';
@@ -217,6 +218,57 @@ describeOnMongo('the projector of the trail', () => {
     const trail = await trailOf(workspaceId);
     expect(trail.slice(0, -1).map(({ _id }) => _id)).toEqual(events.map(({ eventId }) => eventId));
     expect(trail.at(-1)!.name).toBe('last');
+  });
+
+  it('has who waits for it wait for what was acknowledged before, not for what comes all the time', async () => {
+    let looks = 0;
+    let more: () => Promise<unknown> = () => Promise.resolve();
+    const { sources, projector } = await aNode(({ outboxes }) => {
+      const look = outboxes.look.bind(outboxes);
+      outboxes.look = async (workspaceId) => {
+        looks += 1;
+        // More than one look takes in, each time; after many it ends, so that the test does.
+        if (looks < 20) await more();
+        return look(workspaceId);
+      };
+    });
+    const workspaceId = newId();
+    const fill = async (): Promise<string[]> => {
+      const events = upTo(250).map(() => anEvent());
+      const things = events.map((event) => ({ _id: newId(), ...outboxWith(workspaceId, [event]) }));
+      await sources[0]!.insertMany(things);
+      return events.map(({ eventId }) => eventId);
+    };
+    const before = await fill();
+    more = fill;
+    await projector.append(workspaceId, [anEvent({ name: 'last' })]);
+    expect(looks).toBeLessThan(10);
+    const trail = await trailOf(workspaceId);
+    expect(trail.map(({ _id }) => _id)).toEqual(expect.arrayContaining(before));
+    expect(trail.some(({ name }) => name === 'last')).toBe(true);
+    more = () => Promise.resolve();
+    await projector.drain(workspaceId);
+    expect(await waitingOf(workspaceId)).toEqual([]);
+  });
+
+  it.each(['a drain', 'an append'])('that stops brings %s under way to its end first', async (what) => {
+    const workspaceId = newId();
+    let held!: Hold;
+    const { sources, projector } = await aNode(({ trail }) => {
+      held = hold(trail, 'append');
+    });
+    await insert(sources[0]!, workspaceId, [anEvent()]);
+    const work =
+      what === 'a drain' ? projector.drain(workspaceId) : projector.append(workspaceId, [anEvent()]);
+    await held.reached;
+    let stopped = false;
+    const stopping = projector.beforeApplicationShutdown().then(() => (stopped = true));
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(stopped).toBe(false);
+    held.release();
+    await stopping;
+    expect(await waitingOf(workspaceId)).toEqual([]);
+    await work;
   });
 
   it('goes on where a node has died between the trail and the outbox, and finds what nobody projects', async () => {

@@ -22,8 +22,19 @@ export interface Outbox {
 /** What a look has found. */
 export interface Look {
   outboxes: Outbox[];
-  /** There are more: none of their events is older than this one, an eventId. Null where these are all. */
-  more: string | null;
+  /**
+   * Null where these are all. Else, as eventIds: none of the others has an event before `oldest`; `newest` is the last of all
+   * that wait.
+   */
+  more: { oldest: string; newest: string } | null;
+}
+
+/** An outbox of which the eventIds were read: the first, and the newest. */
+interface Head {
+  source: Source;
+  _id: string;
+  eventId: string;
+  newest: string;
 }
 
 /** Of an outbox the first events, which are in the trail. */
@@ -134,18 +145,18 @@ export class Outboxes {
         }
       }
     }
-    return { outboxes, more: heads[at]?.eventId ?? null };
+    const oldest = heads[at]?.eventId;
+    const newest = heads.reduce((last, head) => (head.newest > last ? head.newest : last), '');
+    return { outboxes, more: oldest === undefined ? null : { oldest, newest } };
   }
 
-  private heads(
-    source: Source,
-    workspaceId: string,
-  ): Promise<{ source: Source; _id: string; eventId: string }[]> {
+  private heads(source: Source, workspaceId: string): Promise<Head[]> {
     return this.database.attempt(async () => {
       const waiting = source.find({ pendingIn: eq(workspaceId) }, HEADS).lean<OutboxDocument[]>();
       const heads = [];
       for await (const { _id, outbox } of waiting.cursor()) {
-        heads.push({ source, _id, eventId: outbox[0]?.eventId ?? '' });
+        const eventIds = outbox.map(({ eventId }) => eventId);
+        heads.push({ source, _id, eventId: eventIds[0] ?? '', newest: eventIds.sort().at(-1) ?? '' });
       }
       return heads;
     });

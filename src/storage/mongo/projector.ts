@@ -38,7 +38,7 @@ export class Projector implements OnApplicationBootstrap, BeforeApplicationShutd
   private readonly locks = new KeyLocks();
   private readonly runs = new Map<string, Run>();
   private readonly wakes = new Map<string, NodeJS.Timeout>();
-  /** Runs and sweeps that go on. */
+  /** Runs and sweeps that go on; none of them rejects. */
   private readonly busy = new Set<Promise<void>>();
   private readonly queue: (() => void)[] = [];
   private free = AT_ONCE;
@@ -55,7 +55,7 @@ export class Projector implements OnApplicationBootstrap, BeforeApplicationShutd
     if (this.stopping || this.wakes.has(workspaceId)) return;
     const begin = (): void => {
       this.wakes.delete(workspaceId);
-      void this.quietly(() => this.run(workspaceId).done);
+      void this.quietly(this.run(workspaceId).done);
     };
     this.wakes.set(workspaceId, setTimeout(begin, WAKE_MS).unref());
   }
@@ -75,7 +75,7 @@ export class Projector implements OnApplicationBootstrap, BeforeApplicationShutd
   }
 
   onApplicationBootstrap(): void {
-    const sweep = (): void => void this.quietly(() => this.sweep());
+    const sweep = (): void => void this.quietly(this.awaited(this.sweep()));
     sweep();
     this.timer = setInterval(sweep, SWEEP_MS).unref();
   }
@@ -85,7 +85,7 @@ export class Projector implements OnApplicationBootstrap, BeforeApplicationShutd
     this.stopping = true;
     if (this.timer !== null) clearInterval(this.timer);
     for (const wake of this.wakes.values()) clearTimeout(wake);
-    await Promise.all(this.busy);
+    while (this.busy.size > 0) await Promise.all(this.busy);
   }
 
   private async sweep(): Promise<void> {
@@ -93,13 +93,24 @@ export class Projector implements OnApplicationBootstrap, BeforeApplicationShutd
   }
 
   /** For work that nobody waits for: the sweep makes up for it. That the database is away is logged already. */
-  private quietly(work: () => Promise<void>): Promise<void> {
-    const quiet = work().catch((error: unknown) => {
+  private async quietly(work: Promise<void>): Promise<void> {
+    try {
+      await work;
+    } catch (error) {
       if (error instanceof DomainError && error.code === 'UNAVAILABLE') return;
       this.logger.error({ err: error }, 'Events did not come into the trail; the next round tries again');
-    });
-    this.busy.add(quiet);
-    return quiet.finally(() => this.busy.delete(quiet));
+    }
+  }
+
+  /** A server that stops waits for its end. */
+  private awaited(work: Promise<void>): Promise<void> {
+    const ended = work
+      .catch(() => undefined)
+      .finally(() => {
+        this.busy.delete(ended);
+      });
+    this.busy.add(ended);
+    return work;
   }
 
   /** The next run of the workspace, which looks at everything that was acknowledged before this call. */
@@ -107,7 +118,7 @@ export class Projector implements OnApplicationBootstrap, BeforeApplicationShutd
     const waiting = this.runs.get(workspaceId);
     if (waiting !== undefined) return waiting;
     const drafts: AuditDraft[] = [];
-    const done = this.locks.hold([workspaceId], async () => {
+    const work = this.locks.hold([workspaceId], async () => {
       await this.slot();
       try {
         this.runs.delete(workspaceId);
@@ -117,7 +128,7 @@ export class Projector implements OnApplicationBootstrap, BeforeApplicationShutd
         this.queue.shift()?.();
       }
     });
-    const run = { drafts, done };
+    const run = { drafts, done: this.awaited(work) };
     this.runs.set(workspaceId, run);
     return run;
   }
@@ -127,6 +138,7 @@ export class Projector implements OnApplicationBootstrap, BeforeApplicationShutd
     this.free -= 1;
   }
 
+  /** Ends once what its first look has seen is in the trail: what comes meanwhile is for the next run. */
   private async project(workspaceId: string, drafts: readonly AuditDraft[]): Promise<void> {
     for (let goal: string | null = null; ;) {
       const began = newId();
@@ -134,11 +146,11 @@ export class Projector implements OnApplicationBootstrap, BeforeApplicationShutd
       const ended = newId();
       // Of what this process makes while it looks, the cause may have been overlooked: it waits for the next look.
       const waits = ({ eventId }: OutboxEntry): boolean =>
-        (eventId > began && eventId < ended) || (more !== null && eventId >= more);
+        (eventId > began && eventId < ended) || (more !== null && eventId >= more.oldest);
       const ready = outboxes.map((outbox) => readyOf(outbox, waits));
-      // What was acknowledged before the run is in the first look that takes in everything.
-      if (more === null) goal ??= ended;
-      const isLast = goal !== null && !ready.some(({ next }) => next !== null && next < goal);
+      goal ??= more === null ? ended : more.newest;
+      const left = ready.map(({ next }) => next).concat(more === null ? [] : more.oldest);
+      const isLast = left.every((eventId) => eventId === null || eventId > goal);
       const events = inOrder(ready.map(({ entries }) => draftsOf(entries)));
       await this.trail.append(workspaceId, isLast ? [...events, ...drafts] : events);
       await this.outboxes.take(ready);
