@@ -92,7 +92,8 @@ async function checkValidators(db: mongo.Db): Promise<void> {
   }
 }
 
-function validatorOf({ schema }: Collection): mongo.Document {
+/** What the server refuses documents by that do not fit it. */
+export function validatorOf({ schema }: Collection): mongo.Document {
   return { $jsonSchema: schema.toJSONSchema({ useBsonType: true }) };
 }
 
