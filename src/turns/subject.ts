@@ -14,8 +14,11 @@ export function subjectOf(toolName: string, args: Json): CallSubject {
   return SUBJECTS[toolName]?.(args) ?? (typeof path === 'string' ? { path: shorten(path) } : {});
 }
 
-/** A path in a form and length that an audit event can hold, whatever it is. */
+// eslint-disable-next-line no-control-regex -- control characters are exactly what is replaced
+const CONTROLS = /[\u0000-\u001f]/g;
+
+/** A path in a form and length that an audit event can hold, whatever it is: three bytes of JSON a character at most. */
 export function shorten(path: Json | undefined): string | null {
   if (typeof path !== 'string') return null;
-  return path.slice(0, MAX_PATH_CHARS).toWellFormed().replaceAll('\u0000', '\uFFFD');
+  return path.slice(0, MAX_PATH_CHARS).toWellFormed().replace(CONTROLS, '\uFFFD');
 }

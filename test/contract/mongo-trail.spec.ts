@@ -9,6 +9,14 @@ import { type OutboxDocument, Outboxes } from '../../src/storage/mongo/outboxes.
 import { Projector } from '../../src/storage/mongo/projector.js';
 import { schemaOf } from '../../src/storage/mongo/schemas.js';
 import { Trail } from '../../src/storage/mongo/trail.js';
+import {
+  TURN_COLLECTIONS,
+  TURN_TEXTS,
+  type TurnDocument,
+  TURNS,
+  type TurnTextDocument,
+} from '../../src/storage/mongo/turn-collections.js';
+import { TurnTexts } from '../../src/storage/mongo/turn-texts.js';
 import { TRAIL, TRAIL_COLLECTIONS, type TrailDocument } from '../../src/storage/mongo/trail-collections.js';
 import { hold, type Hold } from '../support/hold.js';
 import { aDatabaseOn, describeOnMongo, MONGO_SERVER } from '../support/mongo-server.js';
@@ -46,6 +54,15 @@ function loseReplies({ database }: Parts): void {
   };
 }
 
+/** Where drafts lie that are apart. */
+function turnModels(connection: Connection): [Model<TurnTextDocument>, Model<TurnDocument>] {
+  const schemas = new Map(TURN_COLLECTIONS.map(({ name, schema }) => [name, schema]));
+  return [
+    connection.model<TurnTextDocument>(TURN_TEXTS, schemas.get(TURN_TEXTS), TURN_TEXTS),
+    connection.model<TurnDocument>(TURNS, schemas.get(TURNS), TURNS),
+  ];
+}
+
 describeOnMongo('the projector of the trail', () => {
   let uri: string;
   let drop: () => Promise<void>;
@@ -78,7 +95,7 @@ describeOnMongo('the projector of the trail', () => {
       connection.model<OutboxDocument>(name, schemaOf(OUTBOX_FIELDS), name),
     );
     const events = connection.model<TrailDocument>(TRAIL, TRAIL_COLLECTIONS[0]!.schema, TRAIL);
-    const outboxes = new Outboxes(database, sources);
+    const outboxes = new Outboxes(database, sources, new TurnTexts(database, ...turnModels(connection)));
     const parts = { database, trail: new Trail(database, events), outboxes };
     change(parts);
     const node = { connection, sources, events, projector: new Projector(parts.outboxes, parts.trail) };

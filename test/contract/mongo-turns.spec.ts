@@ -3,7 +3,7 @@ import { jest } from '@jest/globals';
 import { NestFactory } from '@nestjs/core';
 import { getModelToken } from '@nestjs/mongoose';
 import { type Model, mongo } from 'mongoose';
-import type { Json } from '@patchbay/protocol';
+import { type Json, MAX_PATH_CHARS } from '@patchbay/protocol';
 import { newId } from '../../src/common/ids.js';
 import { MongoStorageModule } from '../../src/storage/mongo/mongo.module.js';
 import {
@@ -15,6 +15,7 @@ import {
 import { turnKey } from '../../src/storage/mongo/turn-documents.js';
 import { TurnTexts } from '../../src/storage/mongo/turn-texts.js';
 import { TurnValues } from '../../src/storage/mongo/turn-values.js';
+import type { AuditDraft } from '../../src/storage/ports/audit.store.js';
 import type { Turn } from '../../src/storage/ports/turn.js';
 import type { TurnStore } from '../../src/storage/ports/turns.store.js';
 import { aCall, aTurn, completed, nextVersion } from '../../src/turns/turn.sample.js';
@@ -92,6 +93,35 @@ describeOnMongo('turns on MongoDB', () => {
     // One call's arguments are read with some of their neighbours, not with all.
     const sizes = (await textsOf(turn)).map(({ bytes }) => bytes.length());
     expect(Math.max(...sizes)).toBeLessThanOrEqual(64 * KIB);
+  });
+
+  it.each([
+    // What the widest path of a move has, of the most calls that are taken; and of the most that may be set, common ones.
+    [1_000, '\uFFFD'.repeat(MAX_PATH_CHARS)],
+    [10_000, 'documents/reports/2026/november/summary.md'],
+  ])('of %i calls have documents far below 16 MB, whatever happens at once', async (count, path) => {
+    const subject = { path, fromPath: path };
+    const calls = upTo(count).map((n) => aCall({ name: 'mv', toolCallId: `call_${n}`, subject }));
+    const turn = aTurn(await givenWorkspace(stores), { calls });
+    const told = (n: number): AuditDraft =>
+      anEvent({ turnId: turn.turnId, toolCallId: `call_${n}`, fields: { toolName: 'mv', ...subject } });
+    const accepted = calls.flatMap((_, n) => [told(n), told(n)]);
+    await insertTurn(stores, turn, { events: accepted });
+    expect(await bytesOf(turn)).toBeLessThan(12 * MIB);
+    // All of them are started, released and ended by what came at once.
+    const next = nextVersion(turn);
+    const ended = calls.flatMap((_, n) => [told(n), told(n), told(n)]);
+    expect(await turns.save(turn, next, [], ended)).toBe(true);
+    expect(await bytesOf(turn)).toBeLessThan(12 * MIB);
+    const { events } = await stores.audit.page(turn.workspaceId, { turnId: turn.turnId }, 0, 5 * count);
+    const fieldsOf = ({
+      eventId,
+      toolCallId,
+      fields,
+    }: Pick<AuditDraft, 'eventId' | 'toolCallId' | 'fields'>) =>
+      JSON.stringify([eventId, toolCallId, fields.path, fields.fromPath]);
+    expect(events.map(fieldsOf)).toEqual([...accepted, ...ended].map(fieldsOf));
+    expect(await turns.find(turn)).toEqual(next);
   });
 
   it('are read without what is beyond the bytes that were asked for', async () => {

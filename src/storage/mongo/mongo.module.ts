@@ -122,9 +122,9 @@ export class MongoStorageModule {
         KnownWorkspaces,
         {
           provide: Outboxes,
-          inject: [MongoDatabase, ...sources],
-          useFactory: (database: MongoDatabase, ...models: Model<OutboxDocument>[]) =>
-            new Outboxes(database, models),
+          inject: [MongoDatabase, TurnTexts, ...sources],
+          useFactory: (database: MongoDatabase, texts: TurnTexts, ...models: Model<OutboxDocument>[]) =>
+            new Outboxes(database, models, texts),
         },
         Parts,
         OpenTurns,

@@ -100,7 +100,7 @@ export class MoveRooms extends OpenedDatabase {
     const sources = COLLECTIONS.filter(({ indexes }) => indexes.includes(OUTBOX_INDEX)).map(({ name }) =>
       this.model<OutboxDocument>(name),
     );
-    const outboxes = new Outboxes(database, sources);
+    const outboxes = new Outboxes(database, sources, this.texts);
     const projector = new Projector(outboxes, new Trail(database, this.trail));
     for (let waiting; (waiting = await outboxes.workspacesWaiting(1)).size > 0;)
       for (const workspaceId of waiting) await projector.drain(workspaceId);

@@ -6,7 +6,7 @@ import { checked } from './values.js';
 /** An audit event that was written with the change that it records, and waits to be appended to the trail. */
 export interface OutboxEntry {
   eventId: string;
-  /** The draft as JSON: its fields have any keys. */
+  /** The draft as JSON: its fields have any keys. Or where that lies (`placeOf`). */
   draft: string;
 }
 
@@ -30,10 +30,14 @@ export const OUTBOX_FIELDS: { [Field in keyof WithOutbox]: unknown } = {
 /** By which a projector finds what waits in a workspace. */
 export const OUTBOX_INDEX: Index = { name: 'pending', key: { pendingIn: 1 } };
 
-/** What an insert writes beside the aggregate. */
-export function outboxWith(workspaceId: string, events: readonly AuditDraft[]): WithOutbox {
+/** What an insert writes beside the aggregate. `drafts`: as the entries have them. */
+export function outboxWith(
+  workspaceId: string,
+  events: readonly AuditDraft[],
+  drafts: readonly string[] = events.map(textOfDraft),
+): WithOutbox {
   return {
-    outbox: entriesOf(events),
+    outbox: entriesOf(events, drafts),
     outboxWrites: events.length === 0 ? 0 : 1,
     pendingIn: events.length === 0 ? null : workspaceId,
   };
@@ -43,6 +47,7 @@ export function outboxWith(workspaceId: string, events: readonly AuditDraft[]): 
 export function outboxUpdate(
   workspaceId: string,
   events: readonly AuditDraft[],
+  drafts: readonly string[] = events.map(textOfDraft),
 ): {
   $set: { pendingIn?: string };
   $inc: { outboxWrites?: 1 };
@@ -52,7 +57,7 @@ export function outboxUpdate(
   return {
     $set: { pendingIn: workspaceId },
     $inc: { outboxWrites: 1 },
-    $push: { outbox: { $each: entriesOf(events) } },
+    $push: { outbox: { $each: entriesOf(events, drafts) } },
   };
 }
 
@@ -63,11 +68,11 @@ export function checkedDraft(event: AuditDraft): AuditDraft {
   return event;
 }
 
-/** The events of an outbox, as they were drafted. */
-export function draftsOf(outbox: readonly OutboxEntry[]): AuditDraft[] {
-  return outbox.map(({ draft }) => JSON.parse(draft) as AuditDraft);
+/** An event as an entry has it. */
+export function textOfDraft(event: AuditDraft): string {
+  return JSON.stringify(checkedDraft(event));
 }
 
-function entriesOf(events: readonly AuditDraft[]): OutboxEntry[] {
-  return events.map((event) => ({ eventId: event.eventId, draft: JSON.stringify(checkedDraft(event)) }));
+function entriesOf(events: readonly AuditDraft[], drafts: readonly string[]): OutboxEntry[] {
+  return events.map(({ eventId }, at) => ({ eventId, draft: drafts[at]! }));
 }

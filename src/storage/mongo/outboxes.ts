@@ -1,13 +1,17 @@
 import type { AnyBulkWriteOperation, Model } from 'mongoose';
+import { valueOf } from '../../common/json-text.js';
+import type { AuditDraft } from '../ports/audit.store.js';
 import type { MongoDatabase } from './database.js';
 import type { OutboxEntry, WithOutbox } from './outbox.js';
+import type { TurnTexts } from './turn-texts.js';
+import { bytesOf } from './turn-values.js';
 import { eq } from './values.js';
 
 export type OutboxDocument = WithOutbox & { _id: string };
 type Source = Model<OutboxDocument>;
 
-/** What one look takes in, about: aggregates, and characters of their events. */
-const [MOST_AGGREGATES, MOST_CHARACTERS] = [200, 4_000_000];
+/** What one look takes in, about: aggregates, and bytes of their events. */
+const [MOST_AGGREGATES, MOST_BYTES] = [200, 4_000_000];
 /** Aggregates that are read at once where they were chosen: each may have an outbox of some megabytes. */
 const READ_AT_ONCE = 16;
 
@@ -51,6 +55,7 @@ export class Outboxes {
   constructor(
     private readonly database: MongoDatabase,
     private readonly sources: readonly Source[],
+    private readonly texts: TurnTexts,
   ) {}
 
   /** Whether anything waits in the workspace. */
@@ -91,6 +96,12 @@ export class Outboxes {
     return { outboxes: found.flatMap((outboxes) => outboxes!), more: null };
   }
 
+  /** The events of these entries, as they were drafted. */
+  async draftsOf(entries: readonly OutboxEntry[]): Promise<AuditDraft[]> {
+    const drafts = await this.texts.read(entries.map(({ draft }) => draft));
+    return (await Promise.all(drafts.map(valueOf))) as unknown as AuditDraft[];
+  }
+
   /** Takes what is in the trail out of the outboxes; a second time nothing. */
   async take(taken: readonly Taken[]): Promise<void> {
     const some = taken.filter(({ outbox, entries }) => isWhole({ outbox, entries }) || entries.length > 0);
@@ -115,11 +126,11 @@ export class Outboxes {
     return this.database.attempt(async () => {
       const waiting = source.find({ pendingIn: eq(workspaceId) }, READ).lean<OutboxDocument[]>();
       const outboxes: Outbox[] = [];
-      let characters = 0;
+      let bytes = 0;
       for await (const document of waiting.cursor()) {
-        if (outboxes.length === MOST_AGGREGATES || characters > MOST_CHARACTERS) return null;
+        if (outboxes.length === MOST_AGGREGATES || bytes > MOST_BYTES) return null;
         outboxes.push(outboxOf(source, document));
-        characters += charactersOf(document);
+        bytes += bytesIn(document);
       }
       return outboxes;
     });
@@ -130,8 +141,8 @@ export class Outboxes {
     const heads = (await Promise.all(this.sources.map((source) => this.heads(source, workspaceId)))).flat();
     heads.sort((a, b) => (a.eventId < b.eventId ? -1 : 1));
     const outboxes: Outbox[] = [];
-    let [at, characters] = [0, 0];
-    for (; at < heads.length && at < MOST_AGGREGATES && characters < MOST_CHARACTERS; at += READ_AT_ONCE) {
+    let [at, bytes] = [0, 0];
+    for (; at < heads.length && at < MOST_AGGREGATES && bytes < MOST_BYTES; at += READ_AT_ONCE) {
       const chosen = heads.slice(at, at + READ_AT_ONCE);
       for (const source of this.sources) {
         const ids = chosen.filter((head) => head.source === source).map(({ _id }) => _id);
@@ -141,7 +152,7 @@ export class Outboxes {
         );
         for (const document of found) {
           outboxes.push(outboxOf(source, document));
-          characters += charactersOf(document);
+          bytes += bytesIn(document);
         }
       }
     }
@@ -167,8 +178,8 @@ function outboxOf(source: Source, { _id, outboxWrites, outbox }: OutboxDocument)
   return { source, _id, outboxWrites, entries: outbox };
 }
 
-function charactersOf({ outbox }: OutboxDocument): number {
-  return outbox.reduce((sum, { draft }) => sum + draft.length, 0);
+function bytesIn({ outbox }: OutboxDocument): number {
+  return outbox.reduce((sum, { draft }) => sum + bytesOf(draft), 0);
 }
 
 function isWhole({ outbox, entries }: Taken): boolean {

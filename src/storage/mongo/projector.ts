@@ -8,7 +8,7 @@ import { DomainError } from '../../common/domain-error.js';
 import { newId } from '../../common/ids.js';
 import { KeyLocks } from '../../common/key-locks.js';
 import type { AuditDraft } from '../ports/audit.store.js';
-import { checkedDraft, draftsOf, type OutboxEntry } from './outbox.js';
+import { checkedDraft, type OutboxEntry } from './outbox.js';
 import { type Outbox, Outboxes, type Taken } from './outboxes.js';
 import { Trail } from './trail.js';
 
@@ -151,7 +151,8 @@ export class Projector implements OnApplicationBootstrap, BeforeApplicationShutd
       goal ??= more === null ? ended : more.newest;
       const left = ready.map(({ next }) => next).concat(more === null ? [] : more.oldest);
       const isLast = left.every((eventId) => eventId === null || eventId > goal);
-      const events = inOrder(ready.map(({ entries }) => draftsOf(entries)));
+      const drafted = await this.outboxes.draftsOf(ready.flatMap(({ entries }) => entries));
+      const events = inOrder(ready.map(({ entries }) => drafted.splice(0, entries.length)));
       await this.trail.append(workspaceId, isLast ? [...events, ...drafts] : events);
       await this.outboxes.take(ready);
       if (isLast) return;

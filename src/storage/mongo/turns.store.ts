@@ -21,7 +21,7 @@ import { BYTES_OF_A_CALL } from '../ports/usage.store.js';
 import { MongoDatabase } from './database.js';
 import { KnownWorkspaces } from './known-workspaces.js';
 import { OpenTurns } from './open-turns.js';
-import { outboxUpdate, outboxWith } from './outbox.js';
+import { outboxUpdate, outboxWith, textOfDraft } from './outbox.js';
 import { Projector } from './projector.js';
 import { TurnBytes } from './turn-bytes.js';
 import { type CallEntry, NONE, type TurnDocument, TURNS } from './turn-collections.js';
@@ -41,7 +41,11 @@ import { bytesOf, TurnValues } from './turn-values.js';
 import { eq } from './values.js';
 
 /** An outbox that may have so many bytes is emptied before more comes into it. */
-const OUTBOX_BYTES = 4 * 1024 * 1024;
+const OUTBOX_BYTES = 1024 * 1024;
+/** Events of one write that have more lie apart, like large values. */
+const EVENT_BYTES = 1024 * 1024;
+/** What an entry of an outbox has beside its draft. */
+const ENTRY_BYTES = 64;
 /** How often a save empties it: once, but for what goes wrong. */
 const DRAINS = 5;
 
@@ -69,19 +73,21 @@ export class MongoTurnStore extends TurnStore {
   ): Promise<Turn> {
     const { workspaceId, sessionId, turnId, userId, acceptedAt } = turn;
     await this.workspaces.require(workspaceId);
-    const outbox = outboxWith(workspaceId, events);
     const { callId: firstCallId } = turn.calls[0]!;
     const values = new TurnValues(firstCallId);
     const calls = await entriesOf(turn, callArguments, results, values);
+    const valueBytes = values.bytes;
+    const drafts = await draftsOf(events, values);
+    const outbox = outboxWith(workspaceId, events, drafts);
     const _id = turnKey(turn);
     await this.texts.put(_id, values);
     const isNew = await this.database.insert(this.turns, {
       ...{ _id, workspaceId, sessionId, turnId, userId, acceptedAt, firstCallId },
       ...{ ...headOf(turn), callCount: calls.length, calls, texts: namesOf(values) },
-      ...{ ...outbox, outboxBytes: bytesIn(events) },
+      ...{ ...outbox, outboxBytes: bytesIn(drafts) },
     });
     if (isNew) {
-      const bytes = turn.calls.length * BYTES_OF_A_CALL + values.bytes;
+      const bytes = turn.calls.length * BYTES_OF_A_CALL + valueBytes;
       await this.turnBytes.count({ workspaceId, userId, at: acceptedAt, bytes });
     } else {
       const standing = (await this.find(turn))!;
@@ -105,11 +111,13 @@ export class MongoTurnStore extends TurnStore {
     await this.workspaces.require(workspaceId);
     const values = new TurnValues(newId());
     const changes = await changesOf(before, turn, results, values);
-    const outbox = outboxUpdate(workspaceId, events);
+    const { bytes } = values;
+    const drafts = await draftsOf(events, values);
+    const outbox = outboxUpdate(workspaceId, events, drafts);
     const texts = { $each: namesOf(values) };
     const update = {
       $set: { ...headOf(turn), ...changes.$set, ...outbox.$set },
-      $inc: { ...outbox.$inc, outboxBytes: bytesIn(events) },
+      $inc: { ...outbox.$inc, outboxBytes: bytesIn(drafts) },
       $push: { ...outbox.$push, texts },
     };
     const _id = turnKey(turn);
@@ -122,7 +130,7 @@ export class MongoTurnStore extends TurnStore {
         if (results.length > 0) {
           const first = callOf(turn, results[0]!.callId);
           const at = first?.endedAt ?? first?.approved?.editedAt ?? turn.acceptedAt;
-          await this.turnBytes.count({ workspaceId, userId, at, bytes: values.bytes });
+          await this.turnBytes.count({ workspaceId, userId, at, bytes });
         }
         if (events.length > 0) this.projector.wake(workspaceId);
         return true;
@@ -284,6 +292,15 @@ function namesOf({ name, pieces }: TurnValues): string[] {
   return pieces.length === 0 ? [] : [name];
 }
 
-function bytesIn(events: readonly AuditDraft[]): number {
-  return events.reduce((bytes, event) => bytes + Buffer.byteLength(JSON.stringify(event)), 0);
+/** The events as entries of an outbox have them: themselves, or where they are many, the place where they lie. */
+async function draftsOf(events: readonly AuditDraft[], values: TurnValues): Promise<string[]> {
+  const drafts = events.map(textOfDraft);
+  if (bytesIn(drafts) <= EVENT_BYTES) return drafts;
+  const places: string[] = [];
+  for (const event of events) places.push(await values.add(event as unknown as Json, 0));
+  return places;
+}
+
+function bytesIn(drafts: readonly string[]): number {
+  return drafts.reduce((bytes, draft) => bytes + Buffer.byteLength(draft) + ENTRY_BYTES, 0);
 }
