@@ -51,6 +51,30 @@ describeContract('files', (opened) => {
       expect(await trailOf(opened().stores, workspaceId)).toEqual([]);
     });
 
+    it('whose bytes are missing is refused for that only where nothing else refuses it', async () => {
+      const workspaceId = await givenWorkspace(opened().stores);
+      const [taken, file] = [await given(workspaceId, '/taken'), await given(workspaceId, '/a')];
+      const missing = {
+        code: 'CONFLICT',
+        message: expect.stringContaining('does not hold the bytes') as string,
+      };
+      const toTaken = { path: taken.path, docPath: taken.docPath };
+      const [next, late] = [withHead(file, 'none'), aVersion('nothing', { number: 2, conflict: true })];
+      const kept = moved(file, { lastNumber: 2 });
+      // Its place is taken, or another revision is there.
+      expect(await files().insert(aFile(workspaceId, '/taken', 'none'), null, [anEvent()])).toBe(false);
+      expect(await files().commitVersion({ ...next, ...toTaken }, 1, null, [anEvent()])).toBe(false);
+      expect(await files().commitVersion(next, 9, null, [anEvent()])).toBe(false);
+      expect(await files().keepConflict(kept, 9, late, null, [anEvent()])).toBe(false);
+      const nowhere = aFile(workspaceId, '/b', 'none');
+      await expect(files().insert(nowhere, null, [anEvent()])).rejects.toMatchObject(missing);
+      await expect(files().commitVersion(next, 1, null, [anEvent()])).rejects.toMatchObject(missing);
+      await expect(files().keepConflict(kept, 1, late, null, [anEvent()])).rejects.toMatchObject(missing);
+      expect(await files().byId(workspaceId, file.id)).toEqual(file);
+      expect(await files().at(workspaceId, 'b')).toBeNull();
+      expect(await trailOf(opened().stores, workspaceId)).toEqual([]);
+    });
+
     it('takes one of the writers who saw the same revision', async () => {
       const workspaceId = await givenWorkspace(opened().stores);
       const file = await given(workspaceId, '/a', 'one');

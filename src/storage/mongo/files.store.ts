@@ -47,9 +47,11 @@ export class MongoFileStore extends FileStore {
   async insert(file: FileRecord, bytes: VersionBytes, events: readonly AuditDraft[]): Promise<boolean> {
     const { workspaceId, head } = file;
     await this.prepare(file);
-    await this.hold(workspaceId, head, bytes);
-    if (!(await this.writes.insert(documentOf(file), [head], events))) {
-      return this.wasMade(workspaceId, this.writes.isIdTaken(file));
+    const isHeld = await this.hold(workspaceId, head, bytes);
+    if (!isHeld || !(await this.writes.insert(documentOf(file), [head], events))) {
+      const isMade = await this.wasMade(workspaceId, this.writes.isIdTaken(file));
+      if (!isHeld && !isMade && (await this.isFree(file))) throw withoutBytes(head);
+      return isMade;
     }
     this.usage.count(workspaceId, head.author, { versions: 1 });
     if (file.deletedAt === null) this.usage.count(workspaceId, file.holder, { files: 1 });
@@ -213,13 +215,18 @@ export class MongoFileStore extends FileStore {
   ): Promise<boolean> {
     const { workspaceId, id } = file;
     await this.prepare(file);
-    await this.hold(workspaceId, version, bytes);
-    if (!(await this.update(file, expectedRevision, version, events))) {
+    const isHeld = await this.hold(workspaceId, version, bytes);
+    if (!isHeld || !(await this.update(file, expectedRevision, version, events))) {
       const known = this.versions.byId(workspaceId, id, version.id);
-      return this.wasMade(
+      const isMade = await this.wasMade(
         workspaceId,
         known.then((found) => found !== null),
       );
+      if (!isHeld && !isMade) {
+        const now = await this.byId(workspaceId, id);
+        if (now?.revision === expectedRevision && (await this.isFree(file))) throw withoutBytes(version);
+      }
+      return isMade;
     }
     this.usage.count(workspaceId, version.author, { versions: 1 });
     return true;
@@ -255,10 +262,16 @@ export class MongoFileStore extends FileStore {
     if (deletedAt === null) await this.folders.spell(workspaceId, path, docPath);
   }
 
-  private async hold(workspaceId: string, version: FileVersion, bytes: VersionBytes): Promise<void> {
+  /** False where the bytes are missing: that is told of only where nothing else refuses the write. */
+  private hold(workspaceId: string, version: FileVersion, bytes: VersionBytes): Promise<boolean> {
     const { author: userId, sha256, createdAt } = version;
-    if (await this.blobs.hold({ workspaceId, userId }, sha256, bytes, createdAt)) return;
-    throw new DomainError('CONFLICT', `The workspace does not hold the bytes of ${sha256}; send them.`);
+    return this.blobs.hold({ workspaceId, userId }, sha256, bytes, createdAt);
+  }
+
+  /** Whether the place of a file is free, or its own. */
+  private async isFree(file: FileRecord): Promise<boolean> {
+    const there = await this.one({ place: eq(placed(file).place) });
+    return there === null || there.id === file.id;
   }
 
   /** The answer to a write whose condition did not hold. One that was made before may have been counted, or not. */
@@ -283,4 +296,8 @@ export class MongoFileStore extends FileStore {
     );
     return found.map((entry) => toEntry(entry) as FileRecord);
   }
+}
+
+function withoutBytes({ sha256 }: FileVersion): DomainError {
+  return new DomainError('CONFLICT', `The workspace does not hold the bytes of ${sha256}; send them.`);
 }

@@ -77,7 +77,10 @@ export interface ListedEntry {
   updatedAt: number;
 }
 
-/** The bytes of a version that is written; null where the workspace holds them already under their sha256. */
+/**
+ * The bytes of a version that is written; null where the workspace holds them already under their sha256. Where it does not,
+ * and nothing else refuses the write, that rejects with CONFLICT.
+ */
 export type VersionBytes = Uint8Array | null;
 
 /** Which files a page is of. `docPrefix` is the beginning of a docPath, "" for all. */
