@@ -1,15 +1,14 @@
-import type { AuditPage, CloudFilePage, CloudFileVersionPage, FileCommitAnswer } from '@patchbay/protocol';
-import { sha256 } from '@patchbay/protocol/hash';
+import type { AuditPage, CloudFilePage, CloudFileVersionPage, SessionPage } from '@patchbay/protocol';
 import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { checkInvariants } from '../support/invariants.js';
 import { aDatabaseOn, describeOnMongo, MONGO_SERVER } from '../support/mongo-server.js';
-import { patchCall, TEXT } from '../support/patch-desk.js';
 import { TestProcess } from '../support/processes.js';
 import { RelayScene } from '../support/relay-scene.js';
-import { startTestServer, type TestServer, type TestUser } from '../support/server.js';
+import { startTestServer, type TestServer } from '../support/server.js';
+import { usedWorkspace } from '../support/used-workspace.js';
 
 import.meta.jest.setTimeout(120_000);
 
@@ -21,7 +20,6 @@ describeOnMongo('patchbay-admin migrate', () => {
   let [data, back] = ['', ''];
   let database: ReturnType<typeof aDatabaseOn>;
   let scene: RelayScene;
-  let member: TestUser;
   let before: Record<string, unknown>;
 
   const on = (dataDir: string, mongodbUri: string | null): Promise<TestServer> =>
@@ -45,8 +43,10 @@ describeOnMongo('patchbay-admin migrate', () => {
     };
     const base = `/workspaces/${workspaceId}`;
     await get('/workspaces');
-    for (const path of ['', '/members', '/sessions', '/turns', `/sessions/${of.session.sessionId}`])
-      await get(`${base}${path}`);
+    for (const path of ['', '/members', '/turns']) await get(`${base}${path}`);
+    const { sessions } = await get<SessionPage>(`${base}/sessions`);
+    for (const { sessionId } of sessions)
+      for (const path of ['', '/context?format=json']) await get(`${base}/sessions/${sessionId}${path}`);
     for (const deleted of [false, true]) {
       const { files } = await get<CloudFilePage>(`${base}/files?deleted=${deleted}`);
       for (const { fileId } of files) {
@@ -57,6 +57,9 @@ describeOnMongo('patchbay-admin migrate', () => {
     }
     for (let cursor = ''; ;) {
       const page = await get<AuditPage>(`${base}/audit?limit=20${cursor}`);
+      for (const { fields } of page.events)
+        if (typeof fields.batchId === 'string')
+          for (const path of ['', '/diff']) await get(`${base}/patches/${fields.batchId}${path}`);
       for (const { turnId, sessionId } of page.events)
         if (turnId !== null && sessionId !== null) await get(`${base}/sessions/${sessionId}/turns/${turnId}`);
       if (page.nextCursor === null) break;
@@ -80,68 +83,7 @@ describeOnMongo('patchbay-admin migrate', () => {
     [data, back] = [join(directory, 'data'), join(directory, 'back')];
     database = aDatabaseOn(MONGO_SERVER!);
     const server = await on(data, null);
-    scene = await RelayScene.on(server, await server.register());
-    member = await server.register();
-    const gone = await server.register();
-    const base = `/workspaces/${scene.workspaceId}`;
-    await scene.user.addMember(scene.workspaceId, member);
-    await scene.user.addMember(scene.workspaceId, gone);
-    await scene.user.request('DELETE', `${base}/members/${gone.id}`);
-    /** Puts the bytes, and commits them on what was committed last, unless it is on something else. */
-    const save = async (path: string, content: string, on = last.get(path) ?? null) => {
-      const hash = sha256(content);
-      const bytes = {
-        'content-type': 'application/octet-stream',
-        authorization: `Bearer ${scene.user.token}`,
-      };
-      await server.request('PUT', `${base}/blobs/${hash}`, Buffer.from(content), bytes);
-      const files = [{ path, sha256: hash, baseSha256: on }];
-      const { body } = await scene.user.post<FileCommitAnswer>(`${base}/files/commit`, { files });
-      last.set(path, hash);
-      return body.files[0]!;
-    };
-    const last = new Map<string, string>();
-    await save('Repo/src/A.txt', TEXT);
-    await save('repo/deep/er/c.txt', 'c');
-    for (let n = 0; n < 40; n += 1) expect(await save('Repo/b.txt', `b${n}`)).toHaveProperty('versionId');
-    await save('Repo/large.txt', 'x\n'.repeat(1_000_000));
-    await save('Repo/gone.txt', 'gone');
-    const { files } = (await scene.user.get<CloudFilePage>(`${base}/files`)).body;
-    const restored = files.find(({ path }) => path.endsWith('/gone.txt'))!;
-    const tool = (name: string, args: object) => scene.user.post(`${base}/tools`, { tool: name, args });
-    await tool('rm', { path: '/Repo/gone.txt' });
-    await scene.user.post(`${base}/files/${restored.fileId}/restore`, {});
-    await tool('rm', { path: '/repo/deep/er/c.txt' });
-    await tool('mkdir', { path: '/Made/Empty' });
-    // Refused, so nothing refers to its bytes.
-    expect(await save('Repo/b.txt', 'loose', sha256('nothing that it ever was'))).toHaveProperty(
-      'error.code',
-      'STALE',
-    );
-    const write = (toolCallId: string, content: string) => ({
-      ...{ toolCallId, name: 'write', arguments: { path: `/Repo/${toolCallId}.txt`, content } },
-    });
-    await scene.post([write('w1', 'y'.repeat(600_000)), write('w2', 'small')], { waitMs: 5_000 });
-    await scene.post([{ toolCallId: 'r1', name: 'read', arguments: { path: '/Repo/w1.txt' } }], {
-      waitMs: 5_000,
-    });
-    for (let n = 0; n < 30; n += 1) await scene.post([write(`n${n}`, `${n}`)], { waitMs: 5_000 });
-    const client = await scene.client();
-    for (const [content, on] of [
-      ['up', null],
-      ['up 2', 'up'],
-      ['late', 'up'],
-    ] as const)
-      await client.socket.timeout(5_000).emitWithAck('files:put', {
-        ...{ docPath: 'repo/up.txt', path: '/Repo/up.txt', content: Buffer.from(content) },
-        ...{ sha256: sha256(content), baseSha256: on === null ? null : sha256(on) },
-      });
-    client.close();
-    // These wait for a client.
-    await scene.post([patchCall()]);
-    await scene.post([
-      { toolCallId: 'o', name: 'workspace_create_file', arguments: { path: 'x', content: 'x' } },
-    ]);
+    scene = await usedWorkspace(server);
     await server.close();
     before = await lookAt(data, null);
   });
@@ -153,7 +95,15 @@ describeOnMongo('patchbay-admin migrate', () => {
   it('takes a directory with real use into a database and back: each answers as the one before', async () => {
     expect(Object.keys(before).length).toBeGreaterThan(100);
     expect(Object.entries(before).filter(([, answer]) => (answer as [number])[0] > 202)).toEqual([]);
-    expect(JSON.stringify(before).includes('File.ConflictStored')).toBe(true);
+    const all = JSON.stringify(before);
+    for (const shown of [
+      'File.ConflictStored',
+      '"decision":"edit"',
+      '"denied"',
+      '"applied"',
+      'not in the cloud',
+    ])
+      expect(all).toContain(shown);
 
     // Broken off at several points, it goes on.
     for (const point of [

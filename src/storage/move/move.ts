@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { DomainError } from '../../common/domain-error.js';
 import { Digest } from './digest.js';
 import { type Kind, KINDS, type MovedBlob, MoveError, type Records } from './records.js';
 
@@ -48,19 +49,30 @@ async function moveKind<Of extends Kind>(
 }
 
 async function verify(target: MoveSource, kind: Kind, moved: Digest, tell: Tell): Promise<void> {
-  const digest = new Digest();
-  for await (const records of target.read(kind)) {
-    for (const record of records) {
-      if (kind === 'blobs') await verifyBlob(record as MovedBlob);
-      digest.add(record);
-    }
-    tell('verified', kind, digest.count, Math.max(moved.count, digest.count + 1));
-  }
+  const digest = await readBack(target, kind, moved.count, tell);
   if (digest.equals(moved)) return tell('verified', kind, digest.count, digest.count);
   throw new MoveError(
     `${KINDS[kind]}: ${moved.count} were moved, ${digest.count} read back, and they are not the same; ` +
       'was something written on either side since the move began?',
   );
+}
+
+async function readBack(target: MoveSource, kind: Kind, count: number, tell: Tell): Promise<Digest> {
+  const digest = new Digest();
+  try {
+    for await (const records of target.read(kind)) {
+      for (const record of records) {
+        if (kind === 'blobs') await verifyBlob(record as MovedBlob);
+        digest.add(record);
+      }
+      tell('verified', kind, digest.count, Math.max(count, digest.count + 1));
+    }
+    return digest;
+  } catch (error) {
+    if (error instanceof MoveError || error instanceof DomainError) throw error;
+    const what = `${KINDS[kind]}: what was moved can not be read back: ${(error as Error).message}`;
+    throw new MoveError(what, { cause: error });
+  }
 }
 
 async function verifyBlob({ workspaceId, sha256, read }: MovedBlob): Promise<void> {
