@@ -73,7 +73,7 @@ describe('A client that is killed while it runs a patch batch', () => {
     ['once it has written down the call', 'after:received'],
     ['once it has begun', 'after:running'],
     ['once it has said what it is about to write', 'after:intent'],
-    ['once every file is staged', 'after:committing'],
+    ['once every file is staged', 'before:kept'],
     ['before the first file is put in its place', 'before:place'],
     ['once the first file is in its place and the others are not', 'after:place'],
     ['once it has uploaded every file', 'before:finished'],

@@ -42,7 +42,7 @@ describe('a person’s deed meets a call that is just being written', () => {
       meetings.set(name, new Meeting(scene, laptop, model, { deed, name }));
     }
     await Meeting.prepare(laptop, [...meetings.values()]);
-    client = await laptop.connectPausing('before:committing');
+    client = await laptop.connectPausing('before:kept,before:committing');
   });
   afterAll(() => scene.close());
 

@@ -3,6 +3,8 @@ import * as disk from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
+import { jest } from '@jest/globals';
+
 import { ClientLockedError } from '../journal/client-locked-error.js';
 import { ClientLock } from './client-lock.js';
 
@@ -42,7 +44,7 @@ describe('the client lock', () => {
   });
 
   /** Renames the lock of this process into that of another. */
-  const becomeLockOf = async (change: (parts: string[]) => void) => {
+  const becomeLockOf = async (change: (parts: string[]) => unknown) => {
     await acquire();
     const [name] = await locks();
     const parts = name!.split('-');
@@ -71,9 +73,41 @@ describe('the client lock', () => {
   it('of another machine or container holds while it is kept fresh', async () => {
     const foreign = await becomeLockOf((parts) => (parts[1] = '0123456789ab'));
     await expect(ClientLock.acquire(directory)).rejects.toThrow(ClientLockedError);
-    const longAgo = new Date(Date.now() - 31_000);
-    await disk.utimes(foreign, longAgo, longAgo);
+    const seen = async (ageMs: number) => {
+      const then = new Date(Date.now() - ageMs);
+      await disk.utimes(foreign, then, then);
+    };
+    await seen(25_000);
+    await expect(ClientLock.acquire(directory)).rejects.toThrow(ClientLockedError);
+    await seen(31_000);
     await acquire();
+  });
+
+  it('is kept fresh for other machines while it is held', async () => {
+    jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'Date', 'performance', 'queueMicrotask'] });
+    try {
+      await acquire();
+      const path = join(directory, (await locks())[0]!);
+      const longAgo = new Date(Date.now() - 60_000);
+      await disk.utimes(path, longAgo, longAgo);
+      jest.advanceTimersByTime(5_000);
+      // It is not waited for by anybody: the disk has it in a moment.
+      while ((await disk.stat(path)).mtimeMs < longAgo.getTime() + 30_000);
+    } finally {
+      jest.useRealTimers();
+    }
+  });
+
+  it('of a process that may not be signalled, as it is of another user, holds', async () => {
+    await becomeLockOf((parts) => parts.splice(2, 2, '1', '0'));
+    const kill = jest.spyOn(process, 'kill').mockImplementation(() => {
+      throw Object.assign(new Error('Not yours.'), { code: 'EPERM' });
+    });
+    try {
+      await expect(ClientLock.acquire(directory)).rejects.toMatchObject({ pid: 1 });
+    } finally {
+      kill.mockRestore();
+    }
   });
 
   it('leaves other files of its folder alone', async () => {

@@ -44,13 +44,16 @@ describe('the journal on a disk that fails', () => {
     await disk.rm(directory, { recursive: true });
   });
 
+  const full = () => Object.assign(new Error('full'), { code: 'ENOSPC' });
+  /** The way in to the handles of all files. */
+  const handles = async (): Promise<disk.FileHandle> => {
+    const handle = await disk.open(join(directory, 'journal.jsonl'));
+    await handle.close();
+    return Object.getPrototypeOf(handle) as disk.FileHandle;
+  };
   /** The next `step` of any file fails. */
   const failNext = async (step: 'write' | 'datasync') => {
-    const handle = await disk.open(join(directory, 'journal.jsonl'));
-    jest
-      .spyOn(Object.getPrototypeOf(handle) as disk.FileHandle, step)
-      .mockRejectedValueOnce(Object.assign(new Error('full'), { code: 'ENOSPC' }));
-    await handle.close();
+    jest.spyOn(await handles(), step).mockRejectedValueOnce(full());
   };
 
   describe.each(DURABLE)('%s', (_what, from, step) => {
@@ -83,5 +86,51 @@ describe('the journal on a disk that fails', () => {
     expect(await journal.receive(deliveryOf('c2'))).toMatchObject({ known: false });
     await reopen();
     expect(journal.all().map(({ callId }) => callId)).toEqual(['c1', 'c2']);
+  });
+
+  it('is durable with a line that need not be, in the same write', async () => {
+    await journal.receive(deliveryOf('c1'));
+    await failNext('datasync');
+    const together = [journal.awaitApproval('c1'), journal.receive(deliveryOf('c2'))];
+    const results = await Promise.allSettled(together);
+    expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    expect(journal.all()).toMatchObject([{ callId: 'c1', state: 'acknowledged' }]);
+  });
+
+  it('writes the rest of a line of which the disk took a part', async () => {
+    const all = await handles();
+    const write = Reflect.get(all, 'write') as (...args: unknown[]) => Promise<never>;
+    jest.spyOn(all, 'write').mockImplementationOnce(function (this: unknown, ...args: unknown[]) {
+      const [bytes, from, length, at] = args as [Buffer, number, number, number];
+      return write.call(this, bytes, from, Math.floor(length / 2), at);
+    });
+    await journal.receive(deliveryOf('c1'));
+    await reopen();
+    expect(journal.all()).toMatchObject([{ callId: 'c1' }]);
+  });
+
+  it('keeps the old lines until those that replace them are on the disk', async () => {
+    await journal.receive(deliveryOf('c1'));
+    const before = await disk.readFile(join(directory, 'journal.jsonl'), 'utf8');
+    // The first is that of the folder, of which nothing depends.
+    const sync = jest
+      .spyOn(await handles(), 'sync')
+      .mockResolvedValueOnce()
+      .mockRejectedValueOnce(full());
+    await expect(openDiskJournal(directory)).rejects.toThrow('full');
+    expect(sync).toHaveBeenCalledTimes(2);
+    expect(await disk.readFile(join(directory, 'journal.jsonl'), 'utf8')).toBe(before);
+  });
+
+  it('goes on where it could not be made smaller', async () => {
+    jest.spyOn(await handles(), 'writeFile').mockRejectedValue(full());
+    const content = 'x'.repeat(600 * 1024);
+    for (const callId of ['c1', 'c2', 'c3', 'c4']) {
+      const call = deliveryOf(callId);
+      await journal.receive({ ...call, arguments: { ...call.arguments, content } });
+    }
+    jest.restoreAllMocks();
+    await reopen();
+    expect(journal.all()).toHaveLength(4);
   });
 });

@@ -64,9 +64,13 @@ describe('the journal', () => {
   });
 
   it('takes a call once also where it comes twice at the same moment', async () => {
-    const answers = await Promise.all([journal.receive(call('c1')), journal.receive(call('c1'))]);
+    const second = { ...call('c1'), attempt: 2 };
+    const answers = await Promise.all([journal.receive(second), journal.receive(call('c1'))]);
     expect(answers.map(({ known }) => known)).toEqual([false, true]);
-    expect(states()).toEqual([['c1', 'acknowledged']]);
+    expect(journal.all()).toMatchObject([{ callId: 'c1', state: 'acknowledged', attempt: 2 }]);
+    // Nor does a delivery that was overtaken set it back.
+    await journal.receive(call('c1'));
+    expect(journal.get('c1')).toMatchObject({ attempt: 2 });
   });
 
   it('has every step after a kill, without having been closed', async () => {
@@ -270,6 +274,23 @@ describe('the journal', () => {
     expect(journal.entries()).toHaveLength(1_000);
     await journal.forget(['c1']);
     expect(journal.isFull).toBe(false);
+  });
+
+  it('is as full when it is opened again, and no more once what it held is forgotten', async () => {
+    await journal.receive(call('c1', 'x'.repeat(4_000)));
+    await journal.close();
+    journal = await openDiskJournal(directory, { maxBytes: 3_000 });
+    open.push(journal);
+    expect(journal.isFull).toBe(true);
+    await journal.forget(['c1']);
+    expect(journal.isFull).toBe(false);
+  });
+
+  it('has what was on its way when it is closed', async () => {
+    const receiving = [journal.receive(call('c1')), journal.receive(call('c2'))];
+    await journal.close();
+    expect((await disk.readFile(file, 'utf8')).split('\n')).toHaveLength(3);
+    await Promise.all(receiving);
   });
 
   it('refuses to write once it is closed', async () => {

@@ -6,7 +6,12 @@ import type { ClientIdentity, Journals } from './journal-storage.js';
 /* What every place for journals has to keep, also where a page runs it; no part of the build. */
 
 const ada: ClientIdentity = { url: 'http://127.0.0.1:3000', workspaceId: 'w', clientId: 'ada' };
-const bob: ClientIdentity = { ...ada, clientId: 'bob' };
+/** Whose journal is another than ada's: the same client of another workspace, or another server, too. */
+const OTHERS: ClientIdentity[] = [
+  { ...ada, clientId: 'bob' },
+  { ...ada, workspaceId: 'w2' },
+  { ...ada, url: 'http://127.0.0.1:3001' },
+];
 
 export function deliveryOf(callId: string): ToolCallDelivery {
   return {
@@ -36,10 +41,10 @@ export const PROMISES: Record<string, (journals: Journals) => Promise<unknown>> 
   'one client at a time has a journal, and another its own': async (journals) => {
     const held = await Journal.open(journals, ada);
     const refused: unknown = await Journal.open(journals, ada).catch((error: unknown) => error);
-    const other = await Journal.open(journals, bob);
     await held.receive(deliveryOf('c1'));
-    const found = [refused instanceof ClientLockedError, states(other)];
-    await Promise.all([held.close(), other.close()]);
+    const others = await Promise.all(OTHERS.map((other) => Journal.open(journals, other)));
+    const found = [refused instanceof ClientLockedError, ...others.map(states)];
+    await Promise.all([held, ...others].map((journal) => journal.close()));
     await (await Journal.open(journals, ada)).close();
     return found;
   },
@@ -54,6 +59,20 @@ export const PROMISES: Record<string, (journals: Journals) => Promise<unknown>> 
     const found = states(again);
     await again.close();
     return found;
+  },
+  'no step is lost at whichever line it grows too long': async (journals) => {
+    const lost: number[] = [];
+    for (let lines = 0; lines < 40; lines++) {
+      const journal = await Journal.open(journals, ada);
+      for (let n = 0; n < lines; n++) await journal.receive({ ...deliveryOf('c1'), attempt: n + 1 });
+      await journal.receive(deliveryOf('last'));
+      await journal.close();
+      const again = await Journal.open(journals, ada);
+      if (again.get('last') === null || (lines > 0 && again.get('c1')?.attempt !== lines)) lost.push(lines);
+      await again.forget(['c1', 'last']);
+      await again.close();
+    }
+    return lost;
   },
   'what comes at once is taken in its order': async (journals) => {
     const journal = await Journal.open(journals, ada);
@@ -82,8 +101,9 @@ export const EXPECTED: { [promise: string]: unknown } = {
     ['c1 acknowledged', 'c2 finished'],
     { path: 'a', content: '\u0000ü\u{1f600}' },
   ],
-  'one client at a time has a journal, and another its own': [true, []],
+  'one client at a time has a journal, and another its own': [true, [], [], []],
   'what was forgotten stays forgotten, however long it goes on': ['c58 acknowledged', 'c59 acknowledged'],
+  'no step is lost at whichever line it grows too long': [],
   'what comes at once is taken in its order': Array.from({ length: 20 }, (_, n) => `c${n}`),
   'a closed journal takes nothing': 'refused',
 };

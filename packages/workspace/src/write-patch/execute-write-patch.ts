@@ -179,7 +179,6 @@ async function writeAll(
   await inParallel(files, FILES_AT_ONCE, async (file) => {
     if (!why) await attempt(file, file.stage());
   });
-  if (!why) await attempt(files[0]!, journaled(log?.committing()));
   if (!why) return commitAll(context, files, log);
   await removeTempFiles(
     context,

@@ -156,6 +156,7 @@ export class PatchWrite {
       await directory.verify();
       await this.fs.link(directory.entry(this.name), directory.entry(this.backupName));
     } catch (error) {
+      if (errnoOf(error) === 'ENOENT') throw notFound(this.patch.docPath);
       if (!NO_HARD_LINKS.has(errnoOf(error) ?? '')) throw error;
       await this.copyOriginal(directory);
     }
