@@ -10,6 +10,8 @@ const STARTS = 'packages/client/src/relay/relay-client-starts.spec.ts';
 const RESULTS = 'packages/client/src/relay/relay-client-results.spec.ts';
 const RESTARTS = 'packages/client/src/relay/relay-client-restarts.spec.ts';
 const CONNECTS = 'packages/client/src/relay/relay-client-connection.spec.ts';
+const RUNS = 'packages/client/src/relay/call-runner.spec.ts';
+const SENDS = 'packages/client/src/relay/result-sender.spec.ts';
 const PUTS = 'packages/client/src/relay/until-answered.spec.ts';
 
 /** @type {import('./fault.js').Fault[]} */
@@ -33,7 +35,7 @@ export const FAULTS = [
     file: RUNNER,
     find: `!== 'finished') await this.journal.forget([callId]);`,
     replace: `!== 'finished') await Promise.resolve();`,
-    specs: [CALLS, RESTARTS],
+    specs: [RUNS],
   },
   {
     name: 'closing stops a call that runs',
@@ -46,7 +48,7 @@ export const FAULTS = [
   {
     name: 'a client that closes takes calls',
     file: RUNNER,
-    find: `    if (this.closing) return refusal('UNAVAILABLE', 'The client is closing.');`,
+    find: `    if (this.closing) return refusal('UNAVAILABLE', CLOSING);`,
     replace: ``,
     specs: [CONNECTS],
     only: 'closing',
@@ -102,7 +104,7 @@ export const FAULTS = [
     file: RUNNER,
     find: `        await this.journal.start(callId, approval, basis);`,
     replace: `        await this.journal.start(callId, approval, basis).catch(() => {});`,
-    specs: [STARTS, CALLS],
+    specs: [RUNS],
   },
   {
     name: 'a call that is delivered again runs again',
@@ -124,7 +126,7 @@ export const FAULTS = [
     file: RUNNER,
     find: `      if (!live.done) this.live.delete(call.callId);`,
     replace: ``,
-    specs: [CALLS],
+    specs: [RUNS],
   },
   {
     name: 'calls that have ended count as held, until the client seems full',
@@ -145,21 +147,21 @@ export const FAULTS = [
     file: RUNNER,
     find: `this.live.has(callId) || this.journal.get(callId)) return`,
     replace: `this.live.has(callId)) return`,
-    specs: [CALLS],
+    specs: [RUNS],
   },
   {
     name: 'a client takes calls that its journal has no room for',
     file: RUNNER,
     find: ` || this.journal.isFull;`,
     replace: `;`,
-    specs: [CALLS],
+    specs: [RUNS],
   },
   {
     name: 'a resume forgets a call that runs, and its result is lost',
     file: RUNNER,
     find: `!this.live.has(callId) && !this.withheld.has(callId)`,
     replace: `!this.withheld.has(callId)`,
-    specs: [CALLS, STARTS],
+    specs: [RUNS],
   },
   {
     name: 'a resume forgets a result that it has left out',
@@ -173,7 +175,7 @@ export const FAULTS = [
     file: RUNNER,
     find: ` && !this.results.isKept(callId)`,
     replace: ``,
-    specs: [RESULTS],
+    specs: [RUNS],
   },
   {
     name: 'a call that the server does not wait for any more asks a person on',
@@ -187,7 +189,7 @@ export const FAULTS = [
     file: RUNNER,
     find: `if (entry && !this.live.has(callId)) this.begin`,
     replace: `if (entry) this.begin`,
-    specs: [STARTS, CALLS],
+    specs: [RUNS],
   },
   {
     name: 'what an interrupted call has come to is not reported where the server forgot the call',
@@ -236,14 +238,14 @@ export const FAULTS = [
     file: RUNNER,
     find: `  if (!signal.aborted) return false;`,
     replace: ``,
-    specs: [CALLS],
+    specs: [RUNS],
   },
   {
     name: 'a handler that fails while its call is cancelled is taken for one that stopped',
     file: RUNNER,
     find: `  return error === signal.reason || (error instanceof Error && error.name === 'AbortError');`,
     replace: `  return true;`,
-    specs: [CALLS],
+    specs: [RUNS],
   },
   {
     name: 'a result is sent that is not in the journal',
@@ -291,9 +293,9 @@ export const FAULTS = [
   {
     name: 'a client that was replaced runs what has not started',
     file: RUNNER,
-    find: `    this.dropUnstarted(reason);
-    this.over`,
-    replace: `    this.over`,
+    find: `    this.dropUnstarted();
+    const settled`,
+    replace: `    const settled`,
     specs: [STARTS],
   },
   {
@@ -319,21 +321,21 @@ export const FAULTS = [
     file: RUNNER,
     find: `    await Promise.race([settled, new Promise((resolve) => idleTimeout(() => resolve(undefined), graceMs))]);`,
     replace: `    await settled;`,
-    specs: [CONNECTS, STARTS],
+    specs: [RUNS],
   },
   {
     name: 'a status is told of the first delivery of a call that came again',
     file: RUNNER,
     find: `this.journal.get(callId)?.attempt ?? 1`,
     replace: `1`,
-    specs: [CALLS],
+    specs: [RUNS],
   },
   {
     name: 'the next resume does not know that a person is asked',
     file: RUNNER,
     find: `        await this.journal.awaitApproval(callId);`,
     replace: ``,
-    specs: [CALLS, STARTS],
+    specs: [RUNS],
   },
   {
     name: 'a person is asked about a call that was cancelled',
@@ -341,28 +343,28 @@ export const FAULTS = [
     find: `        signal.throwIfAborted();
         await this.journal.awaitApproval(callId);`,
     replace: `        await this.journal.awaitApproval(callId);`,
-    specs: [CALLS],
+    specs: [RUNS],
   },
   {
     name: 'the time that a person took counts as time of the call',
     file: RUNNER,
     find: `        live.startedAt = Date.now();`,
     replace: ``,
-    specs: [CALLS],
+    specs: [RUNS],
   },
   {
     name: 'more results at a time are sent than a server takes',
     file: SENDER,
     find: `      if (this.stopped || this.sending.size >= MAX_IN_FLIGHT) return;`,
     replace: `      if (this.stopped) return;`,
-    specs: [RESULTS],
+    specs: [SENDS],
   },
   {
     name: 'a result is sent twice at once',
     file: SENDER,
     find: `    if (!isWaiting || this.sending.has(callId)) return null;`,
     replace: `    if (!isWaiting) return null;`,
-    specs: [RESULTS, CALLS],
+    specs: [SENDS],
   },
   {
     name: 'results after the first eight are not sent',
@@ -401,14 +403,14 @@ export const FAULTS = [
     file: SENDER,
     find: `        this.resend = undefined;`,
     replace: ``,
-    specs: [RESULTS],
+    specs: [SENDS],
   },
   {
     name: 'a result is sent again sooner than the server has asked for',
     file: SENDER,
     find: `Math.max(RESEND_MS, retryAfterMs ?? 0)`,
     replace: `RESEND_MS`,
-    specs: [RESULTS],
+    specs: [SENDS],
   },
   {
     name: 'a result that was not taken waits for the next connection',
@@ -422,7 +424,7 @@ export const FAULTS = [
     file: SENDER,
     find: `    while (this.sending.size > 0) await Promise.all(this.sending.values());`,
     replace: `    if (this.sending.size > 0) await Promise.race(this.sending.values());`,
-    specs: [CONNECTS, RESULTS],
+    specs: [SENDS],
   },
   {
     name: 'a large result on which the connection breaks breaks it for ever',
@@ -436,14 +438,14 @@ export const FAULTS = [
     file: SENDER,
     find: `    if (jsonBytes(report) < LARGE_BYTES) return;`,
     replace: ``,
-    specs: [RESULTS],
+    specs: [SENDS],
   },
   {
     name: 'results are sent after the client has closed its journal',
     file: SENDER,
     find: `      if (this.stopped || this.sending`,
     replace: `      if (this.sending`,
-    specs: [RESULTS, CONNECTS],
+    specs: [SENDS],
   },
   {
     name: 'an answer of a server that is busy is taken for its last word',

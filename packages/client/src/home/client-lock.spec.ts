@@ -35,7 +35,8 @@ describe('the client lock', () => {
     expect(await locks()).toHaveLength(1);
   });
 
-  it('is won by at most one of many that start together', async () => {
+  it.each(['there', 'not there'])('is won by at most one of many, in a folder that is %s', async (is) => {
+    if (is === 'there') await disk.mkdir(directory);
     const results = await Promise.allSettled(Array.from({ length: 8 }, () => acquire()));
     expect(results.filter(({ status }) => status === 'fulfilled').length).toBeLessThanOrEqual(1);
     for (const result of results) {

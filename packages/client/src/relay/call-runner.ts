@@ -58,7 +58,7 @@ export class CallRunner {
 
   /** `tool:call`: acknowledged once it is in the journal; a call that is known goes on from where it is. */
   async deliver(call: ToolCallDelivery): Promise<Ack> {
-    if (this.closing) return refusal('UNAVAILABLE', 'The client is closing.');
+    if (this.closing) return refusal('UNAVAILABLE', CLOSING);
     if (!handlerOf(this.tools, call.name)) return refusal('NOT_FOUND', `No handler for ${call.name}.`);
     if (this.isFullFor(call)) return refusal('RATE_LIMITED', TOO_MANY);
     const live = this.live.get(call.callId) ?? this.enlist(call.callId);
@@ -117,7 +117,7 @@ export class CallRunner {
 
   /** Lets what has started end and be reported, for at most `graceMs`; the rest stays in the journal. */
   async close(graceMs: number): Promise<void> {
-    this.dropUnstarted(CLOSING);
+    this.dropUnstarted();
     const settled = Promise.all([...this.live.values()].map(async ({ done }) => done)).then(() =>
       this.flushed(),
     );
@@ -125,17 +125,16 @@ export class CallRunner {
     this.abandon(CLOSING);
   }
 
-  /** There is no connection any more, and none will come: nothing is begun from here on, and nothing sent. */
+  /** There is no connection any more, and none will come: nothing is waited for from here on, and nothing sent. */
   abandon(reason: string): void {
-    this.dropUnstarted(reason);
     this.over.abort(new ClientClosing(reason));
     this.results.stop();
   }
 
-  private dropUnstarted(reason: string): void {
+  private dropUnstarted(): void {
     this.closing = true;
     for (const [callId, { controller }] of this.live) {
-      if (this.journal.get(callId)?.state !== 'running') controller.abort(new ClientClosing(reason));
+      if (this.journal.get(callId)?.state !== 'running') controller.abort(new ClientClosing(CLOSING));
     }
   }
 
@@ -231,7 +230,6 @@ export class CallRunner {
         send('awaiting_approval', STATUS_TIMEOUT_MS, note)?.catch(() => undefined);
       },
       start: async (approval = null, basis = null) => {
-        signal.throwIfAborted();
         await this.confirm(live, (timeoutMs) => send('running', timeoutMs));
         await this.journal.start(callId, approval, basis);
         signal.throwIfAborted();

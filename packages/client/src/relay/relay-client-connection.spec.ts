@@ -1,4 +1,6 @@
 import { PatchbayError } from '../http/patchbay-error.js';
+import { ClientLockedError } from '../journal/client-locked-error.js';
+import { MemoryJournals } from '../journal/memory-journals.js';
 import type { SettleTool } from './tool-handler.js';
 
 import { callOf, gate, RelayClientScene, RelayServer, three, until } from './relay-client.sample.js';
@@ -24,6 +26,17 @@ describe('RelayClient', () => {
         },
       ]);
       expect(scene.server.events).toEqual(['client:resume']);
+    });
+
+    it('may be tried again where another client had the journal', async () => {
+      const journals = new MemoryJournals();
+      const url = `http://127.0.0.1:${scene.server.port}`;
+      const lock = await journals.lock({ url, workspaceId: 'w', clientId: 'client' });
+      const client = scene.clientWith(three, { journal: journals });
+      await expect(client.connect()).rejects.toThrow(ClientLockedError);
+      await lock.release();
+      await client.connect();
+      expect(scene.states).toEqual([{ status: 'connected' }]);
     });
 
     it('tries until the server is there', async () => {

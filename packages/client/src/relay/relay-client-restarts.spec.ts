@@ -123,7 +123,11 @@ describe('RelayClient', () => {
     it('is reported even so where the call is cancelled before it could be', async () => {
       await interrupted();
       const { opened, open } = gate();
-      const recover: RecoverTool = async (call, context, entry) => (await opened, goOn(call, context, entry));
+      const recover: RecoverTool = async (call, context, entry) => {
+        await opened;
+        context.signal.throwIfAborted();
+        return goOn(call, context, entry);
+      };
       await scene.clientWith(three, { tools: tools(found, recover) }).connect();
       await scene.server.socket
         .timeout(2000)
@@ -161,6 +165,18 @@ describe('RelayClient', () => {
       await scene.clientWith(three, { tools: tools(again) }).connect();
       await until(() => scene.server.results.length === 1);
       expect(scene.server.results[0]!.result).toEqual({ words: 4 });
+    });
+
+    it('is settled alone: what had not started has nothing to be settled', async () => {
+      await scene.journal.receive(callOf('0'));
+      await interrupted();
+      const asked: string[] = [];
+      const settle: SettleTool = (call, context, entry) => (
+        asked.push(call.callId),
+        found(call, context, entry)
+      );
+      await scene.clientWith(three, { tools: tools(settle) }).settle();
+      expect(asked).toEqual(['1']);
     });
 
     it('is settled once, also where it is asked for before the client connects', async () => {

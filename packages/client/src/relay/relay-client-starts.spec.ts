@@ -1,3 +1,4 @@
+import { jest } from '@jest/globals';
 import { callOf, gate, RelayClientScene, until } from './relay-client.sample.js';
 
 describe('RelayClient', () => {
@@ -46,9 +47,11 @@ describe('RelayClient', () => {
         scene.server.answerStatus = ({ status }) =>
           status === 'running' ? { ok: false, error: { code, message: 'Not yours.' } } : { ok: true };
         const { effects, errors } = await counted();
+        const start = jest.spyOn(scene.journal, 'start');
         await scene.server.deliver(callOf('1'));
         await until(() => scene.journal.get('1') === null);
         expect([effects(), errors, scene.server.results]).toEqual([0, ['Not yours.'], []]);
+        expect(start).not.toHaveBeenCalled();
       },
     );
 

@@ -4,9 +4,11 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Ack, ActiveFile, FilePut, FilePutAnswer, Json, SessionActiveFiles } from '@patchbay/protocol';
+import { jest } from '@jest/globals';
 import { Server, type Socket } from 'socket.io';
 import { openDiskJournal } from '../home/disk-journals.js';
 import type { Journal } from '../journal/journal.js';
+import { untilAnswered } from './until-answered.js';
 import { RelayClient } from './relay-client.js';
 import type { RunTool } from './tool-handler.js';
 
@@ -177,9 +179,44 @@ describe('putting a file', () => {
       await until(() => puts.length > 0);
       await client.close();
       await until(() => reason !== undefined);
+      // Nothing comes of it.
+      await new Promise((resolve) => setTimeout(resolve, 50));
       expect(reason).toMatchObject({ message: 'The client is closing.' });
       expect(journal.get('1')).toMatchObject({ state: 'running' });
       expect(results).toEqual([]);
     });
+  });
+});
+
+describe('what is sent until it is answered', () => {
+  beforeEach(() => void jest.useFakeTimers());
+  afterEach(() => void jest.useRealTimers());
+  const no = (code: 'RATE_LIMITED' | 'UNAVAILABLE', retryAfterSeconds?: number): Ack => ({
+    ok: false,
+    error: { code, message: 'No.', retryAfterSeconds },
+  });
+
+  it('is sent again to a server that has too much to do, no sooner than it has asked for', async () => {
+    let sent = 0;
+    const send = async (): Promise<Ack> => (++sent > 1 ? { ok: true } : no('RATE_LIMITED', 20));
+    const answer = untilAnswered(send, { timeoutMs: 60_000 });
+    await jest.advanceTimersByTimeAsync(19_000);
+    expect(sent).toBe(1);
+    await jest.advanceTimersByTimeAsync(1_000);
+    expect([sent, await answer]).toEqual([2, { ok: true }]);
+  });
+
+  it('ends with the last refusal when the time is up', async () => {
+    const answer = untilAnswered(async () => no('UNAVAILABLE'), { timeoutMs: 1_000 });
+    await jest.advanceTimersByTimeAsync(1_000);
+    expect(await answer).toEqual(no('UNAVAILABLE'));
+  });
+
+  it('is given up at once, also between two tries', async () => {
+    const controller = new AbortController();
+    const answer = untilAnswered(() => null, { timeoutMs: 60_000, signal: controller.signal });
+    await jest.advanceTimersByTimeAsync(0);
+    controller.abort(new Error('Nobody waits.'));
+    await expect(answer).rejects.toThrow('Nobody waits.');
   });
 });

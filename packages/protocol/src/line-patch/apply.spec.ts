@@ -39,6 +39,15 @@ describe('applying changes', () => {
     expect(apply('a\nb\n', insert(0, 'x'), insert(1, 'y'), insert(2, 'z'))).toBe('x\na\ny\nb\nz\n');
   });
 
+  it('gives each insert the ending of its own place', () => {
+    expect(apply('a\r\nb\nc', insert(0, 'x'), insert(3, 'y'))).toBe('x\r\na\r\nb\nc\ny');
+  });
+
+  it('keeps a carriage return that is the last character of a restored line', () => {
+    const result = applyFilePatch(Buffer.from('b\nc\n'), patchOf([insert(1, 'a\r')], true));
+    expect(result.ok && Buffer.from(result.bytes).toString()).toBe('b\na\r\r\nc\n');
+  });
+
   it('replaces and deletes ranges, with more or fewer lines than before', () => {
     expect(apply('a\nb\nc\nd\n', replace(1, ['a'], 'A', 'AA'), remove(2, 'b', 'c'))).toBe('A\nAA\nd\n');
     expect(apply('a\nb\nc\n', replace(1, ['a', 'b', 'c'], 'x'))).toBe('x\n');

@@ -55,6 +55,21 @@ describe('the faults of a batch', () => {
     expect([list.count, made]).toEqual([10_000, 100]);
   });
 
+  it('cost no text once there is no room for their bytes', () => {
+    const list = new FaultList();
+    list.add({}, 'SCHEMA', () => 'x'.repeat(MAX_REPORTED_BYTES));
+    let made = 0;
+    for (let at = 0; at < 10; at += 1) list.add({}, 'SCHEMA', () => `${(made += 1)}`);
+    expect([list.count, made, list.result().faults.length]).toEqual([11, 0, 1]);
+  });
+
+  it('are not said to be at a line that only has the hash of the expected one', () => {
+    // FNV-1a of these two words is the same.
+    const change = { ...patch(1).changes[0]!, expectedOriginalLines: ['liquid'], startLine: 2, endLine: 2 };
+    const { faults } = checkFilePatch(Buffer.from('costarring\nb\n'), { ...patch(1), changes: [change] });
+    expect(faults).toMatchObject([{ code: 'LINES_MISMATCH', foundAt: null }]);
+  });
+
   it('that were found elsewhere come behind those that are there', () => {
     const list = new FaultList();
     list.add({ fileIndex: 0 }, 'STALE', () => 'first');

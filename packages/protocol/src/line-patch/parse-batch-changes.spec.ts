@@ -108,6 +108,13 @@ describe('order and overlap [LINE-3]', () => {
     expect(faultsOf(batch(...changes))).toMatchObject([{ code: 'OVERLAP', changeIndex, overlapsWith }]);
   });
 
+  it('refuses what overlaps a long range, also behind a short one that does', () => {
+    expect(faultsOf(batch(replace(1, 10), replace(2, 3), replace(5, 6)))).toMatchObject([
+      { code: 'OVERLAP', changeIndex: 1, overlapsWith: 0 },
+      { code: 'OVERLAP', changeIndex: 2, overlapsWith: 0 },
+    ]);
+  });
+
   it('refuses changes that are not top to bottom as ORDER', () => {
     expect(faultsOf(batch(replace(9), insert(3), replace(5)))).toMatchObject([
       { code: 'ORDER', changeIndex: 1, message: expect.stringContaining('do not renumber') as string },

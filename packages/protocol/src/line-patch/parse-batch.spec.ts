@@ -99,6 +99,14 @@ describe('the report of faults', () => {
     expect(!result.ok && result.faults.map(({ changeIndex }) => changeIndex)).toEqual([...Array(100).keys()]);
   });
 
+  it('takes just as many files and changes as it may [PATCH-8]', () => {
+    const files = (count: number) => ({
+      files: Array.from({ length: count }, (_, n) => file([insert(1)], { docPath: `repo/${n}` })),
+    });
+    expect([3, 4].map((count) => codesOf(files(count), { maxFiles: 3 }))).toEqual([[], ['TOO_LARGE']]);
+    expect([3, 4].map((count) => codesOf(files(count), { maxChanges: 3 }))).toEqual([[], ['TOO_LARGE']]);
+  });
+
   it('stays bounded for a million changes, and for many bad ones', () => {
     const listOf = (length: number, change: (n: number) => unknown) => ({
       files: [file(Array.from({ length }, (_, n) => change(n)))],

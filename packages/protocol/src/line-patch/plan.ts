@@ -113,7 +113,7 @@ class Planner {
     const resultAfter = change.startLine - 1 + this.shift;
     const { changeIndex } = placed;
     if (change.operation === 'delete') return { changeIndex, change, resultAfter, resultCount: 0, endings };
-    this.addLines(change, (index) => endings[Math.min(index, endings.length - 1)] || cursor.nearEnding());
+    this.addLines(change, (index) => endings[index] || cursor.nearEnding());
     return { changeIndex, change, resultAfter, resultCount: change.newLines.length, endings };
   }
 

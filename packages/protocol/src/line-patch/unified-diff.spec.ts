@@ -93,7 +93,7 @@ describe('the unified diff', () => {
     );
   });
 
-  it.each(['with blank.txt', 'caf\u00e9.txt', 'quo"te.txt', 'back\\slash.txt'])(
+  it.each(['with blank.txt', 'caf\u00e9.txt', 'quo"te.txt', 'back\\slash.txt', 'two\nlines.txt'])(
     'names the file %s',
     (name) => {
       expect(gitApplies(diffOf('a\n', patchOf(insert(1, 'b')), name), name, 'a\n')).toBe('a\nb\n');
