@@ -1,14 +1,17 @@
+import { jest } from '@jest/globals';
 import mongoose, { type Connection } from 'mongoose';
 import { sha256 } from '@patchbay/protocol/hash';
 import { BLOBS, SPELLINGS } from '../../src/storage/mongo/file-collections.js';
 import { PARTS } from '../../src/storage/mongo/part-collections.js';
 import { COUNTING, USAGE } from '../../src/storage/mongo/usage-collections.js';
+import { UsageCounter } from '../../src/storage/mongo/usage-counter.js';
 import { UsageRecount } from '../../src/storage/mongo/usage-recount.js';
 import { MongoStorageModule } from '../../src/storage/mongo/mongo.module.js';
 import { NOON } from '../../src/turns/turn.sample.js';
 import { NestFactory } from '@nestjs/core';
 import type { INestApplicationContext } from '@nestjs/common';
 import { aDatabaseOn, describeOnMongo, MONGO_SERVER } from '../support/mongo-server.js';
+import { waitFor } from '../support/wait-for.js';
 import { type Stores, storesOf } from './backends.js';
 import { aFile, aFolder, bytesOf, moved, withHead } from './file-records.js';
 import { givenWorkspace } from './records.js';
@@ -82,6 +85,25 @@ describeOnMongo('files on MongoDB, after a crash', () => {
     expect(await stores.files.childrenOf(workspaceId, '', null, 9)).toEqual([]);
     expect(await stores.files.below(workspaceId, '', null, 9)).toEqual([]);
     expect(await stores.files.at(workspaceId, 'never')).toBeNull();
+  });
+
+  it('are counted again where a count came so late that a recount may have seen its write before', async () => {
+    const workspaceId = await givenWorkspace(stores);
+    const counter = app.get(UsageCounter, { strict: false });
+    const inDoubt = () => in_(COUNTING).findOne({ workspaceId, process: 'doubt' });
+    await counter.begin(workspaceId);
+    counter.count(workspaceId, 'ada', { files: 1 });
+    await counter.flush();
+    expect(await inDoubt()).toBeNull();
+    counter.count(workspaceId, 'ada', { files: 1 });
+    const now = Date.now();
+    jest.spyOn(Date, 'now').mockReturnValue(now + 5_000);
+    await counter.flush();
+    jest.restoreAllMocks();
+    await waitFor(async () => (await inDoubt()) !== null, 'the counts to be in doubt');
+    await app.get(UsageRecount, { strict: false }).ofThoseWhoAreGone(2);
+    expect(await stores.usage.ofWorkspace(workspaceId)).toMatchObject({ files: 0 });
+    expect(await inDoubt()).toBeNull();
   });
 
   it('are counted again where a process went before it had counted', async () => {

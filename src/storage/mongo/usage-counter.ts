@@ -5,7 +5,7 @@ import { newId } from '../../common/ids.js';
 import type { Usage } from '../ports/usage.store.js';
 import { MongoDatabase } from './database.js';
 import { type CountingDocument, COUNTING, type UsageDocument, USAGE } from './usage-collections.js';
-import { UsageRecount } from './usage-recount.js';
+import { SETTLE_MS, UsageRecount } from './usage-recount.js';
 import { eq } from './values.js';
 
 /** How long counts wait for others of their workspace. */
@@ -16,7 +16,14 @@ const LEASE_MS = 5 * RENEW_MS;
 /** After so long without a write a workspace is not being counted in. */
 const IDLE_MS = 10 * RENEW_MS;
 
-type Additions = Map<string | null, Usage>;
+/** A recount may have seen the write of a count that is stored so long after it, and not the count. */
+const LATE_MS = SETTLE_MS / 2;
+
+/** What users have more; `since`: when the first of it was counted, epoch ms. */
+interface Additions {
+  since: number;
+  byUser: Map<string | null, Usage>;
+}
 
 /**
  * Counts after the write. Before its first write in a workspace a process notes that it will count there; what it had not
@@ -72,9 +79,10 @@ export class UsageCounter implements OnModuleInit, BeforeApplicationShutdown {
 
   /** Counts what a write has added, or taken away, for the workspace and for a user in it. */
   count(workspaceId: string, userId: string | null, more: Partial<Usage>): void {
-    const ofWorkspace = this.waiting.get(workspaceId) ?? new Map<string | null, Usage>();
+    const ofWorkspace: Additions = this.waiting.get(workspaceId) ?? { since: Date.now(), byUser: new Map() };
     this.waiting.set(workspaceId, ofWorkspace);
-    ofWorkspace.set(userId, sumOf(ofWorkspace.get(userId) ?? {}, more));
+    const { byUser } = ofWorkspace;
+    byUser.set(userId, sumOf(byUser.get(userId) ?? {}, more));
     this.flushTimer ??= setTimeout(() => void this.flush(), FLUSH_MS).unref();
   }
 
@@ -100,9 +108,10 @@ export class UsageCounter implements OnModuleInit, BeforeApplicationShutdown {
     return this.flushing;
   }
 
-  private async write(workspaceId: string, additions: Additions): Promise<void> {
+  private async write(workspaceId: string, { since, byUser }: Additions): Promise<void> {
     try {
-      for (const [userId, more] of additions) await this.add(workspaceId, userId, more);
+      for (const [userId, more] of byUser) await this.add(workspaceId, userId, more);
+      if (Date.now() - since > LATE_MS) this.doubt(workspaceId);
     } catch {
       this.doubt(workspaceId);
     }

@@ -11,8 +11,8 @@ import { type CountingDocument, COUNTING, type UsageDocument, USAGE } from './us
 import { eq } from './values.js';
 import { versionId } from './versions.js';
 
-/** Longer than a count comes after its write. */
-const SETTLE_MS = 2000;
+/** Longer than a count comes after its write; what comes later is in doubt (`UsageCounter`). */
+export const SETTLE_MS = 2000;
 const TRIES = 3;
 const AT_ONCE = 50;
 const VERSIONS_AT_ONCE = 500;
