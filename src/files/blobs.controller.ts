@@ -1,4 +1,4 @@
-import { Body, Controller, Header, HttpCode, Param, Post, Put } from '@nestjs/common';
+import { Body, Controller, Header, HttpCode, Param, Post, Put, Req, Res } from '@nestjs/common';
 import {
   MAX_BATCH_FILES,
   type MissingBlobs,
@@ -9,9 +9,11 @@ import {
   type User,
 } from '@patchbay/protocol';
 import { sha256 } from '@patchbay/protocol/hash';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Access, CurrentUser, WorkspaceId } from '../common/access.js';
 import { Clock } from '../common/clock.js';
 import { DomainError, fieldError } from '../common/domain-error.js';
+import { timeSlice } from '../common/time-slice.js';
 import { RawBody } from '../bodies/request-bodies.js';
 import { Config } from '../config/config.js';
 import { Shares } from '../shares/shares.js';
@@ -48,10 +50,17 @@ export class BlobsController {
   @Post('read')
   @HttpCode(200)
   @Header('Content-Type', 'application/octet-stream')
-  async read(@WorkspaceId() workspaceId: string, @Body() { sha256s }: Sha256sDto): Promise<Buffer> {
+  async read(
+    @WorkspaceId() workspaceId: string,
+    @Body() { sha256s }: Sha256sDto,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<Buffer> {
+    request.server.unreadAnswers.expect(request, reply);
     const blobs: Buffer[] = [];
     let size = 0;
     for (const digest of sha256s) {
+      await timeSlice();
       const blob = await this.blobs.read(workspaceId, digest.toLowerCase());
       if (blob === null)
         throw new DomainError('NOT_FOUND', `The workspace does not hold the bytes of ${digest}.`);

@@ -35,6 +35,7 @@ export class ContentsController {
       void tagged(reply, version).status(304);
       return undefined;
     }
+    request.server.unreadAnswers.expect(request, reply, version.sizeBytes);
     return asBytes(reply, version, await this.contents.bytes(workspaceId, version));
   }
 

@@ -47,15 +47,13 @@ export class FileHistory {
     return { versions: page.map(versionView), nextCursor };
   }
 
-  /** One version of the file, head or not, and its bytes. */
-  async content(
-    workspaceId: string,
-    fileId: string,
-    versionId: string,
-  ): Promise<{ version: FileVersion; bytes: Buffer }> {
-    const file = await this.require(workspaceId, fileId);
-    const version = await this.requireVersion(file, versionId);
-    return { version, bytes: await this.files.bytesOf(workspaceId, version) };
+  /** One version of the file, head or not. */
+  async version(workspaceId: string, fileId: string, versionId: string): Promise<FileVersion> {
+    return this.requireVersion(await this.require(workspaceId, fileId), versionId);
+  }
+
+  bytes(workspaceId: string, version: FileVersion): Promise<Buffer> {
+    return this.files.bytesOf(workspaceId, version);
   }
 
   /**

@@ -1,6 +1,6 @@
-import { Body, Controller, Get, Header, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
+import { Body, Controller, Get, Header, HttpCode, Param, Post, Query, Req, Res } from '@nestjs/common';
 import type { CloudFilePage, CloudFileVersionPage, RestoredFile, User } from '@patchbay/protocol';
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Access, CurrentUser, WorkspaceId } from '../common/access.js';
 import { UuidPipe } from '../common/uuid.pipe.js';
 import { userChange } from './change-origin.js';
@@ -39,10 +39,12 @@ export class FilesController {
     @WorkspaceId() workspaceId: string,
     @Param('fileId', UuidPipe) fileId: string,
     @Param('versionId', UuidPipe) versionId: string,
+    @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Buffer> {
-    const { version, bytes } = await this.history.content(workspaceId, fileId, versionId);
-    return asBytes(reply, version, bytes);
+    const version = await this.history.version(workspaceId, fileId, versionId);
+    request.server.unreadAnswers.expect(request, reply, version.sizeBytes);
+    return asBytes(reply, version, await this.history.bytes(workspaceId, version));
   }
 
   /** What changed from one version to another, as a unified diff. */

@@ -35,6 +35,8 @@ import type { TurnEvent } from '../turns/turn-draft.js';
 
 /** Longest tool name that an answer or an event repeats, in characters. */
 const MAX_NAME = 256;
+/** So many calls of a small turn stand in no line behind the long work of others. */
+const FEW_CALLS = 8;
 
 /** What a turn is built with beside its request. */
 export interface TurnOrigin {
@@ -99,8 +101,8 @@ export class TurnBuilder {
     const calls: Call[] = [];
     const batches: PatchBatchRecord[] = [];
     let held = false;
-    for (const call of posted) {
-      await timeSlice();
+    for (const [at, call] of posted.entries()) {
+      if (at >= FEW_CALLS || chars > FEW_CHARS) await timeSlice();
       const callId = newId();
       const assessment = await this.assess(call, toolset, { session, turnId, callId, revertOf, folders });
       if (assessment.batch) batches.push(assessment.batch);

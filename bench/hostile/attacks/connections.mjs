@@ -1,7 +1,10 @@
 // Connections that are opened, held, filled and never read.
-import { MIB, repeated, times } from '../attack-scene.mjs';
+import { MIB, repeated, sha256, times } from '../attack-scene.mjs';
 
 /** @typedef {import('../attacks.mjs').Attack} Attack */
+
+/** The largest file that there may be. */
+const BIG = Buffer.alloc(8 * MIB - 1, 97);
 
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -13,9 +16,21 @@ export const CONNECTIONS = [
   {
     name: '200 downloads of 8 MB that nobody reads',
     isQuick: true,
-    prepare: (scene) => scene.file('big.bin', Buffer.alloc(8 * MIB - 1, 97)),
+    prepare: (scene) => scene.file('big.bin', BIG),
     async run(scene) {
       await times(200, () => scene.line(head(scene, 'GET', `${scene.home}/contents/big.bin`)));
+      await pause(4_000);
+    },
+  },
+  {
+    name: '200 packs of an 8 MB file that nobody reads',
+    isQuick: true,
+    prepare: (scene) => scene.file('big.bin', BIG),
+    async run(scene) {
+      const body = JSON.stringify({ sha256s: [sha256(BIG)] });
+      const more = `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n`;
+      const path = `${scene.home}/blobs/read`;
+      await times(200, async () => (await scene.line(head(scene, 'POST', path, more))).write(body));
       await pause(4_000);
     },
   },

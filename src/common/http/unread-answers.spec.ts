@@ -18,6 +18,8 @@ class Answer extends EventEmitter {
   }
 }
 
+const requestOf = (user: string) => ({ access: { user: { id: user } } }) as unknown as FastifyRequest;
+
 describe('answers that wait for their readers', () => {
   const answers = new UnreadAnswers(Config.with({ maxUnreadBytes: 16 * MIB, answerMs: 1_000 }));
   beforeEach(() => void jest.useFakeTimers());
@@ -25,8 +27,7 @@ describe('answers that wait for their readers', () => {
 
   function send(user: string, payload: unknown, to = answers): Answer {
     const raw = new Answer();
-    const request = { access: { user: { id: user } } } as unknown as FastifyRequest;
-    to.send(request, { raw } as unknown as FastifyReply, payload);
+    to.send(requestOf(user), { raw } as unknown as FastifyReply, payload);
     return raw;
   }
 
@@ -47,6 +48,20 @@ describe('answers that wait for their readers', () => {
     first.destroy();
     send('ada', Buffer.alloc(1.5 * MIB)).destroy();
     other.destroy();
+  });
+
+  it('count from before they are put together, however many are asked for at once [REQ-22]', () => {
+    const first = new Answer();
+    const reply = { raw: first } as unknown as FastifyReply;
+    answers.expect(requestOf('ada'), reply, 1.5 * MIB);
+    expect(() => send('ada', Buffer.alloc(MIB))).toThrow('were not read yet');
+    // It turns out to be smaller, and leaves room for another.
+    answers.send(requestOf('ada'), reply, Buffer.alloc(MIB / 2));
+    const second = send('ada', Buffer.alloc(MIB));
+    expect(answers.held).toBe(1.5 * MIB);
+    first.destroy();
+    second.destroy();
+    expect(answers.held).toBe(0);
   });
 
   it('leave room for another’s largest file while ten users read none of theirs [REQ-22]', () => {
