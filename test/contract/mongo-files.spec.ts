@@ -1,11 +1,13 @@
 import { jest } from '@jest/globals';
 import mongoose, { type Connection } from 'mongoose';
 import { sha256 } from '@patchbay/protocol/hash';
+import { Blobs, ownerOf } from '../../src/storage/mongo/blobs.js';
 import { BLOBS, SPELLINGS } from '../../src/storage/mongo/file-collections.js';
 import { PARTS } from '../../src/storage/mongo/part-collections.js';
 import { COUNTING, USAGE } from '../../src/storage/mongo/usage-collections.js';
 import { UsageCounter } from '../../src/storage/mongo/usage-counter.js';
 import { UsageRecount } from '../../src/storage/mongo/usage-recount.js';
+import { keyOf } from '../../src/storage/mongo/values.js';
 import { MongoStorageModule } from '../../src/storage/mongo/mongo.module.js';
 import { NOON } from '../../src/turns/turn.sample.js';
 import { NestFactory } from '@nestjs/core';
@@ -76,6 +78,25 @@ describeOnMongo('files on MongoDB, after a crash', () => {
     expect(await in_(BLOBS).findOne({ workspaceId })).toBeNull();
     const owners = await in_(PARTS).distinct('owner');
     expect(owners.filter((owner) => String(owner).includes(String(generation)))).toEqual([]);
+  });
+
+  it('are rid of parts of bytes that were gone when they came', async () => {
+    const workspaceId = await givenWorkspace(stores);
+    await put(workspaceId);
+    const { _id, generation } = (await in_(BLOBS).findOne({ workspaceId }))! as {
+      _id: string;
+      generation: string;
+    };
+    // Of another generation, of a blob that is not there, and of another room.
+    const [late, lost] = [ownerOf({ _id, generation: 'late' }), ownerOf({ _id: 'none', generation })];
+    const other = keyOf('patch record', 'none');
+    for (const owner of [late, lost, other])
+      await in_(PARTS).insertOne({ _id: keyOf(owner, '0'), owner, at: 0, bytes: Buffer.from('bytes') });
+    const blobs = app.get(Blobs, { strict: false });
+    for (let after: string | null = ''; after !== null;) after = await blobs.removeOrphanParts(after, 1);
+    const owners = await in_(PARTS).distinct('owner');
+    expect([late, lost, other].map((owner) => owners.includes(owner))).toEqual([false, false, true]);
+    expect(await isThere(workspaceId)).toBe(true);
   });
 
   it('list no folder of a write that was never made', async () => {

@@ -13,6 +13,9 @@ import { checked, eq, keyOf } from './values.js';
 /** Those that are no longer are in the document itself: one write, one read. */
 export const INLINE_BYTES = 64 * 1024;
 
+/** In which its parts have their names. */
+const ROOM = 'blob';
+
 export type BlobHead = Omit<BlobDocument, 'bytes'>;
 export const WITHOUT_BYTES = { bytes: 0 } as const;
 
@@ -109,6 +112,23 @@ export class Blobs {
     await this.finishRemoval(blob);
   }
 
+  /**
+   * Removes parts whose blob is not there in that generation: it comes before them, so it is gone, and who brought them ended
+   * before they could be taken back. Looks at up to `limit` blobs behind `after`; gives the last, null at the end.
+   */
+  async removeOrphanParts(after: string, limit: number): Promise<string | null> {
+    const owners = await this.parts.owners(ROOM, after, limit);
+    const ids = owners.map((owner) => (JSON.parse(owner) as string[])[1]!);
+    const blobs = await this.database.attempt(() =>
+      this.blobs
+        .find({ _id: { $in: ids } }, { generation: 1 })
+        .lean<Pick<BlobDocument, '_id' | 'generation'>[]>(),
+    );
+    const there = new Set(blobs.map(ownerOf));
+    for (const owner of owners) if (!there.has(owner)) await this.parts.remove(owner);
+    return owners.length === limit ? owners.at(-1)! : null;
+  }
+
   private async insert(
     workspaceId: string,
     holder: string,
@@ -186,5 +206,5 @@ function unchanged({ _id, revision }: BlobHead) {
 
 /** The name of the parts that the bytes lie in. */
 export function ownerOf({ _id, generation }: Pick<BlobDocument, '_id' | 'generation'>): string {
-  return keyOf('blob', _id, generation);
+  return keyOf(ROOM, _id, generation);
 }

@@ -34,6 +34,7 @@ import { KnownWorkspaces } from './known-workspaces.js';
 import { MongoLoginStore } from './logins.store.js';
 import { OpenTurns } from './open-turns.js';
 import { refuseHalfMoved } from './moving.js';
+import { OrphanSweep } from './orphan-sweep.js';
 import { OUTBOX_INDEX } from './outbox.js';
 import { type OutboxDocument, Outboxes } from './outboxes.js';
 import { Parts } from './parts.js';
@@ -44,7 +45,6 @@ import { MongoRootStore } from './roots.store.js';
 import { MongoSessionStore } from './sessions.store.js';
 import { Trail } from './trail.js';
 import { TurnBytes } from './turn-bytes.js';
-import { TurnTextSweep } from './turn-text-sweep.js';
 import { TurnTexts } from './turn-texts.js';
 import { MongoTurnStore } from './turns.store.js';
 import { UsageCounter } from './usage-counter.js';
@@ -128,11 +128,11 @@ export class MongoStorageModule {
         },
         Parts,
         OpenTurns,
+        OrphanSweep,
         Projector,
         Trail,
         TurnBytes,
         TurnTexts,
-        TurnTextSweep,
         UsageCounter,
         UsageRecount,
         Versions,

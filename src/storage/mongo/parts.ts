@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { InjectModel } from '@nestjs/mongoose';
 import { Model } from 'mongoose';
+import { prefixEnd } from '../prefix-end.js';
 import { MongoDatabase } from './database.js';
 import { type PartDocument, PARTS } from './part-collections.js';
 import { eq, keyOf } from './values.js';
@@ -38,6 +39,20 @@ export class Parts {
     );
     const bytes = Buffer.concat(found.map((part) => part.bytes.buffer));
     return bytes.length === length ? bytes : null;
+  }
+
+  /** Up to `limit` owners in a room, in order, behind one of them; "" for the first. The index alone has them. */
+  async owners(room: string, after: string, limit: number): Promise<string[]> {
+    const first = keyOf(room).slice(0, -1) + ',';
+    const owner = { $gt: after > first ? after : first, $lt: prefixEnd(first)! };
+    const found = await this.database.attempt(() =>
+      this.parts
+        .find({ owner, at: eq(0) }, { _id: 0, owner: 1 })
+        .sort({ owner: 1 })
+        .limit(limit)
+        .lean<{ owner: string }[]>(),
+    );
+    return found.map((part) => part.owner);
   }
 
   async remove(owner: string): Promise<void> {

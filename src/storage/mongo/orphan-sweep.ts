@@ -1,19 +1,28 @@
 import { Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
+import { Blobs } from './blobs.js';
 import { TurnTexts } from './turn-texts.js';
 
 const SWEEP_MS = 10 * 60_000;
 /** A turn is written right after its texts; an hour is far beyond that. */
 const GRACE_MS = 60 * 60_000;
-/** Pieces that are looked at with one question. */
+/** What is looked at with one question. */
 const BATCH = 500;
 
-/** Removes texts of turns whose write never came: the server, or the database, ended between the two. */
+/**
+ * Removes what was written for something that did not come to be, as the server, or the database, ended between the two: texts
+ * of turns, and parts of bytes.
+ */
 @Injectable()
-export class TurnTextSweep implements OnApplicationBootstrap, OnModuleDestroy {
+export class OrphanSweep implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly logger = new Logger('Storage');
   private timer: NodeJS.Timeout | null = null;
+  /** Each round looks at some blobs, behind those of the round before. */
+  private lastBlob = '';
 
-  constructor(private readonly texts: TurnTexts) {}
+  constructor(
+    private readonly texts: TurnTexts,
+    private readonly blobs: Blobs,
+  ) {}
 
   onApplicationBootstrap(): void {
     this.timer = setInterval(() => void this.round(), SWEEP_MS).unref();
@@ -27,8 +36,12 @@ export class TurnTextSweep implements OnApplicationBootstrap, OnModuleDestroy {
     const before = Date.now() - GRACE_MS;
     try {
       while (await this.texts.removeOrphans(before, BATCH));
+      this.lastBlob = (await this.blobs.removeOrphanParts(this.lastBlob, BATCH)) ?? '';
     } catch (error) {
-      this.logger.error({ err: error }, 'The texts of turns could not be swept; the next round tries again');
+      this.logger.error(
+        { err: error },
+        'What crashes have left could not be swept; the next round tries again',
+      );
     }
   }
 }
