@@ -524,15 +524,15 @@ export const FAULTS = [
     file: CLIENT,
     find: `.then(() => this.ownJournal?.close())`,
     replace: ``,
-    specs: [RESTARTS, CONNECTS],
+    specs: [CONNECTS],
   },
   {
-    name: 'a result is sent before the resume is answered',
+    name: 'something is sent before the resume is answered',
     file: CONNECTION,
     find: `      const entries = this.peer.entries(withResults);`,
     replace: `      this.ready = true;
       const entries = this.peer.entries(withResults);`,
-    specs: [RESULTS, CONNECTS],
+    specs: [CONNECTS],
   },
   {
     name: 'what is sent between two connections is taken for sent',

@@ -32,6 +32,7 @@ const PATCH_KILLED = `${IN}/tools/write-patch-killed.spec.ts`;
 const PATCH_RESTARTED = `${IN}/tools/write-patch-restarted.spec.ts`;
 const PATCH_TOOLS = `${IN}/tools/write-patch-tool.spec.ts`;
 const IN_BUFFERS = `${IN}/tools/write-patch-buffers.spec.ts`;
+const WRITES = `${IN}/write-patch/patch-write.spec.ts`;
 const CREATES = `${IN}/create-file/execute-create-file.spec.ts`;
 const CREATE_FAILS = `${IN}/create-file/execute-create-file-fails.spec.ts`;
 const CREATE_KILLED = `${IN}/tools/create-file-killed.spec.ts`;
@@ -155,18 +156,18 @@ export const FAULTS = [
     specs: [TAKEN_BACK, PATCHES],
   },
   {
-    name: 'a file that was saved while it got its second name is taken for the original',
+    name: 'the half of a copy is taken for the original, and put back as it',
     file: FILE,
     find: `    if (kept?.sha256 === this.intent.previousSha256) return true;`,
     replace: `    if (kept) return true;`,
-    specs: [TAKEN_BACK, PATCHES, PATCH_KILLED],
+    specs: [WRITES],
   },
   {
     name: 'the half of a copy of the original stays, and no other can be made',
     file: FILE,
     find: `    if (kept) await this.fs.unlink(directory.entry(this.backupName));`,
     replace: ``,
-    specs: [PATCH_KILLED, TAKEN_BACK],
+    specs: [WRITES, PATCH_KILLED],
   },
   {
     name: 'the original is not kept',
@@ -194,7 +195,7 @@ export const FAULTS = [
     file: FILE,
     find: `if ((await hashFile(this.fs, directory, tempName))?.sha256 === sha256) return;`,
     replace: `return;`,
-    specs: [PATCH_KILLED, PATCH_RESTARTED],
+    specs: [WRITES],
   },
   {
     name: 'a file that somebody has changed after it was written counts as not written',
@@ -215,15 +216,7 @@ export const FAULTS = [
     file: RECOVER,
     find: `  if (stageOf(all) === 'undo') {`,
     replace: `  if (stageOf(all) === 'done') {`,
-    specs: [PATCH_KILLED],
-  },
-  {
-    name: 'the originals are removed before it is noted that all was found written',
-    file: RECOVER,
-    find: `    await log?.intend(all.map(({ intent }) => intent));
-    return settled`,
-    replace: `    return settled`,
-    specs: [PATCH_RESTARTED, PATCH_KILLED],
+    specs: [PATCH_RESTARTED],
   },
   {
     name: 'a batch of which nothing was written and a file has changed is run again',
@@ -251,7 +244,7 @@ export const FAULTS = [
     file: CHECK,
     find: `  if (original.sha256 !== patch.originalSha256) throw stale(patch.originalSha256, original.sha256);`,
     replace: ``,
-    specs: [REFUSED],
+    specs: [`${IN}/write-patch/apply-batch.spec.ts`],
   },
   {
     name: 'a read-only file is replaced',
@@ -380,16 +373,14 @@ export const FAULTS = [
     file: ATOMIC,
     find: `        await this.followMode();`,
     replace: ``,
-    specs: [CREATES, PATCHES, 'test/e2e/folder/meets-writing.spec.ts'],
+    specs: [CREATES],
   },
   {
     name: 'a create that could not be journaled leaves its temporary file',
     file: CREATE,
-    find: `  } finally {
-    await staged.discard();
-  }`,
-    replace: `  } finally {
-  }`,
+    find: `    await staged.discard();
+    throw error;`,
+    replace: `    throw error;`,
     specs: [CREATE_FAILS],
   },
   {
@@ -414,16 +405,9 @@ export const FAULTS = [
     specs: [CREATE_FAILS],
   },
   {
-    name: 'another file is replaced than the one that was approved',
-    file: CREATE,
-    find: `  if (isOther(previousSha256, [seen, sha256])) throw new OtherFileThere();`,
-    replace: ``,
-    specs: [CREATE_APPROVED],
-  },
-  {
     name: 'what was saved while the text was staged is replaced',
     file: CREATE,
-    find: `  if (isOther(current, [seen])) throw new OtherFileThere();`,
+    find: `  if (seen !== undefined && seen !== current) throw new OtherFileThere();`,
     replace: ``,
     specs: [CREATE_APPROVED],
   },
@@ -432,14 +416,22 @@ export const FAULTS = [
     file: CREATE,
     find: `    await keepBeside(fs, directory, name);`,
     replace: ``,
-    specs: ['test/e2e/folder/meets-create.spec.ts', 'test/e2e/folder/nothing-lost.spec.ts'],
+    specs: ['test/e2e/folder/nothing-lost.spec.ts'],
+    build: true,
+  },
+  {
+    name: 'without hard links a kept text is replaced by the next one',
+    file: KEEP,
+    find: `      if (n < MAX_KEPT && (await statFile(fs, directory, kept))) continue;`,
+    replace: ``,
+    specs: [`${IN}/disk/keep-beside.spec.ts`],
   },
   {
     name: 'a kept text is replaced by the next one',
     file: KEEP,
     find: `      if (errnoOf(error) === 'EEXIST' && n < MAX_KEPT) continue;`,
     replace: `      if (errnoOf(error) === 'EEXIST') return kept;`,
-    specs: ['test/e2e/folder/meets-create.spec.ts', 'test/e2e/folder/nothing-lost.spec.ts'],
+    specs: [`${IN}/disk/keep-beside.spec.ts`],
   },
   {
     name: 'folders that were made for a file that is not written stay',
@@ -568,7 +560,7 @@ export const FAULTS = [
     file: ORDER,
     find: `    InOrder.shared.set(roots, inOrder);`,
     replace: ``,
-    specs: [CREATE_TOOLS, PATCH_TOOLS],
+    specs: [`${IN}/tools/in-order.spec.ts`],
   },
   {
     name: 'a text is uploaded that is not what the call has written',
@@ -582,7 +574,7 @@ export const FAULTS = [
     file: UPLOAD,
     find: `  const exactly = { ...file, baseSha256, ...(ledger && { isExact: true }) };`,
     replace: `  const exactly = { ...file, baseSha256 };`,
-    specs: [PATCH_TOOLS],
+    specs: [`${IN}/tools/upload-written.spec.ts`],
   },
   {
     name: 'a link is followed that takes the place of a file at the last moment',

@@ -37,6 +37,20 @@ describe('RelayClient', () => {
       await lock.release();
       await client.connect();
       expect(scene.states).toEqual([{ status: 'connected' }]);
+      // And gives it back when it is closed.
+      await client.close();
+      await (await journals.lock({ url, workspaceId: 'w', clientId: 'client' })).release();
+    });
+
+    it('sends nothing before its resume is answered', async () => {
+      scene.server.answerResume = () => undefined;
+      const client = scene.clientWith(three);
+      client.connect().catch(() => undefined);
+      await until(() => scene.server.resumes.length === 1);
+      const file = { docPath: 'r/a', path: '/r/a', content: Buffer.from('a'), sha256: 'a', baseSha256: null };
+      const put = await client.putFile(file, { timeoutMs: 50 });
+      expect(put).toMatchObject({ ok: false, error: { code: 'UNAVAILABLE' } });
+      expect(scene.server.events).toEqual(['client:resume']);
     });
 
     it('tries until the server is there', async () => {

@@ -39,7 +39,8 @@ export class RelayServer {
   sockets: RelaySocket[] = [];
 
   refuse: (handshake: RelayHandshake) => RelayError | null = () => null;
-  answerResume: (entries: ResumeEntry[]) => Ack<ResumeAnswer> = (entries) => ({
+  /** Undefined: no answer at all. */
+  answerResume: (entries: ResumeEntry[]) => Ack<ResumeAnswer> | undefined = (entries) => ({
     ok: true,
     forget: [],
     resume: entries.map(({ callId }) => callId),
@@ -85,7 +86,8 @@ export class RelayServer {
     socket.onAny((event: string) => this.events.push(event));
     socket.on('client:resume', (entries, ack) => {
       this.resumes.push(entries);
-      ack(this.answerResume(entries));
+      const answer = this.answerResume(entries);
+      if (answer) ack(answer);
     });
     socket.on('tool:status', (status, ack) => {
       this.statuses.push(status);

@@ -148,6 +148,15 @@ describe.each(WALKS)('workspace_create_file, walking %s', (_how, hasHandlePaths)
       expect([await tree(), await read('old')]).toEqual([['old'], 'mine']);
     });
 
+    it('before it writes anything, where the journal cannot be written', async () => {
+      const opened: string[] = [];
+      const open: FileSystem['open'] = (path, ...how) => (opened.push(path), fs.open(path, ...how));
+      const log = { intend: () => Promise.reject(errno('ENOSPC')), committing: async () => {} };
+      const context = { ...folder.context, fs: { ...fs, open } };
+      const result = await executeCreateFile(context, { path: 'd/a', content: 'x' }, log);
+      expect([result.success, opened.filter(isTemp), await tree()]).toEqual([false, [], []]);
+    });
+
     it('with nothing left behind where the journal cannot be written any more', async () => {
       const log = { intend: async () => {}, committing: () => Promise.reject(errno('ENOSPC')) };
       const result = await executeCreateFile(folder.context, { path: 'd/a', content: 'x' }, log);

@@ -6,6 +6,7 @@ import { contentHash } from '@patchbay/protocol/hash';
 import { type FileSystem } from '../disk/file-system.js';
 import { WorkspaceRoots } from '../disk/workspace-roots.js';
 import { errno, isTemp, WALKS } from '../disk/walked-folder.sample.js';
+import { executeCreateFile } from './execute-create-file.js';
 import { CreatedIn, refusal } from './create-file.sample.js';
 
 describe.each(WALKS)('workspace_create_file, walking %s', (_how, hasHandlePaths) => {
@@ -78,6 +79,28 @@ describe.each(WALKS)('workspace_create_file, walking %s', (_how, hasHandlePaths)
       expect(await modeOf('run.sh')).toBe(0o555);
     });
 
+    it('with the mode that the file got while the new text was staged', async () => {
+      await disk.writeFile(join(folder.root, 'a'), 'old', { mode: 0o640 });
+      const log = { intend: async () => {}, committing: () => disk.chmod(join(folder.root, 'a'), 0o750) };
+      await executeCreateFile(folder.context, { path: 'a', content: 'x', overwrite: true }, log);
+      expect([await read('a'), (await disk.stat(join(folder.root, 'a'))).mode & 0o777]).toEqual(['x', 0o750]);
+    });
+
+    it('so that a power failure leaves the old or the new: text and mode first, then the name, then the folder', async () => {
+      await disk.writeFile(join(folder.root, 'a'), 'old', { mode: 0o640 });
+      const steps: string[] = [];
+      const open: FileSystem['open'] = async (path, flags, mode) => {
+        const handle = await fs.open(path, flags, mode);
+        const [sync, chmod] = [handle.sync.bind(handle), handle.chmod.bind(handle)];
+        handle.sync = () => (steps.push(isTemp(path) ? 'sync text' : 'sync folder'), sync());
+        handle.chmod = (to) => (steps.push('mode'), chmod(to));
+        return handle;
+      };
+      const rename: FileSystem['rename'] = (from, to) => (steps.push('rename'), fs.rename(from, to));
+      await create({ path: 'a', content: 'x', overwrite: true }, { open, rename });
+      expect(steps).toEqual(['mode', 'sync text', 'rename', 'sync folder']);
+    });
+
     it('into the root that the first component names, where several are connected', async () => {
       await disk.mkdir(join(folder.base, 'web'));
       const roots = await WorkspaceRoots.open([
@@ -137,10 +160,13 @@ describe.each(WALKS)('workspace_create_file, walking %s', (_how, hasHandlePaths)
       expect(await tree()).toEqual(['d', 'd/a']);
     });
 
-    it('does not write over a file that appears at the last moment', async () => {
+    it.each([
+      ['', fs.link],
+      [', where the disk has no hard links', () => Promise.reject(errno('EPERM'))],
+    ])('does not write over a file that appears at the last moment%s', async (_where, then) => {
       const link: FileSystem['link'] = async (existing, path) => {
         await disk.writeFile(join(folder.root, 'a'), 'mine');
-        return fs.link(existing, path);
+        return then(existing, path);
       };
       expect(await create({ path: 'a', content: 'x' }, { link })).toEqual(refusal('a', 'FileExists'));
       expect([await read('a'), await tree()]).toEqual(['mine', ['a']]);

@@ -119,7 +119,6 @@ async function stageAndCommit(
   const { plan, sha256, existing, log, seen } = write;
   const tempName = newTempName();
   const previousSha256 = existing && ((await hashFile(fs, directory, plan.name))?.sha256 ?? null);
-  if (isOther(previousSha256, [seen, sha256])) throw new OtherFileThere();
   await log?.intend([
     {
       root: plan.located.root.directory,
@@ -140,15 +139,11 @@ async function stageAndCommit(
   });
   try {
     await log?.committing();
-    await staged.commit(() => makeWay(context, directory, plan, { sha256, seen }));
-  } finally {
+  } catch (error) {
     await staged.discard();
+    throw error;
   }
-}
-
-/** Whether there is a file that is none of the expected ones; undefined: any is. */
-function isOther(current: string | null, expected: readonly (string | null | undefined)[]): boolean {
-  return current !== null && !expected.includes(undefined) && !expected.includes(current);
+  await staged.commit(() => makeWay(context, directory, plan, { sha256, seen }));
 }
 
 /**
@@ -163,7 +158,7 @@ async function makeWay(
 ): Promise<void> {
   const current = (await hashFile(fs, directory, name))?.sha256 ?? null;
   if (current === null || current === sha256) return;
-  if (isOther(current, [seen])) throw new OtherFileThere();
+  if (seen !== undefined && seen !== current) throw new OtherFileThere();
   if (ledger?.isHeld(docPathOf(located), current) === false) {
     await keepBeside(fs, directory, name);
   }

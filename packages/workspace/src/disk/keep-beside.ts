@@ -1,4 +1,5 @@
 import { NO_HARD_LINKS } from './atomic-write.js';
+import { statFile } from './file-entry.js';
 import type { FileSystem } from './file-system.js';
 import { MAX_COMPONENT_BYTES } from './relative-path.js';
 import type { SafeDirectory } from './safe-directory.js';
@@ -26,6 +27,8 @@ export async function keepBeside(fs: FileSystem, directory: SafeDirectory, name:
       if (errnoOf(error) === 'EEXIST' && n < MAX_KEPT) continue;
       if (!NO_HARD_LINKS.has(errnoOf(error) ?? ''))
         throw diskFault('WriteFailed', `"${name}" could not be kept as "${kept}"`, error);
+      // A rename, unlike a link, would take the place of what was kept before.
+      if (n < MAX_KEPT && (await statFile(fs, directory, kept))) continue;
       await fs.rename(directory.entry(name), directory.entry(kept));
       return kept;
     }

@@ -173,6 +173,11 @@ describe('an approval to overwrite [CREATE-5]', () => {
     expect(asked.map(({ files }) => files[0]!.hidden)).toEqual(['too_large', 'too_large']);
   });
 
+  it('is in the journal with the file that was seen', async () => {
+    await run();
+    expect(journal.get('1')).toMatchObject({ approval: ALLOW, basis: { seen: sha256('seen\n') } });
+  });
+
   it('is bound to it over a death of the client', async () => {
     await journal.receive(overwrite);
     await journal.start('1', ALLOW, { seen: sha256('seen\n') });

@@ -261,6 +261,16 @@ describe('a client that was killed while it ran a create', () => {
     expect([await disk.readFile(join(root, 'f'), 'utf8'), await tree()]).toEqual(['mine', ['f']]);
   });
 
+  it('leaves what shows its end until that is in the journal', async () => {
+    await killedBefore('link', { path: 'f', content: 'new' });
+    const journal = hold(await openDiskJournal(home()));
+    const seen: string[][] = [];
+    const noted = async () => void seen.push(await tree());
+    const context = { writeLog: journal.writeLog('c1'), ended: noted, notRun: noted };
+    await tool().settle(callOf({}), context, journal.get('c1')!);
+    expect([seen, await tree()]).toEqual([[[expect.stringMatching(/^\.patchbay-/)]], []]);
+  });
+
   it('is not run in another folder than the one it was approved for', async () => {
     await killedBefore('open', { path: 'f', content: 'new' });
     await disk.mkdir(join(base, 'other'));

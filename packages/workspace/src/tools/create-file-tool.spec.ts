@@ -191,6 +191,15 @@ describe('CreateFileTool', () => {
     await expect(onDisk('a.txt')).rejects.toThrow('ENOENT');
   });
 
+  it('writes nothing where the server says that the call is not here', async () => {
+    const call = callOf('1', { path: 'a.txt', content: 'x' });
+    const start = () => new Promise<void>((_, reject) => setImmediate(reject, new Error('Not yours.')));
+    await journal.receive(call);
+    const context = { ...contextOf('1', new AbortController().signal), start };
+    await expect(tool().run(call, context)).rejects.toThrow('Not yours.');
+    await expect(onDisk('a.txt')).rejects.toThrow('ENOENT');
+  });
+
   it('keeps the order of calls on one path, whichever the person answers first', async () => {
     const handler = tool();
     person.answer = async ({ call }) => {

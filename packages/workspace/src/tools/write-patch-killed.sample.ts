@@ -116,7 +116,7 @@ export class KilledScene {
     await this.clientOf(journal).settle();
     return journal;
   };
-  private readonly tool = () => new WritePatchTool(this.context, nobody);
+  readonly tool = () => new WritePatchTool(this.context, nobody);
   /** What of a client needs no connection. */
   private readonly clientOf = (journal: Journal) =>
     new RelayClient({
@@ -197,6 +197,29 @@ export class KilledScene {
       return forever;
     };
     await this.runUntilKilled({ ...this.real, rename }, killed);
+  };
+  /** Killed while it takes back what it wrote, as `d` could not be: before the file of that name has its original. */
+  readonly killedTakingBack = async (name: string) => {
+    let die = () => {};
+    const killed = new Promise<void>((resolve) => (die = resolve));
+    let placed = false;
+    const rename: FileSystem['rename'] = (from, to) => {
+      if (basename(to) === 'd') return Promise.reject(errno('EIO'));
+      if (basename(to) !== name || !placed) {
+        placed ||= basename(to) === name;
+        return this.real.rename(from, to);
+      }
+      die();
+      return forever;
+    };
+    await this.runUntilKilled({ ...this.real, rename }, killed);
+  };
+  /** Killed when all is written and tidied up, and the journal does not have the result yet. */
+  readonly killedBeforeItCouldSay = async () => {
+    const journal = this.hold(await openDiskJournal(this.home()));
+    await journal.receive(this.delivery());
+    await journal.start('c1', approval);
+    await executeWritePatch(this.context, batch(), approval, journal.writeLog('c1'));
   };
   readonly killedAfterAll = async () => {
     let die = () => {};

@@ -7,8 +7,8 @@ import { approval, KilledScene, NAMES, NEW, OLD, statuses } from './write-patch-
 
 describe('a client that was killed while it ran a patch batch', () => {
   const scene = new KilledScene();
-  const { carryOn, contents, delivery, hold, home, killedAfterAll, killedBefore, restart, warnings, write } =
-    scene;
+  const { carryOn, contents, delivery, hold, home, restart, warnings, write } = scene;
+  const { killedAfterAll, killedBefore, killedBeforeItCouldSay, killedTakingBack } = scene;
   beforeEach(() => scene.open());
   afterEach(() => scene.close());
 
@@ -55,9 +55,60 @@ describe('a client that was killed while it ran a patch batch', () => {
   it('writes nothing where a file has changed before the first was written', async () => {
     await killedBefore('a');
     await write('c', 'mine\n');
+    // What was found stays, through another kill and whatever becomes of the file.
+    await (await restart()).close();
+    await write('c', 'c\n');
     const result = await carryOn(await restart());
     expect(statuses(result)).toEqual(['skipped', 'rejected', 'conflict', 'skipped']);
-    expect(await contents()).toEqual(['a\n', 'b\n', 'mine\n', 'd\n']);
+    expect(result.files[2]!.message).toContain('The client was stopped');
+    expect(await contents()).toEqual(OLD);
+  });
+
+  it('takes the rest back where someone has put back what it wrote, and writes that no second time', async () => {
+    await killedBefore('d');
+    await write('a', 'a\n');
+    const result = await carryOn(await restart());
+    expect(statuses(result)).toEqual(['conflict', 'rejected', 'skipped', 'skipped']);
+    expect(await contents()).toEqual(OLD);
+  });
+
+  it('names all that stays of a batch that it takes back', async () => {
+    await killedBefore('d');
+    await write('a', 'mine\n');
+    await write('c', 'mine\n');
+    const result = await carryOn(await restart());
+    expect(statuses(result)).toEqual(['conflict', 'rejected', 'applied', 'skipped']);
+    expect(result.files[2]!.message).toContain('could not be taken back');
+    expect(await contents()).toEqual(['mine\n', 'b\n', 'mine\n', 'd\n']);
+  });
+
+  it('goes on taking back what it was taking back', async () => {
+    await killedTakingBack('a');
+    expect(await contents()).toEqual([NEW[0], 'b\n', 'c\n', 'd\n']);
+    const result = await carryOn(await restart());
+    expect(statuses(result)).toEqual(['skipped', 'rejected', 'skipped', 'failed']);
+    expect(result.files[3]!.errorCode).toBe('WriteFailed');
+    expect(await contents()).toEqual(OLD);
+  });
+
+  it('has written a batch that was done, whatever became of its files before it could say so', async () => {
+    await killedBeforeItCouldSay();
+    await write('a', 'mine\n');
+    const result = await carryOn(await restart());
+    expect([result.success, await contents()]).toEqual([true, ['mine\n', 'b\n', NEW[2], NEW[3]]]);
+  });
+
+  it('leaves what shows the end of a batch until that is in the journal', async () => {
+    await killedBefore('d');
+    await write('d', 'mine\n');
+    const traces = async () =>
+      (await disk.readdir(scene.root)).filter((name) => name.startsWith('.patchbay-'));
+    const journal = hold(await openDiskJournal(home()));
+    const seen: number[] = [];
+    const noted = async () => void seen.push((await traces()).length);
+    const context = { writeLog: journal.writeLog('c1'), ended: noted, notRun: noted };
+    await scene.tool().settle(delivery(), context, journal.get('c1')!);
+    expect([seen.length, seen[0]! > 0, await traces()]).toEqual([1, true, []]);
   });
 
   it('makes a temp file again that was lost', async () => {

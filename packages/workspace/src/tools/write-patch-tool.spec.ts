@@ -169,6 +169,14 @@ describe('WritePatchTool', () => {
     expect(await onDisk()).toEqual(untouched);
   });
 
+  it('writes nothing where the server says that the call is not here', async () => {
+    const context = scene.contextOf('1', new AbortController().signal);
+    const start = () => new Promise<void>((_, reject) => setImmediate(reject, new Error('Not yours.')));
+    await scene.journal.receive(callOf('1', two()));
+    await expect(tool().run(callOf('1', two()), { ...context, start })).rejects.toThrow('Not yours.');
+    expect(await onDisk()).toEqual(untouched);
+  });
+
   it('fails a delivery without a batch, and one whose batch is not sound, before anyone is asked', async () => {
     await expect(run(callOf('1', null))).rejects.toThrow('has no patch batch');
     const broken = two();

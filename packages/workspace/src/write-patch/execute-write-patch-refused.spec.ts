@@ -72,6 +72,14 @@ describe.each(WALKS)('workspace_write_patch, walking %s', (_how, hasHandlePaths)
       expect(Buffer.byteLength(JSON.stringify(said))).toBeLessThanOrEqual(300 * 1024);
     });
 
+    it('where a file may hold secrets, whose lines it does not tell', async () => {
+      await write('.env', 'TOKEN=abc\n');
+      const changes = [replace(1, 'TOKEN=', 'TOKEN=x')];
+      const file = await refused({ docPath: 'repo/.env', original: 'TOKEN=abc\n', changes });
+      expect(file).toMatchObject({ status: 'failed', errorCode: 'FORBIDDEN' });
+      expect(JSON.stringify(file)).not.toContain('abc');
+    });
+
     it('where a change is beyond the end of its file', async () => {
       await write('a', 'x\n');
       const file = await refused({ docPath: 'repo/a', original: 'x\n', changes: [insert(7, 'y')] });
@@ -90,6 +98,7 @@ describe.each(WALKS)('workspace_write_patch, walking %s', (_how, hasHandlePaths)
       ['it lies behind a link', 'repo/way/inside', 'InvalidPath'],
       ['it is a FIFO', 'repo/fifo', 'WriteFailed'],
       ['it lies in .git', 'repo/.git/config', 'InvalidPath'],
+      ['it would lie in .git', 'repo/.git/none', 'InvalidPath'],
       ['its name is a device on Windows', 'repo/con.txt', 'InvalidPath'],
       ['it is read-only', 'repo/read-only', 'WriteFailed'],
       ['two files differ only by case', 'repo/twin', 'AmbiguousDocPath'],

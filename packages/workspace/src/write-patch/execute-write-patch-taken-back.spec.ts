@@ -45,6 +45,38 @@ describe.each(WALKS)('workspace_write_patch, walking %s', (_how, hasHandlePaths)
       expect([after.ino, after.mode, after.mtimeMs]).toEqual([before.ino, before.mode, before.mtimeMs]);
     });
 
+    it('when one in the middle cannot be written, and writes none behind it', async () => {
+      const result = await patch(batchOf(...files), { faults: failing('b') });
+      expect(statuses(result)).toEqual(['skipped', 'failed', 'skipped']);
+      expect(await contents()).toEqual(['a\n', 'b\n', 'c\n']);
+    });
+
+    it('when a file is saved once its original has a second name, which stays', async () => {
+      const link: FileSystem['link'] = async (from, to) => {
+        await fs.link(from, to);
+        if (basename(from) !== 'b') return;
+        // As editors save: another file takes the name.
+        await write('saved', 'mine\n');
+        await disk.rename(join(folder.root, 'saved'), join(folder.root, 'b'));
+      };
+      const result = await patch(batchOf(...files), { faults: { link } });
+      expect(statuses(result)).toEqual(['skipped', 'conflict', 'skipped']);
+      expect(await contents()).toEqual(['a\n', 'mine\n', 'c\n']);
+    });
+
+    it('when a file is deleted before its original has a second name', async () => {
+      const link: FileSystem['link'] = async (from, to) => {
+        if (basename(from) === 'b') await disk.rm(join(folder.root, 'b'));
+        return fs.link(from, to);
+      };
+      const result = await patch(batchOf(...files), { faults: { link } });
+      expect([statuses(result), result.files[1]!.errorCode]).toEqual([
+        ['skipped', 'failed', 'skipped'],
+        'NOT_FOUND',
+      ]);
+      expect(await tree()).toEqual(['a', 'c']);
+    });
+
     it('by copies, where the disk has no hard links', async () => {
       const faults = { ...failing('c'), link: () => Promise.reject(errno('EOPNOTSUPP')) };
       await patch(batchOf(...files), { faults });
@@ -107,6 +139,7 @@ describe.each(WALKS)('workspace_write_patch, walking %s', (_how, hasHandlePaths)
       const steps: unknown[] = [];
       const log: WriteLog = {
         intend: async (intents) => {
+          await new Promise(setImmediate);
           const { stage, failure } = intents[2]!.patch!;
           steps.push([stage, failure?.errorCode]);
         },

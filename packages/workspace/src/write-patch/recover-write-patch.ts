@@ -62,12 +62,7 @@ export async function recoverWritePatch(
     const failed = await undoFound(found, reasonOf(all), log);
     return settled((write) => outcomeOf(write, failed));
   }
-  if (found.every(wasWritten)) {
-    for (const write of all) write.mark('done');
-    // The second names of the originals, by which this was told, are about to be removed.
-    await log?.intend(all.map(({ intent }) => intent));
-    return settled((write) => outcomeOf(write, null));
-  }
+  if (found.every(wasWritten)) return settled((write) => outcomeOf(write, null));
   if (found.every(({ traces }) => traces.state === 'pending')) return { outcome: 'not_written' };
   if (!found.some(wasWritten)) return settled(unwritten(found));
   const failed = await finish(context, found, log);

@@ -79,7 +79,7 @@ export class PatchedFolder extends WalkedFolder {
     );
     expect([isValidResult(result), isValidResult.errors]).toEqual([true, null]);
     for (const { message } of result.files)
-      expect(message ?? '').not.toMatch(/patchbay-patch|\/proc\/|secret/);
+      expect(message ?? '').not.toMatch(/patchbay-patch|\/proc\/|\/secret/);
     expect((await this.tree()).filter(isTemp)).toEqual([]);
     return result;
   };
