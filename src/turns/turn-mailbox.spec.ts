@@ -160,7 +160,7 @@ describe('the mailbox of a turn', () => {
     store.held = true;
     let answered = false;
     const submitted = mailbox.submit(report('c0')).then(() => (answered = true));
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await new Promise((resolve) => setImmediate(resolve));
     expect([answered, commits.length, mailbox.turn.version]).toEqual([false, 0, 1]);
     store.letGo();
     await submitted;
@@ -185,6 +185,8 @@ describe('the mailbox of a turn', () => {
     await Promise.all([step, mailbox.submit(report('c0'))]);
     expect(store.writes).toHaveLength(1);
     expect(store.writes[0]!.events.map(({ at }) => at)).toEqual([NOON, NOON + 10]);
+    const [call] = store.writes[0]!.turn!.calls;
+    expect(call).toMatchObject({ executionAt: NOON + 120_000, endedAt: NOON + 10 });
   });
 
   it('does not let such a step wait for ever', async () => {
@@ -242,6 +244,12 @@ describe('the mailbox of a turn', () => {
       [2, true],
       [7, false],
     ]);
+  });
+
+  it('says so where the turn is gone', async () => {
+    jest.spyOn(store, 'versionOf').mockResolvedValue(null);
+    jest.spyOn(store, 'find').mockResolvedValue(null);
+    await expect(mailbox.refresh()).rejects.toMatchObject({ code: 'NOT_FOUND' });
   });
 
   it('gives up on a turn that never stands still', async () => {

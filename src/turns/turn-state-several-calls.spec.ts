@@ -18,6 +18,15 @@ describe('a turn of several calls', () => {
     expect(live(turn, [NOW, report('c1')], [NOW, report('c2')]).turn.status).toBe('completed');
   });
 
+  it('keeps a result that takes the last byte of its room, and none that is one byte over it', () => {
+    const room = aReport().bytes * 2;
+    const both = { ...turn, resultRoom: room };
+    const step = live(both, [NOW, report('c1')], [NOW, report('c2')]);
+    expect(step.turn).toMatchObject({ resultRoom: 0, calls: [{ error: null }, { error: null }] });
+    const over = live({ ...both, resultRoom: room - 1 }, [NOW, report('c1')], [NOW, report('c2')]);
+    expect(over.turn.calls[1]).toMatchObject({ status: 'failed', error: { code: 'TOO_LARGE' } });
+  });
+
   it('is completed, not cancelled, where each call was cancelled for itself', () => {
     const cancel = (toolCallId: string): TurnInput => ({ type: 'cancel', toolCallId, byUserId: 'user' });
     expect(live(turn, [NOW, cancel('one')], [NOW, cancel('two')]).turn.status).toBe('completed');

@@ -1,4 +1,5 @@
 import { type AuditStep, type CallStatus, isFinal } from '@patchbay/protocol';
+import { nextDueAt } from './deadlines.js';
 import type { TurnEvent } from './turn-draft.js';
 import { effectsOf } from './turn-effects.js';
 import { always, pairs } from './turn-lives.sample.js';
@@ -199,6 +200,10 @@ describe('whatever happens to a turn', () => {
         if (is.status === 'denied' && is.endedBy === 'client') expect(is.approved).toBeUndefined();
       }
     });
+  });
+
+  it('a turn is due when the first of its calls is', () => {
+    always(({ step: { turn } }) => expect(turn.dueAt).toBe(nextDueAt(turn.calls, turn.lease)));
   });
 
   it('what changes nothing is the very turn that went in', () => {

@@ -15,11 +15,11 @@ const SEVERAL = 'src/turns/turn-state-several-calls.spec.ts';
 const PROPERTIES = 'src/turns/turn-state.properties.spec.ts';
 const APPROVALS = 'src/turns/turn-approvals.spec.ts';
 const LETTERS = 'src/turns/turn-mailbox.spec.ts';
+const OPEN_TURNS = 'src/turns/open-turns.spec.ts';
 const BUDGETS = 'test/e2e/turn-budgets.spec.ts';
 const TURNS = 'test/e2e/turns.spec.ts';
-const NODES = 'test/e2e/nodes.spec.ts';
 const RACES = 'test/e2e/turn-races.spec.ts';
-const WAITS = 'test/e2e/turn-requests.spec.ts';
+const WAITED = 'src/turns/turn-waiters.spec.ts';
 
 /** @type {import('./fault.js').Fault[]} */
 export const FAULTS = [
@@ -28,7 +28,7 @@ export const FAULTS = [
     file: STATE,
     find: `call.status !== 'pending' || (call.retryAt !== null && call.retryAt > draft.now)`,
     replace: `call.status !== 'pending'`,
-    specs: [CLOCKS, STEPS],
+    specs: [HOLDERS],
   },
   {
     name: 'a call of a bound client is given to another after its silence',
@@ -49,7 +49,7 @@ export const FAULTS = [
     file: STATE,
     find: `  draft.lastClientId = clientId;\n`,
     replace: ``,
-    specs: [STEPS, SEVERAL, TURNS],
+    specs: [HOLDERS],
   },
   {
     name: 'a later claim changes the folder that the session began with',
@@ -63,7 +63,7 @@ export const FAULTS = [
     file: STATE,
     find: `  if (!holds(call, clientId)) return draft.refuse('CONFLICT', 'This client does not hold the call.');\n`,
     replace: ``,
-    specs: [HOLDERS],
+    specs: [STEPS, HOLDERS, PROPERTIES],
   },
   {
     name: 'a client says that it runs what the server is to run',
@@ -91,14 +91,14 @@ export const FAULTS = [
     file: STATE,
     find: ` || call.attempt !== attempt) return;`,
     replace: `) return;`,
-    specs: [STEPS, CLOCKS, HOLDERS],
+    specs: [STEPS, HOLDERS],
   },
   {
     name: 'a refused call goes to the client that refused it first',
     file: STATE,
     find: `{ retryAt, refusedBy: clientId }`,
     replace: `{ retryAt }`,
-    specs: [STEPS, CLOCKS],
+    specs: [HOLDERS],
   },
   {
     name: 'a client that leaves takes an acknowledged call with it',
@@ -112,7 +112,7 @@ export const FAULTS = [
     file: STATE,
     find: `(call.releaseAt ?? Infinity) > releaseAt`,
     replace: `true`,
-    specs: [CLOCKS],
+    specs: [HOLDERS],
   },
   {
     name: 'a running call that its client lost is run again',
@@ -281,7 +281,7 @@ export const FAULTS = [
     file: DEADLINES,
     find: `    if (dueOf(before.calls[at]!, lease) <= was) return nextDueAt(calls, lease);\n`,
     replace: ``,
-    specs: [CLOCKS, PROPERTIES, STEPS],
+    specs: [PROPERTIES],
   },
   {
     name: 'two inputs of one tick are two writes that overlap',
@@ -351,35 +351,35 @@ export const FAULTS = [
     file: OPEN,
     find: `    if (entry) this.schedule(entry, after);\n`,
     replace: ``,
-    specs: ['test/e2e/deadlines.spec.ts', TURNS],
+    specs: [OPEN_TURNS],
   },
   {
     name: 'a turn that another node has ended is kept for ever',
     file: OPEN,
     find: `if (turn.status !== 'open') return this.close(turn);`,
     replace: `if (turn.status !== 'open') return;`,
-    specs: [TURNS, NODES, 'src/delivery/dispatcher.spec.ts'],
+    specs: [OPEN_TURNS],
   },
   {
     name: 'calls of a turn that has ended are still found by their ids',
     file: OPEN,
     find: `    for (const { callId } of turn.calls) this.byCall.delete(callId);\n`,
     replace: ``,
-    specs: [TURNS, 'src/delivery/dispatcher.spec.ts', NODES],
+    specs: [OPEN_TURNS],
   },
   {
     name: 'a turn is loaded twice at once, into two mailboxes',
     file: OPEN,
     find: `    if (pending) return pending;\n`,
     replace: ``,
-    specs: [RACES, NODES],
+    specs: [OPEN_TURNS],
   },
   {
     name: 'a call of the server runs before one that still waits for a person',
     file: ORDER,
     find: `|| !draft.runOn(node)) return;`,
     replace: `|| !draft.runOn(node)) continue;`,
-    specs: [APPROVALS],
+    specs: [APPROVALS, PROPERTIES],
   },
   {
     name: 'a call that runs is begun once more',
@@ -393,7 +393,7 @@ export const FAULTS = [
     file: WAITERS,
     find: `for (const waiters of this.waiting.values()) waiters.forEach((wake) => wake(null));`,
     replace: ``,
-    specs: ['test/e2e/http.spec.ts', WAITS],
+    specs: [WAITED],
   },
   {
     name: 'a place among the waiting is never given back',
@@ -401,6 +401,6 @@ export const FAULTS = [
     find: `      if (left > 0) this.places.set(userId, left);
       else this.places.delete(userId);`,
     replace: ``,
-    specs: [WAITS, 'test/e2e/greedy-users.spec.ts', TURNS],
+    specs: [WAITED],
   },
 ];
