@@ -3,6 +3,7 @@ import mongoose, { type Connection } from 'mongoose';
 import { sha256 } from '@patchbay/protocol/hash';
 import { Blobs, ownerOf } from '../../src/storage/mongo/blobs.js';
 import { BLOBS, SPELLINGS } from '../../src/storage/mongo/file-collections.js';
+import { Folders } from '../../src/storage/mongo/folders.js';
 import { PARTS } from '../../src/storage/mongo/part-collections.js';
 import { COUNTING, USAGE } from '../../src/storage/mongo/usage-collections.js';
 import { UsageCounter } from '../../src/storage/mongo/usage-counter.js';
@@ -106,6 +107,66 @@ describeOnMongo('files on MongoDB, after a crash', () => {
     expect(await stores.files.childrenOf(workspaceId, '', null, 9)).toEqual([]);
     expect(await stores.files.below(workspaceId, '', null, 9)).toEqual([]);
     expect(await stores.files.at(workspaceId, 'never')).toBeNull();
+  });
+
+  describe('and their folders', () => {
+    const HOURS = 2 * HOUR;
+    let folders: Folders;
+    let workspaceId: string;
+    let passed: number;
+    beforeEach(async () => {
+      folders = app.get(Folders, { strict: false });
+      workspaceId = await givenWorkspace(stores);
+      passed = 0;
+      const now = Date.now.bind(Date);
+      jest.spyOn(Date, 'now').mockImplementation(() => now() + passed);
+    });
+    afterEach(() => jest.restoreAllMocks());
+
+    const insert = async (path: string) => {
+      const file = aFile(workspaceId, path);
+      expect(await stores.files.insert(file, bytesOf(path), [])).toBe(true);
+      return file;
+    };
+    const sweep = async () => {
+      while (await folders.removeUnused(Date.now() - HOUR, 2));
+    };
+    const spelt = async () => (await in_(SPELLINGS).distinct('path', { workspaceId })).sort();
+    const listed = async (folder: string) =>
+      (await stores.files.childrenOf(workspaceId, folder, null, 9)).map(({ path }) => path);
+
+    it('lose the spellings of those that are not there any more, and are spelt anew', async () => {
+      const [gone, renamed] = [await insert('/Gone/Deep/a'), await insert('/Old/b')];
+      await insert('/Kept/c');
+      const made = aFolder(workspaceId, '/Outer/Made');
+      await stores.files.insertFolder(made, []);
+      await insert('/Gone/Deep/d').then((file) => stores.files.save(moved(file, { deletedAt: NOON }), 1, []));
+      passed += HOURS;
+      await sweep();
+      expect(await spelt()).toEqual(['/Gone', '/Gone/Deep', '/Kept', '/Old', '/Outer']);
+      await stores.files.save(moved(gone, { deletedAt: NOON }), 1, []);
+      await stores.files.save(moved(renamed, { path: '/Kept/b', docPath: 'kept/b' }), 1, []);
+      await stores.files.removeFolder(made, NOON, []);
+      await sweep();
+      expect(await spelt()).toHaveLength(5);
+      passed += HOURS;
+      await sweep();
+      expect(await spelt()).toEqual(['/Kept']);
+      await insert('/gone/e');
+      expect([await listed(''), await listed('gone')]).toEqual([['/Kept', '/gone'], ['/gone/e']]);
+    });
+
+    it('keep a spelling that somebody comes to need while it is looked at', async () => {
+      const file = await insert('/Folder/a');
+      await stores.files.save(moved(file, { deletedAt: NOON }), 1, []);
+      passed += HOURS;
+      jest.spyOn(folders, 'impliedAt').mockImplementationOnce(async () => {
+        await insert('/Folder/b');
+        return null;
+      });
+      await sweep();
+      expect(await listed('')).toEqual(['/Folder']);
+    });
   });
 
   it('are counted again where a count came so late that a recount may have seen its write before', async () => {

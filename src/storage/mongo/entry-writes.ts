@@ -19,7 +19,7 @@ interface Name {
   workspaceId: string;
   id: string;
 }
-type Before = Pick<EntryDocument, 'isLive' | 'fresh'>;
+type Before = Pick<EntryDocument, 'isLive' | 'path' | 'docPath' | 'fresh'>;
 
 /** The writes to files and folders, each of one document with its versions and events. */
 @Injectable()
@@ -55,7 +55,8 @@ export class EntryWrites {
     };
     const _id = eq(entryId(name));
     const filter = { _id, ...expected, [FULL]: { $exists: false } };
-    const options = { projection: { isLive: 1, 'fresh.number': 1 }, returnDocument: 'before' as const };
+    const projection = { isLive: 1, path: 1, docPath: 1, 'fresh.number': 1 };
+    const options = { projection, returnDocument: 'before' as const };
     const before = await this.database.attempt(async () => {
       try {
         return await this.entries.findOneAndUpdate(filter, update, options).lean<Before>();

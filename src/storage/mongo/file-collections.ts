@@ -53,7 +53,10 @@ export interface EntryDocument extends WithOutbox {
 
 export type VersionDocument = FileVersion & { _id: string; workspaceId: string; fileId: string };
 
-/** One way in which a folder was ever spelt by something that was live below it. Immutable. */
+/**
+ * One way in which a folder was spelt by something that was live below it. `looseSince`: when it was last written down, or
+ * something went from below it, epoch ms; null where somebody has seen since then that something is live there.
+ */
 export interface SpellingDocument {
   _id: string;
   workspaceId: string;
@@ -61,6 +64,7 @@ export interface SpellingDocument {
   parent: string;
   path: string;
   docPath: string;
+  looseSince: number | null;
 }
 
 export const BLOBS = 'blobs';
@@ -125,10 +129,17 @@ export const FILE_COLLECTIONS: readonly Collection[] = [
   },
   {
     name: SPELLINGS,
-    schema: schemaOf({ workspaceId: text, parent: text, path: text, docPath: text }),
+    schema: schemaOf({
+      workspaceId: text,
+      parent: text,
+      path: text,
+      docPath: text,
+      looseSince: numberOrNull,
+    }),
     indexes: [
       { name: 'children', key: { workspaceId: 1, parent: 1, path: 1 } },
       { name: 'below', key: { workspaceId: 1, docPath: 1, path: 1 } },
+      { name: 'loose', key: { looseSince: 1 } },
     ],
   },
 ];

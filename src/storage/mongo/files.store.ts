@@ -109,6 +109,7 @@ export class MongoFileStore extends FileStore {
     const expected = { kind: eq('folder'), isLive: eq(true) };
     const { place, isLive } = placed({ ...folder, deletedAt });
     if ((await this.writes.update(folder, expected, { place, isLive, deletedAt }, null, events)) !== null) {
+      await this.folders.loosen(workspaceId, folder.path, folder.docPath);
       this.usage.count(workspaceId, holder, { files: -1 });
       return true;
     }
@@ -246,6 +247,8 @@ export class MongoFileStore extends FileStore {
     if (before === null) return false;
     const files = Number(file.deletedAt === null) - Number(before.isLive);
     if (files !== 0) this.usage.count(workspaceId, holder, { files });
+    if (before.isLive && (file.deletedAt !== null || before.path !== file.path))
+      await this.folders.loosen(workspaceId, before.path, before.docPath);
     if (version !== null) await this.versions.settleSome(workspaceId, id, before.fresh.length + 1);
     return true;
   }

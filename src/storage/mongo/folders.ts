@@ -8,8 +8,10 @@ import { folderOf, livePlace, liveIn } from './entries.js';
 import { type EntryDocument, ENTRIES, type SpellingDocument, SPELLINGS } from './file-collections.js';
 import { checked, eq, keyOf } from './values.js';
 
-/** Spellings that are known to be stored; of more the oldest is forgotten. */
+/** Spellings of which is known what was written lately; of more the oldest is forgotten. */
 const KNOWN = 20_000;
+/** How long that is known: far shorter than a spelling is loose before it is removed. */
+const KNOWN_MS = 10 * 60_000;
 /** So many are looked at at once. */
 const AT_ONCE = 50;
 
@@ -19,13 +21,14 @@ const LISTED = { _id: 0, kind: 1, path: 1, docPath: 1, updatedAt: 1 } as const;
 
 /**
  * Folders that nobody made: one is there while something live lies below it, spelt as the first of that by docPath. Where
- * they may be is written down before whatever lies below is: a spelling for each folder on its path, once and for all. A
- * listing goes through the spellings of its range, in order, and shows those that hold: so it costs as much as it shows, and
- * as many spellings as do not hold any more.
+ * they may be is written down before whatever lies below is: a spelling for each folder on its path. A listing goes through
+ * the spellings of its range, in order, and shows those that hold: so it costs as much as it shows, and as many spellings as
+ * do not hold any more. A sweep removes those of folders that are not there, some time after something went from below them.
  */
 @Injectable()
 export class Folders {
-  private readonly known = new Set<string>();
+  private readonly spelt = new Recent();
+  private readonly loosened = new Recent();
 
   constructor(
     private readonly database: MongoDatabase,
@@ -35,23 +38,52 @@ export class Folders {
 
   /** Before something is live at a path. */
   async spell(workspaceId: string, path: string, docPath: string): Promise<void> {
-    const missing: SpellingDocument[] = [];
-    for (
-      let [at, of] = [folderOf(path), folderOf(docPath)];
-      of !== '';
-      at = folderOf(at), of = folderOf(of)
-    ) {
-      const _id = keyOf(workspaceId, at);
-      if (!this.known.has(_id))
-        missing.push({ _id, workspaceId, parent: folderOf(of), path: at, docPath: of });
-    }
+    const now = Date.now();
+    const spellings = spellingsOf({ workspaceId, path, docPath, looseSince: now });
+    const missing = spellings.filter(({ _id }) => !this.spelt.has(_id, now));
     if (missing.length === 0) return;
+    const ids = missing.map(({ _id }) => _id);
+    // First what is there, so that nobody removes it; then what is not, or was removed just before.
+    const loose = { _id: { $in: ids }, looseSince: { $ne: null } };
+    await this.database.attempt(() => this.spellings.updateMany(loose, { $set: { looseSince: now } }));
     await this.database.insertNew(this.spellings, missing);
-    for (const { _id } of missing) this.known.add(_id);
-    for (const _id of this.known) {
-      if (this.known.size <= KNOWN) break;
-      this.known.delete(_id);
+    this.spelt.add(ids, now);
+  }
+
+  /** After something went from a path. Where that can't be written, listings look at more than they need, and that is all. */
+  async loosen(workspaceId: string, path: string, docPath: string): Promise<void> {
+    const now = Date.now();
+    const spellings = spellingsOf({ workspaceId, path, docPath, looseSince: now });
+    const ids = spellings.map(({ _id }) => _id).filter((_id) => !this.loosened.has(_id, now));
+    if (ids.length === 0) return;
+    const $set = { looseSince: now };
+    await this.database
+      .attempt(() => this.spellings.updateMany({ _id: { $in: ids } }, { $set }))
+      .then(
+        () => this.loosened.add(ids, now),
+        () => undefined,
+      );
+  }
+
+  /**
+   * Looks at up to `limit` spellings that are loose since before `before` (epoch ms): removes them where their folder is not
+   * there, unless somebody spells it just now. True where there may be more.
+   */
+  async removeUnused(before: number, limit: number): Promise<boolean> {
+    const old = { looseSince: { $lt: checked(before) } };
+    const loose = await this.database.attempt(() =>
+      this.spellings.find(old).sort({ looseSince: 1 }).limit(limit).lean<SpellingDocument[]>(),
+    );
+    for (const { _id, workspaceId, docPath, looseSince } of loose) {
+      const unchanged = { _id: eq(_id), looseSince: eq(looseSince) };
+      const isThere = (await this.impliedAt(workspaceId, docPath)) !== null;
+      await this.database.attempt<unknown>(() =>
+        isThere
+          ? this.spellings.updateOne(unchanged, { $set: { looseSince: null } })
+          : this.spellings.deleteOne(unchanged),
+      );
     }
+    return loose.length === limit;
   }
 
   /** The folder that is implied at a docPath by what is live below it. */
@@ -153,5 +185,44 @@ export class Folders {
     return found
       .filter((folder) => folder !== null)
       .map(({ path, docPath, createdAt }) => ({ kind: 'folder', path, docPath, updatedAt: createdAt }));
+  }
+}
+
+/** Those of the folders on a path. */
+function spellingsOf({
+  path,
+  docPath,
+  ...rest
+}: Pick<SpellingDocument, 'workspaceId' | 'path' | 'docPath' | 'looseSince'>): SpellingDocument[] {
+  const spellings: SpellingDocument[] = [];
+  for (let [at, of] = [folderOf(path), folderOf(docPath)]; of !== ''; at = folderOf(at), of = folderOf(of))
+    spellings.push({
+      _id: keyOf(rest.workspaceId, at),
+      ...rest,
+      parent: folderOf(of),
+      path: at,
+      docPath: of,
+    });
+  return spellings;
+}
+
+/** What was written lately, so that it need not be written again. */
+class Recent {
+  /** Until when, epoch ms; the oldest first. */
+  private readonly until = new Map<string, number>();
+
+  has(id: string, now: number): boolean {
+    return (this.until.get(id) ?? 0) > now;
+  }
+
+  add(ids: readonly string[], now: number): void {
+    for (const id of ids) {
+      this.until.delete(id);
+      this.until.set(id, now + KNOWN_MS);
+    }
+    for (const id of this.until.keys()) {
+      if (this.until.size <= KNOWN) break;
+      this.until.delete(id);
+    }
   }
 }

@@ -28,7 +28,7 @@ const PINNED: { layout: number; collections: { [name: string]: string } } = {
     blobs: '6acc2cef8dd46c05',
     entries: '4b8f7f94828aa929',
     versions: 'f3aca64e8bf6ee7c',
-    folder_spellings: '06a915f6be8569b5',
+    folder_spellings: 'b1d023350c8be4b6',
     usage: 'f784d7fae479cb4c',
     usage_counting: '7aa04c2c299a5902',
   },

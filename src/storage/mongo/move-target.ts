@@ -165,7 +165,8 @@ function spellingsOf({ workspaceId, path, docPath }: Records['entries']): Docume
   const spellings: Documents = [];
   for (let [at, of] = [folderOf(path), folderOf(docPath)]; of !== ''; at = folderOf(at), of = folderOf(of)) {
     const _id = keyOf(workspaceId, at);
-    spellings.push([SPELLINGS, { _id, workspaceId, parent: folderOf(of), path: at, docPath: of }]);
+    const spelt = { workspaceId, parent: folderOf(of), path: at, docPath: of, looseSince: null };
+    spellings.push([SPELLINGS, { _id, ...spelt }]);
   }
   return spellings;
 }
