@@ -26,8 +26,10 @@ class FakeLine implements ClientLine {
   readonly sent: string[] = [];
   outcome: DeliveryOutcome = { kind: 'acknowledged' };
 
+  hasRoom: Promise<void> = Promise.resolve();
+
   room(): Promise<void> {
-    return Promise.resolve();
+    return this.hasRoom;
   }
 
   deliver({ callId, attempt, arguments: args }: ToolCallDelivery): Promise<DeliveryOutcome> {
@@ -142,6 +144,30 @@ describe('a delivery', () => {
     read({ path: 'a' });
     await settled();
     expect(line.sent).toEqual(['call c1#1 {"path":"a"}', 'call c2#1 {"path":"b"}']);
+  });
+
+  it('waits, and is not even put together, while its client leaves too much unread', async () => {
+    let makeRoom!: () => void;
+    line.hasRoom = new Promise((resolve) => (makeRoom = resolve));
+    let reads = 0;
+    readArguments = () => Promise.resolve({ path: `read ${(reads += 1)}` });
+    connect();
+    commit(claim);
+    await settled();
+    expect([line.sent, reads]).toEqual([[], 0]);
+    makeRoom();
+    await settled();
+    expect(line.sent).toEqual(['call c1#1 {"path":"read 1"}']);
+  });
+
+  it('that can not be put together gives its call back, to be tried again', async () => {
+    readArguments = () => Promise.reject(new Error('no store'));
+    connect();
+    commit(claim);
+    await settled();
+    const message = 'The server could not read the call.';
+    expect(submitted).toEqual([{ type: 'refuse', callId: 'c1', clientId: 'a', attempt: 1, message }]);
+    expect(line.sent).toEqual([]);
   });
 
   it('of an attempt that is over does not happen', async () => {

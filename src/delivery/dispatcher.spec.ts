@@ -49,6 +49,7 @@ class FakeTurns {
   }
 }
 
+const FOUR = ['1', '2', '3', '4'].map((callId) => ({ callId }));
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe('the dispatcher', () => {
@@ -92,6 +93,13 @@ describe('the dispatcher', () => {
     turns.byId.set(turnId, turn);
     learn(turn);
     return turn;
+  }
+  /** Another node has changed the only call of a turn. */
+  function change(before: Turn, call: Partial<Call>): Turn {
+    const after = { ...before, version: before.version + 1, calls: [{ ...before.calls[0]!, ...call }] };
+    turns.byId.set(after.turnId, after);
+    turns.changes$.next({ before, after, own: false, callArguments: null });
+    return after;
   }
   const end = async (turnId: string, callId: string, clientId = 'a'): Promise<void> => {
     const ended = { status: 'succeeded', result: null, error: null, bytes: 4, executionMs: null } as const;
@@ -176,10 +184,7 @@ describe('the dispatcher', () => {
   it('never claims more than the window while claims are being written', async () => {
     turns.hold();
     connect('a', 2);
-    take(
-      't',
-      ['1', '2', '3', '4'].map((callId) => ({ callId })),
-    );
+    take('t', FOUR);
     learn(turns.byId.get('t')!);
     connect('b', 0);
     await turns.letGo();
@@ -205,15 +210,38 @@ describe('the dispatcher', () => {
     connect('a', 8);
     await settled();
     expect(turns.claims).toEqual(['4→a']);
+    expect(turns.tries).toBe(1);
+  });
+
+  it('does not offer a call twice that changes while its claim is being written', async () => {
+    turns.hold();
+    connect('a', 2);
+    const turn = take('t', [{ callId: '1' }]);
+    await settled();
+    change(turn, { refusedBy: 'b' });
+    await settled();
+    expect(turns.tries).toBe(1);
+    await turns.letGo();
+    expect(turns.claims).toEqual(['1→a']);
+  });
+
+  it('offers a call again whose claim was refused for what it had become meanwhile', async () => {
+    turns.hold();
+    connect('a', 1);
+    const turn = take('t', [{ callId: '1' }]);
+    await settled();
+    const paused = change(turn, { retryAt: NOON + 1 });
+    await turns.letGo();
+    expect(turns.claims).toEqual([]);
+    change(paused, { retryAt: null });
+    await settled();
+    expect(turns.claims).toEqual(['1→a']);
   });
 
   it('sends a session’s calls where its first one went', async () => {
     const [a, b] = [connect('a', 2), connect('b', 2)];
     clients.touch(b);
-    take(
-      't',
-      ['1', '2', '3', '4'].map((callId) => ({ callId })),
-    );
+    take('t', FOUR);
     await settled();
     const [first] = turns.claims;
     const used = first!.split('→')[1]!;
@@ -242,13 +270,16 @@ describe('the dispatcher', () => {
   });
 
   it('tries a claim that could not be written again in a moment, in the old order', async () => {
+    jest.useFakeTimers({ doNotFake: ['setImmediate'] });
     turns.fault = new Error('disk full');
     const client = connect('a', 1);
     take('t', [{ callId: '1' }, { callId: '2' }]);
     await settled();
     expect([turns.claims, turns.tries, client.hasRoom]).toEqual([[], 1, true]);
     turns.fault = null;
-    await new Promise((resolve) => setTimeout(resolve, 1_100));
+    await jest.advanceTimersByTimeAsync(1_000);
+    jest.useRealTimers();
+    await settled();
     expect(turns.claims).toEqual(['1→a']);
   });
 

@@ -47,4 +47,10 @@ describe('the folder that a session began with', () => {
     sessions.recall(turn(), { lastClientId: 'b', folder: ['y'] });
     expect([sessions.folderOf(turn()), sessions.preferred(turn())]).toEqual([['x'], 'a']);
   });
+
+  it('goes with a client that a later turn knows better, used on another node since', () => {
+    sessions.used(turn(), 'a', NOON);
+    expect(sessions.preferred(turn({ acceptedAt: NOON, lastClientId: 'b' }))).toBe('a');
+    expect(sessions.preferred(turn({ acceptedAt: NOON + 1, lastClientId: 'b' }))).toBe('b');
+  });
 });

@@ -274,7 +274,7 @@ export const FAULTS = [
     file: PENDING,
     find: `    if (after.status !== 'open') queue.turns.delete(turnKey(after));\n`,
     replace: ``,
-    specs: [DISPATCHES],
+    specs: ['src/delivery/pending-calls.spec.ts'],
   },
   {
     name: 'the folder of a claim that came to nothing is the session’s',
