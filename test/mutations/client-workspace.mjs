@@ -27,7 +27,6 @@ const READ = `${IN}/tools/read-file-handler.ts`;
 const PATCHES = `${IN}/write-patch/execute-write-patch.spec.ts`;
 const REFUSED = `${IN}/write-patch/execute-write-patch-refused.spec.ts`;
 const TAKEN_BACK = `${IN}/write-patch/execute-write-patch-taken-back.spec.ts`;
-const PROPERTIES = `${IN}/write-patch/execute-write-patch.properties.spec.ts`;
 const PATCH_KILLED = `${IN}/tools/write-patch-killed.spec.ts`;
 const PATCH_RESTARTED = `${IN}/tools/write-patch-restarted.spec.ts`;
 const PATCH_TOOLS = `${IN}/tools/write-patch-tool.spec.ts`;
@@ -139,7 +138,7 @@ export const FAULTS = [
     file: PATCH,
     find: `      refuseSecret(context, located, proposed);`,
     replace: ``,
-    specs: [PATCH_TOOLS, REFUSED, 'test/e2e/folder/in-step.spec.ts'],
+    specs: [REFUSED],
   },
   {
     name: 'open files are patched though others of the batch are on the disk',
@@ -416,8 +415,7 @@ export const FAULTS = [
     file: CREATE,
     find: `    await keepBeside(fs, directory, name);`,
     replace: ``,
-    specs: ['test/e2e/folder/nothing-lost.spec.ts'],
-    build: true,
+    specs: [CREATES],
   },
   {
     name: 'without hard links a kept text is replaced by the next one',
@@ -546,7 +544,7 @@ export const FAULTS = [
     file: ORDER,
     find: `Promise.allSettled([before, mine])`,
     replace: `Promise.allSettled([mine])`,
-    specs: [CREATE_TOOLS],
+    specs: [`${IN}/tools/in-order.spec.ts`],
   },
   {
     name: 'calls about one file run at the same time',

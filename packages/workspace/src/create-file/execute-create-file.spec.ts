@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { contentHash } from '@patchbay/protocol/hash';
 
 import { type FileSystem } from '../disk/file-system.js';
+import type { FolderLedger } from '../disk/folder-ledger.js';
 import { WorkspaceRoots } from '../disk/workspace-roots.js';
 import { errno, isTemp, WALKS } from '../disk/walked-folder.sample.js';
 import { executeCreateFile } from './execute-create-file.js';
@@ -43,6 +44,23 @@ describe.each(WALKS)('workspace_create_file, walking %s', (_how, hasHandlePaths)
       expect(await read('a')).toBe('new');
       expect(await tree()).toEqual(['a']);
     });
+
+    it.each([
+      [false, ['a', 'a.patchbay-kept']],
+      [true, ['a']],
+    ])(
+      'a replacement, and keeps what it replaces beside it, unless the Cloud has it: %s',
+      async (isHeld, left) => {
+        await disk.writeFile(join(folder.root, 'a'), 'old');
+        const ledger = { isHeld: () => isHeld } as unknown as FolderLedger;
+        await create({ path: 'a', content: 'x', overwrite: true }, {}, { ledger });
+        expect([await tree(), await read('a'), await read(left.at(-1)!)]).toEqual([
+          left,
+          'x',
+          isHeld ? 'x' : 'old',
+        ]);
+      },
+    );
 
     it('a new file too, with overwrite, where there is none', async () => {
       const result = await create({ path: 'a', content: 'new', overwrite: true });

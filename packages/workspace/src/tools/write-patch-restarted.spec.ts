@@ -72,6 +72,18 @@ describe('a client that was killed while it ran a patch batch', () => {
     expect(await contents()).toEqual(OLD);
   });
 
+  it('takes the rest back, too, where they did so with the second name of the original', async () => {
+    await killedBefore('d');
+    for (const name of await disk.readdir(scene.root)) {
+      const path = join(scene.root, name);
+      if (name.startsWith('.patchbay-') && (await disk.readFile(path, 'utf8')) === OLD[0])
+        await disk.rename(path, join(scene.root, 'a'));
+    }
+    const result = await carryOn(await restart());
+    expect(statuses(result)).toEqual(['conflict', 'rejected', 'skipped', 'skipped']);
+    expect(await contents()).toEqual(OLD);
+  });
+
   it('names all that stays of a batch that it takes back', async () => {
     await killedBefore('d');
     await write('a', 'mine\n');
