@@ -95,13 +95,11 @@ describeOnMongo('turns on MongoDB', () => {
     expect(Math.max(...sizes)).toBeLessThanOrEqual(64 * KIB);
   });
 
-  it.each([
-    // What the widest path of a move has, of the most calls that are taken; and of the most that may be set, common ones.
-    [1_000, '\uFFFD'.repeat(MAX_PATH_CHARS)],
-    [10_000, 'documents/reports/2026/november/summary.md'],
-  ])('of %i calls have documents far below 16 MB, whatever happens at once', async (count, path) => {
+  it('have documents far below 16 MB, however long the paths are and whatever happens at once', async () => {
+    // Twice the widest path, of the most calls that are taken.
+    const path = '\uFFFD'.repeat(MAX_PATH_CHARS);
     const subject = { path, fromPath: path };
-    const calls = upTo(count).map((n) => aCall({ name: 'mv', toolCallId: `call_${n}`, subject }));
+    const calls = upTo(1_000).map((n) => aCall({ name: 'mv', toolCallId: `call_${n}`, subject }));
     const turn = aTurn(await givenWorkspace(stores), { calls });
     const told = (n: number): AuditDraft =>
       anEvent({ turnId: turn.turnId, toolCallId: `call_${n}`, fields: { toolName: 'mv', ...subject } });
@@ -113,7 +111,7 @@ describeOnMongo('turns on MongoDB', () => {
     const ended = calls.flatMap((_, n) => [told(n), told(n), told(n)]);
     expect(await turns.save(turn, next, [], ended)).toBe(true);
     expect(await bytesOf(turn)).toBeLessThan(12 * MIB);
-    const { events } = await stores.audit.page(turn.workspaceId, { turnId: turn.turnId }, 0, 5 * count);
+    const { events } = await stores.audit.page(turn.workspaceId, { turnId: turn.turnId }, 0, 6_000);
     const fieldsOf = ({
       eventId,
       toolCallId,
