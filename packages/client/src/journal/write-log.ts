@@ -34,7 +34,10 @@ export interface PatchIntent {
 export interface WriteLog {
   /** Durable when it returns; called before the temp file is made. A later call replaces an earlier one. */
   intend(intents: WriteIntent[]): Promise<void>;
-  /** The temp files are complete; the rename is next. Survives a kill of the process when it returns. */
+  /**
+   * The temp files are complete; the rename is next. Survives a kill of the process when it returns. A patch batch does
+   * without: what became of it is judged by what the disk shows.
+   */
   committing(): Promise<void>;
 }
 
