@@ -571,7 +571,7 @@ export const FAULTS = [
     specs: [CONNECTS],
   },
   {
-    name: 'a token that the server refuses is tried for ever',
+    name: 'a token that the server has refused is tried again',
     file: CONNECTION,
     find: `    if (this.token === this.refusedToken)
       return this.refuse(new PatchbayError('INVALID_TOKEN', 'The server refused the token.'));`,

@@ -42,6 +42,42 @@ describe('RelayClient', () => {
       await (await journals.lock({ url, workspaceId: 'w', clientId: 'client' })).release();
     });
 
+    it('sends what it was to send between two connections once the next one has resumed', async () => {
+      const file = { docPath: 'r/a', path: '/r/a', content: Buffer.from('a'), sha256: 'a', baseSha256: null };
+      let putting: Promise<unknown> | undefined;
+      const client = scene.clientWith(three, {
+        onState: ({ status }) => {
+          if (status === 'reconnecting') putting ??= client.putFile(file);
+        },
+      });
+      await client.connect();
+      scene.server.socket.disconnect(true);
+      await until(() => putting !== undefined);
+      expect(await putting).toMatchObject({ ok: true });
+      expect(scene.server.events).toEqual(['client:resume', 'client:resume', 'files:put']);
+    });
+
+    it('tries no token a second time that the server has refused', async () => {
+      scene.server.refuse = () => ({ code: 'INVALID_TOKEN', message: 'Expired.' });
+      await expect(scene.clientWith(three).connect()).rejects.toMatchObject({ code: 'INVALID_TOKEN' });
+      expect(scene.server.handshakes).toHaveLength(1);
+    });
+
+    it('has its results taken by a server that stops before it leaves it', async () => {
+      const acks: ((answer: { ok: true }) => void)[] = [];
+      scene.server.answerResult = () => undefined;
+      await scene.clientWith(three).connect();
+      scene.server.socket.on('tool:result', (_report, ack) => acks.push(ack));
+      await scene.server.deliver(callOf('1'));
+      await until(() => acks.length === 1);
+      await scene.server.socket.timeout(1000).emitWithAck('server:draining', { reason: 'Stop.' });
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      expect(scene.states).toEqual([{ status: 'connected' }]);
+      acks[0]!({ ok: true });
+      await until(() => scene.states.length > 1);
+      expect(scene.journal.get('1')).toBeNull();
+    });
+
     it('sends nothing before its resume is answered', async () => {
       scene.server.answerResume = () => undefined;
       const client = scene.clientWith(three);
@@ -277,6 +313,7 @@ describe('RelayClient', () => {
       open();
       await closing;
       expect([aborted, scene.server.results.length]).toEqual([[false], 1]);
+      expect(scene.states.map(({ status }) => status)).toEqual(['connected', 'ended']);
       expect(await scene.client!.ended).toMatchObject({ reason: 'closed' });
     });
   });
