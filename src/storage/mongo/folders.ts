@@ -43,8 +43,9 @@ export class Folders {
     const missing = spellings.filter(({ _id }) => !this.spelt.has(_id, now));
     if (missing.length === 0) return;
     const ids = missing.map(({ _id }) => _id);
-    // First what is there, so that nobody removes it; then what is not, or was removed just before.
-    const loose = { _id: { $in: ids }, looseSince: { $ne: null } };
+    // First what is there, so that nobody removes it; then what is not, or was removed just before. What is loose only since
+    // lately stays long enough: of many who come at once to one folder, none writes to what another has written.
+    const loose = { _id: { $in: ids }, looseSince: { $lt: now - KNOWN_MS } };
     await this.database.attempt(() => this.spellings.updateMany(loose, { $set: { looseSince: now } }));
     await this.database.insertNew(this.spellings, missing);
     this.spelt.add(ids, now);
