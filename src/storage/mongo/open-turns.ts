@@ -5,9 +5,10 @@ import type { Lease, Membership, SessionUse, Turn, TurnRef } from '../ports/turn
 import type { OpenCount, OpenTurnName, TurnVersion } from '../ports/turns.store.js';
 import { type WorkspaceDocument, WORKSPACES } from './collections.js';
 import { MongoDatabase } from './database.js';
+import { Gathered } from './gathered.js';
 import { type TurnDocument, TURNS } from './turn-collections.js';
 import { memberKey, sessionKey, turnKey } from './turn-documents.js';
-import { checked, eq } from './values.js';
+import { checked, eq, membersAmong } from './values.js';
 
 type Filter = QueryFilter<TurnDocument>;
 
@@ -16,12 +17,17 @@ const VERSION = { ...REF, userId: 1, version: 1 } as const;
 const OLDEST_FIRST = { acceptedAt: 1, firstCallId: 1 } as const;
 const NEWEST_FIRST = { acceptedAt: -1, firstCallId: -1 } as const;
 
+const NONE_OPEN: OpenCount = { turns: 0, calls: 0 };
+
 /** So many users are asked for at once. */
 const USERS_AT_ONCE = 500;
 
 /** What is asked of turns beside the turn itself: mostly which are open. */
 @Injectable()
 export class OpenTurns {
+  private readonly ofWorkspaces = new Gathered<string, OpenCount>((ids) => this.countsOfWorkspaces(ids));
+  private readonly ofUsers = new Gathered<string, OpenCount>((ids) => this.countsOfUsers(ids));
+
   constructor(
     private readonly database: MongoDatabase,
     @InjectModel(TURNS) private readonly turns: Model<TurnDocument>,
@@ -70,18 +76,12 @@ export class OpenTurns {
     );
   }
 
-  countOfWorkspace(workspaceId: string): Promise<OpenCount> {
-    return this.count({ openIn: eq(workspaceId) });
+  async countOfWorkspace(workspaceId: string): Promise<OpenCount> {
+    return this.ofWorkspaces.of(eq(workspaceId).$eq);
   }
 
   async countOfUser(userId: string): Promise<OpenCount> {
-    const theirs = await this.database.attempt(() =>
-      this.workspaces.find({ 'members.userId': eq(userId) }, { _id: 1 }).lean<{ _id: string }[]>(),
-    );
-    if (theirs.length === 0) return { turns: 0, calls: 0 };
-    return this.count({
-      openOf: { $in: theirs.map(({ _id: workspaceId }) => memberKey({ workspaceId, userId })) },
-    });
+    return this.ofUsers.of(eq(userId).$eq);
   }
 
   dueBefore(time: number, limit: number): Promise<TurnRef[]> {
@@ -112,14 +112,45 @@ export class OpenTurns {
     );
   }
 
-  private async count(which: Filter): Promise<OpenCount> {
-    const [sum] = await this.database.attempt(() =>
-      this.turns.aggregate<OpenCount>([
-        { $match: which },
-        { $group: { _id: null, turns: { $sum: 1 }, calls: { $sum: '$callCount' } } },
-        { $project: { _id: 0 } },
+  private async countsOfUsers(userIds: readonly string[]): Promise<OpenCount[]> {
+    const users = new Set(userIds);
+    const theirs = await this.database.attempt(() =>
+      this.workspaces.aggregate<Pick<WorkspaceDocument, '_id' | 'members'>>([
+        { $match: { 'members.userId': { $in: [...users] } } },
+        { $project: { members: membersAmong(users) } },
       ]),
     );
-    return sum ?? { turns: 0, calls: 0 };
+    const keys = new Map([...users].map((userId) => [userId, [] as string[]]));
+    for (const { _id: workspaceId, members } of theirs)
+      for (const { userId } of members) keys.get(userId)?.push(memberKey({ workspaceId, userId }));
+    const counts = await this.counts('openOf', [...keys.values()].flat());
+    return userIds.map((userId) => {
+      const open = keys.get(userId)!.map((key) => counts.get(key) ?? NONE_OPEN);
+      return open.reduce(sumOf, NONE_OPEN);
+    });
   }
+
+  private async countsOfWorkspaces(workspaceIds: readonly string[]): Promise<OpenCount[]> {
+    const counts = await this.counts('openIn', [...new Set(workspaceIds)]);
+    return workspaceIds.map((id) => counts.get(id) ?? NONE_OPEN);
+  }
+
+  /** What is open, by what the field has. */
+  private async counts(
+    field: 'openIn' | 'openOf',
+    values: readonly string[],
+  ): Promise<Map<string, OpenCount>> {
+    if (values.length === 0) return new Map();
+    const found = await this.database.attempt(() =>
+      this.turns.aggregate<OpenCount & { _id: string }>([
+        { $match: { [field]: { $in: values } } },
+        { $group: { _id: `$${field}`, turns: { $sum: 1 }, calls: { $sum: '$callCount' } } },
+      ]),
+    );
+    return new Map(found.map(({ _id, turns, calls }) => [_id, { turns, calls }]));
+  }
+}
+
+function sumOf(one: OpenCount, other: OpenCount): OpenCount {
+  return { turns: one.turns + other.turns, calls: one.calls + other.calls };
 }

@@ -4,11 +4,14 @@ import { Model } from 'mongoose';
 import { type RootRecord, RootStore } from '../ports/roots.store.js';
 import { type RootDocument, ROOTS } from './collections.js';
 import { MongoDatabase } from './database.js';
+import { Gathered } from './gathered.js';
 import { KnownWorkspaces } from './known-workspaces.js';
 import { eq, keyOf } from './values.js';
 
 @Injectable()
 export class MongoRootStore extends RootStore {
+  private readonly lists = new Gathered<string, RootRecord[]>((ids) => this.listsOf(ids));
+
   constructor(
     private readonly database: MongoDatabase,
     private readonly workspaces: KnownWorkspaces,
@@ -36,10 +39,15 @@ export class MongoRootStore extends RootStore {
     await this.database.attempt(() => this.roots.deleteOne(claim));
   }
 
-  ofWorkspace(workspaceId: string): Promise<RootRecord[]> {
-    const filter = { workspaceId: eq(workspaceId) };
-    return this.database.attempt(() =>
-      this.roots.find(filter, { _id: 0 }).sort({ docPath: 1 }).lean<RootRecord[]>(),
+  async ofWorkspace(workspaceId: string): Promise<RootRecord[]> {
+    return this.lists.of(eq(workspaceId).$eq);
+  }
+
+  private async listsOf(workspaceIds: readonly string[]): Promise<RootRecord[][]> {
+    const filter = { workspaceId: { $in: [...new Set(workspaceIds)] } };
+    const found = await this.database.attempt(() =>
+      this.roots.find(filter, { _id: 0 }).sort({ workspaceId: 1, docPath: 1 }).lean<RootRecord[]>(),
     );
+    return workspaceIds.map((id) => found.filter(({ workspaceId }) => workspaceId === id));
   }
 }

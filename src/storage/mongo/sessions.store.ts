@@ -5,15 +5,19 @@ import { Model, type QueryFilter } from 'mongoose';
 import { type SessionRecord, SessionStore } from '../ports/sessions.store.js';
 import { type SessionDocument, SESSIONS } from './collections.js';
 import { MongoDatabase } from './database.js';
+import { readsById } from './gathered.js';
 import { KnownWorkspaces } from './known-workspaces.js';
 import { UsageCounter } from './usage-counter.js';
 import { checked, eq, keyOf } from './values.js';
 
 /** The list of Active Files may be long, and has a question of its own. */
-const RECORD = { _id: 0, activeFiles: 0, toolsBytes: 0, activeBytes: 0 } as const;
+const RECORD = { activeFiles: 0, toolsBytes: 0, activeBytes: 0 } as const;
+type StoredRecord = SessionRecord & { _id: string };
 
 @Injectable()
 export class MongoSessionStore extends SessionStore {
+  private readonly read: (_id: string) => Promise<StoredRecord | null>;
+
   constructor(
     private readonly database: MongoDatabase,
     private readonly workspaces: KnownWorkspaces,
@@ -21,6 +25,7 @@ export class MongoSessionStore extends SessionStore {
     @InjectModel(SESSIONS) private readonly sessions: Model<SessionDocument>,
   ) {
     super();
+    this.read = readsById(database, sessions, RECORD);
   }
 
   async insert(session: SessionRecord): Promise<void> {
@@ -37,9 +42,9 @@ export class MongoSessionStore extends SessionStore {
     }
   }
 
-  byId(workspaceId: string, id: string): Promise<SessionRecord | null> {
-    const _id = eq(keyOf(workspaceId, id));
-    return this.database.attempt(() => this.sessions.findOne({ _id }, RECORD).lean<SessionRecord>());
+  async byId(workspaceId: string, id: string): Promise<SessionRecord | null> {
+    const found = await this.read(keyOf(workspaceId, id));
+    return found === null ? null : toSession(found);
   }
 
   async ofUser(
@@ -55,9 +60,10 @@ export class MongoSessionStore extends SessionStore {
       const { createdAt, id } = before;
       filter.$or = [{ createdAt: { $lt: createdAt } }, { createdAt: eq(createdAt), id: { $lt: id } }];
     }
-    return this.database.attempt(() =>
-      this.sessions.find(filter, RECORD).sort({ createdAt: -1, id: -1 }).limit(limit).lean<SessionRecord[]>(),
+    const found = await this.database.attempt(() =>
+      this.sessions.find(filter, RECORD).sort({ createdAt: -1, id: -1 }).limit(limit).lean<StoredRecord[]>(),
     );
+    return found.map(toSession);
   }
 
   async replaceActiveFiles(
@@ -88,4 +94,8 @@ export class MongoSessionStore extends SessionStore {
     );
     return found === null ? [] : (JSON.parse(found.activeFiles) as ActiveFile[]);
   }
+}
+
+function toSession({ _id, ...session }: StoredRecord): SessionRecord {
+  return session;
 }

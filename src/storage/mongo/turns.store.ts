@@ -19,6 +19,7 @@ import {
 } from '../ports/turns.store.js';
 import { BYTES_OF_A_CALL } from '../ports/usage.store.js';
 import { MongoDatabase } from './database.js';
+import { readsById } from './gathered.js';
 import { KnownWorkspaces } from './known-workspaces.js';
 import { OpenTurns } from './open-turns.js';
 import { outboxUpdate, outboxWith, textOfDraft } from './outbox.js';
@@ -49,10 +50,17 @@ const ENTRY_BYTES = 64;
 /** How often a save empties it: once, but for what goes wrong. */
 const DRAINS = 5;
 
+const RESULTS = { 'calls.callId': 1, 'calls.result': 1, 'calls.details': 1 } as const;
+
 type Filter = QueryFilter<TurnDocument>;
+type ReadTurn = (_id: string) => Promise<TurnDocument | null>;
 
 @Injectable()
 export class MongoTurnStore extends TurnStore {
+  private readonly states: ReadTurn;
+  private readonly versions: ReadTurn;
+  private readonly results: ReadTurn;
+
   constructor(
     private readonly database: MongoDatabase,
     private readonly workspaces: KnownWorkspaces,
@@ -63,6 +71,9 @@ export class MongoTurnStore extends TurnStore {
     @InjectModel(TURNS) private readonly turns: Model<TurnDocument>,
   ) {
     super();
+    this.states = readsById(database, turns, TURN_STATE);
+    this.versions = readsById(database, turns, { version: 1 });
+    this.results = readsById(database, turns, RESULTS);
   }
 
   async insert(
@@ -154,12 +165,12 @@ export class MongoTurnStore extends TurnStore {
   }
 
   async find(ref: TurnRef): Promise<Turn | null> {
-    const found = await this.documentOf(ref, TURN_STATE);
+    const found = await this.states(turnKey(ref));
     return found === null ? null : turnFrom(found);
   }
 
   async versionOf(ref: TurnRef): Promise<number | null> {
-    return (await this.documentOf(ref, { version: 1 }))?.version ?? null;
+    return (await this.versions(turnKey(ref)))?.version ?? null;
   }
 
   async ofCall(workspaceId: string, turnId: string, callId: string): Promise<Turn | null> {
@@ -183,8 +194,7 @@ export class MongoTurnStore extends TurnStore {
   }
 
   async resultsOf(ref: TurnRef, maxBytes: number): Promise<Map<string, ResultTexts | null>> {
-    const fields = { 'calls.callId': 1, 'calls.result': 1, 'calls.details': 1 };
-    const calls = (await this.documentOf(ref, fields))?.calls ?? [];
+    const calls = (await this.results(turnKey(ref)))?.calls ?? [];
     let left = maxBytes;
     const results = new Map<string, ResultTexts | null>();
     const kept: CallEntry[] = [];

@@ -28,3 +28,10 @@ export function checked<Value>(value: Value): Value {
 export function keyOf(...parts: readonly string[]): string {
   return JSON.stringify(parts.map(checked));
 }
+
+/** For a projection of workspaces: of the members those who are among these users. */
+export function membersAmong(userIds: ReadonlySet<string>): object {
+  // An expression would take a text that begins with a dollar for a path.
+  const isAmong = { $in: ['$$member.userId', { $literal: [...userIds].map((userId) => eq(userId).$eq) }] };
+  return { $filter: { input: '$members', as: 'member', cond: isAmong } };
+}
