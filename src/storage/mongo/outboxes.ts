@@ -1,7 +1,9 @@
 import type { AnyBulkWriteOperation, Model } from 'mongoose';
+import { newId } from '../../common/ids.js';
 import { valueOf } from '../../common/json-text.js';
 import type { AuditDraft } from '../ports/audit.store.js';
 import type { MongoDatabase } from './database.js';
+import { Gathered } from './gathered.js';
 import type { OutboxEntry, WithOutbox } from './outbox.js';
 import type { TurnTexts } from './turn-texts.js';
 import { bytesOf } from './turn-values.js';
@@ -9,6 +11,7 @@ import { eq } from './values.js';
 
 export type OutboxDocument = WithOutbox & { _id: string };
 type Source = Model<OutboxDocument>;
+type Updates = AnyBulkWriteOperation<OutboxDocument>[];
 
 /** What one look takes in, about: aggregates, and bytes of their events. */
 const [MOST_AGGREGATES, MOST_BYTES] = [200, 4_000_000];
@@ -19,6 +22,7 @@ const READ_AT_ONCE = 16;
 export interface Outbox {
   readonly source: Source;
   readonly _id: string;
+  readonly workspaceId: string | null;
   readonly outboxWrites: number;
   readonly entries: readonly OutboxEntry[];
 }
@@ -26,6 +30,8 @@ export interface Outbox {
 /** What a look has found. */
 export interface Look {
   outboxes: Outbox[];
+  /** As an eventId: an event that was made before, and written, is among them. */
+  began: string;
   /**
    * Null where these are all. Else, as eventIds: none of the others has an event before `oldest`; `newest` is the last of all
    * that wait.
@@ -47,16 +53,29 @@ export interface Taken {
   readonly entries: readonly OutboxEntry[];
 }
 
-const READ = { outbox: 1, outboxWrites: 1 } as const;
+const READ = { outbox: 1, outboxWrites: 1, pendingIn: 1 } as const;
 const HEADS = { 'outbox.eventId': 1 } as const;
 
 /** The outboxes of all aggregates, of whatever collection. */
 export class Outboxes {
+  private readonly looks = new Gathered<string, Look>((ids) => this.lookAt(ids));
+  private readonly writes: ReadonlyMap<Source, Gathered<Updates, boolean>>;
+
   constructor(
     private readonly database: MongoDatabase,
     private readonly sources: readonly Source[],
     private readonly texts: TurnTexts,
-  ) {}
+  ) {
+    this.writes = new Map(
+      sources.map((source) => {
+        const write = async (all: readonly Updates[]): Promise<boolean[]> => {
+          const areMet = await this.writeAll(source, all.flat());
+          return all.map(() => areMet);
+        };
+        return [source, new Gathered(write)];
+      }),
+    );
+  }
 
   /** Whether anything waits in the workspace. */
   async isWaiting(workspaceId: string): Promise<boolean> {
@@ -91,9 +110,7 @@ export class Outboxes {
 
   /** What waits in the workspace: everything, or where that is too much, the aggregates whose events wait longest. */
   async look(workspaceId: string): Promise<Look> {
-    const found = await Promise.all(this.sources.map((source) => this.readAll(source, workspaceId)));
-    if (found.includes(null)) return this.oldest(workspaceId);
-    return { outboxes: found.flatMap((outboxes) => outboxes!), more: null };
+    return this.looks.of(eq(workspaceId).$eq);
   }
 
   /** The events of these entries, as they were drafted. */
@@ -107,24 +124,41 @@ export class Outboxes {
     const some = taken.filter(({ outbox, entries }) => isWhole({ outbox, entries }) || entries.length > 0);
     for (const source of this.sources) {
       const own = some.filter(({ outbox }) => outbox.source === source);
-      const emptied = await this.write(source, own.filter(isWhole).map(emptying));
-      // Into the others more was put meanwhile, or not all was taken.
-      if (emptied < own.length) await this.write(source, own.map(pulling));
+      // Into others more was put meanwhile, or not all was taken.
+      if (!(await this.write(source, own.filter(isWhole).map(emptying))) || !own.every(isWhole))
+        await this.write(source, own.map(pulling));
     }
   }
 
-  /** How many were met. To lose that again is harmless, so it waits for no other server and no journal. */
-  private async write(source: Source, updates: AnyBulkWriteOperation<OutboxDocument>[]): Promise<number> {
-    if (updates.length === 0) return 0;
+  /** Whether all of them were met, with those of others that were written with them. */
+  private async write(source: Source, updates: Updates): Promise<boolean> {
+    return updates.length === 0 || this.writes.get(source)!.of(updates);
+  }
+
+  /** To lose that again is harmless, so it waits for no other server and no journal. */
+  private async writeAll(source: Source, updates: Updates): Promise<boolean> {
     const options = { ordered: false, writeConcern: { w: 1, journal: false } } as const;
     const { matchedCount } = await this.database.attempt(() => source.bulkWrite(updates, options));
-    return matchedCount;
+    return matchedCount === updates.length;
+  }
+
+  private async lookAt(workspaceIds: readonly string[]): Promise<Look[]> {
+    const began = newId();
+    const found = await Promise.all(this.sources.map((source) => this.readAll(source, workspaceIds)));
+    if (!found.includes(null)) {
+      const all = found.flatMap((outboxes) => outboxes!);
+      return workspaceIds.map((id) => {
+        return { outboxes: all.filter(({ workspaceId }) => workspaceId === id), began, more: null };
+      });
+    }
+    if (workspaceIds.length === 1) return [{ ...(await this.oldest(workspaceIds[0]!)), began }];
+    return (await Promise.all(workspaceIds.map((id) => this.lookAt([id])))).flat();
   }
 
   /** Null where that is too much for one look. */
-  private readAll(source: Source, workspaceId: string): Promise<Outbox[] | null> {
+  private readAll(source: Source, workspaceIds: readonly string[]): Promise<Outbox[] | null> {
     return this.database.attempt(async () => {
-      const waiting = source.find({ pendingIn: eq(workspaceId) }, READ).lean<OutboxDocument[]>();
+      const waiting = source.find({ pendingIn: { $in: workspaceIds } }, READ).lean<OutboxDocument[]>();
       const outboxes: Outbox[] = [];
       let bytes = 0;
       for await (const document of waiting.cursor()) {
@@ -137,7 +171,7 @@ export class Outboxes {
   }
 
   /** Of all that wait only the eventIds are read, then those that come first whole. */
-  private async oldest(workspaceId: string): Promise<Look> {
+  private async oldest(workspaceId: string): Promise<Omit<Look, 'began'>> {
     const heads = (await Promise.all(this.sources.map((source) => this.heads(source, workspaceId)))).flat();
     heads.sort((a, b) => (a.eventId < b.eventId ? -1 : 1));
     const outboxes: Outbox[] = [];
@@ -174,8 +208,8 @@ export class Outboxes {
   }
 }
 
-function outboxOf(source: Source, { _id, outboxWrites, outbox }: OutboxDocument): Outbox {
-  return { source, _id, outboxWrites, entries: outbox };
+function outboxOf(source: Source, { _id, pendingIn, outboxWrites, outbox }: OutboxDocument): Outbox {
+  return { source, _id, workspaceId: pendingIn, outboxWrites, entries: outbox };
 }
 
 function bytesIn({ outbox }: OutboxDocument): number {

@@ -12,8 +12,8 @@ import { checkedDraft, type OutboxEntry } from './outbox.js';
 import { type Outbox, Outboxes, type Taken } from './outboxes.js';
 import { Trail } from './trail.js';
 
-/** What is written shortly after a wake comes into the trail with it. */
-const WAKE_MS = 20;
+/** What is written shortly after a wake comes into the trail with it, in whichever workspace: so it costs few journeys. */
+const WAKE_MS = 100;
 /** Between two searches for what nobody projects, as the node that wrote it has died. */
 const SWEEP_MS = 5_000;
 const SWEPT_WORKSPACES = 100;
@@ -37,7 +37,9 @@ export class Projector implements OnApplicationBootstrap, BeforeApplicationShutd
   private readonly logger = new Logger('Trail');
   private readonly locks = new KeyLocks();
   private readonly runs = new Map<string, Run>();
-  private readonly wakes = new Map<string, NodeJS.Timeout>();
+  /** Workspaces in which something was written, until the next runs begin. */
+  private readonly awake = new Set<string>();
+  private wakeTimer: NodeJS.Timeout | null = null;
   /** Runs and sweeps that go on; none of them rejects. */
   private readonly busy = new Set<Promise<void>>();
   private readonly queue: (() => void)[] = [];
@@ -52,12 +54,14 @@ export class Projector implements OnApplicationBootstrap, BeforeApplicationShutd
 
   /** Says that something was written: it comes into the trail soon, or once the database answers again. */
   wake(workspaceId: string): void {
-    if (this.stopping || this.wakes.has(workspaceId)) return;
-    const begin = (): void => {
-      this.wakes.delete(workspaceId);
-      void this.quietly(this.run(workspaceId).done);
-    };
-    this.wakes.set(workspaceId, setTimeout(begin, WAKE_MS).unref());
+    if (this.stopping) return;
+    this.awake.add(workspaceId);
+    this.wakeTimer ??= setTimeout(() => {
+      const awake = [...this.awake];
+      this.awake.clear();
+      this.wakeTimer = null;
+      for (const id of awake) void this.quietly(this.run(id).done);
+    }, WAKE_MS).unref();
   }
 
   /** Once it resolves, whatever was acknowledged before the call is in the trail. */
@@ -84,7 +88,7 @@ export class Projector implements OnApplicationBootstrap, BeforeApplicationShutd
   async beforeApplicationShutdown(): Promise<void> {
     this.stopping = true;
     if (this.timer !== null) clearInterval(this.timer);
-    for (const wake of this.wakes.values()) clearTimeout(wake);
+    if (this.wakeTimer !== null) clearTimeout(this.wakeTimer);
     while (this.busy.size > 0) await Promise.all(this.busy);
   }
 
@@ -141,8 +145,7 @@ export class Projector implements OnApplicationBootstrap, BeforeApplicationShutd
   /** Ends once what its first look has seen is in the trail: what comes meanwhile is for the next run. */
   private async project(workspaceId: string, drafts: readonly AuditDraft[]): Promise<void> {
     for (let goal: string | null = null; ;) {
-      const began = newId();
-      const { outboxes, more } = await this.outboxes.look(workspaceId);
+      const { outboxes, began, more } = await this.outboxes.look(workspaceId);
       const ended = newId();
       // Of what this process makes while it looks, the cause may have been overlooked: it waits for the next look.
       const waits = ({ eventId }: OutboxEntry): boolean =>

@@ -2,16 +2,20 @@ import { setTimeout } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { InjectModel } from '@nestjs/mongoose';
 import { Model } from 'mongoose';
+import { BoundedMap } from '../../common/bounded-map.js';
 import { DomainError } from '../../common/domain-error.js';
 import type { AuditDraft } from '../ports/audit.store.js';
 import { MongoDatabase } from './database.js';
 import { faultOf } from './faults.js';
+import { Gathered } from './gathered.js';
 import { TRAIL, type TrailDocument } from './trail-collections.js';
 import { toDocument } from './trail-rows.js';
 import { eq } from './values.js';
 
 /** Events that are written at once. */
 const BATCH = 1_000;
+/** Workspaces of which the last number is kept in memory. */
+const MOST_WORKSPACES = 10_000;
 /** How often another node may be faster with the same numbers; in between a random part of a time that grows to a limit. */
 const ATTEMPTS = 100;
 const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [4, 100];
@@ -23,6 +27,10 @@ const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [4, 100];
  */
 @Injectable()
 export class Trail {
+  /** The numbers of the events that this process was the last to write, as far as it knows: they never become less. */
+  private readonly last = new BoundedMap<string, number>(MOST_WORKSPACES);
+  private readonly inserts = new Gathered<TrailDocument[], boolean>((batches) => this.insertAll(batches));
+
   constructor(
     private readonly database: MongoDatabase,
     @InjectModel(TRAIL) private readonly events: Model<TrailDocument>,
@@ -54,12 +62,13 @@ export class Trail {
   }
 
   private async appendBatch(workspaceId: string, drafts: readonly AuditDraft[]): Promise<void> {
+    const known = this.last.get(workspaceId);
+    // Where somebody else has written there since, or some of these, the insert is refused.
+    if (known !== undefined && (await this.insert(workspaceId, known, drafts))) return;
     for (let count = 1; count <= ATTEMPTS; count += 1) {
       const [last, there] = await Promise.all([this.lastSeq(workspaceId), this.thoseOf(drafts)]);
       const missing = drafts.filter(({ eventId }) => !there.has(eventId));
-      if (missing.length === 0) return;
-      const documents = missing.map((draft, at) => toDocument(workspaceId, last + 1 + at, draft));
-      if (await this.insert(documents)) return;
+      if (missing.length === 0 || (await this.insert(workspaceId, last, missing))) return;
       await setTimeout(Math.random() * Math.min(FIRST_PAUSE_MS * 2 ** count, LONGEST_PAUSE_MS));
     }
     throw new DomainError('UNAVAILABLE', 'Others write the trail of the workspace all the time.', {
@@ -74,16 +83,26 @@ export class Trail {
     return new Set(found.map((event) => event._id));
   }
 
-  /** False where one of them was refused: those before it are there, those behind it are not. */
-  private insert(documents: readonly TrailDocument[]): Promise<boolean> {
-    return this.database.attempt(async () => {
+  /** Behind the number `last`. False where one may have been refused: then some of them, in their order, may be there. */
+  private async insert(workspaceId: string, last: number, drafts: readonly AuditDraft[]): Promise<boolean> {
+    const documents = drafts.map((draft, at) => toDocument(workspaceId, last + 1 + at, draft));
+    const isDone = await this.inserts.of(documents);
+    if (isDone) this.last.set(workspaceId, last + documents.length);
+    else this.last.delete(workspaceId);
+    return isDone;
+  }
+
+  /** Of several workspaces, whole or up to the first that is refused: whose that is, each of them looks for itself. */
+  private async insertAll(batches: readonly TrailDocument[][]): Promise<boolean[]> {
+    const isDone = await this.database.attempt(async () => {
       try {
-        await this.events.db.collection<TrailDocument>(TRAIL).insertMany(documents, { ordered: true });
+        await this.events.db.collection<TrailDocument>(TRAIL).insertMany(batches.flat(), { ordered: true });
         return true;
       } catch (error) {
         if (faultOf(error) === 'duplicate') return false;
         throw error;
       }
     });
+    return batches.map(() => isDone);
   }
 }
