@@ -224,6 +224,14 @@ describeOnMongo('the projector of the trail', () => {
     });
   });
 
+  it('numbers on where another server has written since, and in what is written with that', async () => {
+    const [one, other, workspaceIds] = [nodes[0]!, await aNode(), [newId(), newId()]];
+    const append = ({ projector }: Node) =>
+      Promise.all(workspaceIds.map((id) => projector.append(id, [anEvent(), anEvent()])));
+    for (const node of [one, other, one, other]) await append(node);
+    for (const id of workspaceIds) expect((await trailOf(id)).map(({ seq }) => seq)).toEqual(upTo(8));
+  });
+
   it('takes in more than one look can, the oldest first', async () => {
     const workspaceId = newId();
     const events = upTo(450).map(() => anEvent());

@@ -1,13 +1,15 @@
-import type { Model } from 'mongoose';
+import type { Model, mongo } from 'mongoose';
+import { DomainError } from '../../common/domain-error.js';
 import type { MongoDatabase } from './database.js';
-import { eq } from './values.js';
+import { isDuplicateOnly } from './faults.js';
+import { checked, eq } from './values.js';
 
 /** So long what is asked for waits for what is under way: a connection that is stuck holds up nobody for longer. */
 const PATIENCE_MS = 50;
 
 interface Waiting<Ask, Answer> {
   ask: Ask;
-  resolve: (answer: Answer) => void;
+  resolve: (answer: Answer | Promise<Answer>) => void;
   reject: (error: unknown) => void;
 }
 
@@ -20,9 +22,12 @@ export class Gathered<Ask, Answer> {
   private underWay = 0;
   private patience: NodeJS.Timeout | undefined;
 
-  /** @param work answers in the order of what is asked, up to `most` at once; where it rejects, all of them do. */
+  /**
+   * @param work answers in the order of what is asked, up to `most` at once; where it rejects, all of them do. An answer
+   * may still come, or fail alone.
+   */
   constructor(
-    private readonly work: (asked: readonly Ask[]) => Promise<readonly Answer[]>,
+    private readonly work: (asked: readonly Ask[]) => Promise<readonly (Answer | Promise<Answer>)[]>,
     private readonly most = 100,
   ) {}
 
@@ -70,4 +75,38 @@ export function readsById<Document extends { _id: string }>(
     return ids.map((_id) => byId.get(_id) ?? null);
   });
   return async (_id) => reads.of(eq(_id).$eq);
+}
+
+/**
+ * Stores documents whose `_id` is not there yet, as `MongoDatabase.insert` does one, without the cost of mongoose: what
+ * they are is checked by the validator of the collection.
+ */
+export function insertsInto<Document extends { _id: string }>(
+  database: MongoDatabase,
+  model: Model<Document>,
+): (document: Document) => Promise<boolean> {
+  const insert = async (documents: readonly Document[]): Promise<(boolean | Promise<boolean>)[]> => {
+    const isAlone = documents.length === 1;
+    const work = async (): Promise<Set<number>> => {
+      try {
+        await model.collection.insertMany(documents as never[], { ordered: false });
+        return new Set();
+      } catch (error) {
+        const { writeErrors, result } = error as mongo.MongoBulkWriteError;
+        // Of others that were not acknowledged by most of the servers nothing is known.
+        const isKnown = isDuplicateOnly(error) && (isAlone || result.getWriteConcernError() === undefined);
+        if (!isKnown) throw error;
+        return new Set([writeErrors].flat().map(({ index }) => index));
+      }
+    };
+    try {
+      const taken = await database.attempt(work);
+      return documents.map((_, at) => !taken.has(at));
+    } catch (error) {
+      if (isAlone || error instanceof DomainError) throw error;
+      return documents.map(async (document) => (await insert([document]))[0]!);
+    }
+  };
+  const inserts = new Gathered(insert);
+  return async (document) => inserts.of(checked(document));
 }

@@ -4,6 +4,7 @@ import { Model } from 'mongoose';
 import { HOUR_MS, HOURS_OF_DAY, type HourOfBytes } from '../ports/usage.store.js';
 import { type Addition, SmallAdditions, together } from '../small-additions.js';
 import { MongoDatabase } from './database.js';
+import { Gathered } from './gathered.js';
 import { TURN_BYTES, type TurnBytesDocument } from './turn-collections.js';
 import { checked, eq, keyOf } from './values.js';
 
@@ -18,6 +19,12 @@ export interface AddedBytes {
 
 type Hours = Pick<TurnBytesDocument, 'hour' | 'bytes'>;
 
+/** The hours of a user, or of a workspace, from one on. */
+interface Asked {
+  id: string;
+  since: number;
+}
+
 /**
  * Bytes of turns by user, hour and workspace. Small ones wait in this process until they are worth a write, so that most
  * calls cost none; until then its readers see them, and those of another one do not.
@@ -25,6 +32,8 @@ type Hours = Pick<TurnBytesDocument, 'hour' | 'bytes'>;
 @Injectable()
 export class TurnBytes {
   private readonly small = new SmallAdditions<string>();
+  private readonly users = new Gathered<Asked, Hours[]>((asked) => this.hoursOf('userId', asked));
+  private readonly workspaces = new Gathered<Asked, Hours[]>((asked) => this.hoursOf('workspaceId', asked));
 
   constructor(
     private readonly database: MongoDatabase,
@@ -41,13 +50,13 @@ export class TurnBytes {
 
   /** What a user has added since the beginning of an hour, in all workspaces, the oldest hour first. */
   async ofUser(userId: string, since: number): Promise<HourOfBytes[]> {
-    const written = await this.hoursOf({ userId: eq(userId) }, since);
+    const written = await this.users.of({ id: eq(userId).$eq, since });
     return together(written, this.small.ofUser(userId), since);
   }
 
   /** What the members of a workspace have added in it since the beginning of an hour, the oldest hour first. */
   async ofWorkspace(workspaceId: string, since: number): Promise<HourOfBytes[]> {
-    const written = await this.hoursOf({ workspaceId: eq(workspaceId) }, since);
+    const written = await this.workspaces.of({ id: eq(workspaceId).$eq, since });
     return together(written, this.small.ofWorkspace(workspaceId), since);
   }
 
@@ -66,14 +75,17 @@ export class TurnBytes {
     await this.database.attempt(() => this.turnBytes.deleteMany(past));
   }
 
-  private hoursOf(whose: object, since: number): Promise<Hours[]> {
-    const filter = { ...whose, hour: { $gte: checked(since) } };
-    return this.database.attempt(() =>
-      this.turnBytes.aggregate<Hours>([
-        { $match: filter },
-        { $group: { _id: '$hour', bytes: { $sum: '$bytes' } } },
-        { $project: { _id: 0, hour: '$_id', bytes: 1 } },
+  private async hoursOf(of: 'userId' | 'workspaceId', asked: readonly Asked[]): Promise<Hours[][]> {
+    const whose = { $in: [...new Set(asked.map(({ id }) => id))] };
+    const since = Math.min(...asked.map((one) => checked(one.since)));
+    const found = await this.database.attempt(() =>
+      this.turnBytes.aggregate<{ _id: { id: string; hour: number }; bytes: number }>([
+        { $match: { [of]: whose, hour: { $gte: since } } },
+        { $group: { _id: { id: `$${of}`, hour: '$hour' }, bytes: { $sum: '$bytes' } } },
       ]),
+    );
+    return asked.map(({ id }) =>
+      found.filter(({ _id }) => _id.id === id).map(({ _id, bytes }) => ({ hour: _id.hour, bytes })),
     );
   }
 }

@@ -19,7 +19,7 @@ import {
 } from '../ports/turns.store.js';
 import { BYTES_OF_A_CALL } from '../ports/usage.store.js';
 import { MongoDatabase } from './database.js';
-import { readsById } from './gathered.js';
+import { insertsInto, readsById } from './gathered.js';
 import { KnownWorkspaces } from './known-workspaces.js';
 import { OpenTurns } from './open-turns.js';
 import { outboxUpdate, outboxWith, textOfDraft } from './outbox.js';
@@ -60,6 +60,7 @@ export class MongoTurnStore extends TurnStore {
   private readonly states: ReadTurn;
   private readonly versions: ReadTurn;
   private readonly results: ReadTurn;
+  private readonly insertNew: (turn: TurnDocument) => Promise<boolean>;
 
   constructor(
     private readonly database: MongoDatabase,
@@ -74,6 +75,7 @@ export class MongoTurnStore extends TurnStore {
     this.states = readsById(database, turns, TURN_STATE);
     this.versions = readsById(database, turns, { version: 1 });
     this.results = readsById(database, turns, RESULTS);
+    this.insertNew = insertsInto(database, turns);
   }
 
   async insert(
@@ -92,7 +94,7 @@ export class MongoTurnStore extends TurnStore {
     const outbox = outboxWith(workspaceId, events, drafts);
     const _id = turnKey(turn);
     await this.texts.put(_id, values);
-    const isNew = await this.database.insert(this.turns, {
+    const isNew = await this.insertNew({
       ...{ _id, workspaceId, sessionId, turnId, userId, acceptedAt, firstCallId },
       ...{ ...headOf(turn), callCount: calls.length, calls, texts: namesOf(values) },
       ...{ ...outbox, outboxBytes: bytesIn(drafts) },

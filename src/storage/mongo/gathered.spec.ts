@@ -1,0 +1,77 @@
+import { setImmediate } from 'node:timers/promises';
+import { Gathered } from './gathered.js';
+
+/** Work that goes on until it is let go, and what it was given. */
+function heldWork(most?: number) {
+  const begun: { asked: readonly number[]; end: () => void; fail: (error: Error) => void }[] = [];
+  const work = (asked: readonly number[]): Promise<number[]> =>
+    new Promise((resolve, reject) => {
+      const end = (): void => {
+        resolve(asked.map((one) => -one));
+      };
+      begun.push({ asked, end, fail: reject });
+    });
+  const asked = () => begun.map((one) => one.asked);
+  return { gathered: new Gathered(work, most), begun, asked };
+}
+
+describe('Gathered', () => {
+  it('does together what is asked for in one turn of the event loop, and tells each its own answer', async () => {
+    const { gathered, begun, asked } = heldWork();
+    const answers = [1, 2, 3].map((one) => gathered.of(one));
+    await setImmediate();
+    expect(asked()).toEqual([[1, 2, 3]]);
+    begun[0]!.end();
+    await expect(Promise.all(answers)).resolves.toEqual([-1, -2, -3]);
+  });
+
+  it('answers by nothing that began before the question, and asks all that came meanwhile at its end', async () => {
+    const { gathered, begun, asked } = heldWork();
+    const first = gathered.of(1);
+    await setImmediate();
+    const others = [gathered.of(1), gathered.of(2)];
+    begun[0]!.end();
+    await first;
+    await setImmediate();
+    expect(asked()).toEqual([[1], [1, 2]]);
+    begun[1]!.end();
+    await expect(Promise.all(others)).resolves.toEqual([-1, -2]);
+  });
+
+  it('goes on beside what does not end', async () => {
+    const { gathered, begun } = heldWork();
+    void gathered.of(1);
+    await setImmediate();
+    const next = gathered.of(2);
+    while (begun.length < 2) await setImmediate();
+    begun[1]!.end();
+    await expect(next).resolves.toBe(-2);
+    const last = gathered.of(3);
+    while (begun.length < 3) await setImmediate();
+    begun[2]!.end();
+    await expect(last).resolves.toBe(-3);
+  });
+
+  it('does no more at once than it may', async () => {
+    const { gathered, begun, asked } = heldWork(2);
+    const answers = [1, 2, 3].map((one) => gathered.of(one));
+    while (begun.length < 2) await setImmediate();
+    expect(asked()).toEqual([[1, 2], [3]]);
+    begun.forEach(({ end }) => {
+      end();
+    });
+    await expect(Promise.all(answers)).resolves.toEqual([-1, -2, -3]);
+  });
+
+  it('fails for those alone who were asked for together', async () => {
+    const { gathered, begun } = heldWork();
+    const failing = [gathered.of(1), gathered.of(2)];
+    await setImmediate();
+    const next = gathered.of(3);
+    begun[0]!.fail(new Error('away'));
+    for (const one of failing) await expect(one).rejects.toThrow('away');
+    await setImmediate();
+    begun[1]!.end();
+    await expect(next).resolves.toBe(-3);
+  });
+});
