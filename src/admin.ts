@@ -20,6 +20,9 @@ At the machine that holds the server's data, as the user that the server runs as
                    of a URI - takes PATCHBAY_MONGODB_URI, or what is in PATCHBAY_MONGODB_URI_FILE.
   health           asks the running server whether it is ready
 
+  Where PATCHBAY_MONGODB_URI is set, backup and restore take only a directory that --data-dir names, and else say
+  which of MongoDB's own tools does it.
+
   --data-dir <dir> the data directory; by default PATCHBAY_DATA_DIR, else ./.patchbay
   --force          backup: replaces the file; restore: puts aside the data that is there
   -h, --help       this text
@@ -55,6 +58,16 @@ const COMMANDS: Record<string, (request: Request) => string> = {
   },
 };
 
+/** What does it where the data is in MongoDB, as docs/operations.md has it. */
+const MONGO_TOOLS: Record<string, string> = {
+  backup: 'mongodump --uri <uri> --db <database> --archive=<file>',
+  restore: 'mongorestore --uri <uri> --drop --archive=<file>',
+};
+
+function onMongo(name: string, tool: string): string {
+  return `PATCHBAY_MONGODB_URI is set, and the data is in MongoDB: its ${name} is ${tool}; --data-dir names a directory all the same`;
+}
+
 async function run(args: readonly string[]): Promise<string> {
   const { values, positionals } = parsed(args);
   const [name = '', file, ...more] = positionals;
@@ -71,6 +84,9 @@ async function run(args: readonly string[]): Promise<string> {
   const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   if (command === undefined) throw new UsageError(`there is no command ${name}`);
   if (file === undefined || more.length > 0) throw new UsageError(`${name} takes one file`);
+  // Whoever names a directory means it: one that was moved into MongoDB is kept for a while.
+  if (place.mongodbUri !== null && values['data-dir'] === undefined && Object.hasOwn(MONGO_TOOLS, name))
+    throw new Error(onMongo(name, MONGO_TOOLS[name]!));
   return command({ file, dataDir, force: values.force });
 }
 

@@ -178,6 +178,21 @@ describeEmbedded('patchbay-admin', () => {
     expect(await admin(['health'], { PORT: String(await freePort()) })).toMatchObject({ code: 1 });
   });
 
+  it('leaves data in MongoDB to its own tools, and touches no directory that was not named', async () => {
+    const onMongo = { PATCHBAY_MONGODB_URI: 'mongodb://secret:word@127.0.0.1:1/patchbay' };
+    const copy = join(directory, 'not-mongo.db');
+    const refused = await admin(['backup', copy], onMongo);
+    expect(refused).toMatchObject({ code: 1, said: expect.stringContaining('mongodump') as string });
+    expect(refused.said).not.toContain('word@');
+    expect(await readdir(directory)).not.toContain('not-mongo.db');
+    expect(await admin(['backup', copy, '--data-dir', dataDir], onMongo)).toMatchObject({ code: 0 });
+    expect(await admin(['restore', copy, '--force'], onMongo)).toMatchObject({
+      code: 1,
+      said: expect.stringContaining('mongorestore') as string,
+    });
+    expect(await admin(['check', copy], onMongo)).toMatchObject({ code: 0 });
+  });
+
   it('explains itself', async () => {
     expect((await admin(['--help'])).said).toMatch(/^Usage: patchbay-admin <command>/);
     const wrong = [['backups'], ['backup', 'a', 'b'], ['check', '--no-such']].map((args) => admin(args));
