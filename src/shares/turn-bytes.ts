@@ -61,7 +61,7 @@ export class TurnBytes {
       isTaken = false;
     };
     try {
-      for (const scope of scopes) await this.requireRoom(scope, bytes);
+      for (const scope of scopes) await this.requireRoom(scope, bytes, giveBack);
     } catch (error) {
       giveBack();
       throw error;
@@ -89,7 +89,7 @@ export class TurnBytes {
     ];
   }
 
-  private async requireRoom(scope: Scope, bytes: number): Promise<void> {
+  private async requireRoom(scope: Scope, bytes: number, giveBack: () => void): Promise<void> {
     const { key, limit } = scope;
     if (bytes > limit) throw refusal('TOO_LARGE', scope, bytes, 0);
     const day = this.dayOf(key);
@@ -100,6 +100,8 @@ export class TurnBytes {
     day.readAt = this.clock.now();
     const over = day.stored + day.pending - limit;
     if (over <= 0) return;
+    // Before anybody else looks: of many that come in one moment it keeps out no more than are too many.
+    giveBack();
     throw refusal('RATE_LIMITED', scope, bytes, day.stored, this.secondsUntil(hours, over));
   }
 
