@@ -47,6 +47,20 @@ describe('a watched folder', () => {
     expect(await isTold(write('out/b'))).toBe(false);
   });
 
+  it('knows a folder that was made anew from the one that was removed, also where it has the same number', async () => {
+    watch.follow(['in', 'out']);
+    // Of ten at least some are given the number of the one before them, where the file system does so.
+    for (let n = 0; n < 10; n += 1) {
+      await rm(join(directory, 'out'), { recursive: true });
+      await mkdir(join(directory, 'out'));
+      expect(watch.follow(['in', 'out'])).toBe(true);
+    }
+    // Their ends and beginnings are told, too.
+    await isTold(() => Promise.resolve());
+    expect(await isTold(write('out/a'))).toBe(true);
+    expect(watch.follow(['in', 'out'])).toBe(false);
+  });
+
   it('takes no offence at a folder that is gone already', () => {
     expect(watch.follow(['in', 'gone'])).toBe(true);
     expect(watch.isTrusted).toBe(true);

@@ -13,7 +13,7 @@ const WATCHES_DEEP = process.platform === 'darwin' || process.platform === 'win3
  * folder, on systems that watch a whole tree one for all, and no look at a file.
  */
 export class FolderWatch {
-  private readonly watchers = new Map<string, { watcher: FSWatcher; inode: string | null }>();
+  private readonly watchers = new Map<string, { watcher: FSWatcher; identity: string | null }>();
   private failed = false;
 
   /** @param onHint called often where much changes: gather the calls. */
@@ -35,9 +35,9 @@ export class FolderWatch {
    */
   follow(folders: readonly string[]): boolean {
     const wanted = new Set(['', ...(WATCHES_DEEP ? [] : folders)]);
-    for (const [folder, { inode }] of this.watchers) {
+    for (const [folder, { identity }] of this.watchers) {
       // A folder that was removed and made anew is another one, of which the old watch hears nothing.
-      if (!wanted.has(folder) || this.inodeOf(folder) !== inode) this.unwatch(folder);
+      if (!wanted.has(folder) || this.identityOf(folder) !== identity) this.unwatch(folder);
     }
     let added = false;
     for (const folder of wanted) if (!this.watchers.has(folder)) added = this.add(folder) || added;
@@ -55,7 +55,7 @@ export class FolderWatch {
       const watcher = watch(join(this.directory, folder), { recursive: WATCHES_DEEP, persistent: false });
       watcher.on('change', () => this.onHint());
       watcher.on('error', () => this.drop(folder));
-      this.watchers.set(folder, { watcher, inode: this.inodeOf(folder) });
+      this.watchers.set(folder, { watcher, identity: this.identityOf(folder) });
       return true;
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') this.failed = true;
@@ -73,9 +73,10 @@ export class FolderWatch {
     this.watchers.delete(folder);
   }
 
-  private inodeOf(folder: string): string | null {
-    const stats = statSync(join(this.directory, folder), { throwIfNoEntry: false });
-    return stats === undefined ? null : `${stats.dev}:${stats.ino}`;
+  /** Some file systems give the number of a folder that was removed to the next one that is made: its birth tells them apart. */
+  private identityOf(folder: string): string | null {
+    const stats = statSync(join(this.directory, folder), { bigint: true, throwIfNoEntry: false });
+    return stats === undefined ? null : `${stats.dev}:${stats.ino}:${stats.birthtimeNs}`;
   }
 }
 
