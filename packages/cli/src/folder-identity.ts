@@ -4,7 +4,7 @@ import { basename, join } from 'node:path';
 import { isTransient, PatchbayError, type WorkspaceClient } from '@patchbay/client';
 import { type ClientRoot, foldCase } from '@patchbay/protocol';
 import { sha256 } from '@patchbay/protocol/hash';
-import { identityOf } from '@patchbay/workspace/sync';
+import { identityOf, isSameFolder } from '@patchbay/workspace/sync';
 import { printableLine } from './approval/printable.js';
 import { CliError, EXIT } from './cli-error.js';
 
@@ -14,7 +14,7 @@ interface KnownFolder {
   rootId: string;
   /** The server has it under this name. */
   isClaimed: boolean;
-  /** Device and inode of the folder when it was known so; absent in what older versions have noted. */
+  /** Which folder it was when it was known so (`identityOf`); absent in what older versions have noted. */
   inode?: string;
 }
 
@@ -57,7 +57,8 @@ export class FolderIdentities {
     const docPath = foldCase(name);
     const known = await this.known(directory);
     const isNamed = known !== null && foldCase(known.name) === docPath;
-    const isMoved = isNamed && known.inode !== undefined && known.inode !== identityOf({ directory });
+    const isMoved =
+      isNamed && known.inode !== undefined && !isSameFolder(known.inode, identityOf({ directory }));
     if (isMoved && !naming.sameProject && !(await isSame({ name, docPath, rootId: known.rootId }))) {
       throw takenName(directory, `Another folder has been ${name} at this place until now.`);
     }

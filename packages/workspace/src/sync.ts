@@ -1,7 +1,7 @@
 /* Entry `@patchbay/workspace/sync`: a folder and the Cloud's files, made the same in either direction, or kept in step. */
 export { type ComparedFile, compareFolder, type FolderComparison } from './sync/compare-folder.js';
 export type { Difference } from './sync/differences.js';
-export { identityOf } from './sync/folder-guard.js';
+export { identityOf, isSameFolder } from './sync/folder-guard.js';
 export { FolderState, type SyncPair } from './sync/folder-state.js';
 export type { FolderSync } from './sync/folder-sync.js';
 export { holdsAll, holdsMost } from './sync/holds-all.js';

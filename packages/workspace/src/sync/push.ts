@@ -5,7 +5,7 @@ import { type CommittedFile, foldCase, MAX_BATCH_FILES, type RefusedFile } from 
 import { inParallel } from '../disk/in-parallel.js';
 import { compare } from './compare.js';
 import { belowRoot, type FolderSync, rootOf } from './folder-sync.js';
-import { FolderReplaced, identityOf } from './folder-guard.js';
+import { FolderReplaced, identityOf, isSameFolder } from './folder-guard.js';
 import { deleteGone, findGone } from './push-deletions.js';
 import { conflictReason, IS_BINARY, planForcedPush, planPush, type PushPlan } from './push-plan.js';
 import { type ReadFile, readWhole } from './read-file.js';
@@ -53,7 +53,7 @@ export async function pushFolder(sync: FolderSync): Promise<SyncReport> {
     report.secrets.push(...scan.secrets.map(({ path, docPath }) => secretFinding(path, isThere(docPath))));
     const baseOf = (docPath: string) => (force ? (remote!.get(docPath) ?? null) : state.baseOf(docPath));
     const gone = await findGone(sync, plan.unseen, baseOf);
-    if (identityOf(rootOf(sync)) !== identity) throw new FolderReplaced(rootOf(sync).directory);
+    if (!isSameFolder(identityOf(rootOf(sync)), identity)) throw new FolderReplaced(rootOf(sync).directory);
     const work = new Push(sync, report, plan, baseOf);
     if (sync.dryRun) await work.preview(gone, remote!);
     else {

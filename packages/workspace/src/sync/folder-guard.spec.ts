@@ -1,0 +1,56 @@
+import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { FolderGuard, isSameFolder } from './folder-guard.js';
+import type { WorkspaceRoot } from '../disk/workspace-roots.js';
+
+describe('a folder that is guarded', () => {
+  let home: string;
+  let directory: string;
+  beforeEach(async () => {
+    home = await mkdtemp(join(tmpdir(), 'patchbay-guard-'));
+    directory = join(home, 'proj');
+    await make('ours');
+  });
+  afterEach(() => rm(home, { recursive: true, force: true }));
+
+  const guard = () => new FolderGuard({ directory } as WorkspaceRoot);
+  /** Longer than the clock of a file system takes for a tick: only then a birth differs from the last change. */
+  const TICK_MS = 20;
+
+  async function make(name: string): Promise<void> {
+    await mkdir(directory);
+    await setTimeout(TICK_MS);
+    await writeFile(join(directory, name), '');
+  }
+
+  it('is the same whatever happens in it', async () => {
+    const guarded = guard();
+    await writeFile(join(directory, 'another'), '');
+    await rm(join(directory, 'ours'));
+    expect(() => guarded.check()).not.toThrow();
+  });
+
+  it('is another one where one was put in its place, also where that has the number of the one that was removed', async () => {
+    const moved = guard();
+    await rename(directory, join(home, 'away'));
+    await make('another');
+    expect(() => moved.check()).toThrow('is another folder than a moment ago');
+    // Of some at least the file system gives the number to the next one, where it does so.
+    for (let n = 0; n < 10; n += 1) {
+      const removed = guard();
+      await rm(directory, { recursive: true });
+      await make('another');
+      expect(() => removed.check()).toThrow('is another folder than a moment ago');
+    }
+  });
+
+  it('is told by its number alone where no birth is known', () => {
+    expect(isSameFolder('1:23', '1:23:456')).toBe(true);
+    expect(isSameFolder('1:23:456', '1:23:456')).toBe(true);
+    expect(isSameFolder('1:23:456', '1:23:457')).toBe(false);
+    expect(isSameFolder('1:2', '1:23:456')).toBe(false);
+    expect(isSameFolder('2:23', '1:23:456')).toBe(false);
+  });
+});
