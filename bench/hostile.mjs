@@ -11,6 +11,7 @@
 // LIMIT_MS (default 30000, quick 4000) ends an attack that goes on. SERVER is another build's dist/main.js.
 import { fork } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
@@ -56,11 +57,22 @@ class Helper {
   }
 }
 
+/** One that nobody listens on. @returns {Promise<number>} */
+function freePort() {
+  const server = createServer();
+  return new Promise((resolve, reject) => {
+    server.once('error', reject).listen(0, '127.0.0.1', () => {
+      const { port } = server.address();
+      server.close(() => resolve(port));
+    });
+  });
+}
+
 /** A server on a data directory of its own, with the two users of an attack. */
 class Target {
   async start() {
     this.directory = await mkdtemp(join(tmpdir(), 'patchbay-hostile-'));
-    const port = 20_000 + Math.floor(Math.random() * 10_000);
+    const port = await freePort();
     const env = {
       ...{ PATH: process.env.PATH, PORT: String(port), PATCHBAY_DATA_DIR: this.directory },
       PATCHBAY_LOG_LEVEL: 'error',
