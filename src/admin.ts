@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util';
 import { mongodbFault, serverPlace } from './config/config.js';
 import type { BackupContents } from './storage/ports/backups.js';
 import { backups } from './storage/backups.js';
+import type { Findings } from './storage/check/findings.js';
 import { progressOn } from './storage/move/progress.js';
 
 const HELP = `Usage: patchbay-admin <command>
@@ -10,7 +11,9 @@ const HELP = `Usage: patchbay-admin <command>
 At the machine that holds the server's data, as the user that the server runs as:
 
   backup <file>    copies all data into one file, while the server runs or not, and checks the copy
-  check <file>     reads a backup from end to end
+  check [<file>]   reads all data from end to end, while the server runs or not, or that of a backup: what is damaged, missing,
+                   or refers to nothing, and what mends it. It changes nothing, and needs as much room beside the data
+                   directory's database, or the backup, as that has; beside a MongoDB none.
   restore <file>   makes a backup the server's data; the server must not run
   migrate --to <mongodb uri>
                    moves all data of the data directory into an empty MongoDB database, and verifies it
@@ -20,14 +23,14 @@ At the machine that holds the server's data, as the user that the server runs as
                    of a URI - takes PATCHBAY_MONGODB_URI, or what is in PATCHBAY_MONGODB_URI_FILE.
   health           asks the running server whether it is ready
 
-  Where PATCHBAY_MONGODB_URI is set, backup and restore take only a directory that --data-dir names, and else say
+  Where PATCHBAY_MONGODB_URI is set, check looks there, unless --data-dir names a directory; backup and restore take only a directory that --data-dir names, and else say
   which of MongoDB's own tools does it.
 
   --data-dir <dir> the data directory; by default PATCHBAY_DATA_DIR, else ./.patchbay
   --force          backup: replaces the file; restore: puts aside the data that is there
   -h, --help       this text
 
-Exit codes: 0 done, 1 not done, 2 wrong usage.
+Exit codes: 0 done, and a check found no fault; 1 not done, or faults; 2 wrong usage.
 `;
 
 const HEALTH_MS = 5000;
@@ -50,7 +53,6 @@ interface Request {
 
 const COMMANDS: Record<string, (request: Request) => string> = {
   backup: ({ dataDir, file, force }) => `${file}: ${told(backups.backup(dataDir, file, force))}`,
-  check: ({ file }) => `${file}: ${told(backups.check(file))}`,
   restore: ({ dataDir, file, force }) => {
     const { replaced, ...contents } = backups.restore(file, dataDir, force);
     const aside = replaced === null ? '' : `; what was there is now ${replaced}`;
@@ -81,6 +83,10 @@ async function run(args: readonly string[]): Promise<string> {
   }
   if (values.to !== undefined || values.from !== undefined)
     throw new UsageError('--to and --from belong to migrate');
+  if (name === 'check' && more.length === 0) {
+    if (file !== undefined) return checkBackup(file);
+    return checkData(dataDir, values['data-dir'] === undefined ? place.mongodbUri : null);
+  }
   const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   if (command === undefined) throw new UsageError(`there is no command ${name}`);
   if (file === undefined || more.length > 0) throw new UsageError(`${name} takes one file`);
@@ -122,6 +128,29 @@ async function migrate(
   const moved = await (to === undefined ? fromMongo(uri, dataDir, tell) : toMongo(dataDir, uri, tell));
   const counts = [...moved].map(([kind, count]) => `${count} ${KINDS[kind]}`).join(', ');
   return `${to === undefined ? dataDir : shownUri(uri)}: moved and verified; ${counts}`;
+}
+
+async function checkBackup(file: string): Promise<string> {
+  const whole = `${file}: ${told(backups.check(file))}`;
+  const { ofBackup } = await import('./storage/checking.js');
+  const { findings } = await ofBackup(file);
+  return checked(whole, findings);
+}
+
+/** @param uri of the database that has the data; null: the directory has it. */
+async function checkData(dataDir: string, uri: string | null): Promise<string> {
+  const { ofDatabase, ofDirectory } = await import('./storage/checking.js');
+  const { counts, findings } = await (uri === null ? ofDirectory(dataDir) : ofDatabase(uri));
+  const { KINDS, shownUri } = await import('./storage/migration.js');
+  const looked = [...counts].map(([kind, count]) => `${count} ${KINDS[kind]}`).join(', ');
+  return checked(`${uri === null ? dataDir : shownUri(uri)}: looked at ${looked}`, findings);
+}
+
+function checked(what: string, findings: Findings): string {
+  const found = findings.toString();
+  const text = found === '' ? `${what}; nothing is wrong` : `${what}\n${found}`;
+  if (findings.hasFaults) throw new Error(text);
+  return text;
 }
 
 /** Of the server that listens where the variables say. */

@@ -30,3 +30,8 @@ export function newId(): string {
 export function isUuid(value: unknown): value is string {
   return typeof value === 'string' && validate(value);
 }
+
+/** When a UUIDv7 was made, epoch ms. */
+export function timeOf(id: string): number {
+  return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
+}

@@ -9,7 +9,7 @@ type Moved = Map<Kind, number>;
 
 /** All data of a data directory into an empty database. MoveError, or a fault of the database's without its password. */
 export function toMongo(dataDir: string, uri: string, tell: Tell): Promise<Moved> {
-  return naming(uri, (keep) =>
+  return moving(uri, (keep) =>
     fromDirectory(dataDir, (source, name) =>
       intoDatabase(uri, name, async (target) => keep(await move(source, target, tell))),
     ),
@@ -18,7 +18,7 @@ export function toMongo(dataDir: string, uri: string, tell: Tell): Promise<Moved
 
 /** All data of a database into a data directory without any. */
 export function fromMongo(uri: string, dataDir: string, tell: Tell): Promise<Moved> {
-  return naming(uri, (keep) =>
+  return moving(uri, (keep) =>
     fromDatabase(uri, (source, name) =>
       intoDirectory(dataDir, name, async (target) => keep(await move(source, target, tell))),
     ),
@@ -31,11 +31,18 @@ export function shownUri(uri: string): string {
   return `${scheme}${rest!.slice(rest!.lastIndexOf('@') + 1)}`;
 }
 
-async function naming(uri: string, work: (keep: (moved: Moved) => void) => Promise<void>): Promise<Moved> {
-  let moved: Moved = new Map();
-  try {
+function moving(uri: string, work: (keep: (moved: Moved) => void) => Promise<void>): Promise<Moved> {
+  return naming(uri, async () => {
+    let moved: Moved = new Map();
     await work((all) => (moved = all));
     return moved;
+  });
+}
+
+/** Says in a fault of the work which database it was, and no password. */
+export async function naming<T>(uri: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
   } catch (error) {
     if (error instanceof MoveError)
       throw new MoveError(`${error.message} (${shownUri(uri)})`, { cause: error });

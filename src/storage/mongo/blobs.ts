@@ -117,6 +117,13 @@ export class Blobs {
    * before they could be taken back. Looks at up to `limit` blobs behind `after`; gives the last, null at the end.
    */
   async removeOrphanParts(after: string, limit: number): Promise<string | null> {
+    const { orphans, last } = await this.orphanParts(after, limit);
+    for (const owner of orphans) await this.parts.remove(owner);
+    return last;
+  }
+
+  /** The owners of such parts, among up to `limit` owners behind `after`, and the last that was looked at; null at the end. */
+  async orphanParts(after: string, limit: number): Promise<{ orphans: string[]; last: string | null }> {
     const owners = await this.parts.owners(ROOM, after, limit);
     const ids = owners.map((owner) => (JSON.parse(owner) as string[])[1]!);
     const blobs = await this.database.attempt(() =>
@@ -125,8 +132,8 @@ export class Blobs {
         .lean<Pick<BlobDocument, '_id' | 'generation'>[]>(),
     );
     const there = new Set(blobs.map(ownerOf));
-    for (const owner of owners) if (!there.has(owner)) await this.parts.remove(owner);
-    return owners.length === limit ? owners.at(-1)! : null;
+    const orphans = owners.filter((owner) => !there.has(owner));
+    return { orphans, last: owners.length === limit ? owners.at(-1)! : null };
   }
 
   private async insert(

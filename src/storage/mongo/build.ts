@@ -17,7 +17,10 @@ interface FoundIndex {
 export class DatabaseDiffersError extends Error {
   override readonly name = 'DatabaseDiffersError';
 
-  constructor(what: string, mend: string) {
+  constructor(
+    readonly what: string,
+    readonly mend: string,
+  ) {
     super(`${what} Mend it in mongosh, then start again: ${mend}`);
   }
 }
@@ -99,19 +102,51 @@ export function validatorOf({ schema }: Collection): mongo.Document {
 
 async function buildIndexes(db: mongo.Db, { name, indexes }: Collection): Promise<void> {
   const collection = db.collection(name);
-  const there = await collection.listIndexes().toArray();
-  const found = new Map(there.map((index: FoundIndex) => [index.name, index]));
+  const { missing, others } = compareIndexes(await collection.listIndexes().toArray(), { name, indexes });
+  if (others.length > 0) throw others[0]!;
+  if (missing.length > 0) await collection.createIndexes(missing.map((index) => ({ ...index })));
+}
+
+/** Of what is declared what is not there, and what is there in another form, or refuses writes beside it. */
+function compareIndexes(
+  there: FoundIndex[],
+  { name, indexes }: Pick<Collection, 'name' | 'indexes'>,
+): { missing: Index[]; others: DatabaseDiffersError[] } {
+  const found = new Map(there.map((index) => [index.name, index]));
   const missing: Index[] = [];
+  const others: DatabaseDiffersError[] = [];
   for (const index of indexes) {
     const known = found.get(index.name);
     if (known === undefined) missing.push(index);
-    else if (!isSame(known, index)) throw differs(name, index.name);
+    else if (!isSame(known, index)) others.push(differs(name, index.name));
     found.delete(index.name);
   }
-  for (const [other, { unique }] of found) {
-    if (unique === true && other !== '_id_') throw differs(name, other);
+  for (const [other, { unique }] of found)
+    if (unique === true && other !== '_id_') others.push(differs(name, other));
+  return { missing, others };
+}
+
+/** What is missing in a database, or other than declared, each with what mends it. Nothing is changed. */
+export async function differencesOf(db: mongo.Db): Promise<{ what: string; mend: string }[]> {
+  const listed = await db.listCollections({}, { nameOnly: false }).toArray();
+  const found = new Map(listed.map(({ name, options }) => [name, options?.validator as unknown]));
+  const keepsValidators = COLLECTIONS.some(({ name }) => found.get(name) !== undefined);
+  const mend = 'The next start of a server builds it, or says what is in its way.';
+  const differences: { what: string; mend: string }[] = [];
+  for (const collection of COLLECTIONS) {
+    const { name } = collection;
+    if (!found.has(name)) {
+      differences.push({ what: `The collection ${name} is not there.`, mend });
+      continue;
+    }
+    const { missing, others } = compareIndexes(await db.collection(name).listIndexes().toArray(), collection);
+    for (const index of missing)
+      differences.push({ what: `The index ${index.name} of the collection ${name} is not there.`, mend });
+    differences.push(...others);
+    if (keepsValidators && !isDeepStrictEqual(found.get(name), validatorOf(collection)))
+      differences.push({ what: `The validator of the collection ${name} is another.`, mend });
   }
-  if (missing.length > 0) await collection.createIndexes(missing.map((index) => ({ ...index })));
+  return differences;
 }
 
 /** The order of keys counts, and so does any option that changes what the index holds or refuses. */

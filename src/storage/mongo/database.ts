@@ -49,6 +49,11 @@ export class MongoDatabase implements OnApplicationShutdown {
     return new MongoDatabase();
   }
 
+  /** Builds nothing, whatever is there. */
+  static asItIs(): MongoDatabase {
+    return new MongoDatabase();
+  }
+
   /**
    * Does the work, and does it again where the database failed in passing: it may have been done then, so it has to be work
    * that does nothing more the second time and answers the same. Rejects with UNAVAILABLE where that does not help.

@@ -94,6 +94,12 @@ export class MoveRooms extends OpenedDatabase {
     return new MoveRooms(connection, await MongoDatabase.open(connection));
   }
 
+  /** Of a database that nothing is built in, for a look at it. */
+  static asItIs(connection: Connection): MoveRooms {
+    for (const { name, schema } of COLLECTIONS) connection.model(name, schema, name);
+    return new MoveRooms(connection, MongoDatabase.asItIs());
+  }
+
   /** Brings to rest what servers leave to the next one: events in outboxes, counts in doubt, the first user. */
   async settle(): Promise<void> {
     const { database } = this;

@@ -1,0 +1,75 @@
+import { timeOf } from '../../common/ids.js';
+import type { Findings } from '../check/findings.js';
+import { differencesOf } from './build.js';
+import { COLLECTIONS } from './collections.js';
+import { MoveRooms } from './move-rooms.js';
+import { MongoMoveSource } from './move-source.js';
+import { filledCollections, movedFrom } from './moving.js';
+import { OUTBOX_INDEX } from './outbox.js';
+import type { OutboxDocument } from './outboxes.js';
+import { TURN_TEXTS, type TurnTextDocument } from './turn-collections.js';
+import { MoveError } from '../move/records.js';
+
+/** A projector looks every few seconds; what has waited for so long, no server has looked for. */
+const WAITED_MS = 5 * 60_000;
+/** A sweep removes what is an hour old; twice as long is too long. */
+const LOOSE_MS = 2 * 60 * 60_000;
+const OWNERS_AT_ONCE = 500;
+
+/** A database as it is, whether servers run on it or not: nothing of it is built or changed. */
+export async function checkDatabase<T>(
+  uri: string,
+  findings: Findings,
+  now: number,
+  work: (source: MongoMoveSource) => Promise<T>,
+): Promise<T> {
+  const connection = await MoveRooms.connect(uri);
+  try {
+    const db = connection.db!;
+    if ((await filledCollections(db)).length === 0) throw new MoveError('The database holds nothing.');
+    if ((await movedFrom(db)) !== null)
+      throw new MoveError(
+        'A move of data into this database is not complete: give that command again first.',
+      );
+    for (const { what, mend } of await differencesOf(db)) findings.add('declared', `${what} ${mend}`);
+    const rooms = MoveRooms.asItIs(connection);
+    await checkOutboxes(rooms, findings, now);
+    await checkOrphans(rooms, findings, now);
+    return await work(new MongoMoveSource(rooms));
+  } finally {
+    await connection.close();
+  }
+}
+
+async function checkOutboxes(rooms: MoveRooms, findings: Findings, now: number): Promise<void> {
+  for (const { name } of COLLECTIONS.filter(({ indexes }) => indexes.includes(OUTBOX_INDEX))) {
+    const waiting = rooms
+      .model<OutboxDocument>(name)
+      .find({ pendingIn: { $gt: '' } }, { pendingIn: 1, 'outbox.eventId': 1 })
+      .lean<OutboxDocument[]>()
+      .cursor();
+    for await (const { pendingIn, outbox } of waiting as AsyncIterable<OutboxDocument>) {
+      const [oldest] = outbox;
+      if (oldest !== undefined && timeOf(oldest.eventId) < now - WAITED_MS)
+        findings.add(
+          'waiting',
+          `workspace ${pendingIn}, since ${new Date(timeOf(oldest.eventId)).toISOString()}`,
+        );
+    }
+  }
+}
+
+async function checkOrphans(rooms: MoveRooms, findings: Findings, now: number): Promise<void> {
+  for (let after: string | null = ''; after !== null;) {
+    const { orphans, last } = await rooms.bytes.orphanParts(after, OWNERS_AT_ONCE);
+    for (const owner of orphans) findings.add('orphans', `parts of bytes ${owner}`);
+    after = last;
+  }
+  const loose = rooms
+    .model<TurnTextDocument>(TURN_TEXTS)
+    .find({ looseSince: { $lt: now - LOOSE_MS } }, { turn: 1 })
+    .lean<TurnTextDocument[]>()
+    .cursor();
+  for await (const { turn } of loose as AsyncIterable<TurnTextDocument>)
+    findings.add('orphans', `a text of turn ${turn}`);
+}

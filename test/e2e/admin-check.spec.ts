@@ -1,0 +1,218 @@
+import { cp, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import Libsql from 'libsql';
+import mongoose, { type Connection } from 'mongoose';
+import { ofDatabase, ofDirectory } from '../../src/storage/checking.js';
+import { shownUri, toMongo } from '../../src/storage/migration.js';
+import { describeEmbedded } from '../support/backend.js';
+import { aDatabaseOn, describeOnMongo, MONGO_SERVER } from '../support/mongo-server.js';
+import { TestProcess } from '../support/processes.js';
+import { startTestServer, type TestServer } from '../support/server.js';
+import { usedWorkspace } from '../support/used-workspace.js';
+
+import.meta.jest.setTimeout(180_000);
+
+const ADMIN = fileURLToPath(new URL('../../dist/admin.js', import.meta.url));
+
+async function admin(
+  args: string[],
+  env: Record<string, string> = {},
+): Promise<{ code: unknown; said: string }> {
+  const command = new TestProcess('patchbay-admin', ADMIN, args, env);
+  const { code } = await command.exited;
+  return { code, said: command.stdout + command.stderr };
+}
+
+describeEmbedded('patchbay-admin check of a data directory', () => {
+  /** Statements that do one damage each, and what is said of it. */
+  const DAMAGES: [what: string, sql: string, said: RegExp][] = [
+    [
+      'an audit event that is missing',
+      'DELETE FROM audit_events WHERE seq = 3',
+      /missing from a trail.*\n.*: 3 to 3/,
+    ],
+    [
+      'bytes that are others',
+      "UPDATE blobs SET bytes = x'00' WHERE id = (SELECT min(id) FROM blobs)",
+      /Bytes are not those of their hash \(1\)/,
+    ],
+    [
+      'an index that is missing',
+      'DROP INDEX audit_turn',
+      /declares it.*\n.*index audit_turn.*CREATE INDEX audit_turn/,
+    ],
+    [
+      'a session that is missing',
+      'DELETE FROM sessions WHERE session_id = (SELECT session_id FROM turns LIMIT 1)',
+      /is gone that others refer to.*\n.*sessions: /,
+    ],
+    ['a batch that is missing', 'DELETE FROM patch_batches', /patch batches: .*, of call /],
+    [
+      'bytes that nothing has referred to for long',
+      'UPDATE loose_blobs SET put_at = 1, marked_at = NULL',
+      /Nothing refers to something/,
+    ],
+  ];
+
+  let directory: string;
+  let dataDir: string;
+  let server: TestServer;
+  let isRunning = true;
+
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'patchbay-check-'));
+    dataDir = join(directory, 'data');
+    server = await startTestServer({ config: { dataDir } });
+    await usedWorkspace(server);
+  });
+  afterAll(async () => {
+    if (isRunning) await server.close();
+    await rm(directory, { recursive: true, force: true });
+  });
+
+  it('finds nothing wrong while a server runs, changes nothing and leaves nothing behind', async () => {
+    const before = await readdir(dataDir);
+    const { code, said } = await admin(['check'], { PATCHBAY_DATA_DIR: dataDir });
+    expect(said).toMatch(/: looked at .*\d+ turns.*; nothing is wrong\n$/);
+    expect(code).toBe(0);
+    expect(await readdir(dataDir)).toEqual(before);
+  });
+
+  it('looks into a backup in the same way', async () => {
+    const copy = join(directory, 'copy.db');
+    await admin(['backup', copy], { PATCHBAY_DATA_DIR: dataDir });
+    expect(await admin(['check', copy])).toEqual({
+      code: 0,
+      said: expect.stringMatching(/whole; .*; nothing is wrong\n$/) as string,
+    });
+    const database = new Libsql(copy);
+    database.exec('DELETE FROM audit_events WHERE seq = 2');
+    database.close();
+    const damaged = await admin(['check', copy]);
+    expect(damaged).toMatchObject({
+      code: 1,
+      said: expect.stringContaining('missing from a trail') as string,
+    });
+  });
+
+  it('says so where there is no data, and takes no words of others', async () => {
+    expect(await admin(['check'], { PATCHBAY_DATA_DIR: join(directory, 'none') })).toMatchObject({
+      code: 1,
+      said: expect.stringContaining('holds no data') as string,
+    });
+    expect((await admin(['check', '--to', 'mongodb://x/y'])).code).toBe(2);
+  });
+
+  it.each(DAMAGES)('names %s', async (_what, sql, said) => {
+    if (isRunning) await server.close();
+    isRunning = false;
+    const damaged = await mkdtemp(join(directory, 'damaged-'));
+    await cp(dataDir, damaged, { recursive: true });
+    const database = new Libsql(join(damaged, 'patchbay.db'));
+    database.exec('PRAGMA foreign_keys = OFF');
+    database.exec(sql);
+    database.close();
+    expect((await ofDirectory(damaged)).findings.toString()).toMatch(said);
+  });
+});
+
+describeOnMongo('patchbay-admin check of a MongoDB', () => {
+  type Document = { _id: string; [field: string]: unknown };
+  const DAMAGES: [what: string, collection: string, filter: object, change: object | null, said: RegExp][] = [
+    [
+      'an audit event that is missing',
+      'audit_events',
+      { seq: 3 },
+      null,
+      /missing from a trail.*\n.*: 3 to 3/,
+    ],
+    [
+      'bytes that are others',
+      'blobs',
+      { size: { $gt: 0, $lt: 100 } },
+      { bytes: Buffer.from('?') },
+      /Bytes are not those of their hash \(1\)/,
+    ],
+    ['a batch that is missing', 'patches', { record: /louder/ }, null, /patch batches: .*, of call /],
+    ['bytes that are gone', 'blobs', { size: { $gt: 0, $lt: 100 } }, null, /blobs: .*, of version /],
+    [
+      'a turn that can not be read',
+      'turn_texts',
+      {},
+      null,
+      /Can not be read \(1\).*\n.*turns, behind the first/,
+    ],
+  ];
+
+  let dataDir: string;
+  let database: ReturnType<typeof aDatabaseOn>;
+  let connection: Connection;
+  const found = async () => (await ofDatabase(database.uri)).findings.toString();
+
+  beforeAll(async () => {
+    dataDir = await mkdtemp(join(tmpdir(), 'patchbay-check-'));
+    database = aDatabaseOn(MONGO_SERVER!);
+    const server = await startTestServer({ config: { dataDir, mongodbUri: null } });
+    await usedWorkspace(server);
+    await server.close();
+    await toMongo(dataDir, database.uri, () => undefined);
+    connection = await mongoose.createConnection(database.uri).asPromise();
+  });
+  afterAll(async () => {
+    await connection.close();
+    await database.drop();
+    await rm(dataDir, { recursive: true, force: true });
+  });
+
+  it('finds nothing wrong, and shows no password', async () => {
+    const { code, said } = await admin(['check'], { PATCHBAY_MONGODB_URI: database.uri });
+    expect(said).toMatch(/: looked at .*\d+ turns.*; nothing is wrong\n$/);
+    expect(said).toContain(shownUri(database.uri));
+    expect(code).toBe(0);
+  });
+
+  it.each(DAMAGES)('names %s', async (_what, collection, filter, change, said) => {
+    const documents = connection.collection<Document>(collection);
+    const before = (await documents.findOne(filter))!;
+    if (change === null) await documents.deleteOne({ _id: before._id });
+    else await documents.replaceOne({ _id: before._id }, { ...before, ...change });
+    const text = await found();
+    await documents.replaceOne({ _id: before._id }, before, { upsert: true });
+    expect(text).toMatch(said);
+  });
+
+  it('names an index that is missing, and one that is another, which stay as they are', async () => {
+    const turns = connection.collection('turns');
+    const index = (await turns.listIndexes().toArray()).find(({ name }) => name !== '_id_')!;
+    await turns.dropIndex(index.name as string);
+    expect(await found()).toContain(`The index ${index.name} of the collection turns is not there.`);
+    await turns.createIndex({ nothing: 1 }, { name: index.name as string });
+    expect(await found()).toMatch(/is not as this Patchbay declares it\..*dropIndex/);
+    await turns.dropIndex(index.name as string);
+    await turns.createIndex(index.key as { [field: string]: 1 }, {
+      name: index.name as string,
+      ...(index.unique === true && { unique: true }),
+    });
+    expect(await found()).toBe('');
+  });
+
+  it('names events that no server brings into their trail, and parts of bytes that nothing refers to', async () => {
+    const turns = connection.collection<Document>('turns');
+    const before = (await turns.findOne({}))!;
+    const outbox = [{ eventId: '01900000-0000-7000-8000-000000000000', draft: '{}' }];
+    await turns.updateOne({ _id: before._id }, { $set: { outbox, pendingIn: 'w' } });
+    const parts = connection.collection<Document>('parts');
+    const part = (await parts.findOne({ at: 0, _id: /blob/ }))!;
+    const [room, id] = JSON.parse(part.owner as string) as string[];
+    const owner = JSON.stringify([room, id, 'another generation']);
+    await parts.insertOne({ ...part, _id: `${owner}0`, owner });
+    const { findings } = await ofDatabase(database.uri);
+    expect(findings.toString()).toMatch(/wait to come into their trail \(1\).*\n {2}workspace w, since 2024/);
+    expect(findings.toString()).toMatch(/Nothing refers to something \(1\).*\n.*another generation/);
+    expect(findings.hasFaults).toBe(false);
+    await turns.replaceOne({ _id: before._id }, before);
+    await parts.deleteOne({ _id: `${owner}0` });
+  });
+});
