@@ -57,15 +57,16 @@ class Helper {
   }
 }
 
-/** One that nobody listens on. @returns {Promise<number>} */
-function freePort() {
-  const server = createServer();
-  return new Promise((resolve, reject) => {
-    server.once('error', reject).listen(0, '127.0.0.1', () => {
-      const { port } = server.address();
-      server.close(() => resolve(port));
+/** Outside the range from which the system takes those of outgoing connections: it stays free. */
+async function freePort() {
+  for (;;) {
+    const port = 20_000 + Math.floor(Math.random() * 10_000);
+    const isFree = await new Promise((resolve) => {
+      const probe = createServer().once('error', () => resolve(false));
+      probe.listen(port, '127.0.0.1', () => probe.close(() => resolve(true)));
     });
-  });
+    if (isFree) return port;
+  }
 }
 
 /** A server on a data directory of its own, with the two users of an attack. */

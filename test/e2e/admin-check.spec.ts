@@ -185,14 +185,15 @@ describeOnMongo('patchbay-admin check of a MongoDB', () => {
 
   it('names an index that is missing, and one that is another, which stay as they are', async () => {
     const turns = connection.collection('turns');
-    const index = (await turns.listIndexes().toArray()).find(({ name }) => name !== '_id_')!;
-    await turns.dropIndex(index.name as string);
+    const there = (await turns.listIndexes().toArray()) as { name: string; key: object; unique?: boolean }[];
+    const index = there.find(({ name }) => name !== '_id_')!;
+    await turns.dropIndex(index.name);
     expect(await found()).toContain(`The index ${index.name} of the collection turns is not there.`);
-    await turns.createIndex({ nothing: 1 }, { name: index.name as string });
+    await turns.createIndex({ nothing: 1 }, { name: index.name });
     expect(await found()).toMatch(/is not as this Patchbay declares it\..*dropIndex/);
-    await turns.dropIndex(index.name as string);
+    await turns.dropIndex(index.name);
     await turns.createIndex(index.key as { [field: string]: 1 }, {
-      name: index.name as string,
+      name: index.name,
       ...(index.unique === true && { unique: true }),
     });
     expect(await found()).toBe('');

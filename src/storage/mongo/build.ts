@@ -102,7 +102,10 @@ export function validatorOf({ schema }: Collection): mongo.Document {
 
 async function buildIndexes(db: mongo.Db, { name, indexes }: Collection): Promise<void> {
   const collection = db.collection(name);
-  const { missing, others } = compareIndexes(await collection.listIndexes().toArray(), { name, indexes });
+  const { missing, others } = compareIndexes((await collection.listIndexes().toArray()) as FoundIndex[], {
+    name,
+    indexes,
+  });
   if (others.length > 0) throw others[0]!;
   if (missing.length > 0) await collection.createIndexes(missing.map((index) => ({ ...index })));
 }
@@ -139,7 +142,10 @@ export async function differencesOf(db: mongo.Db): Promise<{ what: string; mend:
       differences.push({ what: `The collection ${name} is not there.`, mend });
       continue;
     }
-    const { missing, others } = compareIndexes(await db.collection(name).listIndexes().toArray(), collection);
+    const { missing, others } = compareIndexes(
+      (await db.collection(name).listIndexes().toArray()) as FoundIndex[],
+      collection,
+    );
     for (const index of missing)
       differences.push({ what: `The index ${index.name} of the collection ${name} is not there.`, mend });
     differences.push(...others);
