@@ -99,7 +99,8 @@ describe('the server', () => {
   });
 
   it('chooses its backend in one file, and those of the commands beside it in others', () => {
-    const choosing = ['src/storage/storage.module.ts', 'src/storage/backups.ts', 'src/storage/migration.ts'];
+    const commands = ['src/storage/backups.ts', 'src/storage/migration.ts', 'src/storage/checking.ts'];
+    const choosing = ['src/storage/storage.module.ts', ...commands];
     const inside = (name: string, folder: string): boolean => name.startsWith(`src/storage/${folder}/`);
     for (const backend of ['sqlite', 'mongo']) {
       const others = src.filter(({ path }) => !choosing.includes(path) && !inside(path, backend));
