@@ -24,6 +24,7 @@ More.
 const common = { file: 'src/text.ts', specs: ['src/text.spec.ts'] };
 const ADDS_NOTHING = { ...common, name: 'adds nothing', find: 'a + b', replace: 'a' };
 const HANGS = { ...common, name: 'hangs', find: 'Promise.resolve()', replace: 'new Promise(() => {})' };
+const DIES = { ...common, name: 'dies', find: 'Promise.resolve()', replace: 'process.kill(process.pid, 9)' };
 const OFF_BY_ONE = { ...common, name: 'a long text is not long', find: '> 3', replace: '> 2' };
 
 interface Ran {
@@ -82,10 +83,11 @@ export default { transform, extensionsToTreatAsEsm, moduleNameMapper };
       replace: "a + '' + b",
       equivalent: 'It is.',
     };
-    const { status, out } = await mutate([ADDS_NOTHING, HANGS, OFF_BY_ONE, same], '--write');
-    expect(out.split('\n').slice(0, 3)).toEqual([
+    const { status, out } = await mutate([ADDS_NOTHING, HANGS, DIES, OFF_BY_ONE, same], '--write');
+    expect(out.split('\n').slice(0, 4)).toEqual([
       'texts  noticed    adds nothing  (src/text.spec.ts: adds)',
       'texts  noticed    hangs  (src/text.spec.ts: waits)',
+      'texts  noticed    dies  (src/text.spec.ts: waits (the process ended))',
       'texts  UNNOTICED  a long text is not long',
     ]);
     expect(status).toBe(1);
@@ -93,7 +95,7 @@ export default { transform, extensionsToTreatAsEsm, moduleNameMapper };
     const today = new Date().toISOString().slice(0, 10);
     const page = await readFile(join(project, 'docs/testing.md'), 'utf8');
     expect(page.replace(/ +/g, ' ')).toContain(
-      `| texts | 4 | 1 | 2 | a long text is not long | ${today} |\n`,
+      `| texts | 5 | 1 | 3 | a long text is not long | ${today} |\n`,
     );
     expect(page).toContain('- texts, adds the empty text: It is.\n');
     expect(await readdir(scratch)).toEqual([]);

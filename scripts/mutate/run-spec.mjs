@@ -13,8 +13,8 @@ const running = new Set();
  * Runs one spec in the copy, until its first test fails or its time is up, and ends all that it has started.
  * @param {{ spec: string, only?: string, limitMs: number }} what
  * @returns {Promise<{ outcome: 'passed' | 'failed' | 'hung' | 'broken', by: string, passed: string[], ms: number }>}
- * failed: a test did, `by` is its name; broken: no test could run, `by` is what was said;
- * passed: the names of the tests that did
+ * failed: a test did, `by` is its name; hung, or failed with the process itself: `by` names the test that was running;
+ * broken: no test could run, `by` is what was said; passed: the names of the tests that did
  */
 export async function runSpec({ copy, temp, cache }, { spec, only, limitMs }) {
   const started = Date.now();
@@ -35,10 +35,16 @@ export async function runSpec({ copy, temp, cache }, { spec, only, limitMs }) {
   );
   running.add(jest);
   const passed = [];
+  let begun;
   let said = '';
   jest.stderr.on('data', (piece) => (said = (said + piece).slice(-4000)));
   const ended = new Promise((resolve) => {
-    const end = () => resolve({ outcome: 'broken', by: said.trim() });
+    const end = () =>
+      resolve(
+        begun === undefined
+          ? { outcome: 'broken', by: said.trim() }
+          : { outcome: 'failed', by: `${begun} (the process ended)` },
+      );
     jest.once('close', end);
     // A process that it has left behind may hold the pipes open.
     jest.once('exit', () => setTimeout(end, 2000));
@@ -46,6 +52,7 @@ export async function runSpec({ copy, temp, cache }, { spec, only, limitMs }) {
   const told = new Promise((resolve) => {
     createInterface(jest.stdio[3]).on('line', (line) => {
       const { test, status, end, failed, ran, error } = JSON.parse(line);
+      if (status === 'begun') begun = test;
       if (status === 'passed') passed.push(test);
       if (status === 'failed') resolve({ outcome: 'failed', by: test });
       if (!end) return;
@@ -56,7 +63,8 @@ export async function runSpec({ copy, temp, cache }, { spec, only, limitMs }) {
   });
   let timer;
   const late = new Promise((resolve) => {
-    timer = setTimeout(() => resolve({ outcome: 'hung', by: `no end in ${limitMs / 1000} s` }), limitMs);
+    const by = () => `${begun ?? 'before any test'} (no end in ${limitMs / 1000} s)`;
+    timer = setTimeout(() => resolve({ outcome: 'hung', by: by() }), limitMs);
   });
   const verdict = await Promise.race([told, ended, late]);
   clearTimeout(timer);

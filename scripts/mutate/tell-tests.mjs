@@ -4,8 +4,12 @@ import { writeSync } from 'node:fs';
 const TO_PARENT = 3;
 const tell = (line) => writeSync(TO_PARENT, `${JSON.stringify(line)}\n`);
 
-/** A reporter of Jest that tells of each test when it ends, and of its file when that ends. */
+/** A reporter of Jest that tells of each test when it begins and when it ends, and of its file when that ends. */
 export default class TellTests {
+  onTestCaseStart(_file, { fullName }) {
+    tell({ test: fullName, status: 'begun' });
+  }
+
   onTestCaseResult(_file, { fullName, status }) {
     tell({ test: fullName, status });
   }
