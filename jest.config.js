@@ -36,6 +36,7 @@ export default {
     '<rootDir>/packages/cli/src',
   ],
   testMatch: ['**/*.spec.ts'],
+  reporters: ['default', '<rootDir>/test/support/endless-tests.mjs'],
   // Starts a MongoDB server where one can be had, and says which backends the run holds to the suites.
   globalSetup: '<rootDir>/test/support/announce-backends.mjs',
   globalTeardown: '<rootDir>/test/support/drop-databases.mjs',
