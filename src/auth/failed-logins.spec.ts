@@ -1,3 +1,4 @@
+import { jest } from '@jest/globals';
 import { DomainError } from '../common/domain-error.js';
 import { RateWindows } from '../common/rate-windows.js';
 import { FailedLogins } from './failed-logins.js';
@@ -92,6 +93,23 @@ describe('failed logins', () => {
     expect(await attempt(true, shared)).toBe('found');
   });
 
+  it('have one place for an account in the line of an address, and who found it full has one later [REQ-23]', async () => {
+    jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] });
+    try {
+      const shared = anAddress();
+      await crowd(shared);
+      await guessesAtOnce(30, () => shared);
+      const twice = [attempt(true, shared, 'two@b.com'), attempt(true, shared, 'two@b.com')];
+      expect(await twice[1]).toBe(1);
+      expect(await attempt(true, shared, 'late@b.com')).not.toBe('found');
+      await jest.advanceTimersByTimeAsync(60_000);
+      expect(await twice[0]).toBe('found');
+      expect(await attempt(true, shared, 'late@b.com')).toBe('found');
+    } finally {
+      jest.useRealTimers();
+    }
+  });
+
   it('from the /64 of one /48 count together, four times as many [REQ-23]', async () => {
     const within = (): string => `2001:db8:1:${(last += 1)}::/64`;
     const ofAccount = [];
@@ -104,6 +122,13 @@ describe('failed logins', () => {
 
   it('are the only ones that count: right ones at once all succeed', async () => {
     expect(having(await attempts(50, true, HOME), 'found')).toBe(50);
+  });
+
+  it('are none that could not be looked at, which leave their place', async () => {
+    const fault = new Error('The disk is gone.');
+    for (let times = 0; times < 20; times += 1)
+      await expect(logins.attempt(EMAIL, HOME, () => Promise.reject(fault))).rejects.toBe(fault);
+    expect(await attempt(true, HOME)).toBe('found');
   });
 
   it('let so many wait and no more', async () => {

@@ -16,6 +16,12 @@ describe('A hashed password', () => {
     expect(hash).toMatch(/^scrypt\$4\$8\$1\$/);
     expect(await hashPassword('correct horse', DEARER)).toMatch(/^scrypt\$5\$/);
     expect(await verifyPassword('correct horse', hash, DEARER)).toBe(true);
+    expect(await verifyPassword('correct horse', hash.replace('$4$', '$5$'), CHEAP)).toBe(false);
+  });
+
+  it('is the same in every Unicode form', async () => {
+    const hash = await hashPassword('caf\u00e9', CHEAP);
+    expect(await verifyPassword('cafe\u0301', hash, CHEAP)).toBe(true);
   });
 
   it('is right for nobody where there is none', async () => {

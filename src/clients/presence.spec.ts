@@ -87,6 +87,24 @@ describe('the presence of clients', () => {
     expect(written).toEqual([]);
   });
 
+  it('is written again where that fails, and so is what is told of a folder', async () => {
+    const client = connect();
+    await presence.opened(client, 'Editor');
+    const status = { docPath: 'p', conflicts: [], behind: [], more: 1 };
+    const fails = (): void => void (held = Promise.reject(new Error('disk')));
+    fails();
+    await expect(presence.report(client, status)).rejects.toThrow('disk');
+    held = Promise.resolve();
+    await presence.report(client, status);
+    fails();
+    clients.remove(client);
+    presence.closed(client);
+    await settled();
+    held = Promise.resolve();
+    while (written.length < 3) await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(written).toEqual(['connected Editor until +90000', 'reported p 1', 'left +0']);
+  });
+
   it('has the status of a folder written when it is news', async () => {
     const client = connect();
     const say = (docPath: string, more: number): Promise<void> =>

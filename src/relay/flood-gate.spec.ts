@@ -23,6 +23,32 @@ describe('a flood', () => {
     expect(answered).toBeLessThan(1_000);
   });
 
+  it('is a user’s over all their clients, who may send twice what one may', () => {
+    const user = new FloodGate(() => 0);
+    const passes = (client: FloodGate): number => {
+      let events = 0;
+      while (client.pass()) events += 1;
+      return events;
+    };
+    const clients = [1, 2, 3].map(() => new FloodGate(() => 0, user));
+    expect(clients.map(passes)).toEqual([4_000, 4_000, 0]);
+  });
+
+  it('is over after a while, a thousand events a second, and four thousand after however long', () => {
+    let now = 0;
+    const client = new FloodGate(() => now, new FloodGate(() => now));
+    const passes = (): number => {
+      let events = 0;
+      while (client.pass()) events += 1;
+      return events;
+    };
+    expect(passes()).toBe(4_000);
+    now += 1_000;
+    expect(passes()).toBe(1_000);
+    now += 60_000;
+    expect(passes()).toBe(4_000);
+  });
+
   it('is not made good for by calls in advance', () => {
     const [client, idle] = [gate(), gate()];
     for (let call = 0; call < 20_000; call += 1) client.sent();

@@ -96,6 +96,18 @@ describe('a line of the relay', () => {
     expect(cuts).toEqual(['its event stays unfinished']);
   });
 
+  it('holds nothing of an event once it is whole, and may be silent for as long as it likes [RELAY-41]', () => {
+    const { connection } = open();
+    connection.receive(10);
+    connection.emit('packet', { type: 'message', data: '52-["x"]' });
+    for (const size of [1_000, 10]) connection.emit('packet', { type: 'message', data: Buffer.alloc(size) });
+    expect(limits.held).toBe(0);
+    connection.send(10);
+    connection.read();
+    jest.advanceTimersByTime(600_000);
+    expect(cuts).toEqual([]);
+  });
+
   it('has some time to be read, and a second more for each 64 KiB [RELAY-43]', () => {
     const { connection } = open();
     connection.send(128 * 1024);

@@ -37,6 +37,16 @@ describe('access rules', () => {
       'HealthController.ready',
     ]);
   });
+
+  it('leave to owners who belongs to a workspace and how it is set up', () => {
+    const owners = handlersOf(server.app).filter(({ rule }) => rule === 'owner');
+    expect(owners.map(({ name }) => name).sort()).toEqual([
+      'MembersController.add',
+      'MembersController.list',
+      'MembersController.setRole',
+      'WorkspacesController.change',
+    ]);
+  });
 });
 
 describe('a token', () => {
@@ -92,7 +102,8 @@ describe('a token', () => {
     const cookie = `access_token=${ada.token}`;
     const foreign = { cookie, origin: 'https://evil.example.com' };
     expect(await create(foreign)).toMatchObject({ status: 403, body: { code: 'FORBIDDEN' } });
-    expect((await create({ cookie, origin: 'null' })).status).toBe(403);
+    for (const origin of ['null', 'https://editor.example.com.evil.example.com'])
+      expect((await create({ cookie, origin })).status).toBe(403);
     expect((await list(foreign)).status).toBe(200);
   });
 

@@ -1,4 +1,5 @@
 import type { Credentials } from '@patchbay/protocol';
+import { createHook } from 'node:async_hooks';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PASSWORD, startTestServer, type TestServer } from '../support/server.js';
@@ -40,6 +41,13 @@ describe('accounts', () => {
     expect(again).toMatchObject({ status: 409, body: { code: 'CONFLICT' } });
   });
 
+  it('have one email each, also where several come at once, and in any Unicode form', async () => {
+    const forms = ['jos\u00e9@example.com', 'jose\u0301@example.com'];
+    const all = [...forms, ...forms].map((email) => post('register', { email, password: PASSWORD }));
+    const statuses = (await Promise.all(all)).map(({ status }) => status);
+    expect(statuses.sort()).toEqual([201, 409, 409, 409]);
+  });
+
   it('are logged in with the email in any case', async () => {
     const user = await server.register('case@example.com');
     const answer = await post('login', { email: 'CASE@example.com', password: PASSWORD });
@@ -55,6 +63,16 @@ describe('accounts', () => {
       body: { error: 'Email or password is wrong', code: 'INVALID_TOKEN' },
     });
     expect([unknown.status, unknown.body]).toEqual([wrong.status, wrong.body]);
+  });
+
+  it('take the work of a password to be said to be unknown', async () => {
+    let hashed = 0;
+    const hook = createHook({
+      init: (_, type) => void (hashed += type === 'SCRYPTREQUEST' ? 1 : 0),
+    }).enable();
+    await post('login', { email: 'nobody@example.com', password: PASSWORD });
+    hook.disable();
+    expect(hashed).toBe(1);
   });
 
   it.each([

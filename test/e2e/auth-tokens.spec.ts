@@ -1,9 +1,12 @@
 import { JwtService } from '@nestjs/jwt';
 import type { Credentials } from '@patchbay/protocol';
-import { stat } from 'node:fs/promises';
+import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { storesOf } from '../contract/backends.js';
 import { describeEmbedded } from '../support/backend.js';
-import { PASSWORD, startTestServer, type TestServer } from '../support/server.js';
+import { hold } from '../support/hold.js';
+import { PASSWORD, startTestServer, type TestServer, type TestUser } from '../support/server.js';
 import { newId } from '../../src/common/ids.js';
 import { ShiftedClock } from '../support/shifted-clock.js';
 
@@ -111,6 +114,21 @@ describe('refresh tokens', () => {
     expect((await refresh(second.body.refreshToken)).status).toBe(401);
   });
 
+  it('are good for nothing once their logout is answered', async () => {
+    const { credentials } = await server.register();
+    const slow = hold(storesOf(server.app).logins, 'remove');
+    let isAnswered = false;
+    const logout = server
+      .request('POST', '/auth/logout', { refreshToken: credentials.refreshToken })
+      .then(() => (isAnswered = true));
+    await slow.reached;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(isAnswered).toBe(false);
+    slow.release();
+    await logout;
+    expect((await refresh(credentials.refreshToken)).status).toBe(401);
+  });
+
   it('of one login say nothing about another of the same user', async () => {
     const user = await server.register();
     const other = await server.request<Credentials>('POST', '/auth/login', {
@@ -174,6 +192,18 @@ describe('access tokens', () => {
     expect(await statusWith(token)).toBe(401);
   });
 
+  it('of a login that has ended are good no longer, whoever logs out after it [REQ-8]', async () => {
+    const [ada, ben] = [await server.register(), await server.register()];
+    const logout = ({ credentials: { refreshToken } }: TestUser) =>
+      server.request('POST', '/auth/logout', { refreshToken });
+    expect(await statusWith(ada.token)).toBe(200);
+    await logout(ada);
+    expect(await statusWith(ada.token)).toBe(401);
+    clock.pass(10 * 60_000);
+    await logout(ben);
+    expect([await statusWith(ada.token), await statusWith(ben.token)]).toEqual([401, 401]);
+  });
+
   it('are accepted when signed with our secret, HS256, with an end and a user', async () => {
     const sign = (payload: object, secret = SECRET, algorithm: 'HS256' | 'HS512' = 'HS256') =>
       new JwtService({ secret }).sign(payload, { algorithm });
@@ -207,5 +237,12 @@ describeEmbedded('the signing secret', () => {
     expect(answer.status).toBe(200);
     await second.close();
     await first.close();
+  });
+
+  it('that was cut off signs nothing: the server does not start', async () => {
+    const dataDir = await mkdtemp(join(tmpdir(), 'patchbay-'));
+    await writeFile(join(dataDir, 'jwt-secret'), 'short');
+    await expect(startTestServer({ config: { dataDir } })).rejects.toThrow('is damaged');
+    await rm(dataDir, { recursive: true });
   });
 });

@@ -1,4 +1,6 @@
+import { jest } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
+import { storesOf } from '../contract/backends.js';
 import { createdResult, type FakeClient } from '../support/fake-client.js';
 import { createCall, RelayScene } from '../support/relay-scene.js';
 import { startTestServer, type TestServer, type TestUser } from '../support/server.js';
@@ -129,6 +131,24 @@ describe('an event that is wrong', () => {
     for (let count = 0; count < 10_000; count++) socket.emit('hello');
     await client.closed();
     expect(await other.send('hello')).toMatchObject(refused('NOT_FOUND'));
+  });
+
+  it('is one of a flood sooner where it writes [RELAY-12]', async () => {
+    const socket = client.socket as unknown as { emit: (event: string) => void };
+    for (let count = 0; count < 1_000; count++) socket.emit('hello');
+    expect(await client.send('hello')).toMatchObject(refused('NOT_FOUND'));
+    for (let count = 0; count < 1_000; count++) socket.emit('folder:status');
+    await client.closed();
+  });
+
+  it('is told from one that the server failed at, and both may be sent again', async () => {
+    const list = { sessionId: scene.session.sessionId, activeFiles: [] };
+    const failing = jest
+      .spyOn(storesOf(server.app).sessions, 'byId')
+      .mockRejectedValueOnce(new Error('disk'));
+    expect(await client.send('session:active_files', list)).toMatchObject(refused('INTERNAL_ERROR'));
+    expect(await client.send('session:active_files', list)).toEqual({ ok: true });
+    failing.mockRestore();
   });
 
   it('may be the answer to a delivery: then the call was not taken', async () => {

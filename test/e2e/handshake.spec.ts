@@ -1,13 +1,14 @@
 import { JwtService } from '@nestjs/jwt';
-import type { RelayError } from '@patchbay/protocol';
+import type { Credentials, RelayError } from '@patchbay/protocol';
 import { randomUUID } from 'node:crypto';
 import { io } from 'socket.io-client';
-import { Lifecycle } from '../../src/common/lifecycle.js';
-import { TurnStore } from '../../src/storage/ports/turns.store.js';
-import { OpenTurns } from '../../src/turns/open-turns.js';
+import { Bus } from '../../src/bus/bus.js';
+import { newId } from '../../src/common/ids.js';
+import { storesOf } from '../contract/backends.js';
 import { FakeClient, type FakeClientOptions } from '../support/fake-client.js';
+import { hold } from '../support/hold.js';
 import { createCall, RelayScene } from '../support/relay-scene.js';
-import { startTestServer, type TestServer, type TestUser } from '../support/server.js';
+import { PASSWORD, startTestServer, type TestServer, type TestUser } from '../support/server.js';
 import { waitFor } from '../support/wait-for.js';
 
 const jwtSecret = 'a secret of more than thirty-two characters';
@@ -143,6 +144,14 @@ describe('a handshake', () => {
     return body.events.at(-1)?.turnId ?? null;
   };
 
+  it('is not ended by word of an older connection of its that comes late [RELAY-2]', async () => {
+    const client = await scene.client();
+    const key = { workspaceId: scene.workspaceId, userId: user.id, clientId: 'editor-1' };
+    const older = { ...key, epoch: 0, connectionId: newId() };
+    server.app.get(Bus, { strict: false }).publish({ type: 'client_connected', ...older });
+    expect(await client.send('hello')).toMatchObject({ error: { code: 'NOT_FOUND' } });
+  });
+
   it('with another user’s clientId leaves theirs alone [RELAY-2]', async () => {
     const other = await server.register();
     await user.addMember(scene.workspaceId, other);
@@ -164,6 +173,41 @@ describe('a handshake', () => {
     expect(client.closedBecause).toBe('io server disconnect');
     expect(await refusal({ token: member.token })).toMatchObject({ code: 'FORBIDDEN' });
     expect(own.connected).toBe(true);
+  });
+
+  it('of whose membership ends under it admits to nothing [RELAY-11]', async () => {
+    const member = await server.register();
+    await user.addMember(scene.workspaceId, member);
+    const slow = hold(storesOf(server.app).clients, 'epochOf');
+    const connecting = FakeClient.connect(scene.clientOptions({ token: member.token }));
+    await slow.reached;
+    await user.request('DELETE', `/workspaces/${scene.workspaceId}/members/${member.id}`);
+    slow.release();
+    const client = await connecting;
+    scene.clients.push(client);
+    expect(await client.resume([])).toMatchObject({ ok: false, error: { code: 'FORBIDDEN' } });
+  });
+
+  it('does not outlive its login, and goes by the one of its newest token [REQ-8] [RELAY-11]', async () => {
+    const member = await server.register();
+    await user.addMember(scene.workspaceId, member);
+    const login = { email: member.email, password: PASSWORD };
+    const other = (await server.request<Credentials>('POST', '/auth/login', login)).body;
+    const logout = ({ refreshToken }: Credentials) =>
+      server.request('POST', '/auth/logout', { refreshToken });
+    const [first, renewed, second] = [
+      await scene.client({ token: member.token, clientId: 'first' }),
+      await scene.client({ token: member.token, clientId: 'renewed' }),
+      await scene.client({ token: other.accessToken, clientId: 'second' }),
+    ];
+    expect(await renewed.send('auth:refresh', other.accessToken)).toMatchObject({ ok: true });
+    await logout(member.credentials);
+    await first.closed();
+    expect(first.closedBecause).toBe('io server disconnect');
+    for (const client of [renewed, second])
+      expect(await client.send('hello')).toMatchObject({ error: { code: 'NOT_FOUND' } });
+    await logout(other);
+    await Promise.all([renewed.closed(), second.closed()]);
   });
 
   it('does not outlive its token, of which the client is warned [RELAY-11]', async () => {
@@ -208,42 +252,13 @@ describe('a handshake', () => {
         error: { code: 'VALIDATION_ERROR' },
       });
     }
+    // Also before its journal was shown: that may take long.
+    const early = await FakeClient.connect(scene.clientOptions({ clientId: 'early' }));
+    scene.clients.push(early);
+    expect(await early.send('auth:refresh', tokenFor(user, 60))).toMatchObject({ ok: true });
     const renewed = await client.send('auth:refresh', tokenFor(user, 3_600));
     expect(renewed).toEqual({ ok: true, expiresAt: expect.stringMatching(/Z$/) as string });
     await new Promise((resolve) => setTimeout(resolve, 2_200));
     expect(client.connected).toBe(true);
-  });
-});
-
-describe('a server that stops', () => {
-  it('tells its clients, and lets go who waits for a turn [RELAY-13]', async () => {
-    const scene = await RelayScene.start();
-    const client = await scene.client();
-    const waiting = scene.post([createCall('a')], { waitMs: 60_000 });
-    await client.delivery();
-    await scene.server.app.close();
-    expect(client.notices).toEqual(['server:draining']);
-    await client.closed();
-    expect(await waiting).toMatchObject({
-      status: 202,
-      body: { result: { kind: 'client_tool_continuation' } },
-    });
-    client.close();
-    await scene.server.close();
-  });
-
-  it('takes the result of what a client has in hand, and claims nothing more for it [RELAY-13]', async () => {
-    const scene = await RelayScene.start();
-    const client = await scene.client({ maxInFlight: 1 });
-    const { turnId } = (await scene.post([createCall('a'), createCall('b')])).body.result;
-    const call = await client.delivery();
-    scene.server.app.get(Lifecycle).stop();
-    expect(await client.report(call)).toEqual({ ok: true });
-    const ref = { ...scene.session, turnId };
-    await scene.server.app.get(OpenTurns, { strict: false }).flush(ref);
-    const turn = await scene.server.app.get(TurnStore, { strict: false }).find(ref);
-    expect(turn!.calls.map(({ status }) => status)).toEqual(['succeeded', 'pending']);
-    client.close();
-    await scene.server.close();
   });
 });

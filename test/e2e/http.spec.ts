@@ -166,13 +166,12 @@ describe('a server that stops', () => {
       status: 503,
       body: { status: 'not ready', checks: { server: 'stopping', storage: 'ok' } },
     });
-    const startedAt = Date.now();
     const closed = server.close();
     const answered = once(begun, 'data');
     begun.write('"refreshToken":"xy"}');
     expect(String(await answered)).toMatch(/^HTTP\/1\.1 401 /);
+    // Though its connection is still open.
     await closed;
-    expect(Date.now() - startedAt).toBeLessThan(5000);
     begun.destroy();
   });
 });

@@ -1,3 +1,4 @@
+import { Logger } from '@nestjs/common';
 import type { Credentials } from '@patchbay/protocol';
 import { startTestServer, type TestServer } from '../support/server.js';
 
@@ -44,10 +45,15 @@ describe('the log', () => {
       ({ refreshToken } = next.body);
     }
     await server.request('POST', '/auth/refresh', { refreshToken: credentials.refreshToken });
+    new Logger('Careless').warn(
+      { token: 'a-secret', login: { password: 'its-secret' } },
+      'Logged by mistake',
+    );
     const log = lines.join('');
     expect(refused.headers.get('x-request-id')).toBe('from-the-caller');
     expect(log).toContain('"id":"from-the-caller"');
     expect(log).toContain('A refresh token was used twice');
+    expect(log).toContain('Logged by mistake');
     for (const secret of [
       credentials.accessToken,
       credentials.refreshToken,

@@ -1,4 +1,6 @@
 import { jest } from '@jest/globals';
+import { RateLimits } from '../../src/common/rate-limits.js';
+import { FakeClient, type FakeClientOptions } from '../support/fake-client.js';
 import { startTestServer, type TestServer, type TestUser } from '../support/server.js';
 import { ShiftedClock } from '../support/shifted-clock.js';
 
@@ -105,6 +107,30 @@ describe('limits of requests', () => {
     const answers = await statuses(310, () => stranger.get(`/workspaces/${id}`));
     expect([having(answers, 403), having(answers, 429)]).toEqual([300, 10]);
     expect((await stranger.get('/workspaces')).status).toBe(200);
+  });
+
+  it('hold at the relay, for a user who connects and for tokens that are none [REQ-21]', async () => {
+    const user = await server.register();
+    const { id: workspaceId } = await user.createWorkspace();
+    const address = anAddress();
+    const connect = async (change: Partial<FakeClientOptions>): Promise<string> => {
+      const headers = { 'x-forwarded-for': address };
+      const options = { url: server.url, token: user.token, workspaceId, headers, ...change };
+      return FakeClient.connect(options).then(
+        (client) => (client.close(), 'connected'),
+        (error: Error & { data: { code: string } }) => error.data.code,
+      );
+    };
+    const wrong = { token: 'nonsense' };
+    expect(await connect(wrong)).toBe('INVALID_TOKEN');
+    const guess = (headers: Record<string, string>) =>
+      server.request('GET', '/workspaces', undefined, { ...headers, authorization: 'Bearer nonsense' });
+    expect(having(await statuses(299, guess, address), 401)).toBe(299);
+    expect(await connect(wrong)).toBe('RATE_LIMITED');
+    expect(await connect({})).toBe('connected');
+    const limits = server.app.get(RateLimits, { strict: false });
+    for (let connected = 1; connected < 600; connected += 1) limits.handshake(user.id);
+    expect(await connect({})).toBe('RATE_LIMITED');
   });
 
   it('bound a user over all workspaces, beside the limit of each [REQ-21]', async () => {

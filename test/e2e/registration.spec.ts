@@ -30,6 +30,8 @@ describe('registration', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 403, 403, 403, 403]);
     const winner = answers.find(({ status }) => status === 201)!;
     expect(await register()).toMatchObject({ status: 403, body: { code: 'FORBIDDEN' } });
+    // Nobody learns whose account it is.
+    expect((await register(winner.body.user.email)).status).toBe(403);
     expect((await login(winner.body.user.email)).status).toBe(200);
   });
 });

@@ -1,6 +1,9 @@
+import type { EventEmitter } from 'node:events';
 import type { Settings } from '../../src/config/config.js';
 import { RelayLines } from '../../src/relay/relay-lines.js';
+import { storesOf } from '../contract/backends.js';
 import { FakeClient } from '../support/fake-client.js';
+import { hold } from '../support/hold.js';
 import { RawWebSocket } from '../support/raw-websocket.js';
 import { createCall, RelayScene } from '../support/relay-scene.js';
 import { startTestServer, type TestServer, type TestUser } from '../support/server.js';
@@ -228,6 +231,64 @@ describe('a relay connection', () => {
           ),
         'room',
       );
+    });
+
+    it('that ends during its handshake counts as none [RELAY-42]', async () => {
+      await start({ maxUserSockets: 1 });
+      const slow = hold(storesOf(server.app).workspaces, 'roleOf');
+      const gone = await stranger();
+      await gone.until('"pingInterval"');
+      gone.text(`40/relay,${JSON.stringify(handshake('gone'))}`);
+      await slow.reached;
+      const open = (): Promise<number> =>
+        new Promise((resolve) => server.app.getHttpServer().getConnections((_, count) => resolve(count)));
+      const before = await open();
+      gone.end();
+      await waitFor(async () => (await open()) < before, 'the server to see it gone');
+      slow.release();
+      await othersGoOn();
+    });
+
+    it('is closed though it does not answer that it has heard of its end [RELAY-42]', async () => {
+      await start();
+      const silent = await member('well-behaved');
+      await othersGoOn();
+      await untilClosed(silent);
+    });
+
+    it('shares what its user may send with the others of its user [RELAY-41]', async () => {
+      await start();
+      const clients = await Promise.all(['a', 'b', 'c', 'd'].map((clientId) => scene.client({ clientId })));
+      for (const { socket } of clients)
+        for (let sent = 0; sent < 380; sent += 1) (socket as unknown as EventEmitter).emit('folder:status');
+      await waitFor(() => clients.some(({ connected }) => !connected), 'the end of one');
+    });
+
+    it('may send on and on, but is not read while too much of that is in hand [RELAY-41]', async () => {
+      await start({ maxBodyBytes: MIB, maxRelayBytes: MIB });
+      const client = await scene.client();
+      const put = { content: Buffer.alloc(MIB / 2) };
+      for (let sent = 0; sent < 8; sent += 1)
+        expect(await client.send('files:put', put)).toMatchObject({ error: { code: 'VALIDATION_ERROR' } });
+      const slow = hold(storesOf(server.app).sessions, 'byId');
+      const file = { displayPath: 'x'.repeat(1_000), sha256: '0'.repeat(64), sizeBytes: 0, isDirty: false };
+      const activeFiles = Array.from({ length: 800 }, (_, at) => ({ docPath: `p/${at}`, ...file }));
+      const { sessionId } = scene.session;
+      const lists = [1, 2].map(() => client.send('session:active_files', { sessionId, activeFiles }));
+      await slow.reached;
+      let isAnswered = true;
+      const asked: Promise<unknown>[] = [];
+      // What was read together with the lists is still answered.
+      await waitFor(async () => {
+        isAnswered = false;
+        asked.push(client.send('hello').then(() => (isAnswered = true)));
+        await new Promise((resolve) => setTimeout(resolve, 300));
+        return !isAnswered;
+      }, 'the client to be read no longer');
+      slow.release();
+      expect(await Promise.all(lists)).toEqual([{ ok: true }, { ok: true }]);
+      await Promise.all(asked);
+      expect(isAnswered).toBe(true);
     });
 
     it('counts as one of its workspace’s too [RELAY-42]', async () => {

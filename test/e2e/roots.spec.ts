@@ -1,7 +1,9 @@
 import type { ClientRoot, RelayError, WorkspaceRoot } from '@patchbay/protocol';
 import { PatchbayClient } from '@patchbay/client';
 import { randomUUID } from 'node:crypto';
+import { storesOf } from '../contract/backends.js';
 import { aRoot, FakeClient, type FakeClientOptions } from '../support/fake-client.js';
+import { hold } from '../support/hold.js';
 import { RelayScene } from '../support/relay-scene.js';
 import { type Answer, startTestServer, type TestServer, type TestUser } from '../support/server.js';
 import { waitFor } from '../support/wait-for.js';
@@ -89,6 +91,19 @@ describe('a folder that is connected', () => {
     await elsewhere.close();
   });
 
+  it('is kept out by one that comes to another node at the same time [ROOT-1]', async () => {
+    const [ours, theirs] = [aRoot('proj'), aRoot('proj')];
+    const { roots } = storesOf(server.app);
+    const slow = hold(roots, 'claim');
+    const refused = refusal([ours]);
+    await slow.reached;
+    const claimedAt = Date.now();
+    const claim = { ...theirs, workspaceId: scene.workspaceId, userId: bob.id, claimedAt };
+    slow.release();
+    await roots.claim(claim);
+    expect(await refused).toMatchObject({ code: 'CONFLICT', details: { rootId: theirs.rootId } });
+  });
+
   it('is registered over HTTP as by a connect [ROOT-2]', async () => {
     const proj = aRoot('Prój ect');
     const nothing = { connected: false, since: null, conflicts: [], behind: [], more: 0 };
@@ -166,6 +181,9 @@ describe('a folder that is connected', () => {
     expect(await refusal([aRoot('more')])).toMatchObject({
       ...{ code: 'CONFLICT', message: expect.stringContaining('100 folders') as string },
     });
+    await ada.request('DELETE', `/workspaces/${scene.workspaceId}/roots/p98`);
+    const atOnce = await Promise.all(['one', 'two', 'three'].map((name) => put(ada, aRoot(name))));
+    expect(atOnce.map(({ status }) => status).sort()).toEqual([200, 409, 409]);
     expect((await put(ada, names[0]!)).status).toBe(200);
     expect((await put(bob, aRoot('more'))).status).toBe(200);
     await ada.request('DELETE', `/workspaces/${scene.workspaceId}/roots/p99`);

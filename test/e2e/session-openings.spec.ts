@@ -1,5 +1,5 @@
 import type { Credentials } from '@patchbay/protocol';
-import { aRoot, type FakeClient } from '../support/fake-client.js';
+import { aRoot, FakeClient } from '../support/fake-client.js';
 import { createCall, RelayScene } from '../support/relay-scene.js';
 import { PASSWORD, startTestServer, type TestServer, type TestUser } from '../support/server.js';
 import { ShiftedClock } from '../support/shifted-clock.js';
@@ -61,6 +61,16 @@ describe('session:opened', () => {
     const again = await scene.client({ clientId: 'one', roots: [mine] });
     await Promise.all([untilTold(again, 3), untilTold(same, 2), untilTold(other, 1)]);
     expect([ids(again), ids(same), ids(other)]).toEqual([[free, bound, begun], [free, begun], [free]]);
+  });
+
+  it('comes once to a client that connects while a session is made [RELAY-20]', async () => {
+    const client = await FakeClient.connect(scene.clientOptions());
+    scene.clients.push(client);
+    const before = scene.session.sessionId;
+    await scene.newSession();
+    await client.resume([]);
+    await untilTold(client, 2);
+    expect(ids(client)).toEqual([scene.session.sessionId, before]);
   });
 
   it('names twenty sessions of a day at most [RELAY-20]', async () => {

@@ -229,5 +229,14 @@ describe('shares of several', () => {
     expect((await zoe.post('/workspaces', { name: 'third' })).status).toBe(409);
     await zoe.request('DELETE', `/workspaces/${first.id}/members/${zoe.id}`);
     expect((await zoe.post('/workspaces', { name: 'third' })).status).toBe(201);
+    // What one has made takes one back, however many workspaces of theirs one is a member of.
+    const back = { email: zoe.email, role: 'member' };
+    expect((await max.post(`/workspaces/${first.id}/members`, back)).status).toBe(201);
+  });
+
+  it('count workspaces that are made at once [SHARE-3]', async () => {
+    const zoe = await server.register();
+    const made = await Promise.all(Array.from({ length: 5 }, () => zoe.post('/workspaces', { name: 'w' })));
+    expect(made.map(({ status }) => status).sort()).toEqual([201, 201, 409, 409, 409]);
   });
 });

@@ -50,6 +50,7 @@ describe('bytes of turns within a day [SHARE-5]', () => {
     expect(answer).toMatchObject(refused('PATCHBAY_MAX_USER_TURN_BYTES_A_DAY'));
     expect((await scene.post([call(LARGE)], first)).status).toBe(202);
     expect((await elsewhere.post([call(10)])).status).toBe(202);
+    expect((await elsewhere.post([call(LARGE)])).status).toBe(429);
     const seconds = secondsOf(answer);
     expect(seconds).toBeGreaterThan(22 * 3600);
     expect(seconds).toBeLessThanOrEqual(24 * 3600);
@@ -115,5 +116,6 @@ describe('bytes of turns within a day [SHARE-5]', () => {
         error: expect.stringContaining('PATCHBAY_MAX_USER_TURN_BYTES_A_DAY') as string,
       },
     });
+    expect((await scene.post([call(LARGE)])).status).toBe(202);
   });
 });

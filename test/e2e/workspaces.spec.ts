@@ -118,6 +118,8 @@ describe('access to a workspace', () => {
     ]) {
       expect(answer).toMatchObject({ status: 403, body: { code: 'FORBIDDEN' } });
     }
+    // Nothing is read of what only an owner may send.
+    expect((await ben.post(path, Buffer.alloc(17 * 1024 * 1024))).status).toBe(403);
   });
 });
 
@@ -172,6 +174,12 @@ describe('members', () => {
     expect(answer).toMatchObject({ status: 200, body: { userId: ben.id, role: 'owner' } });
     expect(await ben.request('PUT', `${path}/${ada.id}`, { role: 'member' })).toMatchObject({ status: 200 });
     expect(await ada.get(path)).toMatchObject({ status: 403 });
+  });
+
+  it('may be owners no more at their own wish, and are answered', async () => {
+    await ada.addMember(workspaceId, ben, 'owner');
+    const answer = await ada.request<Member>('PUT', `${path}/${ada.id}`, { role: 'member' });
+    expect(answer).toMatchObject({ status: 200, body: { userId: ada.id, role: 'member' } });
   });
 
   it('keep an owner among them', async () => {

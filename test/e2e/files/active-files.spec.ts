@@ -73,6 +73,10 @@ describe('active files', () => {
     expect((await scene.user.request('PUT', url('nonsense'), { activeFiles: [] })).status).toBe(400);
     const unknown = '019b97ac-e5f5-735b-b0a6-f3a34fcd4ff1';
     expect((await scene.user.request('PUT', url(unknown), { activeFiles: [] })).status).toBe(404);
+    const elsewhere = await RelayScene.on(scene.server, scene.user);
+    expect(
+      (await scene.user.request('PUT', url(elsewhere.session.sessionId), { activeFiles: [] })).status,
+    ).toBe(404);
     const client = await scene.client({ token: other.token, clientId: 'other' });
     const event = { sessionId: scene.session.sessionId, activeFiles: [] };
     const ack: unknown = await client.socket.timeout(5000).emitWithAck('session:active_files', event);

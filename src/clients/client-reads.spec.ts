@@ -1,0 +1,70 @@
+import type { Ack, FileRead, FileReadAnswer } from '@patchbay/protocol';
+import { sha256 } from '@patchbay/protocol/hash';
+import { ClientReads } from './client-reads.js';
+import type { ConnectedClient } from './connected-clients.js';
+
+type Answer = Ack<FileReadAnswer> | null;
+
+describe('the files that a client is asked for', () => {
+  let asked: (FileRead & { answer: (text: string) => void; fail: (error: Error) => void })[];
+  let reads: ClientReads;
+  beforeEach(() => {
+    asked = [];
+    const readFile = (read: FileRead): Promise<Answer> =>
+      new Promise((resolve, fail) => {
+        const answer = (text: string): void =>
+          resolve({ ...{ ok: true, content: Buffer.from(text), sha256: sha256(text) }, ...DISK });
+        asked.push({ ...read, answer, fail });
+      });
+    reads = new ClientReads({ line: { readFile } } as unknown as ConnectedClient);
+  });
+  const DISK = { isDirty: false, source: 'disk' } as const;
+  const read = (docPath: string, maxBytes = 100): Promise<string> =>
+    reads.read({ docPath, maxBytes }).then(
+      (reading) => (reading.kind === 'given' ? String(reading.content) : reading.kind),
+      (error: Error) => error.message,
+    );
+  const turn = (): Promise<void> => new Promise(setImmediate);
+
+  it('are four at once, however many wait and however they end', async () => {
+    const texts = Array.from({ length: 10 }, (_, at) => read(`p/${at}`));
+    for (let ended = 0; ended < 10; ended += 1) {
+      await turn();
+      expect(asked).toHaveLength(Math.min(10, 4 + ended));
+      if (ended % 2 === 0) asked[ended]!.answer('text');
+      else asked[ended]!.fail(new Error('failed'));
+    }
+    expect(await Promise.all(texts)).toEqual(
+      Array.from(texts, (_, at) => (at % 2 === 0 ? 'text' : 'failed')),
+    );
+  });
+
+  it('are each asked for once by all who want it now, and anew by who comes later', async () => {
+    const both = [read('p/a'), read('p/a')];
+    await turn();
+    asked[0]!.answer('first');
+    expect(await Promise.all(both)).toEqual(['first', 'first']);
+    const later = read('p/a');
+    await turn();
+    asked[1]!.answer('second');
+    expect(await later).toBe('second');
+  });
+
+  it('are asked for apart by those who want more or less of them', async () => {
+    const [little, much] = [read('p/a', 10), read('p/a', 100)];
+    await turn();
+    expect(asked.map(({ maxBytes }) => maxBytes)).toEqual([10, 100]);
+    for (const { answer, maxBytes } of asked) answer(`${maxBytes}`);
+    expect(await Promise.all([little, much])).toEqual(['10', '100']);
+  });
+
+  it('wait in bounded number: who comes then hears nothing', async () => {
+    const all = Array.from({ length: 4 + 256 }, (_, at) => read(`p/${at}`));
+    expect(await read('p/late')).toBe('silent');
+    for (let at = 0; at < all.length; at += 1) {
+      await turn();
+      asked[at]!.answer('text');
+    }
+    expect(new Set(await Promise.all(all))).toEqual(new Set(['text']));
+  });
+});

@@ -1,0 +1,47 @@
+import { Lifecycle } from '../../src/common/lifecycle.js';
+import { TurnStore } from '../../src/storage/ports/turns.store.js';
+import { OpenTurns } from '../../src/turns/open-turns.js';
+import { FakeClient } from '../support/fake-client.js';
+import { createCall, RelayScene } from '../support/relay-scene.js';
+
+describe('the relay of a server that stops', () => {
+  it('tells its clients, and lets go who waits for a turn [RELAY-13]', async () => {
+    const scene = await RelayScene.start();
+    const client = await scene.client();
+    const waiting = scene.post([createCall('a')], { waitMs: 60_000 });
+    await client.delivery();
+    await scene.server.app.close();
+    expect(client.notices).toEqual(['server:draining']);
+    await client.closed();
+    expect(await waiting).toMatchObject({
+      status: 202,
+      body: { result: { kind: 'client_tool_continuation' } },
+    });
+    client.close();
+    await scene.server.close();
+  });
+
+  it('admits nobody any more [RELAY-13]', async () => {
+    const scene = await RelayScene.start();
+    scene.server.app.get(Lifecycle).stop();
+    await expect(FakeClient.connect(scene.clientOptions())).rejects.toMatchObject({
+      data: { code: 'UNAVAILABLE' },
+    });
+    await scene.server.close();
+  });
+
+  it('takes the result of what a client has in hand, and claims nothing more for it [RELAY-13]', async () => {
+    const scene = await RelayScene.start();
+    const client = await scene.client({ maxInFlight: 1 });
+    const { turnId } = (await scene.post([createCall('a'), createCall('b')])).body.result;
+    const call = await client.delivery();
+    scene.server.app.get(Lifecycle).stop();
+    expect(await client.report(call)).toEqual({ ok: true });
+    const ref = { ...scene.session, turnId };
+    await scene.server.app.get(OpenTurns, { strict: false }).flush(ref);
+    const turn = await scene.server.app.get(TurnStore, { strict: false }).find(ref);
+    expect(turn!.calls.map(({ status }) => status)).toEqual(['succeeded', 'pending']);
+    client.close();
+    await scene.server.close();
+  });
+});

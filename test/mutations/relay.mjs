@@ -1,0 +1,918 @@
+const HANDSHAKE = 'src/relay/handshake.ts';
+const CONNECTIONS = 'src/relay/relay-connections.ts';
+const ENDS = 'src/relay/connection-ends.ts';
+const TOKEN = 'src/relay/token-watch.ts';
+const GATEWAY = 'src/relay/relay.gateway.ts';
+const LINE = 'src/relay/relay-line.ts';
+const LINES = 'src/relay/relay-lines.ts';
+const LOAD = 'src/relay/user-load.ts';
+const FLOOD = 'src/relay/flood-gate.ts';
+const STRANGER = 'src/relay/stranger-gate.ts';
+const SOCKET = 'src/relay/relay-socket.ts';
+const SOCKET_SHARES = 'src/relay/socket-shares.ts';
+const PARSER = 'src/relay/bounded-parser.ts';
+const OPENINGS = 'src/relay/session-openings.ts';
+const PRESENCE = 'src/clients/presence.ts';
+const KNOWN = 'src/clients/known-client.ts';
+const NOTICES = 'src/clients/file-notices.ts';
+const EXCHANGE = 'src/clients/file-exchange.ts';
+const REQUEST = 'src/clients/file-request.ts';
+const READS = 'src/clients/client-reads.ts';
+const NODE_FILES = 'src/clients/node-files.ts';
+const ROOTS = 'src/clients/roots.service.ts';
+
+const HANDSHAKES = 'test/e2e/handshake.spec.ts';
+const BOUNDS = 'test/e2e/relay-bounds.spec.ts';
+const BAD = 'test/e2e/bad-events.spec.ts';
+const DELIVERED = 'test/e2e/delivery.spec.ts';
+const RESUMING = 'test/e2e/resuming.spec.ts';
+const STOPS = 'test/e2e/relay-stops.spec.ts';
+const RATES = 'test/e2e/rate-limits.spec.ts';
+const RESUMES = 'test/e2e/resume.spec.ts';
+const JOURNALS = 'test/e2e/resume-bounds.spec.ts';
+const NODES = 'test/e2e/nodes.spec.ts';
+const OPENED = 'test/e2e/session-openings.spec.ts';
+const TWO = 'test/e2e/presence.spec.ts';
+const FOLDERS = 'test/e2e/roots.spec.ts';
+const STATUS = 'test/e2e/folder-status.spec.ts';
+const EXCHANGED = 'test/e2e/file-exchange.spec.ts';
+const OF_LINE = 'src/relay/relay-line.spec.ts';
+const OF_FLOOD = 'src/relay/flood-gate.spec.ts';
+const OF_PARSER = 'src/relay/bounded-parser.spec.ts';
+const OF_PRESENCE = 'src/clients/presence.spec.ts';
+const OF_NOTICES = 'src/clients/file-notices.spec.ts';
+const OF_REQUEST = 'src/clients/file-request.spec.ts';
+const OF_READS = 'src/clients/client-reads.spec.ts';
+
+/** @type {import('./fault.js').Fault[]} */
+export const FAULTS = [
+  {
+    name: 'a server that stops lets clients in, and loses them at once',
+    file: HANDSHAKE,
+    find: `if (this.lifecycle.stopping.aborted)`,
+    replace: `if (false)`,
+    specs: [STOPS],
+  },
+  {
+    name: 'a stranger connects to the workspace of others',
+    file: HANDSHAKE,
+    find: `    await this.workspaces.requireRole(workspaceId, user.id);\n`,
+    replace: ``,
+    specs: [HANDSHAKES],
+    only: 'for a workspace of others',
+  },
+  {
+    name: 'a user connects again and again without end',
+    file: HANDSHAKE,
+    find: `    this.limits.handshake(user.id);\n`,
+    replace: ``,
+    specs: [RATES],
+    only: 'at the relay',
+  },
+  {
+    name: 'wrong tokens at the relay count for nothing',
+    file: HANDSHAKE,
+    find: `        this.limits.failedToken(socket.request);\n      throw error;`,
+    replace: `        throw error;\n      throw error;`,
+    specs: [RATES],
+    only: 'at the relay',
+  },
+  {
+    name: 'a client that is one too many is let in',
+    file: HANDSHAKE,
+    find: `    this.shares.take(key, socket.conn);\n`,
+    replace: ``,
+    specs: [BOUNDS],
+    only: 'one of its user',
+  },
+  {
+    name: 'a client connects a folder under the name of another',
+    file: HANDSHAKE,
+    find: `    await this.roots.claim(key, handshake.roots);\n`,
+    replace: ``,
+    specs: [FOLDERS],
+    only: 'keeps another one',
+  },
+  {
+    name: 'each connection of a client is its first',
+    file: HANDSHAKE,
+    find: `await this.presence.nextEpoch(key)`,
+    replace: `1`,
+    specs: [TWO],
+    only: 'clock set back',
+  },
+  {
+    name: 'a stop claims calls for those who are told to go',
+    file: CONNECTIONS,
+    find: `    this.dispatcher.drain();\n`,
+    replace: ``,
+    specs: [STOPS],
+  },
+  {
+    name: 'a stop tells nobody',
+    file: CONNECTIONS,
+    find: `    for (const socket of this.open_.keys()) {\n      socket.emit('server:draining'`,
+    replace: `    for (const socket of [] as RelaySocket[]) {\n      socket.emit('server:draining'`,
+    specs: [STOPS],
+  },
+  {
+    name: 'a client that never resumes keeps its connection',
+    file: CONNECTIONS,
+    find: `setTimeout(() => socket.disconnect(true), this.config.acknowledgeMs).unref()`,
+    replace: `setTimeout(() => undefined, this.config.acknowledgeMs).unref()`,
+    specs: [DELIVERED],
+    only: 'does not resume',
+  },
+  {
+    name: 'a client that has resumed loses its connection as if it had not',
+    file: CONNECTIONS,
+    find: `    clearTimeout(connection.resumeTimer);\n    this.clients.markReady`,
+    replace: `    this.clients.markReady`,
+    specs: [DELIVERED],
+    only: 'takes its time',
+  },
+  {
+    name: 'a client that has left is sent calls',
+    file: CONNECTIONS,
+    find: `    this.clients.remove(socket.data.client);\n`,
+    replace: ``,
+    specs: [DELIVERED],
+    only: 'its client left',
+  },
+  {
+    name: 'a client that has left counts as connected',
+    file: CONNECTIONS,
+    find: `    this.presence.closed(socket.data.client);\n`,
+    replace: ``,
+    specs: ['test/e2e/clients.spec.ts'],
+  },
+  {
+    name: 'an event that nobody knows is never answered',
+    file: CONNECTIONS,
+    find: `      if (!EVENTS.has(event)) return refuse('NOT_FOUND', 'There is no such event.');\n`,
+    replace: ``,
+    specs: [BAD],
+    only: 'a name that nobody knows',
+  },
+  {
+    name: 'a client reports before it has shown its journal',
+    file: CONNECTIONS,
+    find: `if (!socket.data.client.ready && event !== 'client:resume' && event !== 'auth:refresh') {`,
+    replace: `if (false) {`,
+    specs: [RESUMES],
+    only: 'is sent nothing before',
+  },
+  {
+    name: 'a client renews its token only after its resume',
+    file: CONNECTIONS,
+    find: ` && event !== 'auth:refresh') {`,
+    replace: `) {`,
+    specs: [HANDSHAKES],
+    only: 'is renewed',
+  },
+  {
+    name: 'events that write cost no more than others',
+    file: CONNECTIONS,
+    find: `      if (load.limited && !flood.passEvent(event)) {`,
+    replace: `      if (false) {`,
+    specs: [BAD],
+    only: 'sooner where it writes',
+  },
+  {
+    name: 'an event that is too large is handled without its content',
+    file: CONNECTIONS,
+    find: `      if (fault !== null) return refuse('TOO_LARGE', fault);\n`,
+    replace: ``,
+    specs: [BAD],
+    only: 'that is too large',
+  },
+  {
+    name: 'who has just spoken is not who was active last',
+    file: CONNECTIONS,
+    find: `      this.clients.touch(socket.data.client);\n`,
+    replace: ``,
+    specs: [DELIVERED],
+    only: 'used last',
+  },
+  {
+    name: 'an event that was answered is in hand for ever',
+    file: CONNECTIONS,
+    find: `    if (open) count(-bytes);\n`,
+    replace: ``,
+    specs: [BOUNDS],
+    only: 'on and on',
+  },
+  {
+    name: 'what a client sends is read however much of it is in hand',
+    file: CONNECTIONS,
+    find: `      untilAnswered(packet, (bytes) => load.handle(bytes));\n`,
+    replace: ``,
+    specs: [BOUNDS],
+    only: 'on and on',
+  },
+  {
+    name: 'a logout ends the connections of everybody',
+    file: CONNECTIONS,
+    find: `if (socket.data.loginId === loginId) socket`,
+    replace: `if (socket.data.loginId !== null) socket`,
+    specs: [HANDSHAKES],
+    only: 'its login',
+  },
+  {
+    name: 'a connection goes by the login that it began with',
+    file: CONNECTIONS,
+    find: `    socket.data.loginId = loginId;\n`,
+    replace: ``,
+    specs: [HANDSHAKES],
+    only: 'its login',
+  },
+  {
+    name: 'another node’s connection of a client lives on',
+    file: CONNECTIONS,
+    find: `    this.bus.publish({ type: 'client_connected', ...client.key, epoch, connectionId });\n`,
+    replace: ``,
+    specs: [NODES],
+    only: 'has connected at the other',
+  },
+  {
+    name: 'a renewed connection ends with its first token',
+    file: TOKEN,
+    find: `    this.stop();\n    const left`,
+    replace: `    const left`,
+    specs: [HANDSHAKES],
+    only: 'is renewed',
+  },
+  {
+    name: 'a connection outlives its token',
+    file: TOKEN,
+    find: `    this.end = longTimeout(() => this.socket.disconnect(true), left);\n`,
+    replace: ``,
+    specs: [HANDSHAKES],
+    only: 'does not outlive its token',
+  },
+  {
+    name: 'a client is warned as often as it shows the same token',
+    file: TOKEN,
+    find: `    if (expiresAt === this.expiresAt) return;\n`,
+    replace: ``,
+    specs: [HANDSHAKES],
+    only: 'is warned once',
+  },
+  {
+    name: 'a membership that has ended still serves an open socket',
+    file: ENDS,
+    find: `      case 'member_removed':\n        return this.closeAll(message.workspaceId, message.userId);\n`,
+    replace: ``,
+    specs: [HANDSHAKES],
+    only: 'does not outlive the membership',
+  },
+  {
+    name: 'a membership that ended unheard still serves an open socket',
+    file: ENDS,
+    find: `if (!(await this.workspaces.isMember(workspaceId, userId))) this.closeAll(workspaceId, userId);`,
+    replace: `await this.workspaces.isMember(workspaceId, userId);`,
+    specs: [NODES],
+    only: 'told or not',
+  },
+  {
+    name: 'a login that has ended still serves an open socket',
+    file: ENDS,
+    find: `        return this.connections.endLogin(message.loginId);\n`,
+    replace: `        return;\n`,
+    specs: [HANDSHAKES],
+    only: 'its login',
+  },
+  {
+    name: 'an older connection ends a newer one',
+    file: ENDS,
+    find: `client && isNewer(message, client)`,
+    replace: `client && client.connectionId !== message.connectionId`,
+    specs: [HANDSHAKES],
+    only: 'older connection',
+  },
+  {
+    name: 'who was removed while they connected is sent calls',
+    file: GATEWAY,
+    find: `      await this.workspaces.requireRole(key.workspaceId, key.userId);\n`,
+    replace: ``,
+    specs: [HANDSHAKES],
+    only: 'ends under it',
+  },
+  {
+    name: 'a resume is answered before other nodes know the client',
+    file: GATEWAY,
+    find: `        this.presence.opened(client, handshake.name),\n`,
+    replace: `        void this.presence.opened(client, handshake.name),\n`,
+    specs: [RESUMING],
+  },
+  {
+    name: 'a call that ended while its client resumed keeps its place',
+    file: GATEWAY,
+    find: `resumed.filter((callId) => this.reports.holds(client.key, callId))`,
+    replace: `resumed`,
+    specs: [RESUMING],
+  },
+  {
+    name: 'a client is sent calls before its resume is answered',
+    file: GATEWAY,
+    find: `    answer(ack);\n    if (ack.ok) await this.begin(socket, ack.resume);`,
+    replace: `    if (ack.ok) await this.begin(socket, ack.resume);\n    answer(ack);`,
+    specs: [RESUMES],
+    only: 'is sent nothing before',
+  },
+  {
+    name: 'a resume that was refused makes its client ready',
+    file: GATEWAY,
+    find: `    if (ack.ok) await this.begin(socket, ack.resume);`,
+    replace: `    await this.begin(socket, ack.ok ? ack.resume : []);`,
+    specs: [JOURNALS],
+    only: 'may come again',
+  },
+  {
+    name: 'a client whose calls could not be taken up waits for them in vain',
+    file: GATEWAY,
+    find: `      socket.disconnect(true);\n`,
+    replace: ``,
+    specs: [RESUMING],
+  },
+  {
+    name: 'an event that failed is answered as if it had not',
+    file: GATEWAY,
+    find: `return { ok: false, error: { code: 'INTERNAL_ERROR', message: 'The server failed; send it again.' } };`,
+    replace: `return { ok: true } as never;`,
+    specs: [BAD],
+    only: 'server failed',
+  },
+  {
+    name: 'a connection is renewed with the token of somebody else',
+    file: GATEWAY,
+    find: `if (verified.user.id !== socket.data.userId)`,
+    replace: `if (false)`,
+    specs: [HANDSHAKES],
+    only: 'is renewed',
+  },
+  {
+    name: 'a journal is as long as its client likes',
+    file: GATEWAY,
+    find: `body.length > MAX_RESUME_ENTRIES`,
+    replace: `body.length > 10 * MAX_RESUME_ENTRIES`,
+    specs: [JOURNALS],
+    only: 'may come again',
+  },
+  {
+    name: 'a member tells what is open in the session of another',
+    file: GATEWAY,
+    find: `await this.sessions.replaceActiveFiles(workspaceId, sessionId, userId, activeFiles);`,
+    replace: `await this.sessions.replaceActiveFiles(workspaceId, sessionId, (await this.sessions.require(workspaceId, sessionId)).userId, activeFiles);`,
+    specs: ['test/e2e/files/active-files.spec.ts'],
+    only: 'session’s own',
+  },
+  {
+    name: 'a client that does not read is sent ever more',
+    file: LINE,
+    find: `if (!this.load.wait(bytes) && isBehind)`,
+    replace: `if (!this.load.wait(bytes) && false)`,
+    specs: [OF_LINE],
+  },
+  {
+    name: 'who reads nothing keeps what is written for them',
+    file: LINE,
+    find: `    this.tooSlow = longTimeout(() => this.cut('it does not read what it is sent'), allowed);\n`,
+    replace: ``,
+    specs: [OF_LINE],
+  },
+  {
+    name: 'who has read everything is ended for not reading',
+    file: LINE,
+    find: `    clearTimeout(this.tooSlow);\n    const { writing } = this;`,
+    replace: `    const { writing } = this;`,
+    specs: [OF_LINE],
+  },
+  {
+    name: 'what was read counts as unread',
+    file: LINE,
+    find: `    this.load.wait(-writing);\n`,
+    replace: ``,
+    specs: [OF_LINE],
+  },
+  {
+    name: 'a connection that ends keeps what it holds of its user’s share',
+    file: LINE,
+    find: `    this.load.arrive(-this.partial - this.attached);\n    this.load.wait(-this.unread);\n`,
+    replace: ``,
+    specs: [OF_LINE],
+  },
+  {
+    name: 'pings are no flood',
+    file: LINE,
+    find: `if (!this.mayGoOn() || answers > MAX_CONTROL_BYTES) this.cut`,
+    replace: `if (answers > MAX_CONTROL_BYTES) this.cut`,
+    specs: [BOUNDS],
+    only: 'pings',
+  },
+  {
+    name: 'frames that never end are kept for ever',
+    file: LINE,
+    find: `if (!this.load.arrive(chunk.length)) this.cut('too much of what it sends is not whole yet');`,
+    replace: `this.load.arrive(chunk.length);`,
+    specs: [OF_LINE],
+  },
+  {
+    name: 'an event whose attachments never come is kept for ever',
+    file: LINE,
+    find: `this.unfinished = longTimeout(() => this.cut('its event stays unfinished'), EVENT_MS);`,
+    replace: `this.unfinished = undefined;`,
+    specs: [OF_LINE],
+  },
+  {
+    name: 'an event is unfinished though its last attachment has come',
+    file: LINE,
+    find: `if (this.expected <= 0) return this.detach();`,
+    replace: `if (this.expected < 0) return this.detach();`,
+    specs: [OF_LINE],
+  },
+  {
+    name: 'attachments that have become an event count for ever',
+    file: LINE,
+    find: `    this.load.arrive(-this.attached);\n`,
+    replace: ``,
+    specs: [OF_LINE],
+  },
+  {
+    name: 'bytes that have become an event count for ever',
+    file: LINE,
+    find: `    this.settle(this.partial);\n`,
+    replace: ``,
+    specs: [OF_LINE],
+  },
+  {
+    name: 'a user’s connections each have the share of a user',
+    file: LINES,
+    find: `const load = this.loads.get(userId) ?? new UserLoad(`,
+    replace: `const load = new UserLoad(`,
+    specs: [BOUNDS],
+    only: 'shares what its user',
+  },
+  {
+    name: 'a stranger who leaves is counted for their address for ever',
+    file: LINES,
+    find: `      letGo(connection);\n      this.noLongerStrange(connection);\n`,
+    replace: `      letGo(connection);\n`,
+    specs: [BOUNDS],
+    only: 'so many of its address',
+  },
+  {
+    name: 'an address opens as many websockets as it likes',
+    file: LINES,
+    find: `(this.strangers.get(key) ?? 0) < maxAddressStrangers * times`,
+    replace: `true`,
+    specs: [BOUNDS],
+    only: 'so many of its address',
+  },
+  {
+    name: 'a member is held to what a stranger may send',
+    file: LINES,
+    find: `    this.noLongerStrange(connection);\n    const known`,
+    replace: `    const known`,
+    specs: [BAD, BOUNDS],
+    only: 'too large|frames',
+  },
+  {
+    name: 'the calls of one user go out only as the slowest client reads',
+    file: LOAD,
+    find: `fairShare(this.limits.user, this.waiting - unread)`,
+    replace: `this.limits.user - this.waiting - ROOM_BYTES`,
+    specs: [OF_LINE],
+  },
+  {
+    name: 'a call overtakes another of its client that waits for room',
+    file: LOAD,
+    find: `if (before === undefined && this.hasRoom(line)) return`,
+    replace: `if (this.hasRoom(line)) return`,
+    specs: [OF_LINE],
+  },
+  {
+    name: 'all calls that wait go out at once when one is read',
+    file: LOAD,
+    find: `    if (this.makesRoom) return;\n`,
+    replace: ``,
+    specs: [OF_LINE],
+  },
+  {
+    name: 'calls wait for a client that is gone',
+    file: LOAD,
+    find: `    for (const resolve of this.waiters.get(line) ?? []) resolve();\n`,
+    replace: ``,
+    specs: [OF_LINE],
+  },
+  {
+    name: 'over the bound of all the smallest goes',
+    file: LOAD,
+    find: `const line = load && largest(load.lines, ({ held }) => held);`,
+    replace: `const line = load && largest(load.lines, ({ held }) => -held);`,
+    specs: [OF_LINE],
+  },
+  {
+    name: 'what all hold together has no bound',
+    file: LOAD,
+    find: `    if (bytes > 0) this.shed();\n`,
+    replace: ``,
+    specs: [OF_LINE],
+  },
+  {
+    name: 'who came too fast is never read again',
+    file: LOAD,
+    find: `    if (debt > 0) this.timer = setTimeout(() => this.update(), debt).unref();\n`,
+    replace: ``,
+    specs: [OF_LINE],
+  },
+  {
+    name: 'a new connection is read while its user is held',
+    file: LOAD,
+    find: `    if (this.isHeld) line.hold();\n`,
+    replace: ``,
+    specs: [OF_LINE],
+  },
+  {
+    name: 'what a client answers to its calls is a flood of its user',
+    file: FLOOD,
+    find: `    this.user?.give(CALL);\n`,
+    replace: ``,
+    specs: [OF_FLOOD],
+  },
+  {
+    name: 'a user floods with many clients',
+    file: FLOOD,
+    find: ` || this.user?.take(cost) === false) return`,
+    replace: `) return`,
+    specs: [OF_FLOOD],
+  },
+  {
+    name: 'who was once too fast never may speak again',
+    file: FLOOD,
+    find: `this.tokens + ((now - this.at) / 1000) * PER_SECOND * this.part`,
+    replace: `this.tokens`,
+    specs: [OF_FLOOD],
+  },
+  {
+    name: 'who was silent for long may flood',
+    file: FLOOD,
+    find: `    this.tokens = Math.min(this.most, this.tokens + ((now - this.at) / 1000) * PER_SECOND * this.part);`,
+    replace: `    this.tokens += ((now - this.at) / 1000) * PER_SECOND * this.part;`,
+    specs: [OF_FLOOD],
+  },
+  {
+    name: 'a stranger sends as many bytes as they like',
+    file: STRANGER,
+    find: `if (this.bytes > MAX_STRANGER_BYTES) this.refuse();`,
+    replace: `if (this.bytes > 1024 * MAX_STRANGER_BYTES) this.refuse();`,
+    specs: [BOUNDS],
+    only: 'of a stranger',
+  },
+  {
+    name: 'a stranger sends as many packets as they like',
+    file: STRANGER,
+    find: `if (this.packets > MAX_STRANGER_PACKETS) this.refuse();`,
+    replace: `if (this.packets > 1024 * MAX_STRANGER_PACKETS) this.refuse();`,
+    specs: [BOUNDS],
+    only: 'of a stranger',
+  },
+  {
+    name: 'who does not answer the end of a connection keeps it',
+    file: STRANGER,
+    find: `  setTimeout(() => socket.destroy(), END_MS).unref();
+}
+
+/**`,
+    replace: `}
+
+/**`,
+    specs: [BOUNDS],
+    only: 'does not answer',
+  },
+  {
+    name: 'a client that is gone keeps its call until the time to acknowledge is over',
+    file: SOCKET,
+    find: `      this.socket.once('disconnect', gone);\n      this.lines`,
+    replace: `      this.lines`,
+    specs: [DELIVERED],
+    only: 'left unacknowledged',
+  },
+  {
+    name: 'whatever is answered to a delivery is a yes',
+    file: SOCKET,
+    find: `  if (ok === true) return { kind: 'acknowledged' };`,
+    replace: `  if (ok) return { kind: 'acknowledged' };`,
+    specs: [BAD],
+    only: 'the answer to a delivery',
+  },
+  {
+    name: 'a late acknowledgement is none',
+    file: SOCKET,
+    find: `resolve(error ? { kind: 'lost' } : readAnswer(answer));`,
+    replace: `resolve(readAnswer(answer));`,
+    specs: [DELIVERED],
+    only: 'acknowledge in time',
+  },
+  {
+    name: 'a connection that was replaced lives on',
+    file: SOCKET,
+    find: `    this.socket.emit('client:replaced', { message }, ignore);\n    this.socket.disconnect(true);`,
+    replace: `    this.socket.emit('client:replaced', { message }, ignore);`,
+    specs: [HANDSHAKES],
+    only: 'replaces the first',
+  },
+  {
+    name: 'a connection that was replaced comes back and replaces the other',
+    file: SOCKET,
+    find: `    this.socket.emit('client:replaced', { message }, ignore);\n`,
+    replace: ``,
+    specs: [HANDSHAKES],
+    only: 'replaces the first',
+  },
+  {
+    name: 'a client that does not know of reads is asked again and again',
+    file: SOCKET,
+    find: `        if (error) this.silentUntil = this.clock.now() + SILENCE_MS;\n`,
+    replace: ``,
+    specs: ['test/e2e/tools/newest-text.spec.ts', 'test/e2e/active-texts.spec.ts'],
+  },
+  {
+    name: 'a file is taken whatever its client says that it is',
+    file: SOCKET,
+    find: `    const checked = checkFileAnswer(answer, maxBytes);`,
+    replace: `    const checked = answer as Ack<FileReadAnswer> | string;`,
+    specs: ['test/e2e/tools/newest-text.spec.ts', 'test/e2e/active-texts.spec.ts'],
+  },
+  {
+    name: 'a client that has left takes a place of its user',
+    file: SOCKET_SHARES,
+    find: `if (connection.readyState === 'open') connection.once('close', give);`,
+    replace: `if (connection.readyState === 'open') void give;`,
+    specs: [BOUNDS],
+    only: 'one of its user',
+  },
+  {
+    name: 'a client that left during its handshake takes a place of its user for ever',
+    file: SOCKET_SHARES,
+    find: `    if (connection.readyState === 'open') connection.once('close', give);\n    else give();\n`,
+    replace: `    connection.once('close', give);\n`,
+    specs: [BOUNDS],
+    only: 'during its handshake',
+  },
+  {
+    name: 'an event may bring its bounds in each attachment',
+    file: PARSER,
+    find: `      this.size += frame.length;\n`,
+    replace: `      this.size = frame.length;\n`,
+    specs: [OF_PARSER],
+  },
+  {
+    name: 'what an event holds is parsed however much it is',
+    file: PARSER,
+    find: `this.faultOfSize() ?? faultOfJson(frame.slice(header.length))`,
+    replace: `this.faultOfSize()`,
+    specs: [OF_PARSER],
+  },
+  {
+    name: 'a client is told of a session that is bound to another',
+    file: OPENINGS,
+    find: `if (ready && (bound === null || bound === key.clientId))`,
+    replace: `if (ready)`,
+    specs: [OPENED],
+  },
+  {
+    name: 'a client is told of a session before its resume, and then once more',
+    file: OPENINGS,
+    find: `if (ready && (bound`,
+    replace: `if ((bound`,
+    specs: [OPENED],
+  },
+  {
+    name: 'a client is told of the sessions of another folder',
+    file: OPENINGS,
+    find: `if (isOfFolder(client, use?.folder ?? null)) client`,
+    replace: `client`,
+    specs: [OPENED],
+  },
+  {
+    name: 'a client that left before its turn came is on record for ever',
+    file: PRESENCE,
+    find: `      if (this.clients.find(key) !== client) return;\n`,
+    replace: ``,
+    specs: [OF_PRESENCE],
+  },
+  {
+    name: 'that a client left is written before that it came',
+    file: PRESENCE,
+    find: `return this.writes.hold([\`\${userKey(key)}/\${key.clientId}\`], write);`,
+    replace: `return write();`,
+    specs: [OF_PRESENCE],
+  },
+  {
+    name: 'a lease ends before it is renewed',
+    file: PRESENCE,
+    find: `await this.store.renew(this.node.value, now + LEASE_MS);`,
+    replace: `await this.store.renew(this.node.value, now + RENEW_MS);`,
+    specs: [OF_PRESENCE],
+  },
+  {
+    name: 'the clients of a process that died count as connected',
+    file: PRESENCE,
+    find: `    await this.store.endAll(this.node.value, this.clock.now());\n`,
+    replace: ``,
+    specs: [OF_PRESENCE],
+  },
+  {
+    name: 'what could not be written of a folder is no news the next time',
+    file: PRESENCE,
+    find: `      await this.store.reported(client.key, client.connectionId, status);
+      told.set(status.docPath, text);`,
+    replace: `      told.set(status.docPath, text);
+      await this.store.reported(client.key, client.connectionId, status);`,
+    specs: [OF_PRESENCE],
+  },
+  {
+    name: 'that a client left is lost where it could not be written at once',
+    file: PRESENCE,
+    find: `      await persist(write, this.lifecycle.stopping, tell);`,
+    replace: `      await write();`,
+    specs: [OF_PRESENCE],
+  },
+  {
+    name: 'a client whose node is dead counts as connected',
+    file: KNOWN,
+    find: `leftAt ?? (until <= now ? until : null)`,
+    replace: `leftAt`,
+    specs: [TWO],
+    only: 'lease',
+  },
+  {
+    name: 'a client is told of what it has uploaded itself',
+    file: NOTICES,
+    find: `    .filter(({ by }) => by !== own)\n`,
+    replace: ``,
+    specs: [OF_NOTICES],
+  },
+  {
+    name: 'beyond a hundred files what others have changed is no news',
+    file: NOTICES,
+    find: `group.more = { by: group.more === null || group.more.by === by ? by : null };`,
+    replace: `group.more = { by };`,
+    specs: [OF_NOTICES],
+  },
+  {
+    name: 'a client is told of files before it has resumed',
+    file: NOTICES,
+    find: `if (client.ready && client.hasRoots`,
+    replace: `if (client.hasRoots`,
+    specs: [OF_NOTICES],
+  },
+  {
+    name: 'a file is read twice of its client, for a message that came twice',
+    file: EXCHANGE,
+    find: ` || this.served.get(requestId) !== undefined;`,
+    replace: `;`,
+    specs: [EXCHANGED],
+    only: 'messages that come twice',
+  },
+  {
+    name: 'a client that has just connected elsewhere is not asked',
+    file: EXCHANGE,
+    find: `    else if (message.type === 'client_connected') this.quiet.delete(userKey(message));\n`,
+    replace: ``,
+    specs: [EXCHANGED],
+    only: 'at once when a client connects',
+  },
+  {
+    name: 'an answer in the first half second shuts out those who have not said yet that they ask',
+    file: REQUEST,
+    find: `if (this.isLate && [...`,
+    replace: `if ([...`,
+    specs: [OF_REQUEST],
+  },
+  {
+    name: 'a file that nobody gives is waited for without end',
+    file: REQUEST,
+    find: `setTimeout(() => this.end(this.best), fileReadMs(wish.maxBytes) + PASSING_MS).unref()`,
+    replace: `setTimeout(() => undefined, fileReadMs(wish.maxBytes) + PASSING_MS).unref()`,
+    specs: [OF_REQUEST],
+  },
+  {
+    name: 'one client is asked for all files at once',
+    file: READS,
+    find: `      if (next) next();\n      else this.free += 1;`,
+    replace: `      next?.();\n      this.free += 1;`,
+    specs: [OF_READS],
+  },
+  {
+    name: 'a read that failed takes a place for ever',
+    file: READS,
+    find: `    try {
+      const answer = await this.client.line.readFile(read);
+      if (answer === null) return { kind: 'silent' };
+      return answer.ok ? { kind: 'given', ...answer } : { kind: 'refused', ...answer.error };
+    } finally {
+      const next = this.waiting.shift();
+      if (next) next();
+      else this.free += 1;
+    }`,
+    replace: `    const answer = await this.client.line.readFile(read);
+    if (answer === null) return { kind: 'silent' };
+    const next = this.waiting.shift();
+    if (next) next();
+    else this.free += 1;
+    return answer.ok ? { kind: 'given', ...answer } : { kind: 'refused', ...answer.error };`,
+    specs: [OF_READS],
+  },
+  {
+    name: 'a text that was read before is what the next one is given',
+    file: READS,
+    find: `.finally(() => this.running.delete(key))`,
+    replace: ``,
+    specs: [OF_READS, 'test/e2e/tools/newest-text.spec.ts'],
+  },
+  {
+    name: 'who wants little of a file is given what another wanted',
+    file: READS,
+    find: 'const key = `${read.maxBytes}/${read.docPath}`;',
+    replace: 'const key = `${read.docPath}`;',
+    specs: [OF_READS],
+  },
+  {
+    name: 'more files than may wait for a client',
+    file: READS,
+    find: `this.waiting.length >= MAX_WAITING`,
+    replace: `this.waiting.length > 10 * MAX_WAITING`,
+    specs: [OF_READS],
+  },
+  {
+    name: 'a client is asked for files before it has resumed',
+    file: NODE_FILES,
+    find: `client.ready ? nearness(wish, client) : NEARNESS.none`,
+    replace: `nearness(wish, client)`,
+    specs: ['test/e2e/tools/newest-text.spec.ts'],
+  },
+  {
+    name: 'a file of a folder is asked of a client that does not have it',
+    file: NODE_FILES,
+    find: `  if (wish.activeSha256 === null && !hasRoot) return NEARNESS.none;\n`,
+    replace: ``,
+    specs: ['test/e2e/tools/newest-text.spec.ts'],
+  },
+  {
+    name: 'of two folders that come under one name at once both are connected',
+    file: ROOTS,
+    find: `await this.requireSame(root, await this.store.claim(root));`,
+    replace: `await this.store.claim(root);`,
+    specs: [FOLDERS],
+    only: 'at the same time',
+  },
+  {
+    name: 'of two folders of which one is another’s the first is registered',
+    file: ROOTS,
+    find: `    for (const root of roots) await this.requireSame(root, byDocPath.get(root.docPath) ?? null);\n`,
+    replace: ``,
+    specs: [FOLDERS],
+    only: 'keeps another one',
+  },
+  {
+    name: 'a member has the folder of another forgotten',
+    file: ROOTS,
+    find: `(await this.workspaces.roleOf(workspaceId, userId)) !== 'owner'`,
+    replace: `(await this.workspaces.roleOf(workspaceId, userId)) === null`,
+    specs: [FOLDERS],
+    only: 'is forgotten for',
+  },
+  {
+    name: 'a member registers folders without end',
+    file: ROOTS,
+    find: `    if (fresh.length > 0) requireRoom(known, fresh.length, userId);\n`,
+    replace: ``,
+    specs: [FOLDERS],
+    only: 'one of a hundred',
+  },
+  {
+    name: 'folders that are registered at once are more than a member may',
+    file: ROOTS,
+    find: `await this.claims.hold([who.workspaceId], () => this.claimAll(who, roots));`,
+    replace: `await this.claimAll(who, roots);`,
+    specs: [FOLDERS],
+    only: 'one of a hundred',
+  },
+  {
+    name: 'a client tells of a folder that it does not have',
+    file: 'src/relay/folder-status.ts',
+    find: `  if (!client.hasRoots([docPath]))`,
+    replace: `  if (false)`,
+    specs: [STATUS],
+  },
+  {
+    name: 'a folder is said to be away where the client that has it comes second',
+    file: 'src/clients/folder-views.ts',
+    find: `return one.leftAt === null;`,
+    replace: `return other.leftAt === null;`,
+    specs: [FOLDERS],
+    only: 'is said to be connected',
+  },
+];
