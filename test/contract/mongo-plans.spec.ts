@@ -1,18 +1,31 @@
-import mongoose, { type Connection, type mongo } from 'mongoose';
+import type { INestApplicationContext } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { getConnectionToken } from '@nestjs/mongoose';
+import type { Connection, mongo } from 'mongoose';
+import { Blobs } from '../../src/storage/mongo/blobs.js';
 import { LOGINS } from '../../src/storage/mongo/collections.js';
-import { CONNECT_OPTIONS, MongoDatabase } from '../../src/storage/mongo/database.js';
+import { Folders } from '../../src/storage/mongo/folders.js';
+import { MongoStorageModule } from '../../src/storage/mongo/mongo.module.js';
+import { Projector } from '../../src/storage/mongo/projector.js';
+import { TURN_BYTES } from '../../src/storage/mongo/turn-collections.js';
+import { TurnTexts } from '../../src/storage/mongo/turn-texts.js';
+import { UsageCounter } from '../../src/storage/mongo/usage-counter.js';
+import { UsageRecount } from '../../src/storage/mongo/usage-recount.js';
 import type { Turn } from '../../src/storage/ports/turn.js';
 import type { TurnStore } from '../../src/storage/ports/turns.store.js';
 import { aCall, aTurn, nextVersion, NOON } from '../../src/turns/turn.sample.js';
 import { aDatabaseOn, describeOnMongo, MONGO_SERVER } from '../support/mongo-server.js';
+import { type Stores, storesOf } from './backends.js';
 import type { PatchStore } from '../../src/storage/ports/patches.store.js';
-import { aBatch, aLargeBatch } from './patch-records.js';
-import { BACKENDS, type OpenBackend } from './backends.js';
 import { aFile, aFolder, bytesOf, moved, withHead } from './file-records.js';
+import { type Scene, SCENES } from './method-scenes.js';
+import { aBatch, aLargeBatch } from './patch-records.js';
 import { anEvent, aUser, aWorkspace } from './records.js';
 
+/** What a command looks for. */
 interface Query {
   collection: string;
+  command: string;
   filter: mongo.Document;
   sort: mongo.Sort;
   hint?: string | undefined;
@@ -23,16 +36,23 @@ const TOO_MUCH = /"stage":"(COLLSCAN|SORT)"/;
 
 describeOnMongo('queries on MongoDB', () => {
   let drop: () => Promise<void>;
+  let app: INestApplicationContext;
   let connection: Connection;
+  /** Every command that the driver has sent. */
+  const sent: mongo.Document[] = [];
 
   beforeAll(async () => {
     const own = aDatabaseOn(MONGO_SERVER!);
     ({ drop } = own);
-    connection = await mongoose.createConnection(own.uri, CONNECT_OPTIONS).asPromise();
-    await MongoDatabase.open(connection);
+    const uri = new URL(own.uri);
+    uri.searchParams.set('monitorCommands', 'true');
+    const logger = { logger: false, abortOnError: false } as const;
+    app = await NestFactory.createApplicationContext(MongoStorageModule.on(uri.href), logger);
+    connection = app.get<Connection>(getConnectionToken());
+    connection.getClient().on('commandStarted', ({ command }) => sent.push(command));
   });
   afterAll(async () => {
-    await connection.close();
+    await app.close();
     await drop();
   });
 
@@ -43,12 +63,21 @@ describeOnMongo('queries on MongoDB', () => {
   };
 
   it('go along an index and sort nothing, wherever the server explains them', async () => {
-    const queries = await queriesOfThePorts();
-    expect(queries.length).toBeGreaterThan(30);
-    const scan = await planOf({ collection: LOGINS, filter: { seed: 'a' }, sort: {} }).catch(() => null);
+    const stores = storesOf(app);
+    await sweepEverything(app);
+    for (const scenes of Object.values(SCENES))
+      for (const scene of Object.values(scenes as Record<string, Scene>)) await (await scene(stores))();
+    await askEverything(stores);
+    const queries = distinct(sent.splice(0).flatMap(queriesOf));
+    const commands = new Set(queries.map(({ command }) => command));
+    expect([...commands]).toEqual(expect.arrayContaining(['find', 'aggregate', 'update', 'delete']));
+    expect(queries.map(({ collection }) => collection)).toContain(TURN_BYTES);
+    expect(queries.length).toBeGreaterThan(100);
+    const scan = { collection: LOGINS, command: 'find', filter: { seed: 'a' }, sort: {} };
+    const scanned = await planOf(scan).catch(() => null);
     // Of the servers in ../shared/mongo one does not.
-    if (scan === null) return;
-    expect(scan).toMatch(TOO_MUCH);
+    if (scanned === null) return;
+    expect(scanned).toMatch(TOO_MUCH);
     const wrong: { query: Query; plan: string }[] = [];
     for (const query of queries) {
       const plan = await planOf(query);
@@ -58,31 +87,75 @@ describeOnMongo('queries on MongoDB', () => {
   });
 });
 
-/** Queries and conditions of the ports; but not inserts, changes by `_id` alone, and `isEmpty`, which asks for any document. */
-async function queriesOfThePorts(): Promise<Query[]> {
-  const queries: Query[] = [];
-  const opened = await BACKENDS.find(({ name }) => name === 'mongo')!.open();
-  mongoose.set(
-    'debug',
-    (collection: string, method: string, filter: mongo.Document, ...given: mongo.Document[]) => {
-      // What is written by `_id` alone needs no look.
-      if (/^(insert|bulkWrite)/.test(method)) return;
-      // Of a pipeline its first stage, a `$match`.
-      const first = Array.isArray(filter) ? (filter as { $match: mongo.Document }[])[0]!.$match : filter;
-      const { sort = {}, hint } = (given.at(-1) ?? {}) as { sort?: mongo.Sort; hint?: string };
-      queries.push({ collection, filter: first, sort, hint });
-    },
-  );
-  try {
-    await askEverything(opened);
-  } finally {
-    mongoose.set('debug', false);
-    await opened.close();
+/** What a command of the driver looks for: nothing, or with each of its statements something. */
+function queriesOf(command: mongo.Document): Query[] {
+  const name = Object.keys(command)[0]!;
+  const query = (filter: mongo.Document, { sort = {}, hint }: mongo.Document): Query => ({
+    ...{ collection: command[name] as string, command: name, filter, sort: sort as mongo.Sort },
+    hint: hint as string | undefined,
+  });
+  switch (name) {
+    case 'find':
+      // Whether there is anything at all.
+      if (Object.keys(command.filter as object).length === 0 && command.limit === 1) return [];
+      return [query(command.filter as mongo.Document, command)];
+    case 'aggregate': {
+      const [first, second] = command.pipeline as mongo.Document[];
+      return [
+        query(first!.$match as mongo.Document, {
+          sort: second?.$sort as object,
+          hint: command.hint as string,
+        }),
+      ];
+    }
+    case 'findAndModify':
+      return [query(command.query as mongo.Document, command)];
+    case 'update':
+      return (command.updates as mongo.Document[]).map((one) => query(one.q as mongo.Document, one));
+    case 'delete':
+      return (command.deletes as mongo.Document[]).map((one) => query(one.q as mongo.Document, one));
+    case 'insert':
+    case 'getMore':
+    case 'killCursors':
+    case 'endSessions':
+    case 'ping':
+      return [];
+    default:
+      throw new Error(`What does ${name} look for?`);
   }
-  return queries;
 }
 
-async function askEverything({ stores }: OpenBackend): Promise<void> {
+/** One of those that differ in nothing but their values. */
+function distinct(queries: readonly Query[]): Query[] {
+  const byForm = new Map<string, Query>();
+  for (const query of queries) {
+    const form = JSON.stringify(query, (_name, value: unknown) => {
+      if (Array.isArray(value)) return value.slice(0, 2) as unknown[];
+      return typeof value === 'object' && value !== null ? value : typeof value;
+    });
+    byForm.set(`${query.collection} ${query.hint ?? ''} ${JSON.stringify(query.sort)} ${form}`, query);
+  }
+  return [...byForm.values()];
+}
+
+/** What looks after the data in the background, as a server that runs for long does. */
+async function sweepEverything(app: INestApplicationContext): Promise<void> {
+  const later = Date.now() + 3_600_000;
+  const [stores, counter, recount] = [storesOf(app), app.get(UsageCounter), app.get(UsageRecount)];
+  const workspace = aWorkspace();
+  await stores.workspaces.insert(workspace);
+  await stores.files.insert(aFile(workspace.id, '/a/b', 'text'), bytesOf('text'), [anEvent()]);
+  await counter.flush();
+  await recount.count(workspace.id, 0);
+  await recount.ofThoseWhoAreGone(later);
+  await app.get(Projector).drain(workspace.id);
+  await app.get(TurnTexts).removeOrphans(later, 9);
+  await app.get(Folders).removeUnused(later, 9);
+  await app.get(Blobs).removeOrphanParts('', 9);
+}
+
+/** Beside the scenes: with other arguments, and where there is more. */
+async function askEverything(stores: Stores): Promise<void> {
   const { audit, clients, contracts, keys, logins, patches, roots, sessions, turns, users, workspaces } =
     stores;
   const [user, workspace] = [aUser(), aWorkspace()];
@@ -185,7 +258,7 @@ async function askTurns(turns: TurnStore, turn: Turn): Promise<void> {
   await turns.lastUseOf(workspaceId, sessionId);
 }
 
-async function askFiles({ blobs, files, usage }: OpenBackend['stores'], workspaceId: string): Promise<void> {
+async function askFiles({ blobs, files, usage }: Stores, workspaceId: string): Promise<void> {
   let file = aFile(workspaceId, '/a/b', 'text');
   await files.insert(file, bytesOf('text'), [anEvent()]);
   for (let count = 0; count < 40; count += 1) {
