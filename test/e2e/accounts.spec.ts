@@ -2,6 +2,8 @@ import type { Credentials } from '@patchbay/protocol';
 import { createHook } from 'node:async_hooks';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { storesOf } from '../contract/backends.js';
+import { hold } from '../support/hold.js';
 import { PASSWORD, startTestServer, type TestServer } from '../support/server.js';
 
 describe('accounts', () => {
@@ -43,7 +45,10 @@ describe('accounts', () => {
 
   it('have one email each, also where several come at once, and in any Unicode form', async () => {
     const forms = ['jos\u00e9@example.com', 'jose\u0301@example.com'];
+    const slow = hold(storesOf(server.app).users, 'insert');
     const all = [...forms, ...forms].map((email) => post('register', { email, password: PASSWORD }));
+    await slow.reachedBy(all.length);
+    slow.release();
     const statuses = (await Promise.all(all)).map(({ status }) => status);
     expect(statuses.sort()).toEqual([201, 409, 409, 409]);
   });

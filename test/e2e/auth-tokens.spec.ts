@@ -80,6 +80,17 @@ describe('refresh tokens', () => {
     }
   });
 
+  it('that two processes use in one moment, before either is written, give both the same one [REQ-7]', async () => {
+    const { credentials } = await server.register();
+    const slow = hold(storesOf(server.app).logins, 'rotate');
+    const both = [refresh(credentials.refreshToken), refresh(credentials.refreshToken)];
+    await slow.reachedBy(2);
+    slow.release();
+    const [first, second] = (await Promise.all(both)).map(({ body }) => body.refreshToken);
+    expect(second).toBe(first);
+    expect((await refresh(first!)).status).toBe(200);
+  });
+
   it('that another took the place of are in two hands: the login ends [REQ-7]', async () => {
     const { credentials } = await server.register();
     const stolen = await refresh(credentials.refreshToken);

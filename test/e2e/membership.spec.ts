@@ -109,10 +109,12 @@ describe('a membership that ends', () => {
     const status = new Promise<number | undefined>((resolve, reject) => {
       request.on('response', (response) => resolve(response.resume().statusCode)).on('error', reject);
     });
+    const used = await storesOf(server.app).usage.ofWorkspace(workspaceId);
     request.write('{ ');
     await remove();
     request.end(' }');
     expect(await status).toBe(403);
+    expect(await storesOf(server.app).usage.ofWorkspace(workspaceId)).toEqual(used);
   });
 
   it('refuses who asks again and again for a turn, and takes their client’s calls back [MEMBER-2]', async () => {
@@ -175,6 +177,18 @@ describe('a membership that ends', () => {
     await ada.request('PUT', `${base}/members/${ben.id}`, { role: 'member' });
     slow.release();
     expect(await listed).toMatchObject({ status: 403, body: { code: 'FORBIDDEN' } });
+  });
+
+  it('ends them for a change of the members that is under way [MEMBER-2]', async () => {
+    await ada.request('PUT', `${base}/members/${ben.id}`, { role: 'owner' });
+    const carol = await server.register();
+    const slow = hold(storesOf(server.app).users, 'byEmail');
+    const adding = ben.post(`${base}/members`, { email: carol.email, role: 'member' });
+    await slow.reached;
+    await remove();
+    slow.release();
+    expect(await adding).toMatchObject(REFUSED);
+    expect((await carol.get(base)).status).toBe(403);
   });
 });
 

@@ -84,4 +84,13 @@ describe('workspace_write_patch', () => {
     const call = await client.delivery();
     expect(await put(call, 0, 'x', change)).toMatchObject({ ok: false, error: { code } });
   });
+
+  it('refuses an upload for the patch of another member, as if there were none', async () => {
+    const ben = await scene.server.register();
+    await scene.user.addMember(scene.workspaceId, ben);
+    await scene.post([patchCall()]);
+    const call = await client.delivery();
+    desk.client = await scene.client({ token: ben.token, clientId: 'of-ben' });
+    expect(await put(call, 0, 'x')).toMatchObject({ ok: false, error: { code: 'NOT_FOUND' } });
+  });
 });

@@ -181,7 +181,8 @@ export const FAULTS = [
     file: WORKSPACES,
     find: `      const { role } = requireMember(current, actorId);\n`,
     replace: `      const role = current.members.find(({ userId }) => userId === actorId)?.role ?? 'owner';\n`,
-    specs: [OF_WORKSPACES],
+    specs: [MEMBERSHIP],
+    only: 'a change of the members',
   },
   {
     name: 'of two changes of the members one is lost',

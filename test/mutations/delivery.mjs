@@ -18,6 +18,7 @@ const DELIVERED = 'test/e2e/delivery.spec.ts';
 const RESULTS = 'test/e2e/results.spec.ts';
 const DECIDED = 'test/e2e/result-approvals.spec.ts';
 const UPLOADED = 'test/e2e/patch-uploads.spec.ts';
+const PUT = 'test/e2e/files/uploads.spec.ts';
 const PATCHED = 'test/e2e/patch-round-trip.spec.ts';
 const BOUNDS = 'test/e2e/resume-bounds.spec.ts';
 const TURN_BUDGETS = 'test/e2e/turn-budgets.spec.ts';
@@ -405,28 +406,28 @@ export const FAULTS = [
     file: UPLOADS,
     find: `      known.record.userId !== client.userId ||\n`,
     replace: ``,
-    specs: [UPLOADED, 'test/e2e/patches.spec.ts'],
+    specs: [UPLOADED],
   },
   {
     name: 'a file overtakes the step that was told before it',
     file: UPLOADS,
     find: `    await this.untilTold(file.callId?.toLowerCase() ?? null);\n`,
     replace: ``,
-    specs: [UPLOADED, 'test/e2e/audit.spec.ts', 'test/e2e/push.spec.ts'],
+    specs: [PUT],
   },
   {
     name: 'an upload for a call replaces what came into the Cloud since the call was accepted',
     file: UPLOADS,
     find: `await this.uploads.headAt(workspaceId, target, own.acceptedAt)`,
     replace: `await this.uploads.headAt(workspaceId, target, Number.MAX_SAFE_INTEGER)`,
-    specs: [UPLOADED, 'test/e2e/file-exchange.spec.ts'],
+    specs: [PUT],
   },
   {
     name: 'an exact upload replaces more than the head that it names',
     file: UPLOADS,
     find: `file.isExact ? [named] : named === null`,
     replace: `named === null`,
-    specs: [UPLOADED, 'test/e2e/file-exchange.spec.ts', 'test/e2e/push.spec.ts'],
+    specs: [PUT],
   },
   {
     name: 'a client is not told to stop what the orchestrator cancelled',
@@ -440,6 +441,6 @@ export const FAULTS = [
     file: EFFECTS,
     find: `was?.status === 'forwarded' && was.attempt === attempt`,
     replace: `was?.status === 'forwarded'`,
-    specs: [SENDS, DISPATCHES, RESUMES],
+    specs: ['src/turns/turn-effects.spec.ts'],
   },
 ];

@@ -1,7 +1,11 @@
+import { EventEmitter, once } from 'node:events';
+
 /** Keeps the callers of a method waiting, as a slow disk would. */
 export interface Hold {
   /** Resolves once somebody waits. */
   readonly reached: Promise<void>;
+  /** Resolves once so many wait. */
+  reachedBy(count: number): Promise<void>;
   release(): void;
 }
 
@@ -11,18 +15,23 @@ export function hold<Method extends string>(
   method: Method,
 ): Hold {
   const original = store[method] as (...given: unknown[]) => unknown;
-  let reach!: () => void;
   let release!: () => void;
-  const reached = new Promise<void>((resolve) => (reach = resolve));
+  let count = 0;
+  const arrivals = new EventEmitter();
+  const reachedBy = async (least: number): Promise<void> => {
+    while (count < least) await once(arrivals, 'arrival');
+  };
   const released = new Promise<void>((resolve) => (release = resolve));
   const held = async (...given: unknown[]): Promise<unknown> => {
-    reach();
+    count += 1;
+    arrivals.emit('arrival');
     await released;
     return original.apply(store, given);
   };
   Reflect.set(store, method, held);
   return {
-    reached,
+    reached: reachedBy(1),
+    reachedBy,
     release: () => {
       Reflect.deleteProperty(store, method);
       release();

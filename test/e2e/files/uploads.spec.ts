@@ -1,6 +1,7 @@
 import { type Ack, type FilePutAnswer } from '@patchbay/protocol';
 import { sha256 } from '@patchbay/protocol/hash';
 import type { FakeClient } from '../../support/fake-client.js';
+import { readTrail } from '../../support/invariants.js';
 import { createCall, RelayScene } from '../../support/relay-scene.js';
 import { waitFor } from '../../support/wait-for.js';
 
@@ -165,6 +166,32 @@ describe('files:put', () => {
     );
     expect((await restore(gone.fileId, conflictVersionId)).status).toBe(200);
     await last.end();
+  });
+
+  it('stands in the trail behind the step that its client told before it', async () => {
+    await scene.post([createCall('told', 'told.txt')]);
+    await waitFor(() => client.calls.some(({ toolCallId }) => toolCallId === 'told'), 'the call');
+    const call = client.calls.find(({ toolCallId }) => toolCallId === 'told')!;
+    const step = client.status(call, 'awaiting_approval');
+    await put('/repo/told.txt', 'told', null, { callId: call.callId });
+    await step;
+    const trail = await readTrail(scene.user, scene.workspaceId, `&turnId=${call.turnId}`);
+    expect(trail.map(({ name }) => name).slice(-2)).toEqual([
+      'Tool.CreateFile.AwaitingApproval',
+      'File.Created',
+    ]);
+    await scene.cancel(call.turnId);
+  });
+
+  it('that is exact replaces the head that it names, and none that the server takes for its base', async () => {
+    await stored('/repo/exact.txt', 'cloud', null);
+    await scene.post([createCall('exact', 'exact.txt')]);
+    await waitFor(() => client.calls.some(({ toolCallId }) => toolCallId === 'exact'), 'the call');
+    const { callId, turnId } = client.calls.find(({ toolCallId }) => toolCallId === 'exact')!;
+    for (const baseText of ['disk', null])
+      conflictOf(await put('/repo/exact.txt', `on ${baseText}`, baseText, { callId, isExact: true }));
+    expect((await put('/repo/exact.txt', 'on cloud', 'cloud', { callId, isExact: true })).ok).toBe(true);
+    await scene.cancel(turnId);
   });
 
   it('sent several times, also at once, is one version [FILE-5]', async () => {
