@@ -1,3 +1,5 @@
+import { storesOf } from '../contract/backends.js';
+import { hold } from '../support/hold.js';
 import { createCall, RelayScene } from '../support/relay-scene.js';
 import { startTestServer, type TestServer, type TestUser } from '../support/server.js';
 import { readTrail } from '../support/invariants.js';
@@ -44,6 +46,21 @@ describe('a cancel', () => {
     const client = await scene.client();
     await scene.post([createCall('c')]);
     expect((await client.delivery()).toolCallId).toBe('c');
+  });
+
+  it('of a call of the server that is about to write keeps it from writing [TURN-7]', async () => {
+    const slow = hold(storesOf(server.app).usage, 'ofUser');
+    const write = { toolCallId: 'w', name: 'write', arguments: { path: '/late', content: 'late' } };
+    const posted = scene.post([write], { turnId: 'late', waitMs: 5_000 });
+    await slow.reached;
+    await scene.cancel('late', 'w');
+    slow.release();
+    await posted;
+    // A write of the same path comes after the other one.
+    const next = { ...write, arguments: { path: '/late', content: 'next' } };
+    await scene.post([next], { waitMs: 5_000 });
+    const writes = await readTrail(user, scene.workspaceId, '&path=/late');
+    expect(writes.filter(({ name }) => name.startsWith('File.'))).toHaveLength(1);
   });
 
   it.each(['acknowledged', 'awaiting_approval', 'running'] as const)(

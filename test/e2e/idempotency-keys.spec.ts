@@ -2,6 +2,8 @@ import type { InvokeResult, TurnEnvelope } from '@patchbay/protocol';
 import { jest } from '@jest/globals';
 import { IdempotencyKeyStore } from '../../src/storage/ports/idempotency-keys.store.js';
 import { TurnStore } from '../../src/storage/ports/turns.store.js';
+import { storesOf } from '../contract/backends.js';
+import { hold } from '../support/hold.js';
 import { createCall, RelayScene } from '../support/relay-scene.js';
 import type { Answer } from '../support/server.js';
 
@@ -69,5 +71,26 @@ describe('an Idempotency-Key', () => {
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([202]));
     expect(new Set(answers.map(turnIdOf)).size).toBe(1);
     expect(await scene.steps('c1')).toEqual(['Accepted']);
+  });
+
+  it('that two requests claim in one moment makes one turn', async () => {
+    const slow = hold(storesOf(scene.server.app).keys, 'claim');
+    const both = [post('key', { toolCalls }), post('key', { toolCalls })];
+    await slow.reachedBy(2);
+    slow.release();
+    const [first, second] = (await Promise.all(both)).map(turnIdOf);
+    expect(second).toBe(first);
+    expect(await scene.steps('c1')).toEqual(['Accepted']);
+  });
+
+  it('of a turn that another request has stored meanwhile, with the last room there was, finds it', async () => {
+    await scene.post([createCall('other')]);
+    const slow = hold(storesOf(scene.server.app).keys, 'claim');
+    const late = post('key', { toolCalls, turnId: 'same' });
+    await slow.reached;
+    const first = await scene.post(toolCalls, { turnId: 'same' });
+    expect(first.status).toBe(202);
+    slow.release();
+    expect(await late).toMatchObject({ status: 202, body: { result: { turnId: 'same' } } });
   });
 });

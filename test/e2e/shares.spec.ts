@@ -52,6 +52,13 @@ describe('a share that is used up [SHARE-1]', () => {
     expect((await usage()).bytes).toBe(9);
   });
 
+  it('of bytes takes what just fits, and not a byte beyond', async () => {
+    await start({ maxStoredBytes: 100, maxUserStoredBytes: 10 });
+    expect((await put('a', '12345678')).status).toBe(201);
+    expect((await put('b', 'xx')).status).toBe(201);
+    expect(await put('c', 'y')).toMatchObject(FULL);
+  });
+
   it('of bytes counts packs that are never committed, until they are swept', async () => {
     await start({ maxStoredBytes: 100, maxUserStoredBytes: 10 });
     const store = (text: string) => scene.user.request('PUT', `${scene.base}/blobs/${sha256(text)}`, text);

@@ -520,8 +520,7 @@ export const FAULTS = [
     file: WINDOWS,
     find: `    window.hits += 1;\n`,
     replace: `    window.hits += 1;\n    window.endsAt = this.stopwatch.elapsed() + windowMs;\n`,
-    specs: [RATES, GUESSED],
-    only: 'Retry-After',
+    specs: ['src/common/rate-windows.spec.ts'],
   },
   {
     name: 'the log has the query of a request, and what is secret in it',
@@ -588,7 +587,7 @@ export const FAULTS = [
     file: SHARES,
     find: `      who.signal?.throwIfAborted();\n`,
     replace: ``,
-    specs: ['test/e2e/cancel.spec.ts', 'test/e2e/tools/turn-tools.spec.ts', MEMBERSHIP],
+    specs: ['test/e2e/cancel.spec.ts'],
   },
   {
     name: 'a turn that was refused takes the room of the day',

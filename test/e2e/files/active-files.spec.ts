@@ -1,5 +1,7 @@
 import { type ActiveFile } from '@patchbay/protocol';
 import { sha256 } from '@patchbay/protocol/hash';
+import { storesOf } from '../../contract/backends.js';
+import { hold } from '../../support/hold.js';
 import { RelayScene } from '../../support/relay-scene.js';
 
 const active = (docPath: string, text = docPath): ActiveFile => ({
@@ -48,6 +50,23 @@ describe('active files', () => {
     });
     expect(await Promise.all(sent)).toEqual(lists.map(() => ({ ok: true })));
     expect((await tool('workspace_list_active_files', {})).result).toEqual({ activeFiles: lists.at(-1) });
+  });
+
+  it('are the list that was sent last, also where the one before it takes long', async () => {
+    const { sessions } = storesOf(scene.server.app);
+    const slow = hold(sessions, 'activeFilesOf');
+    const put = (docPath: string) => scene.user.request('PUT', url(), { activeFiles: [active(docPath)] });
+    const first = put('repo/first');
+    await slow.reached;
+    Reflect.deleteProperty(sessions, 'activeFilesOf');
+    const last = put('repo/last');
+    // Long enough to be stored, if it did not wait for the first.
+    await Promise.race([last, new Promise((resolve) => setTimeout(resolve, 200))]);
+    slow.release();
+    await Promise.all([first, last]);
+    expect((await tool('workspace_list_active_files', {})).result).toEqual({
+      activeFiles: [active('repo/last')],
+    });
   });
 
   it('are refused as a whole where one of them is at fault, every fault named', async () => {
