@@ -1,4 +1,5 @@
-import { Config } from '../config/config.js';
+import { jest } from '@jest/globals';
+import { Config, type Settings } from '../config/config.js';
 import type { TurnStore } from '../storage/ports/turns.store.js';
 import { OpenRoom } from './open-room.js';
 
@@ -9,8 +10,8 @@ const store = {
 
 const turn = (turnId: string) => ({ workspaceId: 'w', userId: 'u', sessionId: 's', turnId });
 
-function room(): OpenRoom {
-  return new OpenRoom(store, Config.with({ maxOpenCalls: 20, maxUserOpenCalls: 10 }));
+function room(limits: Partial<Settings> = {}): OpenRoom {
+  return new OpenRoom(store, Config.with({ maxOpenCalls: 20, maxUserOpenCalls: 10, ...limits }));
 }
 
 describe('OpenRoom', () => {
@@ -40,5 +41,26 @@ describe('OpenRoom', () => {
     await expect(open.take(turn('more'), 3)).rejects.toMatchObject({ code: 'RATE_LIMITED' });
     backs[1]!();
     await expect(open.take(turn('more'), 3)).resolves.toBeInstanceOf(Function);
+  });
+
+  it('[TURN-10] has room for as many turns as it says, one for all requests of a turn', async () => {
+    const open = room({ maxUserOpenTurns: 2 });
+    const backs = [await open.take(turn('other'), 1)];
+    for (let requests = 0; requests < 3; requests += 1) backs.push(await open.take(turn('same'), 1));
+    await expect(open.take(turn('more'), 1)).rejects.toMatchObject({ code: 'RATE_LIMITED' });
+    // What is given back twice counts once.
+    for (const giveBack of [...backs, ...backs]) giveBack();
+    await open.take(turn('next'), 1);
+    await open.take(turn('last'), 1);
+    await expect(open.take(turn('more'), 1)).rejects.toMatchObject({ code: 'RATE_LIMITED' });
+  });
+
+  it('has its room again where the store could not say what is open', async () => {
+    const open = room({ maxUserOpenTurns: 1 });
+    const fault = new Error('The disk is gone.');
+    const asked = jest.spyOn(store, 'openOfUser').mockRejectedValueOnce(fault);
+    await expect(open.take(turn('first'), 1)).rejects.toBe(fault);
+    asked.mockRestore();
+    await open.take(turn('second'), 1);
   });
 });

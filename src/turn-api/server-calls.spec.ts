@@ -9,6 +9,7 @@ import { Subject } from 'rxjs';
 import { NodeId } from '../storage/ports/node-id.js';
 import { Config } from '../config/config.js';
 import type { OpenTurns, TurnChange } from '../turns/open-turns.js';
+import type { Call } from '../storage/ports/turn.js';
 import { ServerCalls } from './server-calls.js';
 import type { TurnInput } from '../turns/turn-input.js';
 
@@ -18,13 +19,16 @@ const calls = ['1', '2'].map((callId) =>
 );
 const turn = aTurn('w', { calls, lease: { owner: 'node', until: NOON + 15_000 } });
 
-function scene(run: (name: string) => Promise<unknown>, faults: number) {
+type Run = (name: string, args: unknown, context: { signal: AbortSignal }) => Promise<unknown>;
+
+function scene(run: Run, faults: number, requireMember = (): Promise<void> => Promise.resolve()) {
   const ended: string[] = [];
   let left = faults;
   const changes$ = new Subject<TurnChange>();
+  let current = turn;
   const turns = {
     changes$,
-    ofCall: () => turn,
+    ofCall: () => current,
     submit: (_: unknown, input: Extract<TurnInput, { type: 'executed' }>) => {
       if (left-- > 0) return Promise.reject(new Error('disk full'));
       ended.push(`${input.callId} ${input.report.status} ${input.report.error?.code ?? ''}`.trim());
@@ -37,16 +41,23 @@ function scene(run: (name: string) => Promise<unknown>, faults: number) {
     turns as unknown as OpenTurns,
     {} as TurnStore,
     runner,
-    { requireMember: () => Promise.resolve() } as unknown as Shares,
+    { requireMember } as unknown as Shares,
     new NodeId('node'),
     lifecycle,
     { now: () => NOON },
     Config.with({}),
     logger,
   );
-  const accept = (after = turn): void =>
-    changes$.next({ before: null, after, own: true, callArguments: [{}, {}] });
-  return { ended, lifecycle, accept };
+  const accept = (after = turn, own = true): void =>
+    changes$.next({ before: null, after, own, callArguments: [{}, {}] });
+  /** Another takes a call back. */
+  const cancel = (callId: string): void => {
+    const left = (call: Call): Call => (call.callId === callId ? { ...call, status: 'cancelled' } : call);
+    const before = current;
+    current = { ...current, calls: current.calls.map(left) };
+    changes$.next({ before, after: current, own: true, callArguments: null });
+  };
+  return { ended, lifecycle, accept, cancel };
 }
 
 const until = async (holds: () => boolean): Promise<void> => {
@@ -92,5 +103,44 @@ describe('the server-located calls of a turn', () => {
     accept({ ...turn, lease: { owner: 'another', until: NOON + 15_000 } });
     await new Promise((resolve) => setTimeout(resolve, 20));
     expect(ended).toEqual([]);
+  });
+
+  it('are not those that an earlier process of this node began', async () => {
+    const { ended, accept } = scene(() => Promise.reject(new Error('must not run')), 0);
+    accept(turn, false);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(ended).toEqual([]);
+  });
+
+  it('begin nothing for a user who was removed [MEMBER-2]', async () => {
+    const { ended, accept } = scene(
+      () => Promise.reject(new Error('must not run')),
+      0,
+      () => Promise.reject(new DomainError('FORBIDDEN', 'no member')),
+    );
+    accept();
+    await until(() => ended.length === 2);
+    expect(ended).toEqual(['1 failed FORBIDDEN', '2 failed FORBIDDEN']);
+  });
+
+  it('hear of it when they are cancelled, and do not run where they waited then [TURN-7]', async () => {
+    const signals: AbortSignal[] = [];
+    let finish!: () => void;
+    const finished = new Promise<void>((resolve) => (finish = resolve));
+    const { ended, accept, cancel } = scene(async (_name, _args, { signal }) => {
+      signals.push(signal);
+      await finished;
+      return { result: {}, error: null };
+    }, 0);
+    accept();
+    await until(() => signals.length === 1);
+    expect(signals[0]!.aborted).toBe(false);
+    cancel('1');
+    expect(signals[0]!.aborted).toBe(true);
+    cancel('2');
+    finish();
+    await until(() => ended.length === 1);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect([ended, signals.length]).toEqual([['1 succeeded'], 1]);
   });
 });

@@ -129,6 +129,19 @@ describe('a membership that ends', () => {
     client.close();
   });
 
+  it('that ends while a turn is being stored cancels it [MEMBER-2]', async () => {
+    const slow = hold(storesOf(server.app).turns, 'insert');
+    const posted = post(ben, [createCall('a')], 0);
+    await slow.reached;
+    await remove();
+    slow.release();
+    expect(await posted).toMatchObject(REFUSED);
+    expect((await steps()).filter((name) => name.startsWith('CreateFile'))).toEqual([
+      'CreateFile.Accepted',
+      'CreateFile.Cancelled',
+    ]);
+  });
+
   it('leaves sessions to who is added again, and their turns cancelled [MEMBER-2]', async () => {
     await post(ben, [createCall('a')], 0);
     await remove();
@@ -224,6 +237,9 @@ describe('an owner', () => {
     expect((await ada!.get<OpenTurnPage>(`${base}/turns?userId=${ada!.id}`)).body.turns).toEqual([]);
     expect((await ada!.get(`${base}/turns?cursor=x`)).status).toBe(400);
     expect((await ada!.get(`${turns}/t1`)).status).toBe(403);
+    const carol = await server.register();
+    await ada!.addMember(base.split('/')[2]!, carol);
+    expect((await carol.post(`${turns}/t1/cancel`)).status).toBe(403);
     const one = await ada!.post<TurnAnswer>(`${turns}/t1/tool-calls/a/cancel`);
     expect(one.body.result).toMatchObject({ toolCalls: [{ toolCallId: 'b', arguments: null }] });
     expect((await ada!.post<TurnAnswer>(`${turns}/t1/cancel`)).body.result.status).toBe('cancelled');

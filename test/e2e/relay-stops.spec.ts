@@ -30,6 +30,13 @@ describe('the relay of a server that stops', () => {
     await scene.server.close();
   });
 
+  it('takes no turns any more [RELAY-13]', async () => {
+    const scene = await RelayScene.start();
+    scene.server.app.get(Lifecycle).stop();
+    expect(await scene.post([createCall('a')])).toMatchObject({ status: 503, body: { code: 'UNAVAILABLE' } });
+    await scene.server.close();
+  });
+
   it('takes the result of what a client has in hand, and claims nothing more for it [RELAY-13]', async () => {
     const scene = await RelayScene.start();
     const client = await scene.client({ maxInFlight: 1 });

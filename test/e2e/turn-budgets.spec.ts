@@ -63,6 +63,17 @@ describe('what a turn takes up', () => {
     expect(again.body.result.toolResults).toEqual(body.result.toolResults);
   });
 
+  it('has the details of calls at fault in the same budget: what is beyond goes without [TURN-12]', async () => {
+    const wrong = Object.fromEntries(Array.from({ length: 15 }, (_, n) => [`unknown${n}`, n]));
+    const faulty = Array.from({ length: 12 }, (_, n) => ({ ...createCall(`f${n}`), arguments: wrong }));
+    const { body } = await scene.post(faulty);
+    const bytes = body.result.toolResults.map(({ error }) =>
+      error!.details === undefined ? 0 : JSON.stringify(error!.details).length,
+    );
+    expect(bytes[0]).toBeGreaterThan(TURN_BYTES / 12);
+    expect(bytes.reduce((sum, more) => sum + more)).toBeLessThanOrEqual(TURN_BYTES);
+  });
+
   it('ends the call of a client whose result is over the budget, and keeps in the trail what it said [TURN-12]', async () => {
     const client = await scene.client();
     const { body } = await scene.post([createCall('a')]);
@@ -139,6 +150,15 @@ describe('what a turn takes up', () => {
     expect((await scene.get(turnId)).status).toBe(202);
     await scene.cancel(turnId);
     expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual([200, 200]);
+    for (let times = 0; times < 3; times += 1) expect((await scene.get('none', 1)).status).toBe(404);
+  });
+
+  it('is open for as long as it says and no longer: those that have ended leave their room [TURN-10]', async () => {
+    for (let times = 0; times < 4; times += 1) {
+      const posted = await scene.post([createCall('c')]);
+      expect(posted.status).toBe(202);
+      await scene.cancel(posted.body.result.turnId);
+    }
   });
 
   it('counts large arguments of an open turn where it is answered, until nobody reads that or they are not in it [TURN-13]', async () => {

@@ -82,6 +82,16 @@ describe('bytes of turns within a day [SHARE-5]', () => {
     expect((await postLater(scene, 24 * HOUR_MS, call(10))).status).toBe(202);
   });
 
+  it('take no room among the open turns where they keep a turn out [TURN-10]', async () => {
+    const config = { maxUserTurnBytesADay: USER_BYTES, maxUserOpenTurns: 2, maxUserOpenCalls: 2 };
+    const scene = await RelayScene.start(config);
+    expect((await scene.post([call(LARGE)])).status).toBe(202);
+    for (let times = 0; times < 3; times += 1)
+      expect(await scene.post([call(LARGE)])).toMatchObject(refused('PATCHBAY_MAX_USER_TURN_BYTES_A_DAY'));
+    expect((await scene.post([call(10)])).status).toBe(202);
+    await scene.close();
+  });
+
   it('count what many requests at once are about to store, and keep nothing of what is refused', async () => {
     const scene = await open();
     const answers = await Promise.all(Array.from({ length: 10 }, () => scene.post([call(10_000)])));

@@ -58,6 +58,7 @@ describe('a posted turn', () => {
       { toolCallId: 'bad', name: 'workspace_make_file', arguments: {} },
     ]);
     expect(status).toBe(202);
+    expect(body.result).toMatchObject({ kind: 'client_tool_continuation', status: 'open' });
     expect(body.result.toolCalls).toMatchObject([{ toolCallId: 'good', status: 'pending' }]);
     const [failed] = body.result.toolResults;
     expect(failed).toMatchObject({

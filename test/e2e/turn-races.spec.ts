@@ -3,6 +3,8 @@ import { DomainError } from '../../src/common/domain-error.js';
 import { PatchStore } from '../../src/storage/ports/patches.store.js';
 import { TurnStore } from '../../src/storage/ports/turns.store.js';
 import { patchCall } from '../support/patch-desk.js';
+import { storesOf } from '../contract/backends.js';
+import { hold } from '../support/hold.js';
 import { createCall, type RelayScene } from '../support/relay-scene.js';
 import { TurnDesk } from '../support/turn-desk.js';
 
@@ -60,6 +62,19 @@ describe('a turn that was not stored', () => {
     await client.report(await client.delivery());
     client.calls.splice(0);
     await expectRoomFor(2);
+  });
+
+  it('is stored no sooner than the batches that its calls refer to', async () => {
+    const slow = hold(storesOf(desk.server.app).patches, 'insert');
+    const insert = jest.spyOn(turns, 'insert');
+    const posted = scene.post([patchCall()], { turnId: 't' });
+    await slow.reached;
+    // Long enough to be stored, if it did not wait.
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(insert).not.toHaveBeenCalled();
+    slow.release();
+    expect((await posted).status).toBe(202);
+    await scene.cancel('t');
   });
 
   it('because the same one was faster leaves no batch behind', async () => {

@@ -23,7 +23,6 @@ const ROOMS = 'src/turn-api/open-room.spec.ts';
 const SERVER_CALLS = 'src/turn-api/server-calls.spec.ts';
 const LEAVERS = 'src/turn-api/departures.spec.ts';
 const MEMBERS = 'test/e2e/membership.spec.ts';
-const CANCELS = 'test/e2e/cancel.spec.ts';
 
 /** @type {import('./fault.js').Fault[]} */
 export const FAULTS = [
@@ -39,7 +38,7 @@ export const FAULTS = [
     file: ACCEPTANCE,
     find: `if (claim.turnId !== turnId || claim.sessionId !== session.id) {`,
     replace: `if (false) {`,
-    specs: [KEYS, RACES],
+    specs: [KEYS],
   },
   {
     name: 'an Idempotency-Key of another session finds its turn',
@@ -60,21 +59,21 @@ export const FAULTS = [
     file: ACCEPTANCE,
     find: `      if ((await this.store.versionOf(ref)) === null) throw error;\n      return null;`,
     replace: `      throw error;`,
-    specs: [REPEATS, RACES, GREEDY],
+    specs: [KEYS],
   },
   {
     name: 'room that was taken for a turn is never given back',
     file: ACCEPTANCE,
     find: `    } finally {\n      giveBack();\n    }`,
     replace: `    } finally {\n    }`,
-    specs: [GREEDY, ROOMS, RACES],
+    specs: [BUDGETS],
   },
   {
     name: 'a turn over the day’s bytes keeps its room among the open ones',
     file: ACCEPTANCE,
     find: `    } catch (error) {\n      leave();\n      throw error;\n    }`,
     replace: `    } catch (error) {\n      throw error;\n    }`,
-    specs: ['test/e2e/turn-bytes.spec.ts', GREEDY],
+    specs: ['test/e2e/turn-bytes.spec.ts'],
   },
   {
     name: 'the places of a turn that could not be stored are never given back',
@@ -102,14 +101,14 @@ export const FAULTS = [
     file: ACCEPTANCE,
     find: `    await Promise.all(batches.map((batch) => this.patches.insert(batch)));\n`,
     replace: `    setImmediate(() => void Promise.all(batches.map((batch) => this.patches.insert(batch))));\n`,
-    specs: ['test/e2e/patches.spec.ts', 'test/e2e/patch-round-trip.spec.ts'],
+    specs: [RACES],
   },
   {
     name: 'a turn goes on whose user was removed while it was accepted',
     file: ACCEPTANCE,
     find: `      await this.requireMember(turn);\n      return turn;`,
     replace: `      return turn;`,
-    specs: [RACES, MEMBERS],
+    specs: [MEMBERS],
   },
   {
     name: 'a new turn is not claimed in the write that accepts it',
@@ -137,14 +136,14 @@ export const FAULTS = [
     file: BUILDER,
     find: `calls.every(({ status }) => status === 'failed') ? 'completed' : 'open'`,
     replace: `calls.some(({ status }) => status === 'failed') ? 'completed' : 'open'`,
-    specs: [TURN_CALLS, TURNS],
+    specs: [TURN_CALLS],
   },
   {
     name: 'the details of faults are free of the turn’s budget',
     file: BUILDER,
     find: `      room -= bytes;\n      results.push`,
     replace: `      results.push`,
-    specs: [BUDGETS, TURN_CALLS],
+    specs: [BUDGETS],
   },
   {
     name: 'a node takes no lease for what it is to run',
@@ -200,7 +199,7 @@ export const FAULTS = [
     file: ROOM,
     find: `open.turns + taken.turns > limit.turns`,
     replace: `open.turns + taken.turns > limit.turns + 1`,
-    specs: [ROOMS, GREEDY],
+    specs: [ROOMS],
   },
   {
     name: 'a member posts into another member’s session',
@@ -221,21 +220,21 @@ export const FAULTS = [
     file: SERVICE,
     find: `if (role !== 'owner') return this.requireOwn(ref, userId);`,
     replace: ``,
-    specs: [CANCELS, 'test/e2e/access.spec.ts'],
+    specs: [MEMBERS],
   },
   {
     name: 'an owner reads what goes in and comes out of a member’s turn',
     file: CONTROLLER,
     find: `return turn.userId === id ? this.answers`,
     replace: `return true ? this.answers`,
-    specs: [CANCELS, 'test/e2e/access.spec.ts'],
+    specs: [MEMBERS],
   },
   {
     name: 'a server that stops takes turns',
     file: SERVICE,
     find: `    if (this.lifecycle.stopping.aborted) {\n      throw`,
     replace: `    if (false) {\n      throw`,
-    specs: ['test/e2e/http.spec.ts', TURNS],
+    specs: ['test/e2e/relay-stops.spec.ts'],
   },
   {
     name: 'a wait is as long as its request says',
@@ -249,14 +248,14 @@ export const FAULTS = [
     file: SERVICE,
     find: `    const leave = this.waiters.enter(userId);\n    return work().finally(leave);`,
     replace: `    return work();`,
-    specs: [REQUESTS, GREEDY],
+    specs: [BUDGETS],
   },
   {
     name: 'a place among the waiting is kept where the request fails',
     file: SERVICE,
     find: `work().finally(leave)`,
     replace: `work().then((done) => (leave(), done))`,
-    specs: [REQUESTS, GREEDY],
+    specs: [BUDGETS],
   },
   {
     name: 'a turn is told as this node knows it, though another has changed it',
@@ -291,21 +290,21 @@ export const FAULTS = [
     file: CALLS,
     find: `const known = before ?? (own ? null : after);`,
     replace: `const known = before;`,
-    specs: [SERVER_CALLS, 'test/faults/server-killed.spec.ts'],
+    specs: [SERVER_CALLS],
   },
   {
     name: 'a cancelled call of the server goes on',
     file: CALLS,
     find: `    this.stopEnded(after);\n`,
     replace: ``,
-    specs: [SERVER_CALLS, CANCELS],
+    specs: [SERVER_CALLS],
   },
   {
     name: 'a call of the server that was cancelled while it waited runs',
     file: CALLS,
     find: `if (call?.status === 'executing' && args !== undefined)`,
     replace: `if (call !== undefined && args !== undefined)`,
-    specs: [SERVER_CALLS, CANCELS],
+    specs: [SERVER_CALLS],
   },
   {
     name: 'a call of the server runs as it was posted, not as a person edited it',
@@ -326,7 +325,7 @@ export const FAULTS = [
     file: CALLS,
     find: `      await this.shares.requireMember(turn);\n`,
     replace: ``,
-    specs: [SERVER_CALLS, MEMBERS],
+    specs: [SERVER_CALLS],
   },
   {
     name: 'the end of a call of the server is lost where the store can’t take it now',
