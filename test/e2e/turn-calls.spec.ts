@@ -145,4 +145,13 @@ describe('a posted turn', () => {
     const { body } = await scene.post([createCall('c', 'big.txt', content)]);
     expect(body.result.toolCalls[0]!.arguments).toEqual({ path: 'big.txt', content });
   });
+
+  it('is shown as it stands, however large it is and whoever asked for it before', async () => {
+    const large = { ...createCall('large'), arguments: { path: 'a', content: 'x'.repeat(100_000) } };
+    const { turnId } = (await scene.post([large, createCall('other')])).body.result;
+    expect((await scene.get(turnId)).body.result.toolCalls).toHaveLength(2);
+    await scene.cancel(turnId, 'other');
+    expect((await scene.get(turnId)).body.result.toolResults).toMatchObject([{ toolCallId: 'other' }]);
+    await scene.cancel(turnId);
+  });
 });

@@ -346,7 +346,7 @@ export const FAULTS = [
     file: ANSWERS,
     find: `\${turn.version} \${format}`,
     replace: `\${format}`,
-    specs: ['src/turn-api/shared-texts.spec.ts', TURNS, REQUESTS],
+    specs: [TURN_CALLS],
   },
   {
     name: 'answers that nobody reads are free',
@@ -382,7 +382,7 @@ export const FAULTS = [
     file: DEPARTURES,
     find: `!isBack || acceptedAt <= removedAt`,
     replace: `true`,
-    specs: [LEAVERS, MEMBERS],
+    specs: [LEAVERS],
   },
   {
     name: 'one removal that fails holds up those behind it',
