@@ -46,7 +46,8 @@ describe('Departures', () => {
     };
     const submit = ({ turnId }: OpenTurnName) => Promise.resolve(cancelled.push(turnId));
     const logger = { setContext: jest.fn() } as unknown as PinoLogger;
-    const [store, turns] = [{ openIn }, { submit }];
+    const store = { openIn } as unknown as TurnStore;
+    const turns = { submit } as unknown as OpenTurns;
     const departures = new Departures(workspaces, store, turns, new InProcessBus(), Config.with({}), logger);
     await departures.onApplicationBootstrap();
     departures.onModuleDestroy();
