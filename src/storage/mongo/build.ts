@@ -64,7 +64,9 @@ async function checkValidators(db: mongo.Db): Promise<void> {
   const listed = await db.listCollections({}, { nameOnly: false }).toArray();
   const found = new Map(listed.map(({ name, options }) => [name, options?.validator as unknown]));
   if (COLLECTIONS.every(({ name }) => found.get(name) === undefined)) {
-    new Logger('Storage').warn('The database keeps no validators: Patchbay alone checks its documents');
+    new Logger('Storage').warn(
+      'The database keeps no validators: it takes documents of any form, so let nothing but Patchbay write to it',
+    );
     return;
   }
   const notes = db.collection<ValidatorDocument>(VALIDATORS);
