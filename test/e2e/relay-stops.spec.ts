@@ -1,7 +1,9 @@
 import { Lifecycle } from '../../src/common/lifecycle.js';
 import { TurnStore } from '../../src/storage/ports/turns.store.js';
 import { OpenTurns } from '../../src/turns/open-turns.js';
+import { storesOf } from '../contract/backends.js';
 import { FakeClient } from '../support/fake-client.js';
+import { hold } from '../support/hold.js';
 import { createCall, RelayScene } from '../support/relay-scene.js';
 
 describe('the relay of a server that stops', () => {
@@ -30,10 +32,16 @@ describe('the relay of a server that stops', () => {
     await scene.server.close();
   });
 
-  it('takes no turns any more [RELAY-13]', async () => {
+  it('takes no turns any more, not of a request either that came before [RELAY-13]', async () => {
     const scene = await RelayScene.start();
+    const slow = hold(storesOf(scene.server.app).sessions, 'byId');
+    const posted = [scene.post([createCall('a')])];
+    await slow.reached;
     scene.server.app.get(Lifecycle).stop();
-    expect(await scene.post([createCall('a')])).toMatchObject({ status: 503, body: { code: 'UNAVAILABLE' } });
+    posted.push(scene.post([createCall('b')]));
+    expect(await posted[1]).toMatchObject({ status: 503, body: { code: 'UNAVAILABLE' } });
+    slow.release();
+    expect(await posted[0]).toMatchObject({ status: 503, body: { code: 'UNAVAILABLE' } });
     await scene.server.close();
   });
 

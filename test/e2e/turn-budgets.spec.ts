@@ -63,15 +63,17 @@ describe('what a turn takes up', () => {
     expect(again.body.result.toolResults).toEqual(body.result.toolResults);
   });
 
-  it('has the details of calls at fault in the same budget: what is beyond goes without [TURN-12]', async () => {
+  it('has the details of calls at fault in the same budget as results [TURN-12]', async () => {
     const wrong = Object.fromEntries(Array.from({ length: 15 }, (_, n) => [`unknown${n}`, n]));
-    const faulty = Array.from({ length: 12 }, (_, n) => ({ ...createCall(`f${n}`), arguments: wrong }));
-    const { body } = await scene.post(faulty);
-    const bytes = body.result.toolResults.map(({ error }) =>
-      error!.details === undefined ? 0 : JSON.stringify(error!.details).length,
-    );
-    expect(bytes[0]).toBeGreaterThan(TURN_BYTES / 12);
-    expect(bytes.reduce((sum, more) => sum + more)).toBeLessThanOrEqual(TURN_BYTES);
+    const faulty = ['f', 'g'].map((id) => ({ ...createCall(id), arguments: wrong }));
+    const calls = [...faulty, readCall('a', '/small'), readCall('b', '/small')];
+    const { toolResults } = (await scene.post(calls, { waitMs: 5_000 })).body.result;
+    const sizes = toolResults.map(({ error, result }) => JSON.stringify(error?.details ?? result).length);
+    expect(sizes[0]! + sizes[1]! + 2 * sizes[2]!).toBeGreaterThan(TURN_BYTES);
+    expect(toolResults.map(({ error }) => error?.code ?? null)).toEqual([
+      ...['INVALID_ARGUMENTS', 'INVALID_ARGUMENTS'],
+      ...[null, 'TOO_LARGE'],
+    ]);
   });
 
   it('ends the call of a client whose result is over the budget, and keeps in the trail what it said [TURN-12]', async () => {
