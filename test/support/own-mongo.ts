@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { listens } from './listens.js';
 import { freePort } from './processes.js';
 import { MONGO_SCRIPT } from './mongo-script.mjs';
 import { waitFor } from './wait-for.js';
@@ -52,15 +52,4 @@ export class OwnMongo {
     await this.kill();
     await rm(this.directory, { recursive: true, force: true });
   }
-}
-
-function listens(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect(port, '127.0.0.1');
-    socket.once('connect', () => {
-      socket.destroy();
-      resolve(true);
-    });
-    socket.once('error', () => resolve(false));
-  });
 }

@@ -1,29 +1,9 @@
+import type { MovedEvent } from '../move/records.js';
 import { type Collection, number, numberOrNull, schemaOf, text, textOrNull } from './schemas.js';
 
-/**
- * An event of a trail; `_id` is its eventId. Texts that a language model chose are as `toText` makes them. `fields` is JSON:
- * of those that have a place of their own it holds what is of another type.
- */
-export interface TrailDocument {
+/** An event of a trail; `_id` is its eventId. `fields` holds of those that have a place of their own what is of another type. */
+export interface TrailDocument extends Omit<MovedEvent, 'eventId'> {
   _id: string;
-  workspaceId: string;
-  /** From 1, without gaps. */
-  seq: number;
-  name: string;
-  at: number;
-  sessionId: string | null;
-  conversationId: string | null;
-  turnId: string | null;
-  toolCallId: string | null;
-  callId: string | null;
-  attempt: number | null;
-  userId: string | null;
-  clientId: string | null;
-  toolName: string | null;
-  success: boolean | null;
-  errorCode: string | null;
-  path: string | null;
-  fields: string;
 }
 
 export const TRAIL = 'audit_events';

@@ -1,4 +1,5 @@
 import type { Json } from '@patchbay/protocol';
+import type { AuditDraft } from '../ports/audit.store.js';
 import type { ClientName, ConnectionOrder } from '../ports/clients.store.js';
 import type { FileRecord, FileVersion, FolderRecord } from '../ports/files.store.js';
 import type { KeyClaim } from '../ports/idempotency-keys.store.js';
@@ -58,18 +59,10 @@ export interface CallValues {
 /** `values` are those of its calls, in their order. */
 export type MovedTurn = Turn & { values: CallValues[] };
 /** An event as it stands in the trail: texts that a model chose are as `toText` makes them, `fields` is JSON. */
-export interface MovedEvent {
+export interface MovedEvent extends Omit<AuditDraft, 'actor' | 'fields'> {
   workspaceId: string;
+  /** From 1, without gaps. */
   seq: number;
-  eventId: string;
-  name: string;
-  at: number;
-  sessionId: string | null;
-  conversationId: string | null;
-  turnId: string | null;
-  toolCallId: string | null;
-  callId: string | null;
-  attempt: number | null;
   userId: string | null;
   clientId: string | null;
   toolName: string | null;

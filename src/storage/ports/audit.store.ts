@@ -1,23 +1,12 @@
-import type { AuditEvent, Json } from '@patchbay/protocol';
+import type { AuditEvent } from '@patchbay/protocol';
 
 /**
  * An audit event on its way into the trail. The backend gives it the workspace's next sequence number, in the same
- * atomic write as the change that it records.
+ * atomic write as the change that it records. `toolName`, `success`, `errorCode` and `path` among `fields` can be queried.
  */
-export interface AuditDraft {
-  eventId: string;
-  name: string;
+export interface AuditDraft extends Omit<AuditEvent, 'seq' | 'at'> {
   /** Epoch ms. */
   at: number;
-  sessionId: string | null;
-  conversationId: string | null;
-  turnId: string | null;
-  toolCallId: string | null;
-  callId: string | null;
-  attempt: number | null;
-  actor: { userId: string | null; clientId: string | null };
-  /** `toolName`, `success`, `errorCode` and `path` among them can be queried. */
-  fields: { [name: string]: Json };
 }
 
 /** What an auditor may ask by [AUDIT-4]; what is absent does not restrict. `from` ≤ at ≤ `to`, epoch ms. */
