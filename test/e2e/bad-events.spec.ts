@@ -1,9 +1,11 @@
 import { jest } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
+import type { EventEmitter } from 'node:events';
 import { storesOf } from '../contract/backends.js';
 import { createdResult, type FakeClient } from '../support/fake-client.js';
 import { createCall, RelayScene } from '../support/relay-scene.js';
 import { startTestServer, type TestServer, type TestUser } from '../support/server.js';
+import { waitFor } from '../support/wait-for.js';
 
 const LIMIT = 64 * 1024;
 
@@ -125,20 +127,36 @@ describe('an event that is wrong', () => {
     expect(await other.send('hello')).toMatchObject(refused('NOT_FOUND'));
   });
 
+  const emit = ({ socket }: FakeClient, event: string, times: number): void => {
+    for (let count = 0; count < times; count++) (socket as unknown as EventEmitter).emit(event);
+  };
+  /** Clients of a member whose bounds are nobody else's. */
+  async function floodingClients(count: number): Promise<FakeClient[]> {
+    const member = await server.register();
+    await user.addMember(scene.workspaceId, member);
+    const ids = Array.from({ length: count }, (_, at) => `flooding-${at}`);
+    return Promise.all(ids.map((clientId) => scene.client({ token: member.token, clientId })));
+  }
+
   it('is one of a flood, and that ends the connection [RELAY-12]', async () => {
     const other = await scene.client({ clientId: 'other' });
-    const socket = client.socket as unknown as { emit: (event: string) => void };
-    for (let count = 0; count < 10_000; count++) socket.emit('hello');
+    emit(client, 'hello', 10_000);
     await client.closed();
     expect(await other.send('hello')).toMatchObject(refused('NOT_FOUND'));
   });
 
   it('is one of a flood sooner where it writes [RELAY-12]', async () => {
-    const socket = client.socket as unknown as { emit: (event: string) => void };
-    for (let count = 0; count < 1_000; count++) socket.emit('hello');
-    expect(await client.send('hello')).toMatchObject(refused('NOT_FOUND'));
-    for (let count = 0; count < 1_000; count++) socket.emit('folder:status');
-    await client.closed();
+    const [flooding] = await floodingClients(1);
+    emit(flooding!, 'hello', 1_000);
+    expect(await flooding!.send('hello')).toMatchObject(refused('NOT_FOUND'));
+    emit(flooding!, 'folder:status', 1_000);
+    await flooding!.closed();
+  });
+
+  it('is one of a flood that comes over several connections of a user [RELAY-12]', async () => {
+    const clients = await floodingClients(4);
+    for (const flooding of clients) emit(flooding, 'folder:status', 380);
+    await waitFor(() => clients.some(({ connected }) => !connected), 'the end of one');
   });
 
   it('is told from one that the server failed at, and both may be sent again', async () => {
