@@ -64,8 +64,8 @@ async function gapsOf(events, ids) {
 async function work({ uri, seconds, share }) {
   const counts = { events: 0, batches: 0, refused: 0 };
   const { insert } = Trail.prototype;
-  Trail.prototype.insert = async function (documents) {
-    const isDone = await insert.call(this, documents);
+  Trail.prototype.insert = async function (...given) {
+    const isDone = await insert.apply(this, given);
     counts.batches += 1;
     if (!isDone) counts.refused += 1;
     return isDone;
