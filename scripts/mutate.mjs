@@ -103,6 +103,10 @@ async function main(root, args) {
   const problems = await problemsOf(root, chosen);
   if (problems.length > 0) throw new Unusable(problems.join('\n'));
   if (options.includes('--check')) return true;
+  for (const { room, needs } of chosen) {
+    const missing = needs.filter((name) => !process.env[name]);
+    if (missing.length > 0) throw new Unusable(`${room} needs ${missing.join(', ')}: docs/testing.md`);
+  }
   const workshop = await Workshop.open(root);
   const stop = () => {
     endRunning();

@@ -60,11 +60,14 @@ export default { transform, extensionsToTreatAsEsm, moduleNameMapper };
   });
   afterEach(async () => await rm(directory, { recursive: true }));
 
-  async function mutate(faults: object[], ...args: string[]): Promise<Ran> {
+  /** @param given options, and what the table says beside its faults */
+  async function mutate(faults: object[], ...given: string[]): Promise<Ran> {
+    const isMore = (text: string): boolean => text.startsWith('export ');
+    const args = given.filter((text) => !isMore(text));
     await mkdir(join(project, 'test/mutations'), { recursive: true });
     await writeFile(
       join(project, 'test/mutations/texts.mjs'),
-      `export const FAULTS = ${JSON.stringify(faults)};`,
+      [`export const FAULTS = ${JSON.stringify(faults)};`, ...given.filter(isMore)].join('\n'),
     );
     return new Promise((resolve) => {
       execFile(
@@ -130,6 +133,12 @@ export default { transform, extensionsToTreatAsEsm, moduleNameMapper };
       expect.stringContaining('no test of src/text.spec.ts'),
     ]);
   }, 60_000);
+
+  it('does not begin a room that lacks what its specs need to have tests at all', async () => {
+    const needed = 'PATCHBAY_TEST_NOTHING_HAS_THIS';
+    const { status, err } = await mutate([ADDS_NOTHING], `export const NEEDS = ['${needed}'];`);
+    expect([status, err]).toEqual([2, `texts needs ${needed}: docs/testing.md\n`]);
+  });
 
   it('does not begin where a test fails without a fault', async () => {
     await writeFile(join(project, 'src/text.spec.ts'), SPEC.replace("toBe('ab')", "toBe('ba')"));

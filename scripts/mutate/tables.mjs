@@ -7,23 +7,28 @@ const MAX_SPECS = 3;
 /** @typedef {import('../../test/mutations/fault.js').Fault} Fault */
 
 /**
+ * @typedef {{ room: string, faults: Fault[], needs: string[] }} Table
+ * needs: environment variables without which its specs would leave their tests out
+ */
+
+/**
  * The tables of test/mutations, each of them a room: its name is that of its file.
- * @returns {Promise<{ room: string, faults: Fault[] }[]>} by name
+ * @returns {Promise<Table[]>} by name
  */
 export async function readTables(root) {
   const folder = join(root, 'test/mutations');
   const names = (await readdir(folder)).filter((name) => name.endsWith('.mjs')).sort();
   return Promise.all(
     names.map(async (name) => {
-      const { FAULTS } = await import(pathToFileURL(join(folder, name)).href);
-      return { room: name.slice(0, -'.mjs'.length), faults: FAULTS };
+      const { FAULTS, NEEDS = [] } = await import(pathToFileURL(join(folder, name)).href);
+      return { room: name.slice(0, -'.mjs'.length), faults: FAULTS, needs: NEEDS };
     }),
   );
 }
 
 /**
  * The faults that these words choose: the name of a room, or the beginning of the path of a faulty file.
- * @returns {Promise<{ tables: { room: string, faults: Fault[] }[], whole: boolean }>} whole: no room lacks a fault
+ * @returns {{ tables: Table[], whole: boolean }} whole: no room lacks a fault
  * @throws {Error} where a word chooses nothing
  */
 export function choose(tables, words) {
@@ -35,14 +40,17 @@ export function choose(tables, words) {
     const some = named.length > 0 ? named : tables.map((table) => byPath(table, word)).filter(hasFaults);
     if (some.length === 0) throw new Error(`No room and no faulty file is called "${word}".`);
     if (named.length === 0) whole = false;
-    for (const { room, faults } of some) chosen.set(room, new Set([...(chosen.get(room) ?? []), ...faults]));
+    for (const table of some) {
+      const faults = new Set([...(chosen.get(table.room)?.faults ?? []), ...table.faults]);
+      chosen.set(table.room, { ...table, faults: [...faults] });
+    }
   }
-  return { tables: [...chosen].map(([room, faults]) => ({ room, faults: [...faults] })), whole };
+  return { tables: [...chosen.values()], whole };
 }
 
-const byPath = ({ room, faults }, path) => ({
-  room,
-  faults: faults.filter(({ file }) => file.startsWith(path)),
+const byPath = (table, path) => ({
+  ...table,
+  faults: table.faults.filter(({ file }) => file.startsWith(path)),
 });
 const hasFaults = ({ faults }) => faults.length > 0;
 

@@ -31,6 +31,7 @@ describe('the journal that a client resumes with', () => {
         error: { code: 'VALIDATION_ERROR' },
       });
     }
+    expect(await client.send('tool:status', {})).toMatchObject({ error: { code: 'CONFLICT' } });
     expect(await client.resume([])).toEqual({ ok: true, forget: [], resume: [] });
   });
 

@@ -1,3 +1,4 @@
+import { jest } from '@jest/globals';
 import {
   packBlobs,
   type FileCommitAnswer,
@@ -8,9 +9,11 @@ import {
 import { sha256 } from '@patchbay/protocol/hash';
 import type { Settings } from '../../src/config/config.js';
 import { storesOf } from '../contract/backends.js';
+import { hold } from '../support/hold.js';
 import { FakeClient } from '../support/fake-client.js';
 import { startTestServer, type TestServer, type TestUser } from '../support/server.js';
 import { ToolsScene } from '../support/tools-scene.js';
+import { waitFor } from '../support/wait-for.js';
 
 const FULL = { status: 413, body: { code: 'TOO_LARGE' } };
 
@@ -153,6 +156,17 @@ describe('a share that is used up [SHARE-1]', () => {
     expect((await scene.user.request('PUT', path, list(2))).status).toBe(200);
     expect(await scene.user.request('PUT', path, list(9))).toMatchObject(FULL);
     expect((await scene.user.request('PUT', path, list(3))).status).toBe(200);
+  });
+
+  it('counts what is being written', async () => {
+    await start({ maxSessions: 100, maxUserSessions: 1 });
+    const { sessions, usage: counts } = storesOf(scene.server.app);
+    const slow = hold(sessions, 'insert');
+    const looked = jest.spyOn(counts, 'ofUser');
+    const both = [1, 2].map(() => scene.user.post(`${scene.base}/sessions`, {}));
+    await waitFor(() => looked.mock.calls.length === 2, 'both to look for room');
+    slow.release();
+    expect((await Promise.all(both)).map(({ status }) => status).sort()).toEqual([201, 413]);
   });
 
   it('is not passed by many writes at once', async () => {

@@ -557,7 +557,7 @@ export const FAULTS = [
     find: `stored[kind] + before[kind]`,
     replace: `stored[kind]`,
     specs: [SHARED],
-    only: 'many writes at once',
+    only: 'is being written',
   },
   {
     name: 'a write that just fits is refused',

@@ -450,8 +450,8 @@ export const FAULTS = [
     file: LINES,
     find: `const load = this.loads.get(userId) ?? new UserLoad(`,
     replace: `const load = new UserLoad(`,
-    specs: [BOUNDS],
-    only: 'shares what its user',
+    specs: [BAD],
+    only: 'several connections',
   },
   {
     name: 'a stranger who leaves is counted for their address for ever',
