@@ -31,6 +31,7 @@ const BLOBS = `${ROOM}/blobs.ts`;
 const BLOB_STORE = `${ROOM}/blobs.store.ts`;
 const PATCHES = `${ROOM}/patches.store.ts`;
 
+const GROUP_SPEC = 'src/storage/sqlite/group-commit.spec.ts';
 const DATABASE_SPEC = 'src/storage/sqlite/database.spec.ts';
 const LARGE_SPEC = 'src/storage/sqlite/large-texts.spec.ts';
 const MIGRATE_SPEC = 'src/storage/sqlite/migrate.spec.ts';
@@ -101,7 +102,7 @@ export const FAULTS = [
     replace: `    } catch (error) {
       throw error;
     }`,
-    specs: [DATABASE_SPEC],
+    specs: [GROUP_SPEC],
   },
   {
     name: 'a transaction that could not be rolled back takes in what comes next',
@@ -109,7 +110,7 @@ export const FAULTS = [
     find: `      this.rollBack();
       this.connection.execute('BEGIN IMMEDIATE');`,
     replace: `      if (!this.connection.inTransaction) this.connection.execute('BEGIN IMMEDIATE');`,
-    specs: [DATABASE_SPEC],
+    specs: [GROUP_SPEC],
   },
   {
     name: 'jobs behind the slice of a transaction are lost',
@@ -123,7 +124,7 @@ export const FAULTS = [
     file: GROUP,
     find: `[...waiting.slice(done.length), ...this.queue]`,
     replace: `[...this.queue, ...waiting.slice(done.length)]`,
-    specs: [DATABASE_SPEC],
+    specs: [GROUP_SPEC],
   },
   {
     name: 'jobs behind the slice wait for somebody else to write',
