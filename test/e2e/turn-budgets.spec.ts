@@ -70,9 +70,15 @@ describe('what a turn takes up', () => {
     const { toolResults } = (await scene.post(calls, { waitMs: 5_000 })).body.result;
     const sizes = toolResults.map(({ error, result }) => JSON.stringify(error?.details ?? result).length);
     expect(sizes[0]! + sizes[1]! + 2 * sizes[2]!).toBeGreaterThan(TURN_BYTES);
-    expect(toolResults.map(({ error }) => error?.code ?? null)).toEqual([
-      ...['INVALID_ARGUMENTS', 'INVALID_ARGUMENTS'],
-      ...[null, 'TOO_LARGE'],
+    expect(toolResults.map(({ status, error }) => [status, error?.code])).toEqual([
+      ...[
+        ['failed', 'INVALID_ARGUMENTS'],
+        ['failed', 'INVALID_ARGUMENTS'],
+      ],
+      ...[
+        ['succeeded', undefined],
+        ['failed', 'TOO_LARGE'],
+      ],
     ]);
   });
 
