@@ -1,8 +1,10 @@
 import { jest } from '@jest/globals';
-import mongoose, { type Connection } from 'mongoose';
+import { getModelToken } from '@nestjs/mongoose';
+import mongoose, { type Connection, type Model } from 'mongoose';
 import { sha256 } from '@patchbay/protocol/hash';
 import { Blobs, ownerOf } from '../../src/storage/mongo/blobs.js';
 import { BLOBS, SPELLINGS } from '../../src/storage/mongo/file-collections.js';
+import { MongoDatabase } from '../../src/storage/mongo/database.js';
 import { Folders } from '../../src/storage/mongo/folders.js';
 import { PARTS } from '../../src/storage/mongo/part-collections.js';
 import { COUNTING, USAGE } from '../../src/storage/mongo/usage-collections.js';
@@ -23,13 +25,14 @@ const HOUR = 3_600_000;
 
 describeOnMongo('files on MongoDB, after a crash', () => {
   let drop: () => Promise<void>;
+  let uri: string;
   let connection: Connection;
   let app: INestApplicationContext;
   let stores: Stores;
 
   beforeAll(async () => {
     const own = aDatabaseOn(MONGO_SERVER!);
-    ({ drop } = own);
+    ({ drop, uri } = own);
     const logger = { logger: false, abortOnError: false } as const;
     app = await NestFactory.createApplicationContext(MongoStorageModule.on(own.uri), logger);
     stores = storesOf(app);
@@ -185,6 +188,31 @@ describeOnMongo('files on MongoDB, after a crash', () => {
     await waitFor(async () => (await inDoubt()) !== null, 'the counts to be in doubt');
     await app.get(UsageRecount, { strict: false }).ofThoseWhoAreGone(2);
     expect(await stores.usage.ofWorkspace(workspaceId)).toMatchObject({ files: 0 });
+    expect(await inDoubt()).toBeNull();
+  });
+
+  it('stay in doubt while the database is away, also of a process that then stops', async () => {
+    const workspaceId = await givenWorkspace(stores);
+    const logger = { logger: false, abortOnError: false } as const;
+    const other = await NestFactory.createApplicationContext(MongoStorageModule.on(uri), logger);
+    const counter = other.get(UsageCounter, { strict: false });
+    await counter.begin(workspaceId);
+    const away = new Error('The database is away.');
+    const written = jest
+      .spyOn(other.get<Model<unknown>>(getModelToken(USAGE), { strict: false }), 'updateOne')
+      .mockImplementation(() => {
+        throw away;
+      });
+    const noted = jest.spyOn(other.get(MongoDatabase, { strict: false }), 'insert').mockRejectedValue(away);
+    counter.count(workspaceId, 'ada', { files: 1 });
+    await counter.flush();
+    expect(noted).toHaveBeenCalled();
+    for (const fault of [written, noted]) fault.mockRestore();
+    const inDoubt = () => in_(COUNTING).findOne({ workspaceId, process: 'doubt' });
+    expect(await inDoubt()).toBeNull();
+    await other.close();
+    expect(await inDoubt()).not.toBeNull();
+    await app.get(UsageRecount, { strict: false }).ofThoseWhoAreGone(2);
     expect(await inDoubt()).toBeNull();
   });
 

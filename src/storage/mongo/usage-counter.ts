@@ -34,6 +34,7 @@ export class UsageCounter implements OnModuleInit, BeforeApplicationShutdown {
   private readonly process = newId();
   /** The workspaces that it counts in: under which id it noted that, and when it wrote last. */
   private readonly noted = new Map<string, { note: Promise<string>; usedAt: number }>();
+  /** Workspaces whose counts are in doubt, until that is noted. */
   private readonly doubts = new Set<string>();
   private waiting = new Map<string, Additions>();
   private flushing: Promise<void> = Promise.resolve();
@@ -57,6 +58,7 @@ export class UsageCounter implements OnModuleInit, BeforeApplicationShutdown {
     clearInterval(this.renewTimer);
     try {
       await this.flush();
+      await this.noteDoubts();
       await this.database.attempt(() => this.counting.deleteMany({ process: eq(this.process) }));
     } catch {
       // Whoever comes next counts again.
@@ -90,8 +92,15 @@ export class UsageCounter implements OnModuleInit, BeforeApplicationShutdown {
   doubt(workspaceId: string): void {
     if (this.doubts.has(workspaceId)) return;
     this.doubts.add(workspaceId);
-    const noted = this.note(workspaceId, 'doubt', 0);
-    noted.catch(() => undefined).finally(() => this.doubts.delete(workspaceId));
+    this.noteDoubts().catch(() => undefined);
+  }
+
+  /** What can't be noted now stays in doubt; until it is noted this process does not say that it has counted all. */
+  private async noteDoubts(): Promise<void> {
+    for (const workspaceId of this.doubts) {
+      await this.note(workspaceId, 'doubt', 0);
+      this.doubts.delete(workspaceId);
+    }
   }
 
   /** Resolves once everything that was counted before is written, or is in doubt. */
@@ -145,10 +154,12 @@ export class UsageCounter implements OnModuleInit, BeforeApplicationShutdown {
   /** Says that it is still there, no more so of workspaces where it is idle; counts again where somebody is gone. */
   private async renew(): Promise<void> {
     const now = Date.now();
+    await this.noteDoubts();
     for (const [workspaceId, { note, usedAt }] of this.noted) {
       if (usedAt > now - IDLE_MS) continue;
       this.noted.delete(workspaceId);
       await this.flush();
+      await this.noteDoubts();
       const _id = eq(await note);
       await this.database.attempt(() => this.counting.deleteOne({ _id }));
     }
