@@ -1074,10 +1074,22 @@ export const FAULTS = [
     name: 'counts that wait are lost when the server stops',
     file: COUNTER,
     find: `      await this.flush();
+      await this.noteDoubts();
       await this.database.attempt(() => this.counting.deleteMany({ process`,
-    replace: `      await this.database.attempt(() => this.counting.deleteMany({ process`,
+    replace: `      await this.noteDoubts();
+      await this.database.attempt(() => this.counting.deleteMany({ process`,
     specs: [USAGE_SPEC, MONGO_FILES],
     only: HERE,
+  },
+  {
+    name: 'a workspace in doubt is none once its note has failed',
+    file: COUNTER,
+    find: `      await this.note(workspaceId, 'doubt', 0);
+      this.doubts.delete(workspaceId);`,
+    replace: `      this.doubts.delete(workspaceId);
+      await this.note(workspaceId, 'doubt', 0);`,
+    specs: [MONGO_FILES],
+    only: 'in doubt',
   },
   {
     name: 'a server is counting before it has noted so',
