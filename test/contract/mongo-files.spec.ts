@@ -5,6 +5,7 @@ import { sha256 } from '@patchbay/protocol/hash';
 import { Blobs, ownerOf } from '../../src/storage/mongo/blobs.js';
 import { BLOBS, SPELLINGS } from '../../src/storage/mongo/file-collections.js';
 import { MongoDatabase } from '../../src/storage/mongo/database.js';
+import { EntryWrites } from '../../src/storage/mongo/entry-writes.js';
 import { Folders } from '../../src/storage/mongo/folders.js';
 import { PARTS } from '../../src/storage/mongo/part-collections.js';
 import { COUNTING, USAGE } from '../../src/storage/mongo/usage-collections.js';
@@ -176,18 +177,33 @@ describeOnMongo('files on MongoDB, after a crash', () => {
     const workspaceId = await givenWorkspace(stores);
     const counter = app.get(UsageCounter, { strict: false });
     const inDoubt = () => in_(COUNTING).findOne({ workspaceId, process: 'doubt' });
-    await counter.begin(workspaceId);
-    counter.count(workspaceId, 'ada', { files: 1 });
-    await counter.flush();
-    expect(await inDoubt()).toBeNull();
-    counter.count(workspaceId, 'ada', { files: 1 });
+    const recount = app.get(UsageRecount, { strict: false });
     const now = Date.now();
-    jest.spyOn(Date, 'now').mockReturnValue(now + 5_000);
-    await counter.flush();
-    jest.restoreAllMocks();
+    // The write is made, its answer comes five seconds later.
+    const slowly = (meanwhile: () => Promise<unknown>) => {
+      const writes = app.get(EntryWrites, { strict: false });
+      const insert = writes.insert.bind(writes);
+      jest.spyOn(writes, 'insert').mockImplementationOnce(async (...entry) => {
+        const isMade = await insert(...entry);
+        await meanwhile();
+        jest.spyOn(Date, 'now').mockReturnValue(now + 5_000);
+        return isMade;
+      });
+    };
+    const write = async (path: string) => {
+      await stores.files.insert(aFile(workspaceId, path, 'text', { holder: 'ada' }), bytesOf('text'), []);
+      await counter.flush();
+      jest.restoreAllMocks();
+    };
+    slowly(() => Promise.resolve());
+    await write('/late');
+    expect(await inDoubt()).toBeNull();
+    slowly(() => recount.count(workspaceId, 0));
+    await write('/late-and-recounted');
+    expect(await stores.usage.ofWorkspace(workspaceId)).toMatchObject({ files: 3 });
     await waitFor(async () => (await inDoubt()) !== null, 'the counts to be in doubt');
-    await app.get(UsageRecount, { strict: false }).ofThoseWhoAreGone(2);
-    expect(await stores.usage.ofWorkspace(workspaceId)).toMatchObject({ files: 0 });
+    await recount.ofThoseWhoAreGone(2);
+    expect(await stores.usage.ofWorkspace(workspaceId)).toMatchObject({ files: 2 });
     expect(await inDoubt()).toBeNull();
   });
 
@@ -199,12 +215,12 @@ describeOnMongo('files on MongoDB, after a crash', () => {
     await counter.begin(workspaceId);
     const away = new Error('The database is away.');
     const written = jest
-      .spyOn(other.get<Model<unknown>>(getModelToken(USAGE), { strict: false }), 'updateOne')
+      .spyOn(other.get<Model<unknown>>(getModelToken(USAGE), { strict: false }), 'findOneAndUpdate')
       .mockImplementation(() => {
         throw away;
       });
     const noted = jest.spyOn(other.get(MongoDatabase, { strict: false }), 'insert').mockRejectedValue(away);
-    counter.count(workspaceId, 'ada', { files: 1 });
+    counter.count(workspaceId, 'ada', { files: 1 }, Date.now());
     await counter.flush();
     expect(noted).toHaveBeenCalled();
     for (const fault of [written, noted]) fault.mockRestore();

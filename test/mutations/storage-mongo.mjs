@@ -1003,7 +1003,8 @@ export const FAULTS = [
   {
     name: 'bytes that are removed are counted on',
     file: BLOBS,
-    find: `        if (blob.state === 'here') this.usage.count(blob.workspaceId, blob.holder, { bytes: -blob.size });\n`,
+    find: `        if (blob.state === 'here')
+          this.usage.count(blob.workspaceId, blob.holder, { bytes: -blob.size }, since);\n`,
     replace: ``,
     specs: [USAGE_SPEC],
     only: HERE,
@@ -1055,8 +1056,8 @@ export const FAULTS = [
   {
     name: 'a user is twice in the counts of a workspace',
     file: COUNTER,
-    find: `const unknown = { _id, 'members.userId': { $ne: userId } };`,
-    replace: `const unknown = { _id };`,
+    find: `{ _id, 'members.userId': { $ne: userId } },`,
+    replace: `{ _id },`,
     specs: [USAGE_SPEC, MONGO_FILES],
     only: HERE,
   },
@@ -1102,10 +1103,28 @@ export const FAULTS = [
   {
     name: 'a recount does not see that somebody counted meanwhile',
     file: COUNTER,
-    find: `const inc = { ...more, revision: 1 };`,
-    replace: `const inc = { ...more };`,
+    find: `const ofAll = { ...more, revision: 1 };`,
+    replace: `const ofAll = { ...more };`,
     specs: [MONGO_FILES],
     only: HERE,
+  },
+  {
+    name: 'what was recounted before its count came is counted twice',
+    file: COUNTER,
+    find: `if (isLate && recountedAt > since - CLOCKS_MS) this.doubt(workspaceId);`,
+    replace: ``,
+    specs: [MONGO_FILES],
+    only: 'so late',
+  },
+  {
+    name: 'a write whose answer is late is taken for one that began when that came',
+    file: FILES,
+    find: `    const since = Date.now();
+    if (!isHeld || !(await this.writes.insert(documentOf(file), [head], events))) {`,
+    replace: `    const since = Date.now() + 10_000;
+    if (!isHeld || !(await this.writes.insert(documentOf(file), [head], events))) {`,
+    specs: [MONGO_FILES],
+    only: 'so late',
   },
   {
     name: 'a recount undoes what was counted meanwhile',

@@ -50,6 +50,7 @@ export class Blobs {
     now: number,
   ): Promise<boolean> {
     const generation = newId();
+    const since = Date.now();
     for (let isInserted = false; ;) {
       const known = await this.renew(workspaceId, sha256, now);
       if (known === null) {
@@ -64,7 +65,7 @@ export class Blobs {
       } else {
         // Its own, whether or not the answer to the insert was lost.
         if (isInserted && known.generation === generation && known.size <= INLINE_BYTES)
-          this.usage.count(workspaceId, known.holder, { bytes: known.size });
+          this.usage.count(workspaceId, known.holder, { bytes: known.size }, since);
         return true;
       }
     }
@@ -100,9 +101,10 @@ export class Blobs {
   async remove(blob: BlobHead): Promise<void> {
     if (blob.state !== 'going') {
       const update = { $set: { state: 'going' as const }, $inc: { revision: 1 } };
-      const { isMade, tries } = await this.changed(unchanged(blob), update);
+      const { isMade, tries, since } = await this.changed(unchanged(blob), update);
       if (isMade) {
-        if (blob.state === 'here') this.usage.count(blob.workspaceId, blob.holder, { bytes: -blob.size });
+        if (blob.state === 'here')
+          this.usage.count(blob.workspaceId, blob.holder, { bytes: -blob.size }, since);
       } else {
         // It may have been this very write, the answer to which was lost.
         if (tries === 1 || (await this.stateOf(blob)) !== 'going') return;
@@ -167,9 +169,9 @@ export class Blobs {
     await this.parts.put(ownerOf(blob), bytes);
     const coming = { _id: eq(blob._id), generation: eq(blob.generation), state: eq('coming') };
     const $set = { state: 'here' as const };
-    const { isMade, tries } = await this.changed(coming, { $set });
+    const { isMade, tries, since } = await this.changed(coming, { $set });
     if (isMade) {
-      this.usage.count(blob.workspaceId, blob.holder, { bytes: blob.size });
+      this.usage.count(blob.workspaceId, blob.holder, { bytes: blob.size }, since);
       return true;
     }
     const state = await this.stateOf(blob);
@@ -179,17 +181,18 @@ export class Blobs {
     return state === 'here';
   }
 
-  /** Whether a blob was as the filter has it, and how often that was tried. */
+  /** Whether a blob was as the filter has it, how often that was tried, and since when (epoch ms). */
   private async changed(
     filter: QueryFilter<BlobDocument>,
     update: UpdateQuery<BlobDocument>,
-  ): Promise<{ isMade: boolean; tries: number }> {
+  ): Promise<{ isMade: boolean; tries: number; since: number }> {
+    const since = Date.now();
     let tries = 0;
     const { matchedCount } = await this.database.attempt(() => {
       tries += 1;
       return this.blobs.updateOne(filter, update);
     });
-    return { isMade: matchedCount === 1, tries };
+    return { isMade: matchedCount === 1, tries, since };
   }
 
   /** Where the blob is by now; null where it is gone, whatever has taken its place. */

@@ -48,13 +48,14 @@ export class MongoFileStore extends FileStore {
     const { workspaceId, head } = file;
     await this.prepare(file);
     const isHeld = await this.hold(workspaceId, head, bytes);
+    const since = Date.now();
     if (!isHeld || !(await this.writes.insert(documentOf(file), [head], events))) {
       const isMade = await this.wasMade(workspaceId, this.writes.isIdTaken(file));
       if (!isHeld && !isMade && (await this.isFree(file))) throw withoutBytes(head);
       return isMade;
     }
-    this.usage.count(workspaceId, head.author, { versions: 1 });
-    if (file.deletedAt === null) this.usage.count(workspaceId, file.holder, { files: 1 });
+    this.usage.count(workspaceId, head.author, { versions: 1 }, since);
+    if (file.deletedAt === null) this.usage.count(workspaceId, file.holder, { files: 1 }, since);
     return true;
   }
 
@@ -92,10 +93,11 @@ export class MongoFileStore extends FileStore {
   async insertFolder(folder: FolderRecord, events: readonly AuditDraft[]): Promise<boolean> {
     const { workspaceId, holder } = folder;
     await this.prepare({ ...folder, deletedAt: null });
+    const since = Date.now();
     if (!(await this.writes.insert(documentOf(folder), [], events))) {
       return this.wasMade(workspaceId, this.writes.isIdTaken(folder));
     }
-    this.usage.count(workspaceId, holder, { files: 1, versions: 1 });
+    this.usage.count(workspaceId, holder, { files: 1, versions: 1 }, since);
     return true;
   }
 
@@ -108,9 +110,10 @@ export class MongoFileStore extends FileStore {
     await this.prepare({ ...folder, deletedAt });
     const expected = { kind: eq('folder'), isLive: eq(true) };
     const { place, isLive } = placed({ ...folder, deletedAt });
+    const since = Date.now();
     if ((await this.writes.update(folder, expected, { place, isLive, deletedAt }, null, events)) !== null) {
+      this.usage.count(workspaceId, holder, { files: -1 }, since);
       await this.folders.loosen(workspaceId, folder.path, folder.docPath);
-      this.usage.count(workspaceId, holder, { files: -1 });
       return true;
     }
     const [event] = events;
@@ -229,11 +232,10 @@ export class MongoFileStore extends FileStore {
       }
       return isMade;
     }
-    this.usage.count(workspaceId, version.author, { versions: 1 });
     return true;
   }
 
-  /** Writes where the file stands now, and counts by how many there are more. */
+  /** Writes where the file stands now, and counts by how many there are more, and a version. */
   private async update(
     file: FileRecord,
     expectedRevision: number,
@@ -243,10 +245,12 @@ export class MongoFileStore extends FileStore {
     const { workspaceId, id, revision, head, lastNumber, updatedAt, holder } = file;
     const expected = { kind: eq('file'), revision: eq(expectedRevision) };
     const state = { revision, head, lastNumber, updatedAt, holder, ...placed(file) };
+    const since = Date.now();
     const before = await this.writes.update(file, expected, state, version, events);
     if (before === null) return false;
+    if (version !== null) this.usage.count(workspaceId, version.author, { versions: 1 }, since);
     const files = Number(file.deletedAt === null) - Number(before.isLive);
-    if (files !== 0) this.usage.count(workspaceId, holder, { files });
+    if (files !== 0) this.usage.count(workspaceId, holder, { files }, since);
     if (before.isLive && (file.deletedAt !== null || before.path !== file.path))
       await this.folders.loosen(workspaceId, before.path, before.docPath);
     if (version !== null) await this.versions.settleSome(workspaceId, id, before.fresh.length + 1);

@@ -51,15 +51,16 @@ export class Folders {
     this.spelt.add(ids, now);
   }
 
-  /** After something went from a path. Where that can't be written, listings look at more than they need, and that is all. */
+  /** After something went from a path, as seldom as `spell`. Where that can't be written, listings look at more than they need, and that is all. */
   async loosen(workspaceId: string, path: string, docPath: string): Promise<void> {
     const now = Date.now();
     const spellings = spellingsOf({ workspaceId, path, docPath, looseSince: now });
     const ids = spellings.map(({ _id }) => _id).filter((_id) => !this.loosened.has(_id, now));
     if (ids.length === 0) return;
-    const $set = { looseSince: now };
+    const $or = [{ looseSince: null }, { looseSince: { $lt: now - KNOWN_MS } }];
+    const loose = { $set: { looseSince: now } };
     await this.database
-      .attempt(() => this.spellings.updateMany({ _id: { $in: ids } }, { $set }))
+      .attempt(() => this.spellings.updateMany({ _id: { $in: ids }, $or }, loose))
       .then(
         () => this.loosened.add(ids, now),
         () => undefined,

@@ -29,7 +29,7 @@ const PINNED: { layout: number; collections: { [name: string]: string } } = {
     entries: '4b8f7f94828aa929',
     versions: 'f3aca64e8bf6ee7c',
     folder_spellings: 'b1d023350c8be4b6',
-    usage: 'f784d7fae479cb4c',
+    usage: 'ed85e80119327ce6',
     usage_counting: '7aa04c2c299a5902',
   },
 };

@@ -214,10 +214,8 @@ export class MongoMoveSource implements MoveSource {
   }
 
   private async *usage(): Pages<'usage'> {
-    for await (const { _id: workspaceId, revision: _revision, members, ...all } of this.rooms.usage
-      .find()
-      .lean()
-      .cursor()) {
+    const found = this.rooms.usage.find({}, { revision: 0, recountedAt: 0 }).lean().cursor();
+    for await (const { _id: workspaceId, members, ...all } of found) {
       const own = members
         .filter((member) => member.userId !== '' && !isNoUsage(member))
         .sort((one, other) => (one.userId < other.userId ? -1 : 1));

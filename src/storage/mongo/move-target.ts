@@ -68,7 +68,9 @@ const DOCUMENTS: { readonly [Of in PlainKind]: (record: Records[Of]) => Document
     [VERSIONS, { _id: versionId(version.workspaceId, version.fileId, version.number), ...version }],
   ],
   events: ({ eventId, ...event }) => [[TRAIL, { _id: eventId, ...event }]],
-  usage: ({ workspaceId, ...usage }) => [[USAGE, { _id: workspaceId, ...usage, revision: 1 }]],
+  usage: ({ workspaceId, ...usage }) => [
+    [USAGE, { _id: workspaceId, ...usage, revision: 1, recountedAt: 0 }],
+  ],
   turnBytes: (added) => [
     [TURN_BYTES, { _id: keyOf(added.userId, String(added.hour), added.workspaceId), ...added }],
   ],

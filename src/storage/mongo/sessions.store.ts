@@ -35,8 +35,9 @@ export class MongoSessionStore extends SessionStore {
     const bytes = tools === null ? 0 : Buffer.byteLength(JSON.stringify(tools));
     const counted = { activeFiles: '[]', toolsBytes: bytes, activeBytes: 0 };
     const _id = keyOf(workspaceId, id);
+    const since = Date.now();
     if (await this.database.insert(this.sessions, { _id, ...session, ...counted })) {
-      this.usage.count(workspaceId, userId, { sessions: 1, bytes });
+      this.usage.count(workspaceId, userId, { sessions: 1, bytes }, since);
     } else {
       this.usage.doubt(workspaceId);
     }
@@ -77,6 +78,7 @@ export class MongoSessionStore extends SessionStore {
     const activeFiles = JSON.stringify(checked(files));
     const $set = { activeFiles, activeBytes: Buffer.byteLength(activeFiles) };
     const options = { projection: { userId: 1, activeBytes: 1 }, returnDocument: 'before' as const };
+    const since = Date.now();
     let tries = 0;
     const before = await this.database.attempt(() => {
       tries += 1;
@@ -84,7 +86,8 @@ export class MongoSessionStore extends SessionStore {
     });
     if (before === null) return;
     if (tries > 1) this.usage.doubt(workspaceId);
-    this.usage.count(workspaceId, before.userId, { bytes: $set.activeBytes - before.activeBytes });
+    const bytes = $set.activeBytes - before.activeBytes;
+    this.usage.count(workspaceId, before.userId, { bytes }, since);
   }
 
   async activeFilesOf(workspaceId: string, sessionId: string): Promise<ActiveFile[]> {

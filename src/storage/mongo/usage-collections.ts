@@ -12,6 +12,8 @@ export interface UsageDocument extends Usage {
   members: MemberUsage[];
   /** Counts the changes. */
   revision: number;
+  /** When it was last counted from what there is, epoch ms; 0: never. */
+  recountedAt: number;
 }
 
 /** A process is about to write in a workspace, and to count that after the write. */
@@ -33,7 +35,12 @@ const usage: { [Field in keyof Usage]: unknown } = {
 export const USAGE_COLLECTIONS: readonly Collection[] = [
   {
     name: USAGE,
-    schema: schemaOf({ ...usage, members: list({ userId: text, ...usage }), revision: number }),
+    schema: schemaOf({
+      ...usage,
+      members: list({ userId: text, ...usage }),
+      revision: number,
+      recountedAt: number,
+    }),
     indexes: [{ name: 'member', key: { 'members.userId': 1 } }],
   },
   {
@@ -45,3 +52,10 @@ export const USAGE_COLLECTIONS: readonly Collection[] = [
     ],
   },
 ];
+
+export const NONE: Readonly<Usage> = { bytes: 0, files: 0, versions: 0, sessions: 0 };
+
+/** Before anything was counted. */
+export function usageOf(workspaceId: string): UsageDocument {
+  return { _id: workspaceId, ...NONE, members: [], revision: 0, recountedAt: 0 };
+}

@@ -1,10 +1,10 @@
 import { type BeforeApplicationShutdown, Injectable, type OnModuleInit } from '@nestjs/common';
 import { InjectModel } from '@nestjs/mongoose';
-import { Model } from 'mongoose';
+import { Model, type QueryFilter, type UpdateQuery } from 'mongoose';
 import { newId } from '../../common/ids.js';
 import type { Usage } from '../ports/usage.store.js';
 import { MongoDatabase } from './database.js';
-import { type CountingDocument, COUNTING, type UsageDocument, USAGE } from './usage-collections.js';
+import { type CountingDocument, COUNTING, type UsageDocument, USAGE, usageOf } from './usage-collections.js';
 import { SETTLE_MS, UsageRecount } from './usage-recount.js';
 import { eq } from './values.js';
 
@@ -16,10 +16,12 @@ const LEASE_MS = 5 * RENEW_MS;
 /** After so long without a write a workspace is not being counted in. */
 const IDLE_MS = 10 * RENEW_MS;
 
-/** A recount may have seen the write of a count that is stored so long after it, and not the count. */
+/** A recount may have seen the write of a count that is stored so long after that began, and not the count. */
 const LATE_MS = SETTLE_MS / 2;
+/** By how much the clocks of processes may differ. */
+const CLOCKS_MS = 60_000;
 
-/** What users have more; `since`: when the first of it was counted, epoch ms. */
+/** What users have more; `since`: when the first of their writes began, epoch ms. */
 interface Additions {
   since: number;
   byUser: Map<string | null, Usage>;
@@ -37,6 +39,7 @@ export class UsageCounter implements OnModuleInit, BeforeApplicationShutdown {
   /** Workspaces whose counts are in doubt, until that is noted. */
   private readonly doubts = new Set<string>();
   private waiting = new Map<string, Additions>();
+  private isRecounting = false;
   private flushing: Promise<void> = Promise.resolve();
   private flushTimer: NodeJS.Timeout | undefined;
   private renewTimer: NodeJS.Timeout | undefined;
@@ -79,10 +82,11 @@ export class UsageCounter implements OnModuleInit, BeforeApplicationShutdown {
     }
   }
 
-  /** Counts what a write has added, or taken away, for the workspace and for a user in it. */
-  count(workspaceId: string, userId: string | null, more: Partial<Usage>): void {
-    const ofWorkspace: Additions = this.waiting.get(workspaceId) ?? { since: Date.now(), byUser: new Map() };
+  /** Counts what a write that began at `since` (epoch ms) has added, or taken away, for the workspace and for a user in it. */
+  count(workspaceId: string, userId: string | null, more: Partial<Usage>, since: number): void {
+    const ofWorkspace: Additions = this.waiting.get(workspaceId) ?? { since, byUser: new Map() };
     this.waiting.set(workspaceId, ofWorkspace);
+    ofWorkspace.since = Math.min(ofWorkspace.since, since);
     const { byUser } = ofWorkspace;
     byUser.set(userId, sumOf(byUser.get(userId) ?? {}, more));
     this.flushTimer ??= setTimeout(() => void this.flush(), FLUSH_MS).unref();
@@ -119,36 +123,41 @@ export class UsageCounter implements OnModuleInit, BeforeApplicationShutdown {
 
   private async write(workspaceId: string, { since, byUser }: Additions): Promise<void> {
     try {
-      for (const [userId, more] of byUser) await this.add(workspaceId, userId, more);
-      if (Date.now() - since > LATE_MS) this.doubt(workspaceId);
+      let recountedAt = 0;
+      for (const [userId, more] of byUser) recountedAt = await this.add(workspaceId, userId, more);
+      const isLate = Date.now() - since > LATE_MS;
+      if (isLate && recountedAt > since - CLOCKS_MS) this.doubt(workspaceId);
     } catch {
       this.doubt(workspaceId);
     }
   }
 
-  /** Not tried again where it fails in passing: it may have been done. */
-  private async add(workspaceId: string, userId: string | null, more: Usage): Promise<void> {
+  /** Gives when the workspace was counted anew. Not tried again where it fails in passing: it may have been done. */
+  private async add(workspaceId: string, userId: string | null, more: Usage): Promise<number> {
     const _id = eq(workspaceId);
-    const inc = { ...more, revision: 1 };
+    const ofAll = { ...more, revision: 1 };
     for (;;) {
-      if (userId === null) {
-        if ((await this.usage.updateOne({ _id }, { $inc: inc })).matchedCount === 1) return;
-      } else {
-        const ofMember = Object.entries(more).map(([name, by]) => [`members.$.${name}`, by] as const);
-        const known = { _id, 'members.userId': eq(userId) };
-        const $inc = { ...inc, ...Object.fromEntries(ofMember) };
-        if ((await this.usage.updateOne(known, { $inc })).matchedCount === 1) return;
-        const unknown = { _id, 'members.userId': { $ne: userId } };
-        const update = { $inc: inc, $push: { members: { userId, ...more } } };
-        if ((await this.usage.updateOne(unknown, update)).matchedCount === 1) return;
-      }
-      await this.database.insert(this.usage, {
-        _id: workspaceId,
-        ...sumOf({}, {}),
-        members: [],
-        revision: 0,
-      });
+      const added =
+        userId === null
+          ? await this.added({ _id }, { $inc: ofAll })
+          : ((await this.added(
+              { _id, 'members.userId': eq(userId) },
+              { $inc: { ...ofAll, ...ofTheMember(more) } },
+            )) ??
+            (await this.added(
+              { _id, 'members.userId': { $ne: userId } },
+              { $inc: ofAll, $push: { members: { userId, ...more } } },
+            )));
+      if (added !== null) return added.recountedAt;
+      await this.database.insert(this.usage, usageOf(workspaceId));
     }
+  }
+
+  private added(
+    filter: QueryFilter<UsageDocument>,
+    update: UpdateQuery<UsageDocument>,
+  ): Promise<Pick<UsageDocument, 'recountedAt'> | null> {
+    return this.usage.findOneAndUpdate(filter, update, { projection: { recountedAt: 1 } }).lean();
   }
 
   /** Says that it is still there, no more so of workspaces where it is idle; counts again where somebody is gone. */
@@ -166,7 +175,14 @@ export class UsageCounter implements OnModuleInit, BeforeApplicationShutdown {
     const mine = { process: eq(this.process) };
     const $set = { until: Date.now() + LEASE_MS };
     await this.database.attempt(() => this.counting.updateMany(mine, { $set }));
-    await this.recount.ofThoseWhoAreGone(Date.now());
+    // That may take longer than until the next time, which then goes on with what is left.
+    if (this.isRecounting) return;
+    this.isRecounting = true;
+    try {
+      await this.recount.ofThoseWhoAreGone(Date.now());
+    } finally {
+      this.isRecounting = false;
+    }
   }
 
   private async note(workspaceId: string, process: string, lease: number): Promise<string> {
@@ -175,6 +191,10 @@ export class UsageCounter implements OnModuleInit, BeforeApplicationShutdown {
     await this.database.insert(this.counting, { _id, process, workspaceId, until });
     return _id;
   }
+}
+
+function ofTheMember(more: Usage): { [path: string]: number } {
+  return Object.fromEntries(Object.entries(more).map(([name, by]) => [`members.$.${name}`, by]));
 }
 
 export function sumOf(one: Partial<Usage>, other: Partial<Usage>): Usage {

@@ -7,11 +7,18 @@ import { type SessionDocument, SESSIONS } from './collections.js';
 import { MongoDatabase } from './database.js';
 import { type BlobDocument, BLOBS, type EntryDocument, ENTRIES } from './file-collections.js';
 import { type VersionDocument, VERSIONS } from './file-collections.js';
-import { type CountingDocument, COUNTING, type UsageDocument, USAGE } from './usage-collections.js';
+import {
+  type CountingDocument,
+  COUNTING,
+  NONE,
+  type UsageDocument,
+  USAGE,
+  usageOf,
+} from './usage-collections.js';
 import { eq } from './values.js';
 import { versionId } from './versions.js';
 
-/** Longer than a count comes after its write; what comes later is in doubt (`UsageCounter`). */
+/** Longer than a count comes after its write began; what comes later is in doubt (`UsageCounter`). */
 export const SETTLE_MS = 2000;
 const TRIES = 3;
 const AT_ONCE = 50;
@@ -52,25 +59,27 @@ export class UsageRecount {
    */
   async count(workspaceId: string, settleMs = SETTLE_MS): Promise<boolean> {
     const _id = eq(workspaceId);
-    const none = { bytes: 0, files: 0, versions: 0, sessions: 0 };
-    await this.database.insert(this.usage, { _id: workspaceId, ...none, members: [], revision: 0 });
+    await this.database.insert(this.usage, usageOf(workspaceId));
     for (let tries = 0; tries < TRIES; tries += 1) {
       const before = await this.database.attempt(() => this.usage.findOne({ _id }, { revision: 1 }).lean());
-      const all = { ...none };
+      const all = { ...NONE };
       const members = new Map<string, Usage>();
       await this.addUp(workspaceId, (userId, more) => {
         for (const [name, by] of Object.entries(more) as [keyof Usage, number][]) {
           all[name] += by;
           if (userId === null) continue;
-          const own = members.get(userId) ?? { ...none };
+          const own = members.get(userId) ?? { ...NONE };
           members.set(userId, own);
           own[name] += by;
         }
       });
       await setTimeout(settleMs);
       const unchanged = { _id, revision: eq(before!.revision) };
-      const $set = { ...all, members: [...members].map(([userId, own]) => ({ userId, ...own })) };
-      const update = { $set, $inc: { revision: 1 } };
+      const ofMembers = [...members].map(([userId, own]) => ({ userId, ...own }));
+      const update = {
+        $set: { ...all, members: ofMembers, recountedAt: Date.now() },
+        $inc: { revision: 1 },
+      };
       // Not tried again where its answer is lost: it would find itself changed, and begin anew.
       const { matchedCount } = await this.database.attempt(() => this.usage.updateOne(unchanged, update));
       if (matchedCount === 1) return true;
