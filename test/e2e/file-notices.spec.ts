@@ -1,4 +1,7 @@
+import { jest } from '@jest/globals';
 import { sha256 } from '@patchbay/protocol/hash';
+import { newId } from '../../src/common/ids.js';
+import { storesOf } from '../contract/backends.js';
 import { aRoot, type FakeClient } from '../support/fake-client.js';
 import { RelayScene } from '../support/relay-scene.js';
 import { startTestServer, type TestServer, type TestUser } from '../support/server.js';
@@ -18,6 +21,7 @@ describe('files:changed', () => {
     scene = await RelayScene.on(server, user);
     client = await scene.client({ clientId: 'one', roots: [proj] });
   });
+  afterEach(() => jest.restoreAllMocks());
   afterEach(() => scene.close());
   afterAll(() => server.close());
 
@@ -97,6 +101,21 @@ describe('files:changed', () => {
     await waitFor(() => all250() || client.changed.some(({ more }) => more), 'word of all files');
     expect(client.changed.every(({ files: { length } }) => length > 0 && length <= 100)).toBe(true);
     expect(rootless.changed).toEqual([]);
+  });
+
+  it('says no word of a write that another process was faster than', async () => {
+    const [ours, theirs] = ['ours', 'theirs'].map((text) => ({ text, sha256: sha256(text) }));
+    await user.request('PUT', `${base()}/blobs/${ours!.sha256}`, Buffer.from(ours!.text));
+    const { files } = storesOf(server.app);
+    jest.spyOn(files, 'insert').mockImplementationOnce(async (file, bytes, events) => {
+      const head = { ...file.head, id: newId(), sha256: theirs!.sha256, sizeBytes: theirs!.text.length };
+      await files.insert({ ...file, id: newId(), head }, Buffer.from(theirs!.text), []);
+      return files.insert(file, bytes, events);
+    });
+    const change = { path: '/Proj/raced.txt', sha256: ours!.sha256, baseSha256: null };
+    const { body } = await user.post(`${base()}/files/commit`, { files: [change] });
+    expect(body).toMatchObject({ files: [{ error: { code: 'STALE', currentSha256: theirs!.sha256 } }] });
+    expect(await all()).toEqual({});
   });
 
   it('says no word of changes that were refused or kept beside the head', async () => {

@@ -116,6 +116,23 @@ describe('a large body', () => {
     await answered(ada, large, 201);
   });
 
+  it('counts as it comes where its size is not told [REQ-10]', async () => {
+    const socket = connect(Number(new URL(server.url).port), '127.0.0.1');
+    sockets.push(socket);
+    const size = 300 * KIB;
+    socket.write(
+      `POST /api/v1/workspaces HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${ada.token}\r\n` +
+        `Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n` +
+        `${size.toString(16)}\r\n${' '.repeat(size)}\r\n`,
+    );
+    await waitFor(() => received() === size, 'all that came to be counted');
+  });
+
+  it('of a stranger is refused', async () => {
+    const body = padded(JSON.stringify({ email: 'a@example.com', password: 'x' }));
+    expect((await server.request('POST', '/auth/login', body)).status).toBe(413);
+  });
+
   it('is handled when the large one of its user before it is, and nobody else waits for that [REQ-10]', async () => {
     const leave = await server.app.get(UserLines).enter(ada.id, 'bodies');
     const order: string[] = [];

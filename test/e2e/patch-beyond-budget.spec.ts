@@ -1,4 +1,6 @@
+import { jest } from '@jest/globals';
 import { sha256 } from '@patchbay/protocol/hash';
+import { storesOf } from '../contract/backends.js';
 import { appliedResult, patchCall } from '../support/patch-desk.js';
 import { RelayScene } from '../support/relay-scene.js';
 
@@ -8,8 +10,11 @@ const INSERT = { operation: 'insert', afterLine: 1, newLines: ['x'] };
 /** Texts that came into the Cloud only after the batch was taken, and are too much together [PATCH-13]. */
 describe('a batch whose texts are more than the server works on', () => {
   const names = ['a', 'b', 'c'];
-  const texts = Object.fromEntries(names.map((name) => [`p/${name}`, `${name.repeat(30 * KIB)}\n`]));
+  let texts: Record<string, string>;
   let scene: RelayScene;
+  beforeEach(() => {
+    texts = Object.fromEntries(names.map((name) => [`p/${name}`, `${name.repeat(30 * KIB)}\n`]));
+  });
   beforeEach(async () => void (scene = await RelayScene.start({ maxPatchBytes: 50 * KIB })));
   afterEach(() => scene.close());
 
@@ -39,6 +44,18 @@ describe('a batch whose texts are more than the server works on', () => {
     expect(ended.result.toolResults).toMatchObject([{ status: 'succeeded' }]);
     const unchecked = JSON.stringify(ended).match(/UNCHECKED/g) ?? [];
     expect(unchecked).toHaveLength(2);
+  });
+
+  it('reads none of those that are beyond it', async () => {
+    const read = jest.spyOn(storesOf(scene.server.app).blobs, 'read');
+    await carriedOut();
+    expect(read).toHaveBeenCalledTimes(2);
+  });
+
+  it('counts a text for each of its files that has it', async () => {
+    texts = Object.fromEntries(names.map((name) => [`p/${name}`, `${'x'.repeat(30 * KIB)}\n`]));
+    const { ended } = await carriedOut();
+    expect(JSON.stringify(ended).match(/UNCHECKED/g)).toHaveLength(3);
   });
 
   it('is not reverted: the refusal says that it is too much', async () => {

@@ -67,6 +67,22 @@ describe('a patch batch', () => {
     expect(error!.details.faults[0]!.message).toMatch('52 changes');
   });
 
+  it('counts the faults that it does not name', async () => {
+    await scene.close();
+    scene = await RelayScene.start({ maxPatchChanges: 200 });
+    await given(['/p/a'], 'one\n'.repeat(60));
+    await given(['/p/b'], 'two\n'.repeat(60));
+    const changes = Array.from({ length: 60 }, (_, at) => ({
+      ...{ operation: 'delete', startLine: at + 1, endLine: at + 1, expectedOriginalLines: ['other'] },
+    }));
+    const { error } = await post([
+      { docPath: 'p/a', sha: sha256('one\n'.repeat(60)), changes },
+      { docPath: 'p/b', sha: sha256('two\n'.repeat(60)), changes },
+    ]);
+    const { faults, moreFaults } = error!.details;
+    expect([faults.length, moreFaults]).toEqual([100, 20]);
+  });
+
   it('names its faults in the order of its files, whichever text was read first', async () => {
     await given(['/p/a', '/p/c'], 'one\n');
     await given(['/p/b'], 'two\n');

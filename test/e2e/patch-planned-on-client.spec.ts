@@ -2,15 +2,17 @@ import { sha256 } from '@patchbay/protocol/hash';
 import { type FakeClient, givenFile } from '../support/fake-client.js';
 import { RelayScene } from '../support/relay-scene.js';
 import { startTestServer, type TestServer, type TestUser } from '../support/server.js';
+import { ShiftedClock } from '../support/shifted-clock.js';
 import { activeFile, TextsDesk } from '../support/texts-desk.js';
 
 describe('a patch that was planned on what a client holds', () => {
   let server: TestServer;
   let user: TestUser;
   let desk: TextsDesk;
+  const clock = new ShiftedClock();
   let client: FakeClient;
   beforeAll(async () => {
-    server = await startTestServer();
+    server = await startTestServer({ clock });
     user = await server.register();
   });
   afterAll(() => server.close());
@@ -22,10 +24,11 @@ describe('a patch that was planned on what a client holds', () => {
   });
   afterEach(() => desk.scene.close());
 
-  const post = async (original: string, line = original.trimEnd()) => {
+  const post = (original: string, line?: string) => postAll(['proj/a.ts'], original, line);
+  const postAll = async (docPaths: string[], original: string, line = original.trimEnd()) => {
     const change = { operation: 'replace', startLine: 1, endLine: 1 };
     const changes = [{ ...change, expectedOriginalLines: [line], newLines: ['new'] }];
-    const files = [{ docPath: 'proj/a.ts', originalSha256: sha256(original), changes }];
+    const files = docPaths.map((docPath) => ({ docPath, originalSha256: sha256(original), changes }));
     const call = { toolCallId: 'p', name: 'workspace_write_patch', arguments: { files } };
     const { result } = (await desk.scene.post([call])).body;
     return result.toolResults[0]?.error ?? null;
@@ -68,6 +71,19 @@ describe('a patch that was planned on what a client holds', () => {
     expect((await desk.readFile('proj/a.ts')).sha256).toBe(sha256('typed on\n'));
     expect(await post('typed on\n', 'other')).toMatchObject({ code: 'LINES_MISMATCH' });
     expect(await post('typed on\n')).toBeNull();
+  });
+
+  it('is STALE of what is open once clients were asked for five seconds about its files [PATCH-12]', async () => {
+    await desk.open(activeFile('proj/a.ts', 'listed\n'), activeFile('proj/b.ts', 'listed\n'));
+    let asked = 0;
+    client.giveFile = () => {
+      asked += 1;
+      clock.pass(5_000);
+      return givenFile('typed on\n', { isDirty: true });
+    };
+    const error = await postAll(['proj/a.ts', 'proj/b.ts'], 'typed on\n');
+    expect(error).toMatchObject({ code: 'STALE', details: { faults: [{ docPath: 'proj/b.ts' }] } });
+    expect(asked).toBe(1);
   });
 
   it('is STALE of an open file of which the client holds another text, or none [PATCH-12]', async () => {

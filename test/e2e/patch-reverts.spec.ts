@@ -1,9 +1,9 @@
+import type { WritePatchResult } from '@patchbay/protocol';
 import { sha256 } from '@patchbay/protocol/hash';
 import type { FakeClient } from '../support/fake-client.js';
 import { readTrail } from '../support/invariants.js';
 import { type RelayScene } from '../support/relay-scene.js';
-
-import { appliedResult, DOC, patchCall, PatchDesk, TEXT } from '../support/patch-desk.js';
+import { appliedResult, DOC, patchCall, PatchDesk, replaceTwo, TEXT } from '../support/patch-desk.js';
 
 describe('workspace_write_patch', () => {
   const desk = new PatchDesk();
@@ -121,6 +121,108 @@ describe('workspace_write_patch', () => {
     expect(trail.map(({ fields }) => fields)).toMatchObject([
       { docPath: DOC, against: 'former', reportedSha256: sha256(other), otherSha256: sha256(TEXT) },
     ]);
+  });
+
+  /** Has a patch of the text of these files carried out; `report` changes what the client says of it. */
+  async function carriedOut(
+    files: Parameters<typeof patchCall>[0] = [{}],
+    report: (result: WritePatchResult) => object = () => ({}),
+  ): Promise<string> {
+    const docPaths = files.map(({ docPath = DOC }) => docPath);
+    for (const docPath of docPaths) await write(`/${docPath}`, TEXT);
+    await scene.post([patchCall(files)]);
+    const call = await client.delivery();
+    const texts = Object.fromEntries(docPaths.map((docPath) => [docPath, TEXT]));
+    const result = appliedResult(call.batch!, texts, []);
+    const more = report(result);
+    expect(await client.report(call, { result, ...more })).toEqual({ ok: true });
+    return call.batch!.batchId!;
+  }
+  const revert = (batchId: string, more: object = {}) =>
+    scene.user.post(`${base()}/patches/${batchId}/revert`, {
+      ...{ sessionId: scene.session.sessionId, waitMs: 0, ...more },
+    });
+
+  it('is undone where the Cloud has no such file any more', async () => {
+    const batchId = await carriedOut();
+    await scene.user.post(`${base()}/tools`, { tool: 'rm', args: { path: `/${DOC}` } });
+    expect((await revert(batchId)).status).toBe(202);
+    expect((await client.delivery(2)).batch!.files).toMatchObject([{ docPath: DOC }]);
+  });
+
+  it('is not undone where all of its files have moved on, whatever is asked for', async () => {
+    const batchId = await carriedOut();
+    await write(`/${DOC}`, 'moved on\n');
+    expect(await revert(batchId, { allowPartial: true })).toMatchObject({
+      status: 412,
+      body: { code: 'STALE' },
+    });
+    expect(client.calls).toHaveLength(1);
+  });
+
+  it('is undone in those of its files that were applied', async () => {
+    const batchId = await carriedOut([{ docPath: 'p/a' }, { docPath: 'p/b' }], (result) => {
+      const [, second] = result.files;
+      Object.assign(second!, { status: 'skipped', newSha256: null });
+      for (const change of second!.changes) change.status = 'skipped';
+      return {};
+    });
+    // What the client says of the first is there, as it would be after an upload.
+    await write('/p/a', 'one\nTWO\nthree\n');
+    expect((await revert(batchId)).status).toBe(202);
+    expect((await client.delivery(2)).batch!.files).toMatchObject([{ docPath: 'p/a' }]);
+  });
+
+  it('is undone as a person has edited it', async () => {
+    const edited = 'one\n2\nthree\n';
+    const batchId = await carriedOut([{}], (result) => {
+      result.files[0]!.newSha256 = sha256(edited);
+      const editedArguments = patchCall([{ changes: [replaceTwo({ newLines: ['2'] })] }]).arguments;
+      return { approval: { decision: 'edit', by: 'ada', at: '2025-06-01T12:00:00Z', editedArguments } };
+    });
+    await write(`/${DOC}`, edited);
+    expect((await revert(batchId)).status).toBe(202);
+    expect((await client.delivery(2)).batch!.files).toMatchObject([
+      { changes: [{ expectedOriginalLines: ['2'], newLines: ['two'] }] },
+    ]);
+  });
+
+  it('is undone in part where a person rejects the rest, which is no divergence [PATCH-7]', async () => {
+    const last = replaceTwo({ startLine: 3, endLine: 3, expectedOriginalLines: ['three'], newLines: ['3'] });
+    const first = replaceTwo({ startLine: 1, endLine: 1, expectedOriginalLines: ['one'], newLines: ['1'] });
+    const batchId = await carriedOut([{ changes: [first, last] }]);
+    await write(`/${DOC}`, '1\ntwo\n3\n');
+    await revert(batchId);
+    const inverse = await client.delivery(2);
+    const [file] = inverse.batch!.files;
+    expect(file!.changes).toHaveLength(2);
+    const part = 'one\ntwo\n3\n';
+    const result = appliedResult(inverse.batch!, { [DOC]: '1\ntwo\n3\n' }, []);
+    result.files[0]!.newSha256 = sha256(part);
+    result.files[0]!.changes[1]!.status = 'rejected';
+    const rejectedChangeIds = [file!.changes[1]!.changeId!];
+    const approval = { decision: 'allow', by: 'ada', at: '2025-06-01T12:00:00Z', rejectedChangeIds };
+    expect(await client.report(inverse, { result, approval })).toEqual({ ok: true });
+    expect(await readTrail(scene.user, scene.workspaceId, '&event=Tool.WritePatch.Diverged')).toEqual([]);
+  });
+
+  it('may say the endings of its lines only where we have made it', async () => {
+    const changes = [replaceTwo({ newEndings: ['\r\n'] })];
+    await write(`/${DOC}`, TEXT);
+    const { body } = await scene.post([patchCall([{ changes }])]);
+    expect(body.result.toolResults).toMatchObject([{ error: { code: 'INVALID_ARGUMENTS' } }]);
+  });
+
+  it('is said to have become what became of its own call', async () => {
+    await write(`/${DOC}`, TEXT);
+    const read = { toolCallId: 'before', name: 'read', arguments: { path: `/${DOC}` } };
+    await scene.post([read, patchCall()]);
+    const { batch } = await client.delivery();
+    const { body } = await scene.user.get(`${base()}/patches/${batch!.batchId}`);
+    expect(body).toMatchObject({
+      toolCallId: 'p1',
+      status: expect.not.stringContaining('succeeded') as string,
+    });
   });
 
   it('has nothing to undo where nothing was applied', async () => {

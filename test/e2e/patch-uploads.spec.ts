@@ -1,6 +1,8 @@
 import type { ToolCallDelivery } from '@patchbay/protocol';
 import { sha256 } from '@patchbay/protocol/hash';
+import { newId } from '../../src/common/ids.js';
 import type { FakeClient } from '../support/fake-client.js';
+import { readTrail } from '../support/invariants.js';
 import { type RelayScene } from '../support/relay-scene.js';
 
 import { appliedResult, DOC, patchCall, PatchDesk, TEXT } from '../support/patch-desk.js';
@@ -27,6 +29,32 @@ describe('workspace_write_patch', () => {
       },
     });
     expect(await put(call, 0, 'one\nTWO\nthree\n')).toEqual(answer);
+  });
+
+  it('becomes versions that say which call, batch and file patch they are of', async () => {
+    await write('/repo/src/a.txt', TEXT);
+    await scene.post([patchCall()]);
+    const call = await client.delivery();
+    const uploaded = await put(call, 0, 'one\nTWO\nthree\n');
+    if (!uploaded.ok) throw new Error(uploaded.error.message);
+    const { body } = await scene.user.get(`${desk.base()}/files/${uploaded.fileId}/versions`);
+    const { batchId, files } = call.batch!;
+    const [{ filePatchId } = {}] = files;
+    expect(body).toMatchObject({
+      versions: [{ callId: call.callId, batchId, filePatchId }, { batchId: null }],
+    });
+  });
+
+  it('is warned of and recorded where it names another version than its upload [PATCH-5]', async () => {
+    await write('/repo/src/a.txt', TEXT);
+    const posted = scene.post([patchCall()], { waitMs: 5_000 });
+    const call = await client.delivery();
+    expect(await put(call, 0, 'one\nTWO\nthree\n')).toMatchObject({ ok: true });
+    const result = appliedResult(call.batch!, { [DOC]: TEXT }, [newId()]);
+    expect(await client.report(call, { result })).toEqual({ ok: true });
+    expect((await posted).body.warnings).toMatchObject([{ errorCode: 'DIVERGED' }]);
+    const trail = await readTrail(scene.user, scene.workspaceId, '&event=Tool.WritePatch.Diverged');
+    expect(trail).toMatchObject([{ fields: { docPath: DOC, against: 'upload' } }]);
   });
 
   it('keeps the same bytes of two patches as a version of each [FILE-5]', async () => {

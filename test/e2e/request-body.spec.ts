@@ -1,5 +1,7 @@
 import { connect } from 'node:net';
+import { Receiving } from '../../src/bodies/receiving.js';
 import { startTestServer, type TestServer, type TestUser } from '../support/server.js';
+import { waitFor } from '../support/wait-for.js';
 import { exchange } from '../support/exchange.js';
 
 const LIMIT = 64 * 1024;
@@ -16,6 +18,7 @@ describe('a request body', () => {
 
   const send = (body: string | Uint8Array, headers: Record<string, string> = {}) =>
     server.request('POST', '/workspaces', body, { authorization: `Bearer ${ada.token}`, ...headers });
+  const received = (): number => server.app.get(Receiving).held;
   const refusal = (status: number, code: string) => ({
     status,
     body: { error: expect.any(String) as string, code },
@@ -130,8 +133,10 @@ describe('a request body', () => {
     socket.write(
       `POST /api/v1/workspaces HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${ada.token}\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{"name"`,
     );
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await waitFor(() => received() === 1000, 'its beginning');
     socket.destroy();
+    // Long before it would be given up for coming too slowly.
+    await waitFor(() => received() === 0, 'it to be let go');
     expect((await ada.get('/workspaces')).status).toBe(200);
   });
 });

@@ -4,6 +4,7 @@ import {
   type FileCommitAnswer,
   type InvokeResult,
   type Session,
+  type StoredFile,
   type TurnEnvelope,
 } from '@patchbay/protocol';
 import { sha256 } from '@patchbay/protocol/hash';
@@ -97,6 +98,26 @@ describe('a share that is used up [SHARE-1]', () => {
     expect((await scene.user.post(`${scene.base}/files/${file_id}/restore`, {})).status).toBe(200);
   });
 
+  it.each(['save', 'commitVersion'] as const)(
+    'of files counts one that is being brought back (%s)',
+    async (how) => {
+      await start({ maxFiles: 100, maxUserFiles: 1 });
+      const restores: (() => Promise<{ status: number }>)[] = [];
+      for (const path of ['a', 'b']) {
+        const { fileId, versionId } = (await put(path, 'x')).body as StoredFile;
+        await scene.ok('rm', { path });
+        const which = how === 'save' ? {} : { versionId };
+        restores.push(() => scene.user.post(`${scene.base}/files/${fileId}/restore`, which));
+      }
+      const slow = hold(storesOf(scene.server.app).files, how);
+      const first = restores[0]!();
+      await slow.reached;
+      expect(await restores[1]!()).toMatchObject(FULL);
+      slow.release();
+      expect((await first).status).toBe(200);
+    },
+  );
+
   it('of versions takes neither a change nor another folder made and removed', async () => {
     await start({ maxVersions: 100, maxUserVersions: 3 });
     await scene.write('/a', '1');
@@ -138,6 +159,11 @@ describe('a share that is used up [SHARE-1]', () => {
       const ack = await client.send('files:put', { ...upload, baseSha256 });
       expect(ack).toMatchObject({ ok: false, error: { code: 'TOO_LARGE' } });
     }
+    const nowhere = { ...upload, docPath: 'root/b', path: '/root/b', baseSha256: sha256('none') };
+    expect(await client.send('files:put', nowhere)).toMatchObject({
+      ok: false,
+      error: { code: 'TOO_LARGE' },
+    });
     client.close();
     expect(await usage()).toMatchObject({ bytes: 8, versions: 2 });
   });
@@ -213,6 +239,22 @@ describe('shares of several', () => {
     await ben!.post(`/workspaces/${id}/tools`, { tool: 'rm', args: { path: '/a' } });
     expect((await put(ada!, other, 'a')).status).toBe(201);
   });
+
+  it.each(['as it was', 'as an older version'])(
+    'count a file for who brings it back %s [SHARE-2]',
+    async (how) => {
+      const [zoe, max] = await Promise.all([server.register(), server.register()]);
+      const { id } = await zoe.createWorkspace();
+      await zoe.addMember(id, max);
+      const { fileId, versionId } = (await put(zoe, id, 'a')).body as StoredFile;
+      await zoe.post(`/workspaces/${id}/tools`, { tool: 'rm', args: { path: '/a' } });
+      const which = how === 'as it was' ? {} : { versionId };
+      expect((await max.post(`/workspaces/${id}/files/${fileId}/restore`, which)).status).toBe(200);
+      const own = (await max.createWorkspace()).id;
+      expect((await put(max, own, 'b')).status).toBe(201);
+      expect(await put(max, own, 'c')).toMatchObject(FULL);
+    },
+  );
 
   it('bound workspaces, members and memberships, and those that strangers give take nothing from one’s own [SHARE-3]', async () => {
     const [zoe, max, kim] = await Promise.all([server.register(), server.register(), server.register()]);

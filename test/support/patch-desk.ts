@@ -10,6 +10,7 @@ import {
 } from '@patchbay/protocol';
 import { sha256 } from '@patchbay/protocol/hash';
 import { applyFilePatch } from '@patchbay/protocol/line-patch';
+import type { Settings } from '../../src/config/config.js';
 import type { FakeClient } from './fake-client.js';
 import { RelayScene } from './relay-scene.js';
 
@@ -97,8 +98,8 @@ export class PatchDesk {
   scene!: RelayScene;
   client!: FakeClient;
 
-  async open(): Promise<PatchDesk> {
-    this.scene = await RelayScene.start();
+  async open(config: Partial<Settings> = {}): Promise<PatchDesk> {
+    this.scene = await RelayScene.start(config);
     this.client = await this.scene.client({ tools: ['workspace_write_patch', 'workspace_create_file'] });
     return this;
   }

@@ -1,3 +1,4 @@
+import { jest } from '@jest/globals';
 import {
   type CommittedFile,
   type FileChange,
@@ -9,6 +10,7 @@ import {
 } from '@patchbay/protocol';
 import { sha256 } from '@patchbay/protocol/hash';
 import type { ErrorBody } from '@patchbay/protocol';
+import { storesOf } from '../../contract/backends.js';
 import { ToolsScene } from '../../support/tools-scene.js';
 
 const MIB = 1024 * 1024;
@@ -55,6 +57,14 @@ describe('a commit of files [FILE-7]', () => {
     });
     const names = (await scene.trail()).map(({ name }) => name);
     expect(names.filter((name) => name === 'File.Created')).toHaveLength(2);
+  });
+
+  it('is told of bytes that could not be stored', async () => {
+    const { blobs } = storesOf(scene.server.app);
+    const put = jest.spyOn(blobs, 'put').mockRejectedValueOnce(new Error('The disk is full'));
+    expect((await send('one', 'two')).status).toBe(500);
+    put.mockRestore();
+    expect(await missing(sha256('one'))).toEqual([sha256('one')]);
   });
 
   it('asks only for bytes that the workspace lacks', async () => {
@@ -149,6 +159,16 @@ describe('a commit of files [FILE-7]', () => {
     expect(await refused(text('f', '3', '1'))).toMatchObject({ code: 'STALE', currentSha256: sha256('2') });
     expect(await refused(text('new', '3', '1'))).toMatchObject({ code: 'STALE', currentSha256: null });
     expect(await scene.read('/f')).toEqual({ text: '2' });
+  });
+
+  it('takes a hash in capitals for the same, wherever one is named', async () => {
+    await send('1', '2');
+    const [first, second] = ['1', '2'].map((content) => sha256(content).toUpperCase());
+    expect((await readPack(first!)).body).toEqual((await readPack(sha256('1'))).body);
+    await commit({ path: 'f', sha256: first!, baseSha256: null });
+    expect(await committed({ path: 'f', sha256: second!, baseSha256: first! })).toMatchObject([
+      { path: '/f' },
+    ]);
   });
 
   it('changes nothing when it comes again', async () => {

@@ -1,6 +1,10 @@
+import { jest } from '@jest/globals';
 import { type StoredFile } from '@patchbay/protocol';
 import { sha256 } from '@patchbay/protocol/hash';
+import { storesOf } from '../../contract/backends.js';
+import { hold } from '../../support/hold.js';
 import { ToolsScene } from '../../support/tools-scene.js';
+import { waitFor } from '../../support/wait-for.js';
 
 describe('contents', () => {
   let scene: ToolsScene;
@@ -30,6 +34,35 @@ describe('contents', () => {
       expect(answer.headers.get('etag')).toBe(etag(bytes));
       expect(answer.headers.get('content-type')).toBe('application/octet-stream');
     }
+  });
+
+  it('are no page to a browser, and nobody’s but the reader’s to a cache', async () => {
+    const { versionId, fileId } = (await put('page.html', '<script>1</script>')).body;
+    for (const path of ['/contents/page.html', `/files/${fileId}/versions/${versionId}/content`]) {
+      const { headers } = await scene.raw('GET', path);
+      expect(headers.get('content-security-policy')).toBe('sandbox');
+      expect(headers.get('x-content-type-options')).toBe('nosniff');
+      expect(headers.get('cache-control')).toBe('private, no-cache');
+    }
+  });
+
+  it.each([
+    ['GET', () => '/contents/awaited'],
+    ['GET', ({ fileId, versionId }: StoredFile) => `/files/${fileId}/versions/${versionId}/content`],
+    ['POST', () => '/blobs/read'],
+  ])('count as an answer that waits for its reader before they are read (%s)', async (method, pathOf) => {
+    const text = 'x'.repeat(4096);
+    const path = pathOf((await put('awaited', text)).body);
+    const { unreadAnswers } = scene.server.app.getHttpAdapter().getInstance();
+    await waitFor(() => unreadAnswers.held === 0, 'the answers before');
+    const slow = hold(storesOf(scene.server.app).blobs, 'read');
+    const asked = method === 'POST' ? JSON.stringify({ sha256s: [sha256(text)] }) : undefined;
+    const answer = scene.raw(method, path, asked ? { 'content-type': 'application/json' } : {}, asked);
+    await slow.reached;
+    const held = unreadAnswers.held;
+    slow.release();
+    expect((await answer).status).toBe(200);
+    expect(held).toBe(4096);
   });
 
   it('may be empty', async () => {
@@ -152,6 +185,23 @@ describe('contents', () => {
     );
   });
 
+  it('cost many writers of one path a write each, and not a race each', async () => {
+    const stored = jest.spyOn(storesOf(scene.server.app).files, 'commitVersion');
+    await put('one-by-one', 'first');
+    await Promise.all(Array.from({ length: 10 }, (_, n) => put('one-by-one', `${n}`)));
+    expect(stored).toHaveBeenCalledTimes(10);
+    stored.mockRestore();
+  });
+
+  it('wait for no write at the same path of another workspace', async () => {
+    const elsewhere = await scene.elsewhere();
+    const slow = hold(storesOf(scene.server.app).files, 'insert');
+    const both = [scene, elsewhere].map((one) => one.raw('PUT', '/contents/slow', {}, 'x'));
+    await slow.reachedBy(2);
+    slow.release();
+    expect((await Promise.all(both)).map(({ status }) => status)).toEqual([201, 201]);
+  });
+
   it('may have as many bytes as a file, and not one more', async () => {
     expect((await put('limit', Buffer.alloc(4096))).status).toBe(201);
     expect(await put('limit', Buffer.alloc(4097))).toMatchObject({
@@ -179,6 +229,19 @@ describe('contents', () => {
     expect((await get(`other?versionId=${first.body.versionId}`)).status).toBe(404);
     expect((await get('old?versionId=nonsense')).status).toBe(400);
     expect((await get('old?unknown=1')).status).toBe(400);
+  });
+
+  it('of a file that was deleted are there under its versions where another has its path', async () => {
+    const first = await put('former', 'one');
+    await scene.ok('rm', { path: '/former' });
+    const second = await put('former', 'two');
+    expect(second.body.fileId).not.toBe(first.body.fileId);
+    for (const [{ body }, text] of [
+      [first, 'one'],
+      [second, 'two'],
+    ] as const) {
+      expect((await get(`former?versionId=${body.versionId}`)).body.toString()).toBe(text);
+    }
   });
 
   it('are read as text by the tools, in the shape of text', async () => {

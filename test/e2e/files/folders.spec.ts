@@ -12,6 +12,7 @@ describe('a folder', () => {
   let scene: ToolsScene;
   beforeAll(async () => void (shared = await ToolsScene.start()));
   beforeEach(async () => void (scene = await shared.elsewhere()));
+  afterEach(() => jest.restoreAllMocks());
   afterAll(() => shared.close());
 
   const store = () => scene.server.app.get(FileStore, { strict: false });
@@ -82,6 +83,16 @@ describe('a folder', () => {
       expect((await scene.user.post(`${scene.base}/files/${file_id}/restore`)).status).toBe(200);
       expect(await scene.list('/', true)).toEqual(['/Docs', '/Docs/A.md']);
     });
+  });
+
+  it('that another has made meanwhile, in another spelling, gives that to what is written into it', async () => {
+    const files = store();
+    jest.spyOn(files, 'insertFolder').mockImplementationOnce(async (folder, events) => {
+      await files.insertFolder({ ...folder, id: newId(), path: '/DOCS' }, []);
+      return files.insertFolder(folder, events);
+    });
+    expect(await scene.write('/docs/a.md')).toMatchObject({ path: '/DOCS/a.md' });
+    expect(await scene.list('/', true)).toEqual(['/DOCS', '/DOCS/a.md']);
   });
 
   describe('that is a file too, written at the same moment [FILE-8]', () => {

@@ -35,6 +35,9 @@ describe('files:put', () => {
     return answer.error.details as { currentSha256: string | null; conflictVersionId: string };
   };
   const get = async (path: string) => (await scene.user.get<string>(`${base()}/contents${path}`)).body;
+  const remove = (path: string) => scene.user.post(`${base()}/tools`, { tool: 'rm', args: { path } });
+  const diffOf = async (fileId: string) =>
+    (await scene.user.get<string>(`${base()}/files/${fileId}/diff`)).body;
   const restore = (fileId: string, versionId: string) =>
     scene.user.post(`${base()}/files/${fileId}/restore`, { versionId });
 
@@ -57,21 +60,21 @@ describe('files:put', () => {
   });
 
   it('on a stale base is kept beside the head, to be fetched and promoted [FILE-5]', async () => {
-    const { fileId } = await stored('/repo/stale.txt', 'one', null);
-    await stored('/repo/stale.txt', 'two', 'one');
+    const { fileId } = await stored('/Stale/a.txt', 'one', null);
+    await stored('/Stale/a.txt', 'two', 'one');
     for (const baseText of ['one', null]) {
       const { currentSha256, conflictVersionId } = conflictOf(
-        await put('/repo/stale.txt', `late ${baseText}`, baseText),
+        await put('/Stale/a.txt', `late ${baseText}`, baseText),
       );
       expect(currentSha256).toBe(sha256('two'));
-      expect(await get('/repo/stale.txt')).toBe('two');
-      expect(await get(`/repo/stale.txt?versionId=${conflictVersionId}`)).toBe(`late ${baseText}`);
+      expect(await get('/Stale/a.txt')).toBe('two');
+      expect(await get(`/Stale/a.txt?versionId=${conflictVersionId}`)).toBe(`late ${baseText}`);
       expect((await restore(fileId, conflictVersionId)).status).toBe(200);
-      expect(await get('/repo/stale.txt')).toBe(`late ${baseText}`);
-      await stored('/repo/stale.txt', 'two', `late ${baseText}`);
+      expect(await get('/Stale/a.txt')).toBe(`late ${baseText}`);
+      await stored('/Stale/a.txt', 'two', `late ${baseText}`);
     }
     const trail = await scene.user.get<{ events: object[] }>(
-      `${base()}/audit?event=File.ConflictStored&path=/Repo/stale.txt`,
+      `${base()}/audit?event=File.ConflictStored&path=/Stale/a.txt`,
     );
     expect(trail.body.events).toHaveLength(2);
   });
@@ -79,7 +82,7 @@ describe('files:put', () => {
   it('for a file that was deleted, or never was, loses no bytes either', async () => {
     const { fileId } = await stored('/repo/gone.txt', 'one', null);
     const path = '/repo/gone.txt';
-    await scene.user.post(`${base()}/tools`, { tool: 'rm', args: { path } });
+    await remove(path);
     const gone = conflictOf(await put(path, 'late', 'one'));
     expect(gone.currentSha256).toBeNull();
     expect(await get(`${path}?versionId=${gone.conflictVersionId}`)).toBe('late');
@@ -133,8 +136,25 @@ describe('files:put', () => {
     const { fileId } = await stored('/repo/beside.txt', 'base\n', null);
     conflictOf(await put('/repo/beside.txt', 'beside\n', 'other'));
     await stored('/repo/beside.txt', 'next\n', 'base\n');
-    const diff = await scene.user.get<string>(`${base()}/files/${fileId}/diff`);
-    expect(diff.body).toContain('-base\n+next\n');
+    expect(await diffOf(fileId)).toContain('-base\n+next\n');
+  });
+
+  it('that was promoted is what the next head is compared with', async () => {
+    const path = '/repo/promoted.txt';
+    const { fileId } = await stored(path, 'base\n', null);
+    const { conflictVersionId } = conflictOf(await put(path, 'beside\n', 'other'));
+    await restore(fileId, conflictVersionId);
+    await stored(path, 'next\n', 'beside\n');
+    expect(await diffOf(fileId)).toContain('-beside\n+next\n');
+  });
+
+  it('leaves the head before it to be found, however many were kept beside that', async () => {
+    const { fileId } = await stored('/repo/many.txt', 'base\n', null);
+    await Promise.all(
+      Array.from({ length: 51 }, (_, at) => put('/repo/many.txt', `${at}\n`, 'other').then(conflictOf)),
+    );
+    await stored('/repo/many.txt', 'next\n', 'base\n');
+    expect(await diffOf(fileId)).toContain('-base\n+next\n');
   });
 
   it('of what a call has written is based on the head that there was when its turn was taken [FILE-5]', async () => {
@@ -158,9 +178,14 @@ describe('files:put', () => {
     await stored('/repo/made.txt', 'in between', null);
     conflictOf(await put('/repo/made.txt', 'written', null, { callId: made.callId }));
     await made.end();
+    await stored('/repo/gone-before.txt', 'cloud', null);
+    await remove('/repo/gone-before.txt');
+    const anew = await calledFor('gone-before.txt');
+    expect((await put('/repo/gone-before.txt', 'written', 'disk', { callId: anew.callId })).ok).toBe(true);
+    await anew.end();
     const gone = await stored('/repo/gone-since.txt', 'cloud', null);
     const last = await calledFor('gone-since.txt');
-    await scene.user.post(`${base()}/tools`, { tool: 'rm', args: { path: '/repo/gone-since.txt' } });
+    await remove('/repo/gone-since.txt');
     const { conflictVersionId } = conflictOf(
       await put('/repo/gone-since.txt', 'written', null, { callId: last.callId }),
     );

@@ -89,6 +89,7 @@ describe('bad input to POST /tools', () => {
       ['""', ''],
       ['"\\u0000\\ufeff \\ud83d\\ude00"', '\u0000\ufeff \u{1F600}'],
       ['{"text":"a\\r\\nb"}', { text: 'a\r\nb' }],
+      ['{"text":"\\ufeffa"}', { text: '\ufeffa' }],
       ['{"text":5}', { text: 5 }],
       ['{"text":"a","more":1}', { text: 'a', more: 1 }],
       ['[9007199254740991,{"a":[null,"1e400"]}]', [9007199254740991, { a: [null, '1e400'] }]],

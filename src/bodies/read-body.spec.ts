@@ -1,0 +1,29 @@
+import type { IncomingMessage } from 'node:http';
+import { PassThrough } from 'node:stream';
+import { jest } from '@jest/globals';
+import { FairBudget } from '../common/fair-budget.js';
+import { readBody } from './read-body.js';
+import { Reception } from './receiving.js';
+
+const LIMIT = 16;
+
+describe('a body that is read', () => {
+  beforeEach(() => void jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'performance'] }));
+  afterEach(() => void jest.useRealTimers());
+
+  it.each<[string, (sender: PassThrough) => unknown, string]>([
+    ['once it is there', (sender) => sender.end('body'), 'body'],
+    ['once it is too large', (sender) => sender.write('x'.repeat(LIMIT + 1)), 'TOO_LARGE'],
+    ['once its sender has gone', (sender) => sender.destroy(), 'VALIDATION_ERROR'],
+    ['once it has come to a halt', () => jest.advanceTimersByTime(1_000), 'VALIDATION_ERROR'],
+  ])('is watched no longer %s', async (_when, act, outcome) => {
+    const sender = new PassThrough();
+    const request = Object.assign(sender, { headers: {} }) as unknown as IncomingMessage;
+    const reception = new Reception(new FairBudget(1024), 'ada');
+    const read = readBody(request, { limit: LIMIT, idleMs: 0, reception });
+    expect(jest.getTimerCount()).toBe(1);
+    act(sender);
+    expect(await read.then(String, ({ code }: { code: string }) => code)).toBe(outcome);
+    expect(jest.getTimerCount()).toBe(0);
+  });
+});

@@ -1,0 +1,128 @@
+import { jest } from '@jest/globals';
+import { type CommittedFile, type FileChange, type FileCommitAnswer, packBlobs } from '@patchbay/protocol';
+import { sha256 } from '@patchbay/protocol/hash';
+import { storesOf } from '../../contract/backends.js';
+import { FakeClient } from '../../support/fake-client.js';
+import { ToolsScene } from '../../support/tools-scene.js';
+
+const MIB = 1024 * 1024;
+
+describe('the changes of a commit [FILE-7]', () => {
+  let scene: ToolsScene;
+  let shared: ToolsScene;
+  beforeAll(async () => void (shared = await ToolsScene.start()));
+  beforeEach(async () => void (scene = await shared.elsewhere()));
+  afterEach(() => jest.restoreAllMocks());
+  afterAll(() => shared.close());
+
+  const stores = () => storesOf(scene.server.app);
+  const send = (...texts: string[]) =>
+    scene.raw('POST', '/blobs', {}, packBlobs(texts.map((text) => Buffer.from(text))));
+  const answerOf = (...files: FileChange[]) =>
+    scene.user.post<FileCommitAnswer>(`${scene.base}/files/commit`, { files });
+  const commit = async (...files: FileChange[]) => (await answerOf(...files)).body.files;
+  const file = (path: string, content: string, base: string | null = null): FileChange => ({
+    ...{ path, sha256: sha256(content), baseSha256: base === null ? null : sha256(base) },
+  });
+  const gone = (path: string, content: string): FileChange => ({
+    ...{ path, deleted: true, baseSha256: sha256(content) },
+  });
+
+  it('that touch are made one after the other: a folder is emptied and becomes a file, and that a folder', async () => {
+    await send('1', '2', '3');
+    await commit(file('P/a/b', '1'));
+    expect(await commit(gone('P/a/b', '1'), file('P', '2'))).toMatchObject([
+      { path: '/P/a/b' },
+      { path: '/P' },
+    ]);
+    expect(await scene.list('/', true)).toEqual(['/P']);
+    expect(await commit(gone('P', '2'), file('P/a', '3'))).toMatchObject([{ path: '/P' }, { path: '/P/a' }]);
+    expect(await scene.read('/P/a')).toEqual({ text: '3' });
+  });
+
+  it('make a file of a folder with nothing but folders in it', async () => {
+    await send('1');
+    await scene.ok('mkdir', { path: '/P/a/b' });
+    await scene.ok('mkdir', { path: '/P/c' });
+    expect(await commit(file('P', '1'))).toMatchObject([{ path: '/P' }]);
+    expect(await scene.list('/', true)).toEqual(['/P']);
+  });
+
+  /** Does something between the first look into a folder that is to become a file and the next. */
+  function onceLookedInto(act: () => Promise<unknown>): void {
+    const { files } = stores();
+    jest.spyOn(files, 'below').mockImplementationOnce(async (...given) => {
+      const found = await files.below(...given);
+      await act();
+      return found;
+    });
+  }
+
+  it('make no file of a folder into which a file has come', async () => {
+    await send('1');
+    await scene.ok('mkdir', { path: '/P' });
+    onceLookedInto(() => scene.write('/P/late'));
+    expect(await commit(file('P', '1'))).toMatchObject([{ error: { code: 'VALIDATION_ERROR' } }]);
+    expect(await scene.list('/', true)).toEqual(['/P', '/P/late']);
+  });
+
+  it('take away no file that another commit has made of the folder meanwhile', async () => {
+    await send('1', '2');
+    await scene.ok('mkdir', { path: '/P' });
+    onceLookedInto(() => commit(file('P', '2')));
+    expect(await commit(file('P', '1'))).toMatchObject([
+      { error: { code: 'STALE', currentSha256: sha256('2') } },
+    ]);
+    expect(await scene.read('/P')).toEqual({ text: '2' });
+    expect((await scene.trail('&event=File.Deleted')).length).toBe(0);
+  });
+
+  it('leave a folder as it is for a file that is based on another', async () => {
+    await send('1');
+    await scene.ok('mkdir', { path: '/P/a' });
+    expect(await commit(file('P', '1', 'before'))).toMatchObject([{ error: { code: 'STALE' } }]);
+    expect(await scene.list('/', true)).toEqual(['/P', '/P/a']);
+  });
+
+  it('delete nothing where an upload was only kept for want of a place', async () => {
+    const { url } = scene.server;
+    const client = await FakeClient.ready({ url, token: scene.user.token, workspaceId: scene.workspaceId });
+    const upload = { docPath: 'f', path: '/f', content: Buffer.from('late'), sha256: sha256('late') };
+    const ack = await client.send('files:put', { ...upload, baseSha256: sha256('other') });
+    expect(ack).toMatchObject({ ok: false, error: { code: 'STALE' } });
+    expect(await commit(gone('f', 'late'))).toMatchObject([
+      { error: { code: 'STALE', currentSha256: null } },
+    ]);
+    client.close();
+  });
+
+  it('fail together where the fault is ours, and are made when they come again', async () => {
+    await send('1', '2');
+    jest.spyOn(stores().files, 'insert').mockRejectedValueOnce(new Error('The disk is gone'));
+    const both = [file('a', '1'), file('b', '2')];
+    expect((await answerOf(...both)).status).toBe(500);
+    expect(await commit(...both)).toMatchObject([{ path: '/a' }, { path: '/b' }]);
+  });
+
+  /** How many of the bytes that a commit is of are read before the first file is stored. */
+  async function readAhead(files: readonly FileChange[]): Promise<number> {
+    const read = jest.spyOn(stores().blobs, 'read');
+    const insert = jest.spyOn(stores().files, 'insert');
+    const made = (await commit(...files)) as CommittedFile[];
+    expect(made.map(({ path }) => path)).toEqual(files.map(({ path }) => path));
+    const [first] = insert.mock.invocationCallOrder;
+    return read.mock.invocationCallOrder.filter((order) => order < first!).length;
+  }
+
+  it('are made a hundred at a time', async () => {
+    await send('1');
+    const files = Array.from({ length: 101 }, (_, at) => file(`/${at}`, '1'));
+    expect(await readAhead(files)).toBe(100);
+  });
+
+  it('are made when they have sixteen MiB, however few they are', async () => {
+    const texts = ['a', 'b', 'c'].map((char) => char.repeat(8 * MIB));
+    for (const text of texts) await scene.raw('PUT', `/blobs/${sha256(text)}`, {}, text);
+    expect(await readAhead(texts.map((text, at) => file(`/${at}`, text)))).toBe(2);
+  });
+});
