@@ -1,9 +1,6 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { getConnectionToken } from '@nestjs/mongoose';
-import type { Connection, mongo } from 'mongoose';
 import { Blobs } from '../../src/storage/mongo/blobs.js';
-import { LOGINS } from '../../src/storage/mongo/collections.js';
 import { Folders } from '../../src/storage/mongo/folders.js';
 import { MongoStorageModule } from '../../src/storage/mongo/mongo.module.js';
 import { Projector } from '../../src/storage/mongo/projector.js';
@@ -15,6 +12,7 @@ import type { Turn } from '../../src/storage/ports/turn.js';
 import type { TurnStore } from '../../src/storage/ports/turns.store.js';
 import { aCall, aTurn, nextVersion, NOON } from '../../src/turns/turn.sample.js';
 import { aDatabaseOn, describeOnMongo, MONGO_SERVER } from '../support/mongo-server.js';
+import { QueryPlans } from '../support/query-plans.js';
 import { type Stores, storesOf } from './backends.js';
 import type { PatchStore } from '../../src/storage/ports/patches.store.js';
 import { aFile, aFolder, bytesOf, moved, withHead } from './file-records.js';
@@ -22,24 +20,10 @@ import { type Scene, SCENES } from './method-scenes.js';
 import { aBatch, aLargeBatch } from './patch-records.js';
 import { anEvent, aUser, aWorkspace } from './records.js';
 
-/** What a command looks for. */
-interface Query {
-  collection: string;
-  command: string;
-  filter: mongo.Document;
-  sort: mongo.Sort;
-  hint?: string | undefined;
-}
-
-/** A stage that looks at more than what it gives: every document, or all that fit before the first. */
-const TOO_MUCH = /"stage":"(COLLSCAN|SORT)"/;
-
 describeOnMongo('queries on MongoDB', () => {
   let drop: () => Promise<void>;
   let app: INestApplicationContext;
-  let connection: Connection;
-  /** Every command that the driver has sent. */
-  const sent: mongo.Document[] = [];
+  let plans: QueryPlans;
 
   beforeAll(async () => {
     const own = aDatabaseOn(MONGO_SERVER!);
@@ -48,19 +32,12 @@ describeOnMongo('queries on MongoDB', () => {
     uri.searchParams.set('monitorCommands', 'true');
     const logger = { logger: false, abortOnError: false } as const;
     app = await NestFactory.createApplicationContext(MongoStorageModule.on(uri.href), logger);
-    connection = app.get<Connection>(getConnectionToken());
-    connection.getClient().on('commandStarted', ({ command }) => sent.push(command));
+    plans = QueryPlans.of(app);
   });
   afterAll(async () => {
     await app.close();
     await drop();
   });
-
-  const planOf = async ({ collection, filter, sort, hint }: Query): Promise<string> => {
-    const found = connection.db!.collection(collection).find(filter, { sort, ...(hint && { hint }) });
-    const { queryPlanner } = (await found.explain('queryPlanner')) as { queryPlanner: mongo.Document };
-    return JSON.stringify(queryPlanner.winningPlan);
-  };
 
   it('go along an index and sort nothing, wherever the server explains them', async () => {
     const stores = storesOf(app);
@@ -68,75 +45,14 @@ describeOnMongo('queries on MongoDB', () => {
     for (const scenes of Object.values(SCENES))
       for (const scene of Object.values(scenes as Record<string, Scene>)) await (await scene(stores))();
     await askEverything(stores);
-    const queries = distinct(sent.splice(0).flatMap(queriesOf));
+    const { queries } = plans;
     const commands = new Set(queries.map(({ command }) => command));
     expect([...commands]).toEqual(expect.arrayContaining(['find', 'aggregate', 'update', 'delete']));
     expect(queries.map(({ collection }) => collection)).toContain(TURN_BYTES);
     expect(queries.length).toBeGreaterThan(100);
-    const scan = { collection: LOGINS, command: 'find', filter: { seed: 'a' }, sort: {} };
-    const scanned = await planOf(scan).catch(() => null);
-    // Of the servers in ../shared/mongo one does not.
-    if (scanned === null) return;
-    expect(scanned).toMatch(TOO_MUCH);
-    const wrong: { query: Query; plan: string }[] = [];
-    for (const query of queries) {
-      const plan = await planOf(query);
-      if (TOO_MUCH.test(plan)) wrong.push({ query, plan });
-    }
-    expect(wrong).toEqual([]);
+    await plans.check();
   });
 });
-
-/** What a command of the driver looks for: nothing, or with each of its statements something. */
-function queriesOf(command: mongo.Document): Query[] {
-  const name = Object.keys(command)[0]!;
-  const query = (filter: mongo.Document, { sort = {}, hint }: mongo.Document): Query => ({
-    ...{ collection: command[name] as string, command: name, filter, sort: sort as mongo.Sort },
-    hint: hint as string | undefined,
-  });
-  switch (name) {
-    case 'find':
-      // Whether there is anything at all.
-      if (Object.keys(command.filter as object).length === 0 && command.limit === 1) return [];
-      return [query(command.filter as mongo.Document, command)];
-    case 'aggregate': {
-      const [first, second] = command.pipeline as mongo.Document[];
-      return [
-        query(first!.$match as mongo.Document, {
-          sort: second?.$sort as object,
-          hint: command.hint as string,
-        }),
-      ];
-    }
-    case 'findAndModify':
-      return [query(command.query as mongo.Document, command)];
-    case 'update':
-      return (command.updates as mongo.Document[]).map((one) => query(one.q as mongo.Document, one));
-    case 'delete':
-      return (command.deletes as mongo.Document[]).map((one) => query(one.q as mongo.Document, one));
-    case 'insert':
-    case 'getMore':
-    case 'killCursors':
-    case 'endSessions':
-    case 'ping':
-      return [];
-    default:
-      throw new Error(`What does ${name} look for?`);
-  }
-}
-
-/** One of those that differ in nothing but their values. */
-function distinct(queries: readonly Query[]): Query[] {
-  const byForm = new Map<string, Query>();
-  for (const query of queries) {
-    const form = JSON.stringify(query, (_name, value: unknown) => {
-      if (Array.isArray(value)) return value.slice(0, 2) as unknown[];
-      return typeof value === 'object' && value !== null ? value : typeof value;
-    });
-    byForm.set(`${query.collection} ${query.hint ?? ''} ${JSON.stringify(query.sort)} ${form}`, query);
-  }
-  return [...byForm.values()];
-}
 
 /** What looks after the data in the background, as a server that runs for long does. */
 async function sweepEverything(app: INestApplicationContext): Promise<void> {

@@ -18,7 +18,7 @@ const JWT_SECRET = 'a secret of the tests, long enough for whoever checks its le
  * database: whoever starts over it again finds what was there. announce-backends.mjs drops them after the run.
  */
 export function backendSettings(dataDir: string): Partial<Settings> {
-  return ON_MONGO ? { mongodbUri: databaseOf(dataDir), jwtSecret: JWT_SECRET } : {};
+  return ON_MONGO ? { mongodbUri: watched(databaseOf(dataDir)), jwtSecret: JWT_SECRET } : {};
 }
 
 /** The same as the environment of a process. */
@@ -31,6 +31,11 @@ export const describeEmbedded = ON_MONGO ? describe.skip : describe;
 
 /** Tests of what only a server on MongoDB does. */
 export const describeOnMongoBackend = ON_MONGO ? describe : describe.skip;
+
+/** With what query-plans.ts listens to. */
+function watched(uri: string): string {
+  return `${uri}${uri.includes('?') ? '&' : '?'}monitorCommands=true`;
+}
 
 function databaseOf(dataDir: string): string {
   // Not by URL: several hosts may be named.

@@ -9,6 +9,7 @@ import { Config, type Settings } from '../../src/config/config.js';
 import { storesOf } from '../contract/backends.js';
 import { putOnBadLine } from '../contract/faults.js';
 import { backendSettings } from './backend.js';
+import type { QueryPlans } from './query-plans.js';
 import { type Answer, answerOf, registerUser, sendRequest, type TestUser } from './test-user.js';
 
 export { type Answer, PASSWORD, type TestUser } from './test-user.js';
@@ -28,6 +29,15 @@ const { BAD_LINE } = process.env;
 /** What every test has unless it says otherwise: quiet, unlimited, and with passwords that cost next to nothing. */
 export const TEST_SETTINGS: Partial<Settings> = { logLevel: 'silent', rateLimit: null, passwordCost: 4 };
 
+/** Those of the servers of this file that the database has explained. */
+const KNOWN_QUERIES = new Set<string>();
+
+/** Without a word of MongoDB where nothing is on it: mongoose takes its time to load. */
+async function plansOf(app: NestFastifyApplication): Promise<QueryPlans> {
+  const { QueryPlans } = await import('./query-plans.js');
+  return QueryPlans.of(app);
+}
+
 /** The real server in this process, on a free port, over a data directory of its own. */
 export class TestServer {
   private constructor(
@@ -35,6 +45,7 @@ export class TestServer {
     readonly url: string,
     readonly dataDir: string,
     private readonly ownsDataDir: boolean,
+    private readonly plans: QueryPlans | null = null,
   ) {}
 
   /** Pass `config.dataDir` to start over what another server has left. */
@@ -45,9 +56,10 @@ export class TestServer {
     badLine,
   }: ServerOptions = {}): Promise<TestServer> {
     const dataDir = config.dataDir ?? (await mkdtemp(join(tmpdir(), 'patchbay-')));
+    const backend = backendSettings(dataDir);
     const settings = Config.with({
       ...TEST_SETTINGS,
-      ...backendSettings(dataDir),
+      ...backend,
       ...config,
       dataDir,
       port: 0,
@@ -57,7 +69,9 @@ export class TestServer {
     if (seed) putOnBadLine(storesOf(app), Number(seed));
     await app.listen(0, '127.0.0.1');
     const url = `${await app.getUrl()}${settings.basePath}`;
-    return new TestServer(app, url, dataDir, config.dataDir === undefined);
+    const isWatched = backend.mongodbUri !== undefined && settings.mongodbUri === backend.mongodbUri;
+    const plans = isWatched ? await plansOf(app) : null;
+    return new TestServer(app, url, dataDir, config.dataDir === undefined, plans);
   }
 
   /** Around an app that a test has put together itself. */
@@ -66,9 +80,14 @@ export class TestServer {
     return new TestServer(app, await app.getUrl(), dataDir, false);
   }
 
+  /** On MongoDB it fails where the server has asked what no index serves. */
   async close(): Promise<void> {
-    await this.app.close();
-    if (this.ownsDataDir) await rm(this.dataDir, { recursive: true, force: true });
+    try {
+      await this.plans?.check(KNOWN_QUERIES);
+    } finally {
+      await this.app.close();
+      if (this.ownsDataDir) await rm(this.dataDir, { recursive: true, force: true });
+    }
   }
 
   /** Registers a new user, with an email of their own unless one is given. */
