@@ -1,7 +1,8 @@
 import { jest } from '@jest/globals';
 import { getModelToken } from '@nestjs/mongoose';
-import mongoose, { type Connection, type Model } from 'mongoose';
+import mongoose, { type Connection, type Model, mongo } from 'mongoose';
 import { sha256 } from '@patchbay/protocol/hash';
+import { Config } from '../../src/config/config.js';
 import { Blobs, ownerOf } from '../../src/storage/mongo/blobs.js';
 import { BLOBS, SPELLINGS } from '../../src/storage/mongo/file-collections.js';
 import { MongoDatabase } from '../../src/storage/mongo/database.js';
@@ -23,8 +24,10 @@ import { aFile, aFolder, bytesOf, moved, withHead } from './file-records.js';
 import { givenWorkspace } from './records.js';
 
 const HOUR = 3_600_000;
+const FAR_BELOW_16_MB = 5 * 1024 * 1024;
+const { maxFileBytes: MAX_FILE_BYTES } = Config.with({});
 
-describeOnMongo('files on MongoDB, after a crash', () => {
+describeOnMongo('files on MongoDB', () => {
   let drop: () => Promise<void>;
   let uri: string;
   let connection: Connection;
@@ -52,6 +55,22 @@ describeOnMongo('files on MongoDB, after a crash', () => {
     stores.blobs.put({ workspaceId, userId: 'u' }, hash, big, now);
   const isThere = async (workspaceId: string) =>
     (await stores.blobs.read(workspaceId, hash))?.equals(big) === true;
+
+  it('have their bytes in documents far below 16 MB, however many they are', async () => {
+    const workspaceId = await givenWorkspace(stores);
+    const bytes = Buffer.alloc(5 * MAX_FILE_BYTES + 1, 'bytes that need more parts still');
+    const sha = sha256(bytes);
+    await stores.blobs.put({ workspaceId, userId: 'u' }, sha, bytes, NOON);
+    expect((await stores.blobs.read(workspaceId, sha))!.equals(bytes)).toBe(true);
+    for (const name of [BLOBS, PARTS]) {
+      const sizes = await in_(name)
+        .find()
+        .map((found) => mongo.BSON.calculateObjectSize(found))
+        .toArray();
+      expect(sizes.length).toBeGreaterThan(0);
+      expect(Math.max(...sizes)).toBeLessThan(FAR_BELOW_16_MB);
+    }
+  });
 
   it('finish an upload that was broken off, by whoever brings the bytes again', async () => {
     const workspaceId = await givenWorkspace(stores);

@@ -1069,7 +1069,7 @@ export const FAULTS = [
     }`,
     replace: `    } catch {}`,
     specs: [MONGO_FILES, BAD_LINE],
-    only: 'mongodb(, after a crash| leaves files.insert as)',
+    only: 'mongodb( are counted again| leaves files.insert as)',
   },
   {
     name: 'counts that wait are lost when the server stops',
