@@ -118,6 +118,20 @@ describe('a share that is used up [SHARE-1]', () => {
     },
   );
 
+  it('of files takes one that fits beside another that does not', async () => {
+    await start({ maxFiles: 100, maxUserFiles: 1 });
+    const slow = hold(storesOf(scene.server.app).usage, 'ofUser');
+    const first = put('a', 'x');
+    await slow.reached;
+    const slower = hold(storesOf(scene.server.app).usage, 'ofUser');
+    const second = put('b', 'x');
+    await slower.reached;
+    slow.release();
+    expect((await first).status).toBe(201);
+    slower.release();
+    expect(await second).toMatchObject(FULL);
+  });
+
   it('of versions takes neither a change nor another folder made and removed', async () => {
     await start({ maxVersions: 100, maxUserVersions: 3 });
     await scene.write('/a', '1');
