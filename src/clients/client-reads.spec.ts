@@ -58,7 +58,7 @@ describe('the files that a client is asked for', () => {
     expect(await Promise.all([little, much])).toEqual(['10', '100']);
   });
 
-  it('wait in bounded number: who comes then hears nothing', async () => {
+  it('wait in bounded number: who comes then hears nothing, and who comes later waits as before', async () => {
     const all = Array.from({ length: 4 + 256 }, (_, at) => read(`p/${at}`));
     expect(await read('p/late')).toBe('silent');
     for (let at = 0; at < all.length; at += 1) {
@@ -66,5 +66,8 @@ describe('the files that a client is asked for', () => {
       asked[at]!.answer('text');
     }
     expect(new Set(await Promise.all(all))).toEqual(new Set(['text']));
+    for (let at = 0; at < 10; at += 1) void read(`q/${at}`);
+    await turn();
+    expect(asked).toHaveLength(all.length + 4);
   });
 });

@@ -75,6 +75,7 @@ describe('the notices of changed files', () => {
     jest.advanceTimersByTime(100);
     // Of those that are not named, one is not its own.
     expect(a).toEqual([{ files: [], more: true }]);
+    expect(b[1]!.more).toBe(true);
     change(0, 100, 'b');
     change(100, 101, 'a');
     jest.advanceTimersByTime(100);

@@ -76,6 +76,14 @@ describe('a line of the relay', () => {
     expect(limits.held).toBe(41 * MIB);
   });
 
+  it('of a user who holds the most is left alone where another one of theirs holds more [RELAY-43]', () => {
+    const [less, more] = [open(), open()];
+    less.connection.send(20 * MIB);
+    more.connection.send(35 * MIB);
+    open(new UserLoad(limits, true, () => now)).connection.receive(46 * MIB, false);
+    expect([less.connection.socket.destroyed, more.connection.socket.destroyed]).toEqual([false, true]);
+  });
+
   it('is read again where its user comes back after the time that held their last one [RELAY-41]', () => {
     const { connection } = open();
     for (let sent = 0; sent < 65; sent += 1) connection.receive(MIB);
@@ -143,6 +151,24 @@ describe('a line of the relay', () => {
     one.connection.read();
     await Promise.resolve();
     expect(got).toEqual(['other', 'first of one', 'second of one']);
+  });
+
+  it('gets one call for each that is read, and none before those that came first [RELAY-43]', async () => {
+    const [one, other] = [open(), open()];
+    const got: string[] = [];
+    const ask = (name: string): void => void load.room(one.line).then(() => got.push(name));
+    for (const { connection } of [one, other]) connection.send(5 * MIB);
+    for (const name of ['first', 'second']) ask(name);
+    one.connection.read();
+    other.connection.read();
+    ask('third');
+    await Promise.resolve();
+    expect(got).toEqual(['first']);
+    for (let left = 2; left > 0; left -= 1) {
+      jest.advanceTimersByTime(1);
+      await Promise.resolve();
+    }
+    expect(got).toEqual(['first', 'second', 'third']);
   });
 
   it('has room for a call however slow its user’s other clients read [RELAY-43]', async () => {

@@ -65,11 +65,8 @@ export class SocketLine implements ClientLine {
 
   deliver(call: ToolCallDelivery): Promise<DeliveryOutcome> {
     return new Promise((resolve) => {
-      const gone = (): void => resolve({ kind: 'lost' });
-      this.socket.once('disconnect', gone);
       this.lines.callSent(this.socket.conn);
       this.socket.timeout(this.config.acknowledgeMs).emit('tool:call', call, (error, answer) => {
-        this.socket.off('disconnect', gone);
         resolve(error ? { kind: 'lost' } : readAnswer(answer));
       });
     });

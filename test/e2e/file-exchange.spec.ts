@@ -1,7 +1,9 @@
 import { sha256 } from '@patchbay/protocol/hash';
+import { Bus, type BusMessage } from '../../src/bus/bus.js';
 import { NodeFiles } from '../../src/clients/node-files.js';
 import { jest } from '@jest/globals';
 import { givenFile } from '../support/fake-client.js';
+import type { NetworkBus } from '../support/nodes.js';
 import { activeFile, TextsDesk } from '../support/texts-desk.js';
 import { TwoNodes } from '../support/two-nodes.js';
 
@@ -87,5 +89,17 @@ describe('a file that a client on another node holds', () => {
       expect(`${String(source)} ${String(content)}`).toMatch(/^(?:disk disk|cloud cloud)\n$/);
     }
     expect(client.reads.length).toBeLessThanOrEqual(5);
+  });
+
+  it('is not read again for a message that comes once more when all is over', async () => {
+    const client = await there.client('cli', ['proj']);
+    client.giveFile = () => givenFile('disk\n', { source: 'disk' });
+    const { messages$ } = two.servers.b.app.get<NetworkBus>(Bus);
+    const wanted: BusMessage[] = [];
+    messages$.subscribe((message) => message.type === 'file_wanted' && wanted.push(message));
+    await here.readFile('proj/a.ts');
+    messages$.next(wanted[0]!);
+    await here.readFile('proj/b.ts');
+    expect(client.reads.map(({ docPath }) => docPath)).toEqual(['proj/a.ts', 'proj/b.ts']);
   });
 });

@@ -182,8 +182,13 @@ describe('a folder that is connected', () => {
       ...{ code: 'CONFLICT', message: expect.stringContaining('100 folders') as string },
     });
     await ada.request('DELETE', `/workspaces/${scene.workspaceId}/roots/p98`);
-    const atOnce = await Promise.all(['one', 'two', 'three'].map((name) => put(ada, aRoot(name))));
-    expect(atOnce.map(({ status }) => status).sort()).toEqual([200, 409, 409]);
+    const slow = hold(storesOf(server.app).roots, 'claim');
+    const atOnce = ['one', 'two', 'three'].map((name) => put(ada, aRoot(name)));
+    await slow.reached;
+    // The others are as far as they come.
+    await list(ada);
+    slow.release();
+    expect((await Promise.all(atOnce)).map(({ status }) => status).sort()).toEqual([200, 409, 409]);
     expect((await put(ada, names[0]!)).status).toBe(200);
     expect((await put(bob, aRoot('more'))).status).toBe(200);
     await ada.request('DELETE', `/workspaces/${scene.workspaceId}/roots/p99`);

@@ -591,14 +591,6 @@ export const FAULTS = [
     only: 'does not answer',
   },
   {
-    name: 'a client that is gone keeps its call until the time to acknowledge is over',
-    file: SOCKET,
-    find: `      this.socket.once('disconnect', gone);\n      this.lines`,
-    replace: `      this.lines`,
-    specs: [DELIVERED],
-    only: 'left unacknowledged',
-  },
-  {
     name: 'whatever is answered to a delivery is a yes',
     file: SOCKET,
     find: `  if (ok === true) return { kind: 'acknowledged' };`,
@@ -774,7 +766,7 @@ export const FAULTS = [
     find: ` || this.served.get(requestId) !== undefined;`,
     replace: `;`,
     specs: [EXCHANGED],
-    only: 'messages that come twice',
+    only: 'comes once more',
   },
   {
     name: 'a client that has just connected elsewhere is not asked',
@@ -852,6 +844,7 @@ export const FAULTS = [
     find: `client.ready ? nearness(wish, client) : NEARNESS.none`,
     replace: `nearness(wish, client)`,
     specs: ['test/e2e/tools/newest-text.spec.ts'],
+    only: 'shown its journal',
   },
   {
     name: 'a file of a folder is asked of a client that does not have it',
@@ -912,7 +905,6 @@ export const FAULTS = [
     file: 'src/clients/folder-views.ts',
     find: `return one.leftAt === null;`,
     replace: `return other.leftAt === null;`,
-    specs: [FOLDERS],
-    only: 'is said to be connected',
+    specs: ['src/clients/folder-views.spec.ts'],
   },
 ];

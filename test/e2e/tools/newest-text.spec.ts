@@ -1,5 +1,5 @@
 import { sha256 } from '@patchbay/protocol/hash';
-import { givenFile } from '../../support/fake-client.js';
+import { aRoot, FakeClient, givenFile } from '../../support/fake-client.js';
 import { RelayScene } from '../../support/relay-scene.js';
 import { ShiftedClock } from '../../support/shifted-clock.js';
 import { startTestServer, type TestServer, type TestUser } from '../../support/server.js';
@@ -55,6 +55,17 @@ describe('workspace_read_file', () => {
     expect(result).toMatchObject({ source: 'cloud', content: 'cloud\n' });
     expect(Object.keys(result)).not.toContain('warnings');
     expect(client.reads).toEqual([]);
+  });
+
+  it('asks no client that has not shown its journal yet [RELAY-3]', async () => {
+    await desk.write('/Proj/a.ts', 'cloud\n');
+    const client = await FakeClient.connect(desk.scene.clientOptions({ roots: [aRoot('Proj')] }));
+    client.giveFile = () => givenFile('disk\n', { source: 'disk' });
+    expect(await desk.readFile('/Proj/a.ts')).toMatchObject({ source: 'cloud', content: 'cloud\n' });
+    await client.resume([]);
+    expect(await desk.readFile('/Proj/a.ts')).toMatchObject({ source: 'disk', content: 'disk\n' });
+    expect(client.reads).toHaveLength(1);
+    client.close();
   });
 
   it('gives the Cloud’s text with a warning where the editor is away [TOOL-2]', async () => {
