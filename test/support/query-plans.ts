@@ -68,7 +68,9 @@ export class QueryPlans {
 function queriesOf(command: mongo.Document): Query[] | null {
   const name = Object.keys(command)[0]!;
   const query = (filter: mongo.Document, { sort = {}, hint }: mongo.Document): Query => ({
-    ...{ collection: command[name] as string, command: name, filter, sort: sort as mongo.Sort },
+    ...{ collection: command[name] as string, command: name, filter },
+    // The driver makes a Map of it, which JSON would show as nothing.
+    sort: sort instanceof Map ? (Object.fromEntries(sort) as mongo.Document) : (sort as mongo.Sort),
     hint: hint as string | undefined,
   });
   switch (name) {

@@ -83,6 +83,12 @@ export const KEYS = 'idempotency_keys';
 export const CHECKS = 'checks';
 export const VALIDATORS = 'validators';
 
+/** Both say in what order they are listed. */
+export const WORKSPACE_INDEXES = {
+  member: { name: 'member', key: { 'members.userId': 1, createdAt: 1, _id: 1 } },
+  maker: { name: 'maker', key: { createdBy: 1, createdAt: 1, _id: 1 } },
+} as const;
+
 /** One more whenever a released collection changes, so that an older Patchbay leaves what a newer one has made. */
 export const LAYOUT = 1;
 
@@ -109,8 +115,8 @@ export const COLLECTIONS: readonly Collection[] = [
       ...{ members: list(members), removals: list(removals) },
     }),
     indexes: [
-      { name: 'member', key: { 'members.userId': 1, createdAt: 1, _id: 1 } },
-      { name: 'maker', key: { createdBy: 1, createdAt: 1, _id: 1 } },
+      WORKSPACE_INDEXES.member,
+      WORKSPACE_INDEXES.maker,
       { name: 'unsettled', key: { 'removals.removedAt': 1 } },
     ],
   },

@@ -9,7 +9,7 @@ import {
   WorkspaceStore,
   type WorkspaceSummary,
 } from '../ports/workspaces.store.js';
-import { type WorkspaceDocument, WORKSPACES } from './collections.js';
+import { WORKSPACE_INDEXES, type WorkspaceDocument, WORKSPACES } from './collections.js';
 import { MongoDatabase } from './database.js';
 import { Gathered } from './gathered.js';
 import { checked, eq, membersAmong } from './values.js';
@@ -95,10 +95,11 @@ export class MongoWorkspaceStore extends WorkspaceStore {
     const own = { ...ofMember, createdBy: eq(userId) };
     const others = { ...ofMember, createdBy: { $ne: checked(userId) } };
     if (after !== null && after.createdBy !== userId)
-      return this.page(userId, { ...others, ...later }, limit);
-    const first = await this.page(userId, { ...own, ...later }, limit);
+      return this.page(userId, { ...others, ...later }, WORKSPACE_INDEXES.member, limit);
+    const first = await this.page(userId, { ...own, ...later }, WORKSPACE_INDEXES.maker, limit);
     if (first.length === limit) return first;
-    return [...first, ...(await this.page(userId, others, limit - first.length))];
+    const left = limit - first.length;
+    return [...first, ...(await this.page(userId, others, WORKSPACE_INDEXES.member, left))];
   }
 
   async approvalsOf(workspaceId: string): Promise<CloudChange[] | null> {
@@ -140,9 +141,15 @@ export class MongoWorkspaceStore extends WorkspaceStore {
     );
   }
 
-  private async page(userId: string, filter: Filter, limit: number): Promise<WorkspaceSummary[]> {
+  /** Along the index that is named: a planner may take the other one, and sort. */
+  private async page(
+    userId: string,
+    filter: Filter,
+    { name }: { name: string },
+    limit: number,
+  ): Promise<WorkspaceSummary[]> {
     const found = await this.database.attempt(() =>
-      this.workspaces.find(filter).sort(OLDEST_FIRST).limit(limit).lean(),
+      this.workspaces.find(filter).sort(OLDEST_FIRST).limit(limit).hint(name).lean(),
     );
     return found.map((workspace) => summaryFor(userId, workspace));
   }
