@@ -2,9 +2,9 @@
  * How long a unified diff of two texts takes, as ratios to a floor: splitting both texts at their line feeds and
  * numbering the lines by a Map. Medians.
  *
- *   npx tsc -b packages/protocol && node bench/diff.mjs [words of the cases…]
+ *   npm run build && node bench/diff.mjs [words of the cases…]
  */
-import { unifiedDiffBetween } from '../packages/protocol/dist/line-patch/index.js';
+import { unifiedDiffBetween } from '@patchbay/protocol/line-patch';
 
 /** Always the same numbers from 0 up to `below`. */
 function numbers(seed) {

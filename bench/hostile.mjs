@@ -11,13 +11,13 @@
 // LIMIT_MS (default 30000, quick 4000) ends an attack that goes on. SERVER is another build's dist/main.js.
 import { fork } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { clearInterval, setInterval } from 'node:timers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { freePort } from './free-port.mjs';
 import { ATTACKS } from './hostile/attacks.mjs';
 
 const BOUNDS = { stall: 250, worstCall: 2_000, growth: 512 };
@@ -54,18 +54,6 @@ class Helper {
     const ended = new Promise((resolve) => this.child.once('exit', resolve));
     this.child.kill('SIGKILL');
     return ended;
-  }
-}
-
-/** Outside the range from which the system takes those of outgoing connections: it stays free. */
-async function freePort() {
-  for (;;) {
-    const port = 20_000 + Math.floor(Math.random() * 10_000);
-    const isFree = await new Promise((resolve) => {
-      const probe = createServer().once('error', () => resolve(false));
-      probe.listen(port, '127.0.0.1', () => probe.close(() => resolve(true)));
-    });
-    if (isFree) return port;
   }
 }
 

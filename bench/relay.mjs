@@ -11,19 +11,21 @@
 //
 // PATCHBAY_TEST_MONGODB_URI: a server of MongoDB, on which another Patchbay has its store, beside the embedded one.
 //
-// SECONDS (per measurement, default 4), ROUNDS (default 3), LEVELS (default 1,32,256), LOG (patchbay's log level, default
-// warn); CPU_PROF=<dir> writes a profile of the server there and measures nothing but it.
+// SECONDS (per measurement, default 4), WARM_UP (seconds of each server before all, default 8), ROUNDS (default 3), LEVELS
+// (default 1,32,256), LOG (patchbay's log level, default warn); CPU_PROF=<dir> writes a profile of the server there and
+// measures nothing but it.
 import { fork } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
+import { freePort } from './free-port.mjs';
 
 const USERS = 32;
 const SECONDS = Number(process.env.SECONDS ?? 4);
 const ROUNDS = Number(process.env.ROUNDS ?? 3);
-const WARM_UP_SECONDS = 8;
+const WARM_UP = Number(process.env.WARM_UP ?? 8);
 const LEVELS = (process.env.LEVELS ?? '1,32,256').split(',').map(Number);
 
 const at = (path) => fileURLToPath(new URL(path, import.meta.url));
@@ -68,19 +70,19 @@ class Helper {
 /** The built server on a data directory of its own. Its log goes where nobody reads it. */
 async function startPatchbay(backend = {}) {
   const directory = await mkdtemp(join(tmpdir(), 'patchbay-bench-'));
+  const port = await freePort();
   const profile = process.env.CPU_PROF;
   const execArgv = profile ? ['--cpu-prof', `--cpu-prof-dir=${profile}`] : [];
   const env = {
     PATH: process.env.PATH,
-    PORT: '0',
+    PORT: String(port),
     PATCHBAY_DATA_DIR: directory,
     PATCHBAY_RATE_LIMIT: 'off',
     PATCHBAY_LOG_LEVEL: process.env.LOG ?? 'warn',
     ...backend,
   };
-  const port = 20_000 + Math.floor(Math.random() * 10_000);
   const server = new Helper('../dist/main.js', [], {
-    env: { ...env, PORT: String(port) },
+    env,
     execArgv,
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
@@ -167,7 +169,7 @@ try {
     return { ...measured, cpu: ((await cpuOf(pid)) - before) / calls };
   };
   // The first thousands of calls run in code that is not compiled yet.
-  for (const name of names) await measure(name, 64, WARM_UP_SECONDS);
+  for (const name of names) await measure(name, 64, WARM_UP);
   const rows = [];
   for (const concurrency of LEVELS) {
     const measured = { floor: [], patchbay: [], mongo: [] };

@@ -12,11 +12,12 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { io } from 'socket.io-client';
+import { freePort } from './free-port.mjs';
 
 const SIZES = [1, 100, 1000];
 const CALLS = Number(process.env.CALLS ?? 3000);
 const TURNS = Number(process.env.TURNS ?? 150);
-const port = 20_000 + Math.floor(Math.random() * 10_000);
+const port = await freePort();
 const url = `http://127.0.0.1:${port}`;
 
 if (process.argv[2] === 'watch') {

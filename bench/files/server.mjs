@@ -66,7 +66,8 @@ async function fill(store) {
 }
 
 function aFolder(path) {
-  return { kind: 'folder', id: newId(), workspaceId, path, docPath: path.slice(1), createdAt: Date.now() };
+  const docPath = path.slice(1);
+  return { kind: 'folder', id: newId(), workspaceId, path, docPath, createdAt: Date.now(), holder: user.id };
 }
 
 function aFile(path, text) {
@@ -93,6 +94,6 @@ function aFile(path, text) {
       lastNumber: 1,
       head,
     },
-    ...{ createdAt: now, updatedAt: now, deletedAt: null },
+    ...{ createdAt: now, updatedAt: now, deletedAt: null, holder: user.id },
   };
 }

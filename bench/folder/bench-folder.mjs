@@ -8,6 +8,7 @@ import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { freePort } from '../free-port.mjs';
 
 const FILES_A_FOLDER = 50;
 
@@ -22,7 +23,7 @@ export class BenchFolder {
     Object.assign(bench, size);
     bench.directory = mkdtempSync(join(tmpdir(), 'patchbay-bench-folder-'));
     bench.folder = join(bench.directory, 'project');
-    bench.url = `http://127.0.0.1:${20_000 + Math.floor(Math.random() * 10_000)}`;
+    bench.url = `http://127.0.0.1:${await freePort()}`;
     bench.server = await bench.startServer();
     const account = { email: 'bench@example.com', password: 'benchmark-password' };
     bench.token = (await bench.post('/auth/register', account)).accessToken;
