@@ -34,6 +34,11 @@ describeEmbedded('patchbay-admin check of a data directory', () => {
       /missing from a trail.*\n.*: 3 to 3/,
     ],
     [
+      'audit events that are missing at the beginning',
+      'DELETE FROM audit_events WHERE seq <= 2',
+      /missing from a trail.*\n.*: 1 to 2/,
+    ],
+    [
       'bytes that are others',
       "UPDATE blobs SET bytes = x'00' WHERE id = (SELECT min(id) FROM blobs)",
       /Bytes are not those of their hash \(1\)/,

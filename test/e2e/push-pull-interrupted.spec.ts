@@ -1,8 +1,10 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { EXIT } from '../../packages/cli/src/cli-error.js';
 import { HttpProxy } from '../support/http-proxy.js';
 import { TestProcess } from '../support/processes.js';
+import type { Ran } from '../support/run-command.js';
 import { age, type Contents, disk, SyncDesk } from '../support/sync-desk.js';
 import { ToolsScene } from '../support/tools-scene.js';
 import { waitFor } from '../support/wait-for.js';
@@ -66,6 +68,19 @@ describe('a push or pull in a process of its own', () => {
     const { code, out } = await desk.push(folder);
     expect([code, out]).toEqual([0, expect.stringMatching(new RegExp(`^sent 1,300 files`))]);
     expect(Object.keys(await desk.cloud())).toHaveLength(1_000);
+  });
+
+  it('keeps a second push or pull of its folder out until it has ended', async () => {
+    const meanwhile: Promise<Ran>[] = [];
+    proxy.onAnswered = async ({ route }) => {
+      if (route !== 'POST /files/commit' || meanwhile.length > 0) return;
+      meanwhile.push(desk.push(folder), desk.pull(folder));
+      await Promise.all(meanwhile);
+    };
+    const { code, out } = await desk.push(folder);
+    expect([code, out]).toEqual([0, expect.stringMatching(/^sent 1,300 files/)]);
+    for (const { code: refused, err } of await Promise.all(meanwhile))
+      expect([refused, err]).toEqual([EXIT.replaced, expect.stringContaining(`is syncing ${folder}`)]);
   });
 
   it('sends no bytes a second time that were there before a kill', async () => {

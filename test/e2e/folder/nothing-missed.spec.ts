@@ -118,6 +118,25 @@ describe('what is neither overwritten, deleted nor missed in a folder', () => {
     await wire.close();
   });
 
+  it('the rest of a batch that a killed client has left half written: connect --push sends it whole', async () => {
+    const paths = ['a.txt', 'src/b.txt'];
+    const killed = await laptop.connectPausing('after:place');
+    const readings = await Promise.all(paths.map((path) => model.reads(`proj/${path}`)));
+    const changes = [{ operation: 'insert', afterLine: 0, newLines: ['// patched'] }];
+    const files = readings.map(({ docPath, sha256 }) => ({ docPath, originalSha256: sha256, changes }));
+    const called = model.call('workspace_write_patch', { files });
+    await killed.says('paused');
+    await killed.kill();
+    const written = (await Promise.all(paths.map((path) => laptop.read(path)))).map((text) =>
+      text.includes('//'),
+    );
+    expect(written).toEqual([true, false]);
+    const connected = await laptop.connect('--push');
+    expect(connected.log).toMatch(/sent 2 files .*1 unchanged/);
+    expect((await called).status).toBe('succeeded');
+    await scene.agree(laptop);
+  });
+
   it('what both sides came to by themselves: a forced push knows it from then on', async () => {
     await laptop.write('a.txt', 'the same\n');
     await model.does('write', { path: '/proj/a.txt', content: { text: 'the same\n' } });

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Stats } from 'node:fs';
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, rmdir, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -248,6 +248,28 @@ describe('what is remembered of a folder', () => {
     after.noteBase('project/a', NEW);
     await after.save();
     expect([NEW, SHA].map((content) => open().isOwn('project/a', content))).toEqual([true, false]);
+  });
+
+  it('writes what a disk did not take with what comes next', async () => {
+    const state = open();
+    state.noteBase('project/a', OLD);
+    await state.save();
+    const path = await file();
+    await rename(path, `${path}-away`);
+    await mkdir(path);
+    state.noteBase('project/a', NEW);
+    state.noteSynced();
+    await expect(state.save()).rejects.toMatchObject({ code: 'EISDIR' });
+    await rmdir(path);
+    await rename(`${path}-away`, path);
+    state.noteBase('project/b', SHA);
+    await state.save();
+    const after = open();
+    expect([...after.bases()]).toEqual([
+      ['project/a', NEW],
+      ['project/b', SHA],
+    ]);
+    expect(after.isSynced).toBe(true);
   });
 
   it('is whole after a kill of its writers at any moment, with all that was saved', async () => {

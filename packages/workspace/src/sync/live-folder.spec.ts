@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { WorkspaceFiles } from '@patchbay/client';
+import type { FileChange } from '@patchbay/protocol';
 import { sha256 } from '@patchbay/protocol/hash';
 import { SecretFiles } from '../disk/secret-files.js';
 import { WorkspaceRoots } from '../disk/workspace-roots.js';
@@ -12,14 +13,17 @@ const [HERE, THERE] = ['here\n', 'there\n'].map((text) => sha256(text));
 
 describe('a live folder', () => {
   let base: string;
+  let home: string;
   let folder: LiveFolder;
   let looks: number;
+  let deleted: string[];
   beforeEach(async () => {
     base = await mkdtemp(join(tmpdir(), 'patchbay-live-'));
+    home = await mkdtemp(join(tmpdir(), 'patchbay-live-home-'));
     await writeFile(join(base, 'a.txt'), 'here\n');
     const roots = await WorkspaceRoots.open([{ directory: base, name: 'proj' }]);
     const pair = { url: 'http://one', workspaceId: 'w', directory: base, rootName: 'proj' };
-    const state = FolderState.open(join(base, '.home'), pair);
+    const state = FolderState.open(home, pair);
     state.noteBase('proj/a.txt', HERE!);
     looks = 0;
     // Only the Cloud is faked: the first look at all of it fails.
@@ -28,7 +32,12 @@ describe('a live folder', () => {
       if (++looks === 1) throw new Error('no answer');
       yield { docPath: 'proj/a.txt', path: '/proj/a.txt', sha256: THERE };
     };
-    const files = { list, read: () => Promise.resolve(null) } as unknown as WorkspaceFiles;
+    deleted = [];
+    const commit = (changes: readonly FileChange[]) => {
+      deleted.push(...changes.filter((change) => 'deleted' in change).map(({ path }) => path));
+      return Promise.resolve(changes.map(() => ({})));
+    };
+    const files = { list, commit, read: () => Promise.resolve(null) } as unknown as WorkspaceFiles;
     folder = new LiveFolder({
       ...{ files, roots, state, maxFileBytes: 1_000, exclude: [], secrets: new SecretFiles() },
       putFile: () => Promise.resolve({ ok: true }),
@@ -37,6 +46,16 @@ describe('a live folder', () => {
   afterEach(async () => {
     await folder.stop();
     await rm(base, { recursive: true });
+    await rm(home, { recursive: true });
+  });
+
+  it('deletes nothing in the Cloud where all that it had is gone at once, and what is gone beside others', async () => {
+    await rm(join(base, 'a.txt'));
+    await folder.bringUp(['proj/a.txt']);
+    expect(deleted).toEqual([]);
+    await writeFile(join(base, 'b.txt'), 'left\n');
+    await folder.bringUp(['proj/a.txt']);
+    expect(deleted).toEqual(['proj/a.txt']);
   });
 
   it('looks at the Cloud again after a look that failed, whatever single changes are told meanwhile', async () => {

@@ -1,0 +1,26 @@
+import { existsSync, writeFileSync } from 'node:fs';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
+import { sha256 } from '@patchbay/protocol/hash';
+import { ChangedMeanwhile, placeFiles, pullTempName } from './place-file.js';
+
+describe('a file that a pull puts in its place', () => {
+  let root: string;
+  beforeEach(async () => void (root = await mkdtemp(join(tmpdir(), 'patchbay-place-'))));
+  afterEach(() => rm(root, { recursive: true }));
+
+  it('leaves what an editor saves while it is staged, and no temp file', async () => {
+    const [place, tempName] = [join(root, 'a.txt'), pullTempName('01234567')];
+    await writeFile(place, 'both had\n');
+    const [bytes, replaces] = [Buffer.from('from the Cloud\n'), sha256('both had\n')];
+    const placing = placeFiles(root, [], [{ name: 'a.txt', bytes, replaces, keep: false, tempName }]);
+    // Staging waits for the disk behind that, in another turn.
+    while (!existsSync(join(root, tempName))) await setImmediate();
+    writeFileSync(place, 'saved meanwhile\n');
+    expect([...(await placing).values()]).toEqual([expect.any(ChangedMeanwhile)]);
+    expect(await readFile(place, 'utf8')).toBe('saved meanwhile\n');
+    expect(await readdir(root)).toEqual(['a.txt']);
+  });
+});

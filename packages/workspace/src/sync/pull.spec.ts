@@ -1,0 +1,66 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { WorkspaceFiles } from '@patchbay/client';
+import { sha256 } from '@patchbay/protocol/hash';
+import { SecretFiles } from '../disk/secret-files.js';
+import { WorkspaceRoots } from '../disk/workspace-roots.js';
+import { FolderState } from './folder-state.js';
+import { silent } from './progress.js';
+import { pullFolder } from './pull.js';
+
+const DOC_PATH = 'proj/a.txt';
+const [BOTH, SHOWN, NEWER] = ['both had\n', 'shown\n', 'newer\n'] as const;
+
+describe('a pull of one file that a person has said yes to', () => {
+  let base: string;
+  beforeEach(async () => void (base = await mkdtemp(join(tmpdir(), 'patchbay-pull-'))));
+  afterEach(() => rm(base, { recursive: true }));
+
+  /** What the folder holds afterwards. */
+  async function pulled(expects: string | null, there: string | null): Promise<string> {
+    await writeFile(join(base, 'a.txt'), BOTH);
+    const roots = await WorkspaceRoots.open([{ directory: base, name: 'proj' }]);
+    const pair = { url: 'http://one', workspaceId: 'w', directory: base, rootName: 'proj' };
+    const state = FolderState.open(join(base, '.home'), pair);
+    state.noteBase(DOC_PATH, sha256(BOTH));
+    const list = async function* () {
+      if (there === null) return;
+      const sizeBytes = there.length;
+      yield await Promise.resolve({
+        docPath: DOC_PATH,
+        path: '/proj/a.txt',
+        sha256: sha256(there),
+        sizeBytes,
+      });
+    };
+    const readBlobs = async function* () {
+      yield await Promise.resolve(Buffer.from(there!));
+    };
+    await pullFolder({
+      ...{ files: { list, readBlobs } as unknown as WorkspaceFiles, roots, state, maxFileBytes: 1_000 },
+      ...{ exclude: [join(base, '.home')], secrets: new SecretFiles(), progress: silent },
+      ...{
+        force: false,
+        delete: true,
+        dryRun: false,
+        expects,
+        only: (docPath: string) => docPath === DOC_PATH,
+      },
+    });
+    return readFile(join(base, 'a.txt'), 'utf8').catch(() => 'gone');
+  }
+
+  it('takes what the person was shown', async () => {
+    expect(await pulled(sha256(SHOWN), SHOWN)).toBe(SHOWN);
+    expect(await pulled(null, null)).toBe('gone');
+  });
+
+  it.each([
+    ['has another text by now', sha256(SHOWN), NEWER],
+    ['has none by now', sha256(SHOWN), null],
+    ['has one again by now', null, NEWER],
+  ])('leaves the folder as it is where the Cloud %s', async (_what, expects, there) => {
+    expect(await pulled(expects, there)).toBe(BOTH);
+  });
+});
