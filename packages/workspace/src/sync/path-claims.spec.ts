@@ -40,4 +40,14 @@ describe('who works on which file', () => {
     await Promise.all(waiting);
     expect(order).toEqual([1, 2, 3]);
   });
+
+  it('is nobody’s who has given up waiting for it', async () => {
+    const ending = new AbortController();
+    claims.tryTake('a');
+    const waiting = claims.holding(['a'], () => Promise.resolve(), ending.signal);
+    ending.abort(new Error('cancelled'));
+    await expect(waiting).rejects.toThrow('cancelled');
+    claims.free('a');
+    expect(claims.tryTake('a')).toBe(true);
+  });
 });
