@@ -84,6 +84,8 @@ describeContract('patches', (opened) => {
     const record = aBatch(aTurn(await givenWorkspace(stores)));
     await stores.patches.insert(record);
     await stores.patches.remove(record.workspaceId, record.batchId);
+    // Nor do they become those of the next one.
+    await stores.patches.insert(aBatch(aTurn(record.workspaceId)));
     expect(await stores.patches.byId(record.workspaceId, record.batchId)).toBeNull();
     expect(
       await stores.patches.ofChange(record.workspaceId, record.batch.files[0]!.changes[0]!.changeId!),

@@ -29,6 +29,18 @@ describeContract('bytes of turns', (opened) => {
     expect(await ofWorkspace(workspaceId)).toEqual([{ hour: NOON_HOUR, bytes }]);
   });
 
+  it('grow with each turn of an hour, however large', async () => {
+    const { stores } = opened();
+    const workspaceId = await givenWorkspace(stores);
+    const large = { content: 'x'.repeat(100_000) };
+    const userId = newId();
+    for (let turns = 1; turns <= 3; turns += 1) {
+      await insertTurn(stores, aTurn(workspaceId, { userId }), { arguments: [large] });
+      const bytes = turns * (BYTES_OF_A_CALL + bytesOf(large));
+      expect(await ofUser(userId)).toEqual([{ hour: NOON_HOUR, bytes }]);
+    }
+  });
+
   it('grow by what its calls gave, in the hour in which they ended, once each', async () => {
     const { stores } = opened();
     const turn = aTurn(await givenWorkspace(stores));

@@ -144,6 +144,16 @@ describeContract('writing turns', (opened) => {
       expect(trail.map(({ eventId }) => eventId)).toEqual([events[winner]!.eventId]);
     });
 
+    it('is one node’s of several that take a turn over in the same way', async () => {
+      const { stores } = opened();
+      const turn = aTurn(await givenWorkspace(stores));
+      await insertTurn(stores, turn);
+      const rivals = ['a', 'b'].map((owner) => nextVersion(turn, {}, { lease: { owner, until: NOON } }));
+      const answers = await Promise.all(rivals.map((rival) => stores.turns.save(turn, rival, [], [])));
+      expect([...answers].sort()).toEqual([false, true]);
+      expect((await stores.turns.find(turn))!.lease!.owner).toBe(answers[0] ? 'a' : 'b');
+    });
+
     it('answers the same save again as it did the first time, and adds nothing', async () => {
       const { stores } = opened();
       const turn = aTurn(await givenWorkspace(stores));

@@ -3,6 +3,7 @@ import { mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import Libsql from 'libsql';
 import { describeEmbedded } from '../support/backend.js';
 import { checkInvariants } from '../support/invariants.js';
 import { freePort, ServerProcess, TestProcess } from '../support/processes.js';
@@ -151,6 +152,41 @@ describeEmbedded('patchbay-admin', () => {
     });
     await writeFile(copy, 'no database, but text of some length that is none');
     expect(await admin(['check', copy])).toMatchObject({ code: 1, said });
+  });
+
+  it('says that a copy is damaged whose tables can all be read', async () => {
+    const copy = join(directory, 'incomplete.db');
+    await admin(['backup', copy]);
+    const about = "FROM sqlite_schema WHERE name = 'files_id'";
+    const inCopy = <T>(work: (database: Libsql.Database) => T): T => {
+      const database = new Libsql(copy);
+      database.exec('PRAGMA writable_schema = ON');
+      try {
+        return work(database);
+      } finally {
+        database.close();
+      }
+    };
+    const index = inCopy((database) => {
+      const found = database.prepare(`SELECT * ${about}`).raw().get([]) as [
+        string,
+        string,
+        string,
+        number,
+        string,
+      ];
+      database.exec(`DELETE ${about}`);
+      return found;
+    });
+    // An index that has files which the table lacks.
+    inCopy((database) => void database.exec('DELETE FROM files'));
+    inCopy(
+      (database) => void database.prepare('INSERT INTO sqlite_schema VALUES (?, ?, ?, ?, ?)').run(index),
+    );
+    expect(await admin(['check', copy])).toMatchObject({
+      code: 1,
+      said: expect.stringMatching(/damaged/) as string,
+    });
   });
 
   it('says what is missing: a file, data, a folder', async () => {

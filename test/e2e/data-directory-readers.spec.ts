@@ -6,13 +6,15 @@ import { join } from 'node:path';
 import { waitFor } from '../support/wait-for.js';
 import { DATABASE_FILE } from '../../src/storage/sqlite/data-lock.js';
 import { SqliteDatabase } from '../../src/storage/sqlite/database.js';
+import { DataDirectoryInUseError } from '../../src/storage/sqlite/errors.js';
 import { asReader } from '../../src/storage/sqlite/readers.js';
 
 /** Another process, since a connection keeps its lock until it is collected. */
 const READ = `const database = new (require('libsql'))(process.argv[1], { timeout: 0 });
-  database.exec('BEGIN');
+  database.exec(process.argv[3] ?? 'BEGIN');
   database.prepare('SELECT count(*) FROM users').get([]);
-  if (process.argv[2]) setInterval(() => console.log('reading'), 20);`;
+  if (process.argv[2]) setInterval(() => console.log('reading'), 20);
+  if (process.argv[2] === 'for a moment') setTimeout(() => process.exit(), 400);`;
 
 describe('A data directory that a server holds', () => {
   let directory: string;
@@ -40,12 +42,38 @@ describe('A data directory that a server holds', () => {
     await waitFor(() => !isReadable(), 'the holder to be alone again');
   });
 
+  it('is nobody else’s to write to, also while it lets others read', async () => {
+    writeFileSync(join(directory, 'patchbay.reader-1'), '');
+    await waitFor(isReadable, 'the holder to let others in');
+    expect(() => SqliteDatabase.open(directory)).toThrow(DataDirectoryInUseError);
+  });
+
+  /** Another process that reads for so long. */
+  async function reads(howLong: 'for a moment' | 'and stays', begin = 'BEGIN'): Promise<ChildProcess> {
+    const other = spawn(process.execPath, ['-e', READ, file(), howLong, begin]);
+    await once(other.stdout, 'data');
+    return other;
+  }
+
+  it('is opened beside one who reads for a moment', async () => {
+    database.close();
+    await reads('for a moment');
+    database = SqliteDatabase.open(directory);
+    expect(database.get('SELECT count(*) FROM users')).toEqual([0]);
+  });
+
+  it('is written to beside one who has it locked for a moment, as a shell may', async () => {
+    writeFileSync(join(directory, 'patchbay.reader-1'), '');
+    await waitFor(isReadable, 'the holder to let others in');
+    await reads('for a moment', 'BEGIN IMMEDIATE');
+    await database.write(() => database.run("DELETE FROM users WHERE user_id = 'nobody'"));
+  });
+
   it('goes on writing while another reads on, after it said that it is done', async () => {
     const wish = join(directory, 'patchbay.reader-1');
     writeFileSync(wish, '');
     await waitFor(isReadable, 'the holder to let others in');
-    const other: ChildProcess = spawn(process.execPath, ['-e', READ, file(), 'and stay']);
-    await once(other.stdout!, 'data');
+    const other = await reads('and stays');
     rmSync(wish);
     for (let n = 0; n < 3; n += 1) {
       await new Promise((resolve) => setTimeout(resolve, 300));

@@ -232,7 +232,7 @@ export const FAULTS = [
     file: LOCK,
     find: `connection.exec('BEGIN EXCLUSIVE');`,
     replace: `connection.exec('BEGIN');`,
-    specs: [DATABASE_SPEC],
+    specs: [READER_SPEC],
   },
   {
     name: 'a full disk is an internal error',

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { jest } from '@jest/globals';
 import { SqliteDatabase } from './database.js';
+import { TurnStaging } from './turn-staging.js';
 import { discard, readJson, smallColumn, stage, take } from './large-texts.js';
 
 const LARGE = ['x'.repeat(1_000_000)];
@@ -46,6 +47,19 @@ describe('large texts', () => {
     expect(JSON.parse(JSON.stringify(await readJson(database, taken.column)))).toEqual(LARGE);
     // A new one never has the place of an old one.
     expect((await stage(database, LARGE)).column).not.toBe(taken.column);
+  });
+
+  it('are gone where the write that brought them does not keep them, or fails', async () => {
+    const staging = new TurnStaging(database);
+    const write = (isKept: boolean) => () => Promise.resolve({ value: 'done', isKept });
+    expect(await staging.with([LARGE], [{ callId: 'c', result: LARGE }], write(false))).toBe('done');
+    expect(parts()).toBe(0);
+    await expect(
+      staging.with([LARGE], [], () => Promise.reject(new Error('disk is full'))),
+    ).rejects.toThrow();
+    expect(parts()).toBe(0);
+    await staging.with([LARGE], [], write(true));
+    expect(parts()).toBeGreaterThan(1);
   });
 
   it('leave nothing where one of their parts can not be stored', async () => {
