@@ -37,7 +37,7 @@ export class Folders {
     adds: Addition = {},
   ): Promise<string | null> {
     const { base, missing } = await this.lookAbove(origin.workspaceId, target);
-    // The entry is looked at when it is written: one that is to be refused keeps no place from others until then.
+    // Whether the entry has room is looked at when it is written.
     if (missing.length === 0) return pathIn(base, nameOf(target.path));
     const paths = [base];
     for (const { name } of missing) paths.push(pathIn(paths.at(-1)!, name));

@@ -16,16 +16,24 @@ export interface ShareHolder extends Membership {
 /** What a write adds to what there is; what it takes away is not said. */
 export type Addition = Partial<Usage>;
 
+/** A write on its way into the store. */
+interface Writing {
+  readonly adds: Addition;
+  /** Resolves once it has ended. */
+  readonly over: Promise<void>;
+}
+
 /**
  * The door to every write of a member: who is none any more is refused, and so is what would be over the share of the
  * workspace or of the user. What is being written counts until it is in the store, so that writes at once do not pass a
- * limit together on this node; of several nodes each may let as much pass as it has in hand.
+ * limit together on this node; what fits, but not beside those, waits for them and is looked at again. Of several nodes
+ * each may let as much pass as it has in hand.
  */
 @Injectable()
 export class Shares {
   private readonly limits: Limits;
-  /** What is being written, by workspace and by user. */
-  private readonly pending = new Map<string, Usage>();
+  /** What is being written, by workspace and by user, in the order in which it came. */
+  private readonly writing = new Map<string, Set<Writing>>();
 
   constructor(
     private readonly workspaces: WorkspaceStore,
@@ -38,16 +46,20 @@ export class Shares {
   /** Does the write where its user is a member and there is room for what it adds. FORBIDDEN, TOO_LARGE. */
   async write<T>(who: ShareHolder, adds: Addition, write: () => Promise<T>): Promise<T> {
     const { workspaceId, userId } = who;
-    const [ofWorkspace, ofUser] = [this.add(workspaceId, adds), this.add(userId, adds)];
+    let end!: () => void;
+    const over = new Promise<void>((resolve) => (end = resolve));
+    const own: Writing = { adds, over };
+    const [inWorkspace, ofUser] = [this.enter(workspaceId, own), this.enter(userId, own)];
     try {
       await this.requireMember(who);
       await this.requireRoom('user', userId, ofUser, adds);
-      await this.requireRoom('workspace', workspaceId, ofWorkspace, adds);
+      await this.requireRoom('workspace', workspaceId, inWorkspace, adds);
       who.signal?.throwIfAborted();
       return await write();
     } finally {
-      this.subtract(workspaceId, adds);
-      this.subtract(userId, adds);
+      this.leave(workspaceId, own);
+      this.leave(userId, own);
+      end();
     }
   }
 
@@ -57,37 +69,54 @@ export class Shares {
     throw new DomainError('FORBIDDEN', 'Access forbidden: User is not a member of this workspace');
   }
 
-  /** @param before what was being written already when this write came. */
-  private async requireRoom(scope: Scope, id: string, before: Usage, adds: Addition): Promise<void> {
+  /** @param earlier what was being written already when this write came */
+  private async requireRoom(
+    scope: Scope,
+    id: string,
+    earlier: readonly Writing[],
+    adds: Addition,
+  ): Promise<void> {
     if (KINDS.every((kind) => (adds[kind] ?? 0) <= 0)) return;
-    const stored = await (scope === 'user' ? this.usage.ofUser(id) : this.usage.ofWorkspace(id));
-    for (const kind of KINDS) {
-      const added = adds[kind] ?? 0;
-      const has = stored[kind] + before[kind];
-      const limit = this.limits[kind];
-      const allowed = scope === 'user' ? limit.ofUser : limit.ofWorkspace;
-      if (added > 0 && has + added > allowed) throw overLimit(limit, scope, has);
+    for (;;) {
+      // Before the store is asked: what ends meanwhile may count twice, and is looked at again, but never not at all.
+      const inHand = earlier.filter((one) => this.writing.get(id)!.has(one));
+      const stored = await (scope === 'user' ? this.usage.ofUser(id) : this.usage.ofWorkspace(id));
+      const refusal = this.refusal(scope, inHand.map((one) => one.adds).reduce(sum, stored), adds);
+      if (refusal === null) return;
+      if (inHand.length === 0) throw refusal;
+      const alone = this.refusal(scope, stored, adds);
+      if (alone !== null) throw alone;
+      await Promise.all(inHand.map(({ over }) => over));
     }
   }
 
-  /** Notes what is about to be written; gives what was noted before. */
-  private add(id: string, adds: Addition): Usage {
-    const before = this.pending.get(id) ?? NOTHING;
-    this.pending.set(id, sum(before, adds, 1));
-    return before;
+  private refusal(scope: Scope, has: Usage, adds: Addition): DomainError | null {
+    for (const kind of KINDS) {
+      const added = adds[kind] ?? 0;
+      const limit = this.limits[kind];
+      const allowed = scope === 'user' ? limit.ofUser : limit.ofWorkspace;
+      if (added > 0 && has[kind] + added > allowed) return overLimit(limit, scope, has[kind]);
+    }
+    return null;
   }
 
-  private subtract(id: string, adds: Addition): void {
-    const left = sum(this.pending.get(id) ?? NOTHING, adds, -1);
-    if (KINDS.every((kind) => left[kind] === 0)) this.pending.delete(id);
-    else this.pending.set(id, left);
+  /** Notes what is about to be written; gives what came before it. */
+  private enter(id: string, writing: Writing): Writing[] {
+    const all = this.writing.get(id) ?? new Set();
+    const earlier = [...all];
+    this.writing.set(id, all.add(writing));
+    return earlier;
+  }
+
+  private leave(id: string, writing: Writing): void {
+    const all = this.writing.get(id)!;
+    all.delete(writing);
+    if (all.size === 0) this.writing.delete(id);
   }
 }
 
-const NOTHING: Usage = { bytes: 0, files: 0, versions: 0, sessions: 0 };
-
-function sum(usage: Usage, adds: Addition, sign: 1 | -1): Usage {
+function sum(usage: Usage, adds: Addition): Usage {
   const next = { ...usage };
-  for (const kind of KINDS) next[kind] += sign * (adds[kind] ?? 0);
+  for (const kind of KINDS) next[kind] += adds[kind] ?? 0;
   return next;
 }
