@@ -747,7 +747,7 @@ export const FAULTS = [
     find: `    files.every((file, at) => file.changes.length === proposed.files[at]!.changes.length);`,
     replace: `    files.length > 0;`,
     specs: [OF_PATCHES],
-    only: 'PATCH-6',
+    only: '\\[PATCH-6]',
   },
   {
     name: 'a batch goes whose turn is being stored',
@@ -762,7 +762,7 @@ export const FAULTS = [
     find: `if (currentSha256 !== originalSha256) {`,
     replace: `if (bytes === null && currentSha256 !== originalSha256) {`,
     specs: [OF_PATCHES],
-    only: 'PATCH-2',
+    only: '\\[PATCH-2]',
   },
   {
     name: 'the diff of a batch is larger than an answer may be',
@@ -794,7 +794,7 @@ export const FAULTS = [
     find: ` && folders.isOnDisk(docPath)`,
     replace: ``,
     specs: [OF_PATCHES],
-    only: 'PATCH-2',
+    only: '\\[PATCH-2]',
   },
   {
     name: 'a patch of what the client holds overwrites a head that it never saw',
@@ -832,7 +832,7 @@ export const FAULTS = [
     find: `if (proposed === reported) return;`,
     replace: `if (proposed.length >= reported.length) return;`,
     specs: [OF_PATCHES],
-    only: 'PATCH-4',
+    only: '\\[PATCH-4]',
   },
   {
     name: 'a result names any version as its upload',
@@ -856,7 +856,7 @@ export const FAULTS = [
     find: `edited === null ? record.batch : effectiveBatch(record.batch, edited)`,
     replace: `record.batch`,
     specs: [OF_PATCHES],
-    only: 'PATCH-6',
+    only: '\\[PATCH-6]',
   },
   {
     name: 'a revert of which a part was rejected is held against what was before',
@@ -976,7 +976,7 @@ export const FAULTS = [
     find: `      revertOf: batchId,\n`,
     replace: ``,
     specs: [OF_REVERTS],
-    only: 'PATCH-7',
+    only: '\\[PATCH-7]',
   },
   {
     name: 'a stranger sends as much as a user',
@@ -1040,7 +1040,7 @@ export const FAULTS = [
     find: `    this.place?.();\n`,
     replace: ``,
     specs: [LARGE],
-    only: 'REQ-10',
+    only: '\\[REQ-10]',
   },
   {
     name: 'a body that was refused counts for ever',
