@@ -13,12 +13,21 @@ interface MissingFolder {
   docPath: string;
 }
 
+/** The folder nearest to an entry that was made, by its path, and those between them. */
+interface Above {
+  base: string;
+  missing: MissingFolder[];
+}
+
 /**
  * Makes and removes folders, each a write of its own. Between two of them, and the write of a file that they are for,
  * others may come: what then is there still reads well, because a folder exists also for as long as something is in it.
  */
 @Injectable()
 export class Folders {
+  /** Those that this process is making, by workspace and docPath; each gives whether it was made. */
+  private readonly making = new Map<string, Promise<boolean>>();
+
   constructor(
     private readonly files: FileStore,
     private readonly shares: Shares,
@@ -36,17 +45,16 @@ export class Folders {
     now: number,
     adds: Addition = {},
   ): Promise<string | null> {
-    const { base, missing } = await this.lookAbove(origin.workspaceId, target);
-    // Whether the entry has room is looked at when it is written.
-    if (missing.length === 0) return pathIn(base, nameOf(target.path));
-    const paths = [base];
-    for (const { name } of missing) paths.push(pathIn(paths.at(-1)!, name));
-    const { files = 0, versions = 0 } = adds;
-    const room = { ...adds, files: files + missing.length, versions: versions + missing.length };
-    const made = await this.shares.write(origin, room, () =>
-      Promise.all(missing.map(({ docPath }, at) => this.insert(origin, paths[at + 1]!, docPath, now))),
-    );
-    return made.includes(null) ? null : pathIn(paths.at(-1)!, nameOf(target.path));
+    const { workspaceId } = origin;
+    let above = await this.lookAbove(workspaceId, target);
+    // Of many that come at once to a folder that is not there, one makes it; where that is refused, each tries for itself.
+    for (let isMade = true; isMade;) {
+      const other = keysOf(workspaceId, above.missing).find((key) => this.making.has(key));
+      if (other === undefined) break;
+      isMade = await this.making.get(other)!.catch(() => false);
+      above = await this.lookAbove(workspaceId, target);
+    }
+    return this.placeBelow(origin, target, now, adds, above);
   }
 
   /** Makes one folder; null where something is at its docPath meanwhile. */
@@ -84,11 +92,33 @@ export class Folders {
     return (await this.shares.write(origin, {}, remove)) ? folder : null;
   }
 
-  /** The folder nearest to an entry that was made, by its path, and those between them. */
-  private async lookAbove(
-    workspaceId: string,
+  /** The path of an entry below what is above it, with the folders that are missing there. */
+  private async placeBelow(
+    origin: ChangeOrigin,
     target: CloudPath,
-  ): Promise<{ base: string; missing: MissingFolder[] }> {
+    now: number,
+    { files = 0, versions = 0, ...adds }: Addition,
+    { base, missing }: Above,
+  ): Promise<string | null> {
+    // Whether the entry has room is looked at when it is written.
+    if (missing.length === 0) return pathIn(base, nameOf(target.path));
+    const paths = [base];
+    for (const { name } of missing) paths.push(pathIn(paths.at(-1)!, name));
+    const room = { ...adds, files: files + missing.length, versions: versions + missing.length };
+    const making = this.shares.write(origin, room, async () => {
+      const folders = missing.map(({ docPath }, at) => this.insert(origin, paths[at + 1]!, docPath, now));
+      return !(await Promise.all(folders)).includes(null);
+    });
+    const keys = keysOf(origin.workspaceId, missing);
+    for (const key of keys) this.making.set(key, making);
+    try {
+      return (await making) ? pathIn(paths.at(-1)!, nameOf(target.path)) : null;
+    } finally {
+      for (const key of keys) if (this.making.get(key) === making) this.making.delete(key);
+    }
+  }
+
+  private async lookAbove(workspaceId: string, target: CloudPath): Promise<Above> {
     const missing: MissingFolder[] = [];
     for (let above = folderOf(target); above.docPath !== ''; above = folderOf(above)) {
       const entry = await this.files.at(workspaceId, above.docPath);
@@ -98,6 +128,10 @@ export class Folders {
     }
     return { base: '/', missing };
   }
+}
+
+function keysOf(workspaceId: string, folders: readonly MissingFolder[]): string[] {
+  return folders.map(({ docPath }) => `${workspaceId}/${docPath}`);
 }
 
 /** Whether somebody made the folder; else it is there only for what is in it. */

@@ -1,5 +1,5 @@
 import { jest } from '@jest/globals';
-import { getModelToken } from '@nestjs/mongoose';
+import { getConnectionToken, getModelToken } from '@nestjs/mongoose';
 import mongoose, { type Connection, type Model, mongo } from 'mongoose';
 import { sha256 } from '@patchbay/protocol/hash';
 import { Config } from '../../src/config/config.js';
@@ -38,7 +38,9 @@ describeOnMongo('files on MongoDB', () => {
     const own = aDatabaseOn(MONGO_SERVER!);
     ({ drop, uri } = own);
     const logger = { logger: false, abortOnError: false } as const;
-    app = await NestFactory.createApplicationContext(MongoStorageModule.on(own.uri), logger);
+    const watched = new URL(own.uri);
+    watched.searchParams.set('monitorCommands', 'true');
+    app = await NestFactory.createApplicationContext(MongoStorageModule.on(watched.href), logger);
     stores = storesOf(app);
     connection = await mongoose.createConnection(own.uri).asPromise();
   });
@@ -70,6 +72,31 @@ describeOnMongo('files on MongoDB', () => {
       expect(sizes.length).toBeGreaterThan(0);
       expect(Math.max(...sizes)).toBeLessThan(FAR_BELOW_16_MB);
     }
+  });
+
+  it('come a hundred at once with few commands, and each with its own answer', async () => {
+    const workspaceId = await givenWorkspace(stores);
+    const textOf = (n: number): string => `bytes ${n % 50}`;
+    const files = Array.from({ length: 100 }, (_, n) => {
+      const file = aFile(workspaceId, `/a/b/${n}`, textOf(n), { holder: 'ada' });
+      return { ...file, head: { ...file.head, author: 'ada' } };
+    });
+    const [taken] = files;
+    await stores.files.insert({ ...taken!, id: 'other' }, bytesOf(textOf(0)), []);
+    let commands = 0;
+    const client = app.get<Connection>(getConnectionToken()).getClient();
+    const count = (): unknown => (commands += 1);
+    client.on('commandStarted', count);
+    const made = await Promise.all(
+      files.map(async (file, n) => {
+        const before = await stores.files.at(workspaceId, file.docPath);
+        return [before?.id ?? null, await stores.files.insert(file, bytesOf(textOf(n)), [])];
+      }),
+    );
+    client.off('commandStarted', count);
+    expect(made).toEqual(files.map((_, n) => [n === 0 ? 'other' : null, n > 0]));
+    expect((await stores.usage.ofWorkspace(workspaceId)).files).toBe(100);
+    expect(commands).toBeLessThan(40);
   });
 
   it('finish an upload that was broken off, by whoever brings the bytes again', async () => {

@@ -553,8 +553,9 @@ export const FAULTS = [
   {
     name: 'who made no folder in time is told that it is there',
     file: FOLDERS,
-    find: `return made.includes(null) ? null : pathIn`,
-    replace: `return pathIn`,
+    find: `return (await making) ? pathIn(paths.at(-1)!, nameOf(target.path)) : null;`,
+    replace: `await making;
+      return pathIn(paths.at(-1)!, nameOf(target.path));`,
     specs: [OF_FOLDERS],
     only: 'another spelling',
   },

@@ -6,6 +6,7 @@ import type { Membership } from '../ports/turn.js';
 import { MongoDatabase } from './database.js';
 import { type BlobDocument, BLOBS, type EntryDocument, ENTRIES } from './file-collections.js';
 import { type VersionDocument, VERSIONS } from './file-collections.js';
+import { Gathered, insertsInto } from './gathered.js';
 import { Parts } from './parts.js';
 import { UsageCounter } from './usage-counter.js';
 import { checked, eq, keyOf } from './values.js';
@@ -17,6 +18,12 @@ export const INLINE_BYTES = 64 * 1024;
 const ROOM = 'blob';
 
 export type BlobHead = Omit<BlobDocument, 'bytes'>;
+interface Renewal {
+  _id: string;
+  /** When whoever needs the bytes came, epoch ms. */
+  now: number;
+}
+
 export const WITHOUT_BYTES = { bytes: 0 } as const;
 
 export function blobId(workspaceId: string, sha256: string): string {
@@ -30,6 +37,9 @@ export function blobId(workspaceId: string, sha256: string): string {
  */
 @Injectable()
 export class Blobs {
+  private readonly renewals = new Gathered<Renewal, BlobHead | null>((asked) => this.renewAll(asked));
+  private readonly insertNew: (document: BlobDocument) => Promise<boolean>;
+
   constructor(
     private readonly database: MongoDatabase,
     private readonly parts: Parts,
@@ -37,7 +47,9 @@ export class Blobs {
     @InjectModel(BLOBS) private readonly blobs: Model<BlobDocument>,
     @InjectModel(ENTRIES) private readonly entries: Model<EntryDocument>,
     @InjectModel(VERSIONS) private readonly versions: Model<VersionDocument>,
-  ) {}
+  ) {
+    this.insertNew = insertsInto(database, blobs);
+  }
 
   /**
    * Makes sure of bytes that a version is about to refer to: whatever sweep has seen them looks again. False where they are
@@ -50,13 +62,17 @@ export class Blobs {
     now: number,
   ): Promise<boolean> {
     const generation = newId();
+    const isSmall = bytes !== null && bytes.length <= INLINE_BYTES;
     const since = Date.now();
     for (let isInserted = false; ;) {
-      const known = await this.renew(workspaceId, sha256, now);
+      const known = await this.renewals.of({ _id: blobId(workspaceId, sha256), now });
       if (known === null) {
         if (bytes === null) return false;
-        await this.insert(workspaceId, userId, sha256, bytes, generation, now);
+        const isNew = await this.insert(workspaceId, userId, sha256, bytes, generation, now);
         isInserted = true;
+        if (!isNew || !isSmall) continue;
+        this.usage.count(workspaceId, userId, { bytes: bytes.length }, since);
+        return true;
       } else if (known.state === 'going') {
         await this.finishRemoval(known);
       } else if (known.state === 'coming') {
@@ -145,23 +161,28 @@ export class Blobs {
     bytes: Uint8Array,
     generation: string,
     now: number,
-  ): Promise<void> {
+  ): Promise<boolean> {
     const isSmall = bytes.length <= INLINE_BYTES;
-    await this.database.insert(this.blobs, {
+    return this.insertNew({
       ...{ _id: blobId(workspaceId, sha256), workspaceId, sha256, size: bytes.length, holder, generation },
       ...{ state: isSmall ? 'here' : 'coming', checkAt: now, markedAt: null, revision: 1 },
       bytes: isSmall ? Buffer.from(bytes) : null,
     });
   }
 
-  /** Takes the mark away, and tells every sweep that has read it that somebody came. */
-  private renew(workspaceId: string, sha256: string, now: number): Promise<BlobHead | null> {
+  /**
+   * Takes the marks away, and tells every sweep that has read them that somebody came: so what is read here afterwards stays
+   * as it is, unless it is coming or going.
+   */
+  private async renewAll(asked: readonly Renewal[]): Promise<(BlobHead | null)[]> {
+    const now = Math.max(...asked.map((one) => one.now));
     const update = { $set: { markedAt: null }, $max: { checkAt: checked(now) }, $inc: { revision: 1 } };
-    const options = { projection: WITHOUT_BYTES, returnDocument: 'after' as const };
-    const _id = eq(blobId(workspaceId, sha256));
-    return this.database.attempt(() =>
-      this.blobs.findOneAndUpdate({ _id }, update, options).lean<BlobHead>(),
-    );
+    const those = { _id: { $in: [...new Set(asked.map(({ _id }) => _id))] } };
+    const { matchedCount } = await this.database.attempt(() => this.blobs.updateMany(those, update));
+    if (matchedCount === 0) return asked.map(() => null);
+    const found = await this.database.attempt(() => this.blobs.find(those, WITHOUT_BYTES).lean<BlobHead[]>());
+    const byId = new Map(found.map((blob) => [blob._id, blob]));
+    return asked.map(({ _id }) => byId.get(_id) ?? null);
   }
 
   /** Brings the bytes of one that is coming; false where it went meanwhile. */

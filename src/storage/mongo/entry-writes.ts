@@ -7,6 +7,7 @@ import { MongoDatabase } from './database.js';
 import { entryId, type StoredEntry } from './entries.js';
 import { faultOf } from './faults.js';
 import { type EntryDocument, ENTRIES } from './file-collections.js';
+import { insertsInto } from './gathered.js';
 import { outboxUpdate, outboxWith } from './outbox.js';
 import { Projector } from './projector.js';
 import { Trail } from './trail.js';
@@ -24,17 +25,21 @@ type Before = Pick<EntryDocument, 'isLive' | 'path' | 'docPath' | 'fresh'>;
 /** The writes to files and folders, each of one document with its versions and events. */
 @Injectable()
 export class EntryWrites {
+  private readonly insertNew: (document: EntryDocument) => Promise<boolean>;
+
   constructor(
     private readonly database: MongoDatabase,
     private readonly projector: Projector,
     private readonly trail: Trail,
     @InjectModel(ENTRIES) private readonly entries: Model<EntryDocument>,
-  ) {}
+  ) {
+    this.insertNew = insertsInto(database, entries);
+  }
 
   async insert(entry: StoredEntry, fresh: FileVersion[], events: readonly AuditDraft[]): Promise<boolean> {
     const { workspaceId } = entry;
     const document = { ...entry, fresh, ...outboxWith(workspaceId, events) };
-    const isMade = await this.database.insert(this.entries, document);
+    const isMade = await this.insertNew(document);
     if (isMade && events.length > 0) this.projector.wake(workspaceId);
     return isMade;
   }

@@ -22,6 +22,7 @@ import { documentOf, ENTRY, entryId, livePlace, placed, type StoredEntry, toEntr
 import { EntryWrites } from './entry-writes.js';
 import { type EntryDocument, ENTRIES } from './file-collections.js';
 import { Folders } from './folders.js';
+import { readsBy } from './gathered.js';
 import { KnownWorkspaces } from './known-workspaces.js';
 import { UsageCounter } from './usage-counter.js';
 import { checked, eq } from './values.js';
@@ -31,6 +32,8 @@ type Filter = QueryFilter<EntryDocument>;
 
 @Injectable()
 export class MongoFileStore extends FileStore {
+  private readonly atPlace: (place: string) => Promise<EntryDocument | null>;
+
   constructor(
     private readonly database: MongoDatabase,
     private readonly workspaces: KnownWorkspaces,
@@ -42,6 +45,7 @@ export class MongoFileStore extends FileStore {
     @InjectModel(ENTRIES) private readonly entries: Model<EntryDocument>,
   ) {
     super();
+    this.atPlace = readsBy(database, entries, 'place', ENTRY);
   }
 
   async insert(file: FileRecord, bytes: VersionBytes, events: readonly AuditDraft[]): Promise<boolean> {
@@ -127,8 +131,8 @@ export class MongoFileStore extends FileStore {
   }
 
   async at(workspaceId: string, docPath: string): Promise<Entry | null> {
-    const found = await this.one({ place: eq(livePlace(workspaceId, docPath)) });
-    return found ?? this.folders.impliedAt(workspaceId, docPath);
+    const found = await this.atPlace(livePlace(workspaceId, docPath));
+    return found === null ? this.folders.at(workspaceId, docPath) : toEntry(found);
   }
 
   async lastDeletedAt(workspaceId: string, docPath: string): Promise<FileRecord | null> {
@@ -277,7 +281,7 @@ export class MongoFileStore extends FileStore {
 
   /** Whether the place of a file is free, or its own. */
   private async isFree(file: FileRecord): Promise<boolean> {
-    const there = await this.one({ place: eq(placed(file).place) });
+    const there = await this.atPlace(placed(file).place);
     return there === null || there.id === file.id;
   }
 

@@ -6,6 +6,7 @@ import { prefixEnd } from '../prefix-end.js';
 import { MongoDatabase } from './database.js';
 import { folderOf, livePlace, liveIn } from './entries.js';
 import { type EntryDocument, ENTRIES, type SpellingDocument, SPELLINGS } from './file-collections.js';
+import { Gathered } from './gathered.js';
 import { checked, eq, keyOf } from './values.js';
 
 /** Spellings of which is known what was written lately; of more the oldest is forgotten. */
@@ -15,6 +16,7 @@ const KNOWN_MS = 10 * 60_000;
 /** So many are looked at at once. */
 const AT_ONCE = 50;
 
+type Place = Pick<SpellingDocument, 'workspaceId' | 'docPath'>;
 type Order = 'path' | 'docPath';
 type Listed = Pick<EntryDocument, 'kind' | 'path' | 'docPath' | 'updatedAt'>;
 const LISTED = { _id: 0, kind: 1, path: 1, docPath: 1, updatedAt: 1 } as const;
@@ -29,6 +31,10 @@ const LISTED = { _id: 0, kind: 1, path: 1, docPath: 1, updatedAt: 1 } as const;
 export class Folders {
   private readonly spelt = new Recent();
   private readonly loosened = new Recent();
+  private readonly spells = new Gathered<SpellingDocument, void>((asked) => done(this.spellAll(asked)));
+  private readonly loosens = new Gathered<string, void>((asked) => done(this.loosenAll(asked)));
+  /** Whether a docPath is spelt. */
+  private readonly spellingsAt = new Gathered<Place, boolean>((places) => this.areSpelt(places));
 
   constructor(
     private readonly database: MongoDatabase,
@@ -41,30 +47,15 @@ export class Folders {
     const now = Date.now();
     const spellings = spellingsOf({ workspaceId, path, docPath, looseSince: now });
     const missing = spellings.filter(({ _id }) => !this.spelt.has(_id, now));
-    if (missing.length === 0) return;
-    const ids = missing.map(({ _id }) => _id);
-    // First what is there, so that nobody removes it; then what is not, or was removed just before. What is loose only since
-    // lately stays long enough: of many who come at once to one folder, none writes to what another has written.
-    const loose = { _id: { $in: ids }, looseSince: { $lt: now - KNOWN_MS } };
-    await this.database.attempt(() => this.spellings.updateMany(loose, { $set: { looseSince: now } }));
-    await this.database.insertNew(this.spellings, missing);
-    this.spelt.add(ids, now);
+    await Promise.all(missing.map((spelling) => this.spells.of(spelling)));
   }
 
-  /** After something went from a path, as seldom as `spell`. Where that can't be written, listings look at more than they need, and that is all. */
+  /** After something went from a path, as seldom as `spell`. */
   async loosen(workspaceId: string, path: string, docPath: string): Promise<void> {
     const now = Date.now();
     const spellings = spellingsOf({ workspaceId, path, docPath, looseSince: now });
-    const ids = spellings.map(({ _id }) => _id).filter((_id) => !this.loosened.has(_id, now));
-    if (ids.length === 0) return;
-    const $or = [{ looseSince: null }, { looseSince: { $lt: now - KNOWN_MS } }];
-    const loose = { $set: { looseSince: now } };
-    await this.database
-      .attempt(() => this.spellings.updateMany({ _id: { $in: ids }, $or }, loose))
-      .then(
-        () => this.loosened.add(ids, now),
-        () => undefined,
-      );
+    const known = spellings.map(({ _id }) => _id).filter((_id) => !this.loosened.has(_id, now));
+    await Promise.all(known.map((_id) => this.loosens.of(_id)));
   }
 
   /**
@@ -86,6 +77,15 @@ export class Folders {
       );
     }
     return loose.length === limit;
+  }
+
+  /** The folder that is at a docPath without having been made: mostly there is none, nor a spelling. */
+  async at(workspaceId: string, docPath: string): Promise<Folder | null> {
+    const isSpelt = await this.spellingsAt.of({
+      workspaceId: checked(workspaceId),
+      docPath: checked(docPath),
+    });
+    return isSpelt ? this.impliedAt(workspaceId, docPath) : null;
   }
 
   /** The folder that is implied at a docPath by what is live below it. */
@@ -129,6 +129,49 @@ export class Folders {
     const $lt = prefixEnd(checked(prefix));
     const docPath = { $gt: checked(afterDocPath) ?? prefix, ...($lt !== null && { $lt }) };
     return this.listed(workspaceId, { docPath }, 'docPath', limit);
+  }
+
+  /** Of many who come at once to one folder, one writes for all. */
+  private async spellAll(asked: readonly SpellingDocument[]): Promise<void> {
+    const now = Date.now();
+    const missing = new Map(asked.map((spelling) => [spelling._id, spelling]));
+    for (const _id of missing.keys()) if (this.spelt.has(_id, now)) missing.delete(_id);
+    if (missing.size === 0) return;
+    const ids = [...missing.keys()];
+    // First what is there, so that nobody removes it; then what is not, or was removed just before. What is loose only since
+    // lately stays long enough: of many who come at once to one folder, none writes to what another has written.
+    const loose = { _id: { $in: ids }, looseSince: { $lt: now - KNOWN_MS } };
+    await this.database.attempt(() => this.spellings.updateMany(loose, { $set: { looseSince: now } }));
+    await this.database.insertNew(this.spellings, [...missing.values()]);
+    this.spelt.add(ids, now);
+  }
+
+  /** Where that can't be written, listings look at more than they need, and that is all. */
+  private async loosenAll(asked: readonly string[]): Promise<void> {
+    const now = Date.now();
+    const ids = [...new Set(asked)].filter((_id) => !this.loosened.has(_id, now));
+    if (ids.length === 0) return;
+    const $or = [{ looseSince: null }, { looseSince: { $lt: now - KNOWN_MS } }];
+    const loose = { $set: { looseSince: now } };
+    await this.database
+      .attempt(() => this.spellings.updateMany({ _id: { $in: ids }, $or }, loose))
+      .then(
+        () => this.loosened.add(ids, now),
+        () => undefined,
+      );
+  }
+
+  private async areSpelt(places: readonly Place[]): Promise<boolean[]> {
+    const [workspaceIds, docPaths] = [new Set<string>(), new Set<string>()];
+    for (const { workspaceId, docPath } of places) {
+      workspaceIds.add(workspaceId);
+      docPaths.add(docPath);
+    }
+    const among = { workspaceId: { $in: [...workspaceIds] }, docPath: { $in: [...docPaths] } };
+    const fields = { _id: 0, workspaceId: 1, docPath: 1 } as const;
+    const found = await this.database.attempt(() => this.spellings.find(among, fields).lean<Place[]>());
+    const spelt = new Set(found.map(({ workspaceId, docPath }) => livePlace(workspaceId, docPath)));
+    return places.map(({ workspaceId, docPath }) => spelt.has(livePlace(workspaceId, docPath)));
   }
 
   private async listed(
@@ -188,6 +231,12 @@ export class Folders {
       .filter((folder) => folder !== null)
       .map(({ path, docPath, createdAt }) => ({ kind: 'folder', path, docPath, updatedAt: createdAt }));
   }
+}
+
+/** The same answer, which says nothing, for all who asked. */
+async function done(work: Promise<void>): Promise<[]> {
+  await work;
+  return [];
 }
 
 /** Those of the folders on a path. */

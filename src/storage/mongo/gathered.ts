@@ -1,4 +1,4 @@
-import type { Model, mongo } from 'mongoose';
+import type { Model, mongo, QueryFilter } from 'mongoose';
 import { DomainError } from '../../common/domain-error.js';
 import type { MongoDatabase } from './database.js';
 import { isDuplicateOnly } from './faults.js';
@@ -68,13 +68,23 @@ export function readsById<Document extends { _id: string }>(
   model: Model<Document>,
   fields: object,
 ): (_id: string) => Promise<Document | null> {
-  const reads = new Gathered<string, Document | null>(async (ids) => {
-    const $in = [...new Set(ids)];
-    const found = await database.attempt(() => model.find({ _id: { $in } }, fields).lean<Document[]>());
-    const byId = new Map(found.map((document) => [document._id, document]));
-    return ids.map((_id) => byId.get(_id) ?? null);
+  return readsBy(database, model, '_id', fields);
+}
+
+/** The same by another field that is unique. */
+export function readsBy<Document, Field extends string & keyof Document>(
+  database: MongoDatabase,
+  model: Model<Document>,
+  field: Field,
+  fields: object,
+): (value: string) => Promise<Document | null> {
+  const reads = new Gathered<string, Document | null>(async (values) => {
+    const filter = { [field]: { $in: [...new Set(values)] } } as QueryFilter<Document>;
+    const found = await database.attempt(() => model.find(filter, fields).lean<Document[]>());
+    const byValue = new Map(found.map((document) => [document[field] as string, document]));
+    return values.map((value) => byValue.get(value) ?? null);
   });
-  return async (_id) => reads.of(eq(_id).$eq);
+  return async (value) => reads.of(eq(value).$eq);
 }
 
 /**

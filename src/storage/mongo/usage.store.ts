@@ -4,6 +4,7 @@ import { Model } from 'mongoose';
 import { type HourOfBytes, type Usage, UsageStore } from '../ports/usage.store.js';
 import { type WorkspaceDocument, WORKSPACES } from './collections.js';
 import { MongoDatabase } from './database.js';
+import { Gathered, readsById } from './gathered.js';
 import { TurnBytes } from './turn-bytes.js';
 import { type UsageDocument, USAGE } from './usage-collections.js';
 import { sumOf, UsageCounter } from './usage-counter.js';
@@ -11,6 +12,12 @@ import { eq } from './values.js';
 
 @Injectable()
 export class MongoUsageStore extends UsageStore {
+  private readonly workspaceUsage: (workspaceId: string) => Promise<Omit<UsageDocument, 'members'> | null>;
+  private readonly users = new Gathered<string, Usage>(async (userIds) => {
+    const once = new Map([...new Set(userIds)].map((userId) => [userId, this.sumOfUser(userId)]));
+    return Promise.all(userIds.map((userId) => once.get(userId)!));
+  });
+
   constructor(
     private readonly database: MongoDatabase,
     private readonly counter: UsageCounter,
@@ -19,18 +26,20 @@ export class MongoUsageStore extends UsageStore {
     @InjectModel(WORKSPACES) private readonly workspaces: Model<WorkspaceDocument>,
   ) {
     super();
+    this.workspaceUsage = readsById(database, usage, { members: 0 });
   }
 
   async ofWorkspace(workspaceId: string): Promise<Usage> {
     await this.counter.flush();
-    const found = await this.database.attempt(() =>
-      this.usage.findOne({ _id: eq(workspaceId) }, { members: 0 }).lean(),
-    );
-    return sumOf(found ?? {}, {});
+    return sumOf((await this.workspaceUsage(workspaceId)) ?? {}, {});
   }
 
   async ofUser(userId: string): Promise<Usage> {
     await this.counter.flush();
+    return this.users.of(eq(userId).$eq);
+  }
+
+  private async sumOfUser(userId: string): Promise<Usage> {
     const [counted, theirs] = await Promise.all([
       this.database.attempt(() =>
         this.usage

@@ -1,6 +1,7 @@
 import { jest } from '@jest/globals';
-import { packBlobs } from '@patchbay/protocol';
+import { type CommittedFile, packBlobs, type RefusedFile } from '@patchbay/protocol';
 import { sha256 } from '@patchbay/protocol/hash';
+import { DomainError } from '../../../src/common/domain-error.js';
 import { newId } from '../../../src/common/ids.js';
 import { type FileRecord, FileStore, type FolderRecord } from '../../../src/storage/ports/files.store.js';
 import { SqliteDatabase } from '../../../src/storage/sqlite/database.js';
@@ -160,14 +161,39 @@ describe('a folder', () => {
     });
 
     it('no more for a hundred files that come together', async () => {
-      const files = Array.from({ length: 100 }, (_, n) => ({
-        ...{ path: `deep/${n % 10}/${n}`, sha256: sha256('x'), baseSha256: null },
-      }));
-      await scene.raw('POST', '/blobs', {}, packBlobs([Buffer.from('x')]));
-      const commit = () => scene.user.post(`${scene.base}/files/commit`, { files });
+      const paths = Array.from({ length: 100 }, (_, n) => `deep/${n % 10}/${n}`);
       // One would do, but a commit lets others in after 20 ms: a slow machine needs some.
-      expect(await commitsOf(commit)).toBeLessThan(20);
+      expect(await commitsOf(() => commit(paths))).toBeLessThan(20);
     });
+  });
+
+  /** Commits files that all hold the same, and gives what became of each. */
+  async function commit(paths: readonly string[]): Promise<(CommittedFile | RefusedFile)[]> {
+    await scene.raw('POST', '/blobs', {}, packBlobs([Buffer.from('x')]));
+    const files = paths.map((path) => ({ path, sha256: sha256('x'), baseSha256: null }));
+    const { body } = await scene.user.post<{ files: (CommittedFile | RefusedFile)[] }>(
+      `${scene.base}/files/commit`,
+      { files },
+    );
+    return body.files;
+  }
+
+  it('is made by one of the many that come at once', async () => {
+    const insertFolder = jest.spyOn(store(), 'insertFolder');
+    await commit(Array.from({ length: 100 }, (_, n) => `/deep/${n % 10}/${n}`));
+    expect(await scene.list('/', true)).toHaveLength(111);
+    expect(insertFolder).toHaveBeenCalledTimes(11);
+  });
+
+  it('that the first of many could not make is made by the next', async () => {
+    jest.spyOn(store(), 'insertFolder').mockRejectedValueOnce(new DomainError('UNAVAILABLE', 'Not now.'));
+    const outcomes = await commit(['/new/a', '/new/b', '/new/c']);
+    expect(outcomes.map((one) => ('error' in one ? one.error.code : 'made'))).toEqual([
+      'UNAVAILABLE',
+      'made',
+      'made',
+    ]);
+    expect(await scene.list('/', true)).toEqual(['/new', '/new/b', '/new/c']);
   });
 
   it('and those who write into it while others remove it all get what they were told', async () => {
