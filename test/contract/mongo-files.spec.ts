@@ -78,11 +78,10 @@ describeOnMongo('files on MongoDB', () => {
     const workspaceId = await givenWorkspace(stores);
     const textOf = (n: number): string => `bytes ${n % 50}`;
     const files = Array.from({ length: 100 }, (_, n) => {
-      const file = aFile(workspaceId, `/a/b/${n}`, textOf(n), { holder: 'ada' });
+      const file = aFile(workspaceId, `/a/${n % 10}/${n}`, textOf(n), { holder: 'ada' });
       return { ...file, head: { ...file.head, author: 'ada' } };
     });
-    const [taken] = files;
-    await stores.files.insert({ ...taken!, id: 'other' }, bytesOf(textOf(0)), []);
+    await stores.files.insert({ ...files[99]!, id: 'other' }, bytesOf(textOf(99)), []);
     let commands = 0;
     const client = app.get<Connection>(getConnectionToken()).getClient();
     const count = (): unknown => (commands += 1);
@@ -94,7 +93,10 @@ describeOnMongo('files on MongoDB', () => {
       }),
     );
     client.off('commandStarted', count);
-    expect(made).toEqual(files.map((_, n) => [n === 0 ? 'other' : null, n > 0]));
+    expect(made).toEqual(files.map((_, n) => [n === 99 ? 'other' : null, n < 99]));
+    const hashes = files.map(({ head }) => head.sha256);
+    expect(await stores.blobs.missing(workspaceId, hashes)).toEqual([]);
+    expect(await stores.files.childrenOf(workspaceId, 'a', null, 99)).toHaveLength(10);
     expect((await stores.usage.ofWorkspace(workspaceId)).files).toBe(100);
     expect(commands).toBeLessThan(40);
   });

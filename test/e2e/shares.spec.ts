@@ -119,25 +119,37 @@ describe('a share that is used up [SHARE-1]', () => {
     },
   );
 
-  it.each(['p/b', 'q/b'])(
-    'of files takes one that fits at once with another that does not (%s)',
-    async (other) => {
-      await start({ maxFiles: 100, maxUserFiles: 2 });
-      const { usage: counts } = storesOf(scene.server.app);
-      const slow = hold(counts, 'ofWorkspace');
-      const first = put('p/a', 'x');
-      await slow.reached;
-      const slower = hold(counts, 'ofUser');
-      const second = put(other, 'x');
-      await slower.reached;
-      slow.release();
-      // Its folder is made.
-      await slower.reachedBy(2);
-      slower.release();
-      expect((await first).status).toBe(201);
-      expect(await second).toMatchObject(FULL);
-    },
-  );
+  it('of files takes one that fits at once with another that does not', async () => {
+    await start({ maxFiles: 100, maxUserFiles: 2 });
+    const { usage: counts } = storesOf(scene.server.app);
+    const slow = hold(counts, 'ofWorkspace');
+    const first = put('p/a', 'x');
+    await slow.reached;
+    const slower = hold(counts, 'ofUser');
+    const second = put('q/b', 'x');
+    await slower.reached;
+    slow.release();
+    // Its folder is made.
+    await slower.reachedBy(2);
+    slower.release();
+    expect((await first).status).toBe(201);
+    expect(await second).toMatchObject(FULL);
+  });
+
+  it('of files takes one that makes its folder, and not one that waits for that', async () => {
+    await start({ maxFiles: 100, maxUserFiles: 2 });
+    const { files, usage: counts } = storesOf(scene.server.app);
+    const slow = hold(counts, 'ofWorkspace');
+    const first = put('p/a', 'x');
+    await slow.reached;
+    const looks = jest.spyOn(files, 'at');
+    const second = put('p/b', 'x');
+    // At its own path, and at that of the folder.
+    await waitFor(() => looks.mock.calls.length >= 2, 'the second to look for its folder');
+    slow.release();
+    expect((await first).status).toBe(201);
+    expect(await second).toMatchObject(FULL);
+  });
 
   it('of versions takes neither a change nor another folder made and removed', async () => {
     await start({ maxVersions: 100, maxUserVersions: 3 });

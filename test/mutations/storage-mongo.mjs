@@ -72,6 +72,37 @@ export const NEEDS = ['PATCHBAY_TEST_MONGODB_URI'];
 /** @type {import('./fault.js').Fault[]} */
 export const FAULTS = [
   {
+    name: 'who asks at the same time is given what lies at the place of another',
+    file: `${ROOM}/gathered.ts`,
+    find: `values.map((value) => byValue.get(value) ?? null)`,
+    replace: `values.map((_, at) => [...byValue.values()][at] ?? null)`,
+    specs: [MONGO_FILES],
+    only: 'hundred',
+  },
+  {
+    name: 'bytes that are not there are taken for those that are',
+    file: BLOBS,
+    find: `return asked.map(({ _id }) => byId.get(_id) ?? null);`,
+    replace: `return asked.map(({ _id }) => byId.get(_id) ?? found[0] ?? null);`,
+    specs: [MONGO_FILES],
+    only: 'hundred',
+  },
+  {
+    name: 'of bytes that came just now nothing is counted',
+    file: BLOBS,
+    find: `        this.usage.count(workspaceId, userId, { bytes: bytes.length }, since);\n`,
+    replace: ``,
+    specs: [USAGE_SPEC],
+  },
+  {
+    name: 'a folder is spelt for the first of many that come at once, and for no other',
+    file: FOLDERS,
+    find: `new Map(asked.map((spelling) => [spelling._id, spelling]))`,
+    replace: `new Map(asked.slice(0, 1).map((spelling) => [spelling._id, spelling]))`,
+    specs: [MONGO_FILES],
+    only: 'hundred',
+  },
+  {
     name: 'what failed in passing is not tried again',
     file: DATABASE,
     find: `if (fault === 'unreached' || count === ATTEMPTS)`,

@@ -185,6 +185,15 @@ describe('a folder', () => {
     expect(insertFolder).toHaveBeenCalledTimes(11);
   });
 
+  it('is made anew for a file after it was removed', async () => {
+    const write = () => scene.write('/docs/a.md');
+    await write();
+    await scene.ok('rm', { path: '/docs/a.md' });
+    await scene.ok('rm', { path: '/docs' });
+    await write();
+    expect(await namesOf('/docs')).toEqual(['Folder.Created', 'Folder.Deleted', 'Folder.Created']);
+  });
+
   it('that the first of many could not make is made by the next', async () => {
     jest.spyOn(store(), 'insertFolder').mockRejectedValueOnce(new DomainError('UNAVAILABLE', 'Not now.'));
     const outcomes = await commit(['/new/a', '/new/b', '/new/c']);
