@@ -1,4 +1,3 @@
-import { jest } from '@jest/globals';
 import {
   packBlobs,
   type FileCommitAnswer,
@@ -10,11 +9,9 @@ import {
 import { sha256 } from '@patchbay/protocol/hash';
 import type { Settings } from '../../src/config/config.js';
 import { storesOf } from '../contract/backends.js';
-import { hold } from '../support/hold.js';
 import { FakeClient } from '../support/fake-client.js';
 import { startTestServer, type TestServer, type TestUser } from '../support/server.js';
 import { ToolsScene } from '../support/tools-scene.js';
-import { waitFor } from '../support/wait-for.js';
 
 const FULL = { status: 413, body: { code: 'TOO_LARGE' } };
 
@@ -98,59 +95,6 @@ describe('a share that is used up [SHARE-1]', () => {
     expect((await scene.user.post(`${scene.base}/files/${file_id}/restore`, {})).status).toBe(200);
   });
 
-  it.each(['save', 'commitVersion'] as const)(
-    'of files counts one that is being brought back (%s)',
-    async (how) => {
-      await start({ maxFiles: 100, maxUserFiles: 1 });
-      const restores: (() => Promise<{ status: number }>)[] = [];
-      for (const path of ['a', 'b']) {
-        const { fileId, versionId } = (await put(path, 'x')).body as StoredFile;
-        await scene.ok('rm', { path });
-        const which = how === 'save' ? {} : { versionId };
-        restores.push(() => scene.user.post(`${scene.base}/files/${fileId}/restore`, which));
-      }
-      const slow = hold(storesOf(scene.server.app).files, how);
-      const first = restores[0]!();
-      await slow.reached;
-      const second = restores[1]!();
-      slow.release();
-      expect((await first).status).toBe(200);
-      expect(await second).toMatchObject(FULL);
-    },
-  );
-
-  it('of files takes one that fits at once with another that does not', async () => {
-    await start({ maxFiles: 100, maxUserFiles: 2 });
-    const { usage: counts } = storesOf(scene.server.app);
-    const slow = hold(counts, 'ofWorkspace');
-    const first = put('p/a', 'x');
-    await slow.reached;
-    const slower = hold(counts, 'ofUser');
-    const second = put('q/b', 'x');
-    await slower.reached;
-    slow.release();
-    // Its folder is made.
-    await slower.reachedBy(2);
-    slower.release();
-    expect((await first).status).toBe(201);
-    expect(await second).toMatchObject(FULL);
-  });
-
-  it('of files takes one that makes its folder, and not one that waits for that', async () => {
-    await start({ maxFiles: 100, maxUserFiles: 2 });
-    const { files, usage: counts } = storesOf(scene.server.app);
-    const slow = hold(counts, 'ofWorkspace');
-    const first = put('p/a', 'x');
-    await slow.reached;
-    const looks = jest.spyOn(files, 'at');
-    const second = put('p/b', 'x');
-    // At its own path, and at that of the folder.
-    await waitFor(() => looks.mock.calls.length >= 2, 'the second to look for its folder');
-    slow.release();
-    expect((await first).status).toBe(201);
-    expect(await second).toMatchObject(FULL);
-  });
-
   it('of versions takes neither a change nor another folder made and removed', async () => {
     await start({ maxVersions: 100, maxUserVersions: 3 });
     await scene.write('/a', '1');
@@ -215,26 +159,6 @@ describe('a share that is used up [SHARE-1]', () => {
     expect((await scene.user.request('PUT', path, list(2))).status).toBe(200);
     expect(await scene.user.request('PUT', path, list(9))).toMatchObject(FULL);
     expect((await scene.user.request('PUT', path, list(3))).status).toBe(200);
-  });
-
-  it('counts what is being written', async () => {
-    await start({ maxSessions: 100, maxUserSessions: 1 });
-    const { sessions, usage: counts } = storesOf(scene.server.app);
-    const slow = hold(sessions, 'insert');
-    const looked = jest.spyOn(counts, 'ofUser');
-    const both = [1, 2].map(() => scene.user.post(`${scene.base}/sessions`, {}));
-    await waitFor(() => looked.mock.calls.length === 2, 'both to look for room');
-    slow.release();
-    expect((await Promise.all(both)).map(({ status }) => status).sort()).toEqual([201, 413]);
-  });
-
-  it('is used up, and not passed, by many writes at once', async () => {
-    await start({ maxFiles: 100, maxUserFiles: 5 });
-    const answers = await Promise.all(
-      Array.from({ length: 20 }, (_, at) => scene.call('write', { path: `/f${at}`, content: 'x' })),
-    );
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(5);
-    expect((await usage()).files).toBe(5);
   });
 });
 

@@ -27,6 +27,7 @@ const REGISTERED = 'test/e2e/registration.spec.ts';
 const MEMBERSHIP = 'test/e2e/membership.spec.ts';
 const OF_WORKSPACES = 'test/e2e/workspaces.spec.ts';
 const SHARED = 'test/e2e/shares.spec.ts';
+const SHARED_AT_ONCE = 'test/e2e/shares-at-once.spec.ts';
 const BYTES = 'test/e2e/turn-bytes.spec.ts';
 const RATES = 'test/e2e/rate-limits.spec.ts';
 const LOGGED = 'test/e2e/logging.spec.ts';
@@ -556,7 +557,7 @@ export const FAULTS = [
     file: SHARES,
     find: `inHand.map((one) => one.adds).reduce(sum, stored)`,
     replace: `stored`,
-    specs: [SHARED],
+    specs: [SHARED_AT_ONCE],
     only: 'is being written',
   },
   {
@@ -564,7 +565,7 @@ export const FAULTS = [
     file: SHARES,
     find: `      await Promise.all(inHand.map(({ over }) => over));\n`,
     replace: `      throw refusal;\n`,
-    specs: [SHARED],
+    specs: [SHARED_AT_ONCE],
     only: 'at once with another',
   },
   {

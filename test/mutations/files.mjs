@@ -40,6 +40,7 @@ const OF_UPLOADS = 'test/e2e/files/uploads.spec.ts';
 const BAD_LINE = 'test/e2e/files/bad-line.spec.ts';
 const NOTICES = 'test/e2e/file-notices.spec.ts';
 const SHARED = 'test/e2e/shares.spec.ts';
+const SHARED_AT_ONCE = 'test/e2e/shares-at-once.spec.ts';
 const BASIC = 'test/e2e/tools/basic-tools.spec.ts';
 const BAD_INPUT = 'test/e2e/tools/bad-input.spec.ts';
 const TOOL_PATHS = 'test/e2e/tools/tool-paths.spec.ts';
@@ -423,7 +424,7 @@ export const FAULTS = [
     file: HEADS,
     find: `before.deletedAt !== null && after.deletedAt === null ? { files: 1 } : {}`,
     replace: `{}`,
-    specs: [SHARED],
+    specs: [SHARED_AT_ONCE],
     only: 'being brought back',
   },
   {
@@ -463,7 +464,7 @@ export const FAULTS = [
     file: HISTORY,
     find: `files: Number(wasDeleted)`,
     replace: `files: 0`,
-    specs: [SHARED],
+    specs: [SHARED_AT_ONCE],
     only: 'being brought back',
   },
   {
