@@ -1,3 +1,4 @@
+import { jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import mongoose, { type Connection, type Model, mongo } from 'mongoose';
 import { aDatabaseOn, describeOnMongo, MONGO_SERVER } from '../support/mongo-server.js';
@@ -137,6 +138,40 @@ describeOnMongo('the database on MongoDB', () => {
     expect(answers).toEqual([true, false, false, false, true]);
   });
 
+  it('takes the new ones of many documents, and tells of one that could not be stored', async () => {
+    const database = await MongoDatabase.open(connection);
+    const users = modelOf(USERS);
+    const [a, b, c] = ['a', 'b', 'c'].map((_id) => {
+      return { _id, email: `${_id}@x`, fullName: null, passwordHash: '', createdAt: 1 };
+    });
+    await database.insertNew(users, [a!]);
+    await database.insertNew(users, [a!, b!]);
+    expect(await users.countDocuments()).toBe(2);
+    const [taken, tooOld] = [11_000, 121].map((code, index) => ({ code, index }));
+    const writeErrors = [taken, tooOld] as unknown as mongo.WriteError[];
+    const failed = new mongo.MongoBulkWriteError(
+      { message: 'Document failed validation', code: 11_000, writeErrors },
+      {} as mongo.BulkWriteResult,
+    );
+    jest.spyOn(users, 'insertMany').mockRejectedValueOnce(failed);
+    await expect(database.insertNew(users, [b!, c!])).rejects.toBe(failed);
+  });
+
+  it('acknowledges what most servers have in their journals, and reads nothing else', async () => {
+    await MongoDatabase.open(connection);
+    await connection.close();
+    connection = await mongoose
+      .createConnection(uri, { ...CONNECT_OPTIONS, monitorCommands: true })
+      .asPromise();
+    const sent: mongo.Document[] = [];
+    connection.getClient().on('commandStarted', ({ command }) => sent.push(command));
+    await modelOf(LOGINS).findOne({ _id: 'a' });
+    await modelOf(LOGINS).deleteOne({ _id: 'a' });
+    const [find, remove] = [sent.find(({ find }) => find), sent.find((one) => one.delete)];
+    expect(find!.readConcern).toEqual({ level: 'majority' });
+    expect(remove!.writeConcern).toMatchObject({ w: 'majority', j: true });
+  });
+
   it('refuses what the schema does not know, in a document and in a filter', async () => {
     const database = await MongoDatabase.open(connection);
     const users = modelOf(USERS);
@@ -169,8 +204,14 @@ describeOnMongo('the database on MongoDB', () => {
   it('answers UNAVAILABLE where no server is found, and once the server is stopping', async () => {
     const database = await MongoDatabase.open(connection);
     await connection.close();
-    const ping = () => modelOf(USERS).findOne({}).exec();
+    let pings = 0;
+    const ping = () => {
+      pings += 1;
+      return modelOf(USERS).findOne({}).exec();
+    };
     await expect(database.attempt(ping)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    // Whoever waited that long for a server does not do so five times.
+    expect(pings).toBe(1);
     connection = await connect();
     database.onApplicationShutdown();
     await expect(database.attempt(() => Promise.resolve(1))).rejects.toMatchObject({ code: 'UNAVAILABLE' });

@@ -54,6 +54,11 @@ describe('a push or pull in a process of its own', () => {
         if (route.test(answeredRoute) && ++seen === count) resolve();
       };
     });
+  /** Once this resolves, the server has done with what the process had asked for. */
+  const kill = async (process: TestProcess): Promise<void> => {
+    await process.kill();
+    await waitFor(() => proxy.underWay.size === 0, 'an answer to what was asked for', 20_000);
+  };
   const sentFiles = (): number =>
     proxy
       .of('POST /files/commit')
@@ -86,7 +91,7 @@ describe('a push or pull in a process of its own', () => {
   it('sends no bytes a second time that were there before a kill', async () => {
     const killed = start('push', folder);
     await answered(/^POST \/blobs$/, 1);
-    await killed.kill();
+    await kill(killed);
     const before = proxy.of('POST /blobs').reduce((sum, { body }) => sum + body.length, 0);
     expect(before).toBeGreaterThan(0);
     proxy.passed.length = 0;
@@ -105,7 +110,7 @@ describe('a push or pull in a process of its own', () => {
     const killed = start('push', folder);
     const isNoted = async (): Promise<boolean> => commits === 3 && (await desk.remembers());
     await waitFor(isNoted, 'three commits, one of them noted', 20_000);
-    await killed.kill();
+    await kill(killed);
     proxy.onAnswered = () => undefined;
     proxy.passed.length = 0;
     const { code, out } = await desk.push(folder);
@@ -139,9 +144,9 @@ describe('a push or pull in a process of its own', () => {
     };
     const killed = start('pull', other);
     const some = async (): Promise<boolean> =>
-      answers === 2 && (await readdir(other, { recursive: true }).catch(() => [])).length > 200;
-    await waitFor(some, 'some files, and no answer on its way', 20_000);
-    await killed.kill();
+      (await readdir(other, { recursive: true }).catch(() => [])).length > 200;
+    await waitFor(some, 'some files', 20_000);
+    await kill(killed);
     const half = await disk(other);
     expect(Object.keys(half).length).toBeLessThan(FILES);
     proxy.onAnswered = () => undefined;
@@ -159,7 +164,7 @@ describe('a push or pull in a process of its own', () => {
     // The wire of this test is for requests only.
     desk.url = shared.server.url;
     const client = start('connect', '--root', folder, '--push', '--yes');
-    await client.says(/^connected$/m, 20_000);
+    await client.says(/^connected$/m, 60_000);
     expect(client.stderr).toContain('sent 1,300 files');
     expect((await desk.push(folder)).out).toBe('sent 0 files (0 B), 1,300 unchanged.\n');
   });

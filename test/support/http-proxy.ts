@@ -17,6 +17,8 @@ export class HttpProxy {
   readonly strays: string[] = [];
   /** So many of the next requests are cut off, before the server sees them. */
   cut = 0;
+  /** Requests that the server has not answered yet, of whoever may have gone since. */
+  readonly underWay = new Set<Passed>();
 
   private constructor(private readonly server: Server) {}
 
@@ -39,14 +41,19 @@ export class HttpProxy {
         const body = Buffer.concat(chunks);
         const route = `${method} ${url.replace(/^\/api\/v1\/workspaces\/[^/]+/, '').split('?')[0]}`;
         const passed = { route, body };
+        proxy.underWay.add(passed);
         const outgoing = request(`${target}${url}`, { method, headers }, (response) => {
+          proxy.underWay.delete(passed);
           proxy.passed.push(passed);
           void Promise.resolve(proxy.onAnswered(passed)).then(() => {
             answer.writeHead(response.statusCode!, response.headers);
             response.pipe(answer);
           });
         });
-        outgoing.on('error', () => incoming.socket.destroy());
+        outgoing.on('error', () => {
+          proxy.underWay.delete(passed);
+          incoming.socket.destroy();
+        });
         outgoing.end(body);
       });
     });

@@ -1,5 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
-import { Gathered } from './gathered.js';
+import { type Model, mongo } from 'mongoose';
+import { MongoDatabase } from './database.js';
+import { Gathered, insertsInto } from './gathered.js';
 
 /** Work that goes on until it is let go, and what it was given. */
 function heldWork(most?: number) {
@@ -73,5 +75,50 @@ describe('Gathered', () => {
     await setImmediate();
     begun[1]!.end();
     await expect(next).resolves.toBe(-3);
+  });
+});
+
+describe('documents that are inserted together', () => {
+  /** A collection that answers each insert so; what it was given. */
+  function collectionThat(...answers: (Error | null)[]) {
+    const given: string[][] = [];
+    const insertMany = async (documents: { _id: string }[]): Promise<void> => {
+      given.push(documents.map(({ _id }) => _id));
+      const answer = answers.shift();
+      if (answer) throw answer;
+    };
+    const model = { collection: { insertMany } } as unknown as Model<{ _id: string }>;
+    const insert = insertsInto(MongoDatabase.asItIs(), model);
+    const all = (...ids: string[]) => Promise.allSettled(ids.map((_id) => insert({ _id })));
+    return { all, given };
+  }
+  const fulfilled = (...values: boolean[]) => values.map((value) => ({ status: 'fulfilled', value }));
+  const isTaken = (index: number, concern?: object): Error =>
+    new mongo.MongoBulkWriteError(
+      {
+        message: 'taken',
+        code: 11_000,
+        writeErrors: [{ index, code: 11_000 }] as unknown as mongo.WriteError[],
+      },
+      { getWriteConcernError: () => concern } as unknown as mongo.BulkWriteResult,
+    );
+
+  it('are each told whether they are new', async () => {
+    const { all, given } = collectionThat(isTaken(1));
+    expect(await all('a', 'b', 'c')).toEqual(fulfilled(true, false, true));
+    expect(given).toEqual([['a', 'b', 'c']]);
+  });
+
+  it('come one by one where the others are what failed, so that it fails alone', async () => {
+    const tooLarge = new mongo.MongoServerError({ message: 'too large', code: 10_334 });
+    const { all, given } = collectionThat(tooLarge, null, tooLarge);
+    expect(await all('a', 'b')).toEqual([...fulfilled(true), { status: 'rejected', reason: tooLarge }]);
+    expect(given).toEqual([['a', 'b'], ['a'], ['b']]);
+  });
+
+  it('are not new where most of the servers have not acknowledged them, before that is asked for each', async () => {
+    const { all, given } = collectionThat(isTaken(1, { code: 64 }), isTaken(0), isTaken(0));
+    expect(await all('a', 'b')).toEqual(fulfilled(false, false));
+    expect(given).toEqual([['a', 'b'], ['a'], ['b']]);
   });
 });
