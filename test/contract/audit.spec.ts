@@ -228,6 +228,15 @@ describeContract('the audit trail', (opened) => {
     expect(await latest('even', 10, 'no-such-workspace')).toEqual([]);
   });
 
+  it('has what was acknowledged just now among the latest successes', async () => {
+    const { stores } = opened();
+    const turn = aTurn(await givenWorkspace(stores));
+    const done = anEvent({ sessionId: turn.sessionId, fields: { success: true } });
+    await insertTurn(stores, turn, { events: [done] });
+    const latest = await stores.audit.latestSuccesses(turn.workspaceId, turn.sessionId, 9);
+    expect(latest.map(({ eventId }) => eventId)).toEqual([done.eventId]);
+  });
+
   /** Also on both sides of where a search of the embedded store takes breath, and where it ends. */
   const NEEDLES = [4_000, 4_001, 9_000, 18_000, 27_000, 36_000, 40_000, 40_001, 45_000];
 

@@ -1,6 +1,10 @@
 import type { ClientRoot, FolderStatus } from '@patchbay/protocol';
 import { newId } from '../../src/common/ids.js';
-import type { ClientAnnouncement, ClientRecord } from '../../src/storage/ports/clients.store.js';
+import type {
+  ClientAnnouncement,
+  ClientRecord,
+  ClientStatuses,
+} from '../../src/storage/ports/clients.store.js';
 import { NOON } from '../../src/turns/turn.sample.js';
 import { describeContract } from './backends.js';
 import { givenWorkspace } from './records.js';
@@ -110,6 +114,17 @@ describeContract('clients', (opened) => {
     await clients.connected(second);
     await clients.reported(first, first.connectionId, saying('proj', ['proj/c']));
     expect(await told(workspaceId)).toEqual([{ clientId: 'editor', statuses: [both[1]] }]);
+  });
+
+  it('are told of two folders at once, and keep both', async () => {
+    const { clients } = opened().stores;
+    const client = aClient(await givenWorkspace(opened().stores), { roots: [PROJ, OTHER] });
+    await clients.connected(client);
+    const both = [saying('proj', ['proj/a']), saying('other', [])];
+    await Promise.all(both.map((status) => clients.reported(client, client.connectionId, status)));
+    const [{ statuses }] = (await told(client.workspaceId)) as [ClientStatuses];
+    expect(statuses).toHaveLength(2);
+    expect(statuses).toEqual(expect.arrayContaining(both));
   });
 
   it('count as connected for as long as their node says, and have left when it begins anew', async () => {

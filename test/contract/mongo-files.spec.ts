@@ -1,56 +1,44 @@
 import { jest } from '@jest/globals';
 import { getConnectionToken, getModelToken } from '@nestjs/mongoose';
-import mongoose, { type Connection, type Model, mongo } from 'mongoose';
+import { type Connection, type Model, mongo as driver } from 'mongoose';
 import { sha256 } from '@patchbay/protocol/hash';
 import { Config } from '../../src/config/config.js';
 import { Blobs, ownerOf } from '../../src/storage/mongo/blobs.js';
-import { BLOBS, SPELLINGS } from '../../src/storage/mongo/file-collections.js';
 import { MongoDatabase } from '../../src/storage/mongo/database.js';
-import { EntryWrites } from '../../src/storage/mongo/entry-writes.js';
+import { BLOBS, type EntryDocument, ENTRIES, SPELLINGS } from '../../src/storage/mongo/file-collections.js';
 import { Folders } from '../../src/storage/mongo/folders.js';
 import { PARTS } from '../../src/storage/mongo/part-collections.js';
-import { COUNTING, USAGE } from '../../src/storage/mongo/usage-collections.js';
-import { UsageCounter } from '../../src/storage/mongo/usage-counter.js';
-import { UsageRecount } from '../../src/storage/mongo/usage-recount.js';
+import { Projector } from '../../src/storage/mongo/projector.js';
 import { keyOf } from '../../src/storage/mongo/values.js';
-import { MongoStorageModule } from '../../src/storage/mongo/mongo.module.js';
+import { Versions } from '../../src/storage/mongo/versions.js';
 import { NOON } from '../../src/turns/turn.sample.js';
-import { NestFactory } from '@nestjs/core';
-import type { INestApplicationContext } from '@nestjs/common';
-import { aDatabaseOn, describeOnMongo, MONGO_SERVER } from '../support/mongo-server.js';
-import { waitFor } from '../support/wait-for.js';
-import { type Stores, storesOf } from './backends.js';
-import { aFile, aFolder, bytesOf, moved, withHead } from './file-records.js';
-import { givenWorkspace } from './records.js';
+import { describeOnMongo } from '../support/mongo-server.js';
+import type { Stores } from './backends.js';
+import { aFile, aFolder, aVersion, bytesOf, moved, withHead } from './file-records.js';
+import { type MongoApp, openMongoApp } from './mongo-app.js';
+import { anEvent, givenWorkspace, upTo } from './records.js';
 
 const HOUR = 3_600_000;
 const FAR_BELOW_16_MB = 5 * 1024 * 1024;
 const { maxFileBytes: MAX_FILE_BYTES } = Config.with({});
 
+interface Owner {
+  _id: string;
+  generation: string;
+}
+
 describeOnMongo('files on MongoDB', () => {
-  let drop: () => Promise<void>;
-  let uri: string;
-  let connection: Connection;
-  let app: INestApplicationContext;
+  let mongo: MongoApp;
   let stores: Stores;
 
   beforeAll(async () => {
-    const own = aDatabaseOn(MONGO_SERVER!);
-    ({ drop, uri } = own);
-    const logger = { logger: false, abortOnError: false } as const;
-    const watched = new URL(own.uri);
-    watched.searchParams.set('monitorCommands', 'true');
-    app = await NestFactory.createApplicationContext(MongoStorageModule.on(watched.href), logger);
-    stores = storesOf(app);
-    connection = await mongoose.createConnection(own.uri).asPromise();
+    mongo = await openMongoApp();
+    ({ stores } = mongo);
   });
-  afterAll(async () => {
-    await app.close();
-    await connection.close();
-    await drop();
-  });
+  afterEach(() => jest.restoreAllMocks());
+  afterAll(() => mongo.close());
 
-  const in_ = (name: string) => connection.db!.collection<{ _id: string; [field: string]: unknown }>(name);
+  const in_ = (name: string) => mongo.in_(name);
   const big = Buffer.alloc(9_000_000, 'some bytes that need several parts');
   const hash = sha256(big);
   const put = (workspaceId: string, now = NOON) =>
@@ -67,7 +55,7 @@ describeOnMongo('files on MongoDB', () => {
     for (const name of [BLOBS, PARTS]) {
       const sizes = await in_(name)
         .find()
-        .map((found) => mongo.BSON.calculateObjectSize(found))
+        .map((found) => driver.BSON.calculateObjectSize(found))
         .toArray();
       expect(sizes.length).toBeGreaterThan(0);
       expect(Math.max(...sizes)).toBeLessThan(FAR_BELOW_16_MB);
@@ -83,7 +71,7 @@ describeOnMongo('files on MongoDB', () => {
     });
     await stores.files.insert({ ...files[99]!, id: 'other' }, bytesOf(textOf(99)), []);
     let commands = 0;
-    const client = app.get<Connection>(getConnectionToken()).getClient();
+    const client = mongo.part<Connection>(getConnectionToken()).getClient();
     const count = (): unknown => (commands += 1);
     client.on('commandStarted', count);
     const made = await Promise.all(
@@ -145,11 +133,87 @@ describeOnMongo('files on MongoDB', () => {
     const other = keyOf('patch record', 'none');
     for (const owner of [late, lost, other])
       await in_(PARTS).insertOne({ _id: keyOf(owner, '0'), owner, at: 0, bytes: Buffer.from('bytes') });
-    const blobs = app.get(Blobs, { strict: false });
+    const blobs = mongo.part(Blobs);
     for (let after: string | null = ''; after !== null;) after = await blobs.removeOrphanParts(after, 1);
     const owners = await in_(PARTS).distinct('owner');
     expect([late, lost, other].map((owner) => owners.includes(owner))).toEqual([false, false, true]);
     expect(await isThere(workspaceId)).toBe(true);
+  });
+
+  it('are not given where a part of their bytes is missing', async () => {
+    const workspaceId = await givenWorkspace(stores);
+    await put(workspaceId);
+    const { _id, generation } = (await in_(BLOBS).findOne({ workspaceId })) as unknown as Owner;
+    await in_(PARTS).deleteOne({ owner: ownerOf({ _id, generation }), at: 1 });
+    expect(await stores.blobs.read(workspaceId, hash)).toBeNull();
+  });
+
+  it('have an outbox of a bound size, whoever empties it', async () => {
+    // Nobody but the writes themselves.
+    jest.spyOn(mongo.part(Projector), 'wake').mockReturnValue();
+    let file = aFile(await givenWorkspace(stores), '/a');
+    await stores.files.insert(file, bytesOf('/a'), []);
+    const waiting = () =>
+      mongo
+        .part<Model<EntryDocument>>(getModelToken(ENTRIES))
+        .findOne({ id: file.id }, { outbox: 1 })
+        .lean<Pick<EntryDocument, 'outbox'>>();
+    for (let n = 0; n < 4; n += 1) {
+      const next = moved(file, {});
+      const events = upTo(600).map(() => anEvent());
+      expect(await stores.files.save(next, file.revision, events)).toBe(true);
+      file = next;
+      expect((await waiting())!.outbox.length).toBeLessThan(1_600);
+    }
+  });
+
+  it('tell who projects their events as soon as there are some', async () => {
+    const wake = jest.spyOn(mongo.part(Projector), 'wake');
+    const file = aFile(await givenWorkspace(stores), '/a');
+    await stores.files.insert(file, bytesOf('/a'), [anEvent()]);
+    expect(wake.mock.calls).toEqual([[file.workspaceId]]);
+    await stores.files.save(moved(file, {}), file.revision, [anEvent()]);
+    expect(wake.mock.calls).toEqual([[file.workspaceId], [file.workspaceId]]);
+  });
+
+  describe('and their versions, while these are moved to their collection', () => {
+    const given = async (count: number) => {
+      let file = aFile(await givenWorkspace(stores), '/a', 'text');
+      await stores.files.insert(file, bytesOf('text'), []);
+      for (let n = 1; n < count; n += 1) {
+        const next = withHead(file, 'text');
+        await stores.files.commitVersion(next, file.revision, null, []);
+        file = next;
+      }
+      return file;
+    };
+    const numbersOf = async ({ workspaceId, id }: { workspaceId: string; id: string }) =>
+      (await stores.files.versionsOf(workspaceId, id, null, 99)).map(({ number }) => number);
+
+    it('are listed', async () => {
+      const file = await given(3);
+      const versions = mongo.part(Versions) as unknown as { freshOf: (...of: string[]) => Promise<unknown> };
+      const freshOf = versions.freshOf.bind(versions);
+      jest.spyOn(versions, 'freshOf').mockImplementationOnce(async (...of) => {
+        await mongo.part(Versions).settleSome(file.workspaceId, file.id, 99);
+        return freshOf(...of);
+      });
+      expect(await numbersOf(file)).toEqual([3, 2, 1]);
+      expect(await in_(ENTRIES).countDocuments({ id: file.id, fresh: [] })).toBe(1);
+    });
+
+    it('keep one that comes just then', async () => {
+      const file = await given(3);
+      const database = mongo.part(MongoDatabase);
+      const insertNew = database.insertNew.bind(database);
+      jest.spyOn(database, 'insertNew').mockImplementationOnce(async (...documents) => {
+        const late = aVersion('text', { number: 4 });
+        await in_(ENTRIES).updateOne({ id: file.id }, { $push: { fresh: late } } as object);
+        return insertNew(...documents);
+      });
+      await mongo.part(Versions).settleSome(file.workspaceId, file.id, 99);
+      expect(await numbersOf(file)).toEqual([4, 3, 2, 1]);
+    });
   });
 
   it('list no folder of a write that was never made', async () => {
@@ -167,7 +231,7 @@ describeOnMongo('files on MongoDB', () => {
     let workspaceId: string;
     let passed: number;
     beforeEach(async () => {
-      folders = app.get(Folders, { strict: false });
+      folders = mongo.part(Folders);
       workspaceId = await givenWorkspace(stores);
       passed = 0;
       const now = Date.now.bind(Date);
@@ -219,100 +283,5 @@ describeOnMongo('files on MongoDB', () => {
       await sweep();
       expect(await listed('')).toEqual(['/Folder']);
     });
-  });
-
-  it('are counted again where a count came so late that a recount may have seen its write before', async () => {
-    const workspaceId = await givenWorkspace(stores);
-    const counter = app.get(UsageCounter, { strict: false });
-    const inDoubt = () => in_(COUNTING).findOne({ workspaceId, process: 'doubt' });
-    const recount = app.get(UsageRecount, { strict: false });
-    const now = Date.now();
-    // The write is made, its answer comes five seconds later.
-    const slowly = (meanwhile: () => Promise<unknown>) => {
-      const writes = app.get(EntryWrites, { strict: false });
-      const insert = writes.insert.bind(writes);
-      jest.spyOn(writes, 'insert').mockImplementationOnce(async (...entry) => {
-        const isMade = await insert(...entry);
-        await meanwhile();
-        jest.spyOn(Date, 'now').mockReturnValue(now + 5_000);
-        return isMade;
-      });
-    };
-    const write = async (path: string) => {
-      await stores.files.insert(aFile(workspaceId, path, 'text', { holder: 'ada' }), bytesOf('text'), []);
-      await counter.flush();
-      jest.restoreAllMocks();
-    };
-    slowly(() => Promise.resolve());
-    await write('/late');
-    expect(await inDoubt()).toBeNull();
-    slowly(() => recount.count(workspaceId, 0));
-    await write('/late-and-recounted');
-    expect(await stores.usage.ofWorkspace(workspaceId)).toMatchObject({ files: 3 });
-    await waitFor(async () => (await inDoubt()) !== null, 'the counts to be in doubt');
-    await recount.ofThoseWhoAreGone(2);
-    expect(await stores.usage.ofWorkspace(workspaceId)).toMatchObject({ files: 2 });
-    expect(await inDoubt()).toBeNull();
-  });
-
-  it('stay in doubt while the database is away, also of a process that then stops', async () => {
-    const workspaceId = await givenWorkspace(stores);
-    const logger = { logger: false, abortOnError: false } as const;
-    const other = await NestFactory.createApplicationContext(MongoStorageModule.on(uri), logger);
-    const counter = other.get(UsageCounter, { strict: false });
-    await counter.begin(workspaceId);
-    const away = new Error('The database is away.');
-    const written = jest
-      .spyOn(other.get<Model<unknown>>(getModelToken(USAGE), { strict: false }), 'findOneAndUpdate')
-      .mockImplementation(() => {
-        throw away;
-      });
-    const noted = jest.spyOn(other.get(MongoDatabase, { strict: false }), 'insert').mockRejectedValue(away);
-    counter.count(workspaceId, 'ada', { files: 1 }, Date.now());
-    await counter.flush();
-    expect(noted).toHaveBeenCalled();
-    for (const fault of [written, noted]) fault.mockRestore();
-    const inDoubt = () => in_(COUNTING).findOne({ workspaceId, process: 'doubt' });
-    expect(await inDoubt()).toBeNull();
-    await other.close();
-    expect(await inDoubt()).not.toBeNull();
-    await app.get(UsageRecount, { strict: false }).ofThoseWhoAreGone(2);
-    expect(await inDoubt()).toBeNull();
-  });
-
-  it('are counted again where a process went before it had counted', async () => {
-    const workspaceId = await givenWorkspace(stores);
-    const { files, sessions, usage } = stores;
-    let file = aFile(workspaceId, '/a', 'text', { holder: 'ada' });
-    await files.insert(file, bytesOf('text'), []);
-    for (let count = 0; count < 40; count += 1) {
-      const next = withHead(file, 'text', { author: 'ben' });
-      await files.commitVersion(next, file.revision, null, []);
-      file = next;
-    }
-    const folder = { ...aFolder(workspaceId, '/f'), holder: 'ben' };
-    await files.insertFolder(folder, []);
-    await files.removeFolder(folder, NOON, []);
-    const gone = aFile(workspaceId, '/b', 'more', { holder: 'ben' });
-    await files.insert(gone, bytesOf('more'), []);
-    await files.save(moved(gone, { deletedAt: NOON }), 1, []);
-    const names = { conversationId: 'v', clientId: null, tools: ['read'], createdAt: NOON };
-    await sessions.insert({ id: 's', workspaceId, userId: 'ada', ...names });
-    const active = { docPath: 'ä', displayPath: 'ä', sha256: 'x', sizeBytes: 1, isDirty: false };
-    await sessions.replaceActiveFiles(workspaceId, 's', [active]);
-    const all = await usage.ofWorkspace(workspaceId);
-    expect(all).toMatchObject({ files: 1, versions: 43, sessions: 1 });
-    const counted = (await in_(USAGE).findOne({ _id: workspaceId }))!;
-
-    await in_(USAGE).updateOne(
-      { _id: workspaceId },
-      { $set: { bytes: 0, files: 7, versions: 1, members: [] } },
-    );
-    await in_(COUNTING).insertOne({ _id: 'left', process: 'gone', workspaceId, until: 1 });
-    await app.get(UsageRecount, { strict: false }).ofThoseWhoAreGone(2);
-    expect(await usage.ofWorkspace(workspaceId)).toEqual(all);
-    const again = (await in_(USAGE).findOne({ _id: workspaceId }))!;
-    expect(new Set(again.members as object[])).toEqual(new Set(counted.members as object[]));
-    expect(await in_(COUNTING).findOne({ _id: 'left' })).toBeNull();
   });
 });

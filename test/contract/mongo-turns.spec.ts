@@ -13,10 +13,11 @@ import {
   type TurnTextDocument,
 } from '../../src/storage/mongo/turn-collections.js';
 import { turnKey } from '../../src/storage/mongo/turn-documents.js';
+import { Projector } from '../../src/storage/mongo/projector.js';
 import { TurnTexts } from '../../src/storage/mongo/turn-texts.js';
 import { TurnValues } from '../../src/storage/mongo/turn-values.js';
 import type { AuditDraft } from '../../src/storage/ports/audit.store.js';
-import type { Turn } from '../../src/storage/ports/turn.js';
+import type { Call, Turn } from '../../src/storage/ports/turn.js';
 import type { TurnStore } from '../../src/storage/ports/turns.store.js';
 import { aCall, aTurn, completed, nextVersion } from '../../src/turns/turn.sample.js';
 import { aDatabaseOn, describeOnMongo, MONGO_SERVER } from '../support/mongo-server.js';
@@ -142,6 +143,48 @@ describeOnMongo('turns on MongoDB', () => {
     expect(await turns.save(turn, next, [], [anEvent()])).toBe(true);
     expect(await turns.save(next, nextVersion(next), [], [anEvent()])).toBe(true);
     expect(await bytesOf(turn)).toBeLessThan(MIB);
+  });
+
+  it('have an outbox of a bound size, whoever empties it, and no save where it does not become empty', async () => {
+    const turn = aTurn(await givenWorkspace(stores));
+    await insertTurn(stores, turn);
+    const projector = app.get(Projector, { strict: false });
+    // Nobody but the saves themselves.
+    jest.spyOn(projector, 'wake').mockReturnValue();
+    let standing = turn;
+    const save = async (): Promise<boolean> => {
+      const before = standing;
+      standing = nextVersion(before);
+      const events = [anEvent({ fields: { text: 'e'.repeat(0.6 * MIB) } })];
+      return turns.save(before, standing, [], events);
+    };
+    for (let n = 0; n < 6; n += 1) {
+      expect(await save()).toBe(true);
+      expect(await bytesOf(turn)).toBeLessThan(2 * MIB);
+    }
+    jest.spyOn(projector, 'drain').mockResolvedValue();
+    const until = save().then(save).then(save);
+    await expect(until).rejects.toThrow('its outbox does not become empty');
+  });
+
+  it('tell who projects their events as soon as there are some', async () => {
+    const turn = aTurn(await givenWorkspace(stores));
+    const wake = jest.spyOn(app.get(Projector, { strict: false }), 'wake');
+    await insertTurn(stores, turn, { events: [anEvent()] });
+    expect(wake.mock.calls).toEqual([[turn.workspaceId]]);
+    await turns.save(turn, nextVersion(turn), [], [anEvent()]);
+    expect(wake.mock.calls).toEqual([[turn.workspaceId], [turn.workspaceId]]);
+  });
+
+  it('are not saved where a text of theirs could not be stored', async () => {
+    const turn = aTurn(await givenWorkspace(stores));
+    await insertTurn(stores, turn);
+    const [{ callId }] = turn.calls as [Call];
+    const put = jest.spyOn(app.get(TurnTexts, { strict: false }), 'put');
+    put.mockRejectedValueOnce(new Error('not stored'));
+    const result = 'r'.repeat(20 * KIB);
+    await expect(turns.save(turn, completed(turn), [{ callId, result }], [])).rejects.toThrow('not stored');
+    expect(await turns.find(turn)).toEqual(turn);
   });
 
   it('leave no text of a write that came second', async () => {

@@ -1,5 +1,6 @@
 import { describeContract } from './backends.js';
 import { anEvent, givenWorkspace, insertTurn, trailOf, upTo } from './records.js';
+import type { Turn } from '../../src/storage/ports/turn.js';
 import { aCall, aTurn, completed, nextVersion, NOON } from '../../src/turns/turn.sample.js';
 
 /** More than any of these turns has. */
@@ -142,6 +143,19 @@ describeContract('writing turns', (opened) => {
       expect(await stores.turns.find(turn)).toEqual(rivals[winner]);
       const trail = await trailOf(stores, turn.workspaceId);
       expect(trail.map(({ eventId }) => eventId)).toEqual([events[winner]!.eventId]);
+    });
+
+    it('is not that of another that changed another call at the same time', async () => {
+      const { stores } = opened();
+      const turn = aTurn(await givenWorkspace(stores), { calls: [aCall(), aCall()] });
+      await insertTurn(stores, turn);
+      const rivals = [0, 1].map((changed): Turn => {
+        const calls = turn.calls.map((call, at) => (at === changed ? { ...call, attempt: 1 } : call));
+        return { ...turn, version: 2, calls };
+      });
+      const answers = await Promise.all(rivals.map((rival) => stores.turns.save(turn, rival, [], [])));
+      expect([...answers].sort()).toEqual([false, true]);
+      expect(await stores.turns.find(turn)).toEqual(rivals[answers.indexOf(true)]);
     });
 
     it('is one node’s of several that take a turn over in the same way', async () => {

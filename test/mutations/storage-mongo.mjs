@@ -36,13 +36,17 @@ const SWEEP = `${ROOM}/orphan-sweep.ts`;
 const DATABASE_SPEC = 'test/contract/mongo-database.spec.ts';
 const BAD_LINE = 'test/contract/mongo-proxy.spec.ts';
 const MONGO_TURNS = 'test/contract/mongo-turns.spec.ts';
+const MONGO_PROJECTOR = 'test/contract/mongo-projector.spec.ts';
 const MONGO_TRAIL = 'test/contract/mongo-trail.spec.ts';
 const MONGO_FILES = 'test/contract/mongo-files.spec.ts';
+const MONGO_USAGE = 'test/contract/mongo-usage.spec.ts';
+const MONGO_SWEEPS = 'test/contract/mongo-sweeps.spec.ts';
 const MONGO_PATCHES = 'test/contract/mongo-patches.spec.ts';
 const MONGO_BYTES = 'test/contract/mongo-turn-bytes.spec.ts';
 const GATHERED_SPEC = 'src/storage/mongo/gathered.spec.ts';
 const LOGIN_SPEC = 'test/contract/logins.spec.ts';
 const USER_SPEC = 'test/contract/users.spec.ts';
+const MONGO_USERS = 'test/contract/mongo-users.spec.ts';
 const FIRST_SPEC = 'test/contract/first-user.spec.ts';
 const KEY_SPEC = 'test/contract/idempotency-keys.spec.ts';
 const ROOT_SPEC = 'test/contract/roots.spec.ts';
@@ -258,7 +262,7 @@ export const FAULTS = [
     file: USERS,
     find: `    if (!this.isFirstStored) await this.store({ id, ...first });\n`,
     replace: `    if (id === userId) await this.store({ id, ...first });\n`,
-    specs: [FIRST_SPEC, USER_SPEC],
+    specs: [MONGO_USERS],
     only: HERE,
   },
   {
@@ -624,7 +628,7 @@ export const FAULTS = [
     file: OUTBOXES,
     find: `return found.some((one) => one !== null);`,
     replace: `return found[0] !== null;`,
-    specs: [MONGO_TRAIL, FILE_SPEC],
+    specs: [MONGO_PROJECTOR, FILE_SPEC],
   },
   {
     name: 'an outbox is emptied before the trail has it',
@@ -633,7 +637,7 @@ export const FAULTS = [
       await this.outboxes.take(ready);`,
     replace: `      await this.outboxes.take(ready);
       await this.trail.append(workspaceId, isLast ? [...events, ...drafts] : events);`,
-    specs: [MONGO_TRAIL],
+    specs: [MONGO_PROJECTOR],
   },
   {
     name: 'an outbox is never emptied',
@@ -661,14 +665,14 @@ export const FAULTS = [
     file: PROJECTOR,
     find: `(eventId > began && eventId < ended) || `,
     replace: ``,
-    specs: [MONGO_TRAIL],
+    specs: [MONGO_PROJECTOR],
   },
   {
     name: 'events come before older ones that a look had no room for',
     file: PROJECTOR,
     find: ` || (more !== null && eventId >= more.oldest)`,
     replace: ``,
-    specs: [MONGO_TRAIL],
+    specs: [MONGO_PROJECTOR],
   },
   {
     name: 'who waits for the trail does not',
@@ -684,35 +688,35 @@ export const FAULTS = [
         await this.project(workspaceId, drafts);`,
     replace: `        await this.project(workspaceId, drafts);
         this.runs.delete(workspaceId);`,
-    specs: [MONGO_TRAIL],
+    specs: [MONGO_PROJECTOR],
   },
   {
     name: 'two runs of a workspace are at once',
     file: PROJECTOR,
     find: `const work = this.locks.hold([workspaceId], async () => {`,
     replace: `const work = ((run: () => Promise<void>) => run())(async () => {`,
-    specs: [MONGO_TRAIL],
+    specs: [MONGO_PROJECTOR],
   },
   {
     name: 'after some runs nothing comes into the trail any more',
     file: PROJECTOR,
     find: `        this.free += 1;\n`,
     replace: ``,
-    specs: [MONGO_TRAIL],
+    specs: [MONGO_PROJECTOR],
   },
   {
     name: 'a server that stops breaks off what comes into the trail',
     file: PROJECTOR,
     find: `    while (this.busy.size > 0) await Promise.all(this.busy);\n`,
     replace: ``,
-    specs: [MONGO_TRAIL],
+    specs: [MONGO_PROJECTOR],
   },
   {
     name: 'what a dead server left in an outbox stays there',
     file: PROJECTOR,
     find: `    sweep();\n    this.timer = setInterval(sweep, SWEEP_MS).unref();`,
     replace: ``,
-    specs: [MONGO_TRAIL],
+    specs: [MONGO_PROJECTOR],
   },
   {
     name: 'a batch whose middle is refused leaves numbers out',
@@ -726,14 +730,7 @@ export const FAULTS = [
     file: TRAIL,
     find: `const missing = drafts.filter(({ eventId }) => !there.has(eventId));`,
     replace: `const missing = there.size === drafts.length ? [] : drafts;`,
-    specs: [MONGO_TRAIL],
-  },
-  {
-    name: 'an event that two have brought is appended twice at once, and neither is',
-    file: TRAIL,
-    find: `const unique = [...new Map(drafts.map((draft) => [draft.eventId, draft])).values()];`,
-    replace: `const unique = drafts;`,
-    specs: [MONGO_TRAIL],
+    specs: [MONGO_PROJECTOR],
   },
   {
     name: 'a page of the trail lacks what was acknowledged before',
@@ -807,8 +804,7 @@ export const FAULTS = [
     find: `    await this.usage.begin(workspaceId);
     if (deletedAt`,
     replace: `    if (deletedAt`,
-    specs: [MONGO_FILES],
-    only: HERE,
+    specs: [MONGO_USAGE],
   },
   {
     name: 'of files that were deleted at one path the next page has the last one again',
@@ -832,7 +828,6 @@ export const FAULTS = [
     find: `const filter = { _id, ...expected, [FULL]: { $exists: false } };`,
     replace: `const filter = { _id, ...expected };`,
     specs: [MONGO_FILES],
-    only: HERE,
   },
   {
     name: 'events of a file wait until somebody asks for them',
@@ -841,7 +836,6 @@ export const FAULTS = [
       return before;`,
     replace: `      return before;`,
     specs: [MONGO_FILES],
-    only: HERE,
   },
   {
     name: 'a file that moves to a taken path is an internal error',
@@ -880,8 +874,7 @@ export const FAULTS = [
     file: VERSIONS,
     find: `{ fresh: { number: { $lte: last } } }`,
     replace: `{ fresh: { number: { $gt: 0 } } }`,
-    specs: [FILE_SPEC, MONGO_FILES],
-    only: HERE,
+    specs: [MONGO_FILES],
   },
   {
     name: 'versions that are moved meanwhile are in no list',
@@ -898,8 +891,7 @@ export const FAULTS = [
       limit,
     );
     const fresh = await this.freshOf(workspaceId, fileId);`,
-    specs: [FILE_SPEC, MONGO_FILES],
-    only: HERE,
+    specs: [MONGO_FILES],
   },
   {
     name: 'the last version of a page is on the next one, too',
@@ -930,16 +922,14 @@ export const FAULTS = [
     file: BLOBS,
     find: `return { _id: eq(_id), revision: eq(revision) };`,
     replace: `return { _id: eq(_id) };`,
-    specs: [SWEEP_SPEC, MONGO_FILES],
-    only: HERE,
+    specs: [MONGO_SWEEPS],
   },
   {
     name: 'a sweep is not told that somebody has come',
     file: BLOBS,
     find: `$max: { checkAt: checked(now) }, $inc: { revision: 1 } };`,
     replace: `$max: { checkAt: checked(now) } };`,
-    specs: [SWEEP_SPEC, MONGO_FILES],
-    only: HERE,
+    specs: [MONGO_SWEEPS],
   },
   {
     name: 'bytes that are put again keep their mark, and go',
@@ -967,16 +957,14 @@ export const FAULTS = [
       (await this.database.attempt(() => this.versions.findOne(settled, { _id: 1 }).lean())) !== null`,
     replace: `      (await this.database.attempt(() => this.versions.findOne(settled, { _id: 1 }).lean())) !== null ||
       (await this.database.attempt(() => this.entries.findOne(fresh, { _id: 1 }).lean())) !== null`,
-    specs: [SWEEP_SPEC, MONGO_FILES],
-    only: HERE,
+    specs: [MONGO_SWEEPS],
   },
   {
     name: 'marked bytes go although a version has come to refer to them',
     file: BLOB_STORE,
     find: `      if (await this.kept.isReferred(blob)) await`,
     replace: `      if (false) await`,
-    specs: [BLOB_SPEC, SWEEP_SPEC],
-    only: HERE,
+    specs: [MONGO_SWEEPS],
   },
   {
     name: 'bytes that are about to go are told to be there',
@@ -1045,8 +1033,7 @@ export const FAULTS = [
     file: PARTS,
     find: `return bytes.length === length ? bytes : null;`,
     replace: `return bytes;`,
-    specs: [MONGO_FILES, MONGO_PATCHES],
-    only: HERE,
+    specs: [MONGO_FILES],
   },
   {
     name: 'a batch that is there half is found',
@@ -1061,8 +1048,7 @@ export const FAULTS = [
     file: PATCHES,
     find: `const unfinished = { _id: eq(_id), whole: eq(false) };`,
     replace: `const unfinished = { _id: eq(_id) };`,
-    specs: [PATCH_SPEC, MONGO_PATCHES],
-    only: HERE,
+    specs: [MONGO_PATCHES],
   },
   {
     name: 'a batch goes before its parts, and they stay when the server dies in between',
@@ -1073,8 +1059,7 @@ export const FAULTS = [
     replace: `    await this.database.attempt(() => this.patches.deleteOne({ _id: eq(_id) }));
     await this.database.attempt(() => this.patchIds.deleteMany({ batch: eq(_id) }));
     for (const owner of [recordOf(_id), pathsOf(_id)]) await this.parts.remove(owner);`,
-    specs: [MONGO_PATCHES, PATCH_SPEC],
-    only: HERE,
+    specs: [MONGO_PATCHES],
   },
   {
     name: 'a batch whose turn is stored goes with the sweep',
@@ -1089,8 +1074,7 @@ export const FAULTS = [
     file: COUNTER,
     find: `{ _id, 'members.userId': { $ne: userId } },`,
     replace: `{ _id },`,
-    specs: [USAGE_SPEC, MONGO_FILES],
-    only: HERE,
+    specs: [MONGO_USAGE],
   },
   {
     name: 'a count that could not be written is forgotten',
@@ -1099,8 +1083,7 @@ export const FAULTS = [
       this.doubt(workspaceId);
     }`,
     replace: `    } catch {}`,
-    specs: [MONGO_FILES, BAD_LINE],
-    only: 'mongodb( are counted again| leaves files.insert as)',
+    specs: [MONGO_USAGE],
   },
   {
     name: 'counts that wait are lost when the server stops',
@@ -1110,8 +1093,7 @@ export const FAULTS = [
       await this.database.attempt(() => this.counting.deleteMany({ process`,
     replace: `      await this.noteDoubts();
       await this.database.attempt(() => this.counting.deleteMany({ process`,
-    specs: [USAGE_SPEC, MONGO_FILES],
-    only: HERE,
+    specs: [MONGO_USAGE],
   },
   {
     name: 'a workspace in doubt is none once its note has failed',
@@ -1120,7 +1102,7 @@ export const FAULTS = [
       this.doubts.delete(workspaceId);`,
     replace: `      this.doubts.delete(workspaceId);
       await this.note(workspaceId, 'doubt', 0);`,
-    specs: [MONGO_FILES],
+    specs: [MONGO_USAGE],
     only: 'in doubt',
   },
   {
@@ -1128,23 +1110,21 @@ export const FAULTS = [
     file: COUNTER,
     find: `      await noted.note;\n`,
     replace: `      void noted.note;\n`,
-    specs: [MONGO_FILES],
-    only: HERE,
+    specs: [MONGO_USAGE],
   },
   {
     name: 'a recount does not see that somebody counted meanwhile',
     file: COUNTER,
     find: `const ofAll = { ...more, revision: 1 };`,
     replace: `const ofAll = { ...more };`,
-    specs: [MONGO_FILES],
-    only: HERE,
+    specs: [MONGO_USAGE],
   },
   {
     name: 'what was recounted before its count came is counted twice',
     file: COUNTER,
     find: `if (isLate && recountedAt > since - CLOCKS_MS) this.doubt(workspaceId);`,
     replace: ``,
-    specs: [MONGO_FILES],
+    specs: [MONGO_USAGE],
     only: 'so late',
   },
   {
@@ -1162,47 +1142,41 @@ export const FAULTS = [
     file: RECOUNT,
     find: `const unchanged = { _id, revision: eq(before!.revision) };`,
     replace: `const unchanged = { _id };`,
-    specs: [MONGO_FILES],
-    only: HERE,
+    specs: [MONGO_USAGE],
   },
   {
     name: 'a recount counts versions twice that are about to be moved',
     file: RECOUNT,
     find: `return fresh.filter(({ _id }) => !settled.has(_id)).map(`,
     replace: `return fresh.map(`,
-    specs: [MONGO_FILES],
-    only: HERE,
+    specs: [MONGO_USAGE],
   },
   {
     name: 'a recount that did not come to an end counts as done',
     file: RECOUNT,
     find: `      if (!(await this.count(workspaceId))) continue;\n`,
     replace: `      await this.count(workspaceId);\n`,
-    specs: [MONGO_FILES],
-    only: HERE,
+    specs: [MONGO_USAGE],
   },
   {
     name: 'texts that no turn came to have are never swept',
     file: SWEEP,
     find: `      while (await this.texts.removeOrphans(before, BATCH));\n`,
     replace: ``,
-    specs: [MONGO_TURNS, MONGO_FILES],
-    only: HERE,
+    specs: [MONGO_SWEEPS],
   },
   {
     name: 'what was written a moment ago is swept before its turn comes',
     file: SWEEP,
     find: `const before = Date.now() - GRACE_MS;`,
     replace: `const before = Date.now() + GRACE_MS;`,
-    specs: [MONGO_TURNS, MONGO_FILES],
-    only: HERE,
+    specs: [MONGO_SWEEPS],
   },
   {
     name: 'each round of the sweep looks at the same parts',
     file: SWEEP,
     find: `      this.lastBlob = (await this.blobs.removeOrphanParts(this.lastBlob, BATCH)) ?? '';`,
     replace: `      await this.blobs.removeOrphanParts(this.lastBlob, BATCH);`,
-    specs: [MONGO_FILES],
-    only: HERE,
+    specs: [MONGO_SWEEPS],
   },
 ];

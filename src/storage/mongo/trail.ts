@@ -38,9 +38,8 @@ export class Trail {
 
   /** Appends those that are not there yet, in this order. Afterwards a majority has them all. */
   async append(workspaceId: string, drafts: readonly AuditDraft[]): Promise<void> {
-    const unique = [...new Map(drafts.map((draft) => [draft.eventId, draft])).values()];
-    for (let at = 0; at < unique.length; at += BATCH) {
-      await this.appendBatch(workspaceId, unique.slice(at, at + BATCH));
+    for (let at = 0; at < drafts.length; at += BATCH) {
+      await this.appendBatch(workspaceId, drafts.slice(at, at + BATCH));
     }
   }
 
