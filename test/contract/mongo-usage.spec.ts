@@ -110,6 +110,7 @@ describeOnMongo('counts on MongoDB', () => {
     const file = aFile(await givenWorkspace(stores), '/a', 'text');
     const { workspaceId, head } = file;
     await stores.files.insert(file, bytesOf('text'), []);
+    await mongo.part(UsageCounter).flush();
     const moving = {
       _id: JSON.stringify([workspaceId, file.id, '1']),
       workspaceId,
