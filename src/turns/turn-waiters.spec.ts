@@ -1,3 +1,4 @@
+import { jest } from '@jest/globals';
 import { Subject } from 'rxjs';
 import { Lifecycle } from '../common/lifecycle.js';
 import { Config } from '../config/config.js';
@@ -33,6 +34,20 @@ describe('requests that wait for a turn', () => {
     lifecycle.stop();
     expect(await waiting).toBeNull();
     expect(await waiters.ended(turn, LONG_MS)).toBeNull();
+  });
+
+  it('are told that it goes on when their time is up, and not before', async () => {
+    jest.useFakeTimers({ doNotFake: ['performance', 'setImmediate', 'nextTick', 'queueMicrotask'] });
+    try {
+      let told: unknown = 'nothing';
+      void waiters.ended(turn, 200).then((ended) => (told = ended));
+      await jest.advanceTimersByTimeAsync(199);
+      expect(told).toBe('nothing');
+      await jest.advanceTimersByTimeAsync(1);
+      expect(told).toBeNull();
+    } finally {
+      jest.useRealTimers();
+    }
   });
 
   it('have so many places of each user, and one that was left is free again', () => {

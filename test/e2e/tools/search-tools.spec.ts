@@ -79,15 +79,10 @@ describe('the server tools', () => {
 
     it('takes bounded time, whatever the pattern', async () => {
       await there.write(`/${'a'.repeat(250)}`);
-      const began = Date.now();
-      for (const pattern of [
-        `${'*a'.repeat(200)}b`,
-        `${'**/'.repeat(100)}b`,
-        `{${'a,'.repeat(200)}a}`.repeat(1),
-      ]) {
+      // Without a bound they would take longer than anybody waits.
+      for (const pattern of [`${'*a'.repeat(200)}b`, `${'**/'.repeat(100)}b`, `{${'a,'.repeat(200)}a}`]) {
         expect((await there.call('glob', { pattern })).status).toBeLessThan(500);
       }
-      expect(Date.now() - began).toBeLessThan(10_000);
     });
   });
 
@@ -104,6 +99,18 @@ describe('the server tools', () => {
       matches: { path: string; line: number; text: string }[];
       filesSearched: number;
       isTruncated: boolean;
+    };
+    /** What a search finds; others are answered while it goes on. */
+    const beside = async (search: Promise<Found>): Promise<Found> => {
+      const ended: string[] = [];
+      const searched = search.finally(() => ended.push('search'));
+      for (let list = 0; list < 5; list += 1) {
+        await there.list('/');
+        ended.push('list');
+      }
+      const found = await searched;
+      expect(ended).toEqual([...Array.from({ length: 5 }, () => 'list'), 'search']);
+      return found;
     };
     const grepped = async (args: object) =>
       (await there.ok<Found>('grep', args)).matches.map(({ path, line }) => `${path}:${line}`);
@@ -184,14 +191,8 @@ describe('the server tools', () => {
       const text = noise(20_000);
       await there.write('/slow/one-line', text);
       await there.write('/slow/many-lines', Array.from({ length: 4000 }, () => noise(1000)).join('\n'));
-      const began = Date.now();
       const slow = there.ok<Found>('grep', { pattern: '(a[ab]{400}[cd]|b[ab]{400}[ce])$', path: '/slow' });
-      await new Promise((resolve) => setTimeout(resolve, 300));
-      const asked = Date.now();
-      await there.list('/');
-      expect(Date.now() - asked).toBeLessThan(1_000);
-      expect((await slow).isTruncated).toBe(true);
-      expect(Date.now() - began).toBeLessThan(15_000);
+      expect((await beside(slow)).isTruncated).toBe(true);
       expect(await grepped({ pattern: '(a+)+$', path: '/src' })).toEqual([]);
     });
 
@@ -204,14 +205,8 @@ describe('the server tools', () => {
         ...{ sha256: sha256('x'), baseSha256: null },
       }));
       await crowd.user.post(`${crowd.base}/files/commit`, { files });
-      const began = Date.now();
       const slow = crowd.ok<Found>('grep', { pattern: 'zzz', glob: `**/*a${'?'.repeat(200)}c` });
-      await new Promise((resolve) => setTimeout(resolve, 300));
-      const asked = Date.now();
-      await there.list('/');
-      expect(Date.now() - asked).toBeLessThan(1_500);
-      await slow;
-      expect(Date.now() - began).toBeLessThan(15_000);
+      expect((await beside(slow)).matches).toEqual([]);
     });
   });
 });
