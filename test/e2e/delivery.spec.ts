@@ -212,14 +212,11 @@ describe('a client that takes its time', () => {
   it('loses its connection where it does not acknowledge in time, and the call is free again [RELAY-5]', async () => {
     const client = await scene.client();
     client.answer = null;
-    await scene.post([createCall('a')]);
+    const { turnId } = (await scene.post([createCall('a')])).body.result;
     await client.delivery();
     await client.closed();
-    const isReleased = async (): Promise<boolean> => {
-      clock.pass(LONG_GRACE_MS);
-      return (await scene.steps('a')).includes('Released');
-    };
-    await waitFor(isReleased, 'the release');
+    clock.pass(LONG_GRACE_MS + 1_000);
+    await scene.untilCall(turnId, 'a', 'pending');
   });
 
   it('and leaves with a call unacknowledged loses it to another one after the grace, and not before [RELAY-7]', async () => {
@@ -270,8 +267,10 @@ describe('a client that takes its time', () => {
     const helping = await scene.client({ clientId: 'helping' });
     await scene.newSession();
     await refusing.send('tool:status', {});
-    await scene.post([createCall('elsewhere')]);
+    const { turnId } = (await scene.post([createCall('elsewhere')])).body.result;
     await refusing.delivery();
+    await scene.untilCall(turnId, 'elsewhere', 'pending');
+    clock.pass(5_000);
     await helping.report(await helping.delivery());
     expect(refusing.calls).toHaveLength(1);
   });
