@@ -25,7 +25,7 @@ import { UserStore } from '../src/storage/ports/users.store.js';
 import { WorkspaceStore } from '../src/storage/ports/workspaces.store.js';
 import { SqliteStorageModule } from '../src/storage/sqlite/sqlite.module.js';
 import { aTurn, completed, NOON } from '../src/turns/turn.sample.js';
-import { aFile, bytesOf, moved, withHead } from '../test/contract/file-records.js';
+import { aFile, aVersion, bytesOf, moved, withHead } from '../test/contract/file-records.js';
 import { aBatch } from '../test/contract/patch-records.js';
 import { anEvent, aUser, aWorkspace } from '../test/contract/records.js';
 
@@ -66,7 +66,9 @@ async function methodsOf(app: INestApplicationContext): Promise<{ [name: string]
     await turns.insert(turn, [{ path: 'docs/a.md', content: text }], [], [event(), event()]);
     return turn;
   };
-  const newFile = () => aFile(workspaceId, `/docs/${newId()}.md`, newId());
+  const author = who.userId;
+  const newFile = () =>
+    aFile(workspaceId, `/docs/${newId()}.md`, '', { head: aVersion(newId(), { author }) });
   const insertFile = async () => {
     const file = newFile();
     await files.insert(file, bytesOf(text), [event()]);
@@ -109,7 +111,7 @@ async function methodsOf(app: INestApplicationContext): Promise<{ [name: string]
     'files.insert': insertFile,
     'files.insert, commitVersion': async () => {
       const made = await insertFile();
-      await files.commitVersion(withHead(made, newId()), made.revision, bytesOf(text), [event()]);
+      await files.commitVersion(withHead(made, newId(), { author }), made.revision, bytesOf(text), [event()]);
     },
     'files.insert, save': async () => {
       const made = await insertFile();

@@ -94,13 +94,13 @@ describe('a folder that is connected', () => {
   it('is kept out by one that comes to another node at the same time [ROOT-1]', async () => {
     const [ours, theirs] = [aRoot('proj'), aRoot('proj')];
     const { roots } = storesOf(server.app);
+    const claimAtOnce = roots.claim.bind(roots);
     const slow = hold(roots, 'claim');
     const refused = refusal([ours]);
     await slow.reached;
     const claimedAt = Date.now();
-    const claim = { ...theirs, workspaceId: scene.workspaceId, userId: bob.id, claimedAt };
+    await claimAtOnce({ ...theirs, workspaceId: scene.workspaceId, userId: bob.id, claimedAt });
     slow.release();
-    await roots.claim(claim);
     expect(await refused).toMatchObject({ code: 'CONFLICT', details: { rootId: theirs.rootId } });
   });
 
