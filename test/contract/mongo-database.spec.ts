@@ -201,6 +201,35 @@ describeOnMongo('the database on MongoDB', () => {
     await expect(database.attempt(failing(1, fault))).rejects.toBe(fault);
   });
 
+  it('gives up with UNAVAILABLE once a server has taken ten seconds to fail', async () => {
+    const database = await MongoDatabase.open(connection);
+    const start = performance.now();
+    const clock = jest.spyOn(performance, 'now').mockReturnValue(start);
+    let calls = 0;
+    const timedOut = () => {
+      calls += 1;
+      clock.mockReturnValue(start + calls * 5_001);
+      return Promise.reject(new mongo.MongoNetworkTimeoutError('connection timed out'));
+    };
+    await expect(database.attempt(timedOut)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    expect(calls).toBe(2);
+    clock.mockRestore();
+  });
+
+  it('gives up with UNAVAILABLE on what the driver never ends', async () => {
+    const database = await MongoDatabase.open(connection);
+    jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate'] });
+    try {
+      const answer = database.attempt(() => new Promise(() => undefined)).catch((error: unknown) => error);
+      await jest.advanceTimersByTimeAsync(29_999);
+      expect(await Promise.race([answer, Promise.resolve('waits')])).toBe('waits');
+      await jest.advanceTimersByTimeAsync(1);
+      expect(await answer).toMatchObject({ code: 'UNAVAILABLE' });
+    } finally {
+      jest.useRealTimers();
+    }
+  });
+
   it('answers UNAVAILABLE where no server is found, and once the server is stopping', async () => {
     const database = await MongoDatabase.open(connection);
     await connection.close();

@@ -1,6 +1,6 @@
-import { setTimeout } from 'node:timers/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Logger, type OnApplicationShutdown } from '@nestjs/common';
-import type { Connection, ConnectOptions, Model } from 'mongoose';
+import { type Connection, type ConnectOptions, type Model, mongo } from 'mongoose';
 import { DomainError } from '../../common/domain-error.js';
 import { buildCollections } from './build.js';
 import { faultOf, isDuplicateOnly } from './faults.js';
@@ -10,6 +10,10 @@ const RETRY_AFTER_SECONDS = 5;
 /** How often an operation is tried; in between a random part of a time that doubles. */
 const ATTEMPTS = 5;
 const FIRST_PAUSE_MS = 25;
+/** So long after the first try none begins: a server that takes calls and answers none fails each of them slowly. */
+const PATIENCE_MS = 10_000;
+/** So long one try may take. */
+const TRY_MS = 30_000;
 
 /**
  * What is acknowledged is in the journal of most of the servers. The driver repeats a write itself where the server takes
@@ -56,20 +60,23 @@ export class MongoDatabase implements OnApplicationShutdown {
 
   /**
    * Does the work, and does it again where the database failed in passing: it may have been done then, so it has to be work
-   * that does nothing more the second time and answers the same. Rejects with UNAVAILABLE where that does not help.
+   * that does nothing more the second time and answers the same. Rejects with UNAVAILABLE where that does not help, or where
+   * a try takes longer than `tryMs`.
    */
-  async attempt<T>(work: () => Promise<T>): Promise<T> {
+  async attempt<T>(work: () => Promise<T>, tryMs = TRY_MS): Promise<T> {
+    const patientUntil = performance.now() + PATIENCE_MS;
     for (let count = 1; ; count += 1) {
       if (this.closed) throw new DomainError('UNAVAILABLE', 'The server is stopping.');
       try {
-        const result = await work();
+        const result = await inTime(work(), tryMs);
         this.answered();
         return result;
       } catch (error) {
         const fault = faultOf(error);
         if (fault !== 'passing' && fault !== 'unreached') throw error;
-        if (fault === 'unreached' || count === ATTEMPTS) throw this.unavailable(error as Error);
-        await setTimeout(Math.random() * FIRST_PAUSE_MS * 2 ** count);
+        const isLast = fault === 'unreached' || count === ATTEMPTS || performance.now() > patientUntil;
+        if (isLast) throw this.unavailable(error as Error);
+        await sleep(Math.random() * FIRST_PAUSE_MS * 2 ** count);
       }
     }
   }
@@ -120,4 +127,17 @@ export class MongoDatabase implements OnApplicationShutdown {
       'The database of the server does not answer: nothing is known to be stored. Try again later.';
     return new DomainError('UNAVAILABLE', message, { retryAfterSeconds: RETRY_AFTER_SECONDS });
   }
+}
+
+/**
+ * The driver (7.9) never ends a command that it writes to a connection whose server has just gone: it waits for the socket
+ * to drain, which is destroyed, and counts no time.
+ */
+async function inTime<T>(work: Promise<T>, ms: number): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const tooLate = new Promise<never>((_, reject) => {
+    const error = new mongo.MongoNetworkTimeoutError(`The driver gave no answer within ${ms / 1_000} s.`);
+    timer = setTimeout(() => reject(error), ms).unref();
+  });
+  return Promise.race([work, tooLate]).finally(() => clearTimeout(timer));
 }

@@ -22,6 +22,8 @@ import { versionId } from './versions.js';
 export const SETTLE_MS = 2000;
 const TRIES = 3;
 const AT_ONCE = 50;
+/** So long it may take to read all files of a workspace. */
+const READ_ALL_MS = 10 * 60_000;
 const VERSIONS_AT_ONCE = 500;
 
 type Add = (userId: string | null, more: Partial<Usage>) => void;
@@ -127,7 +129,7 @@ export class UsageRecount {
       for await (const { id, fresh: versions } of this.entries.find(all, { id: 1, fresh: 1 }).lean().cursor())
         for (const { number, author } of versions)
           fresh.push({ _id: versionId(workspaceId, id, number), author });
-    });
+    }, READ_ALL_MS);
     const settled = new Set<string>();
     for (let at = 0; at < fresh.length; at += VERSIONS_AT_ONCE) {
       const $in = fresh.slice(at, at + VERSIONS_AT_ONCE).map(({ _id }) => _id);
