@@ -159,10 +159,14 @@ export class ClientProcess extends TestProcess {
   }
 }
 
+/** Each Jest worker has its own: who is killed and starts again on its port finds no other file's server there. */
+const PORTS_OF_A_WORKER = 1_000;
+const PORTS_FROM = 20_000 + (Number(process.env.JEST_WORKER_ID ?? 0) % 10) * PORTS_OF_A_WORKER;
+
 /** A free port outside the range from which the system takes those of outgoing connections: it stays free. */
 export async function freePort(): Promise<number> {
   for (;;) {
-    const port = 20_000 + Math.floor(Math.random() * 10_000);
+    const port = PORTS_FROM + Math.floor(Math.random() * PORTS_OF_A_WORKER);
     const probe = createServer().listen(port, '127.0.0.1');
     const free = await Promise.race([
       once(probe, 'listening').then(() => true),
