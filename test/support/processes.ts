@@ -168,10 +168,10 @@ export async function freePort(): Promise<number> {
   for (;;) {
     const port = PORTS_FROM + Math.floor(Math.random() * PORTS_OF_A_WORKER);
     const probe = createServer().listen(port, '127.0.0.1');
-    const free = await Promise.race([
-      once(probe, 'listening').then(() => true),
-      once(probe, 'error').then(() => false),
-    ]);
+    const free = await once(probe, 'listening').then(
+      () => true,
+      () => false,
+    );
     if (!free) continue;
     probe.close();
     await once(probe, 'close');
