@@ -1,3 +1,4 @@
+import { jest } from '@jest/globals';
 import type { PinoLogger } from 'nestjs-pino';
 import { aCall, aTurn, NOON } from '../turns/turn.sample.js';
 import { DomainError } from '../common/domain-error.js';
@@ -23,13 +24,18 @@ type Run = (name: string, args: unknown, context: { signal: AbortSignal }) => Pr
 
 function scene(run: Run, faults: number, requireMember = (): Promise<void> => Promise.resolve()) {
   const ended: string[] = [];
+  const leases: string[] = [];
   let left = faults;
   const changes$ = new Subject<TurnChange>();
   let current = turn;
   const turns = {
     changes$,
     ofCall: () => current,
-    submit: (_: unknown, input: Extract<TurnInput, { type: 'executed' }>) => {
+    submit: (_: unknown, input: Extract<TurnInput, { type: 'executed' | 'lease' }>) => {
+      if (input.type === 'lease') {
+        leases.push(input.lease.owner);
+        return Promise.resolve({ ok: true });
+      }
       if (left-- > 0) return Promise.reject(new Error('disk full'));
       ended.push(`${input.callId} ${input.report.status} ${input.report.error?.code ?? ''}`.trim());
       return Promise.resolve({ ok: true });
@@ -37,7 +43,7 @@ function scene(run: Run, faults: number, requireMember = (): Promise<void> => Pr
   };
   const lifecycle = new Lifecycle();
   const runner = { run } as unknown as ToolRunner;
-  new ServerCalls(
+  const serverCalls = new ServerCalls(
     turns as unknown as OpenTurns,
     {} as TurnStore,
     runner,
@@ -57,7 +63,7 @@ function scene(run: Run, faults: number, requireMember = (): Promise<void> => Pr
     current = { ...current, calls: current.calls.map(left) };
     changes$.next({ before, after: current, own: true, callArguments: null });
   };
-  return { ended, lifecycle, accept, cancel };
+  return { ended, leases, lifecycle, accept, cancel, close: () => serverCalls.onApplicationShutdown() };
 }
 
 const until = async (holds: () => boolean): Promise<void> => {
@@ -65,6 +71,8 @@ const until = async (holds: () => boolean): Promise<void> => {
 };
 
 describe('the server-located calls of a turn', () => {
+  afterEach(() => jest.useRealTimers());
+
   it('run one after another, in the order of the turn [FILE-6]', async () => {
     const running: string[] = [];
     let most = 0;
@@ -142,5 +150,19 @@ describe('the server-located calls of a turn', () => {
     await until(() => ended.length === 1);
     await new Promise((resolve) => setTimeout(resolve, 20));
     expect([ended, signals.length]).toEqual([['1 succeeded'], 1]);
+  });
+
+  it('hold their turn while the server drains, and not once it has stopped, where a tool never ends', async () => {
+    jest.useFakeTimers({ doNotFake: ['nextTick'] });
+    const { leases, lifecycle, accept, close } = scene(() => new Promise(() => {}), 0);
+    const { catchUpMs } = Config.with({});
+    accept();
+    await jest.advanceTimersByTimeAsync(catchUpMs);
+    lifecycle.stop();
+    await jest.advanceTimersByTimeAsync(catchUpMs);
+    expect(leases).toEqual(['node', 'node']);
+    close();
+    await jest.advanceTimersByTimeAsync(10 * catchUpMs);
+    expect(leases).toEqual(['node', 'node']);
   });
 });

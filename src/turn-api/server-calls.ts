@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import type { Json } from '@patchbay/protocol';
 import { PinoLogger } from 'nestjs-pino';
 import { Clock } from '../common/clock.js';
@@ -21,11 +21,12 @@ import type { Report } from '../turns/turn-input.js';
 
 /** Runs a turn's server-located calls, one after another in the LLM's order: a read after a write sees what was written. */
 @Injectable()
-export class ServerCalls {
+export class ServerCalls implements OnApplicationShutdown {
   /** Positions of the calls that this node has yet to run, by turn. */
   private readonly queues = new Map<string, number[]>();
   /** Calls that run, by callId: each is stopped before its next step once it has ended otherwise. */
   private readonly running = new Map<string, { key: string; at: number; controller: AbortController }>();
+  private readonly renewals = new Set<NodeJS.Timeout>();
 
   constructor(
     private readonly turns: OpenTurns,
@@ -40,6 +41,11 @@ export class ServerCalls {
   ) {
     logger.setContext(ServerCalls.name);
     turns.changes$.subscribe((change) => this.onChange(change));
+  }
+
+  /** A tool that never ends holds its turn while the server drains, and not after it: another node takes it over then. */
+  onApplicationShutdown(): void {
+    for (const renewal of this.renewals) clearInterval(renewal);
   }
 
   /** Takes up what is this node's to run from here on, whoever committed it. */
@@ -70,6 +76,7 @@ export class ServerCalls {
     const key = turnKey(turn);
     this.queues.set(key, queue);
     const renewal = setInterval(() => void this.renew(turn), this.config.catchUpMs);
+    this.renewals.add(renewal);
     try {
       for (let at = queue.shift(); at !== undefined; at = queue.shift()) {
         const { callId } = turn.calls[at]!;
@@ -81,6 +88,7 @@ export class ServerCalls {
       }
     } finally {
       clearInterval(renewal);
+      this.renewals.delete(renewal);
       this.queues.delete(key);
     }
   }

@@ -321,6 +321,20 @@ export const FAULTS = [
     specs: [SERVER_CALLS, 'test/e2e/nodes.spec.ts'],
   },
   {
+    name: 'a server that has stopped goes on to renew the lease of a tool that never ends',
+    file: CALLS,
+    find: `    for (const renewal of this.renewals) clearInterval(renewal);\n`,
+    replace: ``,
+    specs: [SERVER_CALLS],
+  },
+  {
+    name: 'a server that drains lets the lease of a running tool go',
+    file: CALLS,
+    find: `setInterval(() => void this.renew(turn), this.config.catchUpMs)`,
+    replace: `setInterval(() => this.lifecycle.stopping.aborted || void this.renew(turn), this.config.catchUpMs)`,
+    specs: [SERVER_CALLS],
+  },
+  {
     name: 'a call of the server runs for a user who was removed',
     file: CALLS,
     find: `      await this.shares.requireMember(turn);\n`,
