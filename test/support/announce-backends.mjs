@@ -1,6 +1,5 @@
 import process, { stderr } from 'node:process';
 import { HOW_TO_HAVE_MONGO, mongoChoice } from './mongo-choice.mjs';
-import { MONGO_SCRIPT } from './mongo-script.mjs';
 import { startMongo } from './start-mongo.mjs';
 
 /**
@@ -17,8 +16,9 @@ export default async function announceBackends() {
     throw new Error(`${asked}, but there is no MongoDB server: ${absent}.`);
   }
   const servers = onMongo ? '; servers have their store on MONGO' : '';
-  const outages =
-    MONGO_SCRIPT === null ? '; NO outage of MongoDB (PATCHBAY_TEST_MONGO_SCRIPT names no script)' : '';
+  const outages = process.env.PATCHBAY_TEST_MONGO_SCRIPT
+    ? ''
+    : '; NO outage of MongoDB (PATCHBAY_TEST_MONGO_SCRIPT names no script)';
   const mongo = absent ? `NOT mongo (${absent})` : `MONGO on ${is}`;
   stderr.write(`\n=== Storage backends of this run: SQLITE and ${mongo}${servers}${outages} ===\n`);
 }

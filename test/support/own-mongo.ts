@@ -5,11 +5,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { listens } from './listens.js';
 import { freePort } from './processes.js';
-import { MONGO_SCRIPT } from './mongo-script.mjs';
 import { waitFor } from './wait-for.js';
 
-/** Tests that end a database of their own. Where the script that starts one is missing, the first line of the run says so. */
-export const describeOnOwnMongo = MONGO_SCRIPT === null ? describe.skip : describe;
+/**
+ * Starts a MongoDB-compatible server, `KIND PORT DIR`, that is built already: building one takes minutes, so that a run has
+ * to name the script.
+ */
+const script = process.env.PATCHBAY_TEST_MONGO_SCRIPT;
+
+/** Tests that end a database of their own. Where no script is named, the first line of the run says so. */
+export const describeOnOwnMongo = script ? describe : describe.skip;
 
 /** A database server of a test's own, which it may kill and start again over the same files. */
 export class OwnMongo {
@@ -35,7 +40,7 @@ export class OwnMongo {
   /** Resolves once it listens. */
   async start(): Promise<void> {
     const files = join(this.directory, 'data');
-    this.child = spawn('bash', [MONGO_SCRIPT!, this.kind, String(this.port), files], { stdio: 'ignore' });
+    this.child = spawn('bash', [script!, this.kind, String(this.port), files], { stdio: 'ignore' });
     await waitFor(() => listens(this.port), `${this.kind} to listen`, 60_000);
   }
 
