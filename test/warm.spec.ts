@@ -14,22 +14,34 @@ const counting = (name: string, later: string): string => `
   export const later = () => import('${later}');
 `;
 
-/** Two files of tests, the same: what each finds goes into a message that it fails with. */
-const SPEC = `
+/** Files of tests: what each finds goes into a message that it fails with. */
+const spec = (begins: string): string => `
   import { jest } from '@jest/globals';
   import { later } from 'a-package';
   import { later as ours } from './ours.mjs';
   it('tells', async () => {
     const found = { variable: process.env.OF_A_TEST ?? null, now: Date.now() > 1e6 };
     process.env.OF_A_TEST = 'set';
-    jest.useFakeTimers({ now: 0, doNotFake: ['nextTick'] });
+    ${begins}
     await Promise.all([later(), ours()]);
     throw new Error(JSON.stringify({ ...found, ...globalThis.loads }));
   });
 `;
+const PLAIN = spec('');
+const HOLDS_CLOCK = spec(`jest.useFakeTimers({ now: 0, doNotFake: ['nextTick'] });`);
+
+/** The order in which they run. */
+const BY_NAME = `
+  module.exports = class {
+    sort(tests) {
+      return tests.sort((a, b) => (a.path < b.path ? -1 : 1));
+    }
+    cacheResults() {}
+  };
+`;
 
 const CONFIG = {
-  ...{ testMatch: ['**/*.spec.mjs'], transform: {}, maxWorkers: 1 },
+  ...{ testMatch: ['**/*.spec.mjs'], transform: {}, maxWorkers: 1, testSequencer: '<rootDir>/by-name.cjs' },
   runtime: join(SUPPORT, 'warm-runtime.cjs'),
   testEnvironment: join(SUPPORT, 'warm-environment.cjs'),
 };
@@ -46,15 +58,18 @@ describe('The test files of a worker', () => {
       'node_modules/a-package/later.js': counting('itsLater', './main.js'),
       'ours.mjs': counting('ours', './ours-later.mjs'),
       'ours-later.mjs': counting('oursLater', './ours.mjs'),
-      'a.spec.mjs': SPEC,
-      'b.spec.mjs': SPEC,
+      'a.spec.mjs': HOLDS_CLOCK,
+      'b.spec.mjs': PLAIN,
+      'c.spec.mjs': PLAIN,
+      'd.spec.mjs': HOLDS_CLOCK,
+      'by-name.cjs': BY_NAME,
       'jest.config.json': JSON.stringify(CONFIG),
     };
     for (const [path, text] of Object.entries(files)) await writeFile(join(folder, path), text);
   });
   afterAll(() => rm(folder, { recursive: true }));
 
-  it('share packages that are loaded, and neither our modules, nor variables, nor a held clock', async () => {
+  it('share what is loaded, but for our modules where one holds a clock, and neither variables nor the clock', async () => {
     const env = { ...process.env, NODE_OPTIONS: '--experimental-vm-modules --no-warnings' };
     const run = promisify(execFile)(process.execPath, [JEST, '--json'], { cwd: folder, env });
     const { stdout } = await run.catch((failed: { stdout: string }) => failed);
@@ -64,6 +79,8 @@ describe('The test files of a worker', () => {
     expect(told).toEqual([
       { ...found, ours: 1, oursLater: 1 },
       { ...found, ours: 2, oursLater: 2 },
+      { ...found, ours: 2, oursLater: 2 },
+      { ...found, ours: 3, oursLater: 3 },
     ]);
   });
 });

@@ -45,67 +45,73 @@ class Load {
   }
 }
 
-describeOnOwnMongo.each(['secantus', 'javaserver-h2'] as const)('A database (%s) that is killed', (kind) => {
-  let mongo: OwnMongo;
-  let dataDir: string;
-  let server: ServerProcess;
+describeOnOwnMongo('On MongoDB', () => {
+  describe.each(['secantus', 'javaserver-h2'] as const)('a database (%s) that is killed', (kind) => {
+    let mongo: OwnMongo;
+    let dataDir: string;
+    let server: ServerProcess;
 
-  beforeAll(async () => {
-    mongo = await OwnMongo.start(kind);
-    dataDir = await mkdtemp(join(tmpdir(), 'patchbay-outage-'));
-    server = await ServerProcess.start(dataDir, await freePort(), {
-      PATCHBAY_MONGODB_URI: mongo.uri,
-      PATCHBAY_JWT_SECRET: 'a secret of this test, long enough for whoever checks its length',
-    });
-  });
-  afterAll(async () => {
-    server.signal('SIGTERM');
-    await server.exited;
-    await mongo.close();
-    await rm(dataDir, { recursive: true });
-  });
-
-  const readiness = async () => {
-    const response = await fetch(`${server.url}/health/ready`);
-    return { status: response.status, text: await response.text() };
-  };
-
-  it('under load has the server refuse, lose nothing, and go on by itself', async () => {
-    const user = await registerUser(server);
-    const workspaceId = (await user.createWorkspace()).id;
-    const { sessionId } = (await user.post<Session>(`/workspaces/${workspaceId}/sessions`, {})).body;
-    const turns = `/workspaces/${workspaceId}/sessions/${sessionId}/turns`;
-    const load = new Load(user, turns);
-    try {
-      await waitFor(() => load.acknowledged.length >= SOME, 'turns to be acknowledged', 60_000);
-      await mongo.kill();
-      await waitFor(() => load.refused.length >= WORKERS, 'requests to be refused', 60_000);
-      const away = await readiness();
-      expect(away).toMatchObject({
-        status: 503,
-        text: expect.stringContaining('"storage":"failed"') as string,
+    beforeAll(async () => {
+      mongo = await OwnMongo.start(kind);
+      dataDir = await mkdtemp(join(tmpdir(), 'patchbay-outage-'));
+      server = await ServerProcess.start(dataDir, await freePort(), {
+        PATCHBAY_MONGODB_URI: mongo.uri,
+        PATCHBAY_JWT_SECRET: 'a secret of this test, long enough for whoever checks its length',
       });
-      await mongo.start();
-      await waitFor(async () => (await readiness()).status === 200, 'the server to be ready', 60_000);
-      const before = load.acknowledged.length;
-      await waitFor(() => load.acknowledged.length >= before + SOME, 'more turns to be acknowledged', 60_000);
-    } finally {
-      await load.stop();
-    }
+    });
+    afterAll(async () => {
+      server.signal('SIGTERM');
+      await server.exited;
+      await mongo.close();
+      await rm(dataDir, { recursive: true });
+    });
 
-    for (const { status, headers, body } of load.refused) {
-      expect([status, headers.get('retry-after'), body]).toEqual([
-        503,
-        '5',
-        expect.objectContaining({ code: 'UNAVAILABLE' }),
-      ]);
-    }
-    for (const turnId of load.acknowledged) expect((await user.get(`${turns}/${turnId}`)).status).toBe(202);
-    const trail = await readTrail(user, workspaceId);
-    expect(trail.map(({ seq }) => seq)).toEqual(trail.map((_, at) => at + 1));
-    const accepted = trail.filter(({ name }) => name.endsWith('.Accepted')).map(({ turnId }) => turnId);
-    expect(new Set(accepted).size).toBe(accepted.length);
-    expect(load.acknowledged.filter((turnId) => !accepted.includes(turnId))).toEqual([]);
-    await checkInvariants(user, workspaceId);
+    const readiness = async () => {
+      const response = await fetch(`${server.url}/health/ready`);
+      return { status: response.status, text: await response.text() };
+    };
+
+    it('under load has the server refuse, lose nothing, and go on by itself', async () => {
+      const user = await registerUser(server);
+      const workspaceId = (await user.createWorkspace()).id;
+      const { sessionId } = (await user.post<Session>(`/workspaces/${workspaceId}/sessions`, {})).body;
+      const turns = `/workspaces/${workspaceId}/sessions/${sessionId}/turns`;
+      const load = new Load(user, turns);
+      try {
+        await waitFor(() => load.acknowledged.length >= SOME, 'turns to be acknowledged', 60_000);
+        await mongo.kill();
+        await waitFor(() => load.refused.length >= WORKERS, 'requests to be refused', 60_000);
+        const away = await readiness();
+        expect(away).toMatchObject({
+          status: 503,
+          text: expect.stringContaining('"storage":"failed"') as string,
+        });
+        await mongo.start();
+        await waitFor(async () => (await readiness()).status === 200, 'the server to be ready', 60_000);
+        const before = load.acknowledged.length;
+        await waitFor(
+          () => load.acknowledged.length >= before + SOME,
+          'more turns to be acknowledged',
+          60_000,
+        );
+      } finally {
+        await load.stop();
+      }
+
+      for (const { status, headers, body } of load.refused) {
+        expect([status, headers.get('retry-after'), body]).toEqual([
+          503,
+          '5',
+          expect.objectContaining({ code: 'UNAVAILABLE' }),
+        ]);
+      }
+      for (const turnId of load.acknowledged) expect((await user.get(`${turns}/${turnId}`)).status).toBe(202);
+      const trail = await readTrail(user, workspaceId);
+      expect(trail.map(({ seq }) => seq)).toEqual(trail.map((_, at) => at + 1));
+      const accepted = trail.filter(({ name }) => name.endsWith('.Accepted')).map(({ turnId }) => turnId);
+      expect(new Set(accepted).size).toBe(accepted.length);
+      expect(load.acknowledged.filter((turnId) => !accepted.includes(turnId))).toEqual([]);
+      await checkInvariants(user, workspaceId);
+    });
   });
 });

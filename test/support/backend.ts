@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { basename } from 'node:path';
 import type { Settings } from '../../src/config/config.js';
+import { describeWhere } from './describe-where.js';
 import { MONGO_SERVER } from './mongo-server.js';
 
 /** PATCHBAY_TEST_BACKEND=mongo: every server of a test has its store on the server that PATCHBAY_TEST_MONGODB_URI names. */
@@ -27,10 +28,10 @@ export function backendEnv(dataDir: string): Record<string, string> {
 }
 
 /** Tests of what the embedded store alone has, such as its files. */
-export const describeEmbedded = ON_MONGO ? describe.skip : describe;
+export const describeEmbedded = describeWhere(!ON_MONGO);
 
 /** Tests of what only a server on MongoDB does. */
-export const describeOnMongoBackend = ON_MONGO ? describe : describe.skip;
+export const describeOnMongoBackend = describeWhere(ON_MONGO);
 
 /** With what query-plans.ts listens to. */
 function watched(uri: string): string {

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { describeWhere } from './describe-where.js';
 
 /** The server that the backend on MongoDB is tested on; none where nobody named one. announce-backends.mjs has asked it. */
 export const MONGO_SERVER = process.env.PATCHBAY_TEST_MONGODB_URI || undefined;
@@ -20,4 +21,4 @@ export function aDatabaseOn(server: string): { uri: string; drop: () => Promise<
 }
 
 /** Tests of the backend on MongoDB alone. Where no server is named they are skipped, which the first line of the run says. */
-export const describeOnMongo = MONGO_SERVER === undefined ? describe.skip : describe;
+export const describeOnMongo = describeWhere(MONGO_SERVER !== undefined);

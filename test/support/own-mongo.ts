@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { describeWhere } from './describe-where.js';
 import { listens } from './listens.js';
 import { freePort } from './processes.js';
 import { waitFor } from './wait-for.js';
@@ -14,7 +15,7 @@ import { waitFor } from './wait-for.js';
 const script = process.env.PATCHBAY_TEST_MONGO_SCRIPT;
 
 /** Tests that end a database of their own. Where no script is named, the first line of the run says so. */
-export const describeOnOwnMongo = script ? describe : describe.skip;
+export const describeOnOwnMongo = describeWhere(Boolean(script));
 
 /** A database server of a test's own, which it may kill and start again over the same files. */
 export class OwnMongo {

@@ -1,13 +1,12 @@
 'use strict';
 const { TestEnvironment } = require('jest-environment-node');
 
-/** What Jest, and what class-validator, keep in the context for one file alone. */
+/** What Jest keeps in the context for one file alone. */
 const OF_A_FILE = [
   ...['EVENT_HANDLERS', 'TEST_TIMEOUT_SYMBOL', 'RETRY_TIMES', 'RETRY_TIMES_SETTER'].map((name) =>
     Symbol.for(name),
   ),
   ...['RETRY_IMMEDIATELY', 'WAIT_BEFORE_RETRY', 'LOG_ERRORS_BEFORE_RETRY'].map((name) => Symbol.for(name)),
-  'classValidatorMetadataStorage',
 ];
 
 let ofThisWorker = null;

@@ -1,21 +1,38 @@
 'use strict';
+const asyncHooks = require('node:async_hooks');
+const { readFileSync } = require('node:fs');
+const { pathToFileURL } = require('node:url');
 const { default: Runtime } = require('jest-runtime');
 
-/** Of packages; ours are loaded anew for each file, and so is the one that keeps the first logger that it was given. */
-const SHARED = /\/node_modules\/(?!nestjs-pino\/)/;
+/**
+ * A test file that holds a clock, puts another module in the place of ours, or reads the log, has our modules to itself:
+ * they keep what they have seen of the time, and nestjs-pino keeps the first logger that it was given.
+ */
+const HAS_ITS_OWN = /\b(useFakeTimers|spyOn\((Date|performance)\b|unstable_mockModule|logDestination)/;
+const TO_ALL = /\/node_modules\/(?!nestjs-pino\/)/;
 
-/** The modules of packages that the files before have loaded, by their place. */
+/** The modules that the files before have loaded, by their place. */
 const warm = { esModuleRegistry: new Map(), moduleRegistry: new Map() };
+
+/** Jest itself makes one a file. On Node 20 each that is in use makes every promise dearer; its next use takes it up again. */
+const storages = [];
+asyncHooks.AsyncLocalStorage = class extends asyncHooks.AsyncLocalStorage {
+  constructor(...args) {
+    super(...args);
+    storages.push(this);
+  }
+};
 
 /**
  * Jest's runtime, but for what costs half of the time of a test file that starts a server: it loads and compiles every
- * package anew, and none of it gets warm. Here the files of a worker share them, in one context (warm-environment.cjs).
+ * module anew, and none of it gets warm. Here the files of a worker share them, in one context (warm-environment.cjs).
  */
 module.exports = class WarmRuntime extends Runtime {
   constructor(...args) {
     super(...args);
+    this.hasItsOwn = HAS_ITS_OWN.test(readFileSync(this._testPath, 'utf8'));
     for (const [name, modules] of Object.entries(warm))
-      for (const [place, module] of modules) this.registries[name].set(place, module);
+      this.registries[name] = this.hasItsOwn ? new Map(toAll(modules)) : modules;
   }
 
   /** The runtime outlives its file: modules that it has loaded go on to load others by it. */
@@ -23,13 +40,24 @@ module.exports = class WarmRuntime extends Runtime {
     this.restoreAllMocks();
     for (const [name, modules] of Object.entries(warm)) {
       const own = this.registries[name];
-      for (const [place, module] of own) {
-        if (SHARED.test(place)) modules.set(place, module);
-        else own.delete(place);
-      }
+      if (this.hasItsOwn) for (const [place, module] of toAll(own)) modules.set(place, module);
+      else for (const place of own.keys()) if (this.isOfFile(place)) own.delete(place);
     }
     this.mockState.clear();
     this.fileCache.clear();
     this.enterTestCode();
+    for (const storage of storages) storage.disable();
+  }
+
+  /** The test file itself, and what Jest gives to a module of its own accord. */
+  isOfFile(place) {
+    return (
+      [this._testPath, pathToFileURL(this._testPath).href].includes(place) ||
+      place.startsWith('@jest/globals/')
+    );
   }
 };
+
+function toAll(modules) {
+  return [...modules].filter(([place]) => TO_ALL.test(place));
+}
