@@ -10,10 +10,12 @@ describe('a flood', () => {
 
   it('is not what a client says to calls that it was sent, however many and fast [RELAY-12]', () => {
     const client = gate();
+    let answered = 0;
     for (let call = 0; call < 20_000; call += 1) {
       client.sent();
-      expect(answer(client)).toBe(true);
+      if (answer(client)) answered += 1;
     }
+    expect(answered).toBe(20_000);
   });
 
   it('is the same without calls', () => {

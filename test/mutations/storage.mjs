@@ -242,7 +242,7 @@ export const FAULTS = [
     specs: [DATABASE_SPEC],
   },
   {
-    name: 'a step of the schema that fails half way is kept half',
+    name: 'steps of the schema are kept where a later one fails',
     file: MIGRATE,
     find: `    if (connection.inTransaction) connection.exec('ROLLBACK');\n`,
     replace: `    if (connection.inTransaction) connection.exec('COMMIT');\n`,

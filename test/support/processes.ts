@@ -66,12 +66,15 @@ export class TestProcess {
   }
 }
 
+/** What every server of a test has unless it says otherwise: unlimited, and with the cheapest passwords that there are. */
+const FOR_TESTS = { PATCHBAY_RATE_LIMIT: 'off', PATCHBAY_PASSWORD_COST: '14' };
+
 /** The built server, `node dist/main.js`. */
 export class ServerProcess extends TestProcess {
   readonly url: string;
 
   private constructor(name: string, script: string, port: number, env: Record<string, string>) {
-    super(name, script, [], { PORT: String(port), PATCHBAY_RATE_LIMIT: 'off', ...env });
+    super(name, script, [], { ...FOR_TESTS, PORT: String(port), ...env });
     this.url = `http://127.0.0.1:${port}`;
   }
 

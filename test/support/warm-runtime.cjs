@@ -35,7 +35,7 @@ module.exports = class WarmRuntime extends Runtime {
       this.registries[name] = this.hasItsOwn ? new Map(toAll(modules)) : modules;
   }
 
-  /** The runtime outlives its file: modules that it has loaded go on to load others by it. */
+  /** The runtime outlives its file, as modules that it has loaded go on to load others by it: so it keeps nothing else. */
   teardown() {
     this.restoreAllMocks();
     for (const [name, modules] of Object.entries(warm)) {
@@ -45,6 +45,8 @@ module.exports = class WarmRuntime extends Runtime {
     }
     this.mockState.clear();
     this.fileCache.clear();
+    this.transformCache.clear();
+    this.registries.getInternalCjsRegistry().clear();
     this.enterTestCode();
     for (const storage of storages) storage.disable();
   }

@@ -55,37 +55,42 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: 'small-results', sql: SMALL_RESULTS_SCHEMA },
 ];
 
-/** Brings the database to the newest version, one transaction a step; refuses one that is newer than that. */
+/**
+ * Brings the database to the newest version, in one transaction: where a step fails it stays what it was, and the server
+ * that it came from goes on with it. Refuses one that is newer than that.
+ */
 export function migrate(
   connection: Libsql.Database,
   file: string,
   migrations: readonly Migration[] = MIGRATIONS,
 ): void {
-  connection.exec(
-    `CREATE TABLE IF NOT EXISTS schema_migrations (
-      version INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_at INTEGER NOT NULL
-    ) STRICT`,
-  );
-  const row = connection.prepare('SELECT max(version) FROM schema_migrations').raw().get([]) as [
-    number | null,
-  ];
-  const found = row[0] ?? 0;
-  if (found > migrations.length) throw new DatabaseTooNewError(file, found, migrations.length);
-  for (const [index, migration] of migrations.entries()) {
-    if (index >= found) apply(connection, index + 1, migration);
-  }
-}
-
-function apply(connection: Libsql.Database, version: number, migration: Migration): void {
   connection.exec('BEGIN IMMEDIATE');
   try {
-    connection.exec(migration.sql);
-    connection
-      .prepare('INSERT INTO schema_migrations (version, name, applied_at) VALUES (?, ?, ?)')
-      .run([version, migration.name, Date.now()]);
+    const found = versionOf(connection);
+    if (found > migrations.length) throw new DatabaseTooNewError(file, found, migrations.length);
+    for (const [index, migration] of migrations.entries()) {
+      if (index >= found) apply(connection, index + 1, migration);
+    }
     connection.exec('COMMIT');
   } catch (error) {
     if (connection.inTransaction) connection.exec('ROLLBACK');
     throw error;
   }
+}
+
+function versionOf(connection: Libsql.Database): number {
+  connection.exec(
+    `CREATE TABLE IF NOT EXISTS schema_migrations (
+      version INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_at INTEGER NOT NULL
+    ) STRICT`,
+  );
+  const newest = connection.prepare('SELECT max(version) FROM schema_migrations').raw();
+  return (newest.get([]) as [number | null])[0] ?? 0;
+}
+
+function apply(connection: Libsql.Database, version: number, { name, sql }: Migration): void {
+  connection.exec(sql);
+  connection
+    .prepare('INSERT INTO schema_migrations (version, name, applied_at) VALUES (?, ?, ?)')
+    .run([version, name, Date.now()]);
 }
