@@ -18,6 +18,7 @@ const LEAST = {
   'line-patch.mjs': [{}, '1000'],
   'mongo-trail.mjs': process.env.PATCHBAY_TEST_MONGODB_URI ? [{}, '2', '1'] : null,
   'relay.mjs': [{ SECONDS: '0.2', WARM_UP: '0.2', ROUNDS: '1', LEVELS: '1' }],
+  'start.mjs': [{}, '1'],
   'storage.ts': [{ SECONDS: '0.01' }],
   'turn-size.mjs': [{ CALLS: '10', TURNS: '2' }],
   'work-hop.mjs': [{}],

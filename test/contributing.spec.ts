@@ -1,6 +1,8 @@
+import { execFile } from 'node:child_process';
 import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import type { ToolContract } from '@patchbay/protocol';
 import ts from 'typescript';
 import { freePort, ServerProcess } from './support/processes.js';
@@ -48,6 +50,8 @@ describe('the worked example of CONTRIBUTING.md', () => {
     const { path, source } = await example();
     const built = path.replace(/^src\//, 'dist/').replace(/\.ts$/, '.js');
     await writeFile(join(directory, built), compile(path, source));
+    await cp(join(ROOT, 'scripts/bundle-server.mjs'), join(directory, 'scripts/bundle-server.mjs'));
+    await promisify(execFile)(process.execPath, [join(directory, 'scripts/bundle-server.mjs')]);
     const main = join(directory, 'dist/main.js');
     server = await ServerProcess.start(join(directory, 'data'), await freePort(), {}, main);
   }, 90_000);

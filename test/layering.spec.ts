@@ -127,7 +127,7 @@ describe('the server', () => {
     const readers = src
       .filter(({ text }) => /process\.env|['"]node:process['"]/.test(text))
       .map(({ path }) => path);
-    expect(readers.filter((path) => path !== 'src/config/config.ts' && path !== 'src/main.ts')).toEqual([]);
+    expect(readers.filter((path) => path !== 'src/config/config.ts' && path !== 'src/start.ts')).toEqual([]);
   });
 
   it('is tested in its folder without a running server, which belongs to test/', () => {

@@ -86,8 +86,9 @@ export class Workshop {
     const { code } = await transform(faulty, { ...options, filename: join(this.copy, file), swcrc: false });
     const put = async (text) => {
       await writeFile(path, text);
-      // The command line is one file made of the packages.
-      if (file.startsWith('packages/')) await run('node', ['scripts/bundle-cli.mjs'], { cwd: this.copy });
+      // The command line is one file made of the packages, and the server a few of those and its own.
+      const bundles = file.startsWith('packages/') ? ['bundle-cli', 'bundle-server'] : ['bundle-server'];
+      for (const name of bundles) await run('node', [`scripts/${name}.mjs`], { cwd: this.copy });
     };
     await put(code);
     return () => put(sound);
