@@ -1,12 +1,13 @@
 import type { OpenToolCall } from '@patchbay/protocol';
-import { startTestServer } from '../support/server.js';
+import { oneServer, startTestServer } from '../support/server.js';
 import { createCall, RelayScene } from '../support/relay-scene.js';
 import { readTrail } from '../support/invariants.js';
 
 describe('a deadline', () => {
+  const server = oneServer({ deliveryMs: 700, approvalMs: 900, executionMs: 700, graceMs: 0 });
   let scene: RelayScene;
   beforeEach(async () => {
-    scene = await RelayScene.start({ deliveryMs: 700, approvalMs: 900, executionMs: 700, graceMs: 0 });
+    scene = await RelayScene.on(server(), await server().register());
   });
   afterEach(() => scene.close());
 

@@ -1,14 +1,16 @@
 import type { FolderStatus, WorkspaceRoot } from '@patchbay/protocol';
 import { aRoot, type FakeClient } from '../support/fake-client.js';
 import { RelayScene } from '../support/relay-scene.js';
+import { oneServer } from '../support/server.js';
 import { waitFor } from '../support/wait-for.js';
 
 describe('folder:status', () => {
+  const server = oneServer();
   let scene: RelayScene;
   let client: FakeClient;
   const proj = aRoot('Proj');
   beforeEach(async () => {
-    scene = await RelayScene.start();
+    scene = await RelayScene.on(server(), await server().register());
     client = await scene.client({ roots: [proj] });
   });
   afterEach(() => scene.close());

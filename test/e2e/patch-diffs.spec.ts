@@ -9,11 +9,11 @@ const APPROVAL = { by: 'ada', at: '2025-06-01T12:00:00Z' };
 const FOUR = { operation: 'insert', afterLine: 3, newLines: ['four'] };
 
 describe('the diff of a batch', () => {
-  const desk = new PatchDesk();
+  const desk = new PatchDesk({ maxBodyBytes: 4 * KIB });
   const { write, put, base } = desk;
   let scene: RelayScene;
   let client: FakeClient;
-  beforeEach(async () => void ({ scene, client } = await desk.open({ maxBodyBytes: 4 * KIB })));
+  beforeEach(async () => void ({ scene, client } = await desk.open()));
   afterEach(() => scene.close());
 
   const diff = (batchId: string, filePatchId?: string) => {

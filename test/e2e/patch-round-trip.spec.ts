@@ -8,6 +8,7 @@ import { sha256 } from '@patchbay/protocol/hash';
 import { type Approver, CreateFileTool, WorkspaceRoots, WritePatchTool } from '@patchbay/workspace';
 import { allowsAll } from '../support/approvers.js';
 import { RelayScene } from '../support/relay-scene.js';
+import { oneServer } from '../support/server.js';
 
 const replace = (line: number, from: string, to: string) => ({
   operation: 'replace',
@@ -26,6 +27,7 @@ const patchOf = (...files: { docPath: string; original: string; changes: unknown
 });
 
 describe('a patch, from the turn to the disk and back into the Cloud', () => {
+  const server = oneServer();
   let scene: RelayScene;
   let base: string;
   let folder: string;
@@ -35,7 +37,7 @@ describe('a patch, from the turn to the disk and back into the Cloud', () => {
 
   beforeEach(async () => {
     warnings = [];
-    scene = await RelayScene.start();
+    scene = await RelayScene.on(server(), await server().register());
     base = await mkdtemp(join(tmpdir(), 'patchbay-round-'));
     folder = join(base, 'Repo');
     await mkdir(join(folder, 'Src'), { recursive: true });

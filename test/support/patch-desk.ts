@@ -13,6 +13,7 @@ import { applyFilePatch } from '@patchbay/protocol/line-patch';
 import type { Settings } from '../../src/config/config.js';
 import type { FakeClient } from './fake-client.js';
 import { RelayScene } from './relay-scene.js';
+import { oneServer, type TestServer } from './server.js';
 
 export const TEXT = 'one\ntwo\nthree\n';
 export const DOC = 'repo/src/a.txt';
@@ -98,8 +99,16 @@ export class PatchDesk {
   scene!: RelayScene;
   client!: FakeClient;
 
-  async open(config: Partial<Settings> = {}): Promise<PatchDesk> {
-    this.scene = await RelayScene.start(config);
+  private readonly server: () => TestServer;
+
+  /** For the tests of the `describe` that makes it; its server is theirs. */
+  constructor(config?: Partial<Settings>) {
+    this.server = oneServer(config);
+  }
+
+  /** A user with a workspace and a client of their own, for the next test. */
+  async open(): Promise<PatchDesk> {
+    this.scene = await RelayScene.on(this.server(), await this.server().register());
     this.client = await this.scene.client({ tools: ['workspace_write_patch', 'workspace_create_file'] });
     return this;
   }

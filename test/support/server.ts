@@ -111,6 +111,14 @@ export class TestServer {
   }
 }
 
+/** One server for all tests of a file, or of the `describe` that calls it; each has a user and a workspace of its own. */
+export function oneServer(config: Partial<Settings> = {}): () => TestServer {
+  let server: TestServer;
+  beforeAll(async () => void (server = await TestServer.start({ config })));
+  afterAll(() => server.close());
+  return () => server;
+}
+
 /** Starts the server for a test; close it in `afterAll` or `afterEach`. */
 export function startTestServer(options: ServerOptions = {}): Promise<TestServer> {
   return TestServer.start(options);

@@ -1,5 +1,6 @@
 import type { TurnEnvelope } from '@patchbay/protocol';
 import { RelayScene } from '../../support/relay-scene.js';
+import { oneServer } from '../../support/server.js';
 
 interface Answer {
   success: boolean;
@@ -8,8 +9,9 @@ interface Answer {
 }
 
 describe('a client-located tool through POST /tools', () => {
+  const server = oneServer({ maxWaitMs: 2_000 });
   let scene: RelayScene;
-  beforeEach(async () => void (scene = await RelayScene.start({ maxWaitMs: 2_000 })));
+  beforeEach(async () => void (scene = await RelayScene.on(server(), await server().register())));
   afterEach(() => scene.close());
 
   const post = (args: unknown, more: Record<string, unknown> = {}) =>
