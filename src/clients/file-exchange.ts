@@ -5,7 +5,9 @@ import { BoundedMap } from '../common/bounded-map.js';
 import { Clock } from '../common/clock.js';
 import { newId } from '../common/ids.js';
 import { userKey } from '../common/keys.js';
+import { Config } from '../config/config.js';
 import { BlobStore } from '../storage/ports/blobs.store.js';
+import { fileReadMs } from './file-read-time.js';
 import type { FileReading } from './file-reading.js';
 import { FileRequest, type RemoteOutcome } from './file-request.js';
 import { NodeFiles } from './node-files.js';
@@ -39,6 +41,7 @@ export class FileExchange {
     private readonly files: NodeFiles,
     private readonly blobs: BlobStore,
     private readonly clock: Clock,
+    private readonly config: Config,
     private readonly logger: PinoLogger,
   ) {
     logger.setContext(FileExchange.name);
@@ -50,7 +53,7 @@ export class FileExchange {
     if (this.bus.isAlone || this.isQuiet(wish) || this.requests.size >= MAX_REQUESTS)
       return { kind: 'nobody' };
     const requestId = newId();
-    const request = new FileRequest(wish);
+    const request = new FileRequest(wish, fileReadMs(this.config, wish.maxBytes));
     this.requests.set(requestId, request);
     this.bus.publish({ type: 'file_wanted', requestId, ...wish });
     const outcome = await request.outcome.finally(() => this.requests.delete(requestId));

@@ -15,7 +15,7 @@ describe('a file asked for of other nodes', () => {
   let request: FileRequest;
   beforeEach(() => {
     jest.useFakeTimers();
-    request = new FileRequest(wish);
+    request = new FileRequest(wish, 6_000);
   });
   afterEach(() => jest.useRealTimers());
   const after = async (ms: number): Promise<unknown> => {

@@ -1,5 +1,4 @@
 import type { FileOutcome, FileWish } from '../bus/bus.js';
-import { fileReadMs } from './file-read-time.js';
 import { isWanted, saysMore } from './file-reading.js';
 
 /** How long a node may take to say that it asks its clients, and to hand over what they gave in their time, in ms. */
@@ -22,15 +21,16 @@ export class FileRequest {
   /** Settles once, with what says most. */
   readonly outcome = new Promise<RemoteOutcome>((resolve) => (this.settle = resolve));
 
-  constructor(private readonly wish: FileWish) {
+  /** @param readMs how long a client may take to give it. */
+  constructor(
+    private readonly wish: FileWish,
+    readMs: number,
+  ) {
     const signsOver = setTimeout(() => {
       this.isLate = true;
       this.check();
     }, SIGN_MS).unref();
-    this.timers = [
-      signsOver,
-      setTimeout(() => this.end(this.best), fileReadMs(wish.maxBytes) + PASSING_MS).unref(),
-    ];
+    this.timers = [signsOver, setTimeout(() => this.end(this.best), readMs + PASSING_MS).unref()];
   }
 
   /** A node says how it stands there; the same again changes nothing. */

@@ -138,6 +138,13 @@ function workSettings(env: EnvReader) {
     ),
     workerMemoryMb: integer('PATCHBAY_WORKER_MEMORY_MB', 256, 64, 16_384, 'Heap of one worker, MiB.'),
     jobMs: integer('PATCHBAY_JOB_MS', 5_000, 100, HOUR, 'Most that one job of a worker may take, ms.'),
+    searchMs: integer(
+      'PATCHBAY_SEARCH_MS',
+      5_000,
+      100,
+      HOUR,
+      'Most that one `glob` or `grep` may take, ms. It answers what it has found by then, with isTruncated.',
+    ),
     maxUserWaitingJobs: integer(
       'PATCHBAY_MAX_USER_WAITING_JOBS',
       1000,
@@ -189,6 +196,12 @@ function clockSettings(env: EnvReader) {
       max: MINUTE,
       meaning:
         'How long a client may take to send its journal when it connects, and to acknowledge a call; then its connection ends, ms.',
+    }),
+    fileReadMs: env.integer('PATCHBAY_FILE_READ_MS', {
+      default: 5_000,
+      min: 100,
+      max: 15_000,
+      meaning: 'How long a client may take to give a file, ms: a second more for each MiB, and 15 s at most.',
     }),
     graceMs: env.integer('PATCHBAY_GRACE_MS', {
       default: 10_000,

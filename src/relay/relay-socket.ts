@@ -54,7 +54,7 @@ export class SocketLine implements ClientLine {
   constructor(
     private readonly socket: RelaySocket,
     private readonly lines: Pick<RelayLines, 'room' | 'callSent'>,
-    private readonly config: Pick<Config, 'acknowledgeMs'>,
+    private readonly config: Pick<Config, 'acknowledgeMs' | 'fileReadMs'>,
     private readonly clock: Clock,
     private readonly logger: PinoLogger,
   ) {}
@@ -77,7 +77,8 @@ export class SocketLine implements ClientLine {
     return new Promise((resolve) => {
       const gone = (): void => resolve(null);
       this.socket.once('disconnect', gone);
-      this.socket.timeout(fileReadMs(read.maxBytes)).emit('file:read', read, (error, answer: unknown) => {
+      const timeoutMs = fileReadMs(this.config, read.maxBytes);
+      this.socket.timeout(timeoutMs).emit('file:read', read, (error, answer: unknown) => {
         this.socket.off('disconnect', gone);
         if (error) this.silentUntil = this.clock.now() + SILENCE_MS;
         resolve(error ? null : this.sound(answer, read));

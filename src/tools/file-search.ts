@@ -7,8 +7,6 @@ import { literalFolder } from './glob-pattern.js';
 import { MATCH_PATHS, matchLoad } from './search-jobs.js';
 import type { ToolContext } from './server-tool.js';
 
-/** Most time that one search may take, in ms. */
-const MAX_MS = 5_000;
 /** Most time that one job of a search may take, in ms: then another's work comes first. */
 const SLICE_MS = 250;
 
@@ -22,20 +20,22 @@ export interface FileQuery {
 /** The time of one search: it ends when that is up. */
 export class SearchClock {
   isUp = false;
-  private readonly end = performance.now() + MAX_MS;
+  private readonly end: number;
 
-  /** @param jobMs the most that one job may take. @param signal ends the search, which throws then. */
+  /** @param limits in ms: the most that it may take, and one job of it. @param signal ends the search, which throws then. */
   constructor(
-    private readonly jobMs: number,
+    private readonly limits: { searchMs: number; jobMs: number },
     private readonly signal: AbortSignal | undefined,
-  ) {}
+  ) {
+    this.end = performance.now() + limits.searchMs;
+  }
 
   /** What is left for the next job, in ms; it ends well before it would be ended. 0 where the time is up. */
   left(): number {
     this.signal?.throwIfAborted();
     const left = this.isUp ? 0 : Math.max(0, this.end - performance.now());
     if (left === 0) this.isUp = true;
-    return Math.min(left, SLICE_MS, 0.8 * this.jobMs);
+    return Math.min(left, SLICE_MS, 0.8 * this.limits.jobMs);
   }
 }
 
@@ -50,7 +50,7 @@ export class FileSearch {
 
   /** The time of a search that begins now. */
   clock({ signal }: ToolContext): SearchClock {
-    return new SearchClock(this.config.jobMs, signal);
+    return new SearchClock(this.config, signal);
   }
 
   /**

@@ -10,7 +10,7 @@ const files = ['needle\nhay\nneedle', long, 'hay', `${long}\n${long}\nneedle`].m
 
 describe('a search in slices', () => {
   it('takes no job for longer than 250 ms, so that the work of others comes between', () => {
-    expect(new SearchClock(5_000, undefined).left()).toBeLessThanOrEqual(250);
+    expect(new SearchClock({ searchMs: 5_000, jobMs: 5_000 }, undefined).left()).toBeLessThanOrEqual(250);
   });
 
   it('finds the same however short the slices are, and each goes on where the one before has ended', () => {

@@ -1,13 +1,14 @@
 import { sha256 } from '@patchbay/protocol/hash';
 import { aRoot, type FakeClient } from '../support/fake-client.js';
 import { patchCall, PatchDesk, replaceTwo, TEXT } from '../support/patch-desk.js';
+import { oneServer } from '../support/server.js';
 import type { RelayScene } from '../support/relay-scene.js';
 import { waitFor } from '../support/wait-for.js';
 
 const PATH = '/repo/src/a.txt';
 
 describe('A patch of a file whose folder is connected', () => {
-  const desk = new PatchDesk();
+  const desk = new PatchDesk(oneServer());
   const { write, put } = desk;
   let scene: RelayScene;
   let holder: FakeClient;

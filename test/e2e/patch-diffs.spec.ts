@@ -2,6 +2,7 @@ import { sha256 } from '@patchbay/protocol/hash';
 import type { FakeClient } from '../support/fake-client.js';
 import { readTrail } from '../support/invariants.js';
 import { appliedResult, DOC, patchCall, PatchDesk, replaceTwo, TEXT } from '../support/patch-desk.js';
+import { oneServer } from '../support/server.js';
 import type { RelayScene } from '../support/relay-scene.js';
 
 const KIB = 1024;
@@ -9,7 +10,7 @@ const APPROVAL = { by: 'ada', at: '2025-06-01T12:00:00Z' };
 const FOUR = { operation: 'insert', afterLine: 3, newLines: ['four'] };
 
 describe('the diff of a batch', () => {
-  const desk = new PatchDesk({ maxBodyBytes: 4 * KIB });
+  const desk = new PatchDesk(oneServer({ maxBodyBytes: 4 * KIB }));
   const { write, put, base } = desk;
   let scene: RelayScene;
   let client: FakeClient;

@@ -6,9 +6,10 @@ import { readTrail } from '../support/invariants.js';
 import { type RelayScene } from '../support/relay-scene.js';
 
 import { appliedResult, DOC, patchCall, PatchDesk, TEXT } from '../support/patch-desk.js';
+import { oneServer } from '../support/server.js';
 
 describe('workspace_write_patch', () => {
-  const desk = new PatchDesk();
+  const desk = new PatchDesk(oneServer());
   const { write, put } = desk;
   let scene: RelayScene;
   let client: FakeClient;

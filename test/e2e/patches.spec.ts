@@ -4,9 +4,10 @@ import { readTrail } from '../support/invariants.js';
 import { type RelayScene } from '../support/relay-scene.js';
 
 import { appliedResult, DOC, patchCall, PatchDesk, replaceTwo, TEXT } from '../support/patch-desk.js';
+import { oneServer } from '../support/server.js';
 
 describe('workspace_write_patch', () => {
-  const desk = new PatchDesk();
+  const desk = new PatchDesk(oneServer());
   const { write, put, carryOut, base } = desk;
   let scene: RelayScene;
   let client: FakeClient;

@@ -2,6 +2,7 @@ import { type CallToolOptions, PatchbayClient, PatchbayError, type WorkspaceClie
 import type { JsonObject, ToolCallInput } from '@patchbay/protocol';
 import type { FakeClient } from '../support/fake-client.js';
 import { DOC, patchCall, PatchDesk, TEXT } from '../support/patch-desk.js';
+import { oneServer } from '../support/server.js';
 import { createCall, type RelayScene } from '../support/relay-scene.js';
 
 async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
@@ -11,7 +12,7 @@ async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
 }
 
 describe('The SDK over HTTP', () => {
-  const desk = new PatchDesk();
+  const desk = new PatchDesk(oneServer());
   let scene: RelayScene;
   let client: FakeClient;
   let workspace: WorkspaceClient;

@@ -786,8 +786,8 @@ export const FAULTS = [
   {
     name: 'a file that nobody gives is waited for without end',
     file: REQUEST,
-    find: `setTimeout(() => this.end(this.best), fileReadMs(wish.maxBytes) + PASSING_MS).unref()`,
-    replace: `setTimeout(() => undefined, fileReadMs(wish.maxBytes) + PASSING_MS).unref()`,
+    find: `setTimeout(() => this.end(this.best), readMs + PASSING_MS).unref()`,
+    replace: `setTimeout(() => undefined, readMs + PASSING_MS).unref()`,
     specs: [OF_REQUEST],
   },
   {

@@ -10,10 +10,9 @@ import {
 } from '@patchbay/protocol';
 import { sha256 } from '@patchbay/protocol/hash';
 import { applyFilePatch } from '@patchbay/protocol/line-patch';
-import type { Settings } from '../../src/config/config.js';
 import type { FakeClient } from './fake-client.js';
 import { RelayScene } from './relay-scene.js';
-import { oneServer, type TestServer } from './server.js';
+import type { TestServer } from './server.js';
 
 export const TEXT = 'one\ntwo\nthree\n';
 export const DOC = 'repo/src/a.txt';
@@ -99,12 +98,8 @@ export class PatchDesk {
   scene!: RelayScene;
   client!: FakeClient;
 
-  private readonly server: () => TestServer;
-
-  /** For the tests of the `describe` that makes it; its server is theirs. */
-  constructor(config?: Partial<Settings>) {
-    this.server = oneServer(config);
-  }
+  /** @param server of all tests that it is for. */
+  constructor(private readonly server: () => TestServer) {}
 
   /** A user with a workspace and a client of their own, for the next test. */
   async open(): Promise<PatchDesk> {

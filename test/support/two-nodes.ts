@@ -13,7 +13,7 @@ export class TwoNodes {
   ) {}
 
   static async open(line: Line = 'sound'): Promise<TwoNodes> {
-    const nodes = await TestNodes.open({ graceMs: 300, catchUpMs: 250 });
+    const nodes = await TestNodes.open({ graceMs: 300, catchUpMs: 250, fileReadMs: 500 });
     const servers = { a: await nodes.start('a'), b: await nodes.start('b') };
     const a = await RelayScene.on(servers.a, await servers.a.register());
     nodes.network.line = line;

@@ -105,7 +105,7 @@ async function haveDecisions(scene: RelayScene): Promise<void> {
 /** One that a client has carried out. */
 async function havePatch(scene: RelayScene): Promise<void> {
   const client = await scene.client({ tools: ['workspace_write_patch'] });
-  const desk = Object.assign(new PatchDesk(), { scene, client });
+  const desk = Object.assign(new PatchDesk(() => scene.server), { scene, client });
   const { turnId } = (await scene.post([patchCall([{ docPath: PATCHED }], { batchKey: 'carried-out' })])).body
     .result;
   await desk.carryOut(await client.delivery(), { [PATCHED]: TEXT });

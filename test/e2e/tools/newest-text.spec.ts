@@ -11,7 +11,7 @@ describe('workspace_read_file', () => {
   let desk: TextsDesk;
   const clock = new ShiftedClock();
   beforeAll(async () => {
-    server = await startTestServer({ clock, config: { maxFileBytes: 64 * 1024 } });
+    server = await startTestServer({ clock, config: { maxFileBytes: 64 * 1024, fileReadMs: 500 } });
     user = await server.register();
   });
   afterAll(() => server.close());

@@ -5,7 +5,8 @@ import { ToolsScene } from '../../support/tools-scene.js';
 describe('the server tools', () => {
   let scene: ToolsScene;
   beforeAll(async () => {
-    scene = await ToolsScene.start();
+    // Some of these searches would go on for as long as they may.
+    scene = await ToolsScene.start({ searchMs: 2_000 });
   });
   afterAll(() => scene.close());
 

@@ -173,6 +173,7 @@ export class RelayClientScene {
       journal: this.journal,
       tools: { word_count: run },
       backoffMs: { first: 20, longest: 50 },
+      closeGraceMs: 1_000,
       onState: (state) => this.states.push(state),
       onWarning: (message) => this.warnings.push(message),
       ...options,

@@ -70,6 +70,8 @@ export interface RelayClientOptions {
   onWarning?: (message: string) => void;
   /** First and longest wait between two tries to connect, in ms; default 500 and 15,000. */
   backoffMs?: { first: number; longest: number };
+  /** How long `close` lets calls that have started end, in ms; default 5,000. */
+  closeGraceMs?: number;
 }
 
 /**
@@ -253,7 +255,7 @@ export class RelayClient {
     return this.sessions.changed();
   }
 
-  /** Lets calls that have started end (5 s at most) and leaves. What is not finished waits in the journal. Idempotent. */
+  /** Lets calls that have started end, for `closeGraceMs` at most, and leaves. What is not finished waits in the journal. Idempotent. */
   async close(): Promise<void> {
     if (!this.settled) return;
     await this.settled.catch(() => undefined);
@@ -263,6 +265,7 @@ export class RelayClient {
 
   /** Gives the journal back once nothing needs it. */
   private leave(): Promise<void> {
-    return (this.left ??= this.runner.close(CLOSE_GRACE_MS).then(() => this.ownJournal?.close()));
+    const { closeGraceMs = CLOSE_GRACE_MS } = this.options;
+    return (this.left ??= this.runner.close(closeGraceMs).then(() => this.ownJournal?.close()));
   }
 }

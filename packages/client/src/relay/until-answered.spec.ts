@@ -82,6 +82,7 @@ describe('putting a file', () => {
       journal,
       tools: { put: (call, context) => run(call, context) },
       backoffMs: { first: 20, longest: 50 },
+      closeGraceMs: 1_000,
       onState: ({ status }) => states.push(status),
     });
   });
