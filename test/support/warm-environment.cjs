@@ -15,45 +15,14 @@ const OF_A_FILE = [
  * is looked up in a context that is not its first; a constant of a script comes before it, and costs nothing.
  */
 const CONSTANTS = [
-  ...[
-    'Object',
-    'Array',
-    'Math',
-    'JSON',
-    'Number',
-    'String',
-    'Boolean',
-    'Symbol',
-    'BigInt',
-    'RegExp',
-    'Function',
-  ],
-  ...[
-    'Reflect',
-    'Proxy',
-    'Promise',
-    'Map',
-    'Set',
-    'WeakMap',
-    'WeakSet',
-    'WeakRef',
-    'FinalizationRegistry',
-    'Intl',
-  ],
+  ...['Object', 'Array', 'Math', 'JSON', 'Number', 'String', 'Boolean', 'Symbol', 'BigInt', 'RegExp'],
+  ...['Function', 'Reflect', 'Proxy', 'Promise', 'Map', 'Set', 'WeakMap', 'WeakSet', 'WeakRef'],
+  ...['FinalizationRegistry', 'Intl', 'Atomics', 'parseInt', 'parseFloat', 'isNaN', 'isFinite'],
   ...['Error', 'AggregateError', 'RangeError', 'ReferenceError', 'SyntaxError', 'TypeError', 'URIError'],
-  ...[
-    'Buffer',
-    'ArrayBuffer',
-    'SharedArrayBuffer',
-    'DataView',
-    'Int8Array',
-    'Uint8Array',
-    'Uint8ClampedArray',
-  ],
-  ...['Int16Array', 'Uint16Array', 'Int32Array', 'Uint32Array', 'BigInt64Array', 'BigUint64Array'],
-  ...['Float32Array', 'Float64Array', 'Atomics', 'parseInt', 'parseFloat', 'isNaN', 'isFinite'],
-  ...['encodeURIComponent', 'decodeURIComponent', 'URL', 'URLSearchParams', 'TextEncoder', 'TextDecoder'],
-  ...['AbortController', 'AbortSignal'],
+  ...['Buffer', 'ArrayBuffer', 'SharedArrayBuffer', 'DataView', 'Int8Array', 'Uint8Array', 'Int16Array'],
+  ...['Uint16Array', 'Int32Array', 'Uint32Array', 'BigInt64Array', 'BigUint64Array', 'Uint8ClampedArray'],
+  ...['Float32Array', 'Float64Array', 'encodeURIComponent', 'decodeURIComponent'],
+  ...['URL', 'URLSearchParams', 'TextEncoder', 'TextDecoder', 'AbortController', 'AbortSignal'],
 ];
 
 let ofThisWorker = null;
