@@ -12,4 +12,8 @@ describe('the time that a client has to give a file', () => {
   ])('for up to %d bytes is %d ms [RELAY-23]', (maxBytes, ms) => {
     expect(fileReadMs({ fileReadMs: 5_000 }, maxBytes)).toBe(ms);
   });
+
+  it('begins with what the setting gives', () => {
+    expect([1, 2 * MIB].map((maxBytes) => fileReadMs({ fileReadMs: 500 }, maxBytes))).toEqual([500, 2_500]);
+  });
 });

@@ -138,13 +138,7 @@ function workSettings(env: EnvReader) {
     ),
     workerMemoryMb: integer('PATCHBAY_WORKER_MEMORY_MB', 256, 64, 16_384, 'Heap of one worker, MiB.'),
     jobMs: integer('PATCHBAY_JOB_MS', 5_000, 100, HOUR, 'Most that one job of a worker may take, ms.'),
-    searchMs: integer(
-      'PATCHBAY_SEARCH_MS',
-      5_000,
-      100,
-      HOUR,
-      'Most that one `glob` or `grep` may take, ms. It answers what it has found by then, with isTruncated.',
-    ),
+    searchMs: integer('PATCHBAY_SEARCH_MS', 5_000, 100, HOUR, 'Most that one glob or grep may take, ms.'),
     maxUserWaitingJobs: integer(
       'PATCHBAY_MAX_USER_WAITING_JOBS',
       1000,

@@ -13,6 +13,10 @@ describe('a search in slices', () => {
     expect(new SearchClock({ searchMs: 5_000, jobMs: 5_000 }, undefined).left()).toBeLessThanOrEqual(250);
   });
 
+  it('has no more time than the setting gives it', () => {
+    expect(new SearchClock({ searchMs: 100, jobMs: 5_000 }, undefined).left()).toBeLessThanOrEqual(100);
+  });
+
   it('finds the same however short the slices are, and each goes on where the one before has ended', () => {
     const whole = SEARCH_LINES.run({ expression, files, from: START, limit: 99, ms: 60_000 });
     const matches: unknown[] = [];
