@@ -49,5 +49,12 @@ module.exports = class WarmEnvironment extends TestEnvironment {
     for (const name of Object.keys(env)) if (!(name in this.variables)) delete env[name];
     Object.assign(env, this.variables);
     for (const name of OF_A_FILE) delete this.global[name];
+    // Each has the tests of its file, and a file its own.
+    const states = Object.getOwnPropertySymbols(this.global).filter(
+      ({ description }) => description === 'JEST_STATE_SYMBOL',
+    );
+    for (const name of states) delete this.global[name];
+    // What was ever taken from the global object, and with it all that a file had.
+    this._globalProxy.leftovers = [];
   }
 };

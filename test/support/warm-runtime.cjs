@@ -14,6 +14,9 @@ const TO_ALL = /\/node_modules\/(?!nestjs-pino\/)/;
 /** The modules that the files before have loaded, by their place. */
 const warm = { esModuleRegistry: new Map(), moduleRegistry: new Map() };
 
+/** Jest's own in the context (`expect` and its like), but for jest-circus, which has a state for one file. */
+const ofJest = new Map();
+
 /** Jest itself makes one a file. On Node 20 each that is in use makes every promise dearer; its next use takes it up again. */
 const storages = [];
 asyncHooks.AsyncLocalStorage = class extends asyncHooks.AsyncLocalStorage {
@@ -30,6 +33,7 @@ asyncHooks.AsyncLocalStorage = class extends asyncHooks.AsyncLocalStorage {
 module.exports = class WarmRuntime extends Runtime {
   constructor(...args) {
     super(...args);
+    this.registries.internalModuleRegistry = ofJest;
     this.hasItsOwn = HAS_ITS_OWN.test(readFileSync(this._testPath, 'utf8'));
     for (const [name, modules] of Object.entries(warm))
       this.registries[name] = this.hasItsOwn ? new Map(toAll(modules)) : modules;
@@ -46,7 +50,7 @@ module.exports = class WarmRuntime extends Runtime {
     this.mockState.clear();
     this.fileCache.clear();
     this.transformCache.clear();
-    this.registries.getInternalCjsRegistry().clear();
+    for (const place of ofJest.keys()) if (place.includes('/jest-circus/')) ofJest.delete(place);
     this.enterTestCode();
     for (const storage of storages) storage.disable();
   }
