@@ -15,7 +15,7 @@ await build({
   platform: 'node',
   target: 'node20.19',
   format: 'cjs',
-  external: ['socket.io-client', 'picomatch'],
+  external: ['bufferutil', 'utf-8-validate'],
   // CommonJS has no import.meta.
   define: { 'import.meta.url': 'moduleUrl' },
   banner: { js: "const moduleUrl = require('node:url').pathToFileURL(__filename).href;" },

@@ -4,18 +4,15 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { disk } from './sync-desk.js';
 import { CLIENT, PAUSE_AT, TestProcess } from './processes.js';
+import { type Ran, runCommand } from './run-command.js';
 import type { TestUser } from './test-user.js';
 
 const run = promisify(execFile);
 
-/** What a command came to. */
-export interface Came {
-  code: number | null;
-  out: string;
-  err: string;
-}
-
-/** A machine of a user: a home, a folder `proj` unless it is called otherwise, git and the command line as processes. */
+/**
+ * A machine of a user: a home, a folder `proj` unless it is called otherwise, git, and the command line: a command to its
+ * end in this process, what a test may kill as a process of its own.
+ */
 export class Machine {
   readonly processes: TestProcess[] = [];
 
@@ -79,19 +76,19 @@ export class Machine {
     return Object.fromEntries(texts) as Record<string, string>;
   }
 
-  push(...flags: string[]): Promise<Came> {
+  push(...flags: string[]): Promise<Ran> {
     return this.patchbay('push', this.folder, ...flags);
   }
 
-  pull(...flags: string[]): Promise<Came> {
+  pull(...flags: string[]): Promise<Ran> {
     return this.patchbay('pull', this.folder, ...flags);
   }
 
   /** A command, to its end. */
-  async patchbay(...args: string[]): Promise<Came> {
-    const process = this.start(...args);
-    const { code } = await process.exited;
-    return { code, out: process.stdout, err: process.stderr };
+  patchbay(...args: string[]): Promise<Ran> {
+    const { server, user, workspaceId, home } = this;
+    const common = ['--url', server.url, '--token', user.token, '--workspace', workspaceId, '--home', home];
+    return runCommand([...args, ...common]);
   }
 
   /** `patchbay connect`, ready for calls. */

@@ -6,26 +6,38 @@ import { Machine } from './folder-machine.js';
 import { Model } from './folder-model.js';
 import { HttpProxy } from './http-proxy.js';
 import { freePort, ServerProcess } from './processes.js';
+import { TestServer } from './server.js';
 import { registerUser, type TestUser } from './test-user.js';
 import { waitFor } from './wait-for.js';
 
-/** The built server in a process of its own, and who works with it: people at machines, models in sessions. */
+/** A server, and who works with it: people at machines, models in sessions. */
 export class FolderScene {
   private readonly machines: Machine[] = [];
-  private port!: number;
-  private server!: ServerProcess;
   user!: TestUser;
   workspaceId!: string;
 
-  private constructor(private readonly directory: string) {}
+  private constructor(
+    private readonly directory: string,
+    private server: TestServer | ServerProcess,
+  ) {}
 
   static async start(): Promise<FolderScene> {
-    const scene = new FolderScene(await mkdtemp(join(tmpdir(), 'patchbay-folder-')));
-    scene.port = await freePort();
-    await scene.startServer();
-    scene.user = await registerUser(scene.server);
-    await scene.begin();
-    return scene;
+    const directory = await newDirectory();
+    const server = await TestServer.start({ config: { dataDir: join(directory, 'data') } });
+    return new FolderScene(directory, server).begun();
+  }
+
+  /** With the built server, in a process of its own, which a test may kill. */
+  static async startApart(): Promise<FolderScene> {
+    const directory = await newDirectory();
+    const server = await ServerProcess.start(join(directory, 'data'), await freePort());
+    return new FolderScene(directory, server).begun();
+  }
+
+  private async begun(): Promise<this> {
+    this.user = await registerUser(this.server);
+    await this.begin();
+    return this;
   }
 
   /** A workspace of its own, for the next test. */
@@ -115,12 +127,12 @@ export class FolderScene {
 
   /** kill -9 of the server; gives what starts a new process over what it left. */
   async away(): Promise<() => Promise<void>> {
-    await this.server.kill();
-    return () => this.startServer();
-  }
-
-  private async startServer(): Promise<void> {
-    this.server = await ServerProcess.start(join(this.directory, 'data'), this.port);
+    const { server, directory } = this;
+    if (server instanceof TestServer)
+      throw new Error('The server of this scene is the test itself: use startApart.');
+    await server.kill();
+    const port = Number(new URL(server.url).port);
+    return async () => void (this.server = await ServerProcess.start(join(directory, 'data'), port));
   }
 
   private async leave(): Promise<void> {
@@ -129,9 +141,13 @@ export class FolderScene {
 
   async close(): Promise<void> {
     await this.leave();
-    await this.server.kill();
+    await (this.server instanceof TestServer ? this.server.close() : this.server.kill());
     await rm(this.directory, { recursive: true });
   }
+}
+
+function newDirectory(): Promise<string> {
+  return mkdtemp(join(tmpdir(), 'patchbay-folder-'));
 }
 
 function sorted(files: Record<string, string>): [string, string][] {

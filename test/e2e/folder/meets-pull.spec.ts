@@ -2,7 +2,8 @@ import { EXIT } from '../../../packages/cli/src/cli-error.js';
 import type { HttpProxy } from '../../support/http-proxy.js';
 import { FolderScene } from '../../support/folder-scene.js';
 import { DEEDS, type Deed, Meeting, type Moment, MOMENTS } from '../../support/folder-meeting.js';
-import type { Came, Machine } from '../../support/folder-machine.js';
+import type { Machine } from '../../support/folder-machine.js';
+import type { Ran } from '../../support/run-command.js';
 
 /** Which side gives way where both have changed the file: both do, in turns. */
 const SETTLED_BY = { before: 'pull', during: 'push' } as const;
@@ -33,7 +34,7 @@ describe('a person’s deed meets a pull of another text of the file', () => {
   });
 
   /** The person does it once the pull has the bytes. */
-  const pullsWhile = async (meeting: Meeting): Promise<Came> => {
+  const pullsWhile = async (meeting: Meeting): Promise<Ran> => {
     let acted = false;
     wire.onAnswered = async ({ route }) => {
       if (route !== 'POST /blobs/read' || acted) return;
@@ -47,7 +48,7 @@ describe('a person’s deed meets a pull of another text of the file', () => {
   };
 
   /** What was pulled is the file's, or the conflict is shown until the person decides. */
-  const comesTo = async (meeting: Meeting, { code, out }: Came, by: 'push' | 'pull'): Promise<void> => {
+  const comesTo = async (meeting: Meeting, { code, out }: Ran, by: 'push' | 'pull'): Promise<void> => {
     if (meeting.options.deed === 'mode change')
       expect([code, out]).toEqual([0, expect.stringMatching(/^received 1 file /)]);
     else {

@@ -1,7 +1,8 @@
 import type { HttpProxy } from '../../support/http-proxy.js';
 import { FolderScene } from '../../support/folder-scene.js';
 import { DEEDS, type Deed, Meeting, type Moment, MOMENTS } from '../../support/folder-meeting.js';
-import type { Came, Machine } from '../../support/folder-machine.js';
+import type { Machine } from '../../support/folder-machine.js';
+import type { Ran } from '../../support/run-command.js';
 
 /** The requests of a push after which the person has time to do something. */
 const STEPS = ['POST /blobs/missing', 'POST /files/commit'] as const;
@@ -37,7 +38,7 @@ describe.each(Object.entries(CLIENTS))('a person’s deed meets a push, %s', (_c
   });
 
   /** A push succeeds and, as any does, keeps in the Cloud what was deleted here, until it is told to delete. */
-  const pushes = async (...more: string[]): Promise<Came> => {
+  const pushes = async (...more: string[]): Promise<Ran> => {
     const came = await laptop.push(...more);
     expect([came.code, came.out]).toEqual([0, expect.stringMatching(/^sent \d+ file/)]);
     expect(came.out).not.toContain('conflict');

@@ -8,7 +8,7 @@ describe('what is neither overwritten, deleted nor missed in a folder', () => {
   let scene: FolderScene;
   let laptop: Machine;
   let model: Model;
-  beforeAll(async () => void (scene = await FolderScene.start()));
+  beforeAll(async () => void (scene = await FolderScene.startApart()));
   afterAll(() => scene.close());
   beforeEach(async () => {
     await scene.begin();
