@@ -1,10 +1,13 @@
 import { readdir, rm } from 'node:fs/promises';
-import { inScene, onOneServer } from '../support/fault-scene.js';
+import { onOneServer, onServersInTurn } from '../support/fault-scene.js';
 import { waitFor } from '../support/wait-for.js';
 
 import.meta.jest.setTimeout(90_000);
 
 const onServer = onOneServer();
+const inScene = onServersInTurn();
+/** It keeps an unacknowledged call for a client that left for 0.3 s. */
+const onImpatientServer = onOneServer({ graceMs: 300 });
 
 /** Where the client is killed, which attempts the call takes, and whether a person was asked before. */
 const STEPS: [moment: string, pauseAt: string, attempts: number[]][] = [
@@ -113,7 +116,7 @@ describe('A client that is killed', () => {
 
   it.concurrent(
     'before it has seen the call leaves it to another client of its user',
-    inScene(async (scene) => {
+    onImpatientServer(async (scene) => {
       const [first, second] = [await scene.editor('first'), await scene.editor('second')];
       const client = await scene.connect(first);
       client.signal('SIGSTOP');
@@ -123,12 +126,12 @@ describe('A client that is killed', () => {
       await client.kill();
       await scene.expectOnce('t1', second);
       expect(await scene.attempts('t1')).toEqual([1, 2]);
-    }, 300),
+    }),
   );
 
   it.concurrent(
     'with a call in hand is waited for, whoever else is there',
-    inScene(async (scene) => {
+    onImpatientServer(async (scene) => {
       const [first, second] = [await scene.editor('first'), await scene.editor('second')];
       const client = await scene.connect(first, { pauseAt: 'after:intent' });
       await scene.post('t1');
@@ -142,7 +145,7 @@ describe('A client that is killed', () => {
       ]);
       await scene.connect(first);
       await scene.expectOnce('t1', first);
-    }, 300),
+    }),
   );
 
   it.concurrent(

@@ -1,6 +1,8 @@
+import { join } from 'node:path';
 import { sha256 } from '@patchbay/protocol/hash';
 import { describeEmbedded } from '../support/backend.js';
 import { FaultScene } from '../support/fault-scene.js';
+import { freePort, ServerProcess } from '../support/processes.js';
 import { createCall, RelayScene } from '../support/relay-scene.js';
 import { SmallDisk } from '../support/small-disk.js';
 import { startTestServer, type TestServer } from '../support/server.js';
@@ -92,7 +94,8 @@ describeOnSmallDisk('a server whose disk is full', () => {
 describeOnSmallDisk('a client that has a result for a server whose disk is full', () => {
   it('keeps it in its journal and brings it once there is room [SHARE-4] [RELAY-8]', async () => {
     const disk = SmallDisk.mount(48);
-    const scene = await FaultScene.start(10_000, disk.path);
+    const server = await ServerProcess.start(join(disk.path, 'data'), await freePort());
+    const scene = await FaultScene.on(server);
     try {
       const editor = await scene.editor();
       const client = await scene.connect(editor, { pauseAt: 'before:intent' });
@@ -109,6 +112,7 @@ describeOnSmallDisk('a client that has a result for a server whose disk is full'
       await scene.expectOnce('t1', editor);
     } finally {
       await scene.close();
+      await server.kill();
       disk.unmount();
     }
   });

@@ -2,12 +2,13 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { AuditEvent, WritePatchResult } from '@patchbay/protocol';
 import { sha256 } from '@patchbay/protocol/hash';
-import { type Editor, type FaultScene, inScene, onOneServer } from '../support/fault-scene.js';
+import { type Editor, type FaultScene, onOneServer, onServersInTurn } from '../support/fault-scene.js';
 import { waitFor } from '../support/wait-for.js';
 
 import.meta.jest.setTimeout(90_000);
 
 const onServer = onOneServer();
+const inScene = onServersInTurn();
 
 const NAMES = ['a.txt', 'b.txt', 'c.txt'];
 

@@ -1,8 +1,9 @@
 import { describeOnMongoBackend } from '../support/backend.js';
 import { readTrail } from '../support/invariants.js';
-import { type Editor, type FaultScene, inScene } from '../support/fault-scene.js';
+import { type Editor, type FaultScene, onServersInTurn } from '../support/fault-scene.js';
 
 import.meta.jest.setTimeout(90_000);
+const inScene = onServersInTurn();
 
 /** Has the editor's client execute t1; what it says from then on does not reach the server. */
 async function executeUnheard(scene: FaultScene, editor: Editor): Promise<void> {

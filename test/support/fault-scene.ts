@@ -2,9 +2,11 @@ import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { AuditEvent, CallStatus, InvokeResult, Session, TurnEnvelope } from '@patchbay/protocol';
+import type { Settings } from '../../src/config/config.js';
 import { checkInvariants, readTrail } from './invariants.js';
 import { ClientProcess, freePort, PAUSE_AT, ServerProcess } from './processes.js';
 import { RelayProxy } from './relay-proxy.js';
+import { TestServer } from './server.js';
 import { type Answer, registerUser, type TestUser } from './test-user.js';
 import { waitFor } from './wait-for.js';
 
@@ -25,10 +27,10 @@ export interface Editor {
   processes: ClientProcess[];
 }
 
-/** The built server, its users and their clients, each a process that a test may kill and start again. */
+/** A server, its users and their clients, each of these a process that a test may kill and start again. */
 export class FaultScene {
   private readonly editors: Editor[] = [];
-  private readonly servers: ServerProcess[] = [];
+  private readonly servers: ServerProcess[];
   private readonly acknowledged = new Map<string, TurnEnvelope>();
   user!: TestUser;
   workspaceId!: string;
@@ -36,27 +38,14 @@ export class FaultScene {
 
   private constructor(
     private readonly directory: string,
-    private readonly port: number,
-    private readonly graceMs: number,
-    private readonly shared: ServerProcess | null,
-    private readonly disk: string | null = null,
-  ) {}
-
-  /**
-   * On a server of its own.
-   * @param graceMs how long that keeps an unacknowledged call for a client that left.
-   * @param disk where its data is, where that is not beside the rest.
-   */
-  static async start(graceMs = 10_000, disk: string | null = null): Promise<FaultScene> {
-    const scene = new FaultScene(await newDirectory(), await freePort(), graceMs, null, disk);
-    await scene.startServer();
-    return scene.begun();
+    private readonly given: TestServer | ServerProcess,
+  ) {
+    this.servers = given instanceof ServerProcess ? [given] : [];
   }
 
-  /** On a server that others use, too: it is not this scene's to end. */
-  static async on(server: ServerProcess): Promise<FaultScene> {
-    const scene = new FaultScene(await newDirectory(), Number(new URL(server.url).port), 0, server);
-    return scene.begun();
+  /** On a server that runs: one in a process of its own is the scene's to kill, one in the test's process is that of others, too. */
+  static async on(server: TestServer | ServerProcess): Promise<FaultScene> {
+    return new FaultScene(await newDirectory(), server).begun();
   }
 
   private async begun(): Promise<this> {
@@ -66,8 +55,11 @@ export class FaultScene {
     return this;
   }
 
+  /** The process that runs now, or ran last. */
   get server(): ServerProcess {
-    return this.shared ?? this.servers.at(-1)!;
+    const server = this.servers.at(-1);
+    if (!server) throw new Error('The server of this scene is that of others, too: use onServersInTurn.');
+    return server;
   }
 
   /** To the server that runs now. */
@@ -77,19 +69,14 @@ export class FaultScene {
     body?: unknown,
     headers?: Record<string, string>,
   ): Promise<Answer<T>> {
-    return this.server.request<T>(method, path, body, headers);
+    return (this.servers.at(-1) ?? this.given).request<T>(method, path, body, headers);
   }
 
   /** On the same data directory and port each time. `pauseAt`: where it stops for good (pause-at.mjs). */
   async startServer(pauseAt?: string): Promise<void> {
-    if (this.shared) throw new Error('The server of this scene is that of others, too: use inScene.');
     const pausing = { NODE_OPTIONS: `--import ${PAUSE_AT}`, PAUSE_AT: pauseAt ?? '' };
-    const env = { PATCHBAY_GRACE_MS: String(this.graceMs), ...(pauseAt === undefined ? {} : pausing) };
-    this.servers.push(await ServerProcess.start(this.dataDir, this.port, env));
-  }
-
-  get dataDir(): string {
-    return join(this.disk ?? this.directory, 'data');
+    const { dataDir, url } = this.server;
+    this.servers.push(await ServerProcess.start(dataDir, portOf(url), pauseAt === undefined ? {} : pausing));
   }
 
   /** kill -9, and a new process over what it left. */
@@ -100,7 +87,6 @@ export class FaultScene {
 
   /** kill -9. */
   async killServer(): Promise<void> {
-    if (this.shared) throw new Error('The server of this scene is that of others, too: use inScene.');
     await this.server.kill();
   }
 
@@ -115,7 +101,7 @@ export class FaultScene {
   async editor(name = 'editor', user = this.user): Promise<Editor> {
     const [root, home] = [join(this.directory, name, 'project'), join(this.directory, name, 'home')];
     await mkdir(root, { recursive: true });
-    const proxy = await RelayProxy.to(this.port);
+    const proxy = await RelayProxy.to(portOf(this.given.url));
     const editor: Editor = { name, user, proxy, root, home, processes: [] };
     this.editors.push(editor);
     return editor;
@@ -219,14 +205,13 @@ export class FaultScene {
     expect(steps.filter((step) => step === 'ResultReceived')).toHaveLength(1);
   }
 
-  /** Ends all processes, after the invariants were checked. */
+  /** Ends the clients, after the invariants were checked; whoever has given the server ends it, too. */
   async close(): Promise<void> {
     try {
       await this.checkAcknowledged();
       await checkInvariants(this.user, this.workspaceId);
     } finally {
-      const all = [...this.servers, ...this.editors.flatMap(({ processes }) => processes)];
-      await Promise.all(all.map((process) => process.kill()));
+      await Promise.all(this.editors.flatMap(({ processes }) => processes).map((process) => process.kill()));
       for (const { proxy } of this.editors) proxy.close();
       await rm(this.directory, { recursive: true, force: true });
     }
@@ -265,26 +250,44 @@ function newDirectory(): Promise<string> {
   return mkdtemp(join(tmpdir(), 'patchbay-fault-'));
 }
 
-type SceneTest = (scene: FaultScene) => Promise<void>;
-
-/** Runs a test in a scene of its own, with a server that it may kill. */
-export function inScene(test: SceneTest, graceMs?: number): () => Promise<void> {
-  return async () => run(test, await FaultScene.start(graceMs));
+function portOf(url: string): number {
+  return Number(new URL(url).port);
 }
 
-/** The same on one server for all tests of a file that leave it alone; it starts with the first of them. */
-export function onOneServer(): (test: SceneTest) => () => Promise<void> {
-  let starting: Promise<ServerProcess> | undefined;
-  let directory: string;
-  const start = async (): Promise<ServerProcess> => {
-    directory = await newDirectory();
-    return ServerProcess.start(join(directory, 'data'), await freePort());
-  };
+type SceneTest = (scene: FaultScene) => Promise<void>;
+/** Makes the body of a test of what happens in a scene. */
+type InScene = (test: SceneTest) => () => Promise<void>;
+
+/**
+ * The built server in a process of its own, which the test may kill. What runs at the end of a test is given to the next
+ * one of the file, with all that it has kept: not each test starts with a start.
+ */
+export function onServersInTurn(): InScene {
+  const all = new Set<ServerProcess>();
+  const idle: ServerProcess[] = [];
   afterAll(async () => {
-    await (await starting)?.kill();
-    if (directory) await rm(directory, { recursive: true, force: true });
+    await Promise.all([...all].map((server) => server.kill()));
+    for (const { dataDir } of all) await rm(dataDir, { recursive: true, force: true });
   });
-  return (test) => async () => run(test, await FaultScene.on(await (starting ??= start())));
+  const start = async (): Promise<ServerProcess> =>
+    ServerProcess.start(await newDirectory(), await freePort());
+  return (test) => async () => {
+    const scene = await FaultScene.on(idle.pop() ?? (await start()));
+    try {
+      await run(test, scene);
+      idle.push(scene.server);
+    } finally {
+      all.add(scene.server);
+    }
+  };
+}
+
+/** One server for all tests of a file, which leave it alone; it starts with the first of them. */
+export function onOneServer(config: Partial<Settings> = {}): InScene {
+  let starting: Promise<TestServer> | undefined;
+  afterAll(async () => (await starting)?.close());
+  return (test) => async () =>
+    run(test, await FaultScene.on(await (starting ??= TestServer.start({ config }))));
 }
 
 /** Where the test fails, what the processes said is printed. */

@@ -73,8 +73,13 @@ const FOR_TESTS = { PATCHBAY_RATE_LIMIT: 'off', PATCHBAY_PASSWORD_COST: '14' };
 export class ServerProcess extends TestProcess {
   readonly url: string;
 
-  private constructor(name: string, script: string, port: number, env: Record<string, string>) {
-    super(name, script, [], { ...FOR_TESTS, PORT: String(port), ...env });
+  private constructor(
+    readonly dataDir: string,
+    script: string,
+    port: number,
+    env: Record<string, string>,
+  ) {
+    super('server', script, [], { ...FOR_TESTS, PORT: String(port), ...env });
     this.url = `http://127.0.0.1:${port}`;
   }
 
@@ -85,7 +90,7 @@ export class ServerProcess extends TestProcess {
     env: Record<string, string> = {},
     script = SERVER,
   ): Promise<ServerProcess> {
-    const server = new ServerProcess('server', script, port, {
+    const server = new ServerProcess(dataDir, script, port, {
       ...backendEnv(dataDir),
       PATCHBAY_DATA_DIR: dataDir,
       ...env,
