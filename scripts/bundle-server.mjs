@@ -1,7 +1,8 @@
-// Puts the server into a few files, dist/server, which dist/main.js then runs: node scripts/bundle-server.mjs
+// Puts the server and `patchbay-admin` into a few files, dist/server, which dist/main.js and dist/admin.js then run:
+// node scripts/bundle-server.mjs
 //
 // Some 2,400 files of packages and of ours take longer to be found and linked than all else that a start does. The
-// modules stay beside it, for workers, `patchbay-admin`, and scripts that use a part. What loads files of its own by their
+// modules stay beside it, for workers, and scripts that use a part. What loads files of its own by their
 // place, or a native one, stays outside; so does a driver that not everybody needs.
 import { readdir, rm, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
@@ -30,7 +31,7 @@ const tools = (await readdir(`${dist}tools`)).filter((name) => name.endsWith('.t
 
 await rm(`${dist}server`, { recursive: true, force: true });
 await build({
-  entryPoints: [`${dist}start.js`, ...tools.map((name) => `${dist}tools/${name}`)],
+  entryPoints: [`${dist}start.js`, `${dist}administer.js`, ...tools.map((name) => `${dist}tools/${name}`)],
   outdir: `${dist}server`,
   entryNames: '[name]',
   bundle: true,
@@ -47,3 +48,4 @@ await build({
   logLevel: 'error',
 });
 await writeFile(`${dist}main.js`, "import './server/start.js';\n");
+await writeFile(`${dist}admin.js`, "#!/usr/bin/env node\nimport './server/administer.js';\n");

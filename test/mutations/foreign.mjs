@@ -185,7 +185,7 @@ export const FAULTS = [
   },
   {
     name: 'a check that finds faults ends as if there were none',
-    file: 'src/admin.ts',
+    file: 'src/administer.ts',
     find: 'if (findings.hasFaults) throw new Error(text);',
     replace: '',
     specs: ['test/e2e/admin-check.spec.ts'],
