@@ -199,6 +199,22 @@ describe('what is remembered of a folder', () => {
     expect(one.isSynced).toBe(true);
   });
 
+  it('keeps a base, and what was sent, that another process has noted since, when it notes what it has read', async () => {
+    const reader = open();
+    reader.noteBase('project/a', OLD);
+    await reader.save();
+    const other = open();
+    reader.noteContent('project/a', stamp(), SHA);
+    other.noteBase('project/a', NEW);
+    other.noteSent('project/a', SHA);
+    await other.save();
+    await reader.save();
+    for (const state of [reader, open()]) {
+      expect([state.baseOf('project/a'), state.contentOf('project/a', stamp())]).toEqual([NEW, SHA]);
+      expect(state.isOwn('project/a', SHA)).toBe(true);
+    }
+  });
+
   it('takes in a file that another process has written anew', async () => {
     const [one, other] = [open(), open()];
     one.noteBase('project/a', SHA);

@@ -13,7 +13,6 @@ import {
   hasStamp,
   isSentLine,
   isWholeLine,
-  type Known,
   parseLine,
   parseSentLine,
   sentLine,
@@ -24,6 +23,13 @@ import {
 const UNREAD = { stamp: null, content: null };
 /** Most contents of one file that were sent, and of which nobody knows whether they arrived. */
 const MAX_SENT = 8;
+
+/** What a file held when it was read: it is written with whatever base its docPath has by then. */
+interface Reading {
+  docPath: string;
+  stamp: FileStamp;
+  content: string | null;
+}
 
 /** Which folder is synced with what. */
 export interface SyncPair {
@@ -41,7 +47,7 @@ export interface SyncPair {
  * a power failure spoilt counts for none: the file is read again, and a base that is missing is asked of the Cloud.
  */
 export class FolderState {
-  private unsaved: string[] = [];
+  private unsaved: (string | Reading)[] = [];
   private saving: Promise<void> = Promise.resolve();
   /** The line of each docPath. */
   private readonly known = new Map<string, StateLine>();
@@ -94,7 +100,7 @@ export class FolderState {
   noteSynced(): void {
     if (this.synced) return;
     this.synced = true;
-    this.unsaved.push(`${SYNCED_LINE}\n`);
+    this.unsaved.push(SYNCED_LINE);
   }
 
   /** Whether the file has not been touched since it was read, and holds what both sides last had. */
@@ -137,7 +143,8 @@ export class FolderState {
 
   /** Keeps what was read, unless a change at this very moment would not show. */
   noteContent(docPath: string, stamp: FileStamp, content: string | null, now = Date.now()): void {
-    if (isSettled(stamp, now)) this.note(docPath, { stamp, content, base: this.baseOf(docPath) });
+    const reading = { docPath, stamp, content };
+    if (isSettled(stamp, now) && this.noteLine(docPath, this.lineOf(reading))) this.unsaved.push(reading);
   }
 
   /** The content is about to be sent. Save before it is: a crash before the answer must not make it another's. */
@@ -147,7 +154,7 @@ export class FolderState {
     const line = sentLine(docPath, content);
     if (!isSentLine(line)) return;
     this.sent.set(docPath, [...sent, content].slice(-MAX_SENT));
-    this.unsaved.push(`${line}\n`);
+    this.unsaved.push(line);
   }
 
   /** Both sides have this now, null: neither has the file. */
@@ -155,12 +162,13 @@ export class FolderState {
     if (this.baseOf(docPath) === base) return this.settleSent(docPath);
     const line = this.known.get(docPath);
     const { stamp, content } = line === undefined ? UNREAD : parseLine(line);
-    this.note(docPath, { stamp, content, base });
+    const based = formatLine(docPath, { stamp, content, base });
+    if (this.noteLine(docPath, based)) this.unsaved.push(based);
   }
 
   /** What was sent on the way to the base that stands again is over. */
   private settleSent(docPath: string): void {
-    if (this.sent.delete(docPath)) this.unsaved.push(`${sentLine(docPath, null)}\n`);
+    if (this.sent.delete(docPath)) this.unsaved.push(sentLine(docPath, null));
   }
 
   /** What was noted survives a kill of the process from here on. Where it fails, it is tried again with the next. */
@@ -171,14 +179,14 @@ export class FolderState {
   }
 
   private async write(): Promise<void> {
-    if (this.unsaved.length === 0) return;
-    const lines = [...this.unsaved];
+    const { length } = this.unsaved;
+    if (length === 0) return;
     await this.file.append(
-      lines.join(''),
       (found) => this.absorb(found),
+      () => this.unsaved.slice(0, length).map((each) => this.lineOf(each)),
       () => this.snapshot(),
     );
-    this.unsaved.splice(0, lines.length);
+    this.unsaved.splice(0, length);
   }
 
   /** What others have noted; what was noted here since counts more, and is written behind it. */
@@ -189,7 +197,7 @@ export class FolderState {
       this.synced = false;
     }
     for (const line of text.split('\n')) this.replay(line);
-    if (text !== '' || isNew) for (const line of this.unsaved) this.replay(line.slice(0, -1));
+    if (text !== '' || isNew) for (const each of this.unsaved) this.replay(this.lineOf(each));
   }
 
   private replay(line: string): void {
@@ -207,12 +215,18 @@ export class FolderState {
     this.known.set(docPath, line);
   }
 
-  /** A docPath that would spoil the file is not remembered. */
-  private note(docPath: string, known: Known): void {
-    const line = formatLine(docPath, known);
-    if (!isWholeLine(line)) return;
+  /** Whether it may be written: a docPath that would spoil the file is not remembered. */
+  private noteLine(docPath: string, line: string): boolean {
+    if (!isWholeLine(line)) return false;
     this.remember(docPath, line);
-    this.unsaved.push(`${line}\n`);
+    return true;
+  }
+
+  /** Of a reading with the base of this moment: another process may have noted one since, which it must not take back. */
+  private lineOf(unsaved: string | Reading): string {
+    if (typeof unsaved === 'string') return unsaved;
+    const { docPath, stamp, content } = unsaved;
+    return formatLine(docPath, { stamp, content, base: this.baseOf(docPath) });
   }
 
   /** Without what is not in use any more: neither side has it. */

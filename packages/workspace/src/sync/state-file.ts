@@ -65,23 +65,23 @@ export class StateFile {
   }
 
   /**
-   * Appends lines, each with its end, under the lock. `absorb` is given first what others have added; the file is then
-   * written anew from `snapshot` where most of it would be lines that later ones have replaced. What is appended survives
+   * Appends lines under the lock. `absorb` is given first what others have added, and only then it is asked for the lines;
+   * the file is written anew from `snapshot` where most of it would be lines that later ones have replaced. What is appended survives
    * a kill of the process.
    */
   async append(
-    text: string,
     absorb: (found: StateText) => void,
+    added: () => readonly string[],
     snapshot: () => readonly string[],
   ): Promise<void> {
     const lock = await acquire(join(this.folder, 'writer'));
     try {
       absorb(this.read());
       const lines = snapshot();
-      const added = text.split('\n').length - 1;
+      const more = added();
       const isMarked = this.generation?.startsWith('#') ?? false;
-      if (!isMarked || this.lines + added > 2 * lines.length + SPARE_LINES) this.replace(lines);
-      else this.write(text, added);
+      if (!isMarked || this.lines + more.length > 2 * lines.length + SPARE_LINES) this.replace(lines);
+      else this.write(more);
     } finally {
       await lock.release();
     }
@@ -102,14 +102,15 @@ export class StateFile {
   }
 
   /** Only under the lock: what stands behind the last whole line was torn by a kill, and is ended as a line of nothing. */
-  private write(text: string, added: number): void {
+  private write(lines: readonly string[]): void {
+    const text = textOf(lines);
     const fd = openSync(this.path, constants.O_RDWR | constants.O_CREAT | constants.O_APPEND, FILE_MODE);
     try {
       const { size } = fstatSync(fd);
       const bytes = Buffer.from(size > this.offset ? `\n${text}` : text);
       for (let done = 0; done < bytes.length;) done += writeSync(fd, bytes, done);
       this.offset = size + bytes.length;
-      this.lines += added;
+      this.lines += lines.length;
     } finally {
       closeSync(fd);
     }
@@ -121,7 +122,7 @@ export class StateFile {
     const fd = openSync(next, constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC, FILE_MODE);
     try {
       const generation = `#${randomUUID()}\n`;
-      const bytes = Buffer.from(generation + lines.map((line) => `${line}\n`).join(''));
+      const bytes = Buffer.from(generation + textOf(lines));
       for (let done = 0; done < bytes.length;) done += writeSync(fd, bytes, done);
       fsyncSync(fd);
       renameSync(next, this.path);
@@ -146,6 +147,10 @@ export class StateFile {
     Object.assign(this, { generation: null, offset: 0, lines: 0 });
     return known;
   }
+}
+
+function textOf(lines: readonly string[]): string {
+  return lines.map((line) => `${line}\n`).join('');
 }
 
 function readAt(fd: number, from: number, length: number): Buffer {
