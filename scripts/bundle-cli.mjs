@@ -1,8 +1,8 @@
 // Puts the command line into one CommonJS file, packages/cli/dist/patchbay.cjs: node scripts/bundle-cli.mjs
 //
 // Ninety ES modules take longer to be found and linked than an unchanged push of ten thousand files takes to look at
-// them. Inside the file a command is still evaluated only when it is called; what only `connect` and `pull` need stays
-// outside, and is not even read before.
+// them, and so do the packages of Socket.IO for a `connect`. Inside the file a command is still evaluated only when it is
+// called. Outside are two that speed up a socket where somebody has installed them.
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
