@@ -24,8 +24,16 @@ export const FAULTS = [
   {
     name: 'what a full disk did not take is never written down',
     file: `${SYNC}/folder-state.ts`,
-    find: 'const lines = [...this.unsaved];',
-    replace: 'const lines = this.unsaved.splice(0);',
+    find: '() => this.snapshot(),\n    );',
+    replace:
+      '() => this.snapshot(),\n    ).catch((error: unknown) => {\n      this.unsaved.splice(0, length);\n      throw error;\n    });',
+    specs: [`${SYNC}/folder-state.spec.ts`],
+  },
+  {
+    name: 'what was read of a file takes back the base that another process has noted since',
+    file: `${SYNC}/folder-state.ts`,
+    find: 'this.unsaved.push(reading)',
+    replace: 'this.unsaved.push(this.lineOf(reading))',
     specs: [`${SYNC}/folder-state.spec.ts`],
   },
   {
