@@ -2,8 +2,8 @@
 // node scripts/bundle-server.mjs
 //
 // Some 2,400 files of packages and of ours take longer to be found and linked than all else that a start does. The
-// modules stay beside it, for workers, and scripts that use a part. What loads files of its own by their
-// place, or a native one, stays outside; so does a driver that not everybody needs.
+// modules stay beside it, for workers, and scripts that use a part. What loads files of its own by their place, or a
+// native one, stays outside; so does a driver that not everybody needs.
 import { readdir, rm, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';

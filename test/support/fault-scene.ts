@@ -75,8 +75,7 @@ export class FaultScene {
   /** On the same data directory and port each time. `pauseAt`: where it stops for good (pause-at.mjs). */
   async startServer(pauseAt?: string): Promise<void> {
     const pausing = { NODE_OPTIONS: `--import ${PAUSE_AT}`, PAUSE_AT: pauseAt ?? '' };
-    const { dataDir, url } = this.server;
-    this.servers.push(await ServerProcess.start(dataDir, portOf(url), pauseAt === undefined ? {} : pausing));
+    this.servers.push(await this.server.startAgain(pauseAt === undefined ? {} : pausing));
   }
 
   /** kill -9, and a new process over what it left. */
@@ -101,7 +100,7 @@ export class FaultScene {
   async editor(name = 'editor', user = this.user): Promise<Editor> {
     const [root, home] = [join(this.directory, name, 'project'), join(this.directory, name, 'home')];
     await mkdir(root, { recursive: true });
-    const proxy = await RelayProxy.to(portOf(this.given.url));
+    const proxy = await RelayProxy.to(Number(new URL(this.given.url).port));
     const editor: Editor = { name, user, proxy, root, home, processes: [] };
     this.editors.push(editor);
     return editor;
@@ -121,8 +120,7 @@ export class FaultScene {
       ...{ name, root, home, url: proxy.url, token: user.token, workspaceId },
       ...{ yes, sameProject, pauseAt, clientId: editor.clientId },
     };
-    const process = await ClientProcess.start(options, (started) => processes.push(started));
-    return process;
+    return ClientProcess.start(options, (started) => processes.push(started));
   }
 
   /** Posts a turn with one create call; by default it does not wait for its end. */
@@ -250,10 +248,6 @@ function newDirectory(): Promise<string> {
   return mkdtemp(join(tmpdir(), 'patchbay-fault-'));
 }
 
-function portOf(url: string): number {
-  return Number(new URL(url).port);
-}
-
 type SceneTest = (scene: FaultScene) => Promise<void>;
 /** Makes the body of a test of what happens in a scene. */
 type InScene = (test: SceneTest) => () => Promise<void>;
@@ -269,8 +263,11 @@ export function onServersInTurn(): InScene {
     await Promise.all([...all].map((server) => server.kill()));
     for (const { dataDir } of all) await rm(dataDir, { recursive: true, force: true });
   });
-  const start = async (): Promise<ServerProcess> =>
-    ServerProcess.start(await newDirectory(), await freePort());
+  const start = async (): Promise<ServerProcess> => {
+    const server = await ServerProcess.start(await newDirectory(), await freePort());
+    all.add(server);
+    return server;
+  };
   return (test) => async () => {
     const scene = await FaultScene.on(idle.pop() ?? (await start()));
     try {

@@ -127,12 +127,11 @@ export class FolderScene {
 
   /** kill -9 of the server; gives what starts a new process over what it left. */
   async away(): Promise<() => Promise<void>> {
-    const { server, directory } = this;
+    const { server } = this;
     if (server instanceof TestServer)
       throw new Error('The server of this scene is the test itself: use startApart.');
     await server.kill();
-    const port = Number(new URL(server.url).port);
-    return async () => void (this.server = await ServerProcess.start(join(directory, 'data'), port));
+    return async () => void (this.server = await server.startAgain());
   }
 
   private async leave(): Promise<void> {

@@ -99,6 +99,11 @@ export class ServerProcess extends TestProcess {
     return server;
   }
 
+  /** After its end: a new process on the same data directory and port. */
+  startAgain(env: Record<string, string> = {}): Promise<ServerProcess> {
+    return ServerProcess.start(this.dataDir, Number(new URL(this.url).port), env);
+  }
+
   /** Sends `body` as JSON to a path behind /api/v1. */
   request<T = unknown>(
     method: string,

@@ -65,9 +65,9 @@ export class StateFile {
   }
 
   /**
-   * Appends lines under the lock. `absorb` is given first what others have added, and only then it is asked for the lines;
-   * the file is written anew from `snapshot` where most of it would be lines that later ones have replaced. What is appended survives
-   * a kill of the process.
+   * Appends lines under the lock. `absorb` is given first what others have added, and only then `added` is asked for the
+   * lines; the file is written anew from `snapshot` where most of it would be lines that later ones have replaced. What
+   * is appended survives a kill of the process.
    */
   async append(
     absorb: (found: StateText) => void,
@@ -77,10 +77,9 @@ export class StateFile {
     const lock = await acquire(join(this.folder, 'writer'));
     try {
       absorb(this.read());
-      const lines = snapshot();
-      const more = added();
+      const [all, more] = [snapshot(), added()];
       const isMarked = this.generation?.startsWith('#') ?? false;
-      if (!isMarked || this.lines + more.length > 2 * lines.length + SPARE_LINES) this.replace(lines);
+      if (!isMarked || this.lines + more.length > 2 * all.length + SPARE_LINES) this.replace(all);
       else this.write(more);
     } finally {
       await lock.release();
