@@ -1,5 +1,8 @@
+import { Readable } from 'node:stream';
 import type { AccessedRequest } from '../common/access.js';
 import { ClientAddresses } from '../common/http/client-address.js';
+import { loopTurn } from '../common/loop-turn.js';
+import { timeSlice } from '../common/time-slice.js';
 import { Config } from '../config/config.js';
 import { UserLines } from '../work/user-lines.js';
 import { WorkPool } from '../work/work-pool.js';
@@ -8,13 +11,13 @@ import { Receiving } from './receiving.js';
 
 const MIB = 1024 * 1024;
 
-describe('bodies of strangers', () => {
-  const config = Config.with({ maxReceivingBytes: 64 * MIB });
-  const proxies = new ClientAddresses(['127.0.0.1']);
-  const reader = new BodyReader(
-    ...([config, new Receiving(config), new WorkPool(config), new UserLines(config), proxies] as const),
-  );
+const config = Config.with({ maxReceivingBytes: 64 * MIB });
+const proxies = new ClientAddresses(['127.0.0.1']);
+const reader = new BodyReader(
+  ...([config, new Receiving(config), new WorkPool(config), new UserLines(config), proxies] as const),
+);
 
+describe('bodies of strangers', () => {
   const from = (address: string): AccessedRequest =>
     ({
       raw: { socket: { remoteAddress: '127.0.0.1' }, headers: { 'x-forwarded-for': address } },
@@ -24,5 +27,34 @@ describe('bodies of strangers', () => {
     expect(reader.open(from('198.51.100.1')).take(MIB)).toBeNull();
     expect(reader.open(from('198.51.100.1')).take(MIB)?.code).toBe('RATE_LIMITED');
     expect(reader.open(from('198.51.100.2')).take(MIB / 2)).toBeNull();
+  });
+});
+
+describe('a JSON body that comes when long work has used up this turn of the event loop', () => {
+  /** How many turns of the event loop after the one that it was complete in a body is read. */
+  const turnsUntilRead = async (length: number): Promise<number> => {
+    const body = Buffer.from(`"${'x'.repeat(length - 2)}"`);
+    const raw = Object.assign(Readable.from([body]), { headers: {}, socket: { remoteAddress: '127.0.0.1' } });
+    const request = { raw, contentType: 'application/json' } as unknown as AccessedRequest;
+    let completeIn = 0;
+    raw.once('end', () => {
+      completeIn = loopTurn();
+      void timeSlice().then(holdTheLoop);
+    });
+    await reader.json(request, reader.open(request));
+    return loopTurn() - completeIn;
+  };
+
+  /** For longer than a slice. */
+  const holdTheLoop = (): void => {
+    for (const from = performance.now(); performance.now() - from < 15;);
+  };
+
+  it('is parsed at once where it is short', async () => {
+    expect(await turnsUntilRead(16 * 1024)).toBe(0);
+  });
+
+  it('is parsed in a later turn where it is longer', async () => {
+    expect(await turnsUntilRead(17 * 1024)).toBeGreaterThan(0);
   });
 });

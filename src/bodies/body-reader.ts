@@ -1,9 +1,9 @@
-import { setImmediate } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { parseScannedJson } from '@patchbay/protocol';
 import type { AccessedRequest } from '../common/access.js';
 import { ClientAddresses } from '../common/http/client-address.js';
 import { DomainError } from '../common/domain-error.js';
+import { timeSlice } from '../common/time-slice.js';
 import { Config } from '../config/config.js';
 import { UserLines } from '../work/user-lines.js';
 import { WorkPool } from '../work/work-pool.js';
@@ -16,6 +16,9 @@ const ANONYMOUS_BODY_BYTES = 64 * 1024;
 
 /** A larger JSON body is read and handled when the user's large one before it is done: each is several times its size. */
 const LARGE_BYTES = 128 * 1024;
+
+/** A longer JSON body is parsed when others have had their turn: of forty that come at once each takes milliseconds. */
+const SHORT_BYTES = 16 * 1024;
 
 /** Reads bodies under the bounds of their sender: how large, how much at once, how slow, how much in them. */
 @Injectable()
@@ -47,13 +50,14 @@ export class BodyReader {
     if (bytes.length === 0) return undefined;
     if (!isRead) throw unsupported('The body must be application/json in UTF-8');
     const owner = this.ownerOf(request);
-    const isLarge = bytes.length > LARGE_BYTES;
-    if (isLarge) reception.hold(await this.lines.enter(owner, 'bodies'));
+    // Asked now: what goes to a worker is gone from here.
+    const { length } = bytes;
+    if (length > LARGE_BYTES) reception.hold(await this.lines.enter(owner, 'bodies'));
     const { text, lossy } = await this.pool.run(owner, SCAN_BODY, bytes, {
-      bytes: bytes.length,
+      bytes: length,
       transfer: ownBuffer(bytes),
     });
-    if (isLarge) await setImmediate();
+    if (length > SHORT_BYTES) await timeSlice();
     try {
       return parseScannedJson(text, lossy);
     } catch {
