@@ -1,7 +1,5 @@
 import 'reflect-metadata';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rm } from 'node:fs/promises';
 import { type DynamicModule, type INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { AuditStore } from '../../src/storage/ports/audit.store.js';
@@ -20,6 +18,7 @@ import { UsageStore } from '../../src/storage/ports/usage.store.js';
 import { UserStore } from '../../src/storage/ports/users.store.js';
 import { WorkspaceStore } from '../../src/storage/ports/workspaces.store.js';
 import { SqliteStorageModule } from '../../src/storage/sqlite/sqlite.module.js';
+import { newDataDirectory } from '../support/data-directory.js';
 import { aDatabaseOn, MONGO_SERVER } from '../support/mongo-server.js';
 import { onBadLines } from './faults.js';
 
@@ -78,7 +77,7 @@ const PLAIN: Backend[] = [
   {
     name: 'sqlite',
     async open() {
-      const dataDir = await mkdtemp(join(tmpdir(), 'patchbay-contract-'));
+      const dataDir = await newDataDirectory();
       return openBackend(SqliteStorageModule.on(dataDir), () => rm(dataDir, { recursive: true }));
     },
   },

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { AuditEvent, CallStatus, InvokeResult, Session, TurnEnvelope } from '@patchbay/protocol';
 import type { Settings } from '../../src/config/config.js';
+import { newDataDirectory } from './data-directory.js';
 import { checkInvariants, readTrail } from './invariants.js';
 import { ClientProcess, freePort, PAUSE_AT, ServerProcess } from './processes.js';
 import { RelayProxy } from './relay-proxy.js';
@@ -45,14 +46,12 @@ export class FaultScene {
 
   /** On a server that runs: one in a process of its own is the scene's to kill, one in the test's process is that of others, too. */
   static async on(server: TestServer | ServerProcess): Promise<FaultScene> {
-    return new FaultScene(await newDirectory(), server).begun();
-  }
-
-  private async begun(): Promise<this> {
-    this.user = await registerUser(this);
-    this.workspaceId = (await this.user.createWorkspace()).id;
-    this.session = (await this.user.post<Session>(`/workspaces/${this.workspaceId}/sessions`, {})).body;
-    return this;
+    const scene = new FaultScene(await mkdtemp(join(tmpdir(), 'patchbay-fault-')), server);
+    scene.user = await registerUser(scene);
+    scene.workspaceId = (await scene.user.createWorkspace()).id;
+    const sessions = `/workspaces/${scene.workspaceId}/sessions`;
+    scene.session = (await scene.user.post<Session>(sessions, {})).body;
+    return scene;
   }
 
   /** The process that runs now, or ran last. */
@@ -244,10 +243,6 @@ export class FaultScene {
   }
 }
 
-function newDirectory(): Promise<string> {
-  return mkdtemp(join(tmpdir(), 'patchbay-fault-'));
-}
-
 type SceneTest = (scene: FaultScene) => Promise<void>;
 /** Makes the body of a test of what happens in a scene. */
 type InScene = (test: SceneTest) => () => Promise<void>;
@@ -264,7 +259,7 @@ export function onServersInTurn(): InScene {
     for (const { dataDir } of all) await rm(dataDir, { recursive: true, force: true });
   });
   const start = async (): Promise<ServerProcess> => {
-    const server = await ServerProcess.start(await newDirectory(), await freePort());
+    const server = await ServerProcess.start(await newDataDirectory(), await freePort());
     all.add(server);
     return server;
   };

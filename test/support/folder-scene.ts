@@ -2,6 +2,7 @@ import type { CloudFilePage } from '@patchbay/protocol';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { newDataDirectory } from './data-directory.js';
 import { Machine } from './folder-machine.js';
 import { Model } from './folder-model.js';
 import { HttpProxy } from './http-proxy.js';
@@ -22,22 +23,19 @@ export class FolderScene {
   ) {}
 
   static async start(): Promise<FolderScene> {
-    const directory = await newDirectory();
-    const server = await TestServer.start({ config: { dataDir: join(directory, 'data') } });
-    return new FolderScene(directory, server).begun();
+    return FolderScene.on(await TestServer.start());
   }
 
   /** With the built server, in a process of its own, which a test may kill. */
   static async startApart(): Promise<FolderScene> {
-    const directory = await newDirectory();
-    const server = await ServerProcess.start(join(directory, 'data'), await freePort());
-    return new FolderScene(directory, server).begun();
+    return FolderScene.on(await ServerProcess.start(await newDataDirectory(), await freePort()));
   }
 
-  private async begun(): Promise<this> {
-    this.user = await registerUser(this.server);
-    await this.begin();
-    return this;
+  private static async on(server: TestServer | ServerProcess): Promise<FolderScene> {
+    const scene = new FolderScene(await mkdtemp(join(tmpdir(), 'patchbay-folder-')), server);
+    scene.user = await registerUser(server);
+    await scene.begin();
+    return scene;
   }
 
   /** A workspace of its own, for the next test. */
@@ -141,12 +139,8 @@ export class FolderScene {
   async close(): Promise<void> {
     await this.leave();
     await (this.server instanceof TestServer ? this.server.close() : this.server.kill());
-    await rm(this.directory, { recursive: true });
+    for (const path of [this.directory, this.server.dataDir]) await rm(path, { recursive: true, force: true });
   }
-}
-
-function newDirectory(): Promise<string> {
-  return mkdtemp(join(tmpdir(), 'patchbay-folder-'));
 }
 
 function sorted(files: Record<string, string>): [string, string][] {

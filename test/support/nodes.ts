@@ -1,7 +1,5 @@
 import { ShiftedClock } from './shifted-clock.js';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rm } from 'node:fs/promises';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Test } from '@nestjs/testing';
 import { Subject } from 'rxjs';
@@ -13,6 +11,7 @@ import { Config, type Settings } from '../../src/config/config.js';
 import { NodeId } from '../../src/storage/ports/node-id.js';
 import { SqliteDatabase } from '../../src/storage/sqlite/database.js';
 import { backendSettings, ON_MONGO } from './backend.js';
+import { newDataDirectory } from './data-directory.js';
 import { TEST_SETTINGS, TestServer } from './server.js';
 
 /** What becomes of a message on its way from one node to another. */
@@ -80,7 +79,7 @@ export class TestNodes {
   ) {}
 
   static async open(settings: Partial<Settings> = {}): Promise<TestNodes> {
-    const dataDir = await mkdtemp(join(tmpdir(), 'patchbay-nodes-'));
+    const dataDir = await newDataDirectory();
     return new TestNodes(ON_MONGO ? null : SqliteDatabase.open(dataDir), dataDir, settings);
   }
 

@@ -1,7 +1,5 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rm } from 'node:fs/promises';
 import type { DestinationStream } from 'pino';
 import { createApp } from '../../src/bootstrap.js';
 import type { SystemClock } from '../../src/common/clock.js';
@@ -9,6 +7,7 @@ import { Config, type Settings } from '../../src/config/config.js';
 import { storesOf } from '../contract/backends.js';
 import { putOnBadLine } from '../contract/faults.js';
 import { backendSettings } from './backend.js';
+import { newDataDirectory } from './data-directory.js';
 import type { QueryPlans } from './query-plans.js';
 import { type Answer, answerOf, registerUser, sendRequest, type TestUser } from './test-user.js';
 
@@ -55,7 +54,7 @@ export class TestServer {
     logDestination,
     badLine,
   }: ServerOptions = {}): Promise<TestServer> {
-    const dataDir = config.dataDir ?? (await mkdtemp(join(tmpdir(), 'patchbay-')));
+    const dataDir = config.dataDir ?? (await newDataDirectory());
     const backend = backendSettings(dataDir);
     const settings = Config.with({
       ...TEST_SETTINGS,
