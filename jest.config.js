@@ -38,9 +38,9 @@ export default {
   ],
   testMatch: ['**/*.spec.ts'],
   reporters: ['default', '<rootDir>/test/support/endless-tests.mjs'],
-  // Starts a MongoDB server where one can be had, and says which backends the run holds to the suites.
-  globalSetup: '<rootDir>/test/support/announce-backends.mjs',
-  globalTeardown: '<rootDir>/test/support/drop-databases.mjs',
+  // Gives folders and databases a place in memory, starts a MongoDB server where one can be had, and says what the run has.
+  globalSetup: '<rootDir>/test/support/before-all.mjs',
+  globalTeardown: '<rootDir>/test/support/after-all.mjs',
   // Servers for tests are slower on MongoDB than the embedded store is.
   testTimeout: mongoChoice(process.env).kind === 'none' ? 30_000 : 180_000,
   // Of `it.concurrent`: scenes of processes mostly wait for each other.

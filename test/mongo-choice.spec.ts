@@ -9,8 +9,8 @@ import { mongoChoice } from './support/mongo-choice.mjs';
 const SUPPORT = join(import.meta.dirname, 'support');
 /** What Jest does before and after all specs, and between them the name of the server that they get. */
 const RUN = `
-  const { default: announce } = await import('${SUPPORT}/announce-backends.mjs');
-  const { default: drop } = await import('${SUPPORT}/drop-databases.mjs');
+  const { announceBackends: announce } = await import('${SUPPORT}/announce-backends.mjs');
+  const { dropDatabases: drop } = await import('${SUPPORT}/drop-databases.mjs');
   await announce();
   console.log(process.env.PATCHBAY_TEST_MONGODB_URI ?? 'none');
   await drop();`;

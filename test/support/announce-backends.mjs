@@ -3,10 +3,10 @@ import { HOW_TO_HAVE_MONGO, mongoChoice } from './mongo-choice.mjs';
 import { startMongo } from './start-mongo.mjs';
 
 /**
- * Runs once before all specs. It starts a MongoDB server where one can be had and none is named, and names it to the
+ * Starts a MongoDB server where one can be had and none is named, and names it to the
  * specs. One line says which backends the run has, on what; it fails where MongoDB is asked for and not there.
  */
-export default async function announceBackends() {
+export async function announceBackends() {
   // Databases of this run's servers begin so (backend.ts): drop-databases.mjs finds them after it.
   process.env.PATCHBAY_TEST_RUN = `patchbay-${process.pid}-${Date.now().toString(36)}`;
   const onMongo = process.env.PATCHBAY_TEST_BACKEND === 'mongo';

@@ -16,7 +16,7 @@ const JWT_SECRET = 'a secret of the tests, long enough for whoever checks its le
 
 /**
  * The settings of a server over this data directory, on the backend under test. On MongoDB the directory stands for a
- * database: whoever starts over it again finds what was there. announce-backends.mjs drops them after the run.
+ * database: whoever starts over it again finds what was there. drop-databases.mjs drops them after the run.
  */
 export function backendSettings(dataDir: string): Partial<Settings> {
   return ON_MONGO ? { mongodbUri: watched(databaseOf(dataDir)), jwtSecret: JWT_SECRET } : {};

@@ -1,5 +1,4 @@
 import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { sha256 } from '@patchbay/protocol/hash';
 import type { ToolResult } from '@patchbay/protocol';
@@ -31,7 +30,8 @@ export class ConnectAtTerminal {
   /** A workspace and a folder of its own, for the next test. */
   async open(): Promise<void> {
     this.scene = await RelayScene.on(this.server, await this.server.register());
-    this.directory = await mkdtemp(join(tmpdir(), 'patchbay-at-terminal-'));
+    // A path as short as this wraps no line that shows it, whatever TMPDIR is.
+    this.directory = await mkdtemp('/tmp/patchbay-at-terminal-');
     await mkdir(this.folder);
   }
 

@@ -1,8 +1,8 @@
 import process from 'node:process';
 import { stopMongo } from './start-mongo.mjs';
 
-/** Runs once after all specs: drops what servers of this run have on MongoDB (backend.ts), and ends one that it started. */
-export default async function dropDatabases() {
+/** Drops what servers of this run have on MongoDB (backend.ts), and ends one that it started. */
+export async function dropDatabases() {
   try {
     await dropThem();
   } finally {
