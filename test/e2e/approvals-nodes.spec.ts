@@ -4,7 +4,7 @@ import { ask, asker, call, decided, deliveredAs, read, standing, write } from '.
 import { journalEntry } from '../support/fake-client.js';
 import type { RelayScene } from '../support/relay-scene.js';
 import type { TestServer } from '../support/server.js';
-import { TwoNodes } from '../support/two-nodes.js';
+import { onTwoNodes, type TwoNodes } from '../support/two-nodes.js';
 import { waitFor } from '../support/wait-for.js';
 
 /** Makes the server's tools wait until the returned function is called; `ran` has the names of those that began. */
@@ -25,14 +25,14 @@ function hold(server: TestServer): { letGo: () => void; ran: string[] } {
 const everything = ['write', 'edit', 'rm', 'mv', 'mkdir'];
 
 describe.each(['sound', 'faulty', 'cut'] as const)('two nodes with a %s bus between them', (line) => {
+  const nodes = onTwoNodes(line);
   let two: TwoNodes;
   let [a, b]: RelayScene[] = [];
   beforeEach(async () => {
-    two = await TwoNodes.open(line);
+    two = nodes();
     ({ a, b } = two);
     await ask(a, everything);
   });
-  afterEach(() => two.close());
 
   it('run at the one what is allowed there, though the other took the turn, and what waited behind it [APPROVAL-3]', async () => {
     const client = await asker(a!);
@@ -70,16 +70,16 @@ describe.each(['sound', 'faulty', 'cut'] as const)('two nodes with a %s bus betw
 });
 
 describe('a call that waits for approval', () => {
+  const nodes = onTwoNodes();
   let two: TwoNodes;
   let a: RelayScene;
   beforeEach(async () => {
-    two = await TwoNodes.open();
+    two = nodes();
     ({ a } = two);
     await ask(a, everything);
     // One node is enough here; the other would take part.
     await two.nodes.stop(two.servers.b);
   });
-  afterEach(() => two.close());
 
   /** The node ends, and another process of it starts. */
   const restart = async (): Promise<RelayScene> => {

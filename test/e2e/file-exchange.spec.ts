@@ -5,18 +5,18 @@ import { jest } from '@jest/globals';
 import { givenFile } from '../support/fake-client.js';
 import type { NetworkBus } from '../support/nodes.js';
 import { activeFile, TextsDesk } from '../support/texts-desk.js';
-import { TwoNodes } from '../support/two-nodes.js';
+import { onTwoNodes, type TwoNodes } from '../support/two-nodes.js';
 
 describe('a file that a client on another node holds', () => {
+  const nodes = onTwoNodes();
   let two: TwoNodes;
   let here: TextsDesk;
   let there: TextsDesk;
-  beforeEach(async () => {
-    two = await TwoNodes.open();
+  beforeEach(() => {
+    two = nodes();
     here = new TextsDesk(two.a);
     there = new TextsDesk(two.b);
   });
-  afterEach(() => two.close());
 
   it('is read from there, whole [RELAY-24]', async () => {
     const client = await there.client('cli', ['Proj']);

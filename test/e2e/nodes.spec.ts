@@ -7,7 +7,7 @@ import { createCall, type RelayScene } from '../support/relay-scene.js';
 import type { Answer, TestServer } from '../support/server.js';
 import { waitFor } from '../support/wait-for.js';
 import { Editor } from '../support/editor.js';
-import { TwoNodes } from '../support/two-nodes.js';
+import { onTwoNodes, type TwoNodes } from '../support/two-nodes.js';
 
 const ls = (toolCallId: string): Record<string, unknown> => ({
   toolCallId,
@@ -20,13 +20,13 @@ const statusOf = ({ body }: Answer<InvokeResult<TurnEnvelope>>): unknown =>
 
 // A hint may be late, lost or doubled: what holds with sound ones must hold without any.
 describe.each(['sound', 'faulty', 'cut'] as const)('two nodes with a %s bus between them', (line) => {
+  const nodes = onTwoNodes(line);
   let two: TwoNodes;
   let [a, b]: RelayScene[] = [];
-  beforeEach(async () => {
-    two = await TwoNodes.open(line);
+  beforeEach(() => {
+    two = nodes();
     ({ a, b } = two);
   });
-  afterEach(() => two.close());
 
   it('relay a turn that is posted at one to the client of the other, and wake who waits', async () => {
     const client = await a!.client();
@@ -140,13 +140,13 @@ describe.each(['sound', 'faulty', 'cut'] as const)('two nodes with a %s bus betw
 });
 
 describe('of two nodes', () => {
+  const nodes = onTwoNodes();
   let two: TwoNodes;
   let [a, b]: RelayScene[] = [];
-  beforeEach(async () => {
-    two = await TwoNodes.open();
+  beforeEach(() => {
+    two = nodes();
     ({ a, b } = two);
   });
-  afterEach(() => two.close());
 
   it('one that starts leaves the running calls of the others alone', async () => {
     const finish = hold(two.servers.a);

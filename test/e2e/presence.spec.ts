@@ -3,20 +3,20 @@ import { aRoot, type FakeClient } from '../support/fake-client.js';
 import { createCall, type RelayScene } from '../support/relay-scene.js';
 import { ConnectedClients } from '../../src/clients/connected-clients.js';
 import { storesOf } from '../contract/backends.js';
-import { TwoNodes } from '../support/two-nodes.js';
+import { onTwoNodes, type TwoNodes } from '../support/two-nodes.js';
 import { waitFor } from '../support/wait-for.js';
 
 const LEASE_MS = 90_000;
 
 describe('A client of one node', () => {
+  const nodes = onTwoNodes();
   let two: TwoNodes;
   let [a, b]: RelayScene[] = [];
   const proj = aRoot('proj');
-  beforeEach(async () => {
-    two = await TwoNodes.open();
+  beforeEach(() => {
+    two = nodes();
     ({ a, b } = two);
   });
-  afterEach(() => two.close());
 
   async function folder(scene: RelayScene): Promise<WorkspaceRoot> {
     const path = `/workspaces/${scene.workspaceId}/roots`;

@@ -1,3 +1,4 @@
+import { jest } from '@jest/globals';
 import { type Line, TestNodes } from './nodes.js';
 import { checkInvariants } from './invariants.js';
 import { RelayScene } from './relay-scene.js';
@@ -5,22 +6,31 @@ import type { TestServer } from './server.js';
 
 /** One user on two nodes over one store: `a` and `b` are the same scene, seen from each of them. */
 export class TwoNodes {
+  a!: RelayScene;
+  b!: RelayScene;
+
   private constructor(
     readonly nodes: TestNodes,
     readonly servers: { a: TestServer; b: TestServer },
-    readonly a: RelayScene,
-    readonly b: RelayScene,
+    private readonly line: Line,
   ) {}
 
-  static async open(line: Line = 'sound'): Promise<TwoNodes> {
+  static async open(line: Line): Promise<TwoNodes> {
     const nodes = await TestNodes.open({ graceMs: 300, catchUpMs: 250, fileReadMs: 500 });
-    const servers = { a: await nodes.start('a'), b: await nodes.start('b') };
-    const a = await RelayScene.on(servers.a, await servers.a.register());
-    nodes.network.line = line;
-    return new TwoNodes(nodes, servers, a, a.movedTo(servers.b));
+    return new TwoNodes(nodes, { a: await nodes.start('a'), b: await nodes.start('b') }, line);
   }
 
-  async close(): Promise<void> {
+  /** A new user, with a workspace and a session, for the next test. */
+  async begin(): Promise<void> {
+    const { network } = this.nodes;
+    network.line = 'sound';
+    this.a = await RelayScene.on(this.servers.a, await this.servers.a.register());
+    this.b = this.a.movedTo(this.servers.b);
+    network.line = this.line;
+  }
+
+  /** Ends the clients, after the invariants were checked. */
+  async end(): Promise<void> {
     try {
       for (const server of this.nodes.running) {
         const { user, workspaceId } = this.a.movedTo(server);
@@ -28,7 +38,40 @@ export class TwoNodes {
       }
     } finally {
       for (const client of [...this.a.clients, ...this.b.clients]) client.close();
-      await this.nodes.close();
     }
   }
+
+  /** Whether no node was stopped or started since, and no time passed but real one. */
+  get isAsBegun(): boolean {
+    const { running, clock } = this.nodes;
+    const { a, b } = this.servers;
+    return running.size === 2 && running.has(a) && running.has(b) && clock.aheadMs === 0;
+  }
+}
+
+/**
+ * Two nodes for the tests of a `describe`, each of which has a user of its own there. A test may stop and start nodes, and
+ * let time pass: then the next one gets others. What it has spied on is let go.
+ */
+export function onTwoNodes(line: Line = 'sound'): () => TwoNodes {
+  let two: TwoNodes | null = null;
+  const close = async (): Promise<void> => {
+    const open = two;
+    two = null;
+    await open?.nodes.close();
+  };
+  beforeEach(async () => {
+    two ??= await TwoNodes.open(line);
+    await two.begin();
+  });
+  afterEach(async () => {
+    try {
+      await two!.end();
+    } finally {
+      jest.restoreAllMocks();
+      if (!two!.isAsBegun) await close();
+    }
+  });
+  afterAll(close);
+  return () => two!;
 }
