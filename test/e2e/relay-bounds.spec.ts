@@ -16,15 +16,21 @@ describe('a relay connection', () => {
   let user: TestUser;
   let scene: RelayScene;
   const sockets: RawWebSocket[] = [];
+  /** By their settings. */
+  const servers = new Map<string, TestServer>();
   async function start(config: Partial<Settings> = {}): Promise<void> {
-    server = await startTestServer({ config: { rateLimit: 1_000_000, ...config } });
+    const key = JSON.stringify(config);
+    server = servers.get(key) ?? (await startTestServer({ config: { rateLimit: 1_000_000, ...config } }));
+    servers.set(key, server);
     user = await server.register();
     scene = await RelayScene.on(server, user);
   }
   afterEach(async () => {
     for (const socket of sockets.splice(0)) socket.end();
     await scene.close();
-    await server.close();
+  });
+  afterAll(async () => {
+    for (const each of servers.values()) await each.close();
   });
   const stranger = async (address?: string): Promise<RawWebSocket> => {
     const socket = await RawWebSocket.open(server, address);

@@ -4,6 +4,8 @@ import { checkInvariants } from './invariants.js';
 import { RelayScene } from './relay-scene.js';
 import type { TestServer } from './server.js';
 
+const MIB = 1024 * 1024;
+
 /** One user on two nodes over one store: `a` and `b` are the same scene, seen from each of them. */
 export class TwoNodes {
   a!: RelayScene;
@@ -16,7 +18,7 @@ export class TwoNodes {
   ) {}
 
   static async open(line: Line): Promise<TwoNodes> {
-    const nodes = await TestNodes.open({ graceMs: 300, catchUpMs: 250, fileReadMs: 500 });
+    const nodes = await TestNodes.open({ graceMs: 300, catchUpMs: 250, fileReadMs: 500, maxFileBytes: MIB });
     return new TwoNodes(nodes, { a: await nodes.start('a'), b: await nodes.start('b') }, line);
   }
 
