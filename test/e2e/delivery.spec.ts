@@ -1,5 +1,6 @@
+import type { WorkspaceRoot } from '@patchbay/protocol';
 import { storesOf } from '../contract/backends.js';
-import { FakeClient } from '../support/fake-client.js';
+import { aRoot, FakeClient } from '../support/fake-client.js';
 import { readTrail } from '../support/invariants.js';
 import { createCall, RelayScene } from '../support/relay-scene.js';
 import { ShiftedClock } from '../support/shifted-clock.js';
@@ -139,6 +140,18 @@ describe('a pending call', () => {
     await back.report(call);
   });
 
+  it('that comes after its client left waits for one that is there', async () => {
+    const gone = await scene.client({ roots: [aRoot('proj')] });
+    gone.close();
+    const path = `/workspaces/${scene.workspaceId}/roots`;
+    const isThere = async () => (await user.get<{ roots: WorkspaceRoot[] }>(path)).body.roots[0]!.connected;
+    await waitFor(async () => !(await isThere()), 'the end of its connection');
+    const { body } = await scene.post([createCall('a')]);
+    expect(body.result.toolCalls).toMatchObject([{ status: 'pending', attempt: 0 }]);
+    const next = await scene.client({ clientId: 'next' });
+    await next.report(await next.delivery());
+  });
+
   it('frees its place when its client refuses it [RELAY-5]', async () => {
     const client = await scene.client({ maxInFlight: 1 });
     client.answer = { ok: false, error: { code: 'UNAVAILABLE', message: 'The journal is full.' } };
@@ -207,6 +220,13 @@ describe('a client that takes its time', () => {
     const client = await FakeClient.connect(scene.clientOptions());
     await client.closed();
     expect(client.closedBecause).toBe('io server disconnect');
+  });
+
+  it('keeps its connection once it has resumed, for longer than others may take to [RELAY-3]', async () => {
+    const resumed = await scene.client({ clientId: 'resumed' });
+    const silent = await FakeClient.connect(scene.clientOptions({ clientId: 'silent' }));
+    await silent.closed();
+    expect(resumed.connected).toBe(true);
   });
 
   it('loses its connection where it does not acknowledge in time, and the call is free again [RELAY-5]', async () => {

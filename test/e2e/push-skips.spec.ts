@@ -8,6 +8,7 @@ describe('push and pull', () => {
   let shared: ToolsScene;
   let desk: SyncDesk;
   beforeAll(async () => void (shared = await ToolsScene.start()));
+  afterAll(() => shared.close());
   beforeEach(async () => void (desk = await SyncDesk.start(shared)));
   afterEach(() => desk.close());
 
