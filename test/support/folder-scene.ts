@@ -139,7 +139,8 @@ export class FolderScene {
   async close(): Promise<void> {
     await this.leave();
     await (this.server instanceof TestServer ? this.server.close() : this.server.kill());
-    for (const path of [this.directory, this.server.dataDir]) await rm(path, { recursive: true, force: true });
+    for (const path of [this.directory, this.server.dataDir])
+      await rm(path, { recursive: true, force: true });
   }
 }
 
