@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, statfsSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, statfsSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
 
@@ -15,14 +15,46 @@ let made = null;
  * a process that is killed loses nothing by that. That what is written reaches a disk is for durability.spec.ts.
  */
 export function useMemory() {
-  if (process.env.TMPDIR !== undefined || !hasRoom()) return;
-  made = mkdtempSync(join(IN_MEMORY, 'patchbay-'));
+  if (process.env.TMPDIR !== undefined) return;
+  removeLeft();
+  if (!hasRoom()) return;
+  made = mkdtempSync(join(IN_MEMORY, `patchbay-${process.pid}-`));
   process.env.TMPDIR = made;
 }
 
 /** Gives the memory back, with what tests have left there. */
 export function leaveMemory() {
-  if (made !== null) rmSync(made, { recursive: true, force: true });
+  if (made !== null) remove(made);
+}
+
+/** A run that was broken off leaves what it had in memory: the next one gives it back. */
+function removeLeft() {
+  for (const name of names()) {
+    const [, pid] = /^patchbay-(\d+)-\w+$/.exec(name) ?? [];
+    if (pid !== undefined && !isRunning(Number(pid))) remove(join(IN_MEMORY, name));
+  }
+}
+
+function names() {
+  try {
+    return readdirSync(IN_MEMORY);
+  } catch {
+    return [];
+  }
+}
+
+/** Whoever may not send it a signal learns that it runs, too. */
+function isRunning(pid) {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error.code !== 'ESRCH';
+  }
+}
+
+function remove(directory) {
+  rmSync(directory, { recursive: true, force: true });
 }
 
 function hasRoom() {
