@@ -34,7 +34,7 @@ export const FAULTS = [
     file: `${SYNC}/folder-state.ts`,
     find: 'this.unsaved.push(reading)',
     replace: 'this.unsaved.push(this.lineOf(reading))',
-    specs: [`${SYNC}/folder-state.spec.ts`],
+    specs: [`${SYNC}/folder-state-processes.spec.ts`],
   },
   {
     name: 'a Cloud text that the person was not shown is taken over',
@@ -160,7 +160,7 @@ export const FAULTS = [
     file: `${SYNC}/state-file.ts`,
     find: 'absorb(this.read());',
     replace: '',
-    specs: [`${SYNC}/folder-state.spec.ts`],
+    specs: [`${SYNC}/folder-state-processes.spec.ts`],
   },
   {
     name: 'changes of which a notice had no room for all are not looked at',

@@ -1,10 +1,7 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import type { Stats } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, rmdir, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { sha256 } from '@patchbay/protocol/hash';
 import { ClientLockedError } from '@patchbay/client/home';
 import { stampOf } from './file-stamp.js';
@@ -181,75 +178,6 @@ describe('what is remembered of a folder', () => {
     expect(await open().alone('/project', () => Promise.resolve('in'))).toBe('in');
   });
 
-  it('takes in what another process has noted, and keeps what was noted here since', async () => {
-    const [one, other] = [open(), open()];
-    one.noteBase('project/a', SHA);
-    one.noteBase('project/b', OLD);
-    await one.save();
-    other.noteBase('project/b', NEW);
-    other.refresh();
-    expect([other.baseOf('project/a'), other.baseOf('project/b')]).toEqual([SHA, NEW]);
-    await other.save();
-    one.refresh();
-    expect(one.baseOf('project/b')).toBe(NEW);
-    expect(one.isSynced).toBe(false);
-    other.noteSynced();
-    await other.save();
-    one.refresh();
-    expect(one.isSynced).toBe(true);
-  });
-
-  it('keeps a base, and what was sent, that another process has noted since, when it notes what it has read', async () => {
-    const reader = open();
-    reader.noteBase('project/a', OLD);
-    await reader.save();
-    const other = open();
-    reader.noteContent('project/a', stamp(), SHA);
-    other.noteBase('project/a', NEW);
-    other.noteSent('project/a', SHA);
-    await other.save();
-    await reader.save();
-    for (const state of [reader, open()]) {
-      expect([state.baseOf('project/a'), state.contentOf('project/a', stamp())]).toEqual([NEW, SHA]);
-      expect(state.isOwn('project/a', SHA)).toBe(true);
-    }
-  });
-
-  it('takes in a file that another process has written anew', async () => {
-    const [one, other] = [open(), open()];
-    one.noteBase('project/a', SHA);
-    await one.save();
-    other.refresh();
-    for (let n = 0; n < 300; n += 1) other.noteContent('project/b', stamp({ ino: n }), sha256(`${n}`));
-    await other.save();
-    one.noteBase('project/c', NEW);
-    await one.save();
-    expect(one.contentOf('project/b', stamp({ ino: 299 }))).toBe(sha256('299'));
-    expect([...open().bases()].sort()).toEqual([
-      ['project/a', SHA],
-      ['project/c', NEW],
-    ]);
-  });
-
-  it('takes in a file that was written anew twice, and may have the inode of the first again', async () => {
-    const [one, other] = [open(), open()];
-    const written = async (base: string) => {
-      other.noteBase('project/a', base);
-      for (let n = 0; n < 150; n += 1) other.noteBase('project/b', sha256(`${base} ${n}`));
-      await other.save();
-    };
-    for (let round = 0; round < 8; round += 1) {
-      await written(sha256(`first ${round}`));
-      one.refresh();
-      await written(OLD);
-      await written(sha256(`second ${round}`));
-      other.noteBase('project/c', sha256(`more ${round}`));
-      await other.save();
-      one.refresh();
-      expect(one.baseOf('project/a')).toBe(sha256(`second ${round}`));
-    }
-  });
-
   it('knows what it has sent for its own, until both sides are the same again', async () => {
     const state = open();
     state.noteBase('project/a', OLD);
@@ -287,28 +215,4 @@ describe('what is remembered of a folder', () => {
     ]);
     expect(after.isSynced).toBe(true);
   });
-
-  it('is whole after a kill of its writers at any moment, with all that was saved', async () => {
-    const writer = fileURLToPath(new URL('./folder-state-writer.mjs', import.meta.url));
-    const saved = new Map<string, number>();
-    for (let round = 0; round < 6; round += 1) {
-      const writers = ['a', 'b'].map((name) => spawn(process.execPath, [writer, home, name, `${round}`]));
-      for (const { stdout } of writers) {
-        stdout.on('data', (chunk: Buffer) => {
-          for (const [, name, n] of chunk.toString().matchAll(/^(\S+) (\d+)$/gm)) saved.set(name!, Number(n));
-        });
-      }
-      await Promise.all(writers.map(({ stdout }) => once(stdout, 'data')));
-      await new Promise((resolve) => setTimeout(resolve, 70 * round));
-      const ended = writers.map((one) => once(one, 'close'));
-      for (const one of writers) one.kill('SIGKILL');
-      await Promise.all(ended);
-      const state = open();
-      for (const [name, n] of saved) {
-        const known = Array.from({ length: 40 }, (_, ahead) => sha256(`${name} ${n + ahead}`));
-        expect(known).toContain(state.baseOf(`project/${name}`));
-      }
-    }
-    expect(saved.size).toBe(12);
-  }, 30_000);
 });
