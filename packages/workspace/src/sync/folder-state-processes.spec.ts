@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Stats } from 'node:fs';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -20,10 +20,6 @@ describe('what several processes remember of a folder', () => {
   afterEach(() => rm(home, { recursive: true }));
 
   const open = (more: Partial<typeof PAIR> = {}) => FolderState.open(home, { ...PAIR, ...more });
-  const file = async () => {
-    const [key] = await readdir(join(home, 'sync'));
-    return join(home, 'sync', key!, 'state');
-  };
 
   it('takes in what another process has noted, and keeps what was noted here since', async () => {
     const [one, other] = [open(), open()];
