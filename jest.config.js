@@ -4,8 +4,7 @@ import { mongoChoice } from './test/support/mongo-choice.mjs';
 /** One runner for the server, the packages and the tests against the running product. */
 const shared = {
   extensionsToTreatAsEsm: ['.ts'],
-  testEnvironment: '<rootDir>/test/support/warm-environment.cjs',
-  runtime: '<rootDir>/test/support/warm-runtime.cjs',
+  testEnvironment: 'node',
   transform: {
     '^.+\\.ts$': [
       '@swc/jest',

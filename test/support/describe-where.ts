@@ -1,7 +1,4 @@
-/**
- * Like `describe` where these tests can run, else like `describe.skip`. Jest's own are asked for when a file calls it: the
- * files of a worker share this module, and each has a Jest of its own.
- */
+/** Calls `describe` where these tests can run, else `describe.skip`. */
 export function describeWhere(canRun: boolean): (name: string, tests: () => void) => void {
   return (name, tests) => (canRun ? describe(name, tests) : describe.skip(name, tests));
 }
