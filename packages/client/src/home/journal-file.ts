@@ -38,8 +38,13 @@ export class JournalFile {
     await mkdir(directory, { recursive: true, mode: 0o700 });
     const path = join(directory, name);
     const handle = await open(path, constants.O_RDWR | constants.O_CREAT, FILE_MODE);
-    await syncDirectory(directory);
-    return new JournalFile(directory, path, snapshot, handle, (await handle.stat()).size);
+    try {
+      await syncDirectory(directory);
+      return new JournalFile(directory, path, snapshot, handle, (await handle.stat()).size);
+    } catch (error) {
+      await handle.close();
+      throw error;
+    }
   }
 
   /** What the file holds, line by line; a last one that a crash tore is among them. */
@@ -72,11 +77,13 @@ export class JournalFile {
       await handle.close();
       throw error;
     }
-    await syncDirectory(this.directory);
-    await this.handle.close();
+    const replaced = this.handle;
     this.handle = handle;
     this.size = Buffer.byteLength(text);
     this.compactAbove = Math.max(MIN_COMPACT_BYTES, 2 * this.size);
+    // Its content is superseded: an error on close loses nothing.
+    await replaced.close().catch(() => {});
+    await syncDirectory(this.directory);
   }
 
   /** Waits for what was appended. */
@@ -127,7 +134,7 @@ export class JournalFile {
 async function syncDirectory(directory: string): Promise<void> {
   const handle = await open(directory, constants.O_RDONLY).catch(() => null);
   await handle?.sync().catch(() => {});
-  await handle?.close();
+  await handle?.close().catch(() => {});
 }
 
 function splitLines(bytes: Buffer): Buffer[] {

@@ -65,10 +65,15 @@ export class Journal {
   ): Promise<Journal> {
     const calls = new Map<string, JournalEntry>();
     const storage = await open(() => [...calls.values()]);
-    const lines = await storage.read();
-    for (const line of lines) applyLine(calls, line);
-    if (lines.length > 0) await storage.compact();
-    return new Journal(calls, storage, maxBytes);
+    try {
+      const lines = await storage.read();
+      for (const line of lines) applyLine(calls, line);
+      if (lines.length > 0) await storage.compact();
+      return new Journal(calls, storage, maxBytes);
+    } catch (error) {
+      await storage.close();
+      throw error;
+    }
   }
 
   /**
