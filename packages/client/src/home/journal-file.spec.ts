@@ -35,9 +35,9 @@ describeOnLinux('the file handles of a journal', () => {
     const file = await JournalFile.open(directory, 'journal', () => 'kept\n');
     await file.append('old\n', true, () => {});
     const { handle } = file as unknown as { handle: FileHandle };
-    const close = handle.close;
+    const close = handle.close.bind(handle);
     handle.close = async () => {
-      await close.call(handle);
+      await close();
       throw new Error('EIO');
     };
     await file.compact();
