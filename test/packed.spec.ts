@@ -155,7 +155,7 @@ describe('The packages as npm packs them', () => {
 
   it('run on the Node at hand', () => expectToRun(process.execPath, 'here@example.com'));
 
-  describeWith('Node 24 (node scripts/fetch-node24.mjs)', 'on Node 24', () => {
+  describeWith('Node 24 (node scripts/fetch-node.mjs 24)', 'on Node 24', () => {
     it('run as well', () => expectToRun(NODE_24, 'node24@example.com'));
   });
 });

@@ -1,14 +1,12 @@
 import { spawnSync } from 'node:child_process';
-import { homedir } from 'node:os';
 import { join } from 'node:path';
 
-const { CI, XDG_CACHE_HOME } = process.env;
+import { nodeDirectory } from '../../scripts/fetch-node.mjs';
 
-/** Node 24, where scripts/fetch-node24.mjs puts it. */
-export const NODE_24 = join(
-  XDG_CACHE_HOME || join(homedir(), '.cache'),
-  `patchbay-node24/node_modules/node-${process.platform}-${process.arch}/bin/node`,
-);
+const { CI } = process.env;
+
+/** Node 24, where scripts/fetch-node.mjs puts it. */
+export const NODE_24 = join(nodeDirectory('24'), 'node');
 
 /** Tells where a browser engine is: one of Debian's packages, the smaller one first. */
 export const FIND_BROWSER = [
@@ -34,7 +32,7 @@ const PROBES = {
   fish: ['fish', '--version'],
   'python3 with its pty module': ['python3', '-c', 'import pty, termios'],
   'a browser engine': FIND_BROWSER,
-  'Node 24 (node scripts/fetch-node24.mjs)': [NODE_24, '--version'],
+  'Node 24 (node scripts/fetch-node.mjs 24)': [NODE_24, '--version'],
 } as const;
 
 type SystemCommand = keyof typeof PROBES;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Approval, ToolCallDelivery } from '@patchbay/protocol';
 
 import { openDiskJournal } from '../home/disk-journals.js';
-import type { Journal } from './journal.js';
+import type { Journal, JournalOptions } from './journal.js';
 
 const allow: Approval = { decision: 'allow', by: 'ada', at: '2026-01-01T00:00:00.000Z' };
 const success = { result: { success: true }, approval: allow, executionMs: 5 };
@@ -29,8 +29,8 @@ describe('the journal', () => {
   let file: string;
   let journal: Journal;
   const open: Journal[] = [];
-  const reopen = async () => {
-    journal = await openDiskJournal(directory);
+  const reopen = async (options?: JournalOptions) => {
+    journal = await openDiskJournal(directory, options);
     open.push(journal);
     return journal;
   };
@@ -260,7 +260,7 @@ describe('the journal', () => {
 
   it('is full where it holds as much as a resume can name, or as many bytes as it may, until calls have ended', async () => {
     await journal.close();
-    journal = await openDiskJournal(directory, { maxBytes: 3_000 });
+    await reopen({ maxBytes: 3_000 });
     await journal.receive(call('c1', 'x'.repeat(2_000)));
     expect(journal.isFull).toBe(false);
     await journal.receive(call('c2', 'x'.repeat(2_000)));
@@ -269,7 +269,7 @@ describe('the journal', () => {
     expect(journal.isFull).toBe(false);
     await Promise.all(Array.from({ length: 998 }, (_, n) => journal.receive(call(`n${n}`))));
     await journal.close();
-    journal = await openDiskJournal(directory);
+    await reopen();
     expect([journal.all().length, journal.isFull]).toEqual([1_000, true]);
     expect(journal.entries()).toHaveLength(1_000);
     await journal.forget(['c1']);
@@ -279,8 +279,7 @@ describe('the journal', () => {
   it('is as full when it is opened again, and no more once what it held is forgotten', async () => {
     await journal.receive(call('c1', 'x'.repeat(4_000)));
     await journal.close();
-    journal = await openDiskJournal(directory, { maxBytes: 3_000 });
-    open.push(journal);
+    await reopen({ maxBytes: 3_000 });
     expect(journal.isFull).toBe(true);
     await journal.forget(['c1']);
     expect(journal.isFull).toBe(false);
