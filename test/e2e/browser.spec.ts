@@ -49,8 +49,7 @@ describe('What runs in a browser', () => {
   });
 
   it.each([
-    ['@patchbay/protocol/hash', 'node:crypto'],
-    ['@patchbay/protocol/line-patch', 'node:buffer'],
+    ['@patchbay/workspace', 'node:fs'],
     ['@patchbay/client/home', 'node:fs'],
   ])('is not %s, which needs %s: the bundle says so', async (entry, builtIn) => {
     await expect(bundleForBrowser(entry)).rejects.toThrow(`Could not resolve "${builtIn}`);
