@@ -15,7 +15,7 @@ const MADE = /(\.d\.ts|\.js|\.js\.map)$/;
 function removeStale(folder) {
   const dist = join(folder, 'dist');
   for (const entry of readdirSync(dist, { recursive: true, encoding: 'utf8' })) {
-    if (!MADE.test(entry)) continue;
+    if (!MADE.test(entry) || /^commonjs[\\/]/.test(entry)) continue;
     if (!existsSync(join(folder, 'src', entry.replace(MADE, '.ts')))) rmSync(join(dist, entry));
   }
 }
@@ -23,6 +23,7 @@ function removeStale(folder) {
 const target = resolve(process.argv[2] ?? 'packed');
 mkdirSync(target, { recursive: true });
 for (const name of PACKAGES) removeStale(join(ROOT, 'packages', name));
+await import('./declare-for-commonjs.mjs');
 const workspaces = PACKAGES.flatMap((name) => ['--workspace', `packages/${name}`]);
 const args = ['pack', '--silent', '--ignore-scripts', '--json', '--pack-destination', target, ...workspaces];
 process.stdout.write(

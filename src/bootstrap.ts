@@ -1,7 +1,7 @@
 import type { NestApplicationOptions } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { PinoLogger } from 'nestjs-pino';
+import { ServerLog } from './common/pino-logger.js';
 import { AppModule, type AppParts } from './app.module.js';
 import { refuseOutside } from './common/http/base-path.js';
 import { fastifyAdapter, limitTokenless, refuseWhileStopping } from './common/http/fastify.js';
@@ -34,7 +34,7 @@ export const APP_OPTIONS: NestApplicationOptions = {
 
 /** What an app of the AppModule needs beside its modules. */
 export async function setUp(app: NestFastifyApplication, config: Config): Promise<void> {
-  app.useLogger(new ServerLogger(await app.resolve(PinoLogger), {}));
+  app.useLogger(new ServerLogger(app.get(ServerLog)));
   app.flushLogs();
   const fastify = app.getHttpAdapter().getInstance();
   const tokens = app.get(AccessTokens);

@@ -17,7 +17,8 @@ const run = promisify(execFile);
 const USE = `import { PatchbayClient, PatchbayError } from '@patchbay/client';
 import { DiskJournals } from '@patchbay/client/home';
 import { RelayClient } from '@patchbay/client/relay';
-import { applyBatch, textEditor } from '@patchbay/workspace';
+import { applyBatch } from '@patchbay/workspace';
+import { textEditor } from '@patchbay/workspace/text';
 const [url, email] = process.argv.slice(2) as [string, string];
 const patchbay = new PatchbayClient({ url });
 await patchbay.register({ email, password: 'correct horse battery' });
@@ -34,6 +35,18 @@ await relay.close();
 const refused = await workspace.patch(workspaceId).catch((error: PatchbayError) => error.code);
 console.log(JSON.stringify([made.success, [...texts.keys()], refused, typeof applyBatch]));
 `;
+
+/** The same as a CommonJS module, such as an extension of VS Code: nothing there can await at its top. */
+const USE_IN_COMMONJS = `${USE.replace('const [url, email]', 'async function main() {\nconst [url, email]')}}
+void main();
+`;
+/** As `yo code` sets up an extension, in a package.json that says nothing of modules. */
+const EXTENSION = {
+  compilerOptions: {
+    ...{ module: 'Node16', target: 'ES2022', outDir: 'out', lib: ['ES2022'], sourceMap: true },
+    ...{ rootDir: 'src', strict: true, types: ['node'] },
+  },
+};
 
 const SETTINGS: ts.CompilerOptions = {
   strict: true,
@@ -142,16 +155,50 @@ describe('The packages as npm packs them', () => {
     expect(typeFaults(join(folder, 'use.ts'), found)).toBe('');
   });
 
+  const expectResult = async (node: string, email: string, file: string): Promise<void> => {
+    const { stdout, stderr } = await run(node, [file, server.url, email], { cwd: folder });
+    expect(JSON.parse(stdout)).toEqual([true, ['notes/a.md', 'notes/b.md'], 'NOT_FOUND', 'function']);
+    expect(stderr).toBe('');
+  };
+
   /** An account, an editor and a call in a few lines, on a Node of choice. */
   const expectToRun = async (node: string, email: string): Promise<void> => {
     const { transform } = await import('esbuild');
     const { code } = await transform(USE, { loader: 'ts', format: 'esm', target: 'es2023' });
     await writeFile(join(folder, 'use.mjs'), code);
-    const { stdout } = await run(node, ['use.mjs', server.url, email], { cwd: folder });
-    expect(JSON.parse(stdout)).toEqual([true, ['notes/a.md', 'notes/b.md'], 'NOT_FOUND', 'function']);
+    await expectResult(node, email, 'use.mjs');
     const cli = join(folder, 'node_modules/.bin/patchbay');
     expect((await run(node, [cli, '--version'])).stdout).toMatch(/^\d+\.\d+\.\d+/);
   };
+
+  describe('in a CommonJS project, with the settings of the template for VS Code extensions', () => {
+    const output = 'extension/out/use.js';
+    let faults: string;
+    beforeAll(async () => {
+      const extension = join(folder, 'extension');
+      await mkdir(join(extension, 'src'), { recursive: true });
+      await writeFile(join(extension, 'package.json'), '{ "name": "extension" }');
+      await writeFile(join(extension, 'tsconfig.json'), JSON.stringify(EXTENSION));
+      await writeFile(join(extension, 'src/use.ts'), USE_IN_COMMONJS);
+      const tsc = [join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', extension];
+      const built = await run(process.execPath, tsc).catch((error: { stdout: string }) => error);
+      faults = built.stdout;
+    }, 120_000);
+
+    it('have types that tsc takes', () => expect(faults).toBe(''));
+
+    it('run on the Node at hand', () => expectResult(process.execPath, 'commonjs@example.com', output));
+
+    it('are the same modules for require and import', async () => {
+      const compare =
+        "import('@patchbay/client').then((own) => console.log(own.PatchbayClient === require('@patchbay/client').PatchbayClient))";
+      expect((await run(process.execPath, ['-e', compare], { cwd: folder })).stdout).toBe('true\n');
+    });
+
+    describeWith('Node 24 (node scripts/fetch-node24.mjs)', 'on Node 24', () => {
+      it('run as well', () => expectResult(NODE_24, 'commonjs24@example.com', output));
+    });
+  });
 
   it('run on the Node at hand', () => expectToRun(process.execPath, 'here@example.com'));
 

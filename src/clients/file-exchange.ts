@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { PinoLogger } from 'nestjs-pino';
+import { PinoLogger } from '../common/pino-logger.js';
 import { Bus, type BusMessage, type FileOutcome, type FileWish } from '../bus/bus.js';
 import { BoundedMap } from '../common/bounded-map.js';
 import { Clock } from '../common/clock.js';

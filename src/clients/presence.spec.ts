@@ -1,6 +1,6 @@
 import { jest } from '@jest/globals';
 import type { FolderStatus } from '@patchbay/protocol';
-import type { PinoLogger } from 'nestjs-pino';
+import type { PinoLogger } from '../common/pino-logger.js';
 import { Lifecycle } from '../common/lifecycle.js';
 import type { ClientStore } from '../storage/ports/clients.store.js';
 import { NodeId } from '../storage/ports/node-id.js';

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { FolderStatus } from '@patchbay/protocol';
-import { PinoLogger } from 'nestjs-pino';
+import { PinoLogger } from '../common/pino-logger.js';
 import { Clock } from '../common/clock.js';
 import { KeyLocks } from '../common/key-locks.js';
 import { userKey } from '../common/keys.js';

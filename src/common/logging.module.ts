@@ -1,8 +1,17 @@
-import type { DynamicModule } from '@nestjs/common';
-import { Logger, LoggerModule } from 'nestjs-pino';
+import {
+  type DynamicModule,
+  Global,
+  type LoggerService,
+  type MiddlewareConsumer,
+  Module,
+  type NestModule,
+  RequestMethod,
+} from '@nestjs/common';
+import { ApplicationConfig } from '@nestjs/core';
 import type { DestinationStream } from 'pino';
 import type { Options } from 'pino-http';
 import { Config } from '../config/config.js';
+import { type LogLevel, PinoLogger, ServerLog } from './pino-logger.js';
 
 const SECRETS = [
   'authorization',
@@ -15,15 +24,33 @@ const SECRETS = [
   'jwtSecret',
 ];
 
+/** Gives every class its PinoLogger, and every request a logger with its id. */
+@Global()
+@Module({ providers: [PinoLogger], exports: [PinoLogger] })
+export class LoggingModule implements NestModule {
+  constructor(
+    private readonly log: ServerLog,
+    private readonly application: ApplicationConfig,
+  ) {}
+
+  configure(consumer: MiddlewareConsumer): void {
+    const outsideThePrefix = this.application.getGlobalPrefixOptions().exclude ?? [];
+    consumer.apply(this.log.middleware).forRoutes(
+      // Without a leading slash: Nest puts the prefix in front, and the prefix alone matches too.
+      { path: '{/*splat}', method: RequestMethod.ALL },
+      ...outsideThePrefix.map(({ path, requestMethod }) => ({ path, method: requestMethod })),
+    );
+  }
+}
+
 /** Structured logs on stdout, every line of a request under its id. No header, query or body is ever in them. */
 export function loggingModule(destination?: DestinationStream): DynamicModule {
-  return LoggerModule.forRootAsync({
+  const log = {
+    provide: ServerLog,
     inject: [Config],
-    useFactory: ({ logLevel }: Config) => {
-      const options = httpLogging(logLevel);
-      return { pinoHttp: destination ? [options, destination] : options };
-    },
-  });
+    useFactory: ({ logLevel }: Config) => new ServerLog(httpLogging(logLevel), destination),
+  };
+  return { module: LoggingModule, providers: [log], exports: [ServerLog] };
 }
 
 function httpLogging(level: string): Options {
@@ -57,17 +84,47 @@ const WIRING = new Set([
   'NestApplication',
 ]);
 
-/** The application's logger, with Nest's own account of its start at `debug`. */
-export class ServerLogger extends Logger {
-  override log(message: unknown, ...parameters: unknown[]): void {
+/** A stack, which Nest's exception handlers pass as if it were a parameter. */
+const STACK = /\n\s*at /;
+
+/** Nest's own logger: the last parameter of a call is the class. Its account of the start is at `debug`. */
+export class ServerLogger implements LoggerService {
+  constructor(private readonly server: ServerLog) {}
+
+  verbose(message: unknown, ...parameters: unknown[]): void {
+    this.write('trace', message, parameters);
+  }
+
+  debug(message: unknown, ...parameters: unknown[]): void {
+    this.write('debug', message, parameters);
+  }
+
+  log(message: unknown, ...parameters: unknown[]): void {
     const context = parameters.at(-1);
-    if (typeof context === 'string' && WIRING.has(context)) super.debug(message, ...parameters);
-    else super.log(message, ...parameters);
+    const isWiring = typeof context === 'string' && WIRING.has(context);
+    this.write(isWiring ? 'debug' : 'info', message, parameters);
+  }
+
+  warn(message: unknown, ...parameters: unknown[]): void {
+    this.write('warn', message, parameters);
   }
 
   /** What the application can't do it logs and throws as well: a port that is taken, say. Once is enough. */
-  override error(message: unknown, ...parameters: unknown[]): void {
-    if (parameters.at(-1) === 'NestApplication') super.debug(message, ...parameters);
-    else super.error(message, ...parameters);
+  error(message: unknown, ...parameters: unknown[]): void {
+    this.write(parameters.at(-1) === 'NestApplication' ? 'debug' : 'error', message, parameters);
+  }
+
+  fatal(message: unknown, ...parameters: unknown[]): void {
+    this.write('fatal', message, parameters);
+  }
+
+  private write(level: LogLevel, message: unknown, parameters: unknown[]): void {
+    const context = parameters.at(-1) as string | undefined;
+    const [text] = parameters.slice(0, -1);
+    const hasStack = typeof message === 'string' && typeof text === 'string' && STACK.test(text);
+    const said = hasStack ? Object.assign(new Error(message), { stack: text }) : message;
+    if (typeof said === 'object' && said !== null)
+      this.server.write(level, context, typeof text === 'string' && !hasStack ? [said, text] : [said]);
+    else this.server.write(level, context, [String(said)]);
   }
 }

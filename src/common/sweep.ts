@@ -1,5 +1,5 @@
 import type { OnApplicationBootstrap, OnModuleDestroy } from '@nestjs/common';
-import type { PinoLogger } from 'nestjs-pino';
+import type { PinoLogger } from './pino-logger.js';
 
 /** Work that is done again and again while the server runs. A failure is logged; the next round tries again. */
 export abstract class Sweep implements OnApplicationBootstrap, OnModuleDestroy {

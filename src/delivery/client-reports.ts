@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type ResumeAnswer } from '@patchbay/protocol';
-import { PinoLogger } from 'nestjs-pino';
+import { PinoLogger } from '../common/pino-logger.js';
 import type { ClientKey } from '../clients/connected-clients.js';
 import { breather } from '../common/breath.js';
 import { DomainError } from '../common/domain-error.js';

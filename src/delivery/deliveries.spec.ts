@@ -1,6 +1,6 @@
 import type { Json, ToolCallDelivery } from '@patchbay/protocol';
-import type { PinoLogger } from 'nestjs-pino';
 import { Subject } from 'rxjs';
+import type { PinoLogger } from '../common/pino-logger.js';
 import { aCall, aTurn, NOON } from '../turns/turn.sample.js';
 import {
   type ClientLine,

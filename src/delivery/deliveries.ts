@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Json, ToolCallDelivery } from '@patchbay/protocol';
-import { PinoLogger } from 'nestjs-pino';
+import { PinoLogger } from '../common/pino-logger.js';
 import { Lifecycle } from '../common/lifecycle.js';
 import { persist } from '../common/persist.js';
 import { Config } from '../config/config.js';

@@ -1,6 +1,6 @@
 import { jest } from '@jest/globals';
-import type { PinoLogger } from 'nestjs-pino';
 import { Subject } from 'rxjs';
+import type { PinoLogger } from '../common/pino-logger.js';
 import { aCall, aTurn, NOON } from '../turns/turn.sample.js';
 import { type ClientLine, ConnectedClient, ConnectedClients } from '../clients/connected-clients.js';
 import { Dispatcher } from './dispatcher.js';

@@ -1,5 +1,5 @@
 import { jest } from '@jest/globals';
-import type { PinoLogger } from 'nestjs-pino';
+import type { PinoLogger } from '../common/pino-logger.js';
 import type { BlobStore } from '../storage/ports/blobs.store.js';
 import { BlobSweep } from './blob-sweep.js';
 

@@ -1,5 +1,5 @@
 import { jest } from '@jest/globals';
-import type { PinoLogger } from 'nestjs-pino';
+import type { PinoLogger } from '../common/pino-logger.js';
 import type { PatchStore } from '../storage/ports/patches.store.js';
 import { OrphanSweep } from './orphan-sweep.js';
 

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
-import { PinoLogger } from 'nestjs-pino';
+import { PinoLogger } from '../common/pino-logger.js';
 import { Clock } from '../common/clock.js';
 import { Sweep } from '../common/sweep.js';
 import { PatchStore } from '../storage/ports/patches.store.js';

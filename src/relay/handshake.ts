@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { RelayError } from '@patchbay/protocol';
-import { PinoLogger } from 'nestjs-pino';
+import { PinoLogger } from '../common/pino-logger.js';
 import { SpentToken, type VerifiedToken } from '../auth/access-tokens.js';
 import { AuthService } from '../auth/auth.service.js';
 import { ConnectedClient } from '../clients/connected-clients.js';

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Ack, ErrorCode } from '@patchbay/protocol';
-import { PinoLogger } from 'nestjs-pino';
+import { PinoLogger } from '../common/pino-logger.js';
 import { Bus } from '../bus/bus.js';
 import { ConnectedClients } from '../clients/connected-clients.js';
 import { Presence } from '../clients/presence.js';

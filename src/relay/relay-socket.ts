@@ -9,8 +9,8 @@ import type {
   ToolCallDelivery,
   ToolCancel,
 } from '@patchbay/protocol';
-import type { PinoLogger } from 'nestjs-pino';
 import type { DefaultEventsMap, Namespace, Socket } from 'socket.io';
+import type { PinoLogger } from '../common/pino-logger.js';
 import type { ClientLine, ConnectedClient, DeliveryOutcome } from '../clients/connected-clients.js';
 import { fileReadMs } from '../clients/file-read-time.js';
 import type { Clock } from '../common/clock.js';

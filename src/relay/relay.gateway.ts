@@ -15,7 +15,7 @@ import {
   RELAY_NAMESPACE,
   type ResumeAnswer,
 } from '@patchbay/protocol';
-import { PinoLogger } from 'nestjs-pino';
+import { PinoLogger } from '../common/pino-logger.js';
 import { Presence } from '../clients/presence.js';
 import { AuthService } from '../auth/auth.service.js';
 import { Access } from '../common/access.js';

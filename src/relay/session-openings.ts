@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { PinoLogger } from 'nestjs-pino';
+import { PinoLogger } from '../common/pino-logger.js';
 import { Bus, type BusMessage } from '../bus/bus.js';
 import { type ConnectedClient, ConnectedClients, isOfFolder } from '../clients/connected-clients.js';
 import { Clock } from '../common/clock.js';

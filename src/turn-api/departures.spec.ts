@@ -1,5 +1,5 @@
 import { jest } from '@jest/globals';
-import type { PinoLogger } from 'nestjs-pino';
+import type { PinoLogger } from '../common/pino-logger.js';
 import { InProcessBus } from '../bus/in-process-bus.js';
 import type { Role } from '@patchbay/protocol';
 import type { OpenTurnName, TurnStore } from '../storage/ports/turns.store.js';

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
-import { PinoLogger } from 'nestjs-pino';
+import { PinoLogger } from '../common/pino-logger.js';
 import { Bus } from '../bus/bus.js';
 import { KeyLocks } from '../common/key-locks.js';
 import { userKey } from '../common/keys.js';

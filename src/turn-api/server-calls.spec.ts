@@ -1,5 +1,5 @@
 import { jest } from '@jest/globals';
-import type { PinoLogger } from 'nestjs-pino';
+import type { PinoLogger } from '../common/pino-logger.js';
 import { aCall, aTurn, NOON } from '../turns/turn.sample.js';
 import { DomainError } from '../common/domain-error.js';
 import { Lifecycle } from '../common/lifecycle.js';

@@ -1,6 +1,6 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import type { Json } from '@patchbay/protocol';
-import { PinoLogger } from 'nestjs-pino';
+import { PinoLogger } from '../common/pino-logger.js';
 import { Clock } from '../common/clock.js';
 import { DomainError } from '../common/domain-error.js';
 import { Lifecycle } from '../common/lifecycle.js';

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { PinoLogger } from 'nestjs-pino';
+import { PinoLogger } from '../common/pino-logger.js';
 import { Clock } from '../common/clock.js';
 import { Sweep } from '../common/sweep.js';
 import { Config } from '../config/config.js';

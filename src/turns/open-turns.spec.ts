@@ -1,5 +1,5 @@
 import { jest } from '@jest/globals';
-import type { PinoLogger } from 'nestjs-pino';
+import type { PinoLogger } from '../common/pino-logger.js';
 import { aCall, aTurn, NOON } from './turn.sample.js';
 import { OpenTurns } from './open-turns.js';
 import type { Turn } from '../storage/ports/turn.js';

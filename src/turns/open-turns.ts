@@ -1,7 +1,7 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import type { Json } from '@patchbay/protocol';
-import { PinoLogger } from 'nestjs-pino';
 import { Subject } from 'rxjs';
+import { PinoLogger } from '../common/pino-logger.js';
 import { Clock } from '../common/clock.js';
 import { breather } from '../common/breath.js';
 import { DomainError } from '../common/domain-error.js';

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { PinoLogger } from 'nestjs-pino';
+import { PinoLogger } from '../common/pino-logger.js';
 import { Bus, type BusMessage } from '../bus/bus.js';
 import { Sweep } from '../common/sweep.js';
 import { Config } from '../config/config.js';

@@ -1,4 +1,6 @@
 import type * as Client from '@patchbay/client/relay';
+import { sha256 } from '@patchbay/protocol/hash';
+import type { textEditor } from '@patchbay/workspace/text';
 import type * as Sample from '../../packages/client/src/journal/journals.sample.js';
 import { EXPECTED } from '../../packages/client/src/journal/journals.sample.js';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
@@ -8,14 +10,21 @@ import { RelayScene, createCall } from '../support/relay-scene.js';
 import { describeWith } from '../support/system-commands.js';
 import { waitFor } from '../support/wait-for.js';
 
-const SOURCES = ['relay.ts', 'indexed-db.ts', 'journal/journals.sample.ts'];
+const SOURCES = [
+  'client/src/relay',
+  'client/src/indexed-db',
+  'client/src/journal/journals.sample',
+  'workspace/src/text',
+];
 
 /** What a page has once the bundle is loaded, and what the tests keep there. */
-declare const loaded: typeof Client & typeof Sample & { IndexedDbJournals: new () => Client.Journals };
+declare const loaded: typeof Client &
+  typeof Sample & { IndexedDbJournals: new () => Client.Journals; textEditor: typeof textEditor };
 interface Desk {
   journal: Client.Journal;
   relay: Client.RelayClient;
   ran: number;
+  texts: Map<string, string>;
 }
 declare const desk: Partial<Desk>;
 
@@ -25,7 +34,7 @@ describeWith('a browser engine', 'The relay client in a page', () => {
   let scene: RelayScene;
   let context: BrowserContext;
   beforeAll(async () => {
-    bundle = `${await bundleForBrowser(...SOURCES.map((path) => `./packages/client/src/${path}`))}; var desk = {};`;
+    bundle = `${await bundleForBrowser(...SOURCES.map((path) => `./packages/${path}.ts`))}; var desk = {};`;
     browser = await launchBrowser();
     scene = await RelayScene.start();
   });
@@ -108,6 +117,58 @@ describeWith('a browser engine', 'The relay client in a page', () => {
     const { body: ended } = await scene.get(body.result.turnId, 10_000);
     expect(ended.result.toolResults).toMatchObject([{ toolCallId: 'c', status: 'succeeded' }]);
     expect(await page.evaluate(() => desk.ran)).toBe(0);
+    await page.evaluate(() => desk.relay!.close());
+  });
+
+  it('is an editor of texts: creates, patches, reads and uploads', async () => {
+    // A session stays with the client of its first call, which another test has closed.
+    await scene.newSession();
+    const page = await open();
+    await page.evaluate(
+      async ([of, token]) => {
+        desk.texts = new Map([['page/a.md', 'eins\nzwei ü\n']]);
+        const by = 'page';
+        const approver = {
+          decide: async () => ({ decision: 'allow', by, at: new Date().toISOString() }) as const,
+        };
+        const rootId = '7d1f2c1e-52f4-4d52-9d0c-6f3b7f7f0a11';
+        desk.relay = new loaded.RelayClient({
+          ...{ ...of, token, journal: new loaded.IndexedDbJournals() },
+          ...loaded.textEditor({ name: 'page', rootId, texts: desk.texts, approver }),
+        });
+        await desk.relay.connect();
+      },
+      [client(), scene.user.token] as const,
+    );
+    const change = {
+      operation: 'replace',
+      startLine: 2,
+      endLine: 2,
+      expectedOriginalLines: ['zwei ü'],
+      newLines: ['drei é'],
+    };
+    const file = { docPath: 'page/a.md', originalSha256: sha256('eins\nzwei ü\n'), changes: [change] };
+    const calls = [
+      { toolCallId: 'p', name: 'workspace_write_patch', arguments: { files: [file] } },
+      createCall('c', 'b.md', 'neu\r\n'),
+    ];
+    const { body } = await scene.post(calls, { waitMs: 20_000 });
+    expect(body.result.toolResults).toMatchObject([
+      {
+        status: 'succeeded',
+        result: { files: [{ newSha256: sha256('eins\ndrei é\n'), versionId: expect.any(String) as string }] },
+      },
+      { status: 'succeeded', result: { hash: sha256('neu\n') } },
+    ]);
+    expect(await page.evaluate(() => [...desk.texts!])).toEqual([
+      ['page/a.md', 'eins\ndrei é\n'],
+      ['page/b.md', 'neu\n'],
+    ]);
+    const read = { toolCallId: 'r', name: 'workspace_read_file', arguments: { docPath: 'page/a.md' } };
+    const answer = await scene.post([read], { waitMs: 20_000 });
+    expect(answer.body.result.toolResults).toMatchObject([
+      { status: 'succeeded', result: { sha256: sha256('eins\ndrei é\n') } },
+    ]);
     await page.evaluate(() => desk.relay!.close());
   });
 });

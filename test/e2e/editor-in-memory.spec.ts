@@ -1,5 +1,7 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { SessionContext } from '@patchbay/protocol';
 import { sha256 } from '@patchbay/protocol/hash';
@@ -24,12 +26,24 @@ describe('The example editor-in-memory', () => {
   let scene: RelayScene;
   let editor: ChildProcessWithoutNullStreams;
   let said: string;
+  let home: string;
   beforeEach(async () => {
     scene = await RelayScene.start();
+    home = await mkdtemp(join(tmpdir(), 'patchbay-editor-'));
+    await start();
+  });
+  afterEach(async () => {
+    await stop();
+    await scene.close();
+    await rm(home, { recursive: true, force: true });
+  });
+
+  const start = async () => {
     said = '';
     editor = spawn(process.execPath, [EDITOR], {
       env: {
         ...process.env,
+        PATCHBAY_HOME: home,
         PATCHBAY_URL: scene.server.url,
         PATCHBAY_TOKEN: scene.user.token,
         PATCHBAY_WORKSPACE: scene.workspaceId,
@@ -38,14 +52,12 @@ describe('The example editor-in-memory', () => {
     for (const stream of [editor.stdout, editor.stderr])
       stream.on('data', (chunk: Buffer) => (said += chunk.toString()));
     await says('connected');
-  });
-  afterEach(async () => {
+  };
+  const stop = async () => {
     const exit = new Promise((resolve) => editor.once('exit', resolve));
     editor.kill();
     await exit;
-    await scene.close();
-  });
-
+  };
   const says = (text: string) => waitFor(() => said.includes(text), `"${text}" in ${said}`);
   const answer = async (line: string) => {
     await says('Do it?');
@@ -132,6 +144,16 @@ describe('The example editor-in-memory', () => {
     const { body } = await scene.post([read], { waitMs: 20_000 });
     expect(body.result.toolResults).toMatchObject([
       { status: 'succeeded', result: { sha256: sha256(TODAY) } },
+    ]);
+  });
+
+  it('is the same folder when it is started again', async () => {
+    await stop();
+    await start();
+    const created = scene.post([createCall('c', 'again.md', 'again\n')], { waitMs: 20_000 });
+    await answer('y');
+    expect((await created).body.result.toolResults).toMatchObject([
+      { status: 'succeeded', result: { docPath: 'notes/again.md' } },
     ]);
   });
 });

@@ -2,7 +2,6 @@ import { Logger } from '@nestjs/common';
 import type { Credentials } from '@patchbay/protocol';
 import { startTestServer, type TestServer } from '../support/server.js';
 
-// A file of its own: nestjs-pino keeps one logger a process, that of the first app.
 describe('the log', () => {
   const lines: string[] = [];
   let server: TestServer;

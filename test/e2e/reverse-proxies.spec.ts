@@ -14,7 +14,7 @@ import { waitFor } from '../support/wait-for.js';
 
 const MIB = 1024 * 1024;
 const BODY = 16 * MIB;
-/** Of all servers: nestjs-pino keeps one logger a process, that of the first. */
+/** Of all servers. */
 const log: string[] = [];
 
 describe.each(['nginx', 'caddy'] as const)('as docs/operations.md has it,', (kind) => {

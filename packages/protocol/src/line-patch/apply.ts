@@ -1,7 +1,6 @@
 import { type FilePatch, type PatchFaults } from '../patch-batch.js';
 import { FaultList } from './faults.js';
 import { planFilePatch } from './plan.js';
-import { asBuffer } from './text.js';
 
 /** A file's new bytes, or all faults of its patch. */
 export type AppliedFile = { ok: true; bytes: Uint8Array } | ({ ok: false } & PatchFaults);
@@ -15,7 +14,7 @@ export type AppliedFile = { ok: true; bytes: Uint8Array } | ({ ok: false } & Pat
  */
 export function checkFilePatch(original: Uint8Array, patch: FilePatch, fileIndex = 0): PatchFaults {
   const faults = new FaultList();
-  planFilePatch(asBuffer(original), patch, fileIndex, faults);
+  planFilePatch(original, patch, fileIndex, faults);
   return faults.result();
 }
 
@@ -28,7 +27,7 @@ export function checkFilePatch(original: Uint8Array, patch: FilePatch, fileIndex
  */
 export function applyFilePatch(original: Uint8Array, patch: FilePatch, fileIndex = 0): AppliedFile {
   const faults = new FaultList();
-  const plan = planFilePatch(asBuffer(original), patch, fileIndex, faults);
+  const plan = planFilePatch(original, patch, fileIndex, faults);
   if (faults.count > 0) return { ok: false, ...faults.result() };
   return { ok: true, bytes: plan.pieces.toBytes() };
 }

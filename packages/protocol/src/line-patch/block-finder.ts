@@ -1,4 +1,4 @@
-import { Buffer } from 'node:buffer';
+import { decode, encode } from './bytes.js';
 import { bomLength, LF, CR } from './text.js';
 
 /** Lines that look equal by hash but are not: after this many the search gives up. */
@@ -7,7 +7,7 @@ const MAX_FALSE_MATCHES = 16;
 const MAX_LINES_PASSED = 2 ** 24;
 
 /** FNV-1a over bytes from..to. */
-function hashOf(bytes: Buffer, from: number, to: number): number {
+function hashOf(bytes: Uint8Array, from: number, to: number): number {
   let hash = 0x811c9dc5;
   for (let at = from; at < to; at += 1) hash = Math.imul(hash ^ (bytes[at] as number), 0x01000193);
   return hash | 0;
@@ -22,7 +22,7 @@ export class BlockFinder {
   private lines: HashedLines | null = null;
   private passed = 0;
 
-  constructor(private readonly bytes: Buffer) {}
+  constructor(private readonly bytes: Uint8Array) {}
 
   /** @returns the 1-based line at which the block starts, or null if it occurs never or more than once, or nobody knows. */
   find(block: readonly string[]): number | null {
@@ -30,7 +30,7 @@ export class BlockFinder {
     const { hashes } = (this.lines ??= hashLines(this.bytes));
     this.passed += hashes.length;
     const wanted = block.map((line) => {
-      const text = Buffer.from(line);
+      const text = encode(line);
       return hashOf(text, 0, text.length);
     });
     const border = bordersOf(wanted);
@@ -56,7 +56,7 @@ export class BlockFinder {
       const { starts } = this.lines!;
       const from = starts[first + index] as number;
       const to = textEnd(this.bytes, from, starts[first + index + 1] ?? this.bytes.length);
-      return this.bytes.toString('utf8', from, to) === line;
+      return decode(this.bytes, from, to) === line;
     });
   }
 }
@@ -67,7 +67,7 @@ interface HashedLines {
   starts: Uint32Array;
 }
 
-function hashLines(bytes: Buffer): HashedLines {
+function hashLines(bytes: Uint8Array): HashedLines {
   const top = bomLength(bytes);
   let count = 0;
   for (let from: number = top; from < bytes.length; from = nextLine(bytes, from)) count += 1;
@@ -82,13 +82,13 @@ function hashLines(bytes: Buffer): HashedLines {
 }
 
 /** Where the next line starts: byte by byte, since a search costs more than most lines are long. */
-function nextLine(bytes: Buffer, from: number): number {
+function nextLine(bytes: Uint8Array, from: number): number {
   let at = from;
   while (at < bytes.length && bytes[at] !== LF) at += 1;
   return Math.min(at + 1, bytes.length);
 }
 
-function textEnd(bytes: Buffer, from: number, next: number): number {
+function textEnd(bytes: Uint8Array, from: number, next: number): number {
   if (next === from || bytes[next - 1] !== LF) return next;
   return next - 2 >= from && bytes[next - 2] === CR ? next - 2 : next - 1;
 }

@@ -1,4 +1,3 @@
-import { type Buffer } from 'node:buffer';
 import { equalEnd, equalTop } from './equal-lines.js';
 import { lineIds } from './line-ids.js';
 import { diffIds, type Hunk } from './myers.js';
@@ -7,7 +6,7 @@ import { diffIds, type Hunk } from './myers.js';
  * The lines that differ between two texts, top to bottom, never adjacent; lines that differ only in their ending
  * differ, and a byte order mark is text of line 1. Time and memory are linear in the texts, whatever they hold.
  */
-export function diffLines(before: Buffer, after: Buffer): Hunk[] {
+export function diffLines(before: Uint8Array, after: Uint8Array): Hunk[] {
   const a = { bytes: before, from: 0, to: before.length };
   const b = { bytes: after, from: 0, to: after.length };
   // Two versions of a file are mostly equal; these lines need no numbers.

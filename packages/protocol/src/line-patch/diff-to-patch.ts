@@ -1,9 +1,10 @@
 import { type FilePatch, type PatchChange } from '../patch-batch.js';
+import { equalBytes } from './bytes.js';
 import { diffLines } from './diff-lines.js';
 import { FaultList } from './faults.js';
 import { type Hunk } from './myers.js';
 import { planFilePatch } from './plan.js';
-import { asBuffer, bomLength, type Line, notTextReason, splitLines } from './text.js';
+import { bomLength, type Line, notTextReason, splitLines } from './text.js';
 
 /** The changes from one text to another; or why line changes cannot say it, as a sentence. */
 export type DiffedChanges = { ok: true; changes: PatchChange[] } | { ok: false; reason: string };
@@ -20,7 +21,7 @@ export function diffToChanges(original: Uint8Array, target: Uint8Array): DiffedC
   const before = splitLines(original);
   const after = splitLines(target);
   const mark = bomLength(original);
-  const hunks = diffLines(asBuffer(original).subarray(mark), asBuffer(target).subarray(mark));
+  const hunks = diffLines(original.subarray(mark), target.subarray(mark));
   const changes = hunks.map((hunk) => toChange(hunk, before, after, false));
   if (changes.length === 0 || leadsTo(original, target, changes)) return { ok: true, changes };
   return { ok: true, changes: hunks.map((hunk) => toChange(hunk, before, after, true)) };
@@ -41,6 +42,6 @@ function toChange(hunk: Hunk, before: Line[], after: Line[], exact: boolean): Pa
 function leadsTo(original: Uint8Array, target: Uint8Array, changes: PatchChange[]): boolean {
   const patch: FilePatch = { fileKey: null, docPath: '', originalSha256: '', fileLabel: null, changes };
   const faults = new FaultList();
-  const plan = planFilePatch(asBuffer(original), patch, 0, faults);
-  return faults.count === 0 && plan.pieces.toBytes().equals(asBuffer(target));
+  const plan = planFilePatch(original, patch, 0, faults);
+  return faults.count === 0 && equalBytes(plan.pieces.toBytes(), target);
 }

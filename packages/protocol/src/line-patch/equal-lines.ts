@@ -1,9 +1,8 @@
-import { type Buffer } from 'node:buffer';
 import { LF } from './text.js';
 
 /** Bytes from..to of a text; they begin where a line begins and end where a line ends. */
 export interface Stretch {
-  bytes: Buffer;
+  bytes: Uint8Array;
   from: number;
   to: number;
 }

@@ -1,8 +1,8 @@
 import { type FilePatch, type InsertChange, type PatchChange, type PatchFaults } from '../patch-batch.js';
 import { type Ending, type ReplaceChange } from '../patch-batch.js';
+import { equalBytes } from './bytes.js';
 import { FaultList } from './faults.js';
 import { type Plan, planFilePatch, type PlannedChange } from './plan.js';
-import { asBuffer } from './text.js';
 
 /** The patch that leads back, or why the patch does not apply to `original` in the first place. */
 export type InvertedFile = { ok: true; patch: FilePatch } | ({ ok: false } & PatchFaults);
@@ -16,9 +16,8 @@ export type InvertedFile = { ok: true; patch: FilePatch } | ({ ok: false } & Pat
  * @param newSha256 sha256 of the patched file: the inverse's `originalSha256`.
  */
 export function invertFilePatch(original: Uint8Array, patch: FilePatch, newSha256: string): InvertedFile {
-  const before = asBuffer(original);
   const faults = new FaultList();
-  const plan = planFilePatch(before, patch, 0, faults);
+  const plan = planFilePatch(original, patch, 0, faults);
   if (faults.count > 0) return { ok: false, ...faults.result() };
   const inverse: FilePatch = {
     fileKey: patch.fileKey,
@@ -28,13 +27,13 @@ export function invertFilePatch(original: Uint8Array, patch: FilePatch, newSha25
     changes: invertChanges(plan),
   };
   const plain = { ...inverse, changes: inverse.changes.map(withoutEndings) };
-  return { ok: true, patch: restores(plan, plain, before) ? plain : inverse };
+  return { ok: true, patch: restores(plan, plain, original) ? plain : inverse };
 }
 
-function restores(plan: Plan, patch: FilePatch, original: Buffer): boolean {
+function restores(plan: Plan, patch: FilePatch, original: Uint8Array): boolean {
   const faults = new FaultList();
   const result = planFilePatch(plan.pieces.toBytes(), patch, 0, faults);
-  return faults.count === 0 && result.pieces.toBytes().equals(original);
+  return faults.count === 0 && equalBytes(result.pieces.toBytes(), original);
 }
 
 function withoutEndings(change: PatchChange): PatchChange {

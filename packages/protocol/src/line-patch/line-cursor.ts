@@ -1,4 +1,3 @@
-import { type Buffer } from 'node:buffer';
 import { type Ending } from '../patch-batch.js';
 import { endingAt, LF } from './text.js';
 
@@ -33,7 +32,7 @@ export class LineCursor {
 
   /** @param start offset of the first byte after the byte order mark. */
   constructor(
-    private readonly bytes: Buffer,
+    private readonly bytes: Uint8Array,
     private readonly start: number,
   ) {
     this.offset = start;

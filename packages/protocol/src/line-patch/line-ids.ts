@@ -1,4 +1,4 @@
-import { Buffer } from 'node:buffer';
+import { concatBytes } from './bytes.js';
 import { LineCursor } from './line-cursor.js';
 import { LF } from './text.js';
 
@@ -23,14 +23,14 @@ export interface LineIds {
  * texts hold: lines that were made to collide may get more numbers than one, and so be shown as changed where they
  * are not.
  */
-export function lineIds(before: Buffer, after: Buffer): LineIds {
+export function lineIds(before: Uint8Array, after: Uint8Array): LineIds {
   const [beforeCount, afterCount] = [countLines(before), countLines(after)];
-  const table = new LineTable(Buffer.concat([before, after]), beforeCount + afterCount);
+  const table = new LineTable(concatBytes([before, after]), beforeCount + afterCount);
   const ids = table.number(0, before.length, beforeCount);
   return { before: ids, after: table.number(before.length, before.length + after.length, afterCount) };
 }
 
-function countLines(bytes: Buffer): number {
+function countLines(bytes: Uint8Array): number {
   const cursor = new LineCursor(bytes, 0);
   cursor.seek(bytes.length + 1);
   return cursor.line;
@@ -45,7 +45,7 @@ class LineTable {
   private readonly lines: Int32Array;
 
   constructor(
-    private readonly bytes: Buffer,
+    private readonly bytes: Uint8Array,
     lineCount: number,
   ) {
     // Two million line feeds are one kind: the table is for the kinds that the bytes have room for.

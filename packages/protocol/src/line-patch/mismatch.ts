@@ -1,4 +1,3 @@
-import { type Buffer } from 'node:buffer';
 import {
   type DeleteChange,
   type NumberedLine,
@@ -26,7 +25,7 @@ export interface LazyReport {
 export class MismatchReporter {
   private readonly finder: BlockFinder;
 
-  constructor(private readonly original: Buffer) {
+  constructor(private readonly original: Uint8Array) {
     this.finder = new BlockFinder(original);
   }
 

@@ -1,11 +1,12 @@
-import { Buffer } from 'node:buffer';
 import { type Ending } from '../patch-batch.js';
+import { concatBytes, encode, standsAt } from './bytes.js';
 import { bomLength, CR, LF } from './text.js';
 
 /** Bytes of the result: a stretch of the original from..to, or new text. */
-export type Piece = { from: number; to: number } | Buffer;
+export type Piece = { from: number; to: number } | Uint8Array;
 
-const lengthOf = (piece: Piece): number => (Buffer.isBuffer(piece) ? piece.length : piece.to - piece.from);
+const isNew = (piece: Piece | undefined): piece is Uint8Array => piece instanceof Uint8Array;
+const lengthOf = (piece: Piece): number => (isNew(piece) ? piece.length : piece.to - piece.from);
 
 /**
  * The result of a patch as a list of pieces, so that untouched text is copied once and never read as text.
@@ -23,7 +24,7 @@ export class PieceList {
   private ruled = 0;
   private newestIsEmptyText = false;
 
-  constructor(private readonly original: Buffer) {}
+  constructor(private readonly original: Uint8Array) {}
 
   /**
    * Keeps the original up to `to`. `near` is the ending for its last line, should that have none.
@@ -57,7 +58,7 @@ export class PieceList {
       if (ending === '\n' && line.endsWith('\r')) ending = '\r\n';
       text += line + ending;
     });
-    this.push(Buffer.from(text));
+    this.push(encode(text));
     const last = lines[lines.length - 1] ?? '';
     this.ruled = explicit ? 0 : ending.length;
     this.newestIsEmptyText = last === '';
@@ -72,7 +73,7 @@ export class PieceList {
     const strip = !lastHadEnding && this.ruled > 0;
     const newest = this.pieces.length - 1;
     const piece = this.pieces[newest];
-    if (strip && Buffer.isBuffer(piece)) {
+    if (strip && isNew(piece)) {
       this.pieces[newest] = piece.subarray(0, piece.length - this.ruled);
       this.byteLength -= this.ruled;
     }
@@ -84,41 +85,41 @@ export class PieceList {
     if (this.byteLength !== this.original.length) return false;
     let at = 0;
     for (const piece of this.pieces) {
-      const bytes = Buffer.isBuffer(piece) ? piece : null;
+      const bytes = isNew(piece) ? piece : null;
       if (bytes === null && (piece as { from: number }).from === at) {
         at += lengthOf(piece);
         continue;
       }
       const part = bytes ?? this.slice(piece);
-      if (part.compare(this.original, at, at + part.length) !== 0) return false;
+      if (!standsAt(this.original, at, part)) return false;
       at += part.length;
     }
     return true;
   }
 
   /** The first bytes of the result, at most three. */
-  head(): Buffer {
+  head(): Uint8Array {
     const first = this.pieces.filter((piece) => lengthOf(piece) > 0).slice(0, 3);
-    return Buffer.concat(first.map((piece) => this.slice(piece).subarray(0, 3))).subarray(0, 3);
+    return concatBytes(first.map((piece) => this.slice(piece).subarray(0, 3))).subarray(0, 3);
   }
 
   /** The result. */
-  toBytes(): Buffer {
-    const result = Buffer.allocUnsafe(this.byteLength);
+  toBytes(): Uint8Array {
+    const result = new Uint8Array(this.byteLength);
     let at = 0;
     for (const piece of this.pieces) {
-      if (Buffer.isBuffer(piece)) at += piece.copy(result, at);
-      else at += this.original.copy(result, at, piece.from, piece.to);
+      result.set(this.slice(piece), at);
+      at += lengthOf(piece);
     }
     return result;
   }
 
-  private slice(piece: Piece): Buffer {
-    return Buffer.isBuffer(piece) ? piece : this.original.subarray(piece.from, piece.to);
+  private slice(piece: Piece): Uint8Array {
+    return isNew(piece) ? piece : this.original.subarray(piece.from, piece.to);
   }
 
   private settle(): void {
-    if (this.owed !== '') this.push(Buffer.from(this.owed));
+    if (this.owed !== '') this.push(encode(this.owed));
     this.owed = '';
   }
 

@@ -1,4 +1,3 @@
-import { type Buffer } from 'node:buffer';
 import {
   type DeleteChange,
   type Ending,
@@ -6,6 +5,7 @@ import {
   type InsertChange,
   type ReplaceChange,
 } from '../patch-batch.js';
+import { decode } from './bytes.js';
 import { type FaultList, placeOf } from './faults.js';
 import { inFileOrder, type PlacedChange } from './layout.js';
 import { LineCursor } from './line-cursor.js';
@@ -36,7 +36,7 @@ export interface Plan {
  * Faults go to `faults`; the plan is sound only if there are none.
  */
 export function planFilePatch(
-  original: Buffer,
+  original: Uint8Array,
   patch: FilePatch,
   fileIndex: number,
   faults: FaultList,
@@ -60,7 +60,7 @@ class Planner {
   private readonly near = (): Ending => this.cursor.nearEnding();
 
   constructor(
-    private readonly original: Buffer,
+    private readonly original: Uint8Array,
     private readonly patch: FilePatch,
     private readonly fileIndex: number,
     private readonly faults: FaultList,
@@ -135,7 +135,7 @@ class Planner {
       const ending = cursor.passedEnding();
       endings.push(ending);
       const index = line - change.startLine;
-      const text = original.toString('utf8', lineStart, cursor.offset - ending.length);
+      const text = decode(original, lineStart, cursor.offset - ending.length);
       if (firstWrong < 0 && text !== change.expectedOriginalLines[index]) firstWrong = index;
     }
     if (firstWrong < 0) return endings;
@@ -183,7 +183,7 @@ class Planner {
 
   private lastLine(): string {
     const from = Math.max(this.original.lastIndexOf(LF) + 1, this.start);
-    return this.original.toString('utf8', from);
+    return decode(this.original, from);
   }
 
   private placeOf(placed: PlacedChange) {

@@ -1,13 +1,8 @@
-import { Buffer, isUtf8 } from 'node:buffer';
 import { type Ending } from '../patch-batch.js';
+import { decode, isUtf8 } from './bytes.js';
 
 export const LF = 0x0a;
 export const CR = 0x0d;
-
-/** A view on the same memory, for the methods that Uint8Array lacks. */
-export function asBuffer(bytes: Uint8Array): Buffer {
-  return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-}
 
 /** Length of the byte order mark in bytes: 3 or 0. It lies outside line 1 and is kept. */
 export function bomLength(bytes: Uint8Array): 0 | 3 {
@@ -40,16 +35,15 @@ export interface Line {
  * @param start offset of line 1; by default behind the byte order mark.
  */
 export function splitLines(bytes: Uint8Array, start: number = bomLength(bytes)): Line[] {
-  const buffer = asBuffer(bytes);
   const lines: Line[] = [];
-  for (let from = start; from < buffer.length;) {
-    const at = buffer.indexOf(LF, from);
+  for (let from = start; from < bytes.length;) {
+    const at = bytes.indexOf(LF, from);
     if (at < 0) {
-      lines.push({ text: buffer.toString('utf8', from), ending: '' });
+      lines.push({ text: decode(bytes, from), ending: '' });
       break;
     }
-    const ending = endingAt(buffer, at, from);
-    lines.push({ text: buffer.toString('utf8', from, at + 1 - ending.length), ending });
+    const ending = endingAt(bytes, at, from);
+    lines.push({ text: decode(bytes, from, at + 1 - ending.length), ending });
     from = at + 1;
   }
   return lines;

@@ -1,12 +1,12 @@
-import { Buffer } from 'node:buffer';
 import { type FilePatch, type PatchFaults } from '../patch-batch.js';
+import { decode } from './bytes.js';
 import { diffLines } from './diff-lines.js';
 import { equalEnd, equalTop, type Stretch } from './equal-lines.js';
 import { FaultList } from './faults.js';
 import { LineCursor } from './line-cursor.js';
 import { type Hunk } from './myers.js';
 import { type PlannedChange, planFilePatch } from './plan.js';
-import { asBuffer, bomLength, LF } from './text.js';
+import { bomLength, LF } from './text.js';
 
 /** A unified diff, or why the patch does not apply. */
 export type RenderedDiff = { ok: true; diff: string } | ({ ok: false } & PatchFaults);
@@ -20,12 +20,11 @@ const CONTEXT = 3;
  * @param path name in the diff, with forward slashes; the docPath is lowercase, so give the real path.
  */
 export function unifiedDiff(original: Uint8Array, patch: FilePatch, path = patch.docPath): RenderedDiff {
-  const before = asBuffer(original);
   const faults = new FaultList();
-  const plan = planFilePatch(before, patch, 0, faults);
+  const plan = planFilePatch(original, patch, 0, faults);
   if (faults.count > 0) return { ok: false, ...faults.result() };
   const after = plan.pieces.toBytes();
-  return { ok: true, diff: render(before, after, withMark(editsOf(plan.changes), before, after), path) };
+  return { ok: true, diff: render(original, after, withMark(editsOf(plan.changes), original, after), path) };
 }
 
 /**
@@ -42,7 +41,7 @@ export function unifiedDiffBetween(
   after: Uint8Array | null,
   path: string,
 ): string {
-  const [old, fresh] = [asBuffer(before ?? Buffer.alloc(0)), asBuffer(after ?? Buffer.alloc(0))];
+  const [old, fresh] = [before ?? new Uint8Array(0), after ?? new Uint8Array(0)];
   const hunks = diffLines(old, fresh);
   if (before === null && after !== null) return render(old, fresh, hunks, path, 'new');
   if (before !== null && after === null) return render(old, fresh, hunks, path, 'deleted');
@@ -68,7 +67,7 @@ function editsOf(changes: readonly PlannedChange[]): Hunk[] {
 }
 
 /** To git the byte order mark is text of line 1, so an edit at the top must hold line 1 of both files. */
-function withMark(edits: Hunk[], before: Buffer, after: Buffer): Hunk[] {
+function withMark(edits: Hunk[], before: Uint8Array, after: Uint8Array): Hunk[] {
   const mark = bomLength(before);
   const [first, ...rest] = edits;
   if (mark === 0 || first === undefined || first.aStart > 0) return edits;
@@ -83,7 +82,7 @@ function withMark(edits: Hunk[], before: Buffer, after: Buffer): Hunk[] {
 class GitLines {
   private readonly cursor: LineCursor;
 
-  constructor(private readonly bytes: Buffer) {
+  constructor(private readonly bytes: Uint8Array) {
     this.cursor = new LineCursor(bytes, 0);
   }
 
@@ -107,7 +106,7 @@ interface Edit extends Hunk {
 }
 
 /** The edits with their lines, without what is the same on both sides. */
-function load(before: Buffer, after: Buffer, hunks: readonly Hunk[]): Edit[] {
+function load(before: Uint8Array, after: Uint8Array, hunks: readonly Hunk[]): Edit[] {
   const [old, fresh] = [new GitLines(before), new GitLines(after)];
   const edits = hunks.map(({ aStart, aEnd, bStart, bEnd }) => {
     const [gone, added] = [old.pass(aStart, aEnd), fresh.pass(bStart, bEnd)];
@@ -145,7 +144,7 @@ function group(edits: readonly Edit[]): Edit[][] {
 function shown(sign: '-' | '+' | ' ', { bytes, from, to }: Stretch): string {
   const code = sign.charCodeAt(0);
   // No line is shorter than its line feed, or than one byte at the end of the text.
-  const signed = Buffer.allocUnsafe(2 * (to - from));
+  const signed = new Uint8Array(2 * (to - from));
   let length = 0;
   let isFirst = true;
   for (let at = from; at < to; at += 1) {
@@ -154,11 +153,17 @@ function shown(sign: '-' | '+' | ' ', { bytes, from, to }: Stretch): string {
     signed[length++] = byte;
     isFirst = byte === LF;
   }
-  const text = signed.toString('utf8', 0, length);
+  const text = decode(signed, 0, length);
   return isFirst ? text : `${text}\n\\ No newline at end of file\n`;
 }
 
-function render(before: Buffer, after: Buffer, hunks: readonly Hunk[], path: string, made?: Made): string {
+function render(
+  before: Uint8Array,
+  after: Uint8Array,
+  hunks: readonly Hunk[],
+  path: string,
+  made?: Made,
+): string {
   const groups = group(load(before, after, hunks));
   if (groups.length === 0) return made === undefined ? '' : title(path, made);
   const old = new GitLines(before);

@@ -1,11 +1,14 @@
 import { type CreateFileErrorCode, type CreateFileResult, normalizeText } from '@patchbay/protocol';
 
 import { toForwardSlashes } from '../disk/relative-path.js';
+import { bytesOf } from '../disk/utf8.js';
 import { WorkspaceFault } from '../disk/workspace-fault.js';
-import { docPathOf, type LocatedPath, type WorkspaceRoots } from '../disk/workspace-roots.js';
+import { docPathOf, type LocatedPath } from '../disk/located-path.js';
 
 /** Finds what a path means; a WorkspaceRoots does. */
-export type PathFinder = Pick<WorkspaceRoots, 'locate'>;
+export interface PathFinder {
+  locate(path: string): LocatedPath;
+}
 
 /** A create that is sound as far as can be told without the disk. */
 export interface CreateFilePlan {
@@ -15,7 +18,7 @@ export interface CreateFilePlan {
   readonly name: string;
   /** As it is written: `\n` endings, no BOM. */
   readonly text: string;
-  readonly bytes: Buffer;
+  readonly bytes: Uint8Array;
   readonly overwrite: boolean;
 }
 
@@ -39,7 +42,8 @@ export function planCreateFile(roots: PathFinder, args: unknown, maxFileBytes: n
     );
   }
   const text = normalizeText(content);
-  const sizeBytes = Buffer.byteLength(text);
+  const bytes = bytesOf(text);
+  const sizeBytes = bytes.length;
   if (sizeBytes > maxFileBytes) {
     throw new WorkspaceFault(
       'TooLarge',
@@ -51,7 +55,7 @@ export function planCreateFile(roots: PathFinder, args: unknown, maxFileBytes: n
     folder: located.segments.slice(0, -1),
     name: located.segments.at(-1)!,
     text,
-    bytes: Buffer.from(text),
+    bytes,
     overwrite: overwrite ?? false,
   };
 }

@@ -1,15 +1,15 @@
 import type { WriteLog } from '@patchbay/client/relay';
 import { type CreateFileResult, DEFAULT_MAX_FILE_BYTES } from '@patchbay/protocol';
 
-import { fileExists, newTempName, StagedFile } from '../disk/atomic-write.js';
+import { newTempName, StagedFile } from '../disk/atomic-write.js';
 import { type FileStat, hashFile, statFile } from '../disk/file-entry.js';
 import { type FileSystem, realFileSystem } from '../disk/file-system.js';
 import { keepBeside } from '../disk/keep-beside.js';
 import { ensureDirectory } from '../disk/open-directory.js';
 import type { SafeDirectory } from '../disk/safe-directory.js';
-import { docPathOf } from '../disk/workspace-roots.js';
+import { docPathOf } from '../disk/located-path.js';
 import type { WorkspaceContext } from '../disk/workspace-context.js';
-import { errnoOf, WorkspaceFault } from '../disk/workspace-fault.js';
+import { errnoOf, fileExists, WorkspaceFault } from '../disk/workspace-fault.js';
 import {
   type CreateFilePlan,
   failureOf,

@@ -1,11 +1,10 @@
 import { type CreateFileResult, DEFAULT_MAX_FILE_BYTES } from '@patchbay/protocol';
 
-import { fileExists } from '../disk/atomic-write.js';
 import { type FileContent, hashFile, readFile, statFile } from '../disk/file-entry.js';
 import { type FileSystem, realFileSystem } from '../disk/file-system.js';
 import { openDirectory } from '../disk/open-directory.js';
 import type { WorkspaceContext } from '../disk/workspace-context.js';
-import { WorkspaceFault } from '../disk/workspace-fault.js';
+import { fileExists, WorkspaceFault } from '../disk/workspace-fault.js';
 import { type CreateFilePlan, failureOf, planCreateFile, shownPath } from './create-file-plan.js';
 
 /** What a create would do, for the person who decides (and for `--allow`, matched against `path`). */

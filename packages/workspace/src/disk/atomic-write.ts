@@ -4,7 +4,7 @@ import { constants } from 'node:fs';
 import { type FileStat, statFile } from './file-entry.js';
 import type { FileSystem, OpenFile } from './file-system.js';
 import type { SafeDirectory } from './safe-directory.js';
-import { diskFault, errnoOf, WorkspaceFault } from './workspace-fault.js';
+import { diskFault, errnoOf, fileExists } from './workspace-fault.js';
 
 const CREATE_FLAGS = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | (constants.O_NOFOLLOW ?? 0);
 const READ_FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0);
@@ -153,13 +153,4 @@ async function takeOver(handle: OpenFile, replaced: FileStat): Promise<void> {
     await handle.chown(replaced.uid, replaced.gid).catch(() => {});
   }
   await handle.chmod(replaced.mode);
-}
-
-/** What a create without overwrite meets; `cause` is what the system said, if it was asked. */
-export function fileExists(cause?: unknown): WorkspaceFault {
-  return new WorkspaceFault(
-    'FileExists',
-    'A file exists at this path. Choose another path, or set overwrite to replace it as a whole.',
-    cause,
-  );
 }

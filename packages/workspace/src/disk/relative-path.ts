@@ -1,3 +1,4 @@
+import { bytesOf } from './utf8.js';
 import { WorkspaceFault } from './workspace-fault.js';
 
 /** Longest path, and longest name in one, that the Cloud and most disks take. */
@@ -56,7 +57,7 @@ function componentFault(component: string): string | null {
   if (component.includes(':'))
     return 'The path has a colon, which would name an alternate stream on Windows.';
   if (/[. ]$/.test(component)) return `The component "${component}" ends with a dot or a space.`;
-  if (Buffer.byteLength(component) > MAX_COMPONENT_BYTES) {
+  if (bytesOf(component).length > MAX_COMPONENT_BYTES) {
     return `A component of the path is longer than ${MAX_COMPONENT_BYTES} bytes.`;
   }
   if (isDeviceName(component)) return `"${component}" is the name of a device on Windows.`;

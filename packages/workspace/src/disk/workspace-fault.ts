@@ -49,3 +49,12 @@ export function diskFault(code: CreateFileErrorCode, what: string, error: unknow
   if (errno === null) throw error;
   return new WorkspaceFault(code, `${what}: ${REASONS[errno] ?? 'the system refused it'}.`, error);
 }
+
+/** What a create without overwrite meets; `cause` is what the system said, if it was asked. */
+export function fileExists(cause?: unknown): WorkspaceFault {
+  return new WorkspaceFault(
+    'FileExists',
+    'A file exists at this path. Choose another path, or set overwrite to replace it as a whole.',
+    cause,
+  );
+}

@@ -1,26 +1,11 @@
 import { realpath, stat } from 'node:fs/promises';
 import { basename, join, resolve, sep } from 'node:path';
 
-import { docPathFault, foldCase, toDocPath } from '@patchbay/protocol';
+import { docPathFault, foldCase } from '@patchbay/protocol';
 
+import type { LocatedPath, WorkspaceRoot } from './located-path.js';
 import { splitRelativePath } from './relative-path.js';
 import { WorkspaceFault } from './workspace-fault.js';
-
-/** A connected folder. `directory` is its absolute real path; `name` is the first component of its files' paths. */
-export interface WorkspaceRoot {
-  readonly name: string;
-  readonly directory: string;
-}
-
-/** Where a path points: a root, and the components below it. */
-export interface LocatedPath {
-  readonly root: WorkspaceRoot;
-  readonly segments: readonly string[];
-  /** The workspace path `<root name>/<path below it>`, in the spelling of the disk as far as that is known. */
-  readonly path: string;
-  /** As it was asked for, normalised: with the root's name in front, or without. */
-  readonly asked: string;
-}
 
 /** The folders that a client has connected; one or several, each name once (case aside). */
 export class WorkspaceRoots {
@@ -95,11 +80,6 @@ export class WorkspaceRoots {
     }
     return { root, segments, path: [root.name, ...segments].join('/'), asked };
   }
-}
-
-/** What a file is known by to the Cloud, and to every tool that reads or patches. */
-export function docPathOf({ path }: Pick<LocatedPath, 'path'>): string {
-  return toDocPath(path);
 }
 
 async function openRoot(folder: { directory: string; name?: string }): Promise<WorkspaceRoot> {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { FolderGuard, isSameFolder } from './folder-guard.js';
-import type { WorkspaceRoot } from '../disk/workspace-roots.js';
+import type { WorkspaceRoot } from '../disk/located-path.js';
 
 describe('a folder that is guarded', () => {
   let home: string;

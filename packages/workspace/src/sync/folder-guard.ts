@@ -1,5 +1,5 @@
 import { readdirSync, statSync } from 'node:fs';
-import type { WorkspaceRoot } from '../disk/workspace-roots.js';
+import type { WorkspaceRoot } from '../disk/located-path.js';
 
 /** The folder is not the one that it was: moved away, or another disk mounted in its place. */
 export class FolderReplaced extends Error {

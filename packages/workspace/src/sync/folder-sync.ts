@@ -1,6 +1,7 @@
 import type { WorkspaceFiles } from '@patchbay/client';
 import type { SecretFiles } from '../disk/secret-files.js';
-import type { WorkspaceRoot, WorkspaceRoots } from '../disk/workspace-roots.js';
+import type { WorkspaceRoot } from '../disk/located-path.js';
+import type { WorkspaceRoots } from '../disk/workspace-roots.js';
 import type { Progress } from './progress.js';
 import type { FolderScan } from './scan-folder.js';
 import type { FolderState } from './folder-state.js';

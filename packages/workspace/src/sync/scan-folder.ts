@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises';
 import { docPathFault, foldCase } from '@patchbay/protocol';
 import { isGitFolder, MAX_COMPONENT_BYTES, MAX_PATH_CHARS } from '../disk/relative-path.js';
 import { DATABASE_FILE } from '../disk/server-data.js';
-import type { WorkspaceRoot } from '../disk/workspace-roots.js';
+import type { WorkspaceRoot } from '../disk/located-path.js';
 import { type FileStamp, stampOf } from './file-stamp.js';
 import { IgnoreRules } from './ignore-rules.js';
 import { KEPT_FILE } from '../disk/keep-beside.js';

@@ -26,7 +26,7 @@ import { recoverCreateFile } from '../create-file/recover-create-file.js';
 import { MAX_PATH_CHARS } from '../disk/relative-path.js';
 import { removeTempFiles } from '../disk/temp-files.js';
 import type { WorkspaceContext } from '../disk/workspace-context.js';
-import { docPathOf } from '../disk/workspace-roots.js';
+import { docPathOf } from '../disk/located-path.js';
 import type { ApprovalRequest, Approver } from '../approval/approver.js';
 import { inStep } from './in-step.js';
 import { InOrder } from './in-order.js';

@@ -9,10 +9,10 @@ import {
   shownPath,
   succeededCreate,
 } from '../create-file/create-file-plan.js';
-import { fileExists } from '../disk/atomic-write.js';
-import { docPathOf } from '../disk/workspace-roots.js';
+import { fileExists } from '../disk/workspace-fault.js';
+import { docPathOf } from '../disk/located-path.js';
 import type { TextWorkspace } from './text-holder.js';
-import { send } from './upload-written.js';
+import { send } from './send-file.js';
 
 const UPLOAD_MS = 30_000;
 

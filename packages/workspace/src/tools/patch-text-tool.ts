@@ -2,14 +2,14 @@ import type { Approval, Json, PatchBatch, ToolCallDelivery, WritePatchResult } f
 import type { CallContext, JournalEntry, ToolOutcome } from '@patchbay/client/relay';
 import { unifiedDiffBetween } from '@patchbay/protocol/line-patch';
 import type { ApprovalRequest } from '../approval/approver.js';
+import { bytesOf } from '../disk/utf8.js';
 import { batchOf } from '../write-patch/batch-of.js';
 import { applyBatch, type AppliedBatch, type PatchedFileText } from '../write-patch/apply-batch.js';
 import { PatchFileFault } from '../write-patch/patch-file-fault.js';
 import { decided, selectBatch } from '../write-patch/patch-selection.js';
 import { allRefused, toJson } from '../write-patch/write-patch-result.js';
 import type { TextWorkspace } from './text-holder.js';
-import { uploaded } from './upload-patched.js';
-import { send } from './upload-written.js';
+import { send, uploaded } from './send-file.js';
 
 const UPLOAD_MS = 45_000;
 
@@ -98,7 +98,7 @@ export class PatchTextTool {
         continue;
       }
       const { docPath, text, sha256, originalSha256: baseSha256, filePatchId } = patched;
-      const put = { docPath, path: `/${docPath}`, content: Buffer.from(text), sha256, baseSha256 };
+      const put = { docPath, path: `/${docPath}`, content: bytesOf(text), sha256, baseSha256 };
       const left = Math.max(0, until - Date.now());
       sent.push(uploaded(file, await send(undefined, context, { ...put, callId, filePatchId }, left)));
     }
@@ -117,7 +117,7 @@ function requestOf(
     label: batch.batchLabel,
     files: files.map(({ docPath, before, text }) => {
       const { fileLabel: label, changes } = byPath.get(docPath)!;
-      const [was, is] = [Buffer.from(before), Buffer.from(text)];
+      const [was, is] = [bytesOf(before), bytesOf(text)];
       const diff = unifiedDiffBetween(was, is, docPath);
       return { path: docPath, before, after: text, patch: { label, diff, changes } };
     }),

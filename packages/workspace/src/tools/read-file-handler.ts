@@ -11,7 +11,7 @@ import { realFileSystem } from '../disk/file-system.js';
 import { openDirectory } from '../disk/open-directory.js';
 import { ALL_SECRETS } from '../disk/secret-files.js';
 import { WorkspaceFault } from '../disk/workspace-fault.js';
-import type { LocatedPath, WorkspaceRoot } from '../disk/workspace-roots.js';
+import type { LocatedPath, WorkspaceRoot } from '../disk/located-path.js';
 import { isLeftOut } from '../sync/left-out.js';
 import { DocPathFinder } from '../write-patch/doc-path-finder.js';
 import type { PatchContext } from '../write-patch/execute-write-patch.js';

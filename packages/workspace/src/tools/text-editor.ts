@@ -2,8 +2,9 @@ import { type ActiveFile, type ClientRoot, foldCase } from '@patchbay/protocol';
 import { sha256 } from '@patchbay/protocol/hash';
 import type { RelayClientOptions } from '@patchbay/client/relay';
 import { splitRelativePath } from '../disk/relative-path.js';
+import { bytesOf } from '../disk/utf8.js';
 import { WorkspaceFault } from '../disk/workspace-fault.js';
-import type { LocatedPath } from '../disk/workspace-roots.js';
+import type { LocatedPath } from '../disk/located-path.js';
 import { notFound } from '../write-patch/patch-file-fault.js';
 import { CreateTextTool } from './create-text-tool.js';
 import { PatchTextTool } from './patch-text-tool.js';
@@ -36,7 +37,7 @@ export function textEditor(options: TextEditorOptions): TextEditor {
     readFile: async ({ docPath, maxBytes }) => {
       const text = (await texts.get(docPath)) ?? null;
       if (text === null) return refused('NOT_FOUND', notFound(docPath).message);
-      const content = Buffer.from(text);
+      const content = bytesOf(text);
       if (content.length > maxBytes) return refused('TOO_LARGE', `The file has more than ${maxBytes} bytes.`);
       return { ok: true, content, sha256: sha256(content), isDirty: false, source: 'active' };
     },
@@ -49,7 +50,7 @@ async function openFiles(texts: TextHolder): Promise<ActiveFile[]> {
   for (const docPath of texts.keys?.() ?? []) {
     const text = (await texts.get(docPath)) ?? null;
     if (text === null) continue;
-    const bytes = Buffer.from(text);
+    const bytes = bytesOf(text);
     open.push({
       docPath,
       displayPath: docPath,

@@ -1,5 +1,5 @@
 import type { Approver } from '../approval/approver.js';
-import type { LocatedPath } from '../disk/workspace-roots.js';
+import type { LocatedPath } from '../disk/located-path.js';
 
 /** Whatever holds texts by their docPath: a Map does, or an editor's buffers. */
 export interface TextHolder {

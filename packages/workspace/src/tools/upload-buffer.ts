@@ -4,7 +4,7 @@ import type { CallContext } from '@patchbay/client/relay';
 import { realFileSystem } from '../disk/file-system.js';
 import { DocPathFinder } from '../write-patch/doc-path-finder.js';
 import type { PatchContext } from '../write-patch/execute-write-patch.js';
-import { send, type Upload } from './upload-written.js';
+import { send, type Upload } from './send-file.js';
 
 /** Sends a file that was patched in its open buffer to the server: the text that the editor holds, saved or not. */
 export async function uploadBuffer(

@@ -2,7 +2,8 @@ import type { PatchFileResult, ToolCallDelivery, WritePatchResult } from '@patch
 import type { CallContext, WriteIntent } from '@patchbay/client/relay';
 import type { PatchContext } from '../write-patch/execute-write-patch.js';
 import { uploadBuffer } from './upload-buffer.js';
-import { type Upload, uploadWritten } from './upload-written.js';
+import { uploaded } from './send-file.js';
+import { uploadWritten } from './upload-written.js';
 
 /** Longest time for all files of a batch, well within the time that a call may run. */
 const UPLOAD_MS = 45_000;
@@ -31,10 +32,4 @@ export async function uploadPatched(
     else files.push(uploaded(file, await uploadBuffer(workspace, callId, file, context, left)));
   }
   return { ...result, files };
-}
-
-/** What is said of an applied file once it was sent. */
-export function uploaded(file: PatchFileResult, upload: Upload): PatchFileResult {
-  if ('versionId' in upload) return { ...file, versionId: upload.versionId };
-  return { ...file, message: [file.message ?? 'Written.', upload.fault].join(' ') };
 }

@@ -1,6 +1,6 @@
 import type { FilePut } from '@patchbay/protocol';
 import type { FolderLedger } from '../disk/folder-ledger.js';
-import { send } from './upload-written.js';
+import { send } from './send-file.js';
 
 const file: FilePut = {
   ...{

@@ -1,9 +1,9 @@
-import { toDocPath, type Ack, type FilePut, type FilePutAnswer } from '@patchbay/protocol';
+import { toDocPath } from '@patchbay/protocol';
 import type { CallContext, WriteIntent, WriteLog } from '@patchbay/client/relay';
-import type { FolderLedger } from '../disk/folder-ledger.js';
 import { ALL_SECRETS } from '../disk/secret-files.js';
 import type { WorkspaceContext } from '../disk/workspace-context.js';
 import { readWritten } from '../disk/read-written.js';
+import { send, type Upload } from './send-file.js';
 
 /** A write log that remembers what was intended last: where the files are that a call has written. */
 export function remembering(log: WriteLog): WriteLog & { readonly intents: readonly WriteIntent[] } {
@@ -16,9 +16,6 @@ export function remembering(log: WriteLog): WriteLog & { readonly intents: reado
     },
   };
 }
-
-/** The version that an upload became, or in a sentence why it became none. */
-export type Upload = { versionId: string } | { fault: string };
 
 /**
  * Sends a file that a call has written back to the server, as the new Cloud truth.
@@ -45,26 +42,4 @@ export async function uploadWritten(
   const upload = await send(ledger, context, file, timeoutMs);
   if ('versionId' in upload) await ledger?.arrived(file.docPath, sha256);
   return upload;
-}
-
-/**
- * Sends a file; see `uploadWritten`. Its base is what the folder last had in common with the Cloud; where nothing is
- * known of that, what the file says: what the call has replaced.
- */
-export async function send(
-  ledger: FolderLedger | undefined,
-  context: Pick<CallContext, 'putFile'>,
-  file: FilePut,
-  timeoutMs: number,
-): Promise<Upload> {
-  const { docPath, sha256 } = file;
-  const baseSha256 = ledger?.baseOf(docPath) ?? file.baseSha256;
-  await ledger?.sending(docPath, sha256);
-  const exactly = { ...file, baseSha256, ...(ledger && { isExact: true }) };
-  const answer = await context.putFile(exactly, timeoutMs);
-  return answer.ok ? answer : { fault: faultOf(answer) };
-}
-
-function faultOf({ error: { code, message } }: Extract<Ack<FilePutAnswer>, { ok: false }>): string {
-  return `It did not become the new Cloud file (${code}): ${message}`;
 }

@@ -5,10 +5,11 @@ import {
   type WritePatchResult,
 } from '@patchbay/protocol';
 import { sha256 } from '@patchbay/protocol/hash';
-import { patchText } from './check-patch.js';
-import { heldBack, outcomeOfFault } from './execute-write-patch.js';
+import { bytesOf, textOf } from '../disk/utf8.js';
+import { heldBack, outcomeOfFault } from './held-back.js';
 import { notFound } from './patch-file-fault.js';
 import { selectBatch } from './patch-selection.js';
+import { patchText } from './patch-text.js';
 import { type FileOutcome, resultOf } from './write-patch-result.js';
 
 /** What a person made of the batch, and how large a file may become. */
@@ -68,10 +69,10 @@ export function applyBatch(
     try {
       const before = files.get(docPath) ?? null;
       if (before === null) throw notFound(docPath);
-      const bytes = Buffer.from(before);
+      const bytes = bytesOf(before);
       const original = { bytes, sha256: sha256(bytes) };
       const patched = patchText(original, effective, maxFileBytes);
-      const text = Buffer.from(patched.bytes).toString();
+      const text = textOf(patched.bytes);
       const hashes = { originalSha256: original.sha256, sha256: patched.sha256 };
       writes.set(index, { docPath, filePatchId, before, text, ...hashes });
     } catch (error) {

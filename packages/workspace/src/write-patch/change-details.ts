@@ -1,5 +1,6 @@
 import type { PatchChangeDetails, PatchFaultDetails } from '@patchbay/protocol';
 import { MAX_REPORTED_BYTES } from '@patchbay/protocol/line-patch';
+import { bytesOf } from '../disk/utf8.js';
 
 /** What a result says of changes that do not fit, as far as there is room: of all of them together as much as of faults. */
 export class ChangeDetails {
@@ -14,7 +15,7 @@ export class ChangeDetails {
   }
 
   private fitting(details: PatchChangeDetails): { details: PatchChangeDetails } | null {
-    const bytes = Buffer.byteLength(JSON.stringify(details));
+    const bytes = bytesOf(JSON.stringify(details)).length;
     if (bytes > this.left) return null;
     this.left -= bytes;
     return { details };

@@ -1,28 +1,19 @@
 import type { FilePatch } from '@patchbay/protocol';
-import { sha256 } from '@patchbay/protocol/hash';
-import { applyFilePatch } from '@patchbay/protocol/line-patch';
 
 import { type FileContent, readFile } from '../disk/file-entry.js';
 import type { FileSystem } from '../disk/file-system.js';
 import { openDirectory } from '../disk/open-directory.js';
 import type { SafeDirectory } from '../disk/safe-directory.js';
 import { diskFault, errnoOf } from '../disk/workspace-fault.js';
-import type { LocatedPath } from '../disk/workspace-roots.js';
-import { notFound, PatchFileFault, stale } from './patch-file-fault.js';
+import type { LocatedPath } from '../disk/located-path.js';
+import { notFound, PatchFileFault } from './patch-file-fault.js';
+import { type PatchedText, patchText } from './patch-text.js';
 
 const WRITE_BITS = 0o222;
 
 /** The file that a patch was planned on, found unchanged, and what the patch makes of it. */
 export interface PatchedFile extends PatchedText {
   readonly original: FileContent;
-}
-
-/** A text that a patch was planned on, and what the patch makes of it. */
-export interface PatchedText {
-  readonly original: Pick<FileContent, 'bytes' | 'sha256'>;
-  readonly bytes: Uint8Array;
-  /** sha256 of `bytes`, lowercase hex. */
-  readonly sha256: string;
 }
 
 /**
@@ -57,31 +48,6 @@ export async function checkPatchIn(
   if (!original) throw notFound(patch.docPath);
   await refuseReadOnly(fs, directory, name, original);
   return { ...patchText(original, patch, maxFileBytes), original };
-}
-
-/**
- * Holds a text against its patch and applies the patch in memory.
- * @throws PatchFileFault
- */
-export function patchText(
-  original: PatchedText['original'],
-  patch: FilePatch,
-  maxFileBytes: number,
-): PatchedText {
-  if (original.sha256 !== patch.originalSha256) throw stale(patch.originalSha256, original.sha256);
-  const applied = applyFilePatch(original.bytes, patch);
-  if (!applied.ok) {
-    const [first] = applied.faults;
-    throw new PatchFileFault(first!.code, first!.message, applied.faults);
-  }
-  const { bytes } = applied;
-  if (bytes.length > maxFileBytes) {
-    throw new PatchFileFault(
-      'TOO_LARGE',
-      `The file would have ${bytes.length} bytes; at most ${maxFileBytes} are allowed.`,
-    );
-  }
-  return { original, bytes, sha256: sha256(bytes) };
 }
 
 /** A rename would replace it all the same; that is not what whoever made it read-only wants. */

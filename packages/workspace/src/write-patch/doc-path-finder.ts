@@ -3,7 +3,8 @@ import { foldCase } from '@patchbay/protocol';
 import type { FileSystem } from '../disk/file-system.js';
 import { openDirectory } from '../disk/open-directory.js';
 import { diskFault, errnoOf, RootGone, WorkspaceFault } from '../disk/workspace-fault.js';
-import type { LocatedPath, WorkspaceRoot, WorkspaceRoots } from '../disk/workspace-roots.js';
+import type { LocatedPath, WorkspaceRoot } from '../disk/located-path.js';
+import type { WorkspaceRoots } from '../disk/workspace-roots.js';
 import { notFound, PatchFileFault } from './patch-file-fault.js';
 
 /** Names of a folder's entries, by their folded form. */

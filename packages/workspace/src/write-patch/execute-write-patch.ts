@@ -12,9 +12,10 @@ import { FILES_AT_ONCE, inParallel } from '../disk/in-parallel.js';
 import { removeTempFiles } from '../disk/temp-files.js';
 import { ALL_SECRETS } from '../disk/secret-files.js';
 import type { WorkspaceContext } from '../disk/workspace-context.js';
-import type { LocatedPath } from '../disk/workspace-roots.js';
+import type { LocatedPath } from '../disk/located-path.js';
 import { DocPathFinder } from './doc-path-finder.js';
-import { checkPatch, type PatchedText } from './check-patch.js';
+import { checkPatch } from './check-patch.js';
+import { heldBack, outcomeOfFault } from './held-back.js';
 import {
   applyBuffers,
   type BufferWrite,
@@ -23,7 +24,8 @@ import {
   type OpenBuffers,
 } from './open-buffers.js';
 import { PatchFileFault, toPatchFileFault } from './patch-file-fault.js';
-import { selectBatch, type SelectedBatch, type SelectedFile } from './patch-selection.js';
+import { selectBatch, type SelectedBatch } from './patch-selection.js';
+import type { PatchedText } from './patch-text.js';
 import { PatchWrite } from './patch-write.js';
 import { type FileOutcome, resultOf } from './write-patch-result.js';
 
@@ -35,7 +37,6 @@ export interface PatchContext extends WorkspaceContext {
 
 const SECRET =
   'The file may hold secrets, so its text is kept on the machine. A person can change it, or connect with --include-secrets.';
-const HELD_BACK = 'Held back because another file of the batch could not be patched.';
 const TAKEN_BACK = 'Not changed: the batch was taken back because another file could not be written.';
 
 /**
@@ -124,39 +125,6 @@ function refuseSecret(
 
 function inOrder<T>(byIndex: ReadonlyMap<number, T>): Map<number, T> {
   return new Map([...byIndex].sort(([a], [b]) => a - b));
-}
-
-/** What becomes of a file that cannot be patched. */
-export function outcomeOfFault({ proposed, effective }: SelectedFile, error: unknown): FileOutcome {
-  const fault = toPatchFileFault(error);
-  const isWhole = effective.changes.length === proposed.changes.length;
-  return fault.code === 'NO_CHANGE' && !isWhole ? nothingLeft : { status: 'refused', fault };
-}
-
-/** A single change may change nothing; a file of which only such ones were accepted is no failure. */
-const nothingLeft: FileOutcome = {
-  status: 'rejected',
-  message: 'The changes that were not rejected leave the file as it is.',
-};
-
-/** What `heldBack` asks of a checked batch: which files are sound, by index. */
-interface HeldBatch {
-  outcomes: ReadonlyMap<number, FileOutcome>;
-  writes: ReadonlyMap<number, unknown>;
-  buffers: ReadonlyMap<number, unknown>;
-}
-
-/** The result of a batch with a file that cannot be patched: nothing of it is to be written. Null where all can. */
-export function heldBack(
-  selected: SelectedBatch,
-  { outcomes, writes, buffers }: HeldBatch,
-): WritePatchResult | null {
-  if (![...outcomes.values()].some(({ status }) => status === 'refused')) return null;
-  const held: FileOutcome = { status: 'skipped', message: HELD_BACK };
-  return resultOf(
-    selected,
-    new Map([...[...writes.keys(), ...buffers.keys()].map((index) => [index, held] as const), ...outcomes]),
-  );
 }
 
 /** Why the files were not all written; `left` could not be taken back. */

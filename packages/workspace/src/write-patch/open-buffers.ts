@@ -1,7 +1,7 @@
 import type { FilePatch } from '@patchbay/protocol';
 import { sha256 } from '@patchbay/protocol/hash';
 
-import { type PatchedText, patchText } from './check-patch.js';
+import { type PatchedText, patchText } from './patch-text.js';
 import { PatchFileFault, stale, toPatchFileFault } from './patch-file-fault.js';
 import type { FileOutcome } from './write-patch-result.js';
 

@@ -7,7 +7,7 @@ import type { FileSystem } from '../disk/file-system.js';
 import { openDirectory } from '../disk/open-directory.js';
 import type { SafeDirectory } from '../disk/safe-directory.js';
 import { diskFault, errnoOf } from '../disk/workspace-fault.js';
-import { docPathOf, type LocatedPath } from '../disk/workspace-roots.js';
+import { docPathOf, type LocatedPath } from '../disk/located-path.js';
 import { checkPatchIn, type PatchedFile } from './check-patch.js';
 import { notFound, PatchFileFault, stale } from './patch-file-fault.js';
 

@@ -2,7 +2,9 @@ import type { PatchBatch, PatchChange, WritePatchResult } from '@patchbay/protoc
 import { unifiedDiff } from '@patchbay/protocol/line-patch';
 
 import { selectBatch } from './patch-selection.js';
-import { checkBatch, heldBack, type PatchContext } from './execute-write-patch.js';
+import { textOf } from '../disk/utf8.js';
+import { checkBatch, type PatchContext } from './execute-write-patch.js';
+import { heldBack } from './held-back.js';
 
 /** What a batch would do to one file. */
 export interface PatchedFilePreview {
@@ -41,8 +43,8 @@ export async function previewWritePatch(
     const rendered = unifiedDiff(original.bytes, proposed, path);
     files[index] = {
       path,
-      before: original.bytes.toString('utf8'),
-      after: Buffer.from(bytes).toString('utf8'),
+      before: textOf(original.bytes),
+      after: textOf(bytes),
       diff: rendered.ok ? rendered.diff : '',
       label: proposed.fileLabel,
       changes: proposed.changes,

@@ -1,0 +1,12 @@
+/* Entry `@patchbay/workspace/text`: files that are texts, not files on a disk. For Node and pages. */
+export * from './approval/approver.js';
+export { type TextEditor, textEditor } from './tools/text-editor.js';
+export type { TextEditorOptions, TextHolder } from './tools/text-holder.js';
+export {
+  applyBatch,
+  type AppliedBatch,
+  type ApplyOptions,
+  type PatchedFileText,
+} from './write-patch/apply-batch.js';
+export { contentHash, sha256 } from '@patchbay/protocol/hash';
+export * from '@patchbay/protocol/line-patch';

@@ -1,0 +1,34 @@
+import type { Ack, FilePut, FilePutAnswer, PatchFileResult } from '@patchbay/protocol';
+import type { CallContext } from '@patchbay/client/relay';
+import type { FolderLedger } from '../disk/folder-ledger.js';
+
+/** The version that an upload became, or in a sentence why it became none. */
+export type Upload = { versionId: string } | { fault: string };
+
+/**
+ * Sends a file back to the server. Its base is what the folder last had in common with the Cloud; where nothing is
+ * known of that, what the file says: what the call has replaced.
+ */
+export async function send(
+  ledger: FolderLedger | undefined,
+  context: Pick<CallContext, 'putFile'>,
+  file: FilePut,
+  timeoutMs: number,
+): Promise<Upload> {
+  const { docPath, sha256 } = file;
+  const baseSha256 = ledger?.baseOf(docPath) ?? file.baseSha256;
+  await ledger?.sending(docPath, sha256);
+  const exactly = { ...file, baseSha256, ...(ledger && { isExact: true }) };
+  const answer = await context.putFile(exactly, timeoutMs);
+  return answer.ok ? answer : { fault: faultOf(answer) };
+}
+
+function faultOf({ error: { code, message } }: Extract<Ack<FilePutAnswer>, { ok: false }>): string {
+  return `It did not become the new Cloud file (${code}): ${message}`;
+}
+
+/** What is said of an applied file once it was sent. */
+export function uploaded(file: PatchFileResult, upload: Upload): PatchFileResult {
+  if ('versionId' in upload) return { ...file, versionId: upload.versionId };
+  return { ...file, message: [file.message ?? 'Written.', upload.fault].join(' ') };
+}
