@@ -1,9 +1,10 @@
 import { unlinkSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { type CloudFile, foldCase, MAX_BATCH_FILES } from '@patchbay/protocol';
+import { type CloudFile, MAX_BATCH_FILES } from '@patchbay/protocol';
 import { sha256 } from '@patchbay/protocol/hash';
 import { inParallel } from '../disk/in-parallel.js';
 import { WorkspaceFault } from '../disk/workspace-fault.js';
+import { cloudFilesOf } from './cloud-list.js';
 import { FolderSpelling } from './folder-spelling.js';
 import { type FolderSync, rootOf } from './folder-sync.js';
 import { lookLocally } from './local-files.js';
@@ -24,7 +25,7 @@ const PUT_ASIDE = 'had text that is in no version: it is beside it, with .patchb
 export async function pullFolder(sync: FolderSync): Promise<SyncReport> {
   const report = emptyReport();
   try {
-    const remote = await listRemote(sync);
+    const remote = await listRemote(sync, report);
     if (sync.expects !== undefined && ([...remote.values()][0]?.sha256 ?? null) !== sync.expects)
       return report;
     const scan = await scanFolder(rootOf(sync), sync);
@@ -45,10 +46,11 @@ export async function pullFolder(sync: FolderSync): Promise<SyncReport> {
   }
 }
 
-async function listRemote(sync: FolderSync): Promise<Map<string, CloudFile>> {
+async function listRemote(sync: FolderSync, report: SyncReport): Promise<Map<string, CloudFile>> {
   const remote = new Map<string, CloudFile>();
-  const prefix = `${foldCase(rootOf(sync).name)}/`;
-  for await (const file of sync.files.list({ prefix, signal: sync.signal })) {
+  const odd = ({ path, docPath }: CloudFile): void =>
+    void report.faults.push({ path, reason: `is not written: the server says that it is ${docPath}` });
+  for await (const file of cloudFilesOf(sync, sync.signal, odd)) {
     if (sync.only?.(file.docPath) !== false) remote.set(file.docPath, file);
   }
   return remote;
@@ -71,6 +73,15 @@ async function makePlan(
   const scanned = force ? scan.files.map(({ docPath }) => docPath) : [];
   const docPaths = new Set([...remote.keys(), ...bases.keys(), ...scanned]);
   const look = await lookLocally(sync, scan, docPaths, report);
+  for (const [docPath, { path, reason }] of look.hidden) {
+    const there = remote.get(docPath);
+    if (there && there.sha256 !== bases.get(docPath)) {
+      const why = `is there already, and left out (${reason}): it is neither compared nor replaced`;
+      report.conflicts.push({ path, docPath, remote: there.sha256, reason: why });
+    }
+    remote.delete(docPath);
+    bases.delete(docPath);
+  }
   for (const docPath of look.undecided) {
     remote.delete(docPath);
     bases.delete(docPath);

@@ -42,17 +42,37 @@ export class DocPathFinder {
     return this.roots.locateIn(root, found.join('/'));
   }
 
+  /**
+   * Every place that a docPath below a root may mean, as it is spelt: all that fit, twins too; where none does, the place
+   * at which its file would be.
+   */
+  async placesOf(root: WorkspaceRoot, segments: readonly string[]): Promise<string[][]> {
+    let found: string[][] = [[]];
+    for (const [depth, segment] of segments.entries()) {
+      const deeper = await this.deeperIn(root, found, segment);
+      if (deeper.length === 0) return found.map((folder) => [...folder, ...segments.slice(depth)]);
+      found = deeper;
+    }
+    return found;
+  }
+
   /** All folders that fit are followed, so that a twin is noticed wherever the case differs. */
   private async match(root: WorkspaceRoot, segments: readonly string[]): Promise<string[][]> {
     let found: string[][] = [[]];
-    for (const segment of segments) {
-      const deeper = found.map(async (folder) => {
-        const names = (await this.listingOf(root, folder)).get(segment) ?? [];
-        return names.map((name) => [...folder, name]);
-      });
-      found = (await Promise.all(deeper)).flat();
-    }
+    for (const segment of segments) found = await this.deeperIn(root, found, segment);
     return found;
+  }
+
+  private async deeperIn(
+    root: WorkspaceRoot,
+    folders: readonly string[][],
+    segment: string,
+  ): Promise<string[][]> {
+    const deeper = folders.map(async (folder) => {
+      const names = (await this.listingOf(root, folder)).get(segment) ?? [];
+      return names.map((name) => [...folder, name]);
+    });
+    return (await Promise.all(deeper)).flat();
   }
 
   private listingOf(root: WorkspaceRoot, folder: readonly string[]): Promise<Listing> {
