@@ -89,7 +89,17 @@ async function sync(
   const { maxFileBytes = DEFAULT_MAX_FILE_BYTES } = flags;
   const progress = new StreamProgress(io.stderr);
   const secrets = new SecretFiles(flags.includeSecrets);
-  const how = { force, delete: deletes, dryRun, maxFileBytes, exclude, secrets, progress, signal, tellsLeftOut: true };
+  const how = {
+    force,
+    delete: deletes,
+    dryRun,
+    maxFileBytes,
+    exclude,
+    secrets,
+    progress,
+    signal,
+    tellsLeftOut: true,
+  };
   return state.alone(roots.all[0]!.directory, () =>
     WORK[verb]({ files: workspace.files, roots, state, ...how }),
   );

@@ -17,7 +17,10 @@ const FILES_ASKED = 1_000;
 export async function holdsAll(folder: Pick<FolderSync, 'files' | 'roots'>): Promise<boolean> {
   let same = 0;
   for await (const files of inChunks(cloudFilesOf(folder))) {
-    const hidden = await hiddenDocPaths(folder, files.map(({ docPath }) => docPath));
+    const hidden = await hiddenDocPaths(
+      folder,
+      files.map(({ docPath }) => docPath),
+    );
     const seen = files.filter(({ docPath }) => !hidden.has(docPath));
     if (!(await areHere(folder, seen))) return false;
     same += seen.length;

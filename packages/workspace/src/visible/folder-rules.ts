@@ -81,10 +81,6 @@ class PlainRules implements FolderRules {
     if (isGitDirectory(directory)) return BARE_REPOSITORY;
     const git = holdsRepository(directory) ? await GitRules.at(directory, this.signal) : null;
     if (git) return new WorkTreeRules(git, await git.tree(), `${path}/`);
-    return new PlainRules(
-      this.root,
-      this.rules.within(`${path}/`, `${directory}/.gitignore`),
-      this.signal,
-    );
+    return new PlainRules(this.root, this.rules.within(`${path}/`, `${directory}/.gitignore`), this.signal);
   }
 }

@@ -32,7 +32,9 @@ export class GitRules {
    * @throws GitFault where it is in one that git cannot read, or in no work tree
    */
   static async at(directory: string, signal?: AbortSignal): Promise<GitRules | null> {
-    const { code, stdout, stderr } = await runGit(directory, ['rev-parse', '--is-inside-work-tree'], { signal });
+    const { code, stdout, stderr } = await runGit(directory, ['rev-parse', '--is-inside-work-tree'], {
+      signal,
+    });
     if (code === 0 && stdout.trim() === 'true') return new GitRules(directory, signal);
     if (code === 0) throw GitFault.noWorkTree(directory);
     if (NO_REPOSITORY.test(stderr)) return null;

@@ -33,7 +33,11 @@ export async function hiddenDocPaths(
     byRoot.set(root, asked);
   }
   for (const [root, asked] of byRoot) {
-    const found = await hiddenPaths(root, asked.map(({ path }) => path), context);
+    const found = await hiddenPaths(
+      root,
+      asked.map(({ path }) => path),
+      context,
+    );
     for (const { docPath, path } of asked) if (found.has(path)) hidden.set(docPath, found.get(path)!);
   }
   return hidden;

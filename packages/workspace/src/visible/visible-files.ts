@@ -172,7 +172,8 @@ class Question {
 
   private ownAt(prefix: string): Hidden | null {
     const isData = statOf(this.onDisk(`${prefix}${DATABASE_FILE}`)) !== undefined;
-    const isExcluded = this.options.exclude?.includes(join(this.root.directory, prefix.slice(0, -1))) ?? false;
+    const isExcluded =
+      this.options.exclude?.includes(join(this.root.directory, prefix.slice(0, -1))) ?? false;
     return isData || isExcluded ? PATCHBAYS_OWN : null;
   }
 
