@@ -84,7 +84,7 @@ describe('push and pull', () => {
       const { code, out } = await desk.pull(folder);
       expect([code, out]).toEqual([
         8,
-        expect.stringContaining('  Dist/out.js: is there already, and left out (named by .gitignore)'),
+        expect.stringContaining('  Dist/out.js: is there already with other content'),
       ]);
       expect(Object.keys(await disk(folder)).sort()).toEqual(['.gitignore', 'Dist/out.js']);
     });

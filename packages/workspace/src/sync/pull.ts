@@ -25,12 +25,12 @@ const PUT_ASIDE = 'had text that is in no version: it is beside it, with .patchb
 export async function pullFolder(sync: FolderSync): Promise<SyncReport> {
   const report = emptyReport();
   try {
-    const remote = await listRemote(sync, report);
+    const { remote, odd } = await listRemote(sync, report);
     if (sync.expects !== undefined && ([...remote.values()][0]?.sha256 ?? null) !== sync.expects)
       return report;
     const scan = await scanFolder(rootOf(sync), sync);
     if (!sync.dryRun) removeLeftovers(sync, scan);
-    const plan = await makePlan(sync, scan, remote, report);
+    const plan = await makePlan(sync, scan, { remote, odd }, report);
     report.unchanged = plan.same.filter((one) => one.sha256 !== null).length;
     report.kept.push(...plan.kept);
     report.conflicts.push(...plan.conflicts);
@@ -46,14 +46,23 @@ export async function pullFolder(sync: FolderSync): Promise<SyncReport> {
   }
 }
 
-async function listRemote(sync: FolderSync, report: SyncReport): Promise<Map<string, CloudFile>> {
-  const remote = new Map<string, CloudFile>();
-  const odd = ({ path, docPath }: CloudFile): void =>
-    void report.faults.push({ path, reason: `is not written: the server says that it is ${docPath}` });
-  for await (const file of cloudFilesOf(sync, sync.signal, odd)) {
+/** What the Cloud has. */
+interface Listed {
+  remote: Map<string, CloudFile>;
+  /** docPaths of which the server says two things: nothing is done about them. */
+  odd: Set<string>;
+}
+
+async function listRemote(sync: FolderSync, report: SyncReport): Promise<Listed> {
+  const [remote, odd] = [new Map<string, CloudFile>(), new Set<string>()];
+  const onOdd = ({ path, docPath }: CloudFile): void => {
+    odd.add(docPath).add(path.replace(/^\/+/, '').toLowerCase());
+    report.faults.push({ path, reason: `is not written: the server says that it is ${docPath}` });
+  };
+  for await (const file of cloudFilesOf(sync, sync.signal, onOdd)) {
     if (sync.only?.(file.docPath) !== false) remote.set(file.docPath, file);
   }
-  return remote;
+  return { remote, odd };
 }
 
 /** What an earlier pull of this folder was about to put in place when it was killed. */
@@ -65,7 +74,7 @@ function removeLeftovers({ state, ...sync }: FolderSync, { leftovers }: FolderSc
 async function makePlan(
   sync: FolderSync,
   scan: FolderScan,
-  remote: Map<string, CloudFile>,
+  { remote, odd }: Listed,
   report: SyncReport,
 ): Promise<PullPlan> {
   const { force, delete: deletes, only } = sync;
@@ -82,9 +91,8 @@ async function makePlan(
     remote.delete(docPath);
     bases.delete(docPath);
   }
-  for (const docPath of look.undecided) {
-    remote.delete(docPath);
-    bases.delete(docPath);
+  for (const docPath of [...look.undecided, ...odd]) {
+    for (const known of [remote, bases, look.files]) known.delete(docPath);
   }
   const spelling = new FolderSpelling(scan.folders);
   const pathOf = ({ path }: CloudFile) => spelling.spell(path.slice(path.indexOf('/', 1) + 1));
