@@ -66,7 +66,7 @@ describe('what git ignores in a connected folder', () => {
     }
   });
 
-  it('gets no base by a guess of its text, and no conflict by a wrong one', async () => {
+  it('gets no base by a guess of its text, and no conflict by a wrong one [RELAY-25] [RELAY-27]', async () => {
     await laptop.push();
     await laptop.connect();
     for (const guess of ['one\ntwo\n', 'another\n']) {
@@ -80,6 +80,15 @@ describe('what git ignores in a connected folder', () => {
     expect(await scene.versions()).not.toContain('private\n');
     const reading = await model.reads('proj/notes.txt');
     expect(reading).toMatchObject({ source: 'cloud', content: 'another\n' });
+  });
+
+  it('is, where it was never pushed, not sent for a guess of its text either, though git lists it [RELAY-27]', async () => {
+    await laptop.connect();
+    await model.does('write', { path: '/proj/a.txt', content: { text: 'a\n' } });
+    await sleep(A_WHILE);
+    await laptop.write('a.txt', 'private\n');
+    await sleep(A_WHILE);
+    expect(await scene.versions()).toEqual(['a\n']);
   });
 
   it('is neither compared nor replaced by a pull, and has no base after it', async () => {
@@ -121,7 +130,9 @@ describe('what git ignores in a connected folder', () => {
     await laptop.write('a.txt', 'edited\n');
     await scene.sent('/proj/a.txt', 'edited\n');
     await noDifference();
-    expect((await laptop.push()).out).toContain('left out 2 files: 2 ignored by git; --verbose lists them.');
+    const { out } = await laptop.push();
+    expect(out).toContain('left out 2 files: 2 ignored by git; --verbose lists them.');
+    expect(out).toContain('  later.txt: is left out by now; what was sent of it before stays in the Cloud');
     await laptop.remove('later.txt');
     await laptop.write('a.txt', 'edited again\n');
     await scene.sent('/proj/a.txt', 'edited again\n');

@@ -1,8 +1,10 @@
 import { readdirSync, type Dirent } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
+import { foldCase } from '@patchbay/protocol';
 import { isGitFolder } from '../disk/relative-path.js';
 import type { WorkspaceRoot } from '../disk/workspace-roots.js';
+import type { FolderState } from './folder-state.js';
 import type { Finding, LeftOutFiles } from './sync-report.js';
 
 /** A folder of dependencies may hold hundreds of thousands: nobody reads their names. */
@@ -30,6 +32,18 @@ export async function leftOutFiles(
     }
   }
   return { files, hasMore: false };
+}
+
+/** Those that were sent when nothing left them out: a person may want to remove them from the Cloud. */
+export function sentBefore(
+  { name }: WorkspaceRoot,
+  { files }: LeftOutFiles,
+  state: Pick<FolderState, 'baseOf'>,
+): Finding[] {
+  const reason = 'is left out by now; what was sent of it before stays in the Cloud';
+  return files.flatMap(({ path }) =>
+    state.baseOf(foldCase(`${name}/${path}`)) === null ? [] : [{ path, reason }],
+  );
 }
 
 function entriesOf(folder: string): Dirent[] {

@@ -8,7 +8,7 @@ import { compare } from './compare.js';
 import { belowRoot, type FolderSync, rootOf } from './folder-sync.js';
 import { FolderReplaced, identityOf, isSameFolder } from './folder-guard.js';
 import { deleteGone, findGone } from './push-deletions.js';
-import { leftOutFiles } from './left-out-files.js';
+import { leftOutFiles, sentBefore } from './left-out-files.js';
 import { conflictReason, IS_BINARY, planForcedPush, planPush, type PushPlan } from './push-plan.js';
 import { type ReadFile, readWhole } from './read-file.js';
 import { type ScannedFile, scanFolder } from './scan-folder.js';
@@ -49,7 +49,10 @@ export async function pushFolder(sync: FolderSync): Promise<SyncReport> {
     report.skipped.push(...scan.skipped, ...plan.binary);
     report.faults.push(...scan.faults);
     const isThere = (docPath: string) => (remote?.get(docPath) ?? state.baseOf(docPath)) !== null;
-    if (sync.tellsLeftOut) report.leftOut = await leftOutFiles(rootOf(sync), scan.leftOut, sync.signal);
+    if (sync.tellsLeftOut) {
+      report.leftOut = await leftOutFiles(rootOf(sync), scan.leftOut, sync.signal);
+      report.kept.push(...sentBefore(rootOf(sync), report.leftOut, state));
+    }
     report.secrets.push(...scan.secrets.map(({ path, docPath }) => secretFinding(path, isThere(docPath))));
     const baseOf = (docPath: string) => (force ? (remote!.get(docPath) ?? null) : state.baseOf(docPath));
     const gone = await findGone(sync, plan.unseen, baseOf);

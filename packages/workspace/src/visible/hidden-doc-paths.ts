@@ -1,8 +1,8 @@
 import type { WorkspaceContext } from '../disk/workspace-context.js';
 import { realFileSystem } from '../disk/file-system.js';
+import { FolderListings } from '../disk/folder-listings.js';
 import { WorkspaceFault } from '../disk/workspace-fault.js';
 import type { WorkspaceRoot } from '../disk/workspace-roots.js';
-import { DocPathFinder } from '../write-patch/doc-path-finder.js';
 import { GitFault } from './git-fault.js';
 import { type Hidden, UNKNOWN, UNREADABLE } from './hidden.js';
 import { hiddenPaths, type VisibleOptions } from './visible-files.js';
@@ -19,14 +19,14 @@ export async function hiddenDocPaths(
   context: HiddenContext,
   docPaths: Iterable<string>,
 ): Promise<Map<string, Hidden>> {
-  const finder = new DocPathFinder(context.fs ?? realFileSystem, context.roots);
+  const folders = new FolderListings(context.fs ?? realFileSystem);
   const byRoot = new Map<WorkspaceRoot, { docPath: string; path: string }[]>();
   const hidden = new Map<string, Hidden>();
   for (const docPath of docPaths) {
     const [rootName, ...segments] = docPath.split('/');
     const root = context.roots.named(rootName!);
     if (!root || segments.length === 0) continue;
-    const places = await placesOf(context, finder, root, segments);
+    const places = await placesOf(context, folders, root, segments);
     if (places === null) hidden.set(docPath, UNREADABLE);
     const asked = byRoot.get(root) ?? [];
     asked.push(...(places ?? []).map((place) => ({ docPath, path: place.join('/') })));
@@ -46,14 +46,14 @@ export async function hiddenDocPaths(
 /** None where it cannot be reached, null where that cannot be told. */
 async function placesOf(
   { roots }: HiddenContext,
-  finder: DocPathFinder,
+  folders: FolderListings,
   root: WorkspaceRoot,
   segments: readonly string[],
 ): Promise<string[][] | null> {
   try {
     // Before any look at the disk: what may not be reached is not to be explored either.
     roots.locateIn(root, segments.join('/'));
-    return await finder.placesOf(root, segments);
+    return await folders.placesOf(root, segments);
   } catch (error) {
     return error instanceof WorkspaceFault && error.code !== 'WriteFailed' ? [] : null;
   }

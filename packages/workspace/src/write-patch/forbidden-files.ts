@@ -1,6 +1,5 @@
-import { hiddenForCall } from '../visible/hidden-doc-paths.js';
+import { type HiddenContext, hiddenForCall } from '../visible/hidden-doc-paths.js';
 import type { Hidden } from '../visible/hidden.js';
-import type { PatchContext } from './execute-write-patch.js';
 import { PatchFileFault } from './patch-file-fault.js';
 
 /**
@@ -8,7 +7,7 @@ import { PatchFileFault } from './patch-file-fault.js';
  * and nobody is asked before. So whether it fits makes no difference to the answer, nor does who would allow it.
  */
 export async function forbiddenFiles(
-  context: PatchContext,
+  context: HiddenContext,
   docPaths: readonly string[],
 ): Promise<Map<string, PatchFileFault>> {
   const hidden = await hiddenForCall(context, docPaths);
