@@ -195,7 +195,7 @@ describe('The packages as npm packs them', () => {
       expect((await run(process.execPath, ['-e', compare], { cwd: folder })).stdout).toBe('true\n');
     });
 
-    describeWith('Node 24 (node scripts/fetch-node24.mjs)', 'on Node 24', () => {
+    describeWith('Node 24 (node scripts/fetch-node.mjs 24)', 'on Node 24', () => {
       it('run as well', () => expectResult(NODE_24, 'commonjs24@example.com', output));
     });
   });

@@ -50,6 +50,7 @@ describe('push and pull', () => {
       expect(out).toBe(
         [
           'sent 5 files (45 B, 37 B over the wire), 0 unchanged.',
+          'left out 3 files: 3 named by .gitignore; --verbose lists them.',
           'skipped 6:',
           '  fifo: is no regular file',
           '  large.txt: is too large: 1.0 kB; the limit is 1.0 kB',

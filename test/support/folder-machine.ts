@@ -111,7 +111,8 @@ export class Machine {
     return this.startIn({}, ...args);
   }
 
-  private startIn(env: Record<string, string>, ...args: string[]): TestProcess {
+  /** A command as a process of its own, with more in its environment. */
+  startIn(env: Record<string, string>, ...args: string[]): TestProcess {
     const process = new TestProcess(`patchbay ${args[0]}`, CLIENT, args, {
       PATCHBAY_URL: this.server.url,
       PATCHBAY_TOKEN: this.user.token,

@@ -1,5 +1,6 @@
 import { mkdir, realpath } from 'node:fs/promises';
-import { isAbsolute, relative, sep } from 'node:path';
+import { basename, isAbsolute, relative, sep } from 'node:path';
+import { DEFAULT_MAX_FILE_BYTES } from '@patchbay/protocol';
 import type { WorkspaceClient } from '@patchbay/client';
 import { ClientLock, clientDirectory, openDiskJournal } from '@patchbay/client/home';
 import { RelayClient, type RelayClientOptions, type RelayEnd } from '@patchbay/client/relay';
@@ -10,6 +11,7 @@ import {
   SecretFiles,
   WritePatchTool,
 } from '@patchbay/workspace';
+import { unseenFiles } from '@patchbay/workspace/sync';
 import { printableLine } from './approval/printable.js';
 import { clientIdOf } from './client-id.js';
 import { cloudTextOf } from './cloud-text.js';
@@ -18,6 +20,7 @@ import { ConnectScreen } from './connect-screen.js';
 import { ConnectedFolders, type SeenFolder } from './connected-folders.js';
 import type { Naming } from './folder-identity.js';
 import { FolderNews } from './folder-news.js';
+import { unseenLines } from './left-out-text.js';
 import { openRoots } from './open-folder.js';
 import { workspaceOf } from './choose-workspace.js';
 import { settingsOf, type CliIo, type CommonFlags, type Settings } from './settings.js';
@@ -39,6 +42,8 @@ export interface ConnectFlags extends CommonFlags, Naming {
   pull?: boolean;
   watch: boolean;
   includeSecrets?: string[];
+  /** Lists what is left out of the Cloud. */
+  verbose?: boolean;
   /** What was executed as JSON lines, at a terminal too. */
   json?: boolean;
 }
@@ -50,6 +55,7 @@ export async function connect(flags: ConnectFlags, io: CliIo): Promise<number> {
   const given = flags.root ?? ['.'];
   const directories = (await openRoots(given)).all.map(({ directory }) => directory);
   await keepHomeOutside(settings.home, directories);
+  const unseen = await unseenIn(directories, settings.home, flags);
   const clientId = flags.clientId || (await clientIdOf(settings.home, directories));
   const { workspaceId } = workspace;
   const directory = clientDirectory(settings.home, { url: settings.url, workspaceId, clientId });
@@ -69,6 +75,7 @@ export async function connect(flags: ConnectFlags, io: CliIo): Promise<number> {
     onlyRoot = folders.announced.length === 1 ? folders.announced[0]!.name : null;
     folderLines = () => folders.seen().map((folder) => seenText(folder, flags.watch));
     for (const data of folders.serverData) screen.print(keepsOut(data));
+    for (const line of unseen) screen.print(line);
     const journal = await openDiskJournal(directory);
     try {
       const relay = relayOf(settings, workspace, { clientId, journal }, folders, flags, screen);
@@ -141,6 +148,24 @@ function tellWaitingElsewhere(
 
 function keepsOut(directory: string): string {
   return `Calls may not write into ${printableLine(directory)}, where a Patchbay server keeps its data. Better set its PATCHBAY_DATA_DIR to a folder elsewhere.`;
+}
+
+/** What nobody sees of the folders; ends the command where git cannot say it. */
+async function unseenIn(
+  directories: readonly string[],
+  home: string,
+  { maxFileBytes = DEFAULT_MAX_FILE_BYTES, includeSecrets, verbose = false }: ConnectFlags,
+): Promise<string[]> {
+  const exclude = [await realpath(home)];
+  const secrets = new SecretFiles(includeSecrets);
+  const lines: string[] = [];
+  for (const directory of directories) {
+    const root = { name: basename(directory), directory };
+    const unseen = await unseenFiles(root, { maxFileBytes, exclude, secrets });
+    const [first, ...more] = unseenLines(unseen, verbose);
+    if (first !== undefined) lines.push(`${printableLine(directory)}: ${first}`, ...more);
+  }
+  return lines;
 }
 
 /** Runs until the server or a signal ends it; a second signal does not wait. */

@@ -64,6 +64,7 @@ function programOf(io: CliIo, done: Done): Command {
     .option('--push', "make the folders' text files the Cloud's first")
     .option('--pull', 'offer what changes in the Cloud, one file after the other, to be taken over')
     .option('--no-watch', 'send no file by itself when it changes here')
+    .option('--verbose', 'list every file that is left out of the Cloud')
     .option('--json', 'what was executed as JSON lines on stderr, as without a terminal')
     .addOption(includeSecrets())
     .addOption(folderName())

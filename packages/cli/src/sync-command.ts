@@ -2,10 +2,10 @@ import { mkdir, realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { DEFAULT_MAX_FILE_BYTES } from '@patchbay/protocol';
 import { SecretFiles, serverDataIn } from '@patchbay/workspace';
-import { isComplete, pullFolder, pushFolder, type SyncReport } from '@patchbay/workspace/sync';
+import { checkFolder, isComplete, pullFolder, pushFolder, type SyncReport } from '@patchbay/workspace/sync';
 import { printableLine } from './approval/printable.js';
 import { interruptible } from './interrupts.js';
-import { openFolder } from './open-folder.js';
+import { openFolder, openRoots } from './open-folder.js';
 import { StreamProgress } from './stream-progress.js';
 import { CliError, EXIT, explain } from './cli-error.js';
 import { workspaceOf } from './choose-workspace.js';
@@ -56,13 +56,13 @@ async function makeFolder(directory: string): Promise<void> {
 export async function pushBeforeConnect(
   directories: readonly string[],
   settings: Settings,
-  flags: Pick<SyncFlags, 'maxFileBytes' | 'includeSecrets'>,
+  flags: Pick<SyncFlags, 'maxFileBytes' | 'includeSecrets' | 'verbose'>,
   io: CliIo,
   say: (line: string) => void,
 ): Promise<void> {
   for (const directory of directories) {
     const report = await sync('push', settings, { ...flags, directory }, io);
-    const summary = summaryOf(report, { verb: 'sent', dryRun: false, verbose: false });
+    const summary = summaryOf(report, { verb: 'sent', dryRun: false, verbose: flags.verbose ?? false });
     say(`${printableLine(directory)}: ${summary.trimEnd()}`);
   }
 }
@@ -78,6 +78,7 @@ async function sync(
 ): Promise<SyncReport> {
   const { force = false, delete: deletes = false, dryRun = false } = flags;
   const { home } = settings;
+  await checkFolder((await openRoots([flags.directory])).all[0]!.directory);
   const workspace = await workspaceOf(settings, io);
   // A scan meets a server's data by itself; what a pull writes to has to be known before.
   const reserved = [home, ...(verb === 'pull' ? await serverDataIn([flags.directory]) : [])];
@@ -88,7 +89,17 @@ async function sync(
   const { maxFileBytes = DEFAULT_MAX_FILE_BYTES } = flags;
   const progress = new StreamProgress(io.stderr);
   const secrets = new SecretFiles(flags.includeSecrets);
-  const how = { force, delete: deletes, dryRun, maxFileBytes, exclude, secrets, progress, signal };
+  const how = {
+    force,
+    delete: deletes,
+    dryRun,
+    maxFileBytes,
+    exclude,
+    secrets,
+    progress,
+    signal,
+    tellsLeftOut: true,
+  };
   return state.alone(roots.all[0]!.directory, () =>
     WORK[verb]({ files: workspace.files, roots, state, ...how }),
   );

@@ -1,5 +1,6 @@
 import { countText, type Finding, sizeText, type SyncReport } from '@patchbay/workspace/sync';
 import { printableLine } from './approval/printable.js';
+import { leftOutLines } from './left-out-text.js';
 
 /** What is shown of a list that nobody has to act on. */
 const SHOWN = 20;
@@ -27,6 +28,7 @@ export function summaryOf(
     // What is planned may be long: what a person looks for is then at its end.
     ...(dryRun ? [] : [summary]),
     ...listOf('planned', report.planned, Infinity),
+    ...leftOutLines(report.leftOut, verbose),
     ...listOf('skipped', report.skipped, shown),
     ...listOf('kept out as they may hold secrets', report.secrets, shown),
     ...(report.secrets.length > 0 ? [HOW_TO_SEND] : []),

@@ -1,4 +1,5 @@
 /* Entry `@patchbay/workspace/sync`: a folder and the Cloud's files, made the same in either direction, or kept in step. */
+export { checkFolder, type UnseenFiles, unseenFiles } from './sync/check-folder.js';
 export { type ComparedFile, compareFolder, type FolderComparison } from './sync/compare-folder.js';
 export type { Difference } from './sync/differences.js';
 export { identityOf, isSameFolder } from './sync/folder-guard.js';
@@ -10,4 +11,12 @@ export { LiveFolder, type LiveFolderOptions } from './sync/live-folder.js';
 export type { Progress } from './sync/progress.js';
 export { pullFolder } from './sync/pull.js';
 export { pushFolder } from './sync/push.js';
-export { countText, type Finding, isComplete, sizeText, type SyncReport } from './sync/sync-report.js';
+export {
+  countText,
+  type Finding,
+  isComplete,
+  type LeftOutFiles,
+  sizeText,
+  type SyncReport,
+} from './sync/sync-report.js';
+export { GitFault } from './visible/git-fault.js';

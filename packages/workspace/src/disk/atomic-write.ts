@@ -20,6 +20,9 @@ export const NO_HARD_LINKS = new Set([
   'EMLINK',
 ]);
 
+/** Names of files that a write of ours is about to put in place. */
+export const TEMP_FILE = /^\.patchbay-(?:pull-[0-9a-f]{8}-)?[0-9a-f]{16}\.tmp$/;
+
 /** A name for a temp file that a person who meets it can place. */
 export function newTempName(): string {
   return `.patchbay-${randomBytes(8).toString('hex')}.tmp`;

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { WorkspaceFiles } from '@patchbay/client';
 import { sha256 } from '@patchbay/protocol/hash';
+import { ALL_SECRETS } from '../disk/secret-files.js';
 import { WorkspaceRoots } from '../disk/workspace-roots.js';
 import { CloudView } from './cloud-view.js';
 import { type Difference, Differences } from './differences.js';
@@ -30,9 +31,8 @@ describe('a look at what the Cloud has of a folder', () => {
     const told: Difference[] = [];
     const files = { list } as unknown as WorkspaceFiles;
     const tell = (difference: Difference) => void told.push(difference);
-    await new CloudView({ files, roots, state, maxFileBytes: 1_000 }, new Differences(), tell).look(
-      new AbortController().signal,
-    );
+    const seen = { files, roots, state, maxFileBytes: 1_000, exclude: [], secrets: ALL_SECRETS };
+    await new CloudView(seen, new Differences(), tell).look(new AbortController().signal);
     expect(told.map(({ docPath, kind }) => [docPath, kind])).toEqual([['proj/b.txt', 'behind']]);
   });
 });

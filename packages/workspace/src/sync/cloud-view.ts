@@ -1,7 +1,9 @@
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { type ChangedFile, foldCase } from '@patchbay/protocol';
+import type { ChangedFile } from '@patchbay/protocol';
 import { PatchbayError } from '@patchbay/client';
+import { hiddenDocPaths } from '../visible/hidden-doc-paths.js';
+import { cloudFilesOf, isOfFolder } from './cloud-list.js';
 import { compare } from './compare.js';
 import type { Difference, Differences } from './differences.js';
 import { DiskFinder } from './disk-finder.js';
@@ -10,7 +12,7 @@ import { readWhole } from './read-file.js';
 
 const FILES_A_TURN = 64;
 
-type Seen = Pick<FolderSync, 'files' | 'roots' | 'state' | 'maxFileBytes'>;
+type Seen = Pick<FolderSync, 'files' | 'roots' | 'state' | 'maxFileBytes' | 'exclude' | 'secrets'>;
 
 /** Finds out what the Cloud has of a folder's files that the folder does not have. Changes neither. */
 export class CloudView {
@@ -22,24 +24,22 @@ export class CloudView {
 
   /** Compares every file that the Cloud has, and every one that it had. */
   async look(signal: AbortSignal): Promise<void> {
-    const { files, state } = this.seen;
+    const { state } = this.seen;
     state.refresh();
     // What has moved on while the Cloud was listed is not judged by what was listed before.
     const bases = new Map(state.bases());
-    const judge = async (file: ChangedFile): Promise<void> => {
-      if (state.baseOf(file.docPath) === (bases.get(file.docPath) ?? null)) await this.judge(file, finder);
-    };
     const there = new Set<string>();
-    const prefix = `${foldCase(rootOf(this.seen).name)}/`;
-    const finder = new DiskFinder(this.seen.roots);
-    for await (const { docPath, path, sha256 } of files.list({ prefix, signal })) {
+    const others: ChangedFile[] = [];
+    for await (const { docPath, path, sha256 } of cloudFilesOf(this.seen, signal)) {
       there.add(docPath);
-      await judge({ docPath, path, sha256 });
-      if (there.size % FILES_A_TURN === 0) await setImmediate();
+      others.push({ docPath, path, sha256 });
     }
     for (const docPath of bases.keys()) {
-      if (!there.has(docPath)) await judge({ docPath, path: `/${docPath}`, sha256: null });
+      if (!there.has(docPath)) others.push({ docPath, path: `/${docPath}`, sha256: null });
     }
+    const isAsListed = ({ docPath }: ChangedFile): boolean =>
+      state.baseOf(docPath) === (bases.get(docPath) ?? null);
+    await this.judgeSeen(others, isAsListed);
     await state.save();
   }
 
@@ -47,12 +47,43 @@ export class CloudView {
   async judgeAll(files: readonly ChangedFile[]): Promise<void> {
     const { state } = this.seen;
     state.refresh();
-    const finder = new DiskFinder(this.seen.roots);
+    const others: ChangedFile[] = [];
+    for (const file of files) {
+      if (!isOfFolder(this.seen, file)) continue;
+      if (state.baseOf(file.docPath) === file.sha256) this.differences.drop(file.docPath);
+      else others.push({ ...file, sha256: await this.headOf(file) });
+    }
+    await this.judgeSeen(others);
+    await state.save();
+  }
+
+  /** Drops what is known of files that are left out by now. */
+  async dropHidden(): Promise<void> {
+    const hidden = await hiddenDocPaths(this.seen, this.differences.docPaths);
+    for (const docPath of hidden.keys()) this.differences.drop(docPath);
+  }
+
+  /** Of what may not be seen, nothing is said, and nothing is compared. */
+  private async judgeSeen(
+    files: readonly ChangedFile[],
+    isOpen: (file: ChangedFile) => boolean = () => true,
+  ): Promise<void> {
+    const { roots, state } = this.seen;
+    const changed: ChangedFile[] = [];
     for (const file of files) {
       if (state.baseOf(file.docPath) === file.sha256) this.differences.drop(file.docPath);
-      else await this.judge({ ...file, sha256: await this.headOf(file) }, finder);
+      else changed.push(file);
     }
-    await state.save();
+    const hidden = await hiddenDocPaths(
+      this.seen,
+      changed.map(({ docPath }) => docPath),
+    );
+    const finder = new DiskFinder(roots);
+    for (const [at, file] of changed.entries()) {
+      if ((at + 1) % FILES_A_TURN === 0) await setImmediate();
+      if (hidden.has(file.docPath)) this.differences.drop(file.docPath);
+      else if (isOpen(file)) await this.judge(file, finder);
+    }
   }
 
   /** sha256 of what the Cloud has now; null where it has nothing. */
@@ -76,7 +107,9 @@ export class CloudView {
     if (found === undefined || local === undefined) return;
     const verdict = compare({ local, base, remote });
     if (verdict === 'same') {
-      state.noteBase(docPath, remote);
+      // What was never sent or taken has no base, whoever has the same text by chance: a push makes it one.
+      const isOurs = base !== null || (remote !== null && state.isOwn(docPath, remote));
+      if (isOurs) state.noteBase(docPath, remote);
       return this.differences.drop(docPath);
     }
     // What changed here alone is sent by the next look at the disk.

@@ -29,6 +29,10 @@ export class Differences {
     this.all.delete(docPath);
   }
 
+  get docPaths(): string[] {
+    return [...this.all.keys()];
+  }
+
   /** Drops what is settled: both sides have been the same since. */
   settle(state: Pick<FolderState, 'baseOf'>): void {
     for (const { docPath, base } of this.all.values()) {

@@ -30,6 +30,8 @@ export interface FolderSync {
   expects?: string | null;
   /** Told of what was found on the disk. */
   onScan?: (scan: FolderScan) => void;
+  /** Counts what git ignores, which takes a look through all of it. */
+  tellsLeftOut?: boolean;
   /** Keeps what else this process does with a file out of the way of its being sent. */
   claims?: PathClaims;
   progress: Progress;

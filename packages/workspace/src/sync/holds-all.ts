@@ -1,34 +1,64 @@
 import { join } from 'node:path';
-import { DEFAULT_MAX_FILE_BYTES, foldCase } from '@patchbay/protocol';
+import { type CloudFile, DEFAULT_MAX_FILE_BYTES } from '@patchbay/protocol';
+import { hiddenDocPaths } from '../visible/hidden-doc-paths.js';
+import { cloudFilesOf } from './cloud-list.js';
 import { DiskFinder } from './disk-finder.js';
 import { type FolderSync, rootOf } from './folder-sync.js';
 import { readWhole } from './read-file.js';
 
+/** Most files about which git is asked together. */
+const FILES_ASKED = 1_000;
+
 /**
  * Whether a folder holds every file that the Cloud has under its name, as it is there, and one at least: then it is the
- * same project, whatever is known of it here. Ends at the first file that is missing or another.
+ * same project, whatever is known of it here. Ends at the first file that is missing or another. What may not be seen is
+ * not compared: the answer would tell whether a guess of it is right.
  */
 export async function holdsAll(folder: Pick<FolderSync, 'files' | 'roots'>): Promise<boolean> {
-  const { directory, name } = rootOf(folder);
-  const finder = new DiskFinder(folder.roots);
   let same = 0;
-  for await (const { docPath, sha256 } of folder.files.list({ prefix: `${foldCase(name)}/` })) {
-    const path = await finder.find(docPath).catch(() => null);
-    if (path === null || shaOf(join(directory, path)) !== sha256) return false;
-    same += 1;
+  for await (const files of inChunks(cloudFilesOf(folder))) {
+    const hidden = await hiddenDocPaths(
+      folder,
+      files.map(({ docPath }) => docPath),
+    );
+    const seen = files.filter(({ docPath }) => !hidden.has(docPath));
+    if (!(await areHere(folder, seen))) return false;
+    same += seen.length;
   }
   return same > 0;
+}
+
+async function areHere(folder: Pick<FolderSync, 'roots'>, files: readonly CloudFile[]): Promise<boolean> {
+  const { directory } = rootOf(folder);
+  const finder = new DiskFinder(folder.roots);
+  for (const { docPath, sha256 } of files) {
+    const path = await finder.find(docPath).catch(() => null);
+    if (path === null || shaOf(join(directory, path)) !== sha256) return false;
+  }
+  return true;
+}
+
+async function* inChunks<T>(items: AsyncIterable<T>): AsyncGenerator<T[]> {
+  let chunk: T[] = [];
+  for await (const item of items) {
+    if (chunk.push(item) < FILES_ASKED) continue;
+    yield chunk;
+    chunk = [];
+  }
+  if (chunk.length > 0) yield chunk;
 }
 
 /** Whether most of the files that both sides had are there: the folder is the one of which that is remembered. */
 export async function holdsMost({ roots, state }: Pick<FolderSync, 'roots' | 'state'>): Promise<boolean> {
   const finder = new DiskFinder(roots);
-  let [there, all] = [0, 0];
-  for (const [docPath] of state.bases()) {
-    all += 1;
+  const docPaths = [...state.bases()].map(([docPath]) => docPath);
+  const hidden = await hiddenDocPaths({ roots }, docPaths);
+  const seen = docPaths.filter((docPath) => !hidden.has(docPath));
+  let there = 0;
+  for (const docPath of seen) {
     if ((await finder.find(docPath).catch(() => null)) !== null) there += 1;
   }
-  return there * 2 >= all;
+  return seen.length > 0 && there * 2 >= seen.length;
 }
 
 function shaOf(path: string): string | null {

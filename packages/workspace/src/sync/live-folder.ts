@@ -240,6 +240,7 @@ export class LiveFolder implements FolderLedger {
     const report = await pushFolder({ ...this.sync(only), delete: !this.guard.isEmpty, onScan: seen });
     for (const conflict of report.conflicts) await this.conflicted(conflict);
     await this.judgeUnmet(report, only);
+    await this.cloud.dropHidden();
     const { moved, deleted, faults, secrets } = report;
     if (moved.files + deleted + faults.length + secrets.length > 0) this.options.onReport?.(report);
     this.report();

@@ -2,51 +2,85 @@ import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { PatchFileFault } from '../write-patch/patch-file-fault.js';
 import { WorkspaceFault } from '../disk/workspace-fault.js';
+import { hiddenPaths } from '../visible/visible-files.js';
 import { DiskFinder } from './disk-finder.js';
 import { belowRoot, type FolderSync, rootOf } from './folder-sync.js';
 import type { LocalFile } from './pull-plan.js';
 import { readWhole } from './read-file.js';
 import type { FolderScan } from './scan-folder.js';
-import type { SyncReport } from './sync-report.js';
+import type { Finding, SyncReport } from './sync-report.js';
 
 /** Files beyond the sync's own limit are still compared, up to here. */
 const MAX_COMPARED_BYTES = 512 * 1024 * 1024;
 const FILES_A_TURN = 64;
 
-/** What is on the disk at each of these docPaths, also where .gitignore leaves it out. */
+/** What is on the disk at each of these docPaths. */
 export interface LocalLook {
   files: Map<string, LocalFile>;
+  /** Files that are there and may not be seen: they are neither read nor replaced. */
+  hidden: Map<string, Finding>;
   /** docPaths about which nothing can be decided; the report says why. */
   undecided: Set<string>;
 }
 
-/** Looks at the disk for every docPath that a pull is about. */
+/** Looks at the disk for every docPath that a pull is about. @throws GitFault */
 export async function lookLocally(
   sync: FolderSync,
   scan: FolderScan,
   docPaths: Iterable<string>,
   report: SyncReport,
 ): Promise<LocalLook> {
-  const look: LocalLook = { files: new Map(), undecided: new Set() };
+  const look: LocalLook = { files: new Map(), hidden: new Map(), undecided: new Set() };
   const scanned = new Map(scan.files.map((file) => [file.docPath, file]));
-  const finder = new DiskFinder(sync.roots);
+  const others = await findUnscanned(sync, scanned, docPaths, (docPath, error) => {
+    look.undecided.add(docPath);
+    undecided(report, belowRoot(docPath), error);
+  });
+  const hidden = await hiddenPaths(rootOf(sync), [...others.values()], sync);
   let looked = 0;
   for (const docPath of docPaths) {
     if (++looked % FILES_A_TURN === 0) await setImmediate();
     sync.signal?.throwIfAborted();
     const file = scanned.get(docPath);
+    const path = file?.path ?? others.get(docPath);
+    if (path === undefined) continue;
+    const why = file ? undefined : hidden.get(path);
+    if (why) {
+      look.hidden.set(docPath, { path, reason: why.reason });
+      continue;
+    }
     const known = file && sync.state.contentOf(docPath, file.stamp);
     try {
-      const path = file?.path ?? (await finder.find(docPath));
-      const found =
-        path === null ? null : known ? { sha256: known, isText: true } : read(sync, docPath, path);
-      if (path !== null && found !== null) look.files.set(docPath, { path, ...found });
+      const found = known ? { sha256: known, isText: true } : read(sync, docPath, path);
+      if (found !== null) look.files.set(docPath, { path, ...found });
     } catch (error) {
       look.undecided.add(docPath);
       undecided(report, belowRoot(docPath), error);
     }
   }
   return look;
+}
+
+/** Where there is a file that the scan has not taken in, by docPath. */
+async function findUnscanned(
+  { roots, signal }: FolderSync,
+  scanned: ReadonlyMap<string, unknown>,
+  docPaths: Iterable<string>,
+  onFault: (docPath: string, error: unknown) => void,
+): Promise<Map<string, string>> {
+  const finder = new DiskFinder(roots);
+  const found = new Map<string, string>();
+  for (const docPath of docPaths) {
+    if (scanned.has(docPath)) continue;
+    signal?.throwIfAborted();
+    try {
+      const path = await finder.find(docPath);
+      if (path !== null) found.set(docPath, path);
+    } catch (error) {
+      onFault(docPath, error);
+    }
+  }
+  return found;
 }
 
 /** What a file holds; null where it has gone. */

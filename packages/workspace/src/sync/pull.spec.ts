@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { WorkspaceFiles } from '@patchbay/client';
@@ -62,5 +62,49 @@ describe('a pull of one file that a person has said yes to', () => {
     ['has one again by now', null, NEWER],
   ])('leaves the folder as it is where the Cloud %s', async (_what, expects, there) => {
     expect(await pulled(expects, there)).toBe(BOTH);
+  });
+});
+
+describe('a pull from a server whose paths and docPaths do not belong together', () => {
+  let base: string;
+  beforeEach(async () => void (base = await mkdtemp(join(tmpdir(), 'patchbay-pull-'))));
+  afterEach(() => rm(base, { recursive: true }));
+
+  it.each([
+    ['another file of the folder', '/proj/Other.txt', 'proj/a.txt', ['other.txt']],
+    ['another folder', '/elsewhere/a.txt', 'elsewhere/a.txt', []],
+    ['a folder whose name begins alike', '/project/a.txt', 'project/a.txt', []],
+    ['a path with more slashes', '//proj/a.txt', 'proj/a.txt', []],
+    ['a path without one', 'proj/a.txt', 'proj/a.txt', []],
+  ])('writes nothing for %s, and says so', async (_what, path, docPath, there) => {
+    await writeFile(join(base, 'other.txt'), 'mine\n');
+    const roots = await WorkspaceRoots.open([{ directory: base, name: 'proj' }]);
+    const home = join(base, '.home');
+    const pair = { url: 'http://one', workspaceId: 'w', directory: base, rootName: 'proj' };
+    const state = FolderState.open(home, pair);
+    state.noteBase('proj/other.txt', sha256('mine\n'));
+    const list = async function* () {
+      yield await Promise.resolve({ docPath, path, sha256: sha256('theirs\n'), sizeBytes: 7 });
+    };
+    const readBlobs = async function* () {
+      yield await Promise.resolve(Buffer.from('theirs\n'));
+    };
+    const files = { list, readBlobs } as unknown as WorkspaceFiles;
+    const how = { force: true, delete: false, dryRun: false, progress: silent, maxFileBytes: 1_000 };
+    const secrets = new SecretFiles();
+    const report = await pullFolder({
+      ...how,
+      files,
+      roots,
+      state,
+      exclude: [home],
+      secrets,
+      only: () => true,
+    });
+    expect(report.faults).toEqual([
+      { path, reason: `is not written: the server says that it is ${docPath}` },
+    ]);
+    expect((await readdir(base)).filter((name) => !name.startsWith('.'))).toEqual(there);
+    expect(report.moved.files).toBe(0);
   });
 });

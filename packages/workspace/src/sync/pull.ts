@@ -1,9 +1,10 @@
 import { unlinkSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { type CloudFile, foldCase, MAX_BATCH_FILES } from '@patchbay/protocol';
+import { type CloudFile, MAX_BATCH_FILES } from '@patchbay/protocol';
 import { sha256 } from '@patchbay/protocol/hash';
 import { inParallel } from '../disk/in-parallel.js';
 import { WorkspaceFault } from '../disk/workspace-fault.js';
+import { cloudFilesOf } from './cloud-list.js';
 import { FolderSpelling } from './folder-spelling.js';
 import { type FolderSync, rootOf } from './folder-sync.js';
 import { lookLocally } from './local-files.js';
@@ -24,12 +25,12 @@ const PUT_ASIDE = 'had text that is in no version: it is beside it, with .patchb
 export async function pullFolder(sync: FolderSync): Promise<SyncReport> {
   const report = emptyReport();
   try {
-    const remote = await listRemote(sync);
+    const { remote, odd } = await listRemote(sync, report);
     if (sync.expects !== undefined && ([...remote.values()][0]?.sha256 ?? null) !== sync.expects)
       return report;
     const scan = await scanFolder(rootOf(sync), sync);
     if (!sync.dryRun) removeLeftovers(sync, scan);
-    const plan = await makePlan(sync, scan, remote, report);
+    const plan = await makePlan(sync, scan, { remote, odd }, report);
     report.unchanged = plan.same.filter((one) => one.sha256 !== null).length;
     report.kept.push(...plan.kept);
     report.conflicts.push(...plan.conflicts);
@@ -45,13 +46,23 @@ export async function pullFolder(sync: FolderSync): Promise<SyncReport> {
   }
 }
 
-async function listRemote(sync: FolderSync): Promise<Map<string, CloudFile>> {
-  const remote = new Map<string, CloudFile>();
-  const prefix = `${foldCase(rootOf(sync).name)}/`;
-  for await (const file of sync.files.list({ prefix, signal: sync.signal })) {
+/** What the Cloud has. */
+interface Listed {
+  remote: Map<string, CloudFile>;
+  /** docPaths of which the server says two things: nothing is done about them. */
+  odd: Set<string>;
+}
+
+async function listRemote(sync: FolderSync, report: SyncReport): Promise<Listed> {
+  const [remote, odd] = [new Map<string, CloudFile>(), new Set<string>()];
+  const onOdd = ({ path, docPath }: CloudFile): void => {
+    odd.add(docPath).add(path.replace(/^\/+/, '').toLowerCase());
+    report.faults.push({ path, reason: `is not written: the server says that it is ${docPath}` });
+  };
+  for await (const file of cloudFilesOf(sync, sync.signal, onOdd)) {
     if (sync.only?.(file.docPath) !== false) remote.set(file.docPath, file);
   }
-  return remote;
+  return { remote, odd };
 }
 
 /** What an earlier pull of this folder was about to put in place when it was killed. */
@@ -63,7 +74,7 @@ function removeLeftovers({ state, ...sync }: FolderSync, { leftovers }: FolderSc
 async function makePlan(
   sync: FolderSync,
   scan: FolderScan,
-  remote: Map<string, CloudFile>,
+  { remote, odd }: Listed,
   report: SyncReport,
 ): Promise<PullPlan> {
   const { force, delete: deletes, only } = sync;
@@ -71,9 +82,17 @@ async function makePlan(
   const scanned = force ? scan.files.map(({ docPath }) => docPath) : [];
   const docPaths = new Set([...remote.keys(), ...bases.keys(), ...scanned]);
   const look = await lookLocally(sync, scan, docPaths, report);
-  for (const docPath of look.undecided) {
+  for (const [docPath, { path, reason }] of look.hidden) {
+    const there = remote.get(docPath);
+    if (there && there.sha256 !== bases.get(docPath)) {
+      const why = `is there already, and left out (${reason}): it is neither compared nor replaced`;
+      report.conflicts.push({ path, docPath, remote: there.sha256, reason: why });
+    }
     remote.delete(docPath);
     bases.delete(docPath);
+  }
+  for (const docPath of [...look.undecided, ...odd]) {
+    for (const known of [remote, bases, look.files]) known.delete(docPath);
   }
   const spelling = new FolderSpelling(scan.folders);
   const pathOf = ({ path }: CloudFile) => spelling.spell(path.slice(path.indexOf('/', 1) + 1));

@@ -1,21 +1,24 @@
 import { type FileChange, MAX_BATCH_FILES, type RefusedFile } from '@patchbay/protocol';
+import { hiddenDocPaths } from '../visible/hidden-doc-paths.js';
 import type { WorkspaceRoots } from '../disk/workspace-roots.js';
 import { belowRoot, type FolderSync } from './folder-sync.js';
 import type { SyncReport } from './sync-report.js';
 
 /**
  * Those of the docPaths, with their base, at which there is no file on the disk any more. One that is there all the
- * same, but ignored, a link or not to be read, is not gone.
+ * same, but ignored, a link or not to be read, is not gone; of one that would be ignored, nothing is said.
  */
 export async function findGone(
-  { roots, only }: FolderSync,
+  sync: FolderSync,
   unseen: readonly string[],
   baseOf: (docPath: string) => string | null,
 ): Promise<Map<string, string>> {
   if (unseen.length === 0) return new Map();
-  const wanted = unseen.filter((docPath) => only?.(docPath) !== false);
-  const missing = await notThere(roots, wanted);
-  return new Map(missing.map((docPath) => [docPath, baseOf(docPath)!]));
+  const wanted = unseen.filter((docPath) => sync.only?.(docPath) !== false);
+  const missing = await notThere(sync.roots, wanted);
+  const hidden = await hiddenDocPaths(sync, missing);
+  const gone = missing.filter((docPath) => !hidden.has(docPath));
+  return new Map(gone.map((docPath) => [docPath, baseOf(docPath)!]));
 }
 
 /** Those of the docPaths at which the disk has nothing now. */

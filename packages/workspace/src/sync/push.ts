@@ -1,16 +1,17 @@
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { isOutOfRoom, PatchbayError } from '@patchbay/client';
-import { type CommittedFile, foldCase, MAX_BATCH_FILES, type RefusedFile } from '@patchbay/protocol';
+import { type CommittedFile, MAX_BATCH_FILES, type RefusedFile } from '@patchbay/protocol';
 import { inParallel } from '../disk/in-parallel.js';
+import { cloudFilesOf } from './cloud-list.js';
 import { compare } from './compare.js';
 import { belowRoot, type FolderSync, rootOf } from './folder-sync.js';
 import { FolderReplaced, identityOf, isSameFolder } from './folder-guard.js';
 import { deleteGone, findGone } from './push-deletions.js';
+import { leftOutFiles, sentBefore } from './left-out-files.js';
 import { conflictReason, IS_BINARY, planForcedPush, planPush, type PushPlan } from './push-plan.js';
 import { type ReadFile, readWhole } from './read-file.js';
 import { type ScannedFile, scanFolder } from './scan-folder.js';
-import { SyncedFiles } from './synced-files.js';
 import { emptyReport, type Finding, sizeText, type SyncReport } from './sync-report.js';
 import { uploadMissing } from './upload-blobs.js';
 
@@ -39,9 +40,7 @@ export async function pushFolder(sync: FolderSync): Promise<SyncReport> {
   const { state, force, only } = sync;
   try {
     const identity = identityOf(rootOf(sync));
-    const scan = await scanFolder(rootOf(sync), {
-      ...{ ...sync, synced: new SyncedFiles(state), keptOut: sync.secrets },
-    });
+    const scan = await scanFolder(rootOf(sync), sync);
     sync.onScan?.(scan);
     const files = only ? scan.files.filter(({ docPath }) => only(docPath)) : scan.files;
     const remote = force || sync.dryRun ? await listRemote(sync) : null;
@@ -50,6 +49,10 @@ export async function pushFolder(sync: FolderSync): Promise<SyncReport> {
     report.skipped.push(...scan.skipped, ...plan.binary);
     report.faults.push(...scan.faults);
     const isThere = (docPath: string) => (remote?.get(docPath) ?? state.baseOf(docPath)) !== null;
+    if (sync.tellsLeftOut) {
+      report.leftOut = await leftOutFiles(rootOf(sync), scan.leftOut, sync.signal);
+      report.kept.push(...sentBefore(rootOf(sync), report.leftOut, state));
+    }
     report.secrets.push(...scan.secrets.map(({ path, docPath }) => secretFinding(path, isThere(docPath))));
     const baseOf = (docPath: string) => (force ? (remote!.get(docPath) ?? null) : state.baseOf(docPath));
     const gone = await findGone(sync, plan.unseen, baseOf);
@@ -77,9 +80,7 @@ function secretFinding(path: string, isThere: boolean): Finding {
 /** sha256 of each of the folder's files in the Cloud, by docPath. */
 async function listRemote(sync: FolderSync): Promise<Map<string, string>> {
   const remote = new Map<string, string>();
-  const prefix = `${foldCase(rootOf(sync).name)}/`;
-  const list = sync.files.list({ prefix, signal: sync.signal });
-  for await (const { docPath, sha256 } of list) remote.set(docPath, sha256);
+  for await (const { docPath, sha256 } of cloudFilesOf(sync, sync.signal)) remote.set(docPath, sha256);
   return remote;
 }
 

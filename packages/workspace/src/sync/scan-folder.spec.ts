@@ -67,12 +67,6 @@ describe('a scan of a folder', () => {
     expect(paths(await scan('sub'))).toEqual(below);
   });
 
-  it('scans a folder that its repository ignores as a whole, when it is asked for by name', async () => {
-    execFileSync('git', ['init', '-q'], { cwd: directory });
-    await put(['.gitignore', 'build/\n*.o\n'], 'build/a.txt');
-    expect(paths(await scan('build'))).toEqual(['a.txt']);
-  });
-
   it('does not follow a .gitignore that is a link', async () => {
     await put(['rules', '*\n'], 'a');
     await symlink('rules', join(directory, '.gitignore'));

@@ -2,14 +2,15 @@ import { lstatSync, readdirSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { docPathFault, foldCase } from '@patchbay/protocol';
+import { TEMP_FILE } from '../disk/atomic-write.js';
+import { KEPT_FILE } from '../disk/keep-beside.js';
 import { isGitFolder, MAX_COMPONENT_BYTES, MAX_PATH_CHARS } from '../disk/relative-path.js';
+import type { SecretFiles } from '../disk/secret-files.js';
 import { DATABASE_FILE } from '../disk/server-data.js';
 import type { WorkspaceRoot } from '../disk/located-path.js';
+import { type FolderRules, rulesOfRoot } from '../visible/folder-rules.js';
+import type { Hidden } from '../visible/hidden.js';
 import { type FileStamp, stampOf } from './file-stamp.js';
-import { IgnoreRules } from './ignore-rules.js';
-import { KEPT_FILE } from '../disk/keep-beside.js';
-import type { SecretFiles } from '../disk/secret-files.js';
-import type { SyncedFiles } from './synced-files.js';
 import { type Finding, sizeText } from './sync-report.js';
 
 /** A file that may be sent; whether it is text shows when it is read. */
@@ -31,6 +32,8 @@ export interface FolderScan {
   skipped: Finding[];
   /** Files that are kept out because they hold secrets as a rule. */
   secrets: Pick<ScannedFile, 'path' | 'docPath'>[];
+  /** What git ignores, or is another repository's; a folder as a whole, with a slash at the end of its path. */
+  leftOut: Finding[];
   /** What ought to be sent and cannot be. */
   faults: Finding[];
 }
@@ -39,15 +42,10 @@ export interface ScanOptions {
   maxFileBytes: number;
   /** Real paths of folders to leave out: PATCHBAY_HOME. */
   exclude?: readonly string[];
-  /** What is taken in although .gitignore names it. */
-  synced?: SyncedFiles;
   /** What is kept out even so; nothing is where it is left out. */
-  keptOut?: SecretFiles;
+  secrets?: SecretFiles;
   signal?: AbortSignal | undefined;
 }
-
-/** Names of files that a write of ours is about to put in place. */
-export const TEMP_FILE = /^\.patchbay-(?:pull-[0-9a-f]{8}-)?[0-9a-f]{16}\.tmp$/;
 
 /** Names that mean the same to everybody: their length in bytes is known, and folding is lowercasing. */
 const PLAIN_NAME = /^[\x20-\x5b\x5d-\x7e]+$/;
@@ -60,28 +58,31 @@ interface Folder {
   docPrefix: string;
   /** Whether the names above are all plain. */
   isPlain: boolean;
-  /** .gitignore leaves it out: of what is in it only synced files count. */
-  isLeftOut: boolean;
-  rules: IgnoreRules;
+  rules: FolderRules;
 }
 
 /**
- * Looks through a folder for what git would look at: without .git, what .gitignore files leave out, and links. System
- * calls are synchronous, which for ten thousand of them takes a tenth of the time; the event loop has its turn between.
+ * Looks through a folder for the files that may be seen: those that git lists, without links. Where it is in no repository,
+ * .gitignore files say it. System calls are synchronous, which for ten thousand of them takes a tenth of the time; the
+ * event loop has its turn between.
+ * @throws GitFault
  */
 export async function scanFolder(root: WorkspaceRoot, options: ScanOptions): Promise<FolderScan> {
-  const scan: FolderScan = { files: [], folders: [], leftovers: [], skipped: [], secrets: [], faults: [] };
+  const scan: FolderScan = {
+    ...{ files: [], folders: [], leftovers: [], skipped: [], secrets: [], leftOut: [], faults: [] },
+  };
   const scanner = new Scanner(root, options, scan);
-  const rules = IgnoreRules.above(root.directory);
-  const waiting: Folder[] = [
-    { prefix: '', docPrefix: `${foldCase(root.name)}/`, isPlain: true, isLeftOut: false, rules },
-  ];
-  for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {
-    const deeper = scanner.lookThrough(folder);
-    scan.folders.push(...deeper.map(({ prefix }) => prefix.slice(0, -1)));
-    waiting.push(...deeper);
-    await setImmediate();
-    options.signal?.throwIfAborted();
+  const rules = await rulesOfRoot(root.directory, options.signal);
+  let level: Folder[] = [{ prefix: '', docPrefix: `${foldCase(root.name)}/`, isPlain: true, rules }];
+  while (level.length > 0) {
+    const deeper: Folder[] = [];
+    for (const folder of level) {
+      deeper.push(...scanner.lookThrough(folder));
+      await setImmediate();
+      options.signal?.throwIfAborted();
+    }
+    level = await scanner.withoutHidden(deeper);
+    scan.folders.push(...level.map(({ prefix }) => prefix.slice(0, -1)));
   }
   return withoutTwins(scan);
 }
@@ -93,7 +94,7 @@ class Scanner {
     private readonly scan: FolderScan,
   ) {}
 
-  /** Takes in the files of a folder; gives the folders in it that are to be walked. */
+  /** Takes in the files of a folder; gives the folders in it, each with the rules of the folder that it is in. */
   lookThrough(folder: Folder): Folder[] {
     const { prefix, docPrefix } = folder;
     const names = this.namesIn(prefix);
@@ -101,9 +102,6 @@ class Scanner {
       this.skip(prefix.slice(0, -1) || '.', 'is the data directory of a Patchbay server');
       return [];
     }
-    const rules = names.includes('.gitignore')
-      ? folder.rules.within(prefix, this.onDisk(`${prefix}.gitignore`))
-      : folder.rules;
     const deeper: Folder[] = [];
     for (const name of names) {
       const isPlainName = PLAIN_NAME.test(name);
@@ -114,11 +112,31 @@ class Scanner {
       if (TEMP_FILE.test(name)) this.scan.leftovers.push(path);
       else if (KEPT_FILE.test(name)) continue;
       else {
-        const inside = this.lookAt({ path, docPath, isPlain }, { ...folder, rules });
+        const inside = this.lookAt({ path, docPath, isPlain }, folder.rules);
         if (inside) deeper.push(inside);
       }
     }
     return deeper;
+  }
+
+  /** The folders that are to be walked, each with its own rules. */
+  async withoutHidden(folders: readonly Folder[]): Promise<Folder[]> {
+    const byRules = new Map<FolderRules, Folder[]>();
+    for (const folder of folders) {
+      const same = byRules.get(folder.rules);
+      if (same) same.push(folder);
+      else byRules.set(folder.rules, [folder]);
+    }
+    const walked: Folder[] = [];
+    for (const [rules, inOne] of byRules) {
+      const judged = await rules.folders(inOne.map(({ prefix }) => prefix.slice(0, -1)));
+      for (const folder of inOne) {
+        const found = judged.get(folder.prefix.slice(0, -1))!;
+        if ('kind' in found) this.leaveOut(folder.prefix, found);
+        else walked.push({ ...folder, rules: found });
+      }
+    }
+    return walked;
   }
 
   private namesIn(prefix: string): string[] {
@@ -131,28 +149,27 @@ class Scanner {
     }
   }
 
-  /** Takes in what is no folder; gives a folder that is to be walked. */
+  /** Takes in what is no folder; gives a folder. */
   private lookAt(
     { path, docPath, isPlain }: { path: string; docPath: string; isPlain: boolean },
-    { rules, isLeftOut }: Folder,
+    rules: FolderRules,
   ): Folder | null {
     const stats = this.statsOf(path, rules);
     if (stats === null) return null;
-    const { synced, exclude } = this.options;
     if (stats.isDirectory()) {
-      const leftOut = isLeftOut || rules.ignores(`${path}/`);
-      if (leftOut && !synced?.hasFolder(docPath)) return null;
-      if (exclude?.includes(join(this.root.directory, path))) return null;
-      return { prefix: `${path}/`, docPrefix: `${docPath}/`, isPlain, isLeftOut: leftOut, rules };
+      if (this.options.exclude?.includes(join(this.root.directory, path))) return null;
+      return { prefix: `${path}/`, docPrefix: `${docPath}/`, isPlain, rules };
     }
-    const counts = isLeftOut || rules.ignores(path) ? synced?.hasFile(docPath) : true;
-    if (counts) this.takeIn(path, docPath, isPlain, stats);
+    // Git has no place for what is neither a file nor a link.
+    const hidden = stats.isFile() || stats.isSymbolicLink() ? rules.file(path) : null;
+    if (hidden) this.leaveOut(path, hidden);
+    else this.takeIn(path, docPath, isPlain, stats);
     return null;
   }
 
   private takeIn(path: string, docPath: string, isPlain: boolean, stats: Stats): void {
-    const { maxFileBytes, keptOut } = this.options;
-    if (keptOut?.keepsOut(path)) return void this.scan.secrets.push({ path, docPath });
+    const { maxFileBytes, secrets } = this.options;
+    if (secrets?.keepsOut(path)) return void this.scan.secrets.push({ path, docPath });
     if (stats.isSymbolicLink()) return this.skip(path, 'is a link, and links are not followed');
     if (!stats.isFile()) return this.skip(path, 'is no regular file');
     const fault = pathFault(docPath, isPlain);
@@ -163,11 +180,11 @@ class Scanner {
   }
 
   /** Null where there is nothing any more, or nothing that can be looked at. */
-  private statsOf(path: string, rules: IgnoreRules): Stats | null {
+  private statsOf(path: string, rules: FolderRules): Stats | null {
     try {
       return lstatSync(this.onDisk(path));
     } catch (error) {
-      if (rules.ignores(path)) return null;
+      if (rules.file(path) !== null) return null;
       if (codeOf(error) !== 'ENOENT') this.fault(path, 'cannot be looked at');
       // Node shows bytes that are no UTF-8 as U+FFFD, and there is no file of that name.
       else if (path.includes('\uFFFD')) this.fault(path, 'has a name that is not UTF-8');
@@ -177,6 +194,10 @@ class Scanner {
 
   private onDisk(path: string): string {
     return `${this.root.directory}/${path}`;
+  }
+
+  private leaveOut(path: string, { reason }: Hidden): void {
+    this.scan.leftOut.push({ path, reason });
   }
 
   private skip(path: string, reason: string): void {

@@ -4,6 +4,13 @@ export interface Finding {
   reason: string;
 }
 
+/** Files that a push leaves out, each with the reason, up to a bound. */
+export interface LeftOutFiles {
+  files: Finding[];
+  /** There are more than were counted. */
+  hasMore: boolean;
+}
+
 /** A file that was changed on both sides. */
 export interface Conflict extends Finding {
   docPath: string;
@@ -23,6 +30,8 @@ export interface SyncReport {
   skipped: Finding[];
   /** Not sent because it holds secrets as a rule. */
   secrets: Finding[];
+  /** What git ignores, or is another repository's, where it was to be counted. */
+  leftOut: LeftOutFiles;
   /** Left as it is on purpose, such as what was deleted on one side. */
   kept: Finding[];
   /** Changed on both sides; nothing was overwritten. */
@@ -36,6 +45,7 @@ export interface SyncReport {
 export function emptyReport(): SyncReport {
   return {
     ...{ moved: { files: 0, bytes: 0 }, wireBytes: 0, deleted: 0, unchanged: 0 },
+    leftOut: { files: [], hasMore: false },
     ...{ skipped: [], secrets: [], kept: [], conflicts: [], faults: [], planned: [] },
   };
 }

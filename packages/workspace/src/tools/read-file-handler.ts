@@ -9,10 +9,9 @@ import { sha256 } from '@patchbay/protocol/hash';
 import { readFile } from '../disk/file-entry.js';
 import { realFileSystem } from '../disk/file-system.js';
 import { openDirectory } from '../disk/open-directory.js';
-import { ALL_SECRETS } from '../disk/secret-files.js';
 import { WorkspaceFault } from '../disk/workspace-fault.js';
-import type { LocatedPath, WorkspaceRoot } from '../disk/located-path.js';
-import { isLeftOut } from '../sync/left-out.js';
+import type { LocatedPath } from '../disk/located-path.js';
+import { hiddenForCall } from '../visible/hidden-doc-paths.js';
 import { DocPathFinder } from '../write-patch/doc-path-finder.js';
 import type { PatchContext } from '../write-patch/execute-write-patch.js';
 import { notFound, PatchFileFault } from '../write-patch/patch-file-fault.js';
@@ -53,26 +52,14 @@ type Found = Pick<FileReadAnswer, 'content' | 'isDirty' | 'source'>;
 
 async function readOne(context: ReadContext, { docPath, maxBytes }: FileRead): Promise<Found> {
   const limit = Math.min(maxBytes, context.maxFileBytes ?? DEFAULT_MAX_FILE_BYTES);
-  const root = rootOf(context, docPath);
+  refuseOutside(context, docPath);
+  await refuseHidden(context, docPath);
   const buffer = (await context.buffers?.read?.(docPath)) ?? null;
   const located = await locate(context, docPath).catch((error: unknown) => {
     // A buffer may be of a file that was never saved.
     if (buffer !== null && error instanceof PatchFileFault && error.code === 'NOT_FOUND') return null;
     throw error;
   });
-  const segments = located?.segments ?? docPath.split('/').slice(1);
-  const isAllowed = async () => (await context.allows?.(docPath)) === true;
-  if ((context.secrets ?? ALL_SECRETS).keepsOut(segments.join('/')) && !(await isAllowed())) {
-    throw new ReadRefusal(
-      'FORBIDDEN',
-      'The file is one that may hold secrets, and is kept out of the Cloud.',
-    );
-  }
-  // A file that is in step is as the Cloud's, whatever .gitignore says by now.
-  const isSynced = (context.ledger?.baseOf(docPath) ?? null) !== null;
-  if (!isSynced && isLeftOut(root.directory, segments) && !(await isAllowed())) {
-    throw new ReadRefusal('FORBIDDEN', 'The file is one that push leaves out, as .gitignore has it.');
-  }
   if (buffer === null) return { content: await onDisk(context, located!, docPath, limit), ...FROM_DISK };
   if (buffer.bytes.length > limit) throw tooLarge(limit);
   return { content: Buffer.from(buffer.bytes), isDirty: buffer.isDirty, source: 'active' };
@@ -80,10 +67,20 @@ async function readOne(context: ReadContext, { docPath, maxBytes }: FileRead): P
 
 const FROM_DISK = { isDirty: false, source: 'disk' } as const;
 
-function rootOf({ roots }: ReadContext, docPath: string): WorkspaceRoot {
-  const root = roots.named(docPath.split('/', 1)[0]!);
-  if (root && docPath.includes('/')) return root;
+function refuseOutside({ roots }: ReadContext, docPath: string): void {
+  if (roots.named(docPath.split('/', 1)[0]!) && docPath.includes('/')) return;
   throw new ReadRefusal('FORBIDDEN', 'The file lies in no folder that this client has connected.');
+}
+
+/** Before anything is read, and whether there is such a file or not. */
+async function refuseHidden(context: ReadContext, docPath: string): Promise<void> {
+  const hidden = (await hiddenForCall(context, [docPath])).get(docPath);
+  if (!hidden || (await context.allows?.(docPath)) === true) return;
+  const message =
+    hidden.kind === 'secret'
+      ? 'The file is one that may hold secrets, and is kept out of the Cloud.'
+      : `The file is one that push leaves out (${hidden.reason}).`;
+  throw new ReadRefusal('FORBIDDEN', message);
 }
 
 function locate({ roots, fs = realFileSystem }: ReadContext, docPath: string): Promise<LocatedPath> {

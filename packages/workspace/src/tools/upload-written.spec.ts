@@ -1,6 +1,14 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { PatchIntent } from '@patchbay/client/relay';
 import type { FilePut } from '@patchbay/protocol';
+import { sha256 } from '@patchbay/protocol/hash';
 import type { FolderLedger } from '../disk/folder-ledger.js';
+import { WorkspaceRoots } from '../disk/workspace-roots.js';
 import { send } from './send-file.js';
+import { uploadWritten } from './upload-written.js';
 
 const file: FilePut = {
   ...{
@@ -41,5 +49,45 @@ describe('a file that a call has written', () => {
   it('is based on what the call has replaced, where nothing keeps the folder in step', async () => {
     await send(undefined, context, file, 100);
     expect(sent).toEqual([file]);
+  });
+
+  describe('at a place that git ignores [RELAY-25]', () => {
+    let directory: string;
+    beforeEach(async () => {
+      directory = await realpath(await mkdtemp(join(tmpdir(), 'patchbay-upload-')));
+      execFileSync('git', ['init', '-q'], { cwd: directory });
+      for (const [name, text] of [
+        ['.gitignore', 'a\n'],
+        ['a', 'new'],
+      ] as const)
+        await writeFile(join(directory, name), text);
+    });
+    afterEach(() => rm(directory, { recursive: true, force: true }));
+
+    const upload = async (patch?: PatchIntent) => {
+      const roots = await WorkspaceRoots.open([{ directory, name: 'Repo' }]);
+      const intent = {
+        ...{ root: directory, path: 'a', docPath: 'repo/a', segments: ['a'], tempName: 't' },
+        ...{
+          sha256: sha256('new'),
+          sizeBytes: 3,
+          previousSha256: sha256('private'),
+          ...(patch && { patch }),
+        },
+      };
+      return uploadWritten({ roots }, 'call', intent, context, 100);
+    };
+
+    it('is sent where a call has made it, without the sha256 of what it has replaced', async () => {
+      expect(await upload()).toMatchObject({ versionId: 'v' });
+      expect(sent).toMatchObject([{ docPath: 'repo/a', baseSha256: null }]);
+    });
+
+    it('stays where a call has patched it: the rest of its text is the person’s', async () => {
+      expect(await upload({ filePatchId: 'f', backupName: 'b' })).toEqual({
+        fault: 'It was not uploaded: it is left out of the Cloud by now.',
+      });
+      expect(sent).toEqual([]);
+    });
   });
 });

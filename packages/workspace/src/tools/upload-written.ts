@@ -1,9 +1,12 @@
 import { toDocPath } from '@patchbay/protocol';
 import type { CallContext, WriteIntent, WriteLog } from '@patchbay/client/relay';
-import { ALL_SECRETS } from '../disk/secret-files.js';
 import type { WorkspaceContext } from '../disk/workspace-context.js';
 import { readWritten } from '../disk/read-written.js';
+import { hiddenForCall } from '../visible/hidden-doc-paths.js';
 import { send, type Upload } from './send-file.js';
+
+/** Why a file that is left out by now stays here. */
+export const NOT_SENT = 'It was not uploaded: it is left out of the Cloud by now.';
 
 /** A write log that remembers what was intended last: where the files are that a call has written. */
 export function remembering(log: WriteLog): WriteLog & { readonly intents: readonly WriteIntent[] } {
@@ -32,12 +35,15 @@ export async function uploadWritten(
   const content = root && (await readWritten(workspace, intent));
   if (!content) return { fault: 'It was not uploaded: it has been changed since.' };
   const path = `/${[root.name, ...intent.segments].join('/')}`;
-  const { sha256, segments } = intent;
-  // Of a secret the Cloud has at most what calls have written: what was replaced here, it never had.
-  const isSecret = (workspace.secrets ?? ALL_SECRETS).keepsOut(segments.join('/'));
-  const baseSha256 = isSecret ? null : intent.previousSha256;
+  const { sha256 } = intent;
+  const docPath = toDocPath(path);
+  const isHidden = (await hiddenForCall(workspace, [docPath])).has(docPath);
+  // A patch leaves most of the person's own text; a create is the model's alone.
+  if (isHidden && intent.patch) return { fault: NOT_SENT };
+  // Of a hidden file the Cloud has at most what calls have written: what was replaced here, it never had.
+  const baseSha256 = isHidden ? null : intent.previousSha256;
   const filePatchId = intent.patch?.filePatchId ?? null;
-  const file = { docPath: toDocPath(path), path, content, sha256, baseSha256, callId, filePatchId };
+  const file = { docPath, path, content, sha256, baseSha256, callId, filePatchId };
   const { ledger } = workspace;
   const upload = await send(ledger, context, file, timeoutMs);
   if ('versionId' in upload) await ledger?.arrived(file.docPath, sha256);

@@ -1,26 +1,22 @@
-import { foldCase } from '@patchbay/protocol';
-
 import type { FileSystem } from '../disk/file-system.js';
-import { openDirectory } from '../disk/open-directory.js';
-import { diskFault, errnoOf, RootGone, WorkspaceFault } from '../disk/workspace-fault.js';
-import type { LocatedPath, WorkspaceRoot } from '../disk/located-path.js';
+import { FolderListings } from '../disk/folder-listings.js';
+import type { LocatedPath } from '../disk/located-path.js';
 import type { WorkspaceRoots } from '../disk/workspace-roots.js';
 import { notFound, PatchFileFault } from './patch-file-fault.js';
-
-/** Names of a folder's entries, by their folded form. */
-type Listing = ReadonlyMap<string, readonly string[]>;
 
 /**
  * Finds the local files of docPaths, whatever case and Unicode form their names have on disk.
  * It remembers what it has listed: use one for one look at the disk.
  */
 export class DocPathFinder {
-  private readonly listings = new Map<string, Promise<Listing>>();
+  private readonly folders: FolderListings;
 
   constructor(
-    private readonly fs: FileSystem,
+    fs: FileSystem,
     private readonly roots: WorkspaceRoots,
-  ) {}
+  ) {
+    this.folders = new FolderListings(fs);
+  }
 
   /**
    * The file in its real case. Nothing is said about what it is: a link and a folder are found too.
@@ -32,7 +28,7 @@ export class DocPathFinder {
     if (!root || segments.length === 0) throw notFound(docPath);
     // Before any look at the disk: what may not be reached is not to be explored either.
     this.roots.locateIn(root, segments.join('/'));
-    const [found, twin] = await this.match(root, segments);
+    const [found, twin] = await this.folders.matches(root, segments);
     if (!found) throw notFound(docPath);
     if (twin) {
       throw new PatchFileFault(
@@ -42,51 +38,4 @@ export class DocPathFinder {
     }
     return this.roots.locateIn(root, found.join('/'));
   }
-
-  /** All folders that fit are followed, so that a twin is noticed wherever the case differs. */
-  private async match(root: WorkspaceRoot, segments: readonly string[]): Promise<string[][]> {
-    let found: string[][] = [[]];
-    for (const segment of segments) {
-      const deeper = found.map(async (folder) => {
-        const names = (await this.listingOf(root, folder)).get(segment) ?? [];
-        return names.map((name) => [...folder, name]);
-      });
-      found = (await Promise.all(deeper)).flat();
-    }
-    return found;
-  }
-
-  private listingOf(root: WorkspaceRoot, folder: readonly string[]): Promise<Listing> {
-    const key = [root.directory, ...folder].join('\0');
-    const known = this.listings.get(key) ?? this.list(root, folder);
-    this.listings.set(key, known);
-    return known;
-  }
-
-  private async list(root: WorkspaceRoot, folder: readonly string[]): Promise<Listing> {
-    const listing = new Map<string, string[]>();
-    const directory = await openDirectory(this.fs, root.directory, folder).catch(unlessNoFolder);
-    if (!directory) return listing;
-    try {
-      for (const name of await this.fs.readdir(directory.entry('.'))) {
-        const folded = foldCase(name);
-        listing.set(folded, [...(listing.get(folded) ?? []), name]);
-      }
-      return listing;
-    } catch (error) {
-      throw diskFault('WriteFailed', 'A folder of the path could not be listed', error);
-    } finally {
-      await directory.close();
-    }
-  }
-}
-
-/** A file where the path needs a folder: nothing lies below it. */
-function unlessNoFolder(error: unknown): null {
-  const isNoFolder = error instanceof WorkspaceFault && error.code === 'DirectoryCreateFailed';
-  if (isNoFolder && !(error instanceof RootGone)) {
-    const errno = errnoOf(error.cause);
-    if (errno === null || errno === 'ENOTDIR') return null;
-  }
-  throw error;
 }

@@ -4,6 +4,9 @@ import { join } from 'node:path';
 
 import { sha256 } from '@patchbay/protocol/hash';
 
+import type { WriteIntent } from '@patchbay/client/relay';
+import { executeWritePatch } from './execute-write-patch.js';
+import { recoverWritePatch } from './recover-write-patch.js';
 import { WALKS } from '../disk/walked-folder.sample.js';
 import { batchOf, insert, type Proposed, PatchedFolder, replace } from './write-patch.sample.js';
 
@@ -70,6 +73,42 @@ describe.each(WALKS)('workspace_write_patch, walking %s', (_how, hasHandlePaths)
       const said = file.changes.map(({ details }) => details ?? {});
       expect(said[0]!.actualLines).toHaveLength(1);
       expect(Buffer.byteLength(JSON.stringify(said))).toBeLessThanOrEqual(300 * 1024);
+    });
+
+    it('where git ignores a file, in words that say nothing of whether the patch fits [RELAY-25]', async () => {
+      execFileSync('git', ['init', '-q'], { cwd: folder.root });
+      await write('.gitignore', 'a\n');
+      await write('a', 'x\n');
+      const told = async (original: string, expected: string) => {
+        const [docPath, changes] = ['repo/a', [replace(1, expected, 'y')]];
+        const { message, errorCode, status } = await refused({ docPath, original, changes });
+        return { message, errorCode, status };
+      };
+      const fits = await told('x\n', 'x');
+      expect(fits).toMatchObject({ status: 'failed', errorCode: 'FORBIDDEN' });
+      expect([await told('x\n', 'z'), await told('z\n', 'z')]).toEqual([fits, fits]);
+      await disk.rm(join(folder.root, 'a'));
+      expect(await told('x\n', 'x')).toEqual(fits);
+    });
+
+    it('of a batch that a kill interrupted, and tells nothing of a file that is ignored by then [RELAY-25]', async () => {
+      await write('a', 'x\n');
+      const batch = batchOf({ docPath: 'repo/a', original: 'x\n', changes: [insert(0, 'y')] });
+      let intents: readonly WriteIntent[] = [];
+      const log = {
+        intend: (intended: readonly WriteIntent[]) => {
+          intents = intended;
+          return Promise.reject(new Error('killed'));
+        },
+        committing: () => Promise.resolve(),
+      };
+      await executeWritePatch(folder.context, batch, null, log);
+      await write('.gitignore', 'a\n');
+      await write('a', 'private\n');
+      const interrupted = { intents, committing: true, approval: null };
+      const recovery = await recoverWritePatch(folder.context, batch, interrupted);
+      expect(recovery).toMatchObject({ outcome: 'settled', result: { files: [{ errorCode: 'FORBIDDEN' }] } });
+      expect(JSON.stringify(recovery)).not.toContain(sha256('private\n'));
     });
 
     it('where a file may hold secrets, whose lines it does not tell', async () => {

@@ -1,7 +1,6 @@
 import type { WriteLog } from '@patchbay/client/relay';
 import {
   type Approval,
-  type FilePatch,
   type PatchBatch,
   type WritePatchResult,
   DEFAULT_MAX_FILE_BYTES,
@@ -10,11 +9,11 @@ import {
 import { realFileSystem } from '../disk/file-system.js';
 import { FILES_AT_ONCE, inParallel } from '../disk/in-parallel.js';
 import { removeTempFiles } from '../disk/temp-files.js';
-import { ALL_SECRETS } from '../disk/secret-files.js';
 import type { WorkspaceContext } from '../disk/workspace-context.js';
 import type { LocatedPath } from '../disk/located-path.js';
 import { DocPathFinder } from './doc-path-finder.js';
 import { checkPatch } from './check-patch.js';
+import { forbiddenFiles } from './forbidden-files.js';
 import { heldBack, outcomeOfFault } from './held-back.js';
 import {
   applyBuffers,
@@ -35,8 +34,6 @@ export interface PatchContext extends WorkspaceContext {
   readonly buffers?: OpenBuffers;
 }
 
-const SECRET =
-  'The file may hold secrets, so its text is kept on the machine. A person can change it, or connect with --include-secrets.';
 const TAKEN_BACK = 'Not changed: the batch was taken back because another file could not be written.';
 
 /**
@@ -81,6 +78,8 @@ export async function checkBatch(
 ): Promise<CheckedBatch> {
   const fs = context.fs ?? realFileSystem;
   const maxFileBytes = context.maxFileBytes ?? DEFAULT_MAX_FILE_BYTES;
+  const docPaths = files.map(({ proposed }) => proposed.docPath);
+  const forbidden = await forbiddenFiles(context, docPaths);
   const finder = new DocPathFinder(fs, context.roots);
   const outcomes = new Map<number, FileOutcome>();
   const writes = new Map<number, PatchWrite>();
@@ -88,8 +87,9 @@ export async function checkBatch(
   await inParallel(files.entries(), FILES_AT_ONCE, async ([index, { proposed, effective }]) => {
     if (effective.changes.length === 0) return;
     try {
+      const refusal = forbidden.get(proposed.docPath);
+      if (refusal) throw refusal;
       const located = await finder.find(proposed.docPath);
-      refuseSecret(context, located, proposed);
       const buffer = await checkBuffer(context.buffers, effective, maxFileBytes);
       if (buffer) {
         onSound(index, located, buffer);
@@ -108,19 +108,6 @@ export async function checkBatch(
     buffers.clear();
   }
   return { outcomes, writes: inOrder(writes), buffers: inOrder(buffers) };
-}
-
-/**
- * What is wrong with a patch is answered with lines of the file, and nobody is asked before: of a secret only those may be
- * shown that the Cloud has already.
- */
-function refuseSecret(
-  { secrets = ALL_SECRETS, ledger }: PatchContext,
-  { segments }: LocatedPath,
-  { docPath, originalSha256 }: FilePatch,
-): void {
-  if (!secrets.keepsOut(segments.join('/')) || ledger?.baseOf(docPath) === originalSha256) return;
-  throw new PatchFileFault('FORBIDDEN', SECRET);
 }
 
 function inOrder<T>(byIndex: ReadonlyMap<number, T>): Map<number, T> {

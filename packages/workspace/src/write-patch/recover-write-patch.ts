@@ -9,6 +9,7 @@ import {
 import type { WorkspaceContext } from '../disk/workspace-context.js';
 import { realFileSystem } from '../disk/file-system.js';
 import { FILES_AT_ONCE, inParallel } from '../disk/in-parallel.js';
+import { forbiddenFiles } from './forbidden-files.js';
 import { PatchFileFault, stale, toPatchFileFault } from './patch-file-fault.js';
 import { selectBatch, type SelectedBatch } from './patch-selection.js';
 import { type PatchTraces, PatchWrite, type PatchWriteIntent } from './patch-write.js';
@@ -46,8 +47,16 @@ export async function recoverWritePatch(
   const selected = selectBatch(batch, interrupted.approval);
   const writes = writesOf(context, selected, interrupted.intents);
   if (writes.size === 0) return { outcome: 'not_written' };
+  const docPathOf = (index: number): string => selected.files[index]!.proposed.docPath;
+  const forbidden = await forbiddenFiles(context, [...writes.keys()].map(docPathOf));
   const settled = (outcomeFor: (write: PatchWrite) => FileOutcome): PatchRecovery => {
-    const outcomes = new Map([...writes].map(([index, write]) => [index, outcomeFor(write)]));
+    const outcomes = new Map<number, FileOutcome>();
+    for (const [index, write] of writes) {
+      const outcome = outcomeFor(write);
+      // A fault tells of what the file holds by now.
+      const refusal = outcome.status === 'refused' ? forbidden.get(docPathOf(index)) : undefined;
+      outcomes.set(index, refusal ? { status: 'refused', fault: refusal } : outcome);
+    }
     return { outcome: 'settled', result: resultOf(selected, outcomes) };
   };
   const all = [...writes.values()];

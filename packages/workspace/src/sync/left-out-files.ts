@@ -1,0 +1,55 @@
+import { readdirSync, type Dirent } from 'node:fs';
+import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
+import { foldCase } from '@patchbay/protocol';
+import { isGitFolder } from '../disk/relative-path.js';
+import type { WorkspaceRoot } from '../disk/located-path.js';
+import type { FolderState } from './folder-state.js';
+import type { Finding, LeftOutFiles } from './sync-report.js';
+
+/** A folder of dependencies may hold hundreds of thousands: nobody reads their names. */
+const MAX_FILES = 10_000;
+
+/** Every file of what a scan has left out: of a folder, all that are in it. Nothing of them is read. */
+export async function leftOutFiles(
+  { directory }: WorkspaceRoot,
+  leftOut: readonly Finding[],
+  signal?: AbortSignal,
+): Promise<LeftOutFiles> {
+  const files: Finding[] = [];
+  const waiting = [...leftOut].reverse();
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    if (files.length >= MAX_FILES) return { files, hasMore: true };
+    const { path, reason } = next;
+    if (!path.endsWith('/')) files.push(next);
+    else {
+      await setImmediate();
+      signal?.throwIfAborted();
+      for (const entry of entriesOf(join(directory, path))) {
+        if (isGitFolder(entry.name)) continue;
+        waiting.push({ path: `${path}${entry.name}${entry.isDirectory() ? '/' : ''}`, reason });
+      }
+    }
+  }
+  return { files, hasMore: false };
+}
+
+/** Those that were sent when nothing left them out: a person may want to remove them from the Cloud. */
+export function sentBefore(
+  { name }: WorkspaceRoot,
+  { files }: LeftOutFiles,
+  state: Pick<FolderState, 'baseOf'>,
+): Finding[] {
+  const reason = 'is left out by now; what was sent of it before stays in the Cloud';
+  return files.flatMap(({ path }) =>
+    state.baseOf(foldCase(`${name}/${path}`)) === null ? [] : [{ path, reason }],
+  );
+}
+
+function entriesOf(folder: string): Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true });
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,96 @@
+import { foldCase } from '@patchbay/protocol';
+import { type GitAnswer, runGit } from './git-command.js';
+import { GitFault } from './git-fault.js';
+
+/** Tracked files, and those that git does not ignore. */
+const LIST = ['ls-files', '--cached', '--others', '--exclude-standard', '-z'];
+/** With more paths git is asked for all files: each path is held against each entry of its index. */
+const MAX_PATHSPECS = 200;
+const MAX_PATHSPEC_CHARS = 16_000;
+/** git goes on to the folders above where a `.git` is no repository, and says so at the end. */
+const NO_REPOSITORY = /not a git repository \(or any/;
+
+/** What git lists below a folder, by relative path. */
+export interface GitTree {
+  /** Tracked or not ignored; with them submodules, by the path of their folder. */
+  files: ReadonlySet<string>;
+  /** Every folder that has such a file somewhere below. */
+  folders: ReadonlySet<string>;
+  /** Repositories of their own that are not tracked. */
+  repositories: ReadonlySet<string>;
+}
+
+/** What git says of the files of a folder in a work tree. */
+export class GitRules {
+  private constructor(
+    private readonly directory: string,
+    private readonly signal: AbortSignal | undefined,
+  ) {}
+
+  /**
+   * The rules for a folder; null where git finds no repository there or above.
+   * @throws GitFault where it is in one that git cannot read, or in no work tree
+   */
+  static async at(directory: string, signal?: AbortSignal): Promise<GitRules | null> {
+    const { code, stdout, stderr } = await runGit(directory, ['rev-parse', '--is-inside-work-tree'], {
+      signal,
+    });
+    if (code === 0 && stdout.trim() === 'true') return new GitRules(directory, signal);
+    if (code === 0) throw GitFault.noWorkTree(directory);
+    if (NO_REPOSITORY.test(stderr)) return null;
+    throw GitFault.failed(directory, stderr);
+  }
+
+  async tree(): Promise<GitTree> {
+    const [files, folders, repositories] = [new Set<string>(), new Set<string>(), new Set<string>()];
+    for (const path of await this.list([])) {
+      if (path.endsWith('/')) repositories.add(path.slice(0, -1));
+      else files.add(path);
+      for (let at = path.lastIndexOf('/', path.length - 2); at > 0; at = path.lastIndexOf('/', at - 1)) {
+        const folder = path.slice(0, at);
+        if (folders.has(folder)) break;
+        folders.add(folder);
+      }
+    }
+    return { files, folders, repositories };
+  }
+
+  /** Which of these paths git lists; one at which there is no file is listed where git tracks it, in whatever case. */
+  async listed(paths: readonly { path: string; isThere: boolean }[]): Promise<Set<string>> {
+    const length = paths.reduce((sum, { path }) => sum + path.length, 0);
+    const isShort = paths.length <= MAX_PATHSPECS && length <= MAX_PATHSPEC_CHARS;
+    const found = await this.list(isShort ? paths.map(({ path }) => `:(icase,literal)${path}`) : []);
+    const exact = new Set(found);
+    const folded = new Set(found.map(foldCase));
+    const isListed = ({ path, isThere }: { path: string; isThere: boolean }): boolean =>
+      isThere ? exact.has(listedForm(path)) : folded.has(foldCase(path));
+    return new Set(paths.filter(isListed).map(({ path }) => path));
+  }
+
+  /** Which of these paths the ignore files name, tracked or not, there or not; a folder's ends with a slash. */
+  async ignored(paths: readonly string[], { anyCase = false } = {}): Promise<Set<string>> {
+    if (paths.length === 0) return new Set();
+    // The prefix keeps a leading colon from being read as the magic of a pathspec.
+    const input = paths.map((path) => `./${path}\0`).join('');
+    const inAnyCase = anyCase ? ['-c', 'core.ignoreCase=true'] : [];
+    const args = [...inAnyCase, 'check-ignore', '--no-index', '--stdin', '-z'];
+    const answer = await runGit(this.directory, args, { input, signal: this.signal });
+    if (answer.code !== 0 && answer.code !== 1) throw GitFault.failed(this.directory, answer.stderr);
+    return new Set(namesIn(answer).map((path) => path.slice('./'.length)));
+  }
+
+  private async list(pathspecs: readonly string[]): Promise<string[]> {
+    const answer = await runGit(this.directory, [...LIST, '--', ...pathspecs], { signal: this.signal });
+    if (answer.code !== 0) throw GitFault.failed(this.directory, answer.stderr);
+    return namesIn(answer).map(listedForm);
+  }
+}
+
+/** As git lists a path: on a Mac in NFC, whatever the disk has. */
+export function listedForm(path: string): string {
+  return process.platform === 'darwin' ? path.normalize('NFC') : path;
+}
+
+function namesIn({ stdout }: GitAnswer): string[] {
+  return stdout.split('\0').filter((name) => name !== '');
+}

@@ -1,0 +1,73 @@
+import type { WorkspaceContext } from '../disk/workspace-context.js';
+import { realFileSystem } from '../disk/file-system.js';
+import { FolderListings } from '../disk/folder-listings.js';
+import { WorkspaceFault } from '../disk/workspace-fault.js';
+import type { WorkspaceRoot } from '../disk/located-path.js';
+import { GitFault } from './git-fault.js';
+import { type Hidden, UNKNOWN, UNREADABLE } from './hidden.js';
+import { hiddenPaths, type VisibleOptions } from './visible-files.js';
+
+/** Where the docPaths lie, and what else is hidden there. */
+export type HiddenContext = Pick<WorkspaceContext, 'roots' | 'fs'> & VisibleOptions;
+
+/**
+ * `hiddenPaths` for docPaths: of one that two files share, whichever is hidden hides both. What lies in no root, or cannot be
+ * reached, is not in the answer: whoever looks for it fails by itself.
+ * @throws GitFault
+ */
+export async function hiddenDocPaths(
+  context: HiddenContext,
+  docPaths: Iterable<string>,
+): Promise<Map<string, Hidden>> {
+  const folders = new FolderListings(context.fs ?? realFileSystem);
+  const byRoot = new Map<WorkspaceRoot, { docPath: string; path: string }[]>();
+  const hidden = new Map<string, Hidden>();
+  for (const docPath of docPaths) {
+    const [rootName, ...segments] = docPath.split('/');
+    const root = context.roots.named(rootName!);
+    if (!root || segments.length === 0) continue;
+    const places = await placesOf(context, folders, root, segments);
+    if (places === null) hidden.set(docPath, UNREADABLE);
+    const asked = byRoot.get(root) ?? [];
+    asked.push(...(places ?? []).map((place) => ({ docPath, path: place.join('/') })));
+    byRoot.set(root, asked);
+  }
+  for (const [root, asked] of byRoot) {
+    const found = await hiddenPaths(
+      root,
+      asked.map(({ path }) => path),
+      context,
+    );
+    for (const { docPath, path } of asked) if (found.has(path)) hidden.set(docPath, found.get(path)!);
+  }
+  return hidden;
+}
+
+/** None where it cannot be reached, null where that cannot be told. */
+async function placesOf(
+  { roots }: HiddenContext,
+  folders: FolderListings,
+  root: WorkspaceRoot,
+  segments: readonly string[],
+): Promise<string[][] | null> {
+  try {
+    // Before any look at the disk: what may not be reached is not to be explored either.
+    roots.locateIn(root, segments.join('/'));
+    return await folders.placesOf(root, segments);
+  } catch (error) {
+    return error instanceof WorkspaceFault && error.code !== 'WriteFailed' ? [] : null;
+  }
+}
+
+/** The same for a call, which must not fail for git: where it cannot be asked, everything is hidden. */
+export async function hiddenForCall(
+  context: HiddenContext,
+  docPaths: readonly string[],
+): Promise<Map<string, Hidden>> {
+  try {
+    return await hiddenDocPaths(context, docPaths);
+  } catch (error) {
+    if (!(error instanceof GitFault)) throw error;
+    return new Map(docPaths.map((docPath) => [docPath, UNKNOWN]));
+  }
+}

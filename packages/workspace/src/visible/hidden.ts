@@ -1,0 +1,20 @@
+/** Why a file may not be seen. The reasons follow a path, and a number of files. */
+export interface Hidden {
+  kind: 'secret' | 'leftOut';
+  reason: string;
+}
+
+export const SECRET: Hidden = { kind: 'secret', reason: 'may hold secrets' };
+export const GIT_IGNORES: Hidden = leftOut('ignored by git');
+export const GITIGNORE_NAMES: Hidden = leftOut('named by .gitignore');
+export const OTHER_REPOSITORY: Hidden = leftOut('in a repository or worktree of its own');
+export const BARE_REPOSITORY: Hidden = leftOut('in a bare git repository');
+export const PATCHBAYS_OWN: Hidden = leftOut("among Patchbay's own files");
+export const BEHIND_LINK: Hidden = leftOut('behind a link');
+export const UNREADABLE: Hidden = leftOut('in a folder that cannot be read');
+/** Git could not be asked: then nothing is shown. */
+export const UNKNOWN: Hidden = leftOut('in a repository that git cannot read');
+
+function leftOut(reason: string): Hidden {
+  return { kind: 'leftOut', reason };
+}

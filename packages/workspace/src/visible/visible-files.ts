@@ -1,0 +1,196 @@
+import { lstatSync, type Stats } from 'node:fs';
+import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
+import { TEMP_FILE } from '../disk/atomic-write.js';
+import { KEPT_FILE } from '../disk/keep-beside.js';
+import { isGitFolder } from '../disk/relative-path.js';
+import { ALL_SECRETS, type SecretFiles } from '../disk/secret-files.js';
+import { DATABASE_FILE } from '../disk/server-data.js';
+import type { WorkspaceRoot } from '../disk/located-path.js';
+import { GitRules } from './git-rules.js';
+import {
+  BARE_REPOSITORY,
+  BEHIND_LINK,
+  GIT_IGNORES,
+  GITIGNORE_NAMES,
+  type Hidden,
+  OTHER_REPOSITORY,
+  PATCHBAYS_OWN,
+  SECRET,
+} from './hidden.js';
+import { IgnoreRules } from './ignore-rules.js';
+import { holdsRepository, isGitDirectory, mayLieInRepository } from './repository.js';
+
+const PATHS_A_TURN = 64;
+
+/** What is hidden beside what git says. */
+export interface VisibleOptions {
+  /** Which files hold secrets; left out: whatever does as a rule. */
+  secrets?: SecretFiles | undefined;
+  /** Real paths of folders of which nothing is seen: PATCHBAY_HOME. */
+  exclude?: readonly string[] | undefined;
+  signal?: AbortSignal | undefined;
+}
+
+/** What holds in one folder. */
+interface Place {
+  /** Its relative path with a slash at the end; "" for the root. */
+  prefix: string;
+  isThere: boolean;
+  hidden: Hidden | null;
+  /** Outside of any repository; null within one. */
+  plain: IgnoreRules | null;
+  /** The work tree that it lies in, and where in the root that begins. */
+  work: { rules: GitRules; prefix: string } | null;
+  /** There is another repository between it and its own work tree. */
+  isNested: boolean;
+}
+
+/** A path that only git can judge. */
+interface Asked {
+  path: string;
+  /** As its work tree has it. */
+  below: string;
+  isThere: boolean;
+  isNested: boolean;
+}
+
+/**
+ * The one question that is asked before anything is said of a file, read, compared or sent: may it be seen? Gives why not,
+ * by path, for those of the paths that may not. They are relative to the root and spelt as on the disk; nothing need be
+ * there. A scan of the whole folder gives the same answers.
+ * @throws GitFault
+ */
+export async function hiddenPaths(
+  root: WorkspaceRoot,
+  paths: readonly string[],
+  options: VisibleOptions = {},
+): Promise<Map<string, Hidden>> {
+  return paths.length === 0 ? new Map() : new Question(root, options).ask(paths);
+}
+
+/** The rules of git where a folder is in a repository. @throws GitFault */
+export async function gitRulesOf(directory: string, signal?: AbortSignal): Promise<GitRules | null> {
+  return mayLieInRepository(directory) ? GitRules.at(directory, signal) : null;
+}
+
+class Question {
+  private readonly places = new Map<string, Promise<Place>>();
+  private readonly hidden = new Map<string, Hidden>();
+  private readonly asked = new Map<GitRules, Asked[]>();
+
+  constructor(
+    private readonly root: WorkspaceRoot,
+    private readonly options: VisibleOptions,
+  ) {}
+
+  async ask(paths: readonly string[]): Promise<Map<string, Hidden>> {
+    for (const [at, path] of paths.entries()) {
+      if ((at + 1) % PATHS_A_TURN === 0) await setImmediate();
+      const hidden = await this.judge(path);
+      if (hidden) this.hidden.set(path, hidden);
+    }
+    for (const [rules, asked] of this.asked) await this.askGit(rules, asked);
+    return this.hidden;
+  }
+
+  /** Null as well where git is asked later. */
+  private async judge(path: string): Promise<Hidden | null> {
+    const { secrets = ALL_SECRETS } = this.options;
+    if (secrets.keepsOut(path)) return SECRET;
+    const segments = path.split('/');
+    const name = segments.at(-1)!;
+    if (segments.some(isGitFolder) || TEMP_FILE.test(name) || KEPT_FILE.test(name)) return PATCHBAYS_OWN;
+    const { hidden, plain, work, isNested } = await this.placeOf(segments.slice(0, -1));
+    if (hidden) return hidden;
+    if (work === null) return plain!.ignores(path) ? GITIGNORE_NAMES : null;
+    const stats = statOf(this.onDisk(path));
+    // Git lists files and links, and nothing else.
+    const isThere = stats !== undefined && (stats.isFile() || stats.isSymbolicLink());
+    const below = path.slice(work.prefix.length);
+    const asked = this.asked.get(work.rules) ?? [];
+    asked.push({ path, below, isThere, isNested });
+    this.asked.set(work.rules, asked);
+    return null;
+  }
+
+  private async askGit(rules: GitRules, asked: readonly Asked[]): Promise<void> {
+    const listed = await rules.listed(asked.map(({ below, isThere }) => ({ path: below, isThere })));
+    const open: Asked[] = [];
+    for (const one of asked) {
+      if (listed.has(one.below)) continue;
+      if (one.isNested) this.hidden.set(one.path, OTHER_REPOSITORY);
+      else if (one.isThere) this.hidden.set(one.path, GIT_IGNORES);
+      else open.push(one);
+    }
+    // A docPath says nothing of case: what might be there under another name is not told of either.
+    const ignored = await rules.ignored(
+      open.map(({ below }) => below),
+      { anyCase: true },
+    );
+    for (const { path, below } of open) if (ignored.has(below)) this.hidden.set(path, GIT_IGNORES);
+  }
+
+  private placeOf(folder: readonly string[]): Promise<Place> {
+    const prefix = folder.map((name) => `${name}/`).join('');
+    const known = this.places.get(prefix) ?? this.lookAt(folder, prefix);
+    this.places.set(prefix, known);
+    return known;
+  }
+
+  private async lookAt(folder: readonly string[], prefix: string): Promise<Place> {
+    if (folder.length === 0) return this.lookAtRoot();
+    const above = await this.placeOf(folder.slice(0, -1));
+    const place = { ...above, prefix };
+    if (above.hidden) return place;
+    if (above.plain?.ignores(prefix)) return { ...place, hidden: GITIGNORE_NAMES };
+    const stats = above.isThere ? statOf(this.onDisk(prefix.slice(0, -1))) : undefined;
+    if (stats?.isSymbolicLink()) return { ...place, hidden: BEHIND_LINK };
+    if (!stats?.isDirectory()) return { ...place, isThere: false };
+    return this.within(place);
+  }
+
+  private async lookAtRoot(): Promise<Place> {
+    const rules = await gitRulesOf(this.root.directory, this.options.signal);
+    const place = { prefix: '', isThere: true, hidden: this.ownAt(''), isNested: false };
+    if (rules) return { ...place, plain: null, work: { rules, prefix: '' } };
+    return { ...place, plain: this.plainWithin(IgnoreRules.NONE, ''), work: null };
+  }
+
+  /** A folder that is there. */
+  private async within(place: Place): Promise<Place> {
+    const { prefix, plain, work } = place;
+    const directory = this.onDisk(prefix.slice(0, -1));
+    const own = this.ownAt(prefix);
+    if (own) return { ...place, hidden: own };
+    if (work) return { ...place, isNested: place.isNested || holdsRepository(directory) };
+    if (isGitDirectory(directory)) return { ...place, hidden: BARE_REPOSITORY };
+    const rules = holdsRepository(directory) ? await GitRules.at(directory, this.options.signal) : null;
+    if (rules) return { ...place, plain: null, work: { rules, prefix } };
+    return { ...place, plain: this.plainWithin(plain!, prefix) };
+  }
+
+  private ownAt(prefix: string): Hidden | null {
+    const isData = statOf(this.onDisk(`${prefix}${DATABASE_FILE}`)) !== undefined;
+    const isExcluded =
+      this.options.exclude?.includes(join(this.root.directory, prefix.slice(0, -1))) ?? false;
+    return isData || isExcluded ? PATCHBAYS_OWN : null;
+  }
+
+  private plainWithin(rules: IgnoreRules, prefix: string): IgnoreRules {
+    return rules.within(prefix, this.onDisk(`${prefix}.gitignore`));
+  }
+
+  private onDisk(path: string): string {
+    return `${this.root.directory}/${path}`;
+  }
+}
+
+/** Where it cannot be looked at, it counts as not there: nothing can be read of it either. */
+function statOf(path: string): Stats | undefined {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false });
+  } catch {
+    return undefined;
+  }
+}

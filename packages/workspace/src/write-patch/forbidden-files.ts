@@ -1,0 +1,23 @@
+import { type HiddenContext, hiddenForCall } from '../visible/hidden-doc-paths.js';
+import type { Hidden } from '../visible/hidden.js';
+import { PatchFileFault } from './patch-file-fault.js';
+
+/**
+ * Why files may not be patched, by docPath: what is wrong with a patch is answered with lines of the file and its sha256,
+ * and nobody is asked before. So whether it fits makes no difference to the answer, nor does who would allow it.
+ */
+export async function forbiddenFiles(
+  context: HiddenContext,
+  docPaths: readonly string[],
+): Promise<Map<string, PatchFileFault>> {
+  const hidden = await hiddenForCall(context, docPaths);
+  return new Map([...hidden].map(([docPath, why]) => [docPath, forbidden(why)]));
+}
+
+function forbidden({ kind, reason }: Hidden): PatchFileFault {
+  const message =
+    kind === 'secret'
+      ? 'The file may hold secrets, so its text is kept on the machine. A person can change it, or connect with --include-secrets.'
+      : `The file is left out of the Cloud (${reason}), so its text is kept on the machine. A person can change it.`;
+  return new PatchFileFault('FORBIDDEN', message);
+}
