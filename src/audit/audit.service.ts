@@ -1,5 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import type { AuditPage } from '@patchbay/protocol';
+import type { AuditEvent, AuditPage } from '@patchbay/protocol';
+import { Viewers } from '../access/viewers.js';
+import { eventFor, hasNote } from '../access/visible-call.js';
 import { DomainError, fieldError } from '../common/domain-error.js';
 import { KeyLocks } from '../common/key-locks.js';
 import type { Membership } from '../storage/ports/turn.js';
@@ -15,11 +17,23 @@ export class AuditService {
   constructor(
     private readonly store: AuditStore,
     private readonly patches: PatchStore,
+    private readonly viewers: Viewers,
   ) {}
 
   /** Searches of one user wait for each other, so that many at once take no more than one. */
   page(who: Membership, query: AuditQueryDto): Promise<AuditPage> {
-    return this.searches.hold([who.userId], () => this.search(who.workspaceId, query));
+    return this.searches.hold([who.userId], async () => {
+      const { events, nextCursor } = await this.search(who.workspaceId, query);
+      return { events: await this.visible(who, events), nextCursor };
+    });
+  }
+
+  private async visible(who: Membership, events: AuditEvent[]): Promise<AuditEvent[]> {
+    const isForeign = ({ actor }: AuditEvent): boolean => actor.userId !== who.userId;
+    const foreign = events.find((event) => hasNote(event) && isForeign(event));
+    if (foreign === undefined) return events;
+    const viewer = await this.viewers.of(who, foreign.actor.userId);
+    return events.map((event) => (isForeign(event) ? eventFor(viewer, event) : event));
   }
 
   private async search(

@@ -80,7 +80,7 @@ export class ClientUploads {
         source: 'patch',
       },
       ...{ toolName: writePatch.name, sessionId: record.sessionId, conversationId: outcome.conversationId },
-      ...{ turnId: record.turnId, toolCallId: outcome.toolCallId, callId, batchId, filePatchId },
+      ...{ turnId: record.turnId, toolCallId: outcome.call.toolCallId, callId, batchId, filePatchId },
     };
     const noted = record.bases[at]?.sha256 ?? null;
     return { origin, bases: [noted, record.batch.files[at]!.originalSha256] };

@@ -1,56 +1,11 @@
 import { jest } from '@jest/globals';
-import { Subject } from 'rxjs';
-import type { PinoLogger } from '../common/pino-logger.js';
+import { ConnectedClient, ConnectedClients } from '../clients/connected-clients.js';
+import type { Call, SessionUse, Turn } from '../storage/ports/turn.js';
 import { aCall, aTurn, NOON } from '../turns/turn.sample.js';
-import { type ClientLine, ConnectedClient, ConnectedClients } from '../clients/connected-clients.js';
-import { Dispatcher } from './dispatcher.js';
-import type { Config } from '../config/config.js';
-import type { OpenTurns, TurnChange } from '../turns/open-turns.js';
-import type { TurnHints } from '../turns/turn-hints.js';
-import type { Call, Membership, SessionUse, Turn } from '../storage/ports/turn.js';
-import type { TurnStore } from '../storage/ports/turns.store.js';
-import type { TurnAnswer } from '../turns/turn-draft.js';
-import type { TurnInput } from '../turns/turn-input.js';
-import { advance } from '../turns/turn-state.js';
-
-const LINE = { stop: () => {}, replaced: () => {}, close: () => {} } as unknown as ClientLine;
-const logger = { setContext: () => {}, error: () => {} } as unknown as PinoLogger;
-
-/** Turns in memory: an input is applied and committed when the test says so, or right away. */
-class FakeTurns {
-  readonly changes$ = new Subject<TurnChange>();
-  readonly byId = new Map<string, Turn>();
-  readonly claims: string[] = [];
-  tries = 0;
-  private held: (() => void)[] | null = null;
-  fault: Error | null = null;
-
-  async submit({ turnId }: Turn, input: TurnInput): Promise<TurnAnswer> {
-    this.tries += 1;
-    if (this.held) await new Promise<void>((go) => this.held!.push(go));
-    if (this.fault) throw this.fault;
-    const before = this.byId.get(turnId)!;
-    const { turn: after, answer } = advance(before, input, NOON, 'node');
-    this.byId.set(turnId, after);
-    if (input.type === 'claim' && answer.ok) this.claims.push(`${input.callId}→${input.clientId}`);
-    this.changes$.next({ before, after, own: true, callArguments: null });
-    return answer;
-  }
-
-  hold(): void {
-    this.held = [];
-  }
-
-  async letGo(): Promise<void> {
-    const held = this.held ?? [];
-    this.held = null;
-    held.forEach((go) => go());
-    await settled();
-  }
-}
+import type { Dispatcher } from './dispatcher.js';
+import { connectTo, FakeTurns, LINE, newDispatcher, settled } from './dispatcher.sample.js';
 
 const FOUR = ['1', '2', '3', '4'].map((callId) => ({ callId }));
-const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe('the dispatcher', () => {
   let turns: FakeTurns;
@@ -62,29 +17,12 @@ describe('the dispatcher', () => {
     turns = new FakeTurns();
     followed = new Set();
     used = () => Promise.resolve(null);
-    const clock = { now: () => NOON };
-    clients = new ConnectedClients(clock);
-    dispatcher = new Dispatcher(
-      turns as unknown as OpenTurns,
-      clients,
-      { lastUseOf: () => used() } as unknown as TurnStore,
-      { graceMs: 10_000 } as Config,
-      clock,
-      logger,
-      {
-        follow: ({ userId }: Membership) => followed.add(userId),
-        unfollow: ({ userId }: Membership) => followed.delete(userId),
-      } as unknown as TurnHints,
-    );
+    clients = new ConnectedClients({ now: () => NOON });
+    dispatcher = newDispatcher(turns, clients, { use: () => used(), followed });
   });
 
-  function connect(clientId: string, room = 1, userId = 'u'): ConnectedClient {
-    const key = { workspaceId: 'w', userId, clientId };
-    const client = new ConnectedClient(key, new Set(['workspace_create_file']), room, LINE);
-    clients.add(client);
-    clients.markReady(client, []);
-    return client;
-  }
+  const connect = (clientId: string, room?: number, userId?: string): ConnectedClient =>
+    connectTo(clients, clientId, room, userId);
   const learn = (after: Turn): void =>
     turns.changes$.next({ before: null, after, own: false, callArguments: null });
   function take(turnId: string, calls: Partial<Call>[], change: Partial<Turn> = {}): Turn {

@@ -52,5 +52,6 @@ describe('the folder that a session began with', () => {
     sessions.used(turn(), 'a', NOON);
     expect(sessions.preferred(turn({ acceptedAt: NOON, lastClientId: 'b' }))).toBe('a');
     expect(sessions.preferred(turn({ acceptedAt: NOON + 1, lastClientId: 'b' }))).toBe('b');
+    expect(sessions.preferred(turn({ acceptedAt: NOON + 1, lastClientId: null }))).toBe('a');
   });
 });

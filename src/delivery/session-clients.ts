@@ -51,7 +51,9 @@ export class SessionClients {
   /** The client that a call of this turn should go to; null where the session has used none. */
   preferred({ sessionId, acceptedAt, lastClientId }: Turn): string | null {
     const since = this.uses.get(sessionId);
-    return since !== undefined && since.at >= acceptedAt ? since.clientId : lastClientId;
+    // A turn that was accepted while the first claim was being written knows no client yet.
+    const isNewer = since !== undefined && (since.at >= acceptedAt || lastClientId === null);
+    return isNewer ? since.clientId : lastClientId;
   }
 
   /** The folder that the turn's session began with; null where it has begun with none yet. */

@@ -61,8 +61,8 @@ export class UploadsService {
     const { workspaceId, filePatchId } = origin;
     const { target, content, sha256 } = upload;
     const known = filePatchId && (await this.files.versionOfPatch(workspaceId, filePatchId, sha256));
-    if (known) return this.sameAgain(workspaceId, known.fileId, known.version);
     const entry = await this.files.at(workspaceId, target.docPath);
+    if (known) return sameAgain(known, entry?.kind === 'file' ? entry.head.sha256 : null);
     if (entry?.kind === 'folder') return this.keep(origin, upload, inTheWay(`${entry.path} is a folder.`));
     const current = entry?.head.sha256 ?? null;
     const isThere = current === sha256;
@@ -122,18 +122,21 @@ export class UploadsService {
     const keep = () => this.files.insert(file, bytes, [event]);
     return (await this.shares.write(origin, { versions: 1, bytes: bytes.length }, keep)) ? head : null;
   }
-
-  private async sameAgain(workspaceId: string, fileId: string, version: FileVersion): Promise<Outcome> {
-    if (!version.conflict) return { fileId, versionId: version.id };
-    const file = await this.files.byId(workspaceId, fileId);
-    return { refusal: movedOn(file && file.deletedAt === null ? file.head.sha256 : null)(version) };
-  }
 }
 
 /** What became of an upload. */
 type Outcome = FilePutAnswer | { refusal: DomainError };
 /** Says why an upload did not become the head, and as which version it is kept. */
 type Refusal = (kept: FileVersion) => DomainError;
+
+/** The answer to an upload that was settled before; `currentSha256` is that of the head at its path now. */
+function sameAgain(
+  { fileId, version }: { fileId: string; version: FileVersion },
+  currentSha256: string | null,
+): Outcome {
+  if (!version.conflict) return { fileId, versionId: version.id };
+  return { refusal: movedOn(currentSha256)(version) };
+}
 
 function movedOn(currentSha256: string | null): Refusal {
   return ({ id: conflictVersionId }) =>

@@ -1,15 +1,15 @@
 import { Injectable } from '@nestjs/common';
-import type { CallStatus, PatchBatch, ToolCallError, WritePatchResult } from '@patchbay/protocol';
+import type { PatchBatch, WritePatchResult } from '@patchbay/protocol';
 import type { PatchBatchRecord } from '../storage/ports/patches.store.js';
+import type { Call } from '../storage/ports/turn.js';
 import { TurnStore } from '../storage/ports/turns.store.js';
 import { effectiveBatch } from './effective-batch.js';
 
 /** What became of a batch: the end of its call, read from its turn. */
 export interface PatchOutcome {
   conversationId: string;
-  toolCallId: string;
-  status: CallStatus;
-  error: ToolCallError | null;
+  /** As it stands now. */
+  call: Call;
   /** What the client reported; null where it has not, or nothing was executed. */
   result: WritePatchResult | null;
   /** The batch as a person has edited it before it was applied; null where nobody has. */
@@ -32,9 +32,7 @@ export class PatchOutcomes {
     ]);
     return {
       conversationId: turn.conversationId,
-      toolCallId: call.toolCallId,
-      status: call.status,
-      error: call.error,
+      call,
       result: result as unknown as WritePatchResult | null,
       effective: edited === null ? null : effectiveBatch(record.batch, edited),
     };

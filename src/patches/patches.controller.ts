@@ -17,10 +17,17 @@ export class DiffQueryDto {
 export class PatchesController {
   constructor(private readonly patches: PatchesService) {}
 
-  /** A batch as it was proposed, with its ids, and what became of each file and change. */
+  /**
+   * A batch as it was proposed, with its ids, and what became of each file and change; for members who are neither its
+   * user nor an owner what was applied.
+   */
   @Get('patches/:batchId')
-  batch(@WorkspaceId() workspaceId: string, @Param('batchId', UuidPipe) batchId: string): Promise<BatchView> {
-    return this.patches.batch(workspaceId, batchId);
+  batch(
+    @WorkspaceId() workspaceId: string,
+    @Param('batchId', UuidPipe) batchId: string,
+    @CurrentUser() user: User,
+  ): Promise<BatchView> {
+    return this.patches.batch({ workspaceId, userId: user.id }, batchId);
   }
 
   /** The batch, or one of its files, as a unified diff. */
@@ -32,7 +39,7 @@ export class PatchesController {
     @CurrentUser() user: User,
     @Query() { filePatchId }: DiffQueryDto,
   ): Promise<Buffer> {
-    return this.patches.diff(workspaceId, batchId, filePatchId ?? null, user.id);
+    return this.patches.diff({ workspaceId, userId: user.id }, batchId, filePatchId ?? null);
   }
 
   /** One change, whichever batch it belongs to. */
@@ -40,7 +47,8 @@ export class PatchesController {
   change(
     @WorkspaceId() workspaceId: string,
     @Param('changeId', UuidPipe) changeId: string,
+    @CurrentUser() user: User,
   ): Promise<ChangeDetails> {
-    return this.patches.change(workspaceId, changeId);
+    return this.patches.change({ workspaceId, userId: user.id }, changeId);
   }
 }

@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { AccessModule } from '../access/access.module.js';
 import { ClientsModule } from '../clients/clients.module.js';
 import { WorkModule } from '../work/work.module.js';
 import { BaseTexts } from './base-texts.js';
@@ -12,7 +13,7 @@ import { PatchesController } from './patches.controller.js';
 import { PatchesService } from './patches.service.js';
 
 @Module({
-  imports: [ClientsModule, WorkModule],
+  imports: [AccessModule, ClientsModule, WorkModule],
   controllers: [PatchesController],
   providers: [
     BaseTexts,

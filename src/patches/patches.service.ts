@@ -9,10 +9,14 @@ import type {
   PatchFileOutcome,
   PatchFileResult,
 } from '@patchbay/protocol';
+import { Viewers } from '../access/viewers.js';
+import { batchFor, seesProposals } from '../access/visible-batch.js';
+import type { Viewer } from '../access/visible-call.js';
 import { isoTime } from '../common/clock.js';
 import { DomainError } from '../common/domain-error.js';
 import { Config } from '../config/config.js';
 import { type PatchBatchRecord, PatchStore } from '../storage/ports/patches.store.js';
+import type { Membership } from '../storage/ports/turn.js';
 import { UserLines } from '../work/user-lines.js';
 import { WorkPool } from '../work/work-pool.js';
 import { BaseTexts } from './base-texts.js';
@@ -26,26 +30,32 @@ export interface KnownBatch {
   outcome: PatchOutcome;
 }
 
-/** Answers what was proposed, and what became of it, across the sessions of a workspace. */
+/** A batch that somebody asks for, and what they are to it. */
+export interface ViewedBatch extends KnownBatch {
+  viewer: Viewer;
+}
+
+/** Answers what was proposed, and what became of it, across the sessions of a workspace: to each what they may see. */
 @Injectable()
 export class PatchesService {
   constructor(
     private readonly store: PatchStore,
     private readonly outcomes: PatchOutcomes,
     private readonly texts: BaseTexts,
+    private readonly viewers: Viewers,
     private readonly pool: WorkPool,
     private readonly lines: UserLines,
     private readonly config: Config,
   ) {}
 
-  async batch(workspaceId: string, batchId: string): Promise<BatchView> {
-    return batchView(await this.require(workspaceId, batchId));
+  async batch(who: Membership, batchId: string): Promise<BatchView> {
+    return batchView(await this.require(who, batchId));
   }
 
-  async change(workspaceId: string, changeId: string): Promise<ChangeDetails> {
-    const { batchId, batchKey, batchLabel, createdAt, revertOf, files } = batchView(
-      await this.known(await this.store.ofChange(workspaceId, changeId), 'change'),
-    );
+  async change(who: Membership, changeId: string): Promise<ChangeDetails> {
+    const record = await this.store.ofChange(who.workspaceId, changeId);
+    const viewed = await this.viewed(who, record, 'change');
+    const { batchId, batchKey, batchLabel, createdAt, revertOf, files } = batchView(viewed);
     const file = files.find(({ changes }) => changes.some((change) => change.changeId === changeId))!;
     return {
       ...{ batchId, batchKey, batchLabel, createdAt, revertOf },
@@ -58,26 +68,28 @@ export class PatchesService {
     };
   }
 
-  /** A unified diff that `git apply` takes, of the whole batch or one file: what was applied, or else what is proposed. */
-  async diff(
-    workspaceId: string,
-    batchId: string,
-    filePatchId: string | null,
-    userId: string,
-  ): Promise<Buffer> {
-    const { record, outcome } = await this.require(workspaceId, batchId);
-    const patches = (outcome.effective ?? record.batch).files.map((file, at) => {
-      const reported = outcome.result?.files[at];
-      return reported?.status === 'applied' ? appliedPart(file, reported) : file;
-    });
-    const wanted = patches.filter((file) => filePatchId === null || file.filePatchId === filePatchId);
+  /**
+   * A unified diff that `git apply` takes, of the whole batch or one file: what was applied, or else what is proposed,
+   * where the viewer may see that.
+   */
+  async diff(who: Membership, batchId: string, filePatchId: string | null): Promise<Buffer> {
+    const { record, outcome, viewer } = await this.require(who, batchId);
+    const files = (outcome.effective ?? record.batch).files.map((file, at) => ({
+      file,
+      reported: outcome.result?.files[at],
+    }));
+    const wanted = files.filter(({ file }) => filePatchId === null || file.filePatchId === filePatchId);
     if (wanted.length === 0) throw new DomainError('NOT_FOUND', 'The batch has no such file patch.');
-    return this.lines.stand(userId, () => this.diffOf(workspaceId, wanted, userId));
+    const patches = wanted.flatMap(({ file, reported }) => {
+      if (reported?.status === 'applied') return [appliedPart(file, reported)];
+      return seesProposals(viewer) ? [file] : [];
+    });
+    return this.lines.stand(who.userId, () => this.diffOf(who.workspaceId, patches, who.userId));
   }
 
-  /** A batch that some turn refers to; NOT_FOUND for any other. */
-  async require(workspaceId: string, batchId: string): Promise<KnownBatch> {
-    return this.known(await this.store.byId(workspaceId, batchId), 'patch batch');
+  /** A batch that some turn refers to, for whoever asks; NOT_FOUND for any other. */
+  async require(who: Membership, batchId: string): Promise<ViewedBatch> {
+    return this.viewed(who, await this.store.byId(who.workspaceId, batchId), 'patch batch');
   }
 
   /** The batch that a file patch belongs to; null where there is none. */
@@ -87,11 +99,11 @@ export class PatchesService {
     return record && outcome && { record, outcome };
   }
 
-  private async known(record: PatchBatchRecord | null, what: string): Promise<KnownBatch> {
+  private async viewed(who: Membership, record: PatchBatchRecord | null, what: string): Promise<ViewedBatch> {
     const outcome = record && (await this.outcomes.of(record));
     if (!record || !outcome)
       throw new DomainError('NOT_FOUND', `There is no such ${what} in this workspace.`);
-    return { record, outcome };
+    return { record, outcome, viewer: await this.viewers.of(who, record.userId) };
   }
 
   private async diffOf(workspaceId: string, files: readonly FilePatch[], userId: string): Promise<Buffer> {
@@ -119,18 +131,18 @@ function notInCloud({ docPath }: FilePatch): DomainError {
   return new DomainError('NOT_FOUND', message);
 }
 
-function batchView({ record, outcome }: KnownBatch): BatchView {
+/** What the viewer sees of it. */
+function batchView({ record, outcome, viewer }: ViewedBatch): BatchView {
   const { batchId, sessionId, turnId, callId, userId, revertOf, batch } = record;
   const { batchKey, batchLabel } = batch;
-  return {
-    ...{ batchId, batchKey, batchLabel, sessionId, turnId, toolCallId: outcome.toolCallId, callId, userId },
-    createdAt: isoTime(record.createdAt),
-    revertOf,
-    status: outcome.status,
-    error: outcome.error,
+  const { toolCallId, status, error } = outcome.call;
+  const view: BatchView = {
+    ...{ batchId, batchKey, batchLabel, sessionId, turnId, toolCallId, callId, userId },
+    ...{ createdAt: isoTime(record.createdAt), revertOf, status, error },
     files: batch.files.map((file, at) => fileView(file, outcome.result?.files[at])),
     effective: outcome.effective,
   };
+  return batchFor(viewer, view, outcome.call);
 }
 
 function fileView(file: FilePatch, reported: PatchFileResult | undefined): FilePatchView {

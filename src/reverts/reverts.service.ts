@@ -9,6 +9,7 @@ import {
   writePatch,
 } from '@patchbay/protocol';
 import type { InvertedFile } from '@patchbay/protocol/line-patch';
+import { labelsFor } from '../access/visible-batch.js';
 import { newId } from '../common/ids.js';
 import { DomainError, type FieldFaults } from '../common/domain-error.js';
 import type { Sending } from '../common/http/once-over.js';
@@ -72,7 +73,7 @@ export class RevertsService {
     { sessionId, allowPartial, waitMs }: RevertDto,
     sending: Sending,
   ): Promise<InvokeResult<TurnEnvelope>> {
-    const known = await this.patches.require(workspaceId, batchId);
+    const known = await this.patches.require({ workspaceId, userId }, batchId);
     const applied = appliedFiles(known);
     if (applied.length === 0)
       throw new DomainError('CONFLICT', 'Nothing of this batch was applied, so there is nothing to undo.');
@@ -80,7 +81,7 @@ export class RevertsService {
       this.invertAll(workspaceId, userId, applied),
     );
     if (files.length === 0 || (leftOut.length > 0 && !allowPartial)) throw refusal(leftOut);
-    const batch = inverseBatch(known.record.batch, files);
+    const batch = inverseBatch(labelsFor(known.viewer, known.record.batch), files);
     const toolCalls = [newCall(newId(), writePatch.name, batch as unknown as Json)];
     const request = { toolCalls, ...(waitMs !== undefined && { waitMs }) };
     const turn = await this.turns.post(workspaceId, sessionId, userId, request, sending, {
@@ -165,6 +166,9 @@ function appliedFiles({ record, outcome }: KnownBatch): AppliedFile[] {
   });
 }
 
-function inverseBatch({ batchLabel, batchKey }: PatchBatch, files: FilePatch[]): PatchBatch {
+function inverseBatch(
+  { batchLabel, batchKey }: Pick<PatchBatch, 'batchKey' | 'batchLabel'>,
+  files: FilePatch[],
+): PatchBatch {
   return { batchKey: null, batchLabel: `Revert: ${batchLabel ?? batchKey ?? 'patch batch'}`, files };
 }

@@ -27,10 +27,15 @@ const contract: ToolContract = {
     filePatchId: TEXT,
     fileKey: textOrNull,
     docPath: TEXT,
-    originalSha256: SHA256,
+    originalSha256: {
+      anyOf: [SHA256, { type: 'null' }],
+      description: 'null for a file of another user that was not applied.',
+    },
     change: {
       type: 'object',
-      description: 'The change as it was proposed, with its outcome; null while it is open.',
+      description:
+        'The change as it was proposed, with its outcome, which is null while it is open. ' +
+        'Of a change of another user that was not applied only changeId and status; operation is null.',
     },
     fileOutcome: {
       type: ['object', 'null'],
@@ -55,8 +60,8 @@ export class GetPatchChangeTool implements ServerTool {
   constructor(private readonly patches: PatchesService) {}
 
   /** Finds a change by its id, whichever session it was proposed in. */
-  async execute({ changeId }: JsonObject, { workspaceId }: ToolContext): Promise<JsonObject> {
+  async execute({ changeId }: JsonObject, context: ToolContext): Promise<JsonObject> {
     if (!isUuid(changeId)) throw new DomainError('NOT_FOUND', 'There is no such change in this workspace.');
-    return (await this.patches.change(workspaceId, changeId.toLowerCase())) as unknown as JsonObject;
+    return (await this.patches.change(context, changeId.toLowerCase())) as unknown as JsonObject;
   }
 }

@@ -1,5 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { InvokeResult, Json, ResultFormat, TurnEnvelope } from '@patchbay/protocol';
+import { Viewers } from '../access/viewers.js';
+import { seesArguments, type Viewer } from '../access/visible-call.js';
 import { jsonBuffer, valueOf } from '../common/json-text.js';
 import { turnKey } from '../common/keys.js';
 import { Config } from '../config/config.js';
@@ -24,6 +26,7 @@ export class TurnAnswers {
   constructor(
     private readonly store: TurnStore,
     private readonly answersInFlight: AnswersInFlight,
+    private readonly viewers: Viewers,
     private readonly config: Config,
   ) {}
 
@@ -46,10 +49,19 @@ export class TurnAnswers {
     );
   }
 
+  /** The turn for whoever may cancel it: without results where it is another's [MEMBER-4]. */
+  async textFor(userId: string, turn: Turn, sending: Sending): Promise<TurnAnswerText> {
+    const viewer = await this.viewers.of({ workspaceId: turn.workspaceId, userId }, turn.userId);
+    if (viewer === 'user') return this.textOf(turn, sending);
+    this.answersInFlight.take({ ...turn, userId }, argumentChars(turn), sending);
+    const callArguments =
+      seesArguments(viewer) && hasOpenCalls(turn) ? await this.store.argumentsOf(turn) : [];
+    return textOf(answerFor(viewer, turn, callArguments.map(asStored)));
+  }
+
   private take(turn: Turn, sending: Sending): void {
     const results = Math.max(0, this.config.maxTurnResultBytes - turn.resultRoom);
-    const callArguments = hasOpenCalls(turn) ? (turn.argumentChars ?? 0) : 0;
-    this.answersInFlight.take(turn, results + callArguments, sending);
+    this.answersInFlight.take(turn, results + argumentChars(turn), sending);
   }
 
   /** @param read what an answer has of a value of the store. */
@@ -75,14 +87,18 @@ function hasOpenCalls({ calls }: Turn): boolean {
   return calls.some(({ endedAt }) => endedAt === null);
 }
 
+function argumentChars(turn: Turn): number {
+  return hasOpenCalls(turn) ? (turn.argumentChars ?? 0) : 0;
+}
+
 /** The text of a large value stands for it: `jsonBuffer` puts it in. */
 function asStored(json: StoredJson): Json {
   return json as Json;
 }
 
-/** How the turn stands, for an owner whose turn it is not: what goes in and comes out is its user's. */
-export function textWithoutContents(turn: Turn): TurnAnswerText {
-  return textOf(taken(turn, envelopeOf(turn, [], new Map())));
+/** How the turn stands, without what came of its calls. */
+function answerFor(viewer: Viewer, turn: Turn, callArguments: readonly Json[]): InvokeResult<TurnEnvelope> {
+  return taken(turn, envelopeOf(turn, callArguments, new Map(), 'neutral', viewer));
 }
 
 function textOf(answer: InvokeResult<TurnEnvelope>): TurnAnswerText {

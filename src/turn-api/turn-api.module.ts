@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { AccessModule } from '../access/access.module.js';
 import { BusModule } from '../bus/bus.module.js';
 import { SharesModule } from '../shares/shares.module.js';
 import { CatalogModule } from '../catalog/catalog.module.js';
@@ -27,6 +28,7 @@ import { TurnsService } from './turns.service.js';
 /** Turns over HTTP: taken, run where the server runs them, waited for, answered. */
 @Module({
   imports: [
+    AccessModule,
     CatalogModule,
     ClientsModule,
     DeliveryModule,

@@ -8,6 +8,7 @@ import {
   type ToolResult,
   type TurnEnvelope,
 } from '@patchbay/protocol';
+import { errorFor, type Viewer } from '../access/visible-call.js';
 import { isoTime } from '../common/clock.js';
 import { deadlinesOf } from '../delivery/call-delivery.js';
 import { resultMessages } from './result-messages.js';
@@ -15,17 +16,21 @@ import type { Call, Turn } from '../storage/ports/turn.js';
 import type { StoredResult } from '../storage/ports/turns.store.js';
 import { isInFlight } from '../turns/turn-state.js';
 
-/** The turn envelope [TURN-4] [TURN-5]. `callArguments` are in the order of the calls. */
+/**
+ * The turn envelope [TURN-4] [TURN-5]. `callArguments` are in the order of the calls; of a call of which the viewer may
+ * not see the result there is none in `results`.
+ */
 export function envelopeOf(
   turn: Turn,
   callArguments: readonly Json[],
   results: ReadonlyMap<string, StoredResult | null>,
   format: ResultFormat = 'neutral',
+  viewer: Viewer = 'user',
 ): TurnEnvelope {
   const toolCalls: OpenToolCall[] = [];
   const toolResults: ToolResult[] = [];
   turn.calls.forEach((call, at) => {
-    if (isFinal(call.status)) toolResults.push(endedCall(call, results.get(call.callId)));
+    if (isFinal(call.status)) toolResults.push(endedCall(call, results.get(call.callId), viewer));
     else toolCalls.push(openCall(call, callArguments[at] ?? null));
   });
   const { sessionId, conversationId, turnId, status } = turn;
@@ -70,14 +75,14 @@ function openCall(call: Call, args: Json): OpenToolCall {
 }
 
 /** `stored` undefined: nothing was told of its end; null: what was is over what one answer may have. */
-function endedCall(call: Call, stored: StoredResult | null | undefined): ToolResult {
+function endedCall(call: Call, stored: StoredResult | null | undefined, viewer: Viewer): ToolResult {
   return {
     toolCallId: call.toolCallId,
     callId: call.callId,
     name: call.name,
     status: call.status as ToolResult['status'],
     result: stored?.result ?? null,
-    error: stored === null ? LEFT_OUT : errorOf(call, stored?.details ?? null),
+    error: stored === null ? LEFT_OUT : withDetails(errorFor(viewer, call), stored?.details ?? null),
     executionMs: call.executionMs,
     endedAt: isoTime(call.endedAt!),
   };
@@ -89,6 +94,6 @@ const LEFT_OUT: ToolCallError = {
   message: 'The result is left out: with those before it, it is over what the results of one turn may have.',
 };
 
-function errorOf({ error }: Call, details: Json): ToolCallError | null {
+function withDetails(error: ToolCallError | null, details: Json): ToolCallError | null {
   return error === null || details === null ? error : { ...error, details };
 }

@@ -4,7 +4,7 @@ import type { FastifyReply } from 'fastify';
 import { Access, CurrentUser, WorkspaceId } from '../common/access.js';
 import { DomainError } from '../common/domain-error.js';
 import type { Turn, TurnRef } from '../storage/ports/turn.js';
-import { type TurnAnswerText, TurnAnswers, textWithoutContents } from './turn-answers.js';
+import { TurnAnswers } from './turn-answers.js';
 import { GetTurnQueryDto, PostResultsDto, PostTurnDto } from './turns.dto.js';
 import { TurnsService } from './turns.service.js';
 
@@ -29,7 +29,7 @@ export class TurnsController {
     const turn = await this.turns.post(workspaceId, sessionId, user.id, request, reply.raw, {
       idempotencyKey: checkKey(key),
     });
-    return this.answered(reply, turn, user, request.resultFormat);
+    return this.answered(reply, turn, request.resultFormat);
   }
 
   /** The turn as it stands, after waiting for its end for as long as `waitMs` says. */
@@ -42,7 +42,7 @@ export class TurnsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Buffer> {
     const turn = await this.turns.get(turnRef(workspaceId, params), user.id, query);
-    return this.answered(reply, turn, user, query.resultFormat);
+    return this.answered(reply, turn, query.resultFormat);
   }
 
   /** Results from a client without a socket: all of them are taken, or none. */
@@ -55,7 +55,7 @@ export class TurnsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Buffer> {
     const turn = await this.turns.report(turnRef(workspaceId, params), user.id, results);
-    return this.answered(reply, turn, user);
+    return this.answered(reply, turn);
   }
 
   /** Ends all open calls of the turn; what has ended stays as it is. */
@@ -68,7 +68,7 @@ export class TurnsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Buffer> {
     const turn = await this.turns.cancel(turnRef(workspaceId, params), user.id, null);
-    return (await this.answer(reply, turn, user)).body;
+    return this.cancelled(reply, turn, user);
   }
 
   /** Ends one call, if it has not ended yet. */
@@ -82,31 +82,25 @@ export class TurnsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Buffer> {
     const turn = await this.turns.cancel(turnRef(workspaceId, params), user.id, toolCallId);
-    return (await this.answer(reply, turn, user)).body;
+    return this.cancelled(reply, turn, user);
   }
 
-  /** The answer with the status that says whether the turn is final. */
-  private async answered(
-    reply: FastifyReply,
-    turn: Turn,
-    user: User,
-    format?: ResultFormat,
-  ): Promise<Buffer> {
-    const { status, body } = await this.answer(reply, turn, user, format);
-    void reply.status(status);
+  /** The answer to the turn's own user, with the status that says whether the turn is final. */
+  private async answered(reply: FastifyReply, turn: Turn, format?: ResultFormat): Promise<Buffer> {
+    const { status, body } = await this.answers.textOf(turn, reply.raw, format);
+    void reply.status(status).header('Content-Type', JSON_TYPE);
     return body;
   }
 
-  private answer(
-    reply: FastifyReply,
-    turn: Turn,
-    { id }: User,
-    format?: ResultFormat,
-  ): Promise<TurnAnswerText> | TurnAnswerText {
-    void reply.header('Content-Type', 'application/json; charset=utf-8');
-    return turn.userId === id ? this.answers.textOf(turn, reply.raw, format) : textWithoutContents(turn);
+  /** The answer to whoever has cancelled, which may be an owner. */
+  private async cancelled(reply: FastifyReply, turn: Turn, { id }: User): Promise<Buffer> {
+    const { body } = await this.answers.textFor(id, turn, reply.raw);
+    void reply.header('Content-Type', JSON_TYPE);
+    return body;
   }
 }
+
+const JSON_TYPE = 'application/json; charset=utf-8';
 
 interface TurnParams {
   sessionId: string;

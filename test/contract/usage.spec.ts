@@ -86,6 +86,38 @@ describeContract('usage', (opened) => {
     expect(await usage.ofUser(maker)).toMatchObject({ bytes: 3, files: 1 });
   });
 
+  it('counts bytes that a former member left for the maker of the workspace, until they join again', async () => {
+    const { workspaces, files, blobs, usage } = await scene();
+    const [maker, owner, leaver] = [newId(), newId(), newId()];
+    const made = aWorkspace({ createdBy: maker, members: [{ userId: maker, role: 'owner', addedAt: NOON }] });
+    const full = withMember(withMember({ ...made, version: 0 }, owner), leaver);
+    await workspaces.insert({ ...full, version: 1 });
+    const add = (path: string, text: string, author: string) =>
+      files.insert(aFile(made.id, path, text, { holder: author, head: by(author, text) }), bytesOf(text), []);
+    await add('/m', 'mm', maker);
+    await add('/o', 'ooo', owner);
+    await add('/l', 'llll', leaver);
+    await blobs.put({ workspaceId: made.id, userId: leaver }, sha256('loose'), bytesOf('loose'), NOON);
+    const bytes = async () =>
+      (await Promise.all([maker, owner, leaver].map((id) => usage.ofUser(id)))).map((one) => one.bytes);
+    const present = async (version: number, ...ids: string[]) => {
+      const members = full.members.filter(({ userId }) => ids.includes(userId));
+      expect(await workspaces.save({ ...full, members, version: version + 1 }, version)).toBe(true);
+    };
+    expect(await bytes()).toEqual([2, 3, 9]);
+    await present(1, maker, owner);
+    expect(await bytes()).toEqual([11, 3, 0]);
+    expect(await usage.ofUser(maker)).toMatchObject({ files: 1, versions: 1, sessions: 0 });
+    await present(2, maker, owner, leaver);
+    expect(await bytes()).toEqual([2, 3, 9]);
+    // The maker is charged after leaving too: they made the workspace.
+    await present(3, owner);
+    expect(await bytes()).toEqual([11, 3, 0]);
+    await blobs.mark(NOON + 1, 10_000, NOON + 2);
+    await blobs.removeMarked(NOON + 3, 10_000);
+    expect(await bytes()).toEqual([6, 3, 0]);
+  });
+
   it('counts a folder while it is there, and that it ever was', async () => {
     const { files, workspaceId, ada, all } = await scene();
     const folder = { ...aFolder(workspaceId, '/f'), holder: ada };

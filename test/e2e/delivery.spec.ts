@@ -1,6 +1,7 @@
 import type { WorkspaceRoot } from '@patchbay/protocol';
 import { storesOf } from '../contract/backends.js';
 import { aRoot, FakeClient } from '../support/fake-client.js';
+import { hold } from '../support/hold.js';
 import { readTrail } from '../support/invariants.js';
 import { createCall, RelayScene } from '../support/relay-scene.js';
 import { ShiftedClock } from '../support/shifted-clock.js';
@@ -89,6 +90,24 @@ describe('a pending call', () => {
     await scene.post([createCall('third')]);
     await b.report(await b.delivery());
     expect([ids(a), ids(b)]).toEqual([['first', 'second'], ['third']]);
+  });
+
+  it('stays with the client of the session’s first call while the claim of that is being written [RELAY-6]', async () => {
+    const [a, b] = [await scene.client({ clientId: 'a' }), await scene.client({ clientId: 'b' })];
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    await settle(a);
+    const slow = hold(storesOf(scene.server.app).turns, 'insert');
+    const first = scene.post([createCall('first')]);
+    await slow.reached;
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    await settle(b);
+    const second = scene.post([createCall('second')]);
+    await slow.reachedBy(2);
+    slow.release();
+    await Promise.all([first, second]);
+    await a.delivery(2);
+    expect([ids(a).sort(), ids(b)]).toEqual([['first', 'second'], []]);
+    for (const call of a.calls) await a.report(call);
   });
 
   it('goes where the others of its turn go, and waits there for its place', async () => {

@@ -1,13 +1,17 @@
 import type { InvokeResult, TurnEnvelope } from '@patchbay/protocol';
 import { jest } from '@jest/globals';
+import type { PinoLogger } from 'nestjs-pino';
 import { IdempotencyKeyStore } from '../../src/storage/ports/idempotency-keys.store.js';
 import { TurnStore } from '../../src/storage/ports/turns.store.js';
+import { KeySweep } from '../../src/turn-api/key-sweep.js';
 import { storesOf } from '../contract/backends.js';
 import { hold } from '../support/hold.js';
 import { createCall, RelayScene } from '../support/relay-scene.js';
-import type { Answer } from '../support/server.js';
+import { type Answer, startTestServer } from '../support/server.js';
+import { ShiftedClock } from '../support/shifted-clock.js';
 
 type TurnAnswer = Answer<InvokeResult<TurnEnvelope>>;
+const DAY_MS = 24 * 60 * 60_000;
 
 describe('an Idempotency-Key', () => {
   let scene: RelayScene;
@@ -92,5 +96,61 @@ describe('an Idempotency-Key', () => {
     expect(first.status).toBe(202);
     slow.release();
     expect(await late).toMatchObject({ status: 202, body: { result: { turnId: 'same' } } });
+  });
+});
+
+/** Sweeps when a test says so. */
+class OpenSweep extends KeySweep {
+  readonly now = (): Promise<void> => this.sweep();
+}
+
+describe('the life of an Idempotency-Key', () => {
+  it('is 24 hours by the server’s clock: then it names a new turn [TURN-3]', async () => {
+    const clock = new ShiftedClock();
+    const server = await startTestServer({ clock, config: { accessTokenMinutes: 3 * 24 * 60 } });
+    const scene = await RelayScene.on(server, await server.register());
+    const headers = { authorization: `Bearer ${scene.user.token}`, 'idempotency-key': 'key' };
+    const post = (content: string): Promise<TurnAnswer> =>
+      server.request(
+        'POST',
+        scene.base,
+        { toolCalls: [createCall('c', 'c.txt', content)], waitMs: 0 },
+        headers,
+      );
+    const turnIdOf = ({ body }: TurnAnswer): string => body.result.turnId;
+    const first = turnIdOf(await post('a'));
+    clock.pass(DAY_MS - 60_000);
+    expect(turnIdOf(await post('a'))).toBe(first);
+    expect(await post('b')).toMatchObject({ status: 409, body: { code: 'CONFLICT' } });
+    clock.pass(120_000);
+    const second = await post('b');
+    expect(second.status).toBe(202);
+    expect(turnIdOf(second)).not.toBe(first);
+    // Its own 24 hours have begun with it.
+    clock.pass(DAY_MS - 60_000);
+    expect(turnIdOf(await post('b'))).toBe(turnIdOf(second));
+    expect((await post('a')).status).toBe(409);
+    await scene.close();
+    await server.close();
+  });
+
+  it('is not shortened by the sweep, which removes it after it [TURN-3]', async () => {
+    const clock = new ShiftedClock();
+    const server = await startTestServer({ clock, config: { accessTokenMinutes: 3 * 24 * 60 } });
+    const scene = await RelayScene.on(server, await server.register());
+    const { keys } = storesOf(server.app);
+    const sweep = new OpenSweep(keys, clock, { setContext: () => {} } as unknown as PinoLogger);
+    const { workspaceId, user, base } = scene;
+    const isStored = async (): Promise<boolean> => (await keys.find(workspaceId, user.id, 'key', 0)) !== null;
+    const headers = { authorization: `Bearer ${user.token}`, 'idempotency-key': 'key' };
+    await server.request('POST', base, { toolCalls: [createCall('c')], waitMs: 0 }, headers);
+    clock.pass(DAY_MS - 60_000);
+    await sweep.now();
+    expect(await isStored()).toBe(true);
+    clock.pass(120_000);
+    await sweep.now();
+    expect(await isStored()).toBe(false);
+    await scene.close();
+    await server.close();
   });
 });

@@ -32,6 +32,36 @@ describe('workspace_write_patch', () => {
     expect(await put(call, 0, 'one\nTWO\nthree\n')).toEqual(answer);
   });
 
+  it('says again of what was refused that no file is there, once it was deleted [FILE-5]', async () => {
+    await write('/repo/src/a.txt', TEXT);
+    await scene.post([patchCall()]);
+    const call = await client.delivery();
+    await write('/repo/src/a.txt', 'meanwhile\n');
+    const details = async () => {
+      const answer = await put(call, 0, 'one\nTWO\nthree\n');
+      if (answer.ok) throw new Error('It replaced the head');
+      expect(answer.error.code).toBe('STALE');
+      return answer.error.details as { currentSha256: string | null; conflictVersionId: string };
+    };
+    const refused = await details();
+    const remove = { tool: 'rm', args: { path: '/repo/src/a.txt' } };
+    expect((await scene.user.post(`${desk.base()}/tools`, remove)).status).toBe(200);
+    expect(await details()).toEqual({ ...refused, currentSha256: null });
+    // Another file of its path is what stands there.
+    await write('/repo/src/a.txt', 'another\n');
+    expect(await details()).toEqual({ ...refused, currentSha256: sha256('another\n') });
+  });
+
+  it('says each time of what was refused that there is no file, where there was none [FILE-5]', async () => {
+    await scene.post([patchCall()]);
+    const call = await client.delivery();
+    const again = () => put(call, 0, 'one\nTWO\nthree\n', { isExact: true });
+    const answer = await again();
+    const details = { currentSha256: null, conflictVersionId: expect.any(String) as string };
+    expect(answer).toMatchObject({ ok: false, error: { code: 'STALE', details } });
+    expect(await again()).toEqual(answer);
+  });
+
   it('becomes versions that say which call, batch and file patch they are of', async () => {
     await write('/repo/src/a.txt', TEXT);
     await scene.post([patchCall()]);

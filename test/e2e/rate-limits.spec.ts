@@ -68,6 +68,23 @@ describe('limits of requests', () => {
     expect((await logout({ 'x-forwarded-for': address })).status).toBe(204);
   });
 
+  it.each([
+    ['with its port', (address: string) => `${address}:49232`],
+    ['in brackets, with its port', (address: string) => `[${address}]:49232`],
+    ['as IPv6', (address: string) => `[::ffff:${address}]:49232`],
+    ['behind what the client has claimed', (address: string) => `203.0.113.1:1, _x, ${address}:49232`],
+    ['with empty entries', (address: string) => `${address}:49232, ,`],
+  ])(
+    'are those of the client, and take nothing from others, where a proxy names it %s [REQ-21]',
+    async (_, spell) => {
+      const address = anAddress();
+      spent(300, address, logouts);
+      expect((await logout({ 'x-forwarded-for': spell(address) })).status).toBe(429);
+      expect((await logout({ 'x-forwarded-for': spell(anAddress()) })).status).toBe(204);
+      expect((await logout({})).status).toBe(204);
+    },
+  );
+
   it('do not follow the time of day', async () => {
     const address = anAddress();
     spent(300, address, logouts);

@@ -17,6 +17,29 @@ const BODY = 16 * MIB;
 /** Of all servers. */
 const log: string[] = [];
 
+/** The address in the last line of a failed login. */
+function loggedAddress(): unknown {
+  const line = log.findLast((one) => one.includes('A login failed'))!;
+  return (JSON.parse(line) as { address: unknown }).address;
+}
+
+/** Status of a login with a wrong password from 127.0.0.2, which claims to come from elsewhere. */
+function failedLogin(url: string): Promise<number | undefined> {
+  const body = JSON.stringify({ email: 'nobody@example.com', password: 'wrong' });
+  return new Promise((resolve, reject) => {
+    const headers = {
+      ...{ 'content-type': 'application/json', 'x-forwarded-for': '203.0.113.9' },
+      ...{ forwarded: 'for=203.0.113.9', 'x-real-ip': '203.0.113.9' },
+    };
+    const options = { method: 'POST', headers, localAddress: '127.0.0.2' };
+    const login = request(`${url}/api/v1/auth/login`, options, (answer) => {
+      answer.resume();
+      resolve(answer.statusCode);
+    });
+    login.on('error', reject).end(body);
+  });
+}
+
 describe.each(['nginx', 'caddy'] as const)('as docs/operations.md has it,', (kind) => {
   describeWith(kind, kind, () => {
     let server: TestServer;
@@ -84,20 +107,30 @@ describe.each(['nginx', 'caddy'] as const)('as docs/operations.md has it,', (kin
 
     it('says who asks, whatever they claim', async () => {
       log.length = 0;
-      const body = JSON.stringify({ email: 'nobody@example.com', password: 'wrong' });
-      const answered = new Promise<number | undefined>((resolve, reject) => {
-        const headers = { 'content-type': 'application/json', 'x-forwarded-for': '203.0.113.9' };
-        const options = { method: 'POST', headers, localAddress: '127.0.0.2' };
-        const login = request(`${url}/api/v1/auth/login`, options, (answer) => {
-          answer.resume();
-          resolve(answer.statusCode);
-        });
-        login.on('error', reject).end(body);
-      });
-      expect(await answered).toBe(401);
-      const line = log.findLast((one) => one.includes('A login failed'))!;
-      expect(JSON.parse(line)).toMatchObject({ address: '127.0.0.2' });
+      expect(await failedLogin(url)).toBe(401);
+      expect(loggedAddress()).toBe('127.0.0.2');
     });
+
+    // Caddy has no setting for this.
+    const forms = [
+      '$remote_addr:$remote_port',
+      '[$remote_addr]:$remote_port',
+      '[::ffff:$remote_addr]:$remote_port',
+      '::ffff:$remote_addr%eth0',
+      '"$remote_addr:$remote_port"',
+      '$http_x_forwarded_for, $remote_addr:$remote_port',
+    ];
+    if (kind === 'nginx')
+      it.each(forms)('counts the client where it writes %s into X-Forwarded-For [REQ-21]', async (form) => {
+        log.length = 0;
+        const other = await ReverseProxy.start(kind, new URL(server.url).host, form);
+        try {
+          expect(await failedLogin(`${other.origin}/patchbay`)).toBe(401);
+          expect(loggedAddress()).toBe('127.0.0.2');
+        } finally {
+          await other.stop();
+        }
+      });
 
     it('passes nothing that is not below the base path', async () => {
       const answer = await fetch(`${proxy.origin}/api/v1/workspaces`);

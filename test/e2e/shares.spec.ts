@@ -162,6 +162,71 @@ describe('a share that is used up [SHARE-1]', () => {
   });
 });
 
+describe('bytes of a former member [SHARE-2]', () => {
+  let server: TestServer;
+  let maker: TestUser;
+  let guest: TestUser;
+  let workspaceId: string;
+  beforeAll(async () => {
+    server = await startTestServer({ config: { maxStoredBytes: 100, maxUserStoredBytes: 10 } });
+  });
+  afterAll(() => server.close());
+  beforeEach(async () => {
+    [maker, guest] = await Promise.all([server.register(), server.register()]);
+    workspaceId = (await maker.createWorkspace()).id;
+    await maker.addMember(workspaceId, guest);
+    expect(await put(guest, 'left', '12345678')).toBe(201);
+  });
+  const put = async (user: TestUser, path: string, text: string, id = workspaceId) =>
+    (await user.request('PUT', `/workspaces/${id}/contents/${path}`, Buffer.from(text))).status;
+  const remove = async (by: TestUser, user: TestUser) =>
+    expect((await by.request('DELETE', `/workspaces/${workspaceId}/members/${user.id}`)).status).toBe(204);
+
+  it.each([
+    ['left', () => guest],
+    ['was removed', () => maker],
+  ])('who %s count for the maker of the workspace, in all workspaces', async (_, by) => {
+    await remove(by(), guest);
+    expect(await put(maker, 'a', 'xyz')).toBe(413);
+    expect(await put(maker, 'a', 'xyz', (await maker.createWorkspace()).id)).toBe(413);
+    expect(await put(maker, 'a', 'xy')).toBe(201);
+    expect(await put(guest, 'a', '1234567890', (await guest.createWorkspace()).id)).toBe(201);
+  });
+
+  it('do not let several accounts fill the maker’s workspace one after the other', async () => {
+    await remove(guest, guest);
+    const second = await server.register();
+    await maker.addMember(workspaceId, second);
+    expect(await put(second, 'more', 'abcdefgh')).toBe(201);
+    await remove(second, second);
+    expect(await put(maker, 'b', 'z')).toBe(413);
+  });
+
+  it('count for the maker after the file was deleted: its versions are kept', async () => {
+    await remove(maker, guest);
+    const removed = { tool: 'rm', args: { path: '/left' } };
+    expect((await maker.post(`/workspaces/${workspaceId}/tools`, removed)).status).toBe(200);
+    expect(await put(maker, 'a', 'xyz')).toBe(413);
+  });
+
+  it('count for the former member again once they are back', async () => {
+    await remove(maker, guest);
+    await maker.addMember(workspaceId, guest);
+    expect(await put(maker, 'a', '1234567')).toBe(201);
+    expect(await put(guest, 'b', 'xyz')).toBe(413);
+  });
+
+  it('count for a maker who has left, and not for the owner who stays', async () => {
+    const owner = await server.register();
+    await maker.addMember(workspaceId, owner);
+    await maker.request('PUT', `/workspaces/${workspaceId}/members/${owner.id}`, { role: 'owner' });
+    await remove(owner, guest);
+    await remove(owner, maker);
+    expect(await put(maker, 'a', 'xyz', (await maker.createWorkspace()).id)).toBe(413);
+    expect(await put(owner, 'a', '1234567890')).toBe(201);
+  });
+});
+
 describe('shares of several', () => {
   let server: TestServer;
   let [ada, ben]: TestUser[] = [];

@@ -20,8 +20,8 @@ export async function documentedBlock(language: string): Promise<string> {
 }
 
 /** Replaces what must be there. */
-function replaced(text: string, what: string | RegExp, by: string): string {
-  const result = text.replace(what, by);
+function replaced(text: string, what: string | RegExp, by: string | (() => string)): string {
+  const result = typeof by === 'string' ? text.replace(what, by) : text.replace(what, by);
   if (result === text) throw new Error(`${what} is not in\n${text}`);
   return result;
 }
@@ -32,6 +32,8 @@ interface Place {
   port: number;
   tlsPort: number;
   server: string;
+  /** What nginx writes into X-Forwarded-For; left out: what is documented. */
+  forwardedFor?: string | undefined;
 }
 
 /** A certificate for localhost that nobody has signed: whoever is told of the file trusts it. */
@@ -47,8 +49,10 @@ async function makeCertificate(directory: string): Promise<{ certificate: string
 
 /** The documented block, but for its address, its certificate and the server that it leads to. */
 const CONFIGURATIONS = {
-  async nginx({ directory, port, tlsPort, server }: Place): Promise<string[]> {
+  async nginx({ directory, port, tlsPort, server, forwardedFor }: Place): Promise<string[]> {
     let block = await documentedBlock('nginx');
+    if (forwardedFor !== undefined)
+      block = replaced(block, '$proxy_add_x_forwarded_for', () => `'${forwardedFor}'`);
     const { certificate, key } = await makeCertificate(directory);
     // Beside TLS, as documented, without it: what runs in the process of the tests can not be told whom to trust.
     const listen = `listen 127.0.0.1:${tlsPort} ssl http2; listen 127.0.0.1:${port};`;
@@ -86,10 +90,20 @@ export class ReverseProxy {
   ) {}
 
   /** @param server the address of the server, such as `127.0.0.1:3000`. */
-  static async start(kind: keyof typeof CONFIGURATIONS, server: string): Promise<ReverseProxy> {
+  static async start(
+    kind: keyof typeof CONFIGURATIONS,
+    server: string,
+    forwardedFor?: string,
+  ): Promise<ReverseProxy> {
     const directory = await mkdtemp(join(tmpdir(), `patchbay-${kind}-`));
     const [port, tlsPort] = [await freePort(), await freePort()];
-    const [command = '', ...args] = await CONFIGURATIONS[kind]({ directory, port, tlsPort, server });
+    const [command = '', ...args] = await CONFIGURATIONS[kind]({
+      directory,
+      port,
+      tlsPort,
+      server,
+      forwardedFor,
+    });
     const child = spawn(command, args, {
       env: { PATH: process.env.PATH ?? '', HOME: directory },
       stdio: ['ignore', 'ignore', 'pipe'],

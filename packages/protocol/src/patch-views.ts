@@ -10,15 +10,30 @@ export type PatchFileOutcome = Pick<
 /** What became of a change, without the ids that stand beside it. */
 export type PatchChangeOutcome = Pick<PatchChangeResult, 'status' | 'errorCode' | 'message' | 'details'>;
 
-/** A change as proposed, and what became of it; null while that is open. */
-export type ChangeView = PatchChange & { outcome: PatchChangeOutcome | null };
-/** The changes of one file as proposed, and what became of it; null while that is open. */
-export type FilePatchView = Omit<FilePatch, 'changes'> & {
+/** A change that was not applied, for a member who is neither the user of the batch nor an owner: its id and status. */
+export interface WithheldChange {
+  changeId: string;
+  operation: null;
+}
+
+/**
+ * A change as proposed, and what became of it; null while that is open. `operation` is null where its lines are withheld.
+ */
+export type ChangeView = (PatchChange | WithheldChange) & { outcome: PatchChangeOutcome | null };
+/**
+ * The changes of one file as proposed, and what became of it; null while that is open. `originalSha256` is null where it
+ * is withheld, as are keys and labels.
+ */
+export type FilePatchView = Omit<FilePatch, 'changes' | 'originalSha256'> & {
+  originalSha256: string | null;
   changes: ChangeView[];
   outcome: PatchFileOutcome | null;
 };
 
-/** Answer to `GET …/patches/:batchId`: a batch with its ids, who made it when, and what became of it. */
+/**
+ * Answer to `GET …/patches/:batchId`: a batch with its ids, who made it when, and what became of it. Its user sees all
+ * of it; an owner all but details and a client's messages; another member what was applied, as it was applied.
+ */
 export interface BatchView {
   batchId: string;
   batchKey: string | null;
@@ -48,7 +63,8 @@ export interface ChangeDetails extends Pick<
   filePatchId: string;
   fileKey: string | null;
   docPath: string;
-  originalSha256: string;
+  /** Null where it is withheld: of a file that was not applied. */
+  originalSha256: string | null;
   change: ChangeView;
   fileOutcome: PatchFileOutcome | null;
 }

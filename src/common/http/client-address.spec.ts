@@ -42,6 +42,55 @@ describe('the address of a request', () => {
     expect(addresses.of(request(peer, forwarded))).toBe(address);
   });
 
+  const CLIENT = '198.51.100.1';
+  const NETWORK = '2001:db8:1:2::/64';
+  it.each([
+    ['a port', `${CLIENT}:49232`, CLIENT],
+    ['a port that is hidden', `${CLIENT}:_hidden`, CLIENT],
+    ['quotes and a port', `"${CLIENT}:49232"`, CLIENT],
+    ['brackets', '[2001:db8:1:2::9]', NETWORK],
+    ['brackets and a port', '[2001:db8:1:2::9]:443', NETWORK],
+    ['quotes, brackets and a port', '"[2001:db8:1:2::9]:443"', NETWORK],
+    ['capitals and zeros', '2001:0DB8:0001:0002:0000::0009', NETWORK],
+    ['a zone', 'fe80::1%eth0', 'fe80:0:0:0::/64'],
+    ['a zone in brackets, with a port', '[fe80::1%25eth0]:443', 'fe80:0:0:0::/64'],
+    ['IPv6 around IPv4', `::ffff:${CLIENT}`, CLIENT],
+    ['IPv6 around IPv4, in hex', '::FFFF:c633:6401', CLIENT],
+    ['IPv6 around IPv4, in full', '0:0:0:0:0:ffff:c633:6401', CLIENT],
+    ['IPv6 around IPv4, with brackets and a port', `[::ffff:${CLIENT}]:80`, CLIENT],
+    ['IPv6 around IPv4, with a zone', `::ffff:${CLIENT}%eth0`, CLIENT],
+    ['white space', `\t ${CLIENT} `, CLIENT],
+    ['empty entries around it', `, ${CLIENT}:1 ,, `, CLIENT],
+    ['what is no address before it', `unknown, _x, <script>, ${CLIENT}:1`, CLIENT],
+    ['a trusted proxy behind it, with a port', `${CLIENT}:1, 10.9.9.9:2, [::ffff:10.9.9.9]:3`, CLIENT],
+    ['a claim before it', `192.0.2.99, ${CLIENT}:1`, CLIENT],
+  ])('is that of the client, not of the proxy, where the header has it with %s', (_, forwarded, address) => {
+    expect(addresses.of(request('10.1.2.3', forwarded))).toBe(address);
+  });
+
+  it.each([
+    ...['', ' ', ',', ' , ,', '[', ']', '[]', '[]:1', ':', '::x', '""', '"', '999.1.1.1', '1.2.3.4.5:1'],
+    ...[
+      '[2001:db8::1',
+      '2001:db8::1]',
+      '[2001:db8::1]x',
+      '1.2.3.4]:5',
+      '%',
+      '%eth0',
+      'for=198.51.100.1',
+      'a:1:2',
+    ],
+  ])('is that of the proxy where the header names nobody: %j', (forwarded) => {
+    expect(addresses.of(request('10.1.2.3', forwarded))).toBe('10.1.2.3');
+  });
+
+  it('comes from X-Forwarded-For alone: what a proxy does not write, a client may have written', () => {
+    const headers = { forwarded: 'for=192.0.2.99', 'x-real-ip': '192.0.2.99', 'x-forwarded-for': CLIENT };
+    const { socket } = request('10.1.2.3');
+    expect(addresses.of({ socket, headers })).toBe(CLIENT);
+    expect(addresses.of({ socket, headers: { ...headers, 'x-forwarded-for': undefined } })).toBe('10.1.2.3');
+  });
+
   it('follows so many proxies and no more, however long the header is', () => {
     const forwarded = ['198.51.100.1', ...Array<string>(5_000).fill('10.0.0.1')].join(',');
     expect(addresses.of(request('10.1.2.3', forwarded))).toBe('10.0.0.1');

@@ -44,9 +44,9 @@ export class ClientAddresses {
     const forwarded = headers['x-forwarded-for'];
     if (forwarded === undefined || !this.isTrusted(address)) return network(address) ?? UNKNOWN;
     // Each proxy appends whom it was asked by; what stands before that, anybody may have written.
-    const hops = String(forwarded).split(',').slice(-MAX_HOPS).reverse();
+    const hops = String(forwarded).split(',').filter(isNotBlank).slice(-MAX_HOPS).reverse();
     for (const hop of hops) {
-      const named = plain(hop.trim());
+      const named = addressIn(hop);
       if (isIP(named) === 0) break;
       address = named;
       if (!this.isTrusted(address)) break;
@@ -89,11 +89,26 @@ export function isStranger(owner: string): boolean {
   return owner.startsWith(STRANGER);
 }
 
-/** Without a zone, and an IPv4 address as such where it came in the clothes of IPv6. */
+const isNotBlank = (hop: string): boolean => hop.trim() !== '';
+
+/**
+ * The address that an entry of X-Forwarded-For names. Some proxies add the client's port, and put IPv6 in brackets, or
+ * all of it in quotes. One colon alone is no IPv6, so a port stands behind it.
+ */
+function addressIn(hop: string): string {
+  const text = hop.trim().replace(/^"(.*)"$/, '$1');
+  const [, bracketed, beforePort] = /^\[([^\]]*)\](?::[^\]]*)?$|^([^:]*):[^:]*$/.exec(text) ?? [];
+  return plain(bracketed ?? beforePort ?? text);
+}
+
+/** An address without its zone; one of IPv4 that is mapped into IPv6, however it is spelt, as IPv4. */
 function plain(address: string): string {
   const [bare = ''] = address.split('%');
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(bare);
-  return mapped?.[1] ?? bare;
+  if (isIP(bare) !== 6) return bare;
+  const mapped = /^\[::ffff:([0-9a-f]+):([0-9a-f]+)\]$/.exec(new URL(`http://[${bare}]`).hostname);
+  if (mapped === null) return bare;
+  const [high, low] = [parseInt(mapped[1]!, 16), parseInt(mapped[2]!, 16)];
+  return [high >> 8, high & 255, low >> 8, low & 255].join('.');
 }
 
 /** What counts as one address; null where it is none. */

@@ -40,17 +40,34 @@ export class MongoUsageStore extends UsageStore {
   }
 
   private async sumOfUser(userId: string): Promise<Usage> {
-    const [counted, theirs] = await Promise.all([
+    const [counted, theirs, left] = await Promise.all([
       this.database.attempt(() =>
         this.usage
           .find({ 'members.userId': eq(userId) }, { members: { $elemMatch: { userId: eq(userId) } } })
           .lean(),
       ),
       this.workspacesOf(userId),
+      this.bytesLeftTo(userId),
     ]);
     return counted
       .filter(({ _id }) => theirs.has(_id))
-      .reduce((sum, { members }) => sumOf(sum, members[0]!), sumOf({}, {}));
+      .reduce((sum, { members }) => sumOf(sum, members[0]!), sumOf({ bytes: left }, {}));
+  }
+
+  /** Bytes that former members left in the workspaces that a user made. */
+  private async bytesLeftTo(makerId: string): Promise<number> {
+    const made = await this.database.attempt(() =>
+      this.workspaces.find({ createdBy: eq(makerId) }, { members: 1 }).lean(),
+    );
+    const present = new Map(made.map(({ _id, members }) => [_id, new Set(members.map((one) => one.userId))]));
+    const counted = await this.database.attempt(() =>
+      this.usage.find({ _id: { $in: [...present.keys()] } }, { members: 1 }).lean(),
+    );
+    const isLeaver = (workspaceId: string, userId: string): boolean =>
+      userId !== makerId && !present.get(workspaceId)!.has(userId);
+    return counted
+      .flatMap(({ _id, members }) => members.filter(({ userId }) => isLeaver(_id, userId)))
+      .reduce((sum, { bytes }) => sum + bytes, 0);
   }
 
   turnBytesOfWorkspace(workspaceId: string, sinceHour: number): Promise<HourOfBytes[]> {

@@ -36,8 +36,8 @@ export abstract class UsageStore {
   /** Of a workspace; zero of whatever has nothing yet. */
   abstract ofWorkspace(workspaceId: string): Promise<Usage>;
   /**
-   * Of a user, in the workspaces that they made or are a member of now: what they left behind in those of others they
-   * can not delete, and it does not count for them.
+   * Of a user, in the workspaces that they made or are a member of now. What a former member left in a workspace does
+   * not count for them, since they can not delete it; its bytes count for the user who made the workspace.
    */
   abstract ofUser(userId: string): Promise<Usage>;
   /** What the members of a workspace have added to its turns since the beginning of an hour, the oldest hour first. */

@@ -22,6 +22,7 @@ import { SMALL_ARGUMENTS_SCHEMA } from './migrations/0021-small-arguments.js';
 import { EDITED_ARGUMENTS_SCHEMA } from './migrations/0022-edited-arguments.js';
 import { CALLS_ALONE_SCHEMA } from './migrations/0023-calls-alone.js';
 import { SMALL_RESULTS_SCHEMA } from './migrations/0024-small-results.js';
+import { USAGE_OF_LEAVERS_SCHEMA } from './migrations/0025-usage-of-leavers.js';
 
 export interface Migration {
   /** What it brings, for whoever reads the table. */
@@ -53,6 +54,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: 'edited-arguments', sql: EDITED_ARGUMENTS_SCHEMA },
   { name: 'calls-alone', sql: CALLS_ALONE_SCHEMA },
   { name: 'small-results', sql: SMALL_RESULTS_SCHEMA },
+  { name: 'usage-of-leavers', sql: USAGE_OF_LEAVERS_SCHEMA },
 ];
 
 /**

@@ -12,6 +12,11 @@ const OF_USER = `SELECT coalesce(sum(u.bytes), 0), coalesce(sum(u.files), 0), co
   FROM member_usage u CROSS JOIN workspaces w ON w.workspace_id = u.workspace_id
   WHERE u.user_id = ? AND (w.created_by = u.user_id
     OR EXISTS (SELECT 1 FROM members m WHERE m.workspace = w.id AND m.user_id = u.user_id))`;
+/** Bytes that former members left in the workspaces that a user made. */
+const LEFT_TO_MAKER = `SELECT coalesce(sum(u.bytes), 0)
+  FROM workspaces w CROSS JOIN member_usage u ON u.workspace_id = w.workspace_id AND u.bytes > 0
+  WHERE w.created_by = ? AND u.user_id <> w.created_by
+    AND NOT EXISTS (SELECT 1 FROM members m WHERE m.workspace = w.id AND m.user_id = u.user_id)`;
 
 @Injectable()
 export class SqliteUsageStore extends UsageStore {
@@ -27,7 +32,9 @@ export class SqliteUsageStore extends UsageStore {
   }
 
   async ofUser(userId: string): Promise<Usage> {
-    return usageFrom(this.database.get<UsageRow>(OF_USER, [userId]));
+    const own = usageFrom(this.database.get<UsageRow>(OF_USER, [userId]));
+    const left = this.database.get<[number]>(LEFT_TO_MAKER, [userId])![0];
+    return { ...own, bytes: own.bytes + left };
   }
 
   async turnBytesOfWorkspace(workspaceId: string, sinceHour: number): Promise<HourOfBytes[]> {

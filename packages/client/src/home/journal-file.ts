@@ -60,7 +60,7 @@ export class JournalFile {
     if (this.isClosed) return Promise.reject(new Error('The journal is closed.'));
     return new Promise((resolve, reject) => {
       this.waiting.push({ text, durable, onWritten, resolve, reject });
-      this.flushing ??= this.flush().finally(() => (this.flushing = null));
+      this.flushing ??= this.flush();
     });
   }
 
@@ -112,6 +112,8 @@ export class JournalFile {
       if (this.size > this.compactAbove)
         await this.compact().catch(() => (this.compactAbove = 2 * this.size));
     }
+    // In the same step as the last look at what waits: whoever appends next begins anew.
+    this.flushing = null;
   }
 
   /** At the known end: what a failed write left behind it is cut off, or overwritten by the next. */

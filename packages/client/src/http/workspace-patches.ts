@@ -9,7 +9,8 @@ const REVERT_MS = 30_000;
 export abstract class WorkspacePatches extends WorkspaceTurns {
   /**
    * A batch as it was proposed, with its ids, and what became of each file and change; `outcome` is null while that is
-   * open. NOT_FOUND where no turn of this workspace has such a batch.
+   * open. An owner sees it without details and a client's messages, another member what was applied: `operation` of any
+   * other change is null. NOT_FOUND where no turn of this workspace has such a batch.
    */
   patch(batchId: string): Promise<BatchView> {
     return this.getJson(patchPath(batchId));
@@ -21,7 +22,8 @@ export abstract class WorkspacePatches extends WorkspaceTurns {
   }
 
   /**
-   * A batch, or one file of it, as a unified diff that `git apply` takes: what was applied, or else what is proposed.
+   * A batch, or one file of it, as a unified diff that `git apply` takes: what was applied, or else what is proposed; for
+   * members who are neither its user nor an owner what was applied.
    * NOT_FOUND also where the Cloud does not have the text that it was planned on; TOO_LARGE where one file at a time is
    * to be asked for.
    */

@@ -1,0 +1,73 @@
+import { jest } from '@jest/globals';
+import { existsSync, readdirSync, readlinkSync, statSync } from 'node:fs';
+import { type FileHandle, mkdtemp, open, readFile, realpath, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { JournalFile } from './journal-file.js';
+
+/** What was synced, and what the disk was like then. */
+interface Synced {
+  path: string;
+  /** Of a folder. */
+  names: string[];
+  /** Of a file. */
+  sizeBytes: number;
+}
+
+/* What a journal says is durable survives a power failure. */
+describe('a journal file syncs', () => {
+  let directory: string;
+  let synced: Synced[];
+  let journal: JournalFile;
+  let spies: { mockRestore(): void }[];
+  const path = () => join(directory, 'journal');
+
+  beforeEach(async () => {
+    directory = await realpath(await mkdtemp(join(tmpdir(), 'patchbay-journal-')));
+    synced = [];
+    const handle = await open(directory);
+    const prototype = Object.getPrototypeOf(handle) as FileHandle;
+    await handle.close();
+    spies = (['sync', 'datasync'] as const).map((name) => {
+      const original = Reflect.get<FileHandle, 'sync' | 'datasync'>(prototype, name);
+      return jest.spyOn(prototype, name).mockImplementation(async function (this: FileHandle) {
+        const at = readlinkSync(`/proc/self/fd/${this.fd}`);
+        const stats = statSync(at);
+        synced.push({ path: at, names: stats.isDirectory() ? readdirSync(at) : [], sizeBytes: stats.size });
+        await original.call(this);
+      });
+    });
+    journal = await JournalFile.open(directory, 'journal', () => 'snapshot\n');
+  });
+  afterEach(async () => {
+    await journal.close();
+    spies.forEach((spy) => spy.mockRestore());
+    await rm(directory, { recursive: true });
+  });
+
+  it('its folder once it is there', () => {
+    expect(synced).toMatchObject([{ path: directory, names: ['journal'] }]);
+  });
+
+  it('what is to be durable before it is said to be, and nothing else', async () => {
+    synced = [];
+    await journal.append('soon\n', false, () => {});
+    expect(synced).toEqual([]);
+    let syncedFirst = false;
+    await journal.append('durable\n', true, () => (syncedFirst = synced.length > 0));
+    expect([syncedFirst, synced]).toMatchObject([true, [{ path: path(), sizeBytes: 13 }]]);
+    // Those that meet share one.
+    await Promise.all(['a\n', 'b\n', 'c\n'].map((text) => journal.append(text, true, () => {})));
+    expect(synced).toHaveLength(2);
+  });
+
+  it('a snapshot before it takes the place of the file, and the folder after that', async () => {
+    await journal.append('old\n', true, () => {});
+    synced = [];
+    await journal.compact();
+    const [content, folder, ...more] = synced;
+    expect(content).toMatchObject({ path: `${path()}.new`, sizeBytes: 'snapshot\n'.length });
+    expect([folder, more]).toMatchObject([{ path: directory, names: ['journal'] }, []]);
+    expect([await readFile(path(), 'utf8'), existsSync(`${path()}.new`)]).toEqual(['snapshot\n', false]);
+  });
+});

@@ -1,0 +1,87 @@
+import { realpathSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+
+import type { FileSystem, OpenFile } from './file-system.js';
+import { isTemp } from './walked-folder.sample.js';
+
+/* A file system for tests of what survives a power failure; no part of the build. */
+
+/** The same path for every way in which a walk may reach it. */
+const real = (path: string): string => join(realpathSync(dirname(path)), basename(path));
+
+/** Notes what is written and what is synced: whatever is left is lost with the machine. */
+export class RecordingDisk {
+  /** Folders with an entry that is not durable, temp files aside. */
+  private readonly folders = new Set<string>();
+  /** Files with content that is not durable. */
+  private readonly files = new Set<string>();
+  private readonly faults: string[] = [];
+  /** Files and folders that were synced, in order. */
+  readonly synced: string[] = [];
+
+  /** What a power failure would take, or would have taken at some moment; a test expects nothing. */
+  get lost(): string[] {
+    return [...this.faults, ...this.folders, ...this.files];
+  }
+
+  over(fs: FileSystem): FileSystem {
+    return {
+      ...fs,
+      open: async (path, flags, mode) => {
+        const opened = await fs.open(path, flags, mode);
+        return this.recorded(opened, real(path));
+      },
+      mkdir: async (path, mode) => {
+        await fs.mkdir(path, mode);
+        this.folders.add(dirname(real(path)));
+      },
+      link: async (existing, path) => {
+        await fs.link(existing, path);
+        this.placed(real(existing), real(path));
+      },
+      rename: async (from, to) => {
+        const source = real(from);
+        await fs.rename(from, to);
+        this.placed(source, real(to));
+      },
+      rmdir: async (path) => {
+        const folder = real(path);
+        await fs.rmdir(path);
+        this.folders.delete(folder);
+      },
+      unlink: async (path) => {
+        const file = real(path);
+        await fs.unlink(path);
+        this.files.delete(file);
+        if (!isTemp(file)) this.folders.add(dirname(file));
+      },
+    };
+  }
+
+  private placed(source: string, target: string): void {
+    if (isTemp(target)) return;
+    if (this.files.has(source)) this.faults.push(`${target} took its place before it was durable`);
+    this.folders.add(dirname(target));
+  }
+
+  private recorded(file: OpenFile, path: string): OpenFile {
+    const sync = async (): Promise<void> => {
+      await file.sync();
+      this.synced.push(path);
+      this.files.delete(path);
+      this.folders.delete(path);
+    };
+    const writeFile = async (bytes: Uint8Array): Promise<void> => {
+      await file.writeFile(bytes);
+      this.files.add(path);
+    };
+    return {
+      ...{ fd: file.fd, sync, writeFile },
+      read: (...given) => file.read(...given),
+      stat: (options) => file.stat(options),
+      chmod: (mode) => file.chmod(mode),
+      chown: (uid, gid) => file.chown(uid, gid),
+      close: () => file.close(),
+    };
+  }
+}

@@ -1,0 +1,33 @@
+import { jest } from '@jest/globals';
+import * as fs from 'node:fs';
+import { mkdtemp, realpath, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** What was synced, with its size then. */
+const synced: { path: string; sizeBytes: number }[] = [];
+jest.unstable_mockModule('node:fs', () => ({
+  ...fs,
+  default: fs,
+  fsyncSync: (fd: number) => {
+    synced.push({ path: fs.readlinkSync(`/proc/self/fd/${fd}`), sizeBytes: fs.fstatSync(fd).size });
+    fs.fsyncSync(fd);
+  },
+}));
+const { StateFile } = await import('./state-file.js');
+
+describe('the file of a folder’s state', () => {
+  it('is synced, whole, before it takes the place of the one before', async () => {
+    const folder = await realpath(await mkdtemp(join(tmpdir(), 'patchbay-state-')));
+    const file = new StateFile(folder);
+    await file.append(
+      () => {},
+      () => [],
+      () => ['a line', 'another'],
+    );
+    const path = join(folder, 'state');
+    expect(synced).toEqual([{ path: `${path}.new`, sizeBytes: fs.statSync(path).size }]);
+    expect(fs.readFileSync(path, 'utf8')).toMatch(/^#.+\na line\nanother\n$/);
+    await rm(folder, { recursive: true });
+  });
+});
