@@ -3,6 +3,7 @@ import { Logger, LoggerModule } from 'nestjs-pino';
 import type { DestinationStream } from 'pino';
 import type { Options } from 'pino-http';
 import { Config } from '../config/config.js';
+import { standardOutput } from './log-output.js';
 
 const SECRETS = [
   'authorization',
@@ -20,8 +21,7 @@ export function loggingModule(destination?: DestinationStream): DynamicModule {
   return LoggerModule.forRootAsync({
     inject: [Config],
     useFactory: ({ logLevel }: Config) => {
-      const options = httpLogging(logLevel);
-      return { pinoHttp: destination ? [options, destination] : options };
+      return { pinoHttp: [httpLogging(logLevel), destination ?? standardOutput()] };
     },
   });
 }

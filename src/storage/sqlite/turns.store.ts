@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Json } from '@patchbay/protocol';
-import { breather } from '../../common/breath.js';
+import { timeSlice } from '../../common/time-slice.js';
 import { valueOf } from '../../common/json-text.js';
 import type { Lease, Membership, SessionUse, Turn, TurnRef } from '../ports/turn.js';
 import { changedCalls, callOf } from '../ports/turn-calls.js';
@@ -132,10 +132,9 @@ export class SqliteTurnStore extends TurnStore {
     const key = this.keyOf(ref);
     const columns = key === null ? [] : readArguments(this.database, key);
     const values: StoredJson[] = [];
-    const breathe = breather();
     for (const column of columns) {
       values.push(await readJson(this.database, column));
-      await breathe();
+      await timeSlice();
     }
     return values;
   }
@@ -151,10 +150,9 @@ export class SqliteTurnStore extends TurnStore {
     const key = this.keyOf(ref);
     const results = new Map<string, ResultTexts | null>();
     if (key === null) return results;
-    const breathe = breather();
     for (const [callId, read] of readResults(this.database, key, maxBytes)) {
       results.set(callId, read === null ? null : await this.resultFrom(read()));
-      await breathe();
+      await timeSlice();
     }
     return results;
   }
