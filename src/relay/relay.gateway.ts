@@ -75,6 +75,7 @@ export class RelayGateway implements OnGatewayInit, OnGatewayConnection, OnGatew
     @MessageBody() body: unknown,
     @Answer() answer: (ack: Ack<ResumeAnswer>) => void,
   ): Promise<void> {
+    this.connections.resuming(socket);
     const ack = await this.acknowledge(socket, async () => {
       const entries = await readEntries(body);
       const { key } = socket.data.client;
@@ -91,6 +92,7 @@ export class RelayGateway implements OnGatewayInit, OnGatewayConnection, OnGatew
     // Answered first: by then the client knows what it holds. Begun in the same breath: it may speak from there on.
     answer(ack);
     if (ack.ok) await this.begin(socket, ack.resume);
+    else this.connections.refusedResume(socket);
   }
 
   /** From now on the client is sent calls, those first that wait for it. Where that fails it has to come back. */

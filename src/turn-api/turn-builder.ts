@@ -111,7 +111,7 @@ export class TurnBuilder {
       held ||= taken.needsApproval === true && taken.status === 'pending';
       calls.push(taken);
     }
-    const { kept, results, room } = this.withDetailsApart(calls);
+    const { kept, results, room } = await this.withDetailsApart(calls);
     const runsHere = calls.some(({ status }) => status === 'executing');
     const lease = runsHere ? newLease(this.node.value, now) : null;
     const turn: Turn = {
@@ -144,19 +144,27 @@ export class TurnBuilder {
   }
 
   /** The details of errors are stored like results, and within the same budget. */
-  private withDetailsApart(calls: readonly Call[]): { kept: Call[]; results: CallResult[]; room: number } {
+  private async withDetailsApart(
+    calls: readonly Call[],
+  ): Promise<{ kept: Call[]; results: CallResult[]; room: number }> {
     const { maxResultBytes, maxTurnResultBytes } = this.config;
     let room = maxTurnResultBytes;
     const results: CallResult[] = [];
-    const kept = calls.map((call) => {
-      if (call.error?.details === undefined) return call;
+    const kept: Call[] = [];
+    for (const call of calls) {
+      if (call.error?.details === undefined) {
+        kept.push(call);
+        continue;
+      }
+      if (calls.length > FEW_CALLS) await timeSlice();
       const { code, message, details } = call.error;
       const bytes = jsonBytes(details);
-      if (bytes > Math.min(maxResultBytes, room)) return { ...call, error: withoutDetails(call.error) };
+      const fits = bytes <= Math.min(maxResultBytes, room);
+      kept.push({ ...call, error: fits ? { code, message } : withoutDetails(call.error) });
+      if (!fits) continue;
       room -= bytes;
       results.push({ callId: call.callId, result: null, details });
-      return { ...call, error: { code, message } };
-    });
+    }
     return { kept, results, room };
   }
 

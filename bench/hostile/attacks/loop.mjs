@@ -50,22 +50,18 @@ async function journal(scene, clientId, count) {
   return entries;
 }
 
-/** A patch of which nothing fits. */
-const failingPatch = (docPath, bytes, changes = 20) => ({
-  name: 'workspace_write_patch',
-  arguments: {
-    files: [
-      {
-        docPath,
-        originalSha256: sha256(bytes),
-        changes: many(changes, (n) => ({
-          ...{ operation: 'replace', startLine: n + 1, endLine: n + 1 },
-          ...{ expectedOriginalLines: [`not line ${n}`], newLines: ['new'] },
-        })),
-      },
-    ],
-  },
-});
+/** A patch of which nothing fits: each block that it expects is almost everywhere in the file. */
+const failingPatch = (docPath, bytes) => {
+  const expectedOriginalLines = [...new Array(49).fill('a'), 'b'];
+  const changes = many(20, (n) => ({
+    ...{ operation: 'replace', startLine: n * 50 + 1, endLine: n * 50 + 50, expectedOriginalLines },
+    newLines: ['new'],
+  }));
+  return {
+    name: 'workspace_write_patch',
+    arguments: { files: [{ docPath, originalSha256: sha256(bytes), changes }] },
+  };
+};
 
 /** Of each tool a call that fails. */
 const FAILING_CALLS = [
@@ -184,7 +180,7 @@ export const LOOP = [
     name: 'loop: 4 turns of 100 patches that fail',
     isQuick: true,
     async prepare(scene) {
-      const bytes = Buffer.from(many(2_000, (n) => `line ${n}`).join('\n'));
+      const bytes = Buffer.from('a\n'.repeat(25_000));
       await scene.file('patched.txt', bytes);
       return bytes;
     },

@@ -16,7 +16,7 @@ import {
   type TurnVersion,
 } from '../ports/turns.store.js';
 import { BYTES_OF_A_CALL } from '../ports/usage.store.js';
-import { appendEvents, isRecorded } from './audit-rows.js';
+import { appendEvents, unrecorded } from './audit-rows.js';
 import { keysOfCall, readArguments, readArgumentsAt, updateCalls } from './call-rows.js';
 import { SqliteDatabase } from './database.js';
 import { readJson } from './large-texts.js';
@@ -101,8 +101,7 @@ export class SqliteTurnStore extends TurnStore {
   async record(workspaceId: string, events: readonly AuditDraft[]): Promise<void> {
     const workspace = this.workspaces.require(workspaceId);
     await this.database.write(() => {
-      const fresh = events.filter((event) => !isRecorded(this.database, workspace, event));
-      appendEvents(this.database, workspace, fresh);
+      appendEvents(this.database, workspace, unrecorded(this.database, workspace, events));
     });
   }
 
