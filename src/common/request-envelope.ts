@@ -130,7 +130,7 @@ function* list(
   }
   if (raw.length > rule.maxItems) {
     faults.add(path, `must have at most ${rule.maxItems} items`);
-    return raw;
+    return raw as unknown;
   }
   const dto = rule.type();
   const items: unknown[] = [];

@@ -144,26 +144,20 @@ export class TurnBuilder {
   }
 
   /** The details of errors are stored like results, and within the same budget. */
-  private async withDetailsApart(
-    calls: readonly Call[],
-  ): Promise<{ kept: Call[]; results: CallResult[]; room: number }> {
+  private async withDetailsApart(calls: readonly Call[]) {
     const { maxResultBytes, maxTurnResultBytes } = this.config;
     let room = maxTurnResultBytes;
     const results: CallResult[] = [];
-    const kept: Call[] = [];
-    for (const call of calls) {
-      if (call.error?.details === undefined) {
-        kept.push(call);
-        continue;
-      }
-      if (calls.length > FEW_CALLS) await timeSlice();
-      const { code, message, details } = call.error;
+    const kept = [...calls];
+    for (const [at, { error, ...call }] of calls.entries()) {
+      if (error?.details === undefined) continue;
+      if (at >= FEW_CALLS) await timeSlice();
+      const { code, message, details } = error;
       const bytes = jsonBytes(details);
       const fits = bytes <= Math.min(maxResultBytes, room);
-      kept.push({ ...call, error: fits ? { code, message } : withoutDetails(call.error) });
-      if (!fits) continue;
-      room -= bytes;
-      results.push({ callId: call.callId, result: null, details });
+      kept[at] = { ...call, error: fits ? { code, message } : withoutDetails(error) };
+      if (fits) results.push({ callId: call.callId, result: null, details });
+      room -= fits ? bytes : 0;
     }
     return { kept, results, room };
   }
