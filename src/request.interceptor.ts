@@ -3,6 +3,7 @@ import { concatMap, finalize, materialize, dematerialize, type Observable } from
 import { RequestBodies } from './bodies/request-bodies.js';
 import type { AccessedRequest } from './common/access.js';
 import { refuseUndeclared } from './common/http/undeclared.js';
+import { timeSlice } from './common/time-slice.js';
 import { LastingAccess } from './workspaces/lasting-access.js';
 
 /**
@@ -22,6 +23,8 @@ export class RequestInterceptor implements NestInterceptor {
     const release = await this.bodies.take(context);
     try {
       await this.access.require(access);
+      // Many requests of one user begin in that user's time, whatever their handlers do at once.
+      await timeSlice();
       refuseUndeclared(context);
     } catch (error) {
       release();

@@ -1,13 +1,14 @@
 // Everything that is tried. `isQuick`: it takes seconds, so it is tried whenever the project is checked.
 import { BODIES } from './attacks/bodies.mjs';
 import { CONNECTIONS } from './attacks/connections.mjs';
+import { LOOP } from './attacks/loop.mjs';
 import { RESULTS } from './attacks/results.mjs';
 import { SHARES } from './attacks/shares.mjs';
 import { TEXTS } from './attacks/texts.mjs';
 
 /**
  * @typedef {import('./attack-scene.mjs').AttackScene} Scene
- * @typedef {{ name: string, isQuick?: boolean, prepare?(scene: Scene): Promise<any>, run(scene: Scene, prepared: any): Promise<any> }} Attack
+ * @typedef {{ name: string, isQuick?: boolean, server?: { stdout?: string, logLevel?: string }, prepare?(scene: Scene): Promise<any>, run(scene: Scene, prepared: any): Promise<any> }} Attack
  */
 
 /** @type {Attack[]} */
@@ -18,4 +19,5 @@ export const ATTACKS = [
   ...RESULTS,
   ...CONNECTIONS,
   ...SHARES,
+  ...LOOP,
 ];

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { DomainError } from '../common/domain-error.js';
 import { timeSlice } from '../common/time-slice.js';
+import { workOwner } from '../common/work-owner.js';
 import type { Reception } from './receiving.js';
 import { malformed } from './scan-body-job.js';
 
@@ -33,11 +34,13 @@ export function readBody(
   request: IncomingMessage,
   { limit, idleMs, reception }: BodyBounds,
 ): Promise<Buffer> {
+  // The events of a socket come in nobody's name.
+  const owner = workOwner();
   const announced = Number(request.headers['content-length'] ?? 0);
   // All of it at once: of bodies that come together the first have room, and not each of them for its beginning.
   const refusal = announced > limit ? tooLarge(limit) : reception.take(announced);
   if (refusal) {
-    drop(request);
+    drop(request, owner);
     return Promise.reject(refusal);
   }
   return new Promise((resolve, reject) => {
@@ -53,7 +56,7 @@ export function readBody(
     };
     const refuse = (error: DomainError): void => {
       settle(() => reject(error));
-      drop(request);
+      drop(request, owner);
     };
     const onData = (chunk: Buffer): void => {
       size += chunk.length;
@@ -63,7 +66,7 @@ export function readBody(
       if (refusal) return refuse(refusal);
       if (whole) chunk.copy(whole, size - chunk.length);
       else chunks.push(chunk);
-      if (size > UNPACED_BYTES) goOnLater(request);
+      if (size > UNPACED_BYTES) goOnLater(request, owner);
     };
     const onEnd = (): void => settle(() => resolve(whole ?? Buffer.concat(chunks, size)));
     const onClose = (): void => settle(() => reject(malformed('ended before it was complete')));
@@ -73,15 +76,15 @@ export function readBody(
 }
 
 /** Reads the rest of a body for nothing. */
-function drop(request: IncomingMessage): void {
-  request.on('error', () => {}).on('data', () => goOnLater(request));
+function drop(request: IncomingMessage, owner: string): void {
+  request.on('error', () => {}).on('data', () => goOnLater(request, owner));
   request.resume();
 }
 
 /** Hundreds of bodies at once come a chunk each in turn: the network has megabytes of every one at hand. */
-function goOnLater(request: IncomingMessage): void {
+function goOnLater(request: IncomingMessage, owner: string): void {
   request.pause();
-  void timeSlice().then(() => request.resume());
+  void timeSlice(owner).then(() => request.resume());
 }
 
 /** Whether a body still comes: one byte now and then does not count. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import type { Json } from '@patchbay/protocol';
-import { breather } from './breath.js';
+import { timeSlice } from './time-slice.js';
 
 /** What `jsonBuffer` comes upon while it writes; null: somebody else writes. */
 let found: { mark: string; texts: JsonText[] } | null = null;
@@ -14,10 +14,9 @@ export class JsonText {
   /** Others have their turn before it is parsed, and between its parts. */
   async value(): Promise<Json> {
     let text = '';
-    const breathe = breather();
     for (const part of this.parts) {
       text += part.toString('utf8');
-      await breathe();
+      await timeSlice();
     }
     await setImmediate();
     return JSON.parse(text) as Json;

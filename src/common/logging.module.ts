@@ -11,6 +11,7 @@ import { ApplicationConfig } from '@nestjs/core';
 import type { DestinationStream } from 'pino';
 import type { Options } from 'pino-http';
 import { Config } from '../config/config.js';
+import { standardOutput } from './log-output.js';
 import { type LogLevel, PinoLogger, ServerLog } from './pino-logger.js';
 
 const SECRETS = [
@@ -48,7 +49,8 @@ export function loggingModule(destination?: DestinationStream): DynamicModule {
   const log = {
     provide: ServerLog,
     inject: [Config],
-    useFactory: ({ logLevel }: Config) => new ServerLog(httpLogging(logLevel), destination),
+    useFactory: ({ logLevel }: Config) =>
+      new ServerLog(httpLogging(logLevel), destination ?? standardOutput()),
   };
   return { module: LoggingModule, providers: [log], exports: [ServerLog] };
 }

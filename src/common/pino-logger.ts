@@ -14,8 +14,8 @@ export class ServerLog {
   private readonly http: HttpLogger;
   private readonly ofRequest = new AsyncLocalStorage<Logger>();
 
-  constructor(options: Options, destination?: DestinationStream) {
-    this.http = destination ? pinoHttp(options, destination) : pinoHttp(options);
+  constructor(options: Options, destination: DestinationStream) {
+    this.http = pinoHttp(options, destination);
   }
 
   readonly middleware = (request: IncomingMessage, response: ServerResponse, next: () => void): void =>

@@ -19,7 +19,8 @@ import {
   NestedList,
   Opaque,
 } from './request-envelope.decorators.js';
-import { isRequestDto, parseRequest } from './request-envelope.js';
+import { timeSlice } from './time-slice.js';
+import { isRequestDto, parseRequest, parseRequestInSlices } from './request-envelope.js';
 
 class TimeoutsDto {
   @IsOptional()
@@ -220,5 +221,20 @@ describe('an envelope', () => {
       isRequestDto(Buffer),
       isRequestDto(undefined),
     ]).toEqual([false, false, false, false]);
+  });
+
+  it('builds a long list in time slices, with the same faults', async () => {
+    const toolCalls = Array.from({ length: 100 }, (_, at) => ({ name: at === 70 ? 7 : 'ls' }));
+    let slices = 0;
+    let isOver = false;
+    const beside = (async () => {
+      for (; !isOver; slices += 1) await timeSlice();
+    })();
+    await expect(parseRequestInSlices(TurnDto, { toolCalls })).rejects.toMatchObject({
+      extras: { fields: { 'toolCalls[70].name': expect.any(String) as string } },
+    });
+    isOver = true;
+    await beside;
+    expect(slices).toBeGreaterThan(10);
   });
 });

@@ -6,10 +6,13 @@ import {
   validateSync,
 } from 'class-validator';
 import { type FieldFaults, throwIfAny } from './domain-error.js';
+import { timeSlice } from './time-slice.js';
 import { type DtoClass, type PropertyRule, propertyRules } from './request-envelope.decorators.js';
 
 const MAX_FAULTS = 20;
 const MAX_NAME = 64;
+/** Items of a list that are built in one step. */
+const ITEMS_AT_ONCE = 8;
 /** What a DTO does not declare is refused here; class-validator would call one that declares nothing unknown. */
 const VALIDATION = { validationError: { target: false }, forbidUnknownValues: false };
 
@@ -21,6 +24,9 @@ interface Shape {
   rules: ReadonlyMap<string, PropertyRule>;
 }
 
+/** Work in steps, between which others may have their turn. */
+type Steps<T> = Generator<undefined, T, undefined>;
+
 const shapes = new WeakMap<DtoClass, Shape>();
 
 /**
@@ -29,8 +35,26 @@ const shapes = new WeakMap<DtoClass, Shape>();
  * refused, and null is the same as absent. Also for what does not come over HTTP: relay events, handshakes.
  */
 export function parseRequest<T extends object>(dto: new () => T, value: unknown): T {
+  const request = steps(dto, value);
+  for (;;) {
+    const { done, value: parsed } = request.next();
+    if (done) return parsed;
+  }
+}
+
+/** The same in time slices, for what may hold long lists. */
+export async function parseRequestInSlices<T extends object>(dto: new () => T, value: unknown): Promise<T> {
+  const request = steps(dto, value);
+  for (;;) {
+    const { done, value: parsed } = request.next();
+    if (done) return parsed;
+    await timeSlice();
+  }
+}
+
+function* steps<T extends object>(dto: new () => T, value: unknown): Steps<T> {
   const faults = new Faults();
-  const instance = build(dto, value ?? {}, '', faults);
+  const instance = yield* build(dto, value ?? {}, '', faults);
   faults.throwIfAny();
   return instance as T;
 }
@@ -40,7 +64,8 @@ export function isRequestDto(type: unknown): type is DtoClass {
   return typeof type === 'function' && shapeOf(type as DtoClass).properties.size > 0;
 }
 
-function build(dto: DtoClass, value: unknown, path: string, faults: Faults): object | undefined {
+/** The instance of a DTO, in steps. */
+function* build(dto: DtoClass, value: unknown, path: string, faults: Faults): Steps<object | undefined> {
   if (!isRecord(value)) {
     faults.add(path, 'must be an object');
     return undefined;
@@ -57,7 +82,7 @@ function build(dto: DtoClass, value: unknown, path: string, faults: Faults): obj
     const raw = value[property];
     if (rule?.kind === 'opaque' || (raw !== null && raw !== undefined)) {
       instance[property] = rule
-        ? apply(rule, raw, join(path, property), faults)
+        ? yield* apply(rule, raw, join(path, property), faults)
         : bounded(raw, shape.longest.get(property));
     }
   }
@@ -77,7 +102,7 @@ function bounded(raw: unknown, longest = Infinity): unknown {
   return typeof raw === 'string' && raw.length > units ? raw.slice(0, units) : raw;
 }
 
-function apply(rule: PropertyRule, raw: unknown, path: string, faults: Faults): unknown {
+function* apply(rule: PropertyRule, raw: unknown, path: string, faults: Faults): Steps<unknown> {
   switch (rule.kind) {
     case 'opaque':
       return raw;
@@ -87,25 +112,33 @@ function apply(rule: PropertyRule, raw: unknown, path: string, faults: Faults): 
       return rule.read(raw, (below, message) => faults.add(`${path}${below}`, message));
     case 'nested':
       // The raw value stays in place of one that can't be built, so that it does not also read as missing.
-      return build(rule.type(), raw, path, faults) ?? raw;
+      return (yield* build(rule.type(), raw, path, faults)) ?? raw;
     case 'list':
-      return list(rule, raw, path, faults);
+      return yield* list(rule, raw, path, faults);
   }
 }
 
-function list(rule: PropertyRule & { kind: 'list' }, raw: unknown, path: string, faults: Faults): unknown {
+function* list(
+  rule: PropertyRule & { kind: 'list' },
+  raw: unknown,
+  path: string,
+  faults: Faults,
+): Steps<unknown> {
   if (!Array.isArray(raw)) {
     faults.add(path, 'must be an array');
     return raw;
   }
   if (raw.length > rule.maxItems) {
     faults.add(path, `must have at most ${rule.maxItems} items`);
-    return raw;
+    return raw as unknown;
   }
   const dto = rule.type();
-  return raw.map(
-    (item, index) => (faults.hasMore ? item : build(dto, item, `${path}[${index}]`, faults)) as unknown,
-  );
+  const items: unknown[] = [];
+  for (const [index, item] of raw.entries()) {
+    if (index % ITEMS_AT_ONCE === ITEMS_AT_ONCE - 1) yield;
+    items.push(faults.hasMore ? item : yield* build(dto, item, `${path}[${index}]`, faults));
+  }
+  return items;
 }
 
 function messageOf(error: ValidationError): string {

@@ -1,14 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import {
-  ArrayMaxSize,
-  IsArray,
-  IsIn,
-  IsISO8601,
-  IsOptional,
-  IsString,
-  IsUUID,
-  MaxLength,
-} from 'class-validator';
+import { IsIn, IsISO8601, IsOptional, IsString, MaxLength } from 'class-validator';
 import type { Approval, Decision, JsonObject } from '@patchbay/protocol';
 import { Fits, IsLine, ReadBy, type Reader } from '../common/request-envelope.decorators.js';
 
@@ -16,12 +7,22 @@ const DECISIONS: readonly Decision[] = ['allow', 'allow_always', 'edit', 'deny']
 
 /** More changes than a batch has. */
 const MAX_REJECTED = 100_000;
+const UUID_CHARS = 36;
 
 const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/;
 
 /** Passed on by reference: only the tool's contract says what may be in them. */
 const readArguments: Reader = (value, fault) => {
   if (typeof value !== 'object' || Array.isArray(value)) fault('', 'must be an object');
+  return value;
+};
+
+/** Only the changes of the call's own batch are taken, so nothing more is asked of an id here. */
+const readChangeIds: Reader = (value, fault) => {
+  if (!Array.isArray(value)) fault('', 'must be an array');
+  else if (value.length > MAX_REJECTED) fault('', `must have at most ${MAX_REJECTED} items`);
+  else if (!value.every((id) => typeof id === 'string' && id.length === UUID_CHARS))
+    fault('', 'must be a list of UUIDs');
   return value;
 };
 
@@ -46,9 +47,8 @@ export class ApprovalDto implements Approval {
   note?: string;
 
   @IsOptional()
-  @IsArray()
-  @ArrayMaxSize(MAX_REJECTED)
-  @IsUUID('all', { each: true })
+  @ApiProperty({ type: 'array', maxItems: MAX_REJECTED, items: { type: 'string', format: 'uuid' } })
+  @ReadBy(readChangeIds)
   rejectedChangeIds?: string[];
 
   /** With `edit`: the arguments as they were executed. */

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { type ResumeAnswer } from '@patchbay/protocol';
 import { PinoLogger } from '../common/pino-logger.js';
 import type { ClientKey } from '../clients/connected-clients.js';
-import { breather } from '../common/breath.js';
+import { timeSlice } from '../common/time-slice.js';
 import { DomainError } from '../common/domain-error.js';
 import { turnKey } from '../common/keys.js';
 import { TurnStore } from '../storage/ports/turns.store.js';
@@ -85,8 +85,8 @@ export class ClientReports {
     const entries = new Map(journal.map((entry) => [entry.callId, entry]));
     const turns = await this.turnsOf(client, [...entries.values()]);
     const answer: ResumeAnswer = { forget: [], resume: [] };
-    const answers = await Promise.all(turns.map((part) => this.resumeTurn(client, part)));
-    for (const { forget, resume } of answers) {
+    const answers = turns.map((part) => this.resumeTurn(client, part));
+    for (const { forget, resume } of await Promise.all(answers)) {
       answer.forget.push(...forget);
       answer.resume.push(...resume);
     }
@@ -113,8 +113,8 @@ export class ClientReports {
       open.map((turn) => [turnKey(turn), { turn, entries: [] }] as const),
     );
     const ended = new Map<string, ResumedTurn>();
-    const breathe = breather();
     for (const entry of journal) {
+      await timeSlice();
       const known = this.turns.ofCall(entry.callId) ?? ended.get(entry.turnId)?.turn ?? null;
       const isOf = known !== null && positionOf(known.calls, entry.callId) !== -1;
       const turn = isOf ? known : await this.store.ofCall(client.workspaceId, entry.turnId, entry.callId);
@@ -123,13 +123,16 @@ export class ClientReports {
       parts.set(turnKey(turn), part);
       if (turn.status !== 'open') ended.set(turn.turnId, part);
       part.entries.push(entry);
-      await breathe();
     }
     return [...parts.values()].filter(({ turn, entries }) => entries.length > 0 || holdsAny(turn, client));
   }
 
   private async resumeTurn({ clientId }: ClientKey, { turn, entries }: ResumedTurn): Promise<ResumeAnswer> {
-    const checked = await Promise.all(entries.map((entry) => this.resumedCall(turn, entry)));
+    const checked: ResumedCall[] = [];
+    for (const entry of entries) {
+      await timeSlice();
+      checked.push(await this.resumedCall(turn, entry));
+    }
     const answer = await this.turns.submit(turn, { type: 'resume', clientId, entries: checked });
     if (!answer.ok) throw new DomainError(answer.code, answer.message);
     const { forget = [], resume = [] } = answer;

@@ -1,4 +1,4 @@
-import type { PinoLogger } from 'nestjs-pino';
+import type { PinoLogger } from '../common/pino-logger.js';
 import { Subject } from 'rxjs';
 import { type ClientLine, ConnectedClient, type ConnectedClients } from '../clients/connected-clients.js';
 import type { Config } from '../config/config.js';

@@ -84,7 +84,8 @@ export class ResultCheck {
   private async checkRejected(workspaceId: string, { batchId }: Call, ids: readonly string[]): Promise<void> {
     if (ids.length === 0) return;
     const known = batchId === null ? new Set() : await this.reconciliation.changeIdsOf(workspaceId, batchId);
-    if (new Set(ids).size === ids.length && ids.every((id) => known.has(id.toLowerCase()))) return;
+    const isOwn = ids.length <= known.size && ids.every((id) => known.has(id.toLowerCase()));
+    if (isOwn && new Set(ids).size === ids.length) return;
     throw fieldError('approval.rejectedChangeIds', "must be ids of the call's own changes, each once");
   }
 }

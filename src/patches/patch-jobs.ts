@@ -77,11 +77,15 @@ export const DIFF_PATCHES = defineJob(
   },
 );
 
+/** So many changes that do not fit are a pass over the text, about: what each expects is looked for in all of it. */
+const CHANGES_PER_PASS = 8;
+
 /** How patches of a text count as the input of a job, each of which goes through the text. */
 export function loadOf(bytes: Uint8Array | null, patches: readonly FilePatch[]): Load {
   const size = bytes?.length ?? 0;
   const said = patches.reduce((sum, patch) => sum + sizeOf(patch), 0);
-  return weighed(size + said, size * patches.length + said);
+  const passes = patches.reduce((sum, { changes }) => sum + Math.ceil(changes.length / CHANGES_PER_PASS), 0);
+  return weighed(size + said, size * passes + said);
 }
 
 function sizeOf({ changes }: FilePatch): number {

@@ -47,8 +47,7 @@ export class RelayConnections {
   open(socket: RelaySocket): void {
     const { client, tokenExpiresAt, handshake } = socket.data;
     const token = new TokenWatch(socket, () => this.clock.now());
-    const resumeTimer = setTimeout(() => socket.disconnect(true), this.config.acknowledgeMs).unref();
-    this.open_.set(socket, { token, resumeTimer });
+    this.open_.set(socket, { token, resumeTimer: this.resumeTimer(socket) });
     token.start(tokenExpiresAt);
     this.watchEvents(socket);
     this.clients.add(client);
@@ -69,6 +68,19 @@ export class RelayConnections {
     this.logger.info({ ...socket.data.client.key }, 'Client left');
   }
 
+  /** The client has sent its journal: how long it takes to take that in is not its fault. */
+  resuming(socket: RelaySocket): void {
+    clearTimeout(this.open_.get(socket)?.resumeTimer);
+  }
+
+  /** The journal was refused, so another one has to come in time. */
+  refusedResume(socket: RelaySocket): void {
+    const connection = this.open_.get(socket);
+    if (!connection || socket.data.client.ready) return;
+    clearTimeout(connection.resumeTimer);
+    connection.resumeTimer = this.resumeTimer(socket);
+  }
+
   /** The client's journal was taken in: from now on it is sent calls. `resumed` are those that it has in hand. */
   resumed(socket: RelaySocket, resumed: readonly string[]): void {
     const connection = this.open_.get(socket);
@@ -86,6 +98,10 @@ export class RelayConnections {
   /** A login has ended, and with it every connection that its tokens opened. */
   endLogin(loginId: string): void {
     for (const socket of this.open_.keys()) if (socket.data.loginId === loginId) socket.disconnect(true);
+  }
+
+  private resumeTimer(socket: RelaySocket): NodeJS.Timeout {
+    return setTimeout(() => socket.disconnect(true), this.config.acknowledgeMs).unref();
   }
 
   private watchEvents(socket: RelaySocket): void {

@@ -21,7 +21,9 @@ import { AuthService } from '../auth/auth.service.js';
 import { Access } from '../common/access.js';
 import { isoTime } from '../common/clock.js';
 import { DomainError } from '../common/domain-error.js';
-import { parseRequest } from '../common/request-envelope.js';
+import { parseRequestInSlices } from '../common/request-envelope.js';
+import { timeSlice } from '../common/time-slice.js';
+import { asOwner } from '../common/work-owner.js';
 import { SessionActiveFilesDto } from '../sessions/sessions.dto.js';
 import { SessionsService } from '../sessions/sessions.service.js';
 import { ClientReports } from '../delivery/client-reports.js';
@@ -73,8 +75,9 @@ export class RelayGateway implements OnGatewayInit, OnGatewayConnection, OnGatew
     @MessageBody() body: unknown,
     @Answer() answer: (ack: Ack<ResumeAnswer>) => void,
   ): Promise<void> {
-    const ack = await this.acknowledge(async () => {
-      const entries = readEntries(body);
+    this.connections.resuming(socket);
+    const ack = await this.acknowledge(socket, async () => {
+      const entries = await readEntries(body);
       const { key } = socket.data.client;
       // A member who was removed while they connected was not among the clients yet.
       await this.workspaces.requireRole(key.workspaceId, key.userId);
@@ -89,6 +92,7 @@ export class RelayGateway implements OnGatewayInit, OnGatewayConnection, OnGatew
     // Answered first: by then the client knows what it holds. Begun in the same breath: it may speak from there on.
     answer(ack);
     if (ack.ok) await this.begin(socket, ack.resume);
+    else this.connections.refusedResume(socket);
   }
 
   /** From now on the client is sent calls, those first that wait for it. Where that fails it has to come back. */
@@ -112,8 +116,8 @@ export class RelayGateway implements OnGatewayInit, OnGatewayConnection, OnGatew
   /** A step of a call that the client is handling. */
   @SubscribeMessage('tool:status')
   status(@ConnectedSocket() socket: RelaySocket, @MessageBody() body: unknown): Promise<Ack> {
-    return this.acknowledge(async () => {
-      const { status, note = null, ...call } = parseRequest(ToolStatusDto, body);
+    return this.acknowledge(socket, async () => {
+      const { status, note = null, ...call } = await parseRequestInSlices(ToolStatusDto, body);
       await this.reports.status(socket.data.client.key, call, status, note);
       return {};
     });
@@ -125,8 +129,8 @@ export class RelayGateway implements OnGatewayInit, OnGatewayConnection, OnGatew
     @ConnectedSocket() socket: RelaySocket,
     @MessageBody() body: unknown,
   ): Promise<Ack<{ duplicate?: true }>> {
-    return this.acknowledge(async () => {
-      const report = parseRequest(ToolResultDto, body);
+    return this.acknowledge(socket, async () => {
+      const report = await parseRequestInSlices(ToolResultDto, body);
       const duplicate = await this.reports.result(socket.data.client.key, report, report);
       return duplicate ? { duplicate: true as const } : {};
     });
@@ -135,14 +139,17 @@ export class RelayGateway implements OnGatewayInit, OnGatewayConnection, OnGatew
   /** A file as it is on the client's disk now, to become the new Cloud truth. */
   @SubscribeMessage('files:put')
   putFile(@ConnectedSocket() socket: RelaySocket, @MessageBody() body: unknown): Promise<Ack<FilePutAnswer>> {
-    return this.acknowledge(() => this.uploads.put(socket.data.client.key, parseRequest(FilePutDto, body)));
+    return this.acknowledge(socket, async () => {
+      const put = await parseRequestInSlices(FilePutDto, body);
+      return this.uploads.put(socket.data.client.key, put);
+    });
   }
 
   /** The files that are open in a session's editor now, in the place of the last list. */
   @SubscribeMessage('session:active_files')
   activeFiles(@ConnectedSocket() socket: RelaySocket, @MessageBody() body: unknown): Promise<Ack> {
-    return this.acknowledge(async () => {
-      const { sessionId, activeFiles } = parseRequest(SessionActiveFilesDto, body);
+    return this.acknowledge(socket, async () => {
+      const { sessionId, activeFiles } = await parseRequestInSlices(SessionActiveFilesDto, body);
       const { workspaceId, userId } = socket.data.client.key;
       await this.sessions.replaceActiveFiles(workspaceId, sessionId, userId, activeFiles);
       return {};
@@ -152,9 +159,10 @@ export class RelayGateway implements OnGatewayInit, OnGatewayConnection, OnGatew
   /** In what a folder of the client's and the Cloud differ now, in the place of what was said of it last. */
   @SubscribeMessage('folder:status')
   folderStatus(@ConnectedSocket() socket: RelaySocket, @MessageBody() body: unknown): Promise<Ack> {
-    return this.acknowledge(async () => {
+    return this.acknowledge(socket, async () => {
       const { client } = socket.data;
-      await this.presence.report(client, checkStatus(client, parseRequest(FolderStatusDto, body)));
+      const status = await parseRequestInSlices(FolderStatusDto, body);
+      await this.presence.report(client, checkStatus(client, status));
       return {};
     });
   }
@@ -165,7 +173,7 @@ export class RelayGateway implements OnGatewayInit, OnGatewayConnection, OnGatew
     @ConnectedSocket() socket: RelaySocket,
     @MessageBody() token: unknown,
   ): Promise<Ack<{ expiresAt: string }>> {
-    return this.acknowledge(async () => {
+    return this.acknowledge(socket, async () => {
       if (typeof token !== 'string')
         throw new DomainError('VALIDATION_ERROR', 'auth:refresh takes the token, a string.');
       const verified = await this.auth.verifyAccessToken(token);
@@ -176,9 +184,14 @@ export class RelayGateway implements OnGatewayInit, OnGatewayConnection, OnGatew
     });
   }
 
-  /** Every event is answered; no fault of one ends the connection. */
-  private async acknowledge<T extends object>(handle: () => Promise<T>): Promise<Ack<T>> {
+  /** Every event is answered, in its user's time; no fault of one ends the connection. */
+  private acknowledge<T extends object>(socket: RelaySocket, handle: () => Promise<T>): Promise<Ack<T>> {
+    return asOwner(socket.data.userId, () => this.answerOf(handle));
+  }
+
+  private async answerOf<T extends object>(handle: () => Promise<T>): Promise<Ack<T>> {
     try {
+      await timeSlice();
       return { ok: true, ...(await handle()) };
     } catch (error) {
       if (error instanceof DomainError) return { ok: false, error: relayErrorOf(error) };
@@ -188,11 +201,16 @@ export class RelayGateway implements OnGatewayInit, OnGatewayConnection, OnGatew
   }
 }
 
-function readEntries(body: unknown): ResumeEntryDto[] {
+async function readEntries(body: unknown): Promise<ResumeEntryDto[]> {
   if (!Array.isArray(body))
     throw new DomainError('VALIDATION_ERROR', 'client:resume takes a list of journal entries.');
   if (body.length > MAX_RESUME_ENTRIES) {
     throw new DomainError('VALIDATION_ERROR', `client:resume takes at most ${MAX_RESUME_ENTRIES} entries.`);
   }
-  return body.map((entry) => parseRequest(ResumeEntryDto, entry));
+  const entries: ResumeEntryDto[] = [];
+  for (const entry of body) {
+    entries.push(await parseRequestInSlices(ResumeEntryDto, entry));
+    await timeSlice();
+  }
+  return entries;
 }

@@ -1,5 +1,12 @@
 import { SearchClock } from './file-search.js';
-import { MATCH_PATHS, SEARCH_LINES, type SearchSlice, START } from './search-jobs.js';
+import {
+  isQuicklyCompiled,
+  MATCH_PATHS,
+  SEARCH_LINES,
+  searchLoad,
+  type SearchSlice,
+  START,
+} from './search-jobs.js';
 
 const expression = { pattern: 'needle', literal: false, ignoreCase: false };
 const long = `${'x'.repeat(9_000)}needle`;
@@ -46,4 +53,25 @@ describe('a search in slices', () => {
   it('holds one path or more against a glob in each', () => {
     expect(MATCH_PATHS.run({ glob: '*', paths: ['a', 'b'], ms: 0 })).toEqual({ fitting: [0], looked: 1 });
   });
+
+  it.each([
+    '[B-\u{1ffff}]'.repeat(16),
+    '(?i)[B-\u{1ffff}]',
+    '[B-\\x{1ffff}]',
+    '[ -\\777]',
+    '\\pL',
+    '[[:^ascii:]]',
+    'a{2}',
+    'é',
+    'a'.repeat(101),
+  ])('compiles %p on a worker alone, however little there is to search', (pattern) => {
+    const wanted = { pattern, literal: false, ignoreCase: true };
+    expect(isQuicklyCompiled(wanted)).toBe(false);
+    expect(searchLoad(wanted, 0).bytes).toBeGreaterThan(SEARCH_LINES.inlineBytes);
+  });
+
+  it.each(['needle', '(a|b|ab)*c$', '^import .* from', '\\bfoo\\(', '[a-z]+'])(
+    'compiles %p where it is asked for',
+    (pattern) => expect(isQuicklyCompiled({ pattern, literal: false, ignoreCase: true })).toBe(true),
+  );
 });

@@ -39,9 +39,12 @@ interface PathQuery {
   ms: number;
 }
 
-/** Longest regular expression that is compiled where it is asked for, and what makes a short one much. */
+/**
+ * Longest regular expression that is compiled where it is asked for, and what makes a short one much: repetitions, and
+ * classes of characters outside ASCII, each of which is folded by itself where case is ignored.
+ */
 const SHORT_PATTERN = 100;
-const MUCH_IN_SHORT = /\{|\\[pP]|\[\[:/;
+const MUCH_IN_SHORT = /[^\x20-\x7e]|\{|\\[0-9pP]|\[\[:/;
 /** Characters of a pattern that are a pass over the text, about. */
 const CHARS_PER_PASS = 10;
 

@@ -3,6 +3,7 @@ import type { Json } from '@patchbay/protocol';
 import { PinoLogger } from '../common/pino-logger.js';
 import { Clock } from '../common/clock.js';
 import { DomainError } from '../common/domain-error.js';
+import { asOwner } from '../common/work-owner.js';
 import { Lifecycle } from '../common/lifecycle.js';
 import { Config } from '../config/config.js';
 import { persist } from '../common/persist.js';
@@ -61,7 +62,7 @@ export class ServerCalls implements OnApplicationShutdown {
     if (begun.length === 0) return;
     const queue = this.queues.get(turnKey(after));
     if (queue) queue.push(...begun);
-    else void this.runAll(after, begun, callArguments);
+    else void asOwner(after.userId, () => this.runAll(after, begun, callArguments));
   }
 
   private stopEnded(after: Turn): void {

@@ -111,7 +111,7 @@ export class TurnBuilder {
       held ||= taken.needsApproval === true && taken.status === 'pending';
       calls.push(taken);
     }
-    const { kept, results, room } = this.withDetailsApart(calls);
+    const { kept, results, room } = await this.withDetailsApart(calls);
     const runsHere = calls.some(({ status }) => status === 'executing');
     const lease = runsHere ? newLease(this.node.value, now) : null;
     const turn: Turn = {
@@ -144,19 +144,21 @@ export class TurnBuilder {
   }
 
   /** The details of errors are stored like results, and within the same budget. */
-  private withDetailsApart(calls: readonly Call[]): { kept: Call[]; results: CallResult[]; room: number } {
+  private async withDetailsApart(calls: readonly Call[]) {
     const { maxResultBytes, maxTurnResultBytes } = this.config;
     let room = maxTurnResultBytes;
     const results: CallResult[] = [];
-    const kept = calls.map((call) => {
-      if (call.error?.details === undefined) return call;
-      const { code, message, details } = call.error;
+    const kept = [...calls];
+    for (const [at, { error, ...call }] of calls.entries()) {
+      if (error?.details === undefined) continue;
+      if (at >= FEW_CALLS) await timeSlice();
+      const { code, message, details } = error;
       const bytes = jsonBytes(details);
-      if (bytes > Math.min(maxResultBytes, room)) return { ...call, error: withoutDetails(call.error) };
-      room -= bytes;
-      results.push({ callId: call.callId, result: null, details });
-      return { ...call, error: { code, message } };
-    });
+      const fits = bytes <= Math.min(maxResultBytes, room);
+      kept[at] = { ...call, error: fits ? { code, message } : withoutDetails(error) };
+      if (fits) results.push({ callId: call.callId, result: null, details });
+      room -= fits ? bytes : 0;
+    }
     return { kept, results, room };
   }
 

@@ -3,7 +3,7 @@ import type { Json } from '@patchbay/protocol';
 import { Subject } from 'rxjs';
 import { PinoLogger } from '../common/pino-logger.js';
 import { Clock } from '../common/clock.js';
-import { breather } from '../common/breath.js';
+import { timeSlice } from '../common/time-slice.js';
 import { DomainError } from '../common/domain-error.js';
 import { longTimeout } from '../common/timers.js';
 import { NodeId } from '../storage/ports/node-id.js';
@@ -107,12 +107,11 @@ export class OpenTurns implements OnApplicationShutdown {
    */
   async takeUpOf(user: Membership): Promise<Turn[]> {
     const turns: Turn[] = [];
-    const breathe = breather();
     for (const ref of await this.store.openVersionsOf([user])) {
       const known = this.peek(ref);
       const turn = known && known.version >= ref.version ? known : await this.store.find(ref);
       if (turn) turns.push(this.observe(turn));
-      await breathe();
+      await timeSlice();
     }
     return turns;
   }

@@ -74,6 +74,8 @@ const report = (callId: string, digest = 'd'): TurnInput => ({
     summary: {},
   } satisfies Report,
 });
+/** What a client says at its return that never held these calls: each is recorded as late. */
+const LATE = CALLS.map((callId) => ({ callId, state: (report(callId) as { report: Report }).report }));
 const running = (callId: string): TurnInput => ({
   type: 'progress',
   callId,
@@ -118,6 +120,16 @@ describe('the mailbox of a turn', () => {
     expect(store.writes[0]!.results).toHaveLength(8);
     expect(store.writes[0]!.events.map(({ callId }) => callId)).toEqual(CALLS);
     expect(commits).toHaveLength(1);
+  });
+
+  it('writes many events in several writes, each answered, and none lost', async () => {
+    const late = (n: number): TurnInput => ({ type: 'resume', clientId: `other-${n}`, entries: LATE });
+    const answers = await Promise.all(Array.from({ length: 200 }, (_, n) => mailbox.submit(late(n))));
+    expect(answers).toHaveLength(200);
+    expect(answers.every(({ ok }) => ok)).toBe(true);
+    const sizes = store.writes.map(({ events }) => events.length);
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(200 * LATE.length);
+    expect(Math.max(...sizes)).toBeLessThan(500 + LATE.length);
   });
 
   it('folds what arrives during a write into the next one', async () => {

@@ -11,6 +11,8 @@ import { advance } from './turn-state.js';
 const LAZY_MS = 25;
 /** How often a save is tried again after another node was faster. */
 const MAX_CONFLICTS = 20;
+/** Once a write has as many events, what else has arrived waits for the next one: a write holds up all. */
+const MANY_EVENTS = 500;
 
 interface Letter {
   input: TurnInput;
@@ -97,6 +99,7 @@ export class TurnMailbox {
       this.letters = [];
       try {
         const answers = await this.commit(batch);
+        this.letters.unshift(...batch.splice(answers.length));
         batch.forEach((letter, at) => letter.resolve(answers[at]!));
       } catch (error) {
         batch.forEach((letter) => letter.reject(error));
@@ -106,6 +109,7 @@ export class TurnMailbox {
     this.writing = false;
   }
 
+  /** Commits what the first letters make of the turn: all, unless that is much. Gives their answers. */
   private async commit(letters: readonly Letter[]): Promise<TurnAnswer[]> {
     for (let tries = 0; tries < MAX_CONFLICTS; tries++) {
       const before = this.turn;
@@ -123,6 +127,7 @@ export class TurnMailbox {
   private fold(letters: readonly Letter[]): Folded {
     const folded: Folded = { turn: this.turn, answers: [], events: [], results: [] };
     for (const { input, at } of letters) {
+      if (folded.events.length >= MANY_EVENTS) break;
       const step = advance(folded.turn, input, at, this.node);
       folded.turn = step.turn;
       folded.answers.push(step.answer);

@@ -267,10 +267,14 @@ describeContract('writing turns', (opened) => {
     const workspaceId = await givenWorkspace(stores);
     const [late, loose] = [anEvent({ turnId: 'turn-1' }), anEvent()];
     for (const _ of [1, 2]) await stores.turns.record(workspaceId, [late, loose]);
-    await stores.turns.record(workspaceId, [anEvent({ turnId: 'turn-1' })]);
+    const [more, other] = [anEvent({ turnId: 'turn-1' }), anEvent({ turnId: 'turn-2' })];
+    await stores.turns.record(workspaceId, [more]);
+    await stores.turns.record(workspaceId, [other, late, more]);
     const trail = await trailOf(stores, workspaceId);
-    expect(trail.map(({ seq }) => seq)).toEqual([1, 2, 3]);
-    expect(trail.slice(0, 2).map(({ eventId }) => eventId)).toEqual([late.eventId, loose.eventId]);
+    expect(trail.map(({ seq }) => seq)).toEqual([1, 2, 3, 4]);
+    expect(trail.map(({ eventId }) => eventId)).toEqual(
+      [late, loose, more, other].map(({ eventId }) => eventId),
+    );
   });
 
   it('keeps everything when the server is stopped and started', async () => {

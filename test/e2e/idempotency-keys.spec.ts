@@ -1,6 +1,6 @@
 import type { InvokeResult, TurnEnvelope } from '@patchbay/protocol';
 import { jest } from '@jest/globals';
-import type { PinoLogger } from 'nestjs-pino';
+import type { PinoLogger } from '../../src/common/pino-logger.js';
 import { IdempotencyKeyStore } from '../../src/storage/ports/idempotency-keys.store.js';
 import { TurnStore } from '../../src/storage/ports/turns.store.js';
 import { KeySweep } from '../../src/turn-api/key-sweep.js';

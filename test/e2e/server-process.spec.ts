@@ -1,10 +1,12 @@
 import { once } from 'node:events';
+import { closeSync, openSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { TestProcess } from '../support/processes.js';
+import { freePort, TestProcess } from '../support/processes.js';
+import { waitFor } from '../support/wait-for.js';
 
 const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 
@@ -87,6 +89,52 @@ describe('the server process', () => {
     const server = run({ PATCHBAY_DATADIR: dataDir });
     await urlOf(server);
     expect(server.stdout).toContain('PATCHBAY_DATADIR is no variable of the server');
+  });
+
+  describe('whose log goes nowhere', () => {
+    /** Has a thousand requests logged, and ends the server in order. */
+    async function isLive(server: TestProcess, url: string): Promise<void> {
+      for (let round = 0; round < 10; round += 1) {
+        const asked = Array.from({ length: 100 }, () => fetch(`${url}/api/v1/none?round=${round}`));
+        for (const { status } of await Promise.all(asked)) expect([404, 429]).toContain(status);
+        expect((await fetch(`${url}/health/live`)).status).toBe(200);
+      }
+      expect(server.running).toBe(true);
+      server.signal('SIGTERM');
+      expect(await server.exited).toEqual({ code: 0, signal: null });
+      expect(server.stderr).toBe('');
+    }
+
+    it('goes on, is live, and ends on SIGTERM where the disk under its log is full', async () => {
+      const port = String(await freePort());
+      const full = openSync('/dev/full', 'w');
+      const env = { PORT: port, PATCHBAY_DATA_DIR: dataDir, PATCHBAY_LOG_LEVEL: 'trace' };
+      const server = new TestProcess('server', MAIN, [], env, full);
+      closeSync(full);
+      processes.push(server);
+      const url = `http://127.0.0.1:${port}`;
+      const answers = () =>
+        fetch(`${url}/health/live`).then(
+          ({ ok }) => ok,
+          () => false,
+        );
+      await waitFor(answers, 'the server to listen', 25_000);
+      await isLive(server, url);
+    });
+
+    it('goes on, is live, and ends on SIGTERM where nobody reads the pipe any more', async () => {
+      const server = run({ PATCHBAY_LOG_LEVEL: 'trace' });
+      const url = await urlOf(server);
+      server.closeStdout();
+      await isLive(server, url);
+    });
+
+    it('goes on, is live, and ends on SIGTERM where the reader of the pipe has stopped', async () => {
+      const server = run({ PATCHBAY_LOG_LEVEL: 'trace' });
+      const url = await urlOf(server);
+      server.pauseStdout();
+      await isLive(server, url);
+    });
   });
 
   it('ends at once on a second signal', async () => {

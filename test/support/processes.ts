@@ -28,15 +28,31 @@ export class TestProcess {
     script: string,
     args: readonly string[],
     env: Record<string, string>,
+    /** A file descriptor takes what it says on stdout. */
+    stdout: 'pipe' | number = 'pipe',
   ) {
     const child = spawn(process.execPath, [script, ...args], {
       env: { PATH: process.env.PATH ?? '', ...env },
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: ['ignore', stdout, 'pipe'],
     });
-    child.stdout.setEncoding('utf8').on('data', (text: string) => (this.stdout += text));
-    child.stderr.setEncoding('utf8').on('data', (text: string) => (this.stderr += text));
-    this.exited = new Promise((resolve) => child.once('close', (code, signal) => resolve({ code, signal })));
+    child.stdout?.setEncoding('utf8').on('data', (text: string) => (this.stdout += text));
+    child.stderr!.setEncoding('utf8').on('data', (text: string) => (this.stderr += text));
+    this.exited = new Promise((resolve) => {
+      child.once('close', (code, signal) => resolve({ code, signal }));
+      // `close` never comes where what it said last is not read.
+      child.once('exit', (code, signal) => child.stdout?.isPaused() && resolve({ code, signal }));
+    });
     this.child = child;
+  }
+
+  /** Nobody reads its stdout from here on. */
+  closeStdout(): void {
+    this.child.stdout?.destroy();
+  }
+
+  /** Its stdout is open, and nobody reads it. */
+  pauseStdout(): void {
+    this.child.stdout?.pause();
   }
 
   get running(): boolean {

@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import { type ClientAddresses, widestOf } from './client-address.js';
 import { loopTurn } from '../loop-turn.js';
+import { asOwner } from '../work-owner.js';
 import { SenderLines } from './sender-lines.js';
 
 /** How long one turn of the event loop may take before fewer requests are begun in the next, in ms. */
@@ -100,9 +101,10 @@ export function gateRequests(fastify: FastifyInstance, senders: Senders): void {
   fastify.server.on('connection', () => gate.connected());
   fastify.addHook('onRequest', (request, _reply, done) => {
     if (request.url.startsWith('/health/')) return done();
-    gate.enter(senders.of(request.raw), () => {
+    const sender = senders.of(request.raw);
+    gate.enter(sender, () => {
       // Nobody waits for the answer any more.
-      if (!request.raw.socket.destroyed) done();
+      if (!request.raw.socket.destroyed) asOwner(sender, done);
     });
   });
 }

@@ -1,5 +1,5 @@
 import type { Json } from '@patchbay/protocol';
-import { breather } from '../../common/breath.js';
+import { timeSlice } from '../../common/time-slice.js';
 import type { Call, Membership, Turn, TurnRef } from '../ports/turn.js';
 import { changedCalls, positionOf } from '../ports/turn-calls.js';
 import type { CallResult } from '../ports/turns.store.js';
@@ -71,14 +71,13 @@ export async function entriesOf(
 ): Promise<CallEntry[]> {
   const entries: CallEntry[] = [];
   const room = roomOf(turn) / 4;
-  const breathe = breather();
   for (const [at, call] of turn.calls.entries()) {
     const given = await values.add(callArguments[at]!, room);
     entries.push({
       ...{ callId: call.callId, state: JSON.stringify(call), arguments: given },
       ...{ result: NONE, details: null, edited: NONE },
     });
-    await breathe();
+    await timeSlice();
   }
   for (const result of results)
     Object.assign(entries[placeIn(turn, result)]!, await told(turn, result, values));
@@ -95,7 +94,6 @@ export async function changesOf(
   const changes: CallChanges = { expected: {}, $set: {} };
   for (const at of changedCalls(before, turn))
     changes.$set[`calls.${at}.state`] = JSON.stringify(turn.calls[at]);
-  const breathe = breather();
   for (const result of results) {
     const call = `calls.${placeIn(turn, result)}`;
     const fields = await told(turn, result, values);
@@ -103,7 +101,7 @@ export async function changesOf(
     changes.expected[`${call}.result`] = eq(NONE);
     if (fields.edited !== undefined) changes.expected[`${call}.edited`] = eq(NONE);
     for (const [field, value] of Object.entries(fields)) changes.$set[`${call}.${field}`] = value;
-    await breathe();
+    await timeSlice();
   }
   return changes;
 }

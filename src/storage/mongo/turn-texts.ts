@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { InjectModel } from '@nestjs/mongoose';
 import type { Json } from '@patchbay/protocol';
 import { Model } from 'mongoose';
-import { breather } from '../../common/breath.js';
+import { timeSlice } from '../../common/time-slice.js';
 import { JsonText } from '../../common/json-text.js';
 import type { StoredJson } from '../ports/turns.store.js';
 import { MongoDatabase } from './database.js';
@@ -35,13 +35,12 @@ export class TurnTexts {
   async put(turn: string, values: TurnValues, at = Date.now()): Promise<void> {
     values.close();
     const { name, pieces } = values;
-    const breathe = breather();
     for (const [from, to] of batches(pieces.map(({ length }) => length))) {
       const documents = pieces.slice(from, to).map((bytes, n) => {
         return { _id: pieceKey(name, from + n), turn, name, bytes, looseSince: at };
       });
       await this.database.insertNew(this.texts, documents);
-      await breathe();
+      await timeSlice();
     }
   }
 
@@ -56,13 +55,12 @@ export class TurnTexts {
   async read(stored: readonly string[]): Promise<StoredJson[]> {
     const values: StoredJson[] = [];
     const places = stored.map(placeOf);
-    const breathe = breather();
     for (const [from, to] of batches(places.map((place) => place?.bytes ?? 0))) {
       const pieces = await this.piecesOf(places.slice(from, to));
       for (let at = from; at < to; at += 1) {
         const place = places[at]!;
         values.push(place ? valueIn(pieces, place) : (JSON.parse(stored[at]!) as Json));
-        await breathe();
+        await timeSlice();
       }
     }
     return values;

@@ -1,5 +1,5 @@
 import type { Json } from '@patchbay/protocol';
-import { breather } from '../../common/breath.js';
+import { timeSlice } from '../../common/time-slice.js';
 import { isLongerThan, jsonPieces } from '../../common/json-pieces.js';
 import { keyOf } from './values.js';
 
@@ -61,12 +61,11 @@ export class TurnValues {
       bytes += part.length;
       pending = '';
     };
-    const breathe = breather();
     for (const text of jsonPieces(value)) {
       pending += text;
       if (pending.length < PART) continue;
       keep();
-      await breathe();
+      await timeSlice();
     }
     if (pending !== '') keep();
     return this.placed({ piece, count: this.pieces.length - piece, offset: 0, bytes });

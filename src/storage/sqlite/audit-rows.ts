@@ -52,6 +52,28 @@ export function isRecorded(
   return database.get(sql, [workspace, eventId, ...(turnId === null ? [] : [turnId])]) !== null;
 }
 
+/** Those events that are not in the trail yet. Of many in one turn, the turn's events are read once. */
+export function unrecorded(
+  database: SqliteDatabase,
+  workspace: number,
+  events: readonly AuditDraft[],
+): readonly AuditDraft[] {
+  if (events.length === 1) return events.filter((event) => !isRecorded(database, workspace, event));
+  const ofTurns = new Map<string, Set<string>>();
+  return events.filter((event) => {
+    const { turnId, eventId } = event;
+    if (turnId === null) return !isRecorded(database, workspace, event);
+    const ofTurn = ofTurns.get(turnId) ?? idsOfTurn(database, workspace, turnId);
+    ofTurns.set(turnId, ofTurn);
+    return !ofTurn.has(eventId);
+  });
+}
+
+function idsOfTurn(database: SqliteDatabase, workspace: number, turnId: string): Set<string> {
+  const sql = `SELECT event_id FROM audit_events ${OF_TURN} WHERE workspace = ? AND turn_id = ?`;
+  return new Set(database.all<[string]>(sql, [workspace, turnId]).map(([eventId]) => eventId));
+}
+
 /** The newest sequence number of the workspace; 0 where it has no events. */
 export function lastSeq(database: SqliteDatabase, workspace: number): number {
   const row = database.get<[number]>(

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Json } from '@patchbay/protocol';
-import { breather } from '../../common/breath.js';
+import { timeSlice } from '../../common/time-slice.js';
 import { isLongerThan, jsonPieces } from '../../common/json-pieces.js';
 import { JsonText } from '../../common/json-text.js';
 import type { SqliteDatabase } from './database.js';
@@ -55,13 +55,12 @@ export async function stage(database: SqliteDatabase, value: Json): Promise<Json
 
 async function inParts(value: Json, store: (text: string) => Promise<void>): Promise<void> {
   let pending = '';
-  const breathe = breather();
   for (const piece of jsonPieces(value)) {
     pending += piece;
     if (pending.length < PART) continue;
     await store(pending);
     pending = '';
-    await breathe();
+    await timeSlice();
   }
   if (pending !== '') await store(pending);
 }
@@ -90,13 +89,12 @@ export async function readJson(database: SqliteDatabase, column: string): Promis
     return JSON.parse(column) as Json;
   }
   const parts: Buffer[] = [];
-  const breathe = breather();
   for (let part = 0; ; part += 1) {
     const id = idOf(column) * PARTS_MAX + part;
     const row = database.get<[Uint8Array]>('SELECT bytes FROM text_parts WHERE id = ?', [id]);
     if (row === null) return new JsonText(parts);
     parts.push(Buffer.from(row[0].buffer, row[0].byteOffset, row[0].byteLength));
-    await breathe();
+    await timeSlice();
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Json } from '@patchbay/protocol';
-import { breather } from '../../common/breath.js';
+import { timeSlice } from '../../common/time-slice.js';
 import type { CallResult } from '../ports/turns.store.js';
 import type { SqliteDatabase } from './database.js';
 import { discard, type JsonColumn, smallColumn, stage, take } from './large-texts.js';
@@ -23,10 +23,9 @@ export class TurnStaging {
     let isKept = false;
     try {
       const columns: JsonColumn[] = [];
-      const breathe = breather();
       for (const value of values) {
         columns.push(await this.column(value, made));
-        await breathe();
+        await timeSlice();
       }
       const resultRows: ResultRow[] = [];
       for (const result of results) resultRows.push(await this.row(result, made));

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Json } from '@patchbay/protocol';
-import { breather } from '../../common/breath.js';
+import { timeSlice } from '../../common/time-slice.js';
 import { valueOf } from '../../common/json-text.js';
 import type { Lease, Membership, SessionUse, Turn, TurnRef } from '../ports/turn.js';
 import { changedCalls, callOf } from '../ports/turn-calls.js';
@@ -16,7 +16,7 @@ import {
   type TurnVersion,
 } from '../ports/turns.store.js';
 import { BYTES_OF_A_CALL } from '../ports/usage.store.js';
-import { appendEvents, isRecorded } from './audit-rows.js';
+import { appendEvents, unrecorded } from './audit-rows.js';
 import { keysOfCall, readArguments, readArgumentsAt, updateCalls } from './call-rows.js';
 import { SqliteDatabase } from './database.js';
 import { readJson } from './large-texts.js';
@@ -101,8 +101,7 @@ export class SqliteTurnStore extends TurnStore {
   async record(workspaceId: string, events: readonly AuditDraft[]): Promise<void> {
     const workspace = this.workspaces.require(workspaceId);
     await this.database.write(() => {
-      const fresh = events.filter((event) => !isRecorded(this.database, workspace, event));
-      appendEvents(this.database, workspace, fresh);
+      appendEvents(this.database, workspace, unrecorded(this.database, workspace, events));
     });
   }
 
@@ -132,10 +131,9 @@ export class SqliteTurnStore extends TurnStore {
     const key = this.keyOf(ref);
     const columns = key === null ? [] : readArguments(this.database, key);
     const values: StoredJson[] = [];
-    const breathe = breather();
     for (const column of columns) {
       values.push(await readJson(this.database, column));
-      await breathe();
+      await timeSlice();
     }
     return values;
   }
@@ -151,10 +149,9 @@ export class SqliteTurnStore extends TurnStore {
     const key = this.keyOf(ref);
     const results = new Map<string, ResultTexts | null>();
     if (key === null) return results;
-    const breathe = breather();
     for (const [callId, read] of readResults(this.database, key, maxBytes)) {
       results.set(callId, read === null ? null : await this.resultFrom(read()));
-      await breathe();
+      await timeSlice();
     }
     return results;
   }

@@ -1,0 +1,105 @@
+import { write, writeSync } from 'node:fs';
+import { hostname } from 'node:os';
+import process from 'node:process';
+import type { DestinationStream } from 'pino';
+
+/** Bytes of lines that wait for a slow reader; what comes beyond them is dropped. */
+const MAX_WAITING_BYTES = 8 * 1024 * 1024;
+/** After this time a full pipe is tried again, in ms. */
+const RETRY_MS = 100;
+const WARN = 40;
+
+/**
+ * Writes log lines to a file descriptor. Lines that it does not take (a full disk, a closed pipe, a reader that is too slow)
+ * are dropped and counted, and the next line that it takes says how many were: nothing ever waits for the log.
+ */
+export class LogOutput implements DestinationStream {
+  private waiting: string[] = [];
+  private waitingBytes = 0;
+  /** What is being written, and for how many lines it stands. */
+  private chunk: { rest: Buffer; lines: number } | null = null;
+  /** The system has the chunk in hand. */
+  private isWriting = false;
+  /** The last line was written in part. */
+  private isTorn = false;
+  private dropped = 0;
+  private reason = '';
+
+  constructor(private readonly fd: number) {}
+
+  write(line: string): void {
+    const bytes = Buffer.byteLength(line);
+    if (this.waitingBytes + bytes > MAX_WAITING_BYTES) return this.drop(1, 'too slow');
+    this.waiting.push(line);
+    this.waitingBytes += bytes;
+    if (this.chunk === null) this.next();
+  }
+
+  /** Writes what waits as far as that goes at once: for the end of the process. */
+  flush(): void {
+    const rest = this.chunk !== null && !this.isWriting ? [this.chunk.rest] : [];
+    let bytes = Buffer.concat([...rest, Buffer.from(this.waiting.join(''))]);
+    this.waiting = [];
+    try {
+      while (bytes.length > 0) bytes = bytes.subarray(writeSync(this.fd, bytes));
+    } catch {
+      // The process ends, and there is nobody to tell.
+    }
+  }
+
+  private next(): void {
+    const lines = this.waiting.length;
+    if (lines === 0) return;
+    const { dropped } = this;
+    const text = [
+      ...(this.isTorn ? ['\n'] : []),
+      ...(dropped > 0 ? [this.account()] : []),
+      ...this.waiting,
+    ].join('');
+    [this.waiting, this.waitingBytes] = [[], 0];
+    this.chunk = { rest: Buffer.from(text), lines };
+    this.put(this.chunk, dropped);
+  }
+
+  /** @param told how many dropped lines the chunk tells of */
+  private put(chunk: { rest: Buffer; lines: number }, told: number): void {
+    this.isWriting = true;
+    write(this.fd, chunk.rest, (error, written) => {
+      this.isWriting = false;
+      if (error?.code === 'EAGAIN') return void setTimeout(() => this.put(chunk, told), RETRY_MS).unref();
+      if (error) this.drop(chunk.lines, error.code ?? error.message);
+      else {
+        chunk.rest = chunk.rest.subarray(written);
+        this.isTorn = chunk.rest.length > 0;
+        if (this.isTorn) return this.put(chunk, told);
+        this.dropped -= told;
+      }
+      this.chunk = null;
+      this.next();
+    });
+  }
+
+  private drop(lines: number, reason: string): void {
+    this.dropped += lines;
+    this.reason = reason;
+  }
+
+  private account(): string {
+    const { dropped, reason } = this;
+    const origin = { level: WARN, time: Date.now(), pid: process.pid, hostname: hostname() };
+    return `${JSON.stringify({ ...origin, dropped, reason, msg: 'Log lines were dropped' })}\n`;
+  }
+}
+
+let output: LogOutput | null = null;
+
+/** The log of this process. */
+export function standardOutput(): LogOutput {
+  if (output === null) {
+    // Asking for `process.stdout` makes a pipe non-blocking, so that a reader that stops costs no thread.
+    const created = new LogOutput(process.stdout.fd);
+    process.once('exit', () => created.flush());
+    output = created;
+  }
+  return output;
+}
