@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { backendEnv } from './backend.js';
+import { watchOutput } from './log-watch.js';
 import { type Answer, sendRequest } from './test-user.js';
 import { waitFor } from './wait-for.js';
 
@@ -81,6 +82,7 @@ export class ServerProcess extends TestProcess {
   ) {
     super('server', script, [], { ...FOR_TESTS, PORT: String(port), ...env });
     this.url = `http://127.0.0.1:${port}`;
+    void this.exited.then(() => watchOutput(this.stdout));
   }
 
   /** Resolves once it listens. `script`: the main.js of another build. */
