@@ -64,7 +64,7 @@ class Target {
     const port = await freePort();
     const env = {
       ...{ PATH: process.env.PATH, PORT: String(port), PATCHBAY_DATA_DIR: this.directory },
-      PATCHBAY_LOG_LEVEL: 'error',
+      ...{ PATCHBAY_LOG_LEVEL: 'error', PATCHBAY_REGISTRATION: 'open' },
     };
     this.child = fork(SERVER, { env, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
     this.url = `http://127.0.0.1:${port}`;

@@ -67,8 +67,12 @@ export class TestProcess {
   }
 }
 
-/** What every server of a test has unless it says otherwise: unlimited, and with the cheapest passwords that there are. */
-const FOR_TESTS = { PATCHBAY_RATE_LIMIT: 'off', PATCHBAY_PASSWORD_COST: '14' };
+/** What every server of a test has unless it says otherwise: open to all, unlimited, and with the cheapest passwords that there are. */
+const FOR_TESTS = {
+  PATCHBAY_REGISTRATION: 'open',
+  PATCHBAY_RATE_LIMIT: 'off',
+  PATCHBAY_PASSWORD_COST: '14',
+};
 
 /** The built server, `node dist/main.js`. */
 export class ServerProcess extends TestProcess {
