@@ -24,8 +24,8 @@ describe('paths in the audit trail', () => {
   const seqs = async (path: string): Promise<number[]> => (await about(path)).map(({ seq }) => seq);
   const tool = (name: string, args: object) =>
     user.post(`/workspaces/${scene.workspaceId}/tools`, { tool: name, args });
-  const pathsOf = ({ fields }: AuditEvent): Json[] =>
-    Array.isArray(fields.paths) ? fields.paths : [fields.path ?? 'none'];
+  const pathsOf = ({ fields }: AuditEvent): string[] =>
+    (Array.isArray(fields.paths) ? fields.paths : [fields.path ?? 'none']) as string[];
   const patchOf = (...docPaths: string[]) => ({
     toolCallId: 'patch',
     name: 'workspace_write_patch',
@@ -101,9 +101,7 @@ describe('paths in the audit trail', () => {
     await applied('src/patched.ts', 'elsewhere/d.ts');
     const events = await trail();
     const below = (folder: string): number[] =>
-      events
-        .filter((event) => pathsOf(event).some((path) => String(path).startsWith(folder)))
-        .map(({ seq }) => seq);
+      events.filter((event) => pathsOf(event).some((path) => path.startsWith(folder))).map(({ seq }) => seq);
     for (const spelling of ['src/', '/SRC/', 'src/**', '/Src/**', 'src\\'])
       expect([spelling, await seqs(spelling)]).toEqual([spelling, below('src/')]);
     expect((await about('src/deep/**')).map(({ fields }) => fields.path)).toEqual(
