@@ -72,7 +72,7 @@ class Target {
     const port = await freePort();
     const env = {
       ...{ PATH: process.env.PATH, PORT: String(port), PATCHBAY_DATA_DIR: this.directory },
-      PATCHBAY_LOG_LEVEL: logLevel,
+      ...{ PATCHBAY_LOG_LEVEL: logLevel, PATCHBAY_REGISTRATION: 'open' },
     };
     const execArgv = ['--import', pathToFileURL(at('./hostile/loop-monitor.mjs')).href];
     this.child = fork(SERVER, { env, execArgv, stdio: ['ignore', openSync(stdout, 'a'), 'inherit', 'ipc'] });

@@ -6,6 +6,8 @@ import { AppModule, type AppParts } from './app.module.js';
 import { refuseOutside } from './common/http/base-path.js';
 import { fastifyAdapter, limitTokenless, refuseWhileStopping } from './common/http/fastify.js';
 import { AccessTokens } from './auth/access-tokens.js';
+import { ClientAddresses } from './common/http/client-address.js';
+import { logRequests } from './common/http/request-log.js';
 import { Lifecycle } from './common/lifecycle.js';
 import { RateLimits } from './common/rate-limits.js';
 import { ServerLogger } from './common/logging.module.js';
@@ -39,6 +41,8 @@ export async function setUp(app: NestFastifyApplication, config: Config): Promis
   const fastify = app.getHttpAdapter().getInstance();
   const tokens = app.get(AccessTokens);
   fastify.senders.userOf = (headers) => tokens.userOf(headers);
+  const isVerbose = config.logLevel === 'debug' || config.logLevel === 'trace';
+  logRequests(fastify, app.get(ClientAddresses), isVerbose);
   refuseWhileStopping(fastify, app.get(Lifecycle));
   limitTokenless(fastify, app.get(RateLimits));
   refuseOutside(fastify, config.basePath);

@@ -2,18 +2,18 @@ import { Logger } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { createApp } from './bootstrap.js';
 import { Lifecycle } from './common/lifecycle.js';
-import { Config, unknownVariables } from './config/config.js';
+import { Config, strangeVariables } from './config/config.js';
 import { serveApiDocs } from './ops/api-docs.js';
 
 /** Starts the server; resolves once it listens. */
 async function start(): Promise<void> {
   const config = Config.load();
   const app = await createApp({ config });
-  serveApiDocs(app);
+  if (config.apiDocs === 'on') serveApiDocs(app);
   stopOnSignal(app, config);
   await app.listen(config.port, config.host);
   const logger = new Logger('Patchbay');
-  for (const name of unknownVariables()) logger.warn(`${name} is no variable of the server; is it misspelt?`);
+  for (const name of strangeVariables()) logger.warn(`${name} is no variable of the server; is it misspelt?`);
   logger.log(`Listening on ${await app.getUrl()}${config.basePath}`);
 }
 

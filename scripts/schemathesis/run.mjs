@@ -87,6 +87,7 @@ async function startServer(dataDir) {
       PORT: String(port),
       PATCHBAY_DATA_DIR: dataDir,
       PATCHBAY_LOG_LEVEL: 'error',
+      PATCHBAY_REGISTRATION: 'open',
     },
     ...{ PATCHBAY_RATE_LIMIT: 'off', PATCHBAY_PASSWORD_COST: '14', PATCHBAY_MAX_WAIT_MS: '50' },
   };

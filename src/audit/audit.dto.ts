@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
-import type { AuditQuery } from '@patchbay/protocol';
-import { IsBoolean, IsInt, IsISO8601, IsOptional, IsUUID, Max, Min } from 'class-validator';
+import { type AuditQuery, MAX_PATH_CHARS } from '@patchbay/protocol';
+import { IsBoolean, IsIn, IsInt, IsISO8601, IsOptional, IsUUID, Max, Min } from 'class-validator';
 import { FromBooleanText, FromIntegerText, IsLine } from '../common/request-envelope.decorators.js';
 
 /** What an auditor may ask by; parts that are left out do not restrict. */
@@ -31,6 +31,11 @@ export class AuditQueryDto implements AuditQuery {
   @IsUUID()
   batchId?: string;
 
+  /** The user of the actor. */
+  @IsOptional()
+  @IsUUID()
+  userId?: string;
+
   /** The client of the actor: what it acknowledged, reported and uploaded. */
   @IsOptional()
   @IsLine(1, 256)
@@ -54,8 +59,9 @@ export class AuditQueryDto implements AuditQuery {
   @IsLine(1, 256)
   errorCode?: string;
 
+  /** A file in any spelling, with or without a leading slash; with `/` or `/**` at its end all that is below it. */
   @IsOptional()
-  @IsLine(1, 1024)
+  @IsLine(1, MAX_PATH_CHARS + 4)
   path?: string;
 
   /** Earliest time, ISO 8601, inclusive. */
@@ -69,6 +75,11 @@ export class AuditQueryDto implements AuditQuery {
   @ApiProperty({ format: 'date-time' })
   @IsISO8601({ strict: true })
   to?: string;
+
+  /** `desc`: the newest first. */
+  @IsOptional()
+  @IsIn(['asc', 'desc'])
+  order?: 'asc' | 'desc';
 
   @IsOptional()
   @FromIntegerText()

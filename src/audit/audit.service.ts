@@ -2,12 +2,17 @@ import { Injectable } from '@nestjs/common';
 import type { AuditEvent, AuditPage } from '@patchbay/protocol';
 import { Viewers } from '../access/viewers.js';
 import { eventFor, hasNote } from '../access/visible-call.js';
+import { auditPath } from '../common/audit-path.js';
 import { DomainError, fieldError } from '../common/domain-error.js';
 import { KeyLocks } from '../common/key-locks.js';
 import type { Membership } from '../storage/ports/turn.js';
-import { type AuditFilter, AuditStore } from '../storage/ports/audit.store.js';
+import { timeSlice } from '../common/time-slice.js';
+import { isWanted, namesPath } from '../storage/event-paths.js';
+import { type AuditFilter, type AuditOrder, AuditStore } from '../storage/ports/audit.store.js';
 import { PatchStore } from '../storage/ports/patches.store.js';
 import type { AuditQueryDto } from './audit.dto.js';
+
+const CURSOR_OF = { asc: 'seq', desc: 'before' } as const;
 
 /** Answers what was done in a workspace: page by page, by sequence number [AUDIT-4]. */
 @Injectable()
@@ -38,21 +43,61 @@ export class AuditService {
 
   private async search(
     workspaceId: string,
-    { limit, cursor, from, to, sessionId, callId, batchId, ...rest }: AuditQueryDto,
+    { limit, cursor, order = 'asc', ...asked }: AuditQueryDto,
   ): Promise<AuditPage> {
+    const { from, to, sessionId, userId, callId, batchId, path, ...rest } = asked;
     const filter: AuditFilter = {
       ...rest,
       ...(sessionId !== undefined && { sessionId: sessionId.toLowerCase() }),
+      ...(userId !== undefined && { userId: userId.toLowerCase() }),
       ...(callId !== undefined && { callId: callId.toLowerCase() }),
+      ...(path !== undefined && wantedPath(path)),
       ...(from !== undefined && { from: instantOf('from', from) }),
       ...(to !== undefined && { to: instantOf('to', to) }),
     };
-    const after = readCursor(cursor);
+    const after = readCursor(cursor, order);
     if (batchId !== undefined && !(await this.narrow(filter, workspaceId, batchId.toLowerCase()))) {
       return { events: [], nextCursor: null };
     }
-    const { events, nextAfter } = await this.store.page(workspaceId, filter, after, limit);
-    return { events, nextCursor: nextAfter === null ? null : writeCursor(nextAfter) };
+    const { events, nextAfter } = await this.store.page(workspaceId, filter, after, limit, order);
+    return {
+      events: path === undefined ? events : await this.thoseThatName(workspaceId, filter, events),
+      nextCursor: nextAfter === null ? null : writeCursor(nextAfter, order),
+    };
+  }
+
+  /** Events of large batches name their first files alone: the batch says whether the path is among the others. */
+  private async thoseThatName(
+    workspaceId: string,
+    wanted: AuditFilter,
+    events: readonly AuditEvent[],
+  ): Promise<AuditEvent[]> {
+    const known = new Map<string, boolean>();
+    const naming: AuditEvent[] = [];
+    for (const event of events) {
+      if (namesPath(event, wanted) || (await this.isInBatch(workspaceId, wanted, event, known)))
+        naming.push(event);
+    }
+    return naming;
+  }
+
+  private async isInBatch(
+    workspaceId: string,
+    wanted: AuditFilter,
+    { fields }: AuditEvent,
+    known: Map<string, boolean>,
+  ): Promise<boolean> {
+    const batchId = fields.revertBatchId ?? fields.batchId;
+    if (typeof batchId !== 'string') return false;
+    if (!known.has(batchId)) {
+      await timeSlice();
+      const docPaths = await this.patches.docPathsOf(workspaceId, batchId);
+      known.set(
+        batchId,
+        docPaths.some((docPath) => isWanted(docPath, wanted)),
+      );
+    }
+    return known.get(batchId)!;
   }
 
   /** To the call that the batch is the arguments of; false where nothing can fit any more. */
@@ -73,15 +118,23 @@ function instantOf(field: string, text: string): number {
   return instant;
 }
 
-/** A cursor is the last sequence number seen, in a form that nobody is tempted to compute with. */
-function writeCursor(seq: number): string {
-  return Buffer.from(`seq:${seq}`).toString('base64url');
+/** What a path in a question means: a file, or with `/` or `/**` at its end all that is below it. */
+function wantedPath(given: string): Pick<AuditFilter, 'path' | 'below'> {
+  const bare = given.replace(/\*\*$/, '');
+  const path = auditPath(bare);
+  if (!/[\\/]$/.test(bare) && bare !== '') return { path };
+  return { below: path === '/' ? '' : path };
 }
 
-function readCursor(cursor: string | undefined): number {
-  if (cursor === undefined) return 0;
-  const [, seq] = /^seq:(\d{1,15})$/.exec(Buffer.from(cursor, 'base64url').toString('latin1')) ?? [];
-  if (seq !== undefined) return Number(seq);
+/** A cursor is the last sequence number seen, in a form that nobody is tempted to compute with. */
+function writeCursor(seq: number, order: AuditOrder): string {
+  return Buffer.from(`${CURSOR_OF[order]}:${seq}`).toString('base64url');
+}
+
+function readCursor(cursor: string | undefined, order: AuditOrder): number {
+  if (cursor === undefined) return order === 'asc' ? 0 : Number.MAX_SAFE_INTEGER;
+  const [, of, seq] = /^(\w+):(\d{1,15})$/.exec(Buffer.from(cursor, 'base64url').toString('latin1')) ?? [];
+  if (seq !== undefined && of === CURSOR_OF[order]) return Number(seq);
   const fault = 'is not a cursor of this query; take nextCursor of the page before';
   throw new DomainError('VALIDATION_ERROR', `cursor ${fault}`, { fields: { cursor: fault } });
 }

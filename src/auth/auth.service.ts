@@ -58,9 +58,7 @@ export class AuthService {
         const hash = user?.passwordHash ?? null;
         return (await verifyPassword(password, hash, this.config.passwordCost)) ? user : null;
       });
-    const user = await (
-      this.config.rateLimit === null ? check() : this.failedLogins.attempt(normalized, address, check)
-    ).catch((error: unknown) => {
+    const user = await this.failedLogins.attempt(normalized, address, check).catch((error: unknown) => {
       if (error instanceof DomainError && error.code === 'RATE_LIMITED')
         this.logger.warn({ address }, 'A login was refused: too many have failed');
       throw error;
@@ -96,7 +94,7 @@ export class AuthService {
     if (registration === 'closed')
       throw new DomainError(
         'FORBIDDEN',
-        'Registration is closed; ask whoever runs this server for an account',
+        'Registration is closed; whoever runs this server opens it with PATCHBAY_REGISTRATION=open',
       );
     if (registration === 'first' && !(await this.users.isEmpty())) throw closedToOthers();
   }
@@ -120,7 +118,7 @@ function taken(): DomainError {
 function closedToOthers(): DomainError {
   return new DomainError(
     'FORBIDDEN',
-    'This server has its account; ask whoever runs it to open registration',
+    'This server has its first account; whoever runs it lets others register with PATCHBAY_REGISTRATION=open',
   );
 }
 

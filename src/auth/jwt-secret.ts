@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Config } from '../config/config.js';
 
@@ -15,6 +15,8 @@ export async function jwtSecret({ jwtSecret: configured, dataDir }: Config): Pro
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   }
+  // A copy that came from elsewhere may be open to others.
+  if (((await stat(path)).mode & 0o077) !== 0) await chmod(path, 0o600);
   const secret = await readFile(path, 'utf8');
   if (secret.length < 32) throw new Error(`${path} is damaged; remove it to have a new secret made`);
   return secret;

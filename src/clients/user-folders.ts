@@ -44,6 +44,12 @@ export class UserFolders {
     return [...named].sort();
   }
 
+  /** docPath of the one folder that all of the clients have; null where there is none, or more than one. */
+  get sole(): string | null {
+    const folders = new Set(this.counting.flatMap((roots) => [...roots]));
+    return folders.size === 1 ? [...folders][0]! : null;
+  }
+
   /** Whether one of the clients has, or had lately, all of these folders. */
   someHas(docPaths: readonly string[]): boolean {
     return this.counting.some((roots) => docPaths.every((docPath) => roots.has(docPath)));

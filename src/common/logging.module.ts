@@ -44,7 +44,7 @@ export class LoggingModule implements NestModule {
   }
 }
 
-/** Structured logs on stdout, every line of a request under its id. No header, query or body is ever in them. */
+/** Structured logs on stdout, every line of a request under its id. No URL, header or body is ever in them. */
 export function loggingModule(destination?: DestinationStream): DynamicModule {
   const log = {
     provide: ServerLog,
@@ -59,20 +59,9 @@ function httpLogging(level: string): Options {
   return {
     level,
     redact: { paths: SECRETS.flatMap((name) => [name, `*.${name}`]), censor: '[secret]' },
-    serializers: {
-      req: (request: { id: string; method: string; url: string }) => ({
-        id: request.id,
-        method: request.method,
-        url: request.url.split('?', 1)[0],
-      }),
-      res: (response: { statusCode: number }) => ({ statusCode: response.statusCode }),
-    },
-    autoLogging: { ignore: (request) => request.url?.startsWith('/health/') ?? false },
-    // What went well is told by the audit trail; at `info` the log holds what did not.
-    customLogLevel: (_request, { statusCode }, error) => {
-      if (error || statusCode >= 500) return 'error';
-      return statusCode >= 400 ? 'info' : 'debug';
-    },
+    // `logRequests` tells of a request, with its route: a URL may hold paths of files.
+    autoLogging: false,
+    serializers: { req: ({ id }: { id: string }) => ({ id }) },
   };
 }
 

@@ -47,14 +47,14 @@ export function accessSettings(env: EnvReader, secretRequiredWith: string | null
       max: 10_000_000,
       meaning:
         'Writes a minute of a member in one workspace, ten times as many reads; twice that of a user over all of them. ' +
-        '`off` ends all rate limits.',
+        '`off` ends all rate limits but that on wrong passwords.',
     }),
     registration: env.oneOf('PATCHBAY_REGISTRATION', {
-      default: 'open',
+      default: 'first',
       values: REGISTRATIONS,
       meaning:
-        'Who may make an account: `open` anybody who reaches the server; `first` whoever comes first, and nobody after ' +
-        'them; `closed` nobody. In production: `first` at the first start, then `closed`.',
+        'Who may make an account: `first` whoever comes first, and nobody after them; `open` anybody who reaches the ' +
+        'server; `closed` nobody.',
     }),
     trustedProxies: env.list('PATCHBAY_TRUSTED_PROXIES', {
       check: proxyFault,

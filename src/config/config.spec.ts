@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Config, ConfigError, describeVariables, unknownVariables } from './config.js';
+import { Config, ConfigError, describeVariables, serverPlace, strangeVariables } from './config.js';
 
 const SECRET = 's'.repeat(32);
 
@@ -24,6 +24,8 @@ describe('the configuration', () => {
       jwtSecret: null,
       origins: [],
       rateLimit: 3000,
+      registration: 'first',
+      apiDocs: 'on',
       maxBodyBytes: 16_777_216,
       maxFileBytes: 8_388_608,
       maxCallsPerTurn: 1000,
@@ -168,9 +170,43 @@ describe('the configuration', () => {
     );
   });
 
-  it('spots variables that look misspelt, but not those of the client', () => {
-    const env = { PATCHBAY_DATADIR: 'x', PATCHBAY_URL: 'x', PATCHBAY_MAX_FILE_BYTES: '1', PATH: 'x' };
-    expect(unknownVariables(env)).toEqual(['PATCHBAY_DATADIR']);
+  it.each([
+    ['PATCHBAY_REGISTATION', 'PATCHBAY_REGISTRATION'],
+    ['PATCHBAY_REGISTRATIONS', 'PATCHBAY_REGISTRATION'],
+    ['PATCHBAY_REGISTER', 'PATCHBAY_REGISTRATION'],
+    ['PATCHBAY_DATADIR', 'PATCHBAY_DATA_DIR'],
+    ['PATCHBAY_DATA_DIRECTORY', 'PATCHBAY_DATA_DIR'],
+    ['PATCHBAY_ORIGIN', 'PATCHBAY_ORIGINS'],
+    ['PATCHBAY_ROIGINS', 'PATCHBAY_ORIGINS'],
+    ['PATCHBAY_RATE_LIMITING', 'PATCHBAY_RATE_LIMIT'],
+    ['PATCHBAY_TRUSTED_PROXY', 'PATCHBAY_TRUSTED_PROXIES'],
+    ['PATCHBAY_MONGO_URI', 'PATCHBAY_MONGODB_URI'],
+    ['PATCHBAY_JWT_SECRET_FILES', 'PATCHBAY_JWT_SECRET_FILE'],
+    ['patchbay_registration', 'PATCHBAY_REGISTRATION'],
+    ['PATCHBY_REGISTRATION', 'PATCHBAY_REGISTRATION'],
+  ])('does not start with %s, which %s was meant by', (name, meant) => {
+    expect(faultsOf({ [name]: 'closed' })).toEqual([`${name} is no variable of the server; ${meant} is`]);
+    expect(() => serverPlace({ [name]: 'closed' })).toThrow(meant);
+    expect(strangeVariables({ [name]: 'closed' })).toEqual([]);
+  });
+
+  it('starts with variables of the client and of Compose, and names what is near to nothing', () => {
+    const others = [
+      'URL',
+      'TOKEN',
+      'WORKSPACE',
+      'CLIENT_ID',
+      'HOME',
+      'EMAIL',
+      'PASSWORD',
+      'PUBLISH',
+      'MAX_FILE_BYTES',
+    ];
+    const env = Object.fromEntries(others.map((name) => [`PATCHBAY_${name}`, '9000000']));
+    expect([faultsOf(env), strangeVariables(env)]).toEqual([[], []]);
+    const strange = { PATCHBAY_SOMETHING_ELSE: 'x', PATCHBAY_TOKENS: 'x', PATCHBAY_URI: 'x', PATH: 'x' };
+    expect(faultsOf(strange)).toEqual([]);
+    expect(strangeVariables(strange)).toEqual(['PATCHBAY_SOMETHING_ELSE', 'PATCHBAY_TOKENS', 'PATCHBAY_URI']);
   });
 
   it('has to have room for the bodies that it takes', () => {

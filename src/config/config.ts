@@ -3,21 +3,13 @@ import { connectionSettings } from './connection-settings.js';
 import { EnvReader, type Environment, type VariableDoc } from './env-reader.js';
 import { shareSettings } from './share-settings.js';
 import { turnLimitFaults, turnLimits } from './turn-limits.js';
+import { slipsIn, strangersIn } from './unknown-variables.js';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const KIB = 1024;
 const MIB = 1024 * KIB;
 const LOG_LEVELS = ['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'] as const;
-
-/** Variables of the same prefix that belong to the client; a server started from the same shell ignores them. */
-const CLIENT_VARIABLES = [
-  'PATCHBAY_URL',
-  'PATCHBAY_TOKEN',
-  'PATCHBAY_WORKSPACE',
-  'PATCHBAY_CLIENT_ID',
-  'PATCHBAY_HOME',
-];
 
 function serverSettings(env: EnvReader) {
   env.section('Server');
@@ -54,6 +46,11 @@ function serverSettings(env: EnvReader) {
       meaning:
         'How often a server looks in the store for what it was not told of, such as the commits of another, and says ' +
         'that it still runs its calls, ms.',
+    }),
+    apiDocs: env.oneOf('PATCHBAY_API_DOCS', {
+      default: 'on',
+      values: ['on', 'off'],
+      meaning: 'Whether `/api/docs` shows the API to whoever reaches the server; `off` answers 404.',
     }),
     drainMs: env.integer('PATCHBAY_DRAIN_MS', {
       default: 10_000,
@@ -253,6 +250,7 @@ export class Config extends SettingsHolder {
   static load(env: Environment = process.env): Config {
     const reader = new EnvReader(env);
     const settings = readSettings(reader, env.NODE_ENV === 'production');
+    reader.faults.push(...slipsIn(env, namesOfVariables()));
     if (reader.faults.length > 0) throw new ConfigError(reader.faults);
     return new Config(settings);
   }
@@ -278,6 +276,7 @@ export function serverPlace(
 ): Pick<Settings, 'port' | 'host' | 'basePath' | 'dataDir' | 'mongodbUri'> {
   const reader = new EnvReader(env);
   const settings = serverSettings(reader);
+  reader.faults.push(...slipsIn(env, namesOfVariables()));
   if (reader.faults.length > 0) throw new ConfigError(reader.faults);
   return settings;
 }
@@ -289,8 +288,11 @@ export function describeVariables(): VariableDoc[] {
   return reader.docs;
 }
 
-/** Variables that look meant for the server and are not known to it: likely misspelt. */
-export function unknownVariables(env: Environment = process.env): string[] {
-  const known = new Set([...describeVariables().map((variable) => variable.name), ...CLIENT_VARIABLES]);
-  return Object.keys(env).filter((name) => name.startsWith('PATCHBAY_') && !known.has(name));
+/** Variables of the prefix that are unknown to the server, and near to none of its own. */
+export function strangeVariables(env: Environment = process.env): string[] {
+  return strangersIn(env, namesOfVariables());
+}
+
+function namesOfVariables(): string[] {
+  return describeVariables().map(({ name }) => name);
 }

@@ -63,7 +63,9 @@ export class ReferencedFiles {
     }
     if (typeof path !== 'string' || typeof toolName !== 'string') return [];
     if (toolset.find(toolName)?.contract.executionLocation === 'client') {
-      return [{ docPath: typeof fields.docPath === 'string' ? fields.docPath : null, clientPath: path }];
+      const { docPath, displayPath } = fields;
+      const clientPath = typeof displayPath === 'string' ? displayPath : path;
+      return [{ docPath: typeof docPath === 'string' ? docPath : null, clientPath }];
     }
     const docPath = docPathOf(path);
     return docPath === null ? [] : [{ docPath }];

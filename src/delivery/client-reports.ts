@@ -152,10 +152,7 @@ export class ClientReports {
       return { callId, state: await this.resultCheck.check(turn.workspaceId, call, entry) };
     } catch (error) {
       if (!(error instanceof DomainError && error.code === 'VALIDATION_ERROR')) throw error;
-      this.logger.warn(
-        { callId, reason: error.message },
-        'A client resumed with a result that can not be taken',
-      );
+      this.logger.warn({ callId }, 'A client resumed with a result that can not be taken');
       return { callId, state: 'running' };
     }
   }

@@ -3,6 +3,7 @@ import type { Json, ToolCallError, WritePatchReport } from '@patchbay/protocol';
 import { CatalogService } from '../catalog/catalog.service.js';
 import type { Tool } from '../catalog/tool.js';
 import { describeFaults } from '../tools/tool-schemas.js';
+import { pathFields } from '../common/audit-path.js';
 import { isoTime } from '../common/clock.js';
 import { fieldError } from '../common/domain-error.js';
 import { PatchReconciliation } from '../patches/patch-reconciliation.js';
@@ -12,7 +13,7 @@ import type { OutcomeDto } from './outcome.dto.js';
 import { digestOf } from '../common/digest.js';
 import { Config } from '../config/config.js';
 import { jsonBytes, withinCallBudget } from '../turns/result-budget.js';
-import { shorten, subjectOf } from '../turns/subject.js';
+import { subjectOf, withoutPlaces } from '../turns/subject.js';
 import type { Call, CallSubject } from '../storage/ports/turn.js';
 import type { Report } from '../turns/turn-input.js';
 
@@ -117,8 +118,7 @@ function outcome(result: Json, executionMs: number | null, approval: ApprovalDto
     executionMs,
     digest: reportDigest(result, approval),
     summary: {
-      ...aboutResult(call),
-      ...(facts.path !== undefined && { path: shorten(facts.path) }),
+      ...whereItWent(aboutResult(call), facts.path),
       success: !failed,
       errorCode: error?.code ?? null,
       ...Object.fromEntries(
@@ -150,6 +150,15 @@ function fileAtFault({ files }: { [key: string]: Json }): { [key: string]: Json 
 /** What was asked for is said of the delivery; of the result where it went. */
 function aboutResult({ subject: { overwrite: _asked, ...about } }: Call): CallSubject {
   return about;
+}
+
+/** `proposedPath`: what was asked for, where the result names another path. */
+function whereItWent(about: CallSubject, reported: Json | undefined): CallSubject {
+  if (typeof reported !== 'string') return about;
+  const went = pathFields(reported);
+  const { path: proposedPath } = about;
+  if (went.path === proposedPath) return { ...about, ...went };
+  return { ...withoutPlaces(about), ...went, ...(typeof proposedPath === 'string' && { proposedPath }) };
 }
 
 /** What a person decided about a call that the server runs. */

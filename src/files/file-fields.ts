@@ -1,11 +1,12 @@
 import type { Json } from '@patchbay/protocol';
+import { pathFields } from '../common/audit-path.js';
 import type { FileRecord, FileVersion } from '../storage/ports/files.store.js';
 
 /** What an audit event says of a file and one of its versions, the head unless another is meant. */
 export function fileFields(
-  { path, docPath, id, head }: FileRecord,
+  { path, id, head }: FileRecord,
   version: FileVersion = head,
 ): { [name: string]: Json } {
   const { id: versionId, sha256, sizeBytes } = version;
-  return { path, docPath, fileId: id, versionId, sha256, sizeBytes };
+  return { ...pathFields(path), fileId: id, versionId, sha256, sizeBytes };
 }

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { sha256 } from '@patchbay/protocol/hash';
 import { Clock } from '../common/clock.js';
+import { auditPath } from '../common/audit-path.js';
 import { DomainError, fieldError } from '../common/domain-error.js';
 import { newId } from '../common/ids.js';
 import { Config } from '../config/config.js';
@@ -148,7 +149,10 @@ export class FileWrites {
       if (path === null) return null;
       if (path === file.path) return { from: file, to: file };
       const moved = { ...file, path, docPath: to.docPath, revision: file.revision + 1, updatedAt: now };
-      const event = fileEvent('File.Moved', origin, now, { ...fileFields(moved), fromPath: file.path });
+      const event = fileEvent('File.Moved', origin, now, {
+        ...fileFields(moved),
+        fromPath: auditPath(file.path),
+      });
       return (await this.heads.save(origin, file, moved, event)) ? { from: file, to: moved } : null;
     });
   }

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type Addition, Shares } from '../shares/shares.js';
+import { pathFields } from '../common/audit-path.js';
 import { Clock } from '../common/clock.js';
 import { DomainError } from '../common/domain-error.js';
 import { newId } from '../common/ids.js';
@@ -74,7 +75,7 @@ export class Folders {
     const folder: FolderRecord = {
       ...{ kind: 'folder', id: newId(), workspaceId, path, docPath, createdAt: now, holder },
     };
-    const event = fileEvent('Folder.Created', origin, now, { path, docPath, fileId: folder.id });
+    const event = fileEvent('Folder.Created', origin, now, { ...pathFields(path), fileId: folder.id });
     return (await this.files.insertFolder(folder, [event])) ? folder : null;
   }
 
@@ -87,7 +88,7 @@ export class Folders {
     }
     if (!wasMade(folder)) return null;
     const now = this.clock.now();
-    const event = fileEvent('Folder.Deleted', origin, now, { path, docPath, fileId: folder.id });
+    const event = fileEvent('Folder.Deleted', origin, now, { ...pathFields(path), fileId: folder.id });
     const remove = () => this.files.removeFolder(folder, now, [event]);
     return (await this.shares.write(origin, {}, remove)) ? folder : null;
   }

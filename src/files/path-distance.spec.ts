@@ -1,4 +1,5 @@
-import { closestName, commonTail, editDistance } from './path-distance.js';
+import { editDistance } from '../common/edit-distance.js';
+import { closestName, commonTail } from './path-distance.js';
 
 describe('the distance of two names', () => {
   it.each([

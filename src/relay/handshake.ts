@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { RelayError } from '@patchbay/protocol';
+import type { ErrorCode, RelayError } from '@patchbay/protocol';
 import { PinoLogger } from '../common/pino-logger.js';
 import { SpentToken, type VerifiedToken } from '../auth/access-tokens.js';
 import { AuthService } from '../auth/auth.service.js';
@@ -9,6 +9,8 @@ import { Presence } from '../clients/presence.js';
 import { RootsService } from '../clients/roots.service.js';
 import { Clock } from '../common/clock.js';
 import { DomainError } from '../common/domain-error.js';
+import { ClientAddresses } from '../common/http/client-address.js';
+import { isUuid } from '../common/ids.js';
 import { RateLimits } from '../common/rate-limits.js';
 import { parseRequest } from '../common/request-envelope.js';
 import { Lifecycle } from '../common/lifecycle.js';
@@ -32,6 +34,7 @@ export class Handshake {
     private readonly lines: RelayLines,
     private readonly shares: SocketShares,
     private readonly limits: RateLimits,
+    private readonly addresses: ClientAddresses,
     private readonly clock: Clock,
     private readonly config: Config,
     private readonly logger: PinoLogger,
@@ -43,7 +46,7 @@ export class Handshake {
   readonly admit = (socket: RelaySocket, next: (error?: Error & { data?: RelayError }) => void): void => {
     this.check(socket).then(
       () => next(),
-      (error: unknown) => next(this.refusal(error)),
+      (error: unknown) => next(this.refusal(error, socket)),
     );
   };
 
@@ -52,6 +55,7 @@ export class Handshake {
       throw new DomainError('UNAVAILABLE', 'The server is stopping; try again.');
     const auth = socket.handshake.auth as unknown;
     const { user, loginId, expiresAt } = await this.verified(socket, auth);
+    socket.data.userId = user.id;
     this.limits.handshake(user.id);
     const handshake = parseRequest(HandshakeDto, auth);
     checkRoots(handshake.roots);
@@ -68,7 +72,7 @@ export class Handshake {
       handshake.roots,
       await this.presence.nextEpoch(key),
     );
-    Object.assign(socket.data, { handshake, userId: user.id, loginId, tokenExpiresAt: expiresAt, client });
+    Object.assign(socket.data, { handshake, loginId, tokenExpiresAt: expiresAt, client });
   }
 
   private async verified(socket: RelaySocket, auth: unknown): Promise<VerifiedToken> {
@@ -81,13 +85,22 @@ export class Handshake {
     }
   }
 
-  private refusal(error: unknown): Error & { data: RelayError } {
+  private refusal(error: unknown, socket: RelaySocket): Error & { data: RelayError } {
     if (error instanceof DomainError) {
+      this.logRefusal(socket, error.code);
       return Object.assign(new Error(error.message), { data: relayErrorOf(error) });
     }
     this.logger.error({ err: error }, 'A handshake failed');
     const message = 'The server could not check the handshake; try again.';
     return Object.assign(new Error(message), { data: { code: 'INTERNAL_ERROR' as const, message } });
+  }
+
+  private logRefusal({ request, data, handshake }: RelaySocket, code: ErrorCode): void {
+    const { userId = null } = data as Partial<RelaySocket['data']>;
+    const { workspaceId } = (handshake.auth ?? {}) as { workspaceId?: unknown };
+    const workspace = isUuid(workspaceId) ? workspaceId.toLowerCase() : null;
+    const about = { address: this.addresses.of(request), userId, workspaceId: workspace, code };
+    this.logger.info(about, 'A handshake was refused');
   }
 }
 

@@ -45,7 +45,7 @@ export class RelayConnections {
   }
 
   open(socket: RelaySocket): void {
-    const { client, tokenExpiresAt, handshake } = socket.data;
+    const { client, tokenExpiresAt } = socket.data;
     const token = new TokenWatch(socket, () => this.clock.now());
     this.open_.set(socket, { token, resumeTimer: this.resumeTimer(socket) });
     token.start(tokenExpiresAt);
@@ -53,8 +53,7 @@ export class RelayConnections {
     this.clients.add(client);
     const { epoch, connectionId } = client;
     this.bus.publish({ type: 'client_connected', ...client.key, epoch, connectionId });
-    const { name, version } = handshake;
-    this.logger.info({ ...client.key, name, version }, 'Client connected');
+    this.logger.info({ ...client.key }, 'Client connected');
   }
 
   closed(socket: RelaySocket): void {

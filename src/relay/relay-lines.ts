@@ -44,6 +44,11 @@ export class RelayLines {
     return this.limits.held;
   }
 
+  /** Where a request comes from. */
+  addressOf(request: IncomingMessage): string {
+    return this.addresses.of(request);
+  }
+
   /** Whether its address may open one more websocket. */
   mayOpen(request: IncomingMessage): boolean {
     const { maxAddressStrangers } = this.config;

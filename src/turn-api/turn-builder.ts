@@ -23,6 +23,7 @@ import type { PatchBatchRecord } from '../storage/ports/patches.store.js';
 import type { SessionRecord } from '../storage/ports/sessions.store.js';
 import { subjectOf } from '../turns/subject.js';
 import type { PostedCall } from './tool-call-forms.js';
+import { batchSubject, placeOf } from './call-subjects.js';
 import { type CheckedRequest, FEW_CHARS } from './turn-request-check.js';
 import type { Call, Clocks, SessionUse, Turn } from '../storage/ports/turn.js';
 import { NodeId } from '../storage/ports/node-id.js';
@@ -65,6 +66,8 @@ interface Assessment {
   batch: PatchBatchRecord | null;
   /** docPaths of the folders that it names. */
   roots: string[];
+  /** Where a path is that names no folder. */
+  place: { docPath?: string };
 }
 
 /** What a call's place in its workspace and its turn means for it. */
@@ -183,21 +186,22 @@ export class TurnBuilder {
     origin: Parameters<PatchPreparation['prepare']>[1],
   ): Promise<Assessment> {
     const tool = toolset.find(call.name);
-    const none = { batch: null, roots: [] };
+    const none = { batch: null, roots: [], place: {} };
     if (!tool) return { tool, error: this.unknownTool(call.name, toolset), ...none };
     if (call.name !== writePatch.name || call.argumentsFault !== null) {
       const roots = origin.folders.namedBy(call.name, call.arguments, null);
-      return { tool, error: this.argumentError(call, tool), batch: null, roots };
+      const place = roots.length === 0 ? placeOf(call, origin.folders) : {};
+      return { tool, error: this.argumentError(call, tool), batch: null, roots, place };
     }
     const { record, error } = await this.patches.prepare(call.arguments, origin);
     const roots = origin.folders.namedBy(call.name, call.arguments, record?.batch ?? null);
-    return { tool, error: foldersApart(roots, origin.folders) ?? error, batch: record, roots };
+    return { tool, error: foldersApart(roots, origin.folders) ?? error, batch: record, roots, place: {} };
   }
 
   private acceptCall(
     posted: PostedCall,
     callId: string,
-    { tool, error, batch, roots, needsApproval, held }: Assessment & Place,
+    { tool, error, batch, roots, place, needsApproval, held }: Assessment & Place,
     now: number,
     clocks: Clocks,
   ): Call {
@@ -209,7 +213,7 @@ export class TurnBuilder {
       auditName: contract ? auditToolName(contract.name, contract.category) : 'Unknown',
       contractDigest: tool?.digest,
       location: contract?.executionLocation ?? 'server',
-      subject: batch ? batchSubject(batch) : subjectOf(posted.name, posted.arguments),
+      subject: batch ? batchSubject(batch) : { ...subjectOf(posted.name, posted.arguments), ...place },
       ...(roots.length > 0 && { roots }),
       batchId: batch?.batchId ?? null,
       ...(needsApproval && !error && { needsApproval: true }),
@@ -263,15 +267,6 @@ function statusOf(
 ): Call['status'] {
   if (executionLocation === 'client' || needsApproval) return 'pending';
   return held ? 'accepted' : 'executing';
-}
-
-/** What the audit trail says of a batch: which one, and how much is in it. */
-function batchSubject({ batchId, batch: { files } }: PatchBatchRecord): Call['subject'] {
-  return {
-    batchId,
-    files: files.length,
-    changes: files.reduce((sum, { changes }) => sum + changes.length, 0),
-  };
 }
 
 /** A batch is written as a whole, so one client has to have all that it names [RELAY-18]. */

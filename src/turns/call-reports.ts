@@ -102,6 +102,9 @@ function end(
   draft.resultRoom -= taken.bytes;
   if (became !== 'denied') draft.results.push(resultOf(call, taken));
   draft.record(became === 'denied' ? 'Denied' : 'ResultReceived', ended, clientId, taken.summary);
+  const { batchId, revertOf } = call.subject;
+  if (became === 'succeeded' && typeof revertOf === 'string')
+    draft.record('Reverted', ended, clientId, { batchId: revertOf, revertBatchId: batchId ?? null });
   for (const fields of divergences) draft.record('Diverged', ended, clientId, fields);
   for (const fields of notUploaded) draft.record('NotUploaded', ended, clientId, fields);
 }

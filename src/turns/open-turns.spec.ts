@@ -5,7 +5,7 @@ import { OpenTurns } from './open-turns.js';
 import type { Turn } from '../storage/ports/turn.js';
 import type { TurnStore } from '../storage/ports/turns.store.js';
 
-const logger = { setContext() {}, info() {}, warn() {}, error() {} } as unknown as PinoLogger;
+const logger = { setContext() {}, debug() {}, warn() {}, error() {} } as unknown as PinoLogger;
 
 describe('the open turns of a node', () => {
   let stored: Turn;

@@ -167,9 +167,10 @@ export class OpenTurns implements OnApplicationShutdown {
     if (after !== before) this.changes$.next({ before, after, own: events !== null, callArguments: null });
   }
 
-  /** Each audit event is one line of the log, too. */
-  private log({ name, at, ...event }: AuditDraft): void {
-    this.logger.info({ event: name, at, ...event }, name);
+  /** Each step is one line at `debug`: ids and the outcome. What a model or a client has written is the trail's alone. */
+  private log({ name, eventId, turnId, callId, attempt, actor, fields }: AuditDraft): void {
+    const { success = null } = fields;
+    this.logger.debug({ event: name, eventId, turnId, callId, attempt, ...actor, success }, name);
   }
 
   /** A turn that has ended is let go; late inputs load it again. */

@@ -142,6 +142,7 @@ describeContract('the audit trail', (opened) => {
         { callId: 'a', turnId: 'b' },
         ({ callId, turnId }: (typeof events)[number]) => callId === 'a' && turnId === 'b',
       ],
+      ['userId', { userId: 'u' }, (event) => event.actor.userId === 'u'],
       ['clientId', { clientId: 'b' }, (event) => event.actor.clientId === 'b'],
       ['toolName', { toolName: 'a' }, (event) => event.fields.toolName === 'a'],
       ['event', { event: 'a' }, (event) => event.name === 'a'],

@@ -65,7 +65,7 @@ describe('a call', () => {
     expectNotIn(JSON.stringify(all.body), ['SECRET RESULT', 'CLIENT SAYS', 'details']);
   });
 
-  it('has its notes in the trail for its user, those of decisions for owners too [AUDIT-7]', async () => {
+  it('has its notes in the trail for its user, those of decisions for owners too [AUDIT-9]', async () => {
     await desk.scene.post([createCall('a'), createCall('b')]);
     await desk.client.delivery(2);
     await desk.client.status(desk.client.calls[0]!, 'awaiting_approval', 'CLIENT SAYS');

@@ -88,3 +88,15 @@ describe('failed logins', () => {
     await Promise.all(guesses);
   });
 });
+
+describe('failed logins of a server without rate limits', () => {
+  it('are limited all the same [REQ-23]', async () => {
+    const server = await startTestServer({ config: { rateLimit: null } });
+    const { email } = await server.register();
+    const login = async (password: string): Promise<number> =>
+      (await server.request('POST', '/auth/login', { email, password })).status;
+    for (let times = 0; times < 10; times += 1) expect(await login('wrong')).toBe(401);
+    expect([await login('wrong'), await login(PASSWORD)]).toEqual([429, 429]);
+    await server.close();
+  });
+});

@@ -102,6 +102,56 @@ describe('an error', () => {
     });
   });
 
+  it.each([
+    ['a request without Host', 'GET /api/v1/workspaces HTTP/1.1\r\n\r\n', 400, 'Host'],
+    ['health without Host', 'GET /health/live HTTP/1.1\r\n\r\n', 400, 'Host'],
+    ['an unknown expectation', 'GET / HTTP/1.1\r\nHost: x\r\nExpect: 200-ok\r\n\r\n', 417, '100-continue'],
+    ['CONNECT', 'CONNECT a:443 HTTP/1.1\r\nHost: a:443\r\n\r\n', 404, 'CONNECT'],
+    [
+      'an upgrade that there is none for',
+      'GET /api/v1/workspaces HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n',
+      400,
+      'upgrade',
+    ],
+    [
+      'long polling of the relay',
+      'GET /socket.io/?EIO=4&transport=polling HTTP/1.1\r\nHost: x\r\n\r\n',
+      400,
+      'websocket',
+    ],
+    ['an unknown method', 'BREW / HTTP/1.1\r\nHost: x\r\n\r\n', 400, 'HTTP'],
+    ['a header that is none', 'GET / HTTP/1.1\r\nHost: x\r\nno colon\r\n\r\n', 400, 'HTTP'],
+    ['a space in a header name', 'GET / HTTP/1.1\r\nHost : x\r\n\r\n', 400, 'HTTP'],
+    [
+      'two lengths',
+      'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n',
+      400,
+      'HTTP',
+    ],
+    [
+      'a length beside chunks',
+      'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n',
+      400,
+      'HTTP',
+    ],
+    ['the preface of HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 400, 'HTTP'],
+    ['large headers', `GET / HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`, 413, 'headers'],
+  ])('of %s has the same form [REQ-61]', async (_what, bytes, status, named) => {
+    const answer = await exchange(server, bytes);
+    expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+    expect(answer.toLowerCase()).toContain('content-type: application/json');
+    const body = JSON.parse(answer.slice(answer.indexOf('{'), answer.lastIndexOf('}') + 1)) as object;
+    expect(Object.keys(body)).toEqual(['error', 'code']);
+    expect(body).toMatchObject({ error: expect.stringContaining(named) as string });
+  });
+
+  it('is not made of a request that Node takes without Host', async () => {
+    expect(await exchange(server, 'GET /health/live HTTP/1.0\r\n\r\n')).toMatch(/^HTTP\/1\.1 200 /);
+    const continued =
+      'POST /api/v1/auth/logout HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n';
+    expect(await exchange(server, continued)).toMatch(/^HTTP\/1\.1 (100|4)/);
+  });
+
   it('that nobody foresaw tells nothing', () => {
     const { status, body, unexpected } = answerOf(new Error('SELECT secret FROM users failed'));
     expect({ status, body, unexpected }).toEqual({

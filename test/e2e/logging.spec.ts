@@ -1,6 +1,8 @@
 import { Logger } from '@nestjs/common';
 import type { Credentials } from '@patchbay/protocol';
+import { StorageHealth } from '../../src/storage/ports/storage-health.js';
 import { startTestServer, type TestServer } from '../support/server.js';
+import { waitFor } from '../support/wait-for.js';
 
 describe('the log', () => {
   const lines: string[] = [];
@@ -31,6 +33,79 @@ describe('the log', () => {
     for (const secret of ['victim@', 'nobody@', 'guess']) expect(lines.join('')).not.toContain(secret);
   });
 
+  const linesOf = (requestId: string): Record<string, unknown>[] =>
+    lines
+      .map((line) => JSON.parse(line) as Record<string, unknown>)
+      .filter((line) => line.requestId === requestId);
+  const ask = (requestId: string, path: string, token?: string, headers: Record<string, string> = {}) =>
+    server.request('GET', path, undefined, {
+      ...{ 'x-request-id': requestId, 'x-forwarded-for': '203.0.113.9' },
+      ...(token !== undefined && { authorization: `Bearer ${token}` }),
+      ...headers,
+    });
+
+  it('has one line for a refused request: who, where from, which route, which code and how long [REQ-60]', async () => {
+    const [owner, other] = [await server.register(), await server.register()];
+    const { id: workspaceId } = await owner.createWorkspace();
+    const about = {
+      level: 30,
+      context: 'Http',
+      method: 'GET',
+      address: '203.0.113.9',
+      ms: expect.any(Number) as number,
+    };
+    const workspace = `/workspaces/${workspaceId}`;
+    const ofWorkspace = '/api/v1/workspaces/:workspaceId';
+    expect(
+      (await ask('a-403', workspace.toUpperCase().replace('WORKSPACES', 'workspaces'), other.token)).status,
+    ).toBe(403);
+    expect(linesOf('a-403')).toMatchObject([
+      { ...about, status: 403, code: 'FORBIDDEN', userId: other.id, workspaceId, route: ofWorkspace },
+    ]);
+    await ask('a-404', `${workspace}/contents/Secret/Path.ts`, owner.token);
+    expect(linesOf('a-404')).toMatchObject([
+      { ...about, status: 404, code: 'NOT_FOUND', userId: owner.id, route: `${ofWorkspace}/contents/*` },
+    ]);
+    await ask('no-route', '/secret/path', owner.token);
+    expect(linesOf('no-route')).toMatchObject([{ ...about, status: 404, code: 'NOT_FOUND' }]);
+    await ask('a-401', workspace);
+    expect(linesOf('a-401')).toMatchObject([{ ...about, status: 401, code: 'INVALID_TOKEN', userId: null }]);
+    await ask('a-400', `${workspace}/audit?limit=0`, owner.token);
+    expect(linesOf('a-400')).toMatchObject([{ ...about, status: 400, code: 'VALIDATION_ERROR' }]);
+    await ask('a-200', workspace, owner.token);
+    expect(linesOf('a-200')).toMatchObject([{ level: 20, status: 200, code: null }]);
+    expect(lines.join('').toLowerCase()).not.toContain('secret/path');
+  });
+
+  it('has one line for a request over a limit [REQ-60]', async () => {
+    const from = { 'x-forwarded-for': '203.0.113.10' };
+    const asked = Array.from({ length: 3_010 }, (_, at) => ask(`many-${at}`, '/workspaces', undefined, from));
+    const at = (await Promise.all(asked)).findIndex(({ status }) => status === 429);
+    expect(linesOf(`many-${at}`)).toMatchObject([
+      { status: 429, code: 'RATE_LIMITED', userId: null, address: '203.0.113.10' },
+    ]);
+  });
+
+  it('has one line for each change of readiness, however often health is asked [REQ-31]', async () => {
+    const health = server.app.get(StorageHealth);
+    const check = health.check.bind(health);
+    const asked = async (status: number): Promise<void> => {
+      await waitFor(async () => (await server.get('/health/ready')).status === status, `ready ${status}`);
+      for (let times = 0; times < 3; times += 1) await server.get('/health/ready');
+    };
+    lines.length = 0;
+    health.check = () => Promise.reject(new Error('no disk'));
+    await asked(503);
+    health.check = check;
+    await asked(200);
+    const told = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+    expect(told.filter(({ level }) => (level as number) >= 30)).toMatchObject([
+      { level: 50, msg: 'The storage is not ready', reason: 'no disk' },
+      { level: 30, msg: 'The storage is ready again' },
+    ]);
+    expect(lines.join('')).not.toContain('stack');
+  });
+
   it('has requests that failed under their id, and no secret', async () => {
     const { credentials } = await server.register('log@example.com');
     const refused = await server.request('GET', '/workspaces?token=query-secret', undefined, {
@@ -50,7 +125,7 @@ describe('the log', () => {
     );
     const log = lines.join('');
     expect(refused.headers.get('x-request-id')).toBe('from-the-caller');
-    expect(log).toContain('"id":"from-the-caller"');
+    expect(log).toContain('"requestId":"from-the-caller"');
     expect(log).toContain('A refresh token was used twice');
     expect(log).toContain('Logged by mistake');
     for (const secret of [

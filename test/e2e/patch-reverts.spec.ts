@@ -41,7 +41,7 @@ describe('workspace_write_patch', () => {
     expect(body).toContain('-two\n+TWO\n');
   });
 
-  it('is undone by its inverse, which is relayed like any other [PATCH-7]', async () => {
+  it('is undone by its inverse, which is relayed like any other and is an event of its own [PATCH-7] [AUDIT-8]', async () => {
     await write('/repo/src/a.txt', TEXT);
     await scene.post([patchCall()]);
     const call = await client.delivery();
@@ -57,6 +57,23 @@ describe('workspace_write_patch', () => {
     expect(await revert).toMatchObject({
       status: 200,
       body: { result: { toolResults: [{ status: 'succeeded' }] } },
+    });
+    const reverted = await readTrail(scene.user, scene.workspaceId, '&event=Tool.WritePatch.Reverted');
+    expect(reverted).toMatchObject([
+      {
+        callId: inverse.callId,
+        actor: { userId: scene.user.id },
+        fields: {
+          batchId: call.batch!.batchId,
+          revertBatchId: inverse.batch!.batchId,
+          paths: [DOC],
+        },
+      },
+    ]);
+    const steps = await readTrail(scene.user, scene.workspaceId, `&callId=${inverse.callId}`);
+    expect(steps[0]!.fields).toMatchObject({
+      batchId: inverse.batch!.batchId,
+      revertOf: call.batch!.batchId,
     });
     const stored = await scene.user.get(`${base()}/patches/${inverse.batch!.batchId}`);
     expect(stored.body).toMatchObject({ revertOf: call.batch!.batchId });

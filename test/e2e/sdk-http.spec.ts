@@ -134,7 +134,7 @@ describe('The SDK over HTTP', () => {
     expect(sessions).toHaveLength(4);
     for (const path of ['a', 'b', 'c']) await workspace.files.write(path, bytes(path));
     const events = await all(workspace.audit({ event: 'File.Created', limit: 1 }));
-    expect(events.map(({ fields }) => fields.path)).toEqual(['/a', '/b', '/c']);
+    expect(events.map(({ fields }) => fields.path)).toEqual(['a', 'b', 'c']);
   });
 
   it('tells what is open in an editor, and gives the context that follows from it', async () => {

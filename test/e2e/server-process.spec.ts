@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, rm, stat } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -57,6 +57,58 @@ describe('the server process', () => {
     expect(Object.keys(document.paths)).toContain('/api/v1/workspaces');
   });
 
+  it('serves no API documentation where that is off', async () => {
+    const url = await urlOf(run({ PATCHBAY_API_DOCS: 'off' }));
+    for (const path of [
+      '/api/docs',
+      '/api/docs/',
+      '/api/docs-json',
+      '/api/docs-yaml',
+      '/api/docs/swagger-ui.css',
+    ]) {
+      const answer = await fetch(`${url}${path}`);
+      expect([path, answer.status, await answer.json()]).toMatchObject([path, 404, { code: 'NOT_FOUND' }]);
+    }
+  });
+
+  it('takes the first account and no other unless it is told so [REQ-24]', async () => {
+    const url = await urlOf(run());
+    const register = async (email: string) => {
+      const body = JSON.stringify({ email, password: 'correct horse battery' });
+      const headers = { 'content-type': 'application/json' };
+      const answer = await fetch(`${url}/api/v1/auth/register`, { method: 'POST', headers, body });
+      return [answer.status, await answer.text()] as const;
+    };
+    expect((await register('ada@example.com'))[0]).toBe(201);
+    const [status, text] = await register('eve@example.com');
+    expect(status).toBe(403);
+    expect(text).toContain('PATCHBAY_REGISTRATION=open');
+  });
+
+  it('does not start with a variable that is a slip for one of its own, and warns of any other', async () => {
+    const slip = run({ PATCHBAY_REGISTATION: 'closed' });
+    expect((await slip.exited).code).toBe(1);
+    expect(slip.stderr).toBe(
+      'patchbay: bad configuration: PATCHBAY_REGISTATION is no variable of the server; PATCHBAY_REGISTRATION is\n',
+    );
+    const other = run({ PATCHBAY_FAVOURITE_COLOUR: 'red', PATCHBAY_TOKEN: 'x' });
+    await urlOf(other);
+    expect(other.stdout).toContain('PATCHBAY_FAVOURITE_COLOUR is no variable of the server');
+    expect(other.stdout).not.toContain('PATCHBAY_TOKEN');
+  });
+
+  it('keeps its secret from others, also one that was open to them', async () => {
+    const server = run();
+    await urlOf(server);
+    const file = join(dataDir, 'jwt-secret');
+    const mode = async (): Promise<number> => (await stat(file)).mode & 0o777;
+    expect(await mode()).toBe(0o600);
+    await server.kill();
+    await chmod(file, 0o644);
+    await urlOf(run());
+    expect(await mode()).toBe(0o600);
+  });
+
   it('names every bad variable in one line and exits with 1', async () => {
     const server = run({ PORT: 'x', PATCHBAY_GRACE_MS: '-1' });
     expect((await server.exited).code).toBe(1);
@@ -83,12 +135,6 @@ describe('the server process', () => {
     const second = run();
     expect((await second.exited).code).toBe(1);
     expect(second.stderr).toMatch(/^patchbay: .*in use.*\n$/);
-  });
-
-  it('warns of a variable that looks misspelt', async () => {
-    const server = run({ PATCHBAY_DATADIR: dataDir });
-    await urlOf(server);
-    expect(server.stdout).toContain('PATCHBAY_DATADIR is no variable of the server');
   });
 
   describe('whose log goes nowhere', () => {

@@ -26,6 +26,7 @@ const STATUS_AFTER: Record<AuditStep, ((event: AuditEvent) => CallStatus) | null
   LateResult: null,
   DuplicateResult: null,
   Diverged: null,
+  Reverted: null,
   NotUploaded: null,
 };
 const FINAL: readonly AuditStep[] = ['Rejected', 'ResultReceived', 'Denied', 'Cancelled', 'TimedOut'];

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { backendEnv } from './backend.js';
+import { watchOutput } from './log-watch.js';
 import { type Answer, sendRequest } from './test-user.js';
 import { waitFor } from './wait-for.js';
 
@@ -82,8 +83,12 @@ export class TestProcess {
   }
 }
 
-/** What every server of a test has unless it says otherwise: unlimited, and with the cheapest passwords that there are. */
-const FOR_TESTS = { PATCHBAY_RATE_LIMIT: 'off', PATCHBAY_PASSWORD_COST: '14' };
+/** What every server of a test has unless it says otherwise: open to all, unlimited, and with the cheapest passwords that there are. */
+const FOR_TESTS = {
+  PATCHBAY_REGISTRATION: 'open',
+  PATCHBAY_RATE_LIMIT: 'off',
+  PATCHBAY_PASSWORD_COST: '14',
+};
 
 /** The built server, `node dist/main.js`. */
 export class ServerProcess extends TestProcess {
@@ -97,6 +102,7 @@ export class ServerProcess extends TestProcess {
   ) {
     super('server', script, [], { ...FOR_TESTS, PORT: String(port), ...env });
     this.url = `http://127.0.0.1:${port}`;
+    void this.exited.then(() => watchOutput(this.stdout));
   }
 
   /** Resolves once it listens. `script`: the main.js of another build. */

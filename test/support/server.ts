@@ -8,6 +8,7 @@ import { storesOf } from '../contract/backends.js';
 import { putOnBadLine } from '../contract/faults.js';
 import { backendSettings } from './backend.js';
 import { newDataDirectory } from './data-directory.js';
+import { expectCleanLog, watchedLog } from './log-watch.js';
 import type { QueryPlans } from './query-plans.js';
 import { type Answer, answerOf, registerUser, sendRequest, type TestUser } from './test-user.js';
 
@@ -25,8 +26,8 @@ export interface ServerOptions {
 }
 
 const { BAD_LINE } = process.env;
-/** What every test has unless it says otherwise: quiet, unlimited, and with passwords that cost next to nothing. */
-export const TEST_SETTINGS: Partial<Settings> = { logLevel: 'silent', rateLimit: null, passwordCost: 4 };
+/** What every test has unless it says otherwise: a log that is checked, open registration, no limits, and passwords that cost next to nothing. */
+export const TEST_SETTINGS: Partial<Settings> = { logLevel: 'info', registration: 'open', rateLimit: null, passwordCost: 4 };
 
 /** Those of the servers of this file that the database has explained. */
 const KNOWN_QUERIES = new Set<string>();
@@ -63,7 +64,7 @@ export class TestServer {
       dataDir,
       port: 0,
     });
-    const app = await createApp({ config: settings, clock, logDestination });
+    const app = await createApp({ config: settings, clock, logDestination: watchedLog(logDestination) });
     const seed = badLine ?? BAD_LINE;
     if (seed) putOnBadLine(storesOf(app), Number(seed));
     await app.listen(0, '127.0.0.1');
@@ -87,6 +88,7 @@ export class TestServer {
       await this.app.close();
       if (this.ownsDataDir) await rm(this.dataDir, { recursive: true, force: true });
     }
+    expectCleanLog();
   }
 
   /** Registers a new user, with an email of their own unless one is given. */

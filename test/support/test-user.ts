@@ -1,8 +1,10 @@
 import type { Credentials, Workspace } from '@patchbay/protocol';
 import { randomUUID } from 'node:crypto';
 import { expectDocumented } from './documented.js';
+import { keepSecret, keepTextsSecret } from './log-watch.js';
 
 export const PASSWORD = 'correct horse battery';
+keepSecret(PASSWORD, 'a password');
 
 /** An answer as a test wants it: body read, JSON parsed where it is JSON. */
 export interface Answer<T = unknown> {
@@ -79,6 +81,7 @@ export async function registerUser(
     fullName,
   });
   if (answer.status !== 201) throw new Error(`register: ${answer.status} ${JSON.stringify(answer.body)}`);
+  keepSecret(answer.body.refreshToken, 'a refresh token');
   return new TestUser(server, answer.body);
 }
 
@@ -91,6 +94,7 @@ export async function sendRequest<T>(
   headers: Record<string, string> = {},
 ): Promise<Answer<T>> {
   const raw = typeof body === 'string' || body instanceof Uint8Array;
+  keepTextsSecret(body);
   const response = await fetch(`${url}/api/v1${path}`, {
     method,
     headers: { ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },

@@ -1,79 +1,74 @@
-import { styleText } from 'node:util';
-import type { AuditEvent, AuditQuery, Json } from '@patchbay/protocol';
-import { printableJson, printableLine } from './approval/printable.js';
+import type { WorkspaceClient } from '@patchbay/client';
+import type { AuditEvent, AuditQuery } from '@patchbay/protocol';
+import { printableJson } from './approval/printable.js';
+import { csvRow, EVENT_COLUMNS, eventCells } from './audit-csv.js';
+import { auditTable } from './audit-table.js';
 import { EXIT } from './cli-error.js';
 import { workspaceOf } from './choose-workspace.js';
-import { settingsOf, type CliIo, type CommonFlags } from './settings.js';
+import { settingsOf, type CliIo, type CommonFlags, type Settings } from './settings.js';
 
-export interface AuditFlags extends CommonFlags, Omit<AuditQuery, 'limit' | 'cursor'> {
+export interface AuditFlags extends CommonFlags, Omit<AuditQuery, 'limit' | 'cursor' | 'order'> {
   json?: boolean;
+  csv?: boolean;
   limit?: number;
+  last?: number;
+  since?: string;
 }
 
 const PAGE = 500;
-const COLUMNS = ['seq', 'time', 'event', 'call', 'details'] as const;
-/** Fields that say nothing beside the event's own name and columns. */
-const SELF_EVIDENT = new Set(['toolName']);
 
-/** `patchbay audit`: the events that fit, oldest first, as a table or as JSON lines. */
+/** `patchbay audit`: the events that fit, oldest first, as a table, as JSON lines or as CSV. */
 export async function audit(flags: AuditFlags, io: CliIo): Promise<number> {
-  const workspace = await workspaceOf(await settingsOf(flags, io), io);
-  const { json, limit = Infinity, sessionId, conversationId, turnId, toolCallId, callId, batchId } = flags;
-  const { clientId, toolName, event, success, errorCode, path, from, to } = flags;
-  const query: AuditQuery = {
-    ...{ sessionId, conversationId, turnId, toolCallId, callId, batchId, clientId, toolName },
-    ...{ event, success, errorCode, path, from, to },
-    limit: Math.min(limit, PAGE),
-  };
-  const events: AuditEvent[] = [];
-  let count = 0;
-  for await (const one of workspace.audit(query)) {
-    if (count++ >= limit) break;
-    if (json) io.stdout.write(`${printableJson(one)}\n`);
-    else events.push(one);
+  const settings = await settingsOf(flags, io);
+  const workspace = await workspaceOf(settings, io);
+  const { stdout } = io;
+  if (flags.csv) stdout.write(csvRow(EVENT_COLUMNS));
+  const shown: AuditEvent[] = [];
+  for await (const event of eventsOf(workspace, flags)) {
+    // Whoever has read enough, such as `head`, wants no more.
+    if (stdout.destroyed) break;
+    if (flags.json) stdout.write(`${printableJson(event)}\n`);
+    else if (flags.csv) stdout.write(csvRow(eventCells(event)));
+    else shown.push(event);
   }
-  if (!json) io.stdout.write(count === 0 ? 'No events.\n' : auditTable(events, io.stdout));
+  if (flags.json || flags.csv) return EXIT.ok;
+  if (shown.length === 0) stdout.write('No events.\n');
+  else stdout.write(auditTable(shown, await emailsOf(workspace, settings), stdout));
   return EXIT.ok;
 }
 
-/** Events as a table of one line each; safe to print. */
-export function auditTable(events: readonly AuditEvent[], stream: NodeJS.WritableStream): string {
-  const rows = events.map((event) => [
-    String(event.seq),
-    event.at.slice(11, 23),
-    printableLine(event.name),
-    printableLine(event.toolCallId ?? ''),
-    detailsOf(event),
-  ]);
-  const widths = COLUMNS.map((title, column) =>
-    Math.max(...[title, ...rows.map((row) => row[column]!)].map((s) => s.length)),
-  );
-  const lineOf = (cells: readonly string[]) =>
-    cells
-      .map((cell, column) => (column === 0 ? cell.padStart(widths[0]!) : cell.padEnd(widths[column]!)))
-      .join('  ')
-      .trimEnd();
-  const head = styleText('bold', lineOf(COLUMNS), { stream });
-  return `${[head, ...rows.map(lineOf)].join('\n')}\n`;
+/** Up to `limit` of the oldest, or the `last` ones, in the order of the trail. */
+async function* eventsOf(workspace: WorkspaceClient, flags: AuditFlags): AsyncGenerator<AuditEvent> {
+  const { sessionId, conversationId, turnId, toolCallId, callId, batchId, userId, clientId } = flags;
+  const { toolName, event, success, errorCode, path, since, from = since, to, last } = flags;
+  const most = last ?? flags.limit ?? Infinity;
+  if (most === 0) return;
+  const query: AuditQuery = {
+    ...{ sessionId, conversationId, turnId, toolCallId, callId, batchId, userId, clientId, toolName },
+    ...{ event, success, errorCode, path, from, to, ...(last !== undefined && { order: 'desc' as const }) },
+    limit: Math.min(most, PAGE),
+  };
+  const newest: AuditEvent[] = [];
+  let count = 0;
+  for await (const one of workspace.audit(query)) {
+    if (last === undefined) yield one;
+    else newest.push(one);
+    count += 1;
+    if (count === most) break;
+  }
+  yield* newest.reverse();
 }
 
-function detailsOf({ fields, attempt }: AuditEvent): string {
-  const shown = Object.entries(fields).filter(
-    ([name, value]) => value !== null && value !== '' && !SELF_EVIDENT.has(name),
-  );
-  const parts = shown.map(([name, value]) => `${name}=${shorten(name, textOf(value))}`);
-  return [...(attempt !== null && attempt > 1 ? [`attempt=${attempt}`] : []), ...parts].join(' ');
-}
-
-/** Of lists and objects only the plain values, and no times beside the event's own: `allow,--yes`. */
-function textOf(value: Json): string {
-  if (typeof value !== 'object' || value === null) return String(value);
-  const parts = Object.entries(value).flatMap(([name, part]) =>
-    name === 'at' || part === null || typeof part === 'object' ? [] : [String(part)],
-  );
-  return parts.join(',');
-}
-
-function shorten(name: string, value: string): string {
-  return printableLine(/hash|sha256/i.test(name) && value.length > 16 ? `${value.slice(0, 12)}…` : value);
+/** Emails by user id, as far as the caller may know them: the trail has ids alone. */
+async function emailsOf(
+  workspace: WorkspaceClient,
+  { userId, email }: Pick<Settings, 'userId' | 'email'>,
+): Promise<Map<string, string>> {
+  const people = await workspace
+    .members()
+    .then((members) => members.map((member) => [member.userId, member.email] as const))
+    .catch(async () => (await workspace.get()).owners.map((owner) => [owner.id, owner.email] as const))
+    .catch(() => []);
+  const own = userId !== null && email !== null ? [[userId, email] as const] : [];
+  return new Map([...own, ...people]);
 }

@@ -1,9 +1,11 @@
+import { surviveBrokenPipes } from './broken-pipe.js';
 import { exitOnInterrupt } from './interrupts.js';
 import { runCli } from './program.js';
 
 /** The process: one command line, its exit code, and no wait for what is left. */
 async function main(): Promise<void> {
   exitOnInterrupt();
+  surviveBrokenPipes([process.stdout, process.stderr]);
   const exitCode = await runCli(process.argv.slice(2), process);
   // What is left are timers of fetch, which hold an idle process for half a second.
   for (const stream of [process.stdout, process.stderr]) {

@@ -55,3 +55,15 @@ export function wholeNumber(value: string): number {
   if (/^\d{1,15}$/.test(value)) return Number(value);
   throw new InvalidArgumentError('It must be a whole number.');
 }
+
+const MINUTE_MS = 60_000;
+const MS_OF_UNIT = { m: MINUTE_MS, h: 60 * MINUTE_MS, d: 24 * 60 * MINUTE_MS, w: 7 * 24 * 60 * MINUTE_MS };
+
+/** A time that is so long ago, or that is named. */
+export function since(): Option {
+  return new Option('--since <time>', 'ISO 8601, or how long ago: 30m, 12h, 7d, 2w').argParser((value) => {
+    const [, count, unit] = /^(\d{1,4})([mhdw])$/.exec(value) ?? [];
+    if (unit === undefined) return value;
+    return new Date(Date.now() - Number(count) * MS_OF_UNIT[unit as keyof typeof MS_OF_UNIT]).toISOString();
+  });
+}

@@ -1,5 +1,5 @@
 import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
-import { commaList, JSON_FLAG, SESSION, waitOption, wholeNumber } from './program-options.js';
+import { commaList, JSON_FLAG, SESSION, since, waitOption, wholeNumber } from './program-options.js';
 import { APPROVAL_WORDS } from './approval-words.js';
 import type { ApprovalsFlags } from './approvals-command.js';
 import type { AuditFlags } from './audit-command.js';
@@ -79,16 +79,22 @@ function auditFlags(command: Command): Command {
     .option('--tool-call-id <id>')
     .option('--call-id <id>', 'one call: its steps, and the files changed in it')
     .option('--batch-id <id>', 'the call of a patch batch')
+    .option('--user-id <id>', 'what this user did')
     .option('--client-id <id>', 'what this client did')
     .option('--tool-name <name>')
     .option('--event <name>', 'such as Tool.CreateFile.ResultReceived')
     .addOption(trueOrFalse('--success <true|false>', 'only results that report this'))
     .option('--error-code <code>')
-    .option('--path <path>')
+    .option('--path <path>', 'a file in any spelling; with / or /** at its end all that is below')
     .option('--from <time>', 'ISO 8601, inclusive')
     .option('--to <time>', 'ISO 8601, inclusive')
-    .option('--limit <n>', 'at most this many', wholeNumber)
-    .option('--json', 'print JSON lines: one object an event');
+    .addOption(since().conflicts('from'))
+    .option('--limit <n>', 'at most this many, from the oldest', wholeNumber)
+    .addOption(
+      new Option('--last <n>', 'the newest of them, this many').argParser(wholeNumber).conflicts('limit'),
+    )
+    .option('--json', 'print JSON lines: one object an event')
+    .addOption(new Option('--csv', 'print CSV (RFC 4180): a header, one row an event').conflicts('json'));
 }
 
 function trueOrFalse(flags: string, meaning: string): Option {

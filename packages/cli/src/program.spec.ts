@@ -1,8 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { AuditEvent } from '@patchbay/protocol';
 import { EXIT } from './cli-error.js';
-
 import { CliScene, envelope, event, STRANGERS, TOKEN } from './program.sample.js';
 
 describe('patchbay', () => {
@@ -100,47 +98,6 @@ describe('patchbay', () => {
       expect(scene.err.text).toBe(
         `patchbay: Not logged in to ${scene.url}: run "patchbay login", or pass an access token (--token, PATCHBAY_TOKEN).\n`,
       );
-    });
-  });
-
-  describe('audit', () => {
-    const AUDIT = 'GET /workspaces/w1/audit';
-
-    it('prints a table that no name or field can break', async () => {
-      await loginAs();
-      const fields = { path: 'a\u001b[2J', success: true, hash: 'f'.repeat(64), errorCode: null };
-      scene.routes[AUDIT] = () => [200, { events: [event(1, fields)], nextCursor: null }];
-      expect(await patchbay(['audit'])).toBe(EXIT.ok);
-      expect(scene.out.text).toBe(
-        'seq  time          event                           call  details\n' +
-          '  1  03:04:05.678  Tool.CreateFile.ResultReceived  call  path=a\\x1b[2J success=true hash=ffffffffffff…\n',
-      );
-    });
-
-    it('prints JSON lines, through all pages up to the limit', async () => {
-      await loginAs();
-      scene.routes[AUDIT] = ({ route }) =>
-        route.includes('cursor=2')
-          ? [200, { events: [event(3), event(4)], nextCursor: null }]
-          : [200, { events: [event(1), event(2)], nextCursor: '2' }];
-      await patchbay(['audit', '--json', '--limit', '3', '--turn-id', 't1', '--success', 'false']);
-      const lines = scene.out.text.trimEnd().split('\n');
-      expect(lines.map((line) => (JSON.parse(line) as AuditEvent).seq)).toEqual([1, 2, 3]);
-      expect(scene.requests.at(-1)!.route).toContain('turnId=t1&success=false&limit=3');
-    });
-
-    it('asks by the call, the batch and the client', async () => {
-      await loginAs();
-      scene.routes[AUDIT] = () => [200, { events: [], nextCursor: null }];
-      await patchbay(['audit', '--call-id', 'k1', '--batch-id', 'b1', '--client-id', 'laptop']);
-      expect(scene.requests.at(-1)!.route).toContain('callId=k1&batchId=b1&clientId=laptop');
-    });
-
-    it('says so when nothing fits', async () => {
-      await loginAs();
-      scene.routes[AUDIT] = () => [200, { events: [], nextCursor: null }];
-      await patchbay(['audit']);
-      expect(scene.out.text).toBe('No events.\n');
     });
   });
 

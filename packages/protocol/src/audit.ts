@@ -15,6 +15,7 @@ export const AUDIT_STEPS = {
   ResultReceived: 'The result was taken; the call has ended.',
   Diverged:
     'A patched file as reported is not what was uploaded, or not what the server computes; the result stands.',
+  Reverted: 'A batch was undone: `batchId` is that batch, `revertBatchId` the one that undid it.',
   NotUploaded:
     'A patched file was reported as applied, but its bytes never came: the Cloud does not have it; the result stands.',
   Denied: 'A person refused the call; it has ended.',
@@ -27,8 +28,8 @@ export const AUDIT_STEPS = {
 export type AuditStep = keyof typeof AUDIT_STEPS;
 
 /**
- * Changes of Cloud files and folders, one event each. Fields: path, docPath, fileId, source, toolName where a tool made
- * the change, and for a file versionId, sha256, sizeBytes.
+ * Changes of Cloud files and folders, one event each. Fields: path (as a docPath), displayPath where it is spelled otherwise,
+ * fileId, source, toolName where a tool made the change, and for a file versionId, sha256, sizeBytes.
  */
 export const AUDIT_FILE_EVENTS = {
   'File.Created': 'A file was stored at a path that had none.',
@@ -70,22 +71,27 @@ export interface AuditQuery {
   callId?: string;
   /** Of a patch batch: the events of its call. */
   batchId?: string;
+  /** The user of the actor. */
+  userId?: string;
   /** The client of the actor: what it acknowledged, reported and uploaded. */
   clientId?: string;
   toolName?: string;
   event?: string;
   success?: boolean;
   errorCode?: string;
+  /** A file in any spelling, with or without a leading slash; with `/` or `/**` at its end all that is below it. */
   path?: string;
   from?: string;
   to?: string;
+  /** `desc`: the newest first. Default `asc`. */
+  order?: 'asc' | 'desc';
   /** Events a page, at most 500; default 100. */
   limit?: number;
   /** `nextCursor` of the page before. */
   cursor?: string;
 }
 
-/** Answer to `GET …/audit`, oldest first; `nextCursor` is null at the end. */
+/** Answer to `GET …/audit`, in the order asked for; `nextCursor` is null at the end. */
 export interface AuditPage {
   events: AuditEvent[];
   nextCursor: string | null;

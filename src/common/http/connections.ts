@@ -2,9 +2,8 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Config } from '../../config/config.js';
 import { DomainError } from '../domain-error.js';
-import { answerOf } from './error-answer.js';
 import { ClientAddresses, type Network, networksOf } from './client-address.js';
-import { endConnection } from './end-connection.js';
+import { endConnection, endRequest } from './end-connection.js';
 import { onceOver } from './once-over.js';
 
 /** Requests of one connection that are not answered yet; a client that sends more at once is no client of ours. */
@@ -132,12 +131,7 @@ export class Connections {
   private admitThroughProxy(request: IncomingMessage, response: ServerResponse): boolean {
     const networks = networksOf(this.addresses.of(request));
     if (this.fullOf(networks) !== null) {
-      const { status, body } = answerOf(tooManyOfAddress());
-      const headers = {
-        'Content-Type': 'application/json; charset=utf-8',
-        'Retry-After': RETRY_AFTER_SECONDS,
-      };
-      response.writeHead(status, headers).end(JSON.stringify(body));
+      endRequest(response, this.addresses.of(request), tooManyOfAddress());
       return false;
     }
     this.take(networks);

@@ -1,6 +1,12 @@
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import type { Socket } from 'node:net';
 import type { Config } from '../../config/config.js';
 import { DomainError } from '../domain-error.js';
@@ -10,7 +16,7 @@ import type { RateLimits } from '../rate-limits.js';
 import { belowBasePath } from './base-path.js';
 import { ClientAddresses } from './client-address.js';
 import { Connections } from './connections.js';
-import { endConnection } from './end-connection.js';
+import { endConnection, endRequest } from './end-connection.js';
 import { answerOf } from './error-answer.js';
 import { sendError } from './error.filter.js';
 import { UnreadAnswers } from './unread-answers.js';
@@ -43,9 +49,10 @@ const MAX_HEADER_BYTES = 16 * 1024;
 
 /** Fastify as Patchbay wants it: bounded connections, its refusals in our form too, no body read before the guards. */
 export function fastifyAdapter(config: Config): FastifyAdapter {
+  const addresses = new ClientAddresses(config.trustedProxies);
   const connections = new Connections(config);
   const adapter = new FastifyAdapter({
-    serverFactory: (handler: RequestListener) => boundedServer(handler, connections),
+    serverFactory: (handler: RequestListener) => boundedServer(handler, connections, addresses),
     genReqId: requestId,
     rewriteUrl: belowBasePath(config.basePath),
     routerOptions: { maxParamLength: MAX_PARAM_LENGTH },
@@ -56,7 +63,7 @@ export function fastifyAdapter(config: Config): FastifyAdapter {
     clientErrorHandler: refuseUnreadable,
   });
   const fastify = adapter.getInstance<FastifyInstance>();
-  const senders = new Senders(new ClientAddresses(config.trustedProxies));
+  const senders = new Senders(addresses);
   gateRequests(fastify, senders);
   leaveBodiesUnread(fastify);
   const unreadAnswers = new UnreadAnswers(config);
@@ -66,16 +73,49 @@ export function fastifyAdapter(config: Config): FastifyAdapter {
   return adapter;
 }
 
-function boundedServer(handler: RequestListener, connections: Connections): Server {
-  const options = { maxHeaderSize: MAX_HEADER_BYTES, connectionsCheckingInterval: CHECK_MS };
+function boundedServer(
+  handler: RequestListener,
+  connections: Connections,
+  addresses: ClientAddresses,
+): Server {
+  const options = {
+    maxHeaderSize: MAX_HEADER_BYTES,
+    connectionsCheckingInterval: CHECK_MS,
+    // Node answers such a request without a body; `hasNoHost` refuses it in our form.
+    requireHostHeader: false,
+  };
+  const refuse = (request: IncomingMessage, response: ServerResponse, error: DomainError, status?: number) =>
+    endRequest(response, addresses.of(request), error, status);
   const server = createServer(options, (request, response) => {
-    if (connections.admit(request, response)) handler(request, response);
+    if (!connections.admit(request, response)) return;
+    if (hasNoHost(request)) refuse(request, response, noHost());
+    else handler(request, response);
   });
+  server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
+    if (connections.admit(request, response)) refuse(request, response, badExpectation(), 417);
+  });
+  server.on('connect', (_request: IncomingMessage, socket: Socket) => endConnection(socket, noTunnel()));
   server.headersTimeout = HEADERS_MS;
   server.requestTimeout = REQUEST_MS;
   server.keepAliveTimeout = KEEP_ALIVE_MS;
   connections.watch(server);
   return server;
+}
+
+function hasNoHost({ httpVersion, headers }: IncomingMessage): boolean {
+  return httpVersion === '1.1' && headers.host === undefined;
+}
+
+function noHost(): DomainError {
+  return new DomainError('VALIDATION_ERROR', 'The request has no Host header');
+}
+
+function badExpectation(): DomainError {
+  return new DomainError('VALIDATION_ERROR', 'The only expectation that is met is 100-continue');
+}
+
+function noTunnel(): DomainError {
+  return new DomainError('NOT_FOUND', 'This server is no proxy: it has no CONNECT');
 }
 
 function watchAnswers(fastify: FastifyInstance, answers: UnreadAnswers): void {

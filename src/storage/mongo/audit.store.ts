@@ -3,7 +3,8 @@ import { InjectModel } from '@nestjs/mongoose';
 import type { AuditEvent } from '@patchbay/protocol';
 import { Model, type QueryFilter } from 'mongoose';
 import { toText } from '../plain-text.js';
-import { type AuditFilter, type AuditFind, AuditStore } from '../ports/audit.store.js';
+import { mayNamePath, needlesOf, rangeBelow, type WantedPath } from '../event-paths.js';
+import { type AuditFilter, type AuditFind, type AuditOrder, AuditStore } from '../ports/audit.store.js';
 import { MongoDatabase } from './database.js';
 import { Projector } from './projector.js';
 import { TRAIL, TRAIL_INDEXES, type TrailDocument } from './trail-collections.js';
@@ -39,15 +40,25 @@ export class MongoAuditStore extends AuditStore {
     super();
   }
 
-  async page(workspaceId: string, filter: AuditFilter, afterSeq: number, limit: number): Promise<AuditFind> {
+  async page(
+    workspaceId: string,
+    filter: AuditFilter,
+    afterSeq: number,
+    limit: number,
+    order: AuditOrder = 'asc',
+  ): Promise<AuditFind> {
     await this.projector.drain(workspaceId);
     const { index, of, rest } = searchOf(workspaceId, filter);
     // Where all that the index finds fits, nothing is looked at in vain.
-    const to = rest === null ? null : await this.endOfSearch(workspaceId, index, of, afterSeq);
-    const seq = { $gt: checked(afterSeq), ...(to === null ? {} : { $lte: to }) };
-    const found = await this.find({ ...of, ...rest, seq }, index, 1, limit + 1);
+    const to = rest === null ? null : await this.endOfSearch(workspaceId, index, of, afterSeq, order);
+    const [beyond, upTo, direction] =
+      order === 'asc' ? (['$gt', '$lte', 1] as const) : (['$lt', '$gte', -1] as const);
+    const seq = { [beyond]: checked(afterSeq), ...(to === null ? {} : { [upTo]: to }) };
+    const found = await this.find({ ...of, ...rest, seq }, index, direction, limit + 1);
     const events = found.slice(0, limit);
-    return { events, nextAfter: found.length > limit ? events.at(-1)!.seq : to };
+    const nextAfter = found.length > limit ? events.at(-1)!.seq : to;
+    const asksForPath = filter.path !== undefined || filter.below !== undefined;
+    return { events: asksForPath ? events.filter((event) => mayNamePath(event, filter)) : events, nextAfter };
   }
 
   async latestSuccesses(workspaceId: string, sessionId: string, limit: number): Promise<AuditEvent[]> {
@@ -63,13 +74,17 @@ export class MongoAuditStore extends AuditStore {
     index: string,
     of: Filter,
     after: number,
+    order: AuditOrder,
   ): Promise<number | null> {
+    const isUp = order === 'asc';
     if (index !== TRAIL_INDEXES.all.name) {
-      return this.seqAt(MOST_EVENTS - 1, { ...of, seq: { $gt: checked(after) } }, index, 1);
+      const seq = isUp ? { $gt: checked(after) } : { $lt: checked(after) };
+      return this.seqAt(MOST_EVENTS - 1, { ...of, seq }, index, isUp ? 1 : -1);
     }
     // The trail as a whole has no gaps.
-    const end = after + MOST_EVENTS;
-    return end < (await this.trail.lastSeq(workspaceId)) ? end : null;
+    const last = await this.trail.lastSeq(workspaceId);
+    const end = isUp ? after + MOST_EVENTS : Math.min(after, last + 1) - MOST_EVENTS;
+    return (isUp ? end < last : end > 1) ? end : null;
   }
 
   /** The number of the event behind so many others; null where there are no more than these. */
@@ -98,9 +113,9 @@ function searchOf(workspaceId: string, filter: AuditFilter): Search {
   const place = (['callId', 'turnId', 'sessionId'] as const).find((field) => filter[field] !== undefined);
   const of: Filter = { workspaceId: eq(workspaceId) };
   if (place !== undefined) of[place] = eq(filter[place]!);
-  const { event, from, to, toolCallId, toolName, errorCode, path, ...named } = filter;
+  const { event, from, to, toolCallId, toolName, errorCode, path, below, ...named } = filter;
   const rest: Filter = {};
-  const asked = { ...named, name: event, ...textsOf({ toolCallId, toolName, errorCode, path }) };
+  const asked = { ...named, name: event, ...textsOf({ toolCallId, toolName, errorCode }) };
   for (const [field, value] of Object.entries(asked)) {
     if (value !== undefined && field !== place) rest[field] = eq(value);
   }
@@ -110,8 +125,25 @@ function searchOf(workspaceId: string, filter: AuditFilter): Search {
       ...(to === undefined ? {} : { $lte: checked(to) }),
     };
   }
+  if (path !== undefined || below !== undefined) rest.$or = pathConditions({ path, below });
   const isAll = Object.keys(rest).length === 0;
   return { index: TRAIL_INDEXES[place ?? 'all'].name, of, rest: isAll ? null : rest };
+}
+
+/** Events that may name the path: its own field is compared, the JSON of the others only looked through. */
+function pathConditions({ path, below }: WantedPath): Filter[] {
+  const inFields = needlesOf({ path, below }).map((needle) => ({
+    fields: { $regex: literally(checked(needle)) },
+  }));
+  if (path !== undefined) return [{ path: eq(toText(path)) }, ...inFields];
+  if (below === '') return [{ path: { $ne: null } }, ...inFields];
+  const { first, end } = rangeBelow(checked(below!));
+  return [{ path: { $gte: first, $lt: end } }, ...inFields];
+}
+
+/** A pattern that a text fits, and no other. */
+function literally(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
 }
 
 /** As `toDocument` makes them. */

@@ -17,16 +17,23 @@ export interface AuditFilter {
   toolCallId?: string;
   /** Its events are told with its turn, or with none. */
   callId?: string;
-  /** Of the actor. */
+  /** Of the actor, as is `clientId`. */
+  userId?: string;
   clientId?: string;
   toolName?: string;
   event?: string;
   success?: boolean;
   errorCode?: string;
+  /** In the form of `auditPath`: an event fits that names it, or that is about more files than it names. */
   path?: string;
+  /** A folder in that form, "" for the root: all that is below it. */
+  below?: string;
   from?: number;
   to?: number;
 }
+
+/** `desc`: the newest first. */
+export type AuditOrder = 'asc' | 'desc';
 
 /** What a search has found so far. */
 export interface AuditFind {
@@ -38,14 +45,15 @@ export interface AuditFind {
 /** The audit trail of a workspace, read only: its events are written by the aggregates that cause them. */
 export abstract class AuditStore {
   /**
-   * Up to `limit` events after `afterSeq` that fit the filter, ascending. Where few fit it looks at a bounded part of the
-   * trail only, and may find fewer, or none, though there are more behind it.
+   * Up to `limit` events after `afterSeq` that fit the filter, ascending; in the order `desc` those before it, descending.
+   * Where few fit it looks at a bounded part of the trail only, and may find fewer, or none, though there are more behind it.
    */
   abstract page(
     workspaceId: string,
     filter: AuditFilter,
     afterSeq: number,
     limit: number,
+    order?: AuditOrder,
   ): Promise<AuditFind>;
   /** Up to `limit` events of the session that report a success, newest first; of a long one those among its last events. */
   abstract latestSuccesses(workspaceId: string, sessionId: string, limit: number): Promise<AuditEvent[]>;

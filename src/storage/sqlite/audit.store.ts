@@ -2,7 +2,8 @@ import { setImmediate } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import type { AuditEvent } from '@patchbay/protocol';
 import { toText } from '../plain-text.js';
-import { type AuditFilter, type AuditFind, AuditStore } from '../ports/audit.store.js';
+import { mayNamePath, needlesOf, rangeBelow } from '../event-paths.js';
+import { type AuditFilter, type AuditFind, type AuditOrder, AuditStore } from '../ports/audit.store.js';
 import {
   type EventRow,
   lastSeq,
@@ -22,6 +23,9 @@ const STEP_EVENTS = 4_000;
 /** And all steps of one search. */
 const MOST_EVENTS = 40_000;
 
+/** How an order compares sequence numbers. */
+const WAYS = { asc: { beyond: '>', upTo: '<=' }, desc: { beyond: '<', upTo: '>=' } } as const;
+
 /** What is looked for; `turnId` null: in no turn. */
 type Search = Omit<AuditFilter, 'turnId'> & { turnId?: string | null };
 
@@ -36,27 +40,35 @@ export class SqliteAuditStore extends AuditStore {
     super();
   }
 
-  async page(workspaceId: string, asked: AuditFilter, afterSeq: number, limit: number): Promise<AuditFind> {
+  async page(
+    workspaceId: string,
+    asked: AuditFilter,
+    afterSeq: number,
+    limit: number,
+    order: AuditOrder = 'asc',
+  ): Promise<AuditFind> {
     const workspace = this.workspaces.find(workspaceId);
     if (workspace === null) return { events: [], nextAfter: null };
     const filter = this.withTurnOfCall(workspace, asked);
     const { where, values } = conditions(filter);
+    const way = WAYS[order];
     const last = lastSeq(this.database, workspace);
+    const end = order === 'asc' ? last : 0;
+    const sql = `${SELECT_EVENTS} ${indexOf(filter)?.name ?? ''}
+      WHERE workspace = ? AND seq ${way.beyond} ? AND seq ${way.upTo} ?${where} ORDER BY seq ${order} LIMIT ?`;
     const events: AuditEvent[] = [];
-    let after = afterSeq;
-    for (let seen = 0; after < last && seen < MOST_EVENTS; seen += STEP_EVENTS) {
+    let after = order === 'asc' ? afterSeq : Math.min(afterSeq, last + 1);
+    const isOver = (): boolean => (order === 'asc' ? after >= last : after <= 1);
+    for (let seen = 0; !isOver() && seen < MOST_EVENTS; seen += STEP_EVENTS) {
       await this.turn();
-      const to = this.endOfStep(workspace, filter, after) ?? last;
-      const rows = this.database.all<EventRow>(
-        `${SELECT_EVENTS} ${indexOf(filter)?.name ?? ''} WHERE workspace = ? AND seq > ? AND seq <= ?${where}
-         ORDER BY seq LIMIT ?`,
-        [workspace, after, to, ...values, limit + 1 - events.length],
-      );
+      const to = this.endOfStep(workspace, filter, after, order) ?? end;
+      const room = limit + 1 - events.length;
+      const rows = this.database.all<EventRow>(sql, [workspace, after, to, ...values, room]);
       for (const row of rows) events.push(toEvent(row));
-      if (events.length > limit) return { events: events.slice(0, limit), nextAfter: events[limit - 1]!.seq };
+      if (events.length > limit) return found(events.slice(0, limit), filter, events[limit - 1]!.seq);
       after = to;
     }
-    return { events, nextAfter: after < last ? after : null };
+    return found(events, filter, isOver() ? null : after);
   }
 
   /** The events of a call are among those of its turn, so they need no index of their own: it would cost every event. */
@@ -71,12 +83,13 @@ export class SqliteAuditStore extends AuditStore {
   }
 
   /** The last event of those that the next step looks at; null where they are all that is left. */
-  private endOfStep(workspace: number, filter: Search, after: number): number | null {
+  private endOfStep(workspace: number, filter: Search, after: number, order: AuditOrder): number | null {
     const index = indexOf(filter);
     // The trail as a whole has no gaps.
-    if (index === null) return after + STEP_EVENTS;
-    const sql = `SELECT seq FROM audit_events ${index.name} WHERE workspace = ? AND seq > ? AND ${index.of}
-      ORDER BY seq LIMIT 1 OFFSET ${STEP_EVENTS - 1}`;
+    if (index === null) return order === 'asc' ? after + STEP_EVENTS : Math.max(0, after - STEP_EVENTS);
+    const sql = `SELECT seq FROM audit_events ${index.name}
+      WHERE workspace = ? AND seq ${WAYS[order].beyond} ? AND ${index.of}
+      ORDER BY seq ${order} LIMIT 1 OFFSET ${STEP_EVENTS - 1}`;
     const row = this.database.get<[number]>(sql, [workspace, after, index.key]);
     return row === null ? null : row[0];
   }
@@ -114,12 +127,12 @@ function conditions(filter: Search): { where: string; values: SqlValue[] } {
     ['turn_id = ?', filter.turnId ?? undefined],
     ['tool_call_id = ?', textOf(filter.toolCallId)],
     ['call_id = ?', filter.callId],
+    ['user_id = ?', filter.userId],
     ['client_id = ?', filter.clientId],
     ['tool_name = ?', textOf(filter.toolName)],
     ['name = ?', filter.event],
     ['success = ?', filter.success === undefined ? undefined : Number(filter.success)],
     ['error_code = ?', textOf(filter.errorCode)],
-    ['path = ?', textOf(filter.path)],
     ['at >= ?', filter.from],
     ['at <= ?', filter.to],
   ];
@@ -130,7 +143,34 @@ function conditions(filter: Search): { where: string; values: SqlValue[] } {
     where += ` AND ${clause}`;
     values.push(value);
   }
+  if (asksForPath(filter)) {
+    const { clause, operands } = pathCondition(filter);
+    where += ` AND (${clause})`;
+    values.push(...operands);
+  }
   return { where, values };
+}
+
+/** Events that may name the path: its own column is compared, the JSON of the other fields only looked through. */
+function pathCondition(filter: Search): { clause: string; operands: SqlValue[] } {
+  const needles = needlesOf(filter);
+  const inFields = needles.map(() => 'instr(fields, ?) > 0').join(' OR ');
+  if (filter.path !== undefined) {
+    return { clause: `path = ? OR ${inFields}`, operands: [toText(filter.path), ...needles] };
+  }
+  if (filter.below === '') return { clause: `path IS NOT NULL OR ${inFields}`, operands: needles };
+  const { first, end } = rangeBelow(filter.below!);
+  return { clause: `(path >= ? AND path < ?) OR ${inFields}`, operands: [first, end, ...needles] };
+}
+
+function asksForPath({ path, below }: Search): boolean {
+  return path !== undefined || below !== undefined;
+}
+
+/** Of what the conditions let through what fits. */
+function found(events: readonly AuditEvent[], filter: Search, nextAfter: number | null): AuditFind {
+  const fitting = asksForPath(filter) ? events.filter((event) => mayNamePath(event, filter)) : events;
+  return { events: [...fitting], nextAfter };
 }
 
 function textOf(value: string | undefined): string | undefined {

@@ -185,12 +185,12 @@ describe('POST /tools', () => {
     await there.call('ls', { path: 5 });
     const trail = await there.trail();
     expect(trail.map(({ name, fields }) => [name, fields.path, fields.success, fields.errorCode])).toEqual([
-      ['File.Created', '/a', undefined, undefined],
-      ['Tool.Write.ResultReceived', '/a', true, undefined],
-      ['Tool.Read.ResultReceived', '/missing', false, 'NOT_FOUND'],
+      ['File.Created', 'a', undefined, undefined],
+      ['Tool.Write.ResultReceived', 'a', true, undefined],
+      ['Tool.Read.ResultReceived', 'missing', false, 'NOT_FOUND'],
       ['Tool.Ls.ResultReceived', undefined, false, 'VALIDATION_ERROR'],
     ]);
-    expect(trail[0]!.fields).toMatchObject({ toolName: 'write', source: 'tool', docPath: 'a', sizeBytes: 2 });
+    expect(trail[0]!.fields).toMatchObject({ toolName: 'write', source: 'tool', sizeBytes: 2 });
     expect(JSON.stringify(trail)).not.toContain('"text"');
   });
 });

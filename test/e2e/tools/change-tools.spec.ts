@@ -102,7 +102,8 @@ describe('the server tools', () => {
       expect((await scene.call('read', { path: '/mv/from.md' })).status).toBe(404);
       expect((await scene.write('/mv/new folder/to.md', 'y')).file_id).toBe(file_id);
       expect((await scene.trail('&event=File.Moved'))[0]!.fields).toMatchObject({
-        ...{ path: '/mv/New Folder/To.md', fromPath: '/mv/from.md', fileId: file_id, toolName: 'mv' },
+        ...{ path: 'mv/new folder/to.md', displayPath: 'mv/New Folder/To.md', fromPath: 'mv/from.md' },
+        ...{ fileId: file_id, toolName: 'mv' },
       });
     });
 
@@ -112,7 +113,7 @@ describe('the server tools', () => {
         path: '/mv/stays.md',
       });
       const moves = await scene.trail('&event=File.Moved');
-      expect(moves.filter(({ fields }) => fields.path === '/mv/stays.md')).toEqual([]);
+      expect(moves.filter(({ fields }) => fields.path === 'mv/stays.md')).toEqual([]);
       const { body } = await scene.call('mv', { from: '..', to: '//' });
       expect(Object.keys(body.fields!).sort()).toEqual(['from', 'to']);
       expect((await scene.call('mv', { from: '/', to: '/mv/root' })).body.fields).toHaveProperty('from');

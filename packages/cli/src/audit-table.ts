@@ -1,0 +1,61 @@
+import { styleText } from 'node:util';
+import type { AuditEvent, Json } from '@patchbay/protocol';
+import { printableLine } from './approval/printable.js';
+
+const COLUMNS = ['seq', 'time', 'who', 'event', 'call', 'details'] as const;
+/** Fields that say nothing beside the event's own name and columns. */
+const SELF_EVIDENT = new Set(['toolName']);
+
+/** Events as a table of one line each; safe to print. `emails`: of users by their id. */
+export function auditTable(
+  events: readonly AuditEvent[],
+  emails: ReadonlyMap<string, string>,
+  stream: NodeJS.WritableStream,
+): string {
+  const rows = events.map((event) => [
+    String(event.seq),
+    event.at.replace('T', ' '),
+    printableLine(whoOf(event, emails)),
+    printableLine(event.name),
+    printableLine(event.toolCallId ?? ''),
+    detailsOf(event),
+  ]);
+  // Not Math.max of all at once: a trail may have more events than a call takes arguments.
+  const widths = COLUMNS.map((title, column) =>
+    rows.reduce((width, row) => Math.max(width, row[column]!.length), title.length),
+  );
+  const lineOf = (cells: readonly string[]) =>
+    cells
+      .map((cell, column) => (column === 0 ? cell.padStart(widths[0]!) : cell.padEnd(widths[column]!)))
+      .join('  ')
+      .trimEnd();
+  const head = styleText('bold', lineOf(COLUMNS), { stream });
+  return `${[head, ...rows.map(lineOf)].join('\n')}\n`;
+}
+
+/** The user by email where it is known, and the client that acted for them. */
+function whoOf({ actor: { userId, clientId } }: AuditEvent, emails: ReadonlyMap<string, string>): string {
+  const user = userId === null ? '' : (emails.get(userId) ?? userId);
+  return clientId === null ? user : `${user} (${clientId})`.trimStart();
+}
+
+function detailsOf({ fields, attempt }: AuditEvent): string {
+  const shown = Object.entries(fields).filter(
+    ([name, value]) => value !== null && value !== '' && !SELF_EVIDENT.has(name),
+  );
+  const parts = shown.map(([name, value]) => `${name}=${shorten(name, textOf(value))}`);
+  return [...(attempt !== null && attempt > 1 ? [`attempt=${attempt}`] : []), ...parts].join(' ');
+}
+
+/** Of lists and objects only the plain values, and no times beside the event's own: `allow,--yes`. */
+function textOf(value: Json): string {
+  if (typeof value !== 'object' || value === null) return String(value);
+  const parts = Object.entries(value).flatMap(([name, part]) =>
+    name === 'at' || part === null || typeof part === 'object' ? [] : [String(part)],
+  );
+  return parts.join(',');
+}
+
+function shorten(name: string, value: string): string {
+  return printableLine(/hash|sha256/i.test(name) && value.length > 16 ? `${value.slice(0, 12)}…` : value);
+}

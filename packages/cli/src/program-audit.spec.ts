@@ -1,0 +1,137 @@
+import type { AuditEvent } from '@patchbay/protocol';
+import { EXIT } from './cli-error.js';
+import { CliScene, event, STRANGERS } from './program.sample.js';
+
+describe('patchbay audit', () => {
+  const scene = new CliScene();
+  const { patchbay, loginAs } = scene;
+  beforeEach(() => scene.open());
+  afterEach(() => scene.close());
+
+  const AUDIT = 'GET /workspaces/w1/audit';
+  const asked = (): URL => new URL(scene.requests.at(-1)!.route.slice('GET '.length), scene.url);
+
+  it('prints a table that no name or field can break', async () => {
+    await loginAs();
+    const fields = { path: 'a\u001b[2J', success: true, hash: 'f'.repeat(64), errorCode: null };
+    scene.routes[AUDIT] = () => [200, { events: [event(1, fields)], nextCursor: null }];
+    expect(await patchbay(['audit'])).toBe(EXIT.ok);
+    expect(scene.out.text).toBe(
+      'seq  time                      who              event                           call  details\n' +
+        '  1  2026-01-02 03:04:05.678Z  ada@example.com  Tool.CreateFile.ResultReceived  call  path=a\\x1b[2J success=true hash=ffffffffffff…\n',
+    );
+  });
+
+  it('prints JSON lines, through all pages up to the limit', async () => {
+    await loginAs();
+    scene.routes[AUDIT] = ({ route }) =>
+      route.includes('cursor=2')
+        ? [200, { events: [event(3), event(4)], nextCursor: null }]
+        : [200, { events: [event(1), event(2)], nextCursor: '2' }];
+    await patchbay(['audit', '--json', '--limit', '3', '--turn-id', 't1', '--success', 'false']);
+    const lines = scene.out.text.trimEnd().split('\n');
+    expect(lines.map((line) => (JSON.parse(line) as AuditEvent).seq)).toEqual([1, 2, 3]);
+    expect(scene.requests.at(-1)!.route).toContain('turnId=t1&success=false&limit=3');
+  });
+
+  it('asks by the call, the batch and the client', async () => {
+    await loginAs();
+    scene.routes[AUDIT] = () => [200, { events: [], nextCursor: null }];
+    await patchbay(['audit', '--call-id', 'k1', '--batch-id', 'b1', '--client-id', 'laptop']);
+    expect(scene.requests.at(-1)!.route).toContain('callId=k1&batchId=b1&clientId=laptop');
+  });
+
+  it('says who it was, by email where that may be known, else by id', async () => {
+    await loginAs();
+    const actors = [
+      { userId: 'b', clientId: 'laptop\u001b[2J' },
+      { userId: 'gone', clientId: null },
+      { userId: null, clientId: null },
+    ];
+    const events = actors.map((actor, at) => ({ ...event(at + 1), actor }));
+    scene.routes[AUDIT] = () => [200, { events, nextCursor: null }];
+    scene.routes['GET /workspaces/w1'] = () => [200, { ...STRANGERS, id: 'w1' }];
+    await patchbay(['audit']);
+    expect(scene.out.text).toContain('  bob@example.com (laptop\\x1b[2J)  Tool.');
+    expect(scene.out.text).toMatch(/Z {2}gone {20,}Tool\./);
+    scene.routes['GET /workspaces/w1/members'] = () => [
+      200,
+      { members: [{ userId: 'gone', email: 'former@example.com' }] },
+    ];
+    await patchbay(['audit']);
+    expect(scene.out.text).toContain('  former@example.com  ');
+  });
+
+  it('prints the newest, oldest first', async () => {
+    await loginAs();
+    scene.routes[AUDIT] = () => [200, { events: [event(9), event(8), event(7)], nextCursor: '7' }];
+    await patchbay(['audit', '--json', '--last', '2', '--path', 'src/**']);
+    const lines = scene.out.text.trimEnd().split('\n');
+    expect(lines.map((line) => (JSON.parse(line) as AuditEvent).seq)).toEqual([8, 9]);
+    const { searchParams } = asked();
+    expect(Object.fromEntries(searchParams)).toEqual({ path: 'src/**', order: 'desc', limit: '2' });
+  });
+
+  it.each([
+    ['30m', 30 * 60_000],
+    ['12h', 12 * 3_600_000],
+    ['7d', 7 * 24 * 3_600_000],
+    ['2w', 14 * 24 * 3_600_000],
+  ])('prints what was done since %s ago', async (ago, ms) => {
+    await loginAs();
+    scene.routes[AUDIT] = () => [200, { events: [], nextCursor: null }];
+    const before = Date.now() - ms;
+    await patchbay(['audit', '--since', ago]);
+    const from = Date.parse(asked().searchParams.get('from')!);
+    expect(from).toBeGreaterThanOrEqual(before);
+    expect(from).toBeLessThanOrEqual(Date.now() - ms);
+  });
+
+  it('prints what was done since a date', async () => {
+    await loginAs();
+    scene.routes[AUDIT] = () => [200, { events: [], nextCursor: null }];
+    await patchbay(['audit', '--since', '2025-06-01']);
+    expect(asked().searchParams.get('from')).toBe('2025-06-01');
+  });
+
+  it('prints CSV: a header, then one row an event, ended by CRLF', async () => {
+    await loginAs();
+    const odd = {
+      ...event(2, { paths: ['a', 'b'], note: 'x "y"' }),
+      toolCallId: 'a,"b"\nc',
+      actor: { userId: 'u', clientId: null },
+    };
+    const events = [event(1, { toolName: 't', path: 'a.ts', success: true, errorCode: null }), odd];
+    scene.routes[AUDIT] = () => [200, { events, nextCursor: null }];
+    expect(await patchbay(['audit', '--csv'])).toBe(EXIT.ok);
+    const ids = (seq: number): string =>
+      `${seq},e${seq},2026-01-02T03:04:05.678Z,Tool.CreateFile.ResultReceived,u,,s1,c1,t1`;
+    expect(scene.out.text).toBe(
+      [
+        'seq,eventId,at,name,userId,clientId,sessionId,conversationId,turnId,toolCallId,callId,attempt,toolName,path,success,errorCode,fields',
+        `${ids(1)},call,x,1,t,a.ts,true,,"{""toolName"":""t"",""path"":""a.ts"",""success"":true,""errorCode"":null}"`,
+        `${ids(2)},"a,""b""\\x0ac",x,1,,a b,,,"{""paths"":[""a"",""b""],""note"":""x \\""y\\""""}"`,
+        '',
+      ].join('\r\n'),
+    );
+    scene.routes[AUDIT] = () => [200, { events: [], nextCursor: null }];
+    await patchbay(['audit', '--csv']);
+    expect(scene.out.text.split('\r\n')).toHaveLength(2);
+  });
+
+  it.each([
+    [['--json', '--csv']],
+    [['--last', '3', '--limit', '3']],
+    [['--since', '7d', '--from', '2025-06-01']],
+  ])('does not take %j together', async (flags) => {
+    await loginAs();
+    expect(await patchbay(['audit', ...flags])).toBe(EXIT.usage);
+  });
+
+  it('says so when nothing fits', async () => {
+    await loginAs();
+    scene.routes[AUDIT] = () => [200, { events: [], nextCursor: null }];
+    await patchbay(['audit']);
+    expect(scene.out.text).toBe('No events.\n');
+  });
+});

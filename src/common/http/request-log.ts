@@ -1,0 +1,58 @@
+import { Logger } from '@nestjs/common';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { AccessedRequest } from '../access.js';
+import { isUuid } from '../ids.js';
+import type { ClientAddresses } from './client-address.js';
+
+declare module 'fastify' {
+  interface FastifyReply {
+    /** The code of the error that was answered; null where none was. */
+    errorCode: string | null;
+  }
+}
+
+const REFUSED = 'A request was refused';
+const FAILED = 'A request failed';
+const logger = new Logger('Http');
+
+/**
+ * One line at `info` for each request that was refused or failed, and with `isVerbose` one at `debug` for any other.
+ * It names the route, never the URL: ids, paths and queries in a URL are the caller's own text. Health has none.
+ */
+export function logRequests(fastify: FastifyInstance, addresses: ClientAddresses, isVerbose: boolean): void {
+  fastify.decorateReply('errorCode', null);
+  fastify.addHook('onResponse', (request, reply, done) => {
+    const { statusCode: status, errorCode: code } = reply;
+    const isRefused = status >= 400 || code !== null;
+    if ((isRefused || isVerbose) && !isHealth(request)) {
+      const ms = Math.round(reply.elapsedTime);
+      const line = { ...aboutOf(request), address: addresses.of(request.raw), status, code, ms };
+      if (isRefused) logger.log(line, status >= 500 ? FAILED : REFUSED);
+      else logger.debug(line, 'A request was answered');
+    }
+    done();
+  });
+}
+
+/** The same line for a connection or message that never became a request of a route. */
+export function logRefusal(about: { address: string; status: number; code: string }): void {
+  const nobody = { requestId: null, method: null, route: null, userId: null, workspaceId: null };
+  logger.log({ ...nobody, ...about, ms: null }, REFUSED);
+}
+
+function isHealth({ routeOptions }: FastifyRequest): boolean {
+  return routeOptions.url?.startsWith('/health/') === true;
+}
+
+function aboutOf(request: FastifyRequest): object {
+  const { access } = request as AccessedRequest;
+  const { workspaceId } = (request.params ?? {}) as { workspaceId?: string };
+  return {
+    requestId: request.id,
+    method: request.method,
+    // Null: there is no such route.
+    route: request.routeOptions.url ?? null,
+    userId: access?.user?.id ?? null,
+    workspaceId: isUuid(workspaceId) ? workspaceId.toLowerCase() : null,
+  };
+}

@@ -1,0 +1,65 @@
+import { editDistance } from '../common/edit-distance.js';
+import type { Environment } from './env-reader.js';
+
+/** Variables of the same prefix that belong to the client and to docker-compose.yml: they may be in the same shell. */
+const VARIABLES_OF_OTHERS = [
+  'PATCHBAY_URL',
+  'PATCHBAY_TOKEN',
+  'PATCHBAY_WORKSPACE',
+  'PATCHBAY_CLIENT_ID',
+  'PATCHBAY_HOME',
+  'PATCHBAY_EMAIL',
+  'PATCHBAY_PASSWORD',
+  'PATCHBAY_MAX_FILE_BYTES',
+  'PATCHBAY_PUBLISH',
+];
+const PREFIX = 'PATCHBAY_';
+/** Letters of a slip. */
+const MAX_DISTANCE = 2;
+/** Letters that two endings of one word have before them. */
+const STEM = 4;
+
+/** Faults of an environment: a server without what was meant by a slip would be another than was wanted. */
+export function slipsIn(env: Environment, known: readonly string[]): string[] {
+  const found = unknownIn(env, known).filter(({ meant }) => meant !== null);
+  return found.map(({ name, meant }) => `${name} is no variable of the server; ${meant} is`);
+}
+
+/** Variables of the prefix that are unknown, and near to none of the server's (`known`). */
+export function strangersIn(env: Environment, known: readonly string[]): string[] {
+  const found = unknownIn(env, known).filter(({ name, meant }) => meant === null && name.startsWith(PREFIX));
+  return found.map(({ name }) => name);
+}
+
+/** `meant`: the server's variable that it was probably meant to be; null where it is near none. */
+function unknownIn(env: Environment, known: readonly string[]): { name: string; meant: string | null }[] {
+  const all = new Set([...known, ...VARIABLES_OF_OTHERS]);
+  const unknown = Object.keys(env).filter((name) => !all.has(name));
+  return unknown.map((name) => ({ name, meant: meantBy(name, known, all) }));
+}
+
+function meantBy(name: string, known: readonly string[], all: ReadonlySet<string>): string | null {
+  const letters = name.toUpperCase();
+  const ours = known.filter((one) => one.startsWith(PREFIX));
+  const near = ours.find((one) => editDistance(letters, one, MAX_DISTANCE) !== null);
+  const meant = near ?? ours.find((one) => isAnotherEnding(letters, one));
+  if (meant === undefined) return null;
+  // One that is nearer to a variable of the client is not ours.
+  const distance = editDistance(letters, meant, MAX_DISTANCE) ?? MAX_DISTANCE;
+  const isOfOthers = [...all].some(
+    (one) => !ours.includes(one) && (editDistance(letters, one, MAX_DISTANCE) ?? Infinity) < distance,
+  );
+  return isOfOthers ? null : meant;
+}
+
+/** The same words but for the end of one of them: `REGISTER` and `REGISTRATION`, `DIR` and `DIRECTORY`. */
+function isAnotherEnding(name: string, known: string): boolean {
+  const [words, wanted] = [name.split('_'), known.split('_')];
+  if (words.length !== wanted.length) return false;
+  const different = words.flatMap((word, at) => (word === wanted[at] ? [] : [[word, wanted[at]!] as const]));
+  if (different.length !== 1) return false;
+  const [[word, other]] = different as [readonly [string, string]];
+  const isLonger =
+    Math.min(word.length, other.length) > 2 && (word.startsWith(other) || other.startsWith(word));
+  return isLonger || word.slice(0, STEM) === other.slice(0, STEM);
+}

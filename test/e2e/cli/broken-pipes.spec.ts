@@ -1,0 +1,79 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { CommandDesk } from '../../support/command-desk.js';
+import { CLIENT } from '../../support/processes.js';
+import { createCall } from '../../support/relay-scene.js';
+import { startTestServer, type TestServer } from '../../support/server.js';
+
+describe('patchbay, where the reader of its output has gone', () => {
+  let server: TestServer;
+  let desk: CommandDesk;
+  beforeAll(async () => void (server = await startTestServer()));
+  beforeEach(async () => void (desk = await CommandDesk.on(server)));
+  afterEach(() => desk.close());
+  afterAll(() => server.close());
+
+  /** Runs the built command, and closes its stdout at the first byte, or before one where there is no other. */
+  const cut = async (
+    when: 'start' | 'data',
+    ...args: string[]
+  ): Promise<{ code: number | null; err: string }> => {
+    const { user, workspaceId } = desk.scene;
+    const child = spawn(process.execPath, [CLIENT, ...args], {
+      env: {
+        PATH: process.env.PATH,
+        PATCHBAY_URL: server.url,
+        PATCHBAY_TOKEN: user.token,
+        PATCHBAY_WORKSPACE: workspaceId,
+        PATCHBAY_HOME: join(desk.directory, 'home-of-pipes'),
+      },
+    });
+    let err = '';
+    child.stderr.setEncoding('utf8').on('data', (text: string) => (err += text));
+    const exited = once(child, 'close') as Promise<[number | null]>;
+    if (when === 'data') await once(child.stdout, 'data');
+    child.stdout.destroy();
+    const [code] = await exited;
+    return { code, err };
+  };
+  const call = async (path: string): Promise<unknown> =>
+    desk.scene.user.post(`/workspaces/${desk.scene.workspaceId}/tools`, {
+      ...{ tool: 'write', args: { path, content: { text: 'x'.repeat(100) } } },
+    });
+
+  it.each([[[]], [['--json']], [['--csv']], [['--last', '500', '--json']]])(
+    'audit %j ends in silence, and as if it had printed all',
+    async (flags) => {
+      await Promise.all(Array.from({ length: 300 }, (_, at) => call(`/some/where/file-${at}`)));
+      expect(await cut('data', 'audit', ...flags)).toEqual({ code: 0, err: '' });
+      expect(await cut('start', 'audit', ...flags)).toEqual({ code: 0, err: '' });
+    },
+  );
+
+  it.each([
+    ['--help'],
+    ['audit', '--help'],
+    ['workspaces'],
+    ['workspaces', '--json'],
+    ['status', '--json'],
+    ['approvals'],
+    ['completion', 'bash'],
+  ])('%s %s ends in silence', async (...args) => {
+    const { code, err } = await cut('start', ...args);
+    expect([code, err.includes('EPIPE'), err.includes(' at ')]).toEqual([0, false, false]);
+  });
+
+  it('turn does what it was asked to, with the exit code of that', async () => {
+    const path = join(desk.directory, 'turn.json');
+    const write = { toolCallId: 'w', name: 'write', arguments: { path: '/by/turn', content: { text: 'x' } } };
+    await writeFile(path, JSON.stringify({ turnId: 'cut', toolCalls: [write] }));
+    const { code, err } = await cut('start', 'turn', path);
+    expect([code, err.includes('EPIPE')]).toEqual([0, false]);
+    await writeFile(path, JSON.stringify({ turnId: 'open', waitMs: 0, toolCalls: [createCall('c')] }));
+    expect((await cut('start', 'turn', path)).code).toBe(6);
+    const { body } = await desk.scene.user.get(`/workspaces/${desk.scene.workspaceId}/contents/by/turn`);
+    expect(body).toBe('x');
+  });
+});
