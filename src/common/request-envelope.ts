@@ -1,3 +1,4 @@
+import { shortText } from '@patchbay/protocol';
 import {
   ARRAY_MAX_SIZE,
   getMetadataStorage,
@@ -143,7 +144,7 @@ function isRecord(value: unknown): value is Record<string, unknown> {
 }
 
 function join(path: string, property: string): string {
-  const name = property.length > MAX_NAME ? `${property.slice(0, MAX_NAME)}…` : property;
+  const name = shortText(property, MAX_NAME);
   return path === '' ? name : `${path}.${name}`;
 }
 

@@ -56,7 +56,13 @@ export class ClientReports {
   ): Promise<void> {
     const turn = await this.turnOf(client, named);
     const { callId } = named;
-    const input = { type: 'progress' as const, callId, clientId: client.clientId, status, note };
+    const input = {
+      type: 'progress' as const,
+      callId,
+      clientId: client.clientId,
+      status,
+      note: note?.toWellFormed() ?? null,
+    };
     accept(await this.turns.submit(turn, input, status !== 'running'));
   }
 

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { Json, ToolCallError, WritePatchReport } from '@patchbay/protocol';
+import { type Json, type ToolCallError, wellFormedJson, type WritePatchReport } from '@patchbay/protocol';
 import { CatalogService } from '../catalog/catalog.service.js';
 import type { Tool } from '../catalog/tool.js';
 import { describeFaults } from '../tools/tool-schemas.js';
@@ -43,14 +43,16 @@ export class ResultCheck {
   private async reportOf(
     workspaceId: string,
     call: Call,
-    { result: reported, ...claimed }: OutcomeDto,
+    { result, ...claimed }: OutcomeDto,
   ): Promise<Report> {
     const executionMs = claimed.executionMs ?? null;
-    const approval = claimed.approval ?? null;
+    const approval = wellFormedNote(claimed.approval ?? null);
     if (approval) instantOf(approval);
     const tool = await this.catalog.toolOf(call);
     checkEdit(tool, approval);
     await this.checkRejected(workspaceId, call, approval?.rejectedChangeIds ?? []);
+    // A client that cuts its texts by UTF-16 units could send no other result.
+    const reported = wellFormedJson(result);
     if (approval?.decision === 'deny') return denial(call, reported, executionMs, approval);
     if (call.needsApproval) return decision(call, reported, executionMs, approval);
     const faults = tool?.resultFaults(reported) ?? [];
@@ -58,9 +60,9 @@ export class ResultCheck {
       throw fieldError('result', `breaks the schema of ${call.name}: ${describeFaults(faults)}`, faults);
     }
     const edited = approval?.decision === 'edit' ? approval.editedArguments! : null;
-    const { result, ...found } = await this.reconciled(workspaceId, call, reported, edited);
+    const { result: kept, ...found } = await this.reconciled(workspaceId, call, reported, edited);
     return {
-      ...outcome(result, executionMs, approval, call),
+      ...outcome(kept, executionMs, approval, call),
       ...(edited !== null && { editedArguments: edited }),
       ...found,
     };
@@ -87,6 +89,10 @@ export class ResultCheck {
     if (new Set(ids).size === ids.length && ids.every((id) => known.has(id.toLowerCase()))) return;
     throw fieldError('approval.rejectedChangeIds', "must be ids of the call's own changes, each once");
   }
+}
+
+function wellFormedNote(approval: ApprovalDto | null): ApprovalDto | null {
+  return approval?.note === undefined ? approval : { ...approval, note: approval.note.toWellFormed() };
 }
 
 /** Ids in one audit event. */

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { auditToolName, isCloudChange, type Json, type ToolContract } from '@patchbay/protocol';
+import { auditToolName, isCloudChange, type Json, shortText, type ToolContract } from '@patchbay/protocol';
 import { CatalogService } from '../catalog/catalog.service.js';
 import type { Tool } from '../catalog/tool.js';
 import { Clock } from '../common/clock.js';
@@ -118,6 +118,5 @@ export class ToolCallsService {
 }
 
 function unknownTool(name: string): DomainError {
-  const shown = name.length > MAX_NAME ? `${name.slice(0, MAX_NAME)}…` : name;
-  return new DomainError('NOT_FOUND', `Tool '${shown.toWellFormed()}' not found`);
+  return new DomainError('NOT_FOUND', `Tool '${shortText(name, MAX_NAME)}' not found`);
 }

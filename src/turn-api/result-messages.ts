@@ -8,6 +8,7 @@ import {
   type OpenAiToolMessage,
   type ResultFormat,
   type ResultMessages,
+  strictJson,
   type ToolResult,
 } from '@patchbay/protocol';
 
@@ -59,6 +60,6 @@ function functionResponse({ toolCallId, name, result, error }: ToolResult): Gemi
 
 /** What the model reads: the result, or why there is none. A failure that has a payload has both. */
 function contentOf({ result, error }: ToolResult): string {
-  if (error === null) return JSON.stringify(result);
-  return JSON.stringify(result === null ? { error } : { error, result });
+  if (error === null) return strictJson(result);
+  return strictJson(result === null ? { error } : { error, result });
 }

@@ -1,4 +1,4 @@
-import { type Json, JsonCount, JsonOutOfBounds, parseExactJson, placeId } from '@patchbay/protocol';
+import { cutText, type Json, JsonCount, JsonOutOfBounds, parseExactJson, placeId } from '@patchbay/protocol';
 import type { FieldFaults } from '../common/domain-error.js';
 
 /** A posted call, whichever form it came in. */
@@ -62,7 +62,7 @@ function readCall(call: Plain, at: number, faults: FieldFaults, count: JsonCount
   if (call.type === 'tool_use') return withArguments(posted(id, name, faults, 'name'), call.input);
   if (Object.hasOwn(call, 'functionCall')) return readGemini(call.functionCall, at, faults);
   for (const key of Object.keys(call)) {
-    if (!NEUTRAL_KEYS.has(key)) faults[key.slice(0, 64)] = 'is not a known property';
+    if (!NEUTRAL_KEYS.has(key)) faults[cutText(key, 64)] = 'is not a known property';
   }
   return withArguments(posted(toolCallId, name, faults, 'name'), args);
 }

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import {
   auditToolName,
   type CallErrorCode,
+  cutText,
   isCloudChange,
   type Json,
   type ToolCallError,
@@ -283,7 +284,7 @@ function foldersApart(roots: readonly string[], folders: UserFolders): ToolCallE
 
 /** A name that nothing has, as far as it is worth repeating. */
 function shownName(name: string): string {
-  return [...name.slice(0, 2 * MAX_NAME).toWellFormed()].slice(0, MAX_NAME).join('');
+  return [...cutText(name, 2 * MAX_NAME)].slice(0, MAX_NAME).join('');
 }
 
 function acceptance(call: Call): TurnEvent[] {

@@ -1,4 +1,4 @@
-import { type Json, MAX_PATH_CHARS } from '@patchbay/protocol';
+import { cutText, type Json, MAX_PATH_CHARS } from '@patchbay/protocol';
 import type { CallSubject } from '../storage/ports/turn.js';
 
 /** What the audit events of a call say of its arguments, by tool: where it points, never what it carries. */
@@ -20,5 +20,5 @@ const CONTROLS = /[\u0000-\u001f]/g;
 /** A path in a form and length that an audit event can hold, whatever it is: three bytes of JSON a character at most. */
 export function shorten(path: Json | undefined): string | null {
   if (typeof path !== 'string') return null;
-  return path.slice(0, MAX_PATH_CHARS).toWellFormed().replace(CONTROLS, '\uFFFD');
+  return cutText(path, MAX_PATH_CHARS).replace(CONTROLS, '\uFFFD');
 }

@@ -2,6 +2,7 @@ import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import type { Socket } from 'node:net';
+import { strictJson } from '@patchbay/protocol';
 import type { Config } from '../../config/config.js';
 import { DomainError } from '../domain-error.js';
 import { newId } from '../ids.js';
@@ -56,6 +57,7 @@ export function fastifyAdapter(config: Config): FastifyAdapter {
     clientErrorHandler: refuseUnreadable,
   });
   const fastify = adapter.getInstance<FastifyInstance>();
+  fastify.setReplySerializer(strictJson);
   const senders = new Senders(new ClientAddresses(config.trustedProxies));
   gateRequests(fastify, senders);
   leaveBodiesUnread(fastify);

@@ -1,3 +1,4 @@
+import { shortText } from '../cut-text.js';
 import { type ReportFault } from './faults.js';
 
 const SHOWN_CHARS = 80;
@@ -7,7 +8,7 @@ export const MAX_KEY_CHARS = 256;
 
 /** Cuts a text that goes into a message, so that a report stays readable whatever came in. */
 export function cut(text: string, max = SHOWN_CHARS): string {
-  return text.length <= max ? text : `${text.slice(0, max)}…`;
+  return shortText(text, max);
 }
 
 /** Names a value for a message: shallow, since the value may be nested deeper than the stack. */
