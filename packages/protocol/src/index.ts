@@ -11,6 +11,7 @@ export * from './errors.js';
 export * from './exact-json.js';
 export * from './file-commits.js';
 export * from './files.js';
+export * from './json-fault.js';
 export * from './json-scan.js';
 export * from './normalize-text.js';
 export * from './patch-batch.js';
