@@ -2,6 +2,7 @@ import { shortText } from '@patchbay/protocol';
 import {
   ARRAY_MAX_SIZE,
   getMetadataStorage,
+  IS_ARRAY,
   MAX_LENGTH,
   type ValidationError,
   validateSync,
@@ -112,10 +113,10 @@ function list(rule: PropertyRule & { kind: 'list' }, raw: unknown, path: string,
 function messageOf(error: ValidationError): string {
   if (error.value === undefined) return 'is required';
   const constraints = Object.entries(error.constraints ?? {});
-  const tooLong = error.constraints?.[ARRAY_MAX_SIZE];
+  const ofList = error.constraints?.[IS_ARRAY] ?? error.constraints?.[ARRAY_MAX_SIZE];
   // "must be a string" says more than "must be at most 256 characters" about a number.
   const [, message] = constraints.find(([name]) => name.startsWith('is')) ?? constraints[0] ?? [];
-  return (tooLong ?? message ?? 'is not valid').replace(`${error.property} `, '');
+  return (ofList ?? message ?? 'is not valid').replace(`${error.property} `, '');
 }
 
 function shapeOf(dto: DtoClass): Shape {

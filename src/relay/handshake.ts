@@ -15,6 +15,7 @@ import { Lifecycle } from '../common/lifecycle.js';
 import { Config } from '../config/config.js';
 import { WorkspacesService } from '../workspaces/workspaces.service.js';
 import { RelayLines } from './relay-lines.js';
+import { fromTexts } from './handshake-texts.js';
 import { HandshakeDto } from './relay.dto.js';
 import { relayErrorOf } from './relay-error.js';
 import { type RelaySocket, SocketLine } from './relay-socket.js';
@@ -53,7 +54,7 @@ export class Handshake {
     const auth = socket.handshake.auth as unknown;
     const { user, loginId, expiresAt } = await this.verified(socket, auth);
     this.limits.handshake(user.id);
-    const handshake = parseRequest(HandshakeDto, auth);
+    const handshake = parseRequest(HandshakeDto, fromTexts(auth));
     checkRoots(handshake.roots);
     const workspaceId = handshake.workspaceId.toLowerCase();
     await this.workspaces.requireRole(workspaceId, user.id);
