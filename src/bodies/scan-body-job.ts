@@ -1,12 +1,12 @@
 import { isUtf8 } from 'node:buffer';
-import { JsonOutOfBounds, type LossyNumber, scanJson } from '@patchbay/protocol';
+import { JsonOutOfBounds, type JsonLoss, scanJson } from '@patchbay/protocol';
 import { DomainError } from '../common/domain-error.js';
 import { defineJob } from '../work/job.js';
 
-/** A body's text, held against all bounds, and where JSON.parse would change a number of it. */
+/** A body's text, held against all bounds, and what JSON.parse would change or drop of it. */
 export interface ScannedBody {
   text: string;
-  lossy: LossyNumber[];
+  lossy: JsonLoss[];
 }
 
 /** Bytes of a body to text that may be parsed. What is left, JSON.parse, would cost as much to send as to do. */

@@ -1,7 +1,7 @@
-import type { Json, ToolContract } from '@patchbay/protocol';
+import { isWellFormedJson, type Json, shortText, type ToolContract } from '@patchbay/protocol';
 import { digestOf } from '../common/digest.js';
 import { SchemaCheck } from '../tools/schema-check.js';
-import type { SchemaFault } from '../tools/tool-schemas.js';
+import { MAX_FAULTS, MAX_NAME, type SchemaFault } from '../tools/tool-schemas.js';
 
 /** A tool as whoever takes its calls needs it: its contract, and what is wrong with arguments and results under it. */
 export class Tool {
@@ -22,6 +22,8 @@ export class Tool {
 
   /** What is wrong with the arguments of a call. */
   argumentFaults(args: Json): SchemaFault[] {
+    const halves = halvesIn(args);
+    if (halves.length > 0) return halves;
     const faults = this.request.faultsOf(args);
     return [...faults, ...this.beyondSchema(args, faults.length === 0)];
   }
@@ -30,4 +32,17 @@ export class Tool {
   resultFaults(result: Json): SchemaFault[] {
     return this.response.faultsOf(result);
   }
+}
+
+/** Arguments that hold half of a surrogate pair: no client could be sent them, and no reader of UTF-8 an answer with them. */
+function halvesIn(args: Json): SchemaFault[] {
+  if (typeof args !== 'object' || args === null || isWellFormedJson(args)) return [];
+  return Object.entries(args)
+    .filter((argument) => !isWellFormedJson(argument))
+    .slice(0, MAX_FAULTS)
+    .map(([name]) => ({
+      path: `/${shortText(name, MAX_NAME)}`,
+      code: 'content',
+      message: 'holds a lone surrogate',
+    }));
 }

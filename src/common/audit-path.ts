@@ -1,4 +1,4 @@
-import { foldCase, isStreamSafe, type Json, MAX_PATH_CHARS } from '@patchbay/protocol';
+import { cutText, foldCase, isStreamSafe, type Json, MAX_PATH_CHARS } from '@patchbay/protocol';
 
 /** So many paths of a batch stand in each of its events, and so many characters of them; `morePaths` counts the others. */
 const MAX_PATHS = 100;
@@ -40,7 +40,7 @@ export function pathsFields(given: readonly Json[]): { paths: string[]; morePath
 
 /** Bounded and printable, so that an event can hold it. */
 function bareOf(given: string): string {
-  const text = given.slice(0, MAX_PATH_CHARS).toWellFormed().replace(CONTROLS, '\uFFFD');
+  const text = cutText(given, MAX_PATH_CHARS).replace(CONTROLS, '\uFFFD');
   const parts = text.split(/[\\/]/).filter((part) => part !== '' && part !== '.');
   return parts.length === 0 && text !== '' ? '/' : parts.join('/');
 }

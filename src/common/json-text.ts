@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
-import type { Json } from '@patchbay/protocol';
+import { type Json, strictJson } from '@patchbay/protocol';
 import { timeSlice } from './time-slice.js';
 
 /** What `jsonBuffer` comes upon while it writes; null: somebody else writes. */
@@ -43,7 +43,7 @@ export function jsonBuffer(value: object): Buffer {
   found = { mark, texts };
   let written: string;
   try {
-    written = JSON.stringify(value);
+    written = strictJson(value);
   } finally {
     found = null;
   }

@@ -1,6 +1,8 @@
+import { shortText } from '@patchbay/protocol';
 import {
   ARRAY_MAX_SIZE,
   getMetadataStorage,
+  IS_ARRAY,
   MAX_LENGTH,
   type ValidationError,
   validateSync,
@@ -144,10 +146,10 @@ function* list(
 function messageOf(error: ValidationError): string {
   if (error.value === undefined) return 'is required';
   const constraints = Object.entries(error.constraints ?? {});
-  const tooLong = error.constraints?.[ARRAY_MAX_SIZE];
+  const ofList = error.constraints?.[IS_ARRAY] ?? error.constraints?.[ARRAY_MAX_SIZE];
   // "must be a string" says more than "must be at most 256 characters" about a number.
   const [, message] = constraints.find(([name]) => name.startsWith('is')) ?? constraints[0] ?? [];
-  return (tooLong ?? message ?? 'is not valid').replace(`${error.property} `, '');
+  return (ofList ?? message ?? 'is not valid').replace(`${error.property} `, '');
 }
 
 function shapeOf(dto: DtoClass): Shape {
@@ -176,7 +178,7 @@ function isRecord(value: unknown): value is Record<string, unknown> {
 }
 
 function join(path: string, property: string): string {
-  const name = property.length > MAX_NAME ? `${property.slice(0, MAX_NAME)}…` : property;
+  const name = shortText(property, MAX_NAME);
   return path === '' ? name : `${path}.${name}`;
 }
 

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { shortText } from '@patchbay/protocol';
 
 /** One documented environment variable: a row of `docs/config.md`. */
 export interface VariableDoc {
@@ -142,5 +143,5 @@ export class EnvReader {
 }
 
 function quote(text: string): string {
-  return `"${text.length > 60 ? `${text.slice(0, 60)}…` : text}"`;
+  return `"${shortText(text, 60)}"`;
 }

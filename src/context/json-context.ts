@@ -1,10 +1,16 @@
-import type { ContextActiveFile, DirectoryEntry, FolderPresence, SessionContext } from '@patchbay/protocol';
+import {
+  type ContextActiveFile,
+  type DirectoryEntry,
+  type FolderPresence,
+  type SessionContext,
+  strictJson,
+} from '@patchbay/protocol';
 import type { ContextFormat } from './context-format.js';
 import type { WalkNode } from './directory-walk.js';
 
 /** A part of the answer, held to the type that a reader will find there. */
 function part<K extends keyof SessionContext>(key: K, value: SessionContext[K]): string {
-  return `${JSON.stringify(key)}:${JSON.stringify(value)},`;
+  return `${JSON.stringify(key)}:${strictJson(value)},`;
 }
 
 /** `SessionContext` as JSON, its keys always in the same order. */

@@ -56,7 +56,13 @@ export class ClientReports {
   ): Promise<void> {
     const turn = await this.turnOf(client, named);
     const { callId } = named;
-    const input = { type: 'progress' as const, callId, clientId: client.clientId, status, note };
+    const input = {
+      type: 'progress' as const,
+      callId,
+      clientId: client.clientId,
+      status,
+      note: note?.toWellFormed() ?? null,
+    };
     accept(await this.turns.submit(turn, input, status !== 'running'));
   }
 
@@ -64,7 +70,7 @@ export class ClientReports {
   async result(client: ClientKey, named: ClientCall, claimed: OutcomeDto): Promise<boolean> {
     const turn = await this.turnOf(client, named);
     const call = callOf(turn, named.callId)!;
-    const report = await this.resultCheck.check(client.workspaceId, call, claimed);
+    const report = await this.resultCheck.check(turn, call, claimed);
     const { callId } = named;
     const answer = await this.turns.submit(turn, {
       type: 'report',
@@ -149,7 +155,7 @@ export class ClientReports {
       return { callId, state };
     const call = callOf(turn, callId)!;
     try {
-      return { callId, state: await this.resultCheck.check(turn.workspaceId, call, entry) };
+      return { callId, state: await this.resultCheck.check(turn, call, entry) };
     } catch (error) {
       if (!(error instanceof DomainError && error.code === 'VALIDATION_ERROR')) throw error;
       this.logger.warn({ callId }, 'A client resumed with a result that can not be taken');

@@ -1,4 +1,5 @@
 import type { ToolCallError } from '@patchbay/protocol';
+import type { CreateDivergence } from './create-check.js';
 import type { Divergence, NotUploaded } from '../patches/patch-reconciliation.js';
 
 const OTHERS = {
@@ -22,6 +23,16 @@ export function divergedWarning({
     code: 'DIVERGED',
     message: `${docPath}: the client reports sha256 ${reportedSha256}, ${OTHERS[against]} has ${otherSha256 ?? 'none'}. Read the file again before you patch it.`,
   };
+}
+
+const CREATED_AS = { arguments: 'what it was to write', upload: 'what was uploaded' };
+
+/** The same of a file that was created. */
+export function createdOtherwise(found: CreateDivergence): ToolCallError {
+  const reported = `sha256 ${found.reportedSha256} and ${found.reportedSizeBytes} bytes`;
+  const other = `sha256 ${found.otherSha256} and ${found.otherSizeBytes} bytes`;
+  const message = `${found.path}: the client reports ${reported}, ${CREATED_AS[found.against]} has ${other}. Read the file again before you patch it.`;
+  return { code: 'DIVERGED', message };
 }
 
 /** And of one that the server does not have. */

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { Json, ToolCallError, WritePatchReport } from '@patchbay/protocol';
+import { type Json, type ToolCallError, wellFormedJson, type WritePatchReport } from '@patchbay/protocol';
 import { CatalogService } from '../catalog/catalog.service.js';
 import type { Tool } from '../catalog/tool.js';
 import { describeFaults } from '../tools/tool-schemas.js';
@@ -7,14 +7,15 @@ import { pathFields } from '../common/audit-path.js';
 import { isoTime } from '../common/clock.js';
 import { fieldError } from '../common/domain-error.js';
 import { PatchReconciliation } from '../patches/patch-reconciliation.js';
-import { divergedWarning, notUploadedWarning } from './patch-warnings.js';
+import { CreateCheck } from './create-check.js';
+import { createdOtherwise, divergedWarning, notUploadedWarning } from './patch-warnings.js';
 import type { ApprovalDto } from './approval.dto.js';
 import type { OutcomeDto } from './outcome.dto.js';
 import { digestOf } from '../common/digest.js';
 import { Config } from '../config/config.js';
 import { jsonBytes, withinCallBudget } from '../turns/result-budget.js';
 import { subjectOf, withoutPlaces } from '../turns/subject.js';
-import type { Call, CallSubject } from '../storage/ports/turn.js';
+import type { Call, CallSubject, Turn } from '../storage/ports/turn.js';
 import type { Report } from '../turns/turn-input.js';
 
 const EDITED = 'approval.editedArguments';
@@ -28,6 +29,7 @@ export class ResultCheck {
   constructor(
     private readonly catalog: CatalogService,
     private readonly reconciliation: PatchReconciliation,
+    private readonly creates: CreateCheck,
     private readonly config: Config,
   ) {}
 
@@ -35,23 +37,21 @@ export class ResultCheck {
    * The report of a call; VALIDATION_ERROR where it breaks the response schema or contradicts its own decision. A result
    * that is over the budget ends its call, without it: the client could send no other.
    */
-  async check(workspaceId: string, call: Call, outcome: OutcomeDto): Promise<Report> {
-    const report = await this.reportOf(workspaceId, call, outcome);
+  async check(turn: Turn, call: Call, outcome: OutcomeDto): Promise<Report> {
+    const report = await this.reportOf(turn, call, outcome);
     // What is edited has no end yet: its turn says how much of it there may be.
     return report.status === 'approved' ? report : withinCallBudget(report, this.config.maxResultBytes);
   }
 
-  private async reportOf(
-    workspaceId: string,
-    call: Call,
-    { result: reported, ...claimed }: OutcomeDto,
-  ): Promise<Report> {
+  private async reportOf(turn: Turn, call: Call, { result, ...claimed }: OutcomeDto): Promise<Report> {
     const executionMs = claimed.executionMs ?? null;
-    const approval = claimed.approval ?? null;
+    const approval = wellFormedNote(claimed.approval ?? null);
     if (approval) instantOf(approval);
     const tool = await this.catalog.toolOf(call);
     checkEdit(tool, approval);
-    await this.checkRejected(workspaceId, call, approval?.rejectedChangeIds ?? []);
+    await this.checkRejected(turn.workspaceId, call, approval?.rejectedChangeIds ?? []);
+    // A client that cuts its texts by UTF-16 units could send no other result.
+    const reported = wellFormedJson(result);
     if (approval?.decision === 'deny') return denial(call, reported, executionMs, approval);
     if (call.needsApproval) return decision(call, reported, executionMs, approval);
     const faults = tool?.resultFaults(reported) ?? [];
@@ -59,27 +59,39 @@ export class ResultCheck {
       throw fieldError('result', `breaks the schema of ${call.name}: ${describeFaults(faults)}`, faults);
     }
     const edited = approval?.decision === 'edit' ? approval.editedArguments! : null;
-    const { result, ...found } = await this.reconciled(workspaceId, call, reported, edited);
+    const { result: kept, completed, ...found } = await this.reconciled(turn, call, reported, edited);
     return {
-      ...outcome(result, executionMs, approval, call),
+      ...outcome(kept, executionMs, approval, call),
+      digest: reportDigest(completed, approval),
       ...(edited !== null && { editedArguments: edited }),
       ...found,
     };
   }
 
-  /** The result as it is kept, and what there is to be recorded and warned of. */
+  /** The result as it is kept, `completed` by which it is known again, and what there is to be recorded and warned of. */
   private async reconciled(
-    workspaceId: string,
-    { batchId }: Call,
+    turn: Turn,
+    call: Call,
     reported: Json,
     editedArguments: Json,
-  ): Promise<Pick<Report, 'result' | 'divergences' | 'notUploaded' | 'warnings'>> {
-    if (batchId === null) return { result: reported };
+  ): Promise<Pick<Report, 'result' | 'divergences' | 'notUploaded' | 'warnings'> & { completed: Json }> {
+    if (call.batchId === null) {
+      const divergence = await this.creates.check(turn, call, reported, editedArguments);
+      if (divergence === null) return { result: reported, completed: reported };
+      return {
+        result: reported,
+        completed: reported,
+        divergences: [divergence],
+        warnings: [createdOtherwise(divergence)],
+      };
+    }
     const report = reported as unknown as WritePatchReport;
-    const found = await this.reconciliation.check(workspaceId, batchId, report, editedArguments);
-    const { divergences, notUploaded } = found;
+    const found = await this.reconciliation.check(turn.workspaceId, call.batchId, report, editedArguments);
+    const { divergences, notUploaded, completed } = found;
     const warnings = [...divergences.map(divergedWarning), ...notUploaded.map(notUploadedWarning)];
-    return { result: found.result as unknown as Json, divergences, notUploaded, warnings };
+    const result: unknown = found.result;
+    const whole: unknown = completed;
+    return { result: result as Json, completed: whole as Json, divergences, notUploaded, warnings };
   }
 
   private async checkRejected(workspaceId: string, { batchId }: Call, ids: readonly string[]): Promise<void> {
@@ -89,6 +101,10 @@ export class ResultCheck {
     if (isOwn && new Set(ids).size === ids.length) return;
     throw fieldError('approval.rejectedChangeIds', "must be ids of the call's own changes, each once");
   }
+}
+
+function wellFormedNote(approval: ApprovalDto | null): ApprovalDto | null {
+  return approval?.note === undefined ? approval : { ...approval, note: approval.note.toWellFormed() };
 }
 
 /** Ids in one audit event. */
@@ -106,7 +122,12 @@ function checkEdit(tool: Tool | null, approval: ApprovalDto | null): void {
   if (faults.length > 0) throw fieldError(EDITED, `breaks the schema: ${describeFaults(faults)}`, faults);
 }
 
-function outcome(result: Json, executionMs: number | null, approval: ApprovalDto | null, call: Call): Report {
+function outcome(
+  result: Json,
+  executionMs: number | null,
+  approval: ApprovalDto | null,
+  call: Call,
+): Omit<Report, 'digest'> {
   const facts = isObject(result) ? result : {};
   const failed = facts.success === false;
   const error = failed ? failure(facts) : null;
@@ -116,7 +137,6 @@ function outcome(result: Json, executionMs: number | null, approval: ApprovalDto
     error,
     bytes: jsonBytes(result),
     executionMs,
-    digest: reportDigest(result, approval),
     summary: {
       ...whereItWent(aboutResult(call), facts.path),
       success: !failed,

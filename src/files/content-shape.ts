@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { type Json, type JsonObject, lossyNumberIn, parseExactJson } from '@patchbay/protocol';
+import { type Json, type JsonObject, lossIn, parseExactJson } from '@patchbay/protocol';
 import { asBuffer } from '../common/as-buffer.js';
 import type { ContentShape } from '../storage/ports/files.store.js';
 import type { NewContent } from './file-writes.js';
@@ -39,9 +39,8 @@ export function textOf(bytes: Uint8Array): string | null {
 
 /** Why the value under a key would not come back as it went in; null where it would. */
 export function contentFault(holder: JsonObject, key: string): string | null {
-  const number = lossyNumberIn(holder, key);
-  if (number !== null)
-    return `holds the number ${number}, which JavaScript cannot keep exactly; send it as a string`;
+  const loss = lossIn(holder, key);
+  if (loss !== null) return `holds ${loss}`;
   return faultOf(holder[key]!, 0);
 }
 

@@ -73,7 +73,7 @@ export class FileHistory {
     return this.lines.standWith(bytes, userId, async () => {
       const before = await this.files.bytesOf(workspaceId, older);
       const after = await this.files.bytesOf(workspaceId, newer);
-      const input = { before, after, path: file.docPath };
+      const input = { before, after, path: file.path.slice(1) };
       return asBuffer(await this.pool.run(userId, DIFF_TEXTS, input, { bytes }));
     });
   }

@@ -65,10 +65,9 @@ export class UploadsService {
     if (known) return sameAgain(known, entry?.kind === 'file' ? entry.head.sha256 : null);
     if (entry?.kind === 'folder') return this.keep(origin, upload, inTheWay(`${entry.path} is a folder.`));
     const current = entry?.head.sha256 ?? null;
-    const isThere = current === sha256;
-    // Of a patched file the version is asked for by its filePatchId later on.
-    if (entry && isThere && !filePatchId) return { fileId: entry.id, versionId: entry.head.id };
-    if (!isThere && !upload.bases.includes(current)) return this.keep(origin, upload, movedOn(current));
+    // A folder in step may have sent what a patch has written before the patch's own upload comes.
+    if (entry && current === sha256) return { fileId: entry.id, versionId: entry.head.id };
+    if (!upload.bases.includes(current)) return this.keep(origin, upload, movedOn(current));
     try {
       const written = await this.writes.put(origin, target, entry, content);
       return written && { fileId: written.file.id, versionId: written.file.head.id };

@@ -27,6 +27,13 @@ export class CloudTexts {
     return { versionId, sha256, sizeBytes };
   }
 
+  /** The path of a file in its own spelling, without the leading slash; of one that is gone, as it was last spelt. */
+  async pathOf(workspaceId: string, docPath: string): Promise<string> {
+    const entry = await this.files.at(workspaceId, docPath);
+    const file = entry?.kind === 'file' ? entry : await this.files.lastDeletedAt(workspaceId, docPath);
+    return file?.path.slice(1) ?? docPath;
+  }
+
   /** Bytes that some version of some file of the workspace has; null where none has this sha256. */
   bytes(workspaceId: string, sha256: string): Promise<Buffer | null> {
     return this.blobs.read(workspaceId, sha256);

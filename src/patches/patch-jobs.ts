@@ -53,7 +53,7 @@ export const INVERT_PATCHES = defineJob(
 
 const DIFF_TOO_LARGE = 'The diff of the whole batch is too much; ask for one file of it with filePatchId.';
 
-/** Patches of a text as unified diffs, which together may have so many bytes; CONFLICT where one does not apply. */
+/** Patches of a text as unified diffs, each with the path of its file, which together may have so many bytes; CONFLICT where one does not apply. */
 export const DIFF_PATCHES = defineJob(
   'patches.diff',
   ({
@@ -62,12 +62,12 @@ export const DIFF_PATCHES = defineJob(
     maxBytes,
   }: {
     bytes: Uint8Array;
-    patches: FilePatch[];
+    patches: { patch: FilePatch; path: string }[];
     maxBytes: number;
   }): Uint8Array[] => {
     let left = maxBytes;
-    return patches.map((patch) => {
-      const rendered = unifiedDiff(bytes, patch);
+    return patches.map(({ patch, path }) => {
+      const rendered = unifiedDiff(bytes, patch, path);
       if (!rendered.ok) throw new DomainError('CONFLICT', `${patch.docPath}: ${rendered.faults[0]!.message}`);
       const diff = Buffer.from(rendered.diff);
       left -= diff.length;

@@ -11,12 +11,11 @@ import type {
 import { selectChanges } from '@patchbay/protocol/line-patch';
 import { fieldError } from '../common/domain-error.js';
 import { timeSlice } from '../common/time-slice.js';
-import { FileStore } from '../storage/ports/files.store.js';
+import { FileStore, type FileVersion } from '../storage/ports/files.store.js';
 import { type PatchBatchRecord, PatchStore } from '../storage/ports/patches.store.js';
 import { UserLines } from '../work/user-lines.js';
 import { WorkPool } from '../work/work-pool.js';
 import { BaseTexts } from './base-texts.js';
-import { CloudTexts } from './cloud-texts.js';
 import { completedResult } from './completed-result.js';
 import { effectiveBatch } from './effective-batch.js';
 import { PatchOutcomes } from './patch-outcomes.js';
@@ -45,6 +44,8 @@ export interface NotUploaded extends Record<string, Json> {
 
 /** What a client has reported, with all that it may leave out, and what the server has to say of it. */
 export interface Reconciled {
+  /** As the batch completes it: the same for the same report, whatever the Cloud has since. */
+  completed: WritePatchResult;
   result: WritePatchResult;
   divergences: Divergence[];
   notUploaded: NotUploaded[];
@@ -57,7 +58,6 @@ export class PatchReconciliation {
     private readonly store: PatchStore,
     private readonly files: FileStore,
     private readonly texts: BaseTexts,
-    private readonly cloud: CloudTexts,
     private readonly outcomes: PatchOutcomes,
     private readonly pool: WorkPool,
     private readonly lines: UserLines,
@@ -76,14 +76,14 @@ export class PatchReconciliation {
     const record = await this.store.byId(workspaceId, batchId);
     if (!record) throw new Error(`Batch ${batchId} of a turn is not stored`);
     checkIds(record.batch, report);
-    const result = await completedResult(record.batch, report);
+    const completed = await completedResult(record.batch, report);
     const effective = edited === null ? record.batch : effectiveBatch(record.batch, edited);
-    const applied = result.files.flatMap((reported, at) =>
+    const applied = completed.files.flatMap((reported, at) =>
       reported.status === 'applied' && reported.newSha256 !== null
         ? [{ at, reported, patch: appliedPart(effective.files[at]!, reported) }]
         : [],
     );
-    const { found: uploads, missing } = await this.againstUploads(workspaceId, applied);
+    const { found: uploads, missing, versionIds } = await this.againstUploads(workspaceId, applied);
     const formers = edited === null ? await this.formersOf(record) : null;
     const isRestored = ({ at, patch }: AppliedFile) =>
       formers !== null && patch.changes.length === record.batch.files[at]!.changes.length;
@@ -91,7 +91,8 @@ export class PatchReconciliation {
     const rest = applied.filter((file) => !isRestored(file));
     const found = [...uploads, ...restored, ...(await this.againstOurs(record, rest))];
     const divergences = found.sort((a, b) => a.at - b.at).map(({ divergence }) => divergence);
-    return { result, divergences, notUploaded: missing };
+    const result = withVersions(completed, versionIds);
+    return { completed, result, divergences, notUploaded: missing };
   }
 
   /** Ids of all changes of a batch. */
@@ -104,24 +105,39 @@ export class PatchReconciliation {
   private async againstUploads(
     workspaceId: string,
     applied: readonly AppliedFile[],
-  ): Promise<{ found: FoundAt[]; missing: NotUploaded[] }> {
+  ): Promise<{ found: FoundAt[]; missing: NotUploaded[]; versionIds: Map<number, string> }> {
     const found: FoundAt[] = [];
     const missing: NotUploaded[] = [];
+    const versionIds = new Map<number, string>();
     for (const { at, reported } of applied) {
       await timeSlice();
       const { filePatchId, docPath, versionId } = reported;
-      const reportedSha256 = reported.newSha256!;
-      const uploaded = await this.files.versionOfPatch(workspaceId, filePatchId, reportedSha256);
-      if (versionId !== null) {
-        if (uploaded?.version.id === versionId) continue;
-        found.push({ at, divergence: differs(reported, 'upload', uploaded?.version.sha256 ?? null) });
-      } else if (uploaded === null) {
-        // They may have come another way: by a push, or as bytes of a file.
-        const head = await this.cloud.head(workspaceId, docPath);
-        if (head?.sha256 !== reportedSha256) missing.push({ filePatchId, docPath, reportedSha256 });
+      const version = await this.versionOf(workspaceId, reported);
+      if (versionId === null) {
+        if (version) versionIds.set(at, version.id);
+        else missing.push({ filePatchId, docPath, reportedSha256: reported.newSha256! });
+      } else if (version?.id !== versionId) {
+        found.push({ at, divergence: differs(reported, 'upload', version?.sha256 ?? null) });
       }
     }
-    return { found, missing };
+    return { found, missing, versionIds };
+  }
+
+  /**
+   * The version that holds the bytes of a file as it was reported: what the upload of its patch became, else what came
+   * another way, by a push or as bytes of a file: the head, or the version that the client names.
+   */
+  private async versionOf(
+    workspaceId: string,
+    { filePatchId, docPath, versionId, newSha256 }: PatchFileResult,
+  ): Promise<FileVersion | null> {
+    const uploaded = await this.files.versionOfPatch(workspaceId, filePatchId, newSha256!);
+    if (uploaded) return uploaded.version;
+    const file = await this.files.at(workspaceId, docPath);
+    if (file?.kind !== 'file') return null;
+    const isNamed = versionId !== null && versionId !== file.head.id;
+    const version = isNamed ? await this.files.versionOf(workspaceId, file.id, versionId) : file.head;
+    return version?.sha256 === newSha256 ? version : null;
   }
 
   /** Of a revert: by docPath, sha256 of what each file was before the batch that is undone. Null of any other batch. */
@@ -173,6 +189,16 @@ interface AppliedFile {
 interface FoundAt {
   at: number;
   divergence: Divergence;
+}
+
+/** The versions that the files became, where the client has not said them [PATCH-14]. */
+function withVersions(result: WritePatchResult, versionIds: ReadonlyMap<number, string>): WritePatchResult {
+  if (versionIds.size === 0) return result;
+  const files = result.files.map((file, at) => ({
+    ...file,
+    versionId: versionIds.get(at) ?? file.versionId,
+  }));
+  return { ...result, files };
 }
 
 /** A file of which all was undone is what it was before, byte for byte [PATCH-7]. */

@@ -20,6 +20,7 @@ import type { Membership } from '../storage/ports/turn.js';
 import { UserLines } from '../work/user-lines.js';
 import { WorkPool } from '../work/work-pool.js';
 import { BaseTexts } from './base-texts.js';
+import { CloudTexts } from './cloud-texts.js';
 import { DIFF_PATCHES, loadOf } from './patch-jobs.js';
 import { type PatchOutcome, PatchOutcomes } from './patch-outcomes.js';
 import { appliedPart } from './patch-reconciliation.js';
@@ -43,6 +44,7 @@ export class PatchesService {
     private readonly outcomes: PatchOutcomes,
     private readonly texts: BaseTexts,
     private readonly viewers: Viewers,
+    private readonly cloud: CloudTexts,
     private readonly pool: WorkPool,
     private readonly lines: UserLines,
     private readonly config: Config,
@@ -114,9 +116,14 @@ export class PatchesService {
     for await (const { bytes, items, isBeyondBudget } of this.texts.each(workspaceId, wanted)) {
       if (isBeyondBudget) throw this.texts.tooMuch();
       if (bytes === null) throw notInCloud(items[0]!.patch);
-      const patches = items.map(({ patch }) => patch);
-      const input = { bytes, patches, maxBytes: left };
-      const rendered = await this.pool.run(userId, DIFF_PATCHES, input, loadOf(bytes, patches));
+      const patches: { patch: FilePatch; path: string }[] = [];
+      for (const { patch } of items)
+        patches.push({ patch, path: await this.cloud.pathOf(workspaceId, patch.docPath) });
+      const load = loadOf(
+        bytes,
+        patches.map(({ patch }) => patch),
+      );
+      const rendered = await this.pool.run(userId, DIFF_PATCHES, { bytes, patches, maxBytes: left }, load);
       for (const [index, { at }] of items.entries()) {
         diffs[at] = rendered[index]!;
         left -= diffs[at].length;

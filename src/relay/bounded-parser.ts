@@ -1,4 +1,4 @@
-import { JsonOutOfBounds, scanJson } from '@patchbay/protocol';
+import { JsonOutOfBounds, scanJson, withoutHalves } from '@patchbay/protocol';
 import { Decoder, Encoder, type Packet, PacketType } from 'socket.io-parser';
 
 /** The name under which an event arrives that holds too much; its content is gone. */
@@ -22,7 +22,7 @@ export function boundedParser(maxBytes: number): { Encoder: typeof Encoder; Deco
       super(maxBytes);
     }
   };
-  return { Encoder, Decoder: BoundTo };
+  return { Encoder: StrictEncoder, Decoder: BoundTo };
 }
 
 /** Bytes of an event as Socket.IO hands it on, its attachments included. */
@@ -33,6 +33,14 @@ export function bytesOf(event: object): number {
 /** Why an event, as Socket.IO hands it on, was not parsed; null where it was. */
 export function faultOf(event: object): string | null {
   return FAULTS.get(event) ?? null;
+}
+
+/** What it writes is JSON for clients that refuse half of a surrogate pair, too. */
+class StrictEncoder extends Encoder {
+  override encode(packet: Packet): (string | Buffer)[] {
+    const parts = super.encode(packet) as (string | Buffer)[];
+    return parts.map((part) => (typeof part === 'string' ? withoutHalves(part) : part));
+  }
 }
 
 class BoundedDecoder extends Decoder {

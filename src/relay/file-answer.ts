@@ -1,4 +1,4 @@
-import type { Ack, ErrorCode, FileReadAnswer } from '@patchbay/protocol';
+import { type Ack, cutText, type ErrorCode, type FileReadAnswer } from '@patchbay/protocol';
 import { sha256 } from '@patchbay/protocol/hash';
 
 /** Why a client may refuse to give a file. */
@@ -24,6 +24,6 @@ function refusal(error: unknown): Ack<FileReadAnswer> | string {
   const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
   const known = REFUSALS.find((refused) => refused === code);
   if (known === undefined) return 'refused without a reason that is known';
-  const reason = typeof message === 'string' ? message.toWellFormed().slice(0, MAX_REASON) : '';
+  const reason = typeof message === 'string' ? cutText(message, MAX_REASON) : '';
   return { ok: false, error: { code: known, message: reason } };
 }

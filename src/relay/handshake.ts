@@ -17,6 +17,7 @@ import { Lifecycle } from '../common/lifecycle.js';
 import { Config } from '../config/config.js';
 import { WorkspacesService } from '../workspaces/workspaces.service.js';
 import { RelayLines } from './relay-lines.js';
+import { fromTexts } from './handshake-texts.js';
 import { HandshakeDto } from './relay.dto.js';
 import { relayErrorOf } from './relay-error.js';
 import { type RelaySocket, SocketLine } from './relay-socket.js';
@@ -57,7 +58,7 @@ export class Handshake {
     const { user, loginId, expiresAt } = await this.verified(socket, auth);
     socket.data.userId = user.id;
     this.limits.handshake(user.id);
-    const handshake = parseRequest(HandshakeDto, auth);
+    const handshake = parseRequest(HandshakeDto, fromTexts(auth));
     checkRoots(handshake.roots);
     const workspaceId = handshake.workspaceId.toLowerCase();
     await this.workspaces.requireRole(workspaceId, user.id);

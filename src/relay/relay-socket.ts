@@ -1,13 +1,14 @@
-import type {
-  Ack,
-  ClientToServerEvents,
-  FilesChanged,
-  FileRead,
-  FileReadAnswer,
-  ServerToClientEvents,
-  SessionOpened,
-  ToolCallDelivery,
-  ToolCancel,
+import {
+  type Ack,
+  type ClientToServerEvents,
+  cutText,
+  type FileRead,
+  type FileReadAnswer,
+  type FilesChanged,
+  type ServerToClientEvents,
+  type SessionOpened,
+  type ToolCallDelivery,
+  type ToolCancel,
 } from '@patchbay/protocol';
 import type { DefaultEventsMap, Namespace, Socket } from 'socket.io';
 import type { PinoLogger } from '../common/pino-logger.js';
@@ -126,5 +127,5 @@ function readAnswer(answer: unknown): DeliveryOutcome {
   const { ok, error } = answer as { ok?: unknown; error?: { message?: unknown } };
   if (ok === true) return { kind: 'acknowledged' };
   const message = typeof error?.message === 'string' ? error.message : 'no reason given';
-  return { kind: 'refused', message: message.toWellFormed().slice(0, 1000) };
+  return { kind: 'refused', message: cutText(message, 1000) };
 }

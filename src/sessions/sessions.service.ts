@@ -34,12 +34,18 @@ export class SessionsService {
       userId,
       clientId: request.clientId ?? null,
       tools: request.tools ?? null,
-      createdAt: this.clock.now(),
+      createdAt: await this.createdAt(workspaceId, userId),
     };
     const room = { sessions: 1, bytes: sizeOf(session.tools) };
     await this.shares.write(session, room, () => this.store.insert(session));
     this.created$.next(session);
     return sessionView(session);
+  }
+
+  /** Behind the user's newest session, though the clock was set back since: newest first stays true. */
+  private async createdAt(workspaceId: string, userId: string): Promise<number> {
+    const [newest] = await this.store.ofUser(workspaceId, userId, null, 1);
+    return Math.max(this.clock.now(), newest === undefined ? 0 : newest.createdAt + 1);
   }
 
   /** The user's own sessions, newest first. */

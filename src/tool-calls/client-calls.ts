@@ -5,7 +5,6 @@ import { BoundedMap } from '../common/bounded-map.js';
 import type { Sending } from '../common/http/once-over.js';
 import { newId } from '../common/ids.js';
 import { SessionsService } from '../sessions/sessions.service.js';
-import { throwIfFaulty } from '../tools/tool-schemas.js';
 import { newCall } from '../turn-api/tool-call-forms.js';
 import { TurnAnswers } from '../turn-api/turn-answers.js';
 import type { PostTurnDto } from '../turn-api/turns.dto.js';
@@ -30,7 +29,7 @@ export class ClientCalls {
     private readonly answers: TurnAnswers,
   ) {}
 
-  /** In the session that the request names, which is the user's own. VALIDATION_ERROR names arguments at fault; `sending` is the answer. */
+  /** In the session that the request names, which is the user's own. Its arguments are sound; `sending` is the answer. */
   async call(
     workspaceId: string,
     userId: string,
@@ -38,7 +37,6 @@ export class ClientCalls {
     request: ToolCallDto,
     sending: Sending,
   ): Promise<ClientCallAnswer> {
-    throwIfFaulty(tool.argumentFaults(argumentsOf(request)));
     const sessionId = request.sessionId ?? (await this.implicitSession(workspaceId, userId));
     const turn = await this.turns.post(workspaceId, sessionId, userId, turnOf(tool, request), sending);
     const { result } = await this.answers.of(turn, sending);
@@ -55,13 +53,9 @@ export class ClientCalls {
   }
 }
 
-function argumentsOf({ args }: ToolCallDto): Json {
-  return (args ?? {}) as Json;
-}
-
 /** The call as a turn, which has its arguments from here on: they may be large, and it may wait for minutes. */
 function turnOf({ contract }: Tool, request: ToolCallDto): PostTurnDto {
-  const toolCalls = [newCall(newId(), contract.name, argumentsOf(request))];
+  const toolCalls = [newCall(newId(), contract.name, request.args as Json)];
   request.args = undefined;
   return { toolCalls };
 }

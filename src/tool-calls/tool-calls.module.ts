@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { CatalogModule } from '../catalog/catalog.module.js';
+import { ClientsModule } from '../clients/clients.module.js';
 import { SessionsModule } from '../sessions/sessions.module.js';
 import { ToolsModule } from '../tools/tools.module.js';
 import { TurnApiModule } from '../turn-api/turn-api.module.js';
@@ -9,7 +10,7 @@ import { ToolCallsController } from './tool-calls.controller.js';
 import { ToolCallsService } from './tool-calls.service.js';
 
 @Module({
-  imports: [CatalogModule, SessionsModule, ToolsModule, TurnApiModule, WorkspacesModule],
+  imports: [CatalogModule, ClientsModule, SessionsModule, ToolsModule, TurnApiModule, WorkspacesModule],
   controllers: [ToolCallsController],
   providers: [ClientCalls, ToolCallsService],
 })

@@ -1,17 +1,28 @@
 import { Injectable } from '@nestjs/common';
-import { auditToolName, isCloudChange, type Json, type ToolContract } from '@patchbay/protocol';
+import {
+  auditToolName,
+  isCloudChange,
+  type Json,
+  JsonCount,
+  shortText,
+  type ToolContract,
+} from '@patchbay/protocol';
 import { CatalogService } from '../catalog/catalog.service.js';
 import type { Tool } from '../catalog/tool.js';
+import { RootsService } from '../clients/roots.service.js';
 import { Clock } from '../common/clock.js';
 import { DomainError } from '../common/domain-error.js';
 import type { Sending } from '../common/http/once-over.js';
 import { newId } from '../common/ids.js';
 import { Config } from '../config/config.js';
 import { SessionsService } from '../sessions/sessions.service.js';
+import type { SessionRecord } from '../storage/ports/sessions.store.js';
 import { TurnStore } from '../storage/ports/turns.store.js';
+import { diskChange } from '../tools/disk-change.js';
 import type { ToolContext } from '../tools/server-tool.js';
 import { type ServerToolOutcome, ToolRunner } from '../tools/tool-runner.js';
 import { throwIfFaulty } from '../tools/tool-schemas.js';
+import { type ReadArguments, readArguments } from '../turn-api/call-arguments.js';
 import { jsonBytes } from '../turns/result-budget.js';
 import { subjectOf } from '../turns/subject.js';
 import { WorkspacesService } from '../workspaces/workspaces.service.js';
@@ -29,6 +40,7 @@ export class ToolCallsService {
     private readonly clientCalls: ClientCalls,
     private readonly sessions: SessionsService,
     private readonly workspaces: WorkspacesService,
+    private readonly roots: RootsService,
     private readonly turns: TurnStore,
     private readonly clock: Clock,
     private readonly config: Config,
@@ -49,14 +61,21 @@ export class ToolCallsService {
       sessionId === undefined ? null : await this.sessions.requireOwn(workspaceId, sessionId, userId);
     const tool = this.catalog.toolset(session).find(request.tool);
     if (tool === null) throw unknownTool(request.tool);
-    if (await this.isClients(workspaceId, tool.contract)) {
+    const isClients = await this.isClients(workspaceId, tool.contract);
+    const given = request.args ?? (isClients ? {} : null);
+    const read = readArguments(tool, given as Json, new JsonCount());
+    const refusal = session && (await this.refusal(session, tool, read));
+    if (isClients) {
+      throwIfFaulty(read.faults);
+      if (refusal) throw refusal;
+      request.args = read.args;
       return this.clientCalls.call(workspaceId, userId, tool, request, sending);
     }
     const context: ToolContext = {
       ...{ workspaceId, userId, turnId: null, toolCallId: null, callId: null },
       ...{ sessionId: session?.id ?? null, conversationId: session?.conversationId ?? null },
     };
-    const { result, error } = await this.run(tool, (request.args ?? null) as Json, context);
+    const { result, error } = await this.run(tool, read, refusal, context);
     return { success: error === null, result, error: error?.message ?? null, open: false };
   }
 
@@ -66,10 +85,26 @@ export class ToolCallsService {
     return (await this.workspaces.approvals(workspaceId)).includes(name);
   }
 
-  private async run(tool: Tool, args: Json, context: ToolContext): Promise<ServerToolOutcome> {
-    const { contract } = tool;
+  /** Of a session's call that is sound, yet would change only the Cloud's copy of what is on the user's disk [SESSION-3]. */
+  private async refusal(
+    session: SessionRecord,
+    { contract }: Tool,
+    { args, faults }: ReadArguments,
+  ): Promise<DomainError | null> {
+    if (faults.length > 0 || !isCloudChange(contract.name)) return null;
+    const found = diskChange(contract, args, { session, folders: await this.roots.foldersOf(session) });
+    return found && new DomainError('CONFLICT', found.message);
+  }
+
+  private async run(
+    { contract }: Tool,
+    { args, faults }: ReadArguments,
+    refusal: DomainError | null,
+    context: ToolContext,
+  ): Promise<ServerToolOutcome> {
     try {
-      throwIfFaulty(tool.argumentFaults(args));
+      throwIfFaulty(faults);
+      if (refusal) throw refusal;
       const outcome = await this.runner.run(contract.name, args, context);
       this.requireRoom(contract.name, outcome.result);
       await this.record(contract, args, context, outcome.error?.code ?? null);
@@ -118,6 +153,5 @@ export class ToolCallsService {
 }
 
 function unknownTool(name: string): DomainError {
-  const shown = name.length > MAX_NAME ? `${name.slice(0, MAX_NAME)}…` : name;
-  return new DomainError('NOT_FOUND', `Tool '${shown.toWellFormed()}' not found`);
+  return new DomainError('NOT_FOUND', `Tool '${shortText(name, MAX_NAME)}' not found`);
 }

@@ -45,7 +45,7 @@ export class CodeHashTool implements ServerTool {
     private readonly lines: UserLines,
   ) {}
 
-  /** Exactly one of the two, and a text that UTF-8 can say. */
+  /** Exactly one of the two. */
   faultsOf({ content, docPath }: JsonObject): SchemaFault[] {
     const fault = (name: string, message: string): SchemaFault[] => [
       { path: `/${name}`, code: 'content', message },
@@ -54,9 +54,7 @@ export class CodeHashTool implements ServerTool {
       return fault('docPath', 'is beside content; give one of them');
     if (typeof content !== 'string' && typeof docPath !== 'string')
       return fault('content', 'is required, or docPath');
-    return typeof content === 'string' && !content.isWellFormed()
-      ? fault('content', 'holds a lone surrogate')
-      : [];
+    return [];
   }
 
   async execute({ content, docPath }: JsonObject, { workspaceId, userId }: ToolContext): Promise<JsonObject> {

@@ -86,11 +86,8 @@ export class EditTool implements ServerTool {
 
   faultsOf(args: JsonObject): SchemaFault[] {
     const { oldString, newString } = args as unknown as EditArguments;
-    const faults = Object.entries({ oldString, newString })
-      .filter(([, text]) => !text.isWellFormed())
-      .map(([name]) => ({ path: `/${name}`, code: 'content', message: 'holds a lone surrogate' }));
-    if (oldString !== newString) return faults;
-    return [...faults, { path: '/newString', code: 'content', message: 'is the same as oldString' }];
+    if (oldString !== newString) return [];
+    return [{ path: '/newString', code: 'content', message: 'is the same as oldString' }];
   }
 
   /** Replaces one exact string, or with `replaceAll` every one, in the newest version of a text file. */

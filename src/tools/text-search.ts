@@ -1,4 +1,5 @@
 import type { RE2JS } from 're2js';
+import { textBetween } from '@patchbay/protocol';
 import { LineSearch } from './line-search.js';
 import { linesOf } from './text-lines.js';
 
@@ -98,6 +99,6 @@ function withoutEnding(line: string): string {
 function excerpt(line: string, at: number): string {
   if (line.length <= MAX_SHOWN) return line;
   const from = Math.max(0, Math.min(at - SHOWN_BEFORE, line.length - MAX_SHOWN));
-  const part = line.slice(from, from + MAX_SHOWN).toWellFormed();
+  const part = textBetween(line, from, from + MAX_SHOWN);
   return `${from > 0 ? '…' : ''}${part}${from + MAX_SHOWN < line.length ? '…' : ''}`;
 }

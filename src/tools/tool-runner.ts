@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '@patchbay/protocol';
+import { type Json, type JsonObject, wellFormedJson } from '@patchbay/protocol';
 import { DomainError } from '../common/domain-error.js';
 import { FairQueue } from '../work/fair-queue.js';
 import type { ServerTool, ToolContext } from './server-tool.js';
@@ -34,7 +34,7 @@ export class ToolRunner {
    */
   async run(name: string, args: Json, context: ToolContext): Promise<ServerToolOutcome> {
     const done = await this.turnOf(context.userId);
-    const result = await this.execute(name, args as JsonObject, context).finally(done);
+    const result = wellFormedJson(await this.execute(name, args as JsonObject, context).finally(done));
     if (result.success !== false) return { result, error: null };
     const { errorCode, message } = result as { errorCode: string; message: string };
     return { result, error: { code: errorCode, message } };

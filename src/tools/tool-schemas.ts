@@ -1,5 +1,5 @@
 import type { ErrorObject } from 'ajv';
-import type { Json } from '@patchbay/protocol';
+import { type Json, shortText } from '@patchbay/protocol';
 import { DomainError, type FieldFaults, throwIfAny } from '../common/domain-error.js';
 
 /** One thing wrong with a value: where (a JSON Pointer, "" is the value itself), which rule, and how to mend it. */
@@ -9,7 +9,7 @@ export type SchemaFault = { path: string; code: string; message: string };
 const MAX_FIELD_NAME = 64;
 
 /** Longest unknown property that a fault repeats, in characters. */
-const MAX_NAME = 100;
+export const MAX_NAME = 100;
 
 /** Most faults that one answer names. */
 export const MAX_FAULTS = 20;
@@ -65,7 +65,7 @@ function pointerParts(pointer: string): string[] {
 }
 
 function cut(name = '', most: number): string {
-  return name.length > most ? `${name.slice(0, most)}…` : name;
+  return shortText(name, most);
 }
 
 /** The faults that a check throws by argument name; none where it throws nothing. */
@@ -99,5 +99,5 @@ function argumentName(pointer: string): string {
   const name = pointerParts(pointer)
     .map((part, at) => (/^\d+$/.test(part) ? `[${part}]` : at === 0 ? part : `.${part}`))
     .join('');
-  return name.length > MAX_FIELD_NAME ? `${name.slice(0, MAX_FIELD_NAME)}…` : name;
+  return shortText(name, MAX_FIELD_NAME);
 }

@@ -1,12 +1,11 @@
-import { createFile } from '@patchbay/protocol';
+import { createFile, type Json } from '@patchbay/protocol';
 import type { UserFolders } from '../clients/user-folders.js';
 import { auditPath, pathsFields } from '../common/audit-path.js';
 import type { PatchBatchRecord } from '../storage/ports/patches.store.js';
 import type { CallSubject } from '../storage/ports/turn.js';
-import type { PostedCall } from './tool-call-forms.js';
 
 /** A create may leave out the name of its folder where there is one alone. */
-export function placeOf({ name, arguments: args }: PostedCall, { sole }: UserFolders): { docPath?: string } {
+export function placeOf(name: string, args: Json, { sole }: UserFolders): { docPath?: string } {
   const { path } = (typeof args === 'object' && !Array.isArray(args) && args) || {};
   if (name !== createFile.name || sole === null || typeof path !== 'string') return {};
   return { docPath: `${sole}/${auditPath(path)}` };

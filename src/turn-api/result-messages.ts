@@ -4,10 +4,12 @@ import {
   type GeminiFunctionResponse,
   type GeminiResultContent,
   isPlaceId,
+  type Json,
   type OpenAiResponsesOutput,
   type OpenAiToolMessage,
   type ResultFormat,
   type ResultMessages,
+  strictJson,
   type ToolResult,
 } from '@patchbay/protocol';
 
@@ -53,12 +55,24 @@ function resultBlock(ended: ToolResult): AnthropicToolResult {
 
 function functionResponse({ toolCallId, name, result, error }: ToolResult): GeminiFunctionResponse {
   const id = isPlaceId(toolCallId) ? {} : { id: toolCallId };
-  const output = error === null || result !== null ? { output: result } : {};
-  return { ...id, name, response: { ...(error && { error }), ...output } };
+  const output = error === null || result !== null ? { output: withoutReferences(result) } : {};
+  const told = error?.details === undefined ? error : { ...error, details: withoutReferences(error.details) };
+  return { ...id, name, response: { ...(told && { error: told }), ...output } };
+}
+
+/** To Gemini a `$ref` in a response names a part of it, and one that it does not know ends the request: such a value goes as text. */
+function withoutReferences(value: Json): Json {
+  return holdsReference(value) ? strictJson(value) : value;
+}
+
+function holdsReference(value: Json): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if (Array.isArray(value)) return value.some(holdsReference);
+  return Object.hasOwn(value, '$ref') || Object.values(value).some(holdsReference);
 }
 
 /** What the model reads: the result, or why there is none. A failure that has a payload has both. */
 function contentOf({ result, error }: ToolResult): string {
-  if (error === null) return JSON.stringify(result);
-  return JSON.stringify(result === null ? { error } : { error, result });
+  if (error === null) return strictJson(result);
+  return strictJson(result === null ? { error } : { error, result });
 }

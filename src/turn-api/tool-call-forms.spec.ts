@@ -40,22 +40,29 @@ describe('a posted call', () => {
     [neutral(undefined), 'is required'],
     [neutral(null), 'is required'],
     [neutral([]), 'must be an object'],
-    [neutral('{}'), 'must be an object'],
     [anthropic(undefined), 'is required'],
     [anthropic(7), 'must be an object'],
     [openAi(undefined), 'must be a string of JSON'],
     [openAi({}), 'must be a string of JSON'],
-    [openAi('{'), 'is not valid JSON'],
-    [openAi(' '), 'is not valid JSON'],
+    [openAi('{'), `is not valid JSON: line 1, column 2: it ends too early, behind "{"`],
+    [openAi(' '), `is not valid JSON: line 1, column 2: it ends too early, behind " "`],
     [responses(undefined), 'must be a string of JSON'],
-    [responses('{'), 'is not valid JSON'],
+    [responses('[1}'), `is not valid JSON: line 1, column 3, at "}" behind "[1"`],
     [gemini([]), 'must be an object'],
-    [gemini('{}'), 'must be an object'],
     [openAi('null'), 'is required'],
     [openAi('[]'), 'must be an object'],
     [openAi('['.repeat(100_000)), 'is nested deeper than 250 levels'],
   ])('%j keeps its fault for itself', (call, fault) => {
     expect(read([call])).toMatchObject([{ arguments: null, argumentsFault: fault }]);
+  });
+
+  it.each([
+    ['ours', neutral('{}')],
+    ['OpenAI’s', openAi('"{}"')],
+    ['Anthropic’s', anthropic('{}')],
+    ['Gemini’s', gemini('{}')],
+  ])('leaves a string in the place of its arguments to the contract, in %s form', (_, call) => {
+    expect(read([call])).toMatchObject([{ arguments: '{}', argumentsFault: null }]);
   });
 
   it.each([

@@ -1,5 +1,6 @@
-import { type Json, JsonCount, JsonOutOfBounds, parseExactJson, placeId } from '@patchbay/protocol';
+import { cutText, type Json, JsonCount, placeId } from '@patchbay/protocol';
 import type { FieldFaults } from '../common/domain-error.js';
+import { readJsonText } from '../tools/parsed-texts.js';
 
 /** A posted call, whichever form it came in. */
 export interface PostedCall {
@@ -62,7 +63,7 @@ function readCall(call: Plain, at: number, faults: FieldFaults, count: JsonCount
   if (call.type === 'tool_use') return withArguments(posted(id, name, faults, 'name'), call.input);
   if (Object.hasOwn(call, 'functionCall')) return readGemini(call.functionCall, at, faults);
   for (const key of Object.keys(call)) {
-    if (!NEUTRAL_KEYS.has(key)) faults[key.slice(0, 64)] = 'is not a known property';
+    if (!NEUTRAL_KEYS.has(key)) faults[cutText(key, 64)] = 'is not a known property';
   }
   return withArguments(posted(toolCallId, name, faults, 'name'), args);
 }
@@ -81,12 +82,8 @@ function withJsonText(call: PostedCall, text: unknown, count: JsonCount): Posted
   const unread = { ...call, unread: text };
   if (typeof text !== 'string') return { ...unread, argumentsFault: 'must be a string of JSON' };
   if (text === '') return withArguments(call, {});
-  try {
-    return withArguments(call, parseExactJson(text, count));
-  } catch (error) {
-    const argumentsFault = error instanceof JsonOutOfBounds ? error.message : 'is not valid JSON';
-    return { ...unread, argumentsFault };
-  }
+  const { value, fault } = readJsonText(text, count);
+  return fault === null ? withArguments(call, value) : { ...unread, argumentsFault: fault };
 }
 
 /** A name that no tool can have is that of an unknown tool; only what is no string is a fault of the request. */
@@ -95,8 +92,11 @@ function posted(id: unknown, name: unknown, faults: FieldFaults, nameKey: string
   return { toolCallId: id as string, name: String(name), arguments: null, argumentsFault: null };
 }
 
+/** A string is for the contract to judge: it may be the JSON of an object [TURN-30]. */
 function withArguments(call: PostedCall, args: unknown): PostedCall {
-  if (isPlain(args)) return { ...call, arguments: args as Json, argumentsFault: null };
+  if (isPlain(args) || typeof args === 'string') {
+    return { ...call, arguments: args as Json, argumentsFault: null };
+  }
   const argumentsFault = args === undefined || args === null ? 'is required' : 'must be an object';
   return { ...call, argumentsFault, unread: args };
 }

@@ -11,6 +11,7 @@ import { ToolsModule } from '../tools/tools.module.js';
 import { TurnsModule } from '../turns/turns.module.js';
 import { WorkspacesModule } from '../workspaces/workspaces.module.js';
 import { AnswersInFlight } from './answers-in-flight.js';
+import { CallAssessment } from './call-assessment.js';
 import { Departures } from './departures.js';
 import { KeySweep } from './key-sweep.js';
 import { OpenRoom } from './open-room.js';
@@ -43,6 +44,7 @@ import { TurnsService } from './turns.service.js';
   controllers: [OpenTurnsController, TurnsController],
   providers: [
     AnswersInFlight,
+    CallAssessment,
     Departures,
     KeySweep,
     OpenRoom,

@@ -1,29 +1,19 @@
 import { Injectable } from '@nestjs/common';
-import {
-  auditToolName,
-  type CallErrorCode,
-  isCloudChange,
-  type Json,
-  type ToolCallError,
-  type ToolContract,
-  writePatch,
-} from '@patchbay/protocol';
+import { auditToolName, isCloudChange, type Json, JsonCount, type ToolContract } from '@patchbay/protocol';
 import { CatalogService } from '../catalog/catalog.service.js';
-import type { Tool } from '../catalog/tool.js';
-import type { Toolset } from '../catalog/toolset.js';
 import { RootsService } from '../clients/roots.service.js';
 import { NAMES_FOLDERS, UserFolders } from '../clients/user-folders.js';
-import { describeFaults, type SchemaFault } from '../tools/tool-schemas.js';
 import { Clock } from '../common/clock.js';
 import { newId } from '../common/ids.js';
 import { timeSlice } from '../common/time-slice.js';
 import { Config } from '../config/config.js';
-import { PatchPreparation } from '../patches/patch-preparation.js';
 import type { PatchBatchRecord } from '../storage/ports/patches.store.js';
 import type { SessionRecord } from '../storage/ports/sessions.store.js';
 import { subjectOf } from '../turns/subject.js';
+import { type Assessment, CallAssessment } from './call-assessment.js';
+import { shownName } from './shown-name.js';
 import type { PostedCall } from './tool-call-forms.js';
-import { batchSubject, placeOf } from './call-subjects.js';
+import { batchSubject } from './call-subjects.js';
 import { type CheckedRequest, FEW_CHARS } from './turn-request-check.js';
 import type { Call, Clocks, SessionUse, Turn } from '../storage/ports/turn.js';
 import { NodeId } from '../storage/ports/node-id.js';
@@ -34,8 +24,6 @@ import { jsonBytes, withoutDetails } from '../turns/result-budget.js';
 import { WorkspacesService } from '../workspaces/workspaces.service.js';
 import type { TurnEvent } from '../turns/turn-draft.js';
 
-/** Longest tool name that an answer or an event repeats, in characters. */
-const MAX_NAME = 256;
 /** So many calls of a small turn stand in no line behind the long work of others. */
 const FEW_CALLS = 8;
 
@@ -59,17 +47,6 @@ export interface AcceptedTurn {
   results: CallResult[];
 }
 
-/** A call's tool, and what its arguments turned out to be. */
-interface Assessment {
-  tool: Tool | null;
-  error: ToolCallError | null;
-  batch: PatchBatchRecord | null;
-  /** docPaths of the folders that it names. */
-  roots: string[];
-  /** Where a path is that names no folder. */
-  place: { docPath?: string };
-}
-
 /** What a call's place in its workspace and its turn means for it. */
 interface Place {
   /** The workspace wants to be asked. */
@@ -83,7 +60,7 @@ interface Place {
 export class TurnBuilder {
   constructor(
     private readonly catalog: CatalogService,
-    private readonly patches: PatchPreparation,
+    private readonly assessment: CallAssessment,
     private readonly roots: RootsService,
     private readonly workspaces: WorkspacesService,
     private readonly node: NodeId,
@@ -102,12 +79,16 @@ export class TurnBuilder {
     const folders = await this.foldersOf(session, posted);
     const asked = await this.approvalsFor(session.workspaceId, posted);
     const calls: Call[] = [];
+    const callArguments: Json[] = [];
+    const count = new JsonCount();
     const batches: PatchBatchRecord[] = [];
     let held = false;
     for (const [at, call] of posted.entries()) {
       if (at >= FEW_CALLS || chars > FEW_CHARS) await timeSlice();
       const callId = newId();
-      const assessment = await this.assess(call, toolset, { session, turnId, callId, revertOf, folders });
+      const origin = { session, turnId, callId, revertOf, folders };
+      const assessment = await this.assessment.assess(call, toolset, origin, count);
+      callArguments.push(assessment.args);
       if (assessment.batch) batches.push(assessment.batch);
       const needsApproval = asked.has(call.name);
       const taken = this.acceptCall(call, callId, { ...assessment, needsApproval, held }, now, clocks);
@@ -139,7 +120,7 @@ export class TurnBuilder {
     };
     return {
       turn,
-      callArguments: posted.map((call) => call.arguments),
+      callArguments,
       batches,
       events: kept.flatMap(acceptance),
       results,
@@ -165,12 +146,12 @@ export class TurnBuilder {
     return { kept, results, room };
   }
 
-  /** Asked for only where a call may name one. */
+  /** Asked for only where a call may name one, or change what lies in one. */
   private async foldersOf(
     { workspaceId, userId }: SessionRecord,
     calls: readonly PostedCall[],
   ): Promise<UserFolders> {
-    const matter = calls.some(({ name }) => NAMES_FOLDERS.has(name));
+    const matter = calls.some(({ name }) => NAMES_FOLDERS.has(name) || isCloudChange(name));
     return matter ? this.roots.foldersOf({ workspaceId, userId }) : new UserFolders([], [], 0);
   }
 
@@ -180,28 +161,10 @@ export class TurnBuilder {
     return new Set<string>(await this.workspaces.approvals(workspaceId));
   }
 
-  private async assess(
-    call: PostedCall,
-    toolset: Toolset,
-    origin: Parameters<PatchPreparation['prepare']>[1],
-  ): Promise<Assessment> {
-    const tool = toolset.find(call.name);
-    const none = { batch: null, roots: [], place: {} };
-    if (!tool) return { tool, error: this.unknownTool(call.name, toolset), ...none };
-    if (call.name !== writePatch.name || call.argumentsFault !== null) {
-      const roots = origin.folders.namedBy(call.name, call.arguments, null);
-      const place = roots.length === 0 ? placeOf(call, origin.folders) : {};
-      return { tool, error: this.argumentError(call, tool), batch: null, roots, place };
-    }
-    const { record, error } = await this.patches.prepare(call.arguments, origin);
-    const roots = origin.folders.namedBy(call.name, call.arguments, record?.batch ?? null);
-    return { tool, error: foldersApart(roots, origin.folders) ?? error, batch: record, roots, place: {} };
-  }
-
   private acceptCall(
     posted: PostedCall,
     callId: string,
-    { tool, error, batch, roots, place, needsApproval, held }: Assessment & Place,
+    { tool, args, error, warnings, batch, roots, place, needsApproval, held }: Assessment & Place,
     now: number,
     clocks: Clocks,
   ): Call {
@@ -213,7 +176,7 @@ export class TurnBuilder {
       auditName: contract ? auditToolName(contract.name, contract.category) : 'Unknown',
       contractDigest: tool?.digest,
       location: contract?.executionLocation ?? 'server',
-      subject: batch ? batchSubject(batch) : { ...subjectOf(posted.name, posted.arguments), ...place },
+      subject: batch ? batchSubject(batch) : { ...subjectOf(posted.name, args), ...place },
       ...(roots.length > 0 && { roots }),
       batchId: batch?.batchId ?? null,
       ...(needsApproval && !error && { needsApproval: true }),
@@ -227,36 +190,12 @@ export class TurnBuilder {
       retryAt: null,
       refusedBy: null,
       error,
-      warnings: [],
+      warnings,
       reportDigest: null,
       executionMs: null,
       endedAt: error ? now : null,
       endedBy: error ? 'server' : null,
     };
-  }
-
-  private unknownTool(name: string, { contracts }: Toolset): ToolCallError {
-    const known = contracts.map((contract) => contract.name);
-    const code: CallErrorCode = 'UNKNOWN_TOOL';
-    return {
-      code,
-      message: `There is no tool "${shownName(name)}". Tools: ${known.join(', ')}.`,
-      details: { tools: known },
-    };
-  }
-
-  private argumentError(
-    { name, arguments: args, argumentsFault, checked }: PostedCall,
-    tool: Tool,
-  ): ToolCallError | null {
-    if (checked) return null;
-    const faults: SchemaFault[] = argumentsFault
-      ? [{ path: '', code: 'type', message: argumentsFault }]
-      : tool.argumentFaults(args);
-    if (faults.length === 0) return null;
-    const code: CallErrorCode = 'INVALID_ARGUMENTS';
-    const what = argumentsFault ? `arguments ${argumentsFault}` : describeFaults(faults);
-    return { code, message: `The arguments of ${name} are not valid: ${what}.`, details: { faults } };
   }
 }
 
@@ -267,20 +206,6 @@ function statusOf(
 ): Call['status'] {
   if (executionLocation === 'client' || needsApproval) return 'pending';
   return held ? 'accepted' : 'executing';
-}
-
-/** A batch is written as a whole, so one client has to have all that it names [RELAY-18]. */
-function foldersApart(roots: readonly string[], folders: UserFolders): ToolCallError | null {
-  if (roots.length < 2 || folders.someHas(roots)) return null;
-  const code: CallErrorCode = 'INVALID_ARGUMENTS';
-  const names = roots.map((docPath) => `\`${docPath}\``).join(', ');
-  const message = `No client has the folders ${names} together. Send one batch per folder.`;
-  return { code, message, details: { roots: [...roots] } };
-}
-
-/** A name that nothing has, as far as it is worth repeating. */
-function shownName(name: string): string {
-  return [...name.slice(0, 2 * MAX_NAME).toWellFormed()].slice(0, MAX_NAME).join('');
 }
 
 function acceptance(call: Call): TurnEvent[] {

@@ -154,14 +154,12 @@ export class TurnsService {
       seen.add(posted.toolCallId);
       if (fault) fields[`results[${at}].toolCallId`] = fault;
       else {
-        const report = await this.resultCheck
-          .check(turn.workspaceId, call!, posted)
-          .catch((error: unknown) => {
-            if (!(error instanceof DomainError)) throw error;
-            for (const [field, why] of Object.entries(error.extras.fields ?? { result: error.message }))
-              fields[`results[${at}].${field}`] = why;
-            return null;
-          });
+        const report = await this.resultCheck.check(turn, call!, posted).catch((error: unknown) => {
+          if (!(error instanceof DomainError)) throw error;
+          for (const [field, why] of Object.entries(error.extras.fields ?? { result: error.message }))
+            fields[`results[${at}].${field}`] = why;
+          return null;
+        });
         if (report) reports.push({ callId: call!.callId, report });
       }
     }

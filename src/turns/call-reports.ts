@@ -93,10 +93,11 @@ function end(
   clientId: string | null,
 ): void {
   const taken = withinTurnBudget(report, draft.resultRoom);
-  const { error, executionMs, digest: reportDigest, warnings = [] } = taken;
+  const { error, executionMs, digest: reportDigest, warnings: found = [] } = taken;
   const { divergences = [], notUploaded = [] } = taken;
   const became = taken === report ? status : 'failed';
   const endedBy = clientId !== null ? 'client' : call.location === 'server' ? 'server' : 'orchestrator';
+  const warnings = [...call.warnings, ...found];
   const change = { executionMs, reportDigest, warnings };
   const ended = draft.close(call, became, endedBy, error && withoutDetails(error), change);
   draft.resultRoom -= taken.bytes;

@@ -1,4 +1,5 @@
 import type { AuditEvent, AuditPage } from '@patchbay/protocol';
+import { sha256 } from '@patchbay/protocol/hash';
 import { createdResult, failedResult } from '../support/fake-client.js';
 import { readTrail } from '../support/invariants.js';
 import { createCall, RelayScene } from '../support/relay-scene.js';
@@ -97,7 +98,7 @@ describe('the audit trail', () => {
       ...base,
       seq: 4,
       name: 'Tool.CreateFile.ResultReceived',
-      fields: { ...about, success: true, errorCode: null, sizeBytes: 3, hash: 'a'.repeat(64) },
+      fields: { ...about, success: true, errorCode: null, sizeBytes: SECRET.length, hash: sha256(SECRET) },
     });
   });
 

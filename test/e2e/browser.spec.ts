@@ -14,7 +14,7 @@ describe('What runs in a browser', () => {
   it('is the protocol, which reads numbers exactly there too', async () => {
     const protocol = runInPage<typeof Protocol>(await bundleForBrowser('@patchbay/protocol'));
     const parsed = protocol.parseExactJson('{"id": 9007199254740993}') as object;
-    expect(protocol.lossyNumberIn(parsed, 'id')).toBe('9007199254740993');
+    expect(protocol.lossIn(parsed, 'id')).toContain('9007199254740993');
     expect(protocol.toDocPath('/Repo/A.ts')).toBe('repo/a.ts');
     const blobs = [new Uint8Array([1]), new Uint8Array([2, 3])];
     expect(protocol.unpackBlobs(protocol.packBlobs(blobs))!.map((blob) => [...blob])).toEqual([[1], [2, 3]]);

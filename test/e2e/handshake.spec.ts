@@ -79,11 +79,33 @@ describe('a handshake', () => {
     ['a tool that has no name', { tools: [''] }, 'tools'],
     ['a window over the limit', { maxInFlight: 9 }, 'maxInFlight'],
     ['a window of nothing', { maxInFlight: 0 }, 'maxInFlight'],
+    ['another protocol as text', { protocol: '2' }, 'this server speaks no other version'],
+    ['a protocol that is no number', { protocol: '1.0' }, 'protocol'],
+    ['a window as text over the limit', { maxInFlight: '9' }, 'maxInFlight'],
+    ['a list as broken text', { tools: '["a"' }, 'tools must be an array'],
+    ['an object as text', { tools: '{"0":"a"}' }, 'tools must be an array'],
+    ['a list as text that is nested too deep', { roots: '['.repeat(300) }, 'roots must be an array'],
+    ['a root as text that is none', { roots: '[{"name":"a/b"}]' }, 'roots[0]'],
   ])('with %s is refused [RELAY-1]', async (_, auth, message) => {
     expect(await refusal({ auth })).toMatchObject({
       code: 'VALIDATION_ERROR',
       message: expect.stringContaining(message) as string,
     });
+  });
+
+  it('takes numbers and lists as text, of clients that can send strings alone [RELAY-30]', async () => {
+    const root = { name: 'Proj', rootId: randomUUID(), docPath: 'proj' };
+    const client = await scene.client({
+      auth: {
+        ...{ protocol: '1', maxInFlight: '2', customTools: '[]' },
+        ...{ tools: '["workspace_create_file"]', roots: JSON.stringify([root]) },
+      },
+    });
+    await scene.post(['a', 'b', 'c'].map((id) => createCall(id, `Proj/${id}.txt`)));
+    await client.delivery(2);
+    expect(client.calls.map(({ toolCallId }) => toolCallId)).toEqual(['a', 'b']);
+    await client.report(client.calls[0]!);
+    expect((await client.delivery(3)).toolCallId).toBe('c');
   });
 
   it('takes absent and null for the same, and the workspace in any case', async () => {

@@ -1,4 +1,4 @@
-import type { ToolCallDelivery } from '@patchbay/protocol';
+import type { CloudFilePage, CloudFileVersion, ToolCallDelivery } from '@patchbay/protocol';
 import { sha256 } from '@patchbay/protocol/hash';
 import { newId } from '../../src/common/ids.js';
 import type { FakeClient } from '../support/fake-client.js';
@@ -15,6 +15,21 @@ describe('workspace_write_patch', () => {
   let client: FakeClient;
   beforeEach(async () => void ({ scene, client } = await desk.open()));
   afterEach(() => scene.close());
+
+  /** As a folder in step sends a file, which knows of no patch. */
+  const sendPlain = (text: string): Promise<unknown> =>
+    client.send('files:put', {
+      ...{ docPath: DOC, path: `/${DOC}`, content: Buffer.from(text), sha256: sha256(text) },
+      baseSha256: sha256(TEXT),
+    });
+  const versions = async (): Promise<CloudFileVersion[]> => {
+    const { body } = await scene.user.get<CloudFilePage>(`${desk.base()}/files`);
+    const { fileId } = body.files.find(({ docPath }) => docPath === DOC)!;
+    const page = await scene.user.get<{ versions: CloudFileVersion[] }>(
+      `${desk.base()}/files/${fileId}/versions`,
+    );
+    return page.body.versions;
+  };
 
   it('keeps an upload whose base has moved on, beside the head [FILE-5]', async () => {
     await write('/repo/src/a.txt', TEXT);
@@ -122,15 +137,55 @@ describe('workspace_write_patch', () => {
     expect(answers[0]).toMatchObject({ ok: true });
   });
 
-  it('takes an upload of what the Cloud has already, as a version of its own', async () => {
+  it.each<[string, (text: string) => Promise<unknown>]>([
+    ['a tool', (text) => write('/repo/src/a.txt', text)],
+    ['a folder in step', (text) => sendPlain(text)],
+  ])(
+    'takes an upload of what %s has brought already as the version that is there [FILE-5]',
+    async (_, bring) => {
+      await write('/repo/src/a.txt', TEXT);
+      const posted = scene.post([patchCall()], { waitMs: 5_000 });
+      const call = await client.delivery();
+      await bring('one\nTWO\nthree\n');
+      const before = await versions();
+      const uploaded = await put(call, 0, 'one\nTWO\nthree\n');
+      if (!uploaded.ok) throw new Error(uploaded.error.message);
+      expect([await versions(), uploaded.versionId]).toEqual([before, before[0]!.versionId]);
+      expect(before.map((version) => version.sha256)).toEqual([sha256('one\nTWO\nthree\n'), sha256(TEXT)]);
+      await write('/repo/src/a.txt', 'and on\n');
+      await client.report(call, {
+        result: appliedResult(call.batch!, { [DOC]: TEXT }, [uploaded.versionId]),
+      });
+      expect((await posted).body.warnings).toEqual([]);
+    },
+  );
+
+  it('is one version, whether its folder sends the file before or after it [FILE-5]', async () => {
     await write('/repo/src/a.txt', TEXT);
-    const posted = scene.post([patchCall()], { waitMs: 5_000 });
+    await scene.post([patchCall()]);
     const call = await client.delivery();
-    await write('/repo/src/a.txt', 'one\nTWO\nthree\n');
-    const uploaded = await put(call, 0, 'one\nTWO\nthree\n');
-    if (!uploaded.ok) throw new Error(uploaded.error.message);
-    await client.report(call, { result: appliedResult(call.batch!, { [DOC]: TEXT }, [uploaded.versionId]) });
-    expect((await posted).body.warnings).toEqual([]);
+    const first = await put(call, 0, 'one\nTWO\nthree\n');
+    expect(await sendPlain('one\nTWO\nthree\n')).toEqual(first);
+    expect(await versions()).toHaveLength(2);
+  });
+
+  it.each<[string, (call: ToolCallDelivery) => Promise<unknown>]>([
+    ['its upload', (call) => put(call, 0, 'one\nTWO\nthree\n')],
+    ['a push', () => sendPlain('one\nTWO\nthree\n')],
+  ])('has the version that %s became, where its client leaves that out [PATCH-14]', async (_, bring) => {
+    await write('/repo/src/a.txt', TEXT);
+    const { turnId } = (await scene.post([patchCall()])).body.result;
+    const call = await client.delivery();
+    await bring(call);
+    const [{ versionId } = { versionId: null }] = await versions();
+    const result = appliedResult(call.batch!, { [DOC]: TEXT }, []);
+    expect(await client.report(call, { result })).toEqual({ ok: true });
+    const ended = (await scene.calls(turnId)).p1;
+    expect(ended).toMatchObject({ result: { files: [{ versionId }] } });
+    const batch = await scene.user.get(`${desk.base()}/patches/${call.batch!.batchId!}`);
+    expect(batch.body).toMatchObject({ files: [{ outcome: { versionId } }] });
+    await write('/repo/src/a.txt', 'and on\n');
+    expect(await client.report(call, { result })).toEqual({ ok: true, duplicate: true });
   });
 
   it.each([

@@ -1,4 +1,4 @@
-import type { JsonObject } from '@patchbay/protocol';
+import type { GeminiResultContent, JsonObject } from '@patchbay/protocol';
 import { createCall, RelayScene } from '../support/relay-scene.js';
 
 const WRITE = { toolCallId: 'w', name: 'write', arguments: { path: '/a.txt', content: 'x' } };
@@ -71,6 +71,39 @@ describe('resultFormat [TURN-11]', () => {
       },
     ]);
     expect((await scene.post(calls, more)).body).toEqual(body);
+  });
+
+  it('keeps Gemini’s calls of one name apart by their order, where they have no ids', async () => {
+    for (const name of ['a', 'b']) {
+      await scene.post([{ ...WRITE, arguments: { path: `/same/${name}`, content: name } }], {
+        waitMs: 5_000,
+      });
+    }
+    const read = (path: string) => ({ functionCall: { name: 'read', args: { path: `/same/${path}` } } });
+    const calls = [read('b'), read('none'), read('a'), read('b')];
+    const { body } = await scene.post(calls, { waitMs: 5_000, resultFormat: 'gemini' });
+    const [{ parts } = { parts: [] }] = body.result.messages as GeminiResultContent[];
+    const told = parts.map(({ functionResponse: { id, name, response } }) => [
+      ...[id, name],
+      (response.output as JsonObject | undefined)?.content ?? response.error!.code,
+    ]);
+    expect(told).toEqual([
+      [undefined, 'read', 'b'],
+      [undefined, 'read', 'NOT_FOUND'],
+      [undefined, 'read', 'a'],
+      [undefined, 'read', 'b'],
+    ]);
+  });
+
+  it('gives Gemini as text what holds a $ref, which it would look for among its own parts', async () => {
+    const content = { paths: [{ schema: { $ref: '#/components/schemas/Error' } }] };
+    await scene.post([{ ...WRITE, arguments: { path: '/api.json', content } }], { waitMs: 5_000 });
+    const call = { functionCall: { name: 'read', args: { path: '/api.json' } } };
+    const { body } = await scene.post([call], { waitMs: 5_000, resultFormat: 'gemini' });
+    const [{ parts } = { parts: [] }] = body.result.messages as GeminiResultContent[];
+    const { output } = parts[0]!.functionResponse.response;
+    expect(output).toBe(JSON.stringify(body.result.toolResults[0]!.result));
+    expect(parsed(output as string)).toMatchObject({ content });
   });
 
   it('adds nothing unless it is asked for', async () => {

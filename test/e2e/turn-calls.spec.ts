@@ -80,7 +80,7 @@ describe('a posted turn', () => {
     ['are missing', { toolCallId: 'c', name: 'workspace_create_file' }, ''],
     ['are null', { toolCallId: 'c', name: 'workspace_create_file', arguments: null }, ''],
     ['are a list', { toolCallId: 'c', name: 'workspace_create_file', arguments: [] }, ''],
-    ['are a string', { toolCallId: 'c', name: 'workspace_create_file', arguments: '{}' }, ''],
+    ['are a string', { toolCallId: 'c', name: 'workspace_create_file', arguments: '{' }, ''],
     [
       'are not JSON',
       { id: 'c', type: 'function', function: { name: 'workspace_create_file', arguments: '{"path":' } },

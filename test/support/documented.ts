@@ -1,4 +1,4 @@
-import type { ErrorBody } from '@patchbay/protocol';
+import { type ErrorBody, isWellFormedJson } from '@patchbay/protocol';
 import { Ajv, type ValidateFunction } from 'ajv';
 import { readFileSync } from 'node:fs';
 import { ANSWER_SCHEMAS, ANSWERS } from '../../src/ops/answers.generated.js';
@@ -56,6 +56,7 @@ export function expectDocumented({ method, url, status, contentType, body }: Rec
       `${method} ${pathname} answered ${status} ${why}: ${JSON.stringify(body)?.slice(0, 2000)}`,
     );
   };
+  if (!isWellFormedJson(body)) fail('with half of a surrogate pair, which strict readers of JSON refuse');
   if (documented === undefined) {
     if (status < FIRST_ERROR) fail('which no document says');
     check(ERROR_ANSWER, body, fail);

@@ -12,6 +12,7 @@ import {
   type ToolCallDelivery,
   type ToolCancel,
   foldCase,
+  normalizeText,
 } from '@patchbay/protocol';
 import { randomUUID } from 'node:crypto';
 import { sha256 } from '@patchbay/protocol/hash';
@@ -186,14 +187,15 @@ export function journalEntry(
 
 /** A sound result of workspace_create_file for the call. */
 export function createdResult({
-  arguments: { path },
+  arguments: { path, content },
 }: Pick<ToolCallDelivery, 'arguments'>): Record<string, never> {
+  const text = normalizeText(typeof content === 'string' ? content : 'x\n');
   const result = {
     success: true,
     message: 'File created.',
     path,
-    sizeBytes: 3,
-    hash: 'a'.repeat(64),
+    sizeBytes: Buffer.byteLength(text),
+    hash: sha256(text),
     created: true,
     overwritten: false,
     errorCode: null,

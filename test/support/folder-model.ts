@@ -1,4 +1,12 @@
-import type { InvokeResult, Json, JsonObject, Session, ToolResult, TurnEnvelope } from '@patchbay/protocol';
+import {
+  CLOUD_CHANGES,
+  type InvokeResult,
+  type Json,
+  type JsonObject,
+  type Session,
+  type ToolResult,
+  type TurnEnvelope,
+} from '@patchbay/protocol';
 import { randomUUID } from 'node:crypto';
 import type { TestUser } from './test-user.js';
 
@@ -60,7 +68,9 @@ export class Model {
 
   private async base(): Promise<string> {
     const sessions = `/workspaces/${this.workspaceId}/sessions`;
-    this.session ??= this.user.post<Session>(sessions, {}).then(({ body }) => body);
+    // Named, so that the Cloud's copy of a connected folder may change without its disk [SESSION-3].
+    const tools = ['client', 'server', ...CLOUD_CHANGES];
+    this.session ??= this.user.post<Session>(sessions, { tools }).then(({ body }) => body);
     return `${sessions}/${(await this.session).sessionId}`;
   }
 }

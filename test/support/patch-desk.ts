@@ -109,9 +109,9 @@ export class PatchDesk {
   }
 
   readonly write = async (path: string, text: string): Promise<void> => {
-    const call = { toolCallId: 'w', name: 'write', arguments: { path, content: { text } } };
-    const { body } = await this.scene.post([call], { waitMs: 5_000 });
-    expect(body.result.toolResults).toMatchObject([{ status: 'succeeded' }]);
+    const call = { tool: 'write', args: { path, content: { text } } };
+    const { status } = await this.scene.user.post(`${this.base()}/tools`, call);
+    expect(status).toBe(200);
   };
 
   readonly put = (

@@ -4,6 +4,7 @@ import { DEFAULT_MAX_FILE_BYTES } from '@patchbay/protocol';
 import type { WorkspaceClient } from '@patchbay/client';
 import { ClientLock, clientDirectory, openDiskJournal } from '@patchbay/client/home';
 import { RelayClient, type RelayClientOptions, type RelayEnd } from '@patchbay/client/relay';
+import { cutText } from '@patchbay/protocol';
 import {
   approveCloudChanges,
   clientFileReader,
@@ -113,7 +114,7 @@ function relayOf(
   const workspace = { roots, maxFileBytes, ledger, secrets: new SecretFiles(includeSecrets) };
   return new RelayClient({
     ...{ url, workspaceId, ...identity, roots: announced },
-    name: `patchbay connect ${announced.map(({ name }) => printableLine(name)).join(', ')}`.slice(0, 256),
+    name: cutText(`patchbay connect ${announced.map(({ name }) => printableLine(name)).join(', ')}`, 256),
     token: (refused) => client.accessToken(refused),
     tools: screen.calls.follow({
       workspace_create_file: new CreateFileTool(workspace, screen.approver, log, warn),

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { lossyNumberIn, parseExactJson, type ToolCallInput, type TurnRequest } from '@patchbay/protocol';
+import { lossIn, parseExactJson, type ToolCallInput, type TurnRequest } from '@patchbay/protocol';
 import { CliError, EXIT } from './cli-error.js';
 import { readAll } from './prompt.js';
 import type { CliIo } from './settings.js';
@@ -26,19 +26,16 @@ async function contentOf(file: string, io: CliIo): Promise<string> {
 
 function parseTurn(text: string, file: string): TurnRequest {
   let value: unknown;
-  let lossy: string | null;
+  let loss: string | null;
   try {
     value = parseExactJson(text.replace(/^\uFEFF/, ''));
-    lossy = lossyNumberIn({ value }, 'value');
+    loss = lossIn({ value }, 'value');
   } catch (error) {
     const isDeep = error instanceof RangeError;
     const fault = isDeep ? 'is nested too deep' : `is not JSON: ${(error as Error).message}`;
     throw new CliError(`${file} ${fault}`, EXIT.usage);
   }
-  if (lossy !== null) {
-    const advice = 'which JavaScript cannot keep exactly; send it as a string';
-    throw new CliError(`${file} holds the number ${lossy}, ${advice}.`, EXIT.usage);
-  }
+  if (loss !== null) throw new CliError(`${file} holds ${loss}.`, EXIT.usage);
   if (Array.isArray(value)) return { toolCalls: value as ToolCallInput[] };
   if (typeof value !== 'object' || value === null) {
     throw new CliError(`${file} holds no turn: give {"toolCalls": [...]}, or the list alone.`, EXIT.usage);

@@ -14,7 +14,7 @@ export const AUDIT_STEPS = {
   Released: 'The call went back to pending: its client left, refused it or lost it.',
   ResultReceived: 'The result was taken; the call has ended.',
   Diverged:
-    'A patched file as reported is not what was uploaded, or not what the server computes; the result stands.',
+    'A created or patched file as reported is not what was uploaded, or not what the server computes; the result stands.',
   Reverted: 'A batch was undone: `batchId` is that batch, `revertBatchId` the one that undid it.',
   NotUploaded:
     'A patched file was reported as applied, but its bytes never came: the Cloud does not have it; the result stands.',

@@ -1,11 +1,14 @@
 import fc from 'fast-check';
-import { lossyNumberIn, parseExactJson } from './exact-json.js';
+import { lossIn, parseExactJson } from './exact-json.js';
 
 /** A number that the JSON text has and the value has not, as it was written. */
-function lossIn(text: string): string | null {
+function lostNumber(text: string): string | null {
+  return numberIn(lossIn(parseExactJson(`[${text}]`) as object, '0'));
+}
+
+function numberIn(loss: string | null): string | null {
   return (
-    lossyNumberIn({ value: parseExactJson(text) }, 'value') ??
-    lossyNumberIn(parseExactJson(`[${text}]`) as object, '0')
+    loss && /^the number (.+), which JavaScript cannot keep exactly; send it as a string$/.exec(loss)![1]!
   );
 }
 
@@ -20,7 +23,7 @@ describe('parseExactJson', () => {
     fc.assert(
       fc.property(fc.double({ noDefaultInfinity: true, noNaN: true }), (value) => {
         const integer = Number.isInteger(value) && Math.abs(value) > 2 ** 53 && !String(value).includes('e');
-        expect(lossIn(String(value))).toBe(integer ? String(value) : null);
+        expect(lostNumber(String(value))).toBe(integer ? String(value) : null);
       }),
     );
   });
@@ -62,14 +65,74 @@ describe('parseExactJson', () => {
   it('finds a loss wherever it is, beside sound numbers and texts that look like one', () => {
     const found = parseExactJson('{"a":"1e400","b":[1,{"c":9007199254740993}],"d":1e400}') as object;
     expect(found).toEqual({ a: '1e400', b: [1, { c: 9007199254740992 }], d: Infinity });
-    expect(lossyNumberIn(found, 'a')).toBeNull();
-    expect(lossyNumberIn(found, 'b')).toBe('9007199254740993');
-    expect(lossyNumberIn(found, 'd')).toBe('1e400');
+    expect(lossIn(found, 'a')).toBeNull();
+    expect(numberIn(lossIn(found, 'b'))).toBe('9007199254740993');
+    expect(numberIn(lossIn(found, 'd'))).toBe('1e400');
   });
 
   it('tells 2^53 from 2^53 + 1', () => {
-    expect(lossIn('9007199254740992')).toBeNull();
-    expect(lossIn('9007199254740993')).toBe('9007199254740993');
+    expect(lostNumber('9007199254740992')).toBeNull();
+    expect(lostNumber('9007199254740993')).toBe('9007199254740993');
+  });
+
+  it.each(['-0', '-0.0', '-0e5', '-0E-1', '-1e-999'])('finds %s, which would be written as 0', (text) => {
+    expect(lostNumber(text)).toBe(text);
+    expect(parseExactJson(`{"a":${text}}`)).toEqual(JSON.parse(`{"a":${text}}`));
+  });
+
+  it.each(['0', '-1', '-0.5', '-10', '0e9', '1e-0', '"-0"'])('finds no loss in %s', (text) => {
+    expect(lostNumber(text)).toBeNull();
+  });
+
+  it.each([
+    ['{"a":1,"a":2}', '"a"'],
+    ['{"a":1,"b":{"x":[{"c":1,"a":0,"c":1}]}}', '"c"'],
+    ['{"a":1,"\\u0061":2}', '"\\u0061"'],
+    ['{"\\/":1,"/":2}', '"/"'],
+    ['{"":1,"":2}', '""'],
+    ['{"__proto__":1,"__proto__":{"b":2}}', '"__proto__"'],
+    ['{"7":1,"a":2,"7":3}', '"7"'],
+    ['{"a":{"b":1},"c":2,"a":{"b":3}}', '"a"'],
+    [`{${Array.from({ length: 40 }, (_, at) => `"k${at}":${at}`).join()},"k39":0}`, '"k39"'],
+  ])('reads %s as JSON.parse does, and finds a name that is there twice', (text, name) => {
+    const found = parseExactJson(`[${text}]`) as object;
+    expect(JSON.stringify(found)).toBe(JSON.stringify(JSON.parse(`[${text}]`)));
+    expect(lossIn(found, '0')).toBe(`the name ${name} twice in one object; send each name once`);
+  });
+
+  it.each([
+    '[{"a":1},{"a":2}]',
+    '{"a":{"a":{"a":"a"}},"A":["a","a"]}',
+    '{"a":1,"b":"a"}',
+    '{"e\u0301":1,"\u00e9":2}',
+  ])('finds no name twice in %s', (text) => {
+    expect(lossIn(parseExactJson(`[${text}]`) as object, '0')).toBeNull();
+  });
+
+  it('reads any text with names that repeat as JSON.parse does', () => {
+    const names = fc.constantFrom('a', 'b', '\\u0061', '__proto__', '1', 'toString');
+    const { value } = fc.letrec<{ value: string }>((tie) => ({
+      value: fc.oneof(
+        { maxDepth: 4 },
+        fc.constantFrom('1', '-0', '1e400', 'null', '"a"'),
+        fc.array(tie('value'), { maxLength: 3 }).map((items) => `[${items.join()}]`),
+        fc
+          .array(fc.tuple(names, tie('value')), { maxLength: 4 })
+          .map((members) => `{${members.map(([name, item]) => `"${name}":${item}`).join()}}`),
+      ),
+    }));
+    fc.assert(
+      fc.property(value, (text) => {
+        expect(parseExactJson(text)).toEqual(JSON.parse(text));
+        expect(JSON.stringify(parseExactJson(text))).toBe(JSON.stringify(JSON.parse(text)));
+      }),
+    );
+  });
+
+  it('gives up on a text that repeats very many names', () => {
+    const repeats = (count: number) => `{${'"a":1,'.repeat(count)}"b":1}`;
+    expect(parseExactJson(repeats(10_000))).toEqual({ a: 1, b: 1 });
+    expect(() => parseExactJson(repeats(20_000))).toThrow('repeats more than 10000 names');
   });
 
   it('gives up on a text that is full of numbers that no double can say', () => {

@@ -4,12 +4,13 @@ export const MAX_JSON_DEPTH = 250;
 export const MAX_JSON_VALUES = 250_000;
 /** Distinct names of members: each that is new costs a parser as much as ten values. */
 export const MAX_JSON_NAMES = 50_000;
-/** Numbers that are not kept exactly. Each costs some microseconds. */
+/** Numbers that are not kept exactly, and names that are repeated. Each costs some microseconds. */
 const MAX_LOSSY = 10_000;
 /** Numbers of which only a closer look tells whether they are kept. */
 const MAX_LONG = 100_000;
 
 const QUOTE = 0x22;
+const ZERO = 0x30;
 const PLUS = 0x2b;
 const MINUS = 0x2d;
 const POINT = 0x2e;
@@ -45,6 +46,7 @@ export class JsonCount {
   private names = 0;
   private long = 0;
   private lossy = 0;
+  private repeated = 0;
 
   addValue(): void {
     if ((this.values += 1) > MAX_JSON_VALUES) {
@@ -76,32 +78,73 @@ export class JsonCount {
       );
     }
   }
+
+  addRepeatedName(): void {
+    if ((this.repeated += 1) > MAX_LOSSY) {
+      throw new JsonOutOfBounds(`repeats more than ${MAX_LOSSY} names of an object; send each name once`);
+    }
+  }
 }
 
-/** A number in a text that a double cannot say: from its first character to behind its last. */
-export interface LossyNumber {
+/**
+ * What parsing loses of a text: a number that a double cannot say, or the name of a member that its object has already.
+ * From its first character to behind its last.
+ */
+export interface JsonLoss {
+  kind: 'number' | 'name';
   start: number;
   end: number;
 }
 
+/** As many names are compared one by one; more are looked up. */
+const FEW_NAMES = 8;
+
+/** The names of one object, as far as it was read. */
+class ObjectNames {
+  private readonly first: string[] = [];
+  private all: Set<string> | null = null;
+
+  /** Whether the name was there already, however it is spelled. */
+  repeats(name: string): boolean {
+    const { first } = this;
+    if (this.all === null && first.length < FEW_NAMES) {
+      if (first.includes(name)) return true;
+      first.push(name);
+      return false;
+    }
+    this.all ??= new Set(first);
+    return this.all.size === this.all.add(name).size;
+  }
+}
+
 /**
- * Goes once over a JSON text, which need not be sound: finds the numbers that parsing would change.
+ * Goes once over a JSON text, which need not be sound: finds what parsing would change or drop, in its order.
  * @throws JsonOutOfBounds as soon as it holds too much; SyntaxError for some texts that are no JSON.
  */
-export function scanJson(text: string, count = new JsonCount()): LossyNumber[] {
-  const lossy: LossyNumber[] = [];
-  let depth = 0;
+export function scanJson(text: string, count = new JsonCount()): JsonLoss[] {
+  const lossy: JsonLoss[] = [];
+  /** Of each object that is open; null of a list, and before the first name. */
+  const open: (ObjectNames | null)[] = [];
   let names = 0;
   for (let at = nextToken(text, 0); at < text.length; at = nextToken(text, at + 1)) {
     switch (kindAt(text, at)) {
-      case STRING:
-        at = nextToken(text, endOfString(text, at) + 1);
-        if (text.charCodeAt(at) === COLON) names += 1;
-        else {
+      case STRING: {
+        const start = at;
+        const end = endOfString(text, at) + 1;
+        at = nextToken(text, end);
+        if (text.charCodeAt(at) === COLON) {
+          names += 1;
+          const own = (open[open.length - 1] ??= new ObjectNames());
+          if (own.repeats(nameAt(text, start, end))) {
+            count.addRepeatedName();
+            lossy.push({ kind: 'name', start, end });
+          }
+        } else {
           count.addValue();
           at -= 1;
         }
         break;
+      }
       case DIGIT:
         count.addValue();
         at = scanNumber(text, at, count, lossy) - 1;
@@ -112,13 +155,12 @@ export function scanJson(text: string, count = new JsonCount()): LossyNumber[] {
         break;
       case OPEN:
         count.addValue();
-        depth += 1;
-        if (depth > MAX_JSON_DEPTH) {
+        if (open.push(null) > MAX_JSON_DEPTH) {
           throw new JsonOutOfBounds(`is nested deeper than ${MAX_JSON_DEPTH} levels`);
         }
         break;
       case CLOSE:
-        depth -= 1;
+        open.pop();
     }
   }
   count.addNames(names, () => distinctNames(text));
@@ -150,6 +192,17 @@ function kindAt(text: string, at: number): number {
   return code < 128 ? KINDS[code]! : OTHER;
 }
 
+/** The name that a string says, escapes read; of a string that is none, its text. */
+function nameAt(text: string, start: number, end: number): string {
+  const name = text.slice(start, end);
+  if (!name.includes('\\')) return name;
+  try {
+    return JSON.stringify(JSON.parse(name));
+  } catch {
+    return name;
+  }
+}
+
 function distinctNames(text: string): number {
   const seen = new Set<string>();
   for (let at = text.indexOf('"'); at !== -1; at = text.indexOf('"', at + 1)) {
@@ -162,7 +215,7 @@ function distinctNames(text: string): number {
 }
 
 /** Notes the number at `first` where parsing would change it; gives where it ends. */
-function scanNumber(text: string, first: number, count: JsonCount, lossy: LossyNumber[]): number {
+function scanNumber(text: string, first: number, count: JsonCount, lossy: JsonLoss[]): number {
   let end = endOfDigits(text, first);
   let digits = text.startsWith('0', first) ? 0 : end - first;
   if (text.charCodeAt(end) === POINT) {
@@ -179,14 +232,16 @@ function scanNumber(text: string, first: number, count: JsonCount, lossy: LossyN
     end = endOfDigits(text, from);
     exponentDigits = end - from;
   }
-  if (digits <= SAFE_DIGITS && exponentDigits <= SAFE_EXPONENT_DIGITS) return end;
-  count.addLongNumber();
-  const start = text.charCodeAt(first - 1) === MINUS ? first - 1 : first;
+  const isNegative = text.charCodeAt(first - 1) === MINUS;
+  const isShort = digits <= SAFE_DIGITS && exponentDigits <= SAFE_EXPONENT_DIGITS;
+  if (isShort && !(isNegative && text.charCodeAt(first) === ZERO)) return end;
+  if (!isShort) count.addLongNumber();
+  const start = isNegative ? first - 1 : first;
   const token = text.slice(start, end);
   if (isLossy(token)) {
     if (!NUMBER.test(token)) throw new SyntaxError('A number is not written as JSON has it');
     count.addLossyNumber();
-    lossy.push({ start, end });
+    lossy.push({ kind: 'number', start, end });
   }
   return end;
 }
@@ -204,6 +259,8 @@ function endOfDigits(text: string, start: number): number {
 function isLossy(token: string): boolean {
   const value = Number(token);
   if (!Number.isFinite(value)) return true;
+  // Written again it would be 0.
+  if (Object.is(value, -0)) return true;
   const shortest = String(value);
   // 2^53 itself is exact, but 2^53 + 1 reads as it too: they differ in how they were written.
   if (Math.abs(value) > 2 ** 53 && /^-?\d+$/.test(token)) return true;

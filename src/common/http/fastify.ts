@@ -8,6 +8,7 @@ import {
   type ServerResponse,
 } from 'node:http';
 import type { Socket } from 'node:net';
+import { strictJson } from '@patchbay/protocol';
 import type { Config } from '../../config/config.js';
 import { DomainError } from '../domain-error.js';
 import { newId } from '../ids.js';
@@ -63,6 +64,7 @@ export function fastifyAdapter(config: Config): FastifyAdapter {
     clientErrorHandler: refuseUnreadable,
   });
   const fastify = adapter.getInstance<FastifyInstance>();
+  fastify.setReplySerializer(strictJson);
   const senders = new Senders(addresses);
   gateRequests(fastify, senders);
   leaveBodiesUnread(fastify);

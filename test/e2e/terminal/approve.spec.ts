@@ -83,10 +83,10 @@ describeAtTerminal('A person who decides at a terminal', () => {
     await at.write('a.txt', LINES);
     const terminal = await at.connect(['--push']);
     expect(terminal.said).toContain(':\n  the model sees its 1 file, as they were sent last.\n');
-    const turn = await at.call('write', { path: '/proj/cloud.txt', content: { text: 'x\n' } });
-    await terminal.shows(/write wants to\nwrite the Cloud file proj\/cloud\.txt[^]*\[\?\] > /);
+    const turn = await at.call('write', { path: '/notes/cloud.txt', content: { text: 'x\n' } });
+    await terminal.shows(/write wants to\nwrite the Cloud file notes\/cloud\.txt[^]*\[\?\] > /);
     terminal.enter('y');
-    await terminal.shows('… running on the server: write proj/cloud.txt');
+    await terminal.shows('… running on the server: write notes/cloud.txt');
     expect((await at.outcome(turn)).status).toBe('succeeded');
   });
 

@@ -1,5 +1,5 @@
 import { styleText } from 'node:util';
-import type { PatchChange } from '@patchbay/protocol';
+import { cutText, type PatchChange } from '@patchbay/protocol';
 import { unifiedDiffBetween } from '@patchbay/protocol/line-patch';
 import type { FileProposal, PatchProposal } from '@patchbay/workspace';
 import { ASCII, type Marks } from './marks.js';
@@ -168,7 +168,7 @@ function cutNote(lines: number): string {
 
 function safeLine(line: string): string {
   return line.length > MAX_LINE_CHARS
-    ? `${printable(line.slice(0, MAX_LINE_CHARS))}… (the line is longer than is shown here)`
+    ? `${printable(cutText(line, MAX_LINE_CHARS))}… (the line is longer than is shown here)`
     : printable(line);
 }
 

@@ -1,4 +1,4 @@
-import type { Approval } from '@patchbay/protocol';
+import { type Approval, cutText } from '@patchbay/protocol';
 import picomatch from 'picomatch';
 import type { Approver, Question } from '@patchbay/workspace';
 
@@ -50,7 +50,7 @@ export class RuleApprover implements Asker {
       if (!rule) return null;
       used.add(rule.glob);
     }
-    return files.length === 0 ? null : `--allow ${[...used].join(' ')}`.slice(0, MAX_BY);
+    return files.length === 0 ? null : cutText(`--allow ${[...used].join(' ')}`, MAX_BY);
   }
 
   private belowRoot(path: string): string[] {

@@ -1,4 +1,4 @@
-import type { Approval } from '@patchbay/protocol';
+import { type Approval, cutText } from '@patchbay/protocol';
 import { deniedByClient, MAX_NOTE } from '@patchbay/client/relay';
 import { rejectionOf, type FileProposal, type Question } from '@patchbay/workspace';
 import { chooseChanges } from './choose-changes.js';
@@ -189,7 +189,7 @@ export class TerminalApprover implements Asker {
   private async deny(signal: AbortSignal): Promise<Verdict | null> {
     const note = await this.dialogue.ask(`Why, for the model (Enter: no note, ${BACK}): `, signal);
     if (note === null) return null;
-    return { decision: 'deny', ...(note.trim() && { note: note.trim().slice(0, MAX_NOTE) }) };
+    return { decision: 'deny', ...(note.trim() && { note: cutText(note.trim(), MAX_NOTE) }) };
   }
 
   private approval(verdict: Verdict, draft?: Draft): Approval {

@@ -1,4 +1,4 @@
-import type { Approval, ToolResultReport } from '@patchbay/protocol';
+import { type Approval, textBetween, type ToolResultReport } from '@patchbay/protocol';
 import type { JournalEntry } from '../journal/journal-lines.js';
 import { jsonBytes } from '../journal/json-bytes.js';
 import { deniedByClient, MAX_NOTE } from './tool-handler.js';
@@ -28,7 +28,8 @@ function whole({ turnId, callId, attempt, result, approval, executionMs }: Journ
 /** An edit without its arguments is against the contract: what was edited is said to be allowed, with a note. */
 function withoutEdit(entry: JournalEntry): ToolResultReport {
   const { editedArguments: _large, note, ...decided } = entry.approval!;
-  const notes = [note, NOT_KEPT].filter(Boolean).join(' ').slice(-MAX_NOTE).toWellFormed();
+  const all = [note, NOT_KEPT].filter(Boolean).join(' ');
+  const notes = textBetween(all, Math.max(0, all.length - MAX_NOTE), all.length);
   const approval: Approval = { ...decided, decision: 'allow', note: notes };
   return { ...whole(entry), approval };
 }

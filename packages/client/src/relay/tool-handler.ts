@@ -1,4 +1,12 @@
-import type { Ack, Approval, FilePut, FilePutAnswer, Json, ToolCallDelivery } from '@patchbay/protocol';
+import {
+  type Ack,
+  type Approval,
+  cutText,
+  type FilePut,
+  type FilePutAnswer,
+  type Json,
+  type ToolCallDelivery,
+} from '@patchbay/protocol';
 import type { JournalEntry } from '../journal/journal-lines.js';
 import type { WriteLog } from '../journal/write-log.js';
 
@@ -105,6 +113,6 @@ export function handlerOf(tools: ToolHandlers, toolName: string): ToolHandler | 
 
 /** For a call that the client, not a person, gave up. With a denial, `result` is null: that fits every tool. */
 export function deniedByClient(reason: string): Approval {
-  const note = reason.slice(0, MAX_NOTE).toWellFormed();
+  const note = cutText(reason, MAX_NOTE);
   return { decision: 'deny', by: 'client', at: new Date().toISOString(), note };
 }

@@ -53,6 +53,42 @@ describe('applying changes', () => {
     expect(apply('a\nb\nc\n', replace(1, ['a', 'b', 'c'], 'x'))).toBe('x\n');
   });
 
+  it.each([
+    ['the text of a line before CRLF', 'a\r\nb\r\n', 'a'],
+    ['the line as it was read, before CRLF', 'a\r\nb\r\n', 'a\r'],
+    ['a text that ends in a carriage return', 'a\r\r\nb\r\n', 'a\r'],
+    ['such a text as it was read', 'a\r\r\nb\r\n', 'a\r\r'],
+    ['such a text without it', 'a\r\r\nb\r\n', 'a'],
+    ['such a text at the end of the file', 'a\r', 'a\r'],
+    ['such a text at the end of the file without it', 'a\r', 'a'],
+    ['a line that is a carriage return', '\r\r\nb\r\n', '\r'],
+  ])('takes as the expected line %s [LINE-2]', (_what, content, expected) => {
+    const rest = content.replace(/^[^\n]*\n?/, '');
+    const ending = content.endsWith('\n') ? '\r\n' : '';
+    expect(apply(content, replace(1, [expected], 'X'))).toBe(`X${ending}${rest}`);
+    expect(apply(content, remove(1, expected))).toBe(rest);
+  });
+
+  it.each([
+    ['before LF', 'a\nb\n', 'a\r'],
+    ['at the end of the file', 'a', 'a\r'],
+    ['two of them', 'a\r\nb\n', 'a\r\r'],
+    ['two of them fewer', 'a\r\r\r\n', 'a'],
+    ['in another place', 'a\rb\r\n', 'ab'],
+  ])(
+    'takes no carriage return that the file does not have, or lacks, %s [LINE-2]',
+    (_what, content, expected) => {
+      expect(faultsOf(content, remove(1, expected))).toMatchObject([{ code: 'LINES_MISMATCH' }]);
+    },
+  );
+
+  it('finds lines elsewhere as they were read', () => {
+    const content = 'a\r\nb\r\nc\r\n';
+    expect(faultsOf(content, remove(1, 'b\r', 'c\r'))).toMatchObject([
+      { code: 'LINES_MISMATCH', foundAt: 2 },
+    ]);
+  });
+
   it('reads all line numbers on the original file', () => {
     expect(apply('a\nb\nc\n', insert(0, '1', '2', '3'), replace(3, ['c'], 'C'))).toBe('1\n2\n3\na\nb\nC\n');
   });

@@ -34,7 +34,7 @@ export function decode(bytes: Uint8Array, from = 0, to = bytes.length): string {
 
 /** Whether the bytes are strict UTF-8. */
 export const isUtf8: (bytes: Uint8Array) => boolean =
-  nodeModule<{ isUtf8(bytes: Uint8Array): boolean }>('node:buffer')?.isUtf8 ?? decodesAsUtf8;
+  nodeModule<{ isUtf8: (bytes: Uint8Array) => boolean }>('node:buffer')?.isUtf8 ?? decodesAsUtf8;
 
 /** The same for a page. */
 export function decodesAsUtf8(bytes: Uint8Array): boolean {

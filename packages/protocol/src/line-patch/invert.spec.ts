@@ -37,6 +37,19 @@ describe('inverting a file patch', () => {
     expect(inverse.changes[0]).toMatchObject({ changeKey: 'k', description: 'Revert: add x' });
   });
 
+  it.each([
+    ['a\r\nb\r\n', 'a\r', 'a'],
+    ['a\r\r\nb\r\n', 'a\r', 'a\r'],
+    ['a\r\r\nb\r\n', 'a', 'a\r'],
+    ['a\r', 'a', 'a\r'],
+  ])('puts back the line of %j that was expected as %j [LINE-2]', (content, expected, text) => {
+    const replaced = { ...range('replace', 1, 1, [expected]), newLines: ['x'] };
+    expect(inverseOf(content, replaced).changes).toMatchObject([{ newLines: [text] }]);
+    expect(inverseOf(content, range('delete', 1, 1, [expected])).changes).toMatchObject([
+      { newLines: [text] },
+    ]);
+  });
+
   it('turns each change into its opposite at the place in the new file', () => {
     const inverse = inverseOf('a\nb\nc\nd\n', insert(0, 'x', 'y'), range('delete', 2, 2, ['b']), {
       ...range('replace', 3, 3, ['c']),

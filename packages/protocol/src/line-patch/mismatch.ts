@@ -41,7 +41,7 @@ export class MismatchReporter {
   private makeMismatch(change: ReplaceChange | DeleteChange, actual: string[], firstWrong: number) {
     const { startLine, expectedOriginalLines: expected } = change;
     const hint = mismatchHint(expected, actual);
-    const foundAt = this.finder.find(expected);
+    const foundAt = this.find(expected);
     const at = `Line ${startLine + firstWrong} is ${quote(actual[firstWrong])}, but `;
     const said = `expectedOriginalLines[${firstWrong}] says ${quote(expected[firstWrong])}.`;
     const message = [at + said, hint, mendBy(foundAt, expected.length)].filter(Boolean).join(' ');
@@ -51,10 +51,17 @@ export class MismatchReporter {
     return { message, details: { ...details, hint, foundAt } };
   }
 
+  /** Where the lines stand once; as they were read, a carriage return at their end may be of the ending. */
+  private find(expected: readonly string[]): number | null {
+    const found = this.finder.find(expected);
+    if (found !== null || !expected.some((line) => line.endsWith('\r'))) return found;
+    return this.finder.find(expected.map((line) => (line.endsWith('\r') ? line.slice(0, -1) : line)));
+  }
+
   /** RANGE_BEYOND_END: `line` is the coordinate that the file does not reach. */
   beyondEnd(change: PatchChange, line: number, lineCount: number): LazyReport {
     const expected = change.operation === 'insert' ? [] : change.expectedOriginalLines;
-    const found = once(() => this.finder.find(expected));
+    const found = once(() => this.find(expected));
     const field = change.operation === 'insert' ? 'afterLine' : 'endLine';
     const message = () => {
       const bounds = change.operation === 'insert' ? `0 to ${lineCount}` : `1 to ${lineCount}`;

@@ -2,7 +2,7 @@ import { MAX_PATH_CHARS } from '../doc-path.js';
 import { type FilePatch, type PatchBatch, type PatchFaults } from '../patch-batch.js';
 import { FaultList, reportAt } from './faults.js';
 import { parseFile, type ParseOptions } from './parse-file.js';
-import { describe, isObject, MAX_KEY_CHARS, optionalString, own, reportUnknown } from './shape.js';
+import { describeForm, isObject, MAX_KEY_CHARS, optionalString, own, reportUnknown } from './shape.js';
 
 /** A parsed batch, or all of its faults. */
 export type ParsedBatch = { ok: true; batch: PatchBatch } | ({ ok: false } & PatchFaults);
@@ -38,7 +38,10 @@ export function* parsePatchBatchInSteps(
   const faults = new FaultList();
   const report = reportAt(faults, {});
   if (!isObject(input)) {
-    report('SCHEMA', () => `The arguments must be an object with "files", but they are ${describe(input)}.`);
+    report(
+      'SCHEMA',
+      () => `The arguments must be an object with "files", but they are ${describeForm(input)}.`,
+    );
     return { ok: false, ...faults.result() };
   }
   reportUnknown(Object.keys(input), BATCH_FIELDS, 'A batch', report);
@@ -62,7 +65,7 @@ function* parseFiles(
     report(
       'SCHEMA',
       () =>
-        `files must be an array of one or more file patches, but it is ${describe(value)}. Send the array.`,
+        `files must be an array of one or more file patches, but it is ${describeForm(value)}. Send the array.`,
     );
     return [];
   }

@@ -9,7 +9,7 @@ import {
   type PlacedChange,
 } from './layout.js';
 import { parseChange } from './parse-change.js';
-import { describe, isObject, type PlainObject, MAX_KEY_CHARS, own, ownText } from './shape.js';
+import { describeForm, isObject, type PlainObject, MAX_KEY_CHARS, own, ownText } from './shape.js';
 
 /**
  * Reads `changes` of a file patch and reports all faults of the list: shape, order, overlap [LINE-3].
@@ -26,7 +26,8 @@ export function parseChanges(
   if (!Array.isArray(value) || value.length === 0) {
     reportAt(faults, place)(
       'SCHEMA',
-      () => `changes must be an array of one or more changes, but it is ${describe(value)}. Send the array.`,
+      () =>
+        `changes must be an array of one or more changes, but it is ${describeForm(value)}. Send the array.`,
     );
     return [];
   }
@@ -62,7 +63,7 @@ function parseOneChange(
     faults.add(
       () => ({ ...place, changeIndex }),
       'SCHEMA',
-      () => `changes[${changeIndex}] must be an object, but it is ${describe(item)}.`,
+      () => `changes[${changeIndex}] must be an object, but it is ${describeForm(item)}.`,
     );
     return null;
   }

@@ -4,6 +4,7 @@ import { type FaultList, type FaultPlace, type ReportFault, reportAt } from './f
 import { parseChanges } from './parse-changes.js';
 import {
   describe,
+  describeForm,
   isObject,
   type PlainObject,
   MAX_KEY_CHARS,
@@ -46,7 +47,7 @@ export function parseFile(
   const place = filePlace(object, fileIndex);
   const report = reportAt(faults, place);
   if (!isObject(input)) {
-    report('SCHEMA', () => `files[${fileIndex}] must be an object, but it is ${describe(input)}.`);
+    report('SCHEMA', () => `files[${fileIndex}] must be an object, but it is ${describeForm(input)}.`);
     return { fileKey: null, docPath: '', originalSha256: '', fileLabel: null, changes: [] };
   }
   reportUnknown(Object.keys(object), FILE_FIELDS, 'A file patch', report);

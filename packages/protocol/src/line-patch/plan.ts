@@ -102,12 +102,13 @@ class Planner {
     };
   }
 
-  private range(placed: PlacedChange, change: ReplaceChange | DeleteChange): PlannedChange | null {
+  private range(placed: PlacedChange, sent: ReplaceChange | DeleteChange): PlannedChange | null {
     const { cursor } = this;
-    if (!cursor.seek(change.startLine - 1)) return this.beyondEnd(placed, change.endLine);
+    if (!cursor.seek(sent.startLine - 1)) return this.beyondEnd(placed, sent.endLine);
     const from = cursor.offset;
-    const endings = this.readRange(placed, change);
-    if (endings === null) return null;
+    const read = this.readRange(placed, sent);
+    if (read === null) return null;
+    const { endings, change } = read;
     this.pieces.keepTo(from, this.near);
     this.pieces.dropTo(cursor.offset);
     const resultAfter = change.startLine - 1 + this.shift;
@@ -123,12 +124,17 @@ class Planner {
     else this.pieces.add(change.newLines, (index) => exact[index] as Ending, true, this.near);
   }
 
-  /** Passes the range line by line; returns the endings of its lines, or null after a fault. */
-  private readRange(placed: PlacedChange, change: ReplaceChange | DeleteChange): Ending[] | null {
+  /** Passes the range line by line; returns the endings of its lines, and the change with their texts, or null after a fault. */
+  private readRange<C extends ReplaceChange | DeleteChange>(
+    placed: PlacedChange,
+    change: C,
+  ): { endings: Ending[]; change: C } | null {
     const { cursor, original } = this;
     const endings: Ending[] = [];
     const from = cursor.offset;
     let firstWrong = -1;
+    /** Where an expected line was given as it was read. */
+    let texts: string[] | null = null;
     for (let line = change.startLine; line <= change.endLine; line += 1) {
       const lineStart = cursor.offset;
       if (!cursor.seek(line)) return this.beyondEnd(placed, change.endLine);
@@ -136,9 +142,14 @@ class Planner {
       endings.push(ending);
       const index = line - change.startLine;
       const text = decode(original, lineStart, cursor.offset - ending.length);
-      if (firstWrong < 0 && text !== change.expectedOriginalLines[index]) firstWrong = index;
+      const expected = change.expectedOriginalLines[index];
+      if (firstWrong >= 0 || text === expected) continue;
+      if (!isSameLine(expected, text, ending)) firstWrong = index;
+      else (texts ??= [...change.expectedOriginalLines])[index] = text;
     }
-    if (firstWrong < 0) return endings;
+    if (firstWrong < 0) {
+      return { endings, change: texts === null ? change : { ...change, expectedOriginalLines: texts } };
+    }
     const report = this.mismatches.mismatch(change, from, cursor.offset, firstWrong);
     this.faults.add(() => this.placeOf(placed), 'LINES_MISMATCH', report.message, report.details);
     return null;
@@ -189,6 +200,12 @@ class Planner {
   private placeOf(placed: PlacedChange) {
     return placeOf(this.fileIndex, this.patch, placed.changeIndex, placed.change);
   }
+}
+
+/** Whether an expected line is this one with or without the carriage return at its end, be it of the text or the ending [LINE-2]. */
+function isSameLine(expected: string | undefined, text: string, ending: Ending): boolean {
+  if (expected === undefined) return false;
+  return (ending === '\r\n' && expected === `${text}\r`) || (text.endsWith('\r') && text === `${expected}\r`);
 }
 
 /** The newest new line turned out to be no line (no text, no ending): only deletes can come after it. */

@@ -1,3 +1,5 @@
+import { shortText } from '../cut-text.js';
+import { jsonFault } from '../json-fault.js';
 import { type ReportFault } from './faults.js';
 
 const SHOWN_CHARS = 80;
@@ -7,7 +9,7 @@ export const MAX_KEY_CHARS = 256;
 
 /** Cuts a text that goes into a message, so that a report stays readable whatever came in. */
 export function cut(text: string, max = SHOWN_CHARS): string {
-  return text.length <= max ? text : `${text.slice(0, max)}…`;
+  return shortText(text, max);
 }
 
 /** Names a value for a message: shallow, since the value may be nested deeper than the stack. */
@@ -18,6 +20,12 @@ export function describe(value: unknown): string {
   if (Array.isArray(value)) return `an array of ${value.length}`;
   if (typeof value === 'number' || typeof value === 'boolean') return `the ${typeof value} ${value}`;
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
+}
+
+/** The same of what should be a list or an object; of a text that was meant as one, why it is no JSON. */
+export function describeForm(value: unknown): string {
+  const fault = typeof value === 'string' && /^\s*[[{]/.test(value) ? jsonFault(value) : null;
+  return fault === null ? describe(value) : `${describe(value)}, which is not valid JSON: ${fault}`;
 }
 
 export type PlainObject = Record<string, unknown>;

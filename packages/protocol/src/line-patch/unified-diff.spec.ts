@@ -26,7 +26,7 @@ function patchOf(...changes: unknown[]): FilePatch {
   return result.batch.files[0] as FilePatch;
 }
 
-function diffOf(content: string, patch: FilePatch, path?: string): string {
+function diffOf(content: string, patch: FilePatch, path = 'dir/a.txt'): string {
   const result = unifiedDiff(Buffer.from(content), patch, path);
   if (!result.ok) throw new Error(JSON.stringify(result.faults));
   return result.diff;
@@ -93,12 +93,37 @@ describe('the unified diff', () => {
     );
   });
 
-  it.each(['with blank.txt', 'caf\u00e9.txt', 'quo"te.txt', 'back\\slash.txt', 'two\nlines.txt'])(
-    'names the file %s',
-    (name) => {
-      expect(gitApplies(diffOf('a\n', patchOf(insert(1, 'b')), name), name, 'a\n')).toBe('a\nb\n');
-    },
-  );
+  it.each([
+    ...[
+      'Capital.TXT',
+      'with blank.txt',
+      'caf\u00e9.txt',
+      'café blank.txt',
+      '日本.txt',
+      '😀.txt',
+      'quo"te.txt',
+    ],
+    ...[
+      'back\\slash.txt',
+      'two\nlines.txt',
+      '\u0001\u0007\b\t\u000b\f\r\u001b\u007f.txt',
+      "it's.txt",
+      '$(x) `y`',
+      '-x',
+    ],
+  ])('names the file %j as git does', (name) => {
+    const diff = diffOf('a\n', patchOf(insert(1, 'b')), name);
+    expect(gitApplies(diff, name, 'a\n')).toBe('a\nb\n');
+    const repository = mkdtempSync(join(tmpdir(), 'patchbay-names-'));
+    const git = (...args: string[]) => spawnSync('git', args, { cwd: repository }).stdout.toString();
+    git('init', '-q');
+    writeFileSync(join(repository, name), 'a\n');
+    git('add', '-A');
+    writeFileSync(join(repository, name), 'a\nb\n');
+    const titles = (text: string) => text.split('\n').filter((line) => /^(diff|---|\+\+\+) /.test(line));
+    expect(titles(diff)).toEqual(titles(git('diff')));
+    rmSync(repository, { recursive: true });
+  });
 
   it('joins to the diff of a batch', () => {
     writeFileSync(join(dir, 'one'), 'a\n');
@@ -118,7 +143,7 @@ describe('the unified diff', () => {
   });
 
   it('reports the faults of a patch that does not apply', () => {
-    expect(unifiedDiff(Buffer.from('a\n'), patchOf(remove(1, 'b')))).toMatchObject({
+    expect(unifiedDiff(Buffer.from('a\n'), patchOf(remove(1, 'b')), 'a.txt')).toMatchObject({
       ok: false,
       faults: [{ code: 'LINES_MISMATCH' }],
     });

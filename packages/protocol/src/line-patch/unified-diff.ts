@@ -1,5 +1,5 @@
 import { type FilePatch, type PatchFaults } from '../patch-batch.js';
-import { decode } from './bytes.js';
+import { decode, encode } from './bytes.js';
 import { diffLines } from './diff-lines.js';
 import { equalEnd, equalTop, type Stretch } from './equal-lines.js';
 import { FaultList } from './faults.js';
@@ -17,9 +17,9 @@ const CONTEXT = 3;
  * Renders a file patch as a unified diff that `git apply` accepts: derived for display and exchange, never the
  * truth. Endings and byte order mark are in it as they are; the diffs of a batch are joined as they come.
  * @param original raw bytes of the file that the patch is for.
- * @param path name in the diff, with forward slashes; the docPath is lowercase, so give the real path.
+ * @param path name in the diff, with forward slashes: the real one, since the docPath is folded.
  */
-export function unifiedDiff(original: Uint8Array, patch: FilePatch, path = patch.docPath): RenderedDiff {
+export function unifiedDiff(original: Uint8Array, patch: FilePatch, path: string): RenderedDiff {
   const faults = new FaultList();
   const plan = planFilePatch(original, patch, 0, faults);
   if (faults.count > 0) return { ok: false, ...faults.result() };
@@ -203,18 +203,25 @@ function title(path: string, made?: Made): string {
 function names(path: string, made?: Made): string {
   const [a, b] = [quoted(`a/${path}`), quoted(`b/${path}`)];
   // Behind a name with a blank a tab tells where it ends.
-  const tab = /\s/.test(path) && !a.startsWith('"') ? '\t' : '';
+  const tab = path.includes(' ') ? '\t' : '';
   const [from, to] = [`--- ${a}${tab}\n`, `+++ ${b}${tab}\n`];
   return (made === 'new' ? '--- /dev/null\n' : from) + (made === 'deleted' ? '+++ /dev/null\n' : to);
 }
 
-/** A name as git quotes it: in C style where it holds a quote, a backslash or a control character. */
+/** What a name is quoted for: a quote, a backslash, a control character, whatever is not ASCII. */
+const SPECIAL = /["\\]|[^ -~]/;
+/** Control characters that C has a letter for, from U+0007 on. */
+const LETTERS = 'abtnvfr';
+
+/** A name as git quotes it, in C style; other characters than ASCII as the bytes of their UTF-8, in octal. */
 function quoted(name: string): string {
-  // eslint-disable-next-line no-control-regex -- control characters are exactly what is quoted
-  const special = /["\\\u0000-\u001f\u007f]/g;
-  if (!special.test(name)) return name;
-  const escaped = name.replace(special, (char) =>
-    char === '"' || char === '\\' ? `\\${char}` : `\\${char.charCodeAt(0).toString(8).padStart(3, '0')}`,
-  );
-  return `"${escaped}"`;
+  if (!SPECIAL.test(name)) return name;
+  const escaped = [...encode(name)].map((byte) => {
+    const char = String.fromCharCode(byte);
+    if (char === '"' || char === '\\') return `\\${char}`;
+    if (byte >= 0x20 && byte < 0x7f) return char;
+    const letter = byte >= 7 && byte < 7 + LETTERS.length ? LETTERS[byte - 7] : undefined;
+    return `\\${letter ?? byte.toString(8).padStart(3, '0')}`;
+  });
+  return `"${escaped.join('')}"`;
 }

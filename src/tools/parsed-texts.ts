@@ -1,0 +1,116 @@
+import {
+  type Json,
+  type JsonCount,
+  jsonFault,
+  JsonOutOfBounds,
+  type JsonSchema,
+  parseExactJson,
+} from '@patchbay/protocol';
+import type { SchemaFault } from './tool-schemas.js';
+
+/** Arguments in which texts of JSON were parsed. */
+export interface ParsedTexts {
+  /** The same value where nothing was. */
+  args: Json;
+  /** JSON Pointers of what was parsed. */
+  parsed: string[];
+  /** Why other texts in the place of a list or an object could not be. */
+  faults: SchemaFault[];
+}
+
+/** As text they stay refused: lines of a file may look like JSON. */
+const LINES = 'newLines';
+
+/** Most texts that are looked at in one call. */
+const MAX_TEXTS = 10_000;
+
+/**
+ * Parses texts in arguments where the schema has no text, but a list or an object: models often send `files` as a string of
+ * JSON. Whether what comes out fits the schema is for the caller to check.
+ * @param count of all texts that are parsed for one request
+ */
+export function parseTexts(schema: JsonSchema, args: Json, count: JsonCount): ParsedTexts {
+  const reader = new TextReader(count);
+  return { args: reader.read([schema], args, ''), parsed: reader.parsed, faults: reader.faults };
+}
+
+/** The value that a text of JSON has; the text itself, and why, where it has none. */
+export function readJsonText(text: string, count: JsonCount): { value: unknown; fault: string | null } {
+  try {
+    return { value: parseExactJson(text, count), fault: null };
+  } catch (error) {
+    return { value: text, fault: faultOf(text, error) };
+  }
+}
+
+class TextReader {
+  readonly parsed: string[] = [];
+  readonly faults: SchemaFault[] = [];
+
+  constructor(private readonly count: JsonCount) {}
+
+  read(schemas: readonly JsonSchema[], value: Json, path: string): Json {
+    if (typeof value === 'string') return this.readText(schemas, value, path);
+    if (typeof value !== 'object' || value === null) return value;
+    if (Array.isArray(value)) return this.readList(schemas, value, path);
+    let copy: { [name: string]: Json } | null = null;
+    for (const [name, item] of Object.entries(value)) {
+      const below = name === LINES ? [] : propertySchemas(schemas, name);
+      const read = below.length === 0 ? item : this.read(below, item, `${path}/${name}`);
+      if (read !== item) (copy ??= { ...value })[name] = read;
+    }
+    return copy ?? value;
+  }
+
+  private readList(schemas: readonly JsonSchema[], value: Json[], path: string): Json {
+    const items = alternatives(schemas).flatMap(({ items }) => (items ? [items as JsonSchema] : []));
+    if (!alternatives(items).some(holdsValues)) return value;
+    let copy: Json[] | null = null;
+    for (const [at, item] of value.entries()) {
+      const read = this.read(items, item, `${path}/${at}`);
+      if (read !== item) (copy ??= [...value])[at] = read;
+    }
+    return copy ?? value;
+  }
+
+  private readText(schemas: readonly JsonSchema[], text: string, path: string): Json {
+    const kinds = kindsOf(schemas);
+    const isTaken = kinds.has('string') || !(kinds.has('array') || kinds.has('object'));
+    if (isTaken || this.parsed.length + this.faults.length >= MAX_TEXTS) return text;
+    const { value, fault } = readJsonText(text, this.count);
+    if (fault !== null) this.faults.push({ path, code: 'json', message: fault });
+    const kind = Array.isArray(value) ? 'array' : value === null ? 'null' : typeof value;
+    if ((kind !== 'array' && kind !== 'object') || !kinds.has(kind)) return text;
+    this.parsed.push(path);
+    return this.read(schemas, value as Json, path);
+  }
+}
+
+function faultOf(text: string, error: unknown): string {
+  if (error instanceof JsonOutOfBounds) return error.message;
+  return `is not valid JSON: ${jsonFault(text)}`;
+}
+
+/** The schemas that a value may follow, each without choices. */
+function alternatives(schemas: readonly JsonSchema[]): JsonSchema[] {
+  return schemas.flatMap((schema) => {
+    const choices = (schema.anyOf ?? schema.oneOf) as JsonSchema[] | undefined;
+    return choices === undefined ? [schema] : alternatives(choices);
+  });
+}
+
+function propertySchemas(schemas: readonly JsonSchema[], name: string): JsonSchema[] {
+  return alternatives(schemas).flatMap(({ properties }) => {
+    const known = (properties ?? {}) as { [name: string]: JsonSchema };
+    return Object.hasOwn(known, name) ? [known[name]!] : [];
+  });
+}
+
+function holdsValues({ type }: JsonSchema): boolean {
+  return type === 'array' || type === 'object' || Array.isArray(type);
+}
+
+/** The types that are allowed; `string` too where anything is. */
+function kindsOf(schemas: readonly JsonSchema[]): Set<string> {
+  return new Set(alternatives(schemas).flatMap(({ type }) => (type ?? 'string') as string | string[]));
+}

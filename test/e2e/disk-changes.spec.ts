@@ -1,0 +1,91 @@
+import type { Session, ToolResult } from '@patchbay/protocol';
+import { aRoot } from '../support/fake-client.js';
+import { readTrail } from '../support/invariants.js';
+import { RelayScene } from '../support/relay-scene.js';
+import { oneServer } from '../support/server.js';
+
+const CREATE = 'workspace_create_file';
+const PATCH = 'workspace_write_patch';
+
+describe('tools that change the Cloud below a folder that the user has connected [SESSION-3]', () => {
+  const server = oneServer();
+  let scene: RelayScene;
+  beforeEach(async () => {
+    scene = await RelayScene.on(server(), await server().register());
+    await ended('write', { path: '/proj/a.txt', content: 'x' });
+    await ended('write', { path: '/other/b.txt', content: 'x' });
+  });
+  afterEach(() => scene.close());
+
+  const ended = async (name: string, args: object): Promise<ToolResult> => {
+    const { body } = await scene.post([{ toolCallId: name, name, arguments: args }], { waitMs: 5_000 });
+    return body.result.toolResults[0]!;
+  };
+  const direct = (tool: string, args: object, more: object = {}) =>
+    scene.user.post(`/workspaces/${scene.workspaceId}/tools`, { tool, args, ...more });
+  const choose = async (tools: string[] | null): Promise<void> => {
+    const path = `/workspaces/${scene.workspaceId}/sessions`;
+    scene.session = (await scene.user.post<Session>(path, { tools })).body;
+  };
+
+  it.each<[string, object, string]>([
+    ['write', { path: '/proj/a.txt', content: 'y' }, CREATE],
+    ['write', { path: 'PROJ/new/b.txt', content: 'y' }, PATCH],
+    ['edit', { path: '/Proj/A.txt', oldString: 'x', newString: 'y' }, PATCH],
+    ['rm', { path: '/proj/a.txt' }, PATCH],
+    ['rm', { path: '/proj' }, PATCH],
+    ['mkdir', { path: '/proj/folder' }, CREATE],
+    ['mv', { from: '/proj/a.txt', to: '/other/a.txt' }, CREATE],
+    ['mv', { from: '/other/b.txt', to: '/proj/b.txt' }, CREATE],
+  ])('%s of %j is refused, and names the client tool', async (name, args, instead) => {
+    await scene.client({ roots: [aRoot('Proj')], tools: [CREATE, PATCH] });
+    const { status, error, result } = await ended(name, args);
+    expect([status, error!.code, result]).toEqual(['failed', 'CONFLICT', null]);
+    expect(error!.message).toContain(instead);
+    const answer = await direct(name, args, { sessionId: scene.session.sessionId });
+    expect(answer).toMatchObject({ status: 409, body: { code: 'CONFLICT' } });
+    expect((answer.body as { error: string }).error).toContain(instead);
+    const refused = await readTrail(scene.user, scene.workspaceId, '&errorCode=CONFLICT');
+    expect(refused).toHaveLength(2);
+    const { body } = await scene.user.get<{ files: { docPath: string; sha256: string }[] }>(
+      `/workspaces/${scene.workspaceId}/files`,
+    );
+    expect(body.files.map(({ docPath }) => docPath)).toEqual(['other/b.txt', 'proj/a.txt']);
+  });
+
+  it('are taken elsewhere, in a session that names them, without a session, and once nobody has the folder', async () => {
+    const client = await scene.client({ roots: [aRoot('proj')] });
+    const write = (path: string) => ended('write', { path, content: 'y' });
+    expect(await write('/other/b.txt')).toMatchObject({ status: 'succeeded' });
+    expect(await write('/projects/b.txt')).toMatchObject({ status: 'succeeded' });
+    for (const tools of [['server'], ['edit', 'client', 'server'], null]) {
+      await choose(tools);
+      expect(await write('/proj/a.txt')).toMatchObject({ error: { code: 'CONFLICT' } });
+    }
+    await choose(['client', 'write']);
+    expect(await write('/proj/a.txt')).toMatchObject({ status: 'succeeded' });
+    expect(
+      await direct('write', { path: '/proj/a.txt', content: 'z' }, { sessionId: scene.session.sessionId }),
+    ).toMatchObject({ status: 200 });
+    await choose(null);
+    expect(await direct('write', { path: '/proj/a.txt', content: 'z' })).toMatchObject({ status: 200 });
+    expect(await ended('read', { path: '/proj/a.txt' })).toMatchObject({ status: 'succeeded' });
+    client.close();
+    await client.closed();
+    await scene.user.get(`/workspaces/${scene.workspaceId}/roots`);
+    expect(await write('/proj/a.txt')).toMatchObject({ status: 'succeeded' });
+  });
+
+  it('are taken of another user, who has not connected it', async () => {
+    await scene.client({ roots: [aRoot('proj')] });
+    const other = await server().register();
+    const { id } = await other.createWorkspace();
+    const { body } = await other.post<Session>(`/workspaces/${id}/sessions`, {});
+    const call = { toolCallId: 'w', name: 'write', arguments: { path: '/proj/a.txt', content: 'y' } };
+    const posted = await other.post<{ result: { toolResults: ToolResult[] } }>(
+      `/workspaces/${id}/sessions/${body.sessionId}/turns`,
+      { toolCalls: [call] },
+    );
+    expect(posted.body.result.toolResults).toMatchObject([{ status: 'succeeded' }]);
+  });
+});

@@ -1,0 +1,159 @@
+import { isWellFormedJson } from '@patchbay/protocol';
+import { sha256 } from '@patchbay/protocol/hash';
+import { execFileSync } from 'node:child_process';
+import { createdResult, failedResult } from '../support/fake-client.js';
+import { DOC, patchCall, replaceTwo } from '../support/patch-desk.js';
+import { createCall, RelayScene } from '../support/relay-scene.js';
+import { oneServer } from '../support/server.js';
+
+const HALF = '\ud83d';
+/** Takes a text as UTF-8 writers of other languages do: half of a surrogate pair is an error there. */
+const STRICT =
+  'import json,sys\nfor line in sys.stdin.buffer: json.dumps(json.loads(line), ensure_ascii=False).encode("utf-8")';
+
+/** Fails where a reader that is strict does not take one of these texts. */
+function expectStrict(...texts: string[]): void {
+  execFileSync('python3', ['-c', STRICT], { input: texts.join('\n'), stdio: 'pipe' });
+}
+
+describe('every answer is JSON that a strict reader takes [REQ-50]', () => {
+  const server = oneServer();
+  let scene: RelayScene;
+  beforeEach(async () => void (scene = await RelayScene.on(server(), await server().register())));
+  afterEach(() => scene.close());
+
+  /** The answer as it came over the wire. */
+  const raw = async (method: string, path: string, body?: unknown): Promise<string> => {
+    const response = await fetch(`${server().url}/api/v1${path}`, {
+      method,
+      headers: { authorization: `Bearer ${scene.user.token}`, 'content-type': 'application/json' },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    return response.text();
+  };
+
+  it('the reader of this test refuses half of a surrogate pair', () => {
+    expect(() => expectStrict('"\\ud83d"')).toThrow('UnicodeEncodeError');
+    expectStrict('"\\ud83d\\ude00 \\\\ud83d"');
+  });
+
+  it.each(['neutral', 'openai', 'openai-responses', 'anthropic', 'gemini'])(
+    'that tells a result with half a character, in the format %s',
+    async (resultFormat) => {
+      const client = await scene.client();
+      const { turnId } = (await scene.post([createCall('c')])).body.result;
+      const call = await client.delivery();
+      const message = `cut ${HALF}`;
+      expect(await client.report(call, { result: { ...createdResult(call), message } })).toEqual({
+        ok: true,
+      });
+      expect(await client.report(call, { result: { ...createdResult(call), message } })).toEqual({
+        ok: true,
+        duplicate: true,
+      });
+      const text = await raw('GET', `${scene.base}/${turnId}?waitMs=0&resultFormat=${resultFormat}`);
+      expectStrict(text);
+      expect(text).toContain('cut \ufffd');
+      expect(text).not.toContain('ud83d');
+    },
+  );
+
+  it('that tells a large result with half a character, which is passed on as it is stored', async () => {
+    const client = await scene.client();
+    const { turnId } = (await scene.post([createCall('c')])).body.result;
+    const call = await client.delivery();
+    const message = `${'x'.repeat(500_000)}${HALF}`;
+    await client.report(call, { result: { ...createdResult(call), message } });
+    expectStrict(await raw('GET', `${scene.base}/${turnId}`));
+  });
+
+  it('that tells what was posted as a result', async () => {
+    const { turnId } = (await scene.post([createCall('c')])).body.result;
+    const failed = {
+      ...failedResult({ arguments: { path: 'c.txt' } }, 'WriteFailed'),
+      message: `no ${HALF}`,
+    };
+    expectStrict(
+      await raw('POST', `${scene.base}/${turnId}/results`, {
+        results: [{ toolCallId: 'c', result: failed }],
+      }),
+    );
+    expect((await scene.calls(turnId)).c).toMatchObject({ error: { message: 'no \ufffd' } });
+  });
+
+  it('that tells why a person has denied a call', async () => {
+    const client = await scene.client();
+    const { turnId } = (await scene.post([createCall('c')])).body.result;
+    const approval = { decision: 'deny', by: 'ada', at: '2025-06-01T12:00:00Z', note: `no ${HALF}` };
+    const call = await client.delivery();
+    await client.status(call, 'awaiting_approval', HALF);
+    await client.report(call, { result: null, approval });
+    expectStrict(await raw('GET', `${scene.base}/${turnId}`));
+    expectStrict(await raw('GET', `/workspaces/${scene.workspaceId}/audit`));
+    expect((await scene.calls(turnId)).c).toMatchObject({
+      status: 'denied',
+      error: { message: 'no \ufffd' },
+    });
+  });
+
+  it.each([
+    ['its content', { path: 'a', content: HALF }, '/content'],
+    ['a path', { path: HALF, content: '' }, '/path'],
+    ['a name', { path: 'a', content: '', [HALF]: 1 }, '/\ufffd'],
+    ['an item of a list', { path: 'a', content: '', x: [{ y: [HALF] }] }, '/x'],
+  ])('arguments with half a character in %s are refused, in every form', async (_, args, path) => {
+    const calls = [
+      { toolCallId: 'a', name: 'workspace_create_file', arguments: args },
+      { type: 'tool_use', id: 'b', name: 'workspace_create_file', input: args },
+      {
+        type: 'function',
+        id: 'c',
+        function: { name: 'workspace_create_file', arguments: JSON.stringify(args) },
+      },
+      { functionCall: { id: 'd', name: 'workspace_create_file', args } },
+    ];
+    const text = await raw('POST', scene.base, { toolCalls: calls, waitMs: 0 });
+    expectStrict(text);
+    const { toolResults } = (JSON.parse(text) as { result: { toolResults: unknown[] } }).result;
+    expect(toolResults).toHaveLength(4);
+    for (const ended of toolResults) {
+      expect(ended).toMatchObject({
+        error: {
+          code: 'INVALID_ARGUMENTS',
+          details: { faults: [{ path, message: 'holds a lone surrogate' }] },
+        },
+      });
+    }
+    const direct = { tool: 'workspace_create_file', args };
+    expectStrict(await raw('POST', `/workspaces/${scene.workspaceId}/tools`, direct));
+  });
+
+  it('a fault that shows lines of a file cuts no character in half', async () => {
+    const text = `${'😀'.repeat(1500)}\n`;
+    const write = { toolCallId: 'w', name: 'write', arguments: { path: DOC, content: text } };
+    await scene.post([write], { waitMs: 5_000 });
+    for (const shift of ['', 'x']) {
+      const long = `${shift}${'😀'.repeat(500)}`;
+      const change = replaceTwo({ startLine: 1, endLine: 1, expectedOriginalLines: [long] });
+      const answer = await raw('POST', scene.base, {
+        toolCalls: [
+          patchCall([{ sha: sha256(text), changes: [change] }]),
+          { ...patchCall([{ changes: [{ ...change, operation: long, [long]: 1 }] }]), toolCallId: 'p2' },
+          { toolCallId: 'n', name: long, arguments: {} },
+          { toolCallId: 'p3', name: 'ls', arguments: { path: '/', [long]: 1 } },
+        ],
+        waitMs: 0,
+      });
+      expectStrict(answer);
+      expect(answer).toContain('LINES_MISMATCH');
+      expect(answer).not.toContain('\ufffd');
+    }
+  });
+
+  it('an answer over the relay is one, too', async () => {
+    const client = await scene.client();
+    const ack = await client.send('tool:status', { [HALF]: 1, turnId: HALF });
+    expect(ack).toMatchObject({ ok: false });
+    expect(isWellFormedJson(ack)).toBe(true);
+  });
+});
