@@ -114,8 +114,9 @@ export class PatchReconciliation {
       const { filePatchId, docPath, versionId } = reported;
       const version = await this.versionOf(workspaceId, reported);
       if (versionId === null) {
-        if (version) versionIds.set(at, version.id);
-        else missing.push({ filePatchId, docPath, reportedSha256: reported.newSha256! });
+        // What is kept beside the head is no version that the file became.
+        if (version && !version.conflict) versionIds.set(at, version.id);
+        if (version === null) missing.push({ filePatchId, docPath, reportedSha256: reported.newSha256! });
       } else if (version?.id !== versionId) {
         found.push({ at, divergence: differs(reported, 'upload', version?.sha256 ?? null) });
       }

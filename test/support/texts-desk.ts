@@ -40,7 +40,7 @@ export class TextsDesk {
   }
 
   async write(path: string, text: string): Promise<void> {
-    await this.call('write', { path, content: { text } });
+    await this.call('write', { path, content: { text } }, null);
   }
 
   /** Tells the session's Active Files. */
