@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
-import { digestInSlices, digestOf } from './digest.js';
+import { digestOf } from './digest.js';
+import { digestInSlices } from './digest-in-slices.js';
 
 /** The value with the keys of every object the other way round. */
 function reversed(value: unknown): unknown {

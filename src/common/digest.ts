@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { canonicalPieces } from './json-pieces.js';
-import { timeSlice } from './time-slice.js';
 
 /** A hash takes a long text at once in a fraction of the time that it takes its pieces. */
 const CHUNK = 16_384;
@@ -15,20 +14,8 @@ export function digestOf(value: unknown): string {
   return hash.digest('hex');
 }
 
-/** The same of a value that may be large, in slices of time, and how many characters its canonical form has. */
-export async function digestInSlices(value: unknown): Promise<{ digest: string; chars: number }> {
-  const hash = createHash('sha256');
-  let chars = 0;
-  for (const chunk of chunksOf(value)) {
-    // What is short stands in no line behind what is long.
-    if (chars > 0) await timeSlice();
-    hash.update(chunk);
-    chars += chunk.length;
-  }
-  return { digest: hash.digest('hex'), chars };
-}
-
-function* chunksOf(value: unknown): Generator<string, void, void> {
+/** The canonical form of a JSON value, in pieces of some length. */
+export function* chunksOf(value: unknown): Generator<string, void, void> {
   let pending = '';
   for (const piece of canonicalPieces(value)) {
     pending += piece;

@@ -1,6 +1,5 @@
 import { write, writeSync } from 'node:fs';
 import { hostname } from 'node:os';
-import process from 'node:process';
 import type { DestinationStream } from 'pino';
 
 /** Bytes of lines that wait for a slow reader; what comes beyond them is dropped. */

@@ -22,6 +22,7 @@ import { Access } from '../common/access.js';
 import { isoTime } from '../common/clock.js';
 import { DomainError } from '../common/domain-error.js';
 import { parseRequestInSlices } from '../common/request-envelope.js';
+import { loopTurn } from '../common/loop-turn.js';
 import { timeSlice } from '../common/time-slice.js';
 import { asOwner } from '../common/work-owner.js';
 import { SessionActiveFilesDto } from '../sessions/sessions.dto.js';
@@ -37,10 +38,20 @@ import { relayErrorOf } from './relay-error.js';
 import { RelayConnections } from './relay-connections.js';
 import { SessionOpenings } from './session-openings.js';
 
+/**
+ * Events that begin at once in one turn of the event loop: what arrives together shares commits. Those beyond begin in time
+ * slices of their users.
+ */
+const AT_ONCE = 32;
+
 /** The relay: what clients say over Socket.IO, each event acknowledged. */
 @WebSocketGateway({ namespace: RELAY_NAMESPACE })
 @Access('client')
 export class RelayGateway implements OnGatewayInit, OnGatewayConnection, OnGatewayDisconnect {
+  /** The turn of the event loop that the last event came in, and how many may still begin at once in it. */
+  private turn = -1;
+  private left = 0;
+
   constructor(
     private readonly handshake: Handshake,
     private readonly connections: RelayConnections,
@@ -189,9 +200,16 @@ export class RelayGateway implements OnGatewayInit, OnGatewayConnection, OnGatew
     return asOwner(socket.data.userId, () => this.answerOf(handle));
   }
 
+  private mayBeginAtOnce(): boolean {
+    const turn = loopTurn();
+    if (turn !== this.turn) [this.turn, this.left] = [turn, AT_ONCE];
+    this.left -= 1;
+    return this.left >= 0;
+  }
+
   private async answerOf<T extends object>(handle: () => Promise<T>): Promise<Ack<T>> {
     try {
-      await timeSlice();
+      if (!this.mayBeginAtOnce()) await timeSlice();
       return { ok: true, ...(await handle()) };
     } catch (error) {
       if (error instanceof DomainError) return { ok: false, error: relayErrorOf(error) };

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { digestInSlices } from '../common/digest.js';
+import { digestInSlices } from '../common/digest-in-slices.js';
 import { type FieldFaults, throwIfAny } from '../common/domain-error.js';
 import { Config } from '../config/config.js';
 import type { SessionRecord } from '../storage/ports/sessions.store.js';

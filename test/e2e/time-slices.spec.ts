@@ -86,6 +86,15 @@ describe('work that one user asks for in one moment', () => {
     expect(most(turns)).toBeLessThanOrEqual(MOST_STEPS);
   });
 
+  it('is done in slices of time: small events of a client beyond the first of a burst', async () => {
+    const client = await scene.client({ clientId: 'bursts' });
+    const turns = slowed(stores.turns, 'ofCall');
+    const status = { turnId: 't', attempt: 1, status: 'running' };
+    await Promise.all(many(150, () => client.send('tool:status', { ...status, callId: randomUUID() })));
+    expect(total(turns)).toBe(150);
+    expect(most(turns)).toBeLessThanOrEqual(32 + MOST_STEPS);
+  });
+
   it('is done in slices of time: the patches of a turn, none of which fits', async () => {
     const turns = slowed(INSPECT_PATCHES, 'run');
     const changes = [
