@@ -1,4 +1,4 @@
-import { editDistance } from '../common/edit-distance.js';
+import { editDistance } from './edit-distance.js';
 import type { Environment } from './env-reader.js';
 
 /** Variables of the same prefix that belong to the client and to docker-compose.yml: they may be in the same shell. */

@@ -1,4 +1,4 @@
-import { editDistance } from '../common/edit-distance.js';
+import { editDistance } from '../config/edit-distance.js';
 import { closestName, commonTail } from './path-distance.js';
 
 describe('the distance of two names', () => {

@@ -1,4 +1,4 @@
-import { editDistance } from '../common/edit-distance.js';
+import { editDistance } from '../config/edit-distance.js';
 
 /** How many parts at the end of a docPath are those of another; 0 where their names differ. */
 export function commonTail(docPath: string, parts: readonly string[]): number {

@@ -189,6 +189,18 @@ describeEmbedded('patchbay-admin', () => {
     });
   });
 
+  it('makes the folder of a backup, and both are for their owner alone', async () => {
+    const folder = join(directory, 'back', 'ups');
+    const copy = join(folder, 'today.db');
+    expect(await admin(['backup', copy])).toMatchObject({ code: 0 });
+    const modes = await Promise.all(
+      [join(directory, 'back'), folder, copy].map(async (path) => (await stat(path)).mode & 0o777),
+    );
+    expect(modes).toEqual([0o700, 0o700, 0o600]);
+    expect(await admin(['backup', copy, '--force'])).toMatchObject({ code: 0 });
+    expect((await stat(copy)).mode & 0o777).toBe(0o600);
+  });
+
   it('says what is missing: a file, data, a folder', async () => {
     expect(await admin(['check', join(directory, 'nothing.db')])).toMatchObject({
       code: 1,
@@ -199,9 +211,11 @@ describeEmbedded('patchbay-admin', () => {
       code: 1,
       said: expect.stringContaining('holds no data') as string,
     });
-    expect(await admin(['backup', '/nowhere/at/all.db'])).toMatchObject({
+    const below = join(directory, 'a-file', 'all.db');
+    await writeFile(join(directory, 'a-file'), '');
+    expect(await admin(['backup', below])).toMatchObject({
       code: 1,
-      said: expect.stringContaining('/nowhere/at is not there') as string,
+      said: expect.stringMatching(/a-file can't be made \((ENOTDIR|EEXIST)\)/) as string,
     });
   });
 

@@ -92,6 +92,15 @@ describe('A data directory that a server holds', () => {
     await waitFor(() => !isReadable(), 'the holder to be alone again');
   });
 
+  it('is not kept open by a wish whose time is in the future', async () => {
+    const wish = join(directory, 'patchbay.reader-1');
+    writeFileSync(wish, '');
+    await waitFor(isReadable, 'the holder to let others in');
+    const tomorrow = new Date(Date.now() + 24 * 3_600_000);
+    utimesSync(wish, tomorrow, tomorrow);
+    await waitFor(() => !isReadable(), 'the holder to be alone again');
+  });
+
   it('is asked for as long as the reader reads, also where that fails', () => {
     expect(asReader(directory, wishes)).toEqual([`patchbay.reader-${process.pid}`]);
     const fails = (): never => {

@@ -33,10 +33,15 @@ describe('the log', () => {
     for (const secret of ['victim@', 'nobody@', 'guess']) expect(lines.join('')).not.toContain(secret);
   });
 
-  const linesOf = (requestId: string): Record<string, unknown>[] =>
-    lines
-      .map((line) => JSON.parse(line) as Record<string, unknown>)
-      .filter((line) => line.requestId === requestId);
+  /** An answer may arrive before its line is written. */
+  const linesOf = async (requestId: string): Promise<Record<string, unknown>[]> => {
+    const found = (): Record<string, unknown>[] =>
+      lines
+        .map((line) => JSON.parse(line) as Record<string, unknown>)
+        .filter((line) => line.requestId === requestId);
+    await waitFor(() => found().length > 0, `a line of ${requestId}`);
+    return found();
+  };
   const ask = (requestId: string, path: string, token?: string, headers: Record<string, string> = {}) =>
     server.request('GET', path, undefined, {
       ...{ 'x-request-id': requestId, 'x-forwarded-for': '203.0.113.9' },
@@ -59,29 +64,31 @@ describe('the log', () => {
     expect(
       (await ask('a-403', workspace.toUpperCase().replace('WORKSPACES', 'workspaces'), other.token)).status,
     ).toBe(403);
-    expect(linesOf('a-403')).toMatchObject([
+    expect(await linesOf('a-403')).toMatchObject([
       { ...about, status: 403, code: 'FORBIDDEN', userId: other.id, workspaceId, route: ofWorkspace },
     ]);
     await ask('a-404', `${workspace}/contents/Secret/Path.ts`, owner.token);
-    expect(linesOf('a-404')).toMatchObject([
+    expect(await linesOf('a-404')).toMatchObject([
       { ...about, status: 404, code: 'NOT_FOUND', userId: owner.id, route: `${ofWorkspace}/contents/*` },
     ]);
     await ask('no-route', '/secret/path', owner.token);
-    expect(linesOf('no-route')).toMatchObject([{ ...about, status: 404, code: 'NOT_FOUND' }]);
+    expect(await linesOf('no-route')).toMatchObject([{ ...about, status: 404, code: 'NOT_FOUND' }]);
     await ask('a-401', workspace);
-    expect(linesOf('a-401')).toMatchObject([{ ...about, status: 401, code: 'INVALID_TOKEN', userId: null }]);
+    expect(await linesOf('a-401')).toMatchObject([
+      { ...about, status: 401, code: 'INVALID_TOKEN', userId: null },
+    ]);
     await ask('a-400', `${workspace}/audit?limit=0`, owner.token);
-    expect(linesOf('a-400')).toMatchObject([{ ...about, status: 400, code: 'VALIDATION_ERROR' }]);
+    expect(await linesOf('a-400')).toMatchObject([{ ...about, status: 400, code: 'VALIDATION_ERROR' }]);
     await ask('a-200', workspace, owner.token);
-    expect(linesOf('a-200')).toMatchObject([{ level: 20, status: 200, code: null }]);
+    expect(await linesOf('a-200')).toMatchObject([{ level: 20, status: 200, code: null }]);
     expect(lines.join('').toLowerCase()).not.toContain('secret/path');
   });
 
   it('has one line for a request over a limit [REQ-60]', async () => {
     const from = { 'x-forwarded-for': '203.0.113.10' };
-    const asked = Array.from({ length: 3_010 }, (_, at) => ask(`many-${at}`, '/workspaces', undefined, from));
+    const asked = Array.from({ length: 310 }, (_, at) => ask(`many-${at}`, '/workspaces', 'no-token', from));
     const at = (await Promise.all(asked)).findIndex(({ status }) => status === 429);
-    expect(linesOf(`many-${at}`)).toMatchObject([
+    expect(await linesOf(`many-${at}`)).toMatchObject([
       { status: 429, code: 'RATE_LIMITED', userId: null, address: '203.0.113.10' },
     ]);
   });
@@ -99,11 +106,12 @@ describe('the log', () => {
     health.check = check;
     await asked(200);
     const told = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
-    expect(told.filter(({ level }) => (level as number) >= 30)).toMatchObject([
+    expect(told.filter(({ context }) => context === 'Health')).toMatchObject([
       { level: 50, msg: 'The storage is not ready', reason: 'no disk' },
       { level: 30, msg: 'The storage is ready again' },
     ]);
-    expect(lines.join('')).not.toContain('stack');
+    expect(lines.join('')).not.toContain('"stack"');
+    expect(lines.join('')).not.toContain('/health');
   });
 
   it('has requests that failed under their id, and no secret', async () => {

@@ -37,7 +37,7 @@ interface Place {
 }
 
 /** A certificate for localhost that nobody has signed: whoever is told of the file trusts it. */
-async function makeCertificate(directory: string): Promise<{ certificate: string; key: string }> {
+export async function makeCertificate(directory: string): Promise<{ certificate: string; key: string }> {
   const [certificate, key] = [join(directory, 'certificate.pem'), join(directory, 'key.pem')];
   await promisify(execFile)('openssl', [
     ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2'],

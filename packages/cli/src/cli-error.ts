@@ -50,6 +50,17 @@ const HINT: Partial<Record<PatchbayErrorCode, string>> = {
   FORBIDDEN: 'Ask an owner of the workspace to add you, or choose another with --workspace.',
 };
 
+/** Codes of a certificate whose authority Node does not know. */
+const UNTRUSTED_CODES = new Set([
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+]);
+const UNTRUSTED =
+  "Node does not know the authority of the server's certificate: set NODE_EXTRA_CA_CERTS to a PEM file with it.";
+
 /** What was to be done with it. */
 const DOING: Record<string, string> = {
   mkdir: 'make the folder',
@@ -74,7 +85,8 @@ export function explain(error: unknown): { message: string; exitCode: number } {
   if (error instanceof CliError) return { message: error.message, exitCode: error.exitCode };
   if (error instanceof ClientLockedError) return { message: error.message, exitCode: EXIT.replaced };
   if (error instanceof PatchbayError) {
-    const message = [faultsOf(error), HINT[error.code] ?? ''].filter(Boolean).join(' ');
+    const hint = isUntrusted(error) ? UNTRUSTED : (HINT[error.code] ?? '');
+    const message = [faultsOf(error), hint].filter(Boolean).join(' ');
     return { message, exitCode: EXIT_OF[error.code] ?? EXIT.failed };
   }
   const { message, code = '', path, syscall } = error as NodeJS.ErrnoException;
@@ -85,6 +97,13 @@ export function explain(error: unknown): { message: string; exitCode: number } {
     };
   }
   return { message: error instanceof Error ? message : String(error), exitCode: EXIT.failed };
+}
+
+/** fetch hides the fault of the connection in a chain of causes. */
+function isUntrusted(error: unknown): boolean {
+  if (typeof error !== 'object' || error === null) return false;
+  const { code, cause } = error as { code?: unknown; cause?: unknown };
+  return (typeof code === 'string' && UNTRUSTED_CODES.has(code)) || isUntrusted(cause);
 }
 
 /** Every fault once: the message of a server names the first of `fields`, or all of them. */

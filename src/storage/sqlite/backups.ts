@@ -118,11 +118,14 @@ function keepAside(target: string): string {
   return aside;
 }
 
+/** The folder of a backup, made for its owner alone where it is missing. */
 function realFolder(target: string): string {
+  const folder = dirname(target);
   try {
-    return realpathSync(dirname(target));
-  } catch {
-    throw new BackupError(`${dirname(target)} is not there`);
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    return realpathSync(folder);
+  } catch (error) {
+    throw new BackupError(`${folder} can't be made (${(error as NodeJS.ErrnoException).code})`);
   }
 }
 

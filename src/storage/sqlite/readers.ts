@@ -7,6 +7,8 @@ const WISH = 'patchbay.reader-';
 const LOOK_MS = 500;
 /** Who has asked for so long, in ms, was killed before it could say that it is done. */
 const STALE_MS = 6 * 3_600_000;
+/** A wish from the future is one from before a clock was set back: nobody who made it is there. */
+const AHEAD_MS = 60_000;
 
 /**
  * Reads a data directory beside the process that holds it: that one is asked to let others in, and does so within a second,
@@ -40,7 +42,9 @@ function isWanted(directory: string): boolean {
   return namesIn(directory).some((name) => {
     if (!name.startsWith(WISH)) return false;
     const wish = statSync(join(directory, name), { throwIfNoEntry: false });
-    return wish !== undefined && Date.now() - wish.mtimeMs < STALE_MS;
+    if (wish === undefined) return false;
+    const age = Date.now() - wish.mtimeMs;
+    return age > -AHEAD_MS && age < STALE_MS;
   });
 }
 

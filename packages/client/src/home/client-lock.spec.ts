@@ -84,6 +84,30 @@ describe('the client lock', () => {
     await acquire();
   });
 
+  it.each([60_000, 24 * 3_600_000, 20 * 365 * 24 * 3_600_000])(
+    'of another machine with a time %d ms in the future does not bar the next',
+    async (ms) => {
+      const foreign = await becomeLockOf((parts) => (parts[1] = '0123456789ab'));
+      const seen = async (aheadMs: number) => {
+        const then = new Date(Date.now() + aheadMs);
+        await disk.utimes(foreign, then, then);
+      };
+      await seen(20_000);
+      await expect(ClientLock.acquire(directory)).rejects.toThrow(ClientLockedError);
+      await seen(ms);
+      await acquire();
+      expect(await locks()).toHaveLength(1);
+    },
+  );
+
+  it('of a process that runs here holds, whatever its time', async () => {
+    await acquire();
+    const path = join(directory, (await locks())[0]!);
+    const then = new Date(Date.now() + 24 * 3_600_000);
+    await disk.utimes(path, then, then);
+    await expect(ClientLock.acquire(directory)).rejects.toMatchObject({ pid: process.pid });
+  });
+
   it('is kept fresh for other machines while it is held', async () => {
     jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'Date', 'performance', 'queueMicrotask'] });
     try {

@@ -9,7 +9,10 @@ import { ClientLockedError } from '../journal/client-locked-error.js';
 
 const LOCK_NAME = /^lock-([0-9a-f]{12})-(\d+)-(\d+)-[0-9a-f]{8}$/;
 const HEARTBEAT_MS = 5_000;
-/** A lock of another machine or container, whose processes cannot be seen, is stale when it is older than this. */
+/**
+ * A lock of another machine or container, whose processes cannot be seen, is stale when its time is further away than this:
+ * in the past, or in the future, where a clock was set back since.
+ */
 const FOREIGN_STALE_MS = 30_000;
 const MAX_TRIES = 5;
 const MAX_PAUSE_MS = 80;
@@ -96,7 +99,7 @@ function isRunning(pid: number, started: string): boolean {
 
 async function isFresh(path: string): Promise<boolean> {
   const stats = await stat(path).catch(() => null);
-  return stats !== null && Date.now() - stats.mtimeMs < FOREIGN_STALE_MS;
+  return stats !== null && Math.abs(Date.now() - stats.mtimeMs) < FOREIGN_STALE_MS;
 }
 
 /** Start time of a process in clock ticks since boot (Linux); null where it cannot be told. */
