@@ -153,8 +153,7 @@ export class Dialogue {
     try {
       answer = await Promise.race([reader.question(text, { signal }), ended]);
     } catch {
-      // Later versions of Node reject the question instead of leaving it open: it is withdrawn, or the input has ended.
-      if (signal.aborted) this.print('');
+      // Withdrawn; and later versions of Node reject a question at the end of the input instead of leaving it open.
     } finally {
       this.input.off('data', look);
       this.reader = null;

@@ -11,14 +11,14 @@ export interface MenuItem {
 }
 
 /** Said of an answer that is no key. */
-export const UNKNOWN = 'Please answer with one of the letters; ? explains them, Ctrl-C leaves.';
+export const UNKNOWN = 'Please answer with one of the letters; ? explains them, n refuses, Ctrl-C leaves.';
 /** Keys take effect with Enter, so that no key pressed by chance decides. */
-const HOW = 'Letter + Enter: ';
+const HOW = 'Key + Enter: ';
 /** Columns that stay free for the answer. */
-const ANSWER_COLUMNS = 2;
+const ANSWER_COLUMNS = 4;
 
 /**
- * `Letter + Enter: [y]es  [n]o  [?] > `, or `Letter + Enter: y/n/? > ` where that is too long for a line with an answer.
+ * `Key + Enter: [y]es  [n]o  [?] > `, or `Key + Enter: y/n/? > ` where that is too long for a line with an answer.
  * @param place what is asked about, where that is not all of the call, with its punctuation
  */
 export function menuPrompt(items: readonly MenuItem[], { size }: Pick<Paper, 'size'>, place = ''): string {

@@ -37,7 +37,7 @@ describe('What a person allows in a session once and for all', () => {
     expect(typist.screen).toContain(
       'every call of workspace_create_file, whatever its files are, for the rest of session s, and in no other one.\n',
     );
-    expect(typist.screen).toContain('Take this rule? Letter + Enter: [y]es  [n]o  [?] > ');
+    expect(typist.screen).toContain('Take this rule? Key + Enter: [y]es  [n]o  [?] > ');
     expect(typist.screen.match(/Take this rule\?/g)).toHaveLength(4);
   });
 

@@ -91,7 +91,7 @@ describe('TerminalApprover', () => {
       const { approval, screen } = await decide(['s', 'n', 's', 'y', 'n', 'y'], patchRequest(2, 2, 1));
       expect(approval).toMatchObject({ decision: 'allow', rejectedChangeIds: ['f0c0', 'f0c1', 'f1c1'] });
       expect(screen).toContain('change 2 of 2: insert after line 1: why 1.1\n+line 1\n');
-      expect(screen).toContain('file 3 of 3. Letter + Enter: [y]es  [n]o  [v]iew  [b]ack  [?] > ');
+      expect(screen).toContain('file 3 of 3. Key + Enter: [y]es  [n]o  [v]iew  [b]ack  [?] > ');
       expect(screen).toContain('2 of 5 changes accepted.');
     });
 
