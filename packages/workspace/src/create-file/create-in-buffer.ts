@@ -19,15 +19,17 @@ export interface DirtyBuffer {
 
 /**
  * The unsaved text that stands for a file; null where its text is that on the disk.
- * @throws WorkspaceFault DIRTY_BUFFER where there is one, and the editor can't have it replaced; InvalidPath
+ * @throws WorkspaceFault FileExists where there is one, and it is not to be replaced; DIRTY_BUFFER where the editor can't have
+ * it replaced; InvalidPath
  */
 export async function dirtyBuffer(
   { buffers, fs = realFileSystem }: PatchContext,
-  { located, folder, name }: CreateFilePlan,
+  { located, folder, name, overwrite }: CreateFilePlan,
 ): Promise<DirtyBuffer | null> {
   const docPath = docPathOf(located);
   if (!(await buffers?.isDirty(docPath))) return null;
   await refuseLinks(fs, located.root.directory, folder, name);
+  if (!overwrite) throw fileExists();
   const buffer = buffers?.apply && (await buffers.read?.(docPath));
   if (!buffer) {
     throw new WorkspaceFault(
@@ -60,12 +62,11 @@ async function refuseLinks(
  */
 export async function replaceBuffer(
   buffers: OpenBuffers,
-  { located, bytes, overwrite }: CreateFilePlan,
+  { located, bytes }: CreateFilePlan,
   before: DirtyBuffer,
   seen: string | null | undefined,
 ): Promise<void> {
   const docPath = docPathOf(located);
-  if (!overwrite) throw fileExists();
   if (before.bytes.equals(bytes)) return;
   if (seen !== undefined && seen !== before.sha256) throw new OtherFileThere();
   if (await buffers.apply!(docPath, before.sha256, bytes)) return;

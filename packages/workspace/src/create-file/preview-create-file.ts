@@ -77,7 +77,6 @@ async function currentText(
   maxBytes: number,
 ): Promise<CurrentText | null> {
   const buffer = await dirtyBuffer(context, plan);
-  if (buffer && !plan.overwrite) throw fileExists();
   return buffer ? asText(buffer) : textOnDisk(context.fs ?? realFileSystem, plan, maxBytes);
 }
 

@@ -123,7 +123,7 @@ describe('a create over a file that is open and not saved [CREATE-6]', () => {
         sizeBytes: 0,
         hash: '',
       });
-      expect(await run(buffers, { overwrite: false })).toMatchObject({ errorCode: 'DIRTY_BUFFER' });
+      expect(await run(buffers, { overwrite: false })).toMatchObject({ errorCode: 'FileExists' });
     }
     expect([person.asked, await onDisk()]).toEqual([[], 'on disk\n']);
   });
