@@ -89,8 +89,8 @@ describe('patchbay, of turns', () => {
     expect((await desk.run('approvals')).out).toBe(`${rules}\n  none\n${tools}\n  none\n`);
     expect((await desk.run('approvals', '--ask', 'rm', 'mv')).out).toContain(`${tools}\n  rm, mv\n`);
     const changed = await desk.run('approvals', '--ask', 'write', '--not-ask', 'rm', 'mkdir');
-    expect(changed.out).toContain(`${tools}\n  write, mv\n`);
-    expect((await desk.run('approvals', '--json')).out).toBe('{"rules":[],"approvals":["write","mv"]}\n');
+    expect(changed.out).toContain(`${tools}\n  mv, write\n`);
+    expect((await desk.run('approvals', '--json')).out).toBe('{"rules":[],"approvals":["mv","write"]}\n');
     expect((await desk.run('approvals', '--not-ask', 'write', 'mv', '--json')).out).toBe(
       '{"rules":[],"approvals":[]}\n',
     );

@@ -1,5 +1,5 @@
 import { PassThrough } from 'node:stream';
-import type { ToolCallDelivery } from '@patchbay/protocol';
+import type { Approval, ToolCallDelivery } from '@patchbay/protocol';
 import type { ApprovalRequest } from '@patchbay/workspace';
 import { TerminalApprover } from './terminal-approver.js';
 
@@ -60,7 +60,10 @@ export class Typist {
     });
   }
 
-  decide(asked = request(), signal = new AbortController().signal) {
+  decide(
+    asked: ApprovalRequest = request(),
+    signal: AbortSignal = new AbortController().signal,
+  ): Promise<Approval> {
     return this.approver.decide(asked, signal);
   }
 }
