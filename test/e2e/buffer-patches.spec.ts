@@ -4,7 +4,13 @@ import { join } from 'node:path';
 import { openDiskJournal } from '@patchbay/client/home';
 import { type Journal, RelayClient } from '@patchbay/client/relay';
 import { sha256 } from '@patchbay/protocol/hash';
-import { clientFileReader, type OpenBuffers, WorkspaceRoots, WritePatchTool } from '@patchbay/workspace';
+import {
+  clientFileReader,
+  CreateFileTool,
+  type OpenBuffers,
+  WorkspaceRoots,
+  WritePatchTool,
+} from '@patchbay/workspace';
 import { allowsAll } from '../support/approvers.js';
 import { RelayScene } from '../support/relay-scene.js';
 import { activeFile, TextsDesk } from '../support/texts-desk.js';
@@ -36,7 +42,10 @@ describe('a model at work on a file that is open and not saved', () => {
     const workspace = { roots: await WorkspaceRoots.open([{ directory: join(base, 'Proj') }]), buffers };
     client = new RelayClient({
       ...{ url: server.url, token: user.token, workspaceId, clientId: 'editor', journal },
-      tools: { workspace_write_patch: new WritePatchTool(workspace, allowsAll) },
+      tools: {
+        workspace_create_file: new CreateFileTool(workspace, allowsAll),
+        workspace_write_patch: new WritePatchTool(workspace, allowsAll),
+      },
       readFile: clientFileReader(workspace),
     });
     await client.connect();
@@ -64,6 +73,21 @@ describe('a model at work on a file that is open and not saved', () => {
     const { body } = await desk.scene.post([call], { waitMs: 20_000 });
     expect(body.result.toolResults[0]).toMatchObject({ status: 'succeeded', error: null });
     expect(text).toBe('one\ntwo patched\n');
+    expect(await readFile(join(base, 'Proj', 'A.ts'), 'utf8')).toBe('one\ntwo\n');
+    const { result } = await desk.call('read', { path: '/Proj/A.ts' }, null);
+    expect(result).toMatchObject({ content: { text } });
+  });
+
+  it('replaces it as a whole, in the editor and the Cloud [CREATE-6]', async () => {
+    await desk.write('/Proj/A.ts', 'one\ntwo\n');
+    const args = { path: 'Proj/A.ts', content: 'all new\n', overwrite: true };
+    const call = { toolCallId: 'c', name: 'workspace_create_file', arguments: args };
+    const { body } = await desk.scene.post([call], { waitMs: 20_000 });
+    expect(body.result.toolResults[0]).toMatchObject({
+      ...{ status: 'succeeded', error: null },
+      result: { overwritten: true, docPath: 'proj/a.ts', hash: sha256('all new\n') },
+    });
+    expect(text).toBe('all new\n');
     expect(await readFile(join(base, 'Proj', 'A.ts'), 'utf8')).toBe('one\ntwo\n');
     const { result } = await desk.call('read', { path: '/Proj/A.ts' }, null);
     expect(result).toMatchObject({ content: { text } });

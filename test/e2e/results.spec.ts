@@ -33,24 +33,30 @@ describe('the result of a call', () => {
     });
   });
 
-  it('that reports failure makes the call fail with its code, the payload kept [TURN-6]', async () => {
-    const failure = {
-      success: false,
-      message: 'There is such a file already.',
-      path: 'c.txt',
-      sizeBytes: 0,
-      hash: '',
-      created: false,
-      overwritten: false,
-      errorCode: 'FileExists',
-    };
-    expect(await client.report(call, { result: failure })).toEqual({ ok: true });
-    expect(await ended()).toMatchObject({
-      status: 'failed',
-      result: failure,
-      error: { code: 'FileExists', message: 'There is such a file already.' },
-    });
-  });
+  it.each([
+    ['FileExists', 'There is such a file already.'],
+    ['DIRTY_BUFFER', 'It is open, and not saved.'],
+  ])(
+    'that reports failure makes the call fail with its code, the payload kept: %s [TURN-6]',
+    async (errorCode, message) => {
+      const failure = {
+        success: false,
+        message,
+        path: 'c.txt',
+        sizeBytes: 0,
+        hash: '',
+        created: false,
+        overwritten: false,
+        errorCode,
+      };
+      expect(await client.report(call, { result: failure })).toEqual({ ok: true });
+      expect(await ended()).toMatchObject({
+        status: 'failed',
+        result: failure,
+        error: { code: errorCode, message },
+      });
+    },
+  );
 
   it.each([
     ['nothing', null],

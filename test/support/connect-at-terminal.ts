@@ -48,6 +48,10 @@ export class ConnectAtTerminal {
     return join(this.directory, 'proj');
   }
 
+  get home(): string {
+    return join(this.directory, 'home');
+  }
+
   async write(path: string, text: string): Promise<void> {
     await mkdir(dirname(join(this.folder, path)), { recursive: true });
     await writeFile(join(this.folder, path), text);
@@ -82,7 +86,7 @@ export class ConnectAtTerminal {
         PATCHBAY_URL: url ?? server.url,
         PATCHBAY_TOKEN: scene.user.token,
         PATCHBAY_WORKSPACE: scene.workspaceId,
-        PATCHBAY_HOME: join(this.directory, 'home'),
+        PATCHBAY_HOME: this.home,
         HOME: this.directory,
         TMPDIR: this.directory,
         ...env,

@@ -1,29 +1,71 @@
+import type { WorkspaceClient } from '@patchbay/client';
 import type { CloudChange } from '@patchbay/protocol';
-import { NO_TOOL } from './approval-words.js';
-import { printableJson } from './approval/printable.js';
+import { printableJson, printableLine } from './approval/printable.js';
+import { type KeptRule, MachineRules, ruleText } from './approval/session-rules.js';
 import { workspaceOf } from './choose-workspace.js';
 import { CliError, EXIT } from './cli-error.js';
 import { settingsOf, type CliIo, type CommonFlags } from './settings.js';
 
 export interface ApprovalsFlags extends CommonFlags {
+  revoke?: number;
+  ask?: CloudChange[];
+  notAsk?: CloudChange[];
   json?: boolean;
 }
 
-/** `patchbay approvals`: says of which of the server's tools a person is asked before they run, or changes that. */
+/**
+ * `patchbay approvals`: says which calls this machine lets through without asking, and of which of the server's tools a
+ * person is asked; or changes either. What is revoked is revoked without a server, too.
+ */
 export async function approvals(
-  tools: readonly string[],
-  { json, ...flags }: ApprovalsFlags,
+  { revoke, ask = [], notAsk = [], json, ...flags }: ApprovalsFlags,
   io: CliIo,
 ): Promise<number> {
-  if (tools.length > 1 && tools.includes(NO_TOOL)) {
-    throw new CliError('Pass names of tools, or "none" alone.', EXIT.usage);
+  const both = ask.find((tool) => notAsk.includes(tool));
+  if (both) throw new CliError(`Pass ${both} with --ask or with --not-ask.`, EXIT.usage);
+  const settings = await settingsOf(flags, io);
+  const machine = new MachineRules(settings.home);
+  const isChange = ask.length + notAsk.length > 0;
+  if (revoke !== undefined) {
+    const revoked = await machine.revoke(revoke);
+    if (!revoked)
+      throw new CliError(`There is no rule ${revoke}: "patchbay approvals" lists them.`, EXIT.usage);
+    if (!json) io.stdout.write(`Revoked: ${ruleLine(revoked)}\n`);
   }
-  const workspace = await workspaceOf(await settingsOf(flags, io), io);
-  const chosen = tools[0] === NO_TOOL ? [] : (tools as CloudChange[]);
-  const { approvals: asked } =
-    tools.length === 0 ? await workspace.get() : await workspace.update({ approvals: chosen });
-  if (json) io.stdout.write(`${printableJson({ approvals: asked })}\n`);
-  else if (asked.length === 0) io.stdout.write("No call of the server's tools is asked about.\n");
-  else io.stdout.write(`A person is asked before the server runs a call of: ${asked.join(', ')}.\n`);
+  const rules = await machine.all();
+  if (revoke !== undefined && !isChange) {
+    if (json) io.stdout.write(`${printableJson({ rules })}\n`);
+    return EXIT.ok;
+  }
+  if (!json) io.stdout.write(rulesText(rules));
+  const workspace = await workspaceOf(settings, io);
+  const asked = await askedAbout(workspace, ask, notAsk);
+  if (json) io.stdout.write(`${printableJson({ rules, approvals: asked })}\n`);
+  else
+    io.stdout.write(
+      `Tools of the server, in this workspace, that a person is asked about:\n  ${asked.join(', ') || 'none'}\n`,
+    );
   return EXIT.ok;
+}
+
+async function askedAbout(
+  workspace: WorkspaceClient,
+  ask: readonly CloudChange[],
+  notAsk: readonly CloudChange[],
+): Promise<readonly CloudChange[]> {
+  const { approvals: before } = await workspace.get();
+  if (ask.length + notAsk.length === 0) return before;
+  const wanted = [...new Set([...before, ...ask])].filter((tool) => !notAsk.includes(tool));
+  return (await workspace.update({ approvals: wanted })).approvals;
+}
+
+function rulesText(rules: readonly KeptRule[]): string {
+  const lines = rules.map((rule) => `  ${ruleLine(rule)}\n`);
+  return `Rules of this machine, which let calls through without asking:\n${lines.join('') || '  none\n'}`;
+}
+
+/** `3  every call of …`; safe to print. */
+function ruleLine(rule: KeptRule): string {
+  const { n, url, workspaceId, by, at } = rule;
+  return printableLine(`${n}  ${ruleText(rule)}; ${url}, workspace ${workspaceId}; taken by ${by}, ${at}`);
 }

@@ -14,6 +14,7 @@ import {
 } from '@patchbay/workspace';
 import { unseenFiles } from '@patchbay/workspace/sync';
 import { printableLine } from './approval/printable.js';
+import { ClientRules } from './approval/session-rules.js';
 import { clientIdOf } from './client-id.js';
 import { cloudTextOf } from './cloud-text.js';
 import { CliError, EXIT } from './cli-error.js';
@@ -59,9 +60,11 @@ export async function connect(flags: ConnectFlags, io: CliIo): Promise<number> {
   const unseen = await unseenIn(directories, settings.home, flags);
   const clientId = flags.clientId || (await clientIdOf(settings.home, directories));
   const { workspaceId } = workspace;
-  const directory = clientDirectory(settings.home, { url: settings.url, workspaceId, clientId });
   let onlyRoot: string | null = null;
-  const rules = { yes: flags.yes, allow: flags.allow ?? [], onlyRoot: () => onlyRoot };
+  const place = { url: settings.url, workspaceId, clientId };
+  const directory = clientDirectory(settings.home, place);
+  const ofSessions = new ClientRules(settings.home, place);
+  const rules = { yes: flags.yes, allow: flags.allow ?? [], onlyRoot: () => onlyRoot, ofSessions };
   let folderLines: () => readonly string[] = () => [];
   const what = { workspace: await namedWorkspace(settings, workspaceId), folders: () => folderLines() };
   const screen = new ConnectScreen(rules, settings, what, io, flags);

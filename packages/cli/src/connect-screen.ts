@@ -1,10 +1,16 @@
 import type { RelayState } from '@patchbay/client/relay';
-import { WaitingApprover, type Question } from '@patchbay/workspace';
+import type { Question } from '@patchbay/workspace';
 import { clip, sizeOf } from './approval/fit.js';
 import { type Marks, marksFor } from './approval/marks.js';
 import { paintDiffLine, previewOf } from './approval/preview.js';
 import { printableJson, printableLine } from './approval/printable.js';
-import { type Asker, RuleApprover, type ApprovalRules } from './approval/rule-approver.js';
+import {
+  type ApprovalRules,
+  type Asker,
+  RuleApprover,
+  SessionRuleApprover,
+} from './approval/rule-approver.js';
+import type { RuleStore } from './approval/session-rules.js';
 import { TerminalApprover } from './approval/terminal-approver.js';
 import { type CallAudience, CallNews } from './call-news.js';
 import { callText } from './outcome-text.js';
@@ -51,7 +57,7 @@ export class ConnectScreen implements CallAudience {
   };
 
   constructor(
-    rules: ApprovalRules,
+    rules: ApprovalRules & { ofSessions: RuleStore },
     private readonly settings: Settings,
     private readonly what: Connected,
     private readonly io: CliIo,
@@ -62,11 +68,12 @@ export class ConnectScreen implements CallAudience {
     this.marks = marksFor(stderr, env);
     const onAllowed = (question: Question, rule: string) => this.allowed(question, rule);
     const asking = {
-      ...{ by: settings.person, input: stdin, output: stdout, env, onAllowed },
+      ...{ by: settings.person, rules: rules.ofSessions, input: stdin, output: stdout, env, onAllowed },
       onDecided: this.calls.remember.bind(this.calls),
     };
     this.terminal = stdin.isTTY && stdout.isTTY ? new TerminalApprover(asking) : null;
-    const approver = new RuleApprover(rules, this.terminal ?? new WaitingApprover(), onAllowed);
+    const otherwise = this.terminal ?? new SessionRuleApprover(rules.ofSessions, settings.person, onAllowed);
+    const approver = new RuleApprover(rules, otherwise, onAllowed);
     this.approver = {
       decide: (question, signal) => {
         this.calls.remember(question, question.files);

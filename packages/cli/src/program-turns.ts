@@ -1,6 +1,6 @@
-import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { CLOUD_CHANGES } from '@patchbay/protocol';
 import { commaList, JSON_FLAG, SESSION, since, waitOption, wholeNumber } from './program-options.js';
-import { APPROVAL_WORDS } from './approval-words.js';
 import type { ApprovalsFlags } from './approvals-command.js';
 import type { AuditFlags } from './audit-command.js';
 import type { CancelFlags } from './cancel-command.js';
@@ -54,21 +54,25 @@ export function addTurnCommands(command: MakeCommand, io: CliIo, done: Done): vo
       done(await (await commands.revert()).revert(batchId, flags, io)),
     );
 
-  command('approvals', "of which of the server's tools a person is asked before they run")
-    .addArgument(
-      new Argument('[tool...]', `ask for these from now on: ${APPROVAL_WORDS.join(', ')}`).choices(
-        APPROVAL_WORDS,
-      ),
-    )
+  command('approvals', 'the rules of this machine, and which tools of the server a person is asked about')
+    .addOption(new Option('--revoke <n>', 'end the rule of this number').argParser(wholeNumber))
+    .addOption(toolsOption('--ask <tool...>', 'a person is asked before the server runs these'))
+    .addOption(toolsOption('--not-ask <tool...>', 'nobody is asked about these any more'))
     .option(...JSON_FLAG)
-    .addHelpText('after', '\nWithout a tool it is only told. Owners of the workspace change it.')
-    .action(async (tools: string[], flags: ApprovalsFlags) =>
-      done(await (await commands.approvals()).approvals(tools, flags, io)),
-    );
+    .addHelpText(
+      'after',
+      '\nA rule lets calls of one session through; it is taken with a or g where "connect" asks. Flags of a "connect"' +
+        '\nthat runs, --yes and --allow, are not listed. Owners of the workspace change what is asked about.',
+    )
+    .action(async (flags: ApprovalsFlags) => done(await (await commands.approvals()).approvals(flags, io)));
 
   auditFlags(command('audit', 'print the audit trail, oldest first')).action(async (flags: AuditFlags) =>
     done(await (await commands.audit()).audit(flags, io)),
   );
+}
+
+function toolsOption(flags: string, meaning: string): Option {
+  return new Option(flags, meaning).choices(CLOUD_CHANGES);
 }
 
 function auditFlags(command: Command): Command {

@@ -1,4 +1,5 @@
 import { Argument, Command, CommanderError, Option } from 'commander';
+import { GLOB_LANGUAGE } from './approval/glob-language.js';
 import { printable, printableLine } from './approval/printable.js';
 import { EXIT, explain } from './cli-error.js';
 import { CLI_VERSION } from './cli-version.js';
@@ -71,7 +72,8 @@ function programOf(io: CliIo, done: Done): Command {
     .option(...SAME_PROJECT)
     .addHelpText(
       'after',
-      '\nWithout a terminal, calls that no rule allows wait until their approval time runs out.',
+      `\nA glob: ${GLOB_LANGUAGE}\nIt is held against <folder>/<path below it>; of one folder the name may be left out.` +
+        '\n\nWithout a terminal, calls that no rule allows wait until their approval time runs out.',
     )
     .action(async (flags: ConnectFlags) => done(await (await commands.connect()).connect(flags, io)));
 

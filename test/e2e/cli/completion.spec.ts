@@ -57,7 +57,7 @@ describe.each(['bash', 'zsh', 'fish'] as const)('The script of patchbay completi
     it('completes words, folders and files where the help says that these are meant', () => {
       expect(offered('patchbay audit --success ')).toEqual(['false', 'true']);
       expect(offered('patchbay completion ')).toEqual(expect.arrayContaining(['bash', 'fish', 'zsh']));
-      expect(offered('patchbay approvals write mk')).toEqual(['mkdir']);
+      expect(offered('patchbay approvals --ask mk')).toEqual(['mkdir']);
       const folders = offered('patchbay connect --yes --root my').join(' ');
       expect(folders).toMatch(/my\\? project/);
       expect(folders).not.toContain('turn.json');

@@ -59,7 +59,6 @@ describe('The exit code', () => {
       for (const wrong of [['--bogus'], ['--url', 'localhost'], ['--url', 'http://h/?x=1']]) {
         expect((await desk.bare([name, ...at(server.url), ...wrong, ...args], { stdin: TURN })).code).toBe(2);
       }
-      if (name === 'approvals') return;
       expect((await desk.bare([name, ...at(server.url), ...args, 'one', 'two', 'three'])).code).toBe(2);
     },
   );

@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sha256 } from '@patchbay/protocol/hash';
 import type { InvokeResult, TurnEnvelope } from '@patchbay/protocol';
@@ -83,15 +83,35 @@ describe('patchbay, of turns', () => {
     expect((await desk.run('cancel', 't1', '--session', first)).code).toBe(0);
   });
 
-  it('shows and changes of which tools a person is asked', async () => {
-    expect((await desk.run('approvals')).out).toBe("No call of the server's tools is asked about.\n");
-    expect((await desk.run('approvals', 'rm', 'mv')).out).toBe(
-      'A person is asked before the server runs a call of: rm, mv.\n',
+  it('shows and changes of which tools a person is asked, beside the rules of this machine', async () => {
+    const tools = 'Tools of the server, in this workspace, that a person is asked about:';
+    const rules = 'Rules of this machine, which let calls through without asking:';
+    expect((await desk.run('approvals')).out).toBe(`${rules}\n  none\n${tools}\n  none\n`);
+    expect((await desk.run('approvals', '--ask', 'rm', 'mv')).out).toContain(`${tools}\n  rm, mv\n`);
+    const changed = await desk.run('approvals', '--ask', 'write', '--not-ask', 'rm', 'mkdir');
+    expect(changed.out).toContain(`${tools}\n  mv, write\n`);
+    expect((await desk.run('approvals', '--json')).out).toBe('{"rules":[],"approvals":["mv","write"]}\n');
+    expect((await desk.run('approvals', '--not-ask', 'write', 'mv', '--json')).out).toBe(
+      '{"rules":[],"approvals":[]}\n',
     );
-    expect((await desk.run('approvals', '--json')).out).toBe('{"approvals":["rm","mv"]}\n');
-    expect((await desk.run('approvals', 'none', '--json')).out).toBe('{"approvals":[]}\n');
-    expect((await desk.run('approvals', 'none', 'rm')).code).toBe(2);
-    expect((await desk.run('approvals', 'ls')).code).toBe(2);
+    for (const wrong of [['--ask', 'ls'], ['--ask', 'rm', '--not-ask', 'rm'], ['--revoke', 'x'], ['rm']])
+      expect((await desk.run('approvals', ...wrong)).code).toBe(2);
+  });
+
+  it('lists the rules of this machine, and revokes one without a server', async () => {
+    const rule = { sessionId: 's', tools: ['workspace_create_file'], globs: ['proj/\\[slug\\]/**'] };
+    const place = { url: 'http://elsewhere', workspaceId: 'w', clientId: 'c' };
+    await mkdir(join(desk.home, 'rules'), { recursive: true });
+    const kept = { ...rule, ...place, by: 'ada', at: '2026-01-01T00:00:00.000Z' };
+    await writeFile(join(desk.home, 'rules', '1.json'), JSON.stringify(kept));
+    const line =
+      /1 {2}every call of workspace_create_file, all of whose files match proj\/\\\[slug\\\]\/\*\*, for the rest of session s, and in no other one; http:\/\/elsewhere, workspace w; taken by ada, 20/;
+    expect((await desk.run('approvals')).out).toMatch(line);
+    const elsewhere = ['approvals', '--home', desk.home, '--url', 'http://127.0.0.1:1'];
+    expect((await desk.bare([...elsewhere, '--revoke', '1'])).out).toMatch(/^Revoked: 1 {2}every call of/);
+    const again = await desk.bare([...elsewhere, '--revoke', '1']);
+    expect([again.code, again.err]).toEqual([2, expect.stringContaining('There is no rule 1')]);
+    expect((await desk.run('approvals', '--json')).out).toBe('{"rules":[],"approvals":[]}\n');
   });
 
   describe('reverts a batch', () => {

@@ -13,7 +13,7 @@ describeAtTerminal('A person who decides at a terminal', () => {
     await terminal.shows(/Workspace "[^"]+" at http\S+, as \w+\.\n/);
     expect(terminal.said).toMatch(/Folder "proj", .*proj:\n {2}the model finds none of its files yet/);
     const turn = await at.create('src/a.ts', 'one\ntwo\nthree\n');
-    await terminal.shows('[y]es  [n]o  [e]dit  [v]iew  [a]lways  [g]lob  [?] > ');
+    await terminal.shows('Key + Enter: [y]es  [n]o  [e]dit  [v]iew  [a]lways  [g]lob  [?] > ');
     expect(terminal.screen.shown.join('\n')).toContain(
       ['new file proj/src/a.ts (3 lines, 14 bytes)', '+one', '+two', '+three'].join('\n'),
     );
@@ -62,6 +62,10 @@ describeAtTerminal('A person who decides at a terminal', () => {
     await at.create('a.txt', 'x\n');
     await terminal.shows('[?] > ');
     terminal.enter('a');
+    await terminal.shows(
+      /every call of workspace_create_file, whatever its files are[^]*Take this rule\?.*> /,
+    );
+    terminal.enter('y');
     await terminal.shows('✓ wrote proj/a.txt');
     await at.create('b.txt', 'y\n');
     await terminal.shows(

@@ -17,7 +17,7 @@ describeAtTerminal('What a person is shown', () => {
     const shown = () => terminal.screen.shown.join('\n');
     expect(shown()).toContain('workspace_create_file wants to\nnew file proj/long.txt');
     expect(shown()).toContain(
-      '… 187 more lines; v shows all\nworkspace_create_file proj/long.txt (+200)?\n[y]es',
+      '… 187 more lines; v shows all\nworkspace_create_file proj/long.txt (+200)?\nKey + Enter: [y]es',
     );
     terminal.mark();
     terminal.resize(38, 12);
@@ -56,7 +56,7 @@ describeAtTerminal('What a person is shown', () => {
     // It drops what was typed before it has seen that.
     await new Promise((resolve) => setTimeout(resolve, 300));
     terminal.type('q');
-    await terminal.shows(/workspace_create_file proj\/long\.txt \(\+200\)\?\n\[y\]es.*> /);
+    await terminal.shows(/workspace_create_file proj\/long\.txt \(\+200\)\?\n.*\[y\]es.*> /);
   });
 
   it('goes to the pager that they have chosen, with its options or a line for a shell', async () => {

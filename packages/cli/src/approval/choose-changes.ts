@@ -1,18 +1,19 @@
 import type { PatchChange } from '@patchbay/protocol';
 import type { FileProposal } from '@patchbay/workspace';
 import type { Dialogue } from './dialogue.js';
-import { linesThatFit, type Size } from './fit.js';
-import { chosen, menuHelp, menuPrompt, type MenuItem } from './menu.js';
+import { hiddenText, linesThatFit } from './fit.js';
+import { askKey, type MenuItem } from './menu.js';
 import { changePreview, paintDiffLine, type Preview, previewOf } from './preview.js';
 
 /** Rows that stay free for the title of what is asked, and the keys. */
 const ASKED_ROWS = 5;
 
-const ALL: MenuItem = { word: 'all', meaning: 'accept every change of this file' };
-const NONE: MenuItem = { word: 'none', meaning: 'reject this file' };
+const ALL: MenuItem = { word: 'yes', also: ['all'], meaning: 'accept every change of this file' };
+const NONE: MenuItem = { word: 'no', also: ['none'], meaning: 'reject every change of this file' };
 const SELECT: MenuItem = { word: 'select', meaning: 'accept or reject its changes one by one' };
 const YES: MenuItem = { word: 'yes', meaning: 'accept this change' };
 const NO: MenuItem = { word: 'no', meaning: 'reject this change' };
+const VIEW: MenuItem = { word: 'view', meaning: 'show all of it, in $PAGER or less' };
 const BACK: MenuItem = { word: 'back', meaning: 'back to the whole call; nothing of this choice is kept' };
 
 /** The person wants back to the question before. */
@@ -45,7 +46,7 @@ async function rejectedOf(
     const changes = file.patch?.changes ?? [];
     if (changes.length === 0) continue;
     const place = `file ${index + 1} of ${files.length}`;
-    const keys = [ALL, NONE, ...(changes.length > 1 ? [SELECT] : []), BACK];
+    const keys = [ALL, NONE, ...(changes.length > 1 ? [SELECT] : []), VIEW, BACK];
     const ofFile =
       files.length === 1 ? SELECT : await askFor(keys, previewOf(file, person.marks), place, person, signal);
     if (ofFile === NONE) rejected.push(...changes.map(({ changeId }) => changeId!));
@@ -64,7 +65,7 @@ async function accepts(
   person: Dialogue,
   signal: AbortSignal,
 ): Promise<boolean> {
-  return (await askFor([YES, NO, BACK], changePreview(change), place, person, signal)) === YES;
+  return (await askFor([YES, NO, VIEW, BACK], changePreview(change), place, person, signal)) === YES;
 }
 
 /** Shows what is asked about, and asks until one of the keys is the answer. */
@@ -78,35 +79,26 @@ async function askFor(
   const show = () => person.print(fitted(preview, place, person).join('\n'));
   show();
   for (;;) {
-    const menu = () => `${place}: ${menuPrompt(keys, narrower(person, place))}`;
-    const answer = await person.ask(menu, signal, show);
-    if (answer === null) throw new WayBack();
-    const key = chosen(keys, answer);
-    if (key === BACK) throw new WayBack();
-    if (key) return key;
-    person.print(
-      answer.trim() === '?'
-        ? menuHelp(keys).join('\n')
-        : 'Please answer with one of the letters; ? explains them.',
-    );
+    const key = await askKey(keys, person, signal, { place: `${place}.`, onResize: show });
+    if (key === null || key === BACK) throw new WayBack();
+    if (key !== VIEW) return key;
+    await person.showAll([`${place}: ${preview.title}`, ...bodyOf(preview, preview.whole(), person)], signal);
   }
 }
 
-function fitted({ title, notes, lines }: Preview, place: string, { paper }: Dialogue): string[] {
-  const { size, marks, stream } = paper;
-  const rows = Math.max(3, size.rows - ASKED_ROWS - notes.length);
-  const shown = linesThatFit(lines, rows, size.columns, marks.more);
-  const hidden = lines.length - shown.length;
+function fitted(preview: Preview, place: string, person: Dialogue): string[] {
+  const { size, marks } = person.paper;
+  const rows = Math.max(3, size.rows - ASKED_ROWS - preview.notes.length);
+  const shown = linesThatFit(preview.lines, rows, size.columns, marks.more);
+  const hidden = hiddenText(shown, marks.more);
   return [
     '',
-    `${place}: ${title}`,
-    ...notes.map((note) => `  ${note}`),
-    ...shown.map((line) => paintDiffLine(line, stream)),
-    ...(hidden > 0 ? [`${marks.more} ${hidden} more ${hidden === 1 ? 'line' : 'lines'}`] : []),
+    `${place}: ${preview.title}`,
+    ...bodyOf(preview, shown.lines, person),
+    ...(hidden === '' ? [] : [person.paint('yellow', `${hidden}; v shows all`)]),
   ];
 }
 
-/** The room for the keys behind the place. */
-function narrower({ paper }: Dialogue, place: string): { size: Size } {
-  return { size: { ...paper.size, columns: paper.size.columns - place.length - 2 } };
+function bodyOf({ notes }: Preview, lines: readonly string[], { paper: { stream } }: Dialogue): string[] {
+  return [...notes.map((note) => `  ${note}`), ...lines.map((line) => paintDiffLine(line, stream))];
 }

@@ -2,11 +2,22 @@ import { createInterface, type Interface } from 'node:readline/promises';
 import { clearScreenDown, cursorTo, moveCursor } from 'node:readline';
 import { styleText } from 'node:util';
 import { sizeOf } from './fit.js';
+import { showInPager } from './pager.js';
 import { type Marks, marksFor } from './marks.js';
 import type { Paper } from './question-text.js';
+import { dropTyped } from './typed-ahead.js';
 
 /** The person can't be asked any more. */
 export class TerminalGone extends Error {}
+
+/** So long, in ms, nothing may be typed before a question counts as asked; and after one that was withdrawn. */
+const QUIET_MS = 50;
+const WITHDRAWN_MS = 500;
+/** What comes so soon, in ms, after a line was no answer that a person has typed. */
+const PASTE_MS = 20;
+const PASTED = 'More than one line came at once, so none of it counts as an answer.';
+/** A line, and something of another one behind it. */
+const SEVERAL_LINES = /[\r\n][^]*[^\r\n]/;
 
 /** Longest that a window is being dragged, in ms, before what it shows is laid out anew. */
 const RESIZED_MS = 100;
@@ -28,6 +39,7 @@ export class Dialogue {
   /** Another program has the terminal: what is said waits. */
   private held: (() => void)[] | null = null;
   private isClosed = false;
+  private wasWithdrawn = false;
 
   constructor({ input, output, env }: DialogueOptions) {
     [this.input, this.output, this.env] = [input, output, env];
@@ -69,7 +81,8 @@ export class Dialogue {
   }
 
   /**
-   * The person's answer; null for a Ctrl-D, the way back. `onResize` is called when the window has another size, and
+   * The person's answer; null for a Ctrl-D, the way back. What was typed before the question is on the screen answers
+   * nothing, and neither does a paste of several lines. `onResize` is called when the window has another size, and
    * `question` for the text that fits it.
    * @throws TerminalGone where the input has ended
    */
@@ -78,18 +91,38 @@ export class Dialogue {
     signal: AbortSignal,
     onResize?: () => void,
   ): Promise<string | null> {
-    if (!this.input.readable || this.isClosed) throw new TerminalGone();
     this.question = typeof question === 'string' ? () => question : question;
     const stop = onResize && this.whenResized(onResize);
     try {
-      const answer = await this.answer(this.question(), signal);
-      if (answer !== null) return answer;
-      this.print('');
-      if (this.input.readable && 'isTTY' in this.input && this.input.isTTY) return null;
-      throw new TerminalGone();
+      for (;;) {
+        await dropTyped(this.input, this.wasWithdrawn ? WITHDRAWN_MS : QUIET_MS, signal);
+        if (!this.input.readable || this.isClosed) throw new TerminalGone();
+        const { answer, isPasted } = await this.answer(this.question(), signal);
+        this.wasWithdrawn = false;
+        if (isPasted) this.print(PASTED);
+        else if (answer !== null) return answer;
+        else return this.wayBack();
+      }
+    } catch (error) {
+      this.wasWithdrawn = signal.aborted;
+      throw error;
     } finally {
       stop?.();
     }
+  }
+
+  /** Null at a terminal that is still there. */
+  private wayBack(): null {
+    this.print('');
+    if (this.input.readable && 'isTTY' in this.input && this.input.isTTY) return null;
+    throw new TerminalGone();
+  }
+
+  /** All of a long text in the person's pager; without one it is printed. */
+  async showAll(lines: readonly string[], signal: AbortSignal): Promise<void> {
+    const text = `${lines.join('\n')}\n`;
+    const hasPager = this.isTerminal && (await this.leaveTo(() => showInPager(text, this.env, signal)));
+    if (!hasPager) this.print(text.trimEnd());
   }
 
   /** Leaves the terminal to another program; what is said meanwhile is printed when it is back. */
@@ -104,22 +137,31 @@ export class Dialogue {
     }
   }
 
-  /** Null for an end of input. The reader lives for one question: what was typed before it was asked answers nothing. */
-  private async answer(text: string, signal: AbortSignal): Promise<string | null> {
+  /** A null answer for an end of input. The reader lives for one question. */
+  private async answer(
+    text: string,
+    signal: AbortSignal,
+  ): Promise<{ answer: string | null; isPasted: boolean }> {
     const reader = createInterface({ input: this.input, output: this.output });
     this.reader = reader;
+    let isPasted = false;
+    const look = (chunk: Buffer | string) => (isPasted ||= SEVERAL_LINES.test(String(chunk)));
+    this.input.on('data', look);
     reader.once('SIGINT', () => process.kill(process.pid, 'SIGINT'));
     const ended = new Promise<null>((resolve) => reader.once('close', () => resolve(null)));
+    let answer: string | null = null;
     try {
-      return await Promise.race([reader.question(text, { signal }), ended]);
+      answer = await Promise.race([reader.question(text, { signal }), ended]);
     } catch {
-      // Later versions of Node reject the question instead of leaving it open.
-      signal.throwIfAborted();
-      return null;
+      // Withdrawn; and later versions of Node reject a question at the end of the input instead of leaving it open.
     } finally {
+      this.input.off('data', look);
       this.reader = null;
       reader.close();
     }
+    if (answer !== null && (await dropTyped(this.input, PASTE_MS, signal))) isPasted = true;
+    signal.throwIfAborted();
+    return { answer, isPasted };
   }
 
   /** Takes the question off the screen; the rows that it had beyond its first. */

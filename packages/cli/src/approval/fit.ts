@@ -31,23 +31,32 @@ export function clip(line: string, columns: number, more: string): string {
   return truncated ? line.slice(0, index) + more : line;
 }
 
-/** The first lines that fit into `rows`; at least one, of which as much as fits. */
-export function linesThatFit(
-  lines: readonly string[],
-  rows: number,
-  columns: number,
-  more: string,
-): string[] {
+/** Lines of which the last may be cut; how many of those that were given are not there as a whole. */
+export interface Fitting {
+  lines: string[];
+  hidden: number;
+  isCut: boolean;
+}
+
+/** The first lines that fit into `rows`, at least one row of them; of the last one as much as fits. */
+export function linesThatFit(lines: readonly string[], rows: number, columns: number, more: string): Fitting {
   const fitting: string[] = [];
-  let left = rows;
+  let left = Math.max(1, rows);
   for (const line of lines) {
     const needed = rowsOf(line, columns);
-    if (needed > left) {
-      if (fitting.length === 0) fitting.push(clip(line, columns * Math.max(1, left), more));
-      break;
-    }
+    const hidden = lines.length - fitting.length;
+    if (left <= 0) return { lines: fitting, hidden, isCut: false };
+    if (needed > left) return { lines: [...fitting, clip(line, columns * left, more)], hidden, isCut: true };
     fitting.push(line);
     left -= needed;
   }
-  return fitting;
+  return { lines: fitting, hidden: 0, isCut: false };
+}
+
+/** `… 3 more lines`, or what else is not there; "" where all is. */
+export function hiddenText({ hidden, isCut }: Fitting, more: string): string {
+  const others = isCut ? hidden - 1 : hidden;
+  const lines = others === 1 ? '1 more line' : `${others} more lines`;
+  if (!isCut) return others === 0 ? '' : `${more} ${lines}`;
+  return others === 0 ? `${more} the rest of this line` : `${more} the rest of this line, and ${lines}`;
 }

@@ -1,4 +1,6 @@
+import fc from 'fast-check';
 import type { PatchChange } from '@patchbay/protocol';
+import { differencesOf } from './line-differences.js';
 import { changePreview, previewOf } from './preview.js';
 import { printable, printableLine } from './printable.js';
 
@@ -24,16 +26,92 @@ describe('printable', () => {
 });
 
 describe('previewOf', () => {
-  it('shows of what is very large the beginning alone, and says so', () => {
-    const large = 'b\na\n'.repeat(1_000_000);
-    const made = previewOf({ path: 'a', before: null, after: large });
-    expect(made.lines).toHaveLength(100_001);
-    expect(made.lines.at(-1)).toBe('(1900000 more lines are not shown here)');
-    const replaced = previewOf({ path: 'a', before: 'a\n', after: large });
-    expect(replaced.title).toBe('overwrite a (2000000 lines, 4,000,000 bytes)');
-    expect(replaced.lines[0]).toContain('too large to be compared here');
-    const long = previewOf({ path: 'a', before: null, after: '\u202e'.repeat(1_000_000) });
-    expect(long.lines[0]).toMatch(/^\+(?:\\u\{202e\}){3999}… \(the line is longer than is shown here\)$/);
+  it('shows all of what is very large, and compares no lines of it', () => {
+    const large = 'b\na\n'.repeat(500_000);
+    expect(previewOf({ path: 'a', before: null, after: large }).lines).toHaveLength(1_000_000);
+    const replaced = previewOf({ path: 'a', before: `a\n${large}`, after: `${large}c\n` });
+    expect(replaced.lines[0]).toContain('too large to be compared');
+    expect(replaced.lines).toHaveLength(2_000_003);
+    const long = previewOf({ path: 'a', before: null, after: `${'x'.repeat(1_000_000)}end` });
+    expect(long.lines[0]).toMatch(/^\+x+end$/);
+  });
+
+  describe('of long lines', () => {
+    const text = (...words: string[]) => words.join('same '.repeat(1_000));
+    const shown = (before: string, after: string) =>
+      previewOf({ path: 'a', before: `${before}\n`, after: `${after}\n` });
+
+    it('shows each difference with what surrounds it, wherever it is, and says where', () => {
+      const { lines, whole } = shown(text('first ', 'x', ' last'), text('First ', 'y', ' LAST'));
+      const signs = lines.map((line) => line[0]).join('');
+      expect(signs).toBe('@@-+@-+@-+');
+      const all = lines.join('\n');
+      for (const word of ['first', 'First', 'x', 'y', 'last', 'LAST']) expect(all).toContain(word);
+      expect(lines[4]).toBe('@ characters 4,961-5,057 of 10,012, now 4,961-5,057 of 10,012');
+      expect(Math.max(...lines.map(({ length }) => length))).toBeLessThan(200);
+      expect(whole().slice(-2)).toEqual([
+        `-${text('first ', 'x', ' last')}`,
+        `+${text('First ', 'y', ' LAST')}`,
+      ]);
+    });
+
+    it('shows a long difference in pages, none of it cut', () => {
+      const [before, after] = ['a', 'b'].map((letter) => `start ${`${letter}${letter} `.repeat(1_000)}`);
+      const { lines } = shown(before!, after!);
+      const of = (sign: string) => lines.filter((line) => line.startsWith(sign)).map((line) => line.slice(1));
+      expect(of('+').join('')).toBe(after);
+      expect(of('-').join('')).toBe(before);
+      expect(of('@').length).toBeGreaterThan(5);
+    });
+
+    it('cuts lines that stay, and keeps the change in the window', () => {
+      const stays = 'stays '.repeat(500);
+      const { lines } = previewOf({ path: 'a', before: `${stays}\nold\n`, after: `${stays}\nnew\n` });
+      expect(lines[1]).toMatch(/^ stays .{100,150} \(and 2,881 more characters that stay\)$/);
+      expect(lines.slice(2)).toEqual(['-old', '+new']);
+    });
+
+    it('loses no character that differs, whatever differs', () => {
+      const words = fc.array(fc.constantFrom('a', 'b ', 'word ', '😀', '  ', ';', 'é'), {
+        minLength: 100,
+        maxLength: 400,
+      });
+      fc.assert(
+        fc.property(words, words, fc.nat(300), (some, others, at) => {
+          const [before, after] = [
+            some.join(''),
+            [...some.slice(0, at), ...others.slice(0, 3), ...some.slice(at)].join(''),
+          ];
+          const { old, fresh } = rebuilt(before, after);
+          expect([old, fresh]).toEqual([before, after]);
+        }),
+      );
+    });
+
+    /** Both texts, put together of the differences and of what lies between them in the other one. */
+    function rebuilt(before: string, after: string): { old: string; fresh: string } {
+      let [old, fresh, a, b] = ['', '', 0, 0];
+      for (const {
+        old: [aFrom, aTo],
+        fresh: [bFrom, bTo],
+      } of differencesOf(before, after)) {
+        old += after.slice(b, bFrom) + before.slice(aFrom, aTo);
+        fresh += before.slice(a, aFrom) + after.slice(bFrom, bTo);
+        [a, b] = [aTo, bTo];
+      }
+      return { old: old + after.slice(b), fresh: fresh + before.slice(a) };
+    }
+  });
+
+  it.each([
+    ['a tab for blanks', '\tx', '        x', ['-\\x09x', '+        x']],
+    ['a no-break space', 'a b', 'a\u00a0b', ['-a b', '+a\\xa0b']],
+    ['a blank at the end', 'a', 'a ', ['-a', '+a\\x20']],
+    ['another form of a letter', '\u00e9', 'e\u0301', ['-\\xe9', '+e\\u{301}']],
+    ['a character for its code', 'a\\x1b', 'a\u001b', ['-a\\x5cx1b', '+a\\x1b']],
+  ])('lets two lines that differ never look the same: %s', (_what, before, after, expected) => {
+    const { lines } = previewOf({ path: 'a', before: `${before}\n`, after: `${after}\n` });
+    expect(lines.slice(1)).toEqual(expected);
   });
 
   it('shows a new file with its size', () => {
@@ -114,6 +192,17 @@ describe('previewOf', () => {
     const { title, lines } = previewOf({ path: 'a', before: '', after: '', patch });
     expect(title).toBe('patch a (0 changes: +1 -1 lines): Say\\x0ait');
     expect(lines).toEqual(['@@ -1,2 +1,2 @@', ' one', '-two', '+2\\x1b[31m']);
+  });
+
+  it('shows the carriage returns of a patch where not every line has one', () => {
+    const diff = ['@@ -1,2 +1,2 @@', ' one', '-two\r', '+two', ''].join('\n');
+    const { lines } = previewOf({
+      path: 'a',
+      before: '',
+      after: '',
+      patch: { label: null, diff, changes: [] },
+    });
+    expect(lines).toEqual(['@@ -1,2 +1,2 @@', ' one', '-two\\x0d', '+two']);
   });
 
   it.each([

@@ -1,17 +1,25 @@
 import { styleText } from 'node:util';
-import { cutText, type PatchChange } from '@patchbay/protocol';
+import type { PatchChange } from '@patchbay/protocol';
 import { unifiedDiffBetween } from '@patchbay/protocol/line-patch';
 import type { FileProposal, PatchProposal } from '@patchbay/workspace';
 import { ASCII, type Marks } from './marks.js';
-import { printable, printableLine } from './printable.js';
+import { printableLine } from './printable.js';
+import { shownDiff } from './shown-lines.js';
 
 export interface Preview {
   /** One line: what would happen to which file. */
   title: string;
+  /** The end of the title that the model has written, which may be cut; "" for none. */
+  label: string;
   /** What the model says of single changes: each where it is, and why. */
   notes: string[];
-  /** The lines of the new file, or of a unified diff, safe to print; `paintDiffLine` gives them their colours. */
+  /**
+   * The lines of the new file, or of a unified diff, safe to print; `paintDiffLine` gives them their colours. All that
+   * differs, and of long lines that stay the beginning.
+   */
   lines: string[];
+  /** The same with nothing cut. */
+  whole: () => string[];
   /** Lines that come and go; null where that was not counted. */
   counts: Counts | null;
 }
@@ -23,9 +31,6 @@ export interface Counts {
 
 /** Texts that have more characters together are not compared: that could take seconds, in which nothing else goes on. */
 const MAX_COMPARED_CHARS = 2 * 1024 * 1024;
-/** Most lines of a preview, and characters of a line, that are shown, to a person who asks for all of them too. */
-const MAX_LINES = 100_000;
-const MAX_LINE_CHARS = 4_000;
 
 const HIDDEN = {
   binary: 'a binary file so far',
@@ -54,8 +59,18 @@ export function countsText(counts: Counts | null, { minus }: Pick<Marks, 'minus'
   return [...(added > 0 ? [`+${added}`] : []), ...(removed > 0 ? [`${minus}${removed}`] : [])].join(' ');
 }
 
-/** What would become of a file, for a person to read. */
+const known = new WeakMap<FileProposal, { marks: Marks; preview: Preview }>();
+
+/** What would become of a file, for a person to read. A proposal does not change, so its preview is made once. */
 export function previewOf(file: FileProposal, marks: Marks = ASCII): Preview {
+  const before = known.get(file);
+  if (before?.marks === marks) return before.preview;
+  const preview = newPreview(file, marks);
+  known.set(file, { marks, preview });
+  return preview;
+}
+
+function newPreview(file: FileProposal, marks: Marks): Preview {
   const path = printableLine(file.path);
   if (file.patch) return patchPreview(path, file.patch, marks);
   if (file.does !== undefined) return cloudPreview(path, file);
@@ -71,7 +86,7 @@ export function previewOf(file: FileProposal, marks: Marks = ASCII): Preview {
 }
 
 type Body = Omit<Preview, 'title'>;
-const NOTHING: Body = { notes: [], lines: [], counts: null };
+const NOTHING: Body = { label: '', notes: [], lines: [], whole: () => [], counts: null };
 
 /** A change that the server makes: what it is, and the lines where it is one of lines. */
 function cloudPreview(path: string, { does, before, after }: FileProposal): Preview {
@@ -81,8 +96,7 @@ function cloudPreview(path: string, { does, before, after }: FileProposal): Prev
 }
 
 function patchPreview(path: string, { label, diff, changes }: PatchProposal, marks: Marks): Preview {
-  // A patch keeps the line endings; a carriage return at the end of each line would only hide what differs.
-  const body = bodyOf(hunkLines(diff.replaceAll('\r\n', '\n')));
+  const body = bodyOf(withoutReturns(hunkLines(diff)));
   const many = changes.length === 1 ? '1 change' : `${changes.length} changes`;
   const { added, removed } = body.counts!;
   const title = `patch ${path} (${many}: +${added} ${marks.minus}${removed} lines)${labelOf(label)}`;
@@ -90,6 +104,7 @@ function patchPreview(path: string, { label, diff, changes }: PatchProposal, mar
   return {
     ...body,
     title,
+    label: labelOf(label),
     notes: described.map((change) => `${placeOf(change)}${labelOf(change.description)}`),
   };
 }
@@ -97,9 +112,20 @@ function patchPreview(path: string, { label, diff, changes }: PatchProposal, mar
 /** One change by itself: what it takes away and what it puts there. */
 export function changePreview(change: PatchChange): Preview {
   const gone = change.operation === 'insert' ? [] : change.expectedOriginalLines;
-  const added = change.operation === 'delete' ? [] : change.newLines;
-  const lines = [...gone.map((line) => `-${line}`), ...added.map((line) => `+${line}`)];
-  return { ...bodyOf(lines), title: `${placeOf(change)}${labelOf(change.description)}` };
+  const lines = [...gone.map((line) => `-${line}`), ...newLinesOf(change)];
+  const label = labelOf(change.description);
+  return { ...bodyOf(lines), label, title: `${placeOf(change)}${label}` };
+}
+
+/** Where a change says endings, as one that reverts does, they are what differs, too. */
+function newLinesOf(change: PatchChange): string[] {
+  if (change.operation === 'delete') return [];
+  const { newLines, newEndings } = change;
+  return newLines.flatMap((line, at) => {
+    const ending = newEndings?.[at] ?? '\n';
+    if (ending === '') return [`+${line}`, '\\ No newline at end of file'];
+    return [`+${line}${ending.slice(0, -1)}`];
+  });
 }
 
 function placeOf(change: PatchChange): string {
@@ -121,55 +147,44 @@ function hunkLines(diff: string): string[] {
   return first < 0 ? [] : lines.slice(first);
 }
 
+/** Without the carriage return at the end of every line, which tells nothing; where not every line has one, all stay. */
+function withoutReturns(lines: readonly string[]): readonly string[] {
+  const isOfFile = (line: string, at: number) =>
+    !/^[@\\]/.test(line) && lines[at + 1]?.startsWith('\\') !== true;
+  if (!lines.every((line, at) => !isOfFile(line, at) || line.endsWith('\r'))) return lines;
+  return lines.map((line, at) => (isOfFile(line, at) ? line.slice(0, -1) : line));
+}
+
 function wholeFile(text: string): Body {
-  if (text === '') return { ...NOTHING, lines: ['(empty)'] };
-  if (text.length > MAX_COMPARED_CHARS) return firstLines(text);
-  // Its one hunk is all of it, so nobody needs to be told which lines.
-  return bodyOf(hunkLines(unifiedDiffBetween(null, Buffer.from(text), '')).slice(1));
+  if (text === '') return { ...NOTHING, lines: ['(empty)'], whole: () => ['(empty)'] };
+  return bodyOf(signed('+', text));
 }
 
 function changedFile(before: string, after: string): Body {
-  if (before.length + after.length > MAX_COMPARED_CHARS) {
-    const note =
-      '(too large to be compared here; this is the new text, all of which takes the place of the old one)';
-    return { ...NOTHING, lines: [note, ...firstLines(after).lines] };
-  }
-  return bodyOf(hunkLines(unifiedDiffBetween(Buffer.from(before), Buffer.from(after), '')));
+  if (before.length + after.length <= MAX_COMPARED_CHARS)
+    return bodyOf(hunkLines(unifiedDiffBetween(Buffer.from(before), Buffer.from(after), '')));
+  const note = '(too large to be compared line by line: all of the old text, then all of the new one)';
+  return { ...bodyOf([note, ...signed('-', before), ...signed('+', after)]), counts: null };
 }
 
-/** The first lines of a text that is too large to be shown whole. */
-function firstLines(text: string): Body {
-  const lines: string[] = [];
-  let from = 0;
-  while (from < text.length && lines.length <= MAX_LINES) {
-    const newline = text.indexOf('\n', from);
-    const end = newline === -1 ? text.length : newline;
-    lines.push(`+${text.slice(from, Math.min(end, from + MAX_LINE_CHARS + 1))}`);
-    from = end + 1;
-  }
-  const shown = lines.slice(0, MAX_LINES).map(safeLine);
-  const isCut = from < text.length || lines.length > MAX_LINES;
-  return { ...NOTHING, lines: isCut ? [...shown, cutNote(lineCount(text))] : shown };
+/** All lines of a text, as a diff has them. */
+function signed(sign: '-' | '+', text: string): string[] {
+  if (text === '') return [];
+  const lines = text.split('\n').map((line) => sign + line);
+  if (!text.endsWith('\n')) return [...lines, '\\ No newline at end of file'];
+  lines.pop();
+  return lines;
 }
 
 function bodyOf(lines: readonly string[]): Body {
   const count = (sign: string) => lines.filter((line) => line.startsWith(sign)).length;
-  const shown = lines.slice(0, MAX_LINES).map(safeLine);
   return {
+    label: '',
     notes: [],
-    lines: lines.length > MAX_LINES ? [...shown, cutNote(lines.length)] : shown,
+    lines: shownDiff(lines, false),
+    whole: () => shownDiff(lines, true),
     counts: { added: count('+'), removed: count('-') },
   };
-}
-
-function cutNote(lines: number): string {
-  return `(${lines - MAX_LINES} more lines are not shown here)`;
-}
-
-function safeLine(line: string): string {
-  return line.length > MAX_LINE_CHARS
-    ? `${printable(cutText(line, MAX_LINE_CHARS))}… (the line is longer than is shown here)`
-    : printable(line);
 }
 
 function sizeOf(text: string): string {

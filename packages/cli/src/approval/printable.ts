@@ -1,9 +1,11 @@
 /**
  * What could steer a terminal or hide text from the reader: control characters of C0 and C1 (escape sequences begin with
- * one), direction overrides and isolates, zero-width, filling and other invisible characters, line separators, lone
- * surrogates, and of marks that are piled up on one letter those that would cover the lines above.
+ * one), direction overrides and isolates, zero-width, filling and other invisible characters, line separators, blanks that
+ * are no space and look like one, lone surrogates, and of marks that are piled up on one letter those that would cover the
+ * lines above.
  */
-const UNSAFE = /[\p{Cc}\p{Cf}\p{Cs}\p{Default_Ignorable_Code_Point}\u2028\u2029\u2800]|(?<=\p{M}{4})\p{M}/gu;
+const UNSAFE =
+  /[\p{Cc}\p{Cf}\p{Cs}\p{Default_Ignorable_Code_Point}\u2028\u2029\u2800]|(?! )\p{Zs}|(?<=\p{M}{4})\p{M}/gu;
 
 /** The same of what is written as JSON, where only such characters are escaped as JSON has to. */
 const UNSAFE_IN_JSON = /[\p{Cc}\p{Cf}\p{Cs}\p{Default_Ignorable_Code_Point}\u2028\u2029]/gu;
@@ -25,7 +27,8 @@ export function printableJson(value: unknown, indent?: number): string {
   );
 }
 
-function escapeOf(char: string): string {
+/** A character by its code. */
+export function escapeOf(char: string): string {
   const code = char.codePointAt(0)!.toString(16);
   return code.length <= 2 ? `\\x${code.padStart(2, '0')}` : `\\u{${code}}`;
 }

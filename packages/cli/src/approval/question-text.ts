@@ -1,6 +1,6 @@
 import { styleText } from 'node:util';
 import type { FileProposal, Question } from '@patchbay/workspace';
-import { clip, linesThatFit, rowsOf, type Size } from './fit.js';
+import { clip, hiddenText, linesThatFit, rowsOf, type Size } from './fit.js';
 import type { Marks } from './marks.js';
 import { countsText, paintDiffLine, type Preview, previewOf } from './preview.js';
 import { printableLine } from './printable.js';
@@ -37,7 +37,7 @@ export function wholeQuestion(asked: Asked, { marks, stream }: Pick<Paper, 'mark
     ...shown.flatMap((preview) => [
       titleOf(preview, asked),
       ...preview.notes.map((note) => `  ${note}`),
-      ...preview.lines.map((line) => paintDiffLine(line, stream)),
+      ...preview.whole().map((line) => paintDiffLine(line, stream)),
       '',
     ]),
   ];
@@ -49,30 +49,30 @@ export function fittedQuestion(asked: Asked, { size, marks, stream }: Paper): st
   const short = (line: string) => clip(line, columns * LABEL_ROWS, marks.more);
   const head = headOf(asked, stream, short);
   const blocks = asked.files.map((file) => {
-    const preview = previewOf(file, marks);
-    const title = [short(titleOf(preview, asked)), ...preview.notes.map((note) => short(`  ${note}`))];
-    return { title, lines: preview.lines, rows: rowsIn(title, columns) };
+    const { notes, lines, ...preview } = previewOf(file, marks);
+    const title = titleOf(preview, asked, short);
+    return { title, notes: notes.map((note) => short(`  ${note}`)), lines, rows: rowsOf(title, columns) };
   });
-  const cut = (text: string) =>
-    styleText('yellow', clip(`${marks.more} ${text}; v shows all`, columns, ''), { stream });
+  const cut = (text: string) => styleText('yellow', clip(`${text}; v shows all`, columns, ''), { stream });
   let left = Math.max(FEWEST_LINES, size.rows - ASKED_ROWS - rowsIn(head, columns));
   const out = head;
-  for (const [at, block] of blocks.entries()) {
+  const fill = (lines: readonly string[], rows: number) => {
+    const { shown, hidden } = fittedBody(lines, rows, columns, marks.more);
+    out.push(...shown.map((line) => paintDiffLine(line, stream)));
+    if (hidden !== '') out.push(cut(hidden));
+    left -= rowsIn(shown, columns) + (hidden === '' ? 0 : 1);
+  };
+  for (const [at, { title, notes, lines, rows }] of blocks.entries()) {
     const after = blocks.slice(at + 1);
-    const isLast = after.length === 0;
-    if (block.rows + (isLast ? 0 : 1) > left && at > 0) {
-      out.push(cut(after.length === 0 ? '1 more file' : `${after.length + 1} more files`));
+    if (rows + (after.length === 0 ? 0 : 1) > left && at > 0) {
+      out.push(cut(`${marks.more} ${after.length === 0 ? '1 more file' : `${after.length + 1} more files`}`));
       break;
     }
-    out.push(...block.title);
-    left -= block.rows;
-    const body = bodyIn(block.lines, roomOf(left, after), columns, marks.more);
-    out.push(...body.map((line) => paintDiffLine(line, stream)));
-    left -= rowsIn(body, columns);
-    const hidden = block.lines.length - body.length;
-    if (hidden === 0) continue;
-    out.push(cut(hidden === 1 ? '1 more line' : `${hidden} more lines`));
-    left -= 1;
+    out.push(title);
+    left -= rows;
+    // Whatever the model has to say of its changes leaves room for the changes.
+    fill(notes, Math.max(1, Math.floor(roomOf(left, after) / 2)));
+    fill(lines, roomOf(left, after));
   }
   return out;
 }
@@ -94,8 +94,16 @@ export function summaryOf(
     : '';
   const more = files.length > 1 ? ` and ${files.length - 1} more` : '';
   const tail = `${more}${sum === '' ? '' : ` (${sum})`}?`;
-  const call = printableLine([question.call.name, ...files.slice(0, 1).map(({ path }) => path)].join(' '));
-  return clip(call, size.columns - 1 - tail.length, marks.more) + tail;
+  return inOneRow(question.call.name, files[0]?.path ?? '', size.columns - 1 - tail.length, marks) + tail;
+}
+
+/** A call with its path, of which the end tells more than the beginning. */
+function inOneRow(name: string, path: string, columns: number, { more }: Marks): string {
+  const [call, file] = [printableLine(name), printableLine(path)];
+  const whole = `${call} ${file}`.trimEnd();
+  const room = columns - call.length - 1 - more.length;
+  if (rowsOf(whole, columns) === 1 || room < 1) return clip(whole, columns, more);
+  return clip(`${call} ${more}${file.slice(-room)}`, columns, more);
 }
 
 function headOf(
@@ -112,23 +120,43 @@ function headOf(
   ];
 }
 
-function titleOf({ title }: Preview, { isEdited }: Asked): string {
-  return `${title}${isEdited ? ', edited by you' : ''}`;
+/** What is done to which file is never cut; what the model says of it may be. */
+function titleOf(
+  { title, label }: Pick<Preview, 'title' | 'label'>,
+  { isEdited }: Asked,
+  short: (line: string) => string = (line) => line,
+): string {
+  return `${title.slice(0, title.length - label.length)}${short(label)}${isEdited ? ', edited by you' : ''}`;
 }
 
 /** What a file may take so that those behind it are at least named. */
-function roomOf(left: number, after: readonly { rows: number; lines: readonly string[] }[]): number {
-  const others = after.reduce((sum, { rows, lines }) => sum + rows + Math.min(lines.length, FEWEST_LINES), 0);
+function roomOf(
+  left: number,
+  after: readonly { rows: number; notes: readonly string[]; lines: readonly string[] }[],
+): number {
+  const others = after.reduce(
+    (sum, { rows, notes, lines }) => sum + rows + Math.min(notes.length + lines.length, FEWEST_LINES),
+    0,
+  );
   const share = Math.floor(left / (after.length + 1));
   return Math.max(share, left - others);
 }
 
 /** All lines if they fit, else so many that a line about the rest fits, too. */
-function bodyIn(lines: readonly string[], rows: number, columns: number, more: string): string[] {
-  if (lines.length === 0) return [];
+function fittedBody(
+  lines: readonly string[],
+  rows: number,
+  columns: number,
+  more: string,
+): { shown: string[]; hidden: string } {
+  if (lines.length === 0) return { shown: [], hidden: '' };
   const all = linesThatFit(lines, rows, columns, more);
-  if (all.length === lines.length && rowsIn(all, columns) <= rows) return all;
-  return rows <= 1 ? [] : linesThatFit(lines, rows - 1, columns, more);
+  if (all.hidden === 0 && rows > 0) return { shown: all.lines, hidden: '' };
+  const fitting =
+    rows <= 1
+      ? { lines: [], hidden: lines.length, isCut: false }
+      : linesThatFit(lines, rows - 1, columns, more);
+  return { shown: fitting.lines, hidden: hiddenText(fitting, more) };
 }
 
 function rowsIn(lines: readonly string[], columns: number): number {

@@ -1,6 +1,7 @@
 import { type Approval, cutText } from '@patchbay/protocol';
-import picomatch from 'picomatch';
-import type { Approver, Question } from '@patchbay/workspace';
+import { type Approver, type Question, WaitingApprover } from '@patchbay/workspace';
+import { globMatcher } from './glob.js';
+import { ruleName, type RuleStore } from './session-rules.js';
 
 /** The server takes no longer name of who decided. */
 const MAX_BY = 256;
@@ -59,8 +60,20 @@ export class RuleApprover implements Asker {
   }
 }
 
-/** Matches paths with forward slashes. A leading `!` has no meaning of its own. */
-export function globMatcher(glob: string): (path: string) => boolean {
-  if (glob.trim() === '') throw new TypeError('A glob must not be empty.');
-  return picomatch(glob.replace(/^\.\//, ''), { nonegate: true });
+/** For where nobody can be asked: what a person has allowed in a session before is done, all else waits. */
+export class SessionRuleApprover implements Asker {
+  private readonly waiting = new WaitingApprover();
+
+  constructor(
+    private readonly rules: RuleStore,
+    private readonly by: string,
+    private readonly onAllowed: OnAllowed,
+  ) {}
+
+  async decide(question: Question, signal: AbortSignal): Promise<Approval> {
+    const rule = await this.rules.allowing(question);
+    if (!rule) return this.waiting.decide(question, signal);
+    this.onAllowed(question, ruleName(rule));
+    return { decision: 'allow_always', by: this.by, at: new Date().toISOString() };
+  }
 }

@@ -1,63 +1,5 @@
-import { PassThrough } from 'node:stream';
-import type { ToolCallDelivery } from '@patchbay/protocol';
 import type { ApprovalRequest } from '@patchbay/workspace';
-import { TerminalApprover } from './terminal-approver.js';
-
-const request = (path = 'src/a.txt', name = 'workspace_create_file', sessionId = 's'): ApprovalRequest => ({
-  call: {
-    callId: path,
-    name,
-    sessionId,
-    arguments: { path, content: 'hello\n' },
-  } as unknown as ToolCallDelivery,
-  files: [{ path, before: null, after: 'hello\n' }],
-  edit: ([text]) => ({
-    files: [{ path, before: null, after: text! }],
-    editedArguments: { path, content: text! },
-  }),
-});
-
-const patchRequest = (...counts: number[]): ApprovalRequest => ({
-  call: { callId: 'p', name: 'workspace_write_patch', sessionId: 's' } as unknown as ToolCallDelivery,
-  files: counts.map((count, file) => ({
-    path: `src/${file}.txt`,
-    before: 'old\n',
-    after: 'new\n',
-    patch: {
-      label: null,
-      diff: `--- a/x\n+++ b/x\n@@ -1,1 +1,1 @@\n-old\n+new${file}\n`,
-      changes: Array.from({ length: count }, (_, index) => ({
-        ...{ changeId: `f${file}c${index}`, changeKey: null, description: `why ${file}.${index}` },
-        ...{ operation: 'insert' as const, afterLine: index, newLines: [`line ${index}`] },
-      })),
-    },
-  })),
-});
-
-/** A terminal that types `answers`, each when its prompt is there. */
-class Typist {
-  readonly input = new PassThrough();
-  readonly output = new PassThrough();
-  readonly options = { by: 'ada', input: this.input, output: this.output, env: process.env };
-  readonly approver = new TerminalApprover(this.options);
-  screen = '';
-  private unread = '';
-
-  constructor(private readonly answers: string[]) {
-    this.output.on('data', (chunk: Buffer) => {
-      this.screen += chunk.toString();
-      this.unread += chunk.toString();
-      if (!/(> |: )$/.test(this.unread)) return;
-      this.unread = '';
-      const answer = this.answers.shift();
-      if (answer !== undefined) setImmediate(() => this.input.write(`${answer}\n`));
-    });
-  }
-
-  decide(asked = request(), signal = new AbortController().signal) {
-    return this.approver.decide(asked, signal);
-  }
-}
+import { patchRequest, request, Typist } from './typist.sample.js';
 
 describe('TerminalApprover', () => {
   const editor = process.env.EDITOR;
@@ -91,30 +33,14 @@ describe('TerminalApprover', () => {
     expect(typist.screen.indexOf('second')).toBeGreaterThan(typist.screen.indexOf('> '));
   });
 
-  it('remembers "always this tool" for the session, and for no other session or tool', async () => {
-    const typist = new Typist(['a', 'y', 'y']);
-    expect(await typist.decide()).toMatchObject({ decision: 'allow_always' });
-    expect(await typist.decide(request('other.txt'))).toMatchObject({ decision: 'allow_always' });
-    expect(await typist.decide(request('a', 'other_tool'))).toMatchObject({ decision: 'allow' });
-    expect(await typist.decide(request('a', 'workspace_create_file', 's2'))).toMatchObject({
-      decision: 'allow',
-    });
-  });
-
-  it('remembers a glob, suggesting the folder of the file', async () => {
-    const typist = new Typist(['g', '', 'y']);
-    expect(await typist.decide()).toMatchObject({
-      decision: 'allow_always',
-      note: 'src/** in this session',
-    });
-    expect(await typist.decide(request('src/deep/b.txt'))).toMatchObject({ decision: 'allow_always' });
-    expect(await typist.decide(request('test/b.txt'))).toMatchObject({ decision: 'allow' });
-  });
-
-  it('refuses a glob that does not cover the call it was given for', async () => {
-    const typist = new Typist(['g', 'docs/**', 'y']);
-    expect(await typist.decide()).toMatchObject({ decision: 'allow' });
-    expect(typist.screen).toContain('does not match');
+  it('counts of the calls that wait those that are not answered, without the one that is asked about', async () => {
+    const typist = new Typist(['y', 'y', 'y']);
+    await Promise.all(['one', 'two', 'three'].map((path) => typist.decide(request(path))));
+    expect(typist.screen.match(/wants to.*/g)).toEqual([
+      'wants to (2 more wait)',
+      'wants to (1 more waits)',
+      'wants to',
+    ]);
   });
 
   it('hands in what the person made of it in their editor', async () => {
@@ -162,10 +88,10 @@ describe('TerminalApprover', () => {
     });
 
     it('has single files and single changes accepted or rejected', async () => {
-      const { approval, screen } = await decide(['s', 'n', 's', 'y', 'n', 'a'], patchRequest(2, 2, 1));
+      const { approval, screen } = await decide(['s', 'n', 's', 'y', 'n', 'y'], patchRequest(2, 2, 1));
       expect(approval).toMatchObject({ decision: 'allow', rejectedChangeIds: ['f0c0', 'f0c1', 'f1c1'] });
       expect(screen).toContain('change 2 of 2: insert after line 1: why 1.1\n+line 1\n');
-      expect(screen).toContain('file 3 of 3: [a]ll  [n]one  [b]ack  [?] > ');
+      expect(screen).toContain('file 3 of 3. Key + Enter: [y]es  [n]o  [v]iew  [b]ack  [?] > ');
       expect(screen).toContain('2 of 5 changes accepted.');
     });
 
@@ -176,10 +102,24 @@ describe('TerminalApprover', () => {
     });
 
     it('takes a selection of everything for a yes, and of nothing for a denial', async () => {
-      const all = await decide(['s', 'a', 'a'], patchRequest(1, 1));
+      const all = await decide(['s', 'y', 'y'], patchRequest(1, 1));
       expect(all.approval.rejectedChangeIds).toBeUndefined();
       const none = await decide(['s', 'n', 'n', 'not now'], patchRequest(1, 1));
       expect(none.approval).toMatchObject({ decision: 'deny', note: 'not now' });
+    });
+
+    it('shows all of a change by itself, differences deep in a long line first', async () => {
+      const asked = patchRequest(1);
+      const line = (word: string) => `${'same '.repeat(1_000)}${word}${' same'.repeat(1_000)}`;
+      asked.files[0]!.patch!.changes[0] = {
+        ...{ changeId: 'c', changeKey: null, description: null, operation: 'replace' as const },
+        ...{ startLine: 1, endLine: 1, expectedOriginalLines: [line('old')], newLines: [line('new')] },
+      };
+      const { screen } = await decide(['s', 'v', 'y'], asked);
+      const [question, all] = screen.split('[v]iew  [b]ack  [?] > ');
+      expect(question).toMatch(/\n-(same ?|\s)+old[ same]+\n\+[ same]+new[ same]+\n/);
+      expect(question).not.toContain(line('new'));
+      expect(all).toContain(`\n+${line('new')}\n`);
     });
 
     it('has nothing to select in a call that is no patch', async () => {
@@ -203,13 +143,31 @@ describe('TerminalApprover', () => {
     expect(typist.screen).toContain('wants to\nRename\\x1b[2J it\npatch src/0.txt');
   });
 
-  it('tells of each call that an answer of before lets through', async () => {
-    const typist = new Typist(['a']);
-    const allowed: string[] = [];
-    Object.assign(typist.options, { onAllowed: (_asked: unknown, rule: string) => allowed.push(rule) });
-    await typist.decide();
-    await typist.decide(request('other.txt'));
-    expect(allowed).toEqual(['workspace_create_file in this session']);
+  it('takes nothing for an answer that was typed before the question, or came with several lines', async () => {
+    const typist = new Typist([]);
+    typist.input.write('y\n');
+    const deciding = typist.decide();
+    const typed = (text: string) =>
+      new Promise<void>((resolve) => setTimeout(() => (typist.input.write(text), resolve()), 30));
+    await typed('y\nsomething pasted\n');
+    await typed('n\n');
+    await typed('no\n');
+    expect(await deciding).toMatchObject({ decision: 'deny', note: 'no' });
+    expect(typist.screen.match(/More than one line came at once/g)).toHaveLength(1);
+  });
+
+  it('takes nothing for an answer that was typed for a question which is withdrawn', async () => {
+    const typist = new Typist([]);
+    const ending = new AbortController();
+    const first = typist.decide(request('first'), ending.signal).catch(() => null);
+    const second = typist.decide(request('second'));
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    ending.abort(new Error('cancelled'));
+    typist.input.write('y\n');
+    await first;
+    setTimeout(() => typist.input.write('n\n'), 30);
+    setTimeout(() => typist.input.write('\n'), 60);
+    expect(await second).toMatchObject({ decision: 'deny' });
   });
 
   it('withdraws the question when the call ends, and goes on with the next', async () => {
@@ -243,7 +201,7 @@ describe('TerminalApprover', () => {
 
   it('takes whole words too', async () => {
     process.env.EDITOR = `sh -c 'printf "goodbye\\n" > "$1"' editor`;
-    const typist = new Typist(['yes', 'Allow', 'no', '', 'deny', '', 'edit', 'y', 'always']);
+    const typist = new Typist(['yes', 'Allow', 'no', '', 'deny', '', 'edit', 'y', 'always', 'yes']);
     const decisions = [];
     for (let call = 0; call < 6; call++) decisions.push((await typist.decide()).decision);
     expect(decisions).toEqual(['allow', 'allow', 'deny', 'deny', 'edit', 'allow_always']);

@@ -5,11 +5,11 @@ import { chooseChanges } from './choose-changes.js';
 import { Dialogue, type DialogueOptions, TerminalGone } from './dialogue.js';
 import type { Draft } from './draft.js';
 import { editDraft } from './edit-draft.js';
-import { chosen, menuHelp, menuPrompt, type MenuItem } from './menu.js';
-import { showInPager } from './pager.js';
+import { askKey, type MenuItem, UNKNOWN } from './menu.js';
 import { fittedQuestion, summaryOf, wholeQuestion } from './question-text.js';
-import { printableLine } from './printable.js';
-import { type Asker, globMatcher, type OnAllowed } from './rule-approver.js';
+import type { Asker, OnAllowed } from './rule-approver.js';
+import { ruleName, type RuleStore, RulesOfRun } from './session-rules.js';
+import { takeGlobRule, takeToolRule } from './take-rule.js';
 
 const GONE = 'The terminal was closed before anyone decided.';
 const BACK = 'Ctrl-D: back';
@@ -17,6 +17,8 @@ const BACK = 'Ctrl-D: back';
 export interface TerminalApproverOptions extends DialogueOptions {
   /** Who answers: goes into the audit trail. */
   by: string;
+  /** Where "always" is kept; left out: it ends with this approver. */
+  rules?: RuleStore;
   /** Told of each call that an answer of before lets through. */
   onAllowed?: OnAllowed;
   /** Told what a person has decided about, as they have edited it. */
@@ -36,8 +38,7 @@ export class TerminalApprover implements Asker {
   readonly dialogue: Dialogue;
   private queue: Promise<unknown> = Promise.resolve();
   private readonly open = new Set<Question>();
-  /** What "always" stands for so far, and how it was said: covers a call that was allowed beforehand. */
-  private readonly always: { rule: string; covers: (question: Question) => boolean }[] = [];
+  private readonly ofRun = new RulesOfRun();
 
   private readonly keys: readonly Key[] = [
     { word: 'yes', also: ['allow'], meaning: 'do it as it is shown', does: () => ({ decision: 'allow' }) },
@@ -60,12 +61,15 @@ export class TerminalApprover implements Asker {
       does: (draft, question, signal) => this.viewAll(draft, question, signal),
     },
     {
-      ...{ word: 'always', meaning: 'allow this tool for the rest of the session' },
-      does: (_draft, question) => this.alwaysTool(question),
+      ...{ word: 'always', meaning: 'allow all calls of this tool in this session; says first what that is' },
+      does: (_draft, question, signal) =>
+        this.always(question, takeToolRule(question, this.dialogue, signal)),
     },
     {
-      ...{ word: 'glob', meaning: 'allow what is below a path for the rest of the session' },
-      does: (draft, question, signal) => this.alwaysGlob(draft, question, signal),
+      ...{ word: 'glob', meaning: 'allow in this session what matches a glob; says first what that is' },
+      isFor: ({ files }) => files.length > 0,
+      does: ({ files }, question, signal) =>
+        this.always(question, takeGlobRule({ ...question, files: [...files] }, this.dialogue, signal)),
     },
   ];
 
@@ -80,7 +84,8 @@ export class TerminalApprover implements Asker {
 
   decide(question: Question, signal: AbortSignal): Promise<Approval> {
     this.open.add(question);
-    const mine = this.queue.then(() => this.ask(question, signal));
+    // Before the next one is asked: it is not to count a call that is answered.
+    const mine = this.queue.then(() => this.ask(question, signal)).finally(() => this.open.delete(question));
     this.queue = mine.catch(() => undefined);
     // A call that ends while it stands in the queue must not wait for the questions before it.
     return Promise.race([mine, rejectionOf(signal)]).finally(() => this.open.delete(question));
@@ -88,9 +93,9 @@ export class TerminalApprover implements Asker {
 
   private async ask(question: Question, signal: AbortSignal): Promise<Approval> {
     signal.throwIfAborted();
-    const rule = this.always.find(({ covers }) => covers(question))?.rule;
-    if (rule !== undefined) {
-      this.options.onAllowed?.(question, rule);
+    const rule = await this.rulesFor(question).allowing(question);
+    if (rule) {
+      this.options.onAllowed?.(question, ruleName(rule));
       return this.approval({ decision: 'allow_always' });
     }
     const draft: Draft = {
@@ -122,18 +127,11 @@ export class TerminalApprover implements Asker {
       if (draft.files !== files) show();
       files = draft.files;
       summarize();
-      const menu = () => menuPrompt(keys, this.dialogue.paper);
-      const answer = await this.dialogue.ask(menu, signal, showAgain);
-      const key = answer === null ? null : chosen(keys, answer);
+      const key = await askKey(keys, this.dialogue, signal, { again: summarize, onResize: showAgain });
       const verdict = await key?.does(draft, question, signal);
       if (verdict) return verdict;
-      if (!key) this.explain(answer, keys);
+      if (!key) this.dialogue.print(UNKNOWN);
     }
-  }
-
-  private explain(answer: string | null, keys: readonly Key[]): void {
-    if (answer?.trim() === '?') return this.dialogue.print(menuHelp(keys).join('\n'));
-    this.dialogue.print('Please answer with one of the letters; ? explains them, n refuses, Ctrl-C leaves.');
   }
 
   private asked({ files, editedArguments }: Draft, question: Question) {
@@ -149,40 +147,21 @@ export class TerminalApprover implements Asker {
     return { decision: 'allow', ...(rejectedChangeIds.length > 0 && { rejectedChangeIds }) };
   }
 
-  private alwaysTool({ call }: Question): Verdict {
-    const rule = `${call.name} in this session`;
-    const covers = (other: Question) =>
-      other.call.sessionId === call.sessionId && other.call.name === call.name;
-    this.always.push({ rule, covers });
-    return { decision: 'allow_always', note: rule };
+  private async always(question: Question, taken: ReturnType<typeof takeToolRule>): Promise<Verdict | null> {
+    const rule = await taken;
+    if (!rule) return null;
+    await this.rulesFor(question).add(rule, this.options.by);
+    return { decision: 'allow_always', note: ruleName(rule).slice(0, MAX_NOTE) };
   }
 
-  private async alwaysGlob(draft: Draft, { call }: Question, signal: AbortSignal): Promise<Verdict | null> {
-    const suggested = folderGlob(draft.files);
-    const answer = await this.dialogue.ask(`Glob [${printableLine(suggested)}] (${BACK}): `, signal);
-    if (answer === null) return null;
-    const glob = answer.trim() || suggested;
-    const matches = matcherOf(glob);
-    const covers = (files: readonly FileProposal[]) => files.every(({ path }) => matches(path));
-    if (!covers(draft.files)) {
-      this.dialogue.print('That glob does not match this call.');
-      return null;
-    }
-    const rule = `${glob} in this session`;
-    this.always.push({
-      rule,
-      covers: (other) => other.call.sessionId === call.sessionId && covers(other.files),
-    });
-    return { decision: 'allow_always', note: rule };
+  /** What has no session of the server, such as a change of the Cloud that is offered, is allowed for this run. */
+  private rulesFor({ call }: Question): RuleStore {
+    return call.sessionId === '' ? this.ofRun : (this.options.rules ?? this.ofRun);
   }
 
   private async viewAll(draft: Draft, question: Question, signal: AbortSignal): Promise<null> {
     const { dialogue } = this;
-    const text = `${wholeQuestion(this.asked(draft, question), dialogue.paper).join('\n')}\n`;
-    const hasPager = dialogue.isTerminal
-      ? await dialogue.leaveTo(() => showInPager(text, this.options.env, signal))
-      : false;
-    if (!hasPager) dialogue.print(text.trimEnd());
+    await dialogue.showAll(wholeQuestion(this.asked(draft, question), dialogue.paper), signal);
     return null;
   }
 
@@ -203,20 +182,4 @@ export class TerminalApprover implements Asker {
       ...(rejectedChangeIds.length > 0 && { rejectedChangeIds }),
     };
   }
-}
-
-/** What a person types may be no glob: then it matches nothing. */
-function matcherOf(glob: string): (path: string) => boolean {
-  try {
-    return globMatcher(glob);
-  } catch {
-    return () => false;
-  }
-}
-
-/** `src/orders/**` for one file there; `**` for files that share no folder. */
-function folderGlob(files: readonly FileProposal[]): string {
-  const folders = new Set(files.map(({ path }) => path.split('/').slice(0, -1).join('/')));
-  const [folder] = folders;
-  return folders.size === 1 && folder ? `${folder}/**` : '**';
 }

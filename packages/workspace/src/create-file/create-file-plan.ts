@@ -60,6 +60,17 @@ export function planCreateFile(roots: PathFinder, args: unknown, maxFileBytes: n
   };
 }
 
+/** Another file is in the place than the one about which a person has decided. */
+export class OtherFileThere extends WorkspaceFault {
+  constructor() {
+    super(
+      'FileExists',
+      'The file was changed after its replacement was approved, so it was left as it is. ' +
+        'Look at what it holds now, and call again where it is still to be replaced.',
+    );
+  }
+}
+
 /** A path as a result shows it: as it was asked for, and what reads and patches the file from here on. */
 export interface ShownPath {
   /** Normalised where it is sound, else as given with forward slashes. */
@@ -112,10 +123,15 @@ export function succeededCreate(file: {
   sizeBytes: number;
   sha256: string;
   replaced: boolean;
+  /** It was replaced in the editor, and is not saved. */
+  isUnsaved?: boolean;
 }): CreateFileResult {
+  const replaced = file.isUnsaved
+    ? 'File overwritten in the editor, where it is open with changes that are not saved; nothing was written on the disk.'
+    : 'File overwritten.';
   return {
     success: true,
-    message: file.replaced ? 'File overwritten.' : 'File created.',
+    message: file.replaced ? replaced : 'File created.',
     path: file.path,
     ...(file.docPath !== null && { docPath: file.docPath }),
     sizeBytes: file.sizeBytes,

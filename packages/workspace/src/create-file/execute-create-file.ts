@@ -8,29 +8,20 @@ import { keepBeside } from '../disk/keep-beside.js';
 import { ensureDirectory } from '../disk/open-directory.js';
 import type { SafeDirectory } from '../disk/safe-directory.js';
 import { docPathOf } from '../disk/located-path.js';
-import type { WorkspaceContext } from '../disk/workspace-context.js';
 import { errnoOf, fileExists, WorkspaceFault } from '../disk/workspace-fault.js';
+import type { PatchContext } from '../write-patch/execute-write-patch.js';
 import {
   type CreateFilePlan,
   failureOf,
+  OtherFileThere,
   planCreateFile,
   shownPath,
   succeededCreate,
 } from './create-file-plan.js';
+import { dirtyBuffer, replaceBuffer } from './create-in-buffer.js';
 
 /** How often a write starts over because someone else changed the place it was about to take. */
 const MAX_ATTEMPTS = 3;
-
-/** Another file is in the place than the one about which a person has decided. */
-class OtherFileThere extends WorkspaceFault {
-  constructor() {
-    super(
-      'FileExists',
-      'The file was changed after its replacement was approved, so it was left as it is. ' +
-        'Look at what it holds now, and call again where it is still to be replaced.',
-    );
-  }
-}
 
 /**
  * Executes `workspace_create_file` and never throws: what goes wrong is in the result.
@@ -40,7 +31,7 @@ class OtherFileThere extends WorkspaceFault {
  * replaces whatever is there.
  */
 export async function executeCreateFile(
-  context: WorkspaceContext,
+  context: PatchContext,
   args: unknown,
   log?: WriteLog,
   seen?: string | null,
@@ -51,13 +42,10 @@ export async function executeCreateFile(
     const hash = hashContent(fs, plan);
     for (let attempt = 1; ; attempt++) {
       try {
-        const replaced = await writePlan(context, plan, hash, { log, seen });
         return succeededCreate({
-          path: plan.located.asked,
-          docPath: docPathOf(plan.located),
-          sizeBytes: plan.bytes.length,
-          sha256: hash,
-          replaced,
+          ...{ path: plan.located.asked, docPath: docPathOf(plan.located) },
+          ...{ sizeBytes: plan.bytes.length, sha256: hash },
+          ...(await writePlan(context, plan, hash, { log, seen })),
         });
       } catch (error) {
         if (attempt === MAX_ATTEMPTS || !wasOvertaken(plan, error)) throw error;
@@ -88,20 +76,31 @@ interface HowToWrite {
   seen: string | null | undefined;
 }
 
-/** Whether a file was replaced. */
+/** What was written where. */
+interface Written {
+  replaced: boolean;
+  isUnsaved?: boolean;
+}
+
+/** A file with unsaved changes is replaced where these are; any other one on the disk. */
 async function writePlan(
-  context: WorkspaceContext,
+  context: PatchContext,
   plan: CreateFilePlan,
   sha256: string,
   how: HowToWrite,
-): Promise<boolean> {
-  const fs = context.fs ?? realFileSystem;
+): Promise<Written> {
+  const { buffers, fs = realFileSystem } = context;
+  const buffer = await dirtyBuffer(context, plan);
+  if (buffer) {
+    await replaceBuffer(buffers!, plan, buffer, how.seen);
+    return { replaced: true, isUnsaved: true };
+  }
   const walked = await ensureDirectory(fs, plan.located.root.directory, plan.folder);
   try {
     const existing = await statFile(fs, walked.directory, plan.name);
     if (existing && !plan.overwrite) throw fileExists();
     await stageAndCommit(context, walked.directory, { ...how, plan, sha256, existing });
-    return existing !== null;
+    return { replaced: existing !== null };
   } catch (error) {
     await walked.undo();
     throw error;
@@ -111,7 +110,7 @@ async function writePlan(
 }
 
 async function stageAndCommit(
-  context: WorkspaceContext,
+  context: PatchContext,
   directory: SafeDirectory,
   write: HowToWrite & { plan: CreateFilePlan; sha256: string; existing: FileStat | null },
 ): Promise<void> {
@@ -151,11 +150,13 @@ async function stageAndCommit(
  * for an editor to save. A text that the Cloud does not have is kept beside it.
  */
 async function makeWay(
-  { fs = realFileSystem, ledger }: WorkspaceContext,
+  { fs = realFileSystem, ledger, buffers }: PatchContext,
   directory: SafeDirectory,
   { located, name }: CreateFilePlan,
   { sha256, seen }: { sha256: string; seen: string | null | undefined },
 ): Promise<void> {
+  // Somebody has begun to type.
+  if (await buffers?.isDirty(docPathOf(located))) throw new OtherFileThere();
   const current = (await hashFile(fs, directory, name))?.sha256 ?? null;
   if (current === null || current === sha256) return;
   if (seen !== undefined && seen !== current) throw new OtherFileThere();

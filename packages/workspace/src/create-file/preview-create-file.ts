@@ -3,8 +3,9 @@ import { type CreateFileResult, DEFAULT_MAX_FILE_BYTES } from '@patchbay/protoco
 import { type FileContent, hashFile, readFile, statFile } from '../disk/file-entry.js';
 import { type FileSystem, realFileSystem } from '../disk/file-system.js';
 import { openDirectory } from '../disk/open-directory.js';
-import type { WorkspaceContext } from '../disk/workspace-context.js';
 import { fileExists, WorkspaceFault } from '../disk/workspace-fault.js';
+import type { PatchContext } from '../write-patch/execute-write-patch.js';
+import { dirtyBuffer } from './create-in-buffer.js';
 import { type CreateFilePlan, failureOf, planCreateFile, shownPath } from './create-file-plan.js';
 
 /** What a create would do, for the person who decides (and for `--allow`, matched against `path`). */
@@ -12,7 +13,10 @@ export interface CreateFilePreview {
   /** The workspace path, or as given where it is refused for its path. */
   path: string;
   kind: 'new' | 'overwrite' | 'refused';
-  /** Text of the file that would be replaced, as it is; null where there is none, or none that can be shown. */
+  /**
+   * Text of the file that would be replaced, as it is, unsaved changes in the editor included; null where there is none, or
+   * none that can be shown.
+   */
   before: string | null;
   /** Of the file that would be replaced, shown or not; null where there is none. */
   beforeSha256: string | null;
@@ -26,15 +30,12 @@ export interface CreateFilePreview {
   refusal: CreateFileResult | null;
 }
 
-/** Looks at the disk and changes nothing; never throws. Its answer may be out of date when the call is executed. */
-export async function previewCreateFile(
-  context: WorkspaceContext,
-  args: unknown,
-): Promise<CreateFilePreview> {
+/** Looks at the editor and the disk and changes nothing; never throws. Its answer may be out of date when the call is executed. */
+export async function previewCreateFile(context: PatchContext, args: unknown): Promise<CreateFilePreview> {
   try {
     const maxFileBytes = context.maxFileBytes ?? DEFAULT_MAX_FILE_BYTES;
     const plan = planCreateFile(context.roots, args, maxFileBytes);
-    const existing = await currentText(context.fs ?? realFileSystem, plan, maxFileBytes);
+    const existing = await currentText(context, plan, maxFileBytes);
     return {
       path: plan.located.path,
       kind: existing ? 'overwrite' : 'new',
@@ -61,7 +62,7 @@ export async function previewCreateFile(
 }
 
 /** What a create would replace by now: the sha256 of the file at its path, null where there is none that can be. */
-export async function sha256ToReplace(context: WorkspaceContext, args: unknown): Promise<string | null> {
+export async function sha256ToReplace(context: PatchContext, args: unknown): Promise<string | null> {
   return (await previewCreateFile(context, args)).beforeSha256;
 }
 
@@ -70,6 +71,15 @@ type CurrentText = { sha256: string | null } & (
 );
 
 async function currentText(
+  context: PatchContext,
+  plan: CreateFilePlan,
+  maxBytes: number,
+): Promise<CurrentText | null> {
+  const buffer = await dirtyBuffer(context, plan);
+  return buffer ? asText(buffer) : textOnDisk(context.fs ?? realFileSystem, plan, maxBytes);
+}
+
+async function textOnDisk(
   fs: FileSystem,
   plan: CreateFilePlan,
   maxBytes: number,
@@ -90,7 +100,7 @@ async function currentText(
   }
 }
 
-function asText({ bytes, sha256 }: FileContent): CurrentText {
+function asText({ bytes, sha256 }: Pick<FileContent, 'bytes' | 'sha256'>): CurrentText {
   try {
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
     return text.includes('\0') ? { text: null, hidden: 'binary', sha256 } : { text, hidden: null, sha256 };

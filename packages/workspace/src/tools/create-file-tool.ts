@@ -27,9 +27,11 @@ import { MAX_PATH_CHARS } from '../disk/relative-path.js';
 import { removeTempFiles } from '../disk/temp-files.js';
 import type { WorkspaceContext } from '../disk/workspace-context.js';
 import { docPathOf } from '../disk/located-path.js';
+import type { PatchContext } from '../write-patch/execute-write-patch.js';
 import type { ApprovalRequest, Approver } from '../approval/approver.js';
 import { inStep } from './in-step.js';
 import { InOrder } from './in-order.js';
+import { uploadBuffer } from './upload-buffer.js';
 import { remembering, uploadWritten } from './upload-written.js';
 
 /** Longest time; the file is there, and its result must not come late for the sake of a copy. */
@@ -64,7 +66,7 @@ export class CreateFileTool {
   private readonly inOrder: InOrder;
 
   constructor(
-    private readonly workspace: WorkspaceContext,
+    private readonly workspace: PatchContext,
     private readonly approver: Approver,
     private readonly onExecuted: (executed: CreateFileExecuted) => void = () => undefined,
     private readonly onWarning: (message: string) => void = () => undefined,
@@ -134,8 +136,24 @@ export class CreateFileTool {
     const log = remembering(context.writeLog);
     return inStep(this.workspace, [askedDocPath(call, this.workspace)], context.signal, async () => {
       const result = await executeCreateFile(this.workspace, argumentsOf(call, approval), log, seen);
+      if (result.success && log.intents.length === 0)
+        await this.uploadBuffer(call, context, result, approval, seen);
       return this.report(call, context, result, log.intents, approval);
     });
+  }
+
+  /** What was written into the editor, and not on the disk. */
+  private async uploadBuffer(
+    call: ToolCallDelivery,
+    context: CallContext,
+    { path, hash }: CreateFileResult,
+    approval: Approval | null,
+    seen: string | null,
+  ): Promise<void> {
+    const located = this.workspace.roots.locate((argumentsOf(call, approval) as { path: string }).path);
+    const changed = { located, filePatchId: null, originalSha256: seen, newSha256: hash };
+    const upload = await uploadBuffer(this.workspace, call.callId, changed, context, UPLOAD_MS);
+    if ('fault' in upload) this.onWarning(`${path}: ${upload.fault}`);
   }
 
   private async report(

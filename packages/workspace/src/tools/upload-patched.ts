@@ -1,5 +1,7 @@
 import type { PatchFileResult, ToolCallDelivery, WritePatchResult } from '@patchbay/protocol';
 import type { CallContext, WriteIntent } from '@patchbay/client/relay';
+import { realFileSystem } from '../disk/file-system.js';
+import { DocPathFinder } from '../write-patch/doc-path-finder.js';
 import type { PatchContext } from '../write-patch/execute-write-patch.js';
 import { uploadBuffer } from './upload-buffer.js';
 import { uploaded } from './send-file.js';
@@ -29,7 +31,12 @@ export async function uploadPatched(
     if (file.status !== 'applied') files.push(file);
     else if (intent)
       files.push(uploaded(file, await uploadWritten(workspace, callId, intent, context, left)));
-    else files.push(uploaded(file, await uploadBuffer(workspace, callId, file, context, left)));
+    else {
+      const located = await new DocPathFinder(workspace.fs ?? realFileSystem, workspace.roots)
+        .find(file.docPath)
+        .catch(() => null);
+      files.push(uploaded(file, await uploadBuffer(workspace, callId, { ...file, located }, context, left)));
+    }
   }
   return { ...result, files };
 }

@@ -1,0 +1,128 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ClientRules, MachineRules } from './session-rules.js';
+import { request, Typist } from './typist.sample.js';
+
+describe('What a person allows in a session once and for all', () => {
+  it('remembers "always this tool" for the session, and for no other session or tool', async () => {
+    const typist = new Typist(['a', 'y', 'y', 'y']);
+    expect(await typist.decide()).toMatchObject({ decision: 'allow_always' });
+    expect(await typist.decide(request('other.txt'))).toMatchObject({ decision: 'allow_always' });
+    expect(await typist.decide(request('a', 'other_tool'))).toMatchObject({ decision: 'allow' });
+    expect(await typist.decide(request('a', 'workspace_create_file', 's2'))).toMatchObject({
+      decision: 'allow',
+    });
+  });
+
+  it('remembers a glob, suggesting the folder of the file', async () => {
+    const typist = new Typist(['g', '', 'y']);
+    expect(await typist.decide()).toMatchObject({
+      decision: 'allow_always',
+      note: 'src/** in this session',
+    });
+    expect(await typist.decide(request('src/deep/b.txt'))).toMatchObject({ decision: 'allow_always' });
+    expect(await typist.decide(request('test/b.txt'))).toMatchObject({ decision: 'allow' });
+  });
+
+  it('refuses a glob that does not cover the call it was given for', async () => {
+    const typist = new Typist(['g', 'docs/**', 'y']);
+    expect(await typist.decide()).toMatchObject({ decision: 'allow' });
+    expect(typist.screen).toContain('does not match');
+  });
+
+  it('says what "always" lets through, and takes it only then', async () => {
+    const typist = new Typist(['a', 'n', 'a', '?', 'b', 'y']);
+    expect(await typist.decide()).toMatchObject({ decision: 'allow_always' });
+    expect(typist.screen).toContain(
+      'every call of workspace_create_file, whatever its files are, for the rest of session s, and in no other one.\n',
+    );
+    expect(typist.screen).toContain('Take this rule? Key + Enter: [y]es  [n]o  [?] > ');
+    expect(typist.screen.match(/Take this rule\?/g)).toHaveLength(4);
+  });
+
+  it('lets through with a glob what it said: below that folder, files alone, in that session', async () => {
+    const typist = new Typist(['g', '', 'y', 'y', 'y']);
+    await typist.decide();
+    expect(typist.screen).toContain(
+      'every call of workspace_create_file or workspace_write_patch, all of whose files match src/**,',
+    );
+    expect(await typist.decide(request('src/b.txt', 'workspace_write_patch'))).toMatchObject({
+      decision: 'allow_always',
+    });
+    for (const other of [
+      request('src', 'workspace_create_file'),
+      request('src/b.txt', 'rm'),
+      request('src/b.txt', 'workspace_create_file', 's2'),
+    ]) {
+      expect(await typist.decide(other)).toMatchObject({ decision: 'allow' });
+    }
+  });
+
+  it('tells of each call that an answer of before lets through', async () => {
+    const typist = new Typist(['a', 'y']);
+    const allowed: string[] = [];
+    Object.assign(typist.options, { onAllowed: (_asked: unknown, rule: string) => allowed.push(rule) });
+    await typist.decide();
+    await typist.decide(request('other.txt'));
+    expect(allowed).toEqual(['workspace_create_file in this session']);
+  });
+
+  describe('on a machine', () => {
+    let home: string;
+    beforeEach(async () => (home = await mkdtemp(join(tmpdir(), 'patchbay-rules-'))));
+    afterEach(() => rm(home, { recursive: true }));
+    const place = { url: 'http://a', workspaceId: 'w', clientId: 'c' };
+    const rule = { sessionId: 's', tools: ['workspace_create_file'], globs: ['src/**'] };
+
+    it('holds for that session of that server, workspace and client, also after a restart', async () => {
+      await new ClientRules(home, place).add(rule, 'ada');
+      expect(await new ClientRules(home, place).allowing(request())).toMatchObject(rule);
+      for (const other of [{ url: 'http://b' }, { workspaceId: 'x' }, { clientId: 'd' }]) {
+        expect(await new ClientRules(home, { ...place, ...other }).allowing(request())).toBeNull();
+      }
+      const inOther = request('src/a.txt', 'workspace_create_file', 's2');
+      expect(await new ClientRules(home, place).allowing(inOther)).toBeNull();
+    });
+
+    it('ends in every process the moment that it is revoked, by a number that stays its own', async () => {
+      const rules = new ClientRules(home, place);
+      const machine = new MachineRules(home);
+      await Promise.all([1, 2, 3].map(() => rules.add(rule, 'ada')));
+      expect((await machine.all()).map(({ n }) => n)).toEqual([1, 2, 3]);
+      await machine.revoke(1);
+      expect((await machine.all()).map(({ n }) => n)).toEqual([2, 3]);
+      expect(await machine.revoke(1)).toBeNull();
+      await machine.revoke(2);
+      expect(await machine.revoke(3)).toMatchObject({ ...rule, ...place, by: 'ada' });
+      expect(await rules.allowing(request())).toBeNull();
+    });
+
+    it('allows nothing by what nobody can read', async () => {
+      await new ClientRules(home, place).add(rule, 'ada');
+      for (const spoilt of ['{', '{}', JSON.stringify({ ...place, ...rule, globs: 'src/**' })]) {
+        await writeFile(join(home, 'rules', '1.json'), spoilt);
+        expect(await new ClientRules(home, place).allowing(request())).toBeNull();
+      }
+    });
+
+    it('is asked for at a terminal, and revoked beside it', async () => {
+      const typist = new Typist(['g', '', 'y']);
+      Object.assign(typist.options, { rules: new ClientRules(home, place) });
+      await typist.decide();
+      expect(await typist.decide(request('src/b.txt'))).toMatchObject({ decision: 'allow_always' });
+      await new MachineRules(home).revoke(1);
+      expect(await typist.decide(request('src/b.txt'))).toMatchObject({ decision: 'allow' });
+    });
+
+    it('is only for this run where there is no session, as of a change of the Cloud that is offered', async () => {
+      const typist = new Typist(['a', 'y']);
+      Object.assign(typist.options, { rules: new ClientRules(home, place) });
+      expect(await typist.decide(request('a', 'pull', ''))).toMatchObject({
+        note: 'pull while this connect runs',
+      });
+      expect(await typist.decide(request('b', 'pull', ''))).toMatchObject({ decision: 'allow_always' });
+      expect(await new MachineRules(home).all()).toEqual([]);
+    });
+  });
+});

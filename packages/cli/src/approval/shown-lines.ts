@@ -1,0 +1,138 @@
+import { type Difference, differencesOf, whereCut } from './line-differences.js';
+import { escapeOf, printable, printableLine } from './printable.js';
+
+/** Longest line, in characters, of which a preview shows all beside another one that differs from it. */
+const LONG_CHARS = 240;
+/** Characters of a long line that both sides have which a preview shows. */
+const EQUAL_CHARS = 120;
+
+/** A line of a diff: its sign, its text, and whether it ends the file without a line feed. */
+interface DiffLine {
+  text: string;
+  isUnended: boolean;
+}
+
+/**
+ * The lines of a unified diff, safe to print. What both sides have is cut where it is long; what differs never is: of
+ * two long lines each difference is shown with what surrounds it, below a line with its place, which begins with `@`.
+ * @param isWhole cuts nothing: the two lines follow their differences in full
+ */
+export function shownDiff(lines: readonly string[], isWhole: boolean): string[] {
+  const shown: string[] = [];
+  let gone: DiffLine[] = [];
+  let added: DiffLine[] = [];
+  const flush = () => {
+    // One by one: what a large file has of them is more than a call may have arguments.
+    for (const line of blockLines(gone, added, isWhole)) shown.push(line);
+    [gone, added] = [[], []];
+  };
+  for (const [at, line] of lines.entries()) {
+    const ofBlock = line.startsWith('-') ? gone : line.startsWith('+') ? added : null;
+    if (ofBlock) ofBlock.push({ text: line.slice(1), isUnended: lines[at + 1]?.startsWith('\\') ?? false });
+    else if (line.startsWith('\\')) {
+      // A line of a block has it with it.
+      if (lines[at - 1]?.startsWith(' ')) shown.push(line);
+    } else {
+      flush();
+      shown.push(isWhole ? printable(line) : cutEqual(line));
+    }
+  }
+  flush();
+  return shown;
+}
+
+/** Lines that go, and those that come in their place. */
+function blockLines(gone: readonly DiffLine[], added: readonly DiffLine[], isWhole: boolean): string[] {
+  const alike = looksOfChanged(gone, added);
+  const shown = ({ text, isUnended }: DiffLine, sign: '-' | '+') => {
+    const pair = alike.get(lookOf(text));
+    const safe = pair ? exactly(text, sign === '-' ? pair.fresh : pair.old) : printable(text);
+    return [`${sign}${safe}`, ...(isUnended ? ['\\ No newline at end of file'] : [])];
+  };
+  const isLong = (at: number) =>
+    Math.min(gone.length, added.length) > at &&
+    Math.max(gone[at]!.text.length, added[at]!.text.length) > LONG_CHARS;
+  if (!gone.some((_line, at) => isLong(at))) {
+    return [...gone.flatMap((line) => shown(line, '-')), ...added.flatMap((line) => shown(line, '+'))];
+  }
+  const lines: string[] = [];
+  for (let at = 0; at < Math.max(gone.length, added.length); at += 1) {
+    const [old, fresh] = [gone[at], added[at]];
+    const both = old && fresh && isLong(at) ? longPair(old, fresh) : null;
+    if (both) lines.push(...both);
+    if (both && !isWhole) continue;
+    if (old) lines.push(...shown(old, '-'));
+    if (fresh) lines.push(...shown(fresh, '+'));
+  }
+  return lines;
+}
+
+/** Where two long lines differ; null where they have so little in common that they are better shown as they are. */
+function longPair(old: DiffLine, fresh: DiffLine): string[] | null {
+  const differences = differencesOf(old.text, fresh.text);
+  const [only, ...others] = differences;
+  const longest = Math.max(old.text.length, fresh.text.length);
+  if (only && others.length === 0 && longest < 2 * LONG_CHARS && sizeOf(only) > longest * 0.8) return null;
+  const lines = differences.flatMap(({ old: [aFrom, aTo], fresh: [bFrom, bTo] }) => {
+    const [gone, added] = [old.text.slice(aFrom, aTo), fresh.text.slice(bFrom, bTo)];
+    const isAlike = gone !== added && lookOf(gone) === lookOf(added);
+    const safe = (text: string, other: string) => (isAlike ? exactly(text, other) : printable(text));
+    return [
+      `@ characters ${rangeOf(aFrom, aTo)} of ${count(old.text.length)}, now ${rangeOf(bFrom, bTo)} of ${count(fresh.text.length)}`,
+      ...(gone === '' ? [] : [`-${safe(gone, added)}`]),
+      ...(added === '' ? [] : [`+${safe(added, gone)}`]),
+    ];
+  });
+  if (old.isUnended !== fresh.isUnended)
+    lines.push(`@ ${fresh.isUnended ? 'no newline' : 'a newline'} at its end now`);
+  return lines;
+}
+
+/** What a person takes a line for: spaces, and forms of a letter that look the same, make no difference. */
+function lookOf(text: string): string {
+  return printable(text).normalize('NFC').replace(/\s/g, '');
+}
+
+/** By their look: lines that change, and look the same before and afterwards. */
+function looksOfChanged(
+  gone: readonly DiffLine[],
+  added: readonly DiffLine[],
+): Map<string, { old: string; fresh: string }> {
+  const changed = new Map<string, { old: string; fresh: string }>();
+  if (gone.length === 0 || added.length === 0) return changed;
+  const before = new Map(gone.map(({ text }) => [lookOf(text), text]));
+  for (const { text } of added) {
+    const look = lookOf(text);
+    const old = before.get(look);
+    if (old !== undefined && old !== text) changed.set(look, { old, fresh: text });
+  }
+  return changed;
+}
+
+/** A line so that what it does not share with one that looks the same can be seen. */
+function exactly(text: string, other: string): string {
+  const bare = (one: string) => one.replace(/\s/g, '');
+  const isSpaceOnly = bare(text) === bare(other);
+  const letters = isSpaceOnly ? text : text.replace(/[^\x20-\x7e\t\r]|\\/gu, escapeOf);
+  return printableLine(letters).replace(/ +$/, (spaces) => escapeOf(' ').repeat(spaces.length));
+}
+
+/** A line of a preview that both sides have, or one of its own making. */
+function cutEqual(line: string): string {
+  if (line.length <= LONG_CHARS) return printable(line);
+  const end = whereCut(line, EQUAL_CHARS);
+  const hidden = count(line.length - end);
+  return `${printable(line.slice(0, end))} (and ${hidden} more characters that stay)`;
+}
+
+function sizeOf({ old, fresh }: Difference): number {
+  return Math.max(old[1] - old[0], fresh[1] - fresh[0]);
+}
+
+function rangeOf(from: number, to: number): string {
+  return from === to ? `after ${count(from)}` : `${count(from + 1)}-${count(to)}`;
+}
+
+function count(number: number): string {
+  return number.toLocaleString('en');
+}
