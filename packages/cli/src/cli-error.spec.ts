@@ -27,6 +27,17 @@ describe('What went wrong', () => {
     });
   });
 
+  it.each([
+    ['EBUSY', 'another program has it open; close it there, then try again'],
+    ['EPERM', 'this user may not, or another program has it open; close it there, then try again'],
+    ['ETXTBSY', 'it is a program that is running; end it, then try again'],
+  ])('names the file that could not be replaced, and what to do, for %s', (code, why) => {
+    const fault = Object.assign(new Error(`${code}: rename '/x.new' -> '/x'`), {
+      ...{ code, path: '/x.new', dest: '/x', syscall: 'rename' },
+    });
+    expect(explain(fault).message).toBe(`Cannot replace /x: ${why} (${code}).`);
+  });
+
   it('is shown as the system says it, where there are no better words', () => {
     expect(explain(Object.assign(new Error('EMFILE: too many open files'), { code: 'EMFILE' })).message).toBe(
       'EMFILE: too many open files',

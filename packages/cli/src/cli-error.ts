@@ -70,6 +70,8 @@ const DOING: Record<string, string> = {
   mkdir: 'make the folder',
   scandir: 'read the folder',
   rename: 'replace',
+  unlink: 'delete',
+  rm: 'delete',
 };
 
 /** What the system says of a file, in words; what is not here is shown as the system says it. */
@@ -80,9 +82,14 @@ const SYSTEM_FAULT: Record<string, string> = {
   ENOSPC: 'the disk is full',
   ENOENT: 'it is not there',
   ENOTDIR: 'a part of its path is a file, no folder',
+  EBUSY: 'another program has it open; close it there, then try again',
+  ETXTBSY: 'it is a program that is running; end it, then try again',
   EISDIR: 'it is a folder, no file',
   EEXIST: 'something else is there already',
 };
+
+/** Windows says so of a file that another program has open. */
+const PROTECTED = 'this user may not, or another program has it open; close it there, then try again';
 
 /** One line for the terminal, and the exit code. */
 export function explain(error: unknown): { message: string; exitCode: number } {
@@ -94,10 +101,12 @@ export function explain(error: unknown): { message: string; exitCode: number } {
     const message = [said, hint].filter(Boolean).join(' ');
     return { message, exitCode: EXIT_OF[error.code] ?? EXIT.failed };
   }
-  const { message, code = '', path, syscall } = error as NodeJS.ErrnoException;
+  const { message, code = '', path, syscall = '', dest } = error as NodeJS.ErrnoException & { dest?: string };
   if (path !== undefined && code in SYSTEM_FAULT) {
+    const isProtected = syscall === 'rename' && (code === 'EPERM' || code === 'EACCES');
+    const why = isProtected ? PROTECTED : SYSTEM_FAULT[code];
     return {
-      message: `Cannot ${DOING[syscall ?? ''] ?? syscall} ${path}: ${SYSTEM_FAULT[code]} (${code}).`,
+      message: `Cannot ${DOING[syscall] ?? syscall} ${dest ?? path}: ${why} (${code}).`,
       exitCode: EXIT.failed,
     };
   }

@@ -25,6 +25,26 @@ describe('two folders', () => {
     await scene.agree(two);
   });
 
+  it.each(['aux', 'CON', 'nul.d', 'com1', 'notes:old', 'dot.'])(
+    'may have a name that no file on Windows may have: %s',
+    async (name) => {
+      const machine = scene.machine('laptop', name);
+      await machine.repository(PRICE);
+      await machine.push();
+      await machine.connect();
+      const model = scene.model();
+      expect(await model.creates(`${name}/src/x.ts`, 'x\n')).toMatchObject({ success: true });
+      expect(await model.creates('src/y.ts', 'y\n')).toMatchObject({ success: true });
+      expect((await model.patches(`${name.toLowerCase()}/src/price.ts`, '// one')).status).toBe('succeeded');
+      expect(await machine.read('src/price.ts')).toBe('// one\nexport const price = 1;\n');
+      const device = { path: `${name}/aux.txt`, content: 'x\n' };
+      expect(await model.call('workspace_create_file', device)).toMatchObject({
+        error: { code: 'InvalidPath' },
+      });
+      await scene.agree(machine);
+    },
+  );
+
   it('take paths as the context spells them, and answer with what to go on with', async () => {
     const machine = scene.machine('laptop', 'App');
     await machine.repository(PRICE);

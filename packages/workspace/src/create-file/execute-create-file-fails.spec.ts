@@ -148,6 +148,21 @@ describe.each(WALKS)('workspace_create_file, walking %s', (_how, hasHandlePaths)
       expect([await tree(), await read('old')]).toEqual([['old'], 'mine']);
     });
 
+    it.each([
+      ['EBUSY', /another program has it open.* Close it there, then try again\./],
+      ['EPERM', /another program has it open.* Close it there, or allow writing, then try again\./],
+      ['EACCES', /another program has it open.* Close it there, or allow writing, then try again\./],
+      ['ETXTBSY', /a program that is running\. End it, then try again\./],
+    ])('with what a person can do where a file cannot be replaced for %s', async (code, advice) => {
+      await disk.writeFile(join(folder.root, 'old'), 'mine');
+      const rename = () => Promise.reject(errno(code));
+      const replaced = await create({ path: 'old', content: 'x', overwrite: true }, { rename });
+      const withoutLinks = { rename, link: () => Promise.reject(errno('ENOSYS')) };
+      const made = await create({ path: 'new', content: 'x' }, withoutLinks);
+      for (const { message } of [replaced, made]) expect(message).toMatch(advice);
+      expect([await tree(), await read('old')]).toEqual([['old'], 'mine']);
+    });
+
     it('before it writes anything, where the journal cannot be written', async () => {
       const opened: string[] = [];
       const open: FileSystem['open'] = (path, ...how) => (opened.push(path), fs.open(path, ...how));

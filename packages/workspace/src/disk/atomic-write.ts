@@ -4,7 +4,7 @@ import { constants } from 'node:fs';
 import { type FileStat, statFile } from './file-entry.js';
 import type { FileSystem, OpenFile } from './file-system.js';
 import type { SafeDirectory } from './safe-directory.js';
-import { diskFault, errnoOf, fileExists } from './workspace-fault.js';
+import { diskFault, errnoOf, fileExists, renameFault } from './workspace-fault.js';
 
 const CREATE_FLAGS = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | (constants.O_NOFOLLOW ?? 0);
 const READ_FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0);
@@ -91,8 +91,7 @@ export class StagedFile {
       if (this.replaces) {
         await this.followMode();
         await lastLook?.();
-        await this.fs.rename(this.directory.entry(this.tempName), this.directory.entry(this.name));
-        this.isOpen = false;
+        await this.renameIntoPlace();
       } else {
         await this.linkIntoPlace();
       }
@@ -125,23 +124,31 @@ export class StagedFile {
     }
   }
 
+  private async renameIntoPlace(): Promise<void> {
+    await this.fs
+      .rename(this.directory.entry(this.tempName), this.directory.entry(this.name))
+      .catch((error: unknown) => {
+        throw renameFault(`"${this.name}" could not be written`, error);
+      });
+    this.isOpen = false;
+  }
+
   private async linkIntoPlace(): Promise<void> {
     const [temp, target] = [this.directory.entry(this.tempName), this.directory.entry(this.name)];
     try {
       await this.fs.link(temp, target);
     } catch (error) {
       if (!NO_HARD_LINKS.has(errnoOf(error) ?? '')) throw error;
-      await this.claimAndRename(temp, target);
+      await this.claimAndRename(target);
     }
   }
 
   /** Without hard links an empty file holds the name for an instant; still only one creator gets it. */
-  private async claimAndRename(temp: string, target: string): Promise<void> {
+  private async claimAndRename(target: string): Promise<void> {
     const claim = await this.fs.open(target, CREATE_FLAGS, 0o666);
     await claim.close();
     try {
-      await this.fs.rename(temp, target);
-      this.isOpen = false;
+      await this.renameIntoPlace();
     } catch (error) {
       await this.fs.unlink(target).catch(() => {});
       throw error;

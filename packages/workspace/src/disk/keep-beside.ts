@@ -3,7 +3,7 @@ import { statFile } from './file-entry.js';
 import type { FileSystem } from './file-system.js';
 import { MAX_COMPONENT_BYTES } from './relative-path.js';
 import type { SafeDirectory } from './safe-directory.js';
-import { diskFault, errnoOf } from './workspace-fault.js';
+import { diskFault, errnoOf, renameFault } from './workspace-fault.js';
 
 const SUFFIX = '.patchbay-kept';
 const MAX_KEPT = 1_000;
@@ -29,7 +29,9 @@ export async function keepBeside(fs: FileSystem, directory: SafeDirectory, name:
         throw diskFault('WriteFailed', `"${name}" could not be kept as "${kept}"`, error);
       // A rename, unlike a link, would take the place of what was kept before.
       if (n < MAX_KEPT && (await statFile(fs, directory, kept))) continue;
-      await fs.rename(directory.entry(name), directory.entry(kept));
+      await fs.rename(directory.entry(name), directory.entry(kept)).catch((fault: unknown) => {
+        throw renameFault(`"${name}" could not be kept as "${kept}"`, fault);
+      });
       return kept;
     }
   }

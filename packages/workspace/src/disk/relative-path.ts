@@ -15,17 +15,19 @@ const REORDERING = /[\u202a-\u202e\u2066-\u2069]/u;
 /**
  * Checks a create path without touching the disk and splits it into components [CREATE-2]: separators become
  * `/`, `.` and doubled slashes go, nothing else is changed. The rules are those of every system at once, so that what
- * one client accepts the next one does too.
+ * one client accepts the next one does too. `isRoot` tells whether the first component names a connected folder.
  * @throws WorkspaceFault InvalidPath
  */
-export function splitRelativePath(given: string): string[] {
+export function splitRelativePath(given: string, isRoot?: (name: string) => boolean): string[] {
   const fault = wholePathFault(given);
   if (fault) throw new WorkspaceFault('InvalidPath', fault);
   const components = toForwardSlashes(given)
     .split('/')
     .filter((component) => component !== '' && component !== '.');
   if (components.length === 0) throw new WorkspaceFault('InvalidPath', 'The path names no file.');
-  for (const component of components) {
+  for (const [at, component] of components.entries()) {
+    // A connected folder may have any name, as a path that begins with it makes nothing of that name.
+    if (at === 0 && isRoot?.(component) && !isGitFolder(component)) continue;
     const reason = componentFault(component);
     if (reason) throw new WorkspaceFault('InvalidPath', reason);
   }

@@ -28,6 +28,8 @@ export function errnoOf(error: unknown): string | null {
   return typeof code === 'string' && /^E[A-Z0-9]+$/.test(code) ? code : null;
 }
 
+const BUSY = 'another program has it open, or it is mounted by itself. Close it there, then try again';
+
 const REASONS: Readonly<Record<string, string>> = {
   EACCES: 'permission denied',
   EPERM: 'permission denied',
@@ -40,14 +42,31 @@ const REASONS: Readonly<Record<string, string>> = {
   ENFILE: 'too many files are open',
   ENOENT: 'its folder is gone',
   EIO: 'the disk reported an error',
+  EBUSY: BUSY,
+  ETXTBSY: 'it is a program that is running. End it, then try again',
 };
 
+/** Windows says these of a file that another program has open, other systems of one that is protected. */
+const PROTECTED =
+  'another program has it open, or it or its folder is protected. Close it there, or allow writing, then try again';
+const RENAME_REASONS = { ...REASONS, EPERM: PROTECTED, EACCES: PROTECTED };
+
 /** A fault whose message is `<what>: <why, in words>.` */
-export function diskFault(code: CreateFileErrorCode, what: string, error: unknown): WorkspaceFault {
+export function diskFault(
+  code: CreateFileErrorCode,
+  what: string,
+  error: unknown,
+  reasons: Readonly<Record<string, string>> = REASONS,
+): WorkspaceFault {
   if (error instanceof WorkspaceFault) return error;
   const errno = errnoOf(error);
   if (errno === null) throw error;
-  return new WorkspaceFault(code, `${what}: ${REASONS[errno] ?? 'the system refused it'}.`, error);
+  return new WorkspaceFault(code, `${what}: ${reasons[errno] ?? 'the system refused it'}.`, error);
+}
+
+/** The same where another file was to take the place or the name of a file, and says what a person can do about it. */
+export function renameFault(what: string, error: unknown): WorkspaceFault {
+  return diskFault('WriteFailed', what, error, RENAME_REASONS);
 }
 
 /** What a create without overwrite meets; `cause` is what the system said, if it was asked. */

@@ -30,6 +30,18 @@ describe('workspace roots', () => {
     expect(() => roots.locate('api')).toThrow('names the workspace folder Api');
   });
 
+  it('may have names that no file may have, except that of git’s folder [CREATE-2]', async () => {
+    for (const name of ['aux', 'Con', 'nul.d', 'notes:old', 'dot.']) {
+      const roots = await WorkspaceRoots.open([{ directory: join(base, 'web'), name }]);
+      expect(roots.locate(`${name}/a.ts`)).toMatchObject({ segments: ['a.ts'], path: `${name}/a.ts` });
+      expect(roots.locate('a.ts').path).toBe(`${name}/a.ts`);
+      for (const path of [`${name}/${name}/a.ts`, `a/${name}`])
+        expect(() => roots.locate(path)).toThrow(WorkspaceFault);
+    }
+    const roots = await WorkspaceRoots.open([{ directory: join(base, 'web'), name: '.git' }]);
+    expect(() => roots.locate('.git/config')).toThrow('.git folder');
+  });
+
   it('are named by the first component where there are several', async () => {
     const roots = await WorkspaceRoots.open([
       { directory: join(base, 'Api') },

@@ -44,7 +44,7 @@ export class WorkspaceRoots {
    * @throws WorkspaceFault InvalidPath
    */
   locate(path: string): LocatedPath {
-    const components = splitRelativePath(path);
+    const components = splitRelativePath(path, (name) => this.named(foldCase(name)) !== undefined);
     const [first, ...rest] = components;
     const named = this.named(foldCase(first!));
     if (named && rest.length === 0) {

@@ -4,7 +4,7 @@ import { hashFile, statFile } from '../disk/file-entry.js';
 import { ensureDirectory, openDirectory } from '../disk/open-directory.js';
 import { keepBeside } from '../disk/keep-beside.js';
 import type { SafeDirectory } from '../disk/safe-directory.js';
-import { errnoOf, WorkspaceFault } from '../disk/workspace-fault.js';
+import { errnoOf, renameFault, WorkspaceFault } from '../disk/workspace-fault.js';
 import { FILES_AT_ONCE, inParallel } from '../disk/in-parallel.js';
 import { inlineFileSystem as fs } from './inline-file-system.js';
 
@@ -101,16 +101,14 @@ export async function deleteFile(
     await expectStill(directory, name, sha256);
     if (keep) await keepBeside(fs, directory, name);
     await directory.verify();
-    await fs.unlink(directory.entry(name)).catch(unlessGone);
+    await fs.unlink(directory.entry(name)).catch((error: unknown) => {
+      // On a disk without hard links it was renamed to be kept.
+      if (errnoOf(error) !== 'ENOENT') throw renameFault(`"${name}" could not be deleted`, error);
+    });
     await directory.sync();
   } finally {
     await directory.close();
   }
-}
-
-/** On a disk without hard links it was renamed to be kept. */
-function unlessGone(error: unknown): void {
-  if (errnoOf(error) !== 'ENOENT') throw error;
 }
 
 async function expectStill(directory: SafeDirectory, name: string, sha256: string | null): Promise<void> {

@@ -68,8 +68,9 @@ function refused(code: 'NOT_FOUND' | 'TOO_LARGE', message: string) {
 
 /** As WorkspaceRoots has it for one root. */
 function locateIn(name: string, path: string): LocatedPath {
-  const components = splitRelativePath(path);
-  const isNamed = foldCase(components[0]!) === foldCase(name);
+  const isRoot = (first: string) => foldCase(first) === foldCase(name);
+  const components = splitRelativePath(path, isRoot);
+  const isNamed = isRoot(components[0]!);
   const segments = isNamed ? components.slice(1) : components;
   if (segments.length === 0) {
     throw new WorkspaceFault('InvalidPath', `The path names the workspace folder ${name}, no file.`);

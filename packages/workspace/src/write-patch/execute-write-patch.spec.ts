@@ -106,6 +106,21 @@ describe.each(WALKS)('workspace_write_patch, walking %s', (_how, hasHandlePaths)
       expect([result.success, await read('a')]).toEqual([true, 'y\nx\n']);
     });
 
+    it('nothing where a file is in use, and says what a person can do', async () => {
+      await write('a', 'x\n');
+      await write('b', 'x\n');
+      const rename: FileSystem['rename'] = (from, to) =>
+        to.endsWith('b') ? Promise.reject(errno('EBUSY')) : fs.rename(from, to);
+      const files = ['a', 'b'].map((name) => ({
+        ...{ docPath: `repo/${name}`, original: 'x\n', changes: [insert(0, 'y')] },
+      }));
+      const result = await patch(batchOf(...files), { faults: { rename } });
+      expect([result.success, await read('a'), await read('b')]).toEqual([false, 'x\n', 'x\n']);
+      expect(result.files[1]!.message).toMatch(
+        /another program has it open.* Close it there, then try again\./,
+      );
+    });
+
     it('many files, without as many open folders', async () => {
       const docPaths = Array.from({ length: 200 }, (_, index) => `d${index % 50}/f${index}`);
       for (const path of docPaths) await write(path, 'x\n');
