@@ -1,12 +1,16 @@
 import { styleText } from 'node:util';
 import type { AuditEvent, Json } from '@patchbay/protocol';
+import { roomOf } from './approval/fit.js';
 import { printableLine } from './approval/printable.js';
 
 const COLUMNS = ['seq', 'time', 'who', 'event', 'call', 'details'] as const;
 /** Fields that say nothing beside the event's own name and columns. */
 const SELF_EVIDENT = new Set(['toolName']);
 
-/** Events as a table of one line each; safe to print. `emails`: of users by their id. */
+/**
+ * Events as a table of one line each, or where that is wider than the window, as a few rows each; safe to print.
+ * `emails`: of users by their id.
+ */
 export function auditTable(
   events: readonly AuditEvent[],
   emails: ReadonlyMap<string, string>,
@@ -29,8 +33,17 @@ export function auditTable(
       .map((cell, column) => (column === 0 ? cell.padStart(widths[0]!) : cell.padEnd(widths[column]!)))
       .join('  ')
       .trimEnd();
+  const width = widths.reduce((sum, column) => sum + column + 2, -2);
+  if (width > roomOf(stream)) return rows.map((row) => rowsOf(row, widths[0]!)).join('\n');
   const head = styleText('bold', lineOf(COLUMNS), { stream });
   return [head, ...rows.map(lineOf)].join('\n');
+}
+
+/** An event whose details, and who it was, stand below what it is. */
+function rowsOf([seq, time, who, name, call, details]: readonly string[], width: number): string {
+  const first = [seq!.padStart(width), time, name, call].join('  ').trimEnd();
+  const below = [who, details].filter((cell) => cell !== '');
+  return [first, ...below.map((cell) => `${' '.repeat(width + 2)}${cell}`)].join('\n');
 }
 
 /** The user by email where it is known, and the client that acted for them. */

@@ -101,16 +101,21 @@ export function explain(error: unknown): { message: string; exitCode: number } {
     const message = [said, hint].filter(Boolean).join(' ');
     return { message, exitCode: EXIT_OF[error.code] ?? EXIT.failed };
   }
-  const { message, code = '', path, syscall = '', dest } = error as NodeJS.ErrnoException & { dest?: string };
-  if (path !== undefined && code in SYSTEM_FAULT) {
-    const isProtected = syscall === 'rename' && (code === 'EPERM' || code === 'EACCES');
-    const why = isProtected ? PROTECTED : SYSTEM_FAULT[code];
-    return {
-      message: `Cannot ${DOING[syscall] ?? syscall} ${dest ?? path}: ${why} (${code}).`,
-      exitCode: EXIT.failed,
-    };
+  const { message, path, dest, syscall = '' } = error as NodeJS.ErrnoException & { dest?: string };
+  const why = systemReason(error);
+  if (path !== undefined && why !== null) {
+    const what = `Cannot ${DOING[syscall] ?? syscall} ${dest ?? path}`;
+    return { message: `${what}: ${why}.`, exitCode: EXIT.failed };
   }
   return { message: error instanceof Error ? message : String(error), exitCode: EXIT.failed };
+}
+
+/** What the system says of a file, in words: `it is not there (ENOENT)`; null of anything else. */
+export function systemReason(error: unknown): string | null {
+  const { code = '', syscall } = error as NodeJS.ErrnoException;
+  if (!(code in SYSTEM_FAULT)) return null;
+  const isProtected = syscall === 'rename' && (code === 'EPERM' || code === 'EACCES');
+  return `${isProtected ? PROTECTED : SYSTEM_FAULT[code]} (${code})`;
 }
 
 /** fetch hides the fault of the connection in a chain of causes. */

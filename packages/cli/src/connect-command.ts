@@ -213,7 +213,11 @@ function seenText({ name, directory, files, isWhole }: SeenFolder, isWatched: bo
   if (files === 0) return `${folder} finds none of its files yet; ${push} them.`;
   const many = files === 1 ? '1 file' : `${files} files`;
   if (!isWhole) return `${folder} sees ${many} that calls have written; ${push} the others.`;
-  return `${folder} sees its ${many}, ${isWatched ? 'and what changes in them' : 'as they were sent last'}.`;
+  const one = files === 1;
+  const since = isWatched
+    ? `and what changes in ${one ? 'it' : 'them'}`
+    : `as ${one ? 'it was' : 'they were'} sent last`;
+  return `${folder} sees its ${many}, ${since}.`;
 }
 
 /** The journal and the login must be out of reach of the very calls that they guard. */

@@ -21,7 +21,7 @@ export interface LoginFlags extends CommonFlags {
 /** `patchbay login`: proves who one is, chooses the workspace, and keeps both for the other commands. */
 export async function login(flags: LoginFlags, io: CliIo): Promise<number> {
   const { url, logins, home } = await settingsOf({ ...flags, token: undefined }, io);
-  const email = flags.email ?? io.env.PATCHBAY_EMAIL ?? (await askEmail(io));
+  const email = checkedEmail(flags.email ?? io.env.PATCHBAY_EMAIL ?? (await askEmail(io)));
   const account = { email, password: await passwordFrom(io) };
   const tokens = new MemoryTokenStore();
   const client = new PatchbayClient({ url, tokenStore: tokens });
@@ -54,8 +54,18 @@ function withAdvice(error: unknown): unknown {
   if (error.code === 'INVALID_TOKEN') {
     return new CliError(`${said} Who has no account yet makes one with --register.`, EXIT.refused);
   }
+  // What helps a member of a workspace helps nobody who has no account.
+  if (error.code === 'FORBIDDEN') {
+    return new CliError(`${said} Who has an account logs in without --register.`, EXIT.refused);
+  }
   if (error.code !== 'CONFLICT') return error;
   return new CliError(`${said} Log in without --register.`);
+}
+
+/** Refused before a password is typed for it. */
+function checkedEmail(email: string): string {
+  if (/.@./.test(email)) return email;
+  throw new CliError(`"${email}" is no email address; it looks like ada@example.com.`, EXIT.usage);
 }
 
 async function askEmail(io: CliIo): Promise<string> {

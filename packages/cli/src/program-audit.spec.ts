@@ -1,6 +1,9 @@
 import type { AuditEvent } from '@patchbay/protocol';
+import { auditTable } from './audit-table.js';
 import { EXIT } from './cli-error.js';
-import { CliScene, event, STRANGERS } from './program.sample.js';
+import { CliScene, event, Screen, STRANGERS } from './program.sample.js';
+
+const terminal = (columns: number) => Object.assign(new Screen(), { isTTY: true, columns });
 
 describe('patchbay audit', () => {
   const scene = new CliScene();
@@ -20,6 +23,30 @@ describe('patchbay audit', () => {
       'seq  time                      who              event                           call  details\n' +
         '  1  2026-01-02 03:04:05.678Z  ada@example.com  Tool.CreateFile.ResultReceived  call  path=a\\x1b[2J success=true hash=ffffffffffff…\n',
     );
+  });
+
+  it('stands below itself in a window that is narrower than the table', async () => {
+    const actor = { userId: 'u', clientId: 'laptop' };
+    const events = [{ ...event(9, { path: 'a.txt' }), actor }, event(10)];
+    const table = auditTable(events, new Map([['u', 'ada@example.com']]), terminal(80));
+    expect(table.split('\n')).toEqual([
+      '  9  2026-01-02 03:04:05.678Z  Tool.CreateFile.ResultReceived  call',
+      '     ada@example.com (laptop)',
+      '     path=a.txt',
+      ' 10  2026-01-02 03:04:05.678Z  Tool.CreateFile.ResultReceived  call',
+      '     ada@example.com',
+    ]);
+    expect(auditTable(events, new Map(), terminal(200))).toContain('seq  time');
+  });
+
+  it('refuses a time that is none before it asks the server', async () => {
+    await loginAs();
+    const before = scene.requests.length;
+    expect(await patchbay(['audit', '--since', 'yesterday'])).toBe(EXIT.usage);
+    expect(scene.err.text).toContain(
+      'It must be a time, such as 2026-02-01T08:00Z, or how long ago, such as 7d.',
+    );
+    expect(scene.requests).toHaveLength(before);
   });
 
   it('prints JSON lines, through all pages up to the limit', async () => {

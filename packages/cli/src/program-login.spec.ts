@@ -222,6 +222,14 @@ describe('patchbay', () => {
       scene.routes['POST /auth/register'] = () => [409, { error: 'There is one.', code: 'CONFLICT' }];
       expect(await loginAs('--register')).toBe(EXIT.failed);
       expect(scene.err.text).toBe('patchbay: There is one. Log in without --register.\n');
+      scene.routes['POST /auth/register'] = () => [
+        403,
+        { error: 'It has its first account', code: 'FORBIDDEN' },
+      ];
+      expect(await loginAs('--register')).toBe(EXIT.refused);
+      expect(scene.err.text).toBe(
+        'patchbay: It has its first account. Who has an account logs in without --register.\n',
+      );
     });
 
     it('names every field that is wrong', async () => {

@@ -63,6 +63,11 @@ const MS_OF_UNIT = { m: MINUTE_MS, h: 60 * MINUTE_MS, d: 24 * 60 * MINUTE_MS, w:
 export function since(): Option {
   return new Option('--since <time>', 'ISO 8601, or how long ago: 30m, 12h, 7d, 2w').argParser((value) => {
     const [, count, unit] = /^(\d{1,4})([mhdw])$/.exec(value) ?? [];
+    if (unit === undefined && Number.isNaN(Date.parse(value))) {
+      throw new InvalidArgumentError(
+        'It must be a time, such as 2026-02-01T08:00Z, or how long ago, such as 7d.',
+      );
+    }
     if (unit === undefined) return value;
     return new Date(Date.now() - Number(count) * MS_OF_UNIT[unit as keyof typeof MS_OF_UNIT]).toISOString();
   });

@@ -148,6 +148,15 @@ describe('patchbay', () => {
     });
   });
 
+  it('says why a pull has brought nothing, and how to get another folder', async () => {
+    await loginAs();
+    expect(await patchbay(['pull', join(scene.home, 'empty')])).toBe(EXIT.ok);
+    expect(scene.out.text).toBe('received 0 files (0 B), 0 unchanged.\n');
+    expect(scene.err.text).toMatch(
+      /^The Cloud has no file of a folder of this name: --name <name> pulls another/,
+    );
+  });
+
   it('tells what it can do', async () => {
     expect(await patchbay(['--help'])).toBe(EXIT.ok);
     expect(scene.out.text).toContain('Exit codes: 0 done');

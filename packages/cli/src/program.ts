@@ -1,6 +1,6 @@
 import { Argument, Command, CommanderError, Option, type OutputConfiguration } from 'commander';
 import { GLOB_LANGUAGE } from './approval/glob-language.js';
-import { sizeOf, wrapWords } from './approval/fit.js';
+import { sizeOf, wrapFor, wrapWords } from './approval/fit.js';
 import { printable } from './approval/printable.js';
 import { EXIT, explain } from './cli-error.js';
 import { CLI_VERSION } from './cli-version.js';
@@ -50,7 +50,7 @@ function helpOn({ stdout, stderr }: CliIo): OutputConfiguration {
     getOutHelpWidth: () => columns(stdout),
     getErrHelpWidth: () => columns(stderr),
     writeOut: (text) => void stdout.write(wrapWords(text, columns(stdout))),
-    writeErr: (text) => void stderr.write(wrapWords(printable(text), columns(stderr))),
+    writeErr: (text) => void stderr.write(wrapFor(stderr, printable(text))),
   };
 }
 
@@ -60,6 +60,7 @@ function programOf(io: CliIo, done: Done): Command {
     .version(CLI_VERSION)
     .exitOverride()
     .configureOutput(helpOn(io))
+    .configureHelp({ minWidthToWrap: 20 })
     .showHelpAfterError('(--help tells more)')
     .addHelpText('after', EXIT_CODES);
   const command: MakeCommand = (usage, summary) =>

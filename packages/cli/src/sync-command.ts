@@ -41,8 +41,18 @@ export async function pull(directory: string, flags: SyncFlags, io: CliIo): Prom
   if (!flags.dryRun) await makeFolder(directory);
   return untilInterrupted(io, async (signal) => {
     const report = await sync('pull', settings, { ...flags, directory }, io, signal);
+    if (isEmpty(report)) say(io.stderr, EMPTY);
     return finish(report, 'received', flags, io.stdout);
   });
+}
+
+const EMPTY =
+  'The Cloud has no file of a folder of this name: --name <name> pulls another one\'s, and "patchbay push" sends what is here.';
+
+function isEmpty({ moved, deleted, unchanged, planned, ...lists }: SyncReport): boolean {
+  const { skipped, kept, conflicts, faults } = lists;
+  const found = [planned, skipped, kept, conflicts, faults].some((list) => list.length > 0);
+  return moved.files + deleted + unchanged === 0 && !found;
 }
 
 /** What is there already, and is no folder, is told where it is opened. */

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { lossIn, parseExactJson, type ToolCallInput, type TurnRequest } from '@patchbay/protocol';
-import { CliError, EXIT } from './cli-error.js';
+import { CliError, EXIT, systemReason } from './cli-error.js';
 import { readAll } from './prompt.js';
 import { say } from './say.js';
 import type { CliIo } from './settings.js';
@@ -21,7 +21,8 @@ async function contentOf(file: string, io: CliIo): Promise<string> {
   try {
     return await readFile(file, 'utf8');
   } catch (error) {
-    throw new CliError(`Cannot read ${file}: ${(error as Error).message}`, EXIT.usage);
+    const why = systemReason(error) ?? (error as Error).message;
+    throw new CliError(`Cannot read ${file}: ${why}.`, EXIT.usage);
   }
 }
 

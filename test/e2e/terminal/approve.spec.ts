@@ -118,7 +118,7 @@ describeAtTerminal('A person who decides at a terminal', () => {
     await user.request('PUT', `/workspaces/${workspaceId}`, { approvals: ['write'] });
     await at.write('a.txt', LINES);
     const terminal = await at.connect(['--push']);
-    expect(terminal.said).toContain(':\n  the model sees its 1 file, as they were sent last.\n');
+    expect(terminal.said).toContain(':\n  the model sees its 1 file, as it was sent last.\n');
     const turn = await at.call('write', { path: '/notes/cloud.txt', content: { text: 'x\n' } });
     await terminal.shows(/write wants to\nwrite the Cloud file notes\/cloud\.txt[^]*\[\?\] > /);
     terminal.enter('y');
