@@ -27,7 +27,12 @@ export interface ServerOptions {
 
 const { BAD_LINE } = process.env;
 /** What every test has unless it says otherwise: a log that is checked, open registration, no limits, and passwords that cost next to nothing. */
-export const TEST_SETTINGS: Partial<Settings> = { logLevel: 'info', registration: 'open', rateLimit: null, passwordCost: 4 };
+export const TEST_SETTINGS: Partial<Settings> = {
+  logLevel: 'info',
+  registration: 'open',
+  rateLimit: null,
+  passwordCost: 4,
+};
 
 /** Those of the servers of this file that the database has explained. */
 const KNOWN_QUERIES = new Set<string>();
