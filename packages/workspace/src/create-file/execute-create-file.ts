@@ -19,6 +19,7 @@ import {
   succeededCreate,
 } from './create-file-plan.js';
 import { dirtyBuffer, replaceBuffer } from './create-in-buffer.js';
+import { placePlan, refuseHidden } from './place-plan.js';
 
 /** How often a write starts over because someone else changed the place it was about to take. */
 const MAX_ATTEMPTS = 3;
@@ -40,6 +41,7 @@ export async function executeCreateFile(
   try {
     const plan = planCreateFile(context.roots, args, context.maxFileBytes ?? DEFAULT_MAX_FILE_BYTES);
     const hash = hashContent(fs, plan);
+    await refuseHidden(context, plan);
     for (let attempt = 1; ; attempt++) {
       try {
         return succeededCreate({
@@ -85,11 +87,12 @@ interface Written {
 /** A file with unsaved changes is replaced where these are; any other one on the disk. */
 async function writePlan(
   context: PatchContext,
-  plan: CreateFilePlan,
+  asked: CreateFilePlan,
   sha256: string,
   how: HowToWrite,
 ): Promise<Written> {
   const { buffers, fs = realFileSystem } = context;
+  const plan = await placePlan(context, asked);
   const buffer = await dirtyBuffer(context, plan);
   if (buffer) {
     await replaceBuffer(buffers!, plan, buffer, how.seen);
