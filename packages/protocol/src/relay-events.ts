@@ -151,6 +151,8 @@ export interface FilePut {
   sha256: string;
   /** What the folder last had in common with the Cloud, or what was replaced. Null: the file must not exist yet. */
   baseSha256: string | null;
+  /** Whether the file may be executed; absent: as it is. A change of this alone makes a version. */
+  isExecutable?: boolean | null;
   /** The client keeps what its folder has in common with the Cloud: no head but that base is replaced. */
   isExact?: boolean | null;
   /** Of the call that wrote it; left out where a person did. */

@@ -1,15 +1,29 @@
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { isOutOfRoom, PatchbayError } from '@patchbay/client';
-import { type CommittedFile, MAX_BATCH_FILES, type RefusedFile } from '@patchbay/protocol';
+import {
+  type CloudFile,
+  type CommittedFile,
+  type FileChange,
+  MAX_BATCH_FILES,
+  type RefusedFile,
+} from '@patchbay/protocol';
 import { inParallel } from '../disk/in-parallel.js';
 import { cloudFilesOf } from './cloud-list.js';
 import { compare } from './compare.js';
+import { isExecutable, KNOWS_EXECUTABLE } from './file-stamp.js';
 import { belowRoot, type FolderSync, rootOf } from './folder-sync.js';
 import { FolderReplaced, identityOf, isSameFolder } from './folder-guard.js';
 import { deleteGone, findGone } from './push-deletions.js';
 import { leftOutFiles, sentBefore } from './left-out-files.js';
-import { conflictReason, IS_BINARY, planForcedPush, planPush, type PushPlan } from './push-plan.js';
+import {
+  conflictReason,
+  IS_BINARY,
+  modeReason,
+  planForcedPush,
+  planPush,
+  type PushPlan,
+} from './push-plan.js';
 import { type ReadFile, readWhole } from './read-file.js';
 import { type ScannedFile, scanFolder } from './scan-folder.js';
 import { emptyReport, type Finding, sizeText, type SyncReport } from './sync-report.js';
@@ -28,6 +42,8 @@ interface Pending {
   file: ScannedFile;
   read: ReadFile;
   base: string | null;
+  /** Whether the base was executable. */
+  wasExecutable: boolean;
 }
 
 /**
@@ -48,19 +64,22 @@ export async function pushFolder(sync: FolderSync): Promise<SyncReport> {
     report.unchanged = plan.unchanged;
     report.skipped.push(...scan.skipped, ...plan.binary);
     report.faults.push(...scan.faults);
-    const isThere = (docPath: string) => (remote?.get(docPath) ?? state.baseOf(docPath)) !== null;
+    const isThere = (docPath: string) => (remote?.get(docPath)?.sha256 ?? state.baseOf(docPath)) !== null;
     if (sync.tellsLeftOut) {
       report.leftOut = await leftOutFiles(rootOf(sync), scan.leftOut, sync.signal);
       report.kept.push(...sentBefore(rootOf(sync), report.leftOut, state));
     }
     report.secrets.push(...scan.secrets.map(({ path, docPath }) => secretFinding(path, isThere(docPath))));
-    const baseOf = (docPath: string) => (force ? (remote!.get(docPath) ?? null) : state.baseOf(docPath));
+    const baseOf = (docPath: string) =>
+      force ? (remote!.get(docPath)?.sha256 ?? null) : state.baseOf(docPath);
+    const wasExecutable = (docPath: string) =>
+      force ? (remote!.get(docPath)?.isExecutable ?? false) : state.wasExecutable(docPath);
     const gone = await findGone(sync, plan.unseen, baseOf);
     if (!isSameFolder(identityOf(rootOf(sync)), identity)) throw new FolderReplaced(rootOf(sync).directory);
-    const work = new Push(sync, report, plan, baseOf);
+    const work = new Push(sync, report, plan, baseOf, wasExecutable);
     if (sync.dryRun) await work.preview(gone, remote!);
     else {
-      for (const { docPath, sha256 } of plan.same) state.noteBase(docPath, sha256);
+      for (const one of plan.same) state.noteBase(one.docPath, one.sha256, one.isExecutable);
       await deleteGone(sync, gone, report);
       await work.run().finally(() => work.release());
       if (only === undefined) state.noteSynced();
@@ -77,15 +96,21 @@ function secretFinding(path: string, isThere: boolean): Finding {
   return { path, reason: isThere ? before : 'is not sent' };
 }
 
-/** sha256 of each of the folder's files in the Cloud, by docPath. */
-async function listRemote(sync: FolderSync): Promise<Map<string, string>> {
-  const remote = new Map<string, string>();
-  for await (const { docPath, sha256 } of cloudFilesOf(sync, sync.signal)) remote.set(docPath, sha256);
+/** The folder's files in the Cloud, by docPath. */
+async function listRemote(sync: FolderSync): Promise<Map<string, CloudFile>> {
+  const remote = new Map<string, CloudFile>();
+  for await (const file of cloudFilesOf(sync, sync.signal)) remote.set(file.docPath, file);
   return remote;
 }
 
 function isForWantOfRoom(answer: CommittedFile | RefusedFile): answer is RefusedFile {
   return 'error' in answer && isOutOfRoom(answer.error);
+}
+
+/** What is to be said of a file's mode: nothing where it is as it was, or where this system knows of none. */
+function modeOf({ read, base, wasExecutable }: Pending): boolean | undefined {
+  const mode = isExecutable(read.stamp);
+  return KNOWS_EXECUTABLE && (base === null || mode !== wasExecutable) ? mode : undefined;
 }
 
 class Push {
@@ -98,6 +123,8 @@ class Push {
     private readonly plan: PushPlan,
     /** What the Cloud should have of a docPath, as far as that is known. */
     private readonly baseOf: (docPath: string) => string | null,
+    /** And whether that is executable. */
+    private readonly wasExecutable: (docPath: string) => boolean,
   ) {}
 
   async run(): Promise<void> {
@@ -111,24 +138,31 @@ class Push {
   }
 
   /** Says what a run would do, with what the Cloud has. */
-  async preview(gone: ReadonlyMap<string, string>, remote: ReadonlyMap<string, string>): Promise<void> {
+  async preview(gone: ReadonlyMap<string, string>, remote: ReadonlyMap<string, CloudFile>): Promise<void> {
     this.begin('Comparing');
     const { force, delete: deletes } = this.sync;
     const plan = (path: string, reason: string) => void this.report.planned.push({ path, reason });
-    const judge = (path: string, docPath: string, local: string | null, base: string | null) => {
-      const there = remote.get(docPath) ?? null;
+    const judge = (
+      { path, docPath }: Pick<ScannedFile, 'path' | 'docPath'>,
+      local: string | null,
+      base: string | null,
+      newMode?: boolean,
+    ) => {
+      const there = remote.get(docPath)?.sha256 ?? null;
       const verdict = compare({ local, base, remote: there });
-      if (verdict === 'same') this.report.unchanged += 1;
+      if (verdict === 'same' && local === base && newMode !== undefined) plan(path, modeReason(newMode));
+      else if (verdict === 'same') this.report.unchanged += 1;
       else if (verdict !== 'changedHere' && !force) {
         this.report.conflicts.push({ path, docPath, remote: there, reason: conflictReason(base, there) });
       } else if (local !== null) plan(path, there === null ? 'would be added' : 'would be replaced');
       else if (deletes || force) plan(path, 'would be deleted in the Cloud');
       else this.report.kept.push({ path, reason: 'was deleted here' });
     };
-    for (const [docPath, base] of gone) judge(belowRoot(docPath), docPath, null, base);
+    for (const [docPath, base] of gone) judge({ path: belowRoot(docPath), docPath }, null, base);
     for await (const batch of this.batches()) {
-      for (const { file, read, base } of batch) {
-        judge(file.path, file.docPath, read.sha256, base);
+      for (const pending of batch) {
+        const { file, read, base } = pending;
+        judge(file, read.sha256, base, modeOf(pending));
         this.sync.progress.advance(1, file.sizeBytes);
       }
     }
@@ -181,11 +215,12 @@ class Push {
     if (read === null) return null;
     state.noteContent(docPath, read.stamp, read.isText ? read.sha256 : null);
     const base = this.baseOf(docPath);
+    const pending = { file, read, base, wasExecutable: this.wasExecutable(docPath) };
     if (!read.isText) this.report.skipped.push({ path, reason: IS_BINARY });
-    else if (read.sha256 === base) {
-      state.noteBase(docPath, base);
+    else if (read.sha256 === base && modeOf(pending) === undefined) {
+      state.noteBase(docPath, base, pending.wasExecutable);
       this.report.unchanged += 1;
-    } else return { file, read, base };
+    } else return pending;
     return null;
   }
 
@@ -221,9 +256,14 @@ class Push {
     await state.save();
     for (let from = 0; from < batch.length; from += MAX_BATCH_FILES) {
       const part = batch.slice(from, from + MAX_BATCH_FILES);
-      const changes = part.map(({ file, read, base }) => ({
-        ...{ path: `/${rootOf(this.sync).name}/${file.path}`, sha256: read.sha256, baseSha256: base },
-      }));
+      const changes = part.map((pending): FileChange => {
+        const { file, read, base } = pending;
+        const [path, mode] = [`/${rootOf(this.sync).name}/${file.path}`, modeOf(pending)];
+        return {
+          ...{ path, sha256: read.sha256, baseSha256: base },
+          ...(mode !== undefined && { isExecutable: mode }),
+        };
+      });
       const answers = await files.commit(changes, signal);
       answers.forEach((answer, at) => {
         if (isForWantOfRoom(answer)) return void (noRoom ??= answer.error.message);
@@ -269,7 +309,7 @@ class Push {
         report.conflicts.push({ path, docPath, remote: currentSha256, reason });
       } else report.faults.push({ path: file.path, reason: message });
     } else {
-      sync.state.noteBase(file.docPath, read.sha256);
+      sync.state.noteBase(file.docPath, read.sha256, isExecutable(read.stamp));
       if (answer.unchanged) report.unchanged += 1;
       else {
         report.moved.files += 1;
@@ -284,12 +324,12 @@ class Push {
    * What is sent once more, where the Cloud has moved on to what this folder has put there itself, in another process or
    * before a crash, or where that does not matter: the file as it is now. Undefined where it is another's.
    */
-  private onTopOf({ file }: Pending, current: string | null): Pending | null | undefined {
+  private onTopOf({ file, wasExecutable }: Pending, current: string | null): Pending | null | undefined {
     const { state, force } = this.sync;
     state.refresh();
     if (!force && (current === null || !state.isOwn(file.docPath, current))) return undefined;
     const read = this.tryRead(file.path, this.sync.maxFileBytes);
     if (read === null || !read.isText) return null;
-    return { file, read, base: current };
+    return { file, read, base: current, wasExecutable };
   }
 }
