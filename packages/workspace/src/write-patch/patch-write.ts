@@ -8,7 +8,8 @@ import { openDirectory } from '../disk/open-directory.js';
 import type { SafeDirectory } from '../disk/safe-directory.js';
 import { diskFault, errnoOf } from '../disk/workspace-fault.js';
 import { docPathOf, type LocatedPath } from '../disk/located-path.js';
-import { checkPatchIn, type PatchedFile } from './check-patch.js';
+import { checkPatchIn } from './check-patch.js';
+import type { PatchedText } from './patch-text.js';
 import { notFound, PatchFileFault, stale } from './patch-file-fault.js';
 
 /** A file of a batch as the journal knows it, in a write that may be finished or taken back. */
@@ -40,7 +41,7 @@ export class PatchWrite {
   static intentOf(
     filePatchId: string,
     located: LocatedPath,
-    { original, bytes, sha256 }: PatchedFile,
+    { original, bytes, sha256 }: PatchedText,
   ): PatchWriteIntent {
     return {
       root: located.root.directory,
