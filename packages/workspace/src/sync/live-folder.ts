@@ -19,6 +19,7 @@ import { pullFolder } from './pull.js';
 import { pushFolder } from './push.js';
 import { Rounds } from './rounds.js';
 import type { FolderScan } from './scan-folder.js';
+import { Settling } from './settling.js';
 import type { Conflict, SyncReport } from './sync-report.js';
 
 /** Longest time, in ms, that a call waits for what it needs to be sent. */
@@ -43,6 +44,8 @@ export interface LiveFolderOptions extends Pick<
   onStatus?: (status: FolderStatus) => void;
   /** Told of a round that failed as a whole; the next one tries again. */
   onFault?: (error: unknown) => void;
+  /** In ms, never going back; by it what is being written is held back. */
+  now?: () => number;
 }
 
 /**
@@ -56,6 +59,7 @@ export class LiveFolder implements FolderLedger {
   private readonly stopped = new AbortController();
   private readonly rounds = new Rounds((error) => this.options.onFault?.(error));
   private readonly cloud: CloudView;
+  private readonly settling: Settling;
   private watch: FolderWatch | null = null;
   private rescan: NodeJS.Timeout | undefined;
   private cloudLook: NodeJS.Timeout | undefined;
@@ -66,6 +70,7 @@ export class LiveFolder implements FolderLedger {
   constructor(private readonly options: LiveFolderOptions) {
     this.cloud = new CloudView(options, this.differences, (difference) => this.tell(difference));
     this.guard = new FolderGuard(rootOf(options));
+    this.settling = new Settling(options.now);
     this.keeper = new ConflictKeeper(options, (file) => options.putFile(file));
   }
 
@@ -157,9 +162,18 @@ export class LiveFolder implements FolderLedger {
     for (const docPath of this.ownOf(docPaths)) if (await this.isChanged(docPath)) changed.push(docPath);
     if (changed.length === 0) return;
     const wanted = new Set(changed);
-    const sent = this.rounds.enqueue(() => this.send((docPath) => wanted.has(docPath)));
+    const sent = this.sendSettled(wanted);
     // What cannot be sent now is sent by a later round: the call that asks for it must not fail for that.
     await Promise.race([sent.catch(() => undefined), setTimeout(BRING_UP_MS, undefined, { ref: false })]);
+  }
+
+  /** Sends files as soon as nobody is writing them any more, so that no half-written one becomes a version. */
+  private async sendSettled(docPaths: ReadonlySet<string>): Promise<void> {
+    for (;;) {
+      await this.rounds.enqueue(() => this.send((docPath) => docPaths.has(docPath)));
+      if (![...docPaths].some((docPath) => this.settling.isHeld(docPath))) return;
+      await setTimeout(this.settling.dueInMs + 1, undefined, { signal: this.ending, ref: false });
+    }
   }
 
   baseOf(docPath: string): string | null {
@@ -214,7 +228,8 @@ export class LiveFolder implements FolderLedger {
     try {
       state.refresh();
       await this.send(state.isSynced ? undefined : (docPath) => state.baseOf(docPath) !== null);
-      pauseMs = this.pauseAfter(performance.now() - began);
+      this.settling.prune();
+      pauseMs = Math.min(this.pauseAfter(performance.now() - began), this.settling.dueInMs + 1);
     } finally {
       this.lookAgain(pauseMs);
     }
@@ -249,7 +264,8 @@ export class LiveFolder implements FolderLedger {
   private sync(only?: (docPath: string) => boolean): FolderSync {
     const { files, roots, state, maxFileBytes, exclude, secrets } = this.options;
     return {
-      ...{ files, roots, state, maxFileBytes, exclude, secrets, claims: this.claims, progress: silent },
+      ...{ files, roots, state, maxFileBytes, exclude, secrets, progress: silent },
+      ...{ claims: this.claims, settling: this.settling },
       ...{ force: false, delete: false, dryRun: false, signal: this.stopped.signal },
       ...(only && { only }),
     };

@@ -1,3 +1,4 @@
+import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { isOutOfRoom, PatchbayError } from '@patchbay/client';
@@ -11,7 +12,7 @@ import {
 import { inParallel } from '../disk/in-parallel.js';
 import { cloudFilesOf } from './cloud-list.js';
 import { compare } from './compare.js';
-import { isExecutable, KNOWS_EXECUTABLE } from './file-stamp.js';
+import { type FileStamp, isExecutable, KNOWS_EXECUTABLE, stampOf } from './file-stamp.js';
 import { belowRoot, type FolderSync, rootOf } from './folder-sync.js';
 import { FolderReplaced, identityOf, isSameFolder } from './folder-guard.js';
 import { deleteGone, findGone } from './push-deletions.js';
@@ -192,9 +193,22 @@ class Push {
   private take(file: ScannedFile): Pending | null {
     if (this.sync.claims?.tryTake(file.docPath) === false) return null;
     this.taken.add(file.docPath);
-    const pending = this.read(file);
+    const pending = this.mayRead(file.docPath, file.stamp) ? this.read(file) : null;
     if (pending === null) this.free(file);
     return pending;
+  }
+
+  private mayRead(docPath: string, stamp: FileStamp): boolean {
+    return this.sync.settling?.isStill(docPath, stamp) ?? true;
+  }
+
+  /** Whether the file is as it was read, or has been changing for so long that this does not matter. */
+  private isStillAfter(path: string, docPath: string): boolean {
+    const { settling } = this.sync;
+    const stats = settling && lstatSync(join(rootOf(this.sync).directory, path), { throwIfNoEntry: false });
+    if (settling && (stats === undefined || !this.mayRead(docPath, stampOf(stats)))) return false;
+    settling?.done(docPath);
+    return true;
   }
 
   private free({ docPath }: ScannedFile): void {
@@ -212,7 +226,7 @@ class Push {
     const { state, maxFileBytes } = this.sync;
     const { path, docPath } = file;
     const read = this.tryRead(path, maxFileBytes);
-    if (read === null) return null;
+    if (read === null || !this.isStillAfter(path, docPath)) return null;
     state.noteContent(docPath, read.stamp, read.isText ? read.sha256 : null);
     const base = this.baseOf(docPath);
     const pending = { file, read, base, wasExecutable: this.wasExecutable(docPath) };
