@@ -227,7 +227,7 @@ export class LiveFolder implements FolderLedger {
     let pauseMs = RESCAN_MS.failed;
     try {
       state.refresh();
-      await this.send(state.isSynced ? undefined : (docPath) => state.baseOf(docPath) !== null);
+      await this.send(state.isSynced ? undefined : (docPath) => state.baseOf(docPath) !== null, true);
       this.settling.prune();
       pauseMs = Math.min(this.pauseAfter(performance.now() - began), this.settling.dueInMs + 1);
     } finally {
@@ -246,7 +246,7 @@ export class LiveFolder implements FolderLedger {
   }
 
   /** Sends what has changed here, and notes what cannot be sent because it has changed there, too. */
-  private async send(only?: (docPath: string) => boolean): Promise<void> {
+  private async send(only?: (docPath: string) => boolean, isWhole = false): Promise<void> {
     const seen = (scan: FolderScan): void => {
       const isNew = this.watch?.follow(scan.folders) ?? false;
       if (isNew) this.request();
@@ -255,6 +255,7 @@ export class LiveFolder implements FolderLedger {
     const report = await pushFolder({ ...this.sync(only), delete: !this.guard.isEmpty, onScan: seen });
     for (const conflict of report.conflicts) await this.conflicted(conflict);
     await this.judgeUnmet(report, only);
+    if (isWhole) this.tellUnsent(report);
     await this.cloud.dropHidden();
     const { moved, deleted, faults, secrets } = report;
     if (moved.files + deleted + faults.length + secrets.length > 0) this.options.onReport?.(report);
@@ -269,6 +270,15 @@ export class LiveFolder implements FolderLedger {
       ...{ force: false, delete: false, dryRun: false, signal: this.stopped.signal },
       ...(only && { only }),
     };
+  }
+
+  private tellUnsent({ unsent }: SyncReport): void {
+    const found = unsent.map(({ path, docPath, remote, reason }): Difference => {
+      return { path, docPath, base: remote, remote, kind: 'unsent', reason };
+    });
+    const isHeld = (docPath: string) => this.settling.isHeld(docPath);
+    for (const difference of this.differences.noteUnsent(found, isHeld))
+      this.options.onDifference?.(difference);
   }
 
   private async conflicted(conflict: Conflict): Promise<void> {

@@ -28,6 +28,7 @@ import {
 import { type ReadFile, readWhole } from './read-file.js';
 import { type ScannedFile, scanFolder } from './scan-folder.js';
 import { emptyReport, type Finding, sizeText, type SyncReport } from './sync-report.js';
+import { tellUnsent, unsent } from './unsent-files.js';
 import { uploadMissing } from './upload-blobs.js';
 
 /** Files and bytes that are read, sent and committed together. */
@@ -63,7 +64,7 @@ export async function pushFolder(sync: FolderSync): Promise<SyncReport> {
     const remote = force || sync.dryRun ? await listRemote(sync) : null;
     const plan = force ? planForcedPush(files, state, remote!) : planPush(files, state);
     report.unchanged = plan.unchanged;
-    report.skipped.push(...scan.skipped, ...plan.binary);
+    report.skipped.push(...scan.skipped);
     report.faults.push(...scan.faults);
     const isThere = (docPath: string) => (remote?.get(docPath)?.sha256 ?? state.baseOf(docPath)) !== null;
     if (sync.tellsLeftOut) {
@@ -75,6 +76,11 @@ export async function pushFolder(sync: FolderSync): Promise<SyncReport> {
       force ? (remote!.get(docPath)?.sha256 ?? null) : state.baseOf(docPath);
     const wasExecutable = (docPath: string) =>
       force ? (remote!.get(docPath)?.isExecutable ?? false) : state.wasExecutable(docPath);
+    const binary = plan.binary
+      .filter(({ docPath }) => baseOf(docPath) !== null)
+      .map(({ docPath }) => docPath);
+    report.skipped.push(...plan.binary.map(({ path, reason }) => ({ path, reason })));
+    tellUnsent(sync, report, [...plan.unseen, ...binary], baseOf);
     const gone = await findGone(sync, plan.unseen, baseOf);
     if (!isSameFolder(identityOf(rootOf(sync)), identity)) throw new FolderReplaced(rootOf(sync).directory);
     const work = new Push(sync, report, plan, baseOf, wasExecutable);
@@ -230,7 +236,7 @@ class Push {
     state.noteContent(docPath, read.stamp, read.isText ? read.sha256 : null);
     const base = this.baseOf(docPath);
     const pending = { file, read, base, wasExecutable: this.wasExecutable(docPath) };
-    if (!read.isText) this.report.skipped.push({ path, reason: IS_BINARY });
+    if (!read.isText) this.skip(file, IS_BINARY);
     else if (read.sha256 === base && modeOf(pending) === undefined) {
       state.noteBase(docPath, base, pending.wasExecutable);
       this.report.unchanged += 1;
@@ -248,6 +254,12 @@ class Push {
       if (!gone) this.report.faults.push({ path, reason: 'cannot be read' });
       return null;
     }
+  }
+
+  private skip({ path, docPath }: ScannedFile, reason: string): void {
+    const base = this.baseOf(docPath);
+    if (base === null) this.report.skipped.push({ path, reason });
+    else this.report.unsent.push(unsent(docPath, base, { path, reason }));
   }
 
   private async send(batch: readonly Pending[]): Promise<void> {
@@ -300,7 +312,7 @@ class Push {
     return batch.filter(({ file, read }) => {
       if (!tooLarge.has(read.sha256)) return true;
       const reason = `is too large for the server: ${sizeText(read.bytes.length)}`;
-      this.report.skipped.push({ path: file.path, reason });
+      this.skip(file, reason);
       this.sync.progress.advance(1, file.sizeBytes);
       return false;
     });
