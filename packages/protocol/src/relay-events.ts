@@ -242,7 +242,7 @@ export const MAX_STATUS_FILES = 100;
 export interface FolderStatus {
   /** Of the root. */
   docPath: string;
-  /** docPaths of files that were changed on both sides; nothing of them is overwritten until a person decides. */
+  /** docPaths of files that were changed on both sides, or here into what is never sent (too large, no text, a link): nothing of them is overwritten until a person decides. */
   conflicts: string[];
   /** docPaths of files whose Cloud text the folder does not have, or has not deleted. */
   behind: string[];

@@ -27,6 +27,11 @@ export function isExecutable(stamp: FileStamp): boolean {
 
 /** Whether a change from now on must show in the stamp: one in the same tick of the clock would not. */
 export function isSettled(stamp: FileStamp, now: number): boolean {
+  return isOlder(stamp, SETTLED_MS, now);
+}
+
+/** Whether neither name nor content of the file have changed for more than so many ms. */
+export function isOlder(stamp: FileStamp, ms: number, now: number): boolean {
   const [, mtimeMs, ctimeMs] = stamp.split(' ').map(Number);
-  return Math.max(mtimeMs!, ctimeMs!) + SETTLED_MS < now;
+  return Math.max(mtimeMs!, ctimeMs!) + ms < now;
 }

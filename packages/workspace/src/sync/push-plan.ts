@@ -14,7 +14,7 @@ export interface PushPlan {
   /** To be read and, if they are text and have changed, to be sent. */
   candidates: ScannedFile[];
   /** Known to be no text. */
-  binary: Finding[];
+  binary: (Finding & { docPath: string })[];
   /** What is known to be the same on both sides, where the Cloud was asked. */
   same: { docPath: string; sha256: string; isExecutable: boolean }[];
   /** docPaths that both sides had, and that the look through the folder has not come across. */
@@ -34,7 +34,7 @@ export function planPush(files: readonly ScannedFile[], state: PushMemory): Push
     const { path, docPath, stamp } = file;
     const isUnchanged = state.isUnchanged(docPath, stamp);
     if (isUnchanged) plan.unchanged += 1;
-    else if (state.contentOf(docPath, stamp) === null) plan.binary.push({ path, reason: IS_BINARY });
+    else if (state.contentOf(docPath, stamp) === null) plan.binary.push({ path, docPath, reason: IS_BINARY });
     else plan.candidates.push(file);
     if (isUnchanged || state.baseOf(docPath) !== null) seen += 1;
   }
@@ -54,7 +54,7 @@ export function planForcedPush(
     const { path, docPath, stamp } = file;
     seen.add(docPath);
     const content = state.contentOf(docPath, stamp);
-    if (content === null) plan.binary.push({ path, reason: IS_BINARY });
+    if (content === null) plan.binary.push({ path, docPath, reason: IS_BINARY });
     else if (isThere(content, isExecutable(stamp), remote.get(docPath))) {
       plan.unchanged += 1;
       plan.same.push({ docPath, sha256: content!, isExecutable: isExecutable(stamp) });

@@ -1,3 +1,4 @@
+import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { isOutOfRoom, PatchbayError } from '@patchbay/client';
@@ -11,7 +12,7 @@ import {
 import { inParallel } from '../disk/in-parallel.js';
 import { cloudFilesOf } from './cloud-list.js';
 import { compare } from './compare.js';
-import { isExecutable, KNOWS_EXECUTABLE } from './file-stamp.js';
+import { type FileStamp, isExecutable, KNOWS_EXECUTABLE, stampOf } from './file-stamp.js';
 import { belowRoot, type FolderSync, rootOf } from './folder-sync.js';
 import { FolderReplaced, identityOf, isSameFolder } from './folder-guard.js';
 import { deleteGone, findGone } from './push-deletions.js';
@@ -27,6 +28,7 @@ import {
 import { type ReadFile, readWhole } from './read-file.js';
 import { type ScannedFile, scanFolder } from './scan-folder.js';
 import { emptyReport, type Finding, sizeText, type SyncReport } from './sync-report.js';
+import { tellUnsent, unsent } from './unsent-files.js';
 import { uploadMissing } from './upload-blobs.js';
 
 /** Files and bytes that are read, sent and committed together. */
@@ -62,7 +64,7 @@ export async function pushFolder(sync: FolderSync): Promise<SyncReport> {
     const remote = force || sync.dryRun ? await listRemote(sync) : null;
     const plan = force ? planForcedPush(files, state, remote!) : planPush(files, state);
     report.unchanged = plan.unchanged;
-    report.skipped.push(...scan.skipped, ...plan.binary);
+    report.skipped.push(...scan.skipped);
     report.faults.push(...scan.faults);
     const isThere = (docPath: string) => (remote?.get(docPath)?.sha256 ?? state.baseOf(docPath)) !== null;
     if (sync.tellsLeftOut) {
@@ -74,6 +76,11 @@ export async function pushFolder(sync: FolderSync): Promise<SyncReport> {
       force ? (remote!.get(docPath)?.sha256 ?? null) : state.baseOf(docPath);
     const wasExecutable = (docPath: string) =>
       force ? (remote!.get(docPath)?.isExecutable ?? false) : state.wasExecutable(docPath);
+    const binary = plan.binary
+      .filter(({ docPath }) => baseOf(docPath) !== null)
+      .map(({ docPath }) => docPath);
+    report.skipped.push(...plan.binary.map(({ path, reason }) => ({ path, reason })));
+    tellUnsent(sync, report, [...plan.unseen, ...binary], baseOf);
     const gone = await findGone(sync, plan.unseen, baseOf);
     if (!isSameFolder(identityOf(rootOf(sync)), identity)) throw new FolderReplaced(rootOf(sync).directory);
     const work = new Push(sync, report, plan, baseOf, wasExecutable);
@@ -192,9 +199,22 @@ class Push {
   private take(file: ScannedFile): Pending | null {
     if (this.sync.claims?.tryTake(file.docPath) === false) return null;
     this.taken.add(file.docPath);
-    const pending = this.read(file);
+    const pending = this.mayRead(file.docPath, file.stamp) ? this.read(file) : null;
     if (pending === null) this.free(file);
     return pending;
+  }
+
+  private mayRead(docPath: string, stamp: FileStamp): boolean {
+    return this.sync.settling?.isStill(docPath, stamp) ?? true;
+  }
+
+  /** Whether the file is as it was read, or has been changing for so long that this does not matter. */
+  private isStillAfter(path: string, docPath: string): boolean {
+    const { settling } = this.sync;
+    const stats = settling && lstatSync(join(rootOf(this.sync).directory, path), { throwIfNoEntry: false });
+    if (settling && (stats === undefined || !this.mayRead(docPath, stampOf(stats)))) return false;
+    settling?.done(docPath);
+    return true;
   }
 
   private free({ docPath }: ScannedFile): void {
@@ -212,11 +232,11 @@ class Push {
     const { state, maxFileBytes } = this.sync;
     const { path, docPath } = file;
     const read = this.tryRead(path, maxFileBytes);
-    if (read === null) return null;
+    if (read === null || !this.isStillAfter(path, docPath)) return null;
     state.noteContent(docPath, read.stamp, read.isText ? read.sha256 : null);
     const base = this.baseOf(docPath);
     const pending = { file, read, base, wasExecutable: this.wasExecutable(docPath) };
-    if (!read.isText) this.report.skipped.push({ path, reason: IS_BINARY });
+    if (!read.isText) this.skip(file, IS_BINARY);
     else if (read.sha256 === base && modeOf(pending) === undefined) {
       state.noteBase(docPath, base, pending.wasExecutable);
       this.report.unchanged += 1;
@@ -234,6 +254,12 @@ class Push {
       if (!gone) this.report.faults.push({ path, reason: 'cannot be read' });
       return null;
     }
+  }
+
+  private skip({ path, docPath }: ScannedFile, reason: string): void {
+    const base = this.baseOf(docPath);
+    if (base === null) this.report.skipped.push({ path, reason });
+    else this.report.unsent.push(unsent(docPath, base, { path, reason }));
   }
 
   private async send(batch: readonly Pending[]): Promise<void> {
@@ -286,7 +312,7 @@ class Push {
     return batch.filter(({ file, read }) => {
       if (!tooLarge.has(read.sha256)) return true;
       const reason = `is too large for the server: ${sizeText(read.bytes.length)}`;
-      this.report.skipped.push({ path: file.path, reason });
+      this.skip(file, reason);
       this.sync.progress.advance(1, file.sizeBytes);
       return false;
     });
