@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { printable } from './common/printable.js';
 import { mongodbFault, serverPlace } from './config/config.js';
 import type { BackupContents } from './storage/ports/backups.js';
 import { backups } from './storage/backups.js';
@@ -166,13 +167,12 @@ async function health({ host, port, basePath }: ReturnType<typeof serverPlace>):
 }
 
 run(process.argv.slice(2)).then(
-  (text) => void process.stdout.write(`${text}\n`),
+  (text) => void process.stdout.write(`${printable(text)}\n`),
   (error: unknown) => {
     const isUsage = error instanceof UsageError;
     const hint = isUsage ? '; see patchbay-admin --help' : '';
-    process.stderr.write(
-      `patchbay-admin: ${error instanceof Error ? error.message : String(error)}${hint}\n`,
-    );
+    const message = printable(error instanceof Error ? error.message : String(error));
+    process.stderr.write(`patchbay-admin: ${message}${hint}\n`);
     process.exitCode = isUsage ? 2 : 1;
   },
 );

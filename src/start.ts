@@ -1,5 +1,6 @@
 import { Logger } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { printable } from './common/printable.js';
 import { createApp } from './bootstrap.js';
 import { Lifecycle } from './common/lifecycle.js';
 import { Config, strangeVariables } from './config/config.js';
@@ -42,7 +43,7 @@ function stopOnSignal(app: NestFastifyApplication, { drainMs }: Config): void {
 }
 
 start().catch((error: unknown) => {
-  process.stderr.write(`patchbay: ${reasonOf(error)}\n`);
+  process.stderr.write(`patchbay: ${printable(reasonOf(error))}\n`);
   process.exit(1);
 });
 

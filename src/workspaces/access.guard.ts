@@ -48,8 +48,9 @@ export class AccessGuard implements CanActivate {
     if (found === null) throw noValidToken();
     const { user } = await this.auth.verifyAccessToken(found.token).catch((error: unknown) => {
       if (!isRefusal(error, 'INVALID_TOKEN')) throw error;
-      if (!(error instanceof SpentToken)) this.limits.failedToken(raw);
-      // One message for whatever is wrong with a token: who sent it learns no more than that it is none.
+      // It was a token of this server: its owner is told to get another one.
+      if (error instanceof SpentToken) throw error;
+      this.limits.failedToken(raw);
       throw noValidToken();
     });
     const isWrite = method !== 'GET' && method !== 'HEAD';

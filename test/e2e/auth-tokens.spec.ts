@@ -1,5 +1,5 @@
 import { JwtService } from '@nestjs/jwt';
-import type { Credentials } from '@patchbay/protocol';
+import type { Credentials, ErrorBody } from '@patchbay/protocol';
 import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -180,8 +180,10 @@ describe('access tokens', () => {
   });
   afterAll(() => server.close());
 
-  const statusWith = async (token: string) =>
-    (await server.request('GET', '/workspaces', undefined, { authorization: `Bearer ${token}` })).status;
+  const request = (token: string) =>
+    server.request<Partial<ErrorBody>>('GET', '/workspaces', undefined, { authorization: `Bearer ${token}` });
+  const statusWith = async (token: string) => (await request(token)).status;
+  const refusalOf = async (token: string) => (await request(token)).body.error;
   const inAnHour = () => Math.floor(clock.now() / 1000) + 3600;
 
   it('carry the user and an id of their own', async () => {
@@ -201,6 +203,8 @@ describe('access tokens', () => {
     expect(await statusWith(token)).toBe(200);
     clock.pass(60_000 + 1000);
     expect(await statusWith(token)).toBe(401);
+    expect(await refusalOf(token)).toBe('The access token has expired');
+    expect(await refusalOf('nonsense')).toBe('No valid token found in Authorization header or cookie');
   });
 
   it('of a login that has ended are good no longer, whoever logs out after it [REQ-8]', async () => {
@@ -210,6 +214,7 @@ describe('access tokens', () => {
     expect(await statusWith(ada.token)).toBe(200);
     await logout(ada);
     expect(await statusWith(ada.token)).toBe(401);
+    expect(await refusalOf(ada.token)).toBe('The login of this access token has ended');
     clock.pass(10 * 60_000);
     await logout(ben);
     expect([await statusWith(ada.token), await statusWith(ben.token)]).toEqual([401, 401]);

@@ -8,9 +8,8 @@ const FILE = join(ROOT, 'docs/terminal.md');
 /** What a test shows is what `docs/terminal.md` has under the scene's name; with TRANSCRIPTS=write it is put there. */
 export function expectTranscript(scene: string, terminal: Terminal): void {
   // Said of what is slow, such as a machine with much to do.
-  const lines = terminal.screen.all.map(asEverywhere).filter((line) => !line.startsWith('… running: '));
-  while (lines.at(-1) === '') lines.pop();
-  const shown = lines.join('\n');
+  const lines = terminal.screen.all.filter((line) => !line.startsWith('… running: '));
+  const shown = asEverywhere(lines.join('\n')).trimEnd();
   const text = readFileSync(FILE, 'utf8');
   const place = new RegExp(`(<!-- scene: ${scene} -->\n\n\`\`\`text\n)([^]*?)(\n\`\`\`)`);
   const [, , written] = place.exec(text) ?? [];
@@ -23,10 +22,11 @@ export function expectTranscript(scene: string, terminal: Terminal): void {
 }
 
 /** Without what is another in every run. */
-function asEverywhere(line: string): string {
-  return line
+function asEverywhere(text: string): string {
+  return text
     .replaceAll(/http:\/\/127\.0\.0\.1:\d+/g, 'http://127.0.0.1:3000')
     .replaceAll(/\/tmp\/patchbay-at-terminal-\w+/g, '/home/ada')
-    .replace(/, as \S+\.$/, ', as ada@example.com.')
-    .replace(/is gone \([^)]*\)/, 'is gone (transport close)');
+    .replaceAll(/, as\s\S+\.$/gm, ', as ada@example.com.')
+    .replaceAll(/patchbay revert [0-9a-f-]{36}/g, 'patchbay revert 0193b2c4-7d1e-7a52-9c3f-5e8d2b6a4f10')
+    .replaceAll(/is gone \([^)]*\)/g, 'is gone (transport close)');
 }

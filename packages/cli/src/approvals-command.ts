@@ -4,6 +4,7 @@ import { printableJson, printableLine } from './approval/printable.js';
 import { type KeptRule, MachineRules, ruleText } from './approval/session-rules.js';
 import { workspaceOf } from './choose-workspace.js';
 import { CliError, EXIT } from './cli-error.js';
+import { say } from './say.js';
 import { settingsOf, type CliIo, type CommonFlags } from './settings.js';
 
 export interface ApprovalsFlags extends CommonFlags {
@@ -30,21 +31,21 @@ export async function approvals(
     const revoked = await machine.revoke(revoke);
     if (!revoked)
       throw new CliError(`There is no rule ${revoke}: "patchbay approvals" lists them.`, EXIT.usage);
-    if (!json) io.stdout.write(`Revoked: ${ruleLine(revoked)}\n`);
+    if (!json) say(io.stdout, `Revoked: ${ruleLine(revoked)}`);
   }
   const rules = await machine.all();
   if (revoke !== undefined && !isChange) {
     if (json) io.stdout.write(`${printableJson({ rules })}\n`);
     return EXIT.ok;
   }
-  if (!json) io.stdout.write(rulesText(rules));
+  if (!json) say(io.stdout, rulesText(rules));
   const workspace = await workspaceOf(settings, io);
   const asked = await askedAbout(workspace, ask, notAsk);
   if (json) io.stdout.write(`${printableJson({ rules, approvals: asked })}\n`);
-  else
-    io.stdout.write(
-      `Tools of the server, in this workspace, that a person is asked about:\n  ${asked.join(', ') || 'none'}\n`,
-    );
+  else {
+    say(io.stdout, 'Tools of the server, in this workspace, that a person is asked about:');
+    say(io.stdout, `  ${printableLine(asked.join(', ')) || 'none'}`);
+  }
   return EXIT.ok;
 }
 
@@ -60,8 +61,8 @@ async function askedAbout(
 }
 
 function rulesText(rules: readonly KeptRule[]): string {
-  const lines = rules.map((rule) => `  ${ruleLine(rule)}\n`);
-  return `Rules of this machine, which let calls through without asking:\n${lines.join('') || '  none\n'}`;
+  const lines = rules.map((rule) => `  ${ruleLine(rule)}`);
+  return `Rules of this machine, which let calls through without asking:\n${lines.join('\n') || '  none'}`;
 }
 
 /** `3  every call of …`; safe to print. */

@@ -5,6 +5,7 @@ import { csvRow, EVENT_COLUMNS, eventCells } from './audit-csv.js';
 import { auditTable } from './audit-table.js';
 import { EXIT } from './cli-error.js';
 import { workspaceOf } from './choose-workspace.js';
+import { say } from './say.js';
 import { settingsOf, type CliIo, type CommonFlags, type Settings } from './settings.js';
 
 export interface AuditFlags extends CommonFlags, Omit<AuditQuery, 'limit' | 'cursor' | 'order'> {
@@ -32,8 +33,10 @@ export async function audit(flags: AuditFlags, io: CliIo): Promise<number> {
     else shown.push(event);
   }
   if (flags.json || flags.csv) return EXIT.ok;
-  if (shown.length === 0) stdout.write('No events.\n');
-  else stdout.write(auditTable(shown, await emailsOf(workspace, settings), stdout));
+  say(
+    stdout,
+    shown.length === 0 ? 'No events.' : auditTable(shown, await emailsOf(workspace, settings), stdout),
+  );
   return EXIT.ok;
 }
 

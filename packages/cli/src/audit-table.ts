@@ -14,7 +14,7 @@ export function auditTable(
 ): string {
   const rows = events.map((event) => [
     String(event.seq),
-    event.at.replace('T', ' '),
+    printableLine(event.at.replace('T', ' ')),
     printableLine(whoOf(event, emails)),
     printableLine(event.name),
     printableLine(event.toolCallId ?? ''),
@@ -30,7 +30,7 @@ export function auditTable(
       .join('  ')
       .trimEnd();
   const head = styleText('bold', lineOf(COLUMNS), { stream });
-  return `${[head, ...rows.map(lineOf)].join('\n')}\n`;
+  return [head, ...rows.map(lineOf)].join('\n');
 }
 
 /** The user by email where it is known, and the client that acted for them. */
@@ -43,7 +43,7 @@ function detailsOf({ fields, attempt }: AuditEvent): string {
   const shown = Object.entries(fields).filter(
     ([name, value]) => value !== null && value !== '' && !SELF_EVIDENT.has(name),
   );
-  const parts = shown.map(([name, value]) => `${name}=${shorten(name, textOf(value))}`);
+  const parts = shown.map(([name, value]) => `${printableLine(name)}=${shorten(name, textOf(value))}`);
   return [...(attempt !== null && attempt > 1 ? [`attempt=${attempt}`] : []), ...parts].join(' ');
 }
 

@@ -37,7 +37,8 @@ const WAITS: Record<OpenToolCall['status'], { clock: keyof OpenToolCall['deadlin
  */
 export function waitOf(call: OpenToolCall, names: ClientNames, now = Date.now()): string {
   const { status, clientId, deadlines, roots = [] } = call;
-  const { clock, words } = WAITS[status];
+  // A newer server may know others.
+  const { clock, words } = WAITS[status] ?? { clock: null, words: () => `is ${printableLine(status)}` };
   const client = clientId === null ? 'a client' : `"${printableLine(names.get(clientId) ?? clientId)}"`;
   const folders = roots.length === 0 ? '' : ` with the folder ${roots.map(printableLine).join(' and ')}`;
   const until = clock === null ? null : deadlines[clock];

@@ -3,6 +3,7 @@ import { callText, namesOf, waitOf } from './call-wait.js';
 import { workspaceOf } from './choose-workspace.js';
 import { EXIT } from './cli-error.js';
 import { sessionOfTurn } from './find-turn.js';
+import { say } from './say.js';
 import { settingsOf, type CliIo, type CommonFlags } from './settings.js';
 
 export interface CancelFlags extends CommonFlags {
@@ -28,10 +29,13 @@ export async function cancel(
   }
   const names = turn.toolCalls.length > 0 ? namesOf(await workspace.clients()) : new Map<string, string>();
   const calls = [
-    ...turn.toolResults.map((call) => `${callText(call)}: ${call.status.replace('_', ' ')}`),
+    ...turn.toolResults.map((call) => `${callText(call)}: ${printableLine(call.status.replace('_', ' '))}`),
     ...turn.toolCalls.map((call) => `${callText(call)} ${waitOf(call, names)}`),
   ];
   const stands = { open: 'goes on', cancelled: 'is cancelled', completed: 'has ended' }[turn.status];
-  io.stdout.write(`Turn ${printableLine(turnId)} ${stands}.\n${calls.map((call) => `  ${call}\n`).join('')}`);
+  say(
+    io.stdout,
+    [`Turn ${printableLine(turnId)} ${stands}.`, ...calls.map((call) => `  ${call}`)].join('\n'),
+  );
   return EXIT.ok;
 }

@@ -3,6 +3,7 @@ import type { Workspace } from '@patchbay/protocol';
 import { CliError, EXIT } from './cli-error.js';
 import { isUuid } from './is-uuid.js';
 import { ask } from './prompt.js';
+import { say } from './say.js';
 import { requireLogin, type CliIo, type Settings } from './settings.js';
 import { describeWorkspace, isOwn, whoseIs } from './workspace-owner.js';
 
@@ -19,7 +20,7 @@ export async function workspaceOf(settings: Settings, io: CliIo): Promise<Worksp
   const wanted = named ?? ofLogin;
   const before = wanted === null ? null : await known.find(wanted);
   if (before) {
-    if (before.whose !== null) io.stderr.write(`Workspace ${describeWorkspace(before, before.whose)}.\n`);
+    if (before.whose !== null) say(io.stderr, `Workspace ${describeWorkspace(before, before.whose)}.`);
     return client.workspace(before.id);
   }
   const { workspace, isChosen } = await lookUp(settings);
@@ -51,7 +52,7 @@ export async function settle(
   const whose = whoseIs(workspace, userId);
   if (whose !== null) {
     const described = describeWorkspace(workspace, whose);
-    if (isChosen) io.stderr.write(`Workspace ${described}.\n`);
+    if (isChosen) say(io.stderr, `Workspace ${described}.`);
     else await confirm(described, workspace, io);
   }
   await known.keep({ id: workspace.id, name: workspace.name, whose });
@@ -62,7 +63,7 @@ async function confirm(described: string, { id }: Workspace, io: CliIo): Promise
     const message = `Workspace ${described} is not one that you have made, and you have not chosen it here before.`;
     throw new CliError(`${message} To use it, pass --workspace ${id}.`, EXIT.usage);
   }
-  io.stderr.write(`Workspace ${described}: not one that you have made.\n`);
+  say(io.stderr, `Workspace ${described}: not one that you have made.`);
   const answer = await ask(io, 'Its members can read what you send there. Use it? [y/N] ');
   if (/^y(es)?$/i.test(answer)) return;
   throw new CliError(`Nothing was sent. To use another workspace, ${HOW}.`, EXIT.usage);

@@ -46,9 +46,13 @@ const EXIT_OF: Partial<Record<PatchbayErrorCode, number>> = {
 
 const HINT: Partial<Record<PatchbayErrorCode, string>> = {
   NETWORK: 'Is the server running there, and --url right?',
-  INVALID_TOKEN: 'Run "patchbay login", or check the token that you passed.',
+  INVALID_TOKEN: 'Run "patchbay login", or pass another access token (--token, PATCHBAY_TOKEN).',
   FORBIDDEN: 'Ask an owner of the workspace to add you, or choose another with --workspace.',
 };
+
+/** What a server says of a token that it does not know, to whoever makes requests. */
+const ABOUT_HEADERS = /^No valid token found in Authorization header/;
+const UNKNOWN_TOKEN = "The access token is none of this server's: it is cut, misspelt or another server's.";
 
 /** Codes of a certificate whose authority Node does not know. */
 const UNTRUSTED_CODES = new Set([
@@ -86,7 +90,8 @@ export function explain(error: unknown): { message: string; exitCode: number } {
   if (error instanceof ClientLockedError) return { message: error.message, exitCode: EXIT.replaced };
   if (error instanceof PatchbayError) {
     const hint = isUntrusted(error) ? UNTRUSTED : (HINT[error.code] ?? '');
-    const message = [faultsOf(error), hint].filter(Boolean).join(' ');
+    const said = ABOUT_HEADERS.test(error.message) ? UNKNOWN_TOKEN : faultsOf(error);
+    const message = [said, hint].filter(Boolean).join(' ');
     return { message, exitCode: EXIT_OF[error.code] ?? EXIT.failed };
   }
   const { message, code = '', path, syscall } = error as NodeJS.ErrnoException;

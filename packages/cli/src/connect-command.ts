@@ -51,10 +51,11 @@ export interface ConnectFlags extends CommonFlags, Naming {
 }
 
 /** `patchbay connect`: executes the workspace's calls in these folders until it is stopped. */
-export async function connect(flags: ConnectFlags, io: CliIo): Promise<number> {
+export async function connect(folder: string | undefined, flags: ConnectFlags, io: CliIo): Promise<number> {
   const settings = await settingsOf(flags, io);
   const workspace = await workspaceOf(settings, io);
-  const given = flags.root ?? ['.'];
+  const named = [...(folder === undefined ? [] : [folder]), ...(flags.root ?? [])];
+  const given = named.length > 0 ? named : ['.'];
   const directories = (await openRoots(given)).all.map(({ directory }) => directory);
   await keepHomeOutside(settings.home, directories);
   const unseen = await unseenIn(directories, settings.home, flags);
@@ -202,7 +203,7 @@ function exitOf(end: RelayEnd, { isLeaving }: ConnectScreen): number {
 async function namedWorkspace({ known }: Settings, workspaceId: string): Promise<string> {
   const found = await known.find(workspaceId);
   if (!found) return printableLine(workspaceId);
-  return `"${printableLine(found.name)}"${found.whose === null ? '' : `, of ${found.whose}`}`;
+  return `"${printableLine(found.name)}"${found.whose === null ? '' : `, of ${printableLine(found.whose)}`}`;
 }
 
 /** Whether the model can see a folder; safe to print. */

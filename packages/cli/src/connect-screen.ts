@@ -14,6 +14,7 @@ import type { RuleStore } from './approval/session-rules.js';
 import { TerminalApprover } from './approval/terminal-approver.js';
 import { type CallAudience, CallNews } from './call-news.js';
 import { callText } from './outcome-text.js';
+import { say } from './say.js';
 import type { CliIo, Settings } from './settings.js';
 
 /** Lines of a file that are shown where nobody is asked. */
@@ -88,7 +89,7 @@ export class ConnectScreen implements CallAudience {
 
   /** A call was executed: one JSON line for a program [AUDIT-6]. */
   executed(line: object): void {
-    if (!this.isForPeople) this.print(printableJson(line));
+    if (!this.isForPeople) this.interject(() => void this.io.stderr.write(`${printableJson(line)}\n`));
   }
 
   /** What became of a call, for a person. */
@@ -98,7 +99,10 @@ export class ConnectScreen implements CallAudience {
 
   /** Lines on stderr, which leave a question that is being answered intact. */
   print(lines: string): void {
-    const print = () => void this.io.stderr.write(`${lines}\n`);
+    this.interject(() => say(this.io.stderr, lines));
+  }
+
+  private interject(print: () => void): void {
     if (this.terminal) this.terminal.dialogue.interject(print);
     else print();
   }
@@ -118,7 +122,7 @@ export class ConnectScreen implements CallAudience {
       ...(open.length > 0 ? ['"patchbay connect" here asks again.'] : []),
     ];
     const inHand = parts.length > 0 ? parts.join(' ') : 'Nothing was in hand.';
-    this.io.stderr.write(`patchbay: Interrupted. ${inHand}\n`);
+    say(this.io.stderr, `patchbay: Interrupted. ${inHand}`);
   }
 
   private connected(): void {

@@ -5,6 +5,7 @@ import { CliError, EXIT } from './cli-error.js';
 import { findWorkspace, onlyWorkspace, settle } from './choose-workspace.js';
 import { KnownWorkspaces } from './known-workspaces.js';
 import { ask, askSecret, readAll } from './prompt.js';
+import { say } from './say.js';
 import { settingsOf, type CliIo, type CommonFlags, type Settings } from './settings.js';
 import { describeWorkspace, whoseIs } from './workspace-owner.js';
 
@@ -40,9 +41,9 @@ export async function login(flags: LoginFlags, io: CliIo): Promise<number> {
   });
   await logins.save(url, { ...login, workspaceId: workspace.id });
   const described = describeWorkspace(workspace, whoseIs(workspace, userId));
-  io.stdout.write(`Logged in to ${url} as ${printableLine(user.email)}, workspace ${described}.\n`);
-  io.stderr.write(`Kept in ${printableLine(home)}.\n`);
-  if (io.env.PATCHBAY_TOKEN) io.stderr.write('PATCHBAY_TOKEN is set, and commands go on to use it.\n');
+  say(io.stdout, `Logged in to ${url} as ${printableLine(user.email)}, workspace ${described}.`);
+  say(io.stderr, `Kept in ${printableLine(home)}.`);
+  if (io.env.PATCHBAY_TOKEN) say(io.stderr, 'PATCHBAY_TOKEN is set, and commands go on to use it.');
   return EXIT.ok;
 }
 
@@ -99,7 +100,7 @@ async function pick(
   for (const [index, one] of all.entries()) {
     const whose = whoseIs(one, userId);
     const told = whose === null ? 'made by you' : `of ${whose}`;
-    io.stderr.write(`  ${index + 1}  ${printableLine(one.name)}, ${told}\n`);
+    say(io.stderr, `  ${index + 1}  ${printableLine(one.name)}, ${told}`);
   }
   const chosen = all[Number(await ask(io, `Workspace [1-${all.length}]: `)) - 1];
   if (chosen) return chosen;

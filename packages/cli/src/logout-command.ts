@@ -1,6 +1,7 @@
 import { isTransient } from '@patchbay/client';
 import { printableLine } from './approval/printable.js';
 import { CliError, EXIT } from './cli-error.js';
+import { say } from './say.js';
 import { settingsOf, type CliIo, type CommonFlags } from './settings.js';
 
 export interface LogoutFlags extends CommonFlags {
@@ -12,7 +13,7 @@ export async function logout({ local, ...flags }: LogoutFlags, io: CliIo): Promi
   const { url, client, logins } = await settingsOf({ ...flags, token: undefined }, io);
   const login = (await logins.read()).logins[url];
   if (!login) {
-    io.stdout.write(`There is no login to ${url}.\n`);
+    say(io.stdout, `There is no login to ${url}.`);
     return EXIT.ok;
   }
   if (!local) {
@@ -27,7 +28,7 @@ export async function logout({ local, ...flags }: LogoutFlags, io: CliIo): Promi
   await logins.forget(url);
   const who = `${printableLine(login.email)} is logged out of ${url}`;
   const valid = local ? ' here; the login stays valid at the server until it runs out' : '';
-  io.stdout.write(`${who}${valid}.\n`);
-  if (io.env.PATCHBAY_TOKEN) io.stderr.write('PATCHBAY_TOKEN is still set, and commands go on to use it.\n');
+  say(io.stdout, `${who}${valid}.`);
+  if (io.env.PATCHBAY_TOKEN) say(io.stderr, 'PATCHBAY_TOKEN is still set, and commands go on to use it.');
   return EXIT.ok;
 }

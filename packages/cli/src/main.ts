@@ -1,9 +1,12 @@
 import { surviveBrokenPipes } from './broken-pipe.js';
+import { EXIT } from './cli-error.js';
 import { exitOnInterrupt } from './interrupts.js';
 import { runCli } from './program.js';
 
 /** The process: one command line, its exit code, and no wait for what is left. */
 async function main(): Promise<void> {
+  // A wait that ends by nothing but an idle process has not done what it was to do.
+  process.exitCode = EXIT.failed;
   exitOnInterrupt();
   surviveBrokenPipes([process.stdout, process.stderr]);
   const exitCode = await runCli(process.argv.slice(2), process);

@@ -11,6 +11,7 @@ import type { FileProposal } from '@patchbay/workspace';
 import type { Marks } from './approval/marks.js';
 import { type Counts, countsText, previewOf } from './approval/preview.js';
 import { printableLine } from './approval/printable.js';
+import { forPeople, howToRevert } from './for-people.js';
 
 /** Most files of a batch that have a line of their own. */
 const NAMED = 20;
@@ -59,12 +60,13 @@ function createLine(result: CreateFileResult, file: FileProposal | undefined, ma
   const path = printableLine(file?.path ?? result.path);
   if (result.success)
     return `${marks.done} wrote ${path}${inBrackets(file && previewOf(file).counts, marks)}`;
-  return `${marks.refused} not written: ${path}: ${printableLine(result.message)} (${result.errorCode})`;
+  const why = forPeople(result.message, result.errorCode);
+  return `${marks.refused} not written: ${path}: ${why} (${printableLine(String(result.errorCode))})`;
 }
 
 function batchLines(
   call: ToolCallDelivery,
-  { files: results }: WritePatchResult,
+  { batchId, files: results }: WritePatchResult,
   approval: Approval | null,
   files: readonly FileProposal[] | null,
   marks: Marks,
@@ -74,11 +76,16 @@ function batchLines(
     return fileLine(path, result, countsOf(call, result, approval, files?.[at]), marks);
   });
   const more = results.length - lines.length;
-  return more > 0 ? [...lines, `${marks.more} and ${more} more files`] : lines;
+  const isApplied = results.some(({ status }) => status === 'applied');
+  return [
+    ...lines,
+    ...(more > 0 ? [`${marks.more} and ${more} more files`] : []),
+    ...(isApplied ? [`  ${howToRevert(batchId)}`] : []),
+  ];
 }
 
 function fileLine(path: string, file: PatchFileResult, counts: Counts | null, marks: Marks): string {
-  const why = file.message ? `: ${printableLine(file.message)}` : '';
+  const why = file.message ? `: ${forPeople(file.message, file.errorCode)}` : '';
   const code = file.errorCode === null ? '' : ` (${printableLine(file.errorCode)})`;
   const rejected = file.changes.filter(({ status }) => status === 'rejected').length;
   const without = rejected > 0 ? `, without ${rejected} of ${file.changes.length} changes` : '';

@@ -14,9 +14,11 @@ const commands = {
 };
 
 const STATUS_JSON = `
---json: {server, user: {id, email}, workspace, clients: [{clientId, name, connected, since, roots}],
-turns: [{sessionId, turnId, userId, acceptedAt, calls}], moreTurns, othersTurns, folder: {directory, name,
-here: [{path, change}], inCloud: [{path, change}], conflicts: [{path, reason}], faults: [{path, reason}]} or null}`;
+--json: {server, user: {id, email}, workspace, moreTurns, othersTurns,
+  clients: [{clientId, name, connected, since, roots}],
+  turns: [{sessionId, turnId, userId, acceptedAt, calls}],
+  folder: {directory, name, here: [{path, change}], inCloud: [{path, change}],
+    conflicts: [{path, reason}], faults: [{path, reason}]} or null}`;
 
 /** The commands that have to do with who one is, and where. */
 export function addAccountCommands(command: MakeCommand, io: CliIo, done: Done): void {

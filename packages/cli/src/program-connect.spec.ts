@@ -1,4 +1,4 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sha256 } from '@patchbay/protocol/hash';
@@ -29,6 +29,21 @@ describe('patchbay', () => {
         ...{ sessionId: 's1', conversationId: 'v1', turnId: 't1', toolCallId: 'c1', callId: 'k1' },
         ...{ path: 'src/a.txt', overwrite: false, success: true, errorCode: null, sizeBytes: 2 },
       });
+    });
+
+    it('takes its folder as push and pull do, beside others with --root', async () => {
+      const other = join(scene.project, 'other');
+      await mkdir(other);
+      const inner = join(scene.project, 'inner');
+      await mkdir(inner);
+      const running = patchbay(['connect', inner, '--root', other, '--yes']);
+      await scene.connected();
+      await scene.deliver({ path: 'inner/a.txt', content: 'x\n' });
+      await scene.deliver({ path: 'other/b.txt', content: 'x\n' }, { callId: 'k2' });
+      process.emit('SIGTERM');
+      expect(await running).toBe(EXIT.ok);
+      expect(await readdir(inner)).toEqual(['a.txt']);
+      expect(await readdir(other)).toEqual(['b.txt']);
     });
 
     it('asks about what the server changes in the Cloud, by the same rules, and changes nothing itself', async () => {

@@ -62,7 +62,7 @@ export function addTurnCommands(command: MakeCommand, io: CliIo, done: Done): vo
     .addHelpText(
       'after',
       '\nA rule lets calls of one session through; it is taken with a or g where "connect" asks. Flags of a "connect"' +
-        '\nthat runs, --yes and --allow, are not listed. Owners of the workspace change what is asked about.',
+        ' that runs, --yes and --allow, are not listed. Owners of the workspace change what is asked about.',
     )
     .action(async (flags: ApprovalsFlags) => done(await (await commands.approvals()).approvals(flags, io)));
 

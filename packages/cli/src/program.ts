@@ -1,6 +1,7 @@
-import { Argument, Command, CommanderError, Option } from 'commander';
+import { Argument, Command, CommanderError, Option, type OutputConfiguration } from 'commander';
 import { GLOB_LANGUAGE } from './approval/glob-language.js';
-import { printable, printableLine } from './approval/printable.js';
+import { sizeOf, wrapWords } from './approval/fit.js';
+import { printable } from './approval/printable.js';
 import { EXIT, explain } from './cli-error.js';
 import { CLI_VERSION } from './cli-version.js';
 import { COMPLETION_FILES, COMPLETION_HELP, type CompletedShell } from './completion/completed-shells.js';
@@ -8,13 +9,16 @@ import type { ConnectFlags } from './connect-command.js';
 import { addAccountCommands } from './program-account.js';
 import type { Done, MakeCommand } from './program-command.js';
 import { folderName, includeSecrets, maxFileBytes, repeated, SAME_PROJECT } from './program-options.js';
+import { forPeople } from './for-people.js';
 import { addTurnCommands } from './program-turns.js';
+import { say } from './say.js';
 import { withCommonFlags, type CliIo } from './settings.js';
 import type { SyncFlags } from './sync-command.js';
 
 const EXIT_CODES = `
-Exit codes: 0 done, 1 failed, 2 bad usage or input, 3 not logged in or not allowed, 4 server unreachable,
-5 a call of the turn did not succeed, 6 the turn is still open, 7 another process is this client or syncs this folder,
+Exit codes: 0 done, 1 failed, 2 bad usage or input, 3 not logged in or not
+allowed, 4 server unreachable, 5 a call of the turn did not succeed, 6 the turn
+is still open, 7 another process is this client or syncs this folder,
 8 some files were not synced, 130 interrupted.`;
 
 // Each command loads what it needs: Socket.IO alone takes longer to load than an unchanged push takes in all.
@@ -34,10 +38,20 @@ export async function runCli(args: readonly string[], io: CliIo): Promise<number
     // commander has said what is wrong; its own code is 1 for every fault of usage.
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
     const { message, exitCode } = explain(error);
-    io.stderr.write(`patchbay: ${printableLine(message)}\n`);
-    if (io.env.DEBUG && error instanceof Error) io.stderr.write(`${printable(error.stack ?? message)}\n`);
+    say(io.stderr, `patchbay: ${forPeople(message)}`);
+    if (io.env.DEBUG && error instanceof Error) say(io.stderr, printable(error.stack ?? message));
     return exitCode;
   }
+}
+
+function helpOn({ stdout, stderr }: CliIo): OutputConfiguration {
+  const columns = (stream: NodeJS.WriteStream) => sizeOf(stream).columns;
+  return {
+    getOutHelpWidth: () => columns(stdout),
+    getErrHelpWidth: () => columns(stderr),
+    writeOut: (text) => void stdout.write(wrapWords(text, columns(stdout))),
+    writeErr: (text) => void stderr.write(wrapWords(printable(text), columns(stderr))),
+  };
 }
 
 function programOf(io: CliIo, done: Done): Command {
@@ -45,10 +59,7 @@ function programOf(io: CliIo, done: Done): Command {
     .description("Runs an LLM's tool calls where they belong, and keeps the record.")
     .version(CLI_VERSION)
     .exitOverride()
-    .configureOutput({
-      writeOut: (text) => io.stdout.write(text),
-      writeErr: (text) => io.stderr.write(printable(text)),
-    })
+    .configureOutput(helpOn(io))
     .showHelpAfterError('(--help tells more)')
     .addHelpText('after', EXIT_CODES);
   const command: MakeCommand = (usage, summary) =>
@@ -57,7 +68,8 @@ function programOf(io: CliIo, done: Done): Command {
   addAccountCommands(command, io, done);
 
   command('connect', "execute the workspace's calls in this folder")
-    .addOption(repeated('--root <dir>', 'a folder to connect; repeat for several (default: this one)'))
+    .argument('[dir]', 'the folder (default: ".")')
+    .addOption(repeated('--root <dir>', 'a folder to connect, too; repeat for several'))
     .option('--yes', 'allow every call without asking, but for changes of a .gitignore')
     .addOption(repeated('--allow <glob>', 'allow calls on these paths without asking; repeat for several'))
     .addOption(new Option('--client-id <id>', 'default: one for these folders').env('PATCHBAY_CLIENT_ID'))
@@ -75,7 +87,9 @@ function programOf(io: CliIo, done: Done): Command {
       `\nA glob: ${GLOB_LANGUAGE}\nIt is held against <folder>/<path below it>; of one folder the name may be left out.` +
         '\n\nWithout a terminal, calls that no rule allows wait until their approval time runs out.',
     )
-    .action(async (flags: ConnectFlags) => done(await (await commands.connect()).connect(flags, io)));
+    .action(async (directory: string | undefined, flags: ConnectFlags) =>
+      done(await (await commands.connect()).connect(directory, flags, io)),
+    );
 
   syncFlags(command('push', "make this folder's text files the Cloud's"), 'push')
     .addOption(includeSecrets())

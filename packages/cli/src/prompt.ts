@@ -1,12 +1,13 @@
 import { createInterface, type Interface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
+import { wrapFor } from './approval/fit.js';
 import { CliError, EXIT } from './cli-error.js';
 import type { CliIo } from './settings.js';
 
 /** Asks a person; questions go to stderr, so that stdout stays a command's output. */
 export async function ask(io: CliIo, question: string): Promise<string> {
   const reader = createInterface({ input: io.stdin, output: io.stderr });
-  return (await answerOf(reader, question)).trim();
+  return (await answerOf(reader, wrapFor(io.stderr, question))).trim();
 }
 
 /** Asks without showing what is typed. */

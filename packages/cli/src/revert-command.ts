@@ -3,7 +3,9 @@ import type { PatchFileResult } from '@patchbay/protocol';
 import { printableLine } from './approval/printable.js';
 import { workspaceOf } from './choose-workspace.js';
 import { CliError, EXIT } from './cli-error.js';
-import { settingsOf, type CliIo, type CommonFlags } from './settings.js';
+import { say } from './say.js';
+import { forPeople } from './for-people.js';
+import { settingsOf, TELLS_AT_ONCE, type CliIo, type CommonFlags } from './settings.js';
 import { exitOfTurn, howToGoOn, printTurn, TurnWait, unlessInterrupted } from './turn-wait.js';
 
 export interface RevertFlags extends CommonFlags {
@@ -20,7 +22,7 @@ export async function revert(
   { session, allowPartial = false, wait, json, ...flags }: RevertFlags,
   io: CliIo,
 ): Promise<number> {
-  const workspace = await workspaceOf(await settingsOf(flags, io), io);
+  const workspace = await workspaceOf(await settingsOf(flags, io, TELLS_AT_ONCE), io);
   const waiting = new TurnWait(workspace, io, { waitMs: wait ?? null });
   const turn = await unlessInterrupted(null, async (signal) => {
     const sessionId = session ?? (await workspace.createSession()).sessionId;
@@ -33,7 +35,7 @@ export async function revert(
   // What was left out is said when the revert is posted.
   outcome.warnings = turn.warnings;
   if (json) return printTurn(outcome, io);
-  for (const line of told(outcome)) io.stdout.write(`${line}\n`);
+  for (const line of told(outcome)) say(io.stdout, line);
   return exitOfTurn(outcome);
 }
 
@@ -41,24 +43,24 @@ export async function revert(
 function withAdvice(error: unknown): unknown {
   if (!(error instanceof PatchbayError) || error.code !== 'STALE') return error;
   const advice = 'Nothing was undone; --allow-partial undoes the other files and leaves these as they are.';
-  return new CliError(`${error.message.replace(/\.?$/, '.')} ${advice}`, EXIT.failed);
+  return new CliError(`${forPeople(error.message).replace(/\.?$/, '.')} ${advice}`, EXIT.failed);
 }
 
 /** What became of each file, and of those that the server has left out. */
 function told({ toolCalls, toolResults, turnId, warnings }: TurnOutcome): string[] {
   const files = toolResults.flatMap(({ result }) => filesIn(result));
   return [
-    ...files.map(({ docPath, status, message }) =>
+    ...files.map(({ docPath, status, message, errorCode }) =>
       printableLine(
         status === 'applied'
           ? `✓ ${docPath} undone`
-          : `✗ ${docPath} ${status}${message ? `: ${message}` : ''}`,
+          : `✗ ${docPath} ${status}${message ? `: ${forPeople(message, errorCode)}` : ''}`,
       ),
     ),
     ...toolResults.flatMap(({ error }) =>
-      error !== null && files.length === 0 ? [printableLine(`✗ not undone: ${error.message}`)] : [],
+      error !== null && files.length === 0 ? [`✗ not undone: ${forPeople(error.message, error.code)}`] : [],
     ),
-    ...warnings.map(({ message }) => printableLine(`! ${message}`)),
+    ...warnings.map(({ message }) => `! ${forPeople(message)}`),
     ...(toolCalls.length > 0 ? [`Turn ${printableLine(turnId)} is still open. ${howToGoOn(turnId)}`] : []),
   ];
 }

@@ -1,10 +1,11 @@
-import { homedir, userInfo } from 'node:os';
+import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Option, type Command } from 'commander';
-import { PatchbayClient } from '@patchbay/client';
+import { PatchbayClient, type PatchbayClientOptions } from '@patchbay/client';
 import { CliError, EXIT } from './cli-error.js';
 import { KnownWorkspaces } from './known-workspaces.js';
 import { LoginFile } from './login-file.js';
+import { say } from './say.js';
 import { userIn } from './workspace-owner.js';
 
 export const DEFAULT_URL = 'http://127.0.0.1:3000';
@@ -33,7 +34,7 @@ export interface Settings {
   logins: LoginFile;
   /** Whose decisions these are. */
   person: string;
-  /** Of the login; null for who passed a token. */
+  /** Of the login or the token; null where neither says it. */
   email: string | null;
   /** Whether there is a token, or a login that has one. */
   isKnown: boolean;
@@ -68,10 +69,17 @@ export function withCommonFlags(command: Command): Command {
   return command;
 }
 
+/** Of a command that tells a person itself, and at once, that the server does not answer. */
+export const TELLS_AT_ONCE = { retryDelaysMs: [200, 400] };
+
 /** Longest that a command waits in all, in ms, for a server that has too many requests. */
 const PATIENCE_MS = 60_000;
 
-export async function settingsOf(flags: CommonFlags, io: Pick<CliIo, 'stderr'>): Promise<Settings> {
+export async function settingsOf(
+  flags: CommonFlags,
+  io: Pick<CliIo, 'stderr'>,
+  waits: Pick<PatchbayClientOptions, 'retryDelaysMs'> = {},
+): Promise<Settings> {
   const home = resolve(flags.home || join(homedir(), '.patchbay'));
   const logins = new LoginFile(home);
   const stored = await logins.read();
@@ -79,13 +87,15 @@ export async function settingsOf(flags: CommonFlags, io: Pick<CliIo, 'stderr'>):
   const login = stored.logins[url];
   const client = new PatchbayClient({
     ...(flags.token ? { url, token: flags.token } : { url, tokenStore: logins.tokensOf(url) }),
+    ...waits,
     patienceMs: PATIENCE_MS,
-    onWait: (ms) => io.stderr.write(`The server has too many requests; waiting ${Math.ceil(ms / 1000)} s.\n`),
+    onWait: (ms) => say(io.stderr, `The server has too many requests; waiting ${Math.ceil(ms / 1000)} s.`),
   });
-  const email = flags.token ? null : (login?.email ?? null);
-  const person = email ?? userInfo().username;
   const isKnown = Boolean(flags.token || login?.tokens);
-  const userId = flags.token ? userIn(flags.token) : (login?.userId ?? userIn(login?.tokens?.accessToken));
+  const ofToken = userIn(flags.token || login?.tokens?.accessToken);
+  const email = flags.token ? ofToken.email : (login?.email ?? null);
+  const userId = flags.token ? ofToken.id : (login?.userId ?? ofToken.id);
+  const person = email ?? (userId === null ? 'the owner of the token' : `user ${userId}`);
   const known = new KnownWorkspaces(home, url, userId);
   const named = flags.workspace || null;
   const ofLogin = login?.workspaceId ?? null;

@@ -4,10 +4,12 @@ import type { WorkspaceClient } from '@patchbay/client';
 import { DEFAULT_MAX_FILE_BYTES, type Workspace } from '@patchbay/protocol';
 import { SecretFiles } from '@patchbay/workspace';
 import { compareFolder } from '@patchbay/workspace/sync';
+import { roomOf } from './approval/fit.js';
 import { printableJson } from './approval/printable.js';
 import { workspaceOf } from './choose-workspace.js';
 import { CliError, EXIT, explain } from './cli-error.js';
 import { openKnownFolder } from './open-folder.js';
+import { say } from './say.js';
 import { settingsOf, type CliIo, type CommonFlags, type Settings } from './settings.js';
 import type { FolderStatus, Status, StatusTurn } from './status.js';
 import { statusText } from './status-text.js';
@@ -26,7 +28,12 @@ const COMPARE_MS = 15_000;
 export async function status(directory: string, { json, ...flags }: StatusFlags, io: CliIo): Promise<number> {
   const settings = await settingsOf(flags, io);
   const found = await statusOf(await workspaceOf(settings, io), settings, directory);
-  io.stdout.write(json ? `${printableJson(found, 2)}\n` : statusText(found, resolve(directory)));
+  if (json) io.stdout.write(`${printableJson(found, 2)}\n`);
+  else
+    say(
+      io.stdout,
+      statusText(found, resolve(directory), { person: settings.person, columns: roomOf(io.stdout) }),
+    );
   return EXIT.ok;
 }
 

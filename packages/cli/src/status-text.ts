@@ -1,5 +1,6 @@
 import type { ClientPresence } from '@patchbay/protocol';
 import { type ComparedFile, countText, type Finding } from '@patchbay/workspace/sync';
+import { wrapWords } from './approval/fit.js';
 import { printableLine } from './approval/printable.js';
 import { callText, type ClientNames, namesOf, spanText, waitOf } from './call-wait.js';
 import type { Status } from './status.js';
@@ -9,24 +10,31 @@ const LABEL_WIDTH = 11;
 /** Most files of each kind, clients that have left, and calls of a turn that are listed. */
 const LISTED = 5;
 
-/** A status for a person; safe to print. `directory` is the folder that it was asked about. */
-export function statusText(status: Status, directory: string, now = Date.now()): string {
+/**
+ * A status for a person; safe to print. `directory` is the folder that it was asked about, `columns` what a line has room
+ * for.
+ */
+export function statusText(
+  status: Status,
+  directory: string,
+  { person, columns = Infinity, now = Date.now() }: { person: string; columns?: number; now?: number },
+): string {
   const { server, user, workspace, clients } = status;
-  const who = user.email ?? (user.id === null ? 'the owner of the token' : `user ${user.id}`);
   const whose = whoseIs(workspace, user.id);
   const described = describeWorkspace(workspace, whose);
-  return [
-    ...labelled('Server', [`${server}, as ${printableLine(who)}`]),
-    ...labelled('Workspace', [`${described}${whose === null ? ', yours' : ''}`]),
-    ...labelled('Clients', clientLines(clients, now)),
-    ...labelled('Open', turnLines(status, namesOf(clients), now)),
-    ...labelled('Folder', folderLines(status, directory)),
-    '',
-  ].join('\n');
+  const parts: [label: string, lines: string[]][] = [
+    ['Server', [`${printableLine(server)}, as ${printableLine(person)}`]],
+    ['Workspace', [`${described}${whose === null ? ', yours' : ''}`]],
+    ['Clients', clientLines(clients, now)],
+    ['Open', turnLines(status, namesOf(clients), now)],
+    ['Folder', folderLines(status, directory)],
+  ];
+  return parts.flatMap(([label, lines]) => labelled(label, lines, columns)).join('\n');
 }
 
-function labelled(label: string, lines: readonly string[]): string[] {
-  return lines.map((line, at) => (at === 0 ? label : '').padEnd(LABEL_WIDTH) + line);
+function labelled(label: string, lines: readonly string[], columns: number): string[] {
+  const rows = wrapWords(lines.join('\n'), columns - LABEL_WIDTH).split('\n');
+  return rows.map((row, at) => (at === 0 ? label : '').padEnd(LABEL_WIDTH) + row);
 }
 
 function clientLines(clients: readonly ClientPresence[], now: number): string[] {

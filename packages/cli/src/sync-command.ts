@@ -9,6 +9,7 @@ import { openFolder, openRoots } from './open-folder.js';
 import { StreamProgress } from './stream-progress.js';
 import { CliError, EXIT, explain } from './cli-error.js';
 import { workspaceOf } from './choose-workspace.js';
+import { say } from './say.js';
 import { settingsOf, type CliIo, type CommonFlags, type Settings } from './settings.js';
 import { summaryOf } from './sync-summary.js';
 
@@ -52,18 +53,18 @@ async function makeFolder(directory: string): Promise<void> {
   });
 }
 
-/** What `connect --push` does for each of its folders; `say` gets the summary. */
+/** What `connect --push` does for each of its folders; `tell` gets the summary. */
 export async function pushBeforeConnect(
   directories: readonly string[],
   settings: Settings,
   flags: Pick<SyncFlags, 'maxFileBytes' | 'includeSecrets' | 'verbose'>,
   io: CliIo,
-  say: (line: string) => void,
+  tell: (line: string) => void,
 ): Promise<void> {
   for (const directory of directories) {
     const report = await sync('push', settings, { ...flags, directory }, io);
     const summary = summaryOf(report, { verb: 'sent', dryRun: false, verbose: flags.verbose ?? false });
-    say(`${printableLine(directory)}: ${summary.trimEnd()}`);
+    tell(`${printableLine(directory)}: ${summary}`);
   }
 }
 
@@ -111,14 +112,14 @@ function finish(
   { dryRun = false, verbose = false }: SyncFlags,
   stdout: NodeJS.WritableStream,
 ): number {
-  stdout.write(summaryOf(report, { verb, dryRun, verbose }));
+  say(stdout, summaryOf(report, { verb, dryRun, verbose }));
   return isComplete(report) ? EXIT.ok : EXIT.incomplete;
 }
 
 /** The first signal lets what is under way be committed and remembered. */
 function untilInterrupted(io: CliIo, work: (signal: AbortSignal) => Promise<number>): Promise<number> {
   return interruptible(work, () => {
-    io.stderr.write('patchbay: Interrupted. What is done is kept; the same command goes on from there.\n');
+    say(io.stderr, 'patchbay: Interrupted. What is done is kept; the same command goes on from there.');
     return EXIT.interrupted;
   });
 }

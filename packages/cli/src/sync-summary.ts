@@ -1,5 +1,6 @@
 import { countText, type Finding, sizeText, type SyncReport } from '@patchbay/workspace/sync';
 import { printableLine } from './approval/printable.js';
+import { forPeople } from './for-people.js';
 import { leftOutLines } from './left-out-text.js';
 
 /** What is shown of a list that nobody has to act on. */
@@ -40,14 +41,15 @@ export function summaryOf(
       ? ['Nothing was overwritten; --force does so, and keeps what gives way.']
       : []),
     ...(dryRun ? [summary] : []),
-    '',
   ].join('\n');
 }
 
 function listOf(title: string, findings: readonly Finding[], shown: number): string[] {
   if (findings.length === 0) return [];
   const sorted = [...findings].sort((a, b) => (a.path < b.path ? -1 : 1));
-  const lines = sorted.slice(0, shown).map(({ path, reason }) => `  ${printableLine(`${path}: ${reason}`)}`);
+  const lines = sorted
+    .slice(0, shown)
+    .map(({ path, reason }) => `  ${printableLine(path)}: ${forPeople(reason)}`);
   const more = findings.length - lines.length;
   return [
     `${title} ${countText(findings.length)}:`,

@@ -4,7 +4,8 @@ import { printableLine } from './approval/printable.js';
 import { workspaceOf } from './choose-workspace.js';
 import { CliError, EXIT } from './cli-error.js';
 import { sessionOfTurn } from './find-turn.js';
-import { settingsOf, type CliIo, type CommonFlags } from './settings.js';
+import { say } from './say.js';
+import { settingsOf, TELLS_AT_ONCE, type CliIo, type CommonFlags } from './settings.js';
 import { readTurn } from './turn-input.js';
 import { howToGoOn, printTurn, TurnWait, unlessInterrupted } from './turn-wait.js';
 
@@ -30,10 +31,10 @@ export async function turn(file: string | undefined, flags: TurnFlags, io: CliIo
   for (const { toolCallId, error } of toolResults) {
     if (error?.code !== 'OUTCOME_UNKNOWN') continue;
     const what = `Call ${toolCallId} was running when its client lost track of it: it may have been done, or a part of it.`;
-    io.stderr.write(`${printableLine(`${what} Look at what it was to change before you run it again.`)}\n`);
+    say(io.stderr, `${printableLine(`${what} Look at what it was to change before you run it again.`)}`);
   }
   if (exitCode === EXIT.turnOpen) {
-    io.stderr.write(`Turn ${printableLine(turnId)} is still open. ${howToGoOn(turnId)}\n`);
+    say(io.stderr, `Turn ${printableLine(turnId)} is still open. ${howToGoOn(turnId)}`);
   }
   return exitCode;
 }
@@ -54,7 +55,7 @@ async function post(
   io: CliIo,
 ): Promise<TurnOutcome> {
   const request = await readTurn(file, io);
-  const workspace = await workspaceOf(await settingsOf(flags, io), io);
+  const workspace = await workspaceOf(await settingsOf(flags, io, TELLS_AT_ONCE), io);
   // Chosen here, so that it can be named before there is an answer.
   const turnId = request.turnId ?? randomId();
   return unlessInterrupted(turnId, async (signal) => {
@@ -65,12 +66,15 @@ async function post(
     const { resultFormat } = request;
     const waiting = new TurnWait(workspace, io, { waitMs: isTime ? waitMs : null, resultFormat });
     const posted = { ...request, turnId, waitMs: isTime ? waiting.firstWaitMs : waitMs };
-    return waiting.untilEnded(await workspace.postTurn(sessionId, posted, signal), signal);
+    // Where the session is new the server was there a moment ago, and is worth waiting for.
+    const post = () => workspace.postTurn(sessionId, posted, signal);
+    const turn = await waiting.untilTaken(turnId, post, { signal, wasThere: session === undefined });
+    return waiting.untilEnded(turn, signal);
   });
 }
 
 async function followUp(turnId: string, { wait, ...flags }: TurnFlags, io: CliIo): Promise<TurnOutcome> {
-  const workspace = await workspaceOf(await settingsOf(flags, io), io);
+  const workspace = await workspaceOf(await settingsOf(flags, io, TELLS_AT_ONCE), io);
   return unlessInterrupted(turnId, async (signal) => {
     const sessionId = await sessionOfTurn(workspace, turnId, flags.session);
     const waiting = new TurnWait(workspace, io, { waitMs: wait ?? null });

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { lossIn, parseExactJson, type ToolCallInput, type TurnRequest } from '@patchbay/protocol';
 import { CliError, EXIT } from './cli-error.js';
 import { readAll } from './prompt.js';
+import { say } from './say.js';
 import type { CliIo } from './settings.js';
 
 /**
@@ -14,7 +15,7 @@ export async function readTurn(file: string, io: CliIo): Promise<TurnRequest> {
 
 async function contentOf(file: string, io: CliIo): Promise<string> {
   if (file === '-') {
-    if (io.stdin.isTTY) io.stderr.write('Type the turn as JSON, and Ctrl-D at its end.\n');
+    if (io.stdin.isTTY) say(io.stderr, 'Type the turn as JSON, and Ctrl-D at its end.');
     return readAll(io.stdin);
   }
   try {

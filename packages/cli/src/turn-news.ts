@@ -1,6 +1,8 @@
-import type { OpenToolCall, ToolResult, TurnEnvelope } from '@patchbay/protocol';
+import type { OpenToolCall, ToolResult, TurnEnvelope, WritePatchResult } from '@patchbay/protocol';
 import type { WorkspaceClient } from '@patchbay/client';
 import { printableLine } from './approval/printable.js';
+import { forPeople, howToRevert } from './for-people.js';
+import { say } from './say.js';
 import { callText, type ClientNames, namesOf, waitOf } from './call-wait.js';
 
 /** Most calls that are told of at a time. */
@@ -28,8 +30,8 @@ export class TurnNews {
       ...ended.map((result) => this.endOf(result)),
       ...open.map((call) => `… ${callText(call)} ${waitOf(call, this.names)}`),
     ];
-    for (const line of lines.slice(0, TOLD)) this.stream.write(`${line}\n`);
-    if (lines.length > TOLD) this.stream.write(`  and ${lines.length - TOLD} more calls\n`);
+    for (const line of lines.slice(0, TOLD)) say(this.stream, line);
+    if (lines.length > TOLD) say(this.stream, `  and ${lines.length - TOLD} more calls`);
   }
 
   private isNews(callId: string, state: string): boolean {
@@ -40,8 +42,12 @@ export class TurnNews {
 
   private endOf(result: ToolResult): string {
     const call = callText(this.calls.get(result.callId) ?? result);
-    if (result.status === 'succeeded') return `✓ ${call}`;
-    return `✗ ${call} ${result.status.replace('_', ' ')}: ${printableLine(result.error?.message ?? '')}`;
+    const why = forPeople(result.error?.message ?? '', result.error?.code);
+    const ended =
+      result.status === 'succeeded'
+        ? `✓ ${call}`
+        : `✗ ${call} ${printableLine(result.status.replace('_', ' '))}: ${why}`;
+    return [ended, ...revertOf(result)].join('\n');
   }
 
   /** A name is no more than a help: without it the clientId is shown. */
@@ -53,4 +59,12 @@ export class TurnNews {
     for (const clientId of unknown) this.asked.add(clientId);
     this.names = await this.workspace.clients().then(namesOf, () => this.names);
   }
+}
+
+/** Of a patch that changed something: how to take it back. */
+function revertOf({ result }: ToolResult): string[] {
+  if (typeof result !== 'object' || result === null || Array.isArray(result)) return [];
+  const { batchId, files } = result as Partial<WritePatchResult>;
+  const isApplied = Array.isArray(files) && files.some((file) => file?.status === 'applied');
+  return isApplied ? [`  ${howToRevert(String(batchId))}`] : [];
 }

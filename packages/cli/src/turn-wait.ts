@@ -1,9 +1,11 @@
-import type { TurnOutcome, WorkspaceClient } from '@patchbay/client';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isTransient, type TurnOutcome, type WorkspaceClient } from '@patchbay/client';
 import type { ResultFormat } from '@patchbay/protocol';
 import type { InvokeResult, TurnEnvelope } from '@patchbay/protocol';
 import { printableJson, printableLine } from './approval/printable.js';
-import { CliError, EXIT } from './cli-error.js';
+import { CliError, EXIT, explain } from './cli-error.js';
 import { interruptible } from './interrupts.js';
+import { say } from './say.js';
 import type { CliIo } from './settings.js';
 import { TurnNews } from './turn-news.js';
 
@@ -13,6 +15,8 @@ const POLL_MS = 30_000;
 const LOOK_MS = 1_000;
 /** Longest that a timer can be set for. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
+/** How long a server that is away is left alone, in ms. */
+const AGAIN_MS = 1_000;
 
 export interface WaitOptions {
   /** Longest wait in all, in ms; null: to the end of the turn. */
@@ -24,12 +28,15 @@ export interface WaitOptions {
 export class TurnWait {
   private readonly startedAt = Date.now();
   private readonly news: TurnNews | null;
+  private readonly stderr: NodeJS.WritableStream;
+  private isAway = false;
 
   constructor(
     private readonly workspace: WorkspaceClient,
     { stderr }: Pick<CliIo, 'stderr'>,
     private readonly options: WaitOptions,
   ) {
+    this.stderr = stderr;
     this.news = stderr.isTTY ? new TurnNews(workspace, stderr) : null;
   }
 
@@ -42,25 +49,91 @@ export class TurnWait {
     return this.news ? LOOK_MS : POLL_MS;
   }
 
-  /** The turn at its end, or as it stands when the time is up. */
-  async untilEnded(turn: TurnOutcome, signal: AbortSignal): Promise<TurnOutcome> {
-    const { sessionId, turnId } = turn;
-    let latest = turn;
-    await this.news?.tell(latest);
-    const { resultFormat, waitMs } = this.options;
-    const left = waitMs === null ? null : this.startedAt + waitMs - Date.now();
-    if (latest.kind === 'final' || (left !== null && left <= 0)) return latest;
-    const timeUp = left === null ? null : AbortSignal.timeout(Math.min(left, MAX_TIMER_MS));
-    const either = timeUp ? AbortSignal.any([signal, timeUp]) : signal;
-    const how = { everyMs: this.everyMs, resultFormat, signal: either };
-    try {
-      for await (latest of this.workspace.followTurn(sessionId, turnId, how)) await this.news?.tell(latest);
-      return latest;
-    } catch (error) {
-      if (signal.aborted || !timeUp?.aborted) throw error;
-      return this.workspace.getTurn(sessionId, turnId, { resultFormat, signal });
+  /**
+   * What the server answers to a turn that is posted. To post it again is safe, as it has its turnId: it is sent until the
+   * server answers, if that was there before.
+   */
+  async untilTaken(
+    turnId: string,
+    post: () => Promise<TurnOutcome>,
+    { signal, wasThere }: { signal: AbortSignal; wasThere: boolean },
+  ): Promise<TurnOutcome> {
+    for (;;) {
+      try {
+        return this.answered(await post());
+      } catch (error) {
+        if (signal.aborted || !isTransient(error)) throw error;
+        if (!wasThere || this.leftMs <= 0)
+          throw withTurn(error, `Turn ${turnId} may be there all the same.`, turnId);
+        await this.away(error, turnId, signal);
+      }
     }
   }
+
+  /** The turn at its end, or as it stands when the time is up. A server that goes away meanwhile is waited for. */
+  async untilEnded(turn: TurnOutcome, signal: AbortSignal): Promise<TurnOutcome> {
+    const { sessionId, turnId } = turn;
+    const { resultFormat } = this.options;
+    let latest = turn;
+    await this.news?.tell(latest);
+    while (latest.kind !== 'final' && this.leftMs > 0) {
+      const timeUp = AbortSignal.timeout(Math.min(this.leftMs, MAX_TIMER_MS));
+      const how = { everyMs: this.everyMs, resultFormat, signal: AbortSignal.any([signal, timeUp]) };
+      try {
+        for await (const next of this.workspace.followTurn(sessionId, turnId, how)) {
+          latest = this.answered(next);
+          await this.news?.tell(latest);
+        }
+      } catch (error) {
+        if (signal.aborted) throw error;
+        if (timeUp.aborted) return await this.lastLook(latest, signal);
+        if (!isTransient(error)) throw withTurn(error, `Turn ${turnId} goes on.`, turnId);
+        await this.away(error, turnId, how.signal);
+      }
+    }
+    return latest;
+  }
+
+  /** Ms that are left of the wait. */
+  private get leftMs(): number {
+    const { waitMs } = this.options;
+    return waitMs === null ? Infinity : this.startedAt + waitMs - Date.now();
+  }
+
+  /** As it stands when the time is up; as it was seen last where the server does not say. */
+  private async lastLook(latest: TurnOutcome, signal: AbortSignal): Promise<TurnOutcome> {
+    const { sessionId, turnId } = latest;
+    const { resultFormat } = this.options;
+    return this.workspace.getTurn(sessionId, turnId, { resultFormat, signal }).catch((error: unknown) => {
+      if (!isTransient(error)) throw error;
+      return latest;
+    });
+  }
+
+  private answered(turn: TurnOutcome): TurnOutcome {
+    if (this.isAway) say(this.stderr, 'The server answers again.');
+    this.isAway = false;
+    return turn;
+  }
+
+  /** Told once, then it is tried again after a while. */
+  private async away(error: unknown, turnId: string, signal: AbortSignal): Promise<void> {
+    const { message } = explain(error);
+    if (!this.isAway) {
+      say(
+        this.stderr,
+        `${message} Trying again; turn ${turnId} is not lost. Ctrl-C ends the wait, not the turn.`,
+      );
+    }
+    this.isAway = true;
+    await sleep(AGAIN_MS, undefined, { signal }).catch(() => undefined);
+  }
+}
+
+/** A fault that ends the wait for a turn: it names the turn, so that it can be gone on with. */
+function withTurn(error: unknown, what: string, turnId: string): CliError {
+  const { message, exitCode } = explain(error);
+  return new CliError(`${message} ${what} ${howToGoOn(turnId)}`, exitCode);
 }
 
 /** Does what posts or follows a turn; where it is interrupted, says how the turn is gone on with. */

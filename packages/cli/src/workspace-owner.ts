@@ -22,16 +22,20 @@ export function whoseIs(workspace: Workspace, userId: string | null): string | n
 
 /** `"acme" (<id>), of bob@example.com`; safe to print. */
 export function describeWorkspace({ id, name }: { id: string; name: string }, whose: string | null): string {
-  return `"${printableLine(name)}" (${printableLine(id)})${whose === null ? '' : `, of ${whose}`}`;
+  return `"${printableLine(name)}" (${printableLine(id)})${whose === null ? '' : `, of ${printableLine(whose)}`}`;
 }
 
-/** The user that an access token is of; null where it does not say. The server alone judges whether that is true. */
-export function userIn(token: string | undefined): string | null {
+/** Whom an access token says it is of; null where it does not. The server alone judges whether that is true. */
+export function userIn(token: string | undefined): { id: string | null; email: string | null } {
+  const text = (value: unknown) => (typeof value === 'string' ? value : null);
   try {
     const [, claims] = (token ?? '').split('.');
-    const { sub } = JSON.parse(Buffer.from(claims ?? '', 'base64url').toString('utf8')) as { sub?: unknown };
-    return typeof sub === 'string' ? sub : null;
+    const said = JSON.parse(Buffer.from(claims ?? '', 'base64url').toString('utf8')) as Record<
+      string,
+      unknown
+    >;
+    return { id: text(said.sub), email: text(said.email) };
   } catch {
-    return null;
+    return { id: null, email: null };
   }
 }

@@ -3,6 +3,7 @@ import type { Workspace } from '@patchbay/protocol';
 import { printableJson, printableLine } from './approval/printable.js';
 import { findWorkspace, onlyWorkspace, settle } from './choose-workspace.js';
 import { CliError, EXIT } from './cli-error.js';
+import { say } from './say.js';
 import { requireLogin, settingsOf, type CliIo, type CommonFlags, type Settings } from './settings.js';
 import { describeWorkspace, whoseIs } from './workspace-owner.js';
 
@@ -25,8 +26,8 @@ export async function workspaces(
   if (json) {
     const listed = all.map((one) => ({ ...one, isCurrent: one.id === current }));
     io.stdout.write(`${printableJson({ workspaces: listed }, 2)}\n`);
-  } else if (all.length === 0) io.stdout.write('You are a member of none; "patchbay login" makes one.\n');
-  else io.stdout.write(tableOf(all, current, userId, io.stdout));
+  } else if (all.length === 0) say(io.stdout, 'You are a member of none; "patchbay login" makes one.');
+  else say(io.stdout, tableOf(all, current, userId, io.stdout));
   return EXIT.ok;
 }
 
@@ -45,11 +46,12 @@ async function choose(
   }
   await settle(workspace, workspace.id === wanted, settings, io);
   await logins.choose(url, workspace.id);
-  io.stdout.write(
-    `Workspace ${describeWorkspace(workspace, whoseIs(workspace, userId))} is used from now on.\n`,
+  say(
+    io.stdout,
+    `Workspace ${describeWorkspace(workspace, whoseIs(workspace, userId))} is used from now on.`,
   );
   if (settings.named !== null) {
-    io.stderr.write('PATCHBAY_WORKSPACE, or --workspace, still names the one that a command works in.\n');
+    say(io.stderr, 'PATCHBAY_WORKSPACE, or --workspace, still names the one that a command works in.');
   }
   return EXIT.ok;
 }
@@ -76,7 +78,7 @@ function tableOf(
     return [
       printableLine(one.name),
       printableLine(one.id),
-      one.role,
+      printableLine(one.role),
       whose === null ? 'yours' : `of ${whose}`,
     ];
   });
@@ -88,5 +90,5 @@ function tableOf(
       .trimEnd();
     return all[at]!.id === current ? styleText('bold', `* ${line}`, { stream }) : `  ${line}`;
   });
-  return `${lines.join('\n')}\n`;
+  return lines.join('\n');
 }

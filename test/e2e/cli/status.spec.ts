@@ -18,7 +18,7 @@ describe('patchbay status', () => {
     const { code, out } = await desk.run('status', await desk.folder('proj'));
     expect(code).toBe(0);
     expect(out.split('\n')).toEqual([
-      `Server     ${server.url}, as user ${user.id}`,
+      `Server     ${server.url}, as ${user.email}`,
       `Workspace  "Workspace" (${workspaceId}), yours`,
       'Clients    none was ever connected: "patchbay connect" in a project\'s folder is one',
       'Open       nothing',
@@ -74,7 +74,7 @@ describe('patchbay status', () => {
     const again = await desk.run('status', folder, '--json');
     expect(JSON.parse(again.out)).toMatchObject({
       server: server.url,
-      user: { id: desk.scene.user.id, email: null },
+      user: { id: desk.scene.user.id, email: desk.scene.user.email },
       workspace: { id: desk.scene.workspaceId },
       ...{ clients: [], turns: [], moreTurns: false, othersTurns: 0 },
       folder: { name: 'proj', inCloud: [{ path: 'new', change: 'added' }, { path: 'there' }], faults: [] },

@@ -1,9 +1,17 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { OpenTurnPage } from '@patchbay/protocol';
 import { CommandDesk } from '../../support/command-desk.js';
+import { RelayProxy } from '../../support/relay-proxy.js';
 import { createCall } from '../../support/relay-scene.js';
 import { PASSWORD, startTestServer, type TestServer } from '../../support/server.js';
 import { describeAtTerminal, KEYS } from '../../support/terminal.js';
+import { waitFor } from '../../support/wait-for.js';
+
+async function openTurns({ scene }: CommandDesk): Promise<number> {
+  const { body } = await scene.user.get<OpenTurnPage>(`/workspaces/${scene.workspaceId}/turns`);
+  return body.turns.length;
+}
 
 const INTERRUPTED = { code: 130, signal: null };
 
@@ -50,6 +58,55 @@ describeAtTerminal('patchbay at a terminal', () => {
     expect((await desk.run('cancel', turnId!)).code).toBe(0);
     await following.shows('✗ c1 workspace_create_file c1.txt cancelled');
     expect((await following.exited).code).toBe(5);
+  });
+
+  it('waits on where the server goes away, and names the turn once', async () => {
+    const line = await RelayProxy.to(Number(new URL(server.url).port));
+    const file = join(desk.directory, 'turn.json');
+    await writeFile(file, JSON.stringify([createCall('c1', 'proj/a.txt')]));
+    const terminal = desk.terminal(['turn', file], { columns: 200, env: { PATCHBAY_URL: line.url } });
+    await terminal.shows('waits for a client');
+    line.cut();
+    const away = /No answer from .*Trying again; turn \S+ is not lost\. Ctrl-C ends the wait, not the turn\./;
+    await terminal.shows(away);
+    await desk.connect(await desk.folder('proj'));
+    await waitFor(async () => (await openTurns(desk)) === 0, 'the turn to end meanwhile');
+    line.mend();
+    await terminal.shows('The server answers again.');
+    await terminal.shows('✓ c1 workspace_create_file proj/a.txt');
+    expect((await terminal.exited).code).toBe(0);
+    expect(terminal.raw.match(/is not lost/g)).toHaveLength(1);
+    line.close();
+  });
+
+  it('waits no longer than --wait for a server that is away, and ends with the turn as it was', async () => {
+    const line = await RelayProxy.to(Number(new URL(server.url).port));
+    const file = join(desk.directory, 'turn.json');
+    await writeFile(file, JSON.stringify({ turnId: 't-away', toolCalls: [createCall('c1')] }));
+    const env = { PATCHBAY_URL: line.url };
+    const terminal = desk.terminal(['turn', file, '--wait', '6000'], { columns: 200, env });
+    await terminal.shows('waits for a client');
+    line.cut();
+    await terminal.shows('turn t-away is not lost');
+    await terminal.shows('Turn t-away is still open. "patchbay turn --follow t-away" waits for it');
+    expect((await terminal.exited).code).toBe(6);
+    line.close();
+  });
+
+  it('names the turn where it cannot be known whether a server that was never there has it', async () => {
+    const line = await RelayProxy.to(Number(new URL(server.url).port));
+    const file = join(desk.directory, 'turn.json');
+    await writeFile(file, JSON.stringify({ turnId: 't-lost', toolCalls: [createCall('c1')] }));
+    const env = { PATCHBAY_URL: line.url };
+    // The workspace is known from then on.
+    await desk.terminal(['audit'], { env }).exited;
+    line.close();
+    const { sessionId } = desk.scene.session;
+    const terminal = desk.terminal(['turn', file, '--session', sessionId], { columns: 300, env });
+    await terminal.shows(
+      'Turn t-lost may be there all the same. "patchbay turn --follow t-lost" waits for it',
+    );
+    expect((await terminal.exited).code).toBe(4);
   });
 
   it.each([

@@ -10,7 +10,7 @@ describeAtTerminal('A person who decides at a terminal', () => {
 
   it('reads where they are, what is wanted, and what became of it', async () => {
     const terminal = await at.connect();
-    await terminal.shows(/Workspace "[^"]+" at http\S+, as \w+\.\n/);
+    await terminal.shows(`, as ${at.scene.user.email}.\n`);
     expect(terminal.said).toMatch(/Folder "proj", .*proj:\n {2}the model finds none of its files yet/);
     const turn = await at.create('src/a.ts', 'one\ntwo\nthree\n');
     await terminal.shows('Key + Enter: [y]es  [n]o  [e]dit  [v]iew  [a]lways  [g]lob  [?] > ');
@@ -37,6 +37,38 @@ describeAtTerminal('A person who decides at a terminal', () => {
     terminal.enter('y');
     await terminal.shows('✓ wrote proj/a.txt (+2 −1)');
     expect(await at.read('a.txt')).toBe(LINES.replace('two', 'TWO\ntoo'));
+  });
+
+  it('is told how a patch is undone, and that undoes it', async () => {
+    await at.write('a.txt', LINES);
+    const terminal = await at.connect();
+    const turn = await at.patch([{ path: 'a.txt', changes: [replaceLine(2, 'TWO')] }]);
+    await terminal.shows('[?] > ');
+    terminal.enter('y');
+    await terminal.shows(/✓ wrote proj\/a\.txt \(\+1 −1\)\n {2}"patchbay revert \S+" undoes it\.\n/);
+    const [, batchId] = /patchbay revert ([^"]+)"/.exec(terminal.said)!;
+    expect((await at.outcome(turn)).result).toMatchObject({ batchId });
+    const revert = at.scene.user.post(`/workspaces/${at.scene.workspaceId}/patches/${batchId}/revert`, {
+      sessionId: at.scene.session.sessionId,
+      waitMs: 20_000,
+    });
+    await terminal.shows('[?] > ');
+    terminal.enter('y');
+    expect((await revert).status).toBe(200);
+    expect(await at.read('a.txt')).toBe(LINES);
+  });
+
+  it('reads no hash where a file has changed since, and no way to undo what was not done', async () => {
+    await at.write('a.txt', 'other\n');
+    const terminal = await at.connect();
+    const turn = await at.patch([{ path: 'a.txt', changes: [replaceLine(2, 'TWO')] }]);
+    await terminal.shows(
+      '✗ conflict: proj/a.txt: the file is not as it was when this was planned (STALE); the model is told, and can read the file and plan anew',
+    );
+    expect(terminal.raw).not.toMatch(/[0-9a-f]{64}/);
+    expect(terminal.raw).not.toContain('patchbay revert');
+    // The model needs them.
+    expect(JSON.stringify((await at.outcome(turn)).result)).toMatch(/[0-9a-f]{64}/);
   });
 
   it('refuses with a note, which they may take back', async () => {
@@ -100,7 +132,7 @@ describeAtTerminal('A person who decides at a terminal', () => {
     await at.create('a.txt', 'x\n');
     const terminal = await at.connect();
     await terminal.shows(
-      /Open elsewhere:\n {2}c1 workspace_create_file a\.txt waits for its decision at "[^"]+", until .*\n/,
+      /Open elsewhere:\n {2}c1 workspace_create_file a\.txt waits for its decision at "[^"]+", until\s+\S+ \(.*\n/,
     );
   });
 

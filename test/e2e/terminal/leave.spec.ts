@@ -32,7 +32,7 @@ describeAtTerminal('A person who leaves', () => {
       );
       expect(await terminal.exited).toEqual({ code: 130, signal: null });
       expect(await at.read('a.txt')).toBe(LINES);
-      expect(terminal.said.trim().split('\n')).toHaveLength(1);
+      expect(terminal.said.trim().split('\n')).toHaveLength(2);
     },
   );
 
@@ -72,7 +72,7 @@ describeAtTerminal('A person who leaves', () => {
     await terminal.shows('[?] > ');
     terminal.type(KEYS.ctrlD);
     await terminal.shows(
-      /n refuses, Ctrl-C leaves\.\nworkspace_create_file proj\/a\.txt \(\+1\)\?\n.*\[\?\] > /,
+      /n refuses, Ctrl-C\s+leaves\.\nworkspace_create_file proj\/a\.txt \(\+1\)\?\n.*\[\?\] > /,
     );
   });
 });

@@ -1,7 +1,7 @@
 import type { PatchChange } from '@patchbay/protocol';
 import type { FileProposal } from '@patchbay/workspace';
 import type { Dialogue } from './dialogue.js';
-import { hiddenText, linesThatFit } from './fit.js';
+import { hiddenText, linesThatFit, wrapFor } from './fit.js';
 import { askKey, type MenuItem } from './menu.js';
 import { changePreview, paintDiffLine, type Preview, previewOf } from './preview.js';
 
@@ -93,12 +93,15 @@ function fitted(preview: Preview, place: string, person: Dialogue): string[] {
   const hidden = hiddenText(shown, marks.more);
   return [
     '',
-    `${place}: ${preview.title}`,
+    wrapFor(person.output, `${place}: ${preview.title}`),
     ...bodyOf(preview, shown.lines, person),
     ...(hidden === '' ? [] : [person.paint('yellow', `${hidden}; v shows all`)]),
   ];
 }
 
 function bodyOf({ notes }: Preview, lines: readonly string[], { paper: { stream } }: Dialogue): string[] {
-  return [...notes.map((note) => `  ${note}`), ...lines.map((line) => paintDiffLine(line, stream))];
+  return [
+    ...notes.map((note) => wrapFor(stream, `  ${note}`)),
+    ...lines.map((line) => paintDiffLine(line, stream)),
+  ];
 }

@@ -1,7 +1,7 @@
 import { createInterface, type Interface } from 'node:readline/promises';
 import { clearScreenDown, cursorTo, moveCursor } from 'node:readline';
 import { styleText } from 'node:util';
-import { sizeOf } from './fit.js';
+import { sizeOf, wrapFor } from './fit.js';
 import { showInPager } from './pager.js';
 import { type Marks, marksFor } from './marks.js';
 import type { Paper } from './question-text.js';
@@ -59,6 +59,11 @@ export class Dialogue {
     if (!this.isClosed) this.output.write(`${text}\n`);
   }
 
+  /** Prints words, none of which is broken at the edge of the window. */
+  say(text: string): void {
+    this.print(wrapFor(this.output, text));
+  }
+
   /** Prints something else, without tearing the question that stands open. */
   interject(print: () => void): void {
     if (this.held) return void this.held.push(print);
@@ -91,7 +96,7 @@ export class Dialogue {
     signal: AbortSignal,
     onResize?: () => void,
   ): Promise<string | null> {
-    this.question = typeof question === 'string' ? () => question : question;
+    this.question = () => wrapFor(this.output, typeof question === 'string' ? question : question());
     const stop = onResize && this.whenResized(onResize);
     try {
       for (;;) {
@@ -99,7 +104,7 @@ export class Dialogue {
         if (!this.input.readable || this.isClosed) throw new TerminalGone();
         const { answer, isPasted } = await this.answer(this.question(), signal);
         this.wasWithdrawn = false;
-        if (isPasted) this.print(PASTED);
+        if (isPasted) this.say(PASTED);
         else if (answer !== null) return answer;
         else return this.wayBack();
       }

@@ -20,11 +20,11 @@ export async function editDraft(
   const file = at === null ? undefined : draft.files[at];
   if (at === null || !file || !edit) return null;
   try {
-    person.print(`Waiting for your editor, ${printableLine(editorOf(env))}.`);
+    person.say(`Waiting for your editor, ${printableLine(editorOf(env))}.`);
     const before = draft.unfinished.get(at) ?? file.after;
     const text = await person.leaveTo(() => editText(file.path, before, env, signal));
     if (text === file.after) {
-      person.print('Nothing was changed.');
+      person.say('Nothing was changed.');
       return null;
     }
     draft.unfinished.set(at, text);
@@ -32,12 +32,12 @@ export async function editDraft(
     const { files, editedArguments, rejectedChangeIds = [] } = edit(texts);
     draft.unfinished.delete(at);
     if (files[at]?.after !== text)
-      person.print('Line endings and the like are as the file and the tool have them.');
+      person.say('Line endings and the like are as the file and the tool have them.');
     Object.assign(draft, { files, editedArguments, undone: rejectedChangeIds });
   } catch (error) {
     signal.throwIfAborted();
     const reason = error instanceof Error ? error.message : String(error);
-    person.print(person.paint('red', printableLine(reason)));
+    person.say(person.paint('red', printableLine(reason)));
   }
   return null;
 }
@@ -45,12 +45,12 @@ export async function editDraft(
 /** Which of several files; null to go back. */
 async function chooseFile({ files }: Draft, person: Dialogue, signal: AbortSignal): Promise<number | null> {
   if (files.length === 1) return 0;
-  for (const [at, { path }] of files.entries()) person.print(`  ${at + 1}  ${printableLine(path)}`);
+  for (const [at, { path }] of files.entries()) person.say(`  ${at + 1}  ${printableLine(path)}`);
   for (;;) {
     const answer = await person.ask(`Which file (1-${files.length}, Ctrl-D: back): `, signal);
     if (answer === null) return null;
     const at = Number(answer.trim()) - 1;
     if (/^\s*\d+\s*$/.test(answer) && files[at]) return at;
-    person.print(`Please type a number from 1 to ${files.length}.`);
+    person.say(`Please type a number from 1 to ${files.length}.`);
   }
 }

@@ -19,9 +19,9 @@ function widthOf(line: string): number {
   return truncatedWidth(line, {}, { tabWidth: 8 }).width;
 }
 
-/** Rows that a line takes, wrapped as terminals do. */
-export function rowsOf(line: string, columns: number): number {
-  return Math.max(1, Math.ceil(widthOf(line) / columns));
+/** Rows that a line takes, wrapped as terminals do; of several lines those of all. */
+export function rowsOf(lines: string, columns: number): number {
+  return lines.split('\n').reduce((rows, line) => rows + Math.max(1, Math.ceil(widthOf(line) / columns)), 0);
 }
 
 /** The line, or as much of its beginning as `columns` have room for, with `more` at its end. */
@@ -29,6 +29,47 @@ export function clip(line: string, columns: number, more: string): string {
   const width = Math.max(1, columns);
   const { index, truncated } = truncatedWidth(line, { limit: width, ellipsis: more }, { tabWidth: 8 });
   return truncated ? line.slice(0, index) + more : line;
+}
+
+/**
+ * The text with a line break in place of the blanks at which a terminal of so many columns would break a word. What goes
+ * on in the next row keeps the indentation of its line. A word that is longer than a row stays whole.
+ */
+export function wrapWords(text: string, columns: number): string {
+  if (!Number.isFinite(columns)) return text;
+  return text
+    .split('\n')
+    .map((line) => wrapLine(line, columns))
+    .join('\n');
+}
+
+/** Columns that a line of words has: those of a terminal, and elsewhere as many as it takes. */
+export function roomOf(stream: NodeJS.WritableStream): number {
+  const isTerminal = 'isTTY' in stream && stream.isTTY === true;
+  return isTerminal ? sizeOf(stream).columns : Infinity;
+}
+
+/** The same for a stream: what is no terminal gets the text as it is. */
+export function wrapFor(stream: NodeJS.WritableStream, text: string): string {
+  return wrapWords(text, roomOf(stream));
+}
+
+function wrapLine(line: string, columns: number): string {
+  if (widthOf(line) <= columns) return line;
+  const indent = /^ */.exec(line)![0];
+  const rows: string[] = [];
+  let row = '';
+  for (const word of line.match(/ *[^ ]+| +$/g) ?? []) {
+    // One that is longer than a row goes on where it stands, as terminals break it.
+    const isBroken = widthOf(word.trimStart()) > columns;
+    const used = ((widthOf(row) - 1) % columns) + 1;
+    const fits = used + widthOf(word) <= columns;
+    if (row !== '' && word.trimStart() !== '' && !isBroken && !fits) {
+      rows.push(row);
+      row = (indent === '' ? '' : `${indent}  `) + word.trimStart();
+    } else row += word;
+  }
+  return [...rows, row].join('\n');
 }
 
 /** Lines of which the last may be cut; how many of those that were given are not there as a whole. */

@@ -57,7 +57,7 @@ export async function askKey<T extends MenuItem>(
     const answer = await person.ask(() => menuPrompt(items, person.paper, place), signal, onResize);
     const key = answer === null ? null : chosen(items, answer);
     if (key || answer === null) return key;
-    person.print(answer.trim() === '?' ? menuHelp(items).join('\n') : UNKNOWN);
+    person.say(answer.trim() === '?' ? menuHelp(items).join('\n') : UNKNOWN);
     again?.();
   }
 }

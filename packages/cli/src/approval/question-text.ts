@@ -1,6 +1,6 @@
 import { styleText } from 'node:util';
 import type { FileProposal, Question } from '@patchbay/workspace';
-import { clip, hiddenText, linesThatFit, rowsOf, type Size } from './fit.js';
+import { clip, hiddenText, linesThatFit, rowsOf, type Size, wrapWords } from './fit.js';
 import type { Marks } from './marks.js';
 import { countsText, paintDiffLine, type Preview, previewOf } from './preview.js';
 import { printableLine } from './printable.js';
@@ -46,12 +46,14 @@ export function wholeQuestion(asked: Asked, { marks, stream }: Pick<Paper, 'mark
 /** The same as far as the terminal has room for it, each file in its turn, with what is left out counted. */
 export function fittedQuestion(asked: Asked, { size, marks, stream }: Paper): string[] {
   const { columns } = size;
-  const short = (line: string) => clip(line, columns * LABEL_ROWS, marks.more);
+  const short = (line: string) => wrapWords(clip(line, columns * LABEL_ROWS, marks.more), columns);
   const head = headOf(asked, stream, short);
   const blocks = asked.files.map((file) => {
     const { notes, lines, ...preview } = previewOf(file, marks);
-    const title = titleOf(preview, asked, short);
-    return { title, notes: notes.map((note) => short(`  ${note}`)), lines, rows: rowsOf(title, columns) };
+    const cutLabel = (label: string) => clip(label, columns * LABEL_ROWS, marks.more);
+    const title = wrapWords(titleOf(preview, asked, cutLabel), columns);
+    const told = notes.flatMap((note) => short(`  ${note}`).split('\n'));
+    return { title, notes: told, lines, rows: rowsOf(title, columns) };
   });
   const cut = (text: string) => styleText('yellow', clip(`${text}; v shows all`, columns, ''), { stream });
   let left = Math.max(FEWEST_LINES, size.rows - ASKED_ROWS - rowsIn(head, columns));

@@ -32,14 +32,14 @@ export async function takeGlobRule(
   const suggested = suggestedGlobs(files);
   const rule = (globs: readonly string[]): SessionRule => ({ sessionId: call.sessionId, tools, globs });
   tell(rule(suggested), person);
-  person.print(`Another glob: ${GLOB_LANGUAGE}`);
+  person.say(`Another glob: ${GLOB_LANGUAGE}`);
   const named = printableLine(suggested.join(' '));
   const answer = await person.ask(`Glob [${named}] (Ctrl-D: back): `, signal);
   if (answer === null) return null;
   const globs = answer.trim() === '' ? suggested : [answer.trim()];
   const paths = files.map(({ path }) => path);
   if (!matchesAll(globs, paths)) {
-    person.print('That glob does not match this call.');
+    person.say('That glob does not match this call.');
     return null;
   }
   return globs === suggested ? rule(globs) : taken(rule(globs), person, signal);
@@ -54,6 +54,6 @@ async function taken(rule: SessionRule, person: Dialogue, signal: AbortSignal): 
 }
 
 function tell(rule: SessionRule, person: Dialogue): void {
-  person.print(`The rule lets through, without asking, ${ruleText(rule)}.`);
-  if (rule.sessionId !== '') person.print(REVOKED);
+  person.say(`The rule lets through, without asking, ${ruleText(rule)}.`);
+  if (rule.sessionId !== '') person.say(REVOKED);
 }

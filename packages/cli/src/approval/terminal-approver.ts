@@ -130,7 +130,7 @@ export class TerminalApprover implements Asker {
       const key = await askKey(keys, this.dialogue, signal, { again: summarize, onResize: showAgain });
       const verdict = await key?.does(draft, question, signal);
       if (verdict) return verdict;
-      if (!key) this.dialogue.print(UNKNOWN);
+      if (!key) this.dialogue.say(UNKNOWN);
     }
   }
 
@@ -143,7 +143,7 @@ export class TerminalApprover implements Asker {
     const rejectedChangeIds = await chooseChanges(files, this.dialogue, signal);
     if (rejectedChangeIds === null) return null;
     if (rejectedChangeIds.length === ids.length) return this.deny(signal);
-    this.dialogue.print(`${ids.length - rejectedChangeIds.length} of ${ids.length} changes accepted.`);
+    this.dialogue.say(`${ids.length - rejectedChangeIds.length} of ${ids.length} changes accepted.`);
     return { decision: 'allow', ...(rejectedChangeIds.length > 0 && { rejectedChangeIds }) };
   }
 

@@ -8,7 +8,12 @@ export const COMPLETION_FILES = {
 export type CompletedShell = keyof typeof COMPLETION_FILES;
 
 export const COMPLETION_HELP = `
-For this shell alone:   bash, zsh:  source <(patchbay completion bash)     fish:  patchbay completion fish | source
-From now on:            patchbay completion bash > ${COMPLETION_FILES.bash}
-                        patchbay completion zsh > ${COMPLETION_FILES.zsh}     (with ~/.zfunc in fpath, before compinit)
-                        patchbay completion fish > ${COMPLETION_FILES.fish}`;
+For this shell alone:
+  bash, zsh  source <(patchbay completion bash)
+  fish       patchbay completion fish | source
+
+From now on:
+  patchbay completion bash > ${COMPLETION_FILES.bash}
+  patchbay completion zsh > ${COMPLETION_FILES.zsh}
+    (with ~/.zfunc in fpath, before compinit)
+  patchbay completion fish > ${COMPLETION_FILES.fish}`;

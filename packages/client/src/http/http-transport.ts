@@ -145,13 +145,18 @@ export class HttpTransport {
   }
 
   private async send<T>(request: HttpRequest, token: string | null, read: ReadAnswer<T>): Promise<T> {
-    const timeout = AbortSignal.timeout(ANSWER_TIMEOUT_MS + (request.waitMs ?? 0));
+    const late = new AbortController();
+    // Holds the process, which AbortSignal.timeout does not: Node may tell nobody that a connection was closed at once.
+    const timer = setTimeout(
+      () => late.abort(new DOMException('', 'TimeoutError')),
+      ANSWER_TIMEOUT_MS + (request.waitMs ?? 0),
+    );
     try {
       const answer = await fetch(this.urlOf(request), {
         method: request.method,
         headers: headersOf(request, token),
         ...bodyOf(request),
-        signal: request.signal ? AbortSignal.any([request.signal, timeout]) : timeout,
+        signal: request.signal ? AbortSignal.any([request.signal, late.signal]) : late.signal,
       });
       if (!answer.ok && answer.status !== NOT_MODIFIED) throw await refusalOf(answer);
       return await read(answer);
@@ -165,6 +170,8 @@ export class HttpTransport {
         {},
         { cause: error },
       );
+    } finally {
+      clearTimeout(timer);
     }
   }
 

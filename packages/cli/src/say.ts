@@ -1,0 +1,18 @@
+import { wrapFor } from './approval/fit.js';
+import { printable } from './approval/printable.js';
+
+/** Colours and weights as `styleText` writes them. */
+// eslint-disable-next-line no-control-regex -- control characters are exactly what is looked for
+const STYLE = /(\u001b\[\d{1,2}m)/;
+
+/**
+ * Prints lines of words for a person: at a terminal no word is broken at the edge of the window, and nothing that a server
+ * or a disk has put into them steers it.
+ */
+export function say(stream: NodeJS.WritableStream, text: string): void {
+  const safe = text
+    .split(STYLE)
+    .map((part, at) => (at % 2 === 1 ? part : printable(part)))
+    .join('');
+  stream.write(`${wrapFor(stream, safe)}\n`);
+}

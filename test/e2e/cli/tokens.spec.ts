@@ -1,0 +1,46 @@
+import { userInfo } from 'node:os';
+import { CommandDesk } from '../../support/command-desk.js';
+import { startTestServer, type TestServer } from '../../support/server.js';
+import { ShiftedClock } from '../../support/shifted-clock.js';
+import { waitFor } from '../../support/wait-for.js';
+
+describe('A token that is passed to patchbay', () => {
+  const clock = new ShiftedClock();
+  let server: TestServer;
+  let desk: CommandDesk;
+  beforeAll(async () => void (server = await startTestServer({ clock })));
+  beforeEach(async () => void (desk = await CommandDesk.on(server)));
+  afterEach(() => desk.close());
+  afterAll(() => server.close());
+
+  it('tells whose it is, and not who has the machine', async () => {
+    const { email, id } = desk.scene.user;
+    const { out } = await desk.run('status');
+    expect(out).toContain(`Server     ${server.url}, as ${email}\n`);
+    const { user } = JSON.parse((await desk.run('status', '--json')).out) as { user: unknown };
+    expect(user).toEqual({ id, email });
+    const client = await desk.connect(await desk.folder('proj'));
+    await waitFor(() => client.stderr.includes(`, as ${email}.`), 'the client to say who it is');
+    expect(client.stderr).not.toContain(`, as ${userInfo().username}.`);
+  });
+
+  it('is refused for what is wrong with it, whichever command it is passed to', async () => {
+    const { token } = desk.scene.user;
+    const commands = [['status'], ['audit'], ['workspaces'], ['push', await desk.folder('proj')]];
+    const said = async (passed: string) => {
+      const flags = ['--home', desk.home, '--url', server.url, '--workspace', desk.scene.workspaceId];
+      const runs = await Promise.all(
+        commands.map(([name, ...args]) => desk.bare([name!, ...flags, '--token', passed, ...args])),
+      );
+      expect(runs.map(({ code }) => code)).toEqual(commands.map(() => 3));
+      return [...new Set(runs.map(({ err }) => err))];
+    };
+    const advice = 'Run "patchbay login", or pass another access token (--token, PATCHBAY_TOKEN).';
+    const malformed = `patchbay: The access token is none of this server's: it is cut, misspelt or another server's. ${advice}\n`;
+    expect(await said('nonsense')).toEqual([malformed]);
+    expect(await said(`${token.slice(0, -4)}AAAA`)).toEqual([malformed]);
+    clock.pass(16 * 60_000);
+    expect(await said(token)).toEqual([`patchbay: The access token has expired. ${advice}\n`]);
+    clock.aheadMs = 0;
+  });
+});

@@ -1,0 +1,119 @@
+import { join } from 'node:path';
+import { writeFile } from 'node:fs/promises';
+import { CommandDesk } from '../../support/command-desk.js';
+import { ConnectAtTerminal, LINES, replaceLine } from '../../support/connect-at-terminal.js';
+import { createCall } from '../../support/relay-scene.js';
+import { startTestServer, type TestServer } from '../../support/server.js';
+import { describeAtTerminal, type Terminal } from '../../support/terminal.js';
+
+const COLUMNS = 46;
+
+const wordsIn = (text: string) => text.split(/\s+/).filter((word) => word !== '');
+
+describeAtTerminal('In a narrow window', () => {
+  const at = new ConnectAtTerminal();
+  let server: TestServer;
+  let desk: CommandDesk;
+  beforeAll(async () => {
+    await at.start();
+    server = await startTestServer();
+  });
+  afterAll(async () => {
+    await at.close();
+    await server.close();
+  });
+
+  /** Words on the screen that nobody has said. A word that is longer than a row cannot be whole. */
+  function broken(terminal: Terminal, said: string): string[] {
+    const known = new Set(wordsIn(said));
+    const long = [...known].filter((word) => word.length > COLUMNS);
+    return wordsIn(terminal.screen.all.join('\n')).filter(
+      (word) => !known.has(word) && !long.some((whole) => whole.includes(word)),
+    );
+  }
+
+  describe('no word of a command is broken', () => {
+    beforeEach(async () => {
+      desk = await CommandDesk.on(server);
+      await desk.scene.post([createCall('c1', 'proj/a.txt')], { waitMs: 0 });
+    });
+    afterEach(() => desk.close());
+
+    it.each([
+      ['--help'],
+      ['connect', '--help'],
+      ['audit', '--help'],
+      ['status', '--help'],
+      ['completion', '--help'],
+      ['workspaces'],
+      ['approvals'],
+      ['audit'],
+      ['connect', '--root', '/nowhere/at/all'],
+      ['turn'],
+      ['revert', '00000000-0000-4000-8000-000000000000'],
+      ['bogus'],
+    ])('of %s %s', async (...args) => {
+      const isHelp = args.includes('--help') || args[0] === 'bogus';
+      const { out, err } = await (isHelp ? desk.bare(args) : desk.run(args[0], ...args.slice(1)));
+      const terminal = desk.terminal(args, { columns: COLUMNS });
+      await terminal.exited;
+      expect(broken(terminal, out + err)).toEqual([]);
+      expect(terminal.screen.all.length).toBeGreaterThan(1);
+    });
+
+    it('of status, whose lines go on behind their label', async () => {
+      const folder = await desk.folder('proj', { 'a.txt': 'a\n' });
+      const { out } = await desk.run('status', folder);
+      const terminal = desk.terminal(['status', folder], { columns: COLUMNS });
+      await terminal.exited;
+      expect(terminal.screen.all.join('\n')).toContain(
+        'Clients    none was ever connected: "patchbay\n           ',
+      );
+      const times = (text: string) => text.replaceAll(/\d+ s\b/g, '');
+      expect(broken(terminal, times(out)).filter((word) => !/^\d+$|^s$/.test(word))).toEqual([]);
+    });
+  });
+
+  describe('no word of a question is broken', () => {
+    beforeEach(() => at.open());
+    afterEach(() => at.leave());
+
+    it('nor of what explains its keys, of a rule, of the end', async () => {
+      await at.write('words.txt', LINES);
+      const label = 'Capitals are what the person has asked for in the last message';
+      const terminal = await at.connect([], { columns: COLUMNS, rows: 50 });
+      await at.patch([{ path: 'words.txt', changes: [replaceLine(2, 'TWO')], label }], label);
+      await terminal.shows('/? > ');
+      const title = 'patch proj/words.txt (1 change: +1 −1 lines):';
+      expect(terminal.screen.shown.join('\n')).toContain(
+        `Capitals are what the person has asked for in\nthe last message\n${title}\nCapitals are`,
+      );
+      terminal.enter('?');
+      await terminal.shows('/? > ');
+      expect(terminal.screen.shown.join('\n')).toContain(
+        '  a  always: allow all calls of this tool in\n    this session; says first what that is\n',
+      );
+      terminal.enter('g');
+      await terminal.shows('back): ');
+      expect(terminal.screen.shown.join('\n')).toContain('The rule lets through, without asking, every\n');
+    });
+  });
+
+  it('a file to be read by a program stays as it is', async () => {
+    desk = await CommandDesk.on(server);
+    const turn = join(desk.directory, 'turn.json');
+    const content = 'a text that is far longer than the window of this terminal has columns\n';
+    await writeFile(
+      turn,
+      JSON.stringify([{ toolCallId: 'w', name: 'write', arguments: { path: '/a', content } }]),
+    );
+    const terminal = desk.terminal(['turn', turn], { columns: COLUMNS });
+    await terminal.exited;
+    expect(terminal.raw).toContain('"successful": true');
+    const audit = desk.terminal(['audit', '--json'], { columns: COLUMNS });
+    await audit.exited;
+    for (const line of audit.raw.trim().split(/\r?\n/))
+      expect(() => JSON.parse(line) as unknown).not.toThrow();
+    await desk.close();
+  });
+});
