@@ -1,7 +1,7 @@
 import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { isOutOfRoom, PatchbayError } from '@patchbay/client';
+import { PatchbayError } from '@patchbay/client';
 import {
   type CloudFile,
   type CommittedFile,
@@ -12,10 +12,11 @@ import {
 import { inParallel } from '../disk/in-parallel.js';
 import { cloudFilesOf } from './cloud-list.js';
 import { compare } from './compare.js';
-import { type FileStamp, isExecutable, KNOWS_EXECUTABLE, stampOf } from './file-stamp.js';
+import { type FileStamp, isExecutable, stampOf } from './file-stamp.js';
 import { belowRoot, type FolderSync, rootOf } from './folder-sync.js';
 import { FolderReplaced, identityOf, isSameFolder } from './folder-guard.js';
 import { deleteGone, findGone } from './push-deletions.js';
+import { isForWantOfRoom, modeOf, type Pending } from './push-pending.js';
 import { leftOutFiles, sentBefore } from './left-out-files.js';
 import {
   conflictReason,
@@ -38,15 +39,6 @@ const BATCHES_AT_ONCE = 3;
 /** How often a file is tried again whose bytes or base were gone when it was its turn. */
 const TRIES = 4;
 const FILES_A_TURN = 64;
-
-/** A file that has changed, with what it is based on. */
-interface Pending {
-  file: ScannedFile;
-  read: ReadFile;
-  base: string | null;
-  /** Whether the base was executable. */
-  wasExecutable: boolean;
-}
 
 /**
  * Makes the folder's text files the Cloud's. Of each file the server is told on which head it is based, so nothing that
@@ -108,16 +100,6 @@ async function listRemote(sync: FolderSync): Promise<Map<string, CloudFile>> {
   const remote = new Map<string, CloudFile>();
   for await (const file of cloudFilesOf(sync, sync.signal)) remote.set(file.docPath, file);
   return remote;
-}
-
-function isForWantOfRoom(answer: CommittedFile | RefusedFile): answer is RefusedFile {
-  return 'error' in answer && isOutOfRoom(answer.error);
-}
-
-/** What is to be said of a file's mode: nothing where it is as it was, or where this system knows of none. */
-function modeOf({ read, base, wasExecutable }: Pending): boolean | undefined {
-  const mode = isExecutable(read.stamp);
-  return KNOWS_EXECUTABLE && (base === null || mode !== wasExecutable) ? mode : undefined;
 }
 
 class Push {

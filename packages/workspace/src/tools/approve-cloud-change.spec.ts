@@ -60,9 +60,8 @@ describe('a change of the Cloud', () => {
 
   it('that is never the same twice is denied', async () => {
     let texts = 0;
-    const handlers = approveCloudChanges(
-      { decide: () => Promise.resolve(APPROVAL) },
-      () => Promise.resolve(String((texts += 1))),
+    const handlers = approveCloudChanges({ decide: () => Promise.resolve(APPROVAL) }, () =>
+      Promise.resolve(String((texts += 1))),
     );
     const context = { signal: new AbortController().signal, awaitApproval: () => Promise.resolve() };
     const call = { name: 'rm', arguments: { path: 'a' }, approvalOnly: true };
