@@ -20,6 +20,8 @@ export interface Placement {
   /** What is there is nowhere else: it gets another name. */
   keep: boolean;
   tempName: string;
+  /** Set where it was placed without the attributes that the replaced file may have had. */
+  hasLostAttributes?: boolean;
 }
 
 /** A name for a temp file by which the next pull of the folder knows it; `key` has 8 hex digits. */
@@ -66,10 +68,8 @@ function unsynced(directory: SafeDirectory): SafeDirectory {
   };
 }
 
-async function place(
-  directory: SafeDirectory,
-  { name, bytes, replaces, keep, tempName }: Placement,
-): Promise<void> {
+async function place(directory: SafeDirectory, placement: Placement): Promise<void> {
+  const { name, bytes, replaces, keep, tempName } = placement;
   await expectStill(directory, name, replaces);
   const replaced = await statFile(fs, directory, name);
   const staged = await StagedFile.stage(fs, directory, { name, tempName, bytes, replaces: replaced });
@@ -78,6 +78,7 @@ async function place(
     if (replaced) await expectStill(directory, name, replaces);
     if (keep) await keepBeside(fs, directory, name);
     await staged.commit();
+    placement.hasLostAttributes = staged.hasLostAttributes;
   } catch (error) {
     throw error instanceof WorkspaceFault && error.code === 'FileExists' ? new ChangedMeanwhile() : error;
   } finally {
