@@ -82,6 +82,7 @@ interface HowToWrite {
 interface Written {
   replaced: boolean;
   isUnsaved?: boolean;
+  hasLostAttributes?: boolean;
 }
 
 /** A file with unsaved changes is replaced where these are; any other one on the disk. */
@@ -102,8 +103,10 @@ async function writePlan(
   try {
     const existing = await statFile(fs, walked.directory, plan.name);
     if (existing && !plan.overwrite) throw fileExists();
-    await stageAndCommit(context, walked.directory, { ...how, plan, sha256, existing });
-    return { replaced: existing !== null };
+    const { hasLostAttributes } = await stageAndCommit(context, walked.directory, {
+      ...{ ...how, plan, sha256, existing },
+    });
+    return { replaced: existing !== null, hasLostAttributes };
   } catch (error) {
     await walked.undo();
     throw error;
@@ -116,7 +119,7 @@ async function stageAndCommit(
   context: PatchContext,
   directory: SafeDirectory,
   write: HowToWrite & { plan: CreateFilePlan; sha256: string; existing: FileStat | null },
-): Promise<void> {
+): Promise<StagedFile> {
   const { fs = realFileSystem } = context;
   const { plan, sha256, existing, log, seen } = write;
   const tempName = newTempName();
@@ -146,6 +149,7 @@ async function stageAndCommit(
     throw error;
   }
   await staged.commit(() => makeWay(context, directory, plan, { sha256, seen }));
+  return staged;
 }
 
 /**

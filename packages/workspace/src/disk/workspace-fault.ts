@@ -50,6 +50,10 @@ export function diskFault(code: CreateFileErrorCode, what: string, error: unknow
   return new WorkspaceFault(code, `${what}: ${REASONS[errno] ?? 'the system refused it'}.`, error);
 }
 
+/** What a result says of a file that has lost what it had beside its text and mode. */
+export const ATTRIBUTES_LOST =
+  'Its extended attributes and access control list could not be kept; its group may do no more with it than everybody else.';
+
 /** What a create without overwrite meets; `cause` is what the system said, if it was asked. */
 export function fileExists(cause?: unknown): WorkspaceFault {
   return new WorkspaceFault(

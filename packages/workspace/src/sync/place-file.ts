@@ -25,6 +25,8 @@ export interface Placement {
   /** Whether its owner may execute it; null: as what it replaces. */
   isExecutable: boolean | null;
   tempName: string;
+  /** Set where it was placed without the attributes that the replaced file may have had. */
+  hasLostAttributes?: boolean;
 }
 
 /** A name for a temp file by which the next pull of the folder knows it; `key` has 8 hex digits. */
@@ -71,10 +73,8 @@ function unsynced(directory: SafeDirectory): SafeDirectory {
   };
 }
 
-async function place(
-  directory: SafeDirectory,
-  { name, bytes, replaces, keep, isExecutable, tempName }: Placement,
-): Promise<void> {
+async function place(directory: SafeDirectory, placement: Placement): Promise<void> {
+  const { name, bytes, replaces, keep, isExecutable, tempName } = placement;
   await expectStill(directory, name, replaces);
   const replaced = await statFile(fs, directory, name);
   const staged = await StagedFile.stage(fs, directory, { name, tempName, bytes, replaces: replaced });
@@ -84,6 +84,7 @@ async function place(
     if (replaced) await expectStill(directory, name, replaces);
     if (keep) await keepBeside(fs, directory, name);
     await staged.commit();
+    placement.hasLostAttributes = staged.hasLostAttributes;
     // A replaced file gives its mode to the new one as it is committed.
     if (isExecutable !== null && replaced) await changeMode(directory, name, isExecutable);
   } catch (error) {

@@ -9,7 +9,14 @@ import { FolderSpelling } from './folder-spelling.js';
 import { type FolderSync, rootOf } from './folder-sync.js';
 import { lookLocally } from './local-files.js';
 import { modeReason } from './push-plan.js';
-import { ChangedMeanwhile, deleteFile, placeFiles, pullTempName, setExecutable } from './place-file.js';
+import {
+  ChangedMeanwhile,
+  deleteFile,
+  type Placement,
+  placeFiles,
+  pullTempName,
+  setExecutable,
+} from './place-file.js';
 import { planPull, type PullDeletion, type PullMode, type PullPlan, type PullWrite } from './pull-plan.js';
 import { type FolderScan, scanFolder } from './scan-folder.js';
 import { emptyReport, sizeText, type SyncReport } from './sync-report.js';
@@ -17,6 +24,8 @@ import { emptyReport, sizeText, type SyncReport } from './sync-report.js';
 /** Bytes that are fetched together; a larger file comes alone. */
 const BATCH_BYTES = 4 * 1024 * 1024;
 const BATCHES_AT_ONCE = 3;
+const WITHOUT_ATTRIBUTES =
+  'was replaced, and its extended attributes and access control list could not be kept';
 const PUT_ASIDE = 'had text that is in no version: it is beside it, with .patchbay-kept behind its name';
 
 /**
@@ -178,7 +187,7 @@ class Pull {
 
   private async place(files: readonly Located[], contents: ReadonlyMap<string, Uint8Array>): Promise<void> {
     const { state, roots, progress } = this.sync;
-    const placements = files.flatMap(({ write, name }) => {
+    const placements = files.flatMap(({ write, name }): (Placement & { write: PullWrite })[] => {
       const bytes = contents.get(write.file.sha256);
       const { replaces, keep, isExecutable } = write;
       return bytes
@@ -191,6 +200,8 @@ class Pull {
       placements.filter((placement) => !faults.has(placement)).map(({ write }) => write),
     );
     for (const [{ write }, error] of faults) this.settle(write, error);
+    for (const { write, hasLostAttributes } of placements)
+      if (hasLostAttributes) this.report.kept.push({ path: write.path, reason: WITHOUT_ATTRIBUTES });
     for (const { write } of files) {
       const { file, path } = write;
       progress.advance(1, file.sizeBytes);

@@ -9,6 +9,7 @@ import {
 import { realFileSystem } from '../disk/file-system.js';
 import { FILES_AT_ONCE, inParallel } from '../disk/in-parallel.js';
 import { removeTempFiles } from '../disk/temp-files.js';
+import { ATTRIBUTES_LOST } from '../disk/workspace-fault.js';
 import type { WorkspaceContext } from '../disk/workspace-context.js';
 import type { LocatedPath } from '../disk/located-path.js';
 import { DocPathFinder } from './doc-path-finder.js';
@@ -219,7 +220,10 @@ function journaled(written: Promise<void> | undefined): Promise<void> | undefine
 /** What became of a file once the batch is decided. */
 export function outcomeOf(write: PatchWrite, failed: FailedWrite | null): FileOutcome {
   const newSha256 = write.intent.sha256;
-  if (!failed) return { status: 'applied', newSha256 };
+  if (!failed) {
+    const message = write.hasLostAttributes ? ATTRIBUTES_LOST : undefined;
+    return { status: 'applied', newSha256, ...(message !== undefined && { message }) };
+  }
   if (write === failed.at) return { status: 'refused', fault: failed.fault };
   if (!failed.left.has(write)) return { status: 'skipped', message: TAKEN_BACK };
   return { status: 'applied', newSha256, message: 'Written, and could not be taken back.' };

@@ -28,6 +28,9 @@ export class PatchWrite {
     private readonly maxFileBytes: number,
   ) {}
 
+  /** The file may have had attributes that the patched one has not. */
+  hasLostAttributes = false;
+
   get intent(): PatchWriteIntent {
     return this.current;
   }
@@ -82,7 +85,9 @@ export class PatchWrite {
         this.patch,
         this.maxFileBytes,
       );
-      await StagedFile.stage(this.fs, directory, { name: this.name, tempName, bytes, replaces: original });
+      const file = { name: this.name, tempName, bytes, replaces: original };
+      const { hasLostAttributes } = await StagedFile.stage(this.fs, directory, file);
+      this.hasLostAttributes = hasLostAttributes;
     });
   }
 
@@ -96,11 +101,10 @@ export class PatchWrite {
       if (!replaces) throw notFound(this.patch.docPath);
       await this.keepOriginal(directory);
       const { name } = this;
-      await StagedFile.reopen(this.fs, directory, {
-        name,
-        tempName: this.intent.tempName,
-        replaces,
-      }).commit(() => this.lookAgain(directory));
+      const { tempName } = this.intent;
+      const staged = StagedFile.reopen(this.fs, directory, { name, tempName, replaces });
+      await staged.commit(() => this.lookAgain(directory));
+      this.hasLostAttributes ||= staged.hasLostAttributes;
     });
   }
 
