@@ -93,8 +93,8 @@ export class RootsService {
     throw new DomainError(
       'CONFLICT',
       `The folder "${name}" can not be connected: in this workspace "${stands.name}" is another folder, that of ${whose}, ` +
-        `first connected ${isoTime(stands.claimedAt)}. Connect this one under another name (--name), or say that it is ` +
-        'the same project (--same-project).',
+        `first connected ${isoTime(stands.claimedAt)}. Another project needs another name (patchbay: --name), the same ` +
+        "one the rootId of this error's `details` (patchbay: --same-project). Clients of one machine share it by rootIdOf of @patchbay/client/home.",
       { details: { ...details } },
     );
   }

@@ -40,7 +40,7 @@ describe('a time slice', () => {
       turns.set(loopTurn(), (turns.get(loopTurn()) ?? 0) + 1);
     };
     await Promise.all(Array.from({ length: 20 }, long));
-    expect(Math.max(...turns.values())).toBeLessThanOrEqual(2);
+    expect(Math.max(...turns.values())).toBeLessThanOrEqual(4);
   });
 
   it('is shared by owners in equal parts of the time, however many works one of them has open', async () => {

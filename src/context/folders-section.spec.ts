@@ -40,7 +40,7 @@ describe('The folders in the context of a session', () => {
      - \`Away\`: only in the Cloud since 2026-01-31T12:00:00.000Z, when it was last connected
      - \`Never\`: only in the Cloud for this user, who has never connected it
      - \`Proj\`: on the user's machine, connected since 2026-01-31T12:00:00.000Z
-       - Changed on both sides, and left alone until a person decides: \`proj/a.txt\`, \`\`proj/b\`.txt\`\`
+       - Differ on both sides, and are left alone until a person decides: \`proj/a.txt\`, \`\`proj/b\`.txt\`\`
        - What the Cloud has of these is not on the disk yet: \`proj/c.txt\`
        - 3 more files that differ
 

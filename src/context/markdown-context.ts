@@ -130,7 +130,7 @@ function folder({ name, connected, since, conflicts, behind, more: others }: Fol
     : `only in the Cloud ${since === null ? 'for this user, who has never connected it' : `since ${since}, when it was last connected`}`;
   const told: string[] = [];
   if (conflicts.length > 0)
-    told.push(`Changed on both sides, and left alone until a person decides: ${list(conflicts)}`);
+    told.push(`Differ on both sides, and are left alone until a person decides: ${list(conflicts)}`);
   if (behind.length > 0) told.push(`What the Cloud has of these is not on the disk yet: ${list(behind)}`);
   if (others > 0) told.push(`${others} more ${plural(others, 'file')} that differ${others === 1 ? 's' : ''}`);
   return `- ${codeSpan(name)}: ${where}\n${told.map((line) => `  - ${line}\n`).join('')}`;

@@ -43,7 +43,12 @@ export class ClientUploads {
     // What the folder last had in common with the Cloud is no loss to anybody. A client that keeps that has seen no other
     // head; of one that does not, null tells of nothing in common.
     const bases = file.isExact ? [named] : named === null ? allowed : [...allowed, named];
-    const upload = { target, content: { bytes: content, shape: 'text' as const }, sha256: digest };
+    const { isExecutable } = file;
+    const upload = {
+      target,
+      content: { bytes: content, shape: 'text' as const, isExecutable },
+      sha256: digest,
+    };
     return this.uploads.put(origin, { ...upload, bases });
   }
 

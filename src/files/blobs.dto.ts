@@ -5,7 +5,16 @@ import {
   type FileCommitRequest,
   MAX_BATCH_FILES,
 } from '@patchbay/protocol';
-import { ArrayMaxSize, IsArray, IsIn, IsOptional, IsString, Matches, MaxLength } from 'class-validator';
+import {
+  ArrayMaxSize,
+  IsArray,
+  IsBoolean,
+  IsIn,
+  IsOptional,
+  IsString,
+  Matches,
+  MaxLength,
+} from 'class-validator';
 import { Fits, NestedList } from '../common/request-envelope.decorators.js';
 
 const SHA256 = /^[0-9a-fA-F]{64}$/;
@@ -39,6 +48,11 @@ export class FileChangeDto implements FileChange {
   @IsOptional()
   @IsIn([true])
   deleted?: true;
+
+  /** Whether the file may be executed; absent: as it is. Not with `deleted`. */
+  @IsOptional()
+  @IsBoolean()
+  isExecutable?: boolean | null;
 
   /** Absent or null: there must be no file yet. */
   @ApiPropertyOptional()

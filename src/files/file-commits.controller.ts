@@ -42,14 +42,27 @@ function checkChanges(files: readonly FileChangeDto[]): void {
 }
 
 /** A deletion is said in a word of its own, so that a hash left out by mistake is not one. */
-function faultsOf({ sha256, deleted, baseSha256 }: FileChangeDto): [field: string, fault: string][] {
+function faultsOf({
+  sha256,
+  deleted,
+  isExecutable,
+  baseSha256,
+}: FileChangeDto): [field: string, fault: string][] {
   if (!deleted) return sha256 === undefined ? [['sha256', 'is required']] : [];
   return [
     ...(sha256 === undefined ? [] : [['sha256', 'must not stand beside deleted'] as [string, string]]),
+    ...((isExecutable ?? null) === null
+      ? []
+      : [['isExecutable', 'must not stand beside deleted'] as [string, string]]),
     ...(baseSha256 === null ? [['baseSha256', 'is required'] as [string, string]] : []),
   ];
 }
 
-function toChange({ path, sha256, baseSha256 }: FileChangeDto): KnownChange {
-  return { path, sha256: sha256?.toLowerCase() ?? null, baseSha256: baseSha256?.toLowerCase() ?? null };
+function toChange({ path, sha256, isExecutable = null, baseSha256 }: FileChangeDto): KnownChange {
+  return {
+    path,
+    sha256: sha256?.toLowerCase() ?? null,
+    isExecutable,
+    baseSha256: baseSha256?.toLowerCase() ?? null,
+  };
 }

@@ -7,7 +7,7 @@ import { BlobStore } from '../storage/ports/blobs.store.js';
 import type { FileVersion } from '../storage/ports/files.store.js';
 import type { ChangeOrigin } from './change-origin.js';
 import { type CloudPath, folderOf, readCloudPath } from './cloud-path.js';
-import { FileWrites, type Precondition } from './file-writes.js';
+import { changesMode, FileWrites, type Precondition } from './file-writes.js';
 import { FilesService } from './files.service.js';
 
 /** Changes that share a transaction: the calls of every other workspace wait for it. */
@@ -20,6 +20,8 @@ export interface KnownChange {
   path: string;
   /** Null deletes the file. */
   sha256: string | null;
+  /** Null: as it is. */
+  isExecutable: boolean | null;
   /** sha256 of the head that it replaces; null: there must be no file. */
   baseSha256: string | null;
 }
@@ -108,7 +110,7 @@ export class FileCommits {
     const { change, target, bytes } = ready;
     try {
       const entry = await this.files.at(origin.workspaceId, target);
-      if (entry?.kind === 'file' && entry.head.sha256 === change.sha256)
+      if (entry?.kind === 'file' && isSame(entry.head, change))
         return { ...committed(entry.id, entry.path, entry.head), unchanged: true };
       if (bytes === null) {
         return (
@@ -118,7 +120,8 @@ export class FileCommits {
       }
       const holds = basedOn(change);
       if (entry?.kind === 'folder') await this.clearWay(origin, target, holds);
-      const content = { bytes, shape: 'text' as const, isHeld: true as const };
+      const { isExecutable } = change;
+      const content = { bytes, shape: 'text' as const, isHeld: true as const, isExecutable };
       const { file } = await this.writes.write(origin, target, content, holds);
       return committed(file.id, file.path, file.head);
     } catch (error) {
@@ -152,6 +155,13 @@ export class FileCommits {
     if (file.kind === 'folder') throw new Error('A base was asked for, which no folder has');
     return committed(file.id, file.path, file.head);
   }
+}
+
+/** A mode is changed only by who knows the head, or where nobody has said one. */
+function isSame(head: FileVersion, change: KnownChange): boolean {
+  if (head.sha256 !== change.sha256) return false;
+  const mayChange = head.isExecutable === null || change.baseSha256 === head.sha256;
+  return !(mayChange && changesMode(head, change));
 }
 
 function basedOn({ baseSha256 }: KnownChange): Precondition {

@@ -10,3 +10,8 @@ export function fileFields(
   const { id: versionId, sha256, sizeBytes } = version;
   return { ...pathFields(path), fileId: id, versionId, sha256, sizeBytes };
 }
+
+/** What answers say of a version's mode: nothing where no client has. */
+export function executable({ isExecutable }: Pick<FileVersion, 'isExecutable'>): { isExecutable?: boolean } {
+  return isExecutable === null ? {} : { isExecutable };
+}

@@ -10,7 +10,7 @@ import { WorkPool } from '../work/work-pool.js';
 import { asBuffer } from '../common/as-buffer.js';
 import { readCloudPath } from './cloud-path.js';
 import { DIFF_TEXTS } from './diff-job.js';
-import { fileFields } from './file-fields.js';
+import { executable, fileFields } from './file-fields.js';
 import { FileHeads } from './file-heads.js';
 import { FilesService } from './files.service.js';
 import { Folders } from './folders.js';
@@ -157,6 +157,7 @@ export class FileHistory {
 
 function versionView({ id, createdAt, ...version }: FileVersion): CloudFileVersion {
   const { number, sha256, sizeBytes, author, source, batchId, filePatchId, callId } = version;
-  const common = { number, sha256, sizeBytes, author, source, batchId, filePatchId, callId };
+  const mode = executable(version);
+  const common = { number, sha256, sizeBytes, ...mode, author, source, batchId, filePatchId, callId };
   return { versionId: id, ...common, createdAt: isoTime(createdAt) };
 }

@@ -3,6 +3,7 @@ import { type CloudFile, type CloudFilePage, foldCase, unfoldableFault } from '@
 import { isoTime, isoTimeOrNull } from '../common/clock.js';
 import { fieldError } from '../common/domain-error.js';
 import { isUuid } from '../common/ids.js';
+import { executable } from './file-fields.js';
 import { type FileCursor, type FileRecord, FileStore } from '../storage/ports/files.store.js';
 
 /** Longest cursor that is read, in characters: a docPath and an id, in JSON and base64. */
@@ -37,6 +38,7 @@ export class FileListing {
 function fileView({ id, path, docPath, head, updatedAt, deletedAt }: FileRecord): CloudFile {
   return {
     ...{ fileId: id, path, docPath, sha256: head.sha256, sizeBytes: head.sizeBytes, headVersionId: head.id },
+    ...executable(head),
     ...{ updatedAt: isoTime(updatedAt), deletedAt: isoTimeOrNull(deletedAt) },
   };
 }

@@ -26,6 +26,8 @@ export interface NewContent {
   shape: ContentShape;
   /** The workspace holds the bytes already. */
   isHeld?: true;
+  /** Absent: as the head. */
+  isExecutable?: boolean | null | undefined;
 }
 
 /** Judges a write by the head that it would replace, null where there is none; throws where it must not happen. */
@@ -163,11 +165,12 @@ export class FileWrites {
     number: number,
     content: NewContent,
     now: number,
-    conflict = false,
+    { head = null, conflict = false }: { head?: FileVersion | null; conflict?: boolean } = {},
   ): FileVersion {
     const { userId: author, source, batchId, filePatchId, callId } = origin;
     return {
       ...{ id: newId(), number, sha256: sha256(content.bytes), sizeBytes: content.bytes.length },
+      isExecutable: content.isExecutable ?? head?.isExecutable ?? null,
       ...{ shape: content.shape, author, source, batchId, filePatchId, callId, conflict, createdAt: now },
     };
   }
@@ -220,7 +223,7 @@ export class FileWrites {
   ): Promise<{ file: FileRecord; created: boolean } | null> {
     const now = this.clock.now();
     const number = file.lastNumber + 1;
-    const head = this.newVersion(origin, number, content, now);
+    const head = this.newVersion(origin, number, content, now, { head: file.head });
     const next = { ...file, revision: file.revision + 1, lastNumber: number, head, updatedAt: now };
     const event = fileEvent('File.Updated', origin, now, fileFields(next));
     const done = await this.heads.commitVersion(
@@ -233,6 +236,11 @@ export class FileWrites {
     );
     return done ? { file: next, created: false } : null;
   }
+}
+
+/** Whether the content says something else about execution than the head, of which nobody has said anything means no. */
+export function changesMode(head: FileVersion, { isExecutable }: Pick<NewContent, 'isExecutable'>): boolean {
+  return (isExecutable ?? null) !== null && isExecutable !== (head.isExecutable ?? false);
 }
 
 /** What content adds to the bytes of the workspace. */

@@ -8,7 +8,7 @@ import { type Entry, type FileRecord, FileStore, type FileVersion } from '../sto
 import { type ChangeOrigin, fileEvent } from './change-origin.js';
 import type { CloudPath } from './cloud-path.js';
 import { fileFields } from './file-fields.js';
-import { FileWrites, type NewContent } from './file-writes.js';
+import { changesMode, FileWrites, type NewContent } from './file-writes.js';
 import { formerHead } from './former-head.js';
 import { PathLocks } from './path-locks.js';
 
@@ -66,8 +66,10 @@ export class UploadsService {
     if (entry?.kind === 'folder') return this.keep(origin, upload, inTheWay(`${entry.path} is a folder.`));
     const current = entry?.head.sha256 ?? null;
     // A folder in step may have sent what a patch has written before the patch's own upload comes.
-    if (entry && current === sha256) return { fileId: entry.id, versionId: entry.head.id };
-    if (!upload.bases.includes(current)) return this.keep(origin, upload, movedOn(current));
+    const mayReplace = upload.bases.includes(current);
+    if (entry && current === sha256 && !(mayReplace && changesMode(entry.head, content)))
+      return { fileId: entry.id, versionId: entry.head.id };
+    if (!mayReplace) return this.keep(origin, upload, movedOn(current));
     try {
       const written = await this.writes.put(origin, target, entry, content);
       return written && { fileId: written.file.id, versionId: written.file.head.id };
@@ -98,7 +100,10 @@ export class UploadsService {
   ): Promise<FileVersion | null> {
     const now = this.clock.now();
     const number = file.lastNumber + 1;
-    const version = this.writes.newVersion(origin, number, upload.content, now, true);
+    const version = this.writes.newVersion(origin, number, upload.content, now, {
+      head: file.head,
+      conflict: true,
+    });
     const next = { ...file, revision: file.revision + 1, lastNumber: number };
     const event = fileEvent('File.ConflictStored', origin, now, fileFields(file, version));
     const { bytes } = upload.content;
@@ -109,7 +114,7 @@ export class UploadsService {
   /** There is no file of this docPath: one that counts as deleted holds the bytes until somebody restores it. */
   private async keepAlone(origin: ChangeOrigin, upload: Upload): Promise<FileVersion | null> {
     const now = this.clock.now();
-    const head = this.writes.newVersion(origin, 1, upload.content, now, true);
+    const head = this.writes.newVersion(origin, 1, upload.content, now, { conflict: true });
     const { path, docPath } = upload.target;
     const file: FileRecord = {
       ...{ kind: 'file', id: newId(), workspaceId: origin.workspaceId, path, docPath, revision: 1 },

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import type { ActiveFile } from '@patchbay/protocol';
 import { BlobStore } from '../storage/ports/blobs.store.js';
 import { FileStore } from '../storage/ports/files.store.js';
 import { type SessionRecord, SessionStore } from '../storage/ports/sessions.store.js';
@@ -39,9 +40,9 @@ export class CloudTexts {
     return this.blobs.read(workspaceId, sha256);
   }
 
-  /** The sha256s of the files that are open in the session's client, by docPath. */
-  async activeSha256s({ workspaceId, id }: SessionRecord): Promise<Map<string, string>> {
+  /** The files that are open in the session's client, by docPath. */
+  async activeFiles({ workspaceId, id }: SessionRecord): Promise<Map<string, ActiveFile>> {
     const active = await this.sessions.activeFilesOf(workspaceId, id);
-    return new Map(active.map(({ docPath, sha256 }) => [docPath, sha256]));
+    return new Map(active.map((file) => [file.docPath, file]));
   }
 }

@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import {
+  type ActiveFile,
   type CallErrorCode,
   type FilePatch,
   type Json,
@@ -107,12 +108,12 @@ export class PatchPreparation {
   }
 
   private async situationOf(batch: PatchBatch, { session, folders }: PatchOrigin): Promise<Situation> {
-    const active = await this.texts.activeSha256s(session);
+    const active = await this.texts.activeFiles(session);
     const situation: Situation = { bases: [], judged: [], sizeBytes: 0 };
     for (const [fileIndex, patch] of batch.files.entries()) {
       await timeSlice();
       const head = await this.texts.head(session.workspaceId, patch.docPath);
-      const known = knownOf(head, active.get(patch.docPath));
+      const known = knownOf(head, active.get(patch.docPath), patch, folders);
       const isForClient = known !== null && isForTheClient(patch, known, folders);
       // What the folder holds is the base of what is made of it: a head that the folder does not have stays as it is.
       situation.bases.push(isForClient ? { versionId: null, sha256: patch.originalSha256 } : baseOf(head));
@@ -169,9 +170,19 @@ export class PatchPreparation {
 
 type Known = Pick<JudgedFile, 'currentSha256' | 'source'>;
 
-/** The Active file before the Cloud file [PATCH-8]; null where the server knows neither. */
-function knownOf(head: CloudHead | null, active: string | undefined): Known | null {
-  if (active !== undefined) return { currentSha256: active, source: 'Active file' };
+/**
+ * The Active file before the Cloud file [PATCH-8]; null where the server knows neither. Of one without unsaved changes in a
+ * connected folder the disk speaks, and may hold other bytes than its editor [PATCH-12].
+ */
+function knownOf(
+  head: CloudHead | null,
+  active: ActiveFile | undefined,
+  { docPath, originalSha256 }: FilePatch,
+  folders: UserFolders,
+): Known | null {
+  const isForTheDisk =
+    active?.isDirty === false && active.sha256 !== originalSha256 && folders.isOnDisk(docPath);
+  if (active && !isForTheDisk) return { currentSha256: active.sha256, source: 'Active file' };
   return head && { currentSha256: head.sha256, source: 'Cloud file' };
 }
 

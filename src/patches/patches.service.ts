@@ -86,7 +86,8 @@ export class PatchesService {
       if (reported?.status === 'applied') return [appliedPart(file, reported)];
       return seesProposals(viewer) ? [file] : [];
     });
-    return this.lines.stand(who.userId, () => this.diffOf(who.workspaceId, patches, who.userId));
+    const rendered = this.lines.stand(who.userId, () => this.diffOf(who.workspaceId, patches, who.userId));
+    return viewer === 'user' ? rendered : rendered.catch(withoutLines);
   }
 
   /** A batch that some turn refers to, for whoever asks; NOT_FOUND for any other. */
@@ -170,4 +171,13 @@ function changeOutcome(reported: PatchChangeResult | undefined): PatchChangeOutc
   if (!reported) return null;
   const { status, errorCode, message, details } = reported;
   return { status, errorCode, message, ...(details && { details }) };
+}
+
+/** The message of a diff that cannot be made quotes lines of the file, which are for the user of the batch alone. */
+function withoutLines(error: unknown): never {
+  if (!(error instanceof DomainError && error.code === 'CONFLICT')) throw error;
+  throw new DomainError(
+    'CONFLICT',
+    'A change of the batch does not apply to the text that the Cloud has of its file.',
+  );
 }

@@ -155,6 +155,11 @@ export class FilePutDto implements FilePut {
   @Matches(SHA256, { message: 'must be 64 hex digits' })
   baseSha256: string | null = null;
 
+  /** Whether the file may be executed; absent: as it is. */
+  @IsOptional()
+  @IsBoolean()
+  isExecutable?: boolean;
+
   /** No other head than the base counts. */
   @IsOptional()
   @IsBoolean()

@@ -32,7 +32,7 @@ const INSTEAD: { [T in CloudChange]: string } = {
 
 /**
  * Why a session's call of a server tool is refused that would change only the Cloud's copy of what lies on the disk of a
- * connected client; null where it is not. A session that has chosen the tool by its name may [SESSION-3].
+ * client, connected or away for less than 24 h; null where it is not. A session that has chosen the tool by its name may [SESSION-3].
  */
 export function diskChange(
   { name }: ToolContract,
@@ -44,7 +44,7 @@ export function diskChange(
   const onDisk = paths.find((path) => folders.isOnDisk(readCloudPath(path).docPath));
   if (onDisk === undefined) return null;
   const message =
-    `${onDisk} lies in a folder that is connected on the user's machine, and ${name} would change the Cloud's copy ` +
+    `${onDisk} lies in a folder of the user's machine, and ${name} would change the Cloud's copy ` +
     `alone: ${INSTEAD[name]}. Only a session whose \`tools\` name ${name} may change that copy.`;
   return { code: 'CONFLICT', message };
 }

@@ -10,7 +10,7 @@ export function aVersion(text: string, changes: Partial<FileVersion> = {}): File
   return {
     ...{ id: newId(), number: 1, sha256: sha256(text), sizeBytes: bytesOf(text).length, shape: 'text' },
     ...{ author: newId(), source: 'tool', batchId: null, filePatchId: null, callId: null },
-    ...{ conflict: false, createdAt: NOON },
+    ...{ isExecutable: null, conflict: false, createdAt: NOON },
     ...changes,
   };
 }

@@ -94,7 +94,9 @@ describeContract('files', (opened) => {
       const all = [file.head];
       for (const n of upTo(4)) {
         const callId = newId();
-        const next = withHead(file, `${n}`, { source: 'patch', callId, batchId: newId(), shape: 'json' });
+        const next = withHead(file, `${n}`, {
+          ...{ source: 'patch', callId, batchId: newId(), shape: 'json', isExecutable: n % 2 === 0 },
+        });
         expect(await files().commitVersion(next, file.revision, bytesOf(`${n}`), [])).toBe(true);
         all.unshift((file = next).head);
       }

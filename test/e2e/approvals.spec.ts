@@ -108,7 +108,7 @@ describe('a workspace that asks for approval', () => {
     const told = { approval: { decision: 'allow_always', by: 'ada', note: 'all of them' } };
     for (const step of ['Approved', 'ResultReceived']) {
       const [event] = await readTrail(scene.user, scene.workspaceId, `&event=Tool.Write.${step}`);
-      expect(event!.fields).toMatchObject({ path: '/a.txt', ...told });
+      expect(event!.fields).toMatchObject({ path: 'a.txt', ...told });
     }
   });
 
@@ -122,7 +122,7 @@ describe('a workspace that asks for approval', () => {
     expect([await cloud('/a.txt'), await cloud('/b.txt')]).toEqual([null, 'secret edit']);
     const trail = await readTrail(scene.user, scene.workspaceId, `&turnId=${turnId}`);
     expect(JSON.stringify(trail)).not.toContain('secret');
-    expect(trail.at(-1)!.fields).toMatchObject({ path: '/b.txt', approval: { edited: { path: '/b.txt' } } });
+    expect(trail.at(-1)!.fields).toMatchObject({ path: 'b.txt', approval: { edited: { path: 'b.txt' } } });
   });
 
   it('changes nothing that was denied [APPROVAL-2]', async () => {

@@ -124,7 +124,7 @@ describe('paths in the audit trail', () => {
     const call = await client.delivery();
     const editedArguments = { path: 'Made.ts', content: '' };
     const approval = { decision: 'edit', by: 'ada', at: '2025-06-01T12:00:00Z', editedArguments };
-    await client.report(call, { result: { ...createdResult(call), path: 'Made.ts' }, approval });
+    await client.report(call, { result: createdResult({ arguments: editedArguments }), approval });
     expect((await about('made.ts')).map(({ name }) => name)).toEqual(['Tool.CreateFile.ResultReceived']);
     expect((await about('asked.ts')).map(({ name }) => name.split('.')[2])).toEqual([
       ...['Accepted', 'Forwarded', 'Acknowledged', 'ResultReceived'],

@@ -23,8 +23,11 @@ describe('a model at work on a file that is open and not saved', () => {
   let text = 'one\ntwo unsaved\n';
   const buffers: OpenBuffers = {
     isDirty: (docPath) => docPath === 'proj/a.ts',
-    read: (docPath) =>
-      Promise.resolve(docPath === 'proj/a.ts' ? { bytes: Buffer.from(text), isDirty: true } : null),
+    read: (docPath) => {
+      if (docPath === 'proj/clean.ts')
+        return Promise.resolve({ bytes: Buffer.from('one\ntwo\n'), isDirty: false });
+      return Promise.resolve(docPath === 'proj/a.ts' ? { bytes: Buffer.from(text), isDirty: true } : null);
+    },
     apply: (_docPath, expected, bytes) => {
       if (sha256(text) !== expected) return Promise.resolve(false);
       text = Buffer.from(bytes).toString();
@@ -55,6 +58,24 @@ describe('a model at work on a file that is open and not saved', () => {
     await journal.close();
     await desk.scene.close();
     await rm(base, { recursive: true, force: true });
+  });
+
+  it('reads and patches the disk where nothing is unsaved and the editor holds other bytes [PATCH-12]', async () => {
+    await writeFile(join(base, 'Proj', 'clean.ts'), 'one\r\ntwo\r\n');
+    await desk.write('/Proj/clean.ts', 'one\r\ntwo\r\n');
+    await client.setActiveFiles(desk.session, [activeFile('proj/clean.ts', 'one\ntwo\n', false)]);
+    const read = await desk.readFile('/Proj/clean.ts');
+    expect(read).toMatchObject({ source: 'disk', sha256: sha256('one\r\ntwo\r\n') });
+    const changes = [{ operation: 'insert', afterLine: 0, newLines: ['zero'] }];
+    const patch = async (originalSha256: string) => {
+      const files = [{ docPath: 'proj/clean.ts', originalSha256, changes }];
+      const call = { toolCallId: originalSha256, name: 'workspace_write_patch', arguments: { files } };
+      return (await desk.scene.post([call], { waitMs: 20_000 })).body.result.toolResults[0];
+    };
+    const stale = await patch(sha256('one\ntwo\n'));
+    expect(JSON.stringify(stale)).toContain(sha256('one\r\ntwo\r\n'));
+    expect(await patch(read.sha256 as string)).toMatchObject({ status: 'succeeded', error: null });
+    expect(await readFile(join(base, 'Proj', 'clean.ts'), 'utf8')).toBe('zero\r\none\r\ntwo\r\n');
   });
 
   it('reads it, patches what it has read, and finds that in the editor and the Cloud [PATCH-11]', async () => {

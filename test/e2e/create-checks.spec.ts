@@ -48,7 +48,7 @@ describe('what a client reports of a file that it has created [CREATE-30]', () =
     const reported = { hash: sha256(WRITTEN), sizeBytes: 6, ...change };
     expect(trail).toEqual([
       expect.objectContaining({
-        ...{ path: 'Proj/A.txt', against: 'arguments', reportedSha256: reported.hash },
+        ...{ path: 'proj/a.txt', against: 'arguments', reportedSha256: reported.hash },
         ...{ otherSha256: sha256(WRITTEN), reportedSizeBytes: reported.sizeBytes, otherSizeBytes: 6 },
       }) as unknown,
     ]);

@@ -86,6 +86,14 @@ describe('a patch that was planned on what a client holds', () => {
     expect(asked).toBe(1);
   });
 
+  it('is the client’s to judge of an open file without unsaved changes: there the disk speaks [PATCH-12]', async () => {
+    await desk.open(activeFile('proj/a.ts', 'as the editor has it\n', false));
+    client.giveFile = () => ({ ok: false, error: { code: 'RATE_LIMITED', message: '' } });
+    for (const text of ['disk\n', 'as the editor has it\n', 'cloud\n'])
+      expect([text, await post(text)]).toEqual([text, null]);
+    expect(await post('cloud\n', 'other')).toMatchObject({ code: 'LINES_MISMATCH' });
+  });
+
   it('is STALE of an open file of which the client holds another text, or none [PATCH-12]', async () => {
     await desk.open(activeFile('proj/a.ts', 'listed\n'));
     client.giveFile = () => givenFile('typed on\n', { isDirty: true });

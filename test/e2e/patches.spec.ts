@@ -59,12 +59,15 @@ describe('workspace_write_patch', () => {
     expect(client.calls.map(({ toolCallId }) => toolCallId)).toEqual(['p1', 'c2', 'c3']);
   });
 
-  it('names the batch in the trail, and what it holds by number', async () => {
+  it('names the batch and its files in the trail, and counts its changes', async () => {
     await scene.post([patchCall([{}, { docPath: 'repo/b.txt' }])]);
     const { batch } = await client.delivery();
     const trail = await readTrail(scene.user, scene.workspaceId, '&event=Tool.WritePatch.Forwarded');
     expect(trail.map(({ fields }) => fields)).toEqual([
-      { toolName: 'workspace_write_patch', batchId: batch!.batchId, files: 2, changes: 2 },
+      {
+        ...{ toolName: 'workspace_write_patch', batchId: batch!.batchId, files: 2, changes: 2 },
+        paths: [DOC, 'repo/b.txt'],
+      },
     ]);
   });
 

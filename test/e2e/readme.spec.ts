@@ -1,9 +1,8 @@
-import { randomUUID } from 'node:crypto';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MemoryTokenStore } from '@patchbay/client';
-import { clientDirectory, openDiskJournal } from '@patchbay/client/home';
+import { clientDirectory, openDiskJournal, rootIdOf } from '@patchbay/client/home';
 import { RelayClient, type RunTool } from '@patchbay/client/relay';
 import { sha256 } from '@patchbay/protocol/hash';
 import { type Approver, executeCreateFile, executeWritePatch, WorkspaceRoots } from '@patchbay/workspace';
@@ -52,7 +51,6 @@ describe("README's editor", () => {
   });
 
   const clientId = 'editor';
-  const rootId = randomUUID();
   const home = () => join(base, 'home');
   const where = () => ({ url: scene.server.url, workspaceId: scene.workspaceId, clientId });
   const connect = async () => {
@@ -60,7 +58,7 @@ describe("README's editor", () => {
     const tokenStore = new MemoryTokenStore(tokens);
     const askInMyEditor: Approver['decide'] = (...asked) => allowsAll.decide(...asked);
     const relay = await readmeEditor({
-      ...{ ...where(), home: home(), tokenStore, directory, askInMyEditor, rootId },
+      ...{ ...where(), home: home(), tokenStore, directory, askInMyEditor },
     });
     closing.push(() => relay.close());
   };
@@ -80,7 +78,7 @@ describe("README's editor", () => {
       };
     const client = new RelayClient({
       ...{ ...where(), token: scene.user.token, journal },
-      roots: [{ name: 'Repo', docPath: 'repo', rootId }],
+      roots: [{ name: 'Repo', docPath: 'repo', rootId: await rootIdOf(directory, home()) }],
       tools: {
         workspace_create_file: dying((call, { writeLog }) =>
           executeCreateFile({ roots }, call.arguments, writeLog),

@@ -12,6 +12,7 @@ import { NodeId } from '../../src/storage/ports/node-id.js';
 import { SqliteDatabase } from '../../src/storage/sqlite/database.js';
 import { backendSettings, ON_MONGO } from './backend.js';
 import { newDataDirectory } from './data-directory.js';
+import { watchedLog } from './log-watch.js';
 import { TEST_SETTINGS, TestServer } from './server.js';
 
 /** What becomes of a message on its way from one node to another. */
@@ -93,7 +94,7 @@ export class TestNodes {
       dataDir,
     });
     const testing = Test.createTestingModule({
-      imports: [AppModule.with({ config, clock: this.clock })],
+      imports: [AppModule.with({ config, clock: this.clock, logDestination: watchedLog() })],
     });
     if (this.database !== null) testing.overrideProvider(SqliteDatabase).useValue(sharedBy(this.database));
     const module = await testing

@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { nodeDirectory } from '../../scripts/fetch-node.mjs';
@@ -14,6 +15,9 @@ export const FIND_BROWSER = [
   '-c',
   'command -v chromium-headless-shell || command -v chromium',
 ] as const;
+
+/** Sets and shows a file's extended attributes and access list. */
+export const ATTRIBUTES = join(import.meta.dirname, 'attributes.py');
 
 /** What tests need beside the Node that runs them, each with a call of it that ends with 0 where it is there. */
 const PROBES = {
@@ -31,6 +35,7 @@ const PROBES = {
   zsh: ['zsh', '--version'],
   fish: ['fish', '--version'],
   'python3 with its pty module': ['python3', '-c', 'import pty, termios'],
+  'a disk with extended attributes and access lists, and python3': ['python3', ATTRIBUTES, 'probe', tmpdir()],
   'a browser engine': FIND_BROWSER,
   'Node 24 (node scripts/fetch-node.mjs 24)': [NODE_24, '--version'],
 } as const;

@@ -42,14 +42,14 @@ async function haveFiles(scene: RelayScene): Promise<void> {
   const base = baseOf(scene);
   const last = new Map<string, string>();
   /** Puts the bytes, and commits them on what was committed last, unless it is on something else. */
-  const save = async (path: string, content: string, on = last.get(path) ?? null) => {
+  const save = async (path: string, content: string, on = last.get(path) ?? null, more = {}) => {
     const hash = sha256(content);
     const bytes = {
       'content-type': 'application/octet-stream',
       authorization: `Bearer ${scene.user.token}`,
     };
     await scene.server.request('PUT', `${base}/blobs/${hash}`, Buffer.from(content), bytes);
-    const files = [{ path, sha256: hash, baseSha256: on }];
+    const files = [{ path, sha256: hash, baseSha256: on, ...more }];
     const { body } = await scene.user.post<FileCommitAnswer>(`${base}/files/commit`, { files });
     last.set(path, hash);
     return body.files[0]!;
@@ -60,6 +60,7 @@ async function haveFiles(scene: RelayScene): Promise<void> {
   for (let n = 0; n < 40; n += 1) expect(await save('Repo/b.txt', `b${n}`)).toHaveProperty('versionId');
   await save('Repo/large.txt', 'x\n'.repeat(1_000_000));
   await save('Repo/gone.txt', 'gone');
+  await save('Repo/run.sh', 'run', null, { isExecutable: true });
   const { files } = (await scene.user.get<CloudFilePage>(`${base}/files`)).body;
   const restored = files.find(({ path }) => path.endsWith('/gone.txt'))!;
   const tool = (name: string, args: object) => scene.user.post(`${base}/tools`, { tool: name, args });

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { isTransient, PatchbayError, type WorkspaceClient } from '@patchbay/client';
+import { identityOf, isSameFolder, keepRootId, rootIdOf } from '@patchbay/client/home';
 import { type ClientRoot, foldCase } from '@patchbay/protocol';
 import { sha256 } from '@patchbay/protocol/hash';
-import { identityOf, isSameFolder } from '@patchbay/workspace/sync';
 import { printableLine } from './approval/printable.js';
 import { CliError, EXIT } from './cli-error.js';
 
@@ -64,7 +64,7 @@ export class FolderIdentities {
     }
     if (isNamed && known.isClaimed && !isMoved && !naming.sameProject)
       return { name, docPath, rootId: known.rootId };
-    const root = { name, docPath, rootId: isNamed ? known.rootId : randomUUID() };
+    const root = { name, docPath, rootId: isNamed ? known.rootId : await rootIdOf(directory, this.home) };
     try {
       await this.workspace.claimRoot(root);
       return await this.keep(directory, root, true);
@@ -82,6 +82,8 @@ export class FolderIdentities {
 
   private async keep(directory: string, root: ClientRoot, isClaimed: boolean): Promise<ClientRoot> {
     const { name, rootId } = root;
+    // An editor of this machine has the same folder.
+    if ((await rootIdOf(directory, this.home)) !== rootId) await keepRootId(directory, this.home, rootId);
     const file = this.fileOf(directory);
     const next = `${file}.${randomUUID()}`;
     await mkdir(join(this.home, 'folders'), { recursive: true, mode: 0o700 });

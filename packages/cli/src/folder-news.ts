@@ -21,6 +21,10 @@ const TOLD = {
     what: 'changed here and in the Cloud; nothing of it is overwritten',
     todo: 'patchbay push --force makes the Cloud as it is here, patchbay pull --force the other way; what gives way is kept',
   },
+  unsent: {
+    what: 'differs from the Cloud, and cannot be sent',
+    todo: 'remove the file from the Cloud, or make it one that is sent',
+  },
 } as const;
 
 /** Tells at the terminal what happens between the folders and the Cloud, a checkout of a thousand files in one line. */
@@ -85,18 +89,20 @@ export class FolderNews implements FolderEvents {
     const waiting = [...this.waiting];
     this.waiting.clear();
     for (const [folder, differences] of waiting) {
-      for (const kind of ['conflict', 'behind'] as const) {
+      for (const kind of ['conflict', 'behind', 'unsent'] as const) {
         const files = [...differences.values()].filter((one) => one.kind === kind);
         if (files.length === 0) continue;
         if (kind === 'behind' && this.approver) void this.offer(folder, files, this.approver);
-        else this.announce(kind, files);
+        else for (const alike of byReason(files)) this.announce(kind, alike);
       }
     }
   }
 
   private announce(kind: Difference['kind'], files: readonly Difference[]): void {
     const { what, todo } = TOLD[kind];
-    this.say(printableLine(`${listOf(files)}: ${what}. ${todo[0]!.toUpperCase()}${todo.slice(1)}.`));
+    const reason = files[0]?.reason;
+    const why = reason === undefined ? '' : ` (${reason})`;
+    this.say(printableLine(`${listOf(files)}: ${what}${why}. ${todo[0]!.toUpperCase()}${todo.slice(1)}.`));
   }
 
   /** One question a file. */
@@ -120,6 +126,11 @@ export class FolderNews implements FolderEvents {
       }
     }
   }
+}
+
+function byReason(files: readonly Difference[]): Difference[][] {
+  const reasons = new Set(files.map(({ reason }) => reason));
+  return [...reasons].map((one) => files.filter(({ reason }) => reason === one));
 }
 
 function listOf(files: readonly { path: string }[]): string {

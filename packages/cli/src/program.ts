@@ -71,7 +71,7 @@ function programOf(io: CliIo, done: Done): Command {
   command('connect', "execute the workspace's calls in this folder")
     .argument('[dir]', 'the folder (default: ".")')
     .addOption(repeated('--root <dir>', 'a folder to connect, too; repeat for several'))
-    .option('--yes', 'allow every call without asking')
+    .option('--yes', 'allow every call without asking, but for changes of a .gitignore')
     .addOption(repeated('--allow <glob>', 'allow calls on these paths without asking; repeat for several'))
     .addOption(new Option('--client-id <id>', 'default: one for these folders').env('PATCHBAY_CLIENT_ID'))
     .addOption(maxFileBytes('largest file that is written'))

@@ -78,7 +78,7 @@ function folderLines({ folder }: Status, directory: string): string[] {
   const head = printableLine(`${folder.directory} is "${folder.name}" in the Cloud`);
   if ('fault' in folder)
     return [head, printableLine(`could not be compared with the Cloud: ${folder.fault}`)];
-  const { here, inCloud, conflicts, faults } = folder;
+  const { here, inCloud, conflicts, unsent, faults } = folder;
   const kinds: [readonly (Finding | ComparedFile)[], string][] = [
     [here, 'changed here; "patchbay push" sends it'],
     [inCloud, 'changed in the Cloud; "patchbay pull" brings it'],
@@ -86,6 +86,7 @@ function folderLines({ folder }: Status, directory: string): string[] {
       conflicts,
       'changed on both sides; "patchbay push --force" or "pull --force" decides, and keeps what gives way',
     ],
+    [unsent, 'differ from the Cloud, and cannot be sent'],
     [faults, 'could not be compared'],
   ];
   const lines = kinds.flatMap(([findings, words]) => findingLines(findings, words));

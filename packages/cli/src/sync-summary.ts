@@ -34,6 +34,7 @@ export function summaryOf(
     ...listOf('kept out as they may hold secrets', report.secrets, shown),
     ...(report.secrets.length > 0 ? [HOW_TO_SEND] : []),
     ...listOf('kept', report.kept, shown),
+    ...listOf('differ from the Cloud, and cannot be sent', report.unsent, Infinity),
     ...listOf('conflicts', report.conflicts, Infinity),
     ...listOf('failed', report.faults, Infinity),
     ...(report.conflicts.length > 0

@@ -2,4 +2,6 @@
 export { ClientLockedError } from './journal/client-locked-error.js';
 export { ClientLock } from './home/client-lock.js';
 export { clientDirectory, DiskJournals, openDiskJournal } from './home/disk-journals.js';
+export { identityOf, isSameFolder } from './home/same-folder.js';
+export { keepRootId, rootIdOf } from './home/root-ids.js';
 export { JournalFile } from './home/journal-file.js';

@@ -24,6 +24,8 @@ export interface FileChange {
   sha256?: string | null;
   /** Deletes the file. */
   deleted?: true;
+  /** Whether the file may be executed; absent: as it is. A change of this alone makes a version. */
+  isExecutable?: boolean | null;
   /** sha256 of the head that this replaces; null: there must be no file. */
   baseSha256: string | null;
 }

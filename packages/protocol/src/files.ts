@@ -22,6 +22,8 @@ export interface CloudFile {
   sha256: string;
   sizeBytes: number;
   headVersionId: string;
+  /** Whether the file may be executed; absent where no client has said. */
+  isExecutable?: boolean;
   updatedAt: string;
   /** Null for a live file. */
   deletedAt: string | null;
@@ -40,6 +42,8 @@ export interface CloudFileVersion {
   number: number;
   sha256: string;
   sizeBytes: number;
+  /** As in a CloudFile. */
+  isExecutable?: boolean;
   /** userId. */
   author: string;
   source: 'tool' | 'upload' | 'patch' | 'restore';

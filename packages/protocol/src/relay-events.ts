@@ -151,6 +151,8 @@ export interface FilePut {
   sha256: string;
   /** What the folder last had in common with the Cloud, or what was replaced. Null: the file must not exist yet. */
   baseSha256: string | null;
+  /** Whether the file may be executed; absent: as it is. A change of this alone makes a version. */
+  isExecutable?: boolean | null;
   /** The client keeps what its folder has in common with the Cloud: no head but that base is replaced. */
   isExact?: boolean | null;
   /** Of the call that wrote it; left out where a person did. */
@@ -240,7 +242,7 @@ export const MAX_STATUS_FILES = 100;
 export interface FolderStatus {
   /** Of the root. */
   docPath: string;
-  /** docPaths of files that were changed on both sides; nothing of them is overwritten until a person decides. */
+  /** docPaths of files that were changed on both sides, or here into what is never sent (too large, no text, a link): nothing of them is overwritten until a person decides. */
   conflicts: string[];
   /** docPaths of files whose Cloud text the folder does not have, or has not deleted. */
   behind: string[];

@@ -8,7 +8,7 @@ export interface FolderPresence {
   connected: boolean;
   /** Since when it is connected, or was last seen with a client of theirs; null: it was with none of them. */
   since: string | null;
-  /** docPaths of files that were changed on both sides: nothing of them is overwritten until a person decides. */
+  /** docPaths of files that were changed on both sides, or here into what is never sent (too large, no text, a link): nothing of them is overwritten until a person decides. */
   conflicts: string[];
   /** docPaths of files whose Cloud text the folder does not have, or has not deleted. */
   behind: string[];

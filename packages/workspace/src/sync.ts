@@ -2,7 +2,6 @@
 export { checkFolder, type UnseenFiles, unseenFiles } from './sync/check-folder.js';
 export { type ComparedFile, compareFolder, type FolderComparison } from './sync/compare-folder.js';
 export type { Difference } from './sync/differences.js';
-export { identityOf, isSameFolder } from './sync/folder-guard.js';
 export { FolderState, type SyncPair } from './sync/folder-state.js';
 export type { FolderSync } from './sync/folder-sync.js';
 export { holdsAll, holdsMost } from './sync/holds-all.js';

@@ -76,6 +76,7 @@ const yesOrNo = { type: Boolean, required: true };
 const version: { [Field in keyof FileVersion]: unknown } = {
   ...{ id: text, number, sha256: text, sizeBytes: number, shape: text, author: text, source: text },
   ...{ batchId: textOrNull, filePatchId: textOrNull, callId: textOrNull, conflict: yesOrNo },
+  isExecutable: { type: Boolean, default: null },
   createdAt: number,
 };
 const inWorkspace = { workspaceId: 1, isLive: 1 } as const;

@@ -15,6 +15,8 @@ export interface FileVersion {
   sha256: string;
   sizeBytes: number;
   shape: ContentShape;
+  /** Whether it may be executed; null where no client has said. */
+  isExecutable: boolean | null;
   /** userId of whoever wrote it. */
   author: string;
   source: FileSource;

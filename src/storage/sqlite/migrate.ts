@@ -23,6 +23,7 @@ import { EDITED_ARGUMENTS_SCHEMA } from './migrations/0022-edited-arguments.js';
 import { CALLS_ALONE_SCHEMA } from './migrations/0023-calls-alone.js';
 import { SMALL_RESULTS_SCHEMA } from './migrations/0024-small-results.js';
 import { USAGE_OF_LEAVERS_SCHEMA } from './migrations/0025-usage-of-leavers.js';
+import { EXECUTABLE_SCHEMA } from './migrations/0026-executable.js';
 
 export interface Migration {
   /** What it brings, for whoever reads the table. */
@@ -55,6 +56,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: 'calls-alone', sql: CALLS_ALONE_SCHEMA },
   { name: 'small-results', sql: SMALL_RESULTS_SCHEMA },
   { name: 'usage-of-leavers', sql: USAGE_OF_LEAVERS_SCHEMA },
+  { name: 'executable', sql: EXECUTABLE_SCHEMA },
 ];
 
 /**

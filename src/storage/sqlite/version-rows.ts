@@ -5,11 +5,11 @@ import type { SqlValue } from './values.js';
 
 const COLUMNS = [
   ...['number', 'version_id', 'sha256', 'size_bytes', 'shape', 'author', 'source'],
-  ...['batch_id', 'file_patch_id', 'call_id', 'conflict', 'created_at'],
+  ...['batch_id', 'file_patch_id', 'call_id', 'conflict', 'created_at', 'executable'],
 ];
 
 const INSERT = `INSERT INTO file_versions (file, ${COLUMNS.join(', ')})
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+  VALUES (${COLUMNS.map(() => '?').join(', ')}, ?)`;
 
 /** The columns that `toVersion` reads, of a version `v`. */
 export const VERSION_COLUMNS = COLUMNS.map((column) => `v.${column}`).join(', ');
@@ -18,6 +18,7 @@ type Text = string | null;
 export type VersionRow = [
   ...[number: number, id: string, sha256: Uint8Array, sizeBytes: number, shape: string, author: string],
   ...[source: string, batchId: Text, filePatchId: Text, callId: Text, conflict: number, createdAt: number],
+  executable: number | null,
 ];
 
 /** A version as it was stored. */
@@ -35,6 +36,7 @@ export function toVersion(row: VersionRow): FileVersion {
     callId,
     conflict,
     createdAt,
+    executable,
   ] = row;
   return {
     id,
@@ -42,6 +44,7 @@ export function toVersion(row: VersionRow): FileVersion {
     sha256: Buffer.from(sha256).toString('hex'),
     sizeBytes,
     shape: shape as ContentShape,
+    isExecutable: executable === null ? null : executable === 1,
     author,
     source: source as FileSource,
     batchId,
@@ -54,10 +57,11 @@ export function toVersion(row: VersionRow): FileVersion {
 
 /** Writes a version of the file with this key; inside the job that writes the file. */
 export function insertVersion(database: SqliteDatabase, file: number, version: FileVersion): void {
-  const { number, id, sha256, sizeBytes, shape, author, source } = version;
+  const { number, id, sha256, sizeBytes, shape, author, source, isExecutable } = version;
   database.run(INSERT, [
     ...[file, number, id, hashBytes(sha256), sizeBytes, shape, author, source],
     ...[version.batchId, version.filePatchId, version.callId, Number(version.conflict), version.createdAt],
+    isExecutable === null ? null : Number(isExecutable),
   ]);
 }
 

@@ -104,7 +104,7 @@ describe('a folder', () => {
       const head: FileRecord['head'] = {
         ...{ id: newId(), number: 1, sha256: sha256(bytes), sizeBytes: bytes.length, shape: 'text' },
         ...{ author: scene.user.id, source: 'tool', batchId: null, filePatchId: null, callId: null },
-        ...{ conflict: false, createdAt: now },
+        ...{ isExecutable: null, conflict: false, createdAt: now },
       };
       const file: FileRecord = {
         ...{ kind: 'file', id: newId(), workspaceId: scene.workspaceId, path, docPath: path.slice(1) },

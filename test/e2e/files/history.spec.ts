@@ -103,7 +103,7 @@ describe('files', () => {
       const newest = await scene.raw('GET', `/files/${fileId}/diff`);
       expect(newest.headers.get('content-type')).toBe('text/x-diff; charset=utf-8');
       expect(newest.body.toString()).toBe(
-        'diff --git a/diff.md b/diff.md\n--- a/diff.md\n+++ b/diff.md\n@@ -1,3 +1,4 @@\n a\n B\n c\n+d\n\\ No newline at end of file\n',
+        'diff --git a/Diff.md b/Diff.md\n--- a/Diff.md\n+++ b/Diff.md\n@@ -1,3 +1,4 @@\n a\n B\n c\n+d\n\\ No newline at end of file\n',
       );
       const { body } = await versions(fileId);
       const [three, , one] = body.versions.map(({ versionId }) => versionId);
@@ -113,7 +113,7 @@ describe('files', () => {
       expect((await scene.raw('GET', `/files/${fileId}/diff?to=${one}`)).status).toBe(400);
       await scene.raw('PUT', '/contents/diff.md', {}, Buffer.from([0xff, 0]));
       const binary = await scene.raw('GET', `/files/${fileId}/diff`);
-      expect(binary.body.toString()).toBe('Binary files a/diff.md and b/diff.md differ\n');
+      expect(binary.body.toString()).toBe('Binary files a/Diff.md and b/Diff.md differ\n');
       const { versionId } = (await versions(fileId)).body.versions[0]!;
       const same = await scene.raw('GET', `/files/${fileId}/diff?from=${versionId}&to=${versionId}`);
       expect(same.body).toHaveLength(0);

@@ -50,10 +50,10 @@ describe('a connected folder', () => {
     expect(read.error?.code).toBe('NOT_FOUND');
     expect(patch).toMatchObject({ status: 'failed', error: { code: 'FORBIDDEN' } });
     expect(JSON.stringify([read, patch])).not.toContain('very-secret');
-    // A person who lets a model replace it gives the model's own text away, and nothing of theirs.
-    await model.creates('proj/app/.env', 'KEY=\n', { overwrite: true });
-    expect(await scene.versions()).not.toContain('KEY=very-secret\n');
-    expect(await scene.cloud()).toMatchObject({ 'app/.env': 'KEY=\n' });
+    const over = { path: 'proj/app/.env', content: 'KEY=\n', overwrite: true };
+    expect((await model.call('workspace_create_file', over)).error?.code).toBe('FORBIDDEN');
+    expect(await laptop.read('app/.env')).toBe('KEY=very-secret\n');
+    expect(Object.keys(await scene.cloud())).not.toContain('app/.env');
     expect(connected.stderr).toContain('kept out of the Cloud, as they may hold secrets: app/.env.');
   });
 

@@ -1,7 +1,75 @@
+import { randomUUID } from 'node:crypto';
+import { rootIdOf } from '@patchbay/client/home';
+import { MemoryJournals, RelayClient } from '@patchbay/client/relay';
+import { clientFileReader, WorkspaceRoots } from '@patchbay/workspace';
+import type { Machine } from '../../support/folder-machine.js';
 import { FolderScene } from '../../support/folder-scene.js';
 import { refusalOf } from '../../support/folder-model.js';
 
 const PRICE = { 'src/price.ts': 'export const price = 1;\n' };
+
+/** An editor of the machine, beside its terminal. */
+async function editorAt(
+  { server, user, workspaceId, folder }: Machine,
+  rootId: string,
+): Promise<RelayClient> {
+  const roots = await WorkspaceRoots.open([{ directory: folder }]);
+  return new RelayClient({
+    ...{ url: server.url, token: user.token, workspaceId, clientId: 'editor', journal: new MemoryJournals() },
+    ...{
+      roots: [{ name: 'proj', docPath: 'proj', rootId }],
+      tools: {},
+      readFile: clientFileReader({ roots }),
+    },
+  });
+}
+
+describe('a terminal and an editor of one machine', () => {
+  let scene: FolderScene;
+  beforeAll(async () => void (scene = await FolderScene.start()));
+  afterAll(() => scene.close());
+  beforeEach(() => scene.begin());
+
+  it.each([['the terminal'], ['the editor']])('have one folder, where %s is first', async (first) => {
+    const laptop = scene.machine();
+    await laptop.repository(PRICE);
+    const deeds = [
+      () => laptop.connect(),
+      async () => {
+        const editor = await editorAt(laptop, await rootIdOf(laptop.folder, laptop.home));
+        await editor.connect();
+        await editor.close();
+      },
+    ];
+    for (const deed of first === 'the terminal' ? deeds : deeds.reverse()) await deed();
+    expect(await scene.model().creates('proj/a.txt', 'a\n')).toMatchObject({ created: true });
+  });
+
+  it('have one folder, too, that a person has said to be the project of another machine', async () => {
+    const [laptop, desktop] = [scene.machine('laptop'), scene.machine('desktop')];
+    for (const machine of [laptop, desktop]) await machine.repository(PRICE);
+    await laptop.push();
+    await rootIdOf(desktop.folder, desktop.home);
+    await desktop.push('--same-project');
+    const rootId = await rootIdOf(desktop.folder, desktop.home);
+    expect(rootId).toBe(await rootIdOf(laptop.folder, laptop.home));
+    const editor = await editorAt(desktop, rootId);
+    await editor.connect();
+    await editor.close();
+  });
+
+  it('are both told what to do where an editor has an id of its own', async () => {
+    const laptop = scene.machine();
+    await laptop.repository(PRICE);
+    const editor = await editorAt(laptop, randomUUID());
+    await editor.connect();
+    await editor.close();
+    const { code, err } = await laptop.patchbay('connect', '--root', laptop.folder);
+    expect([code, err]).toEqual([2, expect.stringMatching(/rootIdOf.*--name <another name>/)]);
+    const other = await editorAt(laptop, randomUUID());
+    await expect(other.connect()).rejects.toThrow(/--same-project.*rootIdOf of @patchbay\/client\/home/);
+  });
+});
 
 describe('two folders', () => {
   let scene: FolderScene;

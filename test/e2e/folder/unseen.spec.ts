@@ -108,17 +108,38 @@ describe('what git ignores in a connected folder', () => {
     expect(await scene.versions()).not.toContain('private\n');
   });
 
-  it('tells nobody of what a create has replaced', async () => {
+  it('is made and replaced by nobody, and the answers to a create are alike whether there is a file or not [CREATE-1]', async () => {
+    await laptop.push();
     await laptop.connect();
-    const exists = await model.call('workspace_create_file', { path: 'proj/notes.txt', content: 'x' });
-    expect(refusalOf(exists)).toBe('FileExists');
-    await model.creates('proj/notes.txt', 'the model’s\n', { overwrite: true });
-    const uploads = await scene.versions();
-    expect(uploads).toContain('the model’s\n');
-    await laptop.write('notes.txt', 'private again\n');
-    await sleep(A_WHILE);
-    expect(await scene.versions()).toEqual(uploads);
+    for (const [there, absent] of [
+      ['notes.txt', 'out/new.txt'],
+      ['.env', '.env.local'],
+    ] as const) {
+      await laptop.write(there, 'private\n');
+      const answers = new Set<string>();
+      for (const name of [there, absent, there.toUpperCase()]) {
+        for (const overwrite of [false, true]) {
+          const args = { path: `proj/${name}`, content: 'x', overwrite };
+          const result = await model.call('workspace_create_file', args);
+          expect(refusalOf(result)).toBe('FORBIDDEN');
+          answers.add(answerOf(result).replaceAll(new RegExp(`proj/${name}\\b`, 'gi'), ''));
+        }
+      }
+      expect(answers.size).toBe(1);
+      expect(await laptop.read(there)).toBe('private\n');
+    }
+    expect(Object.keys(await laptop.files()).sort()).toEqual(['.env', '.gitignore', 'a.txt', 'notes.txt']);
     await noDifference();
+  });
+
+  it('but holds a secret that the person has asked for, is replaced as any other file [CREATE-1]', async () => {
+    await laptop.write('.env', 'KEY=1\n');
+    await laptop.connect('--include-secrets', '.env');
+    expect(refusalOf(await model.call('workspace_create_file', { path: '.env', content: 'x' }))).toBe(
+      'FileExists',
+    );
+    await model.creates('proj/.env', 'KEY=2\n', { overwrite: true });
+    expect([await laptop.read('.env'), (await scene.cloud())['.env']]).toEqual(['KEY=2\n', 'KEY=2\n']);
   });
 
   it('is sent no more once it is ignored, nor is its deletion, and a push says so', async () => {

@@ -1,11 +1,11 @@
 /**
  * What could steer a terminal or hide text from the reader: control characters of C0 and C1 (escape sequences begin with
- * one), direction overrides and isolates, zero-width, filling and other invisible characters, line separators, blanks that
+ * one), direction overrides and isolates, zero-width, filling, unassigned and other invisible characters, line separators, blanks that
  * are no space and look like one, lone surrogates, and of marks that are piled up on one letter those that would cover the
  * lines above.
  */
 const UNSAFE =
-  /[\p{Cc}\p{Cf}\p{Cs}\p{Default_Ignorable_Code_Point}\u2028\u2029\u2800]|(?! )\p{Zs}|(?<=\p{M}{4})\p{M}/gu;
+  /[\p{Cc}\p{Cf}\p{Cs}\p{Cn}\p{Default_Ignorable_Code_Point}\u2028\u2029\u2800\u{1D159}]|(?! )\p{Zs}|(?<=\p{M}{4})\p{M}/gu;
 
 /** The same of what is written as JSON, where only such characters are escaped as JSON has to. */
 const UNSAFE_IN_JSON = /[\p{Cc}\p{Cf}\p{Cs}\p{Default_Ignorable_Code_Point}\u2028\u2029]/gu;

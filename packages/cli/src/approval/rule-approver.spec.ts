@@ -15,6 +15,15 @@ describe('RuleApprover', () => {
     expect(await decide({ yes: true }, request('.env'))).toMatchObject({ decision: 'allow', by: '--yes' });
   });
 
+  it('leaves a change of a .gitignore to a person, unless a glob names it', async () => {
+    for (const path of ['proj/.gitignore', 'proj/src/.GitIgnore', '.gitignore']) {
+      const asked = decide({ yes: true, allow: ['**'] }, request('proj/a.ts', path));
+      await expect(asked).rejects.toMatchObject({ name: 'TimeoutError' });
+    }
+    const named = { yes: true, allow: ['**/.gitignore'] };
+    expect(await decide(named, request('proj/.gitignore'))).toMatchObject({ decision: 'allow' });
+  });
+
   it('allows a call whose every path matches a glob', async () => {
     const approval = await decide({ allow: ['src/**', './*.md'] }, request('src/a/b.ts', 'README.md'));
     expect(approval).toMatchObject({ decision: 'allow', by: '--allow src/** ./*.md' });

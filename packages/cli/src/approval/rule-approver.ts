@@ -1,7 +1,7 @@
 import { type Approval, cutText } from '@patchbay/protocol';
 import { type Approver, type Question, WaitingApprover } from '@patchbay/workspace';
 import { globMatcher } from './glob.js';
-import { ruleName, type RuleStore } from './session-rules.js';
+import { isIgnoreFile, ruleName, type RuleStore } from './session-rules.js';
 
 /** The server takes no longer name of who decided. */
 const MAX_BY = 256;
@@ -15,7 +15,7 @@ export interface Asker extends Approver {
 export type OnAllowed = (question: Question, rule: string) => void;
 
 export interface ApprovalRules {
-  /** Allow everything. */
+  /** Allow everything, but for a change of a `.gitignore`: that decides which files are sent. */
   yes?: boolean;
   /** Allow calls whose paths all match one of these globs. `*` and `**` pass over names that begin with a dot. */
   allow?: readonly string[];
@@ -43,7 +43,7 @@ export class RuleApprover implements Asker {
   }
 
   private ruleFor({ files }: Question): string | null {
-    if (this.rules.yes) return '--yes';
+    if (this.rules.yes && !files.some(({ path }) => isIgnoreFile(path))) return '--yes';
     const used = new Set<string>();
     for (const { path } of files) {
       const names = [path, ...this.belowRoot(path)];

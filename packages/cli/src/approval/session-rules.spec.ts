@@ -31,6 +31,14 @@ describe('What a person allows in a session once and for all', () => {
     expect(typist.screen).toContain('does not match');
   });
 
+  it('shows what a typed glob lets through, and takes it only then', async () => {
+    const typist = new Typist(['g', '**', 'n', 'y']);
+    expect(await typist.decide()).toMatchObject({ decision: 'allow' });
+    expect(typist.screen).toContain('all of whose files match **');
+    const taker = new Typist(['g', '**', 'y']);
+    expect(await taker.decide()).toMatchObject({ decision: 'allow_always', note: '** in this session' });
+  });
+
   it('says what "always" lets through, and takes it only then', async () => {
     const typist = new Typist(['a', 'n', 'a', '?', 'b', 'y']);
     expect(await typist.decide()).toMatchObject({ decision: 'allow_always' });
@@ -96,6 +104,8 @@ describe('What a person allows in a session once and for all', () => {
       await machine.revoke(2);
       expect(await machine.revoke(3)).toMatchObject({ ...rule, ...place, by: 'ada' });
       expect(await rules.allowing(request())).toBeNull();
+      await rules.add(rule, 'ada');
+      expect((await machine.all()).map(({ n }) => n)).toEqual([4]);
     });
 
     it('allows nothing by what nobody can read', async () => {

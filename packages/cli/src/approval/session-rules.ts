@@ -50,13 +50,15 @@ export function ruleText({ sessionId, tools, globs }: SessionRule): string {
   return printableLine(`${what}, ${howLong}`);
 }
 
+/** A change of it decides which files of the folder are sent: only a person, or a glob that names it, allows that. */
+export function isIgnoreFile(path: string): boolean {
+  return path.slice(path.lastIndexOf('/') + 1).toLowerCase() === '.gitignore';
+}
+
 export function covers(rule: SessionRule, { call, files }: Question): boolean {
   if (rule.sessionId !== call.sessionId || !rule.tools.includes(call.name)) return false;
-  if (rule.globs === null) return true;
-  return matchesAll(
-    rule.globs,
-    files.map(({ path }) => path),
-  );
+  const paths = files.map(({ path }) => path);
+  return rule.globs === null ? !paths.some(isIgnoreFile) : matchesAll(rule.globs, paths);
 }
 
 /** Rules that end with the process. */
@@ -89,7 +91,8 @@ export class MachineRules {
   /** The rule that is revoked; null where there is none of this number. */
   async revoke(n: number): Promise<KeptRule | null> {
     const rule = await this.read(n);
-    if (rule) await rm(this.fileOf(n), { force: true });
+    // The number stays taken: `--revoke` with an older list in sight must not end another rule.
+    if (rule) await writeFile(this.fileOf(n), 'null');
     return rule;
   }
 

@@ -13,16 +13,12 @@ const YES: MenuItem = { word: 'yes', meaning: 'take this rule, and do this call'
 const NO: MenuItem = { word: 'no', meaning: 'take no rule, and ask about this call again' };
 
 /** A rule for all calls of this tool, once the person has seen what that is; null where they want none. */
-export async function takeToolRule(
+export function takeToolRule(
   { call }: Question,
   person: Dialogue,
   signal: AbortSignal,
 ): Promise<SessionRule | null> {
-  const rule = { sessionId: call.sessionId, tools: [call.name], globs: null };
-  const show = () => tell(rule, person);
-  show();
-  const key = await askKey([YES, NO], person, signal, { place: 'Take this rule?', again: show });
-  return key === YES ? rule : null;
+  return taken({ sessionId: call.sessionId, tools: [call.name], globs: null }, person, signal);
 }
 
 /** A rule for what matches a glob: the one that is suggested, which is shown first, or one that the person types. */
@@ -42,9 +38,19 @@ export async function takeGlobRule(
   if (answer === null) return null;
   const globs = answer.trim() === '' ? suggested : [answer.trim()];
   const paths = files.map(({ path }) => path);
-  if (matchesAll(globs, paths)) return rule(globs);
-  person.say('That glob does not match this call.');
-  return null;
+  if (!matchesAll(globs, paths)) {
+    person.say('That glob does not match this call.');
+    return null;
+  }
+  return globs === suggested ? rule(globs) : taken(rule(globs), person, signal);
+}
+
+/** Shows a rule and asks whether to take it. */
+async function taken(rule: SessionRule, person: Dialogue, signal: AbortSignal): Promise<SessionRule | null> {
+  const show = () => tell(rule, person);
+  show();
+  const key = await askKey([YES, NO], person, signal, { place: 'Take this rule?', again: show });
+  return key === YES ? rule : null;
 }
 
 function tell(rule: SessionRule, person: Dialogue): void {

@@ -17,6 +17,8 @@ export interface WriteIntent {
   previousSha256: string | null;
   /** Of a file of a patch batch: what it takes to finish the batch, or to take it back. */
   patch?: PatchIntent;
+  /** It is written into the open buffer of the file, and nothing on the disk: there are no temp files. */
+  inBuffer?: boolean;
 }
 
 /** A file of a patch batch: all of them are written, or none. */

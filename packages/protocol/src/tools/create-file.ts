@@ -10,6 +10,7 @@ export const CREATE_FILE_ERROR_CODES = [
   'HashFailed',
   'UnhandledException',
   'DIRTY_BUFFER',
+  'FORBIDDEN',
 ] as const;
 /** One of CREATE_FILE_ERROR_CODES. */
 export type CreateFileErrorCode = (typeof CREATE_FILE_ERROR_CODES)[number];
@@ -72,7 +73,8 @@ Writes one whole text file into the user's workspace, on the user's machine. A p
 - If several places are plausible, ask one short question about the place before you call.
 
 ## Reading the result
-\`success: false\` comes with \`errorCode\`: FileExists (choose another path, or overwrite on purpose), InvalidPath, DirectoryCreateFailed, WriteFailed, TooLarge, HashFailed, UnhandledException, DIRTY_BUFFER (the file is open with unsaved changes, and the user's editor cannot have them replaced: ask the user to save it). \`docPath\` is the name by which you read and patch the file from here on; \`hash\` is the sha256 of the file as written: use it as \`originalSha256\` of a later patch.
+\`success: false\` comes with \`errorCode\`: FileExists (choose another path, or overwrite on purpose), InvalidPath, DirectoryCreateFailed, WriteFailed, TooLarge, HashFailed, UnhandledException, DIRTY_BUFFER (the file is open with unsaved changes, and the user's editor cannot have them replaced: ask the user to save it), FORBIDDEN (git ignores the path, or it may hold secrets: whether a file is there is not told; ask the user to write it). \`docPath\` is the name by which you read and patch the file from here on; \`hash\` is the sha256 of the file as written: use it as \`originalSha256\` of a later patch.
+A file whose path differs only by case or Unicode form is the same file: it is FileExists, or is overwritten in its own spelling.
 \`FileExists\` with overwrite: true means that somebody has changed the file since the person approved its replacement. Read it again before you replace it.
 \`OUTCOME_UNKNOWN\`: the user's client lost track of the call while it ran. The file may have been written: look at it before you send the call again.`;
 

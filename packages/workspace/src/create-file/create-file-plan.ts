@@ -2,7 +2,7 @@ import { type CreateFileErrorCode, type CreateFileResult, normalizeText } from '
 
 import { toForwardSlashes } from '../disk/relative-path.js';
 import { bytesOf } from '../disk/utf8.js';
-import { WorkspaceFault } from '../disk/workspace-fault.js';
+import { ATTRIBUTES_LOST, WorkspaceFault } from '../disk/workspace-fault.js';
 import { docPathOf, type LocatedPath } from '../disk/located-path.js';
 
 /** Finds what a path means; a WorkspaceRoots does. */
@@ -125,13 +125,18 @@ export function succeededCreate(file: {
   replaced: boolean;
   /** It was replaced in the editor, and is not saved. */
   isUnsaved?: boolean;
+  /** What it replaced may have had attributes that it has not. */
+  hasLostAttributes?: boolean;
 }): CreateFileResult {
   const replaced = file.isUnsaved
     ? 'File overwritten in the editor, where it is open with changes that are not saved; nothing was written on the disk.'
     : 'File overwritten.';
   return {
     success: true,
-    message: file.replaced ? replaced : 'File created.',
+    message: [
+      file.replaced ? replaced : 'File created.',
+      ...(file.hasLostAttributes ? [ATTRIBUTES_LOST] : []),
+    ].join(' '),
     path: file.path,
     ...(file.docPath !== null && { docPath: file.docPath }),
     sizeBytes: file.sizeBytes,

@@ -19,6 +19,7 @@ import {
   succeededCreate,
 } from './create-file-plan.js';
 import { dirtyBuffer, replaceBuffer } from './create-in-buffer.js';
+import { placePlan, refuseHidden } from './place-plan.js';
 
 /** How often a write starts over because someone else changed the place it was about to take. */
 const MAX_ATTEMPTS = 3;
@@ -40,6 +41,7 @@ export async function executeCreateFile(
   try {
     const plan = planCreateFile(context.roots, args, context.maxFileBytes ?? DEFAULT_MAX_FILE_BYTES);
     const hash = hashContent(fs, plan);
+    await refuseHidden(context, plan);
     for (let attempt = 1; ; attempt++) {
       try {
         return succeededCreate({
@@ -80,16 +82,18 @@ interface HowToWrite {
 interface Written {
   replaced: boolean;
   isUnsaved?: boolean;
+  hasLostAttributes?: boolean;
 }
 
 /** A file with unsaved changes is replaced where these are; any other one on the disk. */
 async function writePlan(
   context: PatchContext,
-  plan: CreateFilePlan,
+  asked: CreateFilePlan,
   sha256: string,
   how: HowToWrite,
 ): Promise<Written> {
   const { buffers, fs = realFileSystem } = context;
+  const plan = await placePlan(context, asked);
   const buffer = await dirtyBuffer(context, plan);
   if (buffer) {
     await replaceBuffer(buffers!, plan, buffer, how.seen);
@@ -99,8 +103,10 @@ async function writePlan(
   try {
     const existing = await statFile(fs, walked.directory, plan.name);
     if (existing && !plan.overwrite) throw fileExists();
-    await stageAndCommit(context, walked.directory, { ...how, plan, sha256, existing });
-    return { replaced: existing !== null };
+    const { hasLostAttributes } = await stageAndCommit(context, walked.directory, {
+      ...{ ...how, plan, sha256, existing },
+    });
+    return { replaced: existing !== null, hasLostAttributes };
   } catch (error) {
     await walked.undo();
     throw error;
@@ -113,7 +119,7 @@ async function stageAndCommit(
   context: PatchContext,
   directory: SafeDirectory,
   write: HowToWrite & { plan: CreateFilePlan; sha256: string; existing: FileStat | null },
-): Promise<void> {
+): Promise<StagedFile> {
   const { fs = realFileSystem } = context;
   const { plan, sha256, existing, log, seen } = write;
   const tempName = newTempName();
@@ -143,6 +149,7 @@ async function stageAndCommit(
     throw error;
   }
   await staged.commit(() => makeWay(context, directory, plan, { sha256, seen }));
+  return staged;
 }
 
 /**

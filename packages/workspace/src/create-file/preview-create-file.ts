@@ -6,11 +6,12 @@ import { openDirectory } from '../disk/open-directory.js';
 import { fileExists, WorkspaceFault } from '../disk/workspace-fault.js';
 import type { PatchContext } from '../write-patch/execute-write-patch.js';
 import { dirtyBuffer } from './create-in-buffer.js';
+import { placePlan, refuseHidden } from './place-plan.js';
 import { type CreateFilePlan, failureOf, planCreateFile, shownPath } from './create-file-plan.js';
 
 /** What a create would do, for the person who decides (and for `--allow`, matched against `path`). */
 export interface CreateFilePreview {
-  /** The workspace path, or as given where it is refused for its path. */
+  /** The workspace path in the spelling of the disk; as asked for where it is refused. */
   path: string;
   kind: 'new' | 'overwrite' | 'refused';
   /**
@@ -34,7 +35,9 @@ export interface CreateFilePreview {
 export async function previewCreateFile(context: PatchContext, args: unknown): Promise<CreateFilePreview> {
   try {
     const maxFileBytes = context.maxFileBytes ?? DEFAULT_MAX_FILE_BYTES;
-    const plan = planCreateFile(context.roots, args, maxFileBytes);
+    const asked = planCreateFile(context.roots, args, maxFileBytes);
+    await refuseHidden(context, asked);
+    const plan = await placePlan(context, asked);
     const existing = await currentText(context, plan, maxFileBytes);
     return {
       path: plan.located.path,

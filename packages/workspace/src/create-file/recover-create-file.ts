@@ -7,6 +7,8 @@ import { openDirectory } from '../disk/open-directory.js';
 import type { SafeDirectory } from '../disk/safe-directory.js';
 import type { WorkspaceContext } from '../disk/workspace-context.js';
 import { WorkspaceFault } from '../disk/workspace-fault.js';
+import { hiddenForCall } from '../visible/hidden-doc-paths.js';
+import { refusalText } from '../visible/hidden.js';
 import { failedCreate, type ShownPath, succeededCreate } from './create-file-plan.js';
 
 /**
@@ -35,11 +37,25 @@ export async function recoverCreateFile(
   if (!intent) return { outcome: 'not_written' };
   try {
     const found = await findTraces(context.fs ?? realFileSystem, intent);
-    return judge(context, intent, interrupted.committing, found);
+    return await unlessHidden(context, intent, judge(context, intent, interrupted.committing, found));
   } catch (error) {
     if (!(error instanceof WorkspaceFault)) throw error;
-    return stopped(intent, `the place of its file has changed. ${error.message}`);
+    const recovery = stopped(intent, `the place of its file has changed. ${error.message}`);
+    return unlessHidden(context, intent, recovery);
   }
+}
+
+/** Why a write was stopped tells of what is there by now: nothing is told of a file that may not be seen any more. */
+async function unlessHidden(
+  context: WorkspaceContext,
+  intent: WriteIntent,
+  recovery: CreateRecovery,
+): Promise<CreateRecovery> {
+  const { docPath } = shownIn(intent);
+  if (recovery.outcome !== 'stopped' || docPath === null) return recovery;
+  const why = (await hiddenForCall(context, [docPath])).get(docPath);
+  if (!why) return recovery;
+  return { ...recovery, result: failedCreate(shownIn(intent), 'FORBIDDEN', refusalText(why)) };
 }
 
 /** What the disk shows of a write. */

@@ -34,6 +34,8 @@ export function newTempName(): string {
  */
 export class StagedFile {
   private isOpen = true;
+  /** The file that is replaced may have had attributes that this one has not. */
+  hasLostAttributes = false;
 
   private constructor(
     private readonly fs: FileSystem,
@@ -44,7 +46,8 @@ export class StagedFile {
   ) {}
 
   /**
-   * Writes the temp file: with the mode and owner of the file that it replaces, or 0666 less the umask.
+   * Writes the temp file: with the mode, owner, access control list and extended attributes of the file that it replaces,
+   * or 0666 less the umask.
    * Leaves nothing behind where it fails.
    * @throws WorkspaceFault WriteFailed
    */
@@ -58,8 +61,8 @@ export class StagedFile {
     try {
       await directory.verify();
       handle = await fs.open(directory.entry(file.tempName), CREATE_FLAGS, file.replaces ? 0o600 : 0o666);
+      if (file.replaces) await staged.takeOver(handle, file.replaces);
       await handle.writeFile(file.bytes);
-      if (file.replaces) await takeOver(handle, file.replaces);
       await handle.sync();
       await handle.close();
       return staged;
@@ -118,7 +121,9 @@ export class StagedFile {
     if (!staged || !current || staged.mode === current.mode) return;
     const handle = await this.fs.open(this.directory.entry(this.tempName), READ_FLAGS);
     try {
-      await takeOver(handle, current);
+      // Of a read-only one nothing could be taken over.
+      await handle.chmod(0o600);
+      await this.takeOver(handle, current);
     } finally {
       await handle.close();
     }
@@ -131,6 +136,15 @@ export class StagedFile {
         throw renameFault(`"${this.name}" could not be written`, error);
       });
     this.isOpen = false;
+  }
+
+  private async takeOver(handle: OpenFile, replaced: FileStat): Promise<void> {
+    const isWhole = await this.fs.copyAttributes?.(this.directory.entry(this.name), handle.fd);
+    // With it goes the set-user bit; a mask that the list has by now is not to be widened by an older mode.
+    if (isWhole) return handle.chmod(Number((await handle.stat({ bigint: true })).mode) & 0o777);
+    await takeOwner(handle, replaced);
+    this.hasLostAttributes ||= isWhole === false;
+    await handle.chmod(isWhole === false ? narrowed(replaced.mode) : replaced.mode);
   }
 
   private async linkIntoPlace(): Promise<void> {
@@ -156,11 +170,17 @@ export class StagedFile {
   }
 }
 
-/** Owner first: changing it resets mode bits. Only root may give a file away, so it is no fault if it can't be done. */
-async function takeOver(handle: OpenFile, replaced: FileStat): Promise<void> {
+/**
+ * Without its access control list a file's group bits, which were the list's mask, could give the group more than it had.
+ */
+function narrowed(mode: number): number {
+  return mode & (0o707 | ((mode & 0o007) << 3));
+}
+
+/** Before the mode: changing it resets bits of that. Only root may give a file away, so it is no fault if it can't be done. */
+async function takeOwner(handle: OpenFile, replaced: FileStat): Promise<void> {
   const { uid, gid } = await handle.stat({ bigint: true });
   if (Number(uid) !== replaced.uid || Number(gid) !== replaced.gid) {
     await handle.chown(replaced.uid, replaced.gid).catch(() => {});
   }
-  await handle.chmod(replaced.mode);
 }

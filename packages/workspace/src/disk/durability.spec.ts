@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { sha256 } from '@patchbay/protocol/hash';
 import { CreatedIn } from '../create-file/create-file.sample.js';
 import { inlineFileSystem } from '../sync/inline-file-system.js';
-import { deleteFile, type Placement, placeFiles, pullTempName } from '../sync/place-file.js';
+import { deleteFile, type Placement, placeFiles, pullTempName, setExecutable } from '../sync/place-file.js';
 import { PatchWrite } from '../write-patch/patch-write.js';
 import { batchOf, insert, PatchedFolder, statuses } from '../write-patch/write-patch.sample.js';
 import { ensureDirectory } from './open-directory.js';
@@ -110,7 +110,7 @@ describe('durable when a pull is done', () => {
   });
 
   const file = (name: string, change: Partial<Placement> = {}): Placement => ({
-    ...{ name, bytes: Buffer.from(`${name}\n`), replaces: null, keep: false },
+    ...{ name, bytes: Buffer.from(`${name}\n`), replaces: null, keep: false, isExecutable: null },
     ...{ tempName: pullTempName('01234567'), ...change },
   });
 
@@ -135,6 +135,17 @@ describe('durable when a pull is done', () => {
     await deleteFile(root, ['one'], { sha256: sha256('old'), keep });
     expect(recording.lost).toEqual([]);
     expect(await disk.readdir(root)).toEqual(keep ? ['one.patchbay-kept'] : []);
+  });
+
+  it('is the mode of a file, whether it is new, replaced or as it was', async () => {
+    await disk.writeFile(join(root, 'one'), 'old');
+    const replaced = file('one', { replaces: sha256('old'), isExecutable: true });
+    expect((await placeFiles(root, [], [replaced, file('two', { isExecutable: true })])).size).toBe(0);
+    expect(recording.lost).toEqual([]);
+    await setExecutable(root, ['two'], { sha256: sha256('two\n'), isExecutable: false });
+    expect([recording.lost, recording.synced.at(-1)]).toEqual([[], join(root, 'two')]);
+    const isExecutable = async (name: string) => ((await disk.stat(join(root, name))).mode & 0o111) !== 0;
+    expect([await isExecutable('one'), await isExecutable('two')]).toEqual([true, false]);
   });
 
   it('is what waits for the disk: it is the system that is asked', async () => {

@@ -3,6 +3,8 @@ import * as fs from 'node:fs/promises';
 
 import { sha256 } from '@patchbay/protocol/hash';
 
+import { copyAttributes } from './copy-attributes.js';
+
 /** An open file or folder. */
 export interface OpenFile {
   readonly fd: number;
@@ -28,6 +30,11 @@ export interface FileSystem {
   readonly rename: (from: string, to: string) => Promise<void>;
   readonly unlink: (path: string) => Promise<void>;
   readonly realpath: (path: string) => Promise<string>;
+  /**
+   * Has an open file, by its descriptor, take over mode, owner, access control list and extended attributes of another;
+   * false where it has not, or not whole. Left out where the system has no way to do so.
+   */
+  readonly copyAttributes?: (from: string, fd: number) => Promise<boolean>;
   readonly sha256: (bytes: Uint8Array) => string;
   /** Whether an open folder's entries can be reached through its descriptor, which no renaming can redirect. */
   readonly hasHandlePaths: boolean;
@@ -46,6 +53,7 @@ export const realFileSystem: FileSystem = {
   rename: (from, to) => fs.rename(from, to),
   unlink: (path) => fs.unlink(path),
   realpath: (path) => fs.realpath(path),
+  ...(process.platform === 'linux' && { copyAttributes }),
   sha256,
   hasHandlePaths: process.platform === 'linux' && existsSync('/proc/self/fd'),
 };

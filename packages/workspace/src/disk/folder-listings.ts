@@ -18,10 +18,16 @@ export class FolderListings {
    * at which its file would be.
    */
   async placesOf(root: WorkspaceRoot, segments: readonly string[]): Promise<string[][]> {
+    const found = await this.reach(root, segments);
+    return found.map((place) => [...place, ...segments.slice(place.length)]);
+  }
+
+  /** As much of a docPath below a root as is there, as it is spelt: one place for each way, all equally long. */
+  async reach(root: WorkspaceRoot, segments: readonly string[]): Promise<string[][]> {
     let found: string[][] = [[]];
-    for (const [depth, segment] of segments.entries()) {
+    for (const segment of segments) {
       const deeper = await this.deeperIn(root, found, segment);
-      if (deeper.length === 0) return found.map((folder) => [...folder, ...segments.slice(depth)]);
+      if (deeper.length === 0) return found;
       found = deeper;
     }
     return found;

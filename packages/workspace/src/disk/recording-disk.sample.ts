@@ -79,7 +79,10 @@ export class RecordingDisk {
       ...{ fd: file.fd, sync, writeFile },
       read: (...given) => file.read(...given),
       stat: (options) => file.stat(options),
-      chmod: (mode) => file.chmod(mode),
+      chmod: async (mode) => {
+        await file.chmod(mode);
+        this.files.add(path);
+      },
       chown: (uid, gid) => file.chown(uid, gid),
       close: () => file.close(),
     };

@@ -69,6 +69,10 @@ export function renameFault(what: string, error: unknown): WorkspaceFault {
   return diskFault('WriteFailed', what, error, RENAME_REASONS);
 }
 
+/** What a result says of a file that has lost what it had beside its text and mode. */
+export const ATTRIBUTES_LOST =
+  'Its extended attributes and access control list could not be kept; its group may do no more with it than everybody else.';
+
 /** What a create without overwrite meets; `cause` is what the system said, if it was asked. */
 export function fileExists(cause?: unknown): WorkspaceFault {
   return new WorkspaceFault(

@@ -18,6 +18,8 @@ export interface FolderComparison {
   inCloud: ComparedFile[];
   /** Changed on both sides. */
   conflicts: Finding[];
+  /** Sent before, and by now of a kind that is never sent. */
+  unsent: Finding[];
   /** What could not be compared. */
   faults: Finding[];
 }
@@ -31,9 +33,10 @@ export async function compareFolder(
   const pull = await pullFolder(sync);
   const here = comparedFiles(push);
   const conflicts = withoutTwins([...push.conflicts, ...pull.conflicts]);
-  const told = new Set([...here, ...conflicts].map(({ path }) => path));
+  const unsent = withoutTwins(push.unsent);
+  const told = new Set([...here, ...conflicts, ...unsent].map(({ path }) => path));
   const inCloud = comparedFiles(pull).filter(({ path }) => !told.has(path));
-  return { here, inCloud, conflicts, faults: withoutTwins([...push.faults, ...pull.faults]) };
+  return { here, inCloud, conflicts, unsent, faults: withoutTwins([...push.faults, ...pull.faults]) };
 }
 
 /** Of what a dry run keeps the rest is what the other direction tells of, or what is never sent. */

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { Ack, ErrorCode, FilePut } from '@patchbay/protocol';
+import { isExecutable, KNOWS_EXECUTABLE } from './file-stamp.js';
 import { type FolderSync, rootOf } from './folder-sync.js';
 import { type ReadFile, readWhole } from './read-file.js';
 import type { Conflict } from './sync-report.js';
@@ -32,6 +33,7 @@ export class ConflictKeeper {
     const file = {
       ...{ docPath, path: `/${rootOf(this.folder).name}/${path}`, content: read.bytes, sha256: read.sha256 },
       ...{ baseSha256: this.folder.state.baseOf(docPath), isExact: true },
+      ...(KNOWS_EXECUTABLE && { isExecutable: isExecutable(read.stamp) }),
     };
     const answer = await this.putFile(file);
     if (answer.ok) return read.sha256;

@@ -10,19 +10,30 @@ export interface Difference {
   base: string | null;
   /** What the Cloud has; null: it was deleted there, or never was. */
   remote: string | null;
-  /** `behind`: the folder still has the last common text. `conflict`: it was changed here, too. */
-  kind: 'behind' | 'conflict';
+  /** `behind`: the folder still has the last common text. `conflict`: it was changed here, too. `unsent`: it has become one that is never sent. */
+  kind: 'behind' | 'conflict' | 'unsent';
+  /** Why it is not sent. */
+  reason?: string;
 }
 
 /** In what a folder and the Cloud differ, until one side has taken the other's text. */
 export class Differences {
   private readonly all = new Map<string, Difference>();
+  private unsent = new Map<string, Difference>();
 
   /** True where that was not known yet. */
   note(difference: Difference): boolean {
     const known = this.all.get(difference.docPath);
     this.all.set(difference.docPath, difference);
     return known?.kind !== difference.kind || known.remote !== difference.remote;
+  }
+
+  /** Those that a look at the whole folder has met, which holds others back; gives the ones that are new. */
+  noteUnsent(files: readonly Difference[], isHeld: (docPath: string) => boolean): Difference[] {
+    const before = this.unsent;
+    const held = [...before.values()].filter(({ docPath }) => isHeld(docPath));
+    this.unsent = new Map([...held, ...files].map((file) => [file.docPath, file]));
+    return files.filter(({ docPath, reason }) => before.get(docPath)?.reason !== reason);
   }
 
   drop(docPath: string): void {
@@ -46,9 +57,10 @@ export class Differences {
 
   /** As the server is told of them. */
   statusOf(docPath: string): FolderStatus {
-    const [conflicts, behind] = (['conflict', 'behind'] as const).map((kind) =>
-      this.of(kind).map((one) => one.docPath),
-    ) as [string[], string[]];
+    const isUnsent = (one: Difference) => this.unsent.has(one.docPath);
+    const differing = [...this.of('conflict').filter((one) => !isUnsent(one)), ...this.unsent.values()];
+    const conflicts = differing.sort(byDocPath).map((one) => one.docPath);
+    const behind = this.of('behind').map((one) => one.docPath);
     const shown = {
       conflicts: conflicts.slice(0, MAX_STATUS_FILES),
       behind: behind.slice(0, MAX_STATUS_FILES),

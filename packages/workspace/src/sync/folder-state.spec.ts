@@ -25,6 +25,25 @@ describe('what is remembered of a folder', () => {
     return join(home, 'sync', key!, 'state');
   };
 
+  it('keeps whether a file was executable when both sides last had it', async () => {
+    const [plain, executable] = [stamp(), stamp({ mode: 0o100755 })];
+    const state = open();
+    state.noteContent('project/a', executable, SHA);
+    state.noteBase('project/a', SHA);
+    expect(state.isUnchanged('project/a', executable)).toBe(false);
+    state.noteBase('project/a', SHA, true);
+    state.noteBase('project/b', OLD, true);
+    await state.save();
+    const again = open();
+    expect([again.baseOf('project/a'), again.baseOf('project/b')]).toEqual([SHA, OLD]);
+    expect([again.wasExecutable('project/a'), again.wasExecutable('project/b')]).toEqual([true, true]);
+    expect(again.isUnchanged('project/a', executable)).toBe(true);
+    expect(again.isUnchanged('project/a', plain)).toBe(false);
+    again.noteBase('project/b', null);
+    again.noteBase('project/b', NEW);
+    expect(again.wasExecutable('project/b')).toBe(false);
+  });
+
   it('names its file where that cannot be read', async () => {
     open();
     const path = await file();

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { sha256 } from '@patchbay/protocol/hash';
 import { ClientLock, ClientLockedError } from '@patchbay/client/home';
-import { type FileStamp, isSettled } from './file-stamp.js';
+import { type FileStamp, isExecutable, isSettled } from './file-stamp.js';
 import { StateFile, type StateText } from './state-file.js';
 import {
   baseIn,
@@ -18,9 +18,10 @@ import {
   sentLine,
   type StateLine,
   SYNCED_LINE,
+  wasExecutable,
 } from './state-line.js';
 
-const UNREAD = { stamp: null, content: null };
+const UNREAD = { stamp: null, content: null, wasExecutable: false };
 /** Most contents of one file that were sent, and of which nobody knows whether they arrived. */
 const MAX_SENT = 8;
 
@@ -106,7 +107,8 @@ export class FolderState {
   /** Whether the file has not been touched since it was read, and holds what both sides last had. */
   isUnchanged(docPath: string, stamp: FileStamp): boolean {
     const line = this.known.get(docPath);
-    return line !== undefined && hasBaseAsContent(line) && hasStamp(line, docPath, stamp);
+    if (line === undefined || !hasBaseAsContent(line) || !hasStamp(line, docPath, stamp)) return false;
+    return wasExecutable(line) === isExecutable(stamp);
   }
 
   /** What the file holds, where it has not been touched since it was read: undefined where it has to be read. */
@@ -119,6 +121,12 @@ export class FolderState {
   baseOf(docPath: string): string | null {
     const line = this.known.get(docPath);
     return line === undefined ? null : baseIn(line);
+  }
+
+  /** Whether the file was executable when both sides last had the base, as far as is known. */
+  wasExecutable(docPath: string): boolean {
+    const line = this.known.get(docPath);
+    return line !== undefined && wasExecutable(line);
   }
 
   /** How many docPaths have a base. */
@@ -157,12 +165,13 @@ export class FolderState {
     this.unsaved.push(line);
   }
 
-  /** Both sides have this now, null: neither has the file. */
-  noteBase(docPath: string, base: string | null): void {
-    if (this.baseOf(docPath) === base) return this.settleSent(docPath);
+  /** Both sides have this now, null: neither has the file. Its mode is as it was where none is given. */
+  noteBase(docPath: string, base: string | null, executable = this.wasExecutable(docPath)): void {
+    const isSameMode = base === null || this.wasExecutable(docPath) === executable;
+    if (isSameMode && this.baseOf(docPath) === base) return this.settleSent(docPath);
     const line = this.known.get(docPath);
     const { stamp, content } = line === undefined ? UNREAD : parseLine(line);
-    const based = formatLine(docPath, { stamp, content, base });
+    const based = formatLine(docPath, { stamp, content, base, wasExecutable: executable });
     if (this.noteLine(docPath, based)) this.unsaved.push(based);
   }
 
@@ -226,7 +235,8 @@ export class FolderState {
   private lineOf(unsaved: string | Reading): string {
     if (typeof unsaved === 'string') return unsaved;
     const { docPath, stamp, content } = unsaved;
-    return formatLine(docPath, { stamp, content, base: this.baseOf(docPath) });
+    const [base, mode] = [this.baseOf(docPath), this.wasExecutable(docPath)];
+    return formatLine(docPath, { stamp, content, base, wasExecutable: mode });
   }
 
   /** Without what is not in use any more: neither side has it. */

@@ -6,6 +6,7 @@ import type { Progress } from './progress.js';
 import type { FolderScan } from './scan-folder.js';
 import type { FolderState } from './folder-state.js';
 import type { PathClaims } from './path-claims.js';
+import type { Settling } from './settling.js';
 
 /** A folder, the Cloud files that it is synced with, and how. */
 export interface FolderSync {
@@ -34,6 +35,8 @@ export interface FolderSync {
   tellsLeftOut?: boolean;
   /** Keeps what else this process does with a file out of the way of its being sent. */
   claims?: PathClaims;
+  /** Holds back what somebody is writing at this moment; everything is sent at once where it is left out. */
+  settling?: Settling;
   progress: Progress;
   signal?: AbortSignal | undefined;
 }

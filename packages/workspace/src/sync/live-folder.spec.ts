@@ -17,6 +17,7 @@ describe('a live folder', () => {
   let folder: LiveFolder;
   let looks: number;
   let deleted: string[];
+  let now: number;
   beforeEach(async () => {
     base = await mkdtemp(join(tmpdir(), 'patchbay-live-'));
     home = await mkdtemp(join(tmpdir(), 'patchbay-live-home-'));
@@ -25,7 +26,7 @@ describe('a live folder', () => {
     const pair = { url: 'http://one', workspaceId: 'w', directory: base, rootName: 'proj' };
     const state = FolderState.open(home, pair);
     state.noteBase('proj/a.txt', HERE!);
-    looks = 0;
+    [looks, now] = [0, 0];
     // Only the Cloud is faked: the first look at all of it fails.
     const list = async function* () {
       await Promise.resolve();
@@ -40,7 +41,7 @@ describe('a live folder', () => {
     const files = { list, commit, read: () => Promise.resolve(null) } as unknown as WorkspaceFiles;
     folder = new LiveFolder({
       ...{ files, roots, state, maxFileBytes: 1_000, exclude: [], secrets: new SecretFiles() },
-      putFile: () => Promise.resolve({ ok: true }),
+      ...{ putFile: () => Promise.resolve({ ok: true }), now: () => now },
     });
   });
   afterEach(async () => {
@@ -51,6 +52,9 @@ describe('a live folder', () => {
 
   it('deletes nothing in the Cloud where all that it had is gone at once, and what is gone beside others', async () => {
     await rm(join(base, 'a.txt'));
+    await folder.bringUp(['proj/a.txt']);
+    expect(deleted).toEqual([]);
+    now += 2_000;
     await folder.bringUp(['proj/a.txt']);
     expect(deleted).toEqual([]);
     await writeFile(join(base, 'b.txt'), 'left\n');

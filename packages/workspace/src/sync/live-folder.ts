@@ -19,6 +19,7 @@ import { pullFolder } from './pull.js';
 import { pushFolder } from './push.js';
 import { Rounds } from './rounds.js';
 import type { FolderScan } from './scan-folder.js';
+import { Settling } from './settling.js';
 import type { Conflict, SyncReport } from './sync-report.js';
 
 /** Longest time, in ms, that a call waits for what it needs to be sent. */
@@ -43,6 +44,8 @@ export interface LiveFolderOptions extends Pick<
   onStatus?: (status: FolderStatus) => void;
   /** Told of a round that failed as a whole; the next one tries again. */
   onFault?: (error: unknown) => void;
+  /** In ms, never going back; by it what is being written is held back. */
+  now?: () => number;
 }
 
 /**
@@ -56,6 +59,7 @@ export class LiveFolder implements FolderLedger {
   private readonly stopped = new AbortController();
   private readonly rounds = new Rounds((error) => this.options.onFault?.(error));
   private readonly cloud: CloudView;
+  private readonly settling: Settling;
   private watch: FolderWatch | null = null;
   private rescan: NodeJS.Timeout | undefined;
   private cloudLook: NodeJS.Timeout | undefined;
@@ -66,6 +70,7 @@ export class LiveFolder implements FolderLedger {
   constructor(private readonly options: LiveFolderOptions) {
     this.cloud = new CloudView(options, this.differences, (difference) => this.tell(difference));
     this.guard = new FolderGuard(rootOf(options));
+    this.settling = new Settling(options.now);
     this.keeper = new ConflictKeeper(options, (file) => options.putFile(file));
   }
 
@@ -157,9 +162,18 @@ export class LiveFolder implements FolderLedger {
     for (const docPath of this.ownOf(docPaths)) if (await this.isChanged(docPath)) changed.push(docPath);
     if (changed.length === 0) return;
     const wanted = new Set(changed);
-    const sent = this.rounds.enqueue(() => this.send((docPath) => wanted.has(docPath)));
+    const sent = this.sendSettled(wanted);
     // What cannot be sent now is sent by a later round: the call that asks for it must not fail for that.
     await Promise.race([sent.catch(() => undefined), setTimeout(BRING_UP_MS, undefined, { ref: false })]);
+  }
+
+  /** Sends files as soon as nobody is writing them any more, so that no half-written one becomes a version. */
+  private async sendSettled(docPaths: ReadonlySet<string>): Promise<void> {
+    for (;;) {
+      await this.rounds.enqueue(() => this.send((docPath) => docPaths.has(docPath)));
+      if (![...docPaths].some((docPath) => this.settling.isHeld(docPath))) return;
+      await setTimeout(this.settling.dueInMs + 1, undefined, { signal: this.ending, ref: false });
+    }
   }
 
   baseOf(docPath: string): string | null {
@@ -213,8 +227,9 @@ export class LiveFolder implements FolderLedger {
     let pauseMs = RESCAN_MS.failed;
     try {
       state.refresh();
-      await this.send(state.isSynced ? undefined : (docPath) => state.baseOf(docPath) !== null);
-      pauseMs = this.pauseAfter(performance.now() - began);
+      await this.send(state.isSynced ? undefined : (docPath) => state.baseOf(docPath) !== null, true);
+      this.settling.prune();
+      pauseMs = Math.min(this.pauseAfter(performance.now() - began), this.settling.dueInMs + 1);
     } finally {
       this.lookAgain(pauseMs);
     }
@@ -231,7 +246,7 @@ export class LiveFolder implements FolderLedger {
   }
 
   /** Sends what has changed here, and notes what cannot be sent because it has changed there, too. */
-  private async send(only?: (docPath: string) => boolean): Promise<void> {
+  private async send(only?: (docPath: string) => boolean, isWhole = false): Promise<void> {
     const seen = (scan: FolderScan): void => {
       const isNew = this.watch?.follow(scan.folders) ?? false;
       if (isNew) this.request();
@@ -240,6 +255,7 @@ export class LiveFolder implements FolderLedger {
     const report = await pushFolder({ ...this.sync(only), delete: !this.guard.isEmpty, onScan: seen });
     for (const conflict of report.conflicts) await this.conflicted(conflict);
     await this.judgeUnmet(report, only);
+    if (isWhole) this.tellUnsent(report);
     await this.cloud.dropHidden();
     const { moved, deleted, faults, secrets } = report;
     if (moved.files + deleted + faults.length + secrets.length > 0) this.options.onReport?.(report);
@@ -249,10 +265,20 @@ export class LiveFolder implements FolderLedger {
   private sync(only?: (docPath: string) => boolean): FolderSync {
     const { files, roots, state, maxFileBytes, exclude, secrets } = this.options;
     return {
-      ...{ files, roots, state, maxFileBytes, exclude, secrets, claims: this.claims, progress: silent },
+      ...{ files, roots, state, maxFileBytes, exclude, secrets, progress: silent },
+      ...{ claims: this.claims, settling: this.settling },
       ...{ force: false, delete: false, dryRun: false, signal: this.stopped.signal },
       ...(only && { only }),
     };
+  }
+
+  private tellUnsent({ unsent }: SyncReport): void {
+    const found = unsent.map(({ path, docPath, remote, reason }): Difference => {
+      return { path, docPath, base: remote, remote, kind: 'unsent', reason };
+    });
+    const isHeld = (docPath: string) => this.settling.isHeld(docPath);
+    for (const difference of this.differences.noteUnsent(found, isHeld))
+      this.options.onDifference?.(difference);
   }
 
   private async conflicted(conflict: Conflict): Promise<void> {

@@ -5,6 +5,7 @@ import { WorkspaceFault } from '../disk/workspace-fault.js';
 import { hiddenPaths } from '../visible/visible-files.js';
 import { DiskFinder } from './disk-finder.js';
 import { belowRoot, type FolderSync, rootOf } from './folder-sync.js';
+import { isExecutable } from './file-stamp.js';
 import type { LocalFile } from './pull-plan.js';
 import { readWhole } from './read-file.js';
 import type { FolderScan } from './scan-folder.js';
@@ -51,7 +52,9 @@ export async function lookLocally(
     }
     const known = file && sync.state.contentOf(docPath, file.stamp);
     try {
-      const found = known ? { sha256: known, isText: true } : read(sync, docPath, path);
+      const found = known
+        ? { sha256: known, isText: true, isExecutable: isExecutable(file.stamp) }
+        : read(sync, docPath, path);
       if (found !== null) look.files.set(docPath, { path, ...found });
     } catch (error) {
       look.undecided.add(docPath);
@@ -84,17 +87,13 @@ async function findUnscanned(
 }
 
 /** What a file holds; null where it has gone. */
-function read(
-  { state, ...sync }: FolderSync,
-  docPath: string,
-  path: string,
-): Pick<LocalFile, 'sha256' | 'isText'> | null {
+function read({ state, ...sync }: FolderSync, docPath: string, path: string): Omit<LocalFile, 'path'> | null {
   try {
     const file = readWhole(join(rootOf(sync).directory, path), MAX_COMPARED_BYTES);
     if (file === null)
       throw new WorkspaceFault('WriteFailed', 'is no regular file here, or a very large one');
     state.noteContent(docPath, file.stamp, file.isText ? file.sha256 : null);
-    return file;
+    return { sha256: file.sha256, isText: file.isText, isExecutable: isExecutable(file.stamp) };
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT') return null;

@@ -15,7 +15,11 @@ describe('a file that a pull puts in its place', () => {
     const [place, tempName] = [join(root, 'a.txt'), pullTempName('01234567')];
     await writeFile(place, 'both had\n');
     const [bytes, replaces] = [Buffer.from('from the Cloud\n'), sha256('both had\n')];
-    const placing = placeFiles(root, [], [{ name: 'a.txt', bytes, replaces, keep: false, tempName }]);
+    const placing = placeFiles(
+      root,
+      [],
+      [{ name: 'a.txt', bytes, replaces, keep: false, isExecutable: null, tempName }],
+    );
     // Staging waits for the disk behind that, in another turn.
     while (!existsSync(join(root, tempName))) await setImmediate();
     writeFileSync(place, 'saved meanwhile\n');

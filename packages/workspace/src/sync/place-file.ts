@@ -1,12 +1,15 @@
 import { randomBytes } from 'node:crypto';
+import { constants } from 'node:fs';
 import { StagedFile } from '../disk/atomic-write.js';
 import { hashFile, statFile } from '../disk/file-entry.js';
 import { ensureDirectory, openDirectory } from '../disk/open-directory.js';
 import { keepBeside } from '../disk/keep-beside.js';
 import type { SafeDirectory } from '../disk/safe-directory.js';
-import { errnoOf, renameFault, WorkspaceFault } from '../disk/workspace-fault.js';
+import { diskFault, errnoOf, renameFault, WorkspaceFault } from '../disk/workspace-fault.js';
 import { FILES_AT_ONCE, inParallel } from '../disk/in-parallel.js';
 import { inlineFileSystem as fs } from './inline-file-system.js';
+
+const MODE_FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
 /** The file is no longer what was decided about. */
 export class ChangedMeanwhile extends Error {}
@@ -19,7 +22,11 @@ export interface Placement {
   replaces: string | null;
   /** What is there is nowhere else: it gets another name. */
   keep: boolean;
+  /** Whether its owner may execute it; null: as what it replaces. */
+  isExecutable: boolean | null;
   tempName: string;
+  /** Set where it was placed without the attributes that the replaced file may have had. */
+  hasLostAttributes?: boolean;
 }
 
 /** A name for a temp file by which the next pull of the folder knows it; `key` has 8 hex digits. */
@@ -66,22 +73,55 @@ function unsynced(directory: SafeDirectory): SafeDirectory {
   };
 }
 
-async function place(
-  directory: SafeDirectory,
-  { name, bytes, replaces, keep, tempName }: Placement,
-): Promise<void> {
+async function place(directory: SafeDirectory, placement: Placement): Promise<void> {
+  const { name, bytes, replaces, keep, isExecutable, tempName } = placement;
   await expectStill(directory, name, replaces);
   const replaced = await statFile(fs, directory, name);
   const staged = await StagedFile.stage(fs, directory, { name, tempName, bytes, replaces: replaced });
   try {
+    if (isExecutable !== null && !replaced) await changeMode(directory, tempName, isExecutable);
     // Staging waits for the disk, which is long enough for an editor to save.
     if (replaced) await expectStill(directory, name, replaces);
     if (keep) await keepBeside(fs, directory, name);
     await staged.commit();
+    placement.hasLostAttributes = staged.hasLostAttributes;
+    // A replaced file gives its mode to the new one as it is committed.
+    if (isExecutable !== null && replaced) await changeMode(directory, name, isExecutable);
   } catch (error) {
     throw error instanceof WorkspaceFault && error.code === 'FileExists' ? new ChangedMeanwhile() : error;
   } finally {
     await staged.discard();
+  }
+}
+
+/** Makes a file whose sha256 is still this executable, or not. @throws ChangedMeanwhile, WorkspaceFault */
+export async function setExecutable(
+  root: string,
+  segments: readonly string[],
+  { sha256, isExecutable }: { sha256: string; isExecutable: boolean },
+): Promise<void> {
+  const name = segments.at(-1)!;
+  const directory = await openDirectory(fs, root, segments.slice(0, -1));
+  if (directory === null) throw new ChangedMeanwhile();
+  try {
+    await expectStill(directory, name, sha256);
+    await changeMode(directory, name, isExecutable).catch((error: unknown) => {
+      throw diskFault('WriteFailed', `The mode of "${name}" could not be changed`, error);
+    });
+  } finally {
+    await directory.close();
+  }
+}
+
+/** As git does: who may read the file may execute it, or nobody. */
+async function changeMode(directory: SafeDirectory, name: string, isExecutable: boolean): Promise<void> {
+  const file = await fs.open(directory.entry(name), MODE_FLAGS);
+  try {
+    const mode = Number((await file.stat({ bigint: true })).mode) & 0o777;
+    await file.chmod(isExecutable ? mode | ((mode & 0o444) >> 2) : mode & ~0o111);
+    await file.sync();
+  } finally {
+    await file.close();
   }
 }
 

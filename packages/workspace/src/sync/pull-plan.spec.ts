@@ -10,6 +10,7 @@ const cloudFile = (docPath: string, sha256: string): CloudFile => ({
 function planOf(names: readonly string[], more: Partial<PullInput> = {}) {
   const input: PullInput = {
     ...{ remote: new Map(), local: new Map(), bases: new Map(), force: false, delete: false },
+    wasExecutable: () => false,
     pathOf: ({ path }) => path.slice(3),
     ...more,
   };

@@ -1,5 +1,6 @@
 import type { CloudFile } from '@patchbay/protocol';
 import { compare } from './compare.js';
+import { KNOWS_EXECUTABLE } from './file-stamp.js';
 import type { Conflict, Finding } from './sync-report.js';
 
 /** What is on the disk at a docPath. */
@@ -9,6 +10,8 @@ export interface LocalFile {
   sha256: string;
   /** UTF-8 without NUL: nothing else is ever sent. */
   isText: boolean;
+  /** Whether its owner may execute it. */
+  isExecutable: boolean;
 }
 
 /** A Cloud file that is to be written. */
@@ -19,6 +22,15 @@ export interface PullWrite {
   replaces: string | null;
   /** What is there now the Cloud has never had: it is kept under another name. */
   keep: boolean;
+  /** Whether it is to be executable; null: as what it replaces. */
+  isExecutable: boolean | null;
+}
+
+/** A local file whose mode alone is to change. */
+export interface PullMode {
+  file: CloudFile;
+  path: string;
+  isExecutable: boolean;
 }
 
 /** A local file that is to be deleted, because it is not in the Cloud. */
@@ -32,6 +44,7 @@ export interface PullDeletion {
 
 export interface PullPlan {
   writes: PullWrite[];
+  modes: PullMode[];
   deletions: PullDeletion[];
   /** The same on both sides, null: on neither. */
   same: { docPath: string; sha256: string | null }[];
@@ -44,6 +57,8 @@ export interface PullInput {
   /** Of all docPaths that are in `remote` or `bases`; with `force`, every file that a push would send. */
   local: ReadonlyMap<string, LocalFile>;
   bases: ReadonlyMap<string, string>;
+  /** Whether a file was executable when both sides last had the base. */
+  wasExecutable: (docPath: string) => boolean;
   force: boolean;
   delete: boolean;
   /** Where a Cloud file that is not there yet is to be. */
@@ -52,7 +67,7 @@ export interface PullInput {
 
 /** Decides about each file that either side has had. Makes no system call. */
 export function planPull(input: PullInput): PullPlan {
-  const plan: PullPlan = { writes: [], deletions: [], same: [], kept: [], conflicts: [] };
+  const plan: PullPlan = { writes: [], modes: [], deletions: [], same: [], kept: [], conflicts: [] };
   const { remote, bases, local, force } = input;
   const docPaths = new Set([...remote.keys(), ...bases.keys(), ...(force ? local.keys() : [])]);
   for (const docPath of docPaths) judge(docPath, input, plan);
@@ -65,9 +80,13 @@ function judge(docPath: string, input: PullInput, plan: PullPlan): void {
   const base = input.bases.get(docPath) ?? null;
   const verdict = compare({ local: here?.sha256 ?? null, base, remote: file?.sha256 ?? null });
   const path = here?.path ?? (file ? input.pathOf(file) : docPath.slice(docPath.indexOf('/') + 1));
-  if (verdict === 'same') plan.same.push({ docPath, sha256: file?.sha256 ?? null });
-  else if (file !== null && (verdict === 'changedThere' || input.force)) {
-    plan.writes.push({ file, path, replaces: here?.sha256 ?? null, keep: isOnlyHere(here, base) });
+  const mode = file && newMode(file, here, input);
+  if (verdict === 'same') {
+    plan.same.push({ docPath, sha256: file?.sha256 ?? null });
+    if (file && mode !== null) plan.modes.push({ file, path, isExecutable: mode });
+  } else if (file !== null && (verdict === 'changedThere' || input.force)) {
+    const replaces = here?.sha256 ?? null;
+    plan.writes.push({ file, path, replaces, keep: isOnlyHere(here, base), isExecutable: mode });
   } else if (file !== null && verdict === 'changedHere') plan.kept.push({ path, reason: keptReason(here) });
   else if (file !== null) {
     plan.conflicts.push({ path, docPath, remote: file.sha256, reason: conflictReason(here, base) });
@@ -82,6 +101,16 @@ function judge(docPath: string, input: PullInput, plan: PullPlan): void {
     const reason = 'was deleted in the Cloud since, and changed here';
     plan.conflicts.push({ path, docPath, remote: null, reason });
   }
+}
+
+/** The mode that the file is to have here, where that is another: a side that is still as the base was gives way. */
+function newMode(
+  { docPath, isExecutable: there }: CloudFile,
+  here: LocalFile | null,
+  { force, wasExecutable }: PullInput,
+): boolean | null {
+  if (!KNOWS_EXECUTABLE || there === undefined || there === (here?.isExecutable ?? false)) return null;
+  return here === null || force || there !== wasExecutable(docPath) ? there : null;
 }
 
 /** The base is a version in the Cloud; anything else is on this disk alone, as far as is known. */

@@ -8,14 +8,24 @@ import { cloudFilesOf } from './cloud-list.js';
 import { FolderSpelling } from './folder-spelling.js';
 import { type FolderSync, rootOf } from './folder-sync.js';
 import { lookLocally } from './local-files.js';
-import { ChangedMeanwhile, deleteFile, placeFiles, pullTempName } from './place-file.js';
-import { planPull, type PullDeletion, type PullPlan, type PullWrite } from './pull-plan.js';
+import { modeReason } from './push-plan.js';
+import {
+  ChangedMeanwhile,
+  deleteFile,
+  type Placement,
+  placeFiles,
+  pullTempName,
+  setExecutable,
+} from './place-file.js';
+import { planPull, type PullDeletion, type PullMode, type PullPlan, type PullWrite } from './pull-plan.js';
 import { type FolderScan, scanFolder } from './scan-folder.js';
 import { emptyReport, sizeText, type SyncReport } from './sync-report.js';
 
 /** Bytes that are fetched together; a larger file comes alone. */
 const BATCH_BYTES = 4 * 1024 * 1024;
 const BATCHES_AT_ONCE = 3;
+const WITHOUT_ATTRIBUTES =
+  'was replaced, and its extended attributes and access control list could not be kept';
 const PUT_ASIDE = 'had text that is in no version: it is beside it, with .patchbay-kept behind its name';
 
 /**
@@ -96,10 +106,12 @@ async function makePlan(
   }
   const spelling = new FolderSpelling(scan.folders);
   const pathOf = ({ path }: CloudFile) => spelling.spell(path.slice(path.indexOf('/', 1) + 1));
-  return planPull({ remote, local: look.files, bases, force, delete: deletes, pathOf });
+  const wasExecutable = (docPath: string) => sync.state.wasExecutable(docPath);
+  return planPull({ remote, local: look.files, bases, wasExecutable, force, delete: deletes, pathOf });
 }
 
-function preview({ writes, deletions }: PullPlan, report: SyncReport): void {
+function preview({ writes, modes, deletions }: PullPlan, report: SyncReport): void {
+  for (const { path, isExecutable } of modes) report.planned.push({ path, reason: modeReason(isExecutable) });
   for (const { path, replaces } of writes) {
     report.planned.push({ path, reason: replaces === null ? 'would be added' : 'would be replaced' });
   }
@@ -121,9 +133,10 @@ class Pull {
     private readonly report: SyncReport,
   ) {}
 
-  async run({ writes, deletions, same }: PullPlan): Promise<void> {
+  async run({ writes, modes, deletions, same }: PullPlan): Promise<void> {
     const { state, progress } = this.sync;
     for (const { docPath, sha256: digest } of same) state.noteBase(docPath, digest);
+    for (const mode of modes) await this.setMode(mode);
     for (const deletion of deletions) await this.delete(deletion);
     const bytes = writes.reduce((sum, { file }) => sum + file.sizeBytes, 0);
     progress.begin('Receiving', writes.length, bytes);
@@ -174,10 +187,12 @@ class Pull {
 
   private async place(files: readonly Located[], contents: ReadonlyMap<string, Uint8Array>): Promise<void> {
     const { state, roots, progress } = this.sync;
-    const placements = files.flatMap(({ write, name }) => {
+    const placements = files.flatMap(({ write, name }): (Placement & { write: PullWrite })[] => {
       const bytes = contents.get(write.file.sha256);
-      const { replaces, keep } = write;
-      return bytes ? [{ write, name, bytes, replaces, keep, tempName: pullTempName(state.key) }] : [];
+      const { replaces, keep, isExecutable } = write;
+      return bytes
+        ? [{ write, name, bytes, replaces, keep, isExecutable, tempName: pullTempName(state.key) }]
+        : [];
     });
     const { directory } = rootOf({ roots });
     const faults = await placeFiles(directory, files[0]!.folder, placements);
@@ -185,17 +200,31 @@ class Pull {
       placements.filter((placement) => !faults.has(placement)).map(({ write }) => write),
     );
     for (const [{ write }, error] of faults) this.settle(write, error);
+    for (const { write, hasLostAttributes } of placements)
+      if (hasLostAttributes) this.report.kept.push({ path: write.path, reason: WITHOUT_ATTRIBUTES });
     for (const { write } of files) {
       const { file, path } = write;
       progress.advance(1, file.sizeBytes);
       if (placed.has(write)) {
-        state.noteBase(file.docPath, file.sha256);
+        state.noteBase(file.docPath, file.sha256, write.isExecutable ?? undefined);
         this.report.moved.files += 1;
         this.report.moved.bytes += file.sizeBytes;
         if (write.keep) this.report.kept.push({ path, reason: PUT_ASIDE });
       } else if (!contents.has(file.sha256)) {
         this.report.faults.push({ path, reason: 'came damaged; pull again' });
       }
+    }
+  }
+
+  private async setMode(mode: PullMode): Promise<void> {
+    const { file, path, isExecutable } = mode;
+    try {
+      const { root, segments } = this.sync.roots.locateIn(rootOf(this.sync), path);
+      await setExecutable(root.directory, segments, { sha256: file.sha256, isExecutable });
+      this.sync.state.noteBase(file.docPath, file.sha256, isExecutable);
+      this.report.moved.files += 1;
+    } catch (error) {
+      this.settle(mode, error);
     }
   }
 
@@ -213,7 +242,7 @@ class Pull {
   }
 
   /** One file that cannot be written must not stop the others. */
-  private settle(one: PullWrite | PullDeletion, error: unknown): void {
+  private settle(one: PullWrite | PullMode | PullDeletion, error: unknown): void {
     const { path } = one;
     if (error instanceof ChangedMeanwhile) {
       const { docPath, sha256: remote } = 'file' in one ? one.file : { ...one, sha256: null };

@@ -17,7 +17,8 @@ export async function findGone(
   const wanted = unseen.filter((docPath) => sync.only?.(docPath) !== false);
   const missing = await notThere(sync.roots, wanted);
   const hidden = await hiddenDocPaths(sync, missing);
-  const gone = missing.filter((docPath) => !hidden.has(docPath));
+  const isGone = (docPath: string) => sync.settling?.isGone(docPath) ?? true;
+  const gone = missing.filter((docPath) => !hidden.has(docPath) && isGone(docPath));
   return new Map(gone.map((docPath) => [docPath, baseOf(docPath)!]));
 }
 

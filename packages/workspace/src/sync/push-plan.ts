@@ -1,4 +1,6 @@
 import type { ScannedFile } from './scan-folder.js';
+import type { CloudFile } from '@patchbay/protocol';
+import { isExecutable, KNOWS_EXECUTABLE } from './file-stamp.js';
 import type { FolderState } from './folder-state.js';
 import type { Finding } from './sync-report.js';
 
@@ -12,9 +14,9 @@ export interface PushPlan {
   /** To be read and, if they are text and have changed, to be sent. */
   candidates: ScannedFile[];
   /** Known to be no text. */
-  binary: Finding[];
+  binary: (Finding & { docPath: string })[];
   /** What is known to be the same on both sides, where the Cloud was asked. */
-  same: { docPath: string; sha256: string }[];
+  same: { docPath: string; sha256: string; isExecutable: boolean }[];
   /** docPaths that both sides had, and that the look through the folder has not come across. */
   unseen: string[];
 }
@@ -32,7 +34,7 @@ export function planPush(files: readonly ScannedFile[], state: PushMemory): Push
     const { path, docPath, stamp } = file;
     const isUnchanged = state.isUnchanged(docPath, stamp);
     if (isUnchanged) plan.unchanged += 1;
-    else if (state.contentOf(docPath, stamp) === null) plan.binary.push({ path, reason: IS_BINARY });
+    else if (state.contentOf(docPath, stamp) === null) plan.binary.push({ path, docPath, reason: IS_BINARY });
     else plan.candidates.push(file);
     if (isUnchanged || state.baseOf(docPath) !== null) seen += 1;
   }
@@ -44,7 +46,7 @@ export function planPush(files: readonly ScannedFile[], state: PushMemory): Push
 export function planForcedPush(
   files: readonly ScannedFile[],
   state: PushMemory,
-  remote: ReadonlyMap<string, string>,
+  remote: ReadonlyMap<string, CloudFile>,
 ): PushPlan {
   const plan = emptyPlan();
   const seen = new Set<string>();
@@ -52,14 +54,24 @@ export function planForcedPush(
     const { path, docPath, stamp } = file;
     seen.add(docPath);
     const content = state.contentOf(docPath, stamp);
-    if (content === null) plan.binary.push({ path, reason: IS_BINARY });
-    else if (content !== undefined && content === remote.get(docPath)) {
+    if (content === null) plan.binary.push({ path, docPath, reason: IS_BINARY });
+    else if (isThere(content, isExecutable(stamp), remote.get(docPath))) {
       plan.unchanged += 1;
-      plan.same.push({ docPath, sha256: content });
+      plan.same.push({ docPath, sha256: content!, isExecutable: isExecutable(stamp) });
     } else plan.candidates.push(file);
   }
   plan.unseen = [...remote.keys()].filter((docPath) => !seen.has(docPath));
   return plan;
+}
+
+/** Whether the Cloud has a file just as it is here. Of which it knows no mode, that is not executable. */
+export function isThere(
+  content: string | undefined,
+  executable: boolean,
+  file: Pick<CloudFile, 'sha256' | 'isExecutable'> | undefined,
+): boolean {
+  if (file === undefined || content !== file.sha256) return false;
+  return !KNOWS_EXECUTABLE || executable === (file.isExecutable ?? false);
 }
 
 function emptyPlan(): PushPlan {
@@ -69,6 +81,11 @@ function emptyPlan(): PushPlan {
 function unseenOf(files: readonly ScannedFile[], state: PushMemory): string[] {
   const seen = new Set(files.map(({ docPath }) => docPath));
   return [...state.bases()].flatMap(([docPath]) => (seen.has(docPath) ? [] : [docPath]));
+}
+
+/** What a dry run says of a file of which only the mode is another. */
+export function modeReason(executable: boolean): string {
+  return executable ? 'would be made executable' : 'would be made not executable';
 }
 
 /** Why a file was not sent: `current` is what the Cloud has, null where it has none. */

@@ -1,18 +1,35 @@
+import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { isOutOfRoom, PatchbayError } from '@patchbay/client';
-import { type CommittedFile, MAX_BATCH_FILES, type RefusedFile } from '@patchbay/protocol';
+import { PatchbayError } from '@patchbay/client';
+import {
+  type CloudFile,
+  type CommittedFile,
+  type FileChange,
+  MAX_BATCH_FILES,
+  type RefusedFile,
+} from '@patchbay/protocol';
 import { inParallel } from '../disk/in-parallel.js';
 import { cloudFilesOf } from './cloud-list.js';
 import { compare } from './compare.js';
+import { type FileStamp, isExecutable, stampOf } from './file-stamp.js';
 import { belowRoot, type FolderSync, rootOf } from './folder-sync.js';
 import { FolderReplaced, identityOf, isSameFolder } from './folder-guard.js';
 import { deleteGone, findGone } from './push-deletions.js';
+import { isForWantOfRoom, modeOf, type Pending } from './push-pending.js';
 import { leftOutFiles, sentBefore } from './left-out-files.js';
-import { conflictReason, IS_BINARY, planForcedPush, planPush, type PushPlan } from './push-plan.js';
+import {
+  conflictReason,
+  IS_BINARY,
+  modeReason,
+  planForcedPush,
+  planPush,
+  type PushPlan,
+} from './push-plan.js';
 import { type ReadFile, readWhole } from './read-file.js';
 import { type ScannedFile, scanFolder } from './scan-folder.js';
 import { emptyReport, type Finding, sizeText, type SyncReport } from './sync-report.js';
+import { tellUnsent, unsent } from './unsent-files.js';
 import { uploadMissing } from './upload-blobs.js';
 
 /** Files and bytes that are read, sent and committed together. */
@@ -22,13 +39,6 @@ const BATCHES_AT_ONCE = 3;
 /** How often a file is tried again whose bytes or base were gone when it was its turn. */
 const TRIES = 4;
 const FILES_A_TURN = 64;
-
-/** A file that has changed, with what it is based on. */
-interface Pending {
-  file: ScannedFile;
-  read: ReadFile;
-  base: string | null;
-}
 
 /**
  * Makes the folder's text files the Cloud's. Of each file the server is told on which head it is based, so nothing that
@@ -46,21 +56,29 @@ export async function pushFolder(sync: FolderSync): Promise<SyncReport> {
     const remote = force || sync.dryRun ? await listRemote(sync) : null;
     const plan = force ? planForcedPush(files, state, remote!) : planPush(files, state);
     report.unchanged = plan.unchanged;
-    report.skipped.push(...scan.skipped, ...plan.binary);
+    report.skipped.push(...scan.skipped);
     report.faults.push(...scan.faults);
-    const isThere = (docPath: string) => (remote?.get(docPath) ?? state.baseOf(docPath)) !== null;
+    const isThere = (docPath: string) => (remote?.get(docPath)?.sha256 ?? state.baseOf(docPath)) !== null;
     if (sync.tellsLeftOut) {
       report.leftOut = await leftOutFiles(rootOf(sync), scan.leftOut, sync.signal);
       report.kept.push(...sentBefore(rootOf(sync), report.leftOut, state));
     }
     report.secrets.push(...scan.secrets.map(({ path, docPath }) => secretFinding(path, isThere(docPath))));
-    const baseOf = (docPath: string) => (force ? (remote!.get(docPath) ?? null) : state.baseOf(docPath));
+    const baseOf = (docPath: string) =>
+      force ? (remote!.get(docPath)?.sha256 ?? null) : state.baseOf(docPath);
+    const wasExecutable = (docPath: string) =>
+      force ? (remote!.get(docPath)?.isExecutable ?? false) : state.wasExecutable(docPath);
+    const binary = plan.binary
+      .filter(({ docPath }) => baseOf(docPath) !== null)
+      .map(({ docPath }) => docPath);
+    report.skipped.push(...plan.binary.map(({ path, reason }) => ({ path, reason })));
+    tellUnsent(sync, report, [...plan.unseen, ...binary], baseOf);
     const gone = await findGone(sync, plan.unseen, baseOf);
     if (!isSameFolder(identityOf(rootOf(sync)), identity)) throw new FolderReplaced(rootOf(sync).directory);
-    const work = new Push(sync, report, plan, baseOf);
+    const work = new Push(sync, report, plan, baseOf, wasExecutable);
     if (sync.dryRun) await work.preview(gone, remote!);
     else {
-      for (const { docPath, sha256 } of plan.same) state.noteBase(docPath, sha256);
+      for (const one of plan.same) state.noteBase(one.docPath, one.sha256, one.isExecutable);
       await deleteGone(sync, gone, report);
       await work.run().finally(() => work.release());
       if (only === undefined) state.noteSynced();
@@ -77,15 +95,11 @@ function secretFinding(path: string, isThere: boolean): Finding {
   return { path, reason: isThere ? before : 'is not sent' };
 }
 
-/** sha256 of each of the folder's files in the Cloud, by docPath. */
-async function listRemote(sync: FolderSync): Promise<Map<string, string>> {
-  const remote = new Map<string, string>();
-  for await (const { docPath, sha256 } of cloudFilesOf(sync, sync.signal)) remote.set(docPath, sha256);
+/** The folder's files in the Cloud, by docPath. */
+async function listRemote(sync: FolderSync): Promise<Map<string, CloudFile>> {
+  const remote = new Map<string, CloudFile>();
+  for await (const file of cloudFilesOf(sync, sync.signal)) remote.set(file.docPath, file);
   return remote;
-}
-
-function isForWantOfRoom(answer: CommittedFile | RefusedFile): answer is RefusedFile {
-  return 'error' in answer && isOutOfRoom(answer.error);
 }
 
 class Push {
@@ -98,6 +112,8 @@ class Push {
     private readonly plan: PushPlan,
     /** What the Cloud should have of a docPath, as far as that is known. */
     private readonly baseOf: (docPath: string) => string | null,
+    /** And whether that is executable. */
+    private readonly wasExecutable: (docPath: string) => boolean,
   ) {}
 
   async run(): Promise<void> {
@@ -111,24 +127,31 @@ class Push {
   }
 
   /** Says what a run would do, with what the Cloud has. */
-  async preview(gone: ReadonlyMap<string, string>, remote: ReadonlyMap<string, string>): Promise<void> {
+  async preview(gone: ReadonlyMap<string, string>, remote: ReadonlyMap<string, CloudFile>): Promise<void> {
     this.begin('Comparing');
     const { force, delete: deletes } = this.sync;
     const plan = (path: string, reason: string) => void this.report.planned.push({ path, reason });
-    const judge = (path: string, docPath: string, local: string | null, base: string | null) => {
-      const there = remote.get(docPath) ?? null;
+    const judge = (
+      { path, docPath }: Pick<ScannedFile, 'path' | 'docPath'>,
+      local: string | null,
+      base: string | null,
+      newMode?: boolean,
+    ) => {
+      const there = remote.get(docPath)?.sha256 ?? null;
       const verdict = compare({ local, base, remote: there });
-      if (verdict === 'same') this.report.unchanged += 1;
+      if (verdict === 'same' && local === base && newMode !== undefined) plan(path, modeReason(newMode));
+      else if (verdict === 'same') this.report.unchanged += 1;
       else if (verdict !== 'changedHere' && !force) {
         this.report.conflicts.push({ path, docPath, remote: there, reason: conflictReason(base, there) });
       } else if (local !== null) plan(path, there === null ? 'would be added' : 'would be replaced');
       else if (deletes || force) plan(path, 'would be deleted in the Cloud');
       else this.report.kept.push({ path, reason: 'was deleted here' });
     };
-    for (const [docPath, base] of gone) judge(belowRoot(docPath), docPath, null, base);
+    for (const [docPath, base] of gone) judge({ path: belowRoot(docPath), docPath }, null, base);
     for await (const batch of this.batches()) {
-      for (const { file, read, base } of batch) {
-        judge(file.path, file.docPath, read.sha256, base);
+      for (const pending of batch) {
+        const { file, read, base } = pending;
+        judge(file, read.sha256, base, modeOf(pending));
         this.sync.progress.advance(1, file.sizeBytes);
       }
     }
@@ -158,9 +181,22 @@ class Push {
   private take(file: ScannedFile): Pending | null {
     if (this.sync.claims?.tryTake(file.docPath) === false) return null;
     this.taken.add(file.docPath);
-    const pending = this.read(file);
+    const pending = this.mayRead(file.docPath, file.stamp) ? this.read(file) : null;
     if (pending === null) this.free(file);
     return pending;
+  }
+
+  private mayRead(docPath: string, stamp: FileStamp): boolean {
+    return this.sync.settling?.isStill(docPath, stamp) ?? true;
+  }
+
+  /** Whether the file is as it was read, or has been changing for so long that this does not matter. */
+  private isStillAfter(path: string, docPath: string): boolean {
+    const { settling } = this.sync;
+    const stats = settling && lstatSync(join(rootOf(this.sync).directory, path), { throwIfNoEntry: false });
+    if (settling && (stats === undefined || !this.mayRead(docPath, stampOf(stats)))) return false;
+    settling?.done(docPath);
+    return true;
   }
 
   private free({ docPath }: ScannedFile): void {
@@ -178,14 +214,15 @@ class Push {
     const { state, maxFileBytes } = this.sync;
     const { path, docPath } = file;
     const read = this.tryRead(path, maxFileBytes);
-    if (read === null) return null;
+    if (read === null || !this.isStillAfter(path, docPath)) return null;
     state.noteContent(docPath, read.stamp, read.isText ? read.sha256 : null);
     const base = this.baseOf(docPath);
-    if (!read.isText) this.report.skipped.push({ path, reason: IS_BINARY });
-    else if (read.sha256 === base) {
-      state.noteBase(docPath, base);
+    const pending = { file, read, base, wasExecutable: this.wasExecutable(docPath) };
+    if (!read.isText) this.skip(file, IS_BINARY);
+    else if (read.sha256 === base && modeOf(pending) === undefined) {
+      state.noteBase(docPath, base, pending.wasExecutable);
       this.report.unchanged += 1;
-    } else return { file, read, base };
+    } else return pending;
     return null;
   }
 
@@ -199,6 +236,12 @@ class Push {
       if (!gone) this.report.faults.push({ path, reason: 'cannot be read' });
       return null;
     }
+  }
+
+  private skip({ path, docPath }: ScannedFile, reason: string): void {
+    const base = this.baseOf(docPath);
+    if (base === null) this.report.skipped.push({ path, reason });
+    else this.report.unsent.push(unsent(docPath, base, { path, reason }));
   }
 
   private async send(batch: readonly Pending[]): Promise<void> {
@@ -221,9 +264,14 @@ class Push {
     await state.save();
     for (let from = 0; from < batch.length; from += MAX_BATCH_FILES) {
       const part = batch.slice(from, from + MAX_BATCH_FILES);
-      const changes = part.map(({ file, read, base }) => ({
-        ...{ path: `/${rootOf(this.sync).name}/${file.path}`, sha256: read.sha256, baseSha256: base },
-      }));
+      const changes = part.map((pending): FileChange => {
+        const { file, read, base } = pending;
+        const [path, mode] = [`/${rootOf(this.sync).name}/${file.path}`, modeOf(pending)];
+        return {
+          ...{ path, sha256: read.sha256, baseSha256: base },
+          ...(mode !== undefined && { isExecutable: mode }),
+        };
+      });
       const answers = await files.commit(changes, signal);
       answers.forEach((answer, at) => {
         if (isForWantOfRoom(answer)) return void (noRoom ??= answer.error.message);
@@ -246,7 +294,7 @@ class Push {
     return batch.filter(({ file, read }) => {
       if (!tooLarge.has(read.sha256)) return true;
       const reason = `is too large for the server: ${sizeText(read.bytes.length)}`;
-      this.report.skipped.push({ path: file.path, reason });
+      this.skip(file, reason);
       this.sync.progress.advance(1, file.sizeBytes);
       return false;
     });
@@ -269,7 +317,7 @@ class Push {
         report.conflicts.push({ path, docPath, remote: currentSha256, reason });
       } else report.faults.push({ path: file.path, reason: message });
     } else {
-      sync.state.noteBase(file.docPath, read.sha256);
+      sync.state.noteBase(file.docPath, read.sha256, isExecutable(read.stamp));
       if (answer.unchanged) report.unchanged += 1;
       else {
         report.moved.files += 1;
@@ -284,12 +332,12 @@ class Push {
    * What is sent once more, where the Cloud has moved on to what this folder has put there itself, in another process or
    * before a crash, or where that does not matter: the file as it is now. Undefined where it is another's.
    */
-  private onTopOf({ file }: Pending, current: string | null): Pending | null | undefined {
+  private onTopOf({ file, wasExecutable }: Pending, current: string | null): Pending | null | undefined {
     const { state, force } = this.sync;
     state.refresh();
     if (!force && (current === null || !state.isOwn(file.docPath, current))) return undefined;
     const read = this.tryRead(file.path, this.sync.maxFileBytes);
     if (read === null || !read.isText) return null;
-    return { file, read, base: current };
+    return { file, read, base: current, wasExecutable };
   }
 }

@@ -8,11 +8,13 @@ export interface Known {
   content: string | null;
   /** The sha256 that both sides had when they were last the same; null: they never were. */
   base: string | null;
+  /** Whether the file was executable then. */
+  wasExecutable: boolean;
 }
 
 /**
  * What is known of one docPath as a line of the state file: docPath, stamp, content and base between tabs, "-" for null,
- * "=" for a base that is the content. In memory it stays this line, of which only the part that is asked for is looked
+ * "=" for a base that is the content, "+" behind a base that was executable. In memory it stays this line, of which only the part that is asked for is looked
  * at: ten thousand objects made at each start would take longer than all else that an unchanged push does with them.
  */
 export type StateLine = string;
@@ -24,7 +26,8 @@ const SENT = /^>[^\t\n\0]+\t(?:-|[0-9a-f]{64})$/;
 
 const NONE = '-';
 const AS_CONTENT = '=';
-const WHOLE = /^[^\t\n\0]+\t[\d.e -]+\t(?:-|[0-9a-f]{64})\t(?:[-=]|[0-9a-f]{64})$/;
+const EXECUTABLE = '+';
+const WHOLE = /^[^\t\n\0]+\t(?:-|[\d.e -]+(?: x)?)\t(?:-|[0-9a-f]{64})\t(?:-|(?:=|[0-9a-f]{64})\+?)$/;
 
 /** Whether a line is one, from its beginning to its end. */
 export function isWholeLine(line: string): boolean {
@@ -45,14 +48,20 @@ export function parseSentLine(line: string): { docPath: string; content: string 
   return { docPath: line.slice(1, tab), content: orNull(line.slice(tab + 1)) };
 }
 
-export function formatLine(docPath: string, { stamp, content, base }: Known): StateLine {
+export function formatLine(docPath: string, { stamp, content, base, wasExecutable }: Known): StateLine {
   const short = base !== null && base === content ? AS_CONTENT : (base ?? NONE);
-  return `${docPath}\t${stamp ?? NONE}\t${content ?? NONE}\t${short}`;
+  const suffix = base !== null && wasExecutable ? EXECUTABLE : '';
+  return `${docPath}\t${stamp ?? NONE}\t${content ?? NONE}\t${short}${suffix}`;
 }
 
 export function parseLine(line: StateLine): Known {
   const [, stamp, content] = line.split('\t') as [string, string, string];
-  return { stamp: orNull(stamp), content: orNull(content), base: baseIn(line) };
+  return {
+    stamp: orNull(stamp),
+    content: orNull(content),
+    base: baseIn(line),
+    wasExecutable: wasExecutable(line),
+  };
 }
 
 export function docPathIn(line: StateLine): string {
@@ -71,7 +80,12 @@ export function contentIn(line: StateLine, docPath: string, stamp: FileStamp): s
 }
 
 export function hasBaseAsContent(line: StateLine): boolean {
-  return line.endsWith(AS_CONTENT);
+  return line.endsWith(AS_CONTENT) || line.endsWith(AS_CONTENT + EXECUTABLE);
+}
+
+/** Whether the file was executable when both sides last had the base. */
+export function wasExecutable(line: StateLine): boolean {
+  return line.endsWith(EXECUTABLE);
 }
 
 export function hasBase(line: StateLine): boolean {
@@ -80,7 +94,7 @@ export function hasBase(line: StateLine): boolean {
 
 export function baseIn(line: StateLine): string | null {
   const tab = line.lastIndexOf('\t');
-  const base = line.slice(tab + 1);
+  const base = line.slice(tab + 1, wasExecutable(line) ? -1 : undefined);
   return orNull(base === AS_CONTENT ? line.slice(line.lastIndexOf('\t', tab - 1) + 1, tab) : base);
 }
 

@@ -28,6 +28,8 @@ export interface SyncReport {
   unchanged: number;
   /** Left out by its nature: links, binaries, what is too large. */
   skipped: Finding[];
+  /** Sent before, and by now of a kind that is never sent: the Cloud has another text than the disk. */
+  unsent: Conflict[];
   /** Not sent because it holds secrets as a rule. */
   secrets: Finding[];
   /** What git ignores, or is another repository's, where it was to be counted. */
@@ -46,13 +48,13 @@ export function emptyReport(): SyncReport {
   return {
     ...{ moved: { files: 0, bytes: 0 }, wireBytes: 0, deleted: 0, unchanged: 0 },
     leftOut: { files: [], hasMore: false },
-    ...{ skipped: [], secrets: [], kept: [], conflicts: [], faults: [], planned: [] },
+    ...{ skipped: [], unsent: [], secrets: [], kept: [], conflicts: [], faults: [], planned: [] },
   };
 }
 
 /** Whether everything that should be the same on both sides now is. */
-export function isComplete({ conflicts, faults }: SyncReport): boolean {
-  return conflicts.length === 0 && faults.length === 0;
+export function isComplete({ conflicts, unsent, faults }: SyncReport): boolean {
+  return conflicts.length + unsent.length + faults.length === 0;
 }
 
 /** A size as a person reads it. */

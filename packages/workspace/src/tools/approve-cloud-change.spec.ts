@@ -35,6 +35,43 @@ describe('a change of the Cloud', () => {
     expect(steps).toEqual(['told', 'asked']);
   });
 
+  it('is asked about again where the Cloud file has changed since it was shown', async () => {
+    const texts = ['shown\n', 'by a person\n', 'by a person\n'];
+    const shown: (string | null)[] = [];
+    const notes: unknown[] = [];
+    const approver = {
+      decide: ({ files, note }: ApprovalRequest) => {
+        shown.push(files[0]!.before);
+        notes.push(note);
+        return Promise.resolve(APPROVAL);
+      },
+    };
+    const handlers = approveCloudChanges(approver, () => Promise.resolve(texts.shift()!));
+    const context = { signal: new AbortController().signal, awaitApproval: () => Promise.resolve() };
+    const call = { name: 'write', arguments: { path: 'a', content: 'mine\n' }, approvalOnly: true };
+    const outcome = await handlers.write!(
+      call as unknown as ToolCallDelivery,
+      context as unknown as CallContext,
+    );
+    expect(outcome).toEqual({ result: null, approval: APPROVAL });
+    expect(shown).toEqual(['shown\n', 'by a person\n']);
+    expect(notes).toEqual([undefined, expect.stringContaining('has changed since')]);
+  });
+
+  it('that is never the same twice is denied', async () => {
+    let texts = 0;
+    const handlers = approveCloudChanges({ decide: () => Promise.resolve(APPROVAL) }, () =>
+      Promise.resolve(String((texts += 1))),
+    );
+    const context = { signal: new AbortController().signal, awaitApproval: () => Promise.resolve() };
+    const call = { name: 'rm', arguments: { path: 'a' }, approvalOnly: true };
+    const outcome = await handlers.rm!(
+      call as unknown as ToolCallDelivery,
+      context as unknown as CallContext,
+    );
+    expect(outcome).toMatchObject({ approval: { decision: 'deny', note: expect.any(String) as string } });
+  });
+
   it('that is a write shows the new text beside the old one, and can be edited', async () => {
     const args = { path: '/proj/a.txt', content: { text: 'new\n' } };
     const { files, request } = await ask('write', args, 'old\n');

@@ -5,6 +5,11 @@ import type { ApprovalRequest, Approver, FileProposal } from '../approval/approv
 /** The text of a Cloud file by its path; null where there is none, or it cannot be shown. */
 export type CloudText = (path: string, signal: AbortSignal) => Promise<string | null>;
 
+/** How often it is asked about one call, where the Cloud's file changes while the person decides. */
+const MAX_ASKED = 5;
+const CHANGED = 'The Cloud file has changed since you decided; this is what would be done to it now.';
+const RESTLESS = 'The Cloud file changed each time that it was decided.';
+
 /**
  * Handlers for the server tools that change the Cloud, by name: they show `approver` what a call would do, and report what
  * was decided. The server runs what is allowed; nothing is changed here [APPROVAL-2].
@@ -17,11 +22,27 @@ export function approveCloudChanges(
     const { signal } = context;
     if (!call.approvalOnly)
       throw new Error(`${call.name} runs on the server, and nothing was to be decided.`);
-    const request = await requestOf(call, (path) => cloudText(path, signal));
+    const look = () => requestOf(call, (path) => cloudText(path, signal));
+    let request = await look();
     await context.awaitApproval();
-    return { result: null, approval: await approver.decide(request, signal) };
+    for (let asked = 1; ; asked += 1) {
+      const approval = await approver.decide(request, signal);
+      if (approval.decision === 'deny') return { result: null, approval };
+      const now = await look();
+      if (isSame(request, now)) return { result: null, approval };
+      if (asked === MAX_ASKED) {
+        const { by, at } = approval;
+        return { result: null, approval: { decision: 'deny', by, at, note: RESTLESS } };
+      }
+      request = { ...now, note: CHANGED };
+    }
   };
   return Object.fromEntries(CLOUD_CHANGES.map((name) => [name, ask]));
+}
+
+/** Whether the files are as they were shown. */
+function isSame(shown: ApprovalRequest, now: ApprovalRequest): boolean {
+  return shown.files.every(({ before }, at) => before === now.files[at]!.before);
 }
 
 /** The server has held the arguments against the contract: each tool has those of its own. */
@@ -33,7 +54,7 @@ async function requestOf(call: ToolCallDelivery, textOf: TextOf): Promise<Approv
   const { path, from, to } = args as Paths;
   if (name === 'write') return writeRequest(call, path, await textOf(path));
   if (name === 'edit') return { call, files: [editProposal(path, args, await textOf(path))] };
-  if (name === 'rm') return { call, files: [proposal(path, 'delete from the Cloud')] };
+  if (name === 'rm') return { call, files: [proposal(path, 'delete from the Cloud', await textOf(path))] };
   if (name === 'mkdir') return { call, files: [proposal(path, 'make the Cloud folder')] };
   // Both paths are changed, so a rule must cover both.
   return { call, files: [proposal(from, 'move in the Cloud, from'), proposal(to, 'move in the Cloud, to')] };

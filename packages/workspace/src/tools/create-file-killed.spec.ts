@@ -279,6 +279,15 @@ describe('a client that was killed while it ran a create', () => {
     expect(result(journal).message).toContain('no longer connected');
   });
 
+  it('tells nothing of a place that is hidden by then [RELAY-25]', async () => {
+    await killedBefore('link', { path: 'f', content: 'new' });
+    await disk.writeFile(join(root, 'f'), 'private');
+    await disk.writeFile(join(root, '.gitignore'), 'f\n');
+    const journal = await restart();
+    expect(result(journal)).toMatchObject({ success: false, errorCode: 'FORBIDDEN' });
+    expect(result(journal).message).not.toContain('changed');
+  });
+
   it('reports a failure where its place has become a link', async () => {
     await disk.mkdir(join(root, 'd'));
     await killedBefore('link', { path: 'd/f', content: 'new' });

@@ -22,6 +22,7 @@ import {
   sha256ToReplace,
   type CreateFilePreview,
 } from '../create-file/preview-create-file.js';
+import { locateOnDisk } from '../create-file/place-plan.js';
 import { recoverCreateFile } from '../create-file/recover-create-file.js';
 import { MAX_PATH_CHARS } from '../disk/relative-path.js';
 import { removeTempFiles } from '../disk/temp-files.js';
@@ -150,8 +151,11 @@ export class CreateFileTool {
     approval: Approval | null,
     seen: string | null,
   ): Promise<void> {
-    const located = this.workspace.roots.locate((argumentsOf(call, approval) as { path: string }).path);
-    const changed = { located, filePatchId: null, originalSha256: seen, newSha256: hash };
+    const { roots, ledger } = this.workspace;
+    const asked = roots.locate((argumentsOf(call, approval) as { path: string }).path);
+    const located = await locateOnDisk(this.workspace, asked).catch(() => null);
+    // What was typed and never saved is in no version, as what was never sent.
+    const changed = { located, filePatchId: null, originalSha256: ledger ? null : seen, newSha256: hash };
     const upload = await uploadBuffer(this.workspace, call.callId, changed, context, UPLOAD_MS);
     if ('fault' in upload) this.onWarning(`${path}: ${upload.fault}`);
   }

@@ -1,15 +1,24 @@
 import type { Approval, Json, PatchBatch, ToolCallDelivery, WritePatchResult } from '@patchbay/protocol';
 import type { CallContext, JournalEntry, ToolOutcome } from '@patchbay/client/relay';
+import { sha256 } from '@patchbay/protocol/hash';
 import { unifiedDiffBetween } from '@patchbay/protocol/line-patch';
 import type { ApprovalRequest } from '../approval/approver.js';
 import { bytesOf } from '../disk/utf8.js';
 import { batchOf } from '../write-patch/batch-of.js';
-import { applyBatch, type AppliedBatch, type PatchedFileText } from '../write-patch/apply-batch.js';
+import { type AppliedBatch, applyRest, type PatchedFileText } from '../write-patch/apply-batch.js';
 import { PatchFileFault } from '../write-patch/patch-file-fault.js';
 import { decided, selectBatch } from '../write-patch/patch-selection.js';
 import { allRefused, toJson } from '../write-patch/write-patch-result.js';
 import type { TextWorkspace } from './text-holder.js';
 import { send, uploaded } from './send-file.js';
+
+/** What is journaled before the texts are set: what each is to be, by filePatchId. */
+interface Basis {
+  results: Record<string, string>;
+}
+
+/** Texts that were set before a kill, by filePatchId. */
+type Written = ReadonlyMap<string, PatchedFileText>;
 
 const UPLOAD_MS = 45_000;
 
@@ -26,20 +35,31 @@ export class PatchTextTool {
     const request = requestOf(call, batch, proposal.files);
     const approval = decided(batch, await this.workspace.approver.decide(request, context.signal));
     if (approval.decision === 'deny') return { result: null, approval };
-    await context.start(approval);
+    const { files } = await this.applied(batch, approval);
+    const results = Object.fromEntries(files.map(({ filePatchId, sha256 }) => [filePatchId, sha256]));
+    await context.start(approval, { results } satisfies Basis);
     return this.write(call, context, approval);
   }
 
-  /** Goes on where no text has changed since; else nobody can tell what was written. */
+  /** Goes on with the texts that do not hold yet what the batch makes of them; where one holds another, nobody can tell. */
   async recover(
     call: ToolCallDelivery,
     context: CallContext,
-    interrupted: JournalEntry,
+    { approval, basis }: JournalEntry,
   ): Promise<ToolOutcome> {
-    const { approval } = interrupted;
-    const { result } = await this.applied(batchOf(call), approval);
+    const { results } = (basis ?? { results: {} }) as unknown as Basis;
+    const { files: selected } = selectBatch(batchOf(call), approval);
+    const written = new Map<string, PatchedFileText>();
+    for (const { proposed } of selected) {
+      const { docPath, filePatchId, originalSha256 } = proposed;
+      const text = (await this.workspace.texts.get(docPath)) ?? null;
+      if (text === null || sha256(text) !== results[filePatchId]) continue;
+      const made = { docPath, filePatchId, originalSha256, sha256: results[filePatchId] };
+      written.set(filePatchId, { ...made, before: text, text });
+    }
+    const { result } = await this.applied(batchOf(call), approval, written);
     if (!result.success) throw new Error('The texts are not what they were before the call was interrupted.');
-    return this.write(call, context, approval);
+    return this.write(call, context, approval, written);
   }
 
   /** The result of a batch that failed for a reason which nobody foresaw. */
@@ -53,18 +73,23 @@ export class PatchTextTool {
     call: ToolCallDelivery,
     context: CallContext,
     approval: Approval | null,
+    written: Written = new Map(),
   ): Promise<ToolOutcome> {
     // What stands there now counts: the person may have taken an hour, and typed meanwhile.
-    const { result, files } = await this.applied(batchOf(call), approval);
-    await this.setAll(files);
+    const { result, files } = await this.applied(batchOf(call), approval, written);
+    await this.setAll(files.filter(({ filePatchId }) => !written.has(filePatchId)));
     return { result: toJson(await this.upload(call, context, result, files)), approval };
   }
 
-  private async applied(batch: PatchBatch, approval: Approval | null = null): Promise<AppliedBatch> {
+  private async applied(
+    batch: PatchBatch,
+    approval: Approval | null = null,
+    written: Written = new Map(),
+  ): Promise<AppliedBatch> {
     const { texts, maxFileBytes } = this.workspace;
     const held = new Map<string, string | null | undefined>();
     for (const { docPath } of batch.files) held.set(docPath, await texts.get(docPath));
-    return applyBatch(batch, held, { approval, ...(maxFileBytes && { maxFileBytes }) });
+    return applyRest(batch, held, written, { approval, ...(maxFileBytes && { maxFileBytes }) });
   }
 
   /** All texts, or none. */

@@ -56,6 +56,18 @@ describe('what a client gives of its folders', () => {
     expect(await code('proj/a.ts', { buffers }, 4)).toBe('TOO_LARGE');
   });
 
+  it('is the disk where what is open has no unsaved changes, whatever bytes the editor makes of it', async () => {
+    await put('Proj/a.ts', 'disk\r\n');
+    const buffers = {
+      isDirty: () => false,
+      read: () => Promise.resolve({ bytes: Buffer.from('disk\n'), isDirty: false }),
+    };
+    expect(await read('proj/a.ts', { buffers })).toMatchObject({
+      ...{ content: Buffer.from('disk\r\n'), sha256: sha256('disk\r\n'), isDirty: false, source: 'disk' },
+    });
+    expect(await code('proj/gone.ts', { buffers })).toBe('NOT_FOUND');
+  });
+
   it('is nothing outside of its roots', async () => {
     await put('Other/a.ts', 'x');
     expect(await code('other/a.ts')).toBe('FORBIDDEN');

@@ -33,7 +33,7 @@ class ReadRefusal extends Error {
 }
 
 /**
- * The `readFile` of a RelayClient: gives files below the roots, from their open buffers or else from the disk, without
+ * The `readFile` of a RelayClient: gives files below the roots, from unsaved buffers or else from the disk, without
  * following links; what push leaves out, or keeps out as a secret, is refused [RELAY-25].
  */
 export function clientFileReader(context: ReadContext): (read: FileRead) => Promise<Ack<FileReadAnswer>> {
@@ -54,7 +54,9 @@ async function readOne(context: ReadContext, { docPath, maxBytes }: FileRead): P
   const limit = Math.min(maxBytes, context.maxFileBytes ?? DEFAULT_MAX_FILE_BYTES);
   refuseOutside(context, docPath);
   await refuseHidden(context, docPath);
-  const buffer = (await context.buffers?.read?.(docPath)) ?? null;
+  const open = (await context.buffers?.read?.(docPath)) ?? null;
+  // Where nothing is unsaved the disk speaks: an editor may hold other bytes of it, as one that normalises line endings.
+  const buffer = open?.isDirty ? open : null;
   const located = await locate(context, docPath).catch((error: unknown) => {
     // A buffer may be of a file that was never saved.
     if (buffer !== null && error instanceof PatchFileFault && error.code === 'NOT_FOUND') return null;
@@ -62,7 +64,7 @@ async function readOne(context: ReadContext, { docPath, maxBytes }: FileRead): P
   });
   if (buffer === null) return { content: await onDisk(context, located!, docPath, limit), ...FROM_DISK };
   if (buffer.bytes.length > limit) throw tooLarge(limit);
-  return { content: Buffer.from(buffer.bytes), isDirty: buffer.isDirty, source: 'active' };
+  return { content: Buffer.from(buffer.bytes), isDirty: true, source: 'active' };
 }
 
 const FROM_DISK = { isDirty: false, source: 'disk' } as const;

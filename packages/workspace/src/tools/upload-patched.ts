@@ -12,7 +12,7 @@ const UPLOAD_MS = 45_000;
 
 /**
  * Sends the files that a batch has changed back to the server. What cannot be sent stays applied, and says so.
- * @param intents where they are; those without one were patched in their buffers
+ * @param intents where they are; those that were patched in their buffers, and are not saved since, are read there
  * @returns the result with the versions that they became
  */
 export async function uploadPatched(
@@ -29,7 +29,7 @@ export async function uploadPatched(
     const left = Math.max(0, until - Date.now());
     const intent = byId.get(file.filePatchId);
     if (file.status !== 'applied') files.push(file);
-    else if (intent)
+    else if (intent && !(intent.inBuffer && (await workspace.buffers?.isDirty(file.docPath))))
       files.push(uploaded(file, await uploadWritten(workspace, callId, intent, context, left)));
     else {
       const located = await new DocPathFinder(workspace.fs ?? realFileSystem, workspace.roots)

@@ -37,14 +37,12 @@ export async function uploadWritten(
   const path = `/${[root.name, ...intent.segments].join('/')}`;
   const { sha256 } = intent;
   const docPath = toDocPath(path);
-  const isHidden = (await hiddenForCall(workspace, [docPath])).has(docPath);
-  // A patch leaves most of the person's own text; a create is the model's alone.
-  if (isHidden && intent.patch) return { fault: NOT_SENT };
-  // Of a hidden file the Cloud has at most what calls have written: what was replaced here, it never had.
-  const baseSha256 = isHidden ? null : intent.previousSha256;
-  const filePatchId = intent.patch?.filePatchId ?? null;
-  const file = { docPath, path, content, sha256, baseSha256, callId, filePatchId };
+  if ((await hiddenForCall(workspace, [docPath])).has(docPath)) return { fault: NOT_SENT };
   const { ledger } = workspace;
+  const filePatchId = intent.patch?.filePatchId ?? null;
+  // A create replaces what push could not send, too (UTF-16, a file that is too large): that is in no version to be a base.
+  const baseSha256 = ledger && !intent.patch ? null : intent.previousSha256;
+  const file = { docPath, path, content, sha256, baseSha256, callId, filePatchId };
   const upload = await send(ledger, context, file, timeoutMs);
   if ('versionId' in upload) await ledger?.arrived(file.docPath, sha256);
   return upload;

@@ -55,7 +55,8 @@ async function placesOf(
     roots.locateIn(root, segments.join('/'));
     return await folders.placesOf(root, segments);
   } catch (error) {
-    return error instanceof WorkspaceFault && error.code !== 'WriteFailed' ? [] : null;
+    if (!(error instanceof WorkspaceFault)) throw error;
+    return error.code === 'WriteFailed' ? null : [];
   }
 }
 

@@ -15,6 +15,13 @@ export const UNREADABLE: Hidden = leftOut('in a folder that cannot be read');
 /** Git could not be asked: then nothing is shown. */
 export const UNKNOWN: Hidden = leftOut('in a repository that git cannot read');
 
+/** What a call about such a file is told, whether there is one or not. */
+export function refusalText({ kind, reason }: Hidden): string {
+  return kind === 'secret'
+    ? 'The file may hold secrets, so its text is kept on the machine. A person can change it, or connect with --include-secrets.'
+    : `The file is left out of the Cloud (${reason}), so its text is kept on the machine. A person can change it.`;
+}
+
 function leftOut(reason: string): Hidden {
   return { kind: 'leftOut', reason };
 }

@@ -32,6 +32,11 @@ export interface PatchedFileText {
   sha256: string;
 }
 
+/** Texts by docPath. */
+interface Texts {
+  get(docPath: string): string | null | undefined;
+}
+
 /** What a batch comes to. */
 export interface AppliedBatch {
   /** To be reported as it is: all files are applied, or none. */
@@ -54,10 +59,16 @@ export interface AppliedBatch {
  * @param files gives the text as it would be saved, byte order mark included; nothing where there is no such file
  * @throws Error for a batch or an edit that is not sound
  */
-export function applyBatch(
+export function applyBatch(batch: PatchBatch, files: Texts, options: ApplyOptions = {}): AppliedBatch {
+  return applyRest(batch, files, new Map(), options);
+}
+
+/** The same for a batch of which some files, by filePatchId, were `written` before. */
+export function applyRest(
   batch: PatchBatch,
-  files: { get(docPath: string): string | null | undefined },
-  { approval = null, maxFileBytes = DEFAULT_MAX_FILE_BYTES }: ApplyOptions = {},
+  files: Texts,
+  written: ReadonlyMap<string, PatchedFileText>,
+  { approval = null, maxFileBytes = DEFAULT_MAX_FILE_BYTES }: ApplyOptions,
 ): AppliedBatch {
   const selected = selectBatch(batch, approval);
   const outcomes = new Map<number, FileOutcome>();
@@ -66,6 +77,11 @@ export function applyBatch(
     const { proposed, effective } = file;
     if (effective.changes.length === 0) continue;
     const { docPath, filePatchId } = proposed;
+    const done = written.get(filePatchId);
+    if (done) {
+      writes.set(index, done);
+      continue;
+    }
     try {
       const before = files.get(docPath) ?? null;
       if (before === null) throw notFound(docPath);

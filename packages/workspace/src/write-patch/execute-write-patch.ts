@@ -9,6 +9,7 @@ import {
 import { realFileSystem } from '../disk/file-system.js';
 import { FILES_AT_ONCE, inParallel } from '../disk/in-parallel.js';
 import { removeTempFiles } from '../disk/temp-files.js';
+import { ATTRIBUTES_LOST } from '../disk/workspace-fault.js';
 import type { WorkspaceContext } from '../disk/workspace-context.js';
 import type { LocatedPath } from '../disk/located-path.js';
 import { DocPathFinder } from './doc-path-finder.js';
@@ -17,7 +18,7 @@ import { forbiddenFiles } from './forbidden-files.js';
 import { heldBack, outcomeOfFault } from './held-back.js';
 import {
   applyBuffers,
-  type BufferWrite,
+  type BufferIntent,
   checkBuffer,
   mixedWithFiles,
   type OpenBuffers,
@@ -54,7 +55,8 @@ export async function executeWritePatch(
   if (refusal) return refusal;
   const { outcomes, writes, buffers } = checked;
   if (buffers.size > 0) {
-    return resultOf(selected, new Map([...outcomes, ...(await applyBuffers(context.buffers!, buffers))]));
+    const written = await writeBuffers(context.buffers!, buffers, log);
+    return resultOf(selected, new Map([...outcomes, ...written]));
   }
   const files = [...writes.values()];
   const failed = files.length === 0 ? null : await writeAll(context, files, log);
@@ -67,7 +69,7 @@ export interface CheckedBatch {
   outcomes: Map<number, FileOutcome>;
   writes: Map<number, PatchWrite>;
   /** Files that are open and not saved: all of the batch, or none. */
-  buffers: Map<number, BufferWrite>;
+  buffers: Map<number, BufferIntent>;
 }
 
 /** Looks at the disk and changes nothing. `onSound` is shown each file that can be written. */
@@ -83,7 +85,7 @@ export async function checkBatch(
   const finder = new DocPathFinder(fs, context.roots);
   const outcomes = new Map<number, FileOutcome>();
   const writes = new Map<number, PatchWrite>();
-  const buffers = new Map<number, BufferWrite>();
+  const buffers = new Map<number, BufferIntent>();
   await inParallel(files.entries(), FILES_AT_ONCE, async ([index, { proposed, effective }]) => {
     if (effective.changes.length === 0) return;
     try {
@@ -93,7 +95,8 @@ export async function checkBatch(
       const buffer = await checkBuffer(context.buffers, effective, maxFileBytes);
       if (buffer) {
         onSound(index, located, buffer);
-        return void buffers.set(index, buffer);
+        const intent = PatchWrite.intentOf(proposed.filePatchId, located, buffer);
+        return void buffers.set(index, { ...buffer, intent: { ...intent, inBuffer: true } });
       }
       const patched = await checkPatch(fs, located, effective, maxFileBytes);
       const intent = PatchWrite.intentOf(proposed.filePatchId, located, patched);
@@ -108,6 +111,27 @@ export async function checkBatch(
     buffers.clear();
   }
   return { outcomes, writes: inOrder(writes), buffers: inOrder(buffers) };
+}
+
+/** Changes every buffer or none, with what a kill in the middle is judged by in the journal. */
+async function writeBuffers(
+  editor: OpenBuffers,
+  buffers: ReadonlyMap<number, BufferIntent>,
+  log: WriteLog | undefined,
+): Promise<Map<number, FileOutcome>> {
+  const intents = [...buffers.values()].map(({ intent }) => intent);
+  try {
+    await journaled(log?.intend(intents));
+  } catch (error) {
+    const fault = toPatchFileFault(error);
+    return new Map([...buffers.keys()].map((index) => [index, { status: 'refused', fault }]));
+  }
+  const outcomes = await applyBuffers(editor, buffers);
+  const isDone = [...outcomes.values()].every(({ status }) => status === 'applied');
+  const done = intents.map((intent) => ({ ...intent, patch: { ...intent.patch, stage: 'done' as const } }));
+  // Whatever is typed from here on, the batch was made.
+  if (isDone) await log?.intend(done).catch(() => {});
+  return outcomes;
 }
 
 function inOrder<T>(byIndex: ReadonlyMap<number, T>): Map<number, T> {
@@ -196,7 +220,10 @@ function journaled(written: Promise<void> | undefined): Promise<void> | undefine
 /** What became of a file once the batch is decided. */
 export function outcomeOf(write: PatchWrite, failed: FailedWrite | null): FileOutcome {
   const newSha256 = write.intent.sha256;
-  if (!failed) return { status: 'applied', newSha256 };
+  if (!failed) {
+    const message = write.hasLostAttributes ? ATTRIBUTES_LOST : undefined;
+    return { status: 'applied', newSha256, ...(message !== undefined && { message }) };
+  }
   if (write === failed.at) return { status: 'refused', fault: failed.fault };
   if (!failed.left.has(write)) return { status: 'skipped', message: TAKEN_BACK };
   return { status: 'applied', newSha256, message: 'Written, and could not be taken back.' };

@@ -1,5 +1,5 @@
 import { type HiddenContext, hiddenForCall } from '../visible/hidden-doc-paths.js';
-import type { Hidden } from '../visible/hidden.js';
+import { refusalText } from '../visible/hidden.js';
 import { PatchFileFault } from './patch-file-fault.js';
 
 /**
@@ -11,13 +11,7 @@ export async function forbiddenFiles(
   docPaths: readonly string[],
 ): Promise<Map<string, PatchFileFault>> {
   const hidden = await hiddenForCall(context, docPaths);
-  return new Map([...hidden].map(([docPath, why]) => [docPath, forbidden(why)]));
-}
-
-function forbidden({ kind, reason }: Hidden): PatchFileFault {
-  const message =
-    kind === 'secret'
-      ? 'The file may hold secrets, so its text is kept on the machine. A person can change it, or connect with --include-secrets.'
-      : `The file is left out of the Cloud (${reason}), so its text is kept on the machine. A person can change it.`;
-  return new PatchFileFault('FORBIDDEN', message);
+  return new Map(
+    [...hidden].map(([docPath, why]) => [docPath, new PatchFileFault('FORBIDDEN', refusalText(why))]),
+  );
 }

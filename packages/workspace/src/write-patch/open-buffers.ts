@@ -3,6 +3,7 @@ import { sha256 } from '@patchbay/protocol/hash';
 
 import { type PatchedText, patchText } from './patch-text.js';
 import { PatchFileFault, stale, toPatchFileFault } from './patch-file-fault.js';
+import type { PatchWriteIntent } from './patch-write.js';
 import type { FileOutcome } from './write-patch-result.js';
 
 /** A file's text as an editor would save it. */
@@ -30,6 +31,11 @@ export interface BufferWrite extends PatchedText {
   docPath: string;
 }
 
+/** The same, as the journal is to know it before anything is changed. */
+export interface BufferIntent extends BufferWrite {
+  intent: PatchWriteIntent;
+}
+
 const DIRTY = 'The file is open in the editor with changes that are not saved.';
 const TAKEN_BACK = 'Not changed: the batch was taken back because another open file could not be changed.';
 
@@ -45,6 +51,14 @@ export async function checkBuffer(
   if (!buffer) throw dirty('Ask the user to save it, then read it again.');
   const bytes = Buffer.from(buffer.bytes);
   return { docPath, ...patchText({ bytes, sha256: sha256(bytes) }, patch, maxFileBytes) };
+}
+
+/** Why the rest of an interrupted batch cannot be made: the buffer is not open any more. */
+export function noLongerDirty(): PatchFileFault {
+  return new PatchFileFault(
+    'WriteFailed',
+    'The file is no longer open with the changes that were not saved.',
+  );
 }
 
 /** Why a batch with such a file, and others that are not, cannot be written as a whole. */

@@ -8,7 +8,8 @@ import { openDirectory } from '../disk/open-directory.js';
 import type { SafeDirectory } from '../disk/safe-directory.js';
 import { diskFault, errnoOf } from '../disk/workspace-fault.js';
 import { docPathOf, type LocatedPath } from '../disk/located-path.js';
-import { checkPatchIn, type PatchedFile } from './check-patch.js';
+import { checkPatchIn } from './check-patch.js';
+import type { PatchedText } from './patch-text.js';
 import { notFound, PatchFileFault, stale } from './patch-file-fault.js';
 
 /** A file of a batch as the journal knows it, in a write that may be finished or taken back. */
@@ -27,6 +28,9 @@ export class PatchWrite {
     private readonly maxFileBytes: number,
   ) {}
 
+  /** The file may have had attributes that the patched one has not. */
+  hasLostAttributes = false;
+
   get intent(): PatchWriteIntent {
     return this.current;
   }
@@ -40,7 +44,7 @@ export class PatchWrite {
   static intentOf(
     filePatchId: string,
     located: LocatedPath,
-    { original, bytes, sha256 }: PatchedFile,
+    { original, bytes, sha256 }: PatchedText,
   ): PatchWriteIntent {
     return {
       root: located.root.directory,
@@ -81,7 +85,9 @@ export class PatchWrite {
         this.patch,
         this.maxFileBytes,
       );
-      await StagedFile.stage(this.fs, directory, { name: this.name, tempName, bytes, replaces: original });
+      const file = { name: this.name, tempName, bytes, replaces: original };
+      const { hasLostAttributes } = await StagedFile.stage(this.fs, directory, file);
+      this.hasLostAttributes = hasLostAttributes;
     });
   }
 
@@ -95,11 +101,10 @@ export class PatchWrite {
       if (!replaces) throw notFound(this.patch.docPath);
       await this.keepOriginal(directory);
       const { name } = this;
-      await StagedFile.reopen(this.fs, directory, {
-        name,
-        tempName: this.intent.tempName,
-        replaces,
-      }).commit(() => this.lookAgain(directory));
+      const { tempName } = this.intent;
+      const staged = StagedFile.reopen(this.fs, directory, { name, tempName, replaces });
+      await staged.commit(() => this.lookAgain(directory));
+      this.hasLostAttributes ||= staged.hasLostAttributes;
     });
   }
 

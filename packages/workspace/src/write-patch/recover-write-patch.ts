@@ -7,13 +7,20 @@ import {
 } from '@patchbay/protocol';
 
 import type { WorkspaceContext } from '../disk/workspace-context.js';
+import { recoverBuffers } from './recover-buffers.js';
 import { realFileSystem } from '../disk/file-system.js';
 import { FILES_AT_ONCE, inParallel } from '../disk/in-parallel.js';
 import { forbiddenFiles } from './forbidden-files.js';
 import { PatchFileFault, stale, toPatchFileFault } from './patch-file-fault.js';
 import { selectBatch, type SelectedBatch } from './patch-selection.js';
 import { type PatchTraces, PatchWrite, type PatchWriteIntent } from './patch-write.js';
-import { commitAll, type FailedWrite, outcomeOf, takeBack } from './execute-write-patch.js';
+import {
+  commitAll,
+  type FailedWrite,
+  outcomeOf,
+  type PatchContext,
+  takeBack,
+} from './execute-write-patch.js';
 import { type FileOutcome, resultOf } from './write-patch-result.js';
 
 /**
@@ -39,12 +46,16 @@ interface Found {
  * @throws Error for a batch that is not sound
  */
 export async function recoverWritePatch(
-  context: WorkspaceContext,
+  context: PatchContext,
   batch: PatchBatch,
   interrupted: InterruptedWrite & { readonly approval: Approval | null },
   log?: WriteLog,
 ): Promise<PatchRecovery> {
   const selected = selectBatch(batch, interrupted.approval);
+  if (interrupted.intents.some(({ inBuffer }) => inBuffer)) {
+    const result = await recoverBuffers(context, selected, interrupted.intents);
+    return result ? { outcome: 'settled', result } : { outcome: 'not_written' };
+  }
   const writes = writesOf(context, selected, interrupted.intents);
   if (writes.size === 0) return { outcome: 'not_written' };
   const docPathOf = (index: number): string => selected.files[index]!.proposed.docPath;

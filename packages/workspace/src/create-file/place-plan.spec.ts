@@ -1,0 +1,139 @@
+import { execFileSync } from 'node:child_process';
+import * as disk from 'node:fs/promises';
+import { join } from 'node:path';
+import { SecretFiles } from '../disk/secret-files.js';
+import { WALKS } from '../disk/walked-folder.sample.js';
+import type { WorkspaceContext } from '../disk/workspace-context.js';
+import { FakeEditor } from '../tools/fake-editor.sample.js';
+import type { PatchContext } from '../write-patch/execute-write-patch.js';
+import { CreatedIn, refusal } from './create-file.sample.js';
+import { previewCreateFile } from './preview-create-file.js';
+
+const NFC = 'caf\u00e9.md';
+const NFD = 'cafe\u0301.md';
+
+describe.each(WALKS)('the place of a create, walking %s', (_how, hasHandlePaths) => {
+  const folder = new CreatedIn(hasHandlePaths);
+  const { create, tree, read, write } = folder;
+  beforeEach(() => folder.open());
+  afterEach(() => folder.close());
+
+  describe('is that of the file which has its docPath [CREATE-2]', () => {
+    it.each([
+      ['README.md', 'readme.md'],
+      ['readme.md', 'README.MD'],
+      [NFC, NFD],
+      [NFD, NFC],
+      ['src/a.ts', 'SRC/a.ts'],
+      ['Src/Lib/A.ts', 'root/sRC/lib/a.TS'],
+    ])('%j, where %j is asked for', async (there, asked) => {
+      await write(there, 'old');
+      expect(await create({ path: asked, content: 'new' })).toMatchObject({
+        ...{ success: false, errorCode: 'FileExists', path: asked },
+      });
+      const before = await tree();
+      const preview = await previewCreateFile(folder.context, {
+        ...{ path: asked, content: 'new', overwrite: true },
+      });
+      expect(preview).toMatchObject({ path: `root/${there}`, kind: 'overwrite', before: 'old' });
+      expect(await create({ path: asked, content: 'new', overwrite: true })).toMatchObject({
+        ...{ success: true, path: asked, created: false, overwritten: true },
+        docPath: `root/${there}`.normalize('NFC').toLowerCase(),
+      });
+      expect([await read(there), await tree()]).toEqual(['new', before]);
+    });
+
+    it('and a new file goes into the folder that is there, in its spelling', async () => {
+      await write('src/Lib/a.ts', 'old');
+      expect(await create({ path: 'SRC/lib/New/B.ts', content: 'new' })).toMatchObject({ created: true });
+      expect(await tree()).toEqual(['src', 'src/Lib', 'src/Lib/New', 'src/Lib/New/B.ts', 'src/Lib/a.ts']);
+    });
+
+    it('and where two files have it, it is never a guess', async () => {
+      for (const name of ['a.txt', 'A.txt']) await write(name, name);
+      for (const path of ['a.txt', 'A.TXT']) {
+        expect(await create({ path, content: 'x' })).toMatchObject({ errorCode: 'FileExists' });
+        const refused = await create({ path, content: 'x', overwrite: true });
+        expect(refused).toMatchObject({ success: false, errorCode: 'InvalidPath' });
+        expect(refused.message).toContain('differ only by case');
+      }
+      expect([await read('a.txt'), await read('A.txt')]).toEqual(['a.txt', 'A.txt']);
+    });
+
+    it('and of two folders a new file goes into the one that is named exactly, or into none', async () => {
+      for (const name of ['lib/a', 'Lib/b']) await write(name, 'old');
+      expect(await create({ path: 'Lib/c', content: 'new' })).toMatchObject({ created: true });
+      expect(await create({ path: 'LIB/d', content: 'new' })).toMatchObject({ errorCode: 'InvalidPath' });
+      expect(await create({ path: 'Lib/A', content: 'new' })).toMatchObject({ errorCode: 'FileExists' });
+      expect(await tree()).toEqual(['Lib', 'Lib/b', 'Lib/c', 'lib', 'lib/a']);
+    });
+
+    it('and a link that has it is no file', async () => {
+      await disk.symlink(join(folder.base, 'target'), join(folder.root, 'File'));
+      for (const overwrite of [true, false])
+        expect(await create({ path: 'file', content: 'x', overwrite })).toEqual(
+          refusal('file', 'InvalidPath'),
+        );
+    });
+  });
+
+  describe('may not be seen [CREATE-1] [RELAY-25]', () => {
+    const places: [string, string][] = [
+      ['ignored.txt', 'left out of the Cloud (ignored by git)'],
+      ['IGNORED.txt', 'left out of the Cloud (ignored by git)'],
+      ['build/deep/a.js', 'left out of the Cloud (ignored by git)'],
+      ['.env', 'may hold secrets'],
+      ['app/.ENV.local', 'may hold secrets'],
+      ['a.txt.patchbay-kept', 'among Patchbay'],
+    ];
+    beforeEach(async () => {
+      execFileSync('git', ['init', '-q'], { cwd: folder.root });
+      await write('.gitignore', 'ignored.txt\nbuild/\n');
+    });
+
+    /** What a caller learns of a create without and with `overwrite`, its path aside. */
+    const answers = async (path: string, more: Partial<PatchContext> = {}) => {
+      const told: unknown[] = [];
+      for (const overwrite of [false, true]) {
+        const args = { path, content: 'x', overwrite };
+        const { refusal: refused } = await previewCreateFile({ ...folder.context, ...more }, args);
+        told.push(refused, await create(args, {}, more));
+      }
+      return told;
+    };
+
+    it.each(places)('at %s: FORBIDDEN, alike whether a file is there or not', async (path, why) => {
+      const absent = await answers(path);
+      expect(absent[0]).toEqual(refusal(path, 'FORBIDDEN'));
+      expect(absent[0]).toMatchObject({ message: expect.stringContaining(why) as string });
+      await write(path.toLowerCase(), 'private\n');
+      const texts = await disk.readFile(join(folder.root, path.toLowerCase()), 'utf8');
+      expect(await answers(path)).toEqual(absent);
+      expect(new Set(absent.map((answer) => JSON.stringify(answer))).size).toBe(1);
+      expect(texts).toBe('private\n');
+    });
+
+    it('with unsaved changes in an editor: alike as well', async () => {
+      const absent = await answers('ignored.txt');
+      const editor = new FakeEditor(new Map([['root/ignored.txt', 'private\n']]));
+      expect(await answers('ignored.txt', { buffers: editor })).toEqual(absent);
+      expect(await answers('ignored.txt', { buffers: { isDirty: () => true } })).toEqual(absent);
+      expect([...editor.texts.values()]).toEqual(['private\n']);
+    });
+
+    it('unless git tracks the file, or the person has asked for the secret', async () => {
+      await write('ignored.txt', 'old');
+      execFileSync('git', ['add', '-f', 'ignored.txt'], { cwd: folder.root });
+      const overwritten = { success: true, overwritten: true };
+      expect(await create({ path: 'ignored.txt', content: 'x', overwrite: true })).toMatchObject(overwritten);
+      await write('.env', 'A=1\n');
+      const secrets: Partial<WorkspaceContext> = { secrets: new SecretFiles(['.env']) };
+      expect(await create({ path: '.env', content: 'x' }, {}, secrets)).toMatchObject({
+        errorCode: 'FileExists',
+      });
+      expect(await create({ path: '.env', content: 'A=\n', overwrite: true }, {}, secrets)).toMatchObject(
+        overwritten,
+      );
+    });
+  });
+});

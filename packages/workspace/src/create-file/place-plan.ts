@@ -1,0 +1,61 @@
+import { realFileSystem } from '../disk/file-system.js';
+import { FolderListings } from '../disk/folder-listings.js';
+import { docPathOf, type LocatedPath } from '../disk/located-path.js';
+import type { WorkspaceContext } from '../disk/workspace-context.js';
+import { fileExists, WorkspaceFault } from '../disk/workspace-fault.js';
+import { hiddenForCall } from '../visible/hidden-doc-paths.js';
+import { refusalText } from '../visible/hidden.js';
+import type { CreateFilePlan } from './create-file-plan.js';
+
+/**
+ * Refuses a place that may not be seen, before anything is looked at: the answer is the same whether a file is there [CREATE-1].
+ * @throws WorkspaceFault FORBIDDEN
+ */
+export async function refuseHidden(context: WorkspaceContext, { located }: CreateFilePlan): Promise<void> {
+  const docPath = docPathOf(located);
+  const why = (await hiddenForCall(context, [docPath])).get(docPath);
+  if (why) throw new WorkspaceFault('FORBIDDEN', refusalText(why));
+}
+
+/**
+ * The plan at the place which its docPath names: a file or folder that differs only by case or Unicode form is the one that
+ * is there, in its own spelling [CREATE-2].
+ * @throws WorkspaceFault FileExists, InvalidPath where several places fit, and those of `openDirectory`
+ */
+export async function placePlan(context: WorkspaceContext, plan: CreateFilePlan): Promise<CreateFilePlan> {
+  const located = await locateOnDisk(context, plan.located, plan.overwrite);
+  return {
+    ...plan,
+    located,
+    folder: located.segments.slice(0, -1),
+    name: located.segments.at(-1)!,
+  };
+}
+
+/** The same for a path. */
+export async function locateOnDisk(
+  { fs = realFileSystem }: WorkspaceContext,
+  located: LocatedPath,
+  overwrite = true,
+): Promise<LocatedPath> {
+  const { root, segments } = located;
+  const folded = docPathOf(located).split('/').slice(1);
+  const found = await new FolderListings(fs).reach(root, folded);
+  const [first, twin] = found;
+  const depth = first!.length;
+  const asked = segments.slice(0, depth).join('/');
+  const isFile = depth === segments.length;
+  if (isFile && twin && !overwrite) throw fileExists();
+  // A new file may go into either of two folders, so the spelling that was asked for decides.
+  const exact = isFile ? undefined : found.find((place) => place.join('/') === asked);
+  if (twin && !exact) throw ambiguous(first!, twin);
+  const spelt = [...(exact ?? first!), ...segments.slice(depth)];
+  return { ...located, segments: spelt, path: [root.name, ...spelt].join('/') };
+}
+
+function ambiguous(one: readonly string[], other: readonly string[]): WorkspaceFault {
+  return new WorkspaceFault(
+    'InvalidPath',
+    `"${one.join('/')}" and "${other.join('/')}" differ only by case or Unicode form, so the path could mean either. Ask the user to rename one.`,
+  );
+}

@@ -1,0 +1,45 @@
+import { foldCase } from '@patchbay/protocol';
+import { type FolderSync, rootOf } from './folder-sync.js';
+import type { Conflict, Finding, SyncReport } from './sync-report.js';
+
+/** Why a file that was sent before is another now than the Cloud has: it has become one that is never sent. */
+export function unsent(docPath: string, base: string, { path, reason }: Finding): Conflict {
+  return { path, docPath, remote: base, reason: `${reason}; the Cloud still has what was sent before` };
+}
+
+/**
+ * Moves those of what is skipped that the Cloud has to `unsent`. What lies behind a link, or in a folder that is not
+ * looked through any more, is named itself.
+ * @param sentBefore docPaths that the Cloud has and that no look has come across as a file
+ */
+export function tellUnsent(
+  sync: Pick<FolderSync, 'roots' | 'only'>,
+  report: SyncReport,
+  sentBefore: readonly string[],
+  baseOf: (docPath: string) => string | null,
+): void {
+  const { name } = rootOf(sync);
+  const skipped = new Map(report.skipped.map((found) => [foldCase(`${name}/${found.path}`), found]));
+  const told = new Set<Finding>();
+  for (const docPath of sentBefore) {
+    const base = baseOf(docPath);
+    const found = nearest(docPath, skipped);
+    if (base === null || found === undefined || sync.only?.(docPath) === false) continue;
+    told.add(found);
+    const isItself = foldCase(`${name}/${found.path}`) === docPath;
+    const below = {
+      path: docPath.slice(name.length + 1),
+      reason: `is behind ${found.path}, which ${found.reason}`,
+    };
+    report.unsent.push(unsent(docPath, base, isItself ? found : below));
+  }
+  report.skipped = report.skipped.filter((found) => !told.has(found));
+}
+
+function nearest(docPath: string, skipped: ReadonlyMap<string, Finding>): Finding | undefined {
+  for (let at = docPath; at.includes('/'); at = at.slice(0, at.lastIndexOf('/'))) {
+    const found = skipped.get(at);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}

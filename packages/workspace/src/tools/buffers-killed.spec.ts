@@ -1,0 +1,223 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { CallContext, JournalEntry } from '@patchbay/client/relay';
+import { sha256 } from '@patchbay/protocol/hash';
+import { WorkspaceRoots } from '../disk/workspace-roots.js';
+import { FakeEditor } from './fake-editor.sample.js';
+import { textEditor } from './text-editor.js';
+import { batchOf, callOf, insert, Person, resultOf, ToolScene } from './write-patch-tool.sample.js';
+import { WritePatchTool } from './write-patch-tool.js';
+
+const forever = new Promise<never>(() => {});
+
+/** An editor whose client dies at a change: before it is made, or right after it. */
+class DyingEditor extends FakeEditor {
+  private die!: () => void;
+  readonly dead = new Promise<void>((resolve) => (this.die = resolve));
+
+  constructor(
+    texts: [string, string][],
+    private readonly at: { docPath: string; isMade: boolean } | null,
+  ) {
+    super(new Map(texts));
+  }
+
+  override async apply(docPath: string, expected: string, bytes: Uint8Array): Promise<boolean> {
+    if (docPath !== this.at?.docPath) return super.apply(docPath, expected, bytes);
+    if (this.at.isMade) await super.apply(docPath, expected, bytes);
+    this.die();
+    return forever;
+  }
+}
+
+describe('a patch of open files whose client was killed', () => {
+  const scene = new ToolScene();
+  beforeEach(() => scene.open());
+  afterEach(() => scene.close());
+
+  const a = () => `${scene.root}/src/a`;
+  const b = () => `${scene.root}/b`;
+  const call = () =>
+    callOf(
+      '1',
+      batchOf([
+        { docPath: a(), original: 'A\n', changes: [insert(1, 'end')] },
+        { docPath: b(), original: 'B\n', changes: [insert(0, 'top')] },
+      ]),
+    );
+  const texts = (): [string, string][] => [
+    [a(), 'A\n'],
+    [b(), 'B\n'],
+  ];
+  const signal = new AbortController().signal;
+  /** Runs the call until the client dies. */
+  const killed = async (at: { docPath: string; isMade: boolean } | null): Promise<FakeEditor> => {
+    const editor = new DyingEditor(texts(), at);
+    await scene.journal.receive(call());
+    const context = scene.contextOf('1', signal);
+    const reporting = new Promise<void>((resolve) => {
+      const putFile: CallContext['putFile'] = () => (resolve(), forever);
+      void scene.tool(editor).run(call(), { ...context, putFile });
+    });
+    await (at === null ? reporting : editor.dead);
+    return new FakeEditor(editor.texts);
+  };
+  const interrupted = () => scene.journal.get('1')!;
+  /** The tool of the next process: no call is under way. */
+  const next = async (buffers: FakeEditor) =>
+    new WritePatchTool(
+      { roots: await WorkspaceRoots.open([{ directory: scene.folder }]), buffers },
+      scene.person,
+    );
+  const recovered = async (editor: FakeEditor) =>
+    resultOf(await (await next(editor)).recover(call(), scene.contextOf('1', signal), interrupted()));
+  const verdicts = ({ files }: Awaited<ReturnType<typeof recovered>>) =>
+    files.map(({ status, errorCode }) => [status, errorCode]);
+  const MADE = ['A\nend\n', 'top\nB\n'];
+
+  it('is finished where a part was made, and uploaded', async () => {
+    const editor = await killed({ docPath: b(), isMade: false });
+    const result = await recovered(editor);
+    expect(result).toMatchObject({
+      success: true,
+      files: [
+        { status: 'applied', newSha256: sha256(MADE[0]!), versionId: 'v-a' },
+        { status: 'applied', newSha256: sha256(MADE[1]!), versionId: 'v-b' },
+      ],
+    });
+    expect([...editor.texts.values()]).toEqual(MADE);
+    expect(scene.uploads.map(({ sha256: sent }) => sent)).toEqual(MADE.map((text) => sha256(text)));
+  });
+
+  it('has succeeded where all was made, and is not made again', async () => {
+    const editor = await killed({ docPath: b(), isMade: true });
+    editor.refuses = () => true;
+    expect((await recovered(editor)).success).toBe(true);
+    expect([...editor.texts.values()]).toEqual(MADE);
+  });
+
+  it('has succeeded where what was made is saved since', async () => {
+    await killed({ docPath: b(), isMade: true });
+    await writeFile(join(scene.folder, 'Src/A'), MADE[0]!);
+    await writeFile(join(scene.folder, 'b'), MADE[1]!);
+    const result = await recovered(new FakeEditor(new Map()));
+    expect(result.files.map(({ status, versionId }) => [status, versionId])).toEqual([
+      ['applied', 'v-a'],
+      ['applied', 'v-b'],
+    ]);
+  });
+
+  it('has succeeded, whatever was typed after it, where it was journaled as made', async () => {
+    const editor = await killed(null);
+    editor.texts.set(a(), 'typed on\n');
+    expect((await recovered(editor)).success).toBe(true);
+    expect(editor.texts.get(a())).toBe('typed on\n');
+  });
+
+  it('is made where nothing was, as it was approved', async () => {
+    const editor = await killed({ docPath: a(), isMade: false });
+    expect((await recovered(editor)).success).toBe(true);
+    expect([...editor.texts.values()]).toEqual(MADE);
+    expect(scene.person.asked).toHaveLength(1);
+  });
+
+  it('says which part was made, where the rest has changed since', async () => {
+    const editor = await killed({ docPath: b(), isMade: false });
+    editor.texts.set(b(), 'typed\n');
+    const result = await recovered(editor);
+    expect([result.success, verdicts(result)]).toEqual([
+      false,
+      [
+        ['applied', null],
+        ['conflict', 'STALE'],
+      ],
+    ]);
+    expect([...editor.texts.values()]).toEqual([MADE[0], 'typed\n']);
+  });
+
+  it('says which part was made, where the editor refuses the rest', async () => {
+    const editor = await killed({ docPath: b(), isMade: false });
+    editor.refuses = () => true;
+    expect(verdicts(await recovered(editor))).toEqual([
+      ['applied', null],
+      ['failed', 'WriteFailed'],
+    ]);
+  });
+
+  it('is settled before the client connects only where something was made', async () => {
+    const settled = async (editor: FakeEditor) => {
+      const said: unknown[] = [];
+      const ended = async (result: unknown) => void said.push(result);
+      const notRun = async () => void said.push('not run');
+      const context = { writeLog: scene.journal.writeLog('1'), ended, notRun };
+      await (await next(editor)).settle(call(), context, interrupted());
+      return said;
+    };
+    const editor = await killed({ docPath: b(), isMade: false });
+    // An editor that has not opened its files again yet.
+    expect(await settled(new FakeEditor(new Map()))).toEqual(['not run']);
+    expect(await settled(editor)).toMatchObject([{ success: true }]);
+    expect([...editor.texts.values()]).toEqual(MADE);
+  });
+
+  it('is not begun where the journal cannot be written', async () => {
+    const editor = new FakeEditor(new Map(texts()));
+    await scene.journal.receive(call());
+    const context = scene.contextOf('1', signal);
+    const writeLog = { ...context.writeLog, intend: () => Promise.reject(new Error('full')) };
+    const result = resultOf(await scene.tool(editor).run(call(), { ...context, writeLog }));
+    expect(verdicts(result)).toEqual([
+      ['failed', 'WriteFailed'],
+      ['failed', 'WriteFailed'],
+    ]);
+    expect([...editor.texts.values()]).toEqual(['A\n', 'B\n']);
+  });
+});
+
+describe('a patch of texts that are no files, whose client was killed', () => {
+  const batch = batchOf([
+    { docPath: 'notes/a', original: 'A\n', changes: [insert(1, 'end')] },
+    { docPath: 'notes/b', original: 'B\n', changes: [insert(0, 'top')] },
+  ]);
+  const MADE = ['A\nend\n', 'top\nB\n'];
+
+  it.each([
+    ['before the second was set', false],
+    ['after it was', true],
+  ])('%s: is finished, and what was set is not set again', async (_when, isMade) => {
+    const texts = new Map([
+      ['notes/a', 'A\n'],
+      ['notes/b', 'B\n'],
+    ]);
+    let entry = {} as JournalEntry;
+    const put = async () => ({ ok: true, versionId: 'v', fileId: 'f' }) as const;
+    const context: CallContext = {
+      signal: new AbortController().signal,
+      writeLog: { intend: async () => undefined, committing: async () => undefined },
+      ...{ awaitApproval: async () => undefined, putFile: put },
+      start: async (approval = null, basis = null) => void (entry = { ...entry, approval, basis }),
+    };
+    const toolOf = (set: (docPath: string, text: string) => unknown) => {
+      const holder = { get: (docPath: string) => texts.get(docPath), set };
+      const { tools } = textEditor({ name: 'notes', rootId: '', texts: holder, approver: new Person() });
+      return tools.workspace_write_patch as unknown as ReturnType<ToolScene['tool']>;
+    };
+    await new Promise<void>((resolve) => {
+      const dying = toolOf((docPath, text) => {
+        if (docPath === 'notes/a' || isMade) texts.set(docPath, text);
+        return docPath === 'notes/a' ? undefined : (resolve(), forever);
+      });
+      void dying.run(callOf('1', batch), context);
+    });
+    const set: string[] = [];
+    const restarted = toolOf((docPath, text) => (set.push(docPath), texts.set(docPath, text)));
+    expect(resultOf(await restarted.recover(callOf('1', batch), context, entry))).toMatchObject({
+      success: true,
+      files: [
+        { status: 'applied', newSha256: sha256(MADE[0]!), versionId: 'v' },
+        { status: 'applied', newSha256: sha256(MADE[1]!), versionId: 'v' },
+      ],
+    });
+    expect([[...texts.values()], set]).toEqual([MADE, isMade ? [] : ['notes/b']]);
+  });
+});

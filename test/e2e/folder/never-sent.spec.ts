@@ -1,0 +1,81 @@
+import { mkdir, rename, rm, symlink, truncate, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { FolderScene } from '../../support/folder-scene.js';
+import type { Machine } from '../../support/folder-machine.js';
+import { waitFor } from '../../support/wait-for.js';
+
+const LIMIT = 8 * 1024 * 1024;
+
+describe('a file that was sent, and has become one that is never sent [RELAY-45]', () => {
+  let scene: FolderScene;
+  let laptop: Machine;
+  beforeAll(async () => void (scene = await FolderScene.start()));
+  afterAll(() => scene.close());
+  beforeEach(async () => {
+    await scene.begin();
+    laptop = scene.machine();
+    await laptop.repository({ 'a.txt': 'a\n', 'lib/in.txt': 'in\n', 'same.txt': 'same\n' });
+    await laptop.push();
+  });
+
+  const at = (path: string) => join(laptop.folder, path);
+  const binary = () => writeFile(at('a.txt'), '\0\u0001');
+  const KINDS: [what: string, path: string, change: () => Promise<unknown>, reason: string][] = [
+    ['too large', 'a.txt', () => truncate(at('a.txt'), LIMIT + 1), 'is too large'],
+    ['binary', 'a.txt', binary, 'is binary'],
+    [
+      'a link',
+      'a.txt',
+      async () => {
+        await rm(at('a.txt'));
+        await symlink('same.txt', at('a.txt'));
+      },
+      'is a link',
+    ],
+    [
+      'behind a link',
+      'lib/in.txt',
+      async () => {
+        await mkdir(join(laptop.directory, 'elsewhere'));
+        await rename(at('lib'), join(laptop.directory, 'elsewhere/lib'));
+        await symlink(join(laptop.directory, 'elsewhere/lib'), at('lib'));
+      },
+      'is behind lib, which is a link',
+    ],
+  ];
+
+  it.each(KINDS)('(%s) is told by push and status, with the reason', async (_, path, change, reason) => {
+    await change();
+    const said = new RegExp(`${path}[: ]+\\(?${reason}.*the Cloud still has what was sent before`);
+    for (const flags of [['--dry-run'], [], [], ['--delete'], ['--force']]) {
+      const { code, out } = await laptop.push(...flags);
+      expect([flags, code, out]).toEqual([flags, 8, expect.stringMatching(said)]);
+    }
+    const { out } = await laptop.patchbay('status', laptop.folder);
+    expect(out).toMatch(said);
+    expect(out).not.toContain('and the same there');
+    expect(await scene.cloud()).toMatchObject({ 'a.txt': 'a\n', 'lib/in.txt': 'in\n' });
+  });
+
+  it('is told by a client, and stands in the context, until it is one that is sent again', async () => {
+    const connected = await laptop.connect();
+    await binary();
+    await connected.says(/a\.txt: differs from the Cloud, and cannot be sent \(is binary/);
+    const told = async () => {
+      const { body } = await scene.user.get<{ roots: { conflicts: string[] }[] }>(
+        `/workspaces/${scene.workspaceId}/roots`,
+      );
+      return body.roots[0]!.conflicts;
+    };
+    await waitFor(async () => (await told()).includes('proj/a.txt'), 'the folder’s status');
+    // A call, and what the Cloud tells, change nothing about that.
+    await scene.model().patches('proj/same.txt', '// patched');
+    await laptop.write('new.txt', 'new\n');
+    await scene.sent('/proj/new.txt', 'new\n');
+    expect(await told()).toEqual(['proj/a.txt']);
+    expect(await scene.versions()).not.toContain('\0\u0001');
+    await laptop.write('a.txt', 'text again\n');
+    await scene.sent('/proj/a.txt', 'text again\n');
+    await waitFor(async () => (await told()).length === 0, 'the folder’s status');
+  });
+});

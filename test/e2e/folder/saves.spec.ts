@@ -1,0 +1,117 @@
+import { appendFile, copyFile, rename, unlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import type { CloudFilePage, CloudFileVersionPage } from '@patchbay/protocol';
+import { FolderScene } from '../../support/folder-scene.js';
+import type { Machine } from '../../support/folder-machine.js';
+import { waitFor } from '../../support/wait-for.js';
+
+describe('a save in a connected folder [RELAY-44]', () => {
+  let scene: FolderScene;
+  let laptop: Machine;
+  beforeAll(async () => void (scene = await FolderScene.start()));
+  afterAll(() => scene.close());
+  beforeEach(async () => {
+    await scene.begin();
+    laptop = scene.machine();
+    await laptop.repository({ 'a.txt': 'a\n', 'b.txt': 'b\n' });
+    await laptop.push();
+    await laptop.connect();
+  });
+
+  const files = async (deleted = false) =>
+    (
+      await scene.user.get<CloudFilePage>(
+        `/workspaces/${scene.workspaceId}/files?prefix=proj/&deleted=${deleted}`,
+      )
+    ).body.files;
+  const idOf = async (path: string) => (await files()).find((file) => file.path === `/proj/${path}`)?.fileId;
+  /** Texts of a file, the newest first. */
+  const texts = async (fileId: string): Promise<string[]> => {
+    const base = `/workspaces/${scene.workspaceId}/files/${fileId}/versions`;
+    const { body } = await scene.user.get<CloudFileVersionPage>(base);
+    return Promise.all(
+      body.versions.map(async ({ versionId }) =>
+        String((await scene.user.get<unknown>(`${base}/${versionId}/content`)).body),
+      ),
+    );
+  };
+  const at = (path: string) => join(laptop.folder, path);
+
+  it('that deletes the file and writes it again goes on with its history', async () => {
+    const fileId = (await idOf('a.txt'))!;
+    await unlink(at('a.txt'));
+    await setTimeout(1_200);
+    await writeFile(at('a.txt'), 'saved\n');
+    await scene.sent('/proj/a.txt', 'saved\n');
+    expect([await idOf('a.txt'), await texts(fileId)]).toEqual([fileId, ['saved\n', 'a\n']]);
+    expect(await files(true)).toEqual([]);
+  });
+
+  it('is one version, however many steps it takes', async () => {
+    const fileId = (await idOf('a.txt'))!;
+    await writeFile(at('a.txt'), '');
+    for (let n = 0; n < 8; n += 1) {
+      await setTimeout(200);
+      await appendFile(at('a.txt'), `${n}\n`);
+    }
+    await scene.sent('/proj/a.txt', '0\n1\n2\n3\n4\n5\n6\n7\n');
+    expect(await texts(fileId)).toHaveLength(2);
+  });
+
+  it('that goes on all the time is sent after 5 s as it is', async () => {
+    const fileId = (await idOf('a.txt'))!;
+    const began = Date.now();
+    await waitFor(async () => {
+      await appendFile(at('a.txt'), 'more\n');
+      return (await texts(fileId)).length > 1;
+    }, 'the file to be sent');
+    expect(Date.now() - began).toBeGreaterThan(4_000);
+  });
+
+  it('by a temporary file and a rename, or with a backup beside it, sends the file alone', async () => {
+    const [a, b] = [(await idOf('a.txt'))!, (await idOf('b.txt'))!];
+    await writeFile(at('.a.txt.swp'), 'new a\n');
+    await rename(at('.a.txt.swp'), at('a.txt'));
+    await rename(at('b.txt'), at('b.txt~'));
+    await copyFile(at('b.txt~'), at('4913'));
+    await writeFile(at('b.txt'), 'new b\n');
+    await unlink(at('4913'));
+    await unlink(at('b.txt~'));
+    await scene.sent('/proj/a.txt', 'new a\n');
+    await scene.sent('/proj/b.txt', 'new b\n');
+    expect([await texts(a), await texts(b)]).toEqual([
+      ['new a\n', 'a\n'],
+      ['new b\n', 'b\n'],
+    ]);
+    expect(await files(true)).toEqual([]);
+    expect((await files()).map(({ path }) => path)).toEqual(['/proj/a.txt', '/proj/b.txt']);
+  });
+
+  it('of git, to another branch and back, ends no history', async () => {
+    const fileId = (await idOf('a.txt'))!;
+    await laptop.git('checkout', '-qb', 'other');
+    await laptop.git('rm', '-q', 'a.txt');
+    await laptop.commit('without it');
+    await laptop.git('checkout', '-q', 'main');
+    await laptop.write('b.txt', 'sign\n');
+    await scene.sent('/proj/b.txt', 'sign\n');
+    await scene.agree(laptop);
+    expect([await idOf('a.txt'), await texts(fileId)]).toEqual([fileId, ['a\n']]);
+  });
+
+  it('that is a deletion is sent', async () => {
+    await unlink(at('a.txt'));
+    await waitFor(async () => (await files()).length === 1, 'the deletion to be sent');
+  });
+
+  it('that is under way when a model patches the file is waited for', async () => {
+    const fileId = (await idOf('a.txt'))!;
+    const model = scene.model();
+    await writeFile(at('a.txt'), 'ha');
+    const patching = model.patches('proj/a.txt', '// patched');
+    await appendFile(at('a.txt'), 'lf, and whole\n');
+    await patching;
+    expect((await texts(fileId)).filter((text) => text === 'ha')).toEqual([]);
+  });
+});
