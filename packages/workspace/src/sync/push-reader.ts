@@ -110,12 +110,12 @@ export class PushReader {
   private take(file: ScannedFile): Pending | null {
     if (this.sync.claims?.tryTake(file.docPath) === false) return null;
     this.taken.add(file.docPath);
-    const pending = this.mayRead(file.docPath, file.stamp) ? this.read(file) : null;
+    const pending = this.read(file);
     if (pending === null) this.free(file);
     return pending;
   }
 
-  private mayRead(docPath: string, stamp: FileStamp): boolean {
+  private isStill(docPath: string, stamp: FileStamp): boolean {
     return this.sync.settling?.isStill(docPath, stamp) ?? true;
   }
 
@@ -123,25 +123,29 @@ export class PushReader {
   private isStillAfter(path: string, docPath: string): boolean {
     const { settling } = this.sync;
     const stats = settling && lstatSync(join(rootOf(this.sync).directory, path), { throwIfNoEntry: false });
-    if (settling && (stats === undefined || !this.mayRead(docPath, stampOf(stats)))) return false;
-    settling?.done(docPath);
-    return true;
+    return !settling || (stats !== undefined && this.isStill(docPath, stampOf(stats)));
   }
 
   /** The file where it has to be sent. */
   private read(file: ScannedFile): Pending | null {
     const { state } = this.sync;
     const { path, docPath } = file;
+    const isStill = this.isStill(docPath, file.stamp);
     const read = this.tryRead(path);
-    if (read === null || !this.isStillAfter(path, docPath)) return null;
-    state.noteContent(docPath, read.stamp, read.isText ? read.sha256 : null);
+    if (read === null) return null;
     const pending = this.pendingOf(file, read);
     const { base, wasExecutable, renamedFrom } = pending;
+    const isChanged = read.sha256 !== base || modeOf(pending) !== undefined || renamedFrom !== null;
+    // What a call has just written is the Cloud's already: nobody waits for that.
+    if (isChanged && !(isStill && this.isStillAfter(path, docPath))) return null;
+    this.sync.settling?.done(docPath);
+    state.noteContent(docPath, read.stamp, read.isText ? read.sha256 : null);
     if (!read.isText) this.skip(file, IS_BINARY);
-    else if (read.sha256 === base && modeOf(pending) === undefined && renamedFrom === null) {
+    else if (isChanged) return pending;
+    else {
       state.noteBase(docPath, base, wasExecutable);
       this.report.unchanged += 1;
-    } else return pending;
+    }
     return null;
   }
 
