@@ -10,6 +10,7 @@ const FEW_FILES = { FILES: '20', BYTES: '100000', ROUNDS: '1', EDITS: '2' };
 
 /** Of each file: its settings and arguments; null where it is run elsewhere. */
 const LEAST = {
+  'corpus.mjs': [{ CORPUS: 'own' }],
   'diff.mjs': [{}, 'one edit in 10,000'],
   'files-push.mjs': [FEW_FILES],
   'files.mjs': [{ SIZES: '100', CALLS: '5', ROUNDS: '1' }],

@@ -17,7 +17,7 @@ export const COMMAND = at('../../packages/cli/bin/patchbay.cjs');
 
 /** The server, the folder, and the environment in which a command works with both. */
 export class BenchFolder {
-  /** @param {{files: number, bytes: number}} size */
+  /** @param {{files: number, bytes: number} | null} size null: without files */
   static async start(size) {
     const bench = new BenchFolder();
     Object.assign(bench, size);
@@ -32,6 +32,7 @@ export class BenchFolder {
       ...{ PATH: process.env.PATH, PATCHBAY_URL: bench.url, PATCHBAY_TOKEN: bench.token },
       ...{ PATCHBAY_WORKSPACE: bench.workspaceId, PATCHBAY_HOME: join(bench.directory, 'home') },
     };
+    if (size === null) return bench;
     bench.makeFiles();
     await sleep(3_000);
     return bench;

@@ -39,6 +39,12 @@ export class FileChangeDto implements FileChange {
   @MaxLength(8192)
   path!: string;
 
+  /** The file's Cloud path in the spelling that it had; it takes that of `path` where it has this one still. */
+  @IsOptional()
+  @IsString()
+  @MaxLength(8192)
+  renamedFrom?: string | null;
+
   /** Of bytes that the workspace holds; not with `deleted`. */
   @IsOptional()
   @Fits(SHA256, MESSAGE)

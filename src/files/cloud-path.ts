@@ -46,6 +46,12 @@ export function pathIn(folderPath: string, name: string): string {
   return folderPath === '/' ? `/${name}` : `${folderPath}/${name}`;
 }
 
+/** A path with its first part as another spells it: the folder of a client has one name. */
+export function inRootOf(place: string, path: string): string {
+  const below = path.indexOf('/', 1);
+  return below === -1 ? path : place.slice(0, place.indexOf('/', 1)) + path.slice(below);
+}
+
 function faultOf(path: string): string | null {
   if (path === '') return 'must name a file or a folder';
   // The leading slash does not count.

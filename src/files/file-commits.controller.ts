@@ -42,27 +42,25 @@ function checkChanges(files: readonly FileChangeDto[]): void {
 }
 
 /** A deletion is said in a word of its own, so that a hash left out by mistake is not one. */
-function faultsOf({
-  sha256,
-  deleted,
-  isExecutable,
-  baseSha256,
-}: FileChangeDto): [field: string, fault: string][] {
+function faultsOf(change: FileChangeDto): [field: string, fault: string][] {
+  const { sha256, deleted, baseSha256 } = change;
   if (!deleted) return sha256 === undefined ? [['sha256', 'is required']] : [];
+  const beside = (['sha256', 'isExecutable', 'renamedFrom'] as const).filter(
+    (field) => (change[field] ?? null) !== null,
+  );
   return [
-    ...(sha256 === undefined ? [] : [['sha256', 'must not stand beside deleted'] as [string, string]]),
-    ...((isExecutable ?? null) === null
-      ? []
-      : [['isExecutable', 'must not stand beside deleted'] as [string, string]]),
+    ...beside.map((field): [string, string] => [field, 'must not stand beside deleted']),
     ...(baseSha256 === null ? [['baseSha256', 'is required'] as [string, string]] : []),
   ];
 }
 
-function toChange({ path, sha256, isExecutable = null, baseSha256 }: FileChangeDto): KnownChange {
-  return {
-    path,
-    sha256: sha256?.toLowerCase() ?? null,
-    isExecutable,
-    baseSha256: baseSha256?.toLowerCase() ?? null,
-  };
+function toChange({
+  path,
+  renamedFrom = null,
+  sha256,
+  isExecutable = null,
+  baseSha256,
+}: FileChangeDto): KnownChange {
+  const [digest, base] = [sha256?.toLowerCase() ?? null, baseSha256?.toLowerCase() ?? null];
+  return { path, renamedFrom, sha256: digest, isExecutable, baseSha256: base };
 }

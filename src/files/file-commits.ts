@@ -1,14 +1,15 @@
 import { setImmediate } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import type { CommittedFile, RefusedFile } from '@patchbay/protocol';
-import { DomainError } from '../common/domain-error.js';
+import { DomainError, fieldError } from '../common/domain-error.js';
 import { timeSlice } from '../common/time-slice.js';
 import { BlobStore } from '../storage/ports/blobs.store.js';
-import type { FileVersion } from '../storage/ports/files.store.js';
+import type { FileRecord, FileVersion } from '../storage/ports/files.store.js';
 import type { ChangeOrigin } from './change-origin.js';
 import { type CloudPath, folderOf, readCloudPath } from './cloud-path.js';
 import { changesMode, FileWrites, type Precondition } from './file-writes.js';
 import { FilesService } from './files.service.js';
+import { type Renamed, Spellings } from './spellings.js';
 
 /** Changes that share a transaction: the calls of every other workspace wait for it. */
 const WAVE_FILES = 100;
@@ -18,6 +19,8 @@ const WAVE_BYTES = 16 * 1024 * 1024;
 /** A change as it is asked for. */
 export interface KnownChange {
   path: string;
+  /** Cloud path that the file had in another spelling; null: it is not renamed. */
+  renamedFrom: string | null;
   /** Null deletes the file. */
   sha256: string | null;
   /** Null: as it is. */
@@ -57,6 +60,7 @@ export class FileCommits {
     private readonly blobs: BlobStore,
     private readonly files: FilesService,
     private readonly writes: FileWrites,
+    private readonly spellings: Spellings,
   ) {}
 
   /** What became of each change, in their order. The same commit again changes nothing and answers the same. */
@@ -65,11 +69,13 @@ export class FileCommits {
     changes: readonly KnownChange[],
   ): Promise<(CommittedFile | RefusedFile)[]> {
     const outcomes: (CommittedFile | RefusedFile)[] = [];
+    const renamed: Renamed[] = [];
     while (outcomes.length < changes.length) {
       const wave = await this.nextWave(origin.workspaceId, changes.slice(outcomes.length));
-      outcomes.push(...(await Promise.all(wave.map((change) => this.make(origin, change)))));
+      outcomes.push(...(await Promise.all(wave.map((change) => this.make(origin, change, renamed)))));
       await setImmediate();
     }
+    await this.spellings.follow(origin, renamed);
     return outcomes;
   }
 
@@ -94,6 +100,8 @@ export class FileCommits {
 
   private async ready(workspaceId: string, change: KnownChange): Promise<ReadyChange> {
     const target = readCloudPath(change.path);
+    if (change.renamedFrom !== null && readCloudPath(change.renamedFrom).docPath !== target.docPath)
+      throw fieldError('renamedFrom', 'must be another spelling of path; mv gives a file any other');
     const bytes = change.sha256 === null ? null : await this.blobs.read(workspaceId, change.sha256);
     if (bytes !== null || change.sha256 === null) return { change, target, bytes };
     throw new DomainError(
@@ -105,13 +113,19 @@ export class FileCommits {
   private async make(
     origin: ChangeOrigin,
     ready: ReadyChange | RefusedFile,
+    renamed: Renamed[],
   ): Promise<CommittedFile | RefusedFile> {
     if ('error' in ready) return ready;
     const { change, target, bytes } = ready;
     try {
-      const entry = await this.files.at(origin.workspaceId, target);
-      if (entry?.kind === 'file' && isSame(entry.head, change))
-        return { ...committed(entry.id, entry.path, entry.head), unchanged: true };
+      const found = await this.files.at(origin.workspaceId, target);
+      const file = found?.kind === 'file' ? await this.renamed(origin, change, target, found) : null;
+      const isRenamed = file !== null && file.path !== found?.path;
+      if (isRenamed) renamed.push(file);
+      const named = isRenamed ? { renamed: true as const } : {};
+      const entry = file ?? found;
+      if (file !== null && isSame(file.head, change))
+        return { ...committed(file.id, file.path, file.head), unchanged: true, ...named };
       if (bytes === null) {
         return (
           (entry === null && (await this.wasDeleted(origin.workspaceId, change, target))) ||
@@ -122,11 +136,21 @@ export class FileCommits {
       if (entry?.kind === 'folder') await this.clearWay(origin, target, holds);
       const { isExecutable } = change;
       const content = { bytes, shape: 'text' as const, isHeld: true as const, isExecutable };
-      const { file } = await this.writes.write(origin, target, content, holds);
-      return committed(file.id, file.path, file.head);
+      const written = await this.writes.write(origin, target, content, holds, true);
+      const { id, path, head } = written.file;
+      return { ...committed(id, path, head), ...named };
     } catch (error) {
       return refusal(change, error);
     }
+  }
+
+  private async renamed(
+    origin: ChangeOrigin,
+    { renamedFrom }: KnownChange,
+    target: CloudPath,
+    file: FileRecord,
+  ): Promise<FileRecord> {
+    return renamedFrom === file.path ? this.spellings.rename(origin, target, renamedFrom) : file;
   }
 
   /** On the disk the folder has become a file: it goes, with the folders in it, if no file is left in any of them. */

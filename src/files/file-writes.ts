@@ -13,7 +13,7 @@ import {
   type FolderRecord,
 } from '../storage/ports/files.store.js';
 import { type ChangeOrigin, fileEvent } from './change-origin.js';
-import type { CloudPath } from './cloud-path.js';
+import { type CloudPath, inRootOf } from './cloud-path.js';
 import { fileFields } from './file-fields.js';
 import { FileHeads } from './file-heads.js';
 import { Folders, wasMade } from './folders.js';
@@ -46,19 +46,23 @@ export class FileWrites {
     private readonly nearest: NearestPath,
   ) {}
 
-  /** Stores content at a path as a new version, or as a new file in folders that are made where they are missing. */
+  /**
+   * Stores content at a path as a new version, or as a new file in folders that are made where they are missing: in their
+   * spelling, or with `isOwnPath` in its own, as of a client with two folders that differ by case.
+   */
   async write(
     origin: ChangeOrigin,
     target: CloudPath,
     content: NewContent,
     precondition: Precondition = () => undefined,
+    isOwnPath = false,
   ): Promise<{ file: FileRecord; created: boolean }> {
     this.checkFile(target, content.bytes.length);
     return this.paths.attempt(origin, [target], async () => {
       const entry = await this.files.at(origin.workspaceId, target.docPath);
       if (entry?.kind === 'folder') throw fieldError('path', 'is a folder');
       precondition(entry?.head ?? null);
-      return this.put(origin, target, entry, content);
+      return this.put(origin, target, entry, content, isOwnPath);
     });
   }
 
@@ -68,9 +72,10 @@ export class FileWrites {
     target: CloudPath,
     current: FileRecord | null,
     content: NewContent,
+    isOwnPath = false,
   ): Promise<{ file: FileRecord; created: boolean } | null> {
     return current === null
-      ? this.create(origin, target, content)
+      ? this.create(origin, target, content, isOwnPath)
       : this.addVersion(origin, current, content);
   }
 
@@ -192,11 +197,13 @@ export class FileWrites {
     origin: ChangeOrigin,
     target: CloudPath,
     content: NewContent,
+    isOwnPath: boolean,
   ): Promise<{ file: FileRecord; created: boolean } | null> {
     const now = this.clock.now();
     const adds = { files: 1, versions: 1, ...newBytes(content) };
-    const path = await this.folders.placeOf(origin, target, now, adds);
-    if (path === null) return null;
+    const place = await this.folders.placeOf(origin, target, now, adds);
+    if (place === null) return null;
+    const path = isOwnPath ? inRootOf(place, target.path) : place;
     const file: FileRecord = {
       kind: 'file',
       id: newId(),

@@ -16,6 +16,7 @@ import { FilesService } from './files.service.js';
 import { Folders } from './folders.js';
 import { NearestPath } from './nearest-path.js';
 import { PathLocks } from './path-locks.js';
+import { Spellings } from './spellings.js';
 import { UploadsService } from './uploads.service.js';
 
 @Module({
@@ -33,6 +34,7 @@ import { UploadsService } from './uploads.service.js';
     Folders,
     NearestPath,
     PathLocks,
+    Spellings,
     UploadsService,
   ],
   exports: [FileHeads, FileListing, FilesService, FileWrites, NearestPath, UploadsService],

@@ -93,6 +93,15 @@ export class Folders {
     return (await this.shares.write(origin, {}, remove)) ? folder : null;
   }
 
+  /** Gives a folder another spelling, as a folder of its own. */
+  async rename(origin: ChangeOrigin, folder: FolderRecord, path: string): Promise<void> {
+    const now = this.clock.now();
+    const fields = { ...pathFields(folder.path), fileId: folder.id };
+    const event = fileEvent('Folder.Deleted', origin, now, fields);
+    const remove = () => this.files.removeFolder(folder, now, [event]);
+    if (await this.shares.write(origin, {}, remove)) await this.make(origin, path, folder.docPath, now);
+  }
+
   /** The path of an entry below what is above it, with the folders that are missing there. */
   private async placeBelow(
     origin: ChangeOrigin,

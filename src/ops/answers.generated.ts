@@ -250,6 +250,7 @@ export const ANSWER_SCHEMAS: Record<string, object> = {
       fileId: { type: 'string' },
       versionId: { type: 'string' },
       unchanged: { type: 'boolean', const: true },
+      renamed: { type: 'boolean', const: true },
     },
     required: ['path', 'fileId', 'versionId'],
     additionalProperties: false,

@@ -152,7 +152,7 @@ describe('push and pull', () => {
       const { out } = await desk.push(folder, '--delete', '--max-file-bytes', '1000');
       expect(out).not.toContain('deleted');
       expect(Object.keys(await desk.cloud())).toEqual(
-        expect.arrayContaining(['/p/ignored', '/p/large', '/p/binary', '/p/linked', '/p/moved']),
+        expect.arrayContaining(['/p/ignored', '/p/large', '/p/binary', '/p/linked', '/p/Moved']),
       );
     });
 

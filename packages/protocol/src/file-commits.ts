@@ -20,6 +20,8 @@ export interface StoredBlobs {
 export interface FileChange {
   /** Cloud path in its real case, with or without a leading slash. */
   path: string;
+  /** Cloud path that the file had, where `path` is another spelling of it: the file is renamed where it still has that one. */
+  renamedFrom?: string | null;
   /** Of bytes that were sent before; null or absent with `deleted`. */
   sha256?: string | null;
   /** Deletes the file. */
@@ -43,6 +45,8 @@ export interface CommittedFile {
   versionId: string;
   /** The head had these bytes already, so there is no new version. */
   unchanged?: true;
+  /** The file has taken another spelling of its path. */
+  renamed?: true;
 }
 
 /**

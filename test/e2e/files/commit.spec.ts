@@ -59,6 +59,36 @@ describe('a commit of files [FILE-7]', () => {
     expect(names.filter((name) => name === 'File.Created')).toHaveLength(2);
   });
 
+  it('renames a file by case alone where it has the name still that is given [FILE-31]', async () => {
+    await send('one', 'two');
+    const [first] = await committed(text('/P/Docs/Read.md', 'one'));
+    const renamed = { ...text('/P/docs/READ.md', 'one', 'one'), renamedFrom: '/P/Docs/Read.md' };
+    for (const answer of [{ renamed: true, unchanged: true }, { unchanged: true }]) {
+      const path = '/P/docs/READ.md';
+      expect(await committed(renamed)).toEqual([
+        { path, fileId: first!.fileId, versionId: first!.versionId, ...answer },
+      ]);
+    }
+    expect(await scene.list('/', true)).toEqual(['/P', '/P/docs', '/P/docs/READ.md']);
+    const late = { ...renamed, path: '/P/docs/rEAD.md' };
+    expect(await committed(late)).toMatchObject([{ path: '/P/docs/READ.md' }]);
+    // In its own words without it, a path is only where the file is.
+    expect(await committed(text('/p/DOCS/read.MD', 'two', 'one'))).toMatchObject([
+      { path: '/P/docs/READ.md' },
+    ]);
+    const stale = { ...text('/P/docs/Read.md', 'one', 'one'), renamedFrom: '/P/docs/READ.md' };
+    expect(await refused(stale)).toMatchObject({ code: 'STALE' });
+    expect(await scene.list('/P/docs')).toEqual(['/P/docs/Read.md']);
+    const elsewhere = { ...renamed, renamedFrom: '/P/Docs/Other.md' };
+    expect(await refused(elsewhere)).toMatchObject({ code: 'VALIDATION_ERROR' });
+    const gone = { path: '/P/docs/Read.md', deleted: true as const, baseSha256: sha256('two') };
+    expect((await commit({ ...gone, renamedFrom: '/P/x' })).body.fields).toEqual({
+      'files[0].renamedFrom': 'must not stand beside deleted',
+    });
+    const names = (await scene.trail()).map(({ name }) => name);
+    expect(names.filter((name) => name === 'File.Moved')).toHaveLength(2);
+  });
+
   it('is told of bytes that could not be stored', async () => {
     const { blobs } = storesOf(scene.server.app);
     const put = jest.spyOn(blobs, 'put').mockRejectedValueOnce(new Error('The disk is full'));

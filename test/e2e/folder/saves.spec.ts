@@ -100,6 +100,16 @@ describe('a save in a connected folder [RELAY-44]', () => {
     expect([await idOf('a.txt'), await texts(fileId)]).toEqual([fileId, ['a\n']]);
   });
 
+  it('that renames a file by case alone reaches the Cloud, its listings and the context', async () => {
+    const fileId = (await idOf('a.txt'))!;
+    await rename(at('a.txt'), at('A.txt'));
+    await waitFor(async () => (await idOf('A.txt')) === fileId, 'the new name');
+    expect([await texts(fileId), await files(true)]).toEqual([['a\n'], []]);
+    const model = scene.model();
+    expect((await model.patches('proj/a.txt', '// patched')).status).toBe('succeeded');
+    expect([await idOf('A.txt'), (await texts(fileId))[0]]).toEqual([fileId, '// patched\na\n']);
+  });
+
   it('that is a deletion is sent', async () => {
     await unlink(at('a.txt'));
     await waitFor(async () => (await files()).length === 1, 'the deletion to be sent');

@@ -6,6 +6,7 @@ import { sha256 } from '@patchbay/protocol/hash';
 import { CreatedIn } from '../create-file/create-file.sample.js';
 import { inlineFileSystem } from '../sync/inline-file-system.js';
 import { deleteFile, type Placement, placeFiles, pullTempName, setExecutable } from '../sync/place-file.js';
+import { renameFile } from '../sync/rename-file.js';
 import { PatchWrite } from '../write-patch/patch-write.js';
 import { batchOf, insert, PatchedFolder, statuses } from '../write-patch/write-patch.sample.js';
 import { ensureDirectory } from './open-directory.js';
@@ -135,6 +136,16 @@ describe('durable when a pull is done', () => {
     await deleteFile(root, ['one'], { sha256: sha256('old'), keep });
     expect(recording.lost).toEqual([]);
     expect(await disk.readdir(root)).toEqual(keep ? ['one.patchbay-kept'] : []);
+  });
+
+  it('is the new spelling of a file, in its folder and in another one', async () => {
+    await disk.mkdir(join(root, 'Lib'));
+    for (const name of ['Lib/one', 'Lib/two']) await disk.writeFile(join(root, name), name);
+    await renameFile(root, ['Lib', 'one'], ['Lib', 'One'], () => false);
+    await renameFile(root, ['Lib', 'two'], ['lib', 'two'], () => false);
+    expect(recording.lost).toEqual([]);
+    await renameFile(root, ['Lib', 'One'], ['LIB', 'One'], () => true);
+    expect([recording.lost, (await disk.readdir(root)).sort()]).toEqual([[], ['LIB', 'lib']]);
   });
 
   it('is the mode of a file, whether it is new, replaced or as it was', async () => {

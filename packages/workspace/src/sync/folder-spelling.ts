@@ -5,7 +5,11 @@ export class FolderSpelling {
   private readonly exact = new Set<string>();
   private readonly folded = new Map<string, string>();
 
-  constructor(folders: readonly string[]) {
+  /** @param elsewhere folders as the other side spells them: one that is there in both spellings is two */
+  constructor(
+    folders: readonly string[],
+    private readonly elsewhere: ReadonlySet<string> = new Set(),
+  ) {
     for (const folder of folders) this.add(folder);
   }
 
@@ -15,7 +19,9 @@ export class FolderSpelling {
     let folder = '';
     for (const segment of segments.slice(0, -1)) {
       const given = folder === '' ? segment : `${folder}/${segment}`;
-      folder = this.exact.has(given) ? given : (this.folded.get(foldCase(given)) ?? given);
+      const known = this.folded.get(foldCase(given));
+      const isAnother = known === undefined || this.elsewhere.has(known);
+      folder = this.exact.has(given) || isAnother ? given : known;
       this.add(folder);
     }
     return folder === '' ? path : `${folder}/${segments.at(-1)}`;

@@ -11,9 +11,13 @@ import {
   hasBase,
   hasBaseAsContent,
   hasStamp,
+  isNamesLine,
   isSentLine,
   isWholeLine,
+  type Names,
+  namesLine,
   parseLine,
+  parseNamesLine,
   parseSentLine,
   sentLine,
   type StateLine,
@@ -54,9 +58,12 @@ export class FolderState {
   private readonly known = new Map<string, StateLine>();
   /** What was sent of a docPath since its base was noted, and may have arrived. */
   private readonly sent = new Map<string, string[]>();
+  /** How files are spelt, of which that is not as their docPath says. */
+  private readonly names = new Map<string, Names>();
   private synced = false;
 
   private constructor(
+    private readonly rootName: string,
     /** Short, and another for every pair. */
     readonly key: string,
     private readonly folder: string,
@@ -66,7 +73,7 @@ export class FolderState {
   static open(home: string, { url, workspaceId, directory, rootName }: SyncPair): FolderState {
     const key = sha256(JSON.stringify([url, workspaceId, directory, rootName])).slice(0, 32);
     const folder = join(home, 'sync', key);
-    const state = new FolderState(key.slice(0, 8), folder, new StateFile(folder));
+    const state = new FolderState(rootName, key.slice(0, 8), folder, new StateFile(folder));
     state.refresh();
     return state;
   }
@@ -127,6 +134,36 @@ export class FolderState {
   wasExecutable(docPath: string): boolean {
     const line = this.known.get(docPath);
     return line !== undefined && wasExecutable(line);
+  }
+
+  /** How a file was spelt on both sides when they were last the same. */
+  namesOf(docPath: string): Names {
+    const known = this.names.get(docPath);
+    if (known !== undefined) return known;
+    const here = docPath.slice(docPath.indexOf('/') + 1);
+    return { here, there: `/${this.rootName}/${here}` };
+  }
+
+  cloudPathOf(docPath: string): string {
+    return this.namesOf(docPath).there;
+  }
+
+  /** Whether that is how the file was spelt here. */
+  isSpelt(docPath: string, path: string): boolean {
+    return (this.names.get(docPath)?.here ?? docPath.slice(docPath.indexOf('/') + 1)) === path;
+  }
+
+  /** Those of the files that are spelt otherwise than their docPath says. */
+  get spellings(): Iterable<Names> {
+    return this.names.values();
+  }
+
+  noteNames(docPath: string, names: Names): void {
+    const { here, there } = this.namesOf(docPath);
+    const line = namesLine(docPath, names);
+    if ((here === names.here && there === names.there) || !isNamesLine(line)) return;
+    this.names.set(docPath, names);
+    this.unsaved.push(line);
   }
 
   /** How many docPaths have a base. */
@@ -203,6 +240,7 @@ export class FolderState {
     if (isNew) {
       this.known.clear();
       this.sent.clear();
+      this.names.clear();
       this.synced = false;
     }
     for (const line of text.split('\n')) this.replay(line);
@@ -215,6 +253,9 @@ export class FolderState {
       const { docPath, content } = parseSentLine(line);
       if (content === null) this.sent.delete(docPath);
       else this.sent.set(docPath, [...(this.sent.get(docPath) ?? []), content].slice(-MAX_SENT));
+    } else if (isNamesLine(line)) {
+      const { docPath, ...names } = parseNamesLine(line);
+      this.names.set(docPath, names);
     } else if (isWholeLine(line)) this.remember(docPathIn(line), line);
   }
 
@@ -243,6 +284,9 @@ export class FolderState {
   private snapshot(): string[] {
     const used = [...this.known.values()].filter((line) => parseLine(line).stamp !== null || hasBase(line));
     const sent = [...this.sent].flatMap(([docPath, all]) => all.map((content) => sentLine(docPath, content)));
-    return [...(this.synced ? [SYNCED_LINE] : []), ...used, ...sent];
+    const names = [...this.names]
+      .filter(([docPath]) => this.baseOf(docPath) !== null)
+      .map(([docPath, both]) => namesLine(docPath, both));
+    return [...(this.synced ? [SYNCED_LINE] : []), ...used, ...sent, ...names];
   }
 }

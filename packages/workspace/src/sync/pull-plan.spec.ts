@@ -11,6 +11,7 @@ function planOf(names: readonly string[], more: Partial<PullInput> = {}) {
   const input: PullInput = {
     ...{ remote: new Map(), local: new Map(), bases: new Map(), force: false, delete: false },
     wasExecutable: () => false,
+    namesOf: (docPath) => ({ here: docPath.slice(2), there: `/${docPath}` }),
     pathOf: ({ path }) => path.slice(3),
     ...more,
   };

@@ -1,6 +1,9 @@
 import type { CloudFile } from '@patchbay/protocol';
 import { compare } from './compare.js';
+import { belowRoot } from './folder-sync.js';
+import { followed } from './cloud-spelling.js';
 import { KNOWS_EXECUTABLE } from './file-stamp.js';
+import type { Names } from './state-line.js';
 import type { Conflict, Finding } from './sync-report.js';
 
 /** What is on the disk at a docPath. */
@@ -33,6 +36,13 @@ export interface PullMode {
   isExecutable: boolean;
 }
 
+/** A local file that is to take another spelling of its path. */
+export interface PullRename {
+  file: CloudFile;
+  path: string;
+  to: string;
+}
+
 /** A local file that is to be deleted, because it is not in the Cloud. */
 export interface PullDeletion {
   docPath: string;
@@ -45,9 +55,10 @@ export interface PullDeletion {
 export interface PullPlan {
   writes: PullWrite[];
   modes: PullMode[];
+  renames: PullRename[];
   deletions: PullDeletion[];
   /** The same on both sides, null: on neither. */
-  same: { docPath: string; sha256: string | null }[];
+  same: { docPath: string; sha256: string | null; names: Names | null }[];
   kept: Finding[];
   conflicts: Conflict[];
 }
@@ -59,6 +70,8 @@ export interface PullInput {
   bases: ReadonlyMap<string, string>;
   /** Whether a file was executable when both sides last had the base. */
   wasExecutable: (docPath: string) => boolean;
+  /** How a file was spelt on both sides then. */
+  namesOf: (docPath: string) => Names;
   force: boolean;
   delete: boolean;
   /** Where a Cloud file that is not there yet is to be. */
@@ -67,7 +80,15 @@ export interface PullInput {
 
 /** Decides about each file that either side has had. Makes no system call. */
 export function planPull(input: PullInput): PullPlan {
-  const plan: PullPlan = { writes: [], modes: [], deletions: [], same: [], kept: [], conflicts: [] };
+  const plan: PullPlan = {
+    writes: [],
+    modes: [],
+    renames: [],
+    deletions: [],
+    same: [],
+    kept: [],
+    conflicts: [],
+  };
   const { remote, bases, local, force } = input;
   const docPaths = new Set([...remote.keys(), ...bases.keys(), ...(force ? local.keys() : [])]);
   for (const docPath of docPaths) judge(docPath, input, plan);
@@ -81,8 +102,11 @@ function judge(docPath: string, input: PullInput, plan: PullPlan): void {
   const verdict = compare({ local: here?.sha256 ?? null, base, remote: file?.sha256 ?? null });
   const path = here?.path ?? (file ? input.pathOf(file) : docPath.slice(docPath.indexOf('/') + 1));
   const mode = file && newMode(file, here, input);
+  const to = file && here && newPath(file, here, base, input);
+  if (file && here && to && to !== here.path) plan.renames.push({ file, path: here.path, to });
   if (verdict === 'same') {
-    plan.same.push({ docPath, sha256: file?.sha256 ?? null });
+    const names = file && here && { here: here.path, there: file.path };
+    plan.same.push({ docPath, sha256: file?.sha256 ?? null, names });
     if (file && mode !== null) plan.modes.push({ file, path, isExecutable: mode });
   } else if (file !== null && (verdict === 'changedThere' || input.force)) {
     const replaces = here?.sha256 ?? null;
@@ -111,6 +135,19 @@ function newMode(
 ): boolean | null {
   if (!KNOWS_EXECUTABLE || there === undefined || there === (here?.isExecutable ?? false)) return null;
   return here === null || force || there !== wasExecutable(docPath) ? there : null;
+}
+
+/** How a file is to be spelt here: as the Cloud has renamed it since, unless it was renamed here. */
+function newPath(
+  { docPath, path }: CloudFile,
+  here: LocalFile,
+  base: string | null,
+  { force, namesOf }: PullInput,
+): string {
+  const [is, names] = [belowRoot(path.slice(1)), namesOf(docPath)];
+  if (force) return is;
+  if (base === null || here.path !== names.here) return here.path;
+  return followed(here.path, belowRoot(names.there.slice(1)), is);
 }
 
 /** The base is a version in the Cloud; anything else is on this disk alone, as far as is known. */

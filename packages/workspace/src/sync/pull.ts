@@ -6,7 +6,7 @@ import { inParallel } from '../disk/in-parallel.js';
 import { WorkspaceFault } from '../disk/workspace-fault.js';
 import { cloudFilesOf } from './cloud-list.js';
 import { FolderSpelling } from './folder-spelling.js';
-import { type FolderSync, rootOf } from './folder-sync.js';
+import { belowRoot, type FolderSync, rootOf } from './folder-sync.js';
 import { lookLocally } from './local-files.js';
 import { modeReason } from './push-plan.js';
 import {
@@ -17,7 +17,15 @@ import {
   pullTempName,
   setExecutable,
 } from './place-file.js';
-import { planPull, type PullDeletion, type PullMode, type PullPlan, type PullWrite } from './pull-plan.js';
+import {
+  planPull,
+  type PullDeletion,
+  type PullMode,
+  type PullPlan,
+  type PullRename,
+  type PullWrite,
+} from './pull-plan.js';
+import { renameFile } from './rename-file.js';
 import { type FolderScan, scanFolder } from './scan-folder.js';
 import { emptyReport, sizeText, type SyncReport } from './sync-report.js';
 
@@ -46,7 +54,7 @@ export async function pullFolder(sync: FolderSync): Promise<SyncReport> {
     report.conflicts.push(...plan.conflicts);
     if (sync.dryRun) preview(plan, report);
     else {
-      await new Pull(sync, report).run(plan);
+      await new Pull(sync, report, plan.folders).run(plan);
       if (sync.only === undefined) sync.state.noteSynced();
     }
     return report;
@@ -86,7 +94,7 @@ async function makePlan(
   scan: FolderScan,
   { remote, odd }: Listed,
   report: SyncReport,
-): Promise<PullPlan> {
+): Promise<PullPlan & { folders: ReadonlySet<string> }> {
   const { force, delete: deletes, only } = sync;
   const bases = new Map([...sync.state.bases()].filter(([docPath]) => only?.(docPath) !== false));
   const scanned = force ? scan.files.map(({ docPath }) => docPath) : [];
@@ -104,13 +112,32 @@ async function makePlan(
   for (const docPath of [...look.undecided, ...odd]) {
     for (const known of [remote, bases, look.files]) known.delete(docPath);
   }
-  const spelling = new FolderSpelling(scan.folders);
+  const folders = foldersOf(remote.values());
+  const spelling = new FolderSpelling(scan.folders, folders);
   const pathOf = ({ path }: CloudFile) => spelling.spell(path.slice(path.indexOf('/', 1) + 1));
   const wasExecutable = (docPath: string) => sync.state.wasExecutable(docPath);
-  return planPull({ remote, local: look.files, bases, wasExecutable, force, delete: deletes, pathOf });
+  const namesOf = (docPath: string) => sync.state.namesOf(docPath);
+  const known = { bases, wasExecutable, namesOf };
+  const plan = planPull({ remote, local: look.files, ...known, force, delete: deletes, pathOf });
+  return { ...plan, folders };
 }
 
-function preview({ writes, modes, deletions }: PullPlan, report: SyncReport): void {
+/** Relative paths of the folders that the Cloud's files are in, as they are spelt there. */
+function foldersOf(files: Iterable<CloudFile>): Set<string> {
+  const folders = new Set<string>();
+  for (const { path } of files) {
+    const below = belowRoot(path.slice(1));
+    for (let at = below.lastIndexOf('/'); at > 0; at = below.lastIndexOf('/', at - 1)) {
+      const folder = below.slice(0, at);
+      if (folders.has(folder)) break;
+      folders.add(folder);
+    }
+  }
+  return folders;
+}
+
+function preview({ writes, modes, renames, deletions }: PullPlan, report: SyncReport): void {
+  for (const { path, to } of renames) report.planned.push({ path, reason: `would be renamed to ${to}` });
   for (const { path, isExecutable } of modes) report.planned.push({ path, reason: modeReason(isExecutable) });
   for (const { path, replaces } of writes) {
     report.planned.push({ path, reason: replaces === null ? 'would be added' : 'would be replaced' });
@@ -131,16 +158,22 @@ class Pull {
   constructor(
     private readonly sync: FolderSync,
     private readonly report: SyncReport,
+    /** Those that the Cloud's files are in. */
+    private readonly folders: ReadonlySet<string>,
   ) {}
 
-  async run({ writes, modes, deletions, same }: PullPlan): Promise<void> {
+  async run({ writes, modes, renames, deletions, same }: PullPlan): Promise<void> {
     const { state, progress } = this.sync;
-    for (const { docPath, sha256: digest } of same) state.noteBase(docPath, digest);
+    for (const { docPath, sha256: digest, names } of same) {
+      if (names && state.baseOf(docPath) === null) state.noteNames(docPath, names);
+      state.noteBase(docPath, digest);
+    }
     for (const mode of modes) await this.setMode(mode);
     for (const deletion of deletions) await this.delete(deletion);
     const bytes = writes.reduce((sum, { file }) => sum + file.sizeBytes, 0);
     progress.begin('Receiving', writes.length, bytes);
     await inParallel(batchesOf(this.placesOf(writes)), BATCHES_AT_ONCE, (batch) => this.receive(batch));
+    for (const rename of renames) await this.rename(rename);
   }
 
   /** Before the bytes are fetched: a name that this system cannot have is no reason to. */
@@ -207,6 +240,7 @@ class Pull {
       progress.advance(1, file.sizeBytes);
       if (placed.has(write)) {
         state.noteBase(file.docPath, file.sha256, write.isExecutable ?? undefined);
+        if (write.replaces === null) state.noteNames(file.docPath, { here: path, there: file.path });
         this.report.moved.files += 1;
         this.report.moved.bytes += file.sizeBytes;
         if (write.keep) this.report.kept.push({ path, reason: PUT_ASIDE });
@@ -228,6 +262,21 @@ class Pull {
     }
   }
 
+  private async rename({ file, path, to }: PullRename): Promise<void> {
+    const { roots, state } = this.sync;
+    try {
+      const { root, segments } = roots.locateIn(rootOf(this.sync), path);
+      const target = roots.locateIn(rootOf(this.sync), to);
+      // Of one file alone it is not known what else is in its folders.
+      const mayMove = (folder: string) => this.sync.only === undefined && !this.folders.has(folder);
+      await renameFile(root.directory, segments, target.segments, mayMove);
+      state.noteNames(file.docPath, { here: to, there: file.path });
+      this.report.moved.files += 1;
+    } catch (error) {
+      this.settle({ file, path }, error);
+    }
+  }
+
   private async delete(deletion: PullDeletion): Promise<void> {
     const { docPath, path, ...file } = deletion;
     try {
@@ -242,7 +291,7 @@ class Pull {
   }
 
   /** One file that cannot be written must not stop the others. */
-  private settle(one: PullWrite | PullMode | PullDeletion, error: unknown): void {
+  private settle(one: Pick<PullWrite, 'file' | 'path'> | PullDeletion, error: unknown): void {
     const { path } = one;
     if (error instanceof ChangedMeanwhile) {
       const { docPath, sha256: remote } = 'file' in one ? one.file : { ...one, sha256: null };

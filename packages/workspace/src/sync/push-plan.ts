@@ -22,7 +22,10 @@ export interface PushPlan {
 }
 
 /** What a plan asks of the state. */
-export interface PushMemory extends Pick<FolderState, 'isUnchanged' | 'contentOf' | 'baseOf' | 'baseCount'> {
+export interface PushMemory extends Pick<
+  FolderState,
+  'isUnchanged' | 'isSpelt' | 'contentOf' | 'baseOf' | 'baseCount'
+> {
   bases(): Iterable<[docPath: string, sha256: string]>;
 }
 
@@ -32,7 +35,7 @@ export function planPush(files: readonly ScannedFile[], state: PushMemory): Push
   let seen = 0;
   for (const file of files) {
     const { path, docPath, stamp } = file;
-    const isUnchanged = state.isUnchanged(docPath, stamp);
+    const isUnchanged = state.isUnchanged(docPath, stamp) && state.isSpelt(docPath, path);
     if (isUnchanged) plan.unchanged += 1;
     else if (state.contentOf(docPath, stamp) === null) plan.binary.push({ path, docPath, reason: IS_BINARY });
     else plan.candidates.push(file);
@@ -55,7 +58,7 @@ export function planForcedPush(
     seen.add(docPath);
     const content = state.contentOf(docPath, stamp);
     if (content === null) plan.binary.push({ path, docPath, reason: IS_BINARY });
-    else if (isThere(content, isExecutable(stamp), remote.get(docPath))) {
+    else if (isThere(content, isExecutable(stamp), remote.get(docPath)) && state.isSpelt(docPath, path)) {
       plan.unchanged += 1;
       plan.same.push({ docPath, sha256: content!, isExecutable: isExecutable(stamp) });
     } else plan.candidates.push(file);

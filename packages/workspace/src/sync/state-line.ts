@@ -24,6 +24,9 @@ export const SYNCED_LINE = '!synced';
 
 const SENT = /^>[^\t\n\0]+\t(?:-|[0-9a-f]{64})$/;
 
+/** How a file is spelt, where that is not as its docPath says. */
+const NAMES = /^~[^\t\n\0]+\t[^\t\n\0]+\t\/[^\t\n\0]+$/;
+
 const NONE = '-';
 const AS_CONTENT = '=';
 const EXECUTABLE = '+';
@@ -32,6 +35,25 @@ const WHOLE = /^[^\t\n\0]+\t(?:-|[\d.e -]+(?: x)?)\t(?:-|[0-9a-f]{64})\t(?:-|(?:
 /** Whether a line is one, from its beginning to its end. */
 export function isWholeLine(line: string): boolean {
   return WHOLE.test(line);
+}
+
+/** A file's path below the folder, and its Cloud path, as both were spelt when they were last the same. */
+export interface Names {
+  here: string;
+  there: string;
+}
+
+export function namesLine(docPath: string, { here, there }: Names): string {
+  return `~${docPath}\t${here}\t${there}`;
+}
+
+export function isNamesLine(line: string): boolean {
+  return NAMES.test(line);
+}
+
+export function parseNamesLine(line: string): Names & { docPath: string } {
+  const [docPath, here, there] = line.slice(1).split('\t') as [string, string, string];
+  return { docPath, here, there };
 }
 
 /** The content was sent, and nothing has been heard of it yet; null: what was sent is settled. */

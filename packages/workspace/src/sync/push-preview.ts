@@ -1,0 +1,52 @@
+import type { CloudFile } from '@patchbay/protocol';
+import { compare } from './compare.js';
+import { belowRoot, type FolderSync } from './folder-sync.js';
+import { conflictReason, modeReason } from './push-plan.js';
+import { modeOf, type Pending } from './push-reader.js';
+import type { SyncReport } from './sync-report.js';
+
+/** Says what a push would do, with what the Cloud has. */
+export class PushPreview {
+  constructor(
+    private readonly sync: FolderSync,
+    private readonly report: SyncReport,
+    private readonly remote: ReadonlyMap<string, CloudFile>,
+  ) {}
+
+  /** Of a file that is gone here. */
+  deletion(docPath: string, base: string): void {
+    const path = belowRoot(docPath);
+    if (!this.isDecided(path, docPath, null, base)) return;
+    if (this.sync.delete || this.sync.force) this.plan(path, 'would be deleted in the Cloud');
+    else this.report.kept.push({ path, reason: 'was deleted here' });
+  }
+
+  file(pending: Pending): void {
+    const { file, read, base, renamedFrom, cloudPath } = pending;
+    const { path, docPath } = file;
+    const there = this.remote.get(docPath);
+    const mode = modeOf(pending);
+    const isSame = read.sha256 === base && there?.sha256 === base;
+    if (isSame && there.path === renamedFrom && cloudPath !== renamedFrom)
+      this.plan(path, `would be renamed in the Cloud, from ${belowRoot(renamedFrom.slice(1))}`);
+    else if (isSame && mode !== undefined) this.plan(path, modeReason(mode));
+    else if (this.isDecided(path, docPath, read.sha256, base))
+      this.plan(path, there === undefined ? 'would be added' : 'would be replaced');
+  }
+
+  /** Whether this side decides; else it is told why not. */
+  private isDecided(path: string, docPath: string, local: string | null, base: string | null): boolean {
+    const there = this.remote.get(docPath)?.sha256 ?? null;
+    const verdict = compare({ local, base, remote: there });
+    if (verdict === 'same') this.report.unchanged += 1;
+    else if (verdict === 'changedHere' || this.sync.force) return true;
+    else {
+      this.report.conflicts.push({ path, docPath, remote: there, reason: conflictReason(base, there) });
+    }
+    return false;
+  }
+
+  private plan(path: string, reason: string): void {
+    this.report.planned.push({ path, reason });
+  }
+}

@@ -1,0 +1,162 @@
+import { lstatSync } from 'node:fs';
+import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
+import { CloudSpelling, renamedThere } from './cloud-spelling.js';
+import { type FileStamp, isExecutable, KNOWS_EXECUTABLE, stampOf } from './file-stamp.js';
+import { type FolderSync, rootOf } from './folder-sync.js';
+import { IS_BINARY } from './push-plan.js';
+import { type ReadFile, readWhole } from './read-file.js';
+import type { ScannedFile } from './scan-folder.js';
+import type { SyncReport } from './sync-report.js';
+import { unsent } from './unsent-files.js';
+
+/** Files and bytes that are read, sent and committed together. */
+const BATCH_FILES = 500;
+const BATCH_BYTES = 4 * 1024 * 1024;
+const FILES_A_TURN = 64;
+
+/** A file that has changed, with what it is based on. */
+export interface Pending {
+  file: ScannedFile;
+  read: ReadFile;
+  base: string | null;
+  /** Whether the base was executable. */
+  wasExecutable: boolean;
+  /** Its Cloud path, and the one that it had there, where it is spelt otherwise here since. */
+  cloudPath: string;
+  renamedFrom: string | null;
+}
+
+/** What the Cloud should have of a docPath, as far as that is known. */
+export interface Bases {
+  baseOf(docPath: string): string | null;
+  wasExecutable(docPath: string): boolean;
+  cloudPathOf(docPath: string): string;
+}
+
+/** What is to be said of a file's mode: nothing where it is as it was, or where this system knows of none. */
+export function modeOf({
+  read,
+  base,
+  wasExecutable,
+}: Pick<Pending, 'read' | 'base' | 'wasExecutable'>): boolean | undefined {
+  const mode = isExecutable(read.stamp);
+  return KNOWS_EXECUTABLE && (base === null || mode !== wasExecutable) ? mode : undefined;
+}
+
+/** Reads the files that may have to be sent, and keeps everybody else off those that have, until they are freed. */
+export class PushReader {
+  private readonly taken = new Set<string>();
+  private readonly spelling: CloudSpelling;
+
+  constructor(
+    private readonly sync: FolderSync,
+    private readonly report: SyncReport,
+    private readonly bases: Bases,
+  ) {
+    this.spelling = new CloudSpelling(rootOf(sync).name, sync.state);
+  }
+
+  async *batches(candidates: readonly ScannedFile[]): AsyncGenerator<Pending[]> {
+    let batch: Pending[] = [];
+    let bytes = 0;
+    for (const [at, file] of candidates.entries()) {
+      if (at % FILES_A_TURN === 0) await setImmediate();
+      this.sync.signal?.throwIfAborted();
+      const pending = this.take(file);
+      if (pending === null) {
+        this.sync.progress.advance(1, file.sizeBytes);
+        continue;
+      }
+      batch.push(pending);
+      bytes += pending.read.bytes.length;
+      if (batch.length < BATCH_FILES && bytes < BATCH_BYTES) continue;
+      yield batch;
+      [batch, bytes] = [[], 0];
+    }
+    if (batch.length > 0) yield batch;
+  }
+
+  free({ docPath }: ScannedFile): void {
+    if (this.taken.delete(docPath)) this.sync.claims?.free(docPath);
+  }
+
+  /** Frees what a failure has left unsettled. */
+  release(): void {
+    for (const docPath of this.taken) this.sync.claims?.free(docPath);
+    this.taken.clear();
+  }
+
+  /** What the file holds now; null where that is told. */
+  tryRead(path: string): ReadFile | null {
+    try {
+      const read = readWhole(join(rootOf(this.sync).directory, path), this.sync.maxFileBytes);
+      if (read === null) this.report.skipped.push({ path, reason: 'was replaced while it was to be read' });
+      return read;
+    } catch (error) {
+      const gone = (error as NodeJS.ErrnoException).code === 'ENOENT';
+      if (!gone) this.report.faults.push({ path, reason: 'cannot be read' });
+      return null;
+    }
+  }
+
+  skip({ path, docPath }: ScannedFile, reason: string): void {
+    const base = this.bases.baseOf(docPath);
+    if (base === null) this.report.skipped.push({ path, reason });
+    else this.report.unsent.push(unsent(docPath, base, { path, reason }));
+  }
+
+  /** The file where it has to be sent, out of the hands of anybody else until that is settled. */
+  private take(file: ScannedFile): Pending | null {
+    if (this.sync.claims?.tryTake(file.docPath) === false) return null;
+    this.taken.add(file.docPath);
+    const pending = this.read(file);
+    if (pending === null) this.free(file);
+    return pending;
+  }
+
+  private isStill(docPath: string, stamp: FileStamp): boolean {
+    return this.sync.settling?.isStill(docPath, stamp) ?? true;
+  }
+
+  /** Whether the file is as it was read, or has been changing for so long that this does not matter. */
+  private isStillAfter(path: string, docPath: string): boolean {
+    const { settling } = this.sync;
+    const stats = settling && lstatSync(join(rootOf(this.sync).directory, path), { throwIfNoEntry: false });
+    return !settling || (stats !== undefined && this.isStill(docPath, stampOf(stats)));
+  }
+
+  /** The file where it has to be sent. */
+  private read(file: ScannedFile): Pending | null {
+    const { state } = this.sync;
+    const { path, docPath } = file;
+    const isStill = this.isStill(docPath, file.stamp);
+    const read = this.tryRead(path);
+    if (read === null) return null;
+    const pending = this.pendingOf(file, read);
+    const { base, wasExecutable, renamedFrom } = pending;
+    const isChanged = read.sha256 !== base || modeOf(pending) !== undefined || renamedFrom !== null;
+    // What a call has just written is the Cloud's already: nobody waits for that.
+    if (isChanged && !(isStill && this.isStillAfter(path, docPath))) return null;
+    this.sync.settling?.done(docPath);
+    state.noteContent(docPath, read.stamp, read.isText ? read.sha256 : null);
+    if (!read.isText) this.skip(file, IS_BINARY);
+    else if (isChanged) return pending;
+    else {
+      state.noteBase(docPath, base, wasExecutable);
+      this.report.unchanged += 1;
+    }
+    return null;
+  }
+
+  private pendingOf(file: ScannedFile, read: ReadFile): Pending {
+    const { path, docPath } = file;
+    const { state } = this.sync;
+    const [base, wasExecutable] = [this.bases.baseOf(docPath), this.bases.wasExecutable(docPath)];
+    const known = { file, read, base, wasExecutable };
+    if (base === null) return { ...known, cloudPath: this.spelling.pathOf(path), renamedFrom: null };
+    const names = { ...state.namesOf(docPath), there: this.bases.cloudPathOf(docPath) };
+    const renamedFrom = state.isSpelt(docPath, path) ? null : names.there;
+    return { ...known, cloudPath: renamedThere(path, names), renamedFrom };
+  }
+}

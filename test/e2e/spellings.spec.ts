@@ -1,0 +1,166 @@
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { CloudFilePage } from '@patchbay/protocol';
+import { disk, put, SyncDesk } from '../support/sync-desk.js';
+import { ToolsScene } from '../support/tools-scene.js';
+
+describe('a rename by case alone [FILE-31]', () => {
+  let shared: ToolsScene;
+  let desk: SyncDesk;
+  beforeAll(async () => void (shared = await ToolsScene.start()));
+  afterAll(() => shared.close());
+  beforeEach(async () => void (desk = await SyncDesk.start(shared)));
+  afterEach(() => desk.close());
+
+  const cloud = async () => Object.keys(await desk.cloud()).sort();
+  const ids = async () => {
+    const { body } = await desk.scene.user.get<CloudFilePage>(`${desk.scene.base}/files?limit=1000`);
+    return body.files.map(({ fileId }) => fileId).sort();
+  };
+  const paths = async (folder: string) => Object.keys(await disk(folder)).sort();
+  /** A folder of another machine with what the Cloud has. */
+  const elsewhere = async () => {
+    const folder = join(desk.directory, 'other', 'p');
+    expect((await desk.pull(folder)).code).toBe(0);
+    return folder;
+  };
+
+  it('of a file reaches the Cloud, keeps its history, and reaches every other folder', async () => {
+    const folder = await desk.folder('p', { 'README.md': 'x', 'docs/Guide.md': 'y' });
+    await desk.push(folder);
+    const [other, before] = [await elsewhere(), await ids()];
+    await rename(join(folder, 'README.md'), join(folder, 'Readme.md'));
+    expect((await desk.push(folder, '--dry-run')).out).toContain(
+      'Readme.md: would be renamed in the Cloud, from README.md',
+    );
+    expect((await desk.run('status', folder)).out).toContain('Readme.md');
+    expect((await desk.push(folder)).out).toContain('sent 1 file');
+    expect([await cloud(), await ids()]).toEqual([['/p/Readme.md', '/p/docs/Guide.md'], before]);
+    expect(await desk.scene.list('/p')).toEqual(['/p/Readme.md', '/p/docs']);
+    expect((await desk.pull(other, '--dry-run')).out).toContain('README.md: would be renamed to Readme.md');
+    await desk.pull(other);
+    expect(await paths(other)).toEqual(['Readme.md', 'docs/Guide.md']);
+    for (const each of [folder, other])
+      expect((await desk.push(each)).out).toBe('sent 0 files (0 B), 2 unchanged.\n');
+  });
+
+  it('of a folder reaches the Cloud with all that is in it, and every other folder, what is left out too', async () => {
+    const folder = await desk.folder('p', { '.gitignore': '*.log\n', 'Lib/A.js': 'a', 'Lib/Sub/b.js': 'b' });
+    await desk.push(folder);
+    await desk.scene.ok('mkdir', { path: '/p/Lib/Empty' });
+    const other = await elsewhere();
+    await writeFile(join(other, 'Lib/own.log'), 'log');
+    await rename(join(folder, 'Lib'), join(folder, 'lib'));
+    await put(folder, { 'lib/A.js': 'changed, too', 'lib/new.js': 'n' });
+    await desk.push(folder);
+    const now = ['/p/.gitignore', '/p/lib/A.js', '/p/lib/Sub/b.js', '/p/lib/new.js'];
+    expect(await cloud()).toEqual(now);
+    expect(await desk.scene.list('/p', true)).toEqual([
+      ...['/p/.gitignore', '/p/lib', '/p/lib/A.js', '/p/lib/Empty', '/p/lib/Sub', '/p/lib/Sub/b.js'],
+      '/p/lib/new.js',
+    ]);
+    await desk.pull(other);
+    expect(await paths(other)).toEqual([
+      '.gitignore',
+      'lib/A.js',
+      'lib/Sub/b.js',
+      'lib/new.js',
+      'lib/own.log',
+    ]);
+    for (const each of [folder, other]) expect((await desk.push(each)).out).toContain('sent 0 files');
+    expect(await cloud()).toEqual(now);
+  });
+
+  it('is no reason to rename anything where a folder was never the same as the Cloud', async () => {
+    const folder = await desk.folder('p', { 'README.md': 'x' });
+    await desk.push(folder);
+    const other = await desk.folder('b/p', { 'readme.md': 'x' });
+    for (let n = 0; n < 2; n += 1) {
+      await desk.push(other);
+      await desk.pull(other);
+    }
+    expect([await cloud(), await paths(other)]).toEqual([['/p/README.md'], ['readme.md']]);
+    await desk.scene.ok('mv', { from: '/p/README.md', to: '/p/ReadMe.md' });
+    await desk.pull(other);
+    expect(await paths(other)).toEqual(['ReadMe.md']);
+  });
+
+  it('on both sides stays what it is on each, and overwrites nothing', async () => {
+    const folder = await desk.folder('p', { 'README.md': 'x' });
+    await desk.push(folder);
+    const other = await elsewhere();
+    await rename(join(folder, 'README.md'), join(folder, 'Readme.md'));
+    await rename(join(other, 'README.md'), join(other, 'readme.MD'));
+    await desk.push(folder);
+    for (const flags of [[], ['--force']]) {
+      await desk.pull(other);
+      expect(await paths(other)).toEqual(['readme.MD']);
+      await desk.push(other);
+      expect(await cloud()).toEqual([flags.length === 0 ? '/p/Readme.md' : '/p/Readme.md']);
+    }
+    await desk.pull(other, '--force');
+    expect(await paths(other)).toEqual(['Readme.md']);
+  });
+
+  it('of a file that the Cloud has changed since is no conflict', async () => {
+    const folder = await desk.folder('p', { 'README.md': 'x' });
+    await desk.push(folder);
+    await desk.scene.raw('PUT', '/contents/p/readme.md', {}, 'newer');
+    await rename(join(folder, 'README.md'), join(folder, 'Readme.md'));
+    expect((await desk.push(folder)).code).toBe(0);
+    expect(await desk.cloud()).toEqual({ '/p/Readme.md': 'newer' });
+    expect((await desk.pull(folder)).code).toBe(0);
+    expect(await disk(folder)).toEqual({ 'Readme.md': Buffer.from('newer').toString('hex') });
+  });
+});
+
+describe('folders that differ by case [FILE-31]', () => {
+  let shared: ToolsScene;
+  let desk: SyncDesk;
+  beforeAll(async () => void (shared = await ToolsScene.start()));
+  afterAll(() => shared.close());
+  beforeEach(async () => void (desk = await SyncDesk.start(shared)));
+  afterEach(() => desk.close());
+
+  const contents = { 'Lib/a.js': 'a', 'lib/b.js': 'b', 'LIB/deep/C.js': 'c', 'lib/Deep/d.js': 'd' };
+
+  it('are kept, each file with its own path, in the Cloud and in every other folder', async () => {
+    const folder = await desk.folder('p', contents);
+    expect((await desk.push(folder)).code).toBe(0);
+    const there = Object.fromEntries(Object.entries(contents).map(([path, text]) => [`/p/${path}`, text]));
+    expect(await desk.cloud()).toEqual(there);
+    const other = join(desk.directory, 'other', 'p');
+    await desk.pull(other);
+    expect(await disk(other)).toEqual(await disk(folder));
+    for (const each of [folder, other]) expect((await desk.push(each)).out).toContain('sent 0 files');
+    await rm(join(folder, 'Lib'), { recursive: true });
+    await desk.push(folder, '--delete');
+    expect(Object.keys(await desk.cloud())).not.toContain('/p/Lib/a.js');
+  });
+
+  it('that have a file of one name leave those out, name both, and send the others', async () => {
+    const folder = await desk.folder('p', { ...contents, 'lib/A.js': 'twin' });
+    const { code, out } = await desk.push(folder);
+    expect(code).toBe(8);
+    expect(out).toContain('  Lib/a.js: differs from lib/A.js only by case');
+    expect(out).toContain('  lib/A.js: differs from Lib/a.js only by case');
+    expect(Object.keys(await desk.cloud()).sort()).toEqual([
+      '/p/LIB/deep/C.js',
+      '/p/lib/Deep/d.js',
+      '/p/lib/b.js',
+    ]);
+  });
+
+  it('are one where this client’s folder is spelt otherwise than the Cloud’s', async () => {
+    const folder = await desk.folder('p', { 'Src/a.ts': 'a' });
+    await desk.push(folder);
+    const other = await desk.folder('b/p', { 'src/a.ts': 'a' });
+    await desk.push(other);
+    await put(other, { 'src/new.ts': 'n' });
+    await desk.push(other);
+    expect(Object.keys(await desk.cloud()).sort()).toEqual(['/p/Src/a.ts', '/p/Src/new.ts']);
+    await mkdir(join(folder, 'Src/more'));
+    await desk.pull(folder);
+    expect(Object.keys(await disk(folder)).sort()).toEqual(['Src/a.ts', 'Src/new.ts']);
+  });
+});
