@@ -53,14 +53,30 @@ describe('The dependencies', () => {
       response.end();
     }).listen(0);
     await once(maker, 'listening');
-    const env = {
-      ...{ ...process.env, SCARF_VERBOSE: 'true', INIT_CWD: ROOT, npm_execpath: 'npm' },
-      SCARF_LOCAL_PORT: String((maker.address() as AddressInfo).port),
+    const port = String((maker.address() as AddressInfo).port);
+    const other = await mkdtemp(join(tmpdir(), 'patchbay-other-'));
+    await writeFile(
+      join(other, 'package.json'),
+      '{ "name": "other", "scarfSettings": { "skipTraversal": true } }',
+    );
+    const report = (INIT_CWD: string) => {
+      const set = {
+        SCARF_VERBOSE: 'true',
+        SCARF_LOCAL_PORT: port,
+        TMPDIR: other,
+        npm_execpath: 'npm',
+        INIT_CWD,
+      };
+      const script = join(ROOT, 'node_modules/@scarf/scarf/report.js');
+      return run('node', [script], { cwd: other, env: { ...process.env, ...set } });
     };
-    const { said } = await run('node', ['node_modules/@scarf/scarf/report.js'], { cwd: ROOT, env });
+    const { said } = await report(ROOT);
+    expect([reports, said]).toEqual([0, expect.stringContaining('User has opted out')]);
+    // The same for a project that has not switched it off.
+    await report(other);
+    expect(reports).toBe(1);
     maker.close();
-    expect(reports).toBe(0);
-    expect(said).toContain('Scarf has been disabled via a package.json');
+    await rm(other, { recursive: true });
   });
 });
 
