@@ -206,6 +206,10 @@ describe('a batch', () => {
     expectNotIn(JSON.stringify(owner.body), ['STANDING']);
     expect(owner.body.error).toMatchObject({ code: 'LINES_MISMATCH' });
     expect((await desk.cleo.get<BatchView>(path)).body.error).toBeNull();
+    const [ofUser, ofOwner] = [await desk.ben.get(`${path}/diff`), await desk.ada.get(`${path}/diff`)];
+    expect([ofUser.status, ofOwner.status]).toEqual([409, 409]);
+    expectIn(JSON.stringify(ofUser.body), ['STANDING']);
+    expectNotIn(JSON.stringify(ofOwner.body), ['STANDING']);
   });
 
   it('that was denied shows an owner the note, a member neither it nor the code [MEMBER-5]', async () => {

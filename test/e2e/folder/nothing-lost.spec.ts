@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Machine } from '../../support/folder-machine.js';
-import type { Model } from '../../support/folder-model.js';
+import type { Model, Reading } from '../../support/folder-model.js';
 import { FolderScene } from '../../support/folder-scene.js';
 import type { TestProcess } from '../../support/processes.js';
 
@@ -115,9 +115,9 @@ class Lived {
     }
     if (this.connected === null) return;
     if (does === 'patch') {
-      const { status, error } = await this.model.call('workspace_read_file', { docPath });
+      const { status, error, result } = await this.model.call('workspace_read_file', { docPath });
       if (status !== 'succeeded') return void expect(error?.code).toBe('NOT_FOUND');
-      const planned = await this.model.reads(docPath);
+      const planned = result as unknown as Reading;
       if (planned.source !== 'disk') return;
       const patched = await this.model.patches(docPath, `patch ${++this.texts}`, planned);
       expect([patched.status, patched.result]).toEqual(['succeeded', expect.anything()]);

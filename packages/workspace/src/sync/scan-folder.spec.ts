@@ -123,6 +123,23 @@ describe('a scan of a folder', () => {
     expect(faults[0]!.reason).toContain('AmbiguousDocPath');
   });
 
+  it('takes a file for a fault that has the docPath of one that is ignored or holds secrets', async () => {
+    await put(
+      ['.gitignore', 'e\u0301.txt\nLocal.txt\n'],
+      'e\u0301.txt',
+      '\u00e9.txt',
+      'Local.txt',
+      'local.txt',
+      'own.txt',
+    );
+    const { faults, ...found } = await scan();
+    expect(paths({ faults, ...found })).toEqual(['.gitignore', 'own.txt']);
+    expect(faults.map(({ path }) => path).sort()).toEqual(['local.txt', '\u00e9.txt']);
+    expect(faults.find(({ path }) => path === 'local.txt')!.reason).toContain(
+      'differs from Local.txt only by case',
+    );
+  });
+
   it('names what the Cloud would refuse, and what is no name at all', async () => {
     await put('back\\slash', 'tab\tname/plain', `${'long/'.repeat(210)}x`, 'fine');
     execFileSync('sh', ['-c', `touch "$(printf 'bad\\377name')"`], { cwd: directory });

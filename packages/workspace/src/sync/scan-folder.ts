@@ -84,10 +84,13 @@ export async function scanFolder(root: WorkspaceRoot, options: ScanOptions): Pro
     level = await scanner.withoutHidden(deeper);
     scan.folders.push(...level.map(({ prefix }) => prefix.slice(0, -1)));
   }
-  return withoutTwins(scan);
+  return withoutTwins(scan, scanner.kept);
 }
 
 class Scanner {
+  /** Files that are ignored or hold secrets: docPath to path. A call that names such a docPath is refused. */
+  readonly kept = new Map<string, string>();
+
   constructor(
     private readonly root: WorkspaceRoot,
     private readonly options: ScanOptions,
@@ -162,14 +165,19 @@ class Scanner {
     }
     // Git has no place for what is neither a file nor a link.
     const hidden = stats.isFile() || stats.isSymbolicLink() ? rules.file(path) : null;
-    if (hidden) this.leaveOut(path, hidden);
-    else this.takeIn(path, docPath, isPlain, stats);
+    if (hidden) {
+      this.kept.set(docPath, path);
+      this.leaveOut(path, hidden);
+    } else this.takeIn(path, docPath, isPlain, stats);
     return null;
   }
 
   private takeIn(path: string, docPath: string, isPlain: boolean, stats: Stats): void {
     const { maxFileBytes, secrets } = this.options;
-    if (secrets?.keepsOut(path)) return void this.scan.secrets.push({ path, docPath });
+    if (secrets?.keepsOut(path)) {
+      this.kept.set(docPath, path);
+      return void this.scan.secrets.push({ path, docPath });
+    }
     if (stats.isSymbolicLink()) return this.skip(path, 'is a link, and links are not followed');
     if (!stats.isFile()) return this.skip(path, 'is no regular file');
     const fault = pathFault(docPath, isPlain);
@@ -225,19 +233,21 @@ function pathFault(docPath: string, isPlain: boolean): string | null {
   return isLong ? `has a name of more than ${MAX_COMPONENT_BYTES} bytes` : null;
 }
 
-/** Two files of one docPath: neither is guessed to be the one that is meant. */
-function withoutTwins(scan: FolderScan): FolderScan {
-  if (new Set(scan.files.map(({ docPath }) => docPath)).size === scan.files.length) return scan;
+/** Two files of one docPath: neither is guessed to be the one that is meant, also where one of them is `kept` out. */
+function withoutTwins(scan: FolderScan, kept: ReadonlyMap<string, string>): FolderScan {
   const firsts = new Map<string, ScannedFile>();
-  const twins = new Map<ScannedFile, ScannedFile>();
+  const twins = new Map<ScannedFile, string>();
   for (const file of scan.files) {
     const first = firsts.get(file.docPath);
+    const hidden = kept.get(file.docPath);
+    if (hidden !== undefined) twins.set(file, hidden);
     if (first === undefined) firsts.set(file.docPath, file);
-    else twins.set(first, file).set(file, first);
+    else twins.set(first, file.path).set(file, first.path);
   }
+  if (twins.size === 0) return scan;
   const faults = [...twins].map(([{ path }, twin]) => ({
     path,
-    reason: `differs from ${twin.path} only by case or Unicode form (AmbiguousDocPath); rename one`,
+    reason: `differs from ${twin} only by case or Unicode form (AmbiguousDocPath); rename one`,
   }));
   return {
     ...scan,
