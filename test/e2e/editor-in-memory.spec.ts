@@ -122,7 +122,10 @@ describe('The example editor-in-memory', () => {
     await untilOpenFileIsKnown();
     const { body } = await scene.post([patch('- x', 'another\n')], { waitMs: 20_000 });
     expect(body.result.toolResults).toMatchObject([
-      { status: 'failed', error: { code: 'STALE', details: { faults: [{ currentSha256: sha256(TODAY) }] } } },
+      {
+        ...{ status: 'failed', error: { code: 'STALE' } },
+        result: { files: [{ changes: [{ details: { currentSha256: sha256(TODAY) } }] }] },
+      },
     ]);
     expect(said).not.toContain('Do it?');
   });
