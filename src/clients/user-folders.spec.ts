@@ -29,7 +29,8 @@ describe('a folder', () => {
     expect(names(folders, 'Proj/x')).toEqual(isNamed ? ['proj'] : []);
     expect(folders.someHas(['proj', 'two'])).toBe(isNamed);
     expect(folders.someHas(['proj', 'other'])).toBe(false);
-    expect(folders.isOnDisk('proj/x')).toBe(leftAt === null);
+    expect(folders.isOnDisk('proj/x')).toBe(isNamed);
+    expect(folders.isConnected('proj/x')).toBe(leftAt === null);
   });
 
   it('that was forgotten, or is another one’s by now, is named while its client is connected [ROOT-3]', () => {

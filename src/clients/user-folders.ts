@@ -24,6 +24,7 @@ const AWAY_MS = 24 * 60 * 60_000;
 export class UserFolders {
   /** docPaths of the folders that count, client by client. */
   private readonly counting: readonly ReadonlySet<string>[];
+  private readonly connected: ReadonlySet<string>;
 
   /** `registered`: the folders of the workspace; of a client that is away others do not count. `now`: epoch ms. */
   constructor(clients: readonly KnownClient[], registered: readonly RootRecord[], now: number) {
@@ -33,6 +34,7 @@ export class UserFolders {
       .filter(({ leftAt }) => leftAt !== null && now - leftAt <= AWAY_MS)
       .map(({ roots }) => roots.filter(({ docPath, rootId }) => names.get(docPath) === rootId));
     this.counting = [...there.map(({ roots }) => roots), ...away].map(docPathsOf);
+    this.connected = docPathsOf(there.flatMap(({ roots }) => roots));
   }
 
   /** docPaths of the folders that a call names, sorted. `batch`: where its arguments are one. */
@@ -53,9 +55,14 @@ export class UserFolders {
     return this.counting.some((roots) => docPaths.every((docPath) => roots.has(docPath)));
   }
 
-  /** Whether the file lies in a folder that one of the clients has, or had lately: what is on that disk counts. */
+  /** Whether the file lies in a folder that one of the clients has, or had lately: its disk may hold another text than the Cloud. */
   isOnDisk(docPath: string): boolean {
     return this.someHas([firstComponent(docPath)]);
+  }
+
+  /** Whether the file lies in a folder that one of the clients has connected now: its disk can be asked. */
+  isConnected(docPath: string): boolean {
+    return this.connected.has(firstComponent(docPath));
   }
 }
 

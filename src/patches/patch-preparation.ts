@@ -181,7 +181,7 @@ function knownOf(
   folders: UserFolders,
 ): Known | null {
   const isForTheDisk =
-    active?.isDirty === false && active.sha256 !== originalSha256 && folders.isOnDisk(docPath);
+    active?.isDirty === false && active.sha256 !== originalSha256 && folders.isConnected(docPath);
   if (active && !isForTheDisk) return { currentSha256: active.sha256, source: 'Active file' };
   return head && { currentSha256: head.sha256, source: 'Cloud file' };
 }
@@ -199,7 +199,7 @@ function isForTheClient(
   { currentSha256, source }: Known,
   folders: UserFolders,
 ): boolean {
-  return source === 'Cloud file' && currentSha256 !== originalSha256 && folders.isOnDisk(docPath);
+  return source === 'Cloud file' && currentSha256 !== originalSha256 && folders.isConnected(docPath);
 }
 
 /** The first faults of a batch, in the order of its files, whichever of them was looked at first. */
