@@ -46,7 +46,7 @@ describe('a scan of a folder', () => {
       ...[
         'a.log',
         'important.log',
-        'A.LOG',
+        'B.LOG',
         'dist/x',
         'sub/dist/x',
         'foo/x',
