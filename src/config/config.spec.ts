@@ -48,7 +48,7 @@ describe('the configuration', () => {
     expect(Config.load({})).toMatchObject({
       ...{ maxTurnBytesADay: 8 * 1024 ** 3, maxUserTurnBytesADay: 2 * 1024 ** 3 },
     });
-    for (const what of ['STORED_BYTES', 'TURN_BYTES_A_DAY', 'FILES', 'VERSIONS', 'SESSIONS']) {
+    for (const what of ['STORED_BYTES', 'TURN_BYTES_A_DAY', 'FILES', 'VERSIONS']) {
       const env = { [`PATCHBAY_MAX_${what}`]: '10', [`PATCHBAY_MAX_USER_${what}`]: '10' };
       expect(faultsOf(env)).toEqual([`PATCHBAY_MAX_USER_${what} must be below PATCHBAY_MAX_${what}`]);
       expect(faultsOf({ ...env, [`PATCHBAY_MAX_USER_${what}`]: '9' })).toEqual([]);
@@ -157,9 +157,6 @@ describe('the configuration', () => {
 
   it('keeps each clock within its maximum', () => {
     expect(faultsOf({ PATCHBAY_EXECUTION_MS: '3600001' })).toHaveLength(1);
-    expect(faultsOf({ PATCHBAY_EXECUTION_MS: '60000', PATCHBAY_MAX_EXECUTION_MS: '59999' })).toEqual([
-      'PATCHBAY_EXECUTION_MS must not exceed PATCHBAY_MAX_EXECUTION_MS',
-    ]);
   });
 
   it('documents every variable once', () => {
@@ -210,9 +207,8 @@ describe('the configuration', () => {
   });
 
   it('has to have room for the bodies that it takes', () => {
-    expect(() => Config.load({ PATCHBAY_MAX_BODY_BYTES: '200000000' })).toThrow(
-      'PATCHBAY_MAX_WORK_BYTES must hold 2 bodies of PATCHBAY_MAX_BODY_BYTES',
-    );
-    expect(() => Config.load({ PATCHBAY_MAX_RECEIVING_BYTES: '1000000' })).toThrow('must hold one body');
+    expect(faultsOf({ PATCHBAY_MAX_BODY_BYTES: '300000000' })).toEqual([
+      'PATCHBAY_MAX_BUFFER_BYTES must be 10 times PATCHBAY_MAX_BODY_BYTES at least',
+    ]);
   });
 });

@@ -1,14 +1,15 @@
 import { accessSettings } from './access-settings.js';
 import { connectionSettings } from './connection-settings.js';
+import { CONSTANTS } from './constants.js';
 import { EnvReader, type Environment, type VariableDoc } from './env-reader.js';
-import { shareSettings } from './share-settings.js';
-import { turnLimitFaults, turnLimits } from './turn-limits.js';
+import { quotaSettings } from './quota-settings.js';
 import { slipsIn, strangersIn } from './unknown-variables.js';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
-const KIB = 1024;
-const MIB = 1024 * KIB;
+const MIB = 1024 * 1024;
+/** Calls that the open turns of a workspace or user may have for each turn that may be open. */
+const CALLS_PER_OPEN_TURN = 20;
 const LOG_LEVELS = ['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'] as const;
 
 function serverSettings(env: EnvReader) {
@@ -71,61 +72,42 @@ function limitSettings(env: EnvReader) {
   env.section('Limits');
   const integer = (name: string, value: number, min: number, max: number, meaning: string): number =>
     env.integer(name, { default: value, min, max, meaning });
+  const bufferBytes = integer(
+    'PATCHBAY_MAX_BUFFER_BYTES',
+    1280 * MIB,
+    5 * MIB,
+    64 * 1024 * MIB,
+    'Memory for what is on its way, in bytes: two fifths for unread answers, a fifth each for bodies that arrive, for ' +
+      'relay events, and for the input of worker jobs. A fifth must hold two bodies.',
+  );
+  const maxOpenTurns = integer(
+    'PATCHBAY_MAX_OPEN_TURNS',
+    1000,
+    2,
+    100_000,
+    'Open turns of one workspace; together they may have 20 times as many calls.',
+  );
+  const maxUserOpenTurns = integer(
+    'PATCHBAY_MAX_USER_OPEN_TURNS',
+    500,
+    1,
+    100_000,
+    'The same of one user, in all workspaces; less than those of a workspace.',
+  );
   return {
+    ...{ maxOpenTurns, maxOpenCalls: CALLS_PER_OPEN_TURN * maxOpenTurns },
+    ...{ maxUserOpenTurns, maxUserOpenCalls: CALLS_PER_OPEN_TURN * maxUserOpenTurns },
     maxBodyBytes: integer('PATCHBAY_MAX_BODY_BYTES', 16 * MIB, 1024, 512 * MIB, 'Body or relay frame.'),
     maxFileBytes: integer('PATCHBAY_MAX_FILE_BYTES', 8 * MIB, 1024, 512 * MIB, 'One file.'),
-    maxReceivingBytes: integer(
-      'PATCHBAY_MAX_RECEIVING_BYTES',
-      256 * MIB,
-      64 * KIB,
-      16 * 1024 * MIB,
-      'Bodies that are being received, all together, in bytes; one user has an eighth of what others leave at most.',
-    ),
-    bodyIdleMs: integer(
-      'PATCHBAY_BODY_IDLE_MS',
-      30_000,
-      100,
-      HOUR,
-      'How long a body may send nothing before it is given up, ms.',
-    ),
+    ...buffers(bufferBytes),
     maxCallsPerTurn: integer('PATCHBAY_MAX_CALLS_PER_TURN', 1000, 1, 10_000, 'Tool calls of one turn.'),
-    maxPatchFiles: integer('PATCHBAY_MAX_PATCH_FILES', 10_000, 1, 100_000, 'Files of one patch batch.'),
-    maxPatchChanges: integer(
-      'PATCHBAY_MAX_PATCH_CHANGES',
-      20_000,
-      1,
-      1_000_000,
-      'Changes of one patch batch, in all of its files.',
-    ),
-    maxPatchBytes: integer(
-      'PATCHBAY_MAX_PATCH_BYTES',
-      256 * MIB,
-      MIB,
-      16 * 1024 * MIB,
-      'The texts that one patch batch is made on, each file for itself, in bytes.',
-    ),
     maxWaitMs: integer(
       'PATCHBAY_MAX_WAIT_MS',
       5 * MINUTE,
       0,
       HOUR,
-      'Most that a request may wait for a turn.',
+      'Most that a request may wait for a turn, ms.',
     ),
-    contextBytes: integer(
-      'PATCHBAY_CONTEXT_BYTES',
-      64 * KIB,
-      8 * KIB,
-      16 * MIB,
-      'Most that the context of a session may have.',
-    ),
-  };
-}
-
-function workSettings(env: EnvReader) {
-  env.section('Worker threads');
-  const integer = (name: string, value: number, min: number, max: number, meaning: string): number =>
-    env.integer(name, { default: value, min, max, meaning });
-  return {
     workers: integer(
       'PATCHBAY_WORKERS',
       2,
@@ -133,30 +115,20 @@ function workSettings(env: EnvReader) {
       64,
       'Threads for work that takes long. With two or more, one is always left for other users.',
     ),
-    workerMemoryMb: integer('PATCHBAY_WORKER_MEMORY_MB', 256, 64, 16_384, 'Heap of one worker, MiB.'),
-    jobMs: integer('PATCHBAY_JOB_MS', 5_000, 100, HOUR, 'Most that one job of a worker may take, ms.'),
-    searchMs: integer('PATCHBAY_SEARCH_MS', 5_000, 100, HOUR, 'Most that one glob or grep may take, ms.'),
-    maxUserWaitingJobs: integer(
-      'PATCHBAY_MAX_USER_WAITING_JOBS',
-      1000,
-      1,
-      1_000_000,
-      'Jobs of one user that wait for a worker.',
-    ),
-    maxWaitingJobs: integer(
-      'PATCHBAY_MAX_WAITING_JOBS',
-      8000,
-      1,
-      1_000_000,
-      'Jobs that wait for a worker, in all; one user has an eighth of what others leave at most.',
-    ),
-    maxWorkBytes: integer(
-      'PATCHBAY_MAX_WORK_BYTES',
-      256 * MIB,
-      MIB,
-      16 * 1024 * MIB,
-      'Input of all jobs that wait or run, in bytes, half of it for a single job at most; one user has an eighth of what others leave.',
-    ),
+  };
+}
+
+function buffers(bytes: number) {
+  const fifth = Math.floor(bytes / 5);
+  return {
+    /** Bodies that are being received, all together; one user has an eighth of what others leave at most. */
+    maxReceivingBytes: fifth,
+    /** Answers that were not read yet, in all; one user has an eighth of what others leave at most. */
+    maxUnreadBytes: 2 * fifth,
+    /** Relay events that arrive, are in hand, or wait for their reader, in all; one user has a quarter at most. */
+    maxRelayBytes: fifth,
+    /** Input of all jobs that wait or run, half of it for a single job at most; one user has an eighth of what others leave. */
+    maxWorkBytes: fifth,
   };
 }
 
@@ -168,32 +140,6 @@ function clockSettings(env: EnvReader) {
     deliveryMs: clock('PATCHBAY_DELIVERY_MS', 5 * MINUTE, 24 * HOUR, 'Acceptance to acknowledgement, ms.'),
     approvalMs: clock('PATCHBAY_APPROVAL_MS', 15 * MINUTE, 24 * HOUR, 'Acknowledgement to running, ms.'),
     executionMs: clock('PATCHBAY_EXECUTION_MS', 2 * MINUTE, HOUR, 'Running to the result, ms.'),
-    maxDeliveryMs: clock(
-      'PATCHBAY_MAX_DELIVERY_MS',
-      24 * HOUR,
-      30 * 24 * HOUR,
-      'Most that a turn may ask for.',
-    ),
-    maxApprovalMs: clock(
-      'PATCHBAY_MAX_APPROVAL_MS',
-      24 * HOUR,
-      30 * 24 * HOUR,
-      'Most that a turn may ask for.',
-    ),
-    maxExecutionMs: clock('PATCHBAY_MAX_EXECUTION_MS', HOUR, 24 * HOUR, 'Most that a turn may ask for.'),
-    acknowledgeMs: env.integer('PATCHBAY_ACKNOWLEDGE_MS', {
-      default: 10_000,
-      min: 100,
-      max: MINUTE,
-      meaning:
-        'How long a client may take to send its journal when it connects, and to acknowledge a call; then its connection ends, ms.',
-    }),
-    fileReadMs: env.integer('PATCHBAY_FILE_READ_MS', {
-      default: 5_000,
-      min: 100,
-      max: 15_000,
-      meaning: 'How long a client may take to give a file, ms: a second more for each MiB, and 15 s at most.',
-    }),
     graceMs: env.integer('PATCHBAY_GRACE_MS', {
       default: 10_000,
       min: 0,
@@ -212,26 +158,15 @@ function readSettings(env: EnvReader, production: boolean) {
     ...accessSettings(env, production ? 'NODE_ENV=production' : shared),
     ...connectionSettings(env),
     ...limitSettings(env),
-    ...shareSettings(env),
-    ...turnLimits(env),
-    ...workSettings(env),
+    ...quotaSettings(env),
     ...clockSettings(env),
+    ...CONSTANTS,
   };
-  const atMost = (name: string, value: number, maximum: number): void => {
-    if (value > maximum) env.faults.push(`PATCHBAY_${name}_MS must not exceed PATCHBAY_MAX_${name}_MS`);
-  };
-  const holdsBody = (name: string, value: number, bodies: number): void => {
-    if (value >= bodies * settings.maxBodyBytes) return;
-    env.faults.push(
-      `${name} must hold ${bodies === 1 ? 'one body' : `${bodies} bodies`} of PATCHBAY_MAX_BODY_BYTES`,
-    );
-  };
-  holdsBody('PATCHBAY_MAX_RECEIVING_BYTES', settings.maxReceivingBytes, 1);
-  holdsBody('PATCHBAY_MAX_WORK_BYTES', settings.maxWorkBytes, 2);
-  atMost('DELIVERY', settings.deliveryMs, settings.maxDeliveryMs);
-  atMost('APPROVAL', settings.approvalMs, settings.maxApprovalMs);
-  atMost('EXECUTION', settings.executionMs, settings.maxExecutionMs);
-  env.faults.push(...turnLimitFaults(settings));
+  if (settings.maxWorkBytes < 2 * settings.maxBodyBytes)
+    env.faults.push('PATCHBAY_MAX_BUFFER_BYTES must be 10 times PATCHBAY_MAX_BODY_BYTES at least');
+  // A user alone must not be able to take all that a workspace has.
+  if (settings.maxUserOpenTurns >= settings.maxOpenTurns)
+    env.faults.push('PATCHBAY_MAX_USER_OPEN_TURNS must be less than PATCHBAY_MAX_OPEN_TURNS');
   return settings;
 }
 

@@ -51,9 +51,9 @@ export class RelayLines {
 
   /** Whether its address may open one more websocket. */
   mayOpen(request: IncomingMessage): boolean {
-    const { maxAddressStrangers } = this.config;
+    const { maxAddressUnauthenticated } = this.config;
     return networksOf(this.addresses.of(request)).every(
-      ({ key, times }) => (this.strangers.get(key) ?? 0) < maxAddressStrangers * times,
+      ({ key, times }) => (this.strangers.get(key) ?? 0) < maxAddressUnauthenticated * times,
     );
   }
 

@@ -6,11 +6,11 @@ import type { Usage } from '../storage/ports/usage.store.js';
 interface Limit {
   ofWorkspace: number;
   ofUser: number;
-  /** Of the variable, behind PATCHBAY_MAX_ or PATCHBAY_MAX_USER_. */
-  name: string;
+  /** Of the variable, behind PATCHBAY_MAX_ or PATCHBAY_MAX_USER_; null where the limit is fixed. */
+  name: string | null;
   /** What is counted. */
   what: string;
-  /** What helps, up to the variable's name. */
+  /** What helps, up to the variable's name where there is one. */
   help: string;
 }
 
@@ -21,7 +21,7 @@ export function limitsFrom(config: Config): Limits {
   const { maxFiles, maxVersions, maxSessions, maxStoredBytes } = config;
   const { maxUserFiles, maxUserVersions, maxUserSessions, maxUserStoredBytes } = config;
   const limit = (
-    name: string,
+    name: string | null,
     ofWorkspace: number,
     ofUser: number,
     what: string,
@@ -39,13 +39,7 @@ export function limitsFrom(config: Config): Limits {
       'Delete some, or have an operator raise',
     ),
     versions: limit('VERSIONS', maxVersions, maxUserVersions, 'versions of files'),
-    sessions: limit(
-      'SESSIONS',
-      maxSessions,
-      maxUserSessions,
-      'sessions',
-      'Go on in one that is there, or have an operator raise',
-    ),
+    sessions: limit(null, maxSessions, maxUserSessions, 'sessions', 'Go on in one that is there'),
   };
 }
 
@@ -58,15 +52,16 @@ export function overLimit(
   scope: Scope,
   has: number,
 ): DomainError {
-  const [whose, limit, variable] =
+  const [whose, limit, prefix] =
     scope === 'user'
-      ? ['You have', ofUser, `PATCHBAY_MAX_USER_${name}`]
-      : ['The workspace has', ofWorkspace, `PATCHBAY_MAX_${name}`];
+      ? ['You have', ofUser, 'PATCHBAY_MAX_USER_']
+      : ['The workspace has', ofWorkspace, 'PATCHBAY_MAX_'];
   const over = scope === 'user' ? ' in all workspaces' : '';
+  const variable = name === null ? null : prefix + name;
   return new DomainError(
     'TOO_LARGE',
     `${whose} ${has} ${what}${over}, of ${limit} that are allowed: this would be too many. ` +
-      `${help} ${variable}.`,
-    { details: { limit: variable, has, allowed: limit } },
+      `${help}${variable === null ? '' : ` ${variable}`}.`,
+    { details: { limit: variable ?? what, has, allowed: limit } },
   );
 }

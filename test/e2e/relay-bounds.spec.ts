@@ -112,7 +112,7 @@ describe('a relay connection', () => {
     });
 
     it('is one of so many of its address [RELAY-40]', async () => {
-      await start({ maxAddressStrangers: 5 });
+      await start({ maxAddressUnauthenticated: 5 });
       for (let opened = 0; opened < 5; opened += 1) await stranger('127.0.0.9');
       const refused = await stranger('127.0.0.9');
       expect(refused.connection.received).toContain('HTTP/1.1 400');

@@ -6,10 +6,10 @@ const MOST = 100_000 * GIB;
 
 /**
  * What a workspace may have, and what one user may have over all workspaces. The one is above the other, so that no
- * member's share is all of a workspace's.
+ * member can use all of a workspace's.
  */
-export function shareSettings(env: EnvReader) {
-  env.section('Shares');
+export function quotaSettings(env: EnvReader) {
+  env.section('Quotas');
   const pair = (name: string, ofWorkspace: number, ofUser: number, what: string): [number, number] => {
     const variables = { workspace: `PATCHBAY_MAX_${name}`, user: `PATCHBAY_MAX_USER_${name}` };
     const meaning = `${what}: of one workspace.`;
@@ -24,14 +24,13 @@ export function shareSettings(env: EnvReader) {
   const [maxFiles, maxUserFiles] = pair('FILES', 200_000, 150_000, 'Files and folders');
   const versions = 'Versions of files, of deleted ones too';
   const [maxVersions, maxUserVersions] = pair('VERSIONS', 2_000_000, 1_000_000, versions);
-  const [maxSessions, maxUserSessions] = pair('SESSIONS', 2_000_000, 1_000_000, 'Sessions');
   const turnBytes =
     'Bytes that may be added to turns within 24 hours (arguments, results, patch batches, 2 KiB a call)';
   const [maxTurnBytesADay, maxUserTurnBytesADay] = pair('TURN_BYTES_A_DAY', 8 * GIB, 2 * GIB, turnBytes);
   return {
     ...{ maxTurnBytesADay, maxUserTurnBytesADay },
     ...{ maxStoredBytes, maxUserStoredBytes, maxFiles, maxUserFiles },
-    ...{ maxVersions, maxUserVersions, maxSessions, maxUserSessions },
+    ...{ maxVersions, maxUserVersions },
     maxMembers: env.integer('PATCHBAY_MAX_MEMBERS', {
       ...{ default: 1000, min: 1, max: 100_000, meaning: 'Members of one workspace.' },
     }),
