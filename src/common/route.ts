@@ -36,8 +36,8 @@ type Returned<Answers> =
 type Handler<Answers> = (...parameters: never[]) => Returned<Answers> | Promise<Returned<Answers>>;
 
 /**
- * Describes a route for docs/openapi.json. `Answers` is the type of the body by each status below 400 that the route
- * answers with (503 for a check): `null` for none, `Raw` for what is not JSON. `npm run generate` makes schemas of it.
+ * Describes a route for docs/openapi.json. `Answers` has the type of the body by status, of all answers that are not an
+ * error: `null` for no body, `Raw` for what is not JSON. `npm run generate` makes schemas of it.
  */
 export const Route =
   <Answers extends { [status: number]: unknown } = never>({ id, ...rest }: RouteDescription) =>
