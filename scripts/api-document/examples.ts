@@ -179,12 +179,13 @@ const AUDIT: { [name: string]: Example<AuditPage> } = {
   },
 };
 
-/** Answers of routes, by status; each by the name of the turn that it is about. */
-export const ANSWER_EXAMPLES: { [route: string]: { [status: string]: { [name: string]: Example<object> } } } =
-  {
-    'POST /api/v1/workspaces/{workspaceId}/sessions/{sessionId}/turns': { 200: FINAL, 202: CONTINUATION },
-    'GET /api/v1/workspaces/{workspaceId}/audit': { 200: AUDIT },
-  };
+/** Answers by operation id and status; each by the name of the turn that it is about. */
+export const ANSWER_EXAMPLES: {
+  [operationId: string]: { [status: string]: { [name: string]: Example<object> } };
+} = {
+  postTurn: { 200: FINAL, 202: CONTINUATION },
+  queryAudit: { 200: AUDIT },
+};
 
 /** Bodies of requests, by the schema that they have. */
 export const REQUEST_EXAMPLES: { [schema: string]: { [name: string]: Example<object> } } = {

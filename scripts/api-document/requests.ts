@@ -1,4 +1,6 @@
 import { MAX_PATH_CHARS, TURN_ID } from '@patchbay/protocol';
+import type { Operation } from './describe.js';
+import { pathParameters } from './links.js';
 
 /** As much of JSON Schema as is looked at here. */
 export interface Schema {
@@ -14,8 +16,8 @@ export interface Schema {
 
 const uuid = { type: 'string', format: 'uuid' };
 
-/** What a path may have in its places. */
-export const PATH_PARAMETERS: { [name: string]: { schema: Schema; description: string } } = {
+/** Path parameters that several routes have. Any other is described by `@ApiParam` on its handler. */
+const PATH_PARAMETERS: { [name: string]: { schema: Schema; description: string } } = {
   workspaceId: { schema: uuid, description: 'One of the workspaces that the caller is a member of.' },
   userId: { schema: uuid, description: 'A member of the workspace.' },
   sessionId: { schema: uuid, description: 'One of the sessions of the workspace.' },
@@ -42,6 +44,30 @@ export const PATH_PARAMETERS: { [name: string]: { schema: Schema; description: s
   },
 };
 
+interface Parameter {
+  name: string;
+  in: string;
+  required?: boolean;
+  description?: string;
+  schema: Schema;
+}
+
+/** The parameters of the path in its order, then those of the query as they were declared. */
+export function parametersOf(operation: Operation, path: string): NonNullable<Operation['parameters']> {
+  const declared = (operation.parameters ?? []) as Parameter[];
+  const queries = declared.filter((parameter) => parameter.in !== 'path');
+  for (const parameter of queries) {
+    parameter.schema = whole(parameter.schema);
+    if ('default' in parameter.schema) parameter.required = false;
+  }
+  const paths = pathParameters(path).map((name) => {
+    const { schema, description } = PATH_PARAMETERS[name] ?? declared.find((one) => one.name === name) ?? {};
+    if (!schema || !description) throw new Error(`${path}: describe {${name}} with @ApiParam`);
+    return { name, in: 'path', required: true, schema, description };
+  });
+  return [...paths, ...queries] as NonNullable<Operation['parameters']>;
+}
+
 /** The schema of a DTO as the server reads it: no other keys, whole numbers, and null is the same as absent. */
 export function asRead(schema: Schema): Schema {
   const { properties = {}, required = [] } = schema;
@@ -60,7 +86,7 @@ export function asRead(schema: Schema): Schema {
 }
 
 /** There is no number in a request of ours that is not whole. */
-export function whole(schema: Schema): Schema {
+function whole(schema: Schema): Schema {
   return schema.type === 'number' ? { ...schema, type: 'integer' } : schema;
 }
 
