@@ -443,13 +443,13 @@ export const FAULTS = [
     file: 'src/turns/turn-mailbox.ts',
     find: 'if (turn !== before) return this.store.save(before, turn, results, events);',
     replace: 'if (turn !== before) await this.store.save(before, turn, results, events);',
-    specs: ['src/turns/turn-mailbox.spec.ts'],
+    specs: ['test/turns/turn-mailbox.spec.ts'],
   },
   {
     name: 'an older state of a turn replaces a newer one',
     file: 'src/turns/turn-mailbox.ts',
     find: `    if (turn.version <= before.version) return;\n`,
     replace: '',
-    specs: ['src/turns/turn-mailbox.spec.ts', 'test/e2e/turn-races.spec.ts'],
+    specs: ['test/turns/turn-mailbox.spec.ts', 'test/e2e/turn-races.spec.ts'],
   },
 ];

@@ -49,6 +49,6 @@ export const FAULTS = [
     file: 'src/turns/turn-mailbox.ts',
     find: `    if (events.length > 0) await this.store.record(turn.workspaceId, events);\n`,
     replace: '',
-    specs: ['src/turns/turn-mailbox.spec.ts', 'test/e2e/turns.spec.ts'],
+    specs: ['test/turns/turn-mailbox.spec.ts', 'test/e2e/turns.spec.ts'],
   },
 ];

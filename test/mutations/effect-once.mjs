@@ -240,21 +240,21 @@ export const FAULTS = [
     file: 'src/delivery/deliveries.ts',
     find: `    await delivery.client.resumed;\n`,
     replace: '',
-    specs: ['src/delivery/deliveries.spec.ts', 'src/delivery/dispatcher.spec.ts'],
+    specs: ['test/turns/delivery.spec.ts'],
   },
   {
     name: 'a cancelled call is sent',
     file: 'src/delivery/deliveries.ts',
     find: `    if (!this.isStillDue(delivery)) return;\n`,
     replace: '',
-    specs: ['src/delivery/deliveries.spec.ts'],
+    specs: ['test/turns/delivery.spec.ts'],
   },
   {
     name: 'a call that is being claimed is offered twice',
     file: 'src/delivery/pending-calls.ts',
     find: "      if (call.status === 'pending' && queue.claiming.has(call.callId)) {",
     replace: '      if (false) {',
-    specs: ['src/delivery/dispatcher.spec.ts'],
+    specs: ['test/turns/delivery.spec.ts'],
   },
   {
     name: 'a tool called over HTTP skips the approval',
@@ -420,21 +420,21 @@ export const FAULTS = [
     file: 'src/turn-api/server-calls.ts',
     find: `    if (after.lease?.owner !== this.node.value) return;\n`,
     replace: '',
-    specs: ['src/turn-api/server-calls.spec.ts', 'test/e2e/nodes.spec.ts'],
+    specs: ['test/turns/server-calls.spec.ts', 'test/e2e/nodes.spec.ts'],
   },
   {
     name: 'a restarted node runs its interrupted server calls again',
     file: 'src/turn-api/server-calls.ts',
     find: 'const known = before ?? (own ? null : after);',
     replace: 'const known = before;',
-    specs: ['src/turn-api/server-calls.spec.ts'],
+    specs: ['test/turns/server-calls.spec.ts'],
   },
   {
     name: 'a server call cancelled while queued runs',
     file: 'src/turn-api/server-calls.ts',
     find: "if (call?.status === 'executing' && args !== undefined)",
     replace: 'if (call !== undefined && args !== undefined)',
-    specs: ['src/turn-api/server-calls.spec.ts'],
+    specs: ['test/turns/server-calls.spec.ts'],
   },
   {
     name: 'a draining server loses the lease of a running tool',
@@ -442,7 +442,7 @@ export const FAULTS = [
     find: 'setInterval(() => void this.renew(turn), this.config.catchUpMs)',
     replace:
       'setInterval(() => this.lifecycle.stopping.aborted || void this.renew(turn), this.config.catchUpMs)',
-    specs: ['src/turn-api/server-calls.spec.ts'],
+    specs: ['test/turns/server-calls.spec.ts'],
   },
   {
     name: 'a refused call is claimed before its pause is over',

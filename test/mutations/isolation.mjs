@@ -173,7 +173,7 @@ export const FAULTS = [
     file: 'src/clients/connected-clients.ts',
     find: `    if (wish.boundClientId !== null) return named(wish.boundClientId);\n`,
     replace: '',
-    specs: ['src/clients/connected-clients.spec.ts', 'src/delivery/dispatcher.spec.ts'],
+    specs: ['src/clients/connected-clients.spec.ts', 'test/turns/delivery.spec.ts'],
   },
   {
     name: 'a call goes to a client of another folder',
@@ -182,7 +182,7 @@ export const FAULTS = [
     replace: 'return true;',
     specs: [
       'src/clients/connected-clients.spec.ts',
-      'src/delivery/dispatcher.spec.ts',
+      'test/turns/delivery.spec.ts',
       'test/e2e/folder-routing.spec.ts',
     ],
   },
@@ -432,7 +432,7 @@ export const FAULTS = [
     file: 'src/turn-api/server-calls.ts',
     find: `      await this.shares.requireMember(turn);\n`,
     replace: '',
-    specs: ['src/turn-api/server-calls.spec.ts'],
+    specs: ['test/turns/server-calls.spec.ts'],
   },
   {
     name: 'a client resumes a call that is bound to another',

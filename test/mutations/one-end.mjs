@@ -106,6 +106,6 @@ export const FAULTS = [
     file: 'src/turns/turn-mailbox.ts',
     find: `    if (this.writing) return;\n    this.writing = true;`,
     replace: '    this.writing = true;',
-    specs: ['src/turns/turn-mailbox.spec.ts'],
+    specs: ['test/turns/turn-mailbox.spec.ts'],
   },
 ];
