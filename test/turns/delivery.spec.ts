@@ -158,14 +158,17 @@ describe('the calls of one node', () => {
       expect(choose).toHaveBeenCalledTimes(1);
     });
 
-    it('once, though another node changes them while the claim is being written', async () => {
+    it('once, though their turn changes while the claim is being written', async () => {
+      const submitted = jest.spyOn(node.turns, 'submit');
       node.hold('save');
-      connect('a', 2);
-      const turn = await take([{ callId: '1' }]);
-      await change(turn, { refusedBy: 'b' });
-      expect(node.count('save')).toBe(1);
+      const turn = await take([{ callId: '1' }, { callId: '2' }]);
+      void node.turns.submit(turn, { type: 'cancel', toolCallId: '2', byUserId: 'u' });
+      await settled();
+      connect('a', 3);
       await node.release('save');
       expect(deliveries()).toEqual(['1→a']);
+      const claims = submitted.mock.calls.map(([, input]) => input).filter(({ type }) => type === 'claim');
+      expect(claims).toMatchObject([{ callId: '1' }, { callId: '2' }]);
     });
 
     it('again when their claim was refused for what they had become meanwhile', async () => {

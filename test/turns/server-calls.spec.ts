@@ -47,14 +47,15 @@ describe('the server-located calls of a turn', () => {
     await node.close();
   });
 
-  /** A turn of two calls, accepted by the node `owner`. */
-  async function accept(changes: Partial<Turn> = {}, owner = 'node'): Promise<Turn> {
-    const calls = ['1', '2'].map((callId) =>
+  /** A turn of three calls, accepted by the node `owner`, that this node adopts or finds in the store. */
+  async function accept(changes: Partial<Turn> = {}, owner = 'node', how = 'adopt'): Promise<Turn> {
+    const calls = ['1', '2', '3'].map((callId) =>
       aCall({ callId, toolCallId: callId, name: 'ls', location: 'server', status: 'executing' }),
     );
     const lease = { owner, until: NOON + 15_000 };
     const turn = await node.given({ calls, lease, ...changes });
-    node.turns.adopt(turn, null, []);
+    if (how === 'adopt') node.turns.adopt(turn, null, []);
+    else node.turns.observe(turn);
     return turn;
   }
   const calls = async (turn: Turn): Promise<readonly Call[]> =>
@@ -70,22 +71,25 @@ describe('the server-located calls of a turn', () => {
     const turn = await accept();
     await waitFor(() => node.count('save') > 1, 'a second try');
     node.fail('save', null);
-    expect(await ends(turn)).toEqual(['succeeded', 'succeeded']);
+    expect(await ends(turn)).toEqual(['succeeded', 'succeeded', 'succeeded']);
   });
 
   it('fail with the code of an expected error, and tell nothing of an unexpected one', async () => {
     const errors = [new DomainError('NOT_FOUND', 'no'), new TypeError('secret')];
-    execute = () => Promise.reject(errors.shift()!);
+    execute = () => (errors.length > 0 ? Promise.reject(errors.shift()!) : Promise.resolve({}));
     const turn = await accept();
-    expect(await ends(turn)).toEqual(['failed NOT_FOUND', 'failed INTERNAL_ERROR']);
+    expect(await ends(turn)).toEqual(['failed NOT_FOUND', 'failed INTERNAL_ERROR', 'succeeded']);
     const told = [await calls(turn), await trailOf(node.backend.stores, node.workspaceId)];
     expect(JSON.stringify(told)).not.toContain('secret');
   });
 
-  it('do not run on a node that does not hold the lease of their turn', async () => {
+  it.each([
+    ['on a node that does not hold the lease of their turn', 'another', 'adopt'],
+    ['when an earlier process of the node began them', 'node', 'observe'],
+  ] as const)('do not run %s', async (_, owner, how) => {
     let runs = 0;
     execute = () => Promise.resolve({ run: (runs += 1) });
-    await accept({}, 'another');
+    await accept({}, owner, how);
     await settled();
     expect(runs).toBe(0);
   });
@@ -93,7 +97,7 @@ describe('the server-located calls of a turn', () => {
   it('do not run for a user who was removed [MEMBER-2]', async () => {
     let runs = 0;
     execute = () => Promise.resolve({ run: (runs += 1) });
-    expect(await ends(await accept({ userId: 'removed' }))).toEqual(['failed FORBIDDEN', 'failed FORBIDDEN']);
+    expect(await ends(await accept({ userId: 'removed' }))).toEqual(Array(3).fill('failed FORBIDDEN'));
     expect(runs).toBe(0);
   });
 
@@ -108,12 +112,16 @@ describe('the server-located calls of a turn', () => {
     await waitFor(() => signals.length === 1, 'the first call');
     await settled();
     expect([signals.length, signals[0]!.aborted]).toEqual([1, false]);
-    await node.turns.submit(turn, { type: 'cancel', toolCallId: null, byUserId: turn.userId });
+    const cancel = (toolCallId: string) =>
+      node.turns.submit(turn, { type: 'cancel', toolCallId, byUserId: turn.userId });
+    await cancel('1');
     expect(signals[0]!.aborted).toBe(true);
+    await cancel('2');
     finish({});
-    await settled();
-    expect(await ends(turn)).toEqual(['cancelled CANCELLED', 'cancelled CANCELLED']);
-    expect(signals).toHaveLength(1);
+    await waitFor(() => signals.length === 2, 'the third call');
+    finish({});
+    expect(await ends(turn)).toEqual(['cancelled CANCELLED', 'cancelled CANCELLED', 'succeeded']);
+    expect(signals).toHaveLength(2);
   });
 
   it('hold the lease of their turn while the server drains, and not once it has stopped', async () => {
