@@ -35,7 +35,7 @@ export const FAULTS = [
     file: 'src/clients/connected-clients.ts',
     find: 'client.ready && client.tools',
     replace: 'client.tools',
-    specs: ['src/clients/connected-clients.spec.ts', 'test/turns/delivery.spec.ts'],
+    specs: ['test/e2e/delivery.spec.ts', 'test/turns/delivery.spec.ts'],
   },
   {
     name: 'calls of a client that left are never released',

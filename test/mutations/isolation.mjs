@@ -173,7 +173,7 @@ export const FAULTS = [
     file: 'src/clients/connected-clients.ts',
     find: `    if (wish.boundClientId !== null) return named(wish.boundClientId);\n`,
     replace: '',
-    specs: ['src/clients/connected-clients.spec.ts', 'test/turns/delivery.spec.ts'],
+    specs: ['test/e2e/delivery.spec.ts', 'test/turns/delivery.spec.ts'],
   },
   {
     name: 'a call goes to a client of another folder',
@@ -181,7 +181,7 @@ export const FAULTS = [
     find: 'return roots.length > 0 ? client.hasRoots(roots) : isOfFolder(client, folder);',
     replace: 'return true;',
     specs: [
-      'src/clients/connected-clients.spec.ts',
+      'test/e2e/delivery.spec.ts',
       'test/turns/delivery.spec.ts',
       'test/e2e/folder-routing.spec.ts',
     ],
