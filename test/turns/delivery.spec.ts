@@ -26,6 +26,8 @@ function aLine(sent: string[], clientId: string, room = () => Promise.resolve())
   } as unknown as ClientLine;
 }
 
+const CREATE = 'workspace_create_file';
+
 describe('the calls of one node', () => {
   let node: TurnNode;
   let clients: ConnectedClients;
@@ -46,9 +48,14 @@ describe('the calls of one node', () => {
     await node.close();
   });
 
-  function aClient(clientId: string, room: number, line = aLine(sent, clientId)): ConnectedClient {
+  function aClient(
+    clientId: string,
+    room: number,
+    line = aLine(sent, clientId),
+    tool = CREATE,
+  ): ConnectedClient {
     const key = { workspaceId: node.workspaceId, userId: 'u', clientId };
-    const client = new ConnectedClient(key, new Set(['workspace_create_file']), room, line);
+    const client = new ConnectedClient(key, new Set([tool]), room, line);
     clients.add(client);
     return client;
   }
@@ -138,6 +145,16 @@ describe('the calls of one node', () => {
       expect(deliveries()).toEqual(['1→a', '2→a']);
       await submit(turn, { type: 'cancel', toolCallId: '1', byUserId: 'u' });
       expect(deliveries()).toEqual(['1→a', '2→a', '3→a']);
+    });
+
+    it('by no client that has not resumed or lacks their tool', async () => {
+      const client = aClient('a', 1);
+      clients.markReady(aClient('viewer', 1, aLine(sent, 'viewer'), 'other_tool'), []);
+      await take([{ callId: '1' }]);
+      expect(node.count('save')).toBe(0);
+      clients.markReady(client, []);
+      await settled();
+      expect(deliveries()).toEqual(['1→a']);
     });
 
     it('without waiting behind those that can go nowhere', async () => {
