@@ -506,7 +506,7 @@ export const FAULTS = [
     file: 'src/turns/open-turns.ts',
     find: `    if (pending) return pending;\n`,
     replace: '',
-    specs: ['src/turns/open-turns.spec.ts'],
+    specs: ['test/turns/open-turns.spec.ts'],
   },
   {
     name: 'a server call runs before an earlier one that waits for approval',

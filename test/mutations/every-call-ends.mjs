@@ -183,6 +183,6 @@ export const FAULTS = [
     file: 'src/turns/open-turns.ts',
     find: `    if (entry) this.schedule(entry, after);\n`,
     replace: '',
-    specs: ['src/turns/open-turns.spec.ts'],
+    specs: ['test/turns/open-turns.spec.ts'],
   },
 ];

@@ -180,11 +180,7 @@ export const FAULTS = [
     file: 'src/clients/connected-clients.ts',
     find: 'return roots.length > 0 ? client.hasRoots(roots) : isOfFolder(client, folder);',
     replace: 'return true;',
-    specs: [
-      'test/e2e/delivery.spec.ts',
-      'test/turns/delivery.spec.ts',
-      'test/e2e/folder-routing.spec.ts',
-    ],
+    specs: ['test/e2e/delivery.spec.ts', 'test/turns/delivery.spec.ts', 'test/e2e/folder-routing.spec.ts'],
   },
   {
     name: "a member reports on another member's call",
