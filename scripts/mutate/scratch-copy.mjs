@@ -8,39 +8,39 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** A copy of the repository in a temporary folder, in which faults are set: nobody's working tree ever has one. */
-export class Workshop {
-  /** @param {string} scratch the temporary folder; `close` removes it */
+/** A copy of the repository in a temporary directory: the faults never touch a working tree. */
+export class ScratchCopy {
+  /** @param {string} scratch the temporary directory; `close` removes it */
   constructor(root, scratch) {
     this.root = root;
     this.scratch = scratch;
     this.copy = join(scratch, 'repository');
-    /** What the tests leave behind lies here. */
+    /** The tests' TMPDIR. */
     this.temp = join(scratch, 'tmp');
     this.cache = join(scratch, 'cache');
   }
 
   static async open(root) {
-    const workshop = new Workshop(
+    const scratch = new ScratchCopy(
       await realpath(root),
       await realpath(await mkdtemp(join(tmpdir(), 'mutate-'))),
     );
     try {
-      await mkdir(workshop.temp);
-      await cp(workshop.root, workshop.copy, {
+      await mkdir(scratch.temp);
+      await cp(scratch.root, scratch.copy, {
         recursive: true,
         preserveTimestamps: true,
         filter: (source) => !['node_modules', '.git'].includes(basename(source)),
       });
-      await workshop.#linkModules('node_modules');
+      await scratch.#linkModules('node_modules');
     } catch (error) {
-      await workshop.close();
+      await scratch.close();
       throw error;
     }
-    return workshop;
+    return scratch;
   }
 
-  /** Each module is a link to the root's, those of our own packages to the copy's. */
+  /** Links each module to the root's, and our own packages to the copy's. */
   async #linkModules(folder) {
     await mkdir(join(this.copy, folder), { recursive: true });
     for (const name of await readdir(join(this.root, folder))) {
@@ -56,29 +56,28 @@ export class Workshop {
     }
   }
 
-  /** Builds all of the copy, as it is. */
   async build() {
     await run('npm', ['run', '--silent', 'build'], { cwd: this.copy });
   }
 
   /**
-   * Sets a fault into the copy, into what is built of it, too, where it asks for that.
+   * Puts a fault into the copy, and into its build where the fault asks for that.
    * @returns {Promise<() => Promise<void>>} takes it out again
    */
-  async set({ file, find, replace, build }) {
+  async put({ file, find, replace, build }) {
     const path = join(this.copy, file);
     const sound = await readFile(path, 'utf8');
     const faulty = sound.replace(find, () => replace);
     await writeFile(path, faulty);
-    const takeOutBuilt = build ? await this.#setBuilt(file, faulty) : async () => {};
+    const takeOutBuilt = build ? await this.#putBuilt(file, faulty) : async () => {};
     return async () => {
       await writeFile(path, sound);
       await takeOutBuilt();
     };
   }
 
-  /** The one file is compiled as the tests compile it: that takes milliseconds, the build half a minute. */
-  async #setBuilt(file, faulty) {
+  /** Compiles the one file as the tests do: that takes milliseconds, a build half a minute. */
+  async #putBuilt(file, faulty) {
     const path = join(this.copy, file.replace(/(^|\/)src\//, '$1dist/').replace(/\.ts$/, '.js'));
     const { default: jest } = await import(pathToFileURL(join(this.copy, 'jest.config.js')).href);
     const [[, options]] = Object.values(jest.transform);
@@ -86,7 +85,7 @@ export class Workshop {
     const { code } = await transform(faulty, { ...options, filename: join(this.copy, file), swcrc: false });
     const put = async (text) => {
       await writeFile(path, text);
-      // The command line is one file made of the packages, and the server a few of those and its own.
+      // The command is one bundle of the packages; the server is bundled from its own files and theirs.
       const bundles = file.startsWith('packages/') ? ['bundle-cli', 'bundle-server'] : ['bundle-server'];
       for (const name of bundles) await run('node', [`scripts/${name}.mjs`], { cwd: this.copy });
     };
