@@ -1,6 +1,7 @@
 import { Logger } from '@nestjs/common';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { AccessedRequest } from '../access.js';
+import type { LoggedRefusal } from '../domain-error.js';
 import { isUuid } from '../ids.js';
 import type { ClientAddresses } from './client-address.js';
 
@@ -8,6 +9,8 @@ declare module 'fastify' {
   interface FastifyReply {
     /** The code of the error that was answered; null where none was. */
     errorCode: string | null;
+    /** What its line says beside that; null: nothing. */
+    logged: LoggedRefusal | null;
   }
 }
 
@@ -21,13 +24,16 @@ const logger = new Logger('Http');
  */
 export function logRequests(fastify: FastifyInstance, addresses: ClientAddresses, isVerbose: boolean): void {
   fastify.decorateReply('errorCode', null);
+  fastify.decorateReply('logged', null);
   fastify.addHook('onResponse', (request, reply, done) => {
     const { statusCode: status, errorCode: code } = reply;
     const isRefused = status >= 400 || code !== null;
     if ((isRefused || isVerbose) && !isHealth(request)) {
       const ms = Math.round(reply.elapsedTime);
       const line = { ...aboutOf(request), address: addresses.of(request.raw), status, code, ms };
-      if (isRefused) logger.log(line, status >= 500 ? FAILED : REFUSED);
+      const { message, ...who } = reply.logged ?? {};
+      if (message !== undefined) logger.warn({ ...line, ...who }, message);
+      else if (isRefused) logger.log(line, status >= 500 ? FAILED : REFUSED);
       else logger.debug(line, 'A request was answered');
     }
     done();
