@@ -1,8 +1,9 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { Logger } from '@nestjs/common';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { AccessedRequest } from '../access.js';
 import type { LoggedRefusal } from '../domain-error.js';
-import { isUuid } from '../ids.js';
+import { isUuid, newId } from '../ids.js';
 import type { ClientAddresses } from './client-address.js';
 
 declare module 'fastify' {
@@ -41,9 +42,20 @@ export function logRequests(fastify: FastifyInstance, addresses: ClientAddresses
 }
 
 /** The same line for a connection or message that never became a request of a route. */
-export function logRefusal(about: { address: string; status: number; code: string }): void {
-  const nobody = { requestId: null, method: null, route: null, userId: null, workspaceId: null };
+export function logRefusal(about: {
+  requestId: string;
+  address: string;
+  status: number;
+  code: string;
+}): void {
+  const nobody = { method: null, route: null, userId: null, workspaceId: null };
   logger.log({ ...nobody, ...about, ms: null }, REFUSED);
+}
+
+/** The caller's own id where it is harmless to log, so that its log and ours can be joined. */
+export function requestId({ headers }: { headers: IncomingHttpHeaders }): string {
+  const given = headers['x-request-id'];
+  return typeof given === 'string' && /^[\w.:-]{1,64}$/.test(given) ? given : newId();
 }
 
 function isHealth({ routeOptions }: FastifyRequest): boolean {
