@@ -64,7 +64,7 @@ export class RelayIoAdapter extends IoAdapter {
     const refuse = (request: IncomingMessage, error: DomainError): void =>
       endConnection(request.socket, error, this.lines.addressOf(request), request);
     engine.use((request: IncomingMessage, response: unknown, next: () => void) => {
-      if (!(response instanceof ServerResponse)) return next();
+      if (!isPlain(response)) return next();
       endRequest(response, this.lines.addressOf(request), websocketOnly(path));
     });
     // The engine writes nothing more on a connection that has ended.
@@ -97,6 +97,11 @@ export class RelayIoAdapter extends IoAdapter {
 }
 
 const RETRY_AFTER_SECONDS = 5;
+
+/** An upgrade has a response of the engine's own making. */
+function isPlain(response: unknown): response is ServerResponse {
+  return response instanceof ServerResponse;
+}
 
 function websocketOnly(path: string): DomainError {
   return new DomainError(

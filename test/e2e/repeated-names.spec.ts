@@ -23,7 +23,7 @@ describe('a JSON body with one name twice in an object [REQ-51]', () => {
   };
   const results = async (...calls: string[]): Promise<ToolResult[]> => {
     const { body } = await send(scene.base, `{"waitMs":5000,"toolCalls":[${calls.join()}]}`);
-    return (body as unknown as InvokeResult<TurnEnvelope>).result!.toolResults;
+    return (body as unknown as InvokeResult<TurnEnvelope>).result.toolResults;
   };
 
   it('fails the call that has it in its arguments, alone, in every form', async () => {
