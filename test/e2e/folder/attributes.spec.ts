@@ -98,7 +98,7 @@ describeWith(
       expect(show()).toBe('0o600');
     });
 
-    it('are missed once, and kept from nobody new, where cp is one that cannot keep them, such as busybox’s', async () => {
+    it('are missed once, and the group gets no more, where cp is one that cannot keep them, such as busybox’s [CREATE-7]', async () => {
       const programs = join(folder, 'programs');
       await mkdir(programs);
       const cp = '#!/bin/sh\necho "cp: unrecognized option: attributes-only" >&2\nexit 1\n';
