@@ -60,9 +60,10 @@ describe('the files that a change of a .gitignore lets out', () => {
             expect(said).toEqual(await byScan(changes));
           },
         ),
-        { numRuns: 40 },
+        { numRuns: 15 },
       );
     },
+    120_000,
   );
 
   it('are those below the top of a repository above the folder, and of one inside it', async () => {
