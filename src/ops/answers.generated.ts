@@ -26,7 +26,7 @@ export const ANSWER_SCHEMAS: Record<string, object> = {
       name: { type: 'string' },
       role: { $ref: '#/components/schemas/Role' },
       owners: { type: 'array', items: { $ref: '#/components/schemas/User' } },
-      createdBy: { type: ['string', 'null'] },
+      createdBy: { type: 'string' },
       approvals: { type: 'array', items: { $ref: '#/components/schemas/CloudChange' } },
       createdAt: { type: 'string' },
     },

@@ -251,10 +251,6 @@ export const SCENES: { [Port in keyof Stores]: Scenes<Stores[Port]> } = {
   usage: {
     ofWorkspace: about(session, ({ usage }, { workspaceId }) => usage.ofWorkspace(workspaceId)),
     ofUser: about(session, ({ usage }, { userId }) => usage.ofUser(userId)),
-    turnBytesOfWorkspace: about(turn, ({ usage }, { workspaceId }) =>
-      usage.turnBytesOfWorkspace(workspaceId, 0),
-    ),
-    turnBytesOfUser: about(turn, ({ usage }, { userId }) => usage.turnBytesOfUser(userId, 0)),
   },
   users: {
     insert: about(
@@ -291,7 +287,7 @@ export const SCENES: { [Port in keyof Stores]: Scenes<Stores[Port]> } = {
     summariesOf: about(workspace, ({ workspaces }, made) => workspaces.summariesOf(ownerOf(made), null, 9)),
     approvalsOf: about(workspace, ({ workspaces }, { id }) => workspaces.approvalsOf(id)),
     countMadeBy: about(workspace, ({ workspaces }, made) =>
-      workspaces.countMadeBy(made.createdBy!, ownerOf(made)),
+      workspaces.countMadeBy(made.createdBy, ownerOf(made)),
     ),
     roleOf: about(workspace, ({ workspaces }, made) => workspaces.roleOf(made.id, ownerOf(made))),
   },
