@@ -154,7 +154,7 @@ async function askTurns(turns: TurnStore, turn: Turn): Promise<void> {
   await turns.ofCall(workspaceId, turnId, callId);
   await turns.argumentsOf(turn);
   await turns.argumentsOfCall(turn, 0);
-  await turns.resultsOf(turn, 100_000);
+  await turns.resultsOf(turn);
   await turns.resultOf(turn, callId);
   await turns.editedArgumentsOf(turn, callId);
   await turns.openVersionsOf([turn, { workspaceId: 'other', userId }]);

@@ -45,10 +45,14 @@ export async function buildCollections({ db }: Connection): Promise<void> {
  * another version. Numbered migrations return here with the first release.
  */
 async function openSchema(db: mongo.Db): Promise<void> {
-  if ((await versionOf(db)) === null && (await declaredIn(db)).length === 0)
-    await db
-      .collection<SchemaDocument>(SCHEMA)
-      .updateOne({ _id: SCHEMA }, { $setOnInsert: { version: SCHEMA_VERSION } }, { upsert: true });
+  if ((await versionOf(db)) === null && !(await isUsed(db))) {
+    await create(
+      db,
+      COLLECTIONS.find(({ name }) => name === SCHEMA)!,
+    );
+    const noted = { $setOnInsert: { version: SCHEMA_VERSION } };
+    await db.collection<SchemaDocument>(SCHEMA).updateOne({ _id: SCHEMA }, noted, { upsert: true });
+  }
   // Another server may have noted it meanwhile, and built the first collections.
   await checkSchema(db);
 }
@@ -65,10 +69,11 @@ async function versionOf(db: mongo.Db): Promise<number | null> {
   return (await db.collection<SchemaDocument>(SCHEMA).findOne({ _id: SCHEMA }))?.version ?? null;
 }
 
-/** The collections of Patchbay's that are there. */
-async function declaredIn(db: mongo.Db): Promise<string[]> {
+/** Whether a collection of Patchbay's is there, beside the one of the version. */
+async function isUsed(db: mongo.Db): Promise<boolean> {
+  const names = new Set(COLLECTIONS.map(({ name }) => name).filter((name) => name !== SCHEMA));
   const listed = await db.listCollections({}, { nameOnly: true }).toArray();
-  return listed.map(({ name }) => name).filter((name) => COLLECTIONS.some((one) => one.name === name));
+  return listed.some(({ name }) => names.has(name));
 }
 
 async function create(db: mongo.Db, collection: Collection): Promise<void> {

@@ -35,7 +35,7 @@ import {
   type TurnStates,
 } from './turn-documents.js';
 import { TurnTexts } from './turn-texts.js';
-import { bytesOf, TurnValues } from './turn-values.js';
+import { TurnValues } from './turn-values.js';
 import { eq } from './values.js';
 
 /** An outbox that may have so many bytes is emptied before more comes into it. */
@@ -181,24 +181,13 @@ export class MongoTurnStore extends TurnStore {
     return this.valueAt(call.arguments);
   }
 
-  async resultsOf(ref: TurnRef, maxBytes: number): Promise<Map<string, ResultTexts | null>> {
+  async resultsOf(ref: TurnRef): Promise<Map<string, ResultTexts>> {
     const calls = (await this.results(turnKey(ref)))?.calls ?? [];
-    let left = maxBytes;
-    const results = new Map<string, ResultTexts | null>();
-    const kept: CallEntry[] = [];
-    for (const call of calls) {
-      if (call.result === NONE) continue;
-      results.set(call.callId, null);
-      const bytes = bytesOf(call.result) + (call.details === null ? 0 : bytesOf(call.details));
-      if (bytes > left) continue;
-      left -= bytes;
-      kept.push(call);
-    }
-    const values = await this.texts.read(kept.flatMap(({ result, details }) => [result, details ?? 'null']));
-    kept.forEach(({ callId }, at) => {
-      results.set(callId, { result: values[2 * at]!, details: values[2 * at + 1]! });
-    });
-    return results;
+    const ended = calls.filter(({ result }) => result !== NONE);
+    const values = await this.texts.read(ended.flatMap(({ result, details }) => [result, details ?? 'null']));
+    return new Map(
+      ended.map(({ callId }, at) => [callId, { result: values[2 * at]!, details: values[2 * at + 1]! }]),
+    );
   }
 
   async resultOf(ref: TurnRef, callId: string): Promise<StoredResult | null> {

@@ -10,11 +10,6 @@ const LARGE = 128 * 1024;
 /** Characters of a part. Each is a transaction of its own, of a few milliseconds: others are between. */
 const PART = 384 * 1024;
 
-/** Bytes of what a column has, in SQL. */
-export const bytesOf = (column: string): string =>
-  `CASE WHEN substr(${column}, 1, 1) = '@' THEN CAST(substr(${column}, instr(${column}, ':') + 1) AS INTEGER)
-   ELSE length(CAST(${column} AS BLOB)) END`;
-
 /** The value as a column has it, where it is small; null where it is to be staged. */
 export function smallColumn(value: Json): string | null {
   return isLongerThan(value, LARGE) ? null : JSON.stringify(value);

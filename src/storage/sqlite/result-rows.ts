@@ -2,7 +2,6 @@ import type { Turn } from '../ports/turn.js';
 import { positionOf } from '../ports/turn-calls.js';
 import { callKey, span } from './call-rows.js';
 import type { SqliteDatabase } from './database.js';
-import { bytesOf } from './large-texts.js';
 
 /** Characters of a result, with its details, that lie in the row of their call: that row is written at the end anyway. */
 const SMALL_RESULT = 1024;
@@ -58,25 +57,18 @@ const RESULTS = `turn_calls c LEFT JOIN turn_results r ON r.id = c.id AND c.resu
   AND r.result <> '${NO_RESULT}'`;
 const HAS_RESULT = '(c.result IS NOT NULL OR r.result IS NOT NULL)';
 
-/** Results of a turn by callId; null where one is beyond `maxBytes` in all, and is not even read. */
-export function readResults(
-  database: SqliteDatabase,
-  key: number,
-  maxBytes: number,
-): Map<string, (() => ResultColumns) | null> {
-  const found = database.all<[number, string, string | null, string | null, number]>(
-    `SELECT c.id, c.call_id, c.result, c.details,
-       ${bytesOf('coalesce(c.result, r.result)')} + coalesce(${bytesOf('coalesce(c.details, r.details)')}, 0)
-     FROM ${RESULTS} WHERE c.id >= ? AND c.id < ? AND ${HAS_RESULT} ORDER BY c.id`,
+/** Results of a turn by callId. A large one is not read before it is asked for. */
+export function readResults(database: SqliteDatabase, key: number): Map<string, () => ResultColumns> {
+  const found = database.all<[number, string, string | null, string | null]>(
+    `SELECT c.id, c.call_id, c.result, c.details FROM ${RESULTS}
+     WHERE c.id >= ? AND c.id < ? AND ${HAS_RESULT} ORDER BY c.id`,
     span(key),
   );
-  let left = maxBytes;
   return new Map(
-    found.map(([id, callId, result, details, bytes]) => {
-      if (bytes > left) return [callId, null];
-      left -= bytes;
-      return [callId, result === null ? () => readLarge(database, id) : () => ({ result, details })];
-    }),
+    found.map(([id, callId, result, details]) => [
+      callId,
+      result === null ? () => readLarge(database, id) : () => ({ result, details }),
+    ]),
   );
 }
 

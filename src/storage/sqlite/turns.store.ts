@@ -140,12 +140,12 @@ export class SqliteTurnStore extends TurnStore {
     return valueOf(await readJson(this.database, column));
   }
 
-  async resultsOf(ref: TurnRef, maxBytes: number): Promise<Map<string, ResultTexts | null>> {
+  async resultsOf(ref: TurnRef): Promise<Map<string, ResultTexts>> {
     const key = this.keyOf(ref);
-    const results = new Map<string, ResultTexts | null>();
+    const results = new Map<string, ResultTexts>();
     if (key === null) return results;
-    for (const [callId, read] of readResults(this.database, key, maxBytes)) {
-      results.set(callId, read === null ? null : await this.resultFrom(read()));
+    for (const [callId, read] of readResults(this.database, key)) {
+      results.set(callId, await this.resultFrom(read()));
       await timeSlice();
     }
     return results;
