@@ -88,7 +88,7 @@ describeOnMongo('turns on MongoDB', () => {
     expect(await turns.argumentsOf(turn)).toEqual(given);
     expect(await turns.argumentsOfCall(turn, 777)).toEqual(given[777]);
     const results = await turns.resultsOf(turn);
-    expect([...results.values()].map((read) => (read!.result as { callId: Json }).callId)).toEqual(
+    expect([...results.values()].map((read) => (read.result as { callId: Json }).callId)).toEqual(
       calls.map(({ callId }) => callId),
     );
     // One call's arguments are read with some of their neighbours, not with all.

@@ -45,21 +45,7 @@ export async function checkRecords(
 ): Promise<Map<Kind, number>> {
   const tally = new UsageTally();
   const counts = new Map<Kind, number>();
-  const each = async <Of extends Kind>(
-    kind: Of,
-    look: (record: Records[Of]) => void | Promise<void> = () => {},
-  ): Promise<void> => {
-    let count = 0;
-    try {
-      for await (const records of source.read(kind)) {
-        for (const record of records) await look(record);
-        count += records.length;
-      }
-    } catch (error) {
-      findings.add('unreadable', `${KINDS[kind]}, behind the first ${count}: ${(error as Error).message}`);
-    }
-    counts.set(kind, count);
-  };
+  const each = readerOf(source, findings, counts);
   const [users, sessions, batches, blobs] = [new Wanted(), new Wanted(), new Wanted(), new Wanted()];
 
   // First: what is written meanwhile makes a count newer than what is read here, and is then left alone.
@@ -107,6 +93,27 @@ export async function checkRecords(
   blobs.tell('blobs', findings);
   if (!findings.hasUnreadable) await checkUsage(source, tally.differences(), findings, repair);
   return counts;
+}
+
+type Reader = <Of extends Kind>(
+  kind: Of,
+  look?: (record: Records[Of]) => void | Promise<void>,
+) => Promise<void>;
+
+/** Reads all records of a kind, and notes in `counts` how many there are. */
+function readerOf(source: MoveSource, findings: Findings, counts: Map<Kind, number>): Reader {
+  return async (kind, look = () => {}) => {
+    let count = 0;
+    try {
+      for await (const records of source.read(kind)) {
+        for (const record of records) await look(record);
+        count += records.length;
+      }
+    } catch (error) {
+      findings.add('unreadable', `${KINDS[kind]}, behind the first ${count}: ${(error as Error).message}`);
+    }
+    counts.set(kind, count);
+  };
 }
 
 /** Tells of what is counted wrong, or repairs it. What a server was about to count is not. */

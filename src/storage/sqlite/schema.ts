@@ -151,10 +151,7 @@ CREATE TABLE turn_calls (
 CREATE INDEX turn_calls_call ON turn_calls (call_id);
 
 -- Larger ones.
-CREATE TABLE turn_arguments (
-  id INTEGER PRIMARY KEY,
-  arguments TEXT NOT NULL
-) STRICT;
+CREATE TABLE turn_arguments (id INTEGER PRIMARY KEY, arguments TEXT NOT NULL) STRICT;
 
 -- Larger ones, and the arguments that a person has edited before there is a result, which is an empty text until then.
 CREATE TABLE turn_results (
@@ -167,13 +164,8 @@ CREATE TABLE turn_results (
 
 -- The largest ones are in parts: a column refers to one as @id:bytes, which no JSON begins with. A text is staged until
 -- what refers to it is stored; the key of a part is its text's, times 65,536, and its place.
-CREATE TABLE staged_texts (
-  id INTEGER PRIMARY KEY AUTOINCREMENT
-) STRICT;
-CREATE TABLE text_parts (
-  id INTEGER PRIMARY KEY,
-  bytes BLOB NOT NULL
-) STRICT;
+CREATE TABLE staged_texts (id INTEGER PRIMARY KEY AUTOINCREMENT) STRICT;
+CREATE TABLE text_parts (id INTEGER PRIMARY KEY, bytes BLOB NOT NULL) STRICT;
 
 CREATE TABLE idempotency_keys (
   workspace INTEGER NOT NULL,
@@ -200,10 +192,7 @@ CREATE TABLE patch_batches (
   loose INTEGER NOT NULL DEFAULT 1
 ) STRICT;
 CREATE INDEX patch_batches_loose ON patch_batches (created_at) WHERE loose = 1;
-CREATE TABLE patch_parts (
-  part_id TEXT PRIMARY KEY,
-  batch INTEGER NOT NULL
-) STRICT, WITHOUT ROWID;
+CREATE TABLE patch_parts (part_id TEXT PRIMARY KEY, batch INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 CREATE INDEX patch_parts_by_batch ON patch_parts (batch);
 `;
 
@@ -329,19 +318,13 @@ CREATE INDEX loose_blobs_marked ON loose_blobs (marked_at) WHERE marked_at IS NO
 const USAGE = `
 CREATE TABLE usage (
   workspace_id TEXT PRIMARY KEY,
-  bytes INTEGER NOT NULL,
-  files INTEGER NOT NULL,
-  versions INTEGER NOT NULL,
-  sessions INTEGER NOT NULL
+  bytes INTEGER NOT NULL, files INTEGER NOT NULL, versions INTEGER NOT NULL, sessions INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE member_usage (
   user_id TEXT NOT NULL,
   workspace_id TEXT NOT NULL,
-  bytes INTEGER NOT NULL,
-  files INTEGER NOT NULL,
-  versions INTEGER NOT NULL,
-  sessions INTEGER NOT NULL,
+  bytes INTEGER NOT NULL, files INTEGER NOT NULL, versions INTEGER NOT NULL, sessions INTEGER NOT NULL,
   PRIMARY KEY (user_id, workspace_id)
 ) STRICT, WITHOUT ROWID;
 -- Finds what former members left in a workspace; the primary key begins with the user.
