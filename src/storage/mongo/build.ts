@@ -106,7 +106,7 @@ async function checkValidators(db: mongo.Db): Promise<void> {
 }
 
 /** What the server refuses documents by that do not fit it. */
-export function validatorOf({ schema }: Collection): mongo.Document {
+function validatorOf({ schema }: Collection): mongo.Document {
   return { $jsonSchema: schema.toJSONSchema({ useBsonType: true }) };
 }
 
