@@ -224,9 +224,9 @@ function withEdit(approval: Approval, edited: JsonObject | null): Approval {
   return { ...approval, decision: 'edit', editedArguments: edited };
 }
 
-/** The file that an approval was about; of one that an older version has journaled: none, so nothing is replaced. */
+/** sha256 of the file that an approval was about; null where there was none. */
 function seenIn({ basis }: JournalEntry): string | null {
-  return (basis as { seen: string | null } | null | undefined)?.seen ?? null;
+  return (basis as { seen: string | null } | null)?.seen ?? null;
 }
 
 function unforeseen(path: ShownPath, state: JournalEntry['state']): CreateFileResult {
