@@ -15,7 +15,7 @@ import { BlobStore } from '../src/storage/ports/blobs.store.js';
 import { ClientStore } from '../src/storage/ports/clients.store.js';
 import { FileStore } from '../src/storage/ports/files.store.js';
 import { IdempotencyKeyStore } from '../src/storage/ports/idempotency-keys.store.js';
-import { LoginStore } from '../src/storage/ports/logins.store.js';
+import { LoginStore } from '../src/storage/records/logins.js';
 import { PatchStore } from '../src/storage/ports/patches.store.js';
 import { RootStore } from '../src/storage/ports/roots.store.js';
 import { SessionStore } from '../src/storage/ports/sessions.store.js';

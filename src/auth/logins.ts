@@ -6,7 +6,7 @@ import { Bus } from '../bus/bus.js';
 import { Clock } from '../common/clock.js';
 import { DomainError, type LoggedRefusal } from '../common/domain-error.js';
 import { isUuid, newId } from '../common/ids.js';
-import { type LoginRecord, LoginStore } from '../storage/ports/logins.store.js';
+import { type LoginRecord, LoginStore } from '../storage/records/logins.js';
 
 const DAY_MS = 24 * 60 * 60_000;
 const PURGE_MS = 60 * 60_000;

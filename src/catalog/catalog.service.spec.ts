@@ -1,6 +1,6 @@
 import { createFile, type ToolContract, writePatch } from '@patchbay/protocol';
 import { digestOf } from '../common/digest.js';
-import type { ContractStore } from '../storage/ports/contracts.store.js';
+import type { ContractStore } from '../storage/records/contracts.js';
 import { ToolRunner } from '../tools/tool-runner.js';
 import { CatalogService } from './catalog.service.js';
 
@@ -8,11 +8,11 @@ import { CatalogService } from './catalog.service.js';
 async function aCatalog(...earlier: ToolContract[]) {
   const stored = new Map(earlier.map((contract) => [digestOf(contract), contract]));
   const asked: string[] = [];
-  const contracts: ContractStore = {
+  const contracts: Pick<ContractStore, 'put' | 'byDigest'> = {
     put: (digest, contract) => Promise.resolve(void stored.set(digest, contract)),
     byDigest: (digest) => Promise.resolve((asked.push(digest), stored.get(digest) ?? null)),
   };
-  const catalog = new CatalogService(new ToolRunner([], 4, 9), contracts);
+  const catalog = new CatalogService(new ToolRunner([], 4, 9), contracts as ContractStore);
   await catalog.onModuleInit();
   return { catalog, stored, asked };
 }

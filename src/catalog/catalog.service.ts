@@ -1,6 +1,6 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { BoundedMap } from '../common/bounded-map.js';
-import { ContractStore } from '../storage/ports/contracts.store.js';
+import { ContractStore } from '../storage/records/contracts.js';
 import type { SessionRecord } from '../storage/ports/sessions.store.js';
 import type { Call } from '../storage/ports/turn.js';
 import { faultsBeyondSchema } from '../tools/argument-faults.js';

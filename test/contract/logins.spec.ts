@@ -1,5 +1,5 @@
 import { newId } from '../../src/common/ids.js';
-import type { LoginRecord, Rotation } from '../../src/storage/ports/logins.store.js';
+import type { LoginRecord, Rotation } from '../../src/storage/records/logins.js';
 import { describeContract } from './backends.js';
 import { NOON } from '../../src/turns/turn.sample.js';
 

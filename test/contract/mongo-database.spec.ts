@@ -5,7 +5,6 @@ import { aDatabaseOn, describeOnMongo, MONGO_SERVER } from '../support/mongo-ser
 import { ofDatabase } from '../../src/storage/checking.js';
 import {
   COLLECTIONS,
-  LOGINS,
   SCHEMA,
   SCHEMA_VERSION,
   USERS,
@@ -51,16 +50,16 @@ describeOnMongo('the database on MongoDB', () => {
 
   it('gets an index that is missing with the next boot', async () => {
     await MongoDatabase.open(connection);
-    await connection.db!.collection(LOGINS).dropIndex('expired');
+    await connection.db!.collection('logins').dropIndex('expiresAt');
     await MongoDatabase.open(connection);
-    expect(await indexesOf(LOGINS)).toContain('expired');
+    expect(await indexesOf('logins')).toContain('expiresAt');
   });
 
   it.each([
     ['is not unique', USERS, 'email', { email: 1 }, {}],
     ['has its keys in another order', WORKSPACES, 'maker', { createdAt: 1, createdBy: 1, _id: 1 }, {}],
-    ['holds only some', LOGINS, 'expired', { expiresAt: 1 }, { sparse: true }],
-    ['is unique and not declared', LOGINS, 'seed', { seed: 1 }, { unique: true }],
+    ['holds only some', 'logins', 'expiresAt', { expiresAt: 1 }, { sparse: true }],
+    ['is unique and not declared', 'logins', 'seed', { seed: 1 }, { unique: true }],
   ] as const)(
     'does not start where an index %s, and says what mends it',
     async (_, name, index, key, options) => {
@@ -96,7 +95,7 @@ describeOnMongo('the database on MongoDB', () => {
   ])('of %s schema version does not open, and says what to do', async (_which, version) => {
     await MongoDatabase.open(connection);
     await connection.db!.collection(SCHEMA).updateOne({}, { $set: { version } });
-    await connection.db!.collection(LOGINS).dropIndex('expired');
+    await connection.db!.collection('logins').dropIndex('expiresAt');
     const { databaseName } = connection.db!;
     await expect(MongoDatabase.open(connection)).rejects.toThrow(
       `The database ${databaseName} has schema version ${version}, and this Patchbay opens version ${SCHEMA_VERSION} only. ` +
@@ -104,7 +103,7 @@ describeOnMongo('the database on MongoDB', () => {
     );
     await expect(ofDatabase(uri)).rejects.toThrow(`has schema version ${version}`);
     connection = await connect();
-    expect(await indexesOf(LOGINS)).not.toContain('expired');
+    expect(await indexesOf('logins')).not.toContain('expiresAt');
   });
 
   it('that has users and no schema version does not open, and says what to do', async () => {
@@ -157,8 +156,8 @@ describeOnMongo('the database on MongoDB', () => {
       .asPromise();
     const sent: mongo.Document[] = [];
     connection.getClient().on('commandStarted', ({ command }) => sent.push(command));
-    await modelOf(LOGINS).findOne({ _id: 'a' });
-    await modelOf(LOGINS).deleteOne({ _id: 'a' });
+    await modelOf('logins').findOne({ _id: 'a' });
+    await modelOf('logins').deleteOne({ _id: 'a' });
     const [find, remove] = [sent.find(({ find }) => find), sent.find((one) => one.delete)];
     expect(find!.readConcern).toEqual({ level: 'majority' });
     expect(remove!.writeConcern).toMatchObject({ w: 'majority', j: true });

@@ -1,7 +1,6 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import { getConnectionToken } from '@nestjs/mongoose';
 import mongoose, { type Connection, type mongo } from 'mongoose';
-import { LOGINS } from '../../src/storage/mongo/collections.js';
 
 /** What a command of the driver looks for. */
 export interface Query {
@@ -45,7 +44,7 @@ export class QueryPlans {
     const asked = [...this.sent].filter(([form]) => !known.has(form));
     // Of a server that a test has stopped itself.
     if (this.connection.readyState !== mongoose.STATES.connected) return;
-    const scan = { collection: LOGINS, command: 'find', filter: { seed: 'a' }, sort: {} };
+    const scan = { collection: 'logins', command: 'find', filter: { seed: 'a' }, sort: {} };
     const scanned = await this.planOf(scan).catch(() => null);
     // Of the servers in ../shared/mongo one explains nothing.
     if (scanned === null) return;

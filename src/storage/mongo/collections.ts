@@ -1,7 +1,6 @@
 import type { CloudChange } from '@patchbay/protocol';
 import type { ClientName, ConnectionOrder } from '../ports/clients.store.js';
 import type { KeyClaim } from '../ports/idempotency-keys.store.js';
-import type { LoginRecord } from '../ports/logins.store.js';
 import type { RootRecord } from '../ports/roots.store.js';
 import type { SessionRecord } from '../ports/sessions.store.js';
 import type { UserRecord } from '../ports/users.store.js';
@@ -9,6 +8,7 @@ import type { MemberRecord, Removal, WorkspaceRecord } from '../ports/workspaces
 import { FILE_COLLECTIONS } from './file-collections.js';
 import { PART_COLLECTIONS } from './part-collections.js';
 import { PATCH_COLLECTIONS } from './patch-collections.js';
+import { RECORD_COLLECTIONS } from './record-collections.js';
 import { type Collection, list, number, numberOrNull, schemaOf, text, textOrNull } from './schemas.js';
 import { TRAIL_COLLECTIONS } from './trail-collections.js';
 import { TURN_COLLECTIONS } from './turn-collections.js';
@@ -20,17 +20,11 @@ type Stored<Record extends { id: string }> = Omit<Record, 'id'> & { _id: string 
 export type UserDocument = Stored<UserRecord>;
 /** The one document of its collection: who was there before everybody else, whole, so that anybody can store them. */
 export type FirstUserDocument = Omit<UserDocument, '_id'> & { _id: string; userId: string };
-export type LoginDocument = Stored<LoginRecord>;
 /** `removals`: those that are not settled; of several of one user the last counts. */
 export type WorkspaceDocument = Omit<Stored<WorkspaceRecord>, 'approvals'> & {
   approvals: CloudChange[];
   removals: Omit<Removal, 'workspaceId'>[];
 };
-/** `contract` is JSON: its keys are anybody's. */
-export interface ContractDocument {
-  _id: string;
-  contract: string;
-}
 /** `activeFiles` is JSON; `activeBytes`: what it counts, 0 before the first list. */
 export type SessionDocument = SessionRecord & {
   _id: string;
@@ -71,9 +65,7 @@ const ofUser = { workspaceId: text, userId: text };
 
 export const USERS = 'users';
 export const FIRST_USER = 'first_user';
-export const LOGINS = 'logins';
 export const WORKSPACES = 'workspaces';
-export const CONTRACTS = 'contracts';
 export const SESSIONS = 'sessions';
 export const CLIENTS = 'clients';
 export const ROOTS = 'roots';
@@ -99,14 +91,6 @@ export const COLLECTIONS: readonly Collection[] = [
   },
   { name: FIRST_USER, schema: schemaOf({ userId: text, ...user }), indexes: [] },
   {
-    name: LOGINS,
-    schema: schemaOf({
-      ...{ userId: text, familyHash: text, tokenHash: text, previousHash: textOrNull, seed: textOrNull },
-      ...{ rotatedAt: number, expiresAt: number, createdAt: number },
-    }),
-    indexes: [{ name: 'expired', key: { expiresAt: 1 } }],
-  },
-  {
     name: WORKSPACES,
     schema: schemaOf({
       ...{ name: text, approvals: [String], createdAt: number, createdBy: text, version: number },
@@ -118,7 +102,6 @@ export const COLLECTIONS: readonly Collection[] = [
       { name: 'unsettled', key: { 'removals.removedAt': 1 } },
     ],
   },
-  { name: CONTRACTS, schema: schemaOf({ contract: text }), indexes: [] },
   {
     name: SESSIONS,
     schema: schemaOf({
@@ -153,6 +136,7 @@ export const COLLECTIONS: readonly Collection[] = [
   },
   { name: CHECKS, schema: schemaOf({ at: number }), indexes: [] },
   { name: SCHEMA, schema: schemaOf({ version: number }), indexes: [] },
+  ...RECORD_COLLECTIONS,
   ...PART_COLLECTIONS,
   ...PATCH_COLLECTIONS,
   ...TRAIL_COLLECTIONS,

@@ -5,10 +5,8 @@ import { newId } from '../../common/ids.js';
 import { AuditStore } from '../ports/audit.store.js';
 import { BlobStore } from '../ports/blobs.store.js';
 import { ClientStore } from '../ports/clients.store.js';
-import { ContractStore } from '../ports/contracts.store.js';
 import { FileStore } from '../ports/files.store.js';
 import { IdempotencyKeyStore } from '../ports/idempotency-keys.store.js';
-import { LoginStore } from '../ports/logins.store.js';
 import { NodeId } from '../ports/node-id.js';
 import { PatchStore } from '../ports/patches.store.js';
 import { RootStore } from '../ports/roots.store.js';
@@ -18,12 +16,13 @@ import { TurnStore } from '../ports/turns.store.js';
 import { UsageStore } from '../ports/usage.store.js';
 import { UserStore } from '../ports/users.store.js';
 import { WorkspaceStore } from '../ports/workspaces.store.js';
+import { RecordStore } from '../records/record-store.js';
+import { RECORD_PORTS } from '../records/records.js';
 import { MongoAuditStore } from './audit.store.js';
 import { Blobs } from './blobs.js';
 import { MongoBlobStore } from './blobs.store.js';
 import { MongoClientStore } from './clients.store.js';
 import { COLLECTIONS } from './collections.js';
-import { MongoContractStore } from './contracts.store.js';
 import { CONNECT_OPTIONS, MongoDatabase } from './database.js';
 import { EntryWrites } from './entry-writes.js';
 import { MongoFileStore } from './files.store.js';
@@ -31,7 +30,6 @@ import { Folders } from './folders.js';
 import { MongoHealth } from './health.js';
 import { MongoIdempotencyKeyStore } from './idempotency-keys.store.js';
 import { KnownWorkspaces } from './known-workspaces.js';
-import { MongoLoginStore } from './logins.store.js';
 import { OpenTurns } from './open-turns.js';
 import { refuseHalfMoved } from './moving.js';
 import { OrphanSweep } from './orphan-sweep.js';
@@ -41,6 +39,7 @@ import { Parts } from './parts.js';
 import { MongoPatchStore } from './patches.store.js';
 import { Projector } from './projector.js';
 import { reached } from './reached.js';
+import { MongoRecordStore } from './record-store.js';
 import { MongoRootStore } from './roots.store.js';
 import { MongoSessionStore } from './sessions.store.js';
 import { Trail } from './trail.js';
@@ -83,10 +82,8 @@ export class MongoStorageModule {
       // Every process is another one: what one that has died was about ends with its leases.
       { provide: NodeId, useValue: new NodeId(newId()) },
       { provide: ClientStore, useClass: MongoClientStore },
-      { provide: ContractStore, useClass: MongoContractStore },
       { provide: FileStore, useClass: MongoFileStore },
       { provide: IdempotencyKeyStore, useClass: MongoIdempotencyKeyStore },
-      { provide: LoginStore, useClass: MongoLoginStore },
       { provide: PatchStore, useClass: MongoPatchStore },
       { provide: RootStore, useClass: MongoRootStore },
       { provide: SessionStore, useClass: MongoSessionStore },
@@ -131,9 +128,16 @@ export class MongoStorageModule {
         TurnTexts,
         UsageCounter,
         Versions,
+        {
+          provide: RecordStore,
+          inject: [MongoDatabase, KnownWorkspaces, getConnectionToken()],
+          useFactory: (database: MongoDatabase, workspaces: KnownWorkspaces, connection: Connection) =>
+            new MongoRecordStore(database, workspaces, connection),
+        },
+        ...RECORD_PORTS,
         ...ports,
       ],
-      exports: ports.map(({ provide }) => provide),
+      exports: [...RECORD_PORTS, ...ports.map(({ provide }) => provide)],
     };
   }
 }

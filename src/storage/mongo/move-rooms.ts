@@ -16,6 +16,7 @@ import { MongoPatchStore } from './patches.store.js';
 import { Projector } from './projector.js';
 import { TRAIL, type TrailDocument } from './trail-collections.js';
 import { reached } from './reached.js';
+import { MongoRecordStore } from './record-store.js';
 import { Trail } from './trail.js';
 import { TURN_TEXTS, type TurnDocument, TURNS, type TurnTextDocument } from './turn-collections.js';
 import { TurnTexts } from './turn-texts.js';
@@ -54,9 +55,11 @@ export class MoveRooms extends OpenedDatabase {
     this.entries,
     this.versions,
   );
+  private readonly workspaces = new KnownWorkspaces(this.database, this.model<WorkspaceDocument>(WORKSPACES));
+  readonly records = new MongoRecordStore(this.database, this.workspaces, this.connection);
   readonly patchStore = new MongoPatchStore(
     this.database,
-    new KnownWorkspaces(this.database, this.model<WorkspaceDocument>(WORKSPACES)),
+    this.workspaces,
     this.parts,
     this.patches,
     this.model<PatchIdsDocument>(PATCH_IDS),

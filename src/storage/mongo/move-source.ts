@@ -3,10 +3,13 @@ import type { MoveSource } from '../move/move.js';
 import type { CallValues, Kind, MovedEntry, Records } from '../move/records.js';
 import { isNoUsage } from '../move/records.js';
 import type { Turn } from '../ports/turn.js';
+import { CONTRACTS } from '../records/contracts.js';
+import { LOGINS } from '../records/logins.js';
+import { inPages } from '../records/pages.js';
 import type { WithOutbox } from './outbox.js';
 import { type BlobHead, WITHOUT_BYTES } from './blobs.js';
-import { type ClientDocument, CLIENTS, type ContractDocument, CONTRACTS } from './collections.js';
-import { type KeyDocument, KEYS, type LoginDocument, LOGINS, type RootDocument } from './collections.js';
+import { type ClientDocument, CLIENTS } from './collections.js';
+import { type KeyDocument, KEYS, type RootDocument } from './collections.js';
 import { ROOTS, type SessionDocument, SESSIONS, type UserDocument, USERS } from './collections.js';
 import { type WorkspaceDocument, WORKSPACES } from './collections.js';
 import { ENTRY, type StoredEntry, toEntry } from './entries.js';
@@ -30,9 +33,9 @@ type Fresh = Pick<StoredEntry, 'id' | 'workspaceId'> & {
 
 const MODELS: { readonly [Of in Kind]: string } = {
   users: USERS,
-  logins: LOGINS,
+  logins: LOGINS.name,
   workspaces: WORKSPACES,
-  contracts: CONTRACTS,
+  contracts: CONTRACTS.name,
   sessions: SESSIONS,
   clients: CLIENTS,
   roots: ROOTS,
@@ -50,7 +53,7 @@ const MODELS: { readonly [Of in Kind]: string } = {
 export class MongoMoveSource implements MoveSource {
   private readonly readers: { readonly [Of in Kind]: () => Pages<Of> } = {
     users: () => this.each<UserDocument, 'users'>(USERS, ({ _id: id, ...user }) => ({ id, ...user })),
-    logins: () => this.each<LoginDocument, 'logins'>(LOGINS, ({ _id: id, ...login }) => ({ id, ...login })),
+    logins: () => inPages(this.rooms.records.all(LOGINS), (login) => login),
     workspaces: () =>
       this.each<WorkspaceDocument, 'workspaces'>(
         WORKSPACES,
@@ -61,9 +64,9 @@ export class MongoMoveSource implements MoveSource {
         { createdAt: 1, _id: 1 },
       ),
     contracts: () =>
-      this.each<ContractDocument, 'contracts'>(CONTRACTS, ({ _id: digest, contract }) => ({
+      inPages(this.rooms.records.all(CONTRACTS), ({ digest, contract }) => ({
         digest,
-        contract,
+        contract: JSON.stringify(contract),
       })),
     sessions: () =>
       this.each<SessionDocument, 'sessions'>(SESSIONS, ({ _id, activeFiles, activeBytes, ...session }) => {
@@ -113,14 +116,14 @@ export class MongoMoveSource implements MoveSource {
     fields: object = {},
   ): AsyncGenerator<Records[Of][]> {
     const found = this.rooms.model<Document>(name).find({}, fields).sort(sort).lean<Document[]>().cursor();
-    yield* inPages(found as AsyncIterable<Document>, async (documents) => documents.map(toRecord));
+    yield* documentPages(found as AsyncIterable<Document>, async (documents) => documents.map(toRecord));
   }
 
   /** Those that are there for a reader. Whether one is loose is asked where it may be. */
   private blobs(): Pages<'blobs'> {
     const here = { state: eq('here' as const) };
     const found = this.rooms.blobs.find(here, WITHOUT_BYTES).sort({ _id: 1 }).lean<BlobHead[]>().cursor();
-    return inPages(found as AsyncIterable<BlobHead>, (heads) =>
+    return documentPages(found as AsyncIterable<BlobHead>, (heads) =>
       Promise.all(
         heads.map(async (head) => {
           const { workspaceId, sha256, size, holder, checkAt, markedAt } = head;
@@ -144,7 +147,7 @@ export class MongoMoveSource implements MoveSource {
     );
     const some = { 'fresh.0': { $exists: true } };
     const found = this.rooms.entries.find(some, { id: 1, workspaceId: 1, fresh: 1 }).lean<Fresh[]>().cursor();
-    yield* inPages(
+    yield* documentPages(
       found as AsyncIterable<Fresh>,
       async (entries) => {
         const versions = entries.flatMap(({ id: fileId, workspaceId, fresh }) =>
@@ -217,7 +220,7 @@ function withoutId({ _id, ...entry }: StoredEntry): StoredEntry {
   return entry as StoredEntry;
 }
 
-async function* inPages<From, To>(
+async function* documentPages<From, To>(
   found: AsyncIterable<From>,
   toRecords: (page: From[]) => Promise<To[]>,
   size = PAGE,

@@ -1,20 +1,13 @@
 import { createHash } from 'node:crypto';
+import type { ToolContract } from '@patchbay/protocol';
 import type { MoveTarget } from '../move/move.js';
 import { type Kind, MoveError, type Records } from '../move/records.js';
 import type { PatchBatchRecord } from '../ports/patches.store.js';
 import { resultsOf } from '../move/results.js';
+import { CONTRACTS } from '../records/contracts.js';
+import { LOGINS } from '../records/logins.js';
 import { blobId, INLINE_BYTES, ownerOf } from './blobs.js';
-import {
-  CLIENTS,
-  CONTRACTS,
-  FIRST_USER,
-  KEYS,
-  LOGINS,
-  ROOTS,
-  SESSIONS,
-  USERS,
-  WORKSPACES,
-} from './collections.js';
+import { CLIENTS, FIRST_USER, KEYS, ROOTS, SESSIONS, USERS, WORKSPACES } from './collections.js';
 import { documentOf, folderOf, placed } from './entries.js';
 import { ENTRIES, SPELLINGS, VERSIONS } from './file-collections.js';
 import { MongoMoveSource } from './move-source.js';
@@ -29,7 +22,7 @@ import { versionId } from './versions.js';
 type Document = { _id: string } & Record<string, unknown>;
 
 /** Kinds of which each is a document, or some. */
-type PlainKind = Exclude<Kind, 'blobs' | 'batches' | 'turns'>;
+type PlainKind = Exclude<Kind, 'blobs' | 'batches' | 'turns' | 'logins' | 'contracts'>;
 /** Of which collection each document is. */
 type Documents = [collection: string, document: Document][];
 
@@ -39,9 +32,7 @@ const GENERATION = 'moved';
 
 const DOCUMENTS: { readonly [Of in PlainKind]: (record: Records[Of]) => Documents } = {
   users: ({ id, ...user }) => [[USERS, { _id: id, ...user }]],
-  logins: ({ id, ...login }) => [[LOGINS, { _id: id, ...login }]],
   workspaces: ({ id, ...workspace }) => [[WORKSPACES, { _id: id, ...workspace }]],
-  contracts: ({ digest, contract }) => [[CONTRACTS, { _id: digest, contract }]],
   sessions: ({ activeFiles, ...session }) => {
     const { workspaceId, id } = session;
     const activeBytes = Buffer.byteLength(activeFiles ?? '');
@@ -78,6 +69,17 @@ export class MongoMoveTarget extends MongoMoveSource implements MoveTarget {
       return this.inLines(records as readonly Records['turns'][], (turn) => this.turn(turn));
     if (kind === 'batches')
       return this.inLines(records as readonly Records['batches'][], (batch) => this.batch(batch));
+    if (kind === 'logins')
+      return this.inLines(records as readonly Records['logins'][], async (login) => {
+        await this.rooms.records.insert(LOGINS, login);
+      });
+    if (kind === 'contracts')
+      return this.inLines(records as readonly Records['contracts'][], async ({ digest, contract }) => {
+        await this.rooms.records.insert(CONTRACTS, {
+          digest,
+          contract: JSON.parse(contract) as ToolContract,
+        });
+      });
     const documentsOf: Readonly<Record<string, unknown>> = DOCUMENTS;
     const toDocuments = documentsOf[kind] as (record: Records[Of]) => Documents;
     const byCollection = new Map<string, Map<string, Document>>();

@@ -3,7 +3,7 @@ import type { AuditDraft } from '../ports/audit.store.js';
 import type { ClientName, ConnectionOrder } from '../ports/clients.store.js';
 import type { FileRecord, FileVersion, FolderRecord } from '../ports/files.store.js';
 import type { KeyClaim } from '../ports/idempotency-keys.store.js';
-import type { LoginRecord } from '../ports/logins.store.js';
+import type { LoginRecord } from '../records/logins.js';
 import type { RootRecord } from '../ports/roots.store.js';
 import type { SessionRecord } from '../ports/sessions.store.js';
 import type { Turn } from '../ports/turn.js';

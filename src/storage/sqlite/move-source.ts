@@ -2,11 +2,16 @@ import type { CloudChange, Role } from '@patchbay/protocol';
 import type { Kind, MovedEntry, MovedEvent, Records } from '../move/records.js';
 import { isNoUsage } from '../move/records.js';
 import type { MoveSource } from '../move/move.js';
+import { CONTRACTS } from '../records/contracts.js';
+import { LOGINS } from '../records/logins.js';
+import { inPages } from '../records/pages.js';
+import type { RecordStore } from '../records/record-store.js';
 import { blobBytes } from './blobs.js';
 import type { SqliteDatabase } from './database.js';
 import { type FileRow, selectFiles, toEntry } from './file-rows.js';
 import { readTurns } from './move-turns.js';
 import { pages } from './pages.js';
+import { SqliteRecordStore } from './record-store.js';
 import { toVersion, VERSION_COLUMNS, type VersionRow } from './version-rows.js';
 import { type Columns, usageFrom } from './usage-rows.js';
 import { WorkspaceKeys } from './workspace-keys.js';
@@ -35,11 +40,16 @@ const TABLES: { readonly [Of in Kind]: string } = {
 /** All that the embedded store holds. */
 export class SqliteMoveSource implements MoveSource {
   protected readonly workspaces: WorkspaceKeys;
+  protected readonly records: RecordStore;
   private readonly readers: { readonly [Of in Kind]: () => Pages<Of> } = {
     users: () => this.users(),
-    logins: () => this.logins(),
+    logins: () => inPages(this.records.all(LOGINS), (login) => login),
     workspaces: () => this.workspacesWhole(),
-    contracts: () => this.contracts(),
+    contracts: () =>
+      inPages(this.records.all(CONTRACTS), ({ digest, contract }) => ({
+        digest,
+        contract: JSON.stringify(contract),
+      })),
     sessions: () => this.sessions(),
     clients: () => this.clients(),
     roots: () => this.roots(),
@@ -55,6 +65,7 @@ export class SqliteMoveSource implements MoveSource {
 
   constructor(protected readonly database: SqliteDatabase) {
     this.workspaces = new WorkspaceKeys(database);
+    this.records = new SqliteRecordStore(database, this.workspaces);
   }
 
   async count(kind: Kind): Promise<number> {
@@ -71,21 +82,6 @@ export class SqliteMoveSource implements MoveSource {
     for await (const rows of pages<Row>(this.database, select, ['user_id']))
       yield rows.map(([id, email, fullName, passwordHash, createdAt]) => {
         return { id, email, fullName, passwordHash, createdAt };
-      });
-  }
-
-  private async *logins(): Pages<'logins'> {
-    type Row = [string, string, string, string, Text, Text, number, number, number];
-    const select = `SELECT login_id, user_id, family_hash, token_hash, previous_hash, seed, rotated_at, expires_at,
-      created_at FROM logins`;
-    for await (const rows of pages<Row>(this.database, select, ['login_id']))
-      yield rows.map(([id, userId, familyHash, tokenHash, previousHash, seed, rotatedAt, ...times]) => {
-        const [expiresAt, createdAt] = times;
-        return {
-          ...{ id, userId, familyHash, tokenHash, previousHash, seed, rotatedAt },
-          expiresAt,
-          createdAt,
-        };
       });
   }
 
@@ -117,13 +113,6 @@ export class SqliteMoveSource implements MoveSource {
           )
           .map(([userId, byUserId, removedAt]) => ({ userId, byUserId, removedAt })),
       }));
-  }
-
-  private async *contracts(): Pages<'contracts'> {
-    type Row = [Uint8Array, string];
-    const select = 'SELECT digest, contract FROM contracts';
-    for await (const rows of pages<Row>(this.database, select, ['digest'], 50))
-      yield rows.map(([digest, contract]) => ({ digest: Buffer.from(digest).toString('hex'), contract }));
   }
 
   private async *sessions(): Pages<'sessions'> {

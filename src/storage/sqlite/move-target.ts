@@ -1,8 +1,11 @@
 import { createHash } from 'node:crypto';
+import type { ToolContract } from '@patchbay/protocol';
 import type { MoveTarget } from '../move/move.js';
 import { type Kind, MoveError, type Records } from '../move/records.js';
 import type { PatchBatchRecord } from '../ports/patches.store.js';
 import type { Usage } from '../ports/usage.store.js';
+import { CONTRACTS } from '../records/contracts.js';
+import { LOGINS } from '../records/logins.js';
 import { blobKey, hashBytes } from './blobs.js';
 import { settleAbove, settleFrom } from './implied-folders.js';
 import { SqliteMoveSource } from './move-source.js';
@@ -11,7 +14,7 @@ import type { SqlValue } from './values.js';
 import { insertVersion } from './version-rows.js';
 
 /** A kind whose batches are written in one transaction. */
-type RowKind = Exclude<Kind, 'blobs' | 'turns'>;
+type RowKind = Exclude<Kind, 'blobs' | 'turns' | 'logins' | 'contracts'>;
 
 /** An embedded store that is being filled; what it has already stays. */
 export class SqliteMoveTarget extends SqliteMoveSource implements MoveTarget {
@@ -20,19 +23,7 @@ export class SqliteMoveTarget extends SqliteMoveSource implements MoveTarget {
       this.insert('users', {
         ...{ user_id: id, email, full_name: fullName, password_hash: passwordHash, created_at: createdAt },
       }),
-    logins: ({ id, userId, familyHash, tokenHash, previousHash, seed, rotatedAt, expiresAt, createdAt }) =>
-      this.insert('logins', {
-        ...{ login_id: id, user_id: userId, family_hash: familyHash, token_hash: tokenHash, seed },
-        ...{
-          previous_hash: previousHash,
-          rotated_at: rotatedAt,
-          expires_at: expiresAt,
-          created_at: createdAt,
-        },
-      }),
     workspaces: (record) => this.workspace(record),
-    contracts: ({ digest, contract }) =>
-      this.insert('contracts', { digest: Buffer.from(digest, 'hex'), contract }),
     sessions: (record) => this.session(record),
     clients: ({ workspaceId, userId, clientId, name, epoch, connectionId, node, ...rest }) =>
       this.insert('clients', {
@@ -94,6 +85,14 @@ export class SqliteMoveTarget extends SqliteMoveSource implements MoveTarget {
     } else if (kind === 'turns') {
       for (const turn of records as readonly Records['turns'][])
         await writeTurn(this.database, this.workspaces.require(turn.workspaceId), turn);
+    } else if (kind === 'logins') {
+      const logins = records as readonly Records['logins'][];
+      await Promise.all(logins.map((login) => this.records.insert(LOGINS, login)));
+    } else if (kind === 'contracts') {
+      const contracts = (records as readonly Records['contracts'][]).map(({ digest, contract }) => {
+        return { digest, contract: JSON.parse(contract) as ToolContract };
+      });
+      await Promise.all(contracts.map((contract) => this.records.insert(CONTRACTS, contract)));
     } else {
       const writers: Readonly<Record<string, unknown>> = this.writers;
       const writer = writers[kind] as (record: Records[Of]) => void;

@@ -1,3 +1,6 @@
+import { RECORDS } from '../records/records.js';
+import { tableSql } from './record-tables.js';
+
 /** Stands in the database as `user_version`. Another number does not open; counted up from the first release on. */
 export const SCHEMA_VERSION = 1;
 
@@ -8,18 +11,6 @@ CREATE TABLE users (
   email TEXT NOT NULL UNIQUE,
   full_name TEXT,
   password_hash TEXT NOT NULL,
-  created_at INTEGER NOT NULL
-) STRICT, WITHOUT ROWID;
-
-CREATE TABLE logins (
-  login_id TEXT PRIMARY KEY,
-  user_id TEXT NOT NULL,
-  family_hash TEXT NOT NULL,
-  token_hash TEXT NOT NULL,
-  previous_hash TEXT,
-  seed TEXT,
-  rotated_at INTEGER NOT NULL,
-  expires_at INTEGER NOT NULL,
   created_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
@@ -105,12 +96,6 @@ CREATE TABLE clients (
   UNIQUE (workspace, user_id, client_id)
 ) STRICT;
 CREATE INDEX clients_of_node ON clients (node) WHERE left_at IS NULL;
-
--- Tool contracts as JSON, under their digests of 32 bytes.
-CREATE TABLE contracts (
-  digest BLOB PRIMARY KEY NOT NULL,
-  contract TEXT NOT NULL
-) STRICT;
 `;
 
 /**
@@ -331,4 +316,4 @@ CREATE TABLE member_usage (
 CREATE INDEX member_usage_workspace ON member_usage (workspace_id) WHERE bytes > 0;
 `;
 
-export const SCHEMA = [ACCOUNTS, TURNS, AUDIT, FILES, USAGE].join('');
+export const SCHEMA = [...RECORDS.map(tableSql), ACCOUNTS, TURNS, AUDIT, FILES, USAGE].join('');

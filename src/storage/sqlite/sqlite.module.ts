@@ -2,10 +2,8 @@ import { type DynamicModule, Module, type OnApplicationShutdown } from '@nestjs/
 import { AuditStore } from '../ports/audit.store.js';
 import { BlobStore } from '../ports/blobs.store.js';
 import { ClientStore } from '../ports/clients.store.js';
-import { ContractStore } from '../ports/contracts.store.js';
 import { FileStore } from '../ports/files.store.js';
 import { IdempotencyKeyStore } from '../ports/idempotency-keys.store.js';
-import { LoginStore } from '../ports/logins.store.js';
 import { NodeId } from '../ports/node-id.js';
 import { PatchStore } from '../ports/patches.store.js';
 import { RootStore } from '../ports/roots.store.js';
@@ -15,16 +13,17 @@ import { TurnStore } from '../ports/turns.store.js';
 import { UsageStore } from '../ports/usage.store.js';
 import { UserStore } from '../ports/users.store.js';
 import { WorkspaceStore } from '../ports/workspaces.store.js';
+import { RecordStore } from '../records/record-store.js';
+import { RECORD_PORTS } from '../records/records.js';
 import { SqliteAuditStore } from './audit.store.js';
 import { SqliteBlobStore } from './blobs.store.js';
 import { SqliteClientStore } from './clients.store.js';
-import { SqliteContractStore } from './contracts.store.js';
 import { SqliteDatabase } from './database.js';
 import { SqliteFileStore } from './files.store.js';
 import { SqliteHealth } from './health.js';
 import { SqliteIdempotencyKeyStore } from './idempotency-keys.store.js';
-import { SqliteLoginStore } from './logins.store.js';
 import { SqlitePatchStore } from './patches.store.js';
+import { SqliteRecordStore } from './record-store.js';
 import { SqliteRootStore } from './roots.store.js';
 import { SqliteSessionStore } from './sessions.store.js';
 import { SqliteTurnStore } from './turns.store.js';
@@ -45,10 +44,8 @@ export class SqliteStorageModule implements OnApplicationShutdown {
       { provide: AuditStore, useClass: SqliteAuditStore },
       { provide: BlobStore, useClass: SqliteBlobStore },
       { provide: ClientStore, useClass: SqliteClientStore },
-      { provide: ContractStore, useClass: SqliteContractStore },
       { provide: FileStore, useClass: SqliteFileStore },
       { provide: IdempotencyKeyStore, useClass: SqliteIdempotencyKeyStore },
-      { provide: LoginStore, useClass: SqliteLoginStore },
       { provide: PatchStore, useClass: SqlitePatchStore },
       { provide: RootStore, useClass: SqliteRootStore },
       { provide: SessionStore, useClass: SqliteSessionStore },
@@ -63,9 +60,11 @@ export class SqliteStorageModule implements OnApplicationShutdown {
       providers: [
         { provide: SqliteDatabase, useFactory: () => SqliteDatabase.open(dataDir) },
         WorkspaceKeys,
+        { provide: RecordStore, useClass: SqliteRecordStore },
+        ...RECORD_PORTS,
         ...ports,
       ],
-      exports: ports.map(({ provide }) => provide),
+      exports: [...RECORD_PORTS, ...ports.map(({ provide }) => provide)],
     };
   }
 

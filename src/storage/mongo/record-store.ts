@@ -1,0 +1,102 @@
+import type { Connection, Model, QueryFilter } from 'mongoose';
+import { type Conditions, keyIn, type Row, type Table } from '../records/declaration.js';
+import { RecordStore, type RowListing } from '../records/record-store.js';
+import type { MongoDatabase } from './database.js';
+import { readsById } from './gathered.js';
+import type { KnownWorkspaces } from './known-workspaces.js';
+import { checked, eq, keyOf } from './values.js';
+
+type RowDocument = Row & { _id: string };
+type Filter = QueryFilter<RowDocument>;
+
+/** Each declaration is a collection; see `record-collections.ts`. */
+export class MongoRecordStore extends RecordStore {
+  private readonly reads = new Map<Table, (_id: string) => Promise<RowDocument | null>>();
+
+  constructor(
+    private readonly database: MongoDatabase,
+    private readonly workspaces: KnownWorkspaces,
+    private readonly connection: Connection,
+  ) {
+    super();
+  }
+
+  protected requireWorkspace(workspaceId: string): Promise<void> {
+    return this.workspaces.require(workspaceId);
+  }
+
+  protected insertRow(table: Table, row: Row): Promise<boolean> {
+    return this.database.insert(this.model(table), { ...row, _id: idOf(table, row) } as RowDocument);
+  }
+
+  protected async rowOf(table: Table, row: Row): Promise<Row | null> {
+    let read = this.reads.get(table);
+    if (read === undefined) {
+      read = readsById(this.database, this.model(table), {});
+      this.reads.set(table, read);
+    }
+    return toRow(table, await read(idOf(table, row)));
+  }
+
+  protected async rowsWhere(table: Table, where: Conditions, listing: RowListing): Promise<Row[]> {
+    const { by, descending = false, after, limit = 0 } = listing;
+    const filter = filterOf(table, where);
+    if (after !== undefined) filter.$or = behind(by, descending ? '$lt' : '$gt', after);
+    const sort = Object.fromEntries(by.map((field) => [field, descending ? -1 : 1] as const));
+    const found = await this.database.attempt(() =>
+      this.model(table).find(filter).sort(sort).limit(limit).lean<RowDocument[]>(),
+    );
+    return found.map((document) => toRow(table, document)!);
+  }
+
+  protected async updateRows(table: Table, where: Conditions, set: Row): Promise<number> {
+    const [filter, $set] = [filterOf(table, where), checked(set)];
+    const update = '_id' in filter ? 'updateOne' : 'updateMany';
+    const { matchedCount } = await this.database.attempt(() => this.model(table)[update](filter, { $set }));
+    return matchedCount;
+  }
+
+  protected async removeRows(table: Table, where: Conditions): Promise<void> {
+    const filter = filterOf(table, where);
+    await this.database.attempt(() => this.model(table).deleteMany(filter));
+  }
+
+  protected async *allRows(table: Table): AsyncGenerator<Row> {
+    const found = this.model(table).find().sort({ _id: 1 }).lean<RowDocument[]>().cursor();
+    for await (const document of found as AsyncIterable<RowDocument>) yield toRow(table, document)!;
+  }
+
+  private model({ name }: Table): Model<RowDocument> {
+    return this.connection.model<RowDocument>(name);
+  }
+}
+
+function idOf(table: Table, row: Conditions): string {
+  return keyOf(...keyIn(table, row));
+}
+
+/** Where the whole key is named, it is the `_id` that is looked for. */
+function filterOf(table: Table, where: Conditions): Filter {
+  const filter: Record<string, object> = {};
+  for (const [field, condition] of Object.entries(where))
+    filter[field] =
+      typeof condition === 'object' && condition !== null ? { $lt: checked(condition.below) } : eq(condition);
+  if (!table.key.every((field) => typeof where[field] === 'string')) return filter as Filter;
+  for (const field of table.key) delete filter[field];
+  return { _id: eq(idOf(table, where)), ...filter } as Filter;
+}
+
+/** What comes after a row in the order of these fields. */
+function behind(by: readonly string[], operator: '$lt' | '$gt', row: Row): Filter[] {
+  return by.map((field, at) => {
+    const same = by.slice(0, at).map((before) => [before, eq(row[before]!)]);
+    return { ...Object.fromEntries(same), [field]: { [operator]: row[field] } } as Filter;
+  });
+}
+
+function toRow<Found extends RowDocument | null>({ fields }: Table, document: Found): Found | Row {
+  if (document === null) return document;
+  const row: Record<string, string | number | null> = {};
+  for (const field in fields) row[field] = document[field]!;
+  return row;
+}

@@ -1,0 +1,35 @@
+import { Injectable } from '@nestjs/common';
+import type { ToolContract } from '@patchbay/protocol';
+import type { RecordDeclaration } from './declaration.js';
+import { RecordStore } from './record-store.js';
+
+export interface ContractRecord {
+  digest: string;
+  contract: ToolContract;
+}
+
+export const CONTRACTS: RecordDeclaration<ContractRecord, 'digest'> = {
+  name: 'contracts',
+  fields: { digest: 'text', contract: 'json' },
+  key: ['digest'],
+};
+
+/**
+ * Tool contracts under their digests, each written once, before any turn that refers to it, and never changed: what the
+ * result of a call is held to, though the tool is another by then, or gone.
+ */
+@Injectable()
+export class ContractStore {
+  static readonly declarations = [CONTRACTS];
+
+  constructor(private readonly records: RecordStore) {}
+
+  /** Stores a contract; one that is there stays. */
+  async put(digest: string, contract: ToolContract): Promise<void> {
+    await this.records.insert(CONTRACTS, { digest, contract });
+  }
+
+  async byDigest(digest: string): Promise<ToolContract | null> {
+    return (await this.records.byKey(CONTRACTS, { digest }))?.contract ?? null;
+  }
+}

@@ -1,0 +1,90 @@
+type Scalar = string | number | null;
+
+/** A record as a backend stores it: JSON is a text. */
+export type Row = Readonly<Record<string, Scalar>>;
+
+/** `?` where it may be null. */
+type FieldType = 'text' | 'text?' | 'integer' | 'integer?' | 'json' | 'json?';
+
+/** The one that fits the type of a field: whatever is no text and no number is JSON. */
+type FieldTypeOf<Value> = [Value] extends [string]
+  ? 'text'
+  : [Value] extends [string | null]
+    ? 'text?'
+    : [Value] extends [number]
+      ? 'integer'
+      : [Value] extends [number | null]
+        ? 'integer?'
+        : null extends Value
+          ? 'json?'
+          : 'json';
+
+/** The fields that a record can be found by. */
+type ScalarField<R> = { [F in keyof R & string]: R[F] extends Scalar ? F : never }[keyof R & string];
+export type TextField<R> = { [F in keyof R & string]: R[F] extends string ? F : never }[keyof R & string];
+
+/** A declaration without the type of its records: what a backend makes a table or a collection from. */
+export interface Table {
+  readonly name: string;
+  readonly fields: { readonly [field: string]: FieldType };
+  readonly key: readonly string[];
+  readonly unique?: readonly (readonly string[])[];
+  readonly indexes?: readonly (readonly string[])[];
+}
+
+/**
+ * A kind of record, declared once for all backends. A record with a `workspaceId` belongs to a workspace that exists.
+ */
+export interface RecordDeclaration<R, Key extends TextField<R> = TextField<R>> extends Table {
+  readonly fields: { readonly [F in keyof R & string]-?: FieldTypeOf<R[F]> };
+  /** At most one record has these values. They never change. */
+  readonly key: readonly Key[];
+  /** Further fields, or groups of them, of which at most one record has the same values. */
+  readonly unique?: readonly (readonly ScalarField<R>[])[];
+  /** What else records are found and listed by: the fields of the condition, then those of the order. */
+  readonly indexes?: readonly (readonly ScalarField<R>[])[];
+}
+
+/** All must hold: a field has the value, or is below it. */
+export type Where<R> = {
+  readonly [F in ScalarField<R>]?: R[F] | { readonly below: NonNullable<R[F]> };
+};
+export type Condition = Scalar | { readonly below: string | number };
+export type Conditions = Readonly<Record<string, Condition>>;
+
+/** The order of a list, and which part of it. */
+export interface Listing<R> {
+  by: readonly ScalarField<R>[];
+  descending?: boolean;
+  /** Only records that come after this one in the order. */
+  after?: R;
+  limit?: number;
+}
+
+/** A record, or some fields of one, as a row. Other properties are left out. */
+export function toRow({ fields }: Table, record: object): Row {
+  const row: Record<string, Scalar> = {};
+  for (const [field, type] of Object.entries(fields)) {
+    const value = (record as Record<string, unknown>)[field];
+    if (value === undefined) continue;
+    const isJson = type === 'json' || (type === 'json?' && value !== null);
+    row[field] = isJson ? JSON.stringify(value) : (value as Scalar);
+  }
+  return row;
+}
+
+/** The record that a row says. */
+export function fromRow<R>(table: RecordDeclaration<R>, row: Row): R {
+  const { fields }: Table = table;
+  const record: Record<string, unknown> = { ...row };
+  for (const field in fields) {
+    const value = row[field];
+    if (typeof value === 'string' && fields[field]!.startsWith('json')) record[field] = JSON.parse(value);
+  }
+  return record as R;
+}
+
+/** The values of the key. */
+export function keyIn({ key }: Table, row: Conditions): string[] {
+  return key.map((field) => row[field] as string);
+}

@@ -1,0 +1,124 @@
+import { Injectable } from '@nestjs/common';
+import type { Conditions, Row, Table } from '../records/declaration.js';
+import { keyIn } from '../records/declaration.js';
+import { RecordStore, type RowListing } from '../records/record-store.js';
+import { SqliteDatabase } from './database.js';
+import { pages } from './pages.js';
+import { columnOf, columnsOf } from './record-tables.js';
+import type { SqlValue } from './values.js';
+import { WorkspaceKeys } from './workspace-keys.js';
+
+const PAGE = 50;
+
+/** The statements of a table that need no condition; `fields` are in the order of the columns that they select. */
+interface Statements {
+  fields: readonly string[];
+  select: string;
+  byKey: string;
+  insert: string;
+}
+
+/** Each declaration is a table, in the order of its key. */
+@Injectable()
+export class SqliteRecordStore extends RecordStore {
+  private readonly statements = new Map<Table, Statements>();
+
+  constructor(
+    private readonly database: SqliteDatabase,
+    private readonly workspaces: WorkspaceKeys,
+  ) {
+    super();
+  }
+
+  protected async requireWorkspace(workspaceId: string): Promise<void> {
+    this.workspaces.require(workspaceId);
+  }
+
+  protected insertRow(table: Table, row: Row): Promise<boolean> {
+    const { fields, insert } = this.of(table);
+    const values = fields.map((field) => row[field]!);
+    return this.database.write(() => this.database.run(insert, values).changes === 1);
+  }
+
+  protected async rowOf(table: Table, row: Row): Promise<Row | null> {
+    const { fields, byKey } = this.of(table);
+    const found = this.database.get(byKey, keyIn(table, row));
+    return found === null ? null : named(fields, found);
+  }
+
+  protected async rowsWhere(table: Table, where: Conditions, listing: RowListing): Promise<Row[]> {
+    const { by, descending = false, after, limit = -1 } = listing;
+    const { fields, select } = this.of(table);
+    const { conditions, values } = conditionsOf(where);
+    if (after !== undefined) {
+      conditions.push(`(${columnsOf(by)}) ${descending ? '<' : '>'} (${by.map(() => '?').join(', ')})`);
+      values.push(...by.map((field) => after[field]!));
+    }
+    const order = by.map((field) => columnOf(field) + (descending ? ' DESC' : '')).join(', ');
+    const sql = `${select}${whereSql(conditions)} ORDER BY ${order} LIMIT ?`;
+    return this.database.all(sql, [...values, limit]).map((row) => named(fields, row));
+  }
+
+  protected updateRows({ name }: Table, where: Conditions, set: Row): Promise<number> {
+    const assignments = Object.keys(set).map((field) => `${columnOf(field)} = ?`);
+    const { conditions, values } = conditionsOf(where);
+    const sql = `UPDATE ${name} SET ${assignments.join(', ')}${whereSql(conditions)}`;
+    return this.database.write(() => this.database.run(sql, [...Object.values(set), ...values]).changes);
+  }
+
+  protected async removeRows({ name }: Table, where: Conditions): Promise<void> {
+    const { conditions, values } = conditionsOf(where);
+    const sql = `DELETE FROM ${name}${whereSql(conditions)}`;
+    await this.database.write(() => this.database.run(sql, values));
+  }
+
+  protected async *allRows(table: Table): AsyncGenerator<Row> {
+    const { fields, select } = this.of(table);
+    for await (const rows of pages(this.database, select, table.key.map(columnOf), PAGE))
+      for (const row of rows) yield named(fields, row);
+  }
+
+  private of(table: Table): Statements {
+    let known = this.statements.get(table);
+    if (known === undefined) {
+      const { name, key } = table;
+      const fields = [...key, ...Object.keys(table.fields).filter((field) => !key.includes(field))];
+      const columns = columnsOf(fields);
+      const select = `SELECT ${columns} FROM ${name}`;
+      known = {
+        ...{ fields, select },
+        byKey: select + whereSql(key.map((field) => `${columnOf(field)} = ?`)),
+        insert: `INSERT INTO ${name} (${columns}) VALUES (${fields.map(() => '?').join(', ')}) ON CONFLICT DO NOTHING`,
+      };
+      this.statements.set(table, known);
+    }
+    return known;
+  }
+}
+
+function conditionsOf(where: Conditions): { conditions: string[]; values: SqlValue[] } {
+  const conditions: string[] = [];
+  const values: SqlValue[] = [];
+  for (const [field, condition] of Object.entries(where)) {
+    const column = columnOf(field);
+    if (condition === null) conditions.push(`${column} IS NULL`);
+    else if (typeof condition === 'object') {
+      conditions.push(`${column} < ?`);
+      values.push(condition.below);
+    } else {
+      conditions.push(`${column} = ?`);
+      values.push(condition);
+    }
+  }
+  return { conditions, values };
+}
+
+function whereSql(conditions: readonly string[]): string {
+  return conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`;
+}
+
+function named(fields: readonly string[], values: readonly SqlValue[]): Row {
+  const row: Record<string, string | number | null> = {};
+  fields.forEach((field, at) => (row[field] = values[at] as string | number | null));
+  return row;
+}
