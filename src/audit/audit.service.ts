@@ -10,7 +10,7 @@ import { timeSlice } from '../common/time-slice.js';
 import { isWanted, namesPath, type WantedPath } from '../storage/event-paths.js';
 import { type AuditFilter, type AuditOrder, AuditStore } from '../storage/ports/audit.store.js';
 import { PatchStore } from '../storage/ports/patches.store.js';
-import { RootStore } from '../storage/ports/roots.store.js';
+import { RootStore } from '../storage/records/roots.js';
 import type { AuditQueryDto } from './audit.dto.js';
 import { isKnownErrorCode, requireEvent, unknownErrorCode } from './known-values.js';
 

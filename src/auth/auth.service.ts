@@ -4,7 +4,7 @@ import { Config } from '../config/config.js';
 import { Clock } from '../common/clock.js';
 import { DomainError } from '../common/domain-error.js';
 import { newId } from '../common/ids.js';
-import { UserStore, type UserRecord } from '../storage/ports/users.store.js';
+import { UserStore, type UserRecord } from '../storage/records/users.js';
 import { AccessTokens, type VerifiedToken } from './access-tokens.js';
 import type { LoginDto, RegisterDto } from './auth.dto.js';
 import { FailedLogins } from './failed-logins.js';

@@ -1,6 +1,6 @@
 import type { ChangedFile, FileReadAnswer, SessionOpened } from '@patchbay/protocol';
 import type { Observable } from 'rxjs';
-import type { ClientName, ConnectionOrder } from '../storage/ports/clients.store.js';
+import type { ClientName, ConnectionOrder } from '../storage/records/clients.js';
 import type { Membership, TurnRef } from '../storage/ports/turn.js';
 
 /** What one node lets the others know. */

@@ -1,7 +1,7 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { BoundedMap } from '../common/bounded-map.js';
 import { ContractStore } from '../storage/records/contracts.js';
-import type { SessionRecord } from '../storage/ports/sessions.store.js';
+import type { SessionRecord } from '../storage/records/sessions.js';
 import type { Call } from '../storage/ports/turn.js';
 import { faultsBeyondSchema } from '../tools/argument-faults.js';
 import { ToolRunner } from '../tools/tool-runner.js';

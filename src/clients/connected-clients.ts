@@ -12,7 +12,7 @@ import type {
 import { Subject } from 'rxjs';
 import { Clock } from '../common/clock.js';
 import { newId } from '../common/ids.js';
-import type { ClientName, ConnectionOrder } from '../storage/ports/clients.store.js';
+import type { ClientName, ConnectionOrder } from '../storage/records/clients.js';
 import type { Membership } from '../storage/ports/turn.js';
 import { userKey } from '../common/keys.js';
 

@@ -1,4 +1,4 @@
-import type { RootRecord } from '../storage/ports/roots.store.js';
+import type { RootRecord } from '../storage/records/roots.js';
 import { folderViews } from './folder-views.js';
 import type { KnownClient } from './known-client.js';
 

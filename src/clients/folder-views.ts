@@ -1,7 +1,7 @@
 import type { FolderStatus, WorkspaceRoot } from '@patchbay/protocol';
 import { isoTime } from '../common/clock.js';
-import type { ClientStatuses } from '../storage/ports/clients.store.js';
-import type { RootRecord } from '../storage/ports/roots.store.js';
+import type { ClientStatuses } from '../storage/records/clients.js';
+import type { RootRecord } from '../storage/records/roots.js';
 import type { KnownClient } from './known-client.js';
 
 const NOTHING_SAID: Omit<FolderStatus, 'docPath'> = { conflicts: [], behind: [], more: 0 };

@@ -1,4 +1,4 @@
-import type { ClientName, ClientRecord } from '../storage/ports/clients.store.js';
+import type { ClientName, ClientRecord } from '../storage/records/clients.js';
 
 /** A client of a user, on whatever node: what it announced last. */
 export interface KnownClient extends ClientName, Pick<ClientRecord, 'name' | 'roots' | 'connectedAt'> {

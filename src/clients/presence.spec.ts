@@ -2,7 +2,7 @@ import { jest } from '@jest/globals';
 import type { FolderStatus } from '@patchbay/protocol';
 import type { PinoLogger } from '../common/pino-logger.js';
 import { Lifecycle } from '../common/lifecycle.js';
-import type { ClientStore } from '../storage/ports/clients.store.js';
+import type { ClientStore } from '../storage/records/clients.js';
 import { NodeId } from '../storage/ports/node-id.js';
 import { type ClientLine, ConnectedClient, ConnectedClients } from './connected-clients.js';
 import { Presence } from './presence.js';

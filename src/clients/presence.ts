@@ -7,7 +7,7 @@ import { userKey } from '../common/keys.js';
 import { Lifecycle } from '../common/lifecycle.js';
 import { persist } from '../common/persist.js';
 import { Sweep } from '../common/sweep.js';
-import { type ClientName, type ClientStatuses, ClientStore } from '../storage/ports/clients.store.js';
+import { type ClientName, type ClientStatuses, ClientStore } from '../storage/records/clients.js';
 import { NodeId } from '../storage/ports/node-id.js';
 import { type ConnectedClient, ConnectedClients } from './connected-clients.js';
 import { type KnownClient, knownClient } from './known-client.js';

@@ -1,4 +1,4 @@
-import type { RootRecord } from '../storage/ports/roots.store.js';
+import type { RootRecord } from '../storage/records/roots.js';
 import type { KnownClient } from './known-client.js';
 import { UserFolders } from './user-folders.js';
 

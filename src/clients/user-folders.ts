@@ -8,7 +8,7 @@ import {
   unfoldableFault,
   writePatch,
 } from '@patchbay/protocol';
-import type { RootRecord } from '../storage/ports/roots.store.js';
+import type { RootRecord } from '../storage/records/roots.js';
 import type { KnownClient } from './known-client.js';
 
 /** The tools whose calls may name folders. */

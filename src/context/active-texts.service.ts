@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { ActiveFile, ContextActiveFile } from '@patchbay/protocol';
 import { textOf } from '../files/content-shape.js';
-import type { SessionRecord } from '../storage/ports/sessions.store.js';
+import type { SessionRecord } from '../storage/records/sessions.js';
 import { SessionTexts, whyNot } from '../tools/session-texts.js';
 import { DOES_NOT_FIT } from './active-texts.js';
 

@@ -6,7 +6,7 @@ import { fieldError } from '../common/domain-error.js';
 import { Config } from '../config/config.js';
 import { SessionsService } from '../sessions/sessions.service.js';
 import { FileStore } from '../storage/ports/files.store.js';
-import { type SessionRecord, SessionStore } from '../storage/ports/sessions.store.js';
+import { type SessionRecord, SessionStore } from '../storage/records/sessions.js';
 import { UserLines } from '../work/user-lines.js';
 import { ActiveTexts } from './active-texts.service.js';
 import type { ContextQueryDto } from './context.dto.js';

@@ -8,7 +8,7 @@ import { readCloudPath } from '../files/cloud-path.js';
 import { AuditStore } from '../storage/ports/audit.store.js';
 import { FileStore } from '../storage/ports/files.store.js';
 import { PatchStore } from '../storage/ports/patches.store.js';
-import type { SessionRecord } from '../storage/ports/sessions.store.js';
+import type { SessionRecord } from '../storage/records/sessions.js';
 
 /** How far back a session is looked at: so many calls, with so many changes of patches among them. */
 const MAX_CALLS = 1_000;

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { ClientFiles } from '../clients/client-files.js';
 import { Config } from '../config/config.js';
-import type { SessionRecord } from '../storage/ports/sessions.store.js';
+import type { SessionRecord } from '../storage/records/sessions.js';
 import { TurnStore } from '../storage/ports/turns.store.js';
 
 /** What clients hold of the files that patches are made on, where that is not what the server knows of. */

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { ActiveFile } from '@patchbay/protocol';
 import { BlobStore } from '../storage/ports/blobs.store.js';
 import { FileStore } from '../storage/ports/files.store.js';
-import { type SessionRecord, SessionStore } from '../storage/ports/sessions.store.js';
+import { type SessionRecord, SessionStore } from '../storage/records/sessions.js';
 
 /** The newest Cloud version of a file. */
 export interface CloudHead {

@@ -26,7 +26,7 @@ import { newId } from '../common/ids.js';
 import { timeSlice } from '../common/time-slice.js';
 import { Config } from '../config/config.js';
 import type { PatchBase, PatchBatchRecord } from '../storage/ports/patches.store.js';
-import type { SessionRecord } from '../storage/ports/sessions.store.js';
+import type { SessionRecord } from '../storage/records/sessions.js';
 import { UserLines } from '../work/user-lines.js';
 import { WorkPool } from '../work/work-pool.js';
 import { BaseTexts } from './base-texts.js';

@@ -4,7 +4,7 @@ import { Bus, type BusMessage } from '../bus/bus.js';
 import { type ConnectedClient, ConnectedClients, isOfFolder } from '../clients/connected-clients.js';
 import { Clock } from '../common/clock.js';
 import { SessionsService } from '../sessions/sessions.service.js';
-import { SessionStore } from '../storage/ports/sessions.store.js';
+import { SessionStore } from '../storage/records/sessions.js';
 import { TurnStore } from '../storage/ports/turns.store.js';
 
 /** Sessions that a client is told of when it connects: so many of the newest, so old at most (ms). */

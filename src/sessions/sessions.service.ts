@@ -7,7 +7,7 @@ import { timeSlice } from '../common/time-slice.js';
 import { isUuid, newId } from '../common/ids.js';
 import { KeyLocks } from '../common/key-locks.js';
 import { Shares } from '../shares/shares.js';
-import { type SessionRecord, SessionStore } from '../storage/ports/sessions.store.js';
+import { type SessionRecord, SessionStore } from '../storage/records/sessions.js';
 import type { ActiveFileDto, CreateSessionDto, SessionsQueryDto } from './sessions.dto.js';
 
 const MAX_FAULTS = 20;

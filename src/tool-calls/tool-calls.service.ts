@@ -16,7 +16,7 @@ import type { Sending } from '../common/http/once-over.js';
 import { newId } from '../common/ids.js';
 import { Config } from '../config/config.js';
 import { SessionsService } from '../sessions/sessions.service.js';
-import type { SessionRecord } from '../storage/ports/sessions.store.js';
+import type { SessionRecord } from '../storage/records/sessions.js';
 import { TurnStore } from '../storage/ports/turns.store.js';
 import { diskChange } from '../tools/disk-change.js';
 import type { ToolContext } from '../tools/server-tool.js';

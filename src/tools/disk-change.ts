@@ -10,7 +10,7 @@ import {
 } from '@patchbay/protocol';
 import type { UserFolders } from '../clients/user-folders.js';
 import { readCloudPath } from '../files/cloud-path.js';
-import type { SessionRecord } from '../storage/ports/sessions.store.js';
+import type { SessionRecord } from '../storage/records/sessions.js';
 
 /** The arguments of each tool that are Cloud paths which it changes. */
 const CHANGED_PATHS: { [T in CloudChange]: readonly string[] } = {

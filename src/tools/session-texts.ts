@@ -3,7 +3,7 @@ import type { ActiveFile } from '@patchbay/protocol';
 import { ClientFiles } from '../clients/client-files.js';
 import type { FileReading } from '../clients/file-reading.js';
 import { Config } from '../config/config.js';
-import { SessionStore } from '../storage/ports/sessions.store.js';
+import { SessionStore } from '../storage/records/sessions.js';
 import { TurnStore } from '../storage/ports/turns.store.js';
 import type { ToolContext } from './server-tool.js';
 

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { PinoLogger } from '../common/pino-logger.js';
 import { Clock } from '../common/clock.js';
 import { Sweep } from '../common/sweep.js';
-import { IdempotencyKeyStore } from '../storage/ports/idempotency-keys.store.js';
+import { IdempotencyKeyStore } from '../storage/records/idempotency-keys.js';
 
 /** How long an Idempotency-Key counts, in ms [TURN-3]. */
 export const KEY_LIFE_MS = 24 * 60 * 60_000;

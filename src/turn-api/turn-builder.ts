@@ -8,7 +8,7 @@ import { newId } from '../common/ids.js';
 import { timeSlice } from '../common/time-slice.js';
 import { Config } from '../config/config.js';
 import type { PatchBatchRecord } from '../storage/ports/patches.store.js';
-import type { SessionRecord } from '../storage/ports/sessions.store.js';
+import type { SessionRecord } from '../storage/records/sessions.js';
 import { subjectOf } from '../turns/subject.js';
 import { type Assessment, CallAssessment } from './call-assessment.js';
 import { shownName } from './shown-name.js';

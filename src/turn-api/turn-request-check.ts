@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { digestInSlices } from '../common/digest-in-slices.js';
 import { type FieldFaults, throwIfAny } from '../common/domain-error.js';
 import { Config } from '../config/config.js';
-import type { SessionRecord } from '../storage/ports/sessions.store.js';
+import type { SessionRecord } from '../storage/records/sessions.js';
 import type { Clocks } from '../storage/ports/turn.js';
 import type { PostedCall } from './tool-call-forms.js';
 import type { PostTurnDto, TimeoutsDto } from './turns.dto.js';

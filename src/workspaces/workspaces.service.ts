@@ -7,7 +7,7 @@ import { DomainError } from '../common/domain-error.js';
 import { isUuid, newId } from '../common/ids.js';
 import { KeyLocks } from '../common/key-locks.js';
 import { Config } from '../config/config.js';
-import { UserStore, type UserRecord } from '../storage/ports/users.store.js';
+import { UserStore, type UserRecord } from '../storage/records/users.js';
 import {
   type MemberRecord,
   type Removal,

@@ -1,4 +1,4 @@
-import type { KeyClaim } from '../../src/storage/ports/idempotency-keys.store.js';
+import type { KeyClaim } from '../../src/storage/records/idempotency-keys.js';
 import { describeContract } from './backends.js';
 import { givenWorkspace } from './records.js';
 import { NOON } from '../../src/turns/turn.sample.js';

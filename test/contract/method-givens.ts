@@ -1,10 +1,10 @@
 import { sha256 } from '@patchbay/protocol/hash';
 import { newId } from '../../src/common/ids.js';
-import type { ClientAnnouncement } from '../../src/storage/ports/clients.store.js';
-import type { KeyClaim } from '../../src/storage/ports/idempotency-keys.store.js';
+import type { ClientAnnouncement } from '../../src/storage/records/clients.js';
+import type { KeyClaim } from '../../src/storage/records/idempotency-keys.js';
 import type { LoginRecord } from '../../src/storage/records/logins.js';
-import type { RootRecord } from '../../src/storage/ports/roots.store.js';
-import type { SessionRecord } from '../../src/storage/ports/sessions.store.js';
+import type { RootRecord } from '../../src/storage/records/roots.js';
+import type { SessionRecord } from '../../src/storage/records/sessions.js';
 import type { Turn } from '../../src/storage/ports/turn.js';
 import { aCall, aTurn, nextVersion, NOON } from '../../src/turns/turn.sample.js';
 import type { Stores } from './backends.js';

@@ -3,13 +3,7 @@ import { Logger } from '@nestjs/common';
 import mongoose, { type Connection, type Model, mongo } from 'mongoose';
 import { aDatabaseOn, describeOnMongo, MONGO_SERVER } from '../support/mongo-server.js';
 import { ofDatabase } from '../../src/storage/checking.js';
-import {
-  COLLECTIONS,
-  SCHEMA,
-  SCHEMA_VERSION,
-  USERS,
-  WORKSPACES,
-} from '../../src/storage/mongo/collections.js';
+import { COLLECTIONS, SCHEMA, SCHEMA_VERSION, WORKSPACES } from '../../src/storage/mongo/collections.js';
 import { CONNECT_OPTIONS, MongoDatabase } from '../../src/storage/mongo/database.js';
 
 interface AnyDocument {
@@ -56,7 +50,7 @@ describeOnMongo('the database on MongoDB', () => {
   });
 
   it.each([
-    ['is not unique', USERS, 'email', { email: 1 }, {}],
+    ['is not unique', 'users', 'email', { email: 1 }, {}],
     ['has its keys in another order', WORKSPACES, 'maker', { createdAt: 1, createdBy: 1, _id: 1 }, {}],
     ['holds only some', 'logins', 'expiresAt', { expiresAt: 1 }, { sparse: true }],
     ['is unique and not declared', 'logins', 'seed', { seed: 1 }, { unique: true }],
@@ -78,9 +72,12 @@ describeOnMongo('the database on MongoDB', () => {
 
   it('does not start where a validator is another, on a server that keeps them, and says what mends it', async () => {
     await MongoDatabase.open(connection);
-    const [users] = await connection.db!.listCollections({ name: USERS }, { nameOnly: false }).toArray();
+    const [users] = await connection.db!.listCollections({ name: 'users' }, { nameOnly: false }).toArray();
     if (users?.options?.validator === undefined) return;
-    await connection.db!.command({ collMod: USERS, validator: { $jsonSchema: { required: ['telephone'] } } });
+    await connection.db!.command({
+      collMod: 'users',
+      validator: { $jsonSchema: { required: ['telephone'] } },
+    });
     const [, command] = /db\.runCommand\((.*)\)$/.exec(
       await MongoDatabase.open(connection).then(() => 'started', String),
     )!;
@@ -107,7 +104,7 @@ describeOnMongo('the database on MongoDB', () => {
   });
 
   it('that has users and no schema version does not open, and says what to do', async () => {
-    await connection.db!.collection<AnyDocument>(USERS).insertOne({ _id: 'ada' });
+    await connection.db!.collection<AnyDocument>('users').insertOne({ _id: 'ada' });
     await expect(MongoDatabase.open(connection)).rejects.toThrow(/has no schema version of Patchbay.*Export/);
     connection = await connect();
     expect(await connection.db!.listCollections({ name: SCHEMA }).toArray()).toEqual([]);
@@ -115,8 +112,8 @@ describeOnMongo('the database on MongoDB', () => {
 
   it('takes a document once, and no other under a key that is taken', async () => {
     const database = await MongoDatabase.open(connection);
-    const users = modelOf(USERS);
-    const user = { _id: 'a', email: 'a@x', fullName: null, passwordHash: '', createdAt: 1 };
+    const users = modelOf('users');
+    const user = { _id: 'a', id: 'a', email: 'a@x', fullName: null, passwordHash: '', createdAt: 1 };
     const taken = [
       user,
       user,
@@ -131,9 +128,9 @@ describeOnMongo('the database on MongoDB', () => {
 
   it('takes the new ones of many documents, and tells of one that could not be stored', async () => {
     const database = await MongoDatabase.open(connection);
-    const users = modelOf(USERS);
+    const users = modelOf('users');
     const [a, b, c] = ['a', 'b', 'c'].map((_id) => {
-      return { _id, email: `${_id}@x`, fullName: null, passwordHash: '', createdAt: 1 };
+      return { _id, id: _id, email: `${_id}@x`, fullName: null, passwordHash: '', createdAt: 1 };
     });
     await database.insertNew(users, [a!]);
     await database.insertNew(users, [a!, b!]);
@@ -165,8 +162,8 @@ describeOnMongo('the database on MongoDB', () => {
 
   it('refuses what the schema does not know, in a document and in a filter', async () => {
     const database = await MongoDatabase.open(connection);
-    const users = modelOf(USERS);
-    const user = { _id: 'a', email: 'a@x', fullName: null, passwordHash: '', createdAt: 1 };
+    const users = modelOf('users');
+    const user = { _id: 'a', id: 'a', email: 'a@x', fullName: null, passwordHash: '', createdAt: 1 };
     await expect(database.insert(users, { ...user, isAdmin: true })).rejects.toThrow('isAdmin');
     await expect(database.insert(users, { ...user, createdAt: 'yesterday' })).rejects.toThrow('createdAt');
     await expect(database.attempt(() => users.findOne({ isAdmin: true }))).rejects.toThrow('isAdmin');
@@ -227,7 +224,7 @@ describeOnMongo('the database on MongoDB', () => {
     let pings = 0;
     const ping = () => {
       pings += 1;
-      return modelOf(USERS).findOne({}).exec();
+      return modelOf('users').findOne({}).exec();
     };
     await expect(database.attempt(ping)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
     // Whoever waited that long for a server does not do so five times.

@@ -1,7 +1,7 @@
 import type { AuditEvent, Json } from '@patchbay/protocol';
 import { newId } from '../../src/common/ids.js';
 import type { AuditDraft } from '../../src/storage/ports/audit.store.js';
-import type { UserRecord } from '../../src/storage/ports/users.store.js';
+import type { UserRecord } from '../../src/storage/records/users.js';
 import type { WorkspaceRecord } from '../../src/storage/ports/workspaces.store.js';
 import type { CallResult } from '../../src/storage/ports/turns.store.js';
 import type { Turn } from '../../src/storage/ports/turn.js';

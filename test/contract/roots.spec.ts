@@ -1,5 +1,5 @@
 import { newId } from '../../src/common/ids.js';
-import type { RootRecord } from '../../src/storage/ports/roots.store.js';
+import type { RootRecord } from '../../src/storage/records/roots.js';
 import { NOON } from '../../src/turns/turn.sample.js';
 import { describeContract } from './backends.js';
 import { givenWorkspace } from './records.js';

@@ -1,5 +1,5 @@
 import { newId } from '../../src/common/ids.js';
-import type { SessionRecord } from '../../src/storage/ports/sessions.store.js';
+import type { SessionRecord } from '../../src/storage/records/sessions.js';
 import { describeContract } from './backends.js';
 import { givenWorkspace, upTo } from './records.js';
 import { NOON } from '../../src/turns/turn.sample.js';

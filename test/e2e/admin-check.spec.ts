@@ -50,7 +50,7 @@ describeEmbedded('patchbay-admin check of a data directory', () => {
     ],
     [
       'a session that is missing',
-      'DELETE FROM sessions WHERE session_id = (SELECT session_id FROM turns LIMIT 1)',
+      'DELETE FROM sessions WHERE id = (SELECT session_id FROM turns LIMIT 1)',
       /is gone that others refer to.*\n.*sessions: /,
     ],
     ['a batch that is missing', 'DELETE FROM patch_batches', /patch batches: .*, of call /],

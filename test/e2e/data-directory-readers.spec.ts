@@ -66,7 +66,7 @@ describe('A data directory that a server holds', () => {
     writeFileSync(join(directory, 'patchbay.reader-1'), '');
     await waitFor(isReadable, 'the holder to let others in');
     await reads('for a moment', 'BEGIN IMMEDIATE');
-    await database.write(() => database.run("DELETE FROM users WHERE user_id = 'nobody'"));
+    await database.write(() => database.run("DELETE FROM users WHERE id = 'nobody'"));
   });
 
   it('goes on writing while another reads on, after it said that it is done', async () => {
@@ -77,7 +77,7 @@ describe('A data directory that a server holds', () => {
     rmSync(wish);
     for (let n = 0; n < 3; n += 1) {
       await new Promise((resolve) => setTimeout(resolve, 300));
-      await database.write(() => database.run("DELETE FROM users WHERE user_id = 'nobody'"));
+      await database.write(() => database.run("DELETE FROM users WHERE id = 'nobody'"));
     }
     other.kill('SIGKILL');
     await once(other, 'exit');

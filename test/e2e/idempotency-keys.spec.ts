@@ -1,7 +1,7 @@
 import type { InvokeResult, TurnEnvelope } from '@patchbay/protocol';
 import { jest } from '@jest/globals';
 import type { PinoLogger } from '../../src/common/pino-logger.js';
-import { IdempotencyKeyStore } from '../../src/storage/ports/idempotency-keys.store.js';
+import { IdempotencyKeyStore } from '../../src/storage/records/idempotency-keys.js';
 import { TurnStore } from '../../src/storage/ports/turns.store.js';
 import { KeySweep } from '../../src/turn-api/key-sweep.js';
 import { storesOf } from '../contract/backends.js';

@@ -2,7 +2,7 @@ import type { PatchFault } from '@patchbay/protocol';
 import { sha256 } from '@patchbay/protocol/hash';
 import { jest } from '@jest/globals';
 import { BlobStore } from '../../src/storage/ports/blobs.store.js';
-import { SessionStore } from '../../src/storage/ports/sessions.store.js';
+import { SessionStore } from '../../src/storage/records/sessions.js';
 import { patchCall } from '../support/patch-desk.js';
 import { RelayScene } from '../support/relay-scene.js';
 

@@ -75,6 +75,7 @@ export async function checkRecords(
     sessions.seen(`${workspaceId} ${id}`);
     users.want(userId, `session ${id}`);
   });
+  await each('activeFiles', (list) => tally.activeFiles(list));
   await each('blobs', async (blob) => {
     tally.blob(blob);
     blobs.seen(`${blob.workspaceId} ${blob.sha256}`);

@@ -30,9 +30,13 @@ export class UsageTally {
     this.add(workspaceId, holder, { bytes: size });
   }
 
-  session({ workspaceId, userId, tools, activeFiles }: Records['sessions']): void {
-    const ofTools = tools === null ? 0 : Buffer.byteLength(JSON.stringify(tools));
-    this.add(workspaceId, userId, { sessions: 1, bytes: ofTools + Buffer.byteLength(activeFiles ?? '') });
+  session({ workspaceId, userId, tools }: Records['sessions']): void {
+    const bytes = tools === null ? 0 : Buffer.byteLength(JSON.stringify(tools));
+    this.add(workspaceId, userId, { sessions: 1, bytes });
+  }
+
+  activeFiles({ workspaceId, userId, files }: Records['activeFiles']): void {
+    this.add(workspaceId, userId, { bytes: Buffer.byteLength(JSON.stringify(files)) });
   }
 
   differences(): UsageDifference[] {

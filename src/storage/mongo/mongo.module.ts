@@ -4,31 +4,24 @@ import type { Connection, Model } from 'mongoose';
 import { newId } from '../../common/ids.js';
 import { AuditStore } from '../ports/audit.store.js';
 import { BlobStore } from '../ports/blobs.store.js';
-import { ClientStore } from '../ports/clients.store.js';
 import { FileStore } from '../ports/files.store.js';
-import { IdempotencyKeyStore } from '../ports/idempotency-keys.store.js';
 import { NodeId } from '../ports/node-id.js';
 import { PatchStore } from '../ports/patches.store.js';
-import { RootStore } from '../ports/roots.store.js';
-import { SessionStore } from '../ports/sessions.store.js';
 import { StorageHealth } from '../ports/storage-health.js';
 import { TurnStore } from '../ports/turns.store.js';
-import { UsageStore } from '../ports/usage.store.js';
-import { UserStore } from '../ports/users.store.js';
+import { UsageCounts, UsageStore } from '../ports/usage.store.js';
 import { WorkspaceStore } from '../ports/workspaces.store.js';
 import { RecordStore } from '../records/record-store.js';
 import { RECORD_PORTS } from '../records/records.js';
 import { MongoAuditStore } from './audit.store.js';
 import { Blobs } from './blobs.js';
 import { MongoBlobStore } from './blobs.store.js';
-import { MongoClientStore } from './clients.store.js';
 import { COLLECTIONS } from './collections.js';
 import { CONNECT_OPTIONS, MongoDatabase } from './database.js';
 import { EntryWrites } from './entry-writes.js';
 import { MongoFileStore } from './files.store.js';
 import { Folders } from './folders.js';
 import { MongoHealth } from './health.js';
-import { MongoIdempotencyKeyStore } from './idempotency-keys.store.js';
 import { KnownWorkspaces } from './known-workspaces.js';
 import { OpenTurns } from './open-turns.js';
 import { refuseHalfMoved } from './moving.js';
@@ -40,14 +33,11 @@ import { MongoPatchStore } from './patches.store.js';
 import { Projector } from './projector.js';
 import { reached } from './reached.js';
 import { MongoRecordStore } from './record-store.js';
-import { MongoRootStore } from './roots.store.js';
-import { MongoSessionStore } from './sessions.store.js';
 import { Trail } from './trail.js';
 import { TurnTexts } from './turn-texts.js';
 import { MongoTurnStore } from './turns.store.js';
 import { UsageCounter } from './usage-counter.js';
 import { MongoUsageStore } from './usage.store.js';
-import { MongoUserStore } from './users.store.js';
 import { Versions } from './versions.js';
 import { MongoWorkspaceStore } from './workspaces.store.js';
 
@@ -81,16 +71,11 @@ export class MongoStorageModule {
       { provide: BlobStore, useClass: MongoBlobStore },
       // Every process is another one: what one that has died was about ends with its leases.
       { provide: NodeId, useValue: new NodeId(newId()) },
-      { provide: ClientStore, useClass: MongoClientStore },
       { provide: FileStore, useClass: MongoFileStore },
-      { provide: IdempotencyKeyStore, useClass: MongoIdempotencyKeyStore },
       { provide: PatchStore, useClass: MongoPatchStore },
-      { provide: RootStore, useClass: MongoRootStore },
-      { provide: SessionStore, useClass: MongoSessionStore },
       { provide: StorageHealth, useClass: MongoHealth },
       { provide: TurnStore, useClass: MongoTurnStore },
       { provide: UsageStore, useClass: MongoUsageStore },
-      { provide: UserStore, useClass: MongoUserStore },
       { provide: WorkspaceStore, useClass: MongoWorkspaceStore },
     ];
     const models = COLLECTIONS.map(({ name, schema }) => ({ name, schema, collection: name }));
@@ -128,6 +113,7 @@ export class MongoStorageModule {
         TurnTexts,
         UsageCounter,
         Versions,
+        { provide: UsageCounts, useExisting: UsageCounter },
         {
           provide: RecordStore,
           inject: [MongoDatabase, KnownWorkspaces, getConnectionToken()],

@@ -1,6 +1,6 @@
 import type { Connection } from 'mongoose';
+import { FIRST_USER } from '../records/users.js';
 import { MoveError } from '../move/records.js';
-import { type FirstUserDocument, FIRST_USER } from './collections.js';
 import { MoveRooms } from './move-rooms.js';
 import { MongoMoveSource } from './move-source.js';
 import { MongoMoveTarget } from './move-target.js';
@@ -54,7 +54,7 @@ export function fromDatabase(
     if ((await filledCollections(db)).length === 0) throw new MoveError('The database holds nothing.');
     const rooms = await MoveRooms.open(connection);
     await rooms.settle();
-    const first = await rooms.model<FirstUserDocument>(FIRST_USER).findOne().lean<FirstUserDocument>();
-    await work(new MongoMoveSource(rooms), first?.userId ?? '');
+    const [first] = await rooms.records.find(FIRST_USER, {}, { by: ['slot'], limit: 1 });
+    await work(new MongoMoveSource(rooms), first?.id ?? '');
   });
 }

@@ -1,7 +1,6 @@
 import mongoose, { type Connection, type Model } from 'mongoose';
 import { Blobs } from './blobs.js';
-import { type FirstUserDocument, FIRST_USER } from './collections.js';
-import { type UserDocument, USERS, type WorkspaceDocument, WORKSPACES } from './collections.js';
+import { type WorkspaceDocument, WORKSPACES } from './collections.js';
 import { COLLECTIONS } from './collections.js';
 import { CONNECT_OPTIONS, MongoDatabase } from './database.js';
 import { type BlobDocument, BLOBS, type EntryDocument, ENTRIES } from './file-collections.js';
@@ -84,7 +83,7 @@ export class MoveRooms extends OpenedDatabase {
     return new MoveRooms(connection, MongoDatabase.asItIs());
   }
 
-  /** Brings to rest what servers leave to the next one: events in outboxes, the first user. */
+  /** Brings to rest what servers leave to the next one: events in outboxes. */
   async settle(): Promise<void> {
     const { database } = this;
     const sources = COLLECTIONS.filter(({ indexes }) => indexes.includes(OUTBOX_INDEX)).map(({ name }) =>
@@ -94,9 +93,5 @@ export class MoveRooms extends OpenedDatabase {
     const projector = new Projector(outboxes, new Trail(database, this.trail));
     for (let waiting; (waiting = await outboxes.workspacesWaiting(1)).size > 0;)
       for (const workspaceId of waiting) await projector.drain(workspaceId);
-    const first = await this.model<FirstUserDocument>(FIRST_USER).findOne().lean<FirstUserDocument>();
-    if (first === null) return;
-    const { userId, ...user } = first;
-    await database.insertNew(this.model<UserDocument>(USERS), [{ ...user, _id: userId }]);
   }
 }

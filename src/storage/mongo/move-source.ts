@@ -1,16 +1,11 @@
 import { valueOf } from '../../common/json-text.js';
 import type { MoveSource } from '../move/move.js';
-import type { CallValues, Kind, MovedEntry, Records } from '../move/records.js';
-import { isNoUsage } from '../move/records.js';
+import type { CallValues, DeclaredKind, Kind, MovedEntry, Records } from '../move/records.js';
+import { declarationOf, isNoUsage } from '../move/records.js';
 import type { Turn } from '../ports/turn.js';
-import { CONTRACTS } from '../records/contracts.js';
-import { LOGINS } from '../records/logins.js';
 import { inPages } from '../records/pages.js';
 import type { WithOutbox } from './outbox.js';
 import { type BlobHead, WITHOUT_BYTES } from './blobs.js';
-import { type ClientDocument, CLIENTS } from './collections.js';
-import { type KeyDocument, KEYS, type RootDocument } from './collections.js';
-import { ROOTS, type SessionDocument, SESSIONS, type UserDocument, USERS } from './collections.js';
 import { type WorkspaceDocument, WORKSPACES } from './collections.js';
 import { ENTRY, type StoredEntry, toEntry } from './entries.js';
 import { ENTRIES, BLOBS, VERSIONS } from './file-collections.js';
@@ -31,15 +26,8 @@ type Fresh = Pick<StoredEntry, 'id' | 'workspaceId'> & {
   fresh: Omit<Records['versions'], 'workspaceId' | 'fileId'>[];
 };
 
-const MODELS: { readonly [Of in Kind]: string } = {
-  users: USERS,
-  logins: LOGINS.name,
+const MODELS: { readonly [Of in Exclude<Kind, DeclaredKind>]: string } = {
   workspaces: WORKSPACES,
-  contracts: CONTRACTS.name,
-  sessions: SESSIONS,
-  clients: CLIENTS,
-  roots: ROOTS,
-  keys: KEYS,
   blobs: BLOBS,
   entries: ENTRIES,
   versions: VERSIONS,
@@ -51,9 +39,7 @@ const MODELS: { readonly [Of in Kind]: string } = {
 
 /** All that the database holds. Where order is seen by anybody, such as in a list of workspaces, it is kept. */
 export class MongoMoveSource implements MoveSource {
-  private readonly readers: { readonly [Of in Kind]: () => Pages<Of> } = {
-    users: () => this.each<UserDocument, 'users'>(USERS, ({ _id: id, ...user }) => ({ id, ...user })),
-    logins: () => inPages(this.rooms.records.all(LOGINS), (login) => login),
+  private readonly readers: { readonly [Of in Exclude<Kind, DeclaredKind>]: () => Pages<Of> } = {
     workspaces: () =>
       this.each<WorkspaceDocument, 'workspaces'>(
         WORKSPACES,
@@ -63,22 +49,6 @@ export class MongoMoveSource implements MoveSource {
         },
         { createdAt: 1, _id: 1 },
       ),
-    contracts: () =>
-      inPages(this.rooms.records.all(CONTRACTS), ({ digest, contract }) => ({
-        digest,
-        contract: JSON.stringify(contract),
-      })),
-    sessions: () =>
-      this.each<SessionDocument, 'sessions'>(SESSIONS, ({ _id, activeFiles, activeBytes, ...session }) => {
-        return { ...session, activeFiles: activeBytes === 0 ? null : activeFiles };
-      }),
-    clients: () =>
-      this.each<ClientDocument, 'clients'>(
-        CLIENTS,
-        ({ _id, seenAt: _seenAt, revision: _revision, ...client }) => client,
-      ),
-    roots: () => this.each<RootDocument, 'roots'>(ROOTS, ({ _id, ...root }) => root),
-    keys: () => this.each<KeyDocument, 'keys'>(KEYS, ({ _id, ...key }) => key),
     blobs: () => this.blobs(),
     entries: () =>
       this.each<StoredEntry, 'entries'>(
@@ -102,11 +72,15 @@ export class MongoMoveSource implements MoveSource {
   constructor(protected readonly rooms: MoveRooms) {}
 
   count(kind: Kind): Promise<number> {
-    return this.rooms.model<object>(MODELS[kind]).countDocuments();
+    const name = declarationOf(kind)?.name ?? MODELS[kind as Exclude<Kind, DeclaredKind>];
+    return this.rooms.model<object>(name).countDocuments();
   }
 
   read<Of extends Kind>(kind: Of): Pages<Of> {
-    return this.readers[kind]();
+    const declaration = declarationOf(kind);
+    if (declaration !== null) return inPages(this.rooms.records.all(declaration));
+    const readers: Readonly<Record<string, unknown>> = this.readers;
+    return (readers[kind] as () => Pages<Of>)();
   }
 
   private async *each<Document, Of extends Kind>(

@@ -1,13 +1,10 @@
 import { createHash } from 'node:crypto';
-import type { ToolContract } from '@patchbay/protocol';
 import type { MoveTarget } from '../move/move.js';
-import { type Kind, MoveError, type Records } from '../move/records.js';
+import { declarationOf, type DeclaredKind, type Kind, MoveError, type Records } from '../move/records.js';
 import type { PatchBatchRecord } from '../ports/patches.store.js';
 import { resultsOf } from '../move/results.js';
-import { CONTRACTS } from '../records/contracts.js';
-import { LOGINS } from '../records/logins.js';
 import { blobId, INLINE_BYTES, ownerOf } from './blobs.js';
-import { CLIENTS, FIRST_USER, KEYS, ROOTS, SESSIONS, USERS, WORKSPACES } from './collections.js';
+import { WORKSPACES } from './collections.js';
 import { documentOf, folderOf, placed } from './entries.js';
 import { ENTRIES, SPELLINGS, VERSIONS } from './file-collections.js';
 import { MongoMoveSource } from './move-source.js';
@@ -22,7 +19,7 @@ import { versionId } from './versions.js';
 type Document = { _id: string } & Record<string, unknown>;
 
 /** Kinds of which each is a document, or some. */
-type PlainKind = Exclude<Kind, 'blobs' | 'batches' | 'turns' | 'logins' | 'contracts'>;
+type PlainKind = Exclude<Kind, 'blobs' | 'batches' | 'turns' | DeclaredKind>;
 /** Of which collection each document is. */
 type Documents = [collection: string, document: Document][];
 
@@ -31,20 +28,7 @@ const WRITTEN_AT_ONCE = 4;
 const GENERATION = 'moved';
 
 const DOCUMENTS: { readonly [Of in PlainKind]: (record: Records[Of]) => Documents } = {
-  users: ({ id, ...user }) => [[USERS, { _id: id, ...user }]],
   workspaces: ({ id, ...workspace }) => [[WORKSPACES, { _id: id, ...workspace }]],
-  sessions: ({ activeFiles, ...session }) => {
-    const { workspaceId, id } = session;
-    const activeBytes = Buffer.byteLength(activeFiles ?? '');
-    const counted = { activeFiles: activeFiles ?? '[]', activeBytes };
-    return [[SESSIONS, { _id: keyOf(workspaceId, id), ...session, ...counted }]];
-  },
-  clients: (client) => {
-    const _id = keyOf(client.workspaceId, client.userId, client.clientId);
-    return [[CLIENTS, { _id, ...client, seenAt: client.leftAt ?? client.until, revision: 1 }]];
-  },
-  roots: (root) => [[ROOTS, { _id: keyOf(root.workspaceId, root.docPath), ...root }]],
-  keys: (key) => [[KEYS, { _id: keyOf(key.workspaceId, key.userId, key.key), ...key }]],
   entries: (entry) => {
     const { workspaceId, deletedAt } = entry;
     const document = { ...documentOf(entry), ...placed({ ...entry, deletedAt }) };
@@ -63,23 +47,17 @@ const DOCUMENTS: { readonly [Of in PlainKind]: (record: Records[Of]) => Document
 /** A database that is being filled; what it has already stays. */
 export class MongoMoveTarget extends MongoMoveSource implements MoveTarget {
   async write<Of extends Kind>(kind: Of, records: readonly Records[Of][]): Promise<void> {
+    const declaration = declarationOf(kind);
+    if (declaration !== null)
+      return this.inLines(records, async (record) => {
+        await this.rooms.records.insert(declaration, record);
+      });
     if (kind === 'blobs')
       return this.inLines(records as readonly Records['blobs'][], (blob) => this.blob(blob));
     if (kind === 'turns')
       return this.inLines(records as readonly Records['turns'][], (turn) => this.turn(turn));
     if (kind === 'batches')
       return this.inLines(records as readonly Records['batches'][], (batch) => this.batch(batch));
-    if (kind === 'logins')
-      return this.inLines(records as readonly Records['logins'][], async (login) => {
-        await this.rooms.records.insert(LOGINS, login);
-      });
-    if (kind === 'contracts')
-      return this.inLines(records as readonly Records['contracts'][], async ({ digest, contract }) => {
-        await this.rooms.records.insert(CONTRACTS, {
-          digest,
-          contract: JSON.parse(contract) as ToolContract,
-        });
-      });
     const documentsOf: Readonly<Record<string, unknown>> = DOCUMENTS;
     const toDocuments = documentsOf[kind] as (record: Records[Of]) => Documents;
     const byCollection = new Map<string, Map<string, Document>>();
@@ -88,7 +66,6 @@ export class MongoMoveTarget extends MongoMoveSource implements MoveTarget {
       byCollection.set(name, documents.set(document._id, document));
     }
     for (const [name, documents] of byCollection) await this.insertNew(name, [...documents.values()]);
-    if (kind === 'users') await this.first((records as readonly Records['users'][])[0]!);
   }
 
   private insertNew(name: string, documents: readonly Document[]): Promise<void> {
@@ -101,11 +78,6 @@ export class MongoMoveTarget extends MongoMoveSource implements MoveTarget {
       for (const item of left) await work(item);
     };
     await Promise.all(Array.from({ length: WRITTEN_AT_ONCE }, line));
-  }
-
-  /** Nobody can register as the first any more. It stays whoever comes first here. */
-  private first({ id: userId, ...user }: Records['users']): Promise<void> {
-    return this.insertNew(FIRST_USER, [{ _id: 'first', userId, ...user }]);
   }
 
   private async blob({ read, ...blob }: Records['blobs']): Promise<void> {

@@ -2,7 +2,7 @@ import { type BeforeApplicationShutdown, Injectable, Logger } from '@nestjs/comm
 import { InjectModel } from '@nestjs/mongoose';
 import { Model, type QueryFilter, type UpdateQuery } from 'mongoose';
 import { NO_USAGE } from '../move/records.js';
-import type { Usage } from '../ports/usage.store.js';
+import { type Usage, UsageCounts } from '../ports/usage.store.js';
 import { MongoDatabase } from './database.js';
 import { type UsageDocument, USAGE } from './usage-collections.js';
 import { eq } from './values.js';
@@ -12,7 +12,7 @@ const FLUSH_MS = 50;
 
 /** Counts after the write, many at once. A count that a crash or a fault loses is set right by `patchbay-admin check --repair`. */
 @Injectable()
-export class UsageCounter implements BeforeApplicationShutdown {
+export class UsageCounter extends UsageCounts implements BeforeApplicationShutdown {
   private readonly logger = new Logger('Storage');
   /** By workspace and user. */
   private waiting = new Map<string, Map<string, Usage>>();
@@ -22,14 +22,16 @@ export class UsageCounter implements BeforeApplicationShutdown {
   constructor(
     private readonly database: MongoDatabase,
     @InjectModel(USAGE) private readonly usage: Model<UsageDocument>,
-  ) {}
+  ) {
+    super();
+  }
 
   beforeApplicationShutdown(): Promise<void> {
     return this.flush();
   }
 
-  /** Counts what a write has added, or taken away, for the workspace and for a user in it. */
-  count(workspaceId: string, userId: string, more: Partial<Usage>): void {
+  /** Resolves at once. */
+  async count(workspaceId: string, userId: string, more: Partial<Usage>): Promise<void> {
     const ofWorkspace = this.waiting.get(workspaceId) ?? new Map<string, Usage>();
     this.waiting.set(workspaceId, ofWorkspace);
     ofWorkspace.set(userId, sumOf(ofWorkspace.get(userId) ?? {}, more));

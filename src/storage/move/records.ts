@@ -1,36 +1,20 @@
 import type { Json } from '@patchbay/protocol';
 import type { AuditDraft } from '../ports/audit.store.js';
-import type { ClientName, ConnectionOrder } from '../ports/clients.store.js';
+import { CLIENTS, type StoredClient } from '../records/clients.js';
+import { type ContractRecord, CONTRACTS } from '../records/contracts.js';
+import type { RecordDeclaration } from '../records/declaration.js';
 import type { FileRecord, FileVersion, FolderRecord } from '../ports/files.store.js';
-import type { KeyClaim } from '../ports/idempotency-keys.store.js';
-import type { LoginRecord } from '../records/logins.js';
-import type { RootRecord } from '../ports/roots.store.js';
-import type { SessionRecord } from '../ports/sessions.store.js';
+import { type KeyClaim, KEYS } from '../records/idempotency-keys.js';
+import { type LoginRecord, LOGINS } from '../records/logins.js';
+import { type RootRecord, ROOTS } from '../records/roots.js';
+import { ACTIVE_FILES, type ActiveFilesRecord, type SessionRecord, SESSIONS } from '../records/sessions.js';
 import type { Turn } from '../ports/turn.js';
 import type { Usage } from '../ports/usage.store.js';
-import type { UserRecord } from '../ports/users.store.js';
+import { FIRST_USER, type FirstUserRecord, type UserRecord, USERS } from '../records/users.js';
 import type { Removal, WorkspaceRecord } from '../ports/workspaces.store.js';
 
 /** `removals`: those that are not settled, by user. */
 export type MovedWorkspace = WorkspaceRecord & { removals: Omit<Removal, 'workspaceId'>[] };
-/** `contract` is JSON. */
-export interface MovedContract {
-  digest: string;
-  contract: string;
-}
-/** `activeFiles` is JSON; null where none were ever announced. */
-export type MovedSession = SessionRecord & { activeFiles: string | null };
-/** `roots` and `statuses` are JSON. */
-export type MovedClient = ClientName &
-  ConnectionOrder & {
-    name: string;
-    node: string;
-    connectedAt: number;
-    leftAt: number | null;
-    until: number;
-    roots: string;
-    statuses: string;
-  };
 /** Without its bytes, which `read` gives. `looseSince`: since when no version refers to it, epoch ms; null where one does. */
 export interface MovedBlob {
   workspaceId: string;
@@ -74,16 +58,41 @@ export interface MovedEvent extends Omit<AuditDraft, 'actor' | 'fields'> {
 /** `members` by userId, those without anything left out. */
 export type MovedUsage = Usage & { workspaceId: string; members: (Usage & { userId: string })[] };
 
-/** All that a store holds, in the words of no backend. What follows from it, such as implied folders, is not in it. */
-export interface Records {
+/** Small records, as they are declared. */
+interface DeclaredRecords {
   users: UserRecord;
+  firstUser: FirstUserRecord;
   logins: LoginRecord;
-  workspaces: MovedWorkspace;
-  contracts: MovedContract;
-  sessions: MovedSession;
-  clients: MovedClient;
+  contracts: ContractRecord;
+  sessions: SessionRecord;
+  activeFiles: ActiveFilesRecord;
+  clients: StoredClient;
   roots: RootRecord;
   keys: KeyClaim;
+}
+export type DeclaredKind = keyof DeclaredRecords;
+
+const DECLARED: { readonly [Of in DeclaredKind]: RecordDeclaration<DeclaredRecords[Of]> } = {
+  users: USERS,
+  firstUser: FIRST_USER,
+  logins: LOGINS,
+  contracts: CONTRACTS,
+  sessions: SESSIONS,
+  activeFiles: ACTIVE_FILES,
+  clients: CLIENTS,
+  roots: ROOTS,
+  keys: KEYS,
+};
+
+/** Null of what is not declared. */
+export function declarationOf<Of extends Kind>(kind: Of): RecordDeclaration<Records[Of]> | null {
+  const declared: Readonly<Record<string, unknown>> = DECLARED;
+  return (declared[kind] as RecordDeclaration<Records[Of]> | undefined) ?? null;
+}
+
+/** All that a store holds, in the words of no backend. What follows from it, such as implied folders, is not in it. */
+export interface Records extends DeclaredRecords {
+  workspaces: MovedWorkspace;
   blobs: MovedBlob;
   entries: MovedEntry;
   versions: MovedVersion;
@@ -97,10 +106,12 @@ export type Kind = keyof Records;
 /** In the order in which they are moved: what is named comes before what names it. With the words for people. */
 export const KINDS: { readonly [Of in Kind]: string } = {
   users: 'users',
+  firstUser: 'first user',
   logins: 'logins',
   workspaces: 'workspaces',
   contracts: 'tool contracts',
   sessions: 'sessions',
+  activeFiles: 'lists of Active Files',
   clients: 'clients',
   roots: 'roots',
   keys: 'idempotency keys',

@@ -25,3 +25,8 @@ export abstract class UsageStore {
    */
   abstract ofUser(userId: string): Promise<Usage>;
 }
+
+/** Counts what a write has added, or taken away, for the workspace and for a user in it: after the write. */
+export abstract class UsageCounts {
+  abstract count(workspaceId: string, userId: string, more: Partial<Usage>): Promise<void>;
+}

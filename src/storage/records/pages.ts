@@ -1,13 +1,10 @@
 const PAGE = 100;
 
-/** Items some at a time, as they are or as `to` makes them. */
-export async function* inPages<From, To>(
-  items: AsyncIterable<From>,
-  to: (item: From) => To,
-): AsyncGenerator<To[]> {
-  let page: To[] = [];
+/** Items some at a time. */
+export async function* inPages<Item>(items: AsyncIterable<Item>): AsyncGenerator<Item[]> {
+  let page: Item[] = [];
   for await (const item of items) {
-    if (page.push(to(item)) < PAGE) continue;
+    if (page.push(item) < PAGE) continue;
     yield page;
     page = [];
   }

@@ -63,10 +63,10 @@ export abstract class RecordStore {
    * Sets fields of the records for which the condition holds. Gives how many these were; fewer, or 0, also where it was
    * sent again because the first answer was lost, so read the record before you conclude that another write came first.
    */
-  update<R extends object>(
-    declaration: RecordDeclaration<R>,
+  update<R extends object, Key extends TextField<R>>(
+    declaration: RecordDeclaration<R, Key>,
     where: Where<R>,
-    set: Partial<R>,
+    set: Partial<Omit<R, Key>>,
   ): Promise<number> {
     return this.updateRows(declaration, where as Conditions, toRow(declaration, set));
   }

@@ -1,9 +1,22 @@
+import { ClientStore } from './clients.js';
 import { ContractStore } from './contracts.js';
 import type { Table } from './declaration.js';
+import { IdempotencyKeyStore } from './idempotency-keys.js';
 import { LoginStore } from './logins.js';
+import { RootStore } from './roots.js';
+import { SessionStore } from './sessions.js';
+import { UserStore } from './users.js';
 
 /** The ports of small records, each with its declarations. */
-export const RECORD_PORTS = [ContractStore, LoginStore] as const;
+export const RECORD_PORTS = [
+  ClientStore,
+  ContractStore,
+  IdempotencyKeyStore,
+  LoginStore,
+  RootStore,
+  SessionStore,
+  UserStore,
+] as const;
 
 /** Every declaration: a table, or a collection. */
 export const RECORDS: readonly Table[] = RECORD_PORTS.flatMap<Table>(({ declarations }) => declarations);

@@ -41,7 +41,7 @@ describe('a server that is killed', () => {
       }
       expect(acknowledged.length).toBeGreaterThanOrEqual(count);
       const database = SqliteDatabase.open(directory);
-      const kept = new Set(database.all<[string]>('SELECT user_id FROM users').map(([id]) => id));
+      const kept = new Set(database.all<[string]>('SELECT id FROM users').map(([id]) => id));
       const integrity = database.get<[string]>('PRAGMA integrity_check');
       database.close();
       expect(acknowledged.filter((id) => !kept.has(id))).toEqual([]);

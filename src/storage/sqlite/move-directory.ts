@@ -21,7 +21,7 @@ export async function fromDirectory(
     throw new MoveError(`${directory} holds no data of a Patchbay server`);
   const database = SqliteDatabase.open(directory);
   try {
-    const first = database.get<[string]>('SELECT user_id FROM users ORDER BY created_at, user_id LIMIT 1');
+    const first = database.get<[string]>('SELECT id FROM first_user');
     await work(new SqliteMoveSource(database), first?.[0] ?? '');
   } finally {
     database.close();

@@ -1,9 +1,7 @@
 import type { CloudChange, Role } from '@patchbay/protocol';
-import type { Kind, MovedEntry, MovedEvent, Records } from '../move/records.js';
-import { isNoUsage } from '../move/records.js';
+import type { DeclaredKind, Kind, MovedEntry, MovedEvent, Records } from '../move/records.js';
+import { declarationOf, isNoUsage } from '../move/records.js';
 import type { MoveSource } from '../move/move.js';
-import { CONTRACTS } from '../records/contracts.js';
-import { LOGINS } from '../records/logins.js';
 import { inPages } from '../records/pages.js';
 import type { RecordStore } from '../records/record-store.js';
 import { blobBytes } from './blobs.js';
@@ -19,15 +17,8 @@ import { WorkspaceKeys } from './workspace-keys.js';
 type Text = string | null;
 type Pages<Of extends Kind> = AsyncIterable<Records[Of][]>;
 
-const TABLES: { readonly [Of in Kind]: string } = {
-  users: 'users',
-  logins: 'logins',
+const TABLES: { readonly [Of in Exclude<Kind, DeclaredKind>]: string } = {
   workspaces: 'workspaces',
-  contracts: 'contracts',
-  sessions: 'sessions',
-  clients: 'clients',
-  roots: 'roots',
-  keys: 'idempotency_keys',
   blobs: 'blobs',
   entries: 'files',
   versions: 'file_versions',
@@ -41,19 +32,8 @@ const TABLES: { readonly [Of in Kind]: string } = {
 export class SqliteMoveSource implements MoveSource {
   protected readonly workspaces: WorkspaceKeys;
   protected readonly records: RecordStore;
-  private readonly readers: { readonly [Of in Kind]: () => Pages<Of> } = {
-    users: () => this.users(),
-    logins: () => inPages(this.records.all(LOGINS), (login) => login),
+  private readonly readers: { readonly [Of in Exclude<Kind, DeclaredKind>]: () => Pages<Of> } = {
     workspaces: () => this.workspacesWhole(),
-    contracts: () =>
-      inPages(this.records.all(CONTRACTS), ({ digest, contract }) => ({
-        digest,
-        contract: JSON.stringify(contract),
-      })),
-    sessions: () => this.sessions(),
-    clients: () => this.clients(),
-    roots: () => this.roots(),
-    keys: () => this.keys(),
     blobs: () => this.blobs(),
     entries: () => this.entries(),
     versions: () => this.versions(),
@@ -69,20 +49,15 @@ export class SqliteMoveSource implements MoveSource {
   }
 
   async count(kind: Kind): Promise<number> {
-    return this.database.get<[number]>(`SELECT count(*) FROM ${TABLES[kind]}`)![0];
+    const table = declarationOf(kind)?.name ?? TABLES[kind as Exclude<Kind, DeclaredKind>];
+    return this.database.get<[number]>(`SELECT count(*) FROM ${table}`)![0];
   }
 
   read<Of extends Kind>(kind: Of): Pages<Of> {
-    return this.readers[kind]();
-  }
-
-  private async *users(): Pages<'users'> {
-    type Row = [id: string, email: string, fullName: Text, passwordHash: string, createdAt: number];
-    const select = 'SELECT user_id, email, full_name, password_hash, created_at FROM users';
-    for await (const rows of pages<Row>(this.database, select, ['user_id']))
-      yield rows.map(([id, email, fullName, passwordHash, createdAt]) => {
-        return { id, email, fullName, passwordHash, createdAt };
-      });
+    const declaration = declarationOf(kind);
+    if (declaration !== null) return inPages(this.records.all(declaration));
+    const readers: Readonly<Record<string, unknown>> = this.readers;
+    return (readers[kind] as () => Pages<Of>)();
   }
 
   private async *workspacesWhole(): Pages<'workspaces'> {
@@ -113,54 +88,6 @@ export class SqliteMoveSource implements MoveSource {
           )
           .map(([userId, byUserId, removedAt]) => ({ userId, byUserId, removedAt })),
       }));
-  }
-
-  private async *sessions(): Pages<'sessions'> {
-    type Row = [number, string, string, string, Text, Text, number, Text];
-    const select = `SELECT s.workspace, s.session_id, s.conversation_id, s.user_id, s.client_id, s.tools, s.created_at,
-      a.files FROM sessions s LEFT JOIN active_files a ON a.workspace = s.workspace AND a.session_id = s.session_id`;
-    for await (const rows of pages<Row>(this.database, select, ['s.workspace', 's.session_id'], 50))
-      yield rows.map(([key, id, conversationId, userId, clientId, tools, createdAt, activeFiles]) => ({
-        ...{ id, workspaceId: this.workspaces.idOf(key), conversationId, userId, clientId, createdAt },
-        tools: tools === null ? null : (JSON.parse(tools) as string[]),
-        activeFiles,
-      }));
-  }
-
-  private async *clients(): Pages<'clients'> {
-    type Row = [
-      ...[id: number, workspace: number, userId: string, clientId: string, name: string, epoch: number],
-      ...[connectionId: string, node: string, connectedAt: number, leftAt: number | null, until: number],
-      ...[roots: string, statuses: string],
-    ];
-    const select = `SELECT id, workspace, user_id, client_id, name, epoch, connection_id, node, connected_at, left_at,
-      until, roots, statuses FROM clients`;
-    for await (const rows of pages<Row>(this.database, select, ['id'], 100))
-      yield rows.map(([, key, userId, clientId, name, epoch, connectionId, node, connectedAt, ...rest]) => {
-        const [leftAt, until, roots, statuses] = rest;
-        return {
-          ...{ workspaceId: this.workspaces.idOf(key), userId, clientId, name, epoch, connectionId, node },
-          ...{ connectedAt, leftAt, until, roots, statuses },
-        };
-      });
-  }
-
-  private async *roots(): Pages<'roots'> {
-    type Row = [number, number, string, string, string, string, number];
-    const select = 'SELECT id, workspace, doc_path, name, root_id, user_id, claimed_at FROM roots';
-    for await (const rows of pages<Row>(this.database, select, ['id']))
-      yield rows.map(([, key, docPath, name, rootId, userId, claimedAt]) => {
-        return { workspaceId: this.workspaces.idOf(key), docPath, name, rootId, userId, claimedAt };
-      });
-  }
-
-  private async *keys(): Pages<'keys'> {
-    type Row = [number, string, string, string, string, number];
-    const select = 'SELECT workspace, user_id, key, session_id, turn_id, claimed_at FROM idempotency_keys';
-    for await (const rows of pages<Row>(this.database, select, ['workspace', 'user_id', 'key']))
-      yield rows.map(([workspace, userId, key, sessionId, turnId, claimedAt]) => {
-        return { workspaceId: this.workspaces.idOf(workspace), userId, key, sessionId, turnId, claimedAt };
-      });
   }
 
   private async *blobs(): Pages<'blobs'> {

@@ -1,11 +1,8 @@
 import { createHash } from 'node:crypto';
-import type { ToolContract } from '@patchbay/protocol';
 import type { MoveTarget } from '../move/move.js';
-import { type Kind, MoveError, type Records } from '../move/records.js';
+import { declarationOf, type DeclaredKind, type Kind, MoveError, type Records } from '../move/records.js';
 import type { PatchBatchRecord } from '../ports/patches.store.js';
 import type { Usage } from '../ports/usage.store.js';
-import { CONTRACTS } from '../records/contracts.js';
-import { LOGINS } from '../records/logins.js';
 import { blobKey, hashBytes } from './blobs.js';
 import { settleAbove, settleFrom } from './implied-folders.js';
 import { SqliteMoveSource } from './move-source.js';
@@ -14,40 +11,12 @@ import type { SqlValue } from './values.js';
 import { insertVersion } from './version-rows.js';
 
 /** A kind whose batches are written in one transaction. */
-type RowKind = Exclude<Kind, 'blobs' | 'turns' | 'logins' | 'contracts'>;
+type RowKind = Exclude<Kind, 'blobs' | 'turns' | DeclaredKind>;
 
 /** An embedded store that is being filled; what it has already stays. */
 export class SqliteMoveTarget extends SqliteMoveSource implements MoveTarget {
   private readonly writers: { readonly [Of in RowKind]: (record: Records[Of]) => void } = {
-    users: ({ id, email, fullName, passwordHash, createdAt }) =>
-      this.insert('users', {
-        ...{ user_id: id, email, full_name: fullName, password_hash: passwordHash, created_at: createdAt },
-      }),
     workspaces: (record) => this.workspace(record),
-    sessions: (record) => this.session(record),
-    clients: ({ workspaceId, userId, clientId, name, epoch, connectionId, node, ...rest }) =>
-      this.insert('clients', {
-        ...{
-          workspace: this.workspaces.require(workspaceId),
-          user_id: userId,
-          client_id: clientId,
-          name,
-          epoch,
-          node,
-        },
-        ...{ connection_id: connectionId, connected_at: rest.connectedAt, left_at: rest.leftAt },
-        ...{ until: rest.until, roots: rest.roots, statuses: rest.statuses },
-      }),
-    roots: ({ workspaceId, docPath, name, rootId, userId, claimedAt }) =>
-      this.insert('roots', {
-        ...{ workspace: this.workspaces.require(workspaceId), doc_path: docPath, name },
-        ...{ root_id: rootId, user_id: userId, claimed_at: claimedAt },
-      }),
-    keys: ({ workspaceId, userId, key, sessionId, turnId, claimedAt }) =>
-      this.insert('idempotency_keys', {
-        ...{ workspace: this.workspaces.require(workspaceId), user_id: userId, key },
-        ...{ session_id: sessionId, turn_id: turnId, claimed_at: claimedAt },
-      }),
     entries: (record) => this.entry(record),
     versions: ({ workspaceId, fileId, ...version }) => {
       const sql = 'SELECT id FROM files WHERE file_id = ? AND workspace = ?';
@@ -80,19 +49,14 @@ export class SqliteMoveTarget extends SqliteMoveSource implements MoveTarget {
   };
 
   async write<Of extends Kind>(kind: Of, records: readonly Records[Of][]): Promise<void> {
-    if (kind === 'blobs') {
+    const declaration = declarationOf(kind);
+    if (declaration !== null) {
+      await Promise.all(records.map((record) => this.records.insert(declaration, record)));
+    } else if (kind === 'blobs') {
       for (const blob of records as readonly Records['blobs'][]) await this.blob(blob);
     } else if (kind === 'turns') {
       for (const turn of records as readonly Records['turns'][])
         await writeTurn(this.database, this.workspaces.require(turn.workspaceId), turn);
-    } else if (kind === 'logins') {
-      const logins = records as readonly Records['logins'][];
-      await Promise.all(logins.map((login) => this.records.insert(LOGINS, login)));
-    } else if (kind === 'contracts') {
-      const contracts = (records as readonly Records['contracts'][]).map(({ digest, contract }) => {
-        return { digest, contract: JSON.parse(contract) as ToolContract };
-      });
-      await Promise.all(contracts.map((contract) => this.records.insert(CONTRACTS, contract)));
     } else {
       const writers: Readonly<Record<string, unknown>> = this.writers;
       const writer = writers[kind] as (record: Records[Of]) => void;
@@ -131,17 +95,6 @@ export class SqliteMoveTarget extends SqliteMoveSource implements MoveTarget {
     );
     for (const { userId, byUserId, removedAt } of removals)
       this.insert('removals', { workspace, user_id: userId, by_user_id: byUserId, removed_at: removedAt });
-  }
-
-  private session({ workspaceId, id, userId, conversationId, ...rest }: Records['sessions']): void {
-    const workspace = this.workspaces.require(workspaceId);
-    this.insert('sessions', {
-      ...{ workspace, session_id: id, conversation_id: conversationId, user_id: userId },
-      ...{ client_id: rest.clientId, created_at: rest.createdAt },
-      tools: rest.tools === null ? null : JSON.stringify(rest.tools),
-    });
-    if (rest.activeFiles !== null)
-      this.insert('active_files', { workspace, session_id: id, files: rest.activeFiles });
   }
 
   private entry(entry: Records['entries']): void {

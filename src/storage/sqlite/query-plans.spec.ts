@@ -3,17 +3,20 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { jest } from '@jest/globals';
 import Libsql from 'libsql';
+import { ClientStore } from '../records/clients.js';
+import { IdempotencyKeyStore } from '../records/idempotency-keys.js';
+import { RootStore } from '../records/roots.js';
+import { SessionStore } from '../records/sessions.js';
+import { UserStore } from '../records/users.js';
 import { SqliteAuditStore } from './audit.store.js';
 import { SqliteBlobStore } from './blobs.store.js';
-import { SqliteClientStore } from './clients.store.js';
 import { SqliteDatabase } from './database.js';
 import { SqliteFileStore } from './files.store.js';
 import { SCHEMA } from './schema.js';
 import { SqlitePatchStore } from './patches.store.js';
-import { SqliteRootStore } from './roots.store.js';
-import { SqliteSessionStore } from './sessions.store.js';
+import { SqliteRecordStore } from './record-store.js';
 import { SqliteTurnStore } from './turns.store.js';
-import { SqliteUsageStore } from './usage.store.js';
+import { SqliteUsageCounts, SqliteUsageStore } from './usage.store.js';
 import { SqliteWorkspaceStore } from './workspaces.store.js';
 import type { SqlValue } from './values.js';
 import { WorkspaceKeys } from './workspace-keys.js';
@@ -66,7 +69,9 @@ describe('The reads of the embedded store', () => {
   const keys = () => new WorkspaceKeys(database);
   const audit = () => new SqliteAuditStore(database, keys());
   const files = () => new SqliteFileStore(database, keys());
-  const clients = () => new SqliteClientStore(database, keys());
+  const records = () => new SqliteRecordStore(database, keys());
+  const sessions = () => new SessionStore(records(), new SqliteUsageCounts(database));
+  const clients = () => new ClientStore(records());
   const workspaces = () => new SqliteWorkspaceStore(database, keys());
   const turns = () => new SqliteTurnStore(database, keys());
   const ref = { workspaceId: 'w', sessionId: 's', turnId: 't' };
@@ -105,7 +110,11 @@ describe('The reads of the embedded store', () => {
     'a version': () => files().versionOf('w', 'f', 'v'),
     'a version of a patch': () => files().versionOfPatch('w', 'p', 'ab'),
     'missing bytes': () => new SqliteBlobStore(database, keys()).missing('w', ['ab']),
-    'the sessions of a user': () => new SqliteSessionStore(database, keys()).ofUser('w', 'u', null, 9),
+    'the sessions of a user': () => sessions().ofUser('w', 'u', null, 9),
+    'a session': () => sessions().byId('w', 's'),
+    'the Active Files of a session': () => sessions().activeFilesOf('w', 's'),
+    'a user by email': () => new UserStore(records()).byEmail('a@example.com'),
+    'an idempotency key': () => new IdempotencyKeyStore(records()).find('w', 'u', 'k', 1),
     'batches without a turn': () => new SqlitePatchStore(database, keys()).removeOrphans(1, 9),
     'a patch by a change': () => new SqlitePatchStore(database, keys()).ofChange('w', 'c'),
     'the workspaces of a user': () => workspaces().summariesOf('u', 'w', 9),
@@ -125,7 +134,7 @@ describe('The reads of the embedded store', () => {
     'what is open of a user': () => turns().openOfUser('u'),
     'overdue turns': () => turns().dueBefore(1, 9),
     'what a session used': () => turns().lastUseOf('w', 's'),
-    'the folders of a workspace': () => new SqliteRootStore(database, keys()).ofWorkspace('w'),
+    'the folders of a workspace': () => new RootStore(records()).ofWorkspace('w'),
     'the newest connection of a client': () =>
       clients().epochOf({ workspaceId: 'w', userId: 'u', clientId: 'c' }),
     'the clients of a user': () => clients().ofUser('w', 'u', 9),

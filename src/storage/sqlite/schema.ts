@@ -6,14 +6,6 @@ export const SCHEMA_VERSION = 1;
 
 /** Rows refer to a workspace by its small integer key, because it is part of every key and index. Times are epoch ms. */
 const ACCOUNTS = `
-CREATE TABLE users (
-  user_id TEXT PRIMARY KEY,
-  email TEXT NOT NULL UNIQUE,
-  full_name TEXT,
-  password_hash TEXT NOT NULL,
-  created_at INTEGER NOT NULL
-) STRICT, WITHOUT ROWID;
-
 -- approvals: a JSON list of the changes that a person is asked about.
 CREATE TABLE workspaces (
   id INTEGER PRIMARY KEY,
@@ -45,57 +37,6 @@ CREATE TABLE removals (
   removed_at INTEGER NOT NULL,
   PRIMARY KEY (workspace, user_id)
 ) STRICT, WITHOUT ROWID;
-
--- tools: what the session offers, a JSON list of names; null: every tool.
-CREATE TABLE sessions (
-  workspace INTEGER NOT NULL,
-  session_id TEXT NOT NULL,
-  conversation_id TEXT NOT NULL,
-  user_id TEXT NOT NULL,
-  client_id TEXT,
-  tools TEXT,
-  created_at INTEGER NOT NULL,
-  PRIMARY KEY (workspace, session_id)
-) STRICT, WITHOUT ROWID;
-CREATE INDEX sessions_user ON sessions (workspace, user_id, created_at, session_id);
-
-CREATE TABLE active_files (
-  workspace INTEGER NOT NULL,
-  session_id TEXT NOT NULL,
-  files TEXT NOT NULL,
-  PRIMARY KEY (workspace, session_id)
-) STRICT, WITHOUT ROWID;
-
--- The folders that clients have registered.
-CREATE TABLE roots (
-  id INTEGER PRIMARY KEY,
-  workspace INTEGER NOT NULL,
-  doc_path TEXT NOT NULL,
-  name TEXT NOT NULL,
-  root_id TEXT NOT NULL,
-  user_id TEXT NOT NULL,
-  claimed_at INTEGER NOT NULL,
-  UNIQUE (workspace, doc_path)
-) STRICT;
-
--- epoch: which of a client's connections is the newer, whatever the clocks of their nodes say.
-CREATE TABLE clients (
-  id INTEGER PRIMARY KEY,
-  workspace INTEGER NOT NULL,
-  user_id TEXT NOT NULL,
-  client_id TEXT NOT NULL,
-  name TEXT NOT NULL,
-  epoch INTEGER NOT NULL,
-  connection_id TEXT NOT NULL,
-  node TEXT NOT NULL,
-  connected_at INTEGER NOT NULL,
-  left_at INTEGER,
-  until INTEGER NOT NULL,
-  roots TEXT NOT NULL,
-  statuses TEXT NOT NULL,
-  UNIQUE (workspace, user_id, client_id)
-) STRICT;
-CREATE INDEX clients_of_node ON clients (node) WHERE left_at IS NULL;
 `;
 
 /**
@@ -151,17 +92,6 @@ CREATE TABLE turn_results (
 -- what refers to it is stored; the key of a part is its text's, times 65,536, and its place.
 CREATE TABLE staged_texts (id INTEGER PRIMARY KEY AUTOINCREMENT) STRICT;
 CREATE TABLE text_parts (id INTEGER PRIMARY KEY, bytes BLOB NOT NULL) STRICT;
-
-CREATE TABLE idempotency_keys (
-  workspace INTEGER NOT NULL,
-  user_id TEXT NOT NULL,
-  key TEXT NOT NULL,
-  session_id TEXT NOT NULL,
-  turn_id TEXT NOT NULL,
-  claimed_at INTEGER NOT NULL,
-  PRIMARY KEY (workspace, user_id, key)
-) STRICT, WITHOUT ROWID;
-CREATE INDEX idempotency_keys_age ON idempotency_keys (claimed_at);
 
 -- A batch as JSON, found by its own id and by those of its file patches and changes. It is loose until the sweep has seen
 -- that its turn was stored.

@@ -1,34 +1,24 @@
 import { type DynamicModule, Module, type OnApplicationShutdown } from '@nestjs/common';
 import { AuditStore } from '../ports/audit.store.js';
 import { BlobStore } from '../ports/blobs.store.js';
-import { ClientStore } from '../ports/clients.store.js';
 import { FileStore } from '../ports/files.store.js';
-import { IdempotencyKeyStore } from '../ports/idempotency-keys.store.js';
 import { NodeId } from '../ports/node-id.js';
 import { PatchStore } from '../ports/patches.store.js';
-import { RootStore } from '../ports/roots.store.js';
-import { SessionStore } from '../ports/sessions.store.js';
 import { StorageHealth } from '../ports/storage-health.js';
 import { TurnStore } from '../ports/turns.store.js';
-import { UsageStore } from '../ports/usage.store.js';
-import { UserStore } from '../ports/users.store.js';
+import { UsageCounts, UsageStore } from '../ports/usage.store.js';
 import { WorkspaceStore } from '../ports/workspaces.store.js';
 import { RecordStore } from '../records/record-store.js';
 import { RECORD_PORTS } from '../records/records.js';
 import { SqliteAuditStore } from './audit.store.js';
 import { SqliteBlobStore } from './blobs.store.js';
-import { SqliteClientStore } from './clients.store.js';
 import { SqliteDatabase } from './database.js';
 import { SqliteFileStore } from './files.store.js';
 import { SqliteHealth } from './health.js';
-import { SqliteIdempotencyKeyStore } from './idempotency-keys.store.js';
 import { SqlitePatchStore } from './patches.store.js';
 import { SqliteRecordStore } from './record-store.js';
-import { SqliteRootStore } from './roots.store.js';
-import { SqliteSessionStore } from './sessions.store.js';
 import { SqliteTurnStore } from './turns.store.js';
-import { SqliteUsageStore } from './usage.store.js';
-import { SqliteUserStore } from './users.store.js';
+import { SqliteUsageCounts, SqliteUsageStore } from './usage.store.js';
 import { SqliteWorkspaceStore } from './workspaces.store.js';
 import { WorkspaceKeys } from './workspace-keys.js';
 
@@ -43,16 +33,11 @@ export class SqliteStorageModule implements OnApplicationShutdown {
       { provide: NodeId, useValue: new NodeId('embedded') },
       { provide: AuditStore, useClass: SqliteAuditStore },
       { provide: BlobStore, useClass: SqliteBlobStore },
-      { provide: ClientStore, useClass: SqliteClientStore },
       { provide: FileStore, useClass: SqliteFileStore },
-      { provide: IdempotencyKeyStore, useClass: SqliteIdempotencyKeyStore },
       { provide: PatchStore, useClass: SqlitePatchStore },
-      { provide: RootStore, useClass: SqliteRootStore },
-      { provide: SessionStore, useClass: SqliteSessionStore },
       { provide: StorageHealth, useClass: SqliteHealth },
       { provide: TurnStore, useClass: SqliteTurnStore },
       { provide: UsageStore, useClass: SqliteUsageStore },
-      { provide: UserStore, useClass: SqliteUserStore },
       { provide: WorkspaceStore, useClass: SqliteWorkspaceStore },
     ];
     return {
@@ -61,6 +46,7 @@ export class SqliteStorageModule implements OnApplicationShutdown {
         { provide: SqliteDatabase, useFactory: () => SqliteDatabase.open(dataDir) },
         WorkspaceKeys,
         { provide: RecordStore, useClass: SqliteRecordStore },
+        { provide: UsageCounts, useClass: SqliteUsageCounts },
         ...RECORD_PORTS,
         ...ports,
       ],

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { type Usage, UsageStore } from '../ports/usage.store.js';
+import { type Usage, UsageCounts, UsageStore } from '../ports/usage.store.js';
 import { SqliteDatabase } from './database.js';
-import { type Columns, usageFrom } from './usage-rows.js';
+import { type Columns, count, usageFrom } from './usage-rows.js';
 
 const OF_WORKSPACE = 'SELECT bytes, files, versions, sessions FROM usage WHERE workspace_id = ?';
 const OF_USER = `SELECT coalesce(sum(u.bytes), 0), coalesce(sum(u.files), 0), coalesce(sum(u.versions), 0),
@@ -29,5 +29,16 @@ export class SqliteUsageStore extends UsageStore {
     const own = usageFrom(this.database.get<Columns>(OF_USER, [userId]));
     const left = this.database.get<[number]>(LEFT_TO_MAKER, [userId])![0];
     return { ...own, bytes: own.bytes + left };
+  }
+}
+
+@Injectable()
+export class SqliteUsageCounts extends UsageCounts {
+  constructor(private readonly database: SqliteDatabase) {
+    super();
+  }
+
+  count(workspaceId: string, userId: string, more: Partial<Usage>): Promise<void> {
+    return this.database.write(() => count(this.database, workspaceId, userId, more));
   }
 }

@@ -1,0 +1,51 @@
+import { Injectable } from '@nestjs/common';
+import type { RecordDeclaration } from './declaration.js';
+import { RecordStore, untilDone } from './record-store.js';
+
+/** A folder that somebody has connected: its name stands for it in the whole workspace. */
+export interface RootRecord {
+  workspaceId: string;
+  docPath: string;
+  name: string;
+  rootId: string;
+  /** Who connected it first, and when. */
+  userId: string;
+  claimedAt: number;
+}
+
+export const ROOTS: RecordDeclaration<RootRecord, 'workspaceId' | 'docPath'> = {
+  name: 'roots',
+  fields: {
+    ...{ workspaceId: 'text', docPath: 'text', name: 'text', rootId: 'text' },
+    ...{ userId: 'text', claimedAt: 'integer' },
+  },
+  key: ['workspaceId', 'docPath'],
+  indexes: [['workspaceId', 'docPath']],
+};
+
+/** The folders of a workspace, each under its docPath. */
+@Injectable()
+export class RootStore {
+  static readonly declarations = [ROOTS];
+
+  constructor(private readonly records: RecordStore) {}
+
+  /** Registers the folder unless its docPath is taken. Gives the folder that stands; the same claim again does, too. */
+  claim(root: RootRecord): Promise<RootRecord> {
+    return untilDone(async () => {
+      if ((await this.records.insert(ROOTS, root)) === 'inserted') return root;
+      // Null where it has just been removed.
+      return (await this.records.byKey(ROOTS, root)) ?? undefined;
+    });
+  }
+
+  /** Takes out this very claim; what has been claimed under its docPath since stays. */
+  remove({ workspaceId, docPath, rootId, claimedAt }: RootRecord): Promise<void> {
+    return this.records.remove(ROOTS, { workspaceId, docPath, rootId, claimedAt });
+  }
+
+  /** By docPath. */
+  ofWorkspace(workspaceId: string): Promise<RootRecord[]> {
+    return this.records.find(ROOTS, { workspaceId }, { by: ['docPath'] });
+  }
+}
