@@ -47,10 +47,9 @@ import { MongoWorkspaceStore } from './workspaces.store.js';
  * - One aggregate is one document, written by one insert or one update on a condition about that document; no write spans
  *   two. Unique is what has the same `_id`: an id where it is unique by itself, else its parts by `keyOf`. Beside it there
  *   are three unique indexes, of emails, of the numbers in a trail, and of the places of files and folders.
- * - `users` by id; `first_user`, one document, says who came before everybody else. `logins` by id. `workspaces` by id, each
- *   with its members in order and its unsettled removals. `contracts` by digest. `sessions` by workspace and id, each with
- *   its list of Active Files. `clients` by workspace, user and id, with a revision of their own. `roots` by workspace and
- *   docPath. `idempotency_keys` by workspace, user and key. `checks`, one document, is written by the readiness probe.
+ * - Small records: a collection for each declaration in `storage/records`, its key as `_id`.
+ * - `workspaces` by id, each with its members in order and its unsettled removals. `checks`, one document, is written by the
+ *   readiness probe.
  * - `turns` by workspace, session and turnId, each with its calls, their small arguments and results, and the names of the
  *   `turn_texts` that larger ones lie in.
  * - `entries`, by workspace and id: files, each with its last versions, and folders that were made. `versions`, older ones, by

@@ -26,7 +26,7 @@ export class MongoRecordStore extends RecordStore {
   }
 
   protected insertRow(table: Table, row: Row): Promise<boolean> {
-    return this.database.insert(this.model(table), { ...row, _id: idOf(table, row) } as RowDocument);
+    return this.database.insert(this.model(table), { ...row, _id: idOf(table, row) });
   }
 
   protected async rowOf(table: Table, row: Row): Promise<Row | null> {
@@ -46,7 +46,7 @@ export class MongoRecordStore extends RecordStore {
     const found = await this.database.attempt(() =>
       this.model(table).find(filter).sort(sort).limit(limit).lean<RowDocument[]>(),
     );
-    return found.map((document) => toRow(table, document)!);
+    return found.map((document) => toRow(table, document));
   }
 
   protected async updateRows(table: Table, where: Conditions, set: Row): Promise<number> {
@@ -63,7 +63,7 @@ export class MongoRecordStore extends RecordStore {
 
   protected async *allRows(table: Table): AsyncGenerator<Row> {
     const found = this.model(table).find().sort({ _id: 1 }).lean<RowDocument[]>().cursor();
-    for await (const document of found as AsyncIterable<RowDocument>) yield toRow(table, document)!;
+    for await (const document of found as AsyncIterable<RowDocument>) yield toRow(table, document);
   }
 
   private model({ name }: Table): Model<RowDocument> {
@@ -81,9 +81,9 @@ function filterOf(table: Table, where: Conditions): Filter {
   for (const [field, condition] of Object.entries(where))
     filter[field] =
       typeof condition === 'object' && condition !== null ? { $lt: checked(condition.below) } : eq(condition);
-  if (!table.key.every((field) => typeof where[field] === 'string')) return filter as Filter;
+  if (!table.key.every((field) => typeof where[field] === 'string')) return filter;
   for (const field of table.key) delete filter[field];
-  return { _id: eq(idOf(table, where)), ...filter } as Filter;
+  return { _id: eq(idOf(table, where)), ...filter };
 }
 
 /** What comes after a row in the order of these fields. */
