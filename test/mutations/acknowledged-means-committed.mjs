@@ -397,13 +397,6 @@ export const FAULTS = [
     specs: ['test/contract/turn-writes.spec.ts'],
   },
   {
-    name: 'a large text is removed at the next start',
-    file: 'src/storage/sqlite/turn-staging.ts',
-    find: `    take(database, column);\n`,
-    replace: '',
-    specs: ['test/contract/large-texts.spec.ts', 'src/storage/sqlite/large-texts.spec.ts'],
-  },
-  {
     name: 'two writers that read the same revision of a file both win',
     file: 'src/storage/sqlite/file-rows.ts',
     find: `WHERE file_id = ? AND workspace = ? AND revision = ? AND folder = 0\`,\n    [file.id, workspace, expectedRevision],`,
