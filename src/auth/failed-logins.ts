@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { BoundedMap } from '../common/bounded-map.js';
 import { networksOf } from '../common/http/client-address.js';
-import { tooManyRequests } from '../common/rate-limits.js';
-import { RateWindows } from '../common/rate-windows.js';
-import { PacedLines } from './paced-lines.js';
+import { tooManyRequests } from '../limits/rate-limits.js';
+import { RateWindows } from '../limits/rate-windows.js';
+import { Throttle } from '../limits/throttle.js';
 
 const WINDOW_MS = 15 * 60_000;
 /** Wrong passwords in that time: for an account from one address; for it from all that it does not know. */
@@ -52,7 +52,7 @@ export class FailedLogins {
   private readonly running = new Map<string, Running>();
   private readonly waiting = new Map<string, number>();
   private readonly known = new BoundedMap<string, true>(MAX_KNOWN);
-  private readonly lines = new PacedLines(PACE_MS);
+  private readonly lines = new Throttle(PACE_MS);
   /** Those who wait in one of them, an account of an address once. */
   private readonly inLine = new Set<string>();
 

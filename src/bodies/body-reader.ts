@@ -3,10 +3,10 @@ import { parseScannedJson } from '@patchbay/protocol';
 import type { AccessedRequest } from '../common/access.js';
 import { ClientAddresses } from '../common/http/client-address.js';
 import { DomainError } from '../common/domain-error.js';
-import { timeSlice } from '../common/time-slice.js';
+import { yieldIfBusy } from '../common/yield-if-busy.js';
 import { Config } from '../config/config.js';
-import { UserLines } from '../work/user-lines.js';
-import { WorkPool } from '../work/work-pool.js';
+import { UserLines } from '../jobs/user-jobs.js';
+import { WorkPool } from '../jobs/work-pool.js';
 import { readBody } from './read-body.js';
 import { Receiving, type Reception } from './receiving.js';
 import { malformed, SCAN_BODY } from './scan-body-job.js';
@@ -57,7 +57,7 @@ export class BodyReader {
       bytes: length,
       transfer: ownBuffer(bytes),
     });
-    if (length > SHORT_BYTES) await timeSlice();
+    if (length > SHORT_BYTES) await yieldIfBusy();
     try {
       return parseScannedJson(text, lossy);
     } catch {

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DomainError } from '../common/domain-error.js';
-import { FairBudget } from '../common/fair-budget.js';
+import { Budget } from '../limits/budget.js';
 import { Config } from '../config/config.js';
 
 /** So much of a body is read however much else is coming, so that large bodies never shut small ones out. */
@@ -10,10 +10,10 @@ const RETRY_AFTER_SECONDS = 2;
 /** The bytes of bodies that are being received or held, of everybody together and of each owner. */
 @Injectable()
 export class Receiving {
-  private readonly budget: FairBudget;
+  private readonly budget: Budget;
 
   constructor({ maxReceivingBytes }: Config) {
-    this.budget = new FairBudget(maxReceivingBytes, SMALL_BYTES);
+    this.budget = new Budget(maxReceivingBytes, SMALL_BYTES);
   }
 
   /** Bytes that bodies hold, of everybody. */
@@ -33,7 +33,7 @@ export class Reception {
   private place: (() => void) | null = null;
 
   constructor(
-    private readonly budget: FairBudget,
+    private readonly budget: Budget,
     private readonly owner: string,
   ) {}
 

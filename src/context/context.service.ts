@@ -7,7 +7,7 @@ import { Config } from '../config/config.js';
 import { SessionsService } from '../sessions/sessions.service.js';
 import { FileStore } from '../storage/ports/files.store.js';
 import { type SessionRecord, SessionStore } from '../storage/ports/sessions.store.js';
-import { UserLines } from '../work/user-lines.js';
+import { UserLines } from '../jobs/user-jobs.js';
 import { ActiveTexts } from './active-texts.service.js';
 import type { ContextQueryDto } from './context.dto.js';
 import { type ContextFormat, type ContextMaterial, renderContext } from './context-format.js';

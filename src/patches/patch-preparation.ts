@@ -20,12 +20,12 @@ import type { UserFolders } from '../clients/user-folders.js';
 import { Clock } from '../common/clock.js';
 import type { DomainError } from '../common/domain-error.js';
 import { newId } from '../common/ids.js';
-import { timeSlice } from '../common/time-slice.js';
+import { yieldIfBusy } from '../common/yield-if-busy.js';
 import { Config } from '../config/config.js';
 import type { PatchBase, PatchBatchRecord } from '../storage/ports/patches.store.js';
 import type { SessionRecord } from '../storage/ports/sessions.store.js';
-import { UserLines } from '../work/user-lines.js';
-import { WorkPool } from '../work/work-pool.js';
+import { UserLines } from '../jobs/user-jobs.js';
+import { WorkPool } from '../jobs/work-pool.js';
 import { BaseTexts } from './base-texts.js';
 import { ClientTexts } from './client-texts.js';
 import { type CloudHead, CloudTexts } from './cloud-texts.js';
@@ -103,7 +103,7 @@ export class PatchPreparation {
     for (;;) {
       const { done, value } = steps.next();
       if (done) return value;
-      await timeSlice();
+      await yieldIfBusy();
     }
   }
 
@@ -111,7 +111,7 @@ export class PatchPreparation {
     const active = await this.texts.activeFiles(session);
     const situation: Situation = { bases: [], judged: [], sizeBytes: 0 };
     for (const [fileIndex, patch] of batch.files.entries()) {
-      await timeSlice();
+      await yieldIfBusy();
       const head = await this.texts.head(session.workspaceId, patch.docPath);
       const known = knownOf(head, active.get(patch.docPath), patch, folders);
       const isForClient = known !== null && isForTheClient(patch, known, folders);

@@ -23,7 +23,7 @@ import { isoTime } from '../common/clock.js';
 import { DomainError } from '../common/domain-error.js';
 import { parseRequestInSlices } from '../common/request-envelope.js';
 import { loopTurn } from '../common/loop-turn.js';
-import { timeSlice } from '../common/time-slice.js';
+import { yieldIfBusy } from '../common/yield-if-busy.js';
 import { asOwner } from '../common/work-owner.js';
 import { SessionActiveFilesDto } from '../sessions/sessions.dto.js';
 import { SessionsService } from '../sessions/sessions.service.js';
@@ -209,7 +209,7 @@ export class RelayGateway implements OnGatewayInit, OnGatewayConnection, OnGatew
 
   private async answerOf<T extends object>(handle: () => Promise<T>): Promise<Ack<T>> {
     try {
-      if (!this.mayBeginAtOnce()) await timeSlice();
+      if (!this.mayBeginAtOnce()) await yieldIfBusy();
       return { ok: true, ...(await handle()) };
     } catch (error) {
       if (error instanceof DomainError) return { ok: false, error: relayErrorOf(error) };
@@ -228,7 +228,7 @@ async function readEntries(body: unknown): Promise<ResumeEntryDto[]> {
   const entries: ResumeEntryDto[] = [];
   for (const entry of body) {
     entries.push(await parseRequestInSlices(ResumeEntryDto, entry));
-    await timeSlice();
+    await yieldIfBusy();
   }
   return entries;
 }

@@ -1,4 +1,4 @@
-import { fairShare } from '../common/fair-budget.js';
+import { fairShare } from '../limits/budget.js';
 import { FloodGate } from './flood-gate.js';
 
 const MIB = 1024 * 1024;

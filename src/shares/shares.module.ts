@@ -1,7 +1,5 @@
 import { Module } from '@nestjs/common';
-import { Shares } from './shares.js';
 import { TurnBytes } from './turn-bytes.js';
 
-/** What each member may have of a workspace. */
-@Module({ providers: [Shares, TurnBytes], exports: [Shares, TurnBytes] })
+@Module({ providers: [TurnBytes], exports: [TurnBytes] })
 export class SharesModule {}

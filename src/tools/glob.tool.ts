@@ -3,7 +3,7 @@ import type { JsonObject, ToolContract } from '@patchbay/protocol';
 import { isoTime } from '../common/clock.js';
 import { readCloudPath } from '../files/cloud-path.js';
 import { FilesService, type ListedFolder } from '../files/files.service.js';
-import { UserLines } from '../work/user-lines.js';
+import { UserLines } from '../jobs/user-jobs.js';
 import { compileGlob } from './glob-pattern.js';
 import { FileSearch } from './file-search.js';
 import { cloudPath, objectSchema, optional, TEXT, TIME } from './schema-parts.js';

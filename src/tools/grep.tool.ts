@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import type { JsonObject, ToolContract } from '@patchbay/protocol';
 import { fieldError } from '../common/domain-error.js';
-import { timeSlice } from '../common/time-slice.js';
+import { yieldIfBusy } from '../common/yield-if-busy.js';
 import { readCloudPath } from '../files/cloud-path.js';
 import { FilesService } from '../files/files.service.js';
 import { NearestPath } from '../files/nearest-path.js';
-import { UserLines } from '../work/user-lines.js';
-import { WorkPool } from '../work/work-pool.js';
+import { UserLines } from '../jobs/user-jobs.js';
+import { WorkPool } from '../jobs/work-pool.js';
 import { FileSearch, type SearchClock } from './file-search.js';
 import { compileGlob } from './glob-pattern.js';
 import { cloudPath, COUNT, objectSchema, optional, TEXT } from './schema-parts.js';
@@ -192,7 +192,7 @@ export class GrepTool implements ServerTool {
     let files: SearchedFile[] = [];
     let size = 0;
     for await (const docPath of this.candidates(wanted, context, clock)) {
-      await timeSlice();
+      await yieldIfBusy();
       if (clock.left() === 0) return;
       const file = await this.files.at(context.workspaceId, { docPath });
       if (file?.kind !== 'file') continue;

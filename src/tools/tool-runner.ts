@@ -1,6 +1,6 @@
 import { type Json, type JsonObject, wellFormedJson } from '@patchbay/protocol';
 import { DomainError } from '../common/domain-error.js';
-import { FairQueue } from '../work/fair-queue.js';
+import { FairQueue } from '../limits/fair-queue.js';
 import type { ServerTool, ToolContext } from './server-tool.js';
 
 const RETRY_AFTER_SECONDS = 1;

@@ -3,7 +3,7 @@ import type { PinoLogger } from '../common/pino-logger.js';
 import { aCall, aTurn, NOON } from '../turns/turn.sample.js';
 import { DomainError } from '../common/domain-error.js';
 import { Lifecycle } from '../common/lifecycle.js';
-import type { Shares } from '../shares/shares.js';
+import type { Quotas } from '../limits/quotas.js';
 import type { TurnStore } from '../storage/ports/turns.store.js';
 import type { ToolRunner } from '../tools/tool-runner.js';
 import { Subject } from 'rxjs';
@@ -47,7 +47,7 @@ function scene(run: Run, faults: number, requireMember = (): Promise<void> => Pr
     turns as unknown as OpenTurns,
     {} as TurnStore,
     runner,
-    { requireMember } as unknown as Shares,
+    { requireMember } as unknown as Quotas,
     new NodeId('node'),
     lifecycle,
     { now: () => NOON },

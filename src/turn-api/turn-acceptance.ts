@@ -3,7 +3,7 @@ import { Clock } from '../common/clock.js';
 import { DomainError } from '../common/domain-error.js';
 import { newId } from '../common/ids.js';
 import { Dispatcher } from '../delivery/dispatcher.js';
-import { Shares } from '../shares/shares.js';
+import { Quotas } from '../limits/quotas.js';
 import { TurnBytes } from '../shares/turn-bytes.js';
 import { IdempotencyKeyStore, type KeyClaim } from '../storage/ports/idempotency-keys.store.js';
 import { NodeId } from '../storage/ports/node-id.js';
@@ -17,7 +17,7 @@ import { OpenTurns } from '../turns/open-turns.js';
 import { advance } from '../turns/turn-state.js';
 import { NO_MEMBER } from './departures.js';
 import { KEY_LIFE_MS } from './key-sweep.js';
-import { type GiveBack, OpenRoom } from './open-room.js';
+import { type GiveBack, OpenTurnQuota } from '../limits/open-turn-quota.js';
 import { type AcceptedTurn, TurnBuilder } from './turn-builder.js';
 import { type CheckedRequest, FEW_CHARS, TurnRequestCheck } from './turn-request-check.js';
 import type { PostTurnDto } from './turns.dto.js';
@@ -42,10 +42,10 @@ export class TurnAcceptance {
     private readonly builder: TurnBuilder,
     private readonly turns: OpenTurns,
     private readonly dispatcher: Dispatcher,
-    private readonly room: OpenRoom,
+    private readonly room: OpenTurnQuota,
     private readonly bytes: TurnBytes,
     private readonly node: NodeId,
-    private readonly shares: Shares,
+    private readonly quotas: Quotas,
     private readonly clock: Clock,
   ) {}
 
@@ -166,7 +166,7 @@ export class TurnAcceptance {
   /** A user who was removed meanwhile may have been so after their open turns were looked for: then this one was not found. */
   private async requireMember(turn: Turn): Promise<void> {
     try {
-      await this.shares.requireMember(turn);
+      await this.quotas.requireMember(turn);
     } catch (error) {
       const { userId: byUserId } = turn;
       await this.turns.submit(turn, { type: 'cancel', toolCallId: null, byUserId, why: NO_MEMBER });

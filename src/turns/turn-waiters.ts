@@ -5,7 +5,7 @@ import type { Turn } from '../storage/ports/turn.js';
 import { DomainError } from '../common/domain-error.js';
 import { Config } from '../config/config.js';
 import { turnKey } from '../common/keys.js';
-import { WakeLine } from '../common/wake-line.js';
+import { WakeLine } from '../limits/wake-line.js';
 
 const RETRY_AFTER_SECONDS = 5;
 

@@ -6,7 +6,7 @@ import { jest } from '@jest/globals';
 import type { OpenTurnPage } from '@patchbay/protocol';
 import { Receiving } from '../../src/bodies/receiving.js';
 import { ClientCalls } from '../../src/tool-calls/client-calls.js';
-import { UserLines } from '../../src/work/user-lines.js';
+import { UserLines } from '../../src/jobs/user-jobs.js';
 import { RelayScene } from '../support/relay-scene.js';
 import { startTestServer, type TestServer, type TestUser } from '../support/server.js';
 import { waitFor } from '../support/wait-for.js';

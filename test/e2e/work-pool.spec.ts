@@ -1,8 +1,8 @@
 import { Logger } from '@nestjs/common';
 import { fileURLToPath } from 'node:url';
 import { Config, type Settings } from '../../src/config/config.js';
-import { defineJob, type Job } from '../../src/work/job.js';
-import { WorkPool } from '../../src/work/work-pool.js';
+import { defineJob, type Job } from '../../src/jobs/job.js';
+import { WorkPool } from '../../src/jobs/work-pool.js';
 import { sourcesIn } from '../support/sources.js';
 
 /** The pool of the server, with the jobs of `test/support/work-jobs.mjs` on its workers. */

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { IncomingMessage } from 'node:http';
 import { Config } from '../config/config.js';
-import { DomainError } from './domain-error.js';
-import { ClientAddresses, networksOf } from './http/client-address.js';
+import { DomainError } from '../common/domain-error.js';
+import { ClientAddresses, networksOf } from '../common/http/client-address.js';
 import { RateWindows } from './rate-windows.js';
 
 const MINUTE_MS = 60_000;

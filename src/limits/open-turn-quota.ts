@@ -16,7 +16,7 @@ export type GiveBack = () => void;
  * this node is about to store counts already; other nodes see it once it is stored.
  */
 @Injectable()
-export class OpenRoom {
+export class OpenTurnQuota {
   /** What is about to be stored, of each workspace and each user. */
   private readonly taken = new Map<string, OpenCount>();
   /** What is about to be stored of each turn: it takes room once, for the most calls that a request brings. */

@@ -1,11 +1,11 @@
-import { type Excess, FairBudget } from '../common/fair-budget.js';
+import { type Excess, Budget } from './budget.js';
 
 /** What may be in a fair queue, counted in items and in their bytes, waiting and running together. */
 export interface QueueBounds {
   /** Items that run at once, and how many of them may be one owner's. */
   running: number;
   runningOfOwner: number;
-  /** Items that wait, in all, which owners share as in any `FairBudget`, and most of one owner. */
+  /** Items that wait, in all, which owners share as in any `Budget`, and most of one owner. */
   waiting: number;
   waitingOfOwner: number;
   /** Bytes held, in all, shared in the same way; so many of an item are few. */
@@ -29,12 +29,12 @@ export class FairQueue<Item> {
   /** Owners in the order in which their turn comes; who has been served goes to the end. */
   private readonly lanes = new Map<string, Lane<Item>>();
   private running = 0;
-  private readonly waiting: FairBudget;
-  private readonly bytes: FairBudget;
+  private readonly waiting: Budget;
+  private readonly bytes: Budget;
 
   constructor(private readonly bounds: QueueBounds) {
-    this.waiting = new FairBudget(bounds.waiting);
-    this.bytes = new FairBudget(bounds.bytes, bounds.smallBytes);
+    this.waiting = new Budget(bounds.waiting);
+    this.bytes = new Budget(bounds.bytes, bounds.smallBytes);
   }
 
   /** Adds an item, unless that exceeds a bound: then says whose. */

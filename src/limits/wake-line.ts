@@ -1,5 +1,5 @@
-import { SenderLines } from './http/sender-lines.js';
-import { loopTurn } from './loop-turn.js';
+import { SenderLines } from './round-robin.js';
+import { loopTurn } from '../common/loop-turn.js';
 
 /** How many go on in one turn of the event loop. */
 const AT_ONCE = 32;

@@ -4,7 +4,7 @@ const KEPT_BYTES = 16 * 1024 * 1024;
 const SMALL_BYTES = 16 * 1024;
 
 /** Texts by what they say: each is made once for all who ask for it at a time, and large ones are kept for a while. */
-export class SharedTexts<T extends { body: Buffer }> {
+export class ResponseCache<T extends { body: Buffer }> {
   private readonly making = new Map<string, Promise<T>>();
   /** In the order of their last use. */
   private readonly kept = new Map<string, T>();

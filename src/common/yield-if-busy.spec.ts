@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { loopTurn } from './loop-turn.js';
-import { timeSlice } from './time-slice.js';
+import { yieldIfBusy } from './yield-if-busy.js';
 import { asOwner } from './work-owner.js';
 
 /** Holds the event loop for so many ms. */
@@ -14,7 +14,7 @@ describe('a time slice', () => {
     let steps = 0;
     const long = async (): Promise<void> => {
       for (let step = 0; step < 5; step += 1) {
-        await timeSlice();
+        await yieldIfBusy();
         work(6);
         steps += 1;
       }
@@ -34,7 +34,7 @@ describe('a time slice', () => {
   it('counts what a step does after further awaits', async () => {
     const turns = new Map<number, number>();
     const long = async (): Promise<void> => {
-      await timeSlice();
+      await yieldIfBusy();
       for (let hop = 0; hop < 5; hop += 1) await Promise.resolve();
       work(6);
       turns.set(loopTurn(), (turns.get(loopTurn()) ?? 0) + 1);
@@ -48,7 +48,7 @@ describe('a time slice', () => {
     let isOver = false;
     const greedy = async (): Promise<void> => {
       while (!isOver) {
-        await timeSlice();
+        await yieldIfBusy();
         work(5);
         greedySteps += 1;
       }
@@ -58,7 +58,7 @@ describe('a time slice', () => {
     greedySteps = 0;
     await asOwner('modest', async () => {
       for (let step = 0; step < 100; step += 1) {
-        await timeSlice();
+        await yieldIfBusy();
         work(0.1);
       }
     });
@@ -71,7 +71,7 @@ describe('a time slice', () => {
   it('is one lane for all strangers, since addresses cost nothing', async () => {
     const order: string[] = [];
     const step = async (name: string): Promise<void> => {
-      await timeSlice();
+      await yieldIfBusy();
       work(3);
       order.push(name);
     };
@@ -86,7 +86,7 @@ describe('a time slice', () => {
   it('gives an owner who was idle no time in advance', async () => {
     const order: string[] = [];
     const step = async (name: string): Promise<void> => {
-      await timeSlice();
+      await yieldIfBusy();
       work(3);
       order.push(name);
     };

@@ -1,12 +1,12 @@
 import type { ServerResponse } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Config } from '../../config/config.js';
-import type { AccessedRequest } from '../access.js';
-import { DomainError } from '../domain-error.js';
-import { FairBudget } from '../fair-budget.js';
-import { longTimeout } from '../timers.js';
-import { ClientAddresses } from './client-address.js';
-import { onceOver } from './once-over.js';
+import type { Config } from '../config/config.js';
+import type { AccessedRequest } from '../common/access.js';
+import { DomainError } from '../common/domain-error.js';
+import { Budget } from './budget.js';
+import { longTimeout } from '../common/timers.js';
+import { ClientAddresses } from '../common/http/client-address.js';
+import { onceOver } from '../common/http/once-over.js';
 
 /** Whoever reads slower than this is not reading. */
 const BYTES_A_SECOND = 64 * 1024;
@@ -21,13 +21,13 @@ const RETRY_AFTER_SECONDS = 5;
 /** Bounds answers that wait for their readers: how long each may, and how many bytes there are of them. */
 export class UnreadAnswers {
   private readonly addresses: ClientAddresses;
-  private readonly budget: FairBudget;
+  private readonly budget: Budget;
   /** What answers count for that are being put together. */
   private readonly expected = new WeakMap<ServerResponse, number>();
 
   constructor(private readonly config: Config) {
     this.addresses = new ClientAddresses(config.trustedProxies);
-    this.budget = new FairBudget(config.maxUnreadBytes, SMALL_BYTES);
+    this.budget = new Budget(config.maxUnreadBytes, SMALL_BYTES);
   }
 
   /** Bytes that wait to be read, of everybody. */

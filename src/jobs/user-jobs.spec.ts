@@ -1,5 +1,5 @@
 import { Config } from '../config/config.js';
-import { UserLines } from './user-lines.js';
+import { UserLines } from './user-jobs.js';
 
 describe('the line of a user', () => {
   const linesOf = (maxUserWaitingJobs: number) => new UserLines(Config.with({ maxUserWaitingJobs }));

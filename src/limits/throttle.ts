@@ -1,10 +1,10 @@
-import { tooManyRequests } from '../common/rate-limits.js';
+import { tooManyRequests } from './rate-limits.js';
 
 /** Who waits in one line at once; the next is told to come back. */
 const MAX_WAITING = 30;
 
 /** Lines in which one may go on now and then: first come, first served. */
-export class PacedLines {
+export class Throttle {
   /** Those who wait, by the name of their line, which is there for as long as somebody has just gone on in it. */
   private readonly lines = new Map<string, (() => void)[]>();
 

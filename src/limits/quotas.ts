@@ -4,12 +4,12 @@ import { Config } from '../config/config.js';
 import type { Membership } from '../storage/ports/turn.js';
 import { type Usage, UsageStore } from '../storage/ports/usage.store.js';
 import { WorkspaceStore } from '../storage/ports/workspaces.store.js';
-import { type Limits, limitsFrom, overLimit, type Scope } from './limits.js';
+import { type Limits, limitsFrom, overLimit, type Scope } from './quota-limits.js';
 
 const KINDS = ['bytes', 'files', 'versions', 'sessions'] as const;
 
 /** Who writes, and what ends the write early: the call that it is part of has ended. */
-export interface ShareHolder extends Membership {
+export interface QuotaHolder extends Membership {
   signal?: AbortSignal | undefined;
 }
 
@@ -30,7 +30,7 @@ interface Writing {
  * each may let as much pass as it has in hand.
  */
 @Injectable()
-export class Shares {
+export class Quotas {
   private readonly limits: Limits;
   /** What is being written, by workspace and by user, in the order in which it came. */
   private readonly writing = new Map<string, Set<Writing>>();
@@ -44,7 +44,7 @@ export class Shares {
   }
 
   /** Does the write where its user is a member and there is room for what it adds. FORBIDDEN, TOO_LARGE. */
-  async write<T>(who: ShareHolder, adds: Addition, write: () => Promise<T>): Promise<T> {
+  async write<T>(who: QuotaHolder, adds: Addition, write: () => Promise<T>): Promise<T> {
     const { workspaceId, userId } = who;
     let end!: () => void;
     const over = new Promise<void>((resolve) => (end = resolve));

@@ -1,4 +1,4 @@
-import { FairBudget } from './fair-budget.js';
+import { Budget } from './budget.js';
 
 const MIB = 1024 * 1024;
 const TOTAL = 256 * MIB;
@@ -6,10 +6,10 @@ const SMALL = 64 * 1024;
 const LARGEST_FILE = 8 * MIB;
 
 describe('a budget that owners share', () => {
-  let budget: FairBudget;
-  beforeEach(() => void (budget = new FairBudget(TOTAL, SMALL)));
+  let budget: Budget;
+  beforeEach(() => void (budget = new Budget(TOTAL, SMALL)));
 
-  const take = (owner: string, bytes: number): ReturnType<FairBudget['excess']> => {
+  const take = (owner: string, bytes: number): ReturnType<Budget['excess']> => {
     const excess = budget.excess(owner, bytes);
     if (excess === null) budget.change(owner, bytes);
     return excess;

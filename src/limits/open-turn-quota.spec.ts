@@ -1,7 +1,7 @@
 import { jest } from '@jest/globals';
 import { Config, type Settings } from '../config/config.js';
 import type { TurnStore } from '../storage/ports/turns.store.js';
-import { OpenRoom } from './open-room.js';
+import { OpenTurnQuota } from './open-turn-quota.js';
 
 const store = {
   openOfWorkspace: () => Promise.resolve({ turns: 0, calls: 0 }),
@@ -10,11 +10,11 @@ const store = {
 
 const turn = (turnId: string) => ({ workspaceId: 'w', userId: 'u', sessionId: 's', turnId });
 
-function room(limits: Partial<Settings> = {}): OpenRoom {
-  return new OpenRoom(store, Config.with({ maxOpenCalls: 20, maxUserOpenCalls: 10, ...limits }));
+function room(limits: Partial<Settings> = {}): OpenTurnQuota {
+  return new OpenTurnQuota(store, Config.with({ maxOpenCalls: 20, maxUserOpenCalls: 10, ...limits }));
 }
 
-describe('OpenRoom', () => {
+describe('OpenTurnQuota', () => {
   it.each([
     [8, 1],
     [1, 8],

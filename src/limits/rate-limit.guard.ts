@@ -1,6 +1,6 @@
 import { type CanActivate, type ExecutionContext, Injectable, SetMetadata } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
-import type { AccessedRequest } from './access.js';
+import type { AccessedRequest } from '../common/access.js';
 import { type AnonymousBucket, RateLimits } from './rate-limits.js';
 
 /** A POST that reads: its answer may be as large as a file's. */

@@ -1,13 +1,13 @@
-import { SharedTexts } from './shared-texts.js';
+import { ResponseCache } from './response-cache.js';
 
 const KIB = 1024;
 
 describe('texts that are shared', () => {
   let made: string[];
-  let texts: SharedTexts<{ body: Buffer }>;
+  let texts: ResponseCache<{ body: Buffer }>;
   beforeEach(() => {
     made = [];
-    texts = new SharedTexts();
+    texts = new ResponseCache();
   });
   const ask = (key: string, bytes: number): Promise<{ body: Buffer }> =>
     texts.of(key, async () => {

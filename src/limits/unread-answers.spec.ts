@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { jest } from '@jest/globals';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { Config } from '../../config/config.js';
+import { Config } from '../config/config.js';
 import { UnreadAnswers } from './unread-answers.js';
 
 const MIB = 1024 * 1024;

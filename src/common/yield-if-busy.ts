@@ -30,7 +30,7 @@ let isWaitingForTurn = false;
  * later one. One slice is for all who do so: a hundred such works at once hold the loop no longer than one. Owners get
  * equal shares of the time, whatever number of works each has open.
  */
-export function timeSlice(owner = workOwner()): Promise<void> {
+export function yieldIfBusy(owner = workOwner()): Promise<void> {
   return new Promise((resolve) => {
     laneOf(isStranger(owner) ? STRANGERS : owner).waiting.push(resolve);
     if (running === null) grant();

@@ -8,9 +8,9 @@ const RETRY_AFTER_SECONDS = 10;
 
 /** Clients that are connected to this node, of each user and in each workspace: bounded, since each costs memory. */
 @Injectable()
-export class SocketShares {
-  private readonly ofUser = new Shares();
-  private readonly ofWorkspace = new Shares();
+export class SocketQuota {
+  private readonly ofUser = new Counts();
+  private readonly ofWorkspace = new Counts();
 
   constructor(private readonly config: Config) {}
 
@@ -34,7 +34,7 @@ export class SocketShares {
 }
 
 /** How many connections each client of an owner has. */
-class Shares {
+class Counts {
   private readonly clients = new Map<string, Map<string, number>>();
 
   isFull(owner: string, client: string, limit: number): boolean {

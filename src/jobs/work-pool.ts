@@ -2,9 +2,9 @@ import { Injectable, Logger, type OnApplicationShutdown, type OnModuleDestroy } 
 import { fileURLToPath } from 'node:url';
 import { Piscina } from 'piscina';
 import { DomainError } from '../common/domain-error.js';
-import type { Excess } from '../common/fair-budget.js';
+import type { Excess } from '../limits/budget.js';
 import { Config } from '../config/config.js';
-import { FairQueue, type Queued } from './fair-queue.js';
+import { FairQueue, type Queued } from '../limits/fair-queue.js';
 import { INLINE_BYTES, type Job, type WorkOrder } from './job.js';
 import type { WorkOutcome } from './work-outcome.js';
 

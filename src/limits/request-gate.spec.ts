@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { Agent, get, type IncomingMessage } from 'node:http';
 import Fastify from 'fastify';
-import { ClientAddresses } from './client-address.js';
+import { ClientAddresses } from '../common/http/client-address.js';
 import { gateRequests, RequestGate, Senders } from './request-gate.js';
 
 const LANES = 64;

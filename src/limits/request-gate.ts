@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { FastifyInstance } from 'fastify';
-import { type ClientAddresses, widestOf } from './client-address.js';
-import { loopTurn } from '../loop-turn.js';
-import { asOwner } from '../work-owner.js';
-import { SenderLines } from './sender-lines.js';
+import { type ClientAddresses, widestOf } from '../common/http/client-address.js';
+import { loopTurn } from '../common/loop-turn.js';
+import { asOwner } from '../common/work-owner.js';
+import { SenderLines } from './round-robin.js';
 
 /** How long one turn of the event loop may take before fewer requests are begun in the next, in ms. */
 const LOOP_MS = 50;

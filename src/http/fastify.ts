@@ -9,19 +9,19 @@ import {
 } from 'node:http';
 import type { Socket } from 'node:net';
 import { strictJson } from '@patchbay/protocol';
-import type { Config } from '../../config/config.js';
-import { DomainError } from '../domain-error.js';
-import { newId } from '../ids.js';
-import type { Lifecycle } from '../lifecycle.js';
-import type { RateLimits } from '../rate-limits.js';
-import { belowBasePath } from './base-path.js';
-import { ClientAddresses } from './client-address.js';
-import { Connections } from './connections.js';
-import { endConnection, endRequest } from './end-connection.js';
-import { answerOf } from './error-answer.js';
-import { sendError } from './error.filter.js';
-import { UnreadAnswers } from './unread-answers.js';
-import { gateRequests, Senders } from './request-gate.js';
+import type { Config } from '../config/config.js';
+import { DomainError } from '../common/domain-error.js';
+import { newId } from '../common/ids.js';
+import type { Lifecycle } from '../common/lifecycle.js';
+import type { RateLimits } from '../limits/rate-limits.js';
+import { belowBasePath } from '../common/http/base-path.js';
+import { ClientAddresses } from '../common/http/client-address.js';
+import { Connections } from '../common/http/connections.js';
+import { endConnection, endRequest } from '../common/http/end-connection.js';
+import { answerOf } from '../common/http/error-answer.js';
+import { sendError } from '../common/http/error.filter.js';
+import { UnreadAnswers } from '../limits/unread-answers.js';
+import { gateRequests, Senders } from '../limits/request-gate.js';
 
 declare module 'fastify' {
   interface FastifyRequest {

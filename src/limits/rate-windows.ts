@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { BoundedMap } from './bounded-map.js';
-import { Stopwatch } from './clock.js';
+import { BoundedMap } from '../common/bounded-map.js';
+import { Stopwatch } from '../common/clock.js';
 
 interface Window {
   hits: number;

@@ -1,4 +1,4 @@
-import { isStranger } from './http/client-address.js';
+import { isStranger } from '../common/http/client-address.js';
 
 /** What one owner may hold of what the others have left: so ten who hold all they can leave a quarter of it. */
 const PART = 8;
@@ -20,7 +20,7 @@ export type Excess = 'owner' | 'all';
  * cost nothing. What is small fits for as long as its owner has less than half of all, and a single item always fits where
  * nothing else is held.
  */
-export class FairBudget {
+export class Budget {
   private readonly byOwner = new Map<string, number>();
   private total = 0;
 
