@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { BoundedMap } from '../common/bounded-map.js';
+import { LRUCache } from 'lru-cache';
 import { networksOf } from '../common/http/client-address.js';
 import { tooManyRequests } from '../limits/rate-limits.js';
 import { RateWindows } from '../limits/rate-windows.js';
@@ -51,7 +51,7 @@ export class FailedLogins {
   /** What is being looked at, by the keys of its bounds. */
   private readonly running = new Map<string, Running>();
   private readonly waiting = new Map<string, number>();
-  private readonly known = new BoundedMap<string, true>(MAX_KNOWN);
+  private readonly known = new LRUCache<string, true>({ max: MAX_KNOWN });
   private readonly lines = new Throttle(PACE_MS);
   /** Those who wait in one of them, an account of an address once. */
   private readonly inLine = new Set<string>();

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { BoundedMap } from '../common/bounded-map.js';
+import { LRUCache } from 'lru-cache';
 import { Stopwatch } from '../common/clock.js';
 
 interface Window {
@@ -14,7 +14,7 @@ const MAX_WINDOWS = 200_000;
 /** Counts hits in fixed windows of this process, one small record a key. */
 @Injectable()
 export class RateWindows {
-  private readonly windows = new BoundedMap<string, Window>(MAX_WINDOWS);
+  private readonly windows = new LRUCache<string, Window>({ max: MAX_WINDOWS });
 
   constructor(private readonly stopwatch: Stopwatch) {}
 
