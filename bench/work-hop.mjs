@@ -9,7 +9,7 @@
 import { performance } from 'node:perf_hooks';
 import { SCAN_BODY } from '../dist/bodies/scan-body-job.js';
 import { Config } from '../dist/config/config.js';
-import { WorkPool } from '../dist/work/work-pool.js';
+import { WorkPool } from '../dist/jobs/work-pool.js';
 
 const KIB = 1024;
 const SIZES = [4, 16, 32, 64, 128, 256, 1024, 4096, 16_384].map((size) => size * KIB);

@@ -4,7 +4,7 @@ import { ClientAddresses } from '../common/http/client-address.js';
 import { loopTurn } from '../common/loop-turn.js';
 import { yieldIfBusy } from '../common/yield-if-busy.js';
 import { Config } from '../config/config.js';
-import { UserLines } from '../jobs/user-jobs.js';
+import { UserJobs } from '../jobs/user-jobs.js';
 import { WorkPool } from '../jobs/work-pool.js';
 import { BodyReader } from './body-reader.js';
 import { Receiving } from './receiving.js';
@@ -14,7 +14,7 @@ const MIB = 1024 * 1024;
 const config = Config.with({ maxReceivingBytes: 64 * MIB });
 const proxies = new ClientAddresses(['127.0.0.1']);
 const reader = new BodyReader(
-  ...([config, new Receiving(config), new WorkPool(config), new UserLines(config), proxies] as const),
+  ...([config, new Receiving(config), new WorkPool(config), new UserJobs(config), proxies] as const),
 );
 
 describe('bodies of strangers', () => {

@@ -19,7 +19,7 @@ describe('a body that is read', () => {
   ])('is watched no longer %s', async (_when, act, outcome) => {
     const sender = new PassThrough();
     const request = Object.assign(sender, { headers: {} }) as unknown as IncomingMessage;
-    const reception = new Reception(new Budget(1024), 'ada');
+    const reception = new Reception(new Budget({ bytes: 1024 }).open('ada'));
     const read = readBody(request, { limit: LIMIT, idleMs: 0, reception });
     expect(jest.getTimerCount()).toBe(1);
     act(sender);

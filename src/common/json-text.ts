@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { setImmediate } from 'node:timers/promises';
 import { type Json, strictJson } from '@patchbay/protocol';
 import { yieldIfBusy } from './yield-if-busy.js';
 
@@ -18,7 +17,6 @@ export class JsonText {
       text += part.toString('utf8');
       await yieldIfBusy();
     }
-    await setImmediate();
     return JSON.parse(text) as Json;
   }
 

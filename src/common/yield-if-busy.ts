@@ -1,11 +1,9 @@
-import { isStranger } from './http/client-address.js';
+import { tenantOf } from './http/client-address.js';
 import { loopTurn } from './loop-turn.js';
 import { workOwner } from './work-owner.js';
 
 /** Time that long work, all of it together, may hold the event loop for before all else has its turn, in ms. */
 const SLICE_MS = 10;
-/** The lane of all requests without a token, since addresses cost nothing. */
-const STRANGERS = 'strangers';
 
 /** The long work of one owner. */
 interface Lane {
@@ -32,7 +30,7 @@ let isWaitingForTurn = false;
  */
 export function yieldIfBusy(owner = workOwner()): Promise<void> {
   return new Promise((resolve) => {
-    laneOf(isStranger(owner) ? STRANGERS : owner).waiting.push(resolve);
+    laneOf(tenantOf(owner)).waiting.push(resolve);
     if (running === null) grant();
   });
 }

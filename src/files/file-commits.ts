@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import type { CommittedFile, RefusedFile } from '@patchbay/protocol';
 import { DomainError, fieldError } from '../common/domain-error.js';
@@ -73,7 +72,7 @@ export class FileCommits {
     while (outcomes.length < changes.length) {
       const wave = await this.nextWave(origin.workspaceId, changes.slice(outcomes.length));
       outcomes.push(...(await Promise.all(wave.map((change) => this.make(origin, change, renamed)))));
-      await setImmediate();
+      await yieldIfBusy();
     }
     await this.spellings.follow(origin, renamed);
     return outcomes;

@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
-import { UserLines } from './user-jobs.js';
+import { UserJobs } from './user-jobs.js';
 import { WorkPool } from './work-pool.js';
 
-@Module({ providers: [UserLines, WorkPool], exports: [UserLines, WorkPool] })
+@Module({ providers: [UserJobs, WorkPool], exports: [UserJobs, WorkPool] })
 export class JobsModule {}

@@ -1,19 +1,19 @@
 import { Config } from '../config/config.js';
-import { UserLines } from './user-jobs.js';
+import { UserJobs } from './user-jobs.js';
 
-describe('the line of a user', () => {
-  const linesOf = (maxUserWaitingJobs: number) => new UserLines(Config.with({ maxUserWaitingJobs }));
+describe('the jobs of a user', () => {
+  const jobsOf = (maxUserWaitingJobs: number) => new UserJobs(Config.with({ maxUserWaitingJobs }));
 
-  it('has one thing worked on at a time, first come first served, and others none the later', async () => {
-    const lines = linesOf(10);
+  it('run one of a kind at a time, first in first out, and do not delay those of others', async () => {
+    const jobs = jobsOf(10);
     const begun: string[] = [];
     const ends: (() => void)[] = [];
     const work = (name: string) => () => {
       begun.push(name);
       return new Promise<void>((resolve) => ends.push(resolve));
     };
-    const all = ['a', 'b'].map((name) => lines.stand('greedy', work(name)));
-    all.push(lines.stand('modest', work('c')), lines.stand('greedy', work('d'), 'searches'));
+    const all = ['a', 'b'].map((name) => jobs.run('greedy', work(name)));
+    all.push(jobs.run('modest', work('c')), jobs.run('greedy', work('d'), 'searches'));
     await new Promise(setImmediate);
     expect(begun).toEqual(['a', 'c', 'd']);
     ends.shift()!();
@@ -24,19 +24,19 @@ describe('the line of a user', () => {
     await Promise.all(all);
   });
 
-  it('goes on after work that fails, and forgets who has nothing more', async () => {
-    const lines = linesOf(10);
-    const failing = lines.stand('u', () => Promise.reject(new Error('broken')));
-    const next = lines.stand('u', () => Promise.resolve('done'));
+  it('go on after one that fails', async () => {
+    const jobs = jobsOf(10);
+    const failing = jobs.run('u', () => Promise.reject(new Error('broken')));
+    const next = jobs.run('u', () => Promise.resolve('done'));
     await expect(failing).rejects.toThrow('broken');
     expect(await next).toBe('done');
-    expect(await lines.stand('u', () => Promise.resolve('again'))).toBe('again');
+    expect(await jobs.run('u', () => Promise.resolve('again'))).toBe('again');
   });
 
-  it('is refused to who has too much in it', async () => {
-    const lines = linesOf(1);
-    const two = [1, 2].map((n) => lines.stand('u', () => Promise.resolve(n)));
-    await expect(lines.stand('u', () => Promise.resolve(3))).rejects.toMatchObject({ code: 'RATE_LIMITED' });
+  it('are refused where too many of them wait', async () => {
+    const jobs = jobsOf(1);
+    const two = [1, 2].map((n) => jobs.run('u', () => Promise.resolve(n)));
+    await expect(jobs.run('u', () => Promise.resolve(3))).rejects.toMatchObject({ code: 'RATE_LIMITED' });
     expect(await Promise.all(two)).toEqual([1, 2]);
   });
 });

@@ -2,9 +2,10 @@ import { Injectable, Logger, type OnApplicationShutdown, type OnModuleDestroy } 
 import { fileURLToPath } from 'node:url';
 import { Piscina } from 'piscina';
 import { DomainError } from '../common/domain-error.js';
-import type { Excess } from '../limits/budget.js';
+import { tenantOf } from '../common/http/client-address.js';
+import { Budget, type Excess } from '../limits/budget.js';
 import { Config } from '../config/config.js';
-import { FairQueue, type Queued } from '../limits/fair-queue.js';
+import { FairQueue } from '../limits/fair-queue.js';
 import { INLINE_BYTES, type Job, type WorkOrder } from './job.js';
 import type { WorkOutcome } from './work-outcome.js';
 
@@ -28,12 +29,6 @@ export interface Load {
   transfer?: ArrayBuffer[];
 }
 
-interface Order {
-  work: WorkOrder;
-  transferList: ArrayBuffer[];
-  settle: (outcome: Promise<unknown>) => void;
-}
-
 /**
  * Worker threads for what would hold the event loop for more than some 10 ms, and one fair queue before them: each owner's
  * jobs in order, owners in turn, and one worker always left for others. Workers start when there is work.
@@ -41,7 +36,8 @@ interface Order {
 @Injectable()
 export class WorkPool implements OnModuleDestroy, OnApplicationShutdown {
   private readonly logger = new Logger(WorkPool.name);
-  private readonly queue: FairQueue<Order>;
+  private readonly queue: FairQueue;
+  private readonly bytes: Budget;
   /** What a worker runs: `src/worker.ts`, or a test's own jobs. */
   protected readonly workerFile: string = WORKER_FILE;
   private workers: Piscina | null = null;
@@ -51,18 +47,18 @@ export class WorkPool implements OnModuleDestroy, OnApplicationShutdown {
     const { workers, maxWaitingJobs, maxUserWaitingJobs, maxWorkBytes } = config;
     this.queue = new FairQueue({
       running: workers,
-      runningOfOwner: Math.max(1, workers - 1),
+      runningOfKey: Math.max(1, workers - 1),
       waiting: maxWaitingJobs,
-      waitingOfOwner: Math.min(maxUserWaitingJobs, maxWaitingJobs),
-      bytes: maxWorkBytes,
-      // Much work with little to carry, too.
-      smallBytes: INLINE_BYTES + 1,
+      waitingOfKey: maxUserWaitingJobs,
+      refuse: busy,
     });
+    // Much work with little to carry counts as small, too.
+    this.bytes = new Budget({ bytes: maxWorkBytes, smallBytes: INLINE_BYTES + 1 });
   }
 
   /**
-   * Runs a job for an owner, a user's id or a stranger's address: at once where it is small, else on a worker when the
-   * owner's turn has come.
+   * Runs a job for an owner, which is a user's id or the address of a request without a token. A small job runs at once, a
+   * large one on a worker when its owner's turn has come.
    * @throws DomainError TOO_LARGE for what is over the byte or time budget of a job, or the memory of a worker;
    * RATE_LIMITED where too much waits already; UNAVAILABLE while the server stops; and what the job throws.
    */
@@ -73,20 +69,22 @@ export class WorkPool implements OnModuleDestroy, OnApplicationShutdown {
     { bytes, transfer = [] }: Load,
   ): Promise<Output> {
     if (bytes <= job.inlineBytes) return job.run(input);
-    if (this.stopped) throw stopping();
     if (bytes > this.mostBytes) throw tooManyBytes(bytes, this.mostBytes);
-    return new Promise<unknown>((resolve) => {
-      const order: Order = { work: { job: job.name, input }, transferList: transfer, settle: resolve };
-      const excess = this.queue.push({ owner, bytes, item: order });
-      if (excess) throw busy(excess);
-      this.next();
-    }) as Promise<Output>;
+    const held = this.bytes.open(owner);
+    const excess = held.resize(bytes);
+    if (excess) throw busy(excess);
+    try {
+      const work = () => this.onWorker({ job: job.name, input }, transfer);
+      return (await this.queue.run(tenantOf(owner), work)) as Output;
+    } finally {
+      held.release();
+    }
   }
 
   /** What waits is refused; what runs has until the shutdown. */
   onModuleDestroy(): void {
     this.stopped = true;
-    for (const { item } of this.queue.clear()) item.settle(Promise.reject(stopping()));
+    this.queue.clear(stopping());
   }
 
   async onApplicationShutdown(): Promise<void> {
@@ -98,20 +96,8 @@ export class WorkPool implements OnModuleDestroy, OnApplicationShutdown {
     return Math.ceil(this.config.maxWorkBytes / 2);
   }
 
-  private next(): void {
-    for (let queued = this.queue.take(); queued !== undefined; queued = this.queue.take()) this.start(queued);
-  }
-
-  private start(queued: Queued<Order>): void {
-    const { item } = queued;
-    const outcome = this.onWorker(item).finally(() => {
-      this.queue.done(queued);
-      this.next();
-    });
-    item.settle(outcome);
-  }
-
-  private async onWorker({ work, transferList }: Order): Promise<unknown> {
+  private async onWorker(work: WorkOrder, transferList: ArrayBuffer[]): Promise<unknown> {
+    if (this.stopped) throw stopping();
     const budget = new AbortController();
     const timer = setTimeout(() => budget.abort(TIMED_OUT), this.config.jobMs);
     try {

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DomainError } from '../common/domain-error.js';
 import { onceOver, type Sending } from '../common/http/once-over.js';
+import { Budget } from './budget.js';
 import { Config } from '../config/config.js';
 import type { Turn } from '../storage/ports/turn.js';
 
@@ -11,13 +12,15 @@ type AnsweredTurn = Pick<Turn, 'userId' | 'sessionId' | 'turnId'>;
 /** Bounds what one user's answers hold of our memory until they were read, however slowly that is. */
 @Injectable()
 export class AnswersInFlight {
-  private readonly bytes = new Map<string, number>();
+  private readonly budget: Budget;
 
-  constructor(private readonly config: Config) {}
+  constructor({ maxUserAnswerBytes }: Config) {
+    this.budget = new Budget({ ofOwner: maxUserAnswerBytes });
+  }
 
   /** Bytes of a user's answers that were not read yet. */
   held(userId: string): number {
-    return this.bytes.get(userId) ?? 0;
+    return this.budget.heldBy(userId);
   }
 
   /**
@@ -26,19 +29,14 @@ export class AnswersInFlight {
    */
   take({ userId, sessionId, turnId }: AnsweredTurn, bytes: number, sending: Sending): void {
     if (bytes === 0) return;
-    const held = this.held(userId);
-    if (held > 0 && held + bytes > this.config.maxUserAnswerBytes) {
+    const held = this.budget.open(userId);
+    if (held.resize(bytes) !== null) {
       // Who has called a tool, or undone a batch, knows no turn yet, and would do it twice.
       const message =
         'Too many large answers are on their way to you; read those first. What you sent was taken, do not send it again: ' +
         `GET turn ${turnId} of session ${sessionId} in a moment.`;
       throw new DomainError('RATE_LIMITED', message, { retryAfterSeconds: RETRY_AFTER_SECONDS });
     }
-    this.bytes.set(userId, held + bytes);
-    onceOver(sending, () => {
-      const left = this.bytes.get(userId)! - bytes;
-      if (left > 0) this.bytes.set(userId, left);
-      else this.bytes.delete(userId);
-    });
+    onceOver(sending, () => held.release());
   }
 }

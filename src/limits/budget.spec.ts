@@ -7,7 +7,7 @@ const LARGEST_FILE = 8 * MIB;
 
 describe('a budget that owners share', () => {
   let budget: Budget;
-  beforeEach(() => void (budget = new Budget(TOTAL, SMALL)));
+  beforeEach(() => void (budget = new Budget({ bytes: TOTAL, smallBytes: SMALL })));
 
   const take = (owner: string, bytes: number): ReturnType<Budget['excess']> => {
     const excess = budget.excess(owner, bytes);

@@ -1,75 +1,113 @@
-import { FairQueue, type QueueBounds } from './fair-queue.js';
+import { FairQueue, type QueueLimits } from './fair-queue.js';
+import type { Reservation } from './reservation.js';
 
-const BOUNDS: QueueBounds = {
-  ...{ running: 2, runningOfOwner: 1 },
-  ...{ waiting: 20_000, waitingOfOwner: 1_000, bytes: 100_000, smallBytes: 0 },
-};
-
-const queueOf = (bounds: Partial<QueueBounds> = {}): FairQueue<string> =>
-  new FairQueue({ ...BOUNDS, ...bounds });
-const push = (queue: FairQueue<string>, owner: string, item: string, bytes = 1) =>
-  queue.push({ owner, bytes, item });
+const settled = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
 
 describe('a fair queue', () => {
-  it('serves another owner next, however much one has waiting', () => {
-    const queue = queueOf();
-    for (let index = 0; index < 1_000; index += 1) push(queue, 'greedy', `g${index}`);
-    const running = queue.take()!;
-    push(queue, 'modest', 'm0');
-    expect(queue.take()?.item).toBe('m0');
-    queue.done(running);
-    expect(queue.take()?.item).toBe('g1');
+  let begun: string[];
+  let places: Map<string, Reservation>;
+  let refused: string[];
+  beforeEach(() => {
+    begun = [];
+    places = new Map();
+    refused = [];
   });
+  const queueOf = (limits: QueueLimits): FairQueue =>
+    new FairQueue({ refuse: (excess) => new Error(excess), ...limits });
+  /** Items are named after their key and a number: `a0`. */
+  function enter(queue: FairQueue, ...items: string[]): void {
+    for (const item of items)
+      queue.enter(item.slice(0, 1)).then(
+        (place) => {
+          begun.push(item);
+          places.set(item, place);
+        },
+        ({ message }: Error) => refused.push(`${item}: ${message}`),
+      );
+  }
+  async function end(item: string): Promise<void> {
+    places.get(item)!.release();
+    await settled();
+  }
 
-  it('leaves the last place to others', () => {
-    const queue = queueOf();
-    push(queue, 'greedy', 'g0');
-    push(queue, 'greedy', 'g1');
-    expect(queue.take()?.item).toBe('g0');
-    expect(queue.take()).toBeUndefined();
-    push(queue, 'modest', 'm0');
-    expect(queue.take()?.item).toBe('m0');
-  });
-
-  it('takes owners in turn, and each of them first in, first out', () => {
+  it('serves another key next, however much one has waiting', async () => {
     const queue = queueOf({ running: 1 });
-    for (const item of ['a0', 'a1', 'a2', 'b0', 'b1', 'c0']) push(queue, item.charAt(0), item);
-    const order: string[] = [];
-    for (let next = queue.take(); next; next = queue.take()) {
-      order.push(next.item);
-      queue.done(next);
-    }
-    expect(order).toEqual(['a0', 'b0', 'c0', 'a1', 'b1', 'a2']);
+    enter(queue, ...Array.from({ length: 1_000 }, (_, at) => `a${at}`), 'b0');
+    await settled();
+    await end('a0');
+    await end('a1');
+    expect(begun).toEqual(['a0', 'a1', 'b0']);
   });
 
-  it('says whose bound is full, of items and of bytes', () => {
-    const counted = queueOf({ waiting: 16, waitingOfOwner: 2 });
-    expect(['a', 'a', 'a', 'b', 'b'].map((owner) => push(counted, owner, owner))).toEqual([
-      ...[null, null, 'owner', null, 'all'],
-    ]);
-    const weighed = queueOf({ bytes: 800 });
-    expect([push(weighed, 'a', 'a', 60), push(weighed, 'a', 'a', 60), push(weighed, 'b', 'b', 101)]).toEqual([
-      ...[null, 'owner', 'owner'],
-    ]);
-    expect([push(weighed, 'b', 'b', 92), push(weighed, 'c', 'c', 80)]).toEqual([null, null]);
-    expect(push(weighed, 'd', 'd', 75)).toBe('all');
+  it('takes keys in turn, and each of them first in, first out', async () => {
+    const queue = queueOf({ running: 1 });
+    enter(queue, 'x', 'a0', 'a1', 'a2', 'b0', 'b1', 'c0');
+    await settled();
+    for (let at = 0; at < 6; at += 1) await end(begun[at]!);
+    expect(begun).toEqual(['x', 'a0', 'b0', 'c0', 'a1', 'b1', 'a2']);
   });
 
-  it('holds what runs against the bytes until it has ended', () => {
-    const queue = queueOf({ bytes: 480 });
-    push(queue, 'a', 'a0', 60);
-    const running = queue.take()!;
-    expect(push(queue, 'a', 'a1', 1)).toBe('owner');
-    queue.done(running);
-    expect(push(queue, 'a', 'a1', 60)).toBeNull();
+  it('leaves the last place to other keys, and goes on with a key when one of its own has ended', async () => {
+    const queue = queueOf({ running: 2, runningOfKey: 1 });
+    enter(queue, 'a0', 'a1', 'b0', 'b1', 'c0');
+    await settled();
+    expect(begun).toEqual(['a0', 'b0']);
+    await end('a0');
+    expect(begun).toEqual(['a0', 'b0', 'a1']);
+    await end('b0');
+    expect(begun).toEqual(['a0', 'b0', 'a1', 'b1']);
+    await end('a1');
+    expect(begun.at(-1)).toBe('c0');
+    const alone = queueOf({ runningOfKey: 1 });
+    enter(alone, 'd0', 'd1', 'e0');
+    await settled();
+    await end('d0');
+    expect(begun.slice(-3)).toEqual(['d0', 'e0', 'd1']);
   });
 
-  it('gives all that waits back when it is cleared', () => {
-    const queue = queueOf({ bytes: 8 });
-    push(queue, 'a', 'a0');
-    push(queue, 'b', 'b0', 0);
-    expect(queue.clear().map(({ item }) => item)).toEqual(['a0', 'b0']);
-    expect(queue.take()).toBeUndefined();
-    expect(push(queue, 'a', 'a1', 2)).toBeNull();
+  it('bounds what waits of one key', async () => {
+    const queue = queueOf({ running: 1, waitingOfKey: 2 });
+    enter(queue, 'a0', 'a1', 'a2', 'a3', 'b0');
+    await settled();
+    expect(refused).toEqual(['a3: owner']);
+    await end('a0');
+    expect(begun).toEqual(['a0', 'a1']);
+  });
+
+  it('refuses the last of the longest queue where too many wait in all, or the newcomer whose own is as long', async () => {
+    const queue = queueOf({ running: 1, waiting: 4 });
+    enter(queue, 'a0', 'a1', 'a2', 'a3', 'a4', 'a5', 'b0', 'b1', 'b2');
+    await settled();
+    expect(refused).toEqual(['a5: all', 'a4: all', 'a3: all', 'b2: all']);
+    for (const item of ['a0', 'a1', 'b0', 'a2']) await end(item);
+    expect(begun).toEqual(['a0', 'a1', 'b0', 'a2', 'b1']);
+  });
+
+  it('counts a place that is released twice once', async () => {
+    const queue = queueOf({ running: 1 });
+    enter(queue, 'a0', 'a1', 'a2');
+    await settled();
+    await end('a0');
+    await end('a0');
+    expect(begun).toEqual(['a0', 'a1']);
+  });
+
+  it('goes on after work that fails', async () => {
+    const queue = queueOf({ running: 1 });
+    await expect(queue.run('a', () => Promise.reject(new Error('broken')))).rejects.toThrow('broken');
+    expect(await queue.run('a', () => Promise.resolve('done'))).toBe('done');
+  });
+
+  it('refuses all that waits when it is cleared, and lets the rest go on', async () => {
+    const queue = queueOf({ running: 1 });
+    enter(queue, 'a0', 'a1', 'b0');
+    await settled();
+    queue.clear(new Error('stopping'));
+    await settled();
+    expect(refused).toEqual(['a1: stopping', 'b0: stopping']);
+    await end('a0');
+    enter(queue, 'c0');
+    await settled();
+    expect(begun).toEqual(['a0', 'c0']);
   });
 });

@@ -1,95 +1,93 @@
-import { type Excess, Budget } from './budget.js';
+import type { Excess } from './budget.js';
+import { type Reservation, reservation } from './reservation.js';
+import { RoundRobin } from './round-robin.js';
 
-/** What may be in a fair queue, counted in items and in their bytes, waiting and running together. */
-export interface QueueBounds {
-  /** Items that run at once, and how many of them may be one owner's. */
-  running: number;
-  runningOfOwner: number;
-  /** Items that wait, in all, which owners share as in any `Budget`, and most of one owner. */
-  waiting: number;
-  waitingOfOwner: number;
-  /** Bytes held, in all, shared in the same way; so many of an item are few. */
-  bytes: number;
-  smallBytes: number;
+export interface QueueLimits {
+  /** How many run at once, in all and of one key. */
+  running?: number;
+  runningOfKey?: number;
+  /** How many wait, in all and of one key. */
+  waiting?: number;
+  waitingOfKey?: number;
+  /** What a waiter is refused with: its own key has too many, or all have. */
+  refuse?: (excess: Excess) => Error;
 }
 
-export interface Queued<Item> {
-  readonly owner: string;
-  readonly bytes: number;
-  readonly item: Item;
+interface Waiter {
+  start: (place: Reservation) => void;
+  refuse: (error: Error) => void;
 }
 
-interface Lane<Item> {
-  waiting: Queued<Item>[];
-  running: number;
-}
+/**
+ * Bounds what runs and what waits. Keys take turns, and each of them is first in, first out: so a waiter waits for at most
+ * one other of each key. Where too many wait in all, the last of the longest queue goes, so that a new key finds room.
+ */
+export class FairQueue {
+  private readonly limits: Required<QueueLimits>;
+  private readonly waiting = new RoundRobin<Waiter>();
+  private readonly running = new Map<string, number>();
+  private count = 0;
 
-/** First in, first out for each owner, and owners in turn: so nobody waits for more than one item of each other owner. */
-export class FairQueue<Item> {
-  /** Owners in the order in which their turn comes; who has been served goes to the end. */
-  private readonly lanes = new Map<string, Lane<Item>>();
-  private running = 0;
-  private readonly waiting: Budget;
-  private readonly bytes: Budget;
-
-  constructor(private readonly bounds: QueueBounds) {
-    this.waiting = new Budget(bounds.waiting);
-    this.bytes = new Budget(bounds.bytes, bounds.smallBytes);
+  constructor(limits: QueueLimits) {
+    const refuse = (): Error => new Error('Too many wait');
+    const [running, runningOfKey, waiting, waitingOfKey] = [Infinity, Infinity, Infinity, Infinity];
+    this.limits = { ...{ running, runningOfKey, waiting, waitingOfKey, refuse }, ...limits };
   }
 
-  /** Adds an item, unless that exceeds a bound: then says whose. */
-  push(queued: Queued<Item>): Excess | null {
-    const { owner, bytes } = queued;
-    const lane = this.lanes.get(owner) ?? { waiting: [], running: 0 };
-    if (lane.waiting.length >= this.bounds.waitingOfOwner) return 'owner';
-    const excess = this.waiting.excess(owner, 1) ?? this.bytes.excess(owner, bytes);
-    if (excess !== null) return excess;
-    lane.waiting.push(queued);
-    this.waiting.change(owner, 1);
-    this.bytes.change(owner, bytes);
-    this.lanes.set(owner, lane);
-    return null;
-  }
-
-  /** The next item that may run now; tell `done` when it has ended. */
-  take(): Queued<Item> | undefined {
-    if (this.running >= this.bounds.running) return undefined;
-    for (const [owner, lane] of this.lanes) {
-      if (lane.waiting.length === 0 || lane.running >= this.bounds.runningOfOwner) continue;
-      const next = lane.waiting.shift()!;
-      lane.running += 1;
-      this.running += 1;
-      this.waiting.change(owner, -1);
-      this.lanes.delete(owner);
-      this.lanes.set(owner, lane);
-      return next;
+  /** Does the work when its turn has come. */
+  async run<T>(key: string, work: () => Promise<T>): Promise<T> {
+    const place = await this.enter(key);
+    try {
+      return await work();
+    } finally {
+      place.release();
     }
-    return undefined;
   }
 
-  /** An item that was taken has ended. */
-  done({ owner, bytes }: Queued<Item>): void {
-    const lane = this.lanes.get(owner)!;
-    lane.running -= 1;
-    this.running -= 1;
-    this.forget(owner, lane, bytes);
+  /** Resolves when the turn has come, with the place among those that run; rejects where too many wait. */
+  enter(key: string): Promise<Reservation> {
+    return new Promise((start, refuse) => {
+      if (this.mayRun(key)) return start(this.start(key));
+      this.makeRoom(key);
+      this.waiting.push(key, { start, refuse });
+    });
   }
 
-  /** Takes out all that waits. */
-  clear(): Queued<Item>[] {
-    const dropped: Queued<Item>[] = [];
-    for (const [owner, lane] of this.lanes) {
-      for (const queued of lane.waiting.splice(0)) {
-        dropped.push(queued);
-        this.waiting.change(owner, -1);
-        this.forget(owner, lane, queued.bytes);
-      }
-    }
-    return dropped;
+  /** Refuses all that wait. */
+  clear(error: Error): void {
+    for (let waiter = this.waiting.shift(); waiter !== undefined; waiter = this.waiting.shift())
+      waiter.refuse(error);
   }
 
-  private forget(owner: string, lane: Lane<Item>, bytes: number): void {
-    this.bytes.change(owner, -bytes);
-    if (lane.running === 0 && lane.waiting.length === 0) this.lanes.delete(owner);
+  private mayRun(key: string): boolean {
+    const { running, runningOfKey } = this.limits;
+    return this.count < running && (this.running.get(key) ?? 0) < runningOfKey;
+  }
+
+  private makeRoom(key: string): void {
+    const { waiting, waitingOfKey, refuse } = this.limits;
+    const own = this.waiting.sizeOf(key);
+    if (own >= waitingOfKey) throw refuse('owner');
+    if (this.waiting.size < waiting) return;
+    const last = this.waiting.popLongest(own + 1);
+    if (last === undefined) throw refuse('all');
+    last.refuse(refuse('all'));
+  }
+
+  private start(key: string): Reservation {
+    this.count += 1;
+    this.running.set(key, (this.running.get(key) ?? 0) + 1);
+    return reservation(() => this.end(key));
+  }
+
+  private end(key: string): void {
+    // Where there was room for other keys, none of them waits.
+    const wasFull = this.count === this.limits.running;
+    const left = this.running.get(key)! - 1;
+    this.count -= 1;
+    if (left > 0) this.running.set(key, left);
+    else this.running.delete(key);
+    const next = wasFull ? this.waiting.next((other) => this.mayRun(other)) : key;
+    if (next !== undefined) this.waiting.shift(next)?.start(this.start(next));
   }
 }

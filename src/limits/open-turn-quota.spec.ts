@@ -25,22 +25,22 @@ describe('OpenTurnQuota', () => {
       const others = await open.take(turn('another'), 1);
       for (let round = 0; round < 5; round += 1) {
         const backs = await Promise.all([open.take(turn('same'), first), open.take(turn('same'), second)]);
-        for (const giveBack of backs) giveBack();
+        for (const taken of backs) taken.release();
       }
-      others();
+      others.release();
       const all = await open.take(turn('all'), 10);
       await expect(open.take(turn('more'), 1)).rejects.toMatchObject({ code: 'RATE_LIMITED' });
-      all();
+      all.release();
     },
   );
 
   it('[TURN-10] keeps room for the most calls that a request of a turn brings', async () => {
     const open = room();
     const backs = [await open.take(turn('same'), 1), await open.take(turn('same'), 8)];
-    backs[0]!();
+    backs[0]!.release();
     await expect(open.take(turn('more'), 3)).rejects.toMatchObject({ code: 'RATE_LIMITED' });
-    backs[1]!();
-    await expect(open.take(turn('more'), 3)).resolves.toBeInstanceOf(Function);
+    backs[1]!.release();
+    await expect(open.take(turn('more'), 3)).resolves.toHaveProperty('release');
   });
 
   it('[TURN-10] has room for as many turns as it says, one for all requests of a turn', async () => {
@@ -48,8 +48,8 @@ describe('OpenTurnQuota', () => {
     const backs = [await open.take(turn('other'), 1)];
     for (let requests = 0; requests < 3; requests += 1) backs.push(await open.take(turn('same'), 1));
     await expect(open.take(turn('more'), 1)).rejects.toMatchObject({ code: 'RATE_LIMITED' });
-    // What is given back twice counts once.
-    for (const giveBack of [...backs, ...backs]) giveBack();
+    // What is released twice counts once.
+    for (const taken of [...backs, ...backs]) taken.release();
     await open.take(turn('next'), 1);
     await open.take(turn('last'), 1);
     await expect(open.take(turn('more'), 1)).rejects.toMatchObject({ code: 'RATE_LIMITED' });

@@ -4,12 +4,10 @@ import { DomainError } from '../common/domain-error.js';
 import { Config } from '../config/config.js';
 import type { Membership, TurnRef } from '../storage/ports/turn.js';
 import { type OpenCount, TurnStore } from '../storage/ports/turns.store.js';
+import { type Reservation, reservation } from './reservation.js';
 
 const RETRY_AFTER_SECONDS = 5;
 const NONE: OpenCount = { turns: 0, calls: 0 };
-
-/** To be called once the turn is stored, or is not going to be. */
-export type GiveBack = () => void;
 
 /**
  * Room for open turns and their calls: of a workspace, and of each user, who alone can't take all of it [TURN-10]. What
@@ -27,16 +25,15 @@ export class OpenTurnQuota {
     private readonly config: Config,
   ) {}
 
-  /** Takes room for a turn of so many calls until it is stored; RATE_LIMITED where there is none. */
-  async take(turn: TurnRef & Membership, calls: number): Promise<GiveBack> {
+  /**
+   * Takes room for a turn of so many calls, to be released once it is stored or is not going to be. RATE_LIMITED where
+   * there is none.
+   */
+  async take(turn: TurnRef & Membership, calls: number): Promise<Reservation> {
     const { workspaceId, userId } = turn;
     const keys = [`workspace ${workspaceId}`, `user ${userId}`] as const;
     this.begin(turn, keys, calls);
-    let isTaken = true;
-    const giveBack = (): void => {
-      if (isTaken) this.end(turn, keys);
-      isTaken = false;
-    };
+    const taken = reservation(() => this.end(turn, keys));
     try {
       const [ofWorkspace, ofUser] = await Promise.all([
         this.store.openOfWorkspace(workspaceId),
@@ -47,10 +44,10 @@ export class OpenTurnQuota {
       this.check(keys[1], ofUser, { turns: maxUserOpenTurns, calls: maxUserOpenCalls }, ofAll);
       this.check(keys[0], ofWorkspace, { turns: maxOpenTurns, calls: maxOpenCalls }, 'The workspace has');
     } catch (error) {
-      giveBack();
+      taken.release();
       throw error;
     }
-    return giveBack;
+    return taken;
   }
 
   private check(key: string, open: OpenCount, limit: OpenCount, whose: string): void {

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { type ClientAddresses, widestOf } from '../common/http/client-address.js';
 import { loopTurn } from '../common/loop-turn.js';
 import { asOwner } from '../common/work-owner.js';
-import { SenderLines } from './round-robin.js';
+import { RoundRobin } from './round-robin.js';
 
 /** How long one turn of the event loop may take before fewer requests are begun in the next, in ms. */
 const LOOP_MS = 50;
@@ -19,7 +19,7 @@ const HOLD_MS = 25;
  * a new connection waited for as many turns as there were others before it.
  */
 export class RequestGate {
-  private readonly waiting = new SenderLines<() => void>();
+  private readonly waiting = new RoundRobin<() => void>();
   private scheduled = false;
   private hasConnected = false;
   private heldSince: number | null = null;

@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Config } from '../config/config.js';
 import type { AccessedRequest } from '../common/access.js';
 import { DomainError } from '../common/domain-error.js';
-import { Budget } from './budget.js';
+import { Budget, type ByteReservation, type Excess } from './budget.js';
 import { longTimeout } from '../common/timers.js';
 import { ClientAddresses } from '../common/http/client-address.js';
 import { onceOver } from '../common/http/once-over.js';
@@ -22,12 +22,12 @@ const RETRY_AFTER_SECONDS = 5;
 export class UnreadAnswers {
   private readonly addresses: ClientAddresses;
   private readonly budget: Budget;
-  /** What answers count for that are being put together. */
-  private readonly expected = new WeakMap<ServerResponse, number>();
+  /** What answers hold that are being put together, or wait to be read. */
+  private readonly reservations = new WeakMap<ServerResponse, ByteReservation>();
 
   constructor(private readonly config: Config) {
     this.addresses = new ClientAddresses(config.trustedProxies);
-    this.budget = new Budget(config.maxUnreadBytes, SMALL_BYTES);
+    this.budget = new Budget({ bytes: config.maxUnreadBytes, smallBytes: SMALL_BYTES });
   }
 
   /** Bytes that wait to be read, of everybody. */
@@ -38,7 +38,7 @@ export class UnreadAnswers {
   /** Throws where so much waits for the caller to read it that a file more would be too much: before it is put together. */
   check(request: FastifyRequest): void {
     const owner = this.ownerOf(request);
-    if (this.budget.heldBy(owner) > 0) this.checkRoom(owner, this.unknownBytes);
+    if (this.budget.heldBy(owner) > 0) this.require(owner, this.budget.excess(owner, this.unknownBytes));
   }
 
   /**
@@ -48,21 +48,14 @@ export class UnreadAnswers {
    * @param bytes that it will have, where that is known
    */
   expect(request: FastifyRequest, { raw }: FastifyReply, bytes = this.unknownBytes): void {
-    const owner = this.ownerOf(request);
-    this.checkRoom(owner, bytes);
-    this.expected.set(raw, bytes);
-    this.hold(owner, bytes, raw);
+    this.reserve(this.ownerOf(request), raw, bytes);
   }
 
   /** Counts an answer that is about to be sent until it was read. Throws where too much of that is waiting already. */
   send(request: FastifyRequest, reply: FastifyReply, payload: unknown): void {
     const bytes = typeof payload === 'string' || Buffer.isBuffer(payload) ? Buffer.byteLength(payload) : 0;
     const { raw } = reply;
-    const owner = this.ownerOf(request);
-    const counted = bytes > UNCOUNTED_BYTES ? bytes : 0;
-    const before = this.expected.get(raw) ?? 0;
-    if (counted > before) this.checkRoom(owner, counted - before, before);
-    this.hold(owner, counted - before, raw);
+    this.reserve(this.ownerOf(request), raw, bytes > UNCOUNTED_BYTES ? bytes : 0);
     // The connection, since an answer in line has none yet, and while much is in line Node hears of no end.
     const tooSlow = longTimeout(
       () => raw.req.socket.destroy(),
@@ -76,17 +69,19 @@ export class UnreadAnswers {
     return Math.min(this.config.maxFileBytes, this.config.maxUnreadBytes / PART_OF_FILE);
   }
 
-  private hold(owner: string, bytes: number, until: ServerResponse): void {
-    this.budget.change(owner, bytes);
-    onceOver(until, () => this.budget.change(owner, -bytes));
+  /** The response holds so many bytes until it is over, in place of what it held before. */
+  private reserve(owner: string, response: ServerResponse, bytes: number): void {
+    const held = this.reservations.get(response) ?? this.budget.open(owner);
+    this.require(owner, held.resize(bytes));
+    this.reservations.set(response, held);
+    onceOver(response, () => held.release());
   }
 
   private ownerOf(request: FastifyRequest): string {
     return this.addresses.ownerOf(request.raw, (request as AccessedRequest).access?.user?.id);
   }
 
-  private checkRoom(owner: string, bytes: number, before = 0): void {
-    const excess = this.budget.excess(owner, bytes, before);
+  private require(owner: string, excess: Excess | null): void {
     if (excess === null) return;
     const extras = { retryAfterSeconds: RETRY_AFTER_SECONDS };
     if (excess === 'all' || this.budget.heldBy(owner) === 0)

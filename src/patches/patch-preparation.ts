@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import {
   type ActiveFile,
@@ -24,7 +23,7 @@ import { yieldIfBusy } from '../common/yield-if-busy.js';
 import { Config } from '../config/config.js';
 import type { PatchBase, PatchBatchRecord } from '../storage/ports/patches.store.js';
 import type { SessionRecord } from '../storage/ports/sessions.store.js';
-import { UserLines } from '../jobs/user-jobs.js';
+import { UserJobs } from '../jobs/user-jobs.js';
 import { WorkPool } from '../jobs/work-pool.js';
 import { BaseTexts } from './base-texts.js';
 import { ClientTexts } from './client-texts.js';
@@ -76,7 +75,7 @@ export class PatchPreparation {
     private readonly baseTexts: BaseTexts,
     private readonly clients: ClientTexts,
     private readonly pool: WorkPool,
-    private readonly lines: UserLines,
+    private readonly jobs: UserJobs,
     private readonly config: Config,
     private readonly clock: Clock,
   ) {}
@@ -84,7 +83,7 @@ export class PatchPreparation {
   async prepare(args: Json, origin: PatchOrigin): Promise<PreparedBatch> {
     const parsed = await this.parse(args, origin.revertOf !== null);
     if (!parsed.ok) return { record: null, error: faulty(parsed) };
-    await setImmediate();
+    await yieldIfBusy();
     const { session, turnId, callId, revertOf } = origin;
     const batch = withIds(parsed.batch);
     const situation = await this.situationOf(batch, origin);
@@ -125,7 +124,7 @@ export class PatchPreparation {
 
   private async faultsOf(session: SessionRecord, { judged, sizeBytes }: Situation): Promise<PatchFaults> {
     if (sizeBytes > this.config.maxPatchBytes) return tooLarge(this.baseTexts.tooMuch(sizeBytes));
-    return this.lines.standWith(sizeBytes, session.userId, () => this.inspectAll(session, judged));
+    return this.jobs.runOn(sizeBytes, session.userId, () => this.inspectAll(session, judged));
   }
 
   private async inspectAll(session: SessionRecord, judged: readonly JudgedFile[]): Promise<PatchFaults> {

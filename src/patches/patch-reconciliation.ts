@@ -13,7 +13,7 @@ import { fieldError } from '../common/domain-error.js';
 import { yieldIfBusy } from '../common/yield-if-busy.js';
 import { FileStore, type FileVersion } from '../storage/ports/files.store.js';
 import { type PatchBatchRecord, PatchStore } from '../storage/ports/patches.store.js';
-import { UserLines } from '../jobs/user-jobs.js';
+import { UserJobs } from '../jobs/user-jobs.js';
 import { WorkPool } from '../jobs/work-pool.js';
 import { BaseTexts } from './base-texts.js';
 import { completedResult } from './completed-result.js';
@@ -60,7 +60,7 @@ export class PatchReconciliation {
     private readonly texts: BaseTexts,
     private readonly outcomes: PatchOutcomes,
     private readonly pool: WorkPool,
-    private readonly lines: UserLines,
+    private readonly jobs: UserJobs,
   ) {}
 
   /**
@@ -153,7 +153,7 @@ export class PatchReconciliation {
   private againstOurs(record: PatchBatchRecord, applied: readonly AppliedFile[]): Promise<FoundAt[]> {
     return applied.length === 0
       ? Promise.resolve([])
-      : this.lines.stand(record.userId, () => this.applyAll(record, applied));
+      : this.jobs.run(record.userId, () => this.applyAll(record, applied));
   }
 
   private async applyAll(

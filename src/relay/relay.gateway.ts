@@ -38,10 +38,7 @@ import { relayErrorOf } from './relay-error.js';
 import { RelayConnections } from './relay-connections.js';
 import { SessionOpenings } from './session-openings.js';
 
-/**
- * Events that begin at once in one turn of the event loop: what arrives together shares commits. Those beyond begin in time
- * slices of their users.
- */
+/** Events that begin at once in one turn of the event loop, so that they share commits (`test/e2e/relay-cost.spec.ts`). */
 const AT_ONCE = 32;
 
 /** The relay: what clients say over Socket.IO, each event acknowledged. */

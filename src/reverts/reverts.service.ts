@@ -22,7 +22,7 @@ import { type KnownBatch, PatchesService } from '../patches/patches.service.js';
 import { newCall } from '../turn-api/tool-call-forms.js';
 import { TurnAnswers } from '../turn-api/turn-answers.js';
 import { TurnsService } from '../turn-api/turns.service.js';
-import { UserLines } from '../jobs/user-jobs.js';
+import { UserJobs } from '../jobs/user-jobs.js';
 import { WorkPool } from '../jobs/work-pool.js';
 import type { RevertDto } from './reverts.dto.js';
 
@@ -56,7 +56,7 @@ export class RevertsService {
     private readonly texts: CloudTexts,
     private readonly baseTexts: BaseTexts,
     private readonly pool: WorkPool,
-    private readonly lines: UserLines,
+    private readonly jobs: UserJobs,
     private readonly turns: TurnsService,
     private readonly answers: TurnAnswers,
   ) {}
@@ -77,7 +77,7 @@ export class RevertsService {
     const applied = appliedFiles(known);
     if (applied.length === 0)
       throw new DomainError('CONFLICT', 'Nothing of this batch was applied, so there is nothing to undo.');
-    const { files, leftOut } = await this.lines.stand(userId, () =>
+    const { files, leftOut } = await this.jobs.run(userId, () =>
       this.invertAll(workspaceId, userId, applied),
     );
     if (files.length === 0 || (leftOut.length > 0 && !allowPartial)) throw refusal(leftOut);

@@ -5,7 +5,7 @@ import { yieldIfBusy } from '../common/yield-if-busy.js';
 import { readCloudPath } from '../files/cloud-path.js';
 import { FilesService } from '../files/files.service.js';
 import { NearestPath } from '../files/nearest-path.js';
-import { UserLines } from '../jobs/user-jobs.js';
+import { UserJobs } from '../jobs/user-jobs.js';
 import { WorkPool } from '../jobs/work-pool.js';
 import { FileSearch, type SearchClock } from './file-search.js';
 import { compileGlob } from './glob-pattern.js';
@@ -114,7 +114,7 @@ export class GrepTool implements ServerTool {
     private readonly nearest: NearestPath,
     private readonly search: FileSearch,
     private readonly pool: WorkPool,
-    private readonly lines: UserLines,
+    private readonly jobs: UserJobs,
   ) {}
 
   /** A pattern that takes long to compile is judged where that is done. */
@@ -130,7 +130,7 @@ export class GrepTool implements ServerTool {
   /** Patterns are RE2's, so that each line takes linear time; the whole has a time limit. */
   execute(args: JsonObject, context: ToolContext): Promise<JsonObject> {
     const wanted = args as unknown as GrepArguments;
-    return this.lines.stand(context.userId, () => this.find(wanted, context), 'searches');
+    return this.jobs.run(context.userId, () => this.find(wanted, context), 'searches');
   }
 
   private async find(wanted: GrepArguments, context: ToolContext): Promise<JsonObject> {

@@ -17,7 +17,8 @@ import { OpenTurns } from '../turns/open-turns.js';
 import { advance } from '../turns/turn-state.js';
 import { NO_MEMBER } from './departures.js';
 import { KEY_LIFE_MS } from './key-sweep.js';
-import { type GiveBack, OpenTurnQuota } from '../limits/open-turn-quota.js';
+import { OpenTurnQuota } from '../limits/open-turn-quota.js';
+import { type Reservation, reservation } from '../limits/reservation.js';
 import { type AcceptedTurn, TurnBuilder } from './turn-builder.js';
 import { type CheckedRequest, FEW_CHARS, TurnRequestCheck } from './turn-request-check.js';
 import type { PostTurnDto } from './turns.dto.js';
@@ -42,7 +43,7 @@ export class TurnAcceptance {
     private readonly builder: TurnBuilder,
     private readonly turns: OpenTurns,
     private readonly dispatcher: Dispatcher,
-    private readonly room: OpenTurnQuota,
+    private readonly openTurns: OpenTurnQuota,
     private readonly bytes: TurnBytes,
     private readonly node: NodeId,
     private readonly quotas: Quotas,
@@ -84,12 +85,12 @@ export class TurnAcceptance {
     }
     const { workspaceId, userId, id: sessionId } = session;
     const ref = { workspaceId, userId, sessionId, turnId };
-    const giveBack = await this.takeRoom(ref, checked).catch(async (error: unknown) => {
+    const room = await this.takeRoom(ref, checked).catch(async (error: unknown) => {
       // The same request may have stored the turn meanwhile, and taken the last room with it.
       if ((await this.store.versionOf(ref)) === null) throw error;
       return null;
     });
-    if (giveBack === null) return this.acceptNamed(session, request, { ...name, turnId }, revertOf);
+    if (room === null) return this.acceptNamed(session, request, { ...name, turnId }, revertOf);
     try {
       const use = await this.store.lastUseOf(session.workspaceId, session.id);
       return await this.take(
@@ -97,18 +98,21 @@ export class TurnAcceptance {
         checked.chars <= FEW_CHARS,
       );
     } finally {
-      giveBack();
+      room.release();
     }
   }
 
   /** Room for the turn: among those that are open, and in what its user and its workspace may add within a day. */
-  private async takeRoom(turn: TurnRef & Membership, { calls, chars }: CheckedRequest): Promise<GiveBack> {
-    const leave = await this.room.take(turn, calls.length);
+  private async takeRoom(turn: TurnRef & Membership, { calls, chars }: CheckedRequest): Promise<Reservation> {
+    const slot = await this.openTurns.take(turn, calls.length);
     try {
       const giveBack = await this.bytes.take(turn, chars + calls.length * BYTES_OF_A_CALL);
-      return () => [leave, giveBack].forEach((give) => give());
+      return reservation(() => {
+        slot.release();
+        giveBack();
+      });
     } catch (error) {
-      leave();
+      slot.release();
       throw error;
     }
   }

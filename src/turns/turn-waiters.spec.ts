@@ -29,6 +29,24 @@ describe('requests that wait for a turn', () => {
     expect((await told).map((ended) => ended?.turnId)).toEqual([turn.turnId, turn.turnId]);
   });
 
+  it('go on a few in each turn of the event loop, user by user', async () => {
+    const told: string[] = [];
+    const wait = (userId: string): void => {
+      void waiters.ended({ ...turn, userId }, LONG_MS).then(() => told.push(userId));
+    };
+    for (let n = 0; n < 160; n += 1) wait('much');
+    wait('little');
+    changes$.next({ before: turn, after: completed(turn), own: true, callArguments: null });
+    await new Promise<void>((resolve) => void process.nextTick(resolve));
+    const atOnce = told.length;
+    expect(atOnce).toBeGreaterThan(0);
+    expect(atOnce).toBeLessThan(40);
+    await new Promise(setImmediate);
+    expect(told.slice(atOnce, atOnce + 2)).toContain('little');
+    expect(told.length).toBeLessThan(80);
+    while (told.length < 161) await new Promise(setImmediate);
+  });
+
   it('are told at once when the server stops, and none waits from then on', async () => {
     const waiting = waiters.ended(turn, LONG_MS);
     lifecycle.stop();
@@ -50,12 +68,12 @@ describe('requests that wait for a turn', () => {
     }
   });
 
-  it('have so many places of each user, and one that was left is free again', () => {
-    const leave = waiters.enter('ada');
+  it('have a bounded number of slots for each user, and a released one is free again', () => {
+    const slot = waiters.enter('ada');
     waiters.enter('ada');
     waiters.enter('ben');
     expect(() => waiters.enter('ada')).toThrow('2 requests that wait');
-    leave();
+    slot.release();
     expect(() => waiters.enter('ada')).not.toThrow();
   });
 });
