@@ -16,6 +16,7 @@ COPY --from=build /app/package.json /app/LICENSE ./
 COPY --from=build /app/node_modules node_modules
 COPY --from=build /app/packages packages
 COPY --from=build /app/dist dist
+COPY --from=build /app/docs/openapi.json docs/
 RUN mkdir -m 0700 /data && chown nobody:nogroup /data
 USER nobody
 VOLUME /data

@@ -7,7 +7,7 @@ const NODE_GLOBALS =
 const MAX_LINES = ['error', { max: 300, skipBlankLines: true, skipComments: true }];
 
 export default tseslint.config(
-  { ignores: ['**/dist/**', '**/node_modules/**', '**/*.generated.ts', 'coverage/**'] },
+  { ignores: ['**/dist/**', '**/node_modules/**', 'coverage/**'] },
   js.configs.recommended,
   {
     files: ['**/*.ts'],

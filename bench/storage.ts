@@ -103,7 +103,7 @@ async function methodsOf(app: INestApplicationContext): Promise<{ [name: string]
     },
     'turns.find': () => turns.find(turn),
     'turns.argumentsOf': () => turns.argumentsOf(turn),
-    'turns.resultsOf': () => turns.resultsOf(turn, 1e6),
+    'turns.resultsOf': () => turns.resultsOf(turn),
     'turns.openVersionsOf': () => turns.openVersionsOf([{ workspaceId, userId: 'nobody' }]),
     'turns.openOfUser': () => turns.openOfUser(who.userId),
     'turns.dueBefore': () => turns.dueBefore(NOON - 1e9, 10),

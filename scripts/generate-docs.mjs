@@ -8,7 +8,8 @@ import { fileURLToPath, URL } from 'node:url';
 import { createApp } from '../dist/bootstrap.js';
 import { CatalogService } from '../dist/catalog/catalog.service.js';
 import { Config, describeVariables } from '../dist/config/config.js';
-import { describeApi } from '../dist/ops/api-docs.js';
+import { answerSchemas } from './api-document/answers.mjs';
+import { describeApi } from './api-document/describe.ts';
 import { writeGenerated } from './write-generated.mjs';
 
 const DOCS = fileURLToPath(new URL('../docs/', import.meta.url));
@@ -97,7 +98,10 @@ async function describeServer() {
   const app = await createApp({ config: Config.with({ dataDir, logLevel: 'silent' }) });
   try {
     await app.init();
-    return { api: JSON.stringify(describeApi(app)), tools: app.get(CatalogService).toolset(null).contracts };
+    return {
+      api: JSON.stringify(describeApi(app, answerSchemas)),
+      tools: app.get(CatalogService).toolset(null).contracts,
+    };
   } finally {
     await app.close();
     await rm(dataDir, { recursive: true, force: true });

@@ -1,41 +1,38 @@
-// npm run mutate [-- [--write] [--check] [room | path …]]: sets the faults of test/mutations into a copy of the
-// repository, one by one, and says which of them the tests do not notice.
+// npm run mutate [-- [--check] [table | path …]]: puts the faults of test/mutations into a copy of the repository, one by
+// one, and reports which of them no test notices.
 //
-// A room is a file of test/mutations; a path is the beginning of that of a faulty file. With --write, docs/testing.md
-// gets the reading of each room when it ends, so a run that was broken off goes on with the rooms that it lacks. With
-// --check, the tables are only looked at. Exits with 1 where a fault was not noticed, with 2 where it could not be told.
+// A table is a file of test/mutations; a path is the start of a faulty file's path. --check stops after the first step:
+// that each fault still finds its source text. Exits with 1 where a fault was not noticed, with 2 where the run failed.
 import process from 'node:process';
 import { endRunning, runSpec } from './mutate/run-spec.mjs';
-import { tableOf, writeReading } from './mutate/report.mjs';
+import { ScratchCopy } from './mutate/scratch-copy.mjs';
 import { choose, problemsOf, readTables } from './mutate/tables.mjs';
-import { Workshop } from './mutate/workshop.mjs';
 
-/** Longer than a test may wait for what does not come. */
+/** Longer than a test may wait for an event that does not come. */
 const LEAST_LIMIT_MS = 180_000;
 
-/** What a run cannot go on with: its message is for who keeps the tables. */
+/** An error of the tables or their use; its message is printed without a stack. */
 class Unusable extends Error {}
 
 const say = (line) => process.stdout.write(`${line}\n`);
 
 /**
- * Runs the specs of a room as they are: all the tests that its faults ask for have to pass.
- * @returns {Promise<Map<string, number>>} how long each of them may take, in milliseconds
+ * Runs the specs of a table without a fault: every test that its faults name has to pass.
+ * @returns {Promise<Map<string, number>>} the time limit of each spec, in milliseconds
  */
-async function runSound(workshop, { room, faults }) {
+async function runSound(copy, faults) {
   const limits = new Map();
-  const live = faults.filter(({ equivalent }) => equivalent === undefined);
-  for (const spec of new Set(live.flatMap(({ specs }) => specs))) {
-    const users = live.filter(({ specs }) => specs.includes(spec));
+  for (const spec of new Set(faults.flatMap(({ specs }) => specs))) {
+    const users = faults.filter(({ specs }) => specs.includes(spec));
     const patterns = users.map(({ only }) => only);
     const only = patterns.includes(undefined) ? undefined : patterns.map((one) => `(?:${one})`).join('|');
-    const { outcome, by, passed, ms } = await runSpec(workshop, { spec, only, limitMs: 10 * LEAST_LIMIT_MS });
+    const { outcome, by, passed, ms } = await runSpec(copy, { spec, only, limitMs: 10 * LEAST_LIMIT_MS });
     if (outcome !== 'passed') throw new Unusable(`${spec} fails without a fault: ${by}`);
     for (const fault of users) {
-      // As Jest takes it.
+      // As Jest matches it.
       const pattern = new RegExp(fault.only ?? '', 'i');
       if (!passed.some((name) => pattern.test(name))) {
-        throw new Unusable(`${room}: "${fault.name}": no test of ${spec} is called so, or all are skipped`);
+        throw new Unusable(`"${fault.name}": no test of ${spec} matches, or all are skipped`);
       }
     }
     limits.set(spec, Math.max(LEAST_LIMIT_MS, 3 * ms));
@@ -43,80 +40,66 @@ async function runSound(workshop, { room, faults }) {
   return limits;
 }
 
-/** Whether a spec of this fault notices it, and which of its tests did. */
-async function tryFault(workshop, fault, limits) {
-  const takeOut = await workshop.set(fault);
+/** @returns {Promise<string | null>} the test that noticed the fault */
+async function tryFault(copy, fault, limits) {
+  const takeOut = await copy.put(fault);
   try {
     for (const spec of fault.specs) {
-      const run = await runSpec(workshop, { spec, only: fault.only, limitMs: limits.get(spec) });
+      const run = await runSpec(copy, { spec, only: fault.only, limitMs: limits.get(spec) });
       if (run.outcome === 'broken')
         throw new Unusable(`"${fault.name}": ${spec} does not load with it: ${run.by}`);
-      if (run.outcome !== 'passed') return { noticed: true, by: `${spec}: ${run.by.split('\n')[0]}` };
+      if (run.outcome !== 'passed') return `${spec}: ${run.by.split('\n')[0]}`;
     }
-    return { noticed: false };
+    return null;
   } finally {
     await takeOut();
   }
 }
 
-/** Tries all faults of a room. */
-async function readRoom(workshop, table) {
-  const reading = { room: table.room, faults: table.faults.length, equivalent: 0, noticed: 0, unnoticed: [] };
-  const limits = await runSound(workshop, table);
-  for (const fault of table.faults) {
-    if (fault.equivalent !== undefined) {
-      reading.equivalent += 1;
-      continue;
+/** @returns {Promise<boolean>} whether every fault was noticed */
+async function tryTables(copy, tables) {
+  if (tables.some(({ faults }) => faults.some(({ build }) => build))) await copy.build();
+  const unnoticed = [];
+  for (const { table, faults } of tables) {
+    const limits = await runSound(copy, faults);
+    for (const fault of faults) {
+      const by = await tryFault(copy, fault, limits);
+      if (by === null) unnoticed.push(`${table}: ${fault.name}`);
+      say(
+        `${table}  ${by === null ? 'UNNOTICED' : 'noticed  '}  ${fault.name}${by === null ? '' : `  (${by})`}`,
+      );
     }
-    const { noticed, by } = await tryFault(workshop, fault, limits);
-    if (noticed) reading.noticed += 1;
-    else reading.unnoticed.push(fault.name);
-    say(`${table.room}  ${noticed ? 'noticed  ' : 'UNNOTICED'}  ${fault.name}${noticed ? `  (${by})` : ''}`);
   }
-  return reading;
-}
-
-/** @returns {Promise<boolean>} whether all was noticed */
-async function readRooms(root, workshop, chosen, { write, tables }) {
-  if (chosen.some(({ faults }) => faults.some(({ build }) => build))) await workshop.build();
-  const readings = [];
-  for (const table of chosen) {
-    const reading = await readRoom(workshop, table);
-    readings.push(reading);
-    if (write) await writeReading(root, reading, tables);
-  }
-  say(`\n${tableOf(readings)}`);
-  return readings.every(({ unnoticed }) => unnoticed.length === 0);
+  const count = tables.reduce((sum, { faults }) => sum + faults.length, 0);
+  say(`\n${count - unnoticed.length} of ${count} faults were noticed.`);
+  for (const one of unnoticed) say(`  unnoticed: ${one}`);
+  return unnoticed.length === 0;
 }
 
 async function main(root, args) {
-  const options = args.filter((arg) => arg.startsWith('--'));
-  const unknown = options.find((option) => !['--write', '--check'].includes(option));
+  const unknown = args.find((arg) => arg.startsWith('--') && arg !== '--check');
   if (unknown !== undefined) throw new Unusable(`There is no option ${unknown}.`);
-  const write = options.includes('--write');
-  const tables = await readTables(root);
-  const { tables: chosen, whole } = choose(
-    tables,
-    args.filter((arg) => !arg.startsWith('--')),
+  const tables = choose(
+    await readTables(root),
+    args.filter((arg) => arg !== '--check'),
   );
-  if (write && !whole) throw new Unusable('Only whole rooms can be written.');
-  const problems = await problemsOf(root, chosen);
+  const problems = await problemsOf(root, tables);
   if (problems.length > 0) throw new Unusable(problems.join('\n'));
-  if (options.includes('--check')) return true;
-  for (const { room, needs } of chosen) {
+  if (args.includes('--check')) return true;
+  for (const { table, needs } of tables) {
     const missing = needs.filter((name) => !process.env[name]);
-    if (missing.length > 0) throw new Unusable(`${room} needs ${missing.join(', ')}: docs/testing.md`);
+    if (missing.length > 0) throw new Unusable(`${table} needs ${missing.join(', ')}: docs/testing.md`);
   }
-  const workshop = await Workshop.open(root);
+  const copy = await ScratchCopy.open(root);
   const stop = () => {
     endRunning();
-    void workshop.close().finally(() => process.exit(130));
+    void copy.close().finally(() => process.exit(130));
   };
   process.once('SIGINT', stop).once('SIGTERM', stop);
   try {
-    return await readRooms(root, workshop, chosen, { write, tables });
+    return await tryTables(copy, tables);
   } finally {
-    await workshop.close();
+    await copy.close();
   }
 }
 

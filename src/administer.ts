@@ -12,8 +12,10 @@ At the machine that holds the server's data, as the user that the server runs as
 
   backup <file>    copies all data into one file, while the server runs or not, and checks the copy
   check [<file>]   reads all data from end to end, while the server runs or not, or that of a backup: what is damaged, missing,
-                   or refers to nothing, and what mends it. It changes nothing, and needs as much room beside the data
-                   directory's database, or the backup, as that has; beside a MongoDB none.
+                   counted wrong, or refers to nothing, and what mends it. It changes nothing, and needs as much room beside
+                   the data directory's database, or the backup, as that has; beside a MongoDB none.
+  check --repair   does the same, and counts again what users and workspaces hold where that is wrong; on a data directory
+                   the server must not run
   restore <file>   makes a backup the server's data; the server must not run
   migrate --to <mongodb uri>
                    moves all data of the data directory into an empty MongoDB database, and verifies it
@@ -37,6 +39,7 @@ const HEALTH_MS = 5000;
 const OPTIONS = {
   'data-dir': { type: 'string' },
   force: { type: 'boolean', default: false },
+  repair: { type: 'boolean', default: false },
   to: { type: 'string' },
   from: { type: 'string' },
   help: { type: 'boolean', short: 'h', default: false },
@@ -83,9 +86,11 @@ async function run(args: readonly string[]): Promise<string> {
   }
   if (values.to !== undefined || values.from !== undefined)
     throw new UsageError('--to and --from belong to migrate');
+  if (values.repair && (name !== 'check' || file !== undefined))
+    throw new UsageError('--repair belongs to check, without a file');
   if (name === 'check' && more.length === 0) {
     if (file !== undefined) return checkBackup(file);
-    return checkData(dataDir, values['data-dir'] === undefined ? place.mongodbUri : null);
+    return checkData(dataDir, values['data-dir'] === undefined ? place.mongodbUri : null, values.repair);
   }
   const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   if (command === undefined) throw new UsageError(`there is no command ${name}`);
@@ -138,9 +143,11 @@ async function checkBackup(file: string): Promise<string> {
 }
 
 /** @param uri of the database that has the data; null: the directory has it. */
-async function checkData(dataDir: string, uri: string | null): Promise<string> {
+async function checkData(dataDir: string, uri: string | null, isRepair: boolean): Promise<string> {
   const { ofDatabase, ofDirectory } = await import('./storage/checking.js');
-  const { counts, findings } = await (uri === null ? ofDirectory(dataDir) : ofDatabase(uri));
+  const { counts, findings } = await (uri === null
+    ? ofDirectory(dataDir, isRepair)
+    : ofDatabase(uri, isRepair));
   const { KINDS, shownUri } = await import('./storage/migration.js');
   const looked = [...counts].map(([kind, count]) => `${count} ${KINDS[kind]}`).join(', ');
   return checked(`${uri === null ? dataDir : shownUri(uri)}: looked at ${looked}`, findings);

@@ -1,11 +1,9 @@
 import type { ErrorBody, ErrorCode, InvokeResult, TurnEnvelope } from '@patchbay/protocol';
-import { ANSWER_EXAMPLES, ERROR_EXAMPLES, TURN_REQUESTS } from '../src/ops/api-examples.js';
+import { ANSWER_EXAMPLES, ERROR_EXAMPLES, TURN_REQUESTS } from '../scripts/api-document/examples.js';
 import { type Answer, startTestServer, type TestServer, type TestUser } from './support/server.js';
 
 type TurnAnswer = Answer<InvokeResult<TurnEnvelope>>;
 
-const TURNS = 'POST /api/v1/workspaces/{workspaceId}/sessions/{sessionId}/turns';
-const AUDIT = 'GET /api/v1/workspaces/{workspaceId}/audit';
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** The same without what no two servers have in common. */
@@ -39,8 +37,8 @@ describe('The examples in docs/openapi.json', () => {
   });
   afterAll(() => server.close());
 
-  const examplesOf = (route: string, status: number) =>
-    Object.entries(ANSWER_EXAMPLES[route]![status]!).map(
+  const examplesOf = (operationId: string, status: number) =>
+    Object.entries(ANSWER_EXAMPLES[operationId]![status]!).map(
       ([name, { value }]) => [name, lasting(value)] as const,
     );
 
@@ -58,14 +56,14 @@ describe('The examples in docs/openapi.json', () => {
   });
 
   it.each([200, 202])('of turns are what a server answers with status %i', (status) => {
-    for (const [name, body] of examplesOf(TURNS, status)) {
+    for (const [name, body] of examplesOf('postTurn', status)) {
       const answer = answers.get(name)!;
       expect([name, answer.status, lasting(answer.body)]).toEqual([name, status, body]);
     }
   });
 
   it('of the audit trail are what a server has recorded', async () => {
-    for (const [name, body] of examplesOf(AUDIT, 200)) {
+    for (const [name, body] of examplesOf('queryAudit', 200)) {
       const { turnId } = answers.get(name)!.body.result;
       expect([name, lasting((await user.get(`${workspace}/audit?turnId=${turnId}`)).body)]).toEqual([
         name,

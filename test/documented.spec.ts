@@ -1,43 +1,94 @@
-import { ANSWERS } from '../src/ops/answers.generated.js';
-import { describeApi } from '../src/ops/api-docs.js';
-import { expectDocumented } from './support/documented.js';
+import { Controller, Get } from '@nestjs/common';
+import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import { Test } from '@nestjs/testing';
+import { operationsOf, routesOf } from '../scripts/api-document/describe.js';
+import { errorsOf } from '../scripts/api-document/errors.js';
+import { Access } from '../src/common/access.js';
+import { Route, ROUTE_EXTENSION } from '../src/common/route.js';
+import { DOCUMENT, errorCodes, expectDocumented } from './support/documented.js';
 import { startTestServer } from './support/server.js';
 
+/** What each route of an application lacks, on its handler or in docs/openapi.json. */
+function gapsOf(app: NestFastifyApplication): string[] {
+  return operationsOf(routesOf(app)).flatMap(({ path, method, operation }) => {
+    const documented = DOCUMENT.paths[path]?.[method];
+    const answers = Object.values(documented?.responses ?? {});
+    const codes = answers.flatMap((answer) => errorCodes(answer));
+    const gaps = [
+      operation[ROUTE_EXTENSION] === undefined && '@Route',
+      documented?.operationId !== operation.operationId && 'its operation id',
+      answers.every(({ $ref }) => $ref !== undefined) && 'an answer',
+      codes.sort().join() !== [...errorsOf(path, operation)].sort().join() && 'its errors',
+    ];
+    return gaps.filter((gap) => gap !== false).map((gap) => `${method} ${path} lacks ${gap}`);
+  });
+}
+
+@Controller('health')
+@Access('public')
+class UndescribedController {
+  @Get('undescribed')
+  without(): string {
+    return '';
+  }
+
+  // @ts-expect-error -- the compiler compares what a handler declares with what it returns
+  @Route<{ 200: { status: 'live' } }>({ id: 'ready' })
+  @Get('ready')
+  withAnotherAnswer(): { status: number } {
+    return { status: 1 };
+  }
+
+  @Get('live')
+  @Route<{ 200: string }>({ id: 'live', errors: ['CONFLICT'] })
+  withOtherErrors(): string {
+    return '';
+  }
+}
+
+interface Operation {
+  operationId: string;
+  security: object[];
+  responses: { [status: string]: { links?: { [name: string]: Link } } };
+  parameters: { in: string; name: string; required?: boolean; schema: { [keyword: string]: unknown } }[];
+}
+interface Link {
+  operationId: string;
+  parameters?: { [name: string]: string };
+  requestBody?: { [name: string]: string };
+}
+
+const operations = () =>
+  Object.entries(DOCUMENT.paths).flatMap(([path, item]) =>
+    Object.entries(item).map(([method, operation]) => {
+      return { name: `${method} ${path}`, path, operation: operation as unknown as Operation };
+    }),
+  );
+
 describe('the documented API', () => {
-  it('says of every route what it answers, and of none that there is not', async () => {
+  it('has of each route what its handler declares: an operation id, answers, errors', async () => {
     const server = await startTestServer();
-    const { paths } = describeApi(server.app);
+    const gaps = gapsOf(server.app);
+    const routes = operationsOf(routesOf(server.app)).map(({ path, method }) => `${method} ${path}`);
     await server.close();
-    const routes = Object.entries(paths).flatMap(([path, item]) =>
-      Object.keys(item).map((method) => `${method.toUpperCase()} ${path}`),
-    );
-    expect(Object.keys(ANSWERS).sort()).toEqual(routes.sort());
+    expect(gaps).toEqual([]);
+    expect(operations().map(({ name }) => name)).toEqual(routes);
+  });
+
+  it('lacks a route without @Route, and errors that were declared since', async () => {
+    const module = await Test.createTestingModule({ controllers: [UndescribedController] }).compile();
+    const app = module.createNestApplication<NestFastifyApplication>(new FastifyAdapter(), { logger: false });
+    expect(gapsOf(app)).toEqual([
+      'get /health/undescribed lacks @Route',
+      'get /health/undescribed lacks its operation id',
+      'get /health/undescribed lacks an answer',
+      'get /health/undescribed lacks its errors',
+      'get /health/live lacks its errors',
+    ]);
   });
 
   describe('as a document for tools', () => {
     type Node = { [key: string]: unknown };
-    let document: Node & { paths: { [path: string]: { [method: string]: Operation } } };
-    interface Operation {
-      operationId: string;
-      security: object[];
-      requestBody?: { content: { [mediaType: string]: unknown } };
-      responses: { [status: string]: { links?: { [name: string]: Link } } };
-      parameters: { in: string; name: string; required?: boolean; schema: Node }[];
-    }
-    interface Link {
-      operationId: string;
-      parameters?: { [name: string]: string };
-      requestBody?: { [name: string]: string };
-    }
-    beforeAll(async () => {
-      const server = await startTestServer();
-      document = describeApi(server.app) as unknown as typeof document;
-      await server.close();
-    });
-    const operations = () =>
-      Object.entries(document.paths).flatMap(([path, item]) =>
-        Object.entries(item).map(([method, operation]) => ({ name: `${method} ${path}`, path, operation })),
-      );
     /** Every part of the document, by its place in it. */
     function* parts(node: unknown, at = ''): Generator<[string, Node]> {
       if (typeof node !== 'object' || node === null) return;
@@ -46,20 +97,20 @@ describe('the documented API', () => {
     }
 
     it('says of every object what is in it', () => {
-      const bare = [...parts(document)].filter(
+      const bare = [...parts(DOCUMENT)].filter(
         ([, part]) => part.type === 'object' && !part.properties && part.additionalProperties === undefined,
       );
       expect(bare.map(([at]) => at)).toEqual([]);
     });
 
     it('refers to nothing that is not there', () => {
-      const refs = [...parts(document)].map(([, part]) => part.$ref).filter((ref) => typeof ref === 'string');
-      const names = new Set([...parts(document)].map(([at]) => `#${at}`));
+      const refs = [...parts(DOCUMENT)].map(([, part]) => part.$ref).filter((ref) => typeof ref === 'string');
+      const names = new Set([...parts(DOCUMENT)].map(([at]) => `#${at}`));
       expect(refs.filter((ref) => !names.has(ref))).toEqual([]);
     });
 
     it('has each form of a call, and calls that have one of them', () => {
-      const { schemas } = document.components as { schemas: { [name: string]: Node } };
+      const { schemas } = DOCUMENT.components as { schemas: { [name: string]: Node } };
       const forms = ['NeutralCall', 'OpenAiCall', 'OpenAiResponsesCall', 'AnthropicCall', 'GeminiCall'];
       expect(schemas.ToolCallInput!.oneOf).toEqual(
         forms.map((form) => ({ $ref: `#/components/schemas/${form}` })),
@@ -75,7 +126,7 @@ describe('the documented API', () => {
           .filter(({ required, schema }) => required && 'default' in schema)
           .map((parameter) => `${name} ${parameter.name}`),
       );
-      const properties = [...parts(document)].flatMap(([at, { properties: all, required }]) =>
+      const properties = [...parts(DOCUMENT)].flatMap(([at, { properties: all, required }]) =>
         (Array.isArray(required) ? (required as string[]) : [])
           .filter((name) => 'default' in ((all as { [name: string]: Node } | undefined)?.[name] ?? {}))
           .map((name) => `${at}/${name}`),
@@ -84,7 +135,7 @@ describe('the documented API', () => {
     });
 
     it('says of each object that the server reads that it has no other property', () => {
-      const { schemas } = document.components as { schemas: { [name: string]: Node } };
+      const { schemas } = DOCUMENT.components as { schemas: { [name: string]: Node } };
       const requests = Object.entries(schemas).filter(([name]) => name.endsWith('Dto'));
       expect(requests.length).toBeGreaterThan(15);
       for (const [name, { additionalProperties }] of requests)

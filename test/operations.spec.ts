@@ -1,9 +1,10 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describeVariables } from '../src/config/config.js';
+import { freePort, ServerProcess } from './support/processes.js';
 import { documentedBlock, OPERATIONS } from './support/reverse-proxy.js';
 import { describeWith } from './support/system-commands.js';
 
@@ -42,6 +43,25 @@ describe('the container', () => {
     expect(image).toMatch(/^ENV NODE_ENV=production HOST=0\.0\.0\.0 /m);
     expect(image).toMatch(/^HEALTHCHECK .*"dist\/admin\.js", "health"\]$/m);
   });
+
+  it('has every file that the server reads, the API document among them', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'patchbay-image-'));
+    const [, image = ''] = (await read('Dockerfile')).split(/^FROM node:24-bookworm-slim$/m);
+    for (const [, names, target] of image.matchAll(/^COPY --from=build (.*) (\S+)$/gm)) {
+      for (const name of names!.split(' ').map((path) => path.replace('/app/', ''))) {
+        const to = join(directory, target!, target!.endsWith('/') ? basename(name) : '');
+        if (['node_modules', 'packages'].includes(name)) await symlink(join(ROOT, name), to);
+        else await cp(join(ROOT, name), to, { recursive: true });
+      }
+    }
+    const data = join(directory, 'data');
+    const server = await ServerProcess.start(data, await freePort(), {}, join(directory, 'dist/main.js'));
+    const served = await (await fetch(`${server.url}/api/docs-json`)).json();
+    await server.kill();
+    await rm(directory, { recursive: true });
+    expect(served).toEqual(JSON.parse(await read('docs/openapi.json')));
+    expect(await read('.dockerignore')).toMatch(/^docs\/\*\n!docs\/openapi\.json$/m);
+  }, 60_000);
 });
 
 describeWith('docker-compose', 'docker-compose.yml', () => {

@@ -6,11 +6,11 @@ import { fileURLToPath } from 'node:url';
 
 const REPORTER = fileURLToPath(new URL('tell-tests.mjs', import.meta.url));
 
-/** Processes of this run that have not ended. */
+/** Processes that have not ended. */
 const running = new Set();
 
 /**
- * Runs one spec in the copy, until its first test fails or its time is up, and ends all that it has started.
+ * Runs one spec in the copy until its first test fails or the limit is over, and ends all processes that it started.
  * @param {{ spec: string, only?: string, limitMs: number }} what
  * @returns {Promise<{ outcome: 'passed' | 'failed' | 'hung' | 'broken', by: string, passed: string[], ms: number }>}
  * failed: a test did, `by` is its name; hung, or failed with the process itself: `by` names the test that was running;
@@ -46,7 +46,7 @@ export async function runSpec({ copy, temp, cache }, { spec, only, limitMs }) {
           : { outcome: 'failed', by: `${begun} (the process ended)` },
       );
     jest.once('close', end);
-    // A process that it has left behind may hold the pipes open.
+    // A process that it left behind may hold the pipes open.
     jest.once('exit', () => setTimeout(end, 2000));
   });
   const told = new Promise((resolve) => {
@@ -68,7 +68,7 @@ export async function runSpec({ copy, temp, cache }, { spec, only, limitMs }) {
   });
   const verdict = await Promise.race([told, ended, late]);
   clearTimeout(timer);
-  // A sound run ends by itself, with what is torn down after it.
+  // A run that passes ends by itself, after its teardown.
   if (verdict.outcome === 'passed')
     await Promise.race([ended, new Promise((go) => setTimeout(go, 10_000).unref())]);
   endAll(jest);
@@ -77,12 +77,11 @@ export async function runSpec({ copy, temp, cache }, { spec, only, limitMs }) {
   return { ...verdict, passed, ms: Date.now() - started };
 }
 
-/** Ends whatever still runs. */
 export function endRunning() {
   for (const jest of running) endAll(jest);
 }
 
-/** Ends a process with all that it has started, groups of their own too. */
+/** Ends a process and its descendants, also those in process groups of their own. */
 function endAll({ pid }) {
   const all = [pid, ...descendantsOf(pid)];
   for (const one of [-pid, ...all]) {

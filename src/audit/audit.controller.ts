@@ -1,16 +1,20 @@
 import { Controller, Get, Query } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
 import type { AuditPage, User } from '@patchbay/protocol';
 import { Access, CurrentUser, WorkspaceId } from '../common/access.js';
+import { Route } from '../common/route.js';
 import { AuditQueryDto } from './audit.dto.js';
 import { AuditService } from './audit.service.js';
 
 @Controller('workspaces/:workspaceId/audit')
+@ApiTags('audit')
 @Access('member')
 export class AuditController {
   constructor(private readonly audit: AuditService) {}
 
   /** The workspace's audit trail, ascending; any member may read it. */
   @Get()
+  @Route<{ 200: AuditPage }>({ id: 'queryAudit' })
   page(
     @WorkspaceId() workspaceId: string,
     @CurrentUser() user: User,

@@ -7,10 +7,15 @@ import { DomainError, fieldError } from '../common/domain-error.js';
 import { KeyLocks } from '../common/key-locks.js';
 import type { Membership } from '../storage/ports/turn.js';
 import { yieldIfBusy } from '../common/yield-if-busy.js';
-import { isWanted, namesPath } from '../storage/event-paths.js';
+import { isWanted, namesPath, type WantedPath } from '../storage/event-paths.js';
 import { type AuditFilter, type AuditOrder, AuditStore } from '../storage/ports/audit.store.js';
 import { PatchStore } from '../storage/ports/patches.store.js';
+import { RootStore } from '../storage/ports/roots.store.js';
 import type { AuditQueryDto } from './audit.dto.js';
+import { isKnownErrorCode, requireEvent, unknownErrorCode } from './known-values.js';
+
+/** Folders in which a path without one is looked for: the first by their names. */
+const MAX_FOLDERS = 100;
 
 const CURSOR_OF = { asc: 'seq', desc: 'before' } as const;
 
@@ -22,6 +27,7 @@ export class AuditService {
   constructor(
     private readonly store: AuditStore,
     private readonly patches: PatchStore,
+    private readonly roots: RootStore,
     private readonly viewers: Viewers,
   ) {}
 
@@ -46,12 +52,14 @@ export class AuditService {
     { limit, cursor, order = 'asc', ...asked }: AuditQueryDto,
   ): Promise<AuditPage> {
     const { from, to, sessionId, userId, callId, batchId, path, ...rest } = asked;
+    const { event, errorCode } = asked;
+    if (event !== undefined) requireEvent(event);
     const filter: AuditFilter = {
       ...rest,
       ...(sessionId !== undefined && { sessionId: sessionId.toLowerCase() }),
       ...(userId !== undefined && { userId: userId.toLowerCase() }),
       ...(callId !== undefined && { callId: callId.toLowerCase() }),
-      ...(path !== undefined && wantedPath(path)),
+      ...(path !== undefined && (await this.wanted(workspaceId, path))),
       ...(from !== undefined && { from: instantOf('from', from) }),
       ...(to !== undefined && { to: instantOf('to', to) }),
     };
@@ -60,10 +68,24 @@ export class AuditService {
       return { events: [], nextCursor: null };
     }
     const { events, nextAfter } = await this.store.page(workspaceId, filter, after, limit, order);
+    const isAll = cursor === undefined && nextAfter === null;
+    if (isAll && events.length === 0 && errorCode !== undefined && !isKnownErrorCode(errorCode))
+      throw unknownErrorCode(errorCode);
     return {
       events: path === undefined ? events : await this.thoseThatName(workspaceId, filter, events),
       nextCursor: nextAfter === null ? null : writeCursor(nextAfter, order),
     };
+  }
+
+  /** A create may leave out the name of its folder, so a path that names none is looked for in all of them. */
+  private async wanted(workspaceId: string, given: string): Promise<WantedPath> {
+    const wanted = wantedPath(given);
+    const path = wanted.path ?? wanted.below!;
+    if (path === '' || path === '/') return wanted;
+    const folders = (await this.roots.ofWorkspace(workspaceId)).map(({ docPath }) => docPath);
+    return folders.includes(path.split('/')[0]!)
+      ? wanted
+      : { ...wanted, folders: folders.slice(0, MAX_FOLDERS) };
   }
 
   /** Events of large batches name their first files alone: the batch says whether the path is among the others. */
@@ -118,11 +140,13 @@ function instantOf(field: string, text: string): number {
   return instant;
 }
 
-/** What a path in a question means: a file, or with `/` or `/**` at its end all that is below it. */
-function wantedPath(given: string): Pick<AuditFilter, 'path' | 'below'> {
-  const bare = given.replace(/\*\*$/, '');
-  const path = auditPath(bare);
-  if (!/[\\/]$/.test(bare) && bare !== '') return { path };
+/** What a path in a question means: a file, or with `/`, `/**` or both at its end all that is below it. */
+function wantedPath(given: string): WantedPath {
+  const parts = given.split(/[\\/]/);
+  const named = [...parts];
+  while (named.length > 0 && ['', '**'].includes(named.at(-1)!)) named.pop();
+  const path = auditPath(named.join('/'));
+  if (named.length === parts.length) return { path };
   return { below: path === '/' ? '' : path };
 }
 

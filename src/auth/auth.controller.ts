@@ -1,14 +1,20 @@
 import { Body, Controller, HttpCode, Post, Req } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
 import type { Credentials } from '@patchbay/protocol';
 import type { FastifyRequest } from 'fastify';
 import { Access } from '../common/access.js';
 import { ClientAddresses } from '../common/http/client-address.js';
 import { CountedAs } from '../limits/rate-limit.guard.js';
+import { inAnswer, Route } from '../common/route.js';
 import { LoginDto, RefreshDto, RegisterDto } from './auth.dto.js';
 import { AuthService } from './auth.service.js';
 
+const REFRESH_TOKEN = { refreshToken: inAnswer('refreshToken') };
+const WITH_TOKEN = { refreshToken: REFRESH_TOKEN, logout: REFRESH_TOKEN };
+
 @Access('public')
 @Controller('auth')
+@ApiTags('accounts')
 export class AuthController {
   constructor(
     private readonly auth: AuthService,
@@ -17,12 +23,14 @@ export class AuthController {
 
   /** Makes an account and logs it in, where PATCHBAY_REGISTRATION lets anybody, or whoever comes first. */
   @Post('register')
+  @Route<{ 201: Credentials }>({ id: 'register', errors: ['FORBIDDEN', 'CONFLICT'], links: WITH_TOKEN })
   register(@Body() body: RegisterDto, @Req() { raw }: FastifyRequest): Promise<Credentials> {
     return this.auth.register(body, this.addresses.of(raw));
   }
 
   /** An access token and a refresh token for an email and its password. */
   @Post('login')
+  @Route<{ 200: Credentials }>({ id: 'login', errors: ['INVALID_TOKEN'], links: WITH_TOKEN })
   @HttpCode(200)
   @CountedAs('login')
   login(@Body() body: LoginDto, @Req() { raw }: FastifyRequest): Promise<Credentials> {
@@ -31,6 +39,7 @@ export class AuthController {
 
   /** New tokens for a refresh token, which works until what it was exchanged for was used: the answer may be lost. */
   @Post('refresh')
+  @Route<{ 200: Credentials }>({ id: 'refreshToken', errors: ['INVALID_TOKEN'], links: WITH_TOKEN })
   @HttpCode(200)
   @CountedAs('refresh')
   refresh(@Body() body: RefreshDto, @Req() { raw }: FastifyRequest): Promise<Credentials> {
@@ -39,6 +48,7 @@ export class AuthController {
 
   /** Ends the login that the refresh token belongs to; nothing happens where it belongs to none. */
   @Post('logout')
+  @Route<{ 204: null }>({ id: 'logout' })
   @HttpCode(204)
   logout(@Body() body: RefreshDto): Promise<void> {
     return this.auth.logout(body.refreshToken);

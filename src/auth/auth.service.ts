@@ -1,4 +1,4 @@
-import { Injectable, Logger } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import type { Credentials, User } from '@patchbay/protocol';
 import { Config } from '../config/config.js';
 import { Clock } from '../common/clock.js';
@@ -15,8 +15,6 @@ import { PasswordQueue } from './password-queue.js';
 /** Accounts, logins, and who a token stands for. */
 @Injectable()
 export class AuthService {
-  private readonly logger = new Logger('Logins');
-
   constructor(
     private readonly config: Config,
     private readonly clock: Clock,
@@ -59,13 +57,13 @@ export class AuthService {
         return (await verifyPassword(password, hash, this.config.passwordCost)) ? user : null;
       });
     const user = await this.failedLogins.attempt(normalized, address, check).catch((error: unknown) => {
-      if (error instanceof DomainError && error.code === 'RATE_LIMITED')
-        this.logger.warn({ address }, 'A login was refused: too many have failed');
-      throw error;
+      if (!(error instanceof DomainError) || error.code !== 'RATE_LIMITED') throw error;
+      const logged = { message: 'A login was refused: too many have failed', userId };
+      throw new DomainError(error.code, error.message, { ...error.extras, logged });
     });
     if (user === null) {
-      this.logger.warn({ address, userId }, 'A login failed');
-      throw new DomainError('INVALID_TOKEN', 'Email or password is wrong');
+      const logged = { message: 'A login failed', userId };
+      throw new DomainError('INVALID_TOKEN', 'Email or password is wrong', { logged });
     }
     return this.credentials(user, await this.logins.begin(user.id));
   }

@@ -4,7 +4,7 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { Config } from '../config/config.js';
 import { Bus } from '../bus/bus.js';
 import { Clock } from '../common/clock.js';
-import { DomainError } from '../common/domain-error.js';
+import { DomainError, type LoggedRefusal } from '../common/domain-error.js';
 import { isUuid, newId } from '../common/ids.js';
 import { type LoginRecord, LoginStore } from '../storage/ports/logins.store.js';
 
@@ -76,8 +76,8 @@ export class Logins implements OnModuleInit, OnModuleDestroy {
       const now = this.clock.now();
       const hash = sha256(token.text);
       if (hash !== login.tokenHash && hash !== login.previousHash) {
-        await this.endReused(login);
-        throw invalid();
+        await this.remove(login.id);
+        throw invalid(usedTwice(login));
       }
       const same = hash === login.previousHash ? sameAgain(token, login, now) : null;
       if (same !== null) return { userId: login.userId, loginId: login.id, refreshToken: same.text };
@@ -110,11 +110,6 @@ export class Logins implements OnModuleInit, OnModuleDestroy {
   private async remove(loginId: string): Promise<void> {
     await this.store.remove(loginId);
     this.bus.publish({ type: 'login_ended', loginId });
-  }
-
-  private async endReused({ id, userId }: LoginRecord): Promise<void> {
-    await this.remove(id);
-    this.logger.warn({ userId, loginId: id }, 'A refresh token was used twice; the login has ended');
   }
 }
 
@@ -154,6 +149,10 @@ function readToken(text: string): Token | null {
   return { loginId, family, text };
 }
 
-function invalid(): DomainError {
-  return new DomainError('INVALID_TOKEN', 'The refresh token is not valid');
+function invalid(logged?: LoggedRefusal): DomainError {
+  return new DomainError('INVALID_TOKEN', 'The refresh token is not valid', logged && { logged });
+}
+
+function usedTwice({ id: loginId, userId }: LoginRecord): LoggedRefusal {
+  return { message: 'A refresh token was used twice; the login has ended', userId, loginId };
 }

@@ -1,12 +1,15 @@
 import { Controller, Get, Query } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
 import type { ToolContract, User } from '@patchbay/protocol';
 import { Access, CurrentUser, WorkspaceId } from '../common/access.js';
+import { Route } from '../common/route.js';
 import { SessionsService } from '../sessions/sessions.service.js';
 import { CatalogQueryDto } from './catalog.dto.js';
 import { CatalogService } from './catalog.service.js';
 import { type FormattedTool, FORMATTERS } from './tool-formats.js';
 
 @Controller('workspaces/:workspaceId/tools')
+@ApiTags('tools')
 @Access('member')
 export class CatalogController {
   constructor(
@@ -16,6 +19,7 @@ export class CatalogController {
 
   /** The tools on offer, in our own form or in that of a provider's API. */
   @Get()
+  @Route<{ 200: { tools: FormattedTool[] } }>({ id: 'listTools', errors: ['NOT_FOUND'] })
   async list(
     @WorkspaceId() workspaceId: string,
     @CurrentUser() user: User,

@@ -52,15 +52,9 @@ export class CatalogService implements OnModuleInit {
     checkChoice(choice, this.tools);
   }
 
-  /**
-   * The tool of a call, under the contract that the call was accepted under. Null where that is not known and there is no
-   * tool of this name.
-   */
-  async toolOf({
-    name,
-    contractDigest: digest,
-  }: Pick<Call, 'name' | 'contractDigest'>): Promise<Tool | null> {
-    if (digest === undefined) return this.all.find(name);
+  /** The tool of a call, under the contract that the call was accepted under; null where its tool was unknown then. */
+  async toolOf({ contractDigest: digest }: Pick<Call, 'contractDigest'>): Promise<Tool | null> {
+    if (digest === undefined) return null;
     return this.byDigest.get(digest) ?? this.former.get(digest) ?? (await this.recall(digest));
   }
 

@@ -1,4 +1,4 @@
-import { isWellFormedJson, type Json, shortText, type ToolContract } from '@patchbay/protocol';
+import { isWellFormedJson, type Json, lossIn, shortText, type ToolContract } from '@patchbay/protocol';
 import { digestOf } from '../common/digest.js';
 import { SchemaCheck } from '../tools/schema-check.js';
 import { MAX_FAULTS, MAX_NAME, type SchemaFault } from '../tools/tool-schemas.js';
@@ -24,7 +24,7 @@ export class Tool {
   argumentFaults(args: Json): SchemaFault[] {
     const halves = halvesIn(args);
     if (halves.length > 0) return halves;
-    const faults = this.request.faultsOf(args);
+    const faults = [...repeatedNamesIn(args), ...this.request.faultsOf(args)];
     return [...faults, ...this.beyondSchema(args, faults.length === 0)];
   }
 
@@ -32,6 +32,16 @@ export class Tool {
   resultFaults(result: Json): SchemaFault[] {
     return this.response.faultsOf(result);
   }
+}
+
+/** Arguments that hold an object with one name twice: what the person sees and what is run must be what was sent. */
+export function repeatedNamesIn(args: Json): SchemaFault[] {
+  if (typeof args !== 'object' || args === null) return [];
+  return Object.keys(args).flatMap((name) => {
+    const loss = lossIn(args, name, 'name');
+    if (loss === null) return [];
+    return { path: `/${shortText(name, MAX_NAME)}`, code: 'content', message: `holds ${loss}` };
+  });
 }
 
 /** Arguments that hold half of a surrogate pair: no client could be sent them, and no reader of UTF-8 an answer with them. */

@@ -39,17 +39,6 @@ describe('the files that a client is asked for', () => {
     );
   });
 
-  it('are each asked for once by all who want it now, and anew by who comes later', async () => {
-    const both = [read('p/a'), read('p/a')];
-    await turn();
-    asked[0]!.answer('first');
-    expect(await Promise.all(both)).toEqual(['first', 'first']);
-    const later = read('p/a');
-    await turn();
-    asked[1]!.answer('second');
-    expect(await later).toBe('second');
-  });
-
   it('are asked for apart by those who want more or less of them', async () => {
     const [little, much] = [read('p/a', 10), read('p/a', 100)];
     await turn();

@@ -1,17 +1,21 @@
 import { Controller, Get } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
 import type { ClientPresence, User } from '@patchbay/protocol';
 import { Access, CurrentUser, WorkspaceId } from '../common/access.js';
 import { isoTime } from '../common/clock.js';
+import { Route } from '../common/route.js';
 import type { KnownClient } from './known-client.js';
 import { Presence } from './presence.js';
 
 @Controller('workspaces/:workspaceId/clients')
+@ApiTags('workspaces')
 @Access('member')
 export class ClientsController {
   constructor(private readonly presence: Presence) {}
 
   /** The caller's own clients here, on whatever node: those that are connected, then the last to leave; 100 at most. */
   @Get()
+  @Route<{ 200: { clients: ClientPresence[] } }>({ id: 'listClients' })
   async ofCaller(
     @WorkspaceId() workspaceId: string,
     @CurrentUser() user: User,

@@ -1,17 +1,24 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Put } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
 import { foldCase, type User, type WorkspaceRoot } from '@patchbay/protocol';
 import { Access, CurrentUser, WorkspaceId } from '../common/access.js';
 import { fieldError } from '../common/domain-error.js';
+import { inAnswer, Route } from '../common/route.js';
 import { nameFault, RootDto } from './roots.dto.js';
 import { RootsService } from './roots.service.js';
 
 @Controller('workspaces/:workspaceId/roots')
+@ApiTags('folders')
 @Access('member')
 export class RootsController {
   constructor(private readonly roots: RootsService) {}
 
   /** The folders of the workspace by docPath, with what the caller's own clients last said of them. */
   @Get()
+  @Route<{ 200: { roots: WorkspaceRoot[] } }>({
+    id: 'listRoots',
+    links: { forgetRoot: { docPath: inAnswer('roots/0/docPath') } },
+  })
   async list(
     @WorkspaceId() workspaceId: string,
     @CurrentUser() user: User,
@@ -21,6 +28,7 @@ export class RootsController {
 
   /** Registers a folder under its name, as its first connect would; 409 where another folder has the name. */
   @Put(':docPath')
+  @Route<{ 200: WorkspaceRoot }>({ id: 'claimRoot', errors: ['CONFLICT'], links: { forgetRoot: {} } })
   claim(
     @WorkspaceId() workspaceId: string,
     @CurrentUser() user: User,
@@ -38,6 +46,7 @@ export class RootsController {
    * keeps it; its next connect registers it again.
    */
   @Delete(':docPath')
+  @Route<{ 204: null }>({ id: 'forgetRoot' })
   @HttpCode(204)
   async forget(
     @WorkspaceId() workspaceId: string,

@@ -3,6 +3,16 @@ import { type ErrorCode, ERRORS, type Json } from '@patchbay/protocol';
 /** Paths into a request, such as `toolCalls[0].name`, and what is wrong there. */
 export type FieldFaults = Record<string, string>;
 
+/** The fault of a name that an object has more than once. */
+export const REPEATED = 'is there twice in one object; send each name once';
+
+/** What the line in the log says of a refusal that an operator should see. */
+export interface LoggedRefusal {
+  message: string;
+  userId: string | null;
+  loginId?: string;
+}
+
 interface Extras {
   /** Faults of a request, by path. */
   fields?: FieldFaults;
@@ -10,6 +20,8 @@ interface Extras {
   details?: Json;
   /** For RATE_LIMITED: when to try again, in seconds. */
   retryAfterSeconds?: number;
+  /** For the line of the request, which is then a warning. */
+  logged?: LoggedRefusal;
 }
 
 /** The one error that services throw on purpose; the HTTP filter and the relay render it by its code. */

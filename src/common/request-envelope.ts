@@ -1,4 +1,4 @@
-import { shortText } from '@patchbay/protocol';
+import { repeatedNames, shortText } from '@patchbay/protocol';
 import {
   ARRAY_MAX_SIZE,
   getMetadataStorage,
@@ -7,7 +7,7 @@ import {
   type ValidationError,
   validateSync,
 } from 'class-validator';
-import { type FieldFaults, throwIfAny } from './domain-error.js';
+import { type FieldFaults, REPEATED, throwIfAny } from './domain-error.js';
 import { yieldIfBusy } from './yield-if-busy.js';
 import { type DtoClass, type PropertyRule, propertyRules } from './request-envelope.decorators.js';
 
@@ -77,6 +77,7 @@ function* build(dto: DtoClass, value: unknown, path: string, faults: Faults): St
     if (!shape.properties.has(key)) faults.add(join(path, key), 'is not a known property');
     if (faults.hasMore) break;
   }
+  for (const key of repeatedNames(value)) faults.add(join(path, key), REPEATED);
   const instance = new dto() as Record<string, unknown>;
   for (const property of shape.properties) {
     if (!Object.hasOwn(value, property)) continue;

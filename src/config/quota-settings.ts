@@ -24,11 +24,7 @@ export function quotaSettings(env: EnvReader) {
   const [maxFiles, maxUserFiles] = pair('FILES', 200_000, 150_000, 'Files and folders');
   const versions = 'Versions of files, of deleted ones too';
   const [maxVersions, maxUserVersions] = pair('VERSIONS', 2_000_000, 1_000_000, versions);
-  const turnBytes =
-    'Bytes that may be added to turns within 24 hours (arguments, results, patch batches, 2 KiB a call)';
-  const [maxTurnBytesADay, maxUserTurnBytesADay] = pair('TURN_BYTES_A_DAY', 8 * GIB, 2 * GIB, turnBytes);
   return {
-    ...{ maxTurnBytesADay, maxUserTurnBytesADay },
     ...{ maxStoredBytes, maxUserStoredBytes, maxFiles, maxUserFiles },
     ...{ maxVersions, maxUserVersions },
     maxMembers: env.integer('PATCHBAY_MAX_MEMBERS', {

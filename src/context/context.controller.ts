@@ -1,19 +1,23 @@
 import { Controller, Get, Headers, Param, Query, Res } from '@nestjs/common';
-import { type User } from '@patchbay/protocol';
+import { ApiTags } from '@nestjs/swagger';
+import type { SessionContext, User } from '@patchbay/protocol';
 import { sha256 } from '@patchbay/protocol/hash';
 import type { FastifyReply } from 'fastify';
 import { Access, CurrentUser, WorkspaceId } from '../common/access.js';
+import { type Raw, Route } from '../common/route.js';
 import { entityTag, readTags } from '../files/entity-tags.js';
 import { ContextQueryDto } from './context.dto.js';
 import { ContextService } from './context.service.js';
 
 @Controller('workspaces/:workspaceId/sessions/:sessionId/context')
+@ApiTags('sessions')
 @Access('member')
 export class ContextController {
   constructor(private readonly context: ContextService) {}
 
   /** What belongs into the system prompt, as Markdown or JSON; the same bytes until something in it changes. */
   @Get()
+  @Route<{ 200: SessionContext | Raw<'text/markdown'>; 304: null }>({ id: 'getContext' })
   async get(
     @WorkspaceId() workspaceId: string,
     @Param('sessionId') sessionId: string,

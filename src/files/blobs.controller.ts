@@ -1,4 +1,5 @@
 import { Body, Controller, Header, HttpCode, Param, Post, Put, Req, Res } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
 import {
   MAX_BATCH_FILES,
   type MissingBlobs,
@@ -13,6 +14,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Access, CurrentUser, WorkspaceId } from '../common/access.js';
 import { Clock } from '../common/clock.js';
 import { DomainError, fieldError } from '../common/domain-error.js';
+import { type Raw, Route } from '../common/route.js';
 import { yieldIfBusy } from '../common/yield-if-busy.js';
 import { RawBody } from '../bodies/request-bodies.js';
 import { Config } from '../config/config.js';
@@ -26,6 +28,7 @@ import { Sha256sDto } from './blobs.dto.js';
  * within a day is removed.
  */
 @Controller('workspaces/:workspaceId/blobs')
+@ApiTags('files')
 @Access('member')
 export class BlobsController {
   constructor(
@@ -37,6 +40,7 @@ export class BlobsController {
 
   /** Those of the hashes whose bytes have to be sent. */
   @Post('missing')
+  @Route<{ 200: MissingBlobs }>({ id: 'findMissingBlobs' })
   @HttpCode(200)
   async missing(@WorkspaceId() workspaceId: string, @Body() { sha256s }: Sha256sDto): Promise<MissingBlobs> {
     const asked = [...new Set(sha256s.map((digest) => digest.toLowerCase()))];
@@ -48,6 +52,7 @@ export class BlobsController {
    * at least. Whoever asks for more asks again for the rest.
    */
   @Post('read')
+  @Route<{ 200: Raw<'application/octet-stream'> }>({ id: 'readBlobs', errors: ['NOT_FOUND'] })
   @HttpCode(200)
   @Header('Content-Type', 'application/octet-stream')
   async read(
@@ -74,6 +79,7 @@ export class BlobsController {
 
   /** Stores the bytes of one file; they must be those of the hash. */
   @Put(':sha256')
+  @Route<{ 200: StoredBlobs }>({ id: 'putBlob' })
   @RawBody()
   async put(
     @WorkspaceId() workspaceId: string,
@@ -89,6 +95,7 @@ export class BlobsController {
 
   /** Stores the blobs of a pack: each with its length in front, as 4 bytes, big-endian. */
   @Post()
+  @Route<{ 200: StoredBlobs }>({ id: 'putBlobs' })
   @HttpCode(200)
   @RawBody()
   async putPack(

@@ -1,8 +1,10 @@
 import { Body, Controller, Get, Headers, Put, Query, Req, Res } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
 import type { StoredFile, User } from '@patchbay/protocol';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Access, CurrentUser, WorkspaceId } from '../common/access.js';
 import { fieldError } from '../common/domain-error.js';
+import { inAnswer, type Raw, Route } from '../common/route.js';
 import { RawBody } from '../bodies/request-bodies.js';
 import { userChange } from './change-origin.js';
 import { type CloudPath, readCloudPath } from './cloud-path.js';
@@ -11,14 +13,18 @@ import { isKnown, precondition, readTags } from './entity-tags.js';
 import { ContentsQueryDto } from './files.dto.js';
 import { asBytes, tagged } from './raw-answer.js';
 
+const STORED = { fileId: inAnswer('fileId') };
+
 /** Files as raw bytes, by their path [FILE-4]. */
 @Controller('workspaces/:workspaceId/contents')
+@ApiTags('files')
 @Access('member')
 export class ContentsController {
   constructor(private readonly contents: ContentsService) {}
 
   /** The bytes of a file, its head or the version asked for. */
   @Get('*')
+  @Route<{ 200: Raw<'application/octet-stream'>; 304: null }>({ id: 'getContents', errors: ['STALE'] })
   async get(
     @WorkspaceId() workspaceId: string,
     @Req() request: FastifyRequest,
@@ -41,6 +47,14 @@ export class ContentsController {
 
   /** Stores the body as the file's new version; what the headers demand of the head is held to. */
   @Put('*')
+  @Route<{ 200: StoredFile; 201: StoredFile }>({
+    id: 'putContents',
+    errors: ['CONFLICT', 'STALE'],
+    links: {
+      ...{ getContents: {}, listFileVersions: STORED, diffFile: STORED, restoreFile: STORED },
+      getVersionContent: { ...STORED, versionId: inAnswer('versionId') },
+    },
+  })
   @RawBody()
   async put(
     @WorkspaceId() workspaceId: string,

@@ -1,18 +1,22 @@
 import { Body, Controller, HttpCode, Post } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
 import type { FileCommitAnswer, User } from '@patchbay/protocol';
 import { Access, CurrentUser, WorkspaceId } from '../common/access.js';
 import { type FieldFaults, throwIfAny } from '../common/domain-error.js';
+import { Route } from '../common/route.js';
 import { type FileChangeDto, FileCommitDto } from './blobs.dto.js';
 import { userChange } from './change-origin.js';
 import { FileCommits, type KnownChange } from './file-commits.js';
 
 @Controller('workspaces/:workspaceId/files/commit')
+@ApiTags('files')
 @Access('member')
 export class FileCommitsController {
   constructor(private readonly commits: FileCommits) {}
 
   /** Makes files of bytes that were sent before, each on the base that its sender knows; each answered for itself. */
   @Post()
+  @Route<{ 200: FileCommitAnswer }>({ id: 'commitFiles' })
   @HttpCode(200)
   async commit(
     @WorkspaceId() workspaceId: string,

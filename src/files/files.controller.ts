@@ -1,7 +1,9 @@
 import { Body, Controller, Get, Header, HttpCode, Param, Post, Query, Req, Res } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
 import type { CloudFilePage, CloudFileVersionPage, RestoredFile, User } from '@patchbay/protocol';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Access, CurrentUser, WorkspaceId } from '../common/access.js';
+import { inAnswer, type Raw, Route } from '../common/route.js';
 import { UuidPipe } from '../common/uuid.pipe.js';
 import { userChange } from './change-origin.js';
 import { FileHistory } from './file-history.js';
@@ -10,6 +12,7 @@ import { FilesQueryDto, RestoreDto, VersionDiffQueryDto, VersionsQueryDto } from
 import { asBytes } from './raw-answer.js';
 
 @Controller('workspaces/:workspaceId/files')
+@ApiTags('files')
 @Access('member')
 export class FilesController {
   constructor(
@@ -19,12 +22,20 @@ export class FilesController {
 
   /** The workspace's Cloud files by docPath, live or deleted. */
   @Get()
+  @Route<{ 200: CloudFilePage }>({
+    id: 'listFiles',
+    links: { listFileVersions: { fileId: inAnswer('files/0/fileId') } },
+  })
   list(@WorkspaceId() workspaceId: string, @Query() query: FilesQueryDto): Promise<CloudFilePage> {
     return this.listing.page(workspaceId, query);
   }
 
   /** The versions of a file, newest first; conflicting uploads are among them. */
   @Get(':fileId/versions')
+  @Route<{ 200: CloudFileVersionPage }>({
+    id: 'listFileVersions',
+    links: { getVersionContent: { versionId: inAnswer('versions/0/versionId') } },
+  })
   versions(
     @WorkspaceId() workspaceId: string,
     @Param('fileId', UuidPipe) fileId: string,
@@ -35,6 +46,7 @@ export class FilesController {
 
   /** The raw bytes of a version. */
   @Get(':fileId/versions/:versionId/content')
+  @Route<{ 200: Raw<'application/octet-stream'> }>({ id: 'getVersionContent' })
   async content(
     @WorkspaceId() workspaceId: string,
     @Param('fileId', UuidPipe) fileId: string,
@@ -49,6 +61,7 @@ export class FilesController {
 
   /** What changed from one version to another, as a unified diff. */
   @Get(':fileId/diff')
+  @Route<{ 200: Raw<'text/x-diff'> }>({ id: 'diffFile' })
   @Header('Content-Type', 'text/x-diff; charset=utf-8')
   diff(
     @WorkspaceId() workspaceId: string,
@@ -62,6 +75,11 @@ export class FilesController {
 
   /** Undoes a deletion, or makes a version the head again: a conflicting upload is promoted this way. */
   @Post(':fileId/restore')
+  @Route<{ 200: RestoredFile }>({
+    id: 'restoreFile',
+    errors: ['CONFLICT'],
+    links: { listFileVersions: {}, getVersionContent: { versionId: inAnswer('versionId') } },
+  })
   @HttpCode(200)
   restore(
     @WorkspaceId() workspaceId: string,

@@ -11,7 +11,6 @@ import type { Socket } from 'node:net';
 import { strictJson } from '@patchbay/protocol';
 import type { Config } from '../config/config.js';
 import { DomainError } from '../common/domain-error.js';
-import { newId } from '../common/ids.js';
 import type { Lifecycle } from '../common/lifecycle.js';
 import type { RateLimits } from '../limits/rate-limits.js';
 import { belowBasePath } from '../common/http/base-path.js';
@@ -20,6 +19,7 @@ import { Connections } from '../common/http/connections.js';
 import { endConnection, endRequest } from '../common/http/end-connection.js';
 import { answerOf } from '../common/http/error-answer.js';
 import { sendError } from '../common/http/error.filter.js';
+import { logRefusal, requestId } from '../common/http/request-log.js';
 import { UnreadAnswers } from '../limits/unread-answers.js';
 import { gateRequests, Senders } from '../limits/request-gate.js';
 
@@ -59,8 +59,14 @@ export function fastifyAdapter(config: Config): FastifyAdapter {
     routerOptions: { maxParamLength: MAX_PARAM_LENGTH },
     // Requests on open connections are answered to the end of a stop; the hook below refuses new ones in our form.
     return503OnClosing: false,
-    frameworkErrors: (error: Error, _request: FastifyRequest, reply: FastifyReply) =>
-      sendError(reply, answerOf(isBadUrl(error) ? badUrl() : error)),
+    // No hook sees these.
+    frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) => {
+      const answer = answerOf(isBadUrl(error) ? badUrl() : error);
+      const { status, body } = answer;
+      const address = addresses.of(request.raw);
+      logRefusal({ requestId: request.id, address, status, code: body.code });
+      sendError(withOwnHeaders(request, reply), answer);
+    },
     clientErrorHandler: refuseUnreadable,
   });
   const fastify = adapter.getInstance<FastifyInstance>();
@@ -172,7 +178,7 @@ function leaveBodiesUnread(fastify: FastifyInstance): void {
   fastify.decorateRequest('contentType', undefined);
   fastify.addContentTypeParser('*', (_request, _payload, done) => done(null, undefined));
   fastify.addHook('onRequest', (request, reply, done) => {
-    void reply.header('X-Request-Id', request.id).header('X-Content-Type-Options', 'nosniff');
+    withOwnHeaders(request, reply);
     done(hasMalformedQuery(request.url) ? badUrl() : undefined);
   });
   // Without this Fastify would judge the content type before the guards have seen who asks.
@@ -183,10 +189,8 @@ function leaveBodiesUnread(fastify: FastifyInstance): void {
   });
 }
 
-/** The caller's own id where it is harmless to log, so that its log and ours can be joined. */
-function requestId({ headers }: Pick<IncomingMessage, 'headers'>): string {
-  const given = headers['x-request-id'];
-  return typeof given === 'string' && /^[\w.:-]{1,64}$/.test(given) ? given : newId();
+function withOwnHeaders(request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  return reply.header('X-Request-Id', request.id).header('X-Content-Type-Options', 'nosniff');
 }
 
 /** Fastify refuses bad escapes in a path, and passes those in a query on as they are. */

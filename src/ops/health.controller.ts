@@ -1,7 +1,9 @@
 import { Controller, Get, Logger, Res } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { Access } from '../common/access.js';
 import { Lifecycle } from '../common/lifecycle.js';
+import { Route } from '../common/route.js';
 import { StorageHealth } from '../storage/ports/storage-health.js';
 
 const CHECK_MS = 2000;
@@ -17,6 +19,7 @@ export interface Readiness {
 
 @Access('public')
 @Controller('health')
+@ApiTags('operations')
 export class HealthController {
   private readonly logger = new Logger('Health');
   private checking: Promise<Check> = Promise.resolve('ok');
@@ -30,12 +33,14 @@ export class HealthController {
 
   /** 200 for as long as the process answers. */
   @Get('live')
+  @Route<{ 200: { status: 'live' } }>({ id: 'live' })
   live(): { status: 'live' } {
     return { status: 'live' };
   }
 
   /** 200 where requests can be served, else 503: the server is stopping, or the storage can't be read or written to. */
   @Get('ready')
+  @Route<{ 200: Readiness; 503: Readiness }>({ id: 'ready' })
   async ready(@Res({ passthrough: true }) reply: FastifyReply): Promise<Readiness> {
     const server: Check = this.lifecycle.stopping.aborted ? 'stopping' : 'ok';
     const storage = await this.checkStorage();

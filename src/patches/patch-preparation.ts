@@ -4,9 +4,12 @@ import {
   type CallErrorCode,
   type FilePatch,
   type Json,
+  type JsonObject,
+  lossIn,
   type PatchBatch,
   type PatchFault,
   type PatchFaults,
+  shortText,
   type ToolCallError,
 } from '@patchbay/protocol';
 import {
@@ -64,6 +67,9 @@ interface Situation {
   sizeBytes: number;
 }
 
+/** Characters of a name that a fault shows. */
+const MAX_NAME = 64;
+
 /** For how long clients are asked about the files of one batch, in ms. */
 const MAX_ASKING_MS = 5_000;
 
@@ -81,6 +87,8 @@ export class PatchPreparation {
   ) {}
 
   async prepare(args: Json, origin: PatchOrigin): Promise<PreparedBatch> {
+    const repeated = repeatedNamesIn(args);
+    if (repeated.faults.length > 0) return { record: null, error: faulty(repeated) };
     const parsed = await this.parse(args, origin.revertOf !== null);
     if (!parsed.ok) return { record: null, error: faulty(parsed) };
     await yieldIfBusy();
@@ -239,6 +247,16 @@ function withIds(batch: PatchBatch): PatchBatch {
 }
 
 /** The error of a call whose batch is at fault: every fault at once, and what kind of mistake it is. */
+/** A batch with one name twice in an object: which member was meant is not known. */
+function repeatedNamesIn(args: Json): PatchFaults {
+  const found = new FaultList();
+  for (const name of typeof args === 'object' && args !== null ? Object.keys(args) : []) {
+    const loss = lossIn(args as JsonObject, name, 'name');
+    if (loss !== null) found.add({}, 'SCHEMA', () => `${shortText(name, MAX_NAME)} holds ${loss}`);
+  }
+  return found.result();
+}
+
 function faulty({ faults, moreFaults }: PatchFaults): ToolCallError {
   const codes = new Set(faults.map((fault) => fault.code));
   const code: CallErrorCode = codes.has('STALE')

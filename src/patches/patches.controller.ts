@@ -1,7 +1,9 @@
 import { Controller, Get, Header, Param, Query } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
 import type { BatchView, ChangeDetails, User } from '@patchbay/protocol';
 import { IsOptional, IsUUID } from 'class-validator';
 import { Access, CurrentUser, WorkspaceId } from '../common/access.js';
+import { inAnswer, type Raw, Route } from '../common/route.js';
 import { UuidPipe } from '../common/uuid.pipe.js';
 import { PatchesService } from './patches.service.js';
 
@@ -13,6 +15,7 @@ export class DiffQueryDto {
 }
 
 @Controller('workspaces/:workspaceId')
+@ApiTags('patches')
 @Access('member')
 export class PatchesController {
   constructor(private readonly patches: PatchesService) {}
@@ -22,6 +25,13 @@ export class PatchesController {
    * user nor an owner what was applied.
    */
   @Get('patches/:batchId')
+  @Route<{ 200: BatchView }>({
+    id: 'getBatch',
+    links: {
+      ...{ diffBatch: {}, revertBatch: {} },
+      getChange: { changeId: inAnswer('files/0/changes/0/changeId') },
+    },
+  })
   batch(
     @WorkspaceId() workspaceId: string,
     @Param('batchId', UuidPipe) batchId: string,
@@ -32,6 +42,7 @@ export class PatchesController {
 
   /** The batch, or one of its files, as a unified diff. */
   @Get('patches/:batchId/diff')
+  @Route<{ 200: Raw<'text/x-diff'> }>({ id: 'diffBatch', errors: ['CONFLICT'] })
   @Header('Content-Type', 'text/x-diff; charset=utf-8')
   diff(
     @WorkspaceId() workspaceId: string,
@@ -44,6 +55,7 @@ export class PatchesController {
 
   /** One change, whichever batch it belongs to. */
   @Get('changes/:changeId')
+  @Route<{ 200: ChangeDetails }>({ id: 'getChange', links: { getBatch: { batchId: inAnswer('batchId') } } })
   change(
     @WorkspaceId() workspaceId: string,
     @Param('changeId', UuidPipe) changeId: string,

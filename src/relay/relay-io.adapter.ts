@@ -1,4 +1,5 @@
-import type { IncomingMessage, Server as HttpServer, ServerResponse } from 'node:http';
+import type { EventEmitter } from 'node:events';
+import { type IncomingMessage, type Server as HttpServer, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { INestApplicationContext } from '@nestjs/common';
 import { IoAdapter } from '@nestjs/platform-socket.io';
@@ -7,7 +8,6 @@ import type { Server, ServerOptions } from 'socket.io';
 import { isForeignOrigin } from '../auth/request-token.js';
 import { DomainError } from '../common/domain-error.js';
 import { endConnection, endRequest } from '../common/http/end-connection.js';
-import { logRefusal } from '../common/http/request-log.js';
 import type { Config } from '../config/config.js';
 import { boundedParser } from './bounded-parser.js';
 import { RelayLines } from './relay-lines.js';
@@ -17,6 +17,8 @@ import { KnownWebSocketServer } from './websockets.js';
 /** Socket.IO as the relay wants it: websocket only, bounded frames, origins checked before anything is set up. */
 export class RelayIoAdapter extends IoAdapter {
   private readonly lines: RelayLines;
+  /** Why a handshake is refused, until the engine tells that it is. */
+  private readonly refusals = new WeakMap<IncomingMessage, DomainError>();
 
   constructor(
     app: INestApplicationContext,
@@ -42,10 +44,9 @@ export class RelayIoAdapter extends IoAdapter {
       connectTimeout: 10_000,
       destroyUpgrade: false,
       allowRequest: (request: IncomingMessage, decide: (error: string | null, allowed: boolean) => void) => {
-        if (isForeignOrigin(request.headers, origins))
-          return decide('Origin not allowed; see PATCHBAY_ORIGINS', false);
-        const hasRoom = this.lines.mayOpen(request);
-        decide(hasRoom ? null : 'Too many handshakes of this address are under way; try again', hasRoom);
+        const refusal = this.refusalOf(request, origins);
+        if (refusal !== null) this.refusals.set(request, refusal);
+        decide(refusal && refusal.message, refusal === null);
       },
     } as ServerOptions);
     this.answerInOurForm(server);
@@ -63,22 +64,47 @@ export class RelayIoAdapter extends IoAdapter {
   private answerInOurForm(server: Server): void {
     const { engine } = server;
     const path = `${this.config.basePath}/socket.io/`;
-    engine.use((request: IncomingMessage, response: ServerResponse, next: () => void) => {
-      if (request.headers.upgrade !== undefined) return next();
+    const refuse = (request: IncomingMessage, error: DomainError): void =>
+      endConnection(request.socket, error, this.lines.addressOf(request), request);
+    engine.use((request: IncomingMessage, response: unknown, next: () => void) => {
+      if (!isPlain(response)) return next();
       endRequest(response, this.lines.addressOf(request), websocketOnly(path));
     });
-    engine.on('connection_error', ({ req, code }: { req: IncomingMessage; code: number }) => {
-      const reason = code === ENGINE_FORBIDDEN ? 'FORBIDDEN' : 'VALIDATION_ERROR';
-      logRefusal({ address: this.lines.addressOf(req), status: 400, code: reason });
+    // The engine writes nothing more on a connection that has ended.
+    engine.on('connection_error', ({ req }: { req: IncomingMessage }) =>
+      refuse(req, this.refusals.get(req) ?? websocketOnly(path)),
+    );
+    const httpServer = this.httpServer as HttpServer;
+    // Only then the engine makes the server of websockets that stays.
+    httpServer.on('listening', () => {
+      const { ws } = engine as unknown as { ws: EventEmitter };
+      ws.on('wsClientError', ({ message }: Error, _socket: Socket, request: IncomingMessage) =>
+        refuse(request, new DomainError('VALIDATION_ERROR', `This is no websocket handshake: ${message}`)),
+      );
     });
-    (this.httpServer as HttpServer).on('upgrade', ({ url }: IncomingMessage, socket: Socket) => {
-      if (url?.startsWith(path) !== true) endConnection(socket, websocketOnly(path));
+    httpServer.on('upgrade', (request: IncomingMessage) => {
+      if (request.url?.startsWith(path) !== true) refuse(request, websocketOnly(path));
     });
+  }
+
+  private refusalOf(request: IncomingMessage, origins: Config['origins']): DomainError | null {
+    if (isForeignOrigin(request.headers, origins))
+      return new DomainError('FORBIDDEN', 'Origin not allowed; see PATCHBAY_ORIGINS');
+    // The engine would accept the websocket first.
+    if (!/[?&]EIO=4(?:&|$)/.test(request.url ?? ''))
+      return new DomainError('VALIDATION_ERROR', 'The relay speaks Engine.IO 4 alone: send EIO=4');
+    if (this.lines.mayOpen(request)) return null;
+    const message = 'Too many handshakes of this address are under way; try again';
+    return new DomainError('RATE_LIMITED', message, { retryAfterSeconds: RETRY_AFTER_SECONDS });
   }
 }
 
-/** How Socket.IO's engine calls a refusal of `allowRequest`. */
-const ENGINE_FORBIDDEN = 4;
+const RETRY_AFTER_SECONDS = 5;
+
+/** An upgrade has a response of the engine's own making. */
+function isPlain(response: unknown): response is ServerResponse {
+  return response instanceof ServerResponse;
+}
 
 function websocketOnly(path: string): DomainError {
   return new DomainError(

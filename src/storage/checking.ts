@@ -1,10 +1,10 @@
-import { checkRecords } from './check/check-records.js';
+import { checkRecords, type RepairUsage } from './check/check-records.js';
 import { Findings } from './check/findings.js';
 import { naming } from './migration.js';
 import { checkDatabase } from './mongo/check-database.js';
 import type { MoveSource } from './move/move.js';
 import type { Kind } from './move/records.js';
-import { checkBackup, checkDirectory } from './sqlite/check-directory.js';
+import { checkBackup, checkDirectory, repairDirectory } from './sqlite/check-directory.js';
 
 /** What a check has found, and how much it has looked at. */
 export interface Checked {
@@ -12,9 +12,14 @@ export interface Checked {
   findings: Findings;
 }
 
-/** Looks at a data directory, whether a server runs there or not; BackupError where there is none. */
-export function ofDirectory(dataDir: string): Promise<Checked> {
-  return checked((findings, look) => checkDirectory(dataDir, findings, look));
+/**
+ * Looks at a data directory, whether a server runs there or not; BackupError where there is none.
+ * @param isRepair counts usage again where it is wrong; then no server may run
+ */
+export function ofDirectory(dataDir: string, isRepair = false): Promise<Checked> {
+  return checked((findings, look) =>
+    isRepair ? repairDirectory(dataDir, findings, look) : checkDirectory(dataDir, findings, look),
+  );
 }
 
 /** Looks at a backup. */
@@ -22,18 +27,26 @@ export function ofBackup(file: string): Promise<Checked> {
   return checked((findings, look) => checkBackup(file, findings, look));
 }
 
-/** Looks at a database, whether servers run on it or not. MoveError, or a fault of the database's without its password. */
-export function ofDatabase(uri: string): Promise<Checked> {
-  return naming(uri, () => checked((findings, look) => checkDatabase(uri, findings, Date.now(), look)));
+/**
+ * Looks at a database, whether servers run on it or not. MoveError, or a fault of the database's without its password.
+ * @param isRepair counts usage again where it is wrong
+ */
+export function ofDatabase(uri: string, isRepair = false): Promise<Checked> {
+  return naming(uri, () =>
+    checked((findings, look) =>
+      checkDatabase(uri, findings, Date.now(), (source, repair) => look(source, isRepair ? repair : null)),
+    ),
+  );
 }
 
+type Look = (source: MoveSource, repair?: RepairUsage | null) => Promise<Map<Kind, number>>;
+
 async function checked(
-  open: (
-    findings: Findings,
-    look: (source: MoveSource) => Promise<Map<Kind, number>>,
-  ) => Promise<Map<Kind, number>>,
+  open: (findings: Findings, look: Look) => Promise<Map<Kind, number>>,
 ): Promise<Checked> {
   const findings = new Findings();
-  const counts = await open(findings, (source) => checkRecords(source, findings, Date.now()));
+  const counts = await open(findings, (source, repair) =>
+    checkRecords(source, findings, Date.now(), repair ?? null),
+  );
   return { counts, findings };
 }

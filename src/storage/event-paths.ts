@@ -4,6 +4,15 @@ import type { AuditEvent, Json } from '@patchbay/protocol';
 export interface WantedPath {
   path?: string;
   below?: string;
+  /** docPaths of folders in which the path may lie: a file that is named without its folder. */
+  folders?: readonly string[];
+}
+
+/** The path as it was given, and as it is in each of the folders. */
+export function placesOf({ path, below, folders = [] }: WantedPath): WantedPath[] {
+  const inFolder = (folder: string): WantedPath =>
+    path === undefined ? { below: `${folder}/${below}` } : { path: `${folder}/${path}` };
+  return [path === undefined ? { below: below! } : { path }, ...folders.map(inFolder)];
 }
 
 /** Fields of an event that hold one path. */
@@ -20,17 +29,19 @@ export function mayNamePath(event: Pick<AuditEvent, 'fields'>, wanted: WantedPat
 }
 
 /** Whether a path is the wanted one, or below it. */
-export function isWanted(path: string, { path: itself, below }: WantedPath): boolean {
-  if (itself !== undefined) return path === itself;
-  if (below === '') return path !== '/';
-  return path.startsWith(`${below}/`);
+export function isWanted(path: string, wanted: WantedPath): boolean {
+  return placesOf(wanted).some(({ path: itself, below }) => {
+    if (itself !== undefined) return path === itself;
+    return below === '' ? path !== '/' : path.startsWith(`${below}/`);
+  });
 }
 
 /** What the JSON of an event's fields holds, among them a path that is not in a place of its own. */
-export function needlesOf({ path, below }: WantedPath): string[] {
-  const named =
-    path !== undefined ? JSON.stringify(path) : below === '' ? '"paths":[' : openQuote(`${below}/`);
-  return [named, '"morePaths":'];
+export function needlesOf(wanted: WantedPath): string[] {
+  const named = placesOf(wanted).map(({ path, below }) =>
+    path !== undefined ? JSON.stringify(path) : below === '' ? '"paths":[' : openQuote(`${below}/`),
+  );
+  return [...named, '"morePaths":'];
 }
 
 /** The paths from the first to before the last of these are those below the folder. */

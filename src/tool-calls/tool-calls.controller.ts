@@ -1,17 +1,24 @@
 import { Body, Controller, Post, Res } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
 import type { DirectCallAnswer, User } from '@patchbay/protocol';
 import type { FastifyReply } from 'fastify';
 import { Access, CurrentUser, WorkspaceId } from '../common/access.js';
+import { Route } from '../common/route.js';
 import { ToolCallDto } from './tool-calls.dto.js';
 import { ToolCallsService } from './tool-calls.service.js';
 
 @Controller('workspaces/:workspaceId/tools')
+@ApiTags('tools')
 @Access('member')
 export class ToolCallsController {
   constructor(private readonly calls: ToolCallsService) {}
 
   /** Runs one tool and answers with its result; 202 where a client has not ended it within 30 s. */
   @Post()
+  @Route<{ 200: DirectCallAnswer; 202: DirectCallAnswer }>({
+    id: 'callTool',
+    errors: ['NOT_FOUND', 'CONFLICT', 'STALE'],
+  })
   async call(
     @WorkspaceId() workspaceId: string,
     @CurrentUser() user: User,

@@ -62,7 +62,7 @@ export class ToolCallsService {
     const tool = this.catalog.toolset(session).find(request.tool);
     if (tool === null) throw unknownTool(request.tool);
     const isClients = await this.isClients(workspaceId, tool.contract);
-    const given = request.args ?? (isClients ? {} : null);
+    const given = request.args === '' ? {} : (request.args ?? (isClients ? {} : null));
     const read = readArguments(tool, given as Json, new JsonCount());
     const refusal = session && (await this.refusal(session, tool, read));
     if (isClients) {

@@ -1,11 +1,14 @@
 import { Controller, Get, Query } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
 import type { OpenTurnPage, User } from '@patchbay/protocol';
 import { Access, CurrentUser, WorkspaceId } from '../common/access.js';
+import { Route } from '../common/route.js';
 import { ownersOnly, WorkspacesService } from '../workspaces/workspaces.service.js';
 import { OpenTurnList } from './open-turn-list.js';
 import { OpenTurnsQueryDto } from './turns.dto.js';
 
 @Controller('workspaces/:workspaceId/turns')
+@ApiTags('turns')
 @Access('member')
 export class OpenTurnsController {
   constructor(
@@ -18,6 +21,7 @@ export class OpenTurnsController {
    * may ask for their own with `userId`.
    */
   @Get()
+  @Route<{ 200: OpenTurnPage }>({ id: 'listOpenTurns' })
   async open(
     @WorkspaceId() workspaceId: string,
     @CurrentUser() user: User,

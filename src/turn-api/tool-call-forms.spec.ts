@@ -70,7 +70,10 @@ describe('a posted call', () => {
     ['OpenAI’s Responses', responses('')],
     ['Gemini’s', gemini(undefined)],
     ['Gemini’s', gemini(null)],
-  ])('without arguments in %s form has none [TURN-1]', (_, call) => {
+    ['Gemini’s', gemini('')],
+    ['our', neutral('')],
+    ['Anthropic’s', anthropic('')],
+  ])('without arguments in %s form has none [TURN-31]', (_, call) => {
     expect(read([call])).toEqual([{ toolCallId: 'c', name: 'tool', arguments: {}, argumentsFault: null }]);
   });
 

@@ -1,5 +1,5 @@
-import { cutText, type Json, JsonCount, placeId } from '@patchbay/protocol';
-import type { FieldFaults } from '../common/domain-error.js';
+import { cutText, type Json, JsonCount, placeId, repeatedNames } from '@patchbay/protocol';
+import { type FieldFaults, REPEATED } from '../common/domain-error.js';
 import { readJsonText } from '../tools/parsed-texts.js';
 
 /** A posted call, whichever form it came in. */
@@ -55,8 +55,10 @@ function fail(fault: (path: string, message: string) => void, message: string): 
 /** @param count of the JSON texts in all calls, which have one bound together. */
 function readCall(call: Plain, at: number, faults: FieldFaults, count: JsonCount): PostedCall {
   const { id, call_id: callId, toolCallId, name, arguments: args } = call;
+  refuseRepeats(call, '', faults);
   if (call.type === 'function') {
     const fn = isPlain(call.function) ? call.function : {};
+    refuseRepeats(fn, 'function.', faults);
     return withJsonText(posted(id, fn.name, faults, 'function.name'), fn.arguments, count);
   }
   if (call.type === 'function_call') return withJsonText(posted(callId, name, faults, 'name'), args, count);
@@ -68,20 +70,25 @@ function readCall(call: Plain, at: number, faults: FieldFaults, count: JsonCount
   return withArguments(posted(toolCallId, name, faults, 'name'), args);
 }
 
+/** Only the last member of a name is kept, which need not be the one that was meant. */
+function refuseRepeats(object: Plain, prefix: string, faults: FieldFaults): void {
+  for (const name of repeatedNames(object)) faults[prefix + cutText(name, 64)] = REPEATED;
+}
+
 /** Gemini may leave out the id, also as "", and arguments where there are none. */
 function readGemini(functionCall: unknown, at: number, faults: FieldFaults): PostedCall {
   if (!isPlain(functionCall)) faults.functionCall = 'must be an object';
-  const { id, name, args } = isPlain(functionCall) ? functionCall : { name: '' };
+  const { id, name, args }: Plain = isPlain(functionCall) ? functionCall : { name: '' };
+  if (isPlain(functionCall)) refuseRepeats(functionCall, 'functionCall.', faults);
   const isGiven = id !== undefined && id !== null && id !== '';
   const call = posted(isGiven ? id : placeId(at), name, faults, 'functionCall.name');
   return withArguments(call, args ?? {});
 }
 
-/** OpenAI's models say "" where a tool takes no arguments. */
 function withJsonText(call: PostedCall, text: unknown, count: JsonCount): PostedCall {
   const unread = { ...call, unread: text };
   if (typeof text !== 'string') return { ...unread, argumentsFault: 'must be a string of JSON' };
-  if (text === '') return withArguments(call, {});
+  if (text === '') return withArguments(call, text);
   const { value, fault } = readJsonText(text, count);
   return fault === null ? withArguments(call, value) : { ...unread, argumentsFault: fault };
 }
@@ -92,8 +99,9 @@ function posted(id: unknown, name: unknown, faults: FieldFaults, nameKey: string
   return { toolCallId: id as string, name: String(name), arguments: null, argumentsFault: null };
 }
 
-/** A string is for the contract to judge: it may be the JSON of an object [TURN-30]. */
+/** A string is for the contract to judge: it may be the JSON of an object [TURN-30]. Models send "" for no arguments. */
 function withArguments(call: PostedCall, args: unknown): PostedCall {
+  if (args === '') return { ...call, arguments: {}, argumentsFault: null };
   if (isPlain(args) || typeof args === 'string') {
     return { ...call, arguments: args as Json, argumentsFault: null };
   }

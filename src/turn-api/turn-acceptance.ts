@@ -4,23 +4,20 @@ import { DomainError } from '../common/domain-error.js';
 import { newId } from '../common/ids.js';
 import { Dispatcher } from '../delivery/dispatcher.js';
 import { Quotas } from '../limits/quotas.js';
-import { TurnBytes } from '../shares/turn-bytes.js';
 import { IdempotencyKeyStore, type KeyClaim } from '../storage/ports/idempotency-keys.store.js';
 import { NodeId } from '../storage/ports/node-id.js';
 import { PatchStore } from '../storage/ports/patches.store.js';
 import type { SessionRecord } from '../storage/ports/sessions.store.js';
-import type { Membership, SessionUse, Turn, TurnRef } from '../storage/ports/turn.js';
+import type { SessionUse, Turn } from '../storage/ports/turn.js';
 import { TurnStore } from '../storage/ports/turns.store.js';
-import { BYTES_OF_A_CALL } from '../storage/ports/usage.store.js';
 import { auditDraft } from '../turns/audit-drafts.js';
 import { OpenTurns } from '../turns/open-turns.js';
 import { advance } from '../turns/turn-state.js';
 import { NO_MEMBER } from './departures.js';
 import { KEY_LIFE_MS } from './key-sweep.js';
 import { OpenTurnQuota } from '../limits/open-turn-quota.js';
-import { type Reservation, reservation } from '../limits/reservation.js';
 import { type AcceptedTurn, TurnBuilder } from './turn-builder.js';
-import { type CheckedRequest, FEW_CHARS, TurnRequestCheck } from './turn-request-check.js';
+import { FEW_CHARS, TurnRequestCheck } from './turn-request-check.js';
 import type { PostTurnDto } from './turns.dto.js';
 
 /** A session that has used no client yet. */
@@ -44,7 +41,6 @@ export class TurnAcceptance {
     private readonly turns: OpenTurns,
     private readonly dispatcher: Dispatcher,
     private readonly openTurns: OpenTurnQuota,
-    private readonly bytes: TurnBytes,
     private readonly node: NodeId,
     private readonly quotas: Quotas,
     private readonly clock: Clock,
@@ -85,7 +81,7 @@ export class TurnAcceptance {
     }
     const { workspaceId, userId, id: sessionId } = session;
     const ref = { workspaceId, userId, sessionId, turnId };
-    const room = await this.takeRoom(ref, checked).catch(async (error: unknown) => {
+    const room = await this.openTurns.take(ref, checked.calls.length).catch(async (error: unknown) => {
       // The same request may have stored the turn meanwhile, and taken the last room with it.
       if ((await this.store.versionOf(ref)) === null) throw error;
       return null;
@@ -99,21 +95,6 @@ export class TurnAcceptance {
       );
     } finally {
       room.release();
-    }
-  }
-
-  /** Room for the turn: among those that are open, and in what its user and its workspace may add within a day. */
-  private async takeRoom(turn: TurnRef & Membership, { calls, chars }: CheckedRequest): Promise<Reservation> {
-    const slot = await this.openTurns.take(turn, calls.length);
-    try {
-      const giveBack = await this.bytes.take(turn, chars + calls.length * BYTES_OF_A_CALL);
-      return reservation(() => {
-        slot.release();
-        giveBack();
-      });
-    } catch (error) {
-      slot.release();
-      throw error;
     }
   }
 

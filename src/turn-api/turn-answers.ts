@@ -71,10 +71,10 @@ export class TurnAnswers {
     read: (json: StoredJson) => Json | Promise<Json>,
   ): Promise<InvokeResult<TurnEnvelope>> {
     const callArguments = hasOpenCalls(turn) ? await this.store.argumentsOf(turn) : [];
-    const stored = await this.store.resultsOf(turn, this.config.maxTurnResultBytes);
-    const results = new Map<string, StoredResult | null>();
+    const stored = await this.store.resultsOf(turn);
+    const results = new Map<string, StoredResult>();
     for (const [callId, ended] of stored)
-      results.set(callId, ended && { result: await read(ended.result), details: await read(ended.details) });
+      results.set(callId, { result: await read(ended.result), details: await read(ended.details) });
     return taken(
       turn,
       envelopeOf(turn, await Promise.all(callArguments.map(async (json) => read(json))), results, format),

@@ -2,7 +2,6 @@ import { Module } from '@nestjs/common';
 import { AccessModule } from '../access/access.module.js';
 import { BusModule } from '../bus/bus.module.js';
 import { LimitsModule } from '../limits/limits.module.js';
-import { SharesModule } from '../shares/shares.module.js';
 import { CatalogModule } from '../catalog/catalog.module.js';
 import { ClientsModule } from '../clients/clients.module.js';
 import { DeliveryModule } from '../delivery/delivery.module.js';
@@ -38,7 +37,6 @@ import { TurnsService } from './turns.service.js';
     TurnsModule,
     WorkspacesModule,
     LimitsModule,
-    SharesModule,
     BusModule,
   ],
   controllers: [OpenTurnsController, TurnsController],

@@ -23,7 +23,7 @@ import { isInFlight } from '../turns/turn-state.js';
 export function envelopeOf(
   turn: Turn,
   callArguments: readonly Json[],
-  results: ReadonlyMap<string, StoredResult | null>,
+  results: ReadonlyMap<string, StoredResult>,
   format: ResultFormat = 'neutral',
   viewer: Viewer = 'user',
 ): TurnEnvelope {
@@ -74,25 +74,19 @@ function openCall(call: Call, args: Json): OpenToolCall {
   };
 }
 
-/** `stored` undefined: nothing was told of its end; null: what was is over what one answer may have. */
-function endedCall(call: Call, stored: StoredResult | null | undefined, viewer: Viewer): ToolResult {
+/** `stored` undefined: nothing was told of its end. */
+function endedCall(call: Call, stored: StoredResult | undefined, viewer: Viewer): ToolResult {
   return {
     toolCallId: call.toolCallId,
     callId: call.callId,
     name: call.name,
     status: call.status as ToolResult['status'],
     result: stored?.result ?? null,
-    error: stored === null ? LEFT_OUT : withDetails(errorFor(viewer, call), stored?.details ?? null),
+    error: withDetails(errorFor(viewer, call), stored?.details ?? null),
     executionMs: call.executionMs,
     endedAt: isoTime(call.endedAt!),
   };
 }
-
-/** Of a turn that an older version has stored: today no turn can have so much. */
-const LEFT_OUT: ToolCallError = {
-  code: 'TOO_LARGE',
-  message: 'The result is left out: with those before it, it is over what the results of one turn may have.',
-};
 
 function withDetails(error: ToolCallError | null, details: Json): ToolCallError | null {
   return error === null || details === null ? error : { ...error, details };

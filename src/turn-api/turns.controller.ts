@@ -1,14 +1,22 @@
 import { Body, Controller, Get, Headers, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
-import type { ResultFormat, User } from '@patchbay/protocol';
+import { ApiTags } from '@nestjs/swagger';
+import type { InvokeResult, ResultFormat, TurnEnvelope, User } from '@patchbay/protocol';
 import type { FastifyReply } from 'fastify';
 import { Access, CurrentUser, WorkspaceId } from '../common/access.js';
 import { DomainError } from '../common/domain-error.js';
+import { inAnswer, Route } from '../common/route.js';
 import type { Turn, TurnRef } from '../storage/ports/turn.js';
 import { TurnAnswers } from './turn-answers.js';
 import { GetTurnQueryDto, PostResultsDto, PostTurnDto } from './turns.dto.js';
 import { TurnsService } from './turns.service.js';
 
+type TurnAnswer = InvokeResult<TurnEnvelope>;
+
+const TURN = { turnId: inAnswer('result/turnId') };
+const OPEN_CALL = { ...TURN, toolCallId: inAnswer('result/toolCalls/0/toolCallId') };
+
 @Controller('workspaces/:workspaceId/sessions/:sessionId/turns')
+@ApiTags('turns')
 @Access('member')
 export class TurnsController {
   constructor(
@@ -18,6 +26,12 @@ export class TurnsController {
 
   /** Takes a turn of tool calls and waits for them to end: 200 with kind `final`, or 202 while some are open. */
   @Post()
+  @Route<{ 200: TurnAnswer; 202: TurnAnswer }>({
+    id: 'postTurn',
+    errors: ['CONFLICT'],
+    links: { getTurn: TURN, cancelTurn: TURN },
+    openLinks: { postResults: TURN, cancelCall: OPEN_CALL },
+  })
   async post(
     @WorkspaceId() workspaceId: string,
     @Param('sessionId') sessionId: string,
@@ -34,6 +48,11 @@ export class TurnsController {
 
   /** The turn as it stands, after waiting for its end for as long as `waitMs` says. */
   @Get(':turnId')
+  @Route<{ 200: TurnAnswer; 202: TurnAnswer }>({
+    id: 'getTurn',
+    links: { cancelTurn: {} },
+    openLinks: { postResults: {}, cancelCall: OPEN_CALL },
+  })
   async get(
     @WorkspaceId() workspaceId: string,
     @Param() params: TurnParams,
@@ -47,6 +66,11 @@ export class TurnsController {
 
   /** Results from a client without a socket: all of them are taken, or none. */
   @Post(':turnId/results')
+  @Route<{ 200: TurnAnswer; 202: TurnAnswer }>({
+    id: 'postResults',
+    errors: ['CONFLICT', 'LATE_RESULT'],
+    links: { getTurn: {} },
+  })
   async report(
     @WorkspaceId() workspaceId: string,
     @Param() params: TurnParams,
@@ -60,6 +84,7 @@ export class TurnsController {
 
   /** Ends all open calls of the turn; what has ended stays as it is. */
   @Post(':turnId/cancel')
+  @Route<{ 200: TurnAnswer }>({ id: 'cancelTurn', links: { getTurn: {} } })
   @HttpCode(200)
   async cancel(
     @WorkspaceId() workspaceId: string,
@@ -73,6 +98,7 @@ export class TurnsController {
 
   /** Ends one call, if it has not ended yet. */
   @Post(':turnId/tool-calls/:toolCallId/cancel')
+  @Route<{ 200: TurnAnswer }>({ id: 'cancelCall', links: { getTurn: {} } })
   @HttpCode(200)
   async cancelCall(
     @WorkspaceId() workspaceId: string,

@@ -1,23 +1,34 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Post, Put } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
 import type { Member, User } from '@patchbay/protocol';
 import { Access, CurrentUser, EndsAccess, WorkspaceId } from '../common/access.js';
+import { inAnswer, Route } from '../common/route.js';
 import { UuidPipe } from '../common/uuid.pipe.js';
 import { AddMemberDto, SetRoleDto } from './workspaces.dto.js';
 import { WorkspacesService } from './workspaces.service.js';
 
+const ADDED = { userId: inAnswer('userId') };
+
 @Access('owner')
 @Controller('workspaces/:workspaceId/members')
+@ApiTags('workspaces')
 export class MembersController {
   constructor(private readonly workspaces: WorkspacesService) {}
 
   /** Everyone in the workspace, in the order in which they came. */
   @Get()
+  @Route<{ 200: { members: Member[] } }>({ id: 'listMembers' })
   async list(@WorkspaceId() workspaceId: string): Promise<{ members: Member[] }> {
     return { members: await this.workspaces.members(workspaceId) };
   }
 
   /** Adds someone who has an account. */
   @Post()
+  @Route<{ 201: Member }>({
+    id: 'addMember',
+    errors: ['NOT_FOUND', 'CONFLICT'],
+    links: { setMemberRole: ADDED, removeMember: ADDED },
+  })
   add(
     @WorkspaceId() workspaceId: string,
     @CurrentUser() user: User,
@@ -28,6 +39,7 @@ export class MembersController {
 
   /** Changes a member's role; the last owner stays one. */
   @Put(':userId')
+  @Route<{ 200: Member }>({ id: 'setMemberRole', errors: ['CONFLICT'], links: { removeMember: {} } })
   @EndsAccess()
   setRole(
     @WorkspaceId() workspaceId: string,
@@ -43,6 +55,7 @@ export class MembersController {
    * owners may remove others.
    */
   @Delete(':userId')
+  @Route<{ 204: null }>({ id: 'removeMember', errors: ['CONFLICT'] })
   @Access('member')
   @EndsAccess()
   @HttpCode(204)

@@ -182,7 +182,7 @@ export class WorkspacesService {
    */
   private async requireMembership(workspaceId: string, userId: string): Promise<void> {
     const { createdBy } = await this.load(workspaceId);
-    if (createdBy === null || createdBy === userId || (await this.isMember(workspaceId, userId))) return;
+    if (createdBy === userId || (await this.isMember(workspaceId, userId))) return;
     const { maxMakerMemberships } = this.config;
     if ((await this.store.countMadeBy(createdBy, userId)) < maxMakerMemberships) return;
     const message =

@@ -35,6 +35,8 @@ describeContract('the audit trail', (opened) => {
       expect(await seqs({ path: 'proj/src/a' })).toEqual([5, 6]);
       expect(await seqs({ path: '.(src)/a+' })).toEqual([6, 10]);
       expect(await seqs({ path: '.*' })).toEqual([6]);
+      expect(await seqs({ path: 'a', folders: ['src', 'proj/src'] })).toEqual([1, 4, 5, 6, 9]);
+      expect(await seqs({ below: 'deep', folders: ['x', 'src'] })).toEqual([3, 6]);
       expect(await seqs({ below: 'src' })).toEqual([1, 3, 4, 6, 9]);
       expect(await seqs({ below: '.(src)' })).toEqual([6, 10]);
       expect(await seqs({ below: '' })).toEqual([1, 2, 3, 4, 5, 6, 9, 10]);

@@ -50,8 +50,6 @@ export const KINDS: { [Port in keyof Stores]: Kinds<Stores[Port]> } = {
   usage: {
     ofWorkspace: 'read',
     ofUser: 'read',
-    turnBytesOfWorkspace: 'read',
-    turnBytesOfUser: 'read',
   },
   users: {
     ...{ insert: 'write', insertFirst: 'write', isEmpty: 'read', byId: 'read', byEmail: 'read' },

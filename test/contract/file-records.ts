@@ -24,14 +24,14 @@ export function aFile(
   return {
     ...{ kind: 'file', id: newId(), workspaceId, path, docPath: path.slice(1).toLowerCase(), revision: 1 },
     ...{ lastNumber: 1, head: aVersion(text), createdAt: NOON, updatedAt: NOON, deletedAt: null },
-    holder: null,
+    holder: 'me',
     ...changes,
   };
 }
 
 export function aFolder(workspaceId: string, path: string, createdAt = NOON): FolderRecord {
   const docPath = path.slice(1).toLowerCase();
-  return { kind: 'folder', id: newId(), workspaceId, path, docPath, createdAt, holder: null };
+  return { kind: 'folder', id: newId(), workspaceId, path, docPath, createdAt, holder: 'me' };
 }
 
 /** The file with a new head. */

@@ -45,7 +45,7 @@ async function perform(
     return gone && save(gone, { deletedAt: null });
   }
   if (entry?.kind !== 'folder' || entry.id === null) return null;
-  return files.removeFolder({ ...entry, id: entry.id, holder: null }, NOON, []);
+  return files.removeFolder({ ...entry, id: entry.id, holder: 'me' }, NOON, []);
 }
 
 /** docPaths at which a file or a folder that was made is live. */

@@ -45,7 +45,6 @@ import {
 export type Scene = (stores: Stores) => Promise<() => Promise<unknown>>;
 type Scenes<Store> = { [Method in keyof Store]: Scene };
 
-const MAX_BYTES = 1024 * 1024;
 const LATER = NOON + 1_000_000;
 /** A scene around something that was stored before. */
 function about<Thing>(
@@ -233,7 +232,7 @@ export const SCENES: { [Port in keyof Stores]: Scenes<Stores[Port]> } = {
     ),
     argumentsOf: about(turn, ({ turns }, made) => turns.argumentsOf(made)),
     argumentsOfCall: about(turn, ({ turns }, made) => turns.argumentsOfCall(made, 1)),
-    resultsOf: about(endedTurn, ({ turns }, made) => turns.resultsOf(made, MAX_BYTES)),
+    resultsOf: about(endedTurn, ({ turns }, made) => turns.resultsOf(made)),
     resultOf: about(endedTurn, ({ turns }, made) => turns.resultOf(made, made.calls[0]!.callId)),
     editedArgumentsOf: about(endedTurn, ({ turns }, made) =>
       turns.editedArgumentsOf(made, made.calls[0]!.callId),
@@ -251,10 +250,6 @@ export const SCENES: { [Port in keyof Stores]: Scenes<Stores[Port]> } = {
   usage: {
     ofWorkspace: about(session, ({ usage }, { workspaceId }) => usage.ofWorkspace(workspaceId)),
     ofUser: about(session, ({ usage }, { userId }) => usage.ofUser(userId)),
-    turnBytesOfWorkspace: about(turn, ({ usage }, { workspaceId }) =>
-      usage.turnBytesOfWorkspace(workspaceId, 0),
-    ),
-    turnBytesOfUser: about(turn, ({ usage }, { userId }) => usage.turnBytesOfUser(userId, 0)),
   },
   users: {
     insert: about(
@@ -291,7 +286,7 @@ export const SCENES: { [Port in keyof Stores]: Scenes<Stores[Port]> } = {
     summariesOf: about(workspace, ({ workspaces }, made) => workspaces.summariesOf(ownerOf(made), null, 9)),
     approvalsOf: about(workspace, ({ workspaces }, { id }) => workspaces.approvalsOf(id)),
     countMadeBy: about(workspace, ({ workspaces }, made) =>
-      workspaces.countMadeBy(made.createdBy!, ownerOf(made)),
+      workspaces.countMadeBy(made.createdBy, ownerOf(made)),
     ),
     roleOf: about(workspace, ({ workspaces }, made) => workspaces.roleOf(made.id, ownerOf(made))),
   },

@@ -2,12 +2,13 @@ import { jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import mongoose, { type Connection, type Model, mongo } from 'mongoose';
 import { aDatabaseOn, describeOnMongo, MONGO_SERVER } from '../support/mongo-server.js';
+import { ofDatabase } from '../../src/storage/checking.js';
 import {
   COLLECTIONS,
-  LAYOUT,
   LOGINS,
+  SCHEMA,
+  SCHEMA_VERSION,
   USERS,
-  VALIDATORS,
   WORKSPACES,
 } from '../../src/storage/mongo/collections.js';
 import { CONNECT_OPTIONS, MongoDatabase } from '../../src/storage/mongo/database.js';
@@ -77,49 +78,40 @@ describeOnMongo('the database on MongoDB', () => {
   );
 
   it('does not start where a validator is another, on a server that keeps them, and says what mends it', async () => {
-    const validator = { $jsonSchema: { required: ['email', 'telephone'] } };
-    await connection.db!.createCollection(USERS, { validator });
-    const listed = await connection.db!.listCollections({ name: USERS }, { nameOnly: false }).toArray();
-    const opening = MongoDatabase.open(connection).then(() => 'started', String);
-    if (listed[0]?.options?.validator === undefined) {
-      expect(await opening).toBe('started');
-      return;
-    }
-    const [, command] = /db\.runCommand\((.*)\)$/.exec(await opening)!;
+    await MongoDatabase.open(connection);
+    const [users] = await connection.db!.listCollections({ name: USERS }, { nameOnly: false }).toArray();
+    if (users?.options?.validator === undefined) return;
+    await connection.db!.command({ collMod: USERS, validator: { $jsonSchema: { required: ['telephone'] } } });
+    const [, command] = /db\.runCommand\((.*)\)$/.exec(
+      await MongoDatabase.open(connection).then(() => 'started', String),
+    )!;
     connection = await connect();
     await connection.db!.command(JSON.parse(command!) as mongo.Document);
     await expect(MongoDatabase.open(connection)).resolves.toBeDefined();
   });
 
-  it('makes a validator its own that an older one has set, and no other', async () => {
-    const older = { $jsonSchema: { required: ['email'] } };
-    const set = async (validator: object): Promise<void> => {
-      await connection.db!.command({ collMod: USERS, validator });
-    };
-    const note = (validator: object, layout: number) =>
-      connection
-        .db!.collection<AnyDocument>(VALIDATORS)
-        .updateOne({ _id: USERS }, { $set: { validator: JSON.stringify(validator), layout } });
+  it.each([
+    ['an older', SCHEMA_VERSION - 1],
+    ['a newer', SCHEMA_VERSION + 1],
+  ])('of %s schema version does not open, and says what to do', async (_which, version) => {
     await MongoDatabase.open(connection);
-    const [users] = await connection.db!.listCollections({ name: USERS }, { nameOnly: false }).toArray();
-    if (users?.options?.validator === undefined) return;
-    const ours = users.options.validator as object;
-    const faults: [layout: number, found: object, message: string][] = [
-      [LAYOUT, { $jsonSchema: { required: ['telephone'] } }, 'db.runCommand('],
-      [LAYOUT + 1, older, 'made for a newer Patchbay'],
-    ];
-    for (const [layout, found, message] of faults) {
-      await set(found);
-      await note(older, layout);
-      await expect(MongoDatabase.open(connection)).rejects.toThrow(message);
-      connection = await connect();
-    }
-    await note(older, LAYOUT - 1);
-    await MongoDatabase.open(connection);
-    const [mended] = await connection.db!.listCollections({ name: USERS }, { nameOnly: false }).toArray();
-    expect(mended?.options?.validator).toEqual(ours);
-    const noted = await connection.db!.collection<AnyDocument>(VALIDATORS).findOne({ _id: USERS });
-    expect(noted).toEqual({ _id: USERS, validator: JSON.stringify(ours), layout: LAYOUT });
+    await connection.db!.collection(SCHEMA).updateOne({}, { $set: { version } });
+    await connection.db!.collection(LOGINS).dropIndex('expired');
+    const { databaseName } = connection.db!;
+    await expect(MongoDatabase.open(connection)).rejects.toThrow(
+      `The database ${databaseName} has schema version ${version}, and this Patchbay opens version ${SCHEMA_VERSION} only. ` +
+        'Export the data with the release that wrote it, or start with an empty database (PATCHBAY_MONGODB_URI).',
+    );
+    await expect(ofDatabase(uri)).rejects.toThrow(`has schema version ${version}`);
+    connection = await connect();
+    expect(await indexesOf(LOGINS)).not.toContain('expired');
+  });
+
+  it('that has users and no schema version does not open, and says what to do', async () => {
+    await connection.db!.collection<AnyDocument>(USERS).insertOne({ _id: 'ada' });
+    await expect(MongoDatabase.open(connection)).rejects.toThrow(/has no schema version of Patchbay.*Export/);
+    connection = await connect();
+    expect(await connection.db!.listCollections({ name: SCHEMA }).toArray()).toEqual([]);
   });
 
   it('takes a document once, and no other under a key that is taken', async () => {

@@ -6,7 +6,6 @@ import { PARTS } from '../../src/storage/mongo/part-collections.js';
 import { Parts } from '../../src/storage/mongo/parts.js';
 import { PATCH_IDS, PATCHES } from '../../src/storage/mongo/patch-collections.js';
 import { PatchStore } from '../../src/storage/ports/patches.store.js';
-import { UsageStore } from '../../src/storage/ports/usage.store.js';
 import { WorkspaceStore } from '../../src/storage/ports/workspaces.store.js';
 import { NestFactory } from '@nestjs/core';
 import type { INestApplicationContext } from '@nestjs/common';
@@ -48,17 +47,6 @@ describeOnMongo('a large batch on MongoDB', () => {
       const largest = Math.max(...documents.map((document) => mongo.BSON.calculateObjectSize(document)));
       expect(largest).toBeLessThan(FAR_BELOW_16_MB);
     }
-  });
-
-  it('counts once, also where it is stored again before it is whole', async () => {
-    const record = aLargeBatch(aTurn(workspace.id));
-    const usage = app.get(UsageStore, { strict: false });
-    const counted = () => usage.turnBytesOfWorkspace(workspace.id, 0);
-    await patches.insert(record);
-    const once = await counted();
-    expect(once.length).toBeGreaterThan(0);
-    await patches.insert(record);
-    expect(await counted()).toEqual(once);
   });
 
   it('whose removal a crash broke off goes with the sweep whole', async () => {

@@ -4,10 +4,8 @@ import { Blobs } from '../../src/storage/mongo/blobs.js';
 import { Folders } from '../../src/storage/mongo/folders.js';
 import { MongoStorageModule } from '../../src/storage/mongo/mongo.module.js';
 import { Projector } from '../../src/storage/mongo/projector.js';
-import { TURN_BYTES } from '../../src/storage/mongo/turn-collections.js';
 import { TurnTexts } from '../../src/storage/mongo/turn-texts.js';
 import { UsageCounter } from '../../src/storage/mongo/usage-counter.js';
-import { UsageRecount } from '../../src/storage/mongo/usage-recount.js';
 import type { Turn } from '../../src/storage/ports/turn.js';
 import type { TurnStore } from '../../src/storage/ports/turns.store.js';
 import { aCall, aTurn, nextVersion, NOON } from '../../src/turns/turn.sample.js';
@@ -48,7 +46,6 @@ describeOnMongo('queries on MongoDB', () => {
     const { queries } = plans;
     const commands = new Set(queries.map(({ command }) => command));
     expect([...commands]).toEqual(expect.arrayContaining(['find', 'aggregate', 'update', 'delete']));
-    expect(queries.map(({ collection }) => collection)).toContain(TURN_BYTES);
     expect(queries.length).toBeGreaterThan(100);
     await plans.check();
   });
@@ -57,13 +54,11 @@ describeOnMongo('queries on MongoDB', () => {
 /** What looks after the data in the background, as a server that runs for long does. */
 async function sweepEverything(app: INestApplicationContext): Promise<void> {
   const later = Date.now() + 3_600_000;
-  const [stores, counter, recount] = [storesOf(app), app.get(UsageCounter), app.get(UsageRecount)];
+  const [stores, counter] = [storesOf(app), app.get(UsageCounter)];
   const workspace = aWorkspace();
   await stores.workspaces.insert(workspace);
   await stores.files.insert(aFile(workspace.id, '/a/b', 'text'), bytesOf('text'), [anEvent()]);
   await counter.flush();
-  await recount.count(workspace.id, 0);
-  await recount.ofThoseWhoAreGone(later);
   await app.get(Projector).drain(workspace.id);
   await app.get(TurnTexts).removeOrphans(later, 9);
   await app.get(Folders).removeUnused(later, 9);
@@ -159,7 +154,7 @@ async function askTurns(turns: TurnStore, turn: Turn): Promise<void> {
   await turns.ofCall(workspaceId, turnId, callId);
   await turns.argumentsOf(turn);
   await turns.argumentsOfCall(turn, 0);
-  await turns.resultsOf(turn, 100_000);
+  await turns.resultsOf(turn);
   await turns.resultOf(turn, callId);
   await turns.editedArgumentsOf(turn, callId);
   await turns.openVersionsOf([turn, { workspaceId: 'other', userId }]);

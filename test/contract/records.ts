@@ -28,7 +28,7 @@ export function aWorkspace(changes: Partial<WorkspaceRecord> = {}): WorkspaceRec
       name: 'Workshop',
       approvals: [],
       createdAt: NOON,
-      createdBy: null,
+      createdBy: 'maker',
       version: 1,
       members,
     },

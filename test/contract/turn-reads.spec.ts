@@ -5,9 +5,6 @@ import { describeContract } from './backends.js';
 import { givenWorkspace, insertTurn, upTo } from './records.js';
 import { aCall, aTurn, completed, nextVersion, NOON } from '../../src/turns/turn.sample.js';
 
-/** More than any of these turns has. */
-const MAX_BYTES = 64 * 1024 * 1024;
-
 function nested(depth: number): Json {
   return depth === 0 ? 'bottom' : [{ deeper: nested(depth - 1) }];
 }
@@ -43,7 +40,7 @@ describeContract('reading turns', (opened) => {
     expect(JSON.stringify(await stores.turns.argumentsOfCall(turn, 1))).toBe(
       JSON.stringify({ second: value }),
     );
-    const read = await stores.turns.resultsOf(turn, MAX_BYTES);
+    const read = await stores.turns.resultsOf(turn);
     expect(JSON.stringify([...read])).toBe(
       JSON.stringify([first, second].map((call) => [call!.callId, { result: value, details: null }])),
     );
@@ -75,7 +72,7 @@ describeContract('reading turns', (opened) => {
     for (const stranger of strangers) {
       expect(await stores.turns.find(stranger)).toBeNull();
       expect(await stores.turns.argumentsOf(stranger)).toEqual([]);
-      expect(await stores.turns.resultsOf(stranger, MAX_BYTES)).toEqual(new Map());
+      expect(await stores.turns.resultsOf(stranger)).toEqual(new Map());
     }
   });
 
@@ -90,7 +87,7 @@ describeContract('reading turns', (opened) => {
     }
     for (const [i, turn] of turns.entries()) {
       expect(await stores.turns.argumentsOf(turn)).toEqual([{ turn: i }, { turn: i }]);
-      expect(await stores.turns.resultsOf(turn, MAX_BYTES)).toEqual(
+      expect(await stores.turns.resultsOf(turn)).toEqual(
         new Map([[turn.calls[1]!.callId, { result: i, details: null }]]),
       );
     }
@@ -173,21 +170,6 @@ describeContract('reading turns', (opened) => {
     expect(found).toHaveLength(3);
     expect(found).toEqual(expect.arrayContaining(named));
     expect(await stores.turns.openVersionsOf([])).toEqual([]);
-  });
-
-  it('gives results up to so many bytes, and null for what is beyond them', async () => {
-    const { stores } = opened();
-    const calls = upTo(3).map(() => aCall());
-    const turn = aTurn(await givenWorkspace(stores), { calls });
-    await insertTurn(stores, turn);
-    const sizes = [10, 100, 20];
-    const results = calls.map(({ callId }, at) => ({ callId, result: 'x'.repeat(sizes[at]! - 2) }));
-    await stores.turns.save(turn, nextVersion(turn), results, []);
-    const kept = async (maxBytes: number) =>
-      [...(await stores.turns.resultsOf(turn, maxBytes)).values()].map((stored) => stored !== null);
-    expect(await kept(130)).toEqual([true, true, true]);
-    expect(await kept(50)).toEqual([true, false, true]);
-    expect(await kept(0)).toEqual([false, false, false]);
   });
 
   it('keeps what an error says beside its message, from the insert on, and gives it by its call', async () => {

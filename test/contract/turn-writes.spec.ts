@@ -3,9 +3,6 @@ import { anEvent, givenWorkspace, insertTurn, trailOf, upTo } from './records.js
 import type { Turn } from '../../src/storage/ports/turn.js';
 import { aCall, aTurn, completed, nextVersion, NOON } from '../../src/turns/turn.sample.js';
 
-/** More than any of these turns has. */
-const MAX_BYTES = 1024 * 1024;
-
 describeContract('writing turns', (opened) => {
   describe('insert', () => {
     it('stores the turn as it was given, with its arguments and events', async () => {
@@ -29,7 +26,7 @@ describeContract('writing turns', (opened) => {
       expect(inserted).toBe(turn);
       expect(await stores.turns.find(turn)).toEqual(turn);
       expect(await stores.turns.argumentsOf(turn)).toEqual([{ path: 'a' }, { path: 'b' }]);
-      expect(await stores.turns.resultsOf(turn, MAX_BYTES)).toEqual(new Map());
+      expect(await stores.turns.resultsOf(turn)).toEqual(new Map());
       const names = (await trailOf(stores, workspaceId)).map((event) => event.name);
       expect(names).toEqual(['Tool.CreateFile.Accepted', 'Tool.Unknown.Rejected']);
     });
@@ -105,7 +102,7 @@ describeContract('writing turns', (opened) => {
       const events = [anEvent({ name: 'Tool.CreateFile.ResultReceived' })];
       expect(await stores.turns.save(turn, done, results, events)).toBe(true);
       expect(await stores.turns.find(turn)).toEqual(done);
-      expect(await stores.turns.resultsOf(turn, MAX_BYTES)).toEqual(
+      expect(await stores.turns.resultsOf(turn)).toEqual(
         new Map([[turn.calls[0]!.callId, { result: { success: true }, details: null }]]),
       );
       expect(await stores.turns.argumentsOf(turn)).toEqual([{ path: 'a' }]);
@@ -199,7 +196,7 @@ describeContract('writing turns', (opened) => {
       const { turns } = opened().stores;
       expect(await turns.editedArgumentsOf(turn, callId)).toEqual(['e']);
       expect(await turns.resultOf(turn, callId)).toBeNull();
-      expect(await turns.resultsOf(turn, MAX_BYTES)).toEqual(new Map());
+      expect(await turns.resultsOf(turn)).toEqual(new Map());
       const again = nextVersion(edited);
       await expect(
         turns.save(edited, again, [{ callId, editedArguments: ['another'] }], []),
@@ -230,9 +227,7 @@ describeContract('writing turns', (opened) => {
         stores.turns.save(first, again, [{ callId, result: second }], [anEvent()]),
       ).rejects.toThrow();
       expect(await stores.turns.find(turn)).toEqual(first);
-      expect(await stores.turns.resultsOf(turn, MAX_BYTES)).toEqual(
-        new Map([[callId, { result, details: null }]]),
-      );
+      expect(await stores.turns.resultsOf(turn)).toEqual(new Map([[callId, { result, details: null }]]));
       expect(await trailOf(stores, turn.workspaceId)).toEqual([]);
     });
   });
@@ -289,7 +284,7 @@ describeContract('writing turns', (opened) => {
     const { stores } = opened();
     expect(await stores.turns.find(turn)).toEqual(forwarded);
     expect(await stores.turns.argumentsOf(turn)).toEqual([{ path: 'a' }]);
-    expect(await stores.turns.resultsOf(turn, MAX_BYTES)).toEqual(
+    expect(await stores.turns.resultsOf(turn)).toEqual(
       new Map([[turn.calls[0]!.callId, { result: [1], details: null }]]),
     );
     await stores.turns.record(workspaceId, [anEvent()]);

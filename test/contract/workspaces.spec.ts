@@ -119,7 +119,7 @@ describeContract('workspaces', (opened) => {
     ];
     expect(await counts()).toEqual([0, 0, 0]);
     const own = withMember(aWorkspace({ createdBy: userId, version: 0 }), userId);
-    for (const createdBy of [userId, makerId, makerId, newId(), null]) {
+    for (const createdBy of [userId, makerId, makerId, newId()]) {
       await workspaces.insert(withMember(aWorkspace({ createdBy, version: 0 }), userId));
     }
     await workspaces.insert(own);

@@ -110,6 +110,58 @@ describeEmbedded('patchbay-admin check of a data directory', () => {
     expect((await admin(['check', '--to', 'mongodb://x/y'])).code).toBe(2);
   });
 
+  it('repairs nothing while a server runs, nor in a backup', async () => {
+    expect(await admin(['check', '--repair'], { PATCHBAY_DATA_DIR: dataDir })).toMatchObject({
+      code: 1,
+      said: expect.stringContaining('is in use by another Patchbay server') as string,
+    });
+    expect((await admin(['check', join(directory, 'copy.db'), '--repair'])).code).toBe(2);
+    expect((await admin(['backup', join(directory, 'other.db'), '--repair'])).code).toBe(2);
+  });
+
+  it.each([
+    ['a workspace', 'UPDATE usage SET bytes = bytes + 100, files = 0'],
+    ['a member alone', 'UPDATE member_usage SET versions = versions - 1'],
+    ['a member who is not counted', 'DELETE FROM member_usage'],
+    [
+      'somebody who holds nothing',
+      "INSERT INTO member_usage SELECT 'zoe', workspace_id, 1, 1, 1, 1 FROM usage",
+    ],
+    ['all', 'DELETE FROM usage; DELETE FROM member_usage'],
+  ])('names usage of %s that is counted wrong, and counts it again', async (_whose, sql) => {
+    if (isRunning) await server.close();
+    isRunning = false;
+    const own = await mkdtemp(join(directory, 'counted-'));
+    await cp(dataDir, own, { recursive: true });
+    const on = <T>(work: (database: Libsql.Database) => T): T => {
+      const database = new Libsql(join(own, 'patchbay.db'));
+      try {
+        return work(database);
+      } finally {
+        database.close();
+      }
+    };
+    const counts = () =>
+      on((database) =>
+        ['usage ORDER BY workspace_id', 'member_usage WHERE bytes + files + versions + sessions > 0'].map(
+          (of) => database.prepare(`SELECT * FROM ${of}`).raw().all([]),
+        ),
+      );
+    const before = counts();
+    on((database) => database.exec(sql));
+    const check = (...flags: string[]) => admin(['check', ...flags], { PATCHBAY_DATA_DIR: own });
+    expect(await check()).toMatchObject({
+      code: 1,
+      said: expect.stringMatching(/counted wrong.*check --repair.*\n {2}workspace /) as string,
+    });
+    expect(await check('--repair')).toMatchObject({
+      code: 0,
+      said: expect.stringMatching(/Usage was counted wrong \(\d+\)\./) as string,
+    });
+    expect(counts()).toEqual(before);
+    expect((await check()).said).toMatch(/nothing is wrong\n$/);
+  });
+
   it.each(DAMAGES)('names %s', async (_what, sql, said) => {
     if (isRunning) await server.close();
     isRunning = false;
@@ -186,6 +238,45 @@ describeOnMongo('patchbay-admin check of a MongoDB', () => {
     const text = await found();
     await documents.replaceOne({ _id: before._id }, before, { upsert: true });
     expect(text).toMatch(said);
+  });
+
+  it.each([
+    ['a workspace', { $inc: { bytes: 100 }, $set: { files: 0 } }],
+    ['its members', { $set: { members: [] } }],
+  ])('names usage of %s that is counted wrong, and counts it again', async (_whose, change) => {
+    const usage = connection.collection<Document>('usage');
+    const stored = async () => {
+      const found = (await usage.find().sort({ _id: 1 }).toArray()) as unknown as {
+        members: { userId: string }[];
+      }[];
+      for (const { members } of found) members.sort((a, b) => (a.userId < b.userId ? -1 : 1));
+      return found;
+    };
+    const before = await stored();
+    await usage.updateMany({}, change as object);
+    const check = (...flags: string[]) => admin(['check', ...flags], { PATCHBAY_MONGODB_URI: database.uri });
+    expect(await check()).toMatchObject({
+      code: 1,
+      said: expect.stringMatching(/counted wrong.*check --repair.*\n {2}workspace /) as string,
+    });
+    expect(await check('--repair')).toMatchObject({
+      code: 0,
+      said: expect.stringMatching(/Usage was counted wrong \(\d+\)\./) as string,
+    });
+    expect(await stored()).toEqual(before);
+    expect(await found()).toBe('');
+  });
+
+  it('leaves alone what is counted while it looks', async () => {
+    const usage = connection.collection<Document>('usage');
+    const before = await usage.find().toArray();
+    await usage.updateMany({}, { $inc: { files: 1 } } as object);
+    const looking = ofDatabase(database.uri, true);
+    // It looks a second time, a second after the first.
+    const counted = setInterval(() => void usage.updateMany({}, { $inc: { versions: 1 } } as object), 100);
+    const { findings } = await looking.finally(() => clearInterval(counted));
+    for (const one of before) await usage.replaceOne({ _id: one._id }, one);
+    expect(findings.toString()).toBe('');
   });
 
   it('names an index that is missing, and one that is another, which stay as they are', async () => {

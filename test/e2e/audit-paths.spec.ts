@@ -102,13 +102,22 @@ describe('paths in the audit trail', () => {
     const events = await trail();
     const below = (folder: string): number[] =>
       events.filter((event) => pathsOf(event).some((path) => path.startsWith(folder))).map(({ seq }) => seq);
-    for (const spelling of ['src/', '/SRC/', 'src/**', '/Src/**', 'src\\'])
+    for (const spelling of [
+      'src/',
+      '/SRC/',
+      'src/**',
+      '/Src/**',
+      'src\\',
+      'src/**/',
+      '/SRC\\**\\',
+      'src//**//',
+    ])
       expect([spelling, await seqs(spelling)]).toEqual([spelling, below('src/')]);
     expect((await about('src/deep/**')).map(({ fields }) => fields.path)).toEqual(
       Array.from({ length: 2 }, () => 'src/deep/b.ts'),
     );
     const all = events.filter((event) => !pathsOf(event).includes('none')).map(({ seq }) => seq);
-    for (const spelling of ['/', '/**', '**'])
+    for (const spelling of ['/', '/**', '**', '**/', '/**/', './'])
       expect([spelling, await seqs(spelling)]).toEqual([spelling, all]);
   });
 
@@ -141,6 +150,34 @@ describe('paths in the audit trail', () => {
     expect(ofCall).toHaveLength(4);
     for (const path of ['proj/src/a.ts', '/Proj/src/A.ts', 'src/a.ts', 'proj/**'])
       expect([path, await seqs(path)]).toEqual([path, ofCall]);
+  });
+
+  it('of Cloud files are found without the name of their folder, as those of the create are [AUDIT-7]', async () => {
+    const root = { name: 'Proj', rootId: '0197a000-0000-7000-8000-000000000002', docPath: 'proj' };
+    const client = await scene.client({
+      roots: [root],
+      tools: ['workspace_create_file', 'workspace_write_patch'],
+    });
+    await scene.post([createCall('c', 'src/A.ts', TEXT)]);
+    const call = await client.delivery();
+    const file = { path: '/Proj/src/A.ts', docPath: 'proj/src/a.ts', content: Buffer.from(TEXT) };
+    const put = { ...file, sha256: sha256(TEXT), baseSha256: null };
+    expect(await client.send('files:put', { ...put, callId: call.callId })).toMatchObject({ ok: true });
+    await client.report(call, { result: { ...createdResult(call), docPath: 'proj/src/a.ts' } });
+    await scene.post([patchOf('proj/src/a.ts')]);
+    await tool('write', { path: '/other/src/a.ts', content: TEXT });
+    await tool('write', { path: '/proj2/src/a.ts', content: TEXT });
+    const ofFile = await seqs('proj/src/a.ts');
+    const names = (await about('src/a.ts')).map(({ name }) => name);
+    expect(names).toEqual(
+      expect.arrayContaining(['Tool.CreateFile.Accepted', 'File.Created', 'Tool.WritePatch.Accepted']),
+    );
+    for (const spelling of ['src/a.ts', '/SRC/A.ts', 'Src\\A.ts', '/Proj/src/A.ts'])
+      expect([spelling, await seqs(spelling)]).toEqual([spelling, ofFile]);
+    const below = (await seqs('proj/src/**')).sort();
+    for (const spelling of ['src/', '/SRC/**', 'src/**/'])
+      expect([spelling, (await seqs(spelling)).sort()]).toEqual([spelling, below]);
+    expect(await seqs('a.ts')).toEqual([]);
   });
 
   it('of a large batch are found, also those that its events do not name [AUDIT-7]', async () => {

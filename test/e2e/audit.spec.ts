@@ -1,7 +1,8 @@
-import type { AuditEvent, AuditPage } from '@patchbay/protocol';
+import type { AuditEvent, AuditPage, ErrorBody, Json } from '@patchbay/protocol';
 import { sha256 } from '@patchbay/protocol/hash';
 import { createdResult, failedResult } from '../support/fake-client.js';
 import { readTrail } from '../support/invariants.js';
+import { patchCall } from '../support/patch-desk.js';
 import { createCall, RelayScene } from '../support/relay-scene.js';
 import { type Answer, startTestServer, type TestServer, type TestUser } from '../support/server.js';
 
@@ -136,7 +137,11 @@ describe('the audit trail', () => {
     }
     for (const query of [
       'toolName=other',
-      'event=Forwarded',
+      'toolName=workspace_create_fil',
+      'event=File.Deleted',
+      'event=Tool.FormerTool.Forwarded',
+      'errorCode=STALE',
+      'errorCode=HashFailed',
       'turnId=nothing',
       'clientId=auditor-2',
       `batchId=${callId}`,
@@ -210,6 +215,44 @@ describe('the audit trail', () => {
       status: 400,
       body: { code: 'VALIDATION_ERROR', fields: { [field]: expect.any(String) as string } },
     });
+  });
+
+  it.each([
+    ['event=Nope', 'event', 'File.Created, '],
+    ['event=Forwarded', 'event', 'Tool.<Tool>.<Step> with the steps Accepted, '],
+    ['event=File.Create', 'event', 'did you mean File.Created?'],
+    ['event=file.created', 'event', 'did you mean File.Created?'],
+    ['event=Tool.CreateFile.Fowarded', 'event', 'did you mean Tool.CreateFile.Forwarded?'],
+    ['event=tool.CreateFile.forwarded', 'event', 'did you mean Tool.CreateFile.Forwarded?'],
+    ['event=Tool..Forwarded', 'event', 'Forwarded'],
+    ['event=Tool.CreateFile.', 'event', 'Forwarded'],
+    ['errorCode=Nope', 'errorCode', 'known: UNKNOWN_TOOL, '],
+    ['errorCode=fileexists', 'errorCode', 'did you mean FileExists?'],
+    ['errorCode=INVALID_ARGUMENT&success=false', 'errorCode', 'did you mean INVALID_ARGUMENTS?'],
+  ])('is not asked for what cannot be in it: %s [AUDIT-10]', async (query, field, hint) => {
+    await scene.post([createCall('a')]);
+    const answer = await page(`?${query}`);
+    expect(answer).toMatchObject({ status: 400, body: { code: 'VALIDATION_ERROR' } });
+    expect((answer.body as unknown as ErrorBody).fields![field]).toContain(hint);
+  });
+
+  it('is asked for a code that a client has made up, where an event has it [AUDIT-10]', async () => {
+    const client = await scene.client({ tools: ['workspace_write_patch'] });
+    await scene.post([patchCall([{}])]);
+    const call = await client.delivery();
+    const [file] = call.batch!.files;
+    const failed = { status: 'failed', errorCode: 'EditorOnFire', newSha256: null };
+    const { filePatchId, docPath, originalSha256 } = file!;
+    const changes = file!.changes.map(({ changeId, operation }) => ({
+      changeId,
+      operation,
+      status: 'failed',
+    }));
+    const files = [{ filePatchId, docPath, originalSha256, ...failed, changes }];
+    const result = { success: false, batchId: call.batch!.batchId, files } as unknown as Json;
+    expect(await client.report(call, { result })).toEqual({ ok: true });
+    expect(await names('&errorCode=EditorOnFire')).toEqual(['Tool.WritePatch.ResultReceived']);
+    expect((await page('?errorCode=EditorOnIce')).status).toBe(400);
   });
 
   it('is every member’s to read and nobody else’s', async () => {

@@ -1,4 +1,5 @@
-import { describeApi } from '../../src/ops/api-docs.js';
+import { Config } from '../../src/config/config.js';
+import { apiDocument } from '../../src/ops/api-docs.js';
 import { FakeClient } from '../support/fake-client.js';
 import { createCall, RelayScene } from '../support/relay-scene.js';
 import { waitFor } from '../support/wait-for.js';
@@ -55,6 +56,6 @@ describe('a server below a base path', () => {
   });
 
   it('is the server that its document names', () => {
-    expect(describeApi(scene.server.app).servers).toEqual([{ url: '/patchbay' }]);
+    expect(apiDocument(scene.server.app.get(Config)).servers).toEqual([{ url: '/patchbay' }]);
   });
 });

@@ -82,7 +82,16 @@ describe('a handshake', () => {
     ['another protocol as text', { protocol: '2' }, 'this server speaks no other version'],
     ['a protocol that is no number', { protocol: '1.0' }, 'protocol'],
     ['a window as text over the limit', { maxInFlight: '9' }, 'maxInFlight'],
-    ['a list as broken text', { tools: '["a"' }, 'tools must be an array'],
+    [
+      'a list as broken text',
+      { tools: '["a",\n"b"' },
+      'tools must be an array; the text is not valid JSON: line 2, column 4: it ends too early',
+    ],
+    [
+      'a list of folders as broken text',
+      { roots: "[{'name': 1}]" },
+      `roots must be an array; the text is not valid JSON: line 1, column 3, at "'name': 1}]"`,
+    ],
     ['an object as text', { tools: '{"0":"a"}' }, 'tools must be an array'],
     ['a list as text that is nested too deep', { roots: '['.repeat(300) }, 'roots must be an array'],
     ['a root as text that is none', { roots: '[{"name":"a/b"}]' }, 'roots[0]'],

@@ -55,12 +55,28 @@ describe('a route', () => {
   });
 });
 
+/** An upgrade to the relay; null leaves a header out. */
+function upgrade(headers: Record<string, string | null>, query = 'EIO=4&transport=websocket'): string {
+  const all = {
+    ...{ Host: 'x', Connection: 'Upgrade', Upgrade: 'websocket', 'Sec-WebSocket-Version': '13' },
+    ...{ 'Sec-WebSocket-Key': 'dGhlIHNhbXBsZSBub25jZQ==', ...headers },
+  };
+  const lines = Object.entries(all).flatMap(([name, value]) =>
+    value === null ? [] : [`${name}: ${value}\r\n`],
+  );
+  return `GET /socket.io/?${query} HTTP/1.1\r\n${lines.join('')}\r\n`;
+}
+
 describe('an error', () => {
   let server: TestServer;
   let ada: TestUser;
+  const lines: string[] = [];
 
   beforeAll(async () => {
-    server = await startTestServer();
+    server = await startTestServer({
+      config: { logLevel: 'info' },
+      logDestination: { write: (line: string) => void lines.push(line) },
+    });
     ada = await server.register();
   });
   afterAll(() => server.close());
@@ -119,6 +135,16 @@ describe('an error', () => {
       400,
       'websocket',
     ],
+    ['a websocket without a key', upgrade({ 'Sec-WebSocket-Key': null }), 400, 'websocket handshake'],
+    ['a websocket with a bad key', upgrade({ 'Sec-WebSocket-Key': 'short' }), 400, 'websocket handshake'],
+    ['a websocket of another version', upgrade({ 'Sec-WebSocket-Version': '7' }), 400, 'websocket handshake'],
+    ['an upgrade of the relay to another protocol', upgrade({ Upgrade: 'h2c' }), 400, 'websocket'],
+    ['a websocket for another transport', upgrade({}, 'EIO=4&transport=polling'), 400, 'websocket'],
+    ['a websocket of an older Engine.IO', upgrade({}, 'EIO=3&transport=websocket'), 400, 'EIO=4'],
+    ['a websocket of a second transport', upgrade({}, 'EIO=4&transport=websocket&sid=x'), 400, 'websocket'],
+    ['a websocket of another site', upgrade({ Origin: 'https://evil.example.com' }), 403, 'PATCHBAY_ORIGINS'],
+    ['a websocket that only says so', upgrade({ Connection: null }), 400, 'websocket'],
+    ['bad percent-encoding', 'GET /%zz HTTP/1.1\r\nHost: x\r\n\r\n', 400, 'percent-encoding'],
     ['an unknown method', 'BREW / HTTP/1.1\r\nHost: x\r\n\r\n', 400, 'HTTP'],
     ['a header that is none', 'GET / HTTP/1.1\r\nHost: x\r\nno colon\r\n\r\n', 400, 'HTTP'],
     ['a space in a header name', 'GET / HTTP/1.1\r\nHost : x\r\n\r\n', 400, 'HTTP'],
@@ -140,9 +166,20 @@ describe('an error', () => {
     const answer = await exchange(server, bytes);
     expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
     expect(answer.toLowerCase()).toContain('content-type: application/json');
+    expect(answer).toMatch(/\r\nx-request-id: [\w.:-]{1,64}\r\n/i);
     const body = JSON.parse(answer.slice(answer.indexOf('{'), answer.lastIndexOf('}') + 1)) as object;
     expect(Object.keys(body)).toEqual(['error', 'code']);
     expect(body).toMatchObject({ error: expect.stringContaining(named) as string });
+  });
+
+  it('below the relay has the request id of the caller, in the answer and in its one line [REQ-60]', async () => {
+    for (const [bytes, id] of [
+      [upgrade({ 'Sec-WebSocket-Key': 'short', 'X-Request-Id': 'a-socket' }), 'a-socket'],
+      ['GET /%zz HTTP/1.1\r\nHost: x\r\nX-Request-Id: a-path\r\n\r\n', 'a-path'],
+    ] as const) {
+      expect((await exchange(server, bytes)).toLowerCase()).toContain(`x-request-id: ${id}`);
+      expect(lines.filter((line) => line.includes(`"requestId":"${id}"`))).toHaveLength(1);
+    }
   });
 
   it('is not made of a request that Node takes without Host', async () => {

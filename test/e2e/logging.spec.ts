@@ -15,21 +15,33 @@ describe('the log', () => {
   });
   afterAll(() => server.close());
 
-  it('has logins that failed with the address and the account, never with the email or the password', async () => {
+  it('has one line for a login that failed, with the address and the account, never with the email or the password [REQ-60]', async () => {
     const user = await server.register('victim@example.com');
     const from = { 'x-forwarded-for': '203.0.113.7' };
     for (const email of ['victim@example.com', 'nobody@example.com'])
       await server.request('POST', '/auth/login', { email, password: 'guessed-password' }, from);
     for (let times = 0; times < 10; times += 1)
       await server.request('POST', '/auth/login', { email: 'victim@example.com', password: 'guess' }, from);
-    const told = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
-    expect(told.filter(({ msg }) => msg === 'A login failed').slice(0, 2)).toMatchObject([
-      { address: '203.0.113.7', userId: user.id },
-      { address: '203.0.113.7', userId: null },
+    const of = (address: string): Record<string, unknown>[] =>
+      lines
+        .map((line) => JSON.parse(line) as Record<string, unknown>)
+        .filter((line) => line.address === address);
+    await waitFor(() => of('203.0.113.7').length >= 12, 'a line of each login');
+    const told = of('203.0.113.7');
+    const about = {
+      level: 40,
+      method: 'POST',
+      route: '/api/v1/auth/login',
+      ms: expect.any(Number) as number,
+    };
+    const failed = { ...about, msg: 'A login failed', status: 401, code: 'INVALID_TOKEN' };
+    expect(told.slice(0, 2)).toMatchObject([
+      { ...failed, userId: user.id },
+      { ...failed, userId: null },
     ]);
-    expect(told).toContainEqual(
-      expect.objectContaining({ msg: 'A login was refused: too many have failed', address: '203.0.113.7' }),
-    );
+    const refused = { ...about, msg: 'A login was refused: too many have failed' };
+    expect(told.at(-1)).toMatchObject({ ...refused, status: 429, code: 'RATE_LIMITED' });
+    expect(told).toHaveLength(12);
     for (const secret of ['victim@', 'nobody@', 'guess']) expect(lines.join('')).not.toContain(secret);
   });
 
@@ -134,7 +146,15 @@ describe('the log', () => {
     const log = lines.join('');
     expect(refused.headers.get('x-request-id')).toBe('from-the-caller');
     expect(log).toContain('"requestId":"from-the-caller"');
-    expect(log).toContain('A refresh token was used twice');
+    const reused = log.split('\n').filter((line) => line.includes('A refresh token was used twice'));
+    expect(reused.map((line) => JSON.parse(line) as unknown)).toMatchObject([
+      { level: 40, status: 401, route: '/api/v1/auth/refresh', userId: credentials.user.id },
+    ]);
+    expect(
+      log
+        .split('\n')
+        .filter((line) => line.includes('/api/v1/auth/refresh","') && line.includes('"status":401')),
+    ).toHaveLength(1);
     expect(log).toContain('Logged by mistake');
     for (const secret of [
       credentials.accessToken,

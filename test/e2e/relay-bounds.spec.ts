@@ -115,7 +115,7 @@ describe('a relay connection', () => {
       await start({ maxAddressUnauthenticated: 5 });
       for (let opened = 0; opened < 5; opened += 1) await stranger('127.0.0.9');
       const refused = await stranger('127.0.0.9');
-      expect(refused.connection.received).toContain('HTTP/1.1 400');
+      expect(refused.connection.received).toContain('HTTP/1.1 429');
       expect(refused.connection.received).toContain('Too many handshakes');
       await othersGoOn();
       sockets[0]!.end();

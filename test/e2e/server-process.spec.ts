@@ -1,10 +1,11 @@
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
-import { chmod, mkdtemp, rm, stat } from 'node:fs/promises';
+import { chmod, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import Libsql from 'libsql';
 import { freePort, TestProcess } from '../support/processes.js';
 import { waitFor } from '../support/wait-for.js';
 
@@ -135,6 +136,34 @@ describe('the server process', () => {
     const second = run();
     expect((await second.exited).code).toBe(1);
     expect(second.stderr).toMatch(/^patchbay: .*in use.*\n$/);
+  });
+
+  it.each([
+    ['an older version', 0],
+    ['a newer version', 1_000_000],
+  ])('says in one line that its data directory is of %s', async (_what, version) => {
+    const first = run();
+    await urlOf(first);
+    await first.kill();
+    const database = new Libsql(join(dataDir, 'patchbay.db'));
+    database.exec(`PRAGMA user_version=${version}`);
+    database.close();
+    const server = run();
+    expect((await server.exited).code).toBe(1);
+    expect(server.stderr).toMatch(
+      new RegExp(
+        `^patchbay: The data directory ${dataDir} has schema version ${version}, .*PATCHBAY_DATA_DIR.*\\n$`,
+      ),
+    );
+  });
+
+  it('says in one line that its data directory holds no data of Patchbay', async () => {
+    await writeFile(join(dataDir, 'patchbay.db'), 'a text\n'.repeat(1000));
+    const server = run();
+    expect((await server.exited).code).toBe(1);
+    expect(server.stderr).toMatch(
+      new RegExp(`^patchbay: The data directory ${dataDir} has no schema version of Patchbay.*\\n$`),
+    );
   });
 
   describe('whose log goes nowhere', () => {

@@ -14,16 +14,6 @@ export const SHARES = [
     run: (scene) => times(1500, () => scene.turn([create], {}, ofShared(scene))),
   },
   {
-    name: 'a user who fills the disk with turns',
-    isQuick: true,
-    prepare: async () => [{ ...create, arguments: { path: 'src/a.txt', content: 'x'.repeat(15 * MIB) } }],
-    run: (scene, calls) =>
-      times(4, async () => {
-        // 2 GiB a day: what is refused then is over.
-        for (let n = 0, status = 0; n < 100 && status !== 429; n += 1) ({ status } = await scene.turn(calls));
-      }),
-  },
-  {
     name: '400 registrations at once',
     isQuick: true,
     run: (scene) =>

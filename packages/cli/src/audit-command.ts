@@ -23,15 +23,19 @@ export async function audit(flags: AuditFlags, io: CliIo): Promise<number> {
   const settings = await settingsOf(flags, io);
   const workspace = await workspaceOf(settings, io);
   const { stdout } = io;
-  if (flags.csv) stdout.write(csvRow(EVENT_COLUMNS));
   const shown: AuditEvent[] = [];
+  // Once there is an answer: a query that is refused prints nothing.
+  let head = flags.csv ? csvRow(EVENT_COLUMNS) : '';
   for await (const event of eventsOf(workspace, flags)) {
     // Whoever has read enough, such as `head`, wants no more.
     if (stdout.destroyed) break;
     if (flags.json) stdout.write(`${printableJson(event)}\n`);
-    else if (flags.csv) stdout.write(csvRow(eventCells(event)));
-    else shown.push(event);
+    else if (flags.csv) {
+      stdout.write(head + csvRow(eventCells(event)));
+      head = '';
+    } else shown.push(event);
   }
+  if (head !== '') stdout.write(head);
   if (flags.json || flags.csv) return EXIT.ok;
   say(
     stdout,

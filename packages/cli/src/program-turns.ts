@@ -88,8 +88,11 @@ function auditFlags(command: Command): Command {
     .option('--tool-name <name>')
     .option('--event <name>', 'such as Tool.CreateFile.ResultReceived')
     .addOption(trueOrFalse('--success <true|false>', 'only results that report this'))
-    .option('--error-code <code>')
-    .option('--path <path>', 'a file in any spelling; with / or /** at its end all that is below')
+    .option('--error-code <code>', 'one of docs/errors.md, or of a tool')
+    .option(
+      '--path <path>',
+      'a file in any spelling, also without its folder; with / or /** at its end all that is below',
+    )
     .option('--from <time>', 'ISO 8601, inclusive')
     .option('--to <time>', 'ISO 8601, inclusive')
     .addOption(since().conflicts('from'))

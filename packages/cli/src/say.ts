@@ -1,5 +1,5 @@
 import { wrapFor } from './approval/fit.js';
-import { printable } from './approval/printable.js';
+import { isolateRtl, printable } from './approval/printable.js';
 
 /** Colours and weights as `styleText` writes them. */
 // eslint-disable-next-line no-control-regex -- control characters are exactly what is looked for
@@ -14,5 +14,5 @@ export function say(stream: NodeJS.WritableStream, text: string): void {
     .split(STYLE)
     .map((part, at) => (at % 2 === 1 ? part : printable(part)))
     .join('');
-  stream.write(`${wrapFor(stream, safe)}\n`);
+  stream.write(`${isolateRtl(wrapFor(stream, safe), stream)}\n`);
 }

@@ -54,8 +54,8 @@ export interface Workspace {
   role: Role;
   /** Whose it is: its owners, those first who have been members for longest, ten at most. */
   owners: User[];
-  /** userId of who made it, whoever owns it now; null where an older version has not noted it. */
-  createdBy: string | null;
+  /** userId of who made it, whoever owns it now. */
+  createdBy: string;
   /** The server's tools whose calls a person is asked about. */
   approvals: CloudChange[];
   createdAt: string;

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { lossIn, parseExactJson } from './exact-json.js';
+import { lossIn, parseExactJson, repeatedNames } from './exact-json.js';
 
 /** A number that the JSON text has and the value has not, as it was written. */
 function lostNumber(text: string): string | null {
@@ -98,6 +98,17 @@ describe('parseExactJson', () => {
     const found = parseExactJson(`[${text}]`) as object;
     expect(JSON.stringify(found)).toBe(JSON.stringify(JSON.parse(`[${text}]`)));
     expect(lossIn(found, '0')).toBe(`the name ${name} twice in one object; send each name once`);
+    expect(lossIn(found, '0', 'name')).not.toBeNull();
+    expect(lossIn(found, '0', 'number')).toBeNull();
+    expect(Object.getPrototypeOf((found as object[])[0])).toBe(Object.prototype);
+  });
+
+  it('tells the names that an object itself has twice, and one kind of loss from another', () => {
+    const found = parseExactJson('{"a":1e400,"b":{"c":1,"c":2},"d":1,"d":2}') as { [key: string]: object };
+    expect(repeatedNames(found)).toEqual(['d']);
+    expect(repeatedNames(found.b!)).toEqual(['c']);
+    expect(lossIn(found, 'a', 'name')).toBeNull();
+    expect(lossIn(found, 'b', 'name')).toContain('"c"');
   });
 
   it.each([

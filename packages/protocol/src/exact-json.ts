@@ -2,8 +2,14 @@ import { shortText } from './cut-text.js';
 import { JsonCount, type JsonLoss, scanJson } from './json-scan.js';
 import { randomId } from './random-id.js';
 
+/** What parsing has changed or dropped, and a phrase for it. */
+interface Loss {
+  kind: JsonLoss['kind'];
+  phrase: string;
+}
+
 /** Arrays and objects of which parsing has changed or dropped something: by key, what that was. */
-const changed = new WeakMap<object, Map<string, string>>();
+const changed = new WeakMap<object, Map<string, Loss>>();
 
 const MAX_SHOWN = 40;
 
@@ -38,20 +44,33 @@ export function parseScannedJson(text: string, losses: readonly JsonLoss[]): unk
   return root.value;
 }
 
-/** What parsing has lost of the value under `key`, as a phrase that follows "holds"; null where nothing was. */
-export function lossIn(holder: object, key: string): string | null {
-  return changed.get(holder)?.get(key) ?? lossBelow((holder as Container)[key]);
+/**
+ * What parsing has lost of the value under `key`, as a phrase that follows "holds"; null where nothing was.
+ * @param kind only this kind of loss
+ */
+export function lossIn(holder: object, key: string, kind?: JsonLoss['kind']): string | null {
+  const own = changed.get(holder)?.get(key);
+  return own && isOfKind(own, kind) ? own.phrase : lossBelow((holder as Container)[key], kind);
 }
 
-function lossBelow(value: unknown): string | null {
+/** Names that an object has more than once in its text. Only the last member of each was kept. */
+export function repeatedNames(object: object): string[] {
+  const losses = [...(changed.get(object) ?? [])];
+  return losses.filter(([, { kind }]) => kind === 'name').map(([name]) => name);
+}
+
+function lossBelow(value: unknown, kind: JsonLoss['kind'] | undefined): string | null {
   if (typeof value !== 'object' || value === null) return null;
-  const [own] = changed.get(value)?.values() ?? [];
-  if (own !== undefined) return own;
+  for (const loss of changed.get(value)?.values() ?? []) if (isOfKind(loss, kind)) return loss.phrase;
   for (const item of Array.isArray(value) ? (value as unknown[]) : Object.values(value)) {
-    const found = lossBelow(item);
+    const found = lossBelow(item, kind);
     if (found !== null) return found;
   }
   return null;
+}
+
+function isOfKind(loss: Loss, kind: JsonLoss['kind'] | undefined): boolean {
+  return kind === undefined || loss.kind === kind;
 }
 
 function restore(container: Container, mark: string, lost: readonly Lost[]): void {
@@ -62,7 +81,8 @@ function restore(container: Container, mark: string, lost: readonly Lost[]): voi
       const { token } = lostAt(value, mark, lost, 'number');
       container[key] = Number(token);
       const shown = shortText(token, MAX_SHOWN);
-      note(container, key, `the number ${shown}, which JavaScript cannot keep exactly; send it as a string`);
+      const phrase = `the number ${shown}, which JavaScript cannot keep exactly; send it as a string`;
+      note(container, key, { kind: 'number', phrase });
     }
     if (key.startsWith(mark)) restoreName(container, key, lostAt(key, mark, lost, 'name').token);
   }
@@ -71,9 +91,12 @@ function restore(container: Container, mark: string, lost: readonly Lost[]): voi
 /** As JSON.parse has it: the last member of a name is the one that stays. */
 function restoreName(container: Container, key: string, token: string): void {
   const name = JSON.parse(token) as string;
-  container[name] = container[key];
+  // An assignment to `__proto__` would change the prototype.
+  const value = container[key];
+  Object.defineProperty(container, name, { value, configurable: true, enumerable: true, writable: true });
   delete container[key];
-  note(container, name, `the name ${shortText(token, MAX_SHOWN)} twice in one object; send each name once`);
+  const phrase = `the name ${shortText(token, MAX_SHOWN)} twice in one object; send each name once`;
+  note(container, name, { kind: 'name', phrase });
 }
 
 function lostAt(marked: string, mark: string, lost: readonly Lost[], kind: JsonLoss['kind']): Lost {
@@ -82,6 +105,6 @@ function lostAt(marked: string, mark: string, lost: readonly Lost[], kind: JsonL
   return found;
 }
 
-function note(container: Container, key: string, loss: string): void {
-  changed.set(container, (changed.get(container) ?? new Map<string, string>()).set(key, loss));
+function note(container: Container, key: string, loss: Loss): void {
+  changed.set(container, (changed.get(container) ?? new Map<string, Loss>()).set(key, loss));
 }

@@ -2,45 +2,48 @@
 export type Ending = '\n' | '\r\n' | '';
 
 /** The codes that a batch, a file patch or a change can be refused with. */
-export type PatchFaultCode =
+export const PATCH_FAULT_CODES = [
   /** A field is missing, unknown or of another type than the schema says. */
-  | 'SCHEMA'
+  'SCHEMA',
   /** `docPath` is too long, or is not a path that a document can have. */
-  | 'INVALID_DOC_PATH'
+  'INVALID_DOC_PATH',
   /** An earlier entry of the batch names the same file. */
-  | 'DUPLICATE_DOC_PATH'
+  'DUPLICATE_DOC_PATH',
   /** `originalSha256` is a string, but not 64 hex digits. */
-  | 'INVALID_SHA256'
+  'INVALID_SHA256',
   /** The operation of a change is none that there is. */
-  | 'UNKNOWN_OPERATION'
+  'UNKNOWN_OPERATION',
   /** `startLine`, `endLine` or `afterLine` can't be a place in any file. */
-  | 'RANGE_INVALID'
+  'RANGE_INVALID',
   /** The range is not within the lines of the authoritative file; `lineCount` says how many it has. */
-  | 'RANGE_BEYOND_END'
+  'RANGE_BEYOND_END',
   /** A change stands after one of lines further down: they go top to bottom. */
-  | 'ORDER'
+  'ORDER',
   /** Two changes touch the same lines; reported at the later one, `overlapsWith` is the other. */
-  | 'OVERLAP'
+  'OVERLAP',
   /** The expected lines are not as many as the range has. */
-  | 'LINE_COUNT_MISMATCH'
+  'LINE_COUNT_MISMATCH',
   /** A change that needs new lines has none. */
-  | 'EMPTY_NEW_LINES'
+  'EMPTY_NEW_LINES',
   /** The text of one line has a line break in it. */
-  | 'NEWLINE_IN_LINE'
+  'NEWLINE_IN_LINE',
   /** A deletion has new lines. */
-  | 'NEW_LINES_ON_DELETE'
+  'NEW_LINES_ON_DELETE',
   /** The changes would leave the file as it is. */
-  | 'NO_CHANGE'
+  'NO_CHANGE',
   /** The file is not text, or the change would give it a byte order mark. */
-  | 'NOT_TEXT'
+  'NOT_TEXT',
   /** More files, changes or bytes than a limit allows. */
-  | 'TOO_LARGE'
+  'TOO_LARGE',
   /** The file is not the one that `originalSha256` names; `currentSha256` is what it is now. */
-  | 'STALE'
+  'STALE',
   /** The expected lines are not those of the file; `actualLines` are, `foundAt` is where else they stand, if once. */
-  | 'LINES_MISMATCH'
+  'LINES_MISMATCH',
   /** There is no such file. */
-  | 'NOT_FOUND';
+  'NOT_FOUND',
+] as const;
+/** One of PATCH_FAULT_CODES. */
+export type PatchFaultCode = (typeof PATCH_FAULT_CODES)[number];
 
 /** One line of the authoritative file: its 1-based number and its text without the ending. */
 export interface NumberedLine {

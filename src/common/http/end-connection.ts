@@ -1,21 +1,31 @@
-import { type ServerResponse, STATUS_CODES } from 'node:http';
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { DomainError } from '../domain-error.js';
 import { answerOf } from './error-answer.js';
-import { logRefusal } from './request-log.js';
+import { logRefusal, requestId } from './request-log.js';
 
 /** How long an end may take: where the other side reads nothing, even that would wait for ever. */
 const END_MS = 1_000;
 
-/** Ends a connection, on which nobody was asked anything that could be answered, by an answer in our form. */
-export function endConnection(socket: Socket, error: DomainError): void {
+/**
+ * Ends a connection, on which nobody was asked anything that could be answered, by an answer in our form.
+ * @param request what could be read of it
+ */
+export function endConnection(
+  socket: Socket,
+  error: DomainError,
+  address = socket.remoteAddress ?? 'unknown',
+  request: Pick<IncomingMessage, 'headers'> = { headers: {} },
+): void {
   const { status, body, retryAfterSeconds } = answerOf(error);
   const text = JSON.stringify(body);
-  logRefusal({ address: socket.remoteAddress ?? 'unknown', status, code: body.code });
+  const id = requestId(request);
+  logRefusal({ requestId: id, address, status, code: body.code });
   const lines = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
     'Connection: close',
     'Content-Type: application/json; charset=utf-8',
+    `X-Request-Id: ${id}`,
     `Content-Length: ${Buffer.byteLength(text)}`,
   ];
   if (retryAfterSeconds !== undefined) lines.push(`Retry-After: ${retryAfterSeconds}`);
@@ -33,9 +43,11 @@ export function endRequest(
   status = answerOf(error).status,
 ): void {
   const { body, retryAfterSeconds } = answerOf(error);
-  logRefusal({ address, status, code: body.code });
+  const id = requestId(response.req);
+  logRefusal({ requestId: id, address, status, code: body.code });
   const headers = {
     Connection: 'close',
+    'X-Request-Id': id,
     'Content-Type': 'application/json; charset=utf-8',
     ...(retryAfterSeconds !== undefined && { 'Retry-After': retryAfterSeconds }),
   };

@@ -1,11 +1,12 @@
 import { HttpException } from '@nestjs/common';
 import { type ErrorBody, type ErrorCode, ERRORS } from '@patchbay/protocol';
-import { DomainError } from '../domain-error.js';
+import { DomainError, type LoggedRefusal } from '../domain-error.js';
 
 export interface ErrorAnswer {
   status: number;
   body: ErrorBody;
   retryAfterSeconds?: number;
+  logged?: LoggedRefusal;
   /** A fault of ours: nothing about it is in the body, so it has to be logged. */
   unexpected: boolean;
 }
@@ -33,11 +34,12 @@ const CODE_OF_STATUS = new Map<number, ErrorCode>(
 /** What a caller is told of an error, whoever raised it: exactly `{error, code, fields?}`. */
 export function answerOf(error: unknown): ErrorAnswer {
   if (error instanceof DomainError) {
-    const { fields, retryAfterSeconds } = error.extras;
+    const { fields, retryAfterSeconds, logged } = error.extras;
     return {
       status: error.status,
       body: wellFormed({ error: error.message, code: error.code, ...(fields && { fields }) }),
       ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+      ...(logged && { logged }),
       unexpected: error.code === 'INTERNAL_ERROR',
     };
   }

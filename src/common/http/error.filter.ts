@@ -22,6 +22,7 @@ export class ErrorFilter implements ExceptionFilter {
 /** Sends the answer, unless one has begun already: then the connection ends, so that nobody takes it for whole. */
 export function sendError(reply: FastifyReply, answer: ErrorAnswer): void {
   reply.errorCode = answer.body.code;
+  reply.logged = answer.logged ?? null;
   if (reply.sent || reply.raw.headersSent) {
     reply.raw.destroy();
     return;

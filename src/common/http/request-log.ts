@@ -1,13 +1,17 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { Logger } from '@nestjs/common';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { AccessedRequest } from '../access.js';
-import { isUuid } from '../ids.js';
+import type { LoggedRefusal } from '../domain-error.js';
+import { isUuid, newId } from '../ids.js';
 import type { ClientAddresses } from './client-address.js';
 
 declare module 'fastify' {
   interface FastifyReply {
     /** The code of the error that was answered; null where none was. */
     errorCode: string | null;
+    /** What its line says beside that; null: nothing. */
+    logged: LoggedRefusal | null;
   }
 }
 
@@ -21,13 +25,16 @@ const logger = new Logger('Http');
  */
 export function logRequests(fastify: FastifyInstance, addresses: ClientAddresses, isVerbose: boolean): void {
   fastify.decorateReply('errorCode', null);
+  fastify.decorateReply('logged', null);
   fastify.addHook('onResponse', (request, reply, done) => {
     const { statusCode: status, errorCode: code } = reply;
     const isRefused = status >= 400 || code !== null;
     if ((isRefused || isVerbose) && !isHealth(request)) {
       const ms = Math.round(reply.elapsedTime);
       const line = { ...aboutOf(request), address: addresses.of(request.raw), status, code, ms };
-      if (isRefused) logger.log(line, status >= 500 ? FAILED : REFUSED);
+      const { message, ...who } = reply.logged ?? {};
+      if (message !== undefined) logger.warn({ ...line, ...who }, message);
+      else if (isRefused) logger.log(line, status >= 500 ? FAILED : REFUSED);
       else logger.debug(line, 'A request was answered');
     }
     done();
@@ -35,9 +42,20 @@ export function logRequests(fastify: FastifyInstance, addresses: ClientAddresses
 }
 
 /** The same line for a connection or message that never became a request of a route. */
-export function logRefusal(about: { address: string; status: number; code: string }): void {
-  const nobody = { requestId: null, method: null, route: null, userId: null, workspaceId: null };
+export function logRefusal(about: {
+  requestId: string;
+  address: string;
+  status: number;
+  code: string;
+}): void {
+  const nobody = { method: null, route: null, userId: null, workspaceId: null };
   logger.log({ ...nobody, ...about, ms: null }, REFUSED);
+}
+
+/** The caller's own id where it is harmless to log, so that its log and ours can be joined. */
+export function requestId({ headers }: { headers: IncomingHttpHeaders }): string {
+  const given = headers['x-request-id'];
+  return typeof given === 'string' && /^[\w.:-]{1,64}$/.test(given) ? given : newId();
 }
 
 function isHealth({ routeOptions }: FastifyRequest): boolean {

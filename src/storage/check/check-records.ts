@@ -1,11 +1,19 @@
 import { createHash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { MoveSource } from '../move/move.js';
 import { type Kind, KINDS, type MovedBlob, type Records } from '../move/records.js';
 import type { PatchBatchRecord } from '../ports/patches.store.js';
 import type { Findings } from './findings.js';
+import { isSame, nothingIn, toldOf, type UsageDifference, UsageTally } from './usage-tally.js';
 
 /** Bytes that nothing refers to are kept for a day, and removed by a sweep after that; twice as long is too long. */
 const LOOSE_MS = 2 * 24 * 60 * 60_000;
+
+/** A backend that counts after its writes has done so after that long. */
+const COUNTED_MS = 1000;
+
+/** Sets the usage of a workspace to what it holds; false where it was counted meanwhile. */
+export type RepairUsage = (difference: UsageDifference) => Promise<boolean>;
 
 /** What is referred to and was not seen yet, with one that refers to it. */
 class Wanted {
@@ -33,46 +41,42 @@ export async function checkRecords(
   source: MoveSource,
   findings: Findings,
   now: number,
+  repair: RepairUsage | null = null,
 ): Promise<Map<Kind, number>> {
+  const tally = new UsageTally();
   const counts = new Map<Kind, number>();
-  const each = async <Of extends Kind>(
-    kind: Of,
-    look: (record: Records[Of]) => void | Promise<void> = () => {},
-  ): Promise<void> => {
-    let count = 0;
-    try {
-      for await (const records of source.read(kind)) {
-        for (const record of records) await look(record);
-        count += records.length;
-      }
-    } catch (error) {
-      findings.add('unreadable', `${KINDS[kind]}, behind the first ${count}: ${(error as Error).message}`);
-    }
-    counts.set(kind, count);
-  };
+  const each = readerOf(source, findings, counts);
   const [users, sessions, batches, blobs] = [new Wanted(), new Wanted(), new Wanted(), new Wanted()];
 
+  // First: what is written meanwhile makes a count newer than what is read here, and is then left alone.
+  await each('usage', (usage) => tally.usage(usage));
   await each('events', trail(findings));
   await each('turns', ({ workspaceId, sessionId, turnId, calls }) => {
     sessions.want(`${workspaceId} ${sessionId}`, `turn ${turnId}`);
     for (const { batchId, callId } of calls)
       if (batchId !== null) batches.want(`${workspaceId} ${batchId}`, `call ${callId}`);
   });
-  await each('versions', ({ workspaceId, fileId, number, sha256 }) =>
-    blobs.want(`${workspaceId} ${sha256}`, `version ${number} of file ${fileId}`),
-  );
+  await each('versions', (version) => {
+    const { workspaceId, fileId, number, sha256 } = version;
+    tally.version(version);
+    blobs.want(`${workspaceId} ${sha256}`, `version ${number} of file ${fileId}`);
+  });
   await each('entries', (entry) => {
+    tally.entry(entry);
     if (entry.kind === 'file') blobs.want(`${entry.workspaceId} ${entry.head.sha256}`, `file ${entry.id}`);
   });
   await each('batches', ({ record }) => {
     const { workspaceId, batchId } = JSON.parse(record) as PatchBatchRecord;
     batches.seen(`${workspaceId} ${batchId}`);
   });
-  await each('sessions', ({ workspaceId, id, userId }) => {
+  await each('sessions', (session) => {
+    const { workspaceId, id, userId } = session;
+    tally.session(session);
     sessions.seen(`${workspaceId} ${id}`);
     users.want(userId, `session ${id}`);
   });
   await each('blobs', async (blob) => {
+    tally.blob(blob);
     blobs.seen(`${blob.workspaceId} ${blob.sha256}`);
     await checkBlob(blob, findings, now);
   });
@@ -87,7 +91,49 @@ export async function checkRecords(
   sessions.tell('sessions', findings);
   batches.tell('batches', findings);
   blobs.tell('blobs', findings);
+  if (!findings.hasUnreadable) await checkUsage(source, tally.differences(), findings, repair);
   return counts;
+}
+
+type Reader = <Of extends Kind>(
+  kind: Of,
+  look?: (record: Records[Of]) => void | Promise<void>,
+) => Promise<void>;
+
+/** Reads all records of a kind, and notes in `counts` how many there are. */
+function readerOf(source: MoveSource, findings: Findings, counts: Map<Kind, number>): Reader {
+  return async (kind, look = () => {}) => {
+    let count = 0;
+    try {
+      for await (const records of source.read(kind)) {
+        for (const record of records) await look(record);
+        count += records.length;
+      }
+    } catch (error) {
+      findings.add('unreadable', `${KINDS[kind]}, behind the first ${count}: ${(error as Error).message}`);
+    }
+    counts.set(kind, count);
+  };
+}
+
+/** Tells of what is counted wrong, or repairs it. What a server was about to count is not. */
+async function checkUsage(
+  source: MoveSource,
+  differences: readonly UsageDifference[],
+  findings: Findings,
+  repair: RepairUsage | null,
+): Promise<void> {
+  if (differences.length === 0) return;
+  await sleep(COUNTED_MS);
+  const later = new Map<string, Records['usage']>();
+  for await (const records of source.read('usage'))
+    for (const record of records) later.set(record.workspaceId, record);
+  for (const difference of differences) {
+    const { workspaceId, counted } = difference;
+    if (!isSame(counted, later.get(workspaceId) ?? nothingIn(workspaceId))) continue;
+    const isRepaired = repair !== null && (await repair(difference));
+    findings.add(isRepaired ? 'recounted' : 'counts', toldOf(difference));
+  }
 }
 
 /** Looks at events in the order of workspaces and their numbers, which begin with 1. */

@@ -11,6 +11,12 @@ const KINDS = {
   double: { isFault: true, what: 'Audit events have a number twice', mend: 'Restore a backup.' },
   bytes: { isFault: true, what: 'Bytes are not those of their hash', mend: 'Restore a backup.' },
   missing: { isFault: true, what: 'Something is gone that others refer to', mend: 'Restore a backup.' },
+  counts: {
+    isFault: true,
+    what: 'Usage is counted wrong, in all or of a member',
+    mend: 'patchbay-admin check --repair counts it again.',
+  },
+  recounted: { isFault: false, what: 'Usage was counted wrong', mend: 'It is set to what is there now.' },
   waiting: {
     isFault: false,
     what: 'Audit events wait to come into their trail',
@@ -37,6 +43,10 @@ export class Findings {
     const { count, examples } = this.found.get(kind) ?? { count: 0, examples: [] };
     const kept = examples.length < EXAMPLES ? [...examples, example] : examples;
     this.found.set(kind, { count: count + 1, examples: kept });
+  }
+
+  get hasUnreadable(): boolean {
+    return this.found.has('unreadable');
   }
 
   get hasFaults(): boolean {

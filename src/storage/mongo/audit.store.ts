@@ -3,7 +3,7 @@ import { InjectModel } from '@nestjs/mongoose';
 import type { AuditEvent } from '@patchbay/protocol';
 import { Model, type QueryFilter } from 'mongoose';
 import { toText } from '../plain-text.js';
-import { mayNamePath, needlesOf, rangeBelow, type WantedPath } from '../event-paths.js';
+import { mayNamePath, needlesOf, placesOf, rangeBelow, type WantedPath } from '../event-paths.js';
 import { type AuditFilter, type AuditFind, type AuditOrder, AuditStore } from '../ports/audit.store.js';
 import { MongoDatabase } from './database.js';
 import { Projector } from './projector.js';
@@ -113,7 +113,7 @@ function searchOf(workspaceId: string, filter: AuditFilter): Search {
   const place = (['callId', 'turnId', 'sessionId'] as const).find((field) => filter[field] !== undefined);
   const of: Filter = { workspaceId: eq(workspaceId) };
   if (place !== undefined) of[place] = eq(filter[place]!);
-  const { event, from, to, toolCallId, toolName, errorCode, path, below, ...named } = filter;
+  const { event, from, to, toolCallId, toolName, errorCode, path, below, folders, ...named } = filter;
   const rest: Filter = {};
   const asked = { ...named, name: event, ...textsOf({ toolCallId, toolName, errorCode }) };
   for (const [field, value] of Object.entries(asked)) {
@@ -125,20 +125,24 @@ function searchOf(workspaceId: string, filter: AuditFilter): Search {
       ...(to === undefined ? {} : { $lte: checked(to) }),
     };
   }
-  if (path !== undefined || below !== undefined) rest.$or = pathConditions({ path, below });
+  if (path !== undefined || below !== undefined) rest.$or = pathConditions({ path, below, folders });
   const isAll = Object.keys(rest).length === 0;
   return { index: TRAIL_INDEXES[place ?? 'all'].name, of, rest: isAll ? null : rest };
 }
 
 /** Events that may name the path: its own field is compared, the JSON of the others only looked through. */
-function pathConditions({ path, below }: WantedPath): Filter[] {
-  const inFields = needlesOf({ path, below }).map((needle) => ({
+function pathConditions(wanted: WantedPath): Filter[] {
+  const inFields = needlesOf(wanted).map((needle) => ({
     fields: { $regex: literally(checked(needle)) },
   }));
-  if (path !== undefined) return [{ path: eq(toText(path)) }, ...inFields];
-  if (below === '') return [{ path: { $ne: null } }, ...inFields];
+  return [...placesOf(wanted).map(ownPathCondition), ...inFields];
+}
+
+function ownPathCondition({ path, below }: WantedPath): Filter {
+  if (path !== undefined) return { path: eq(toText(path)) };
+  if (below === '') return { path: { $ne: null } };
   const { first, end } = rangeBelow(checked(below!));
-  return [{ path: { $gte: first, $lt: end } }, ...inFields];
+  return { path: { $gte: first, $lt: end } };
 }
 
 /** A pattern that a text fits, and no other. */

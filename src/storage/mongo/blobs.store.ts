@@ -7,7 +7,6 @@ import { type BlobHead, blobId, Blobs, WITHOUT_BYTES } from './blobs.js';
 import { MongoDatabase } from './database.js';
 import { type BlobDocument, BLOBS } from './file-collections.js';
 import { KnownWorkspaces } from './known-workspaces.js';
-import { UsageCounter } from './usage-counter.js';
 import { checked, eq } from './values.js';
 
 /** How many are asked for in one query, or looked at at once. */
@@ -20,7 +19,6 @@ export class MongoBlobStore extends BlobStore {
     private readonly database: MongoDatabase,
     private readonly workspaces: KnownWorkspaces,
     private readonly kept: Blobs,
-    private readonly usage: UsageCounter,
     @InjectModel(BLOBS) private readonly blobs: Model<BlobDocument>,
   ) {
     super();
@@ -28,7 +26,6 @@ export class MongoBlobStore extends BlobStore {
 
   async put(who: Membership, sha256: string, bytes: Uint8Array, now: number): Promise<void> {
     await this.workspaces.require(who.workspaceId);
-    await this.usage.begin(who.workspaceId);
     await this.kept.hold(who, sha256, bytes, now);
   }
 
@@ -61,10 +58,7 @@ export class MongoBlobStore extends BlobStore {
     const marked = { markedAt: { $lt: checked(markedBefore) } };
     return this.sweep(marked, { markedAt: 1 }, limit, async (blob) => {
       if (await this.kept.isReferred(blob)) await this.kept.note(blob, { checkAt: null, markedAt: null });
-      else {
-        await this.usage.begin(blob.workspaceId);
-        await this.kept.remove(blob);
-      }
+      else await this.kept.remove(blob);
     });
   }
 

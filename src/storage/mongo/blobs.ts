@@ -63,7 +63,6 @@ export class Blobs {
   ): Promise<boolean> {
     const generation = newId();
     const isSmall = bytes !== null && bytes.length <= INLINE_BYTES;
-    const since = Date.now();
     for (let isInserted = false; ;) {
       const known = await this.renewals.of({ _id: blobId(workspaceId, sha256), now });
       if (known === null) {
@@ -71,7 +70,7 @@ export class Blobs {
         const isNew = await this.insert(workspaceId, userId, sha256, bytes, generation, now);
         isInserted = true;
         if (!isNew || !isSmall) continue;
-        this.usage.count(workspaceId, userId, { bytes: bytes.length }, since);
+        this.usage.count(workspaceId, userId, { bytes: bytes.length });
         return true;
       } else if (known.state === 'going') {
         await this.finishRemoval(known);
@@ -81,7 +80,7 @@ export class Blobs {
       } else {
         // Its own, whether or not the answer to the insert was lost.
         if (isInserted && known.generation === generation && known.size <= INLINE_BYTES)
-          this.usage.count(workspaceId, known.holder, { bytes: known.size }, since);
+          this.usage.count(workspaceId, known.holder, { bytes: known.size });
         return true;
       }
     }
@@ -117,15 +116,11 @@ export class Blobs {
   async remove(blob: BlobHead): Promise<void> {
     if (blob.state !== 'going') {
       const update = { $set: { state: 'going' as const }, $inc: { revision: 1 } };
-      const { isMade, tries, since } = await this.changed(unchanged(blob), update);
+      const { isMade, tries } = await this.changed(unchanged(blob), update);
       if (isMade) {
-        if (blob.state === 'here')
-          this.usage.count(blob.workspaceId, blob.holder, { bytes: -blob.size }, since);
-      } else {
+        if (blob.state === 'here') this.usage.count(blob.workspaceId, blob.holder, { bytes: -blob.size });
         // It may have been this very write, the answer to which was lost.
-        if (tries === 1 || (await this.stateOf(blob)) !== 'going') return;
-        this.usage.doubt(blob.workspaceId);
-      }
+      } else if (tries === 1 || (await this.stateOf(blob)) !== 'going') return;
     }
     await this.finishRemoval(blob);
   }
@@ -190,30 +185,27 @@ export class Blobs {
     await this.parts.put(ownerOf(blob), bytes);
     const coming = { _id: eq(blob._id), generation: eq(blob.generation), state: eq('coming') };
     const $set = { state: 'here' as const };
-    const { isMade, tries, since } = await this.changed(coming, { $set });
+    const { isMade } = await this.changed(coming, { $set });
     if (isMade) {
-      this.usage.count(blob.workspaceId, blob.holder, { bytes: blob.size }, since);
+      this.usage.count(blob.workspaceId, blob.holder, { bytes: blob.size });
       return true;
     }
     const state = await this.stateOf(blob);
     if (state === null) await this.parts.remove(ownerOf(blob));
-    // It may have been this very write, the answer to which was lost.
-    else if (tries > 1) this.usage.doubt(blob.workspaceId);
     return state === 'here';
   }
 
-  /** Whether a blob was as the filter has it, how often that was tried, and since when (epoch ms). */
+  /** Whether a blob was as the filter has it, and how often that was tried. */
   private async changed(
     filter: QueryFilter<BlobDocument>,
     update: UpdateQuery<BlobDocument>,
-  ): Promise<{ isMade: boolean; tries: number; since: number }> {
-    const since = Date.now();
+  ): Promise<{ isMade: boolean; tries: number }> {
     let tries = 0;
     const { matchedCount } = await this.database.attempt(() => {
       tries += 1;
       return this.blobs.updateOne(filter, update);
     });
-    return { isMade: matchedCount === 1, tries, since };
+    return { isMade: matchedCount === 1, tries };
   }
 
   /** Where the blob is by now; null where it is gone, whatever has taken its place. */

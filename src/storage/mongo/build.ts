@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Logger } from '@nestjs/common';
 import { type Connection, mongo } from 'mongoose';
-import { COLLECTIONS, LAYOUT, type ValidatorDocument, VALIDATORS } from './collections.js';
+import { DataVersionError } from '../data-version.js';
+import { COLLECTIONS, SCHEMA, SCHEMA_VERSION, type SchemaDocument } from './collections.js';
 import type { Collection, Index } from './schemas.js';
 
 const NAMESPACE_EXISTS = 48;
@@ -25,26 +26,54 @@ export class DatabaseDiffersError extends Error {
   }
 }
 
-/** A newer Patchbay has been here: this one would undo what the other relies on. */
-export class DatabaseNewerError extends Error {
-  override readonly name = 'DatabaseNewerError';
-
-  constructor(collection: string) {
-    super(`The collection ${collection} was made for a newer Patchbay. Start that one, or restore a backup.`);
-  }
-}
-
 /**
  * Builds collections, validators and indexes that are missing, and holds those that are there against what is declared.
  * Several servers may do that at once. Further indexes stay, unless they are unique: those refuse writes.
  */
 export async function buildCollections({ db }: Connection): Promise<void> {
   if (!db) throw new Error('The connection is not open.');
+  await openSchema(db);
   for (const collection of COLLECTIONS) {
     await create(db, collection);
     await buildIndexes(db, collection);
   }
   await checkValidators(db);
+}
+
+/**
+ * Notes the schema version in a database that has nothing of Patchbay's, before anything else is built; throws for one of
+ * another version. Numbered migrations return here with the first release.
+ */
+async function openSchema(db: mongo.Db): Promise<void> {
+  if ((await versionOf(db)) === null && !(await isUsed(db))) {
+    await create(
+      db,
+      COLLECTIONS.find(({ name }) => name === SCHEMA)!,
+    );
+    const noted = { $setOnInsert: { version: SCHEMA_VERSION } };
+    await db.collection<SchemaDocument>(SCHEMA).updateOne({ _id: SCHEMA }, noted, { upsert: true });
+  }
+  // Another server may have noted it meanwhile, and built the first collections.
+  await checkSchema(db);
+}
+
+/** Throws unless the database has this version's schema. */
+export async function checkSchema(db: mongo.Db): Promise<void> {
+  const found = await versionOf(db);
+  if (found === SCHEMA_VERSION) return;
+  const empty = 'an empty database (PATCHBAY_MONGODB_URI)';
+  throw new DataVersionError(`The database ${db.databaseName}`, found, SCHEMA_VERSION, empty);
+}
+
+async function versionOf(db: mongo.Db): Promise<number | null> {
+  return (await db.collection<SchemaDocument>(SCHEMA).findOne({ _id: SCHEMA }))?.version ?? null;
+}
+
+/** Whether a collection of Patchbay's is there, beside the one of the version. */
+async function isUsed(db: mongo.Db): Promise<boolean> {
+  const names = new Set(COLLECTIONS.map(({ name }) => name).filter((name) => name !== SCHEMA));
+  const listed = await db.listCollections({}, { nameOnly: true }).toArray();
+  return listed.some(({ name }) => names.has(name));
 }
 
 async function create(db: mongo.Db, collection: Collection): Promise<void> {
@@ -56,10 +85,6 @@ async function create(db: mongo.Db, collection: Collection): Promise<void> {
   }
 }
 
-/**
- * A validator that is as Patchbay has set it last, and an older one, becomes that of this Patchbay. One that somebody has
- * changed does not, nor one of a newer Patchbay.
- */
 async function checkValidators(db: mongo.Db): Promise<void> {
   const listed = await db.listCollections({}, { nameOnly: false }).toArray();
   const found = new Map(listed.map(({ name, options }) => [name, options?.validator as unknown]));
@@ -69,36 +94,19 @@ async function checkValidators(db: mongo.Db): Promise<void> {
     );
     return;
   }
-  const notes = db.collection<ValidatorDocument>(VALIDATORS);
-  const noted = new Map((await notes.find().toArray()).map((note) => [note._id, note]));
   for (const collection of COLLECTIONS) {
     const { name } = collection;
     const validator = validatorOf(collection);
-    const note = noted.get(name);
-    if (!isDeepStrictEqual(found.get(name), validator)) {
-      if (note !== undefined && note.layout > LAYOUT) {
-        throw new DatabaseNewerError(name);
-      }
-      const isOurs =
-        note !== undefined && isDeepStrictEqual(found.get(name), JSON.parse(note.validator) as unknown);
-      const change = { collMod: name, validator };
-      if (!isOurs) {
-        throw new DatabaseDiffersError(
-          `The validator of the collection ${name} is not the one that this Patchbay declares, nor one that it has set.`,
-          `db.runCommand(${JSON.stringify(change)})`,
-        );
-      }
-      await db.command(change);
-      new Logger('Storage').log(`The validator of the collection ${name} is now that of this Patchbay`);
-    }
-    const next = { validator: JSON.stringify(validator), layout: LAYOUT };
-    if (note?.validator === next.validator && note.layout === next.layout) continue;
-    await notes.updateOne({ _id: name }, { $set: next }, { upsert: true });
+    if (isDeepStrictEqual(found.get(name), validator)) continue;
+    throw new DatabaseDiffersError(
+      `The validator of the collection ${name} is not the one that this Patchbay declares.`,
+      `db.runCommand(${JSON.stringify({ collMod: name, validator })})`,
+    );
   }
 }
 
 /** What the server refuses documents by that do not fit it. */
-export function validatorOf({ schema }: Collection): mongo.Document {
+function validatorOf({ schema }: Collection): mongo.Document {
   return { $jsonSchema: schema.toJSONSchema({ useBsonType: true }) };
 }
 

@@ -31,11 +31,10 @@ export interface ContractDocument {
   _id: string;
   contract: string;
 }
-/** `activeFiles` is JSON. `toolsBytes` and `activeBytes`: what the choice of tools, and that list, count. */
+/** `activeFiles` is JSON; `activeBytes`: what it counts, 0 before the first list. */
 export type SessionDocument = SessionRecord & {
   _id: string;
   activeFiles: string;
-  toolsBytes: number;
   activeBytes: number;
 };
 /** `roots` and `statuses` are JSON; `revision` guards them; `seenAt` is `leftAt`, or else `until`. */
@@ -59,11 +58,10 @@ export interface CheckDocument {
   at: number;
 }
 
-/** The validator of the collection of that name, as JSON, as a Patchbay of that `LAYOUT` has set it last. */
-export interface ValidatorDocument {
+/** The one document of its collection. */
+export interface SchemaDocument {
   _id: string;
-  validator: string;
-  layout: number;
+  version: number;
 }
 
 const members: { [Field in keyof MemberRecord]: unknown } = { userId: text, role: text, addedAt: number };
@@ -81,7 +79,7 @@ export const CLIENTS = 'clients';
 export const ROOTS = 'roots';
 export const KEYS = 'idempotency_keys';
 export const CHECKS = 'checks';
-export const VALIDATORS = 'validators';
+export const SCHEMA = 'schema';
 
 /** Both say in what order they are listed. */
 export const WORKSPACE_INDEXES = {
@@ -89,8 +87,8 @@ export const WORKSPACE_INDEXES = {
   maker: { name: 'maker', key: { createdBy: 1, createdAt: 1, _id: 1 } },
 } as const;
 
-/** One more whenever a released collection changes, so that an older Patchbay leaves what a newer one has made. */
-export const LAYOUT = 1;
+/** Another number in the database does not open; counted up from the first release on. */
+export const SCHEMA_VERSION = 1;
 
 /** The one place that says what is in the database; `buildCollections` makes it so. */
 export const COLLECTIONS: readonly Collection[] = [
@@ -111,7 +109,7 @@ export const COLLECTIONS: readonly Collection[] = [
   {
     name: WORKSPACES,
     schema: schemaOf({
-      ...{ name: text, approvals: [String], createdAt: number, createdBy: textOrNull, version: number },
+      ...{ name: text, approvals: [String], createdAt: number, createdBy: text, version: number },
       ...{ members: list(members), removals: list(removals) },
     }),
     indexes: [
@@ -126,7 +124,7 @@ export const COLLECTIONS: readonly Collection[] = [
     schema: schemaOf({
       ...{ id: text, ...ofUser, conversationId: text, clientId: textOrNull },
       ...{ tools: { type: [String], default: null }, createdAt: number, activeFiles: text },
-      ...{ toolsBytes: number, activeBytes: number },
+      ...{ activeBytes: number },
     }),
     indexes: [{ name: 'user', key: { workspaceId: 1, userId: 1, createdAt: -1, id: -1 } }],
   },
@@ -154,7 +152,7 @@ export const COLLECTIONS: readonly Collection[] = [
     indexes: [{ name: 'expired', key: { claimedAt: 1 } }],
   },
   { name: CHECKS, schema: schemaOf({ at: number }), indexes: [] },
-  { name: VALIDATORS, schema: schemaOf({ validator: text, layout: number }), indexes: [] },
+  { name: SCHEMA, schema: schemaOf({ version: number }), indexes: [] },
   ...PART_COLLECTIONS,
   ...PATCH_COLLECTIONS,
   ...TRAIL_COLLECTIONS,

@@ -48,7 +48,7 @@ export interface EntryDocument extends WithOutbox {
   createdAt: number;
   updatedAt: number;
   deletedAt: number | null;
-  holder: string | null;
+  holder: string;
 }
 
 export type VersionDocument = FileVersion & { _id: string; workspaceId: string; fileId: string };
@@ -93,10 +93,7 @@ export const FILE_COLLECTIONS: readonly Collection[] = [
         bytes: { type: Buffer, default: null },
       },
     }),
-    indexes: [
-      { name: 'swept', key: { markedAt: 1, checkAt: 1 } },
-      { name: 'workspace', key: { workspaceId: 1, holder: 1 } },
-    ],
+    indexes: [{ name: 'swept', key: { markedAt: 1, checkAt: 1 } }],
   },
   {
     name: ENTRIES,
@@ -104,7 +101,7 @@ export const FILE_COLLECTIONS: readonly Collection[] = [
       ...{ id: text, kind: text, workspaceId: text, path: text, docPath: text, parent: text, place: text },
       ...{ isLive: yesOrNo, revision: number, lastNumber: number, fresh: list(version) },
       head: { type: new Schema(version, { _id: false, strict: 'throw' }), default: null },
-      ...{ createdAt: number, updatedAt: number, deletedAt: numberOrNull, holder: textOrNull },
+      ...{ createdAt: number, updatedAt: number, deletedAt: numberOrNull, holder: text },
       ...OUTBOX_FIELDS,
     }),
     indexes: [

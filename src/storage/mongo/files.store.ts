@@ -52,14 +52,13 @@ export class MongoFileStore extends FileStore {
     const { workspaceId, head } = file;
     await this.prepare(file);
     const isHeld = await this.hold(workspaceId, head, bytes);
-    const since = Date.now();
     if (!isHeld || !(await this.writes.insert(documentOf(file), [head], events))) {
-      const isMade = await this.wasMade(workspaceId, this.writes.isIdTaken(file));
+      const isMade = await this.writes.isIdTaken(file);
       if (!isHeld && !isMade && (await this.isFree(file))) throw withoutBytes(head);
       return isMade;
     }
-    this.usage.count(workspaceId, head.author, { versions: 1 }, since);
-    if (file.deletedAt === null) this.usage.count(workspaceId, file.holder, { files: 1 }, since);
+    this.usage.count(workspaceId, head.author, { versions: 1 });
+    if (file.deletedAt === null) this.usage.count(workspaceId, file.holder, { files: 1 });
     return true;
   }
 
@@ -86,22 +85,18 @@ export class MongoFileStore extends FileStore {
     await this.prepare(file);
     if (await this.update(file, expectedRevision, null, events)) return true;
     const [event] = events;
-    return this.wasMade(
-      file.workspaceId,
-      event === undefined
-        ? this.byId(file.workspaceId, file.id).then((now) => isDeepStrictEqual(now, file))
-        : this.writes.isRecorded(file, event),
-    );
+    return event === undefined
+      ? isDeepStrictEqual(await this.byId(file.workspaceId, file.id), file)
+      : this.writes.isRecorded(file, event);
   }
 
   async insertFolder(folder: FolderRecord, events: readonly AuditDraft[]): Promise<boolean> {
     const { workspaceId, holder } = folder;
     await this.prepare({ ...folder, deletedAt: null });
-    const since = Date.now();
     if (!(await this.writes.insert(documentOf(folder), [], events))) {
-      return this.wasMade(workspaceId, this.writes.isIdTaken(folder));
+      return this.writes.isIdTaken(folder);
     }
-    this.usage.count(workspaceId, holder, { files: 1, versions: 1 }, since);
+    this.usage.count(workspaceId, holder, { files: 1, versions: 1 });
     return true;
   }
 
@@ -114,20 +109,14 @@ export class MongoFileStore extends FileStore {
     await this.prepare({ ...folder, deletedAt });
     const expected = { kind: eq('folder'), isLive: eq(true) };
     const { place, isLive } = placed({ ...folder, deletedAt });
-    const since = Date.now();
     if ((await this.writes.update(folder, expected, { place, isLive, deletedAt }, null, events)) !== null) {
-      this.usage.count(workspaceId, holder, { files: -1 }, since);
+      this.usage.count(workspaceId, holder, { files: -1 });
       await this.folders.loosen(workspaceId, folder.path, folder.docPath);
       return true;
     }
     const [event] = events;
     const removed = { _id: eq(entryId(folder)), kind: eq('folder'), deletedAt: eq(deletedAt) };
-    return this.wasMade(
-      workspaceId,
-      event === undefined
-        ? this.one(removed).then((found) => found !== null)
-        : this.writes.isRecorded(folder, event),
-    );
+    return event === undefined ? (await this.one(removed)) !== null : this.writes.isRecorded(folder, event);
   }
 
   async at(workspaceId: string, docPath: string): Promise<Entry | null> {
@@ -225,11 +214,7 @@ export class MongoFileStore extends FileStore {
     await this.prepare(file);
     const isHeld = await this.hold(workspaceId, version, bytes);
     if (!isHeld || !(await this.update(file, expectedRevision, version, events))) {
-      const known = this.versions.byId(workspaceId, id, version.id);
-      const isMade = await this.wasMade(
-        workspaceId,
-        known.then((found) => found !== null),
-      );
+      const isMade = (await this.versions.byId(workspaceId, id, version.id)) !== null;
       if (!isHeld && !isMade) {
         const now = await this.byId(workspaceId, id);
         if (now?.revision === expectedRevision && (await this.isFree(file))) throw withoutBytes(version);
@@ -249,12 +234,11 @@ export class MongoFileStore extends FileStore {
     const { workspaceId, id, revision, head, lastNumber, updatedAt, holder } = file;
     const expected = { kind: eq('file'), revision: eq(expectedRevision) };
     const state = { revision, head, lastNumber, updatedAt, holder, ...placed(file) };
-    const since = Date.now();
     const before = await this.writes.update(file, expected, state, version, events);
     if (before === null) return false;
-    if (version !== null) this.usage.count(workspaceId, version.author, { versions: 1 }, since);
+    if (version !== null) this.usage.count(workspaceId, version.author, { versions: 1 });
     const files = Number(file.deletedAt === null) - Number(before.isLive);
-    if (files !== 0) this.usage.count(workspaceId, holder, { files }, since);
+    if (files !== 0) this.usage.count(workspaceId, holder, { files });
     if (before.isLive && (file.deletedAt !== null || before.path !== file.path))
       await this.folders.loosen(workspaceId, before.path, before.docPath);
     if (version !== null) await this.versions.settleSome(workspaceId, id, before.fresh.length + 1);
@@ -269,7 +253,6 @@ export class MongoFileStore extends FileStore {
     deletedAt,
   }: Pick<FileRecord, 'workspaceId' | 'path' | 'docPath' | 'deletedAt'>): Promise<void> {
     await this.workspaces.require(workspaceId);
-    await this.usage.begin(workspaceId);
     if (deletedAt === null) await this.folders.spell(workspaceId, path, docPath);
   }
 
@@ -283,13 +266,6 @@ export class MongoFileStore extends FileStore {
   private async isFree(file: FileRecord): Promise<boolean> {
     const there = await this.atPlace(placed(file).place);
     return there === null || there.id === file.id;
-  }
-
-  /** The answer to a write whose condition did not hold. One that was made before may have been counted, or not. */
-  private async wasMade(workspaceId: string, madeBefore: Promise<boolean>): Promise<boolean> {
-    const isMade = await madeBefore;
-    if (isMade) this.usage.doubt(workspaceId);
-    return isMade;
   }
 
   private async one(filter: Filter): Promise<Entry | null> {

@@ -44,11 +44,9 @@ import { reached } from './reached.js';
 import { MongoRootStore } from './roots.store.js';
 import { MongoSessionStore } from './sessions.store.js';
 import { Trail } from './trail.js';
-import { TurnBytes } from './turn-bytes.js';
 import { TurnTexts } from './turn-texts.js';
 import { MongoTurnStore } from './turns.store.js';
 import { UsageCounter } from './usage-counter.js';
-import { UsageRecount } from './usage-recount.js';
 import { MongoUsageStore } from './usage.store.js';
 import { MongoUserStore } from './users.store.js';
 import { Versions } from './versions.js';
@@ -65,11 +63,10 @@ import { MongoWorkspaceStore } from './workspaces.store.js';
  *   its list of Active Files. `clients` by workspace, user and id, with a revision of their own. `roots` by workspace and
  *   docPath. `idempotency_keys` by workspace, user and key. `checks`, one document, is written by the readiness probe.
  * - `turns` by workspace, session and turnId, each with its calls, their small arguments and results, and the names of the
- *   `turn_texts` that larger ones lie in. `turn_bytes` by user, hour and workspace.
+ *   `turn_texts` that larger ones lie in.
  * - `entries`, by workspace and id: files, each with its last versions, and folders that were made. `versions`, older ones, by
  *   file and number. `folder_spellings`: where folders that nobody made may be. `blobs` by workspace and hash; long ones in
- *   `parts`. `usage` by workspace, counted after the writes; `usage_counting` says who is at it, so that what a process left
- *   uncounted is counted again.
+ *   `parts`. `usage` by workspace, counted after the writes.
  * - What may have any keys, such as schemas, is JSON in a text, so it comes back as it was.
  * - Aggregates with audit events carry them in an array `outbox` of the same conditional update: whole drafts with their
  *   eventId, oldest first. `audit_events`, by eventId, is the trail: the projector gives each the next `seq` of its
@@ -131,10 +128,8 @@ export class MongoStorageModule {
         OrphanSweep,
         Projector,
         Trail,
-        TurnBytes,
         TurnTexts,
         UsageCounter,
-        UsageRecount,
         Versions,
         ...ports,
       ],

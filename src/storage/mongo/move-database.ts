@@ -53,12 +53,6 @@ export function fromDatabase(
       throw new MoveError('A move of data into this database is not complete: it can not be moved on yet.');
     if ((await filledCollections(db)).length === 0) throw new MoveError('The database holds nothing.');
     const rooms = await MoveRooms.open(connection);
-    const until = await rooms.counting.findOne({ until: { $gt: Date.now() } }).lean();
-    if (until !== null)
-      throw new MoveError(
-        `A server is at work on the database, or was killed: stop it, and wait until ${new Date(until.until).toISOString()} ` +
-          'where it could not take its leave.',
-      );
     await rooms.settle();
     const first = await rooms.model<FirstUserDocument>(FIRST_USER).findOne().lean<FirstUserDocument>();
     await work(new MongoMoveSource(rooms), first?.userId ?? '');

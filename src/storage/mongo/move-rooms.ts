@@ -1,6 +1,6 @@
 import mongoose, { type Connection, type Model } from 'mongoose';
 import { Blobs } from './blobs.js';
-import { type FirstUserDocument, FIRST_USER, type SessionDocument, SESSIONS } from './collections.js';
+import { type FirstUserDocument, FIRST_USER } from './collections.js';
 import { type UserDocument, USERS, type WorkspaceDocument, WORKSPACES } from './collections.js';
 import { COLLECTIONS } from './collections.js';
 import { CONNECT_OPTIONS, MongoDatabase } from './database.js';
@@ -18,17 +18,9 @@ import { TRAIL, type TrailDocument } from './trail-collections.js';
 import { reached } from './reached.js';
 import { Trail } from './trail.js';
 import { TURN_TEXTS, type TurnDocument, TURNS, type TurnTextDocument } from './turn-collections.js';
-import { TURN_BYTES, type TurnBytesDocument } from './turn-collections.js';
-import { TurnBytes } from './turn-bytes.js';
 import { TurnTexts } from './turn-texts.js';
-import { type CountingDocument, COUNTING, type UsageDocument, USAGE } from './usage-collections.js';
+import { type UsageDocument, USAGE } from './usage-collections.js';
 import { UsageCounter } from './usage-counter.js';
-import { UsageRecount } from './usage-recount.js';
-
-/** What is moved was counted when it was written. */
-class NoTurnBytes extends TurnBytes {
-  override async count(): Promise<void> {}
-}
 
 /** What the rooms are made from, before they are. */
 class OpenedDatabase {
@@ -50,24 +42,14 @@ export class MoveRooms extends OpenedDatabase {
   readonly turns = this.model<TurnDocument>(TURNS);
   readonly patches = this.model<PatchDocument>(PATCHES);
   readonly usage = this.model<UsageDocument>(USAGE);
-  readonly counting = this.model<CountingDocument>(COUNTING);
   readonly trail = this.model<TrailDocument>(TRAIL);
 
   readonly parts = new Parts(this.database, this.model<PartDocument>(PARTS));
   readonly texts = new TurnTexts(this.database, this.model<TurnTextDocument>(TURN_TEXTS), this.turns);
-  readonly recount = new UsageRecount(
-    this.database,
-    this.usage,
-    this.counting,
-    this.entries,
-    this.versions,
-    this.blobs,
-    this.model<SessionDocument>(SESSIONS),
-  );
   readonly bytes = new Blobs(
     this.database,
     this.parts,
-    new UsageCounter(this.database, this.recount, this.usage, this.counting),
+    new UsageCounter(this.database, this.usage),
     this.blobs,
     this.entries,
     this.versions,
@@ -76,7 +58,6 @@ export class MoveRooms extends OpenedDatabase {
     this.database,
     new KnownWorkspaces(this.database, this.model<WorkspaceDocument>(WORKSPACES)),
     this.parts,
-    new NoTurnBytes(this.database, this.model<TurnBytesDocument>(TURN_BYTES)),
     this.patches,
     this.model<PatchIdsDocument>(PATCH_IDS),
     this.turns,
@@ -100,7 +81,7 @@ export class MoveRooms extends OpenedDatabase {
     return new MoveRooms(connection, MongoDatabase.asItIs());
   }
 
-  /** Brings to rest what servers leave to the next one: events in outboxes, counts in doubt, the first user. */
+  /** Brings to rest what servers leave to the next one: events in outboxes, the first user. */
   async settle(): Promise<void> {
     const { database } = this;
     const sources = COLLECTIONS.filter(({ indexes }) => indexes.includes(OUTBOX_INDEX)).map(({ name }) =>
@@ -110,10 +91,6 @@ export class MoveRooms extends OpenedDatabase {
     const projector = new Projector(outboxes, new Trail(database, this.trail));
     for (let waiting; (waiting = await outboxes.workspacesWaiting(1)).size > 0;)
       for (const workspaceId of waiting) await projector.drain(workspaceId);
-    for await (const { workspaceId } of this.counting.find().lean().cursor()) {
-      await this.recount.count(workspaceId, 0);
-      await database.attempt(() => this.counting.deleteMany({ workspaceId: { $eq: workspaceId } }));
-    }
     const first = await this.model<FirstUserDocument>(FIRST_USER).findOne().lean<FirstUserDocument>();
     if (first === null) return;
     const { userId, ...user } = first;

@@ -14,13 +14,7 @@ import { ENTRIES, BLOBS, VERSIONS } from './file-collections.js';
 import type { MoveRooms } from './move-rooms.js';
 import { PATCHES } from './patch-collections.js';
 import { TRAIL } from './trail-collections.js';
-import {
-  type CallEntry,
-  NONE,
-  TURN_BYTES,
-  type TurnBytesDocument,
-  type TurnDocument,
-} from './turn-collections.js';
+import { type CallEntry, NONE, type TurnDocument } from './turn-collections.js';
 import { TURNS } from './turn-collections.js';
 import { turnFrom } from './turn-documents.js';
 import { USAGE } from './usage-collections.js';
@@ -50,7 +44,6 @@ const MODELS: { readonly [Of in Kind]: string } = {
   turns: TURNS,
   events: TRAIL,
   usage: USAGE,
-  turnBytes: TURN_BYTES,
 };
 
 /** All that the database holds. Where order is seen by anybody, such as in a list of workspaces, it is kept. */
@@ -73,12 +66,9 @@ export class MongoMoveSource implements MoveSource {
         contract,
       })),
     sessions: () =>
-      this.each<SessionDocument, 'sessions'>(
-        SESSIONS,
-        ({ _id, activeFiles, activeBytes, toolsBytes: _toolsBytes, ...session }) => {
-          return { ...session, activeFiles: activeBytes === 0 ? null : activeFiles };
-        },
-      ),
+      this.each<SessionDocument, 'sessions'>(SESSIONS, ({ _id, activeFiles, activeBytes, ...session }) => {
+        return { ...session, activeFiles: activeBytes === 0 ? null : activeFiles };
+      }),
     clients: () =>
       this.each<ClientDocument, 'clients'>(
         CLIENTS,
@@ -104,7 +94,6 @@ export class MongoMoveSource implements MoveSource {
         { workspaceId: 1, seq: 1 },
       ),
     usage: () => this.usage(),
-    turnBytes: () => this.each<TurnBytesDocument, 'turnBytes'>(TURN_BYTES, ({ _id, ...hour }) => hour),
   };
 
   constructor(protected readonly rooms: MoveRooms) {}
@@ -137,7 +126,7 @@ export class MongoMoveSource implements MoveSource {
           const { workspaceId, sha256, size, holder, checkAt, markedAt } = head;
           const isLoose = checkAt !== null && !(await this.rooms.bytes.isReferred(head));
           return {
-            ...{ workspaceId, sha256, size, holder: holder === '' ? null : holder },
+            ...{ workspaceId, sha256, size, holder },
             ...(isLoose ? { looseSince: checkAt, markedAt } : { looseSince: null, markedAt: null }),
             read: () => this.rooms.bytes.read(workspaceId, sha256),
           };
@@ -214,10 +203,10 @@ export class MongoMoveSource implements MoveSource {
   }
 
   private async *usage(): Pages<'usage'> {
-    const found = this.rooms.usage.find({}, { revision: 0, recountedAt: 0 }).lean().cursor();
+    const found = this.rooms.usage.find().lean().cursor();
     for await (const { _id: workspaceId, members, ...all } of found) {
       const own = members
-        .filter((member) => member.userId !== '' && !isNoUsage(member))
+        .filter((member) => !isNoUsage(member))
         .sort((one, other) => (one.userId < other.userId ? -1 : 1));
       if (!isNoUsage(all) || own.length > 0) yield [{ workspaceId, ...all, members: own }];
     }

@@ -20,7 +20,6 @@ import { ENTRIES, SPELLINGS, VERSIONS } from './file-collections.js';
 import { MongoMoveSource } from './move-source.js';
 import { outboxWith } from './outbox.js';
 import { TRAIL } from './trail-collections.js';
-import { TURN_BYTES } from './turn-collections.js';
 import { entriesOf, headOf, turnKey } from './turn-documents.js';
 import { TurnValues } from './turn-values.js';
 import { USAGE } from './usage-collections.js';
@@ -44,10 +43,9 @@ const DOCUMENTS: { readonly [Of in PlainKind]: (record: Records[Of]) => Document
   workspaces: ({ id, ...workspace }) => [[WORKSPACES, { _id: id, ...workspace }]],
   contracts: ({ digest, contract }) => [[CONTRACTS, { _id: digest, contract }]],
   sessions: ({ activeFiles, ...session }) => {
-    const { workspaceId, id, tools } = session;
-    const toolsBytes = tools === null ? 0 : Buffer.byteLength(JSON.stringify(tools));
+    const { workspaceId, id } = session;
     const activeBytes = Buffer.byteLength(activeFiles ?? '');
-    const counted = { activeFiles: activeFiles ?? '[]', toolsBytes, activeBytes };
+    const counted = { activeFiles: activeFiles ?? '[]', activeBytes };
     return [[SESSIONS, { _id: keyOf(workspaceId, id), ...session, ...counted }]];
   },
   clients: (client) => {
@@ -68,12 +66,7 @@ const DOCUMENTS: { readonly [Of in PlainKind]: (record: Records[Of]) => Document
     [VERSIONS, { _id: versionId(version.workspaceId, version.fileId, version.number), ...version }],
   ],
   events: ({ eventId, ...event }) => [[TRAIL, { _id: eventId, ...event }]],
-  usage: ({ workspaceId, ...usage }) => [
-    [USAGE, { _id: workspaceId, ...usage, revision: 1, recountedAt: 0 }],
-  ],
-  turnBytes: (added) => [
-    [TURN_BYTES, { _id: keyOf(added.userId, String(added.hour), added.workspaceId), ...added }],
-  ],
+  usage: ({ workspaceId, ...usage }) => [[USAGE, { _id: workspaceId, ...usage }]],
 };
 
 /** A database that is being filled; what it has already stays. */
@@ -128,7 +121,7 @@ export class MongoMoveTarget extends MongoMoveSource implements MoveTarget {
     const isSmall = size <= INLINE_BYTES;
     if (!isSmall) await this.rooms.parts.put(ownerOf({ _id, generation: GENERATION }), bytes);
     await this.rooms.database.insert(this.rooms.blobs, {
-      ...{ _id, workspaceId, sha256, size, holder: holder ?? '', state: 'here', checkAt, markedAt },
+      ...{ _id, workspaceId, sha256, size, holder, state: 'here', checkAt, markedAt },
       ...{ revision: 1, generation: GENERATION, bytes: isSmall ? Buffer.from(bytes) : null },
     });
   }

@@ -6,7 +6,6 @@ import { MongoDatabase } from './database.js';
 import { KnownWorkspaces } from './known-workspaces.js';
 import { Parts } from './parts.js';
 import { PATCH_IDS, type PatchDocument, PATCHES, type PatchIdsDocument } from './patch-collections.js';
-import { TurnBytes } from './turn-bytes.js';
 import { type TurnDocument, TURNS } from './turn-collections.js';
 import { checked, eq, keyOf } from './values.js';
 
@@ -27,7 +26,6 @@ export class MongoPatchStore extends PatchStore {
     private readonly database: MongoDatabase,
     private readonly workspaces: KnownWorkspaces,
     private readonly parts: Parts,
-    private readonly turnBytes: TurnBytes,
     @InjectModel(PATCHES) private readonly patches: Model<PatchDocument>,
     @InjectModel(PATCH_IDS) private readonly patchIds: Model<PatchIdsDocument>,
     @InjectModel(TURNS) private readonly turns: Model<TurnDocument>,
@@ -36,7 +34,7 @@ export class MongoPatchStore extends PatchStore {
   }
 
   async insert(batch: PatchBatchRecord): Promise<void> {
-    const { workspaceId, batchId, sessionId, turnId, userId, createdAt } = batch;
+    const { workspaceId, batchId, sessionId, turnId, createdAt } = batch;
     await this.workspaces.require(workspaceId);
     const _id = keyOf(workspaceId, batchId);
     const record = JSON.stringify(batch);
@@ -47,13 +45,11 @@ export class MongoPatchStore extends PatchStore {
     ]);
     const [recordBytes, docPathsBytes] = [Buffer.byteLength(record), Buffer.byteLength(docPaths)];
     const whole = recordBytes <= INLINE_BYTES;
-    const isNew = await this.database.insert(this.patches, {
+    await this.database.insert(this.patches, {
       ...{ _id, workspaceId, sessionId, turnId, createdAt, loose: true, whole, recordBytes, docPathsBytes },
       ...(whole ? { record, docPaths, ids } : { record: null, docPaths: null, ids: [] }),
     });
-    if (!(whole ? isNew : await this.spread(_id, record, docPaths, ids))) return;
-    const bytes = recordBytes + docPathsBytes + Buffer.byteLength(JSON.stringify(ids));
-    await this.turnBytes.count({ workspaceId, userId, at: createdAt, bytes });
+    if (!whole) await this.spread(_id, record, docPaths, ids);
   }
 
   async byId(workspaceId: string, batchId: string): Promise<PatchBatchRecord | null> {
@@ -112,8 +108,8 @@ export class MongoPatchStore extends PatchStore {
     return loose.length === limit;
   }
 
-  /** All that is not in the document of the batch; true for whoever made it whole. */
-  private async spread(_id: string, record: string, docPaths: string, ids: string[]): Promise<boolean> {
+  /** All that is not in the document of the batch. */
+  private async spread(_id: string, record: string, docPaths: string, ids: string[]): Promise<void> {
     await this.parts.put(recordOf(_id), Buffer.from(record));
     await this.parts.put(pathsOf(_id), Buffer.from(docPaths));
     for (let at = 0; at < ids.length; at += IDS_OF_DOCUMENT) {
@@ -121,10 +117,7 @@ export class MongoPatchStore extends PatchStore {
       await this.database.insert(this.patchIds, some);
     }
     const unfinished = { _id: eq(_id), whole: eq(false) };
-    const { matchedCount } = await this.database.attempt(() =>
-      this.patches.updateOne(unfinished, { $set: { whole: true } }),
-    );
-    return matchedCount === 1;
+    await this.database.attempt(() => this.patches.updateOne(unfinished, { $set: { whole: true } }));
   }
 
   /** The document goes last: by it the sweep finds the others. */

@@ -11,7 +11,7 @@ import { UsageCounter } from './usage-counter.js';
 import { checked, eq, keyOf } from './values.js';
 
 /** The list of Active Files may be long, and has a question of its own. */
-const RECORD = { activeFiles: 0, toolsBytes: 0, activeBytes: 0 } as const;
+const RECORD = { activeFiles: 0, activeBytes: 0 } as const;
 type StoredRecord = SessionRecord & { _id: string };
 
 @Injectable()
@@ -31,16 +31,11 @@ export class MongoSessionStore extends SessionStore {
   async insert(session: SessionRecord): Promise<void> {
     const { workspaceId, id, userId, tools } = session;
     await this.workspaces.require(workspaceId);
-    await this.usage.begin(workspaceId);
     const bytes = tools === null ? 0 : Buffer.byteLength(JSON.stringify(tools));
-    const counted = { activeFiles: '[]', toolsBytes: bytes, activeBytes: 0 };
+    const counted = { activeFiles: '[]', activeBytes: 0 };
     const _id = keyOf(workspaceId, id);
-    const since = Date.now();
-    if (await this.database.insert(this.sessions, { _id, ...session, ...counted })) {
-      this.usage.count(workspaceId, userId, { sessions: 1, bytes }, since);
-    } else {
-      this.usage.doubt(workspaceId);
-    }
+    if (await this.database.insert(this.sessions, { _id, ...session, ...counted }))
+      this.usage.count(workspaceId, userId, { sessions: 1, bytes });
   }
 
   async byId(workspaceId: string, id: string): Promise<SessionRecord | null> {
@@ -73,21 +68,15 @@ export class MongoSessionStore extends SessionStore {
     files: readonly ActiveFile[],
   ): Promise<void> {
     await this.workspaces.require(workspaceId);
-    await this.usage.begin(workspaceId);
     const _id = eq(keyOf(workspaceId, sessionId));
     const activeFiles = JSON.stringify(checked(files));
     const $set = { activeFiles, activeBytes: Buffer.byteLength(activeFiles) };
     const options = { projection: { userId: 1, activeBytes: 1 }, returnDocument: 'before' as const };
-    const since = Date.now();
-    let tries = 0;
-    const before = await this.database.attempt(() => {
-      tries += 1;
-      return this.sessions.findOneAndUpdate({ _id }, { $set }, options).lean();
-    });
+    const before = await this.database.attempt(() =>
+      this.sessions.findOneAndUpdate({ _id }, { $set }, options).lean(),
+    );
     if (before === null) return;
-    if (tries > 1) this.usage.doubt(workspaceId);
-    const bytes = $set.activeBytes - before.activeBytes;
-    this.usage.count(workspaceId, before.userId, { bytes }, since);
+    this.usage.count(workspaceId, before.userId, { bytes: $set.activeBytes - before.activeBytes });
   }
 
   async activeFilesOf(workspaceId: string, sessionId: string): Promise<ActiveFile[]> {

@@ -62,18 +62,8 @@ export interface TurnTextDocument {
   looseSince: number | null;
 }
 
-/** Bytes that a user has added to the turns of a workspace in an hour, counted from the epoch. */
-export interface TurnBytesDocument {
-  _id: string;
-  userId: string;
-  hour: number;
-  workspaceId: string;
-  bytes: number;
-}
-
 export const TURNS = 'turns';
 export const TURN_TEXTS = 'turn_texts';
-export const TURN_BYTES = 'turn_bytes';
 
 export const TURN_COLLECTIONS: readonly Collection[] = [
   {
@@ -104,13 +94,5 @@ export const TURN_COLLECTIONS: readonly Collection[] = [
       ...{ turn: text, name: text, bytes: { type: Buffer, required: true }, looseSince: numberOrNull },
     }),
     indexes: [{ name: 'loose', key: { looseSince: 1 } }],
-  },
-  {
-    name: TURN_BYTES,
-    schema: schemaOf({ userId: text, hour: number, workspaceId: text, bytes: number }),
-    indexes: [
-      { name: 'user', key: { userId: 1, hour: 1 } },
-      { name: 'workspace', key: { workspaceId: 1, hour: 1 } },
-    ],
   },
 ];

@@ -20,8 +20,6 @@ export interface Place {
 /** The values that one write of a turn brings, and the pieces that those of them lie in that are too large for it. */
 export class TurnValues {
   readonly pieces: Buffer[] = [];
-  /** Of the JSON of all the values. */
-  bytes = 0;
   private shared: { at: number; texts: Buffer[]; bytes: number } | null = null;
 
   /** @param name of the pieces: no other write has it, but for the same one again. */
@@ -32,10 +30,7 @@ export class TurnValues {
     if (isLongerThan(value, LARGE)) return this.apart(value);
     const text = JSON.stringify(value);
     const bytes = Buffer.byteLength(text);
-    if (bytes <= room) {
-      this.bytes += bytes;
-      return text;
-    }
+    if (bytes <= room) return text;
     return this.together(Buffer.from(text));
   }
 
@@ -78,7 +73,6 @@ export class TurnValues {
   }
 
   private placed({ piece, count, offset, bytes }: Omit<Place, 'name'>): string {
-    this.bytes += bytes;
     // No JSON begins like that.
     return `@${[this.name, piece, count, offset, bytes].join(':')}`;
   }

@@ -6,7 +6,6 @@ import { newId } from '../../common/ids.js';
 import { valueOf } from '../../common/json-text.js';
 import type { AuditDraft } from '../ports/audit.store.js';
 import type { Lease, Membership, SessionUse, Turn, TurnRef } from '../ports/turn.js';
-import { callOf } from '../ports/turn-calls.js';
 import {
   type CallResult,
   type OpenCount,
@@ -17,14 +16,12 @@ import {
   TurnStore,
   type TurnVersion,
 } from '../ports/turns.store.js';
-import { BYTES_OF_A_CALL } from '../ports/usage.store.js';
 import { MongoDatabase } from './database.js';
 import { insertsInto, readsById } from './gathered.js';
 import { KnownWorkspaces } from './known-workspaces.js';
 import { OpenTurns } from './open-turns.js';
 import { outboxUpdate, outboxWith, textOfDraft } from './outbox.js';
 import { Projector } from './projector.js';
-import { TurnBytes } from './turn-bytes.js';
 import { type CallEntry, NONE, type TurnDocument, TURNS } from './turn-collections.js';
 import {
   changesOf,
@@ -38,7 +35,7 @@ import {
   type TurnStates,
 } from './turn-documents.js';
 import { TurnTexts } from './turn-texts.js';
-import { bytesOf, TurnValues } from './turn-values.js';
+import { TurnValues } from './turn-values.js';
 import { eq } from './values.js';
 
 /** An outbox that may have so many bytes is emptied before more comes into it. */
@@ -66,7 +63,6 @@ export class MongoTurnStore extends TurnStore {
     private readonly database: MongoDatabase,
     private readonly workspaces: KnownWorkspaces,
     private readonly texts: TurnTexts,
-    private readonly turnBytes: TurnBytes,
     private readonly projector: Projector,
     private readonly open: OpenTurns,
     @InjectModel(TURNS) private readonly turns: Model<TurnDocument>,
@@ -89,7 +85,6 @@ export class MongoTurnStore extends TurnStore {
     const { callId: firstCallId } = turn.calls[0]!;
     const values = new TurnValues(firstCallId);
     const calls = await entriesOf(turn, callArguments, results, values);
-    const valueBytes = values.bytes;
     const drafts = await draftsOf(events, values);
     const outbox = outboxWith(workspaceId, events, drafts);
     const _id = turnKey(turn);
@@ -99,10 +94,7 @@ export class MongoTurnStore extends TurnStore {
       ...{ ...headOf(turn), callCount: calls.length, calls, texts: namesOf(values) },
       ...{ ...outbox, outboxBytes: bytesIn(drafts) },
     });
-    if (isNew) {
-      const bytes = turn.calls.length * BYTES_OF_A_CALL + valueBytes;
-      await this.turnBytes.count({ workspaceId, userId, at: acceptedAt, bytes });
-    } else {
+    if (!isNew) {
       const standing = (await this.find(turn))!;
       // callIds are ours and new: where they are the same it is this very turn, whose first answer was lost.
       if (standing.calls[0]!.callId !== firstCallId) {
@@ -120,11 +112,10 @@ export class MongoTurnStore extends TurnStore {
     results: readonly CallResult[],
     events: readonly AuditDraft[],
   ): Promise<boolean> {
-    const { workspaceId, userId } = turn;
+    const { workspaceId } = turn;
     await this.workspaces.require(workspaceId);
     const values = new TurnValues(newId());
     const changes = await changesOf(before, turn, results, values);
-    const { bytes } = values;
     const drafts = await draftsOf(events, values);
     const outbox = outboxUpdate(workspaceId, events, drafts);
     const texts = { $each: namesOf(values) };
@@ -140,11 +131,6 @@ export class MongoTurnStore extends TurnStore {
     for (let drains = 0; ; drains += 1) {
       const { matchedCount } = await this.database.attempt(() => this.turns.updateOne(expected, update));
       if (matchedCount === 1) {
-        if (results.length > 0) {
-          const first = callOf(turn, results[0]!.callId);
-          const at = first?.endedAt ?? first?.approved?.editedAt ?? turn.acceptedAt;
-          await this.turnBytes.count({ workspaceId, userId, at, bytes });
-        }
         if (events.length > 0) this.projector.wake(workspaceId);
         return true;
       }
@@ -195,24 +181,13 @@ export class MongoTurnStore extends TurnStore {
     return this.valueAt(call.arguments);
   }
 
-  async resultsOf(ref: TurnRef, maxBytes: number): Promise<Map<string, ResultTexts | null>> {
+  async resultsOf(ref: TurnRef): Promise<Map<string, ResultTexts>> {
     const calls = (await this.results(turnKey(ref)))?.calls ?? [];
-    let left = maxBytes;
-    const results = new Map<string, ResultTexts | null>();
-    const kept: CallEntry[] = [];
-    for (const call of calls) {
-      if (call.result === NONE) continue;
-      results.set(call.callId, null);
-      const bytes = bytesOf(call.result) + (call.details === null ? 0 : bytesOf(call.details));
-      if (bytes > left) continue;
-      left -= bytes;
-      kept.push(call);
-    }
-    const values = await this.texts.read(kept.flatMap(({ result, details }) => [result, details ?? 'null']));
-    kept.forEach(({ callId }, at) => {
-      results.set(callId, { result: values[2 * at]!, details: values[2 * at + 1]! });
-    });
-    return results;
+    const ended = calls.filter(({ result }) => result !== NONE);
+    const values = await this.texts.read(ended.flatMap(({ result, details }) => [result, details ?? 'null']));
+    return new Map(
+      ended.map(({ callId }, at) => [callId, { result: values[2 * at]!, details: values[2 * at + 1]! }]),
+    );
   }
 
   async resultOf(ref: TurnRef, callId: string): Promise<StoredResult | null> {

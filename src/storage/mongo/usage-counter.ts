@@ -1,113 +1,42 @@
-import { type BeforeApplicationShutdown, Injectable, type OnModuleInit } from '@nestjs/common';
+import { type BeforeApplicationShutdown, Injectable, Logger } from '@nestjs/common';
 import { InjectModel } from '@nestjs/mongoose';
 import { Model, type QueryFilter, type UpdateQuery } from 'mongoose';
-import { newId } from '../../common/ids.js';
+import { NO_USAGE } from '../move/records.js';
 import type { Usage } from '../ports/usage.store.js';
 import { MongoDatabase } from './database.js';
-import { type CountingDocument, COUNTING, type UsageDocument, USAGE, usageOf } from './usage-collections.js';
-import { SETTLE_MS, UsageRecount } from './usage-recount.js';
+import { type UsageDocument, USAGE } from './usage-collections.js';
 import { eq } from './values.js';
 
 /** How long counts wait for others of their workspace. */
 const FLUSH_MS = 50;
-/** A process says so often that it is there, and is taken for gone after the lease. */
-const RENEW_MS = 60_000;
-const LEASE_MS = 5 * RENEW_MS;
-/** After so long without a write a workspace is not being counted in. */
-const IDLE_MS = 10 * RENEW_MS;
 
-/** A recount may have seen the write of a count that is stored so long after that began, and not the count. */
-const LATE_MS = SETTLE_MS / 2;
-/** By how much the clocks of processes may differ. */
-const CLOCKS_MS = 60_000;
-
-/** What users have more; `since`: when the first of their writes began, epoch ms. */
-interface Additions {
-  since: number;
-  byUser: Map<string | null, Usage>;
-}
-
-/**
- * Counts after the write. Before its first write in a workspace a process notes that it will count there; what it had not
- * counted when it went away without taking that back, is counted again, as is a workspace whose counts are in doubt.
- */
+/** Counts after the write, many at once. A count that a crash or a fault loses is set right by `patchbay-admin check --repair`. */
 @Injectable()
-export class UsageCounter implements OnModuleInit, BeforeApplicationShutdown {
-  private readonly process = newId();
-  /** The workspaces that it counts in: under which id it noted that, and when it wrote last. */
-  private readonly noted = new Map<string, { note: Promise<string>; usedAt: number }>();
-  /** Workspaces whose counts are in doubt, until that is noted. */
-  private readonly doubts = new Set<string>();
-  private waiting = new Map<string, Additions>();
-  private isRecounting = false;
+export class UsageCounter implements BeforeApplicationShutdown {
+  private readonly logger = new Logger('Storage');
+  /** By workspace and user. */
+  private waiting = new Map<string, Map<string, Usage>>();
   private flushing: Promise<void> = Promise.resolve();
   private flushTimer: NodeJS.Timeout | undefined;
-  private renewTimer: NodeJS.Timeout | undefined;
 
   constructor(
     private readonly database: MongoDatabase,
-    private readonly recount: UsageRecount,
     @InjectModel(USAGE) private readonly usage: Model<UsageDocument>,
-    @InjectModel(COUNTING) private readonly counting: Model<CountingDocument>,
   ) {}
 
-  onModuleInit(): void {
-    const renew = () => void this.renew().catch(() => undefined);
-    this.renewTimer = setInterval(renew, RENEW_MS).unref();
-    renew();
+  beforeApplicationShutdown(): Promise<void> {
+    return this.flush();
   }
 
-  async beforeApplicationShutdown(): Promise<void> {
-    clearInterval(this.renewTimer);
-    try {
-      await this.flush();
-      await this.noteDoubts();
-      await this.database.attempt(() => this.counting.deleteMany({ process: eq(this.process) }));
-    } catch {
-      // Whoever comes next counts again.
-    }
-  }
-
-  /** Before a write that is to be counted. */
-  async begin(workspaceId: string): Promise<void> {
-    const known = this.noted.get(workspaceId);
-    const noted = known ?? { note: this.note(workspaceId, this.process, LEASE_MS), usedAt: 0 };
-    noted.usedAt = Date.now();
-    if (known === undefined) this.noted.set(workspaceId, noted);
-    try {
-      await noted.note;
-    } catch (error) {
-      if (this.noted.get(workspaceId) === noted) this.noted.delete(workspaceId);
-      throw error;
-    }
-  }
-
-  /** Counts what a write that began at `since` (epoch ms) has added, or taken away, for the workspace and for a user in it. */
-  count(workspaceId: string, userId: string | null, more: Partial<Usage>, since: number): void {
-    const ofWorkspace: Additions = this.waiting.get(workspaceId) ?? { since, byUser: new Map() };
+  /** Counts what a write has added, or taken away, for the workspace and for a user in it. */
+  count(workspaceId: string, userId: string, more: Partial<Usage>): void {
+    const ofWorkspace = this.waiting.get(workspaceId) ?? new Map<string, Usage>();
     this.waiting.set(workspaceId, ofWorkspace);
-    ofWorkspace.since = Math.min(ofWorkspace.since, since);
-    const { byUser } = ofWorkspace;
-    byUser.set(userId, sumOf(byUser.get(userId) ?? {}, more));
+    ofWorkspace.set(userId, sumOf(ofWorkspace.get(userId) ?? {}, more));
     this.flushTimer ??= setTimeout(() => void this.flush(), FLUSH_MS).unref();
   }
 
-  /** A write may have been made and not counted, or counted twice. */
-  doubt(workspaceId: string): void {
-    if (this.doubts.has(workspaceId)) return;
-    this.doubts.add(workspaceId);
-    this.noteDoubts().catch(() => undefined);
-  }
-
-  /** What can't be noted now stays in doubt; until it is noted this process does not say that it has counted all. */
-  private async noteDoubts(): Promise<void> {
-    for (const workspaceId of this.doubts) {
-      await this.note(workspaceId, 'doubt', 0);
-      this.doubts.delete(workspaceId);
-    }
-  }
-
-  /** Resolves once everything that was counted before is written, or is in doubt. */
+  /** Resolves once everything that was counted before is written, or is lost. */
   flush(): Promise<void> {
     clearTimeout(this.flushTimer);
     this.flushTimer = undefined;
@@ -115,81 +44,41 @@ export class UsageCounter implements OnModuleInit, BeforeApplicationShutdown {
     this.waiting = new Map();
     if (due.size > 0) {
       this.flushing = this.flushing.then(async () => {
-        await Promise.all([...due].map(([workspaceId, additions]) => this.write(workspaceId, additions)));
+        await Promise.all([...due].map(([workspaceId, byUser]) => this.write(workspaceId, byUser)));
       });
     }
     return this.flushing;
   }
 
-  private async write(workspaceId: string, { since, byUser }: Additions): Promise<void> {
+  private async write(workspaceId: string, byUser: ReadonlyMap<string, Usage>): Promise<void> {
     try {
-      let recountedAt = 0;
-      for (const [userId, more] of byUser) recountedAt = await this.add(workspaceId, userId, more);
-      const isLate = Date.now() - since > LATE_MS;
-      if (isLate && recountedAt > since - CLOCKS_MS) this.doubt(workspaceId);
-    } catch {
-      this.doubt(workspaceId);
+      for (const [userId, more] of byUser) await this.add(workspaceId, userId, more);
+    } catch (error) {
+      const reason = (error as Error).message;
+      this.logger.warn(
+        { workspaceId, reason },
+        'Usage was not counted: patchbay-admin check --repair counts again',
+      );
     }
   }
 
-  /** Gives when the workspace was counted anew. Not tried again where it fails in passing: it may have been done. */
-  private async add(workspaceId: string, userId: string | null, more: Usage): Promise<number> {
+  /** Not tried again where it fails in passing: it may have been done. */
+  private async add(workspaceId: string, userId: string, more: Usage): Promise<void> {
     const _id = eq(workspaceId);
-    const ofAll = { ...more, revision: 1 };
     for (;;) {
-      const added =
-        userId === null
-          ? await this.added({ _id }, { $inc: ofAll })
-          : ((await this.added(
-              { _id, 'members.userId': eq(userId) },
-              { $inc: { ...ofAll, ...ofTheMember(more) } },
-            )) ??
-            (await this.added(
-              { _id, 'members.userId': { $ne: userId } },
-              { $inc: ofAll, $push: { members: { userId, ...more } } },
-            )));
-      if (added !== null) return added.recountedAt;
-      await this.database.insert(this.usage, usageOf(workspaceId));
+      const $inc = { ...more, ...ofTheMember(more) };
+      if (await this.update({ _id, 'members.userId': eq(userId) }, { $inc })) return;
+      const $push = { members: { userId, ...more } };
+      if (await this.update({ _id, 'members.userId': { $ne: userId } }, { $inc: more, $push })) return;
+      await this.database.insert(this.usage, { _id: workspaceId, ...NO_USAGE, members: [] });
     }
   }
 
-  private added(
+  private async update(
     filter: QueryFilter<UsageDocument>,
     update: UpdateQuery<UsageDocument>,
-  ): Promise<Pick<UsageDocument, 'recountedAt'> | null> {
-    return this.usage.findOneAndUpdate(filter, update, { projection: { recountedAt: 1 } }).lean();
-  }
-
-  /** Says that it is still there, no more so of workspaces where it is idle; counts again where somebody is gone. */
-  private async renew(): Promise<void> {
-    const now = Date.now();
-    await this.noteDoubts();
-    for (const [workspaceId, { note, usedAt }] of this.noted) {
-      if (usedAt > now - IDLE_MS) continue;
-      this.noted.delete(workspaceId);
-      await this.flush();
-      await this.noteDoubts();
-      const _id = eq(await note);
-      await this.database.attempt(() => this.counting.deleteOne({ _id }));
-    }
-    const mine = { process: eq(this.process) };
-    const $set = { until: Date.now() + LEASE_MS };
-    await this.database.attempt(() => this.counting.updateMany(mine, { $set }));
-    // That may take longer than until the next time, which then goes on with what is left.
-    if (this.isRecounting) return;
-    this.isRecounting = true;
-    try {
-      await this.recount.ofThoseWhoAreGone(Date.now());
-    } finally {
-      this.isRecounting = false;
-    }
-  }
-
-  private async note(workspaceId: string, process: string, lease: number): Promise<string> {
-    const _id = newId();
-    const until = lease === 0 ? 0 : Date.now() + lease;
-    await this.database.insert(this.counting, { _id, process, workspaceId, until });
-    return _id;
+  ): Promise<boolean> {
+    return (await this.usage.updateOne(filter, update)).matchedCount === 1;
   }
 }
 

@@ -1,11 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { InjectModel } from '@nestjs/mongoose';
 import { Model } from 'mongoose';
-import { type HourOfBytes, type Usage, UsageStore } from '../ports/usage.store.js';
+import { type Usage, UsageStore } from '../ports/usage.store.js';
 import { type WorkspaceDocument, WORKSPACES } from './collections.js';
 import { MongoDatabase } from './database.js';
 import { Gathered, readsById } from './gathered.js';
-import { TurnBytes } from './turn-bytes.js';
 import { type UsageDocument, USAGE } from './usage-collections.js';
 import { sumOf, UsageCounter } from './usage-counter.js';
 import { eq } from './values.js';
@@ -21,7 +20,6 @@ export class MongoUsageStore extends UsageStore {
   constructor(
     private readonly database: MongoDatabase,
     private readonly counter: UsageCounter,
-    private readonly turnBytes: TurnBytes,
     @InjectModel(USAGE) private readonly usage: Model<UsageDocument>,
     @InjectModel(WORKSPACES) private readonly workspaces: Model<WorkspaceDocument>,
   ) {
@@ -68,14 +66,6 @@ export class MongoUsageStore extends UsageStore {
     return counted
       .flatMap(({ _id, members }) => members.filter(({ userId }) => isLeaver(_id, userId)))
       .reduce((sum, { bytes }) => sum + bytes, 0);
-  }
-
-  turnBytesOfWorkspace(workspaceId: string, sinceHour: number): Promise<HourOfBytes[]> {
-    return this.turnBytes.ofWorkspace(workspaceId, sinceHour);
-  }
-
-  turnBytesOfUser(userId: string, sinceHour: number): Promise<HourOfBytes[]> {
-    return this.turnBytes.ofUser(userId, sinceHour);
   }
 
   /** Those that the user made or is a member of now. */

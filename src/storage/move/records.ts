@@ -36,7 +36,7 @@ export interface MovedBlob {
   workspaceId: string;
   sha256: string;
   size: number;
-  holder: string | null;
+  holder: string;
   looseSince: number | null;
   markedAt: number | null;
   read: () => Promise<Uint8Array | null>;
@@ -73,13 +73,6 @@ export interface MovedEvent extends Omit<AuditDraft, 'actor' | 'fields'> {
 }
 /** `members` by userId, those without anything left out. */
 export type MovedUsage = Usage & { workspaceId: string; members: (Usage & { userId: string })[] };
-/** Bytes that a user has added to the turns of a workspace in an hour, counted from the epoch. */
-export interface MovedTurnBytes {
-  userId: string;
-  hour: number;
-  workspaceId: string;
-  bytes: number;
-}
 
 /** All that a store holds, in the words of no backend. What follows from it, such as implied folders, is not in it. */
 export interface Records {
@@ -98,7 +91,6 @@ export interface Records {
   turns: MovedTurn;
   events: MovedEvent;
   usage: MovedUsage;
-  turnBytes: MovedTurnBytes;
 }
 export type Kind = keyof Records;
 
@@ -119,7 +111,6 @@ export const KINDS: { readonly [Of in Kind]: string } = {
   turns: 'turns',
   events: 'audit events',
   usage: 'usage counts',
-  turnBytes: 'hours of turn bytes',
 };
 
 /** What is counted of whoever has nothing. */

@@ -28,6 +28,8 @@ export interface AuditFilter {
   path?: string;
   /** A folder in that form, "" for the root: all that is below it. */
   below?: string;
+  /** docPaths of folders: `path` or `below` in one of them fits too. */
+  folders?: readonly string[];
   from?: number;
   to?: number;
 }

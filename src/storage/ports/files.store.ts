@@ -45,8 +45,8 @@ export interface FileRecord {
   /** When the head or the path last changed. */
   updatedAt: number;
   deletedAt: number | null;
-  /** userId in whose share it counts while it lives: who made it, or brought it back. Null: an older version has not noted it. */
-  holder: string | null;
+  /** userId for whom it counts while it lives: who made it, or brought it back. */
+  holder: string;
 }
 
 /** A folder as it stands. One that nobody made has no id: it is there for as long as something live lies below it. */
@@ -65,7 +65,7 @@ export interface Folder {
 export interface FolderRecord extends Folder {
   id: string;
   /** As a file's. */
-  holder: string | null;
+  holder: string;
 }
 
 export type Entry = FileRecord | Folder;

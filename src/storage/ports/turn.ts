@@ -35,7 +35,7 @@ export interface Call {
   readonly name: string;
   /** The tool's part of its event names, `CreateFile`; `Unknown` for a tool that the catalog does not have. */
   readonly auditName: string;
-  /** Of the contract that it was accepted under; absent for an unknown tool, and in what older versions have stored. */
+  /** Of the contract that it was accepted under; absent for an unknown tool. */
   readonly contractDigest?: string | undefined;
   readonly location: ExecutionLocation;
   /** The server runs it once a person has allowed it; fixed at acceptance. Absent: nobody is asked by the server. */

@@ -90,11 +90,8 @@ export abstract class TurnStore {
   abstract argumentsOf(ref: TurnRef): Promise<StoredJson[]>;
   /** Arguments of the call at this position, from 0. */
   abstract argumentsOfCall(ref: TurnRef, position: number): Promise<Json>;
-  /**
-   * Results of the calls that have one, by callId. What is beyond `maxBytes` of JSON in all is left out, and null: never
-   * so of a turn that kept to its `resultRoom`.
-   */
-  abstract resultsOf(ref: TurnRef, maxBytes: number): Promise<Map<string, ResultTexts | null>>;
+  /** Results of the calls that have one, by callId. `resultRoom` bounds how much that is. */
+  abstract resultsOf(ref: TurnRef): Promise<Map<string, ResultTexts>>;
   /** What is told of the end of a call; null where nothing is. */
   abstract resultOf(ref: TurnRef, callId: string): Promise<StoredResult | null>;
   /** The arguments of a call as a person edited them, also before it has ended; null where nobody did. */

@@ -13,8 +13,8 @@ export interface WorkspaceRecord {
   /** The server's tools whose calls a person is asked about. */
   approvals: CloudChange[];
   createdAt: number;
-  /** userId of who made it; null where an older version has not noted it. */
-  createdBy: string | null;
+  /** userId of who made it. */
+  createdBy: string;
   version: number;
   /** They come back in the order in which they were given. */
   members: MemberRecord[];

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { AuditEvent } from '@patchbay/protocol';
 import { yieldIfBusy } from '../../common/yield-if-busy.js';
 import { toText } from '../plain-text.js';
-import { mayNamePath, needlesOf, rangeBelow } from '../event-paths.js';
+import { mayNamePath, needlesOf, placesOf, rangeBelow } from '../event-paths.js';
 import { type AuditFilter, type AuditFind, type AuditOrder, AuditStore } from '../ports/audit.store.js';
 import {
   type EventRow,
@@ -147,13 +147,21 @@ function conditions(filter: Search): { where: string; values: SqlValue[] } {
 /** Events that may name the path: its own column is compared, the JSON of the other fields only looked through. */
 function pathCondition(filter: Search): { clause: string; operands: SqlValue[] } {
   const needles = needlesOf(filter);
-  const inFields = needles.map(() => 'instr(fields, ?) > 0').join(' OR ');
-  if (filter.path !== undefined) {
-    return { clause: `path = ? OR ${inFields}`, operands: [toText(filter.path), ...needles] };
+  const clauses: string[] = [];
+  const operands: SqlValue[] = [];
+  for (const { path, below } of placesOf(filter)) {
+    if (path !== undefined) {
+      clauses.push('path = ?');
+      operands.push(toText(path));
+    } else if (below === '') clauses.push('path IS NOT NULL');
+    else {
+      const { first, end } = rangeBelow(below!);
+      clauses.push('(path >= ? AND path < ?)');
+      operands.push(first, end);
+    }
   }
-  if (filter.below === '') return { clause: `path IS NOT NULL OR ${inFields}`, operands: needles };
-  const { first, end } = rangeBelow(filter.below!);
-  return { clause: `(path >= ? AND path < ?) OR ${inFields}`, operands: [first, end, ...needles] };
+  clauses.push(...needles.map(() => 'instr(fields, ?) > 0'));
+  return { clause: clauses.join(' OR '), operands: [...operands, ...needles] };
 }
 
 function asksForPath({ path, below }: Search): boolean {

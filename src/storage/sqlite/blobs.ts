@@ -31,7 +31,7 @@ export function blobBytes(database: SqliteDatabase, workspace: number, sha256: s
   return row === null ? null : Buffer.from(row[0].buffer, row[0].byteOffset, row[0].byteLength);
 }
 
-/** Stores bytes that the workspace does not have yet, in the writer's share, and returns their key; inside a job. */
+/** Stores bytes that the workspace does not have yet, counted for the writer, and returns their key; inside a job. */
 export function insertBlob(
   database: SqliteDatabase,
   { workspaceId, workspace, userId }: Writer,
@@ -45,24 +45,24 @@ export function insertBlob(
   ]);
   const blob = Number(lastInsertRowid);
   const size = bytes.byteLength;
-  database.run('INSERT INTO blob_shares (blob, user_id, size_bytes) VALUES (?, ?, ?)', [blob, userId, size]);
+  database.run('INSERT INTO blob_owners (blob, user_id, size_bytes) VALUES (?, ?, ?)', [blob, userId, size]);
   count(database, workspaceId, userId, { bytes: size });
   return blob;
 }
 
-/** Removes bytes, and takes them off the share in which they were; inside a job. */
+/** Removes bytes, and takes them off their owner's usage; inside a job. */
 export function removeBlob(
   database: SqliteDatabase,
   workspaceOf: (key: number) => string,
   blob: number,
 ): void {
-  const share = database.get<[number, string | null, number]>(
-    'SELECT b.workspace, s.user_id, s.size_bytes FROM blobs b JOIN blob_shares s ON s.blob = b.id WHERE b.id = ?',
+  const owner = database.get<[number, string, number]>(
+    'SELECT b.workspace, s.user_id, s.size_bytes FROM blobs b JOIN blob_owners s ON s.blob = b.id WHERE b.id = ?',
     [blob],
   );
-  for (const table of ['loose_blobs WHERE blob', 'blob_shares WHERE blob', 'blobs WHERE id'])
+  for (const table of ['loose_blobs WHERE blob', 'blob_owners WHERE blob', 'blobs WHERE id'])
     database.run(`DELETE FROM ${table} = ?`, [blob]);
-  if (share !== null) count(database, workspaceOf(share[0]), share[1], { bytes: -share[2] });
+  if (owner !== null) count(database, workspaceOf(owner[0]), owner[1], { bytes: -owner[2] });
 }
 
 /** Makes sure of the bytes that a version is about to refer to; inside the job that writes the version. */

@@ -1,6 +1,5 @@
 import type { Call, Turn } from '../ports/turn.js';
 import type { SqliteDatabase } from './database.js';
-import type { JsonColumn } from './large-texts.js';
 
 /** Room for what belongs to the calls of one turn: integer keys from its own times this. */
 const CALLS_MAX = 65_536;
@@ -16,11 +15,11 @@ export function insertCalls(
   database: SqliteDatabase,
   key: number,
   calls: readonly Call[],
-  columns: readonly JsonColumn[],
+  columns: readonly string[],
 ): void {
   if (calls.length > CALLS_MAX) throw new RangeError(`A turn holds up to ${CALLS_MAX} calls.`);
   calls.forEach((call, position) => {
-    const { column } = columns[position]!;
+    const column = columns[position]!;
     const [id, isSmall] = [callKey(key, position), column.length <= SMALL_ARGUMENTS];
     database.run('INSERT INTO turn_calls (id, call_id, state, arguments) VALUES (?, ?, ?, ?)', [
       ...[id, call.callId, JSON.stringify(call), isSmall ? column : null],

@@ -1,12 +1,14 @@
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import type { RepairUsage } from '../check/check-records.js';
 import type { Findings } from '../check/findings.js';
 import { BackupError } from '../ports/backups.js';
 import { copyDatabase, inspectDatabase } from './copy-database.js';
-import { DATABASE_FILE } from './data-lock.js';
+import { DATABASE_FILE, DataLock } from './data-lock.js';
 import { SqliteDatabase } from './database.js';
 import { SqliteMoveSource } from './move-source.js';
 import { asReader } from './readers.js';
+import { setUsage } from './usage-rows.js';
 
 /** The database of a data directory, whether a server runs there or not. BackupError where there is none. */
 export function checkDirectory<T>(
@@ -14,10 +16,31 @@ export function checkDirectory<T>(
   findings: Findings,
   work: (source: SqliteMoveSource) => Promise<T>,
 ): Promise<T> {
-  const directory = resolve(dataDir);
+  const directory = existing(resolve(dataDir));
   const file = join(directory, DATABASE_FILE);
-  if (!existsSync(file)) throw new BackupError(`${directory} holds no data of a Patchbay server`);
   return onCopy(file, (copy) => asReader(directory, () => copyDatabase(file, copy)), findings, work);
+}
+
+/**
+ * The same, with a repair for the data itself. DataDirectoryInUseError while a server runs there.
+ */
+export async function repairDirectory<T>(
+  dataDir: string,
+  findings: Findings,
+  work: (source: SqliteMoveSource, repair: RepairUsage) => Promise<T>,
+): Promise<T> {
+  const directory = resolve(dataDir);
+  DataLock.take(existing(directory)).release();
+  return checkDirectory(directory, findings, (source) =>
+    work(source, async (difference) => {
+      const database = SqliteDatabase.open(directory);
+      try {
+        return await setUsage(database, difference);
+      } finally {
+        database.close();
+      }
+    }),
+  );
 }
 
 /** The same of a backup. */
@@ -29,7 +52,12 @@ export function checkBackup<T>(
   return onCopy(resolve(file), (copy) => copyDatabase(resolve(file), copy), findings, work);
 }
 
-/** Looks at a copy, beside the file: one state of it that nobody changes, which may be brought to this version. */
+function existing(directory: string): string {
+  if (existsSync(join(directory, DATABASE_FILE))) return directory;
+  throw new BackupError(`${directory} holds no data of a Patchbay server`);
+}
+
+/** Looks at a copy, beside the file: one state of it that nobody changes. */
 async function onCopy<T>(
   file: string,
   copyTo: (copy: string) => void,

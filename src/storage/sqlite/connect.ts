@@ -1,3 +1,4 @@
+import { dirname } from 'node:path';
 import Libsql from 'libsql';
 
 /** Opens a database's file; says which one it is where that fails. */
@@ -11,6 +12,6 @@ export function connect(file: string): Libsql.Database {
 
 /** SQLite does not say which file it cannot open, or cannot read. */
 export function withFile(file: string, error: unknown): unknown {
-  if (!(error instanceof Error) || error.message.includes(file)) return error;
+  if (!(error instanceof Error) || error.message.includes(dirname(file))) return error;
   return new Error(`Cannot open the database ${file}: ${error.message}`, { cause: error });
 }

@@ -1,8 +1,8 @@
 import { existsSync, rmSync, statSync } from 'node:fs';
 import Libsql from 'libsql';
 import { type BackupContents, BackupError } from '../ports/backups.js';
-import { DatabaseTooNewError, sqliteCode } from './errors.js';
-import { MIGRATIONS } from './migrate.js';
+import { sqliteCode } from './errors.js';
+import { checkSchema } from './open-schema.js';
 import { createPrivateFile } from './private-file.js';
 
 const BUSY_MS = 10_000;
@@ -51,9 +51,7 @@ export function inspectDatabase(file: string): BackupContents {
     if (faults.length !== 1 || faults[0]![0] !== 'ok')
       throw new BackupError(`${file} is damaged: ${faults.map(([fault]) => fault).join('; ')}`);
     const count = (sql: string): number => (database.prepare(sql).raw().get([]) as [number])[0];
-    const schemaVersion = count('SELECT max(version) FROM schema_migrations');
-    if (schemaVersion > MIGRATIONS.length)
-      throw new DatabaseTooNewError(file, schemaVersion, MIGRATIONS.length);
+    const schemaVersion = checkSchema(database, file);
     const counts = Object.entries(COUNTED).map(
       ([name, table]) => [name, count(`SELECT count(*) FROM ${table}`)] as const,
     );

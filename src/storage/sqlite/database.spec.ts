@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SqliteDatabase } from './database.js';
@@ -42,20 +42,6 @@ describe('the data directory', () => {
     }
     await database.write(() => insert(1));
     expect(ids()).toEqual([1]);
-  });
-
-  it('names its file where that is no database, and is free again', async () => {
-    const other = join(directory, '..', 'other');
-    const file = join(other, 'patchbay.db');
-    await mkdir(other);
-    await writeFile(
-      file,
-      'no database at all, but some text that is long enough to be looked at\n'.repeat(100),
-    );
-    for (const _attempt of [1, 2])
-      expect(() => SqliteDatabase.open(other)).toThrow(
-        `Cannot open the database ${file}: file is not a database`,
-      );
   });
 
   it('holds one file beside its lock, and is free again after close', async () => {

@@ -7,7 +7,7 @@ import { DATABASE_FILE, DataLock } from './data-lock.js';
 import { DiskState } from './disk-state.js';
 import { DataDirectoryInUseError, isBusy } from './errors.js';
 import { GroupCommit } from './group-commit.js';
-import { migrate } from './migrate.js';
+import { openSchema } from './open-schema.js';
 import { createPrivateFile } from './private-file.js';
 import { ReaderWatch } from './readers.js';
 import { DROP_STAGED } from './text-parts.js';
@@ -43,7 +43,7 @@ export class SqliteDatabase {
     this.readers = new ReaderWatch(directory, (isWanted) => this.share(isWanted));
   }
 
-  /** Opens, creates or upgrades the database of a data directory, and holds it until `close` or the process's end. */
+  /** Opens or creates the database of a data directory, and holds it until `close` or the process's end. */
   static open(directory: string): SqliteDatabase {
     const path = resolve(directory);
     mkdirSync(path, { recursive: true, mode: 0o700 });
@@ -52,13 +52,14 @@ export class SqliteDatabase {
     createPrivateFile(file);
     const connection = connect(file);
     try {
+      connection.exec(`PRAGMA busy_timeout=${BUSY_MS}`);
+      openSchema(connection, `The data directory ${path}`);
       setUp(connection);
-      migrate(connection, file);
       connection.exec(DROP_STAGED);
     } catch (error) {
       connection.close();
       lock.release();
-      // A server of before there was a lock of its own.
+      // Whoever keeps it locked, such as a shell, without the lock of the directory.
       throw isBusy(error) ? new DataDirectoryInUseError(path) : withFile(file, error);
     }
     return new SqliteDatabase(connection, lock, path);
@@ -170,7 +171,6 @@ export class SqliteDatabase {
 
 function setUp(connection: Libsql.Database): void {
   // The log is entered with shared locks, so that they can be given and taken at any time. Others only read.
-  connection.exec(`PRAGMA busy_timeout=${BUSY_MS}`);
   connection.exec('PRAGMA journal_mode=WAL');
   connection.exec('PRAGMA synchronous=FULL');
   connection.exec('PRAGMA cache_size=-32000');

@@ -10,18 +10,6 @@ export class DataDirectoryInUseError extends Error {
   }
 }
 
-/** The database was written by a newer Patchbay: there is no way back, so nothing is touched. */
-export class DatabaseTooNewError extends Error {
-  override readonly name = 'DatabaseTooNewError';
-
-  constructor(file: string, found: number, known: number) {
-    super(
-      `${file} has schema version ${found}, but this Patchbay knows versions up to ${known} only. ` +
-        'Start the newer Patchbay again, or restore a backup from before the upgrade.',
-    );
-  }
-}
-
 /** The code that SQLite gave an error, such as SQLITE_IOERR_WRITE; empty where it is not one of SQLite's. */
 export function sqliteCode(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';

@@ -13,7 +13,7 @@ export const selectFiles = (
 /** The columns of `selectFiles`. */
 export type FileRow = [
   ...[fileId: string, folder: number, path: string, docPath: string, revision: number, lastNumber: number],
-  ...[createdAt: number, updatedAt: number, deletedAt: number | null, holder: string | null],
+  ...[createdAt: number, updatedAt: number, deletedAt: number | null, holder: string],
   ...VersionRow,
 ];
 

@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises';
 import type { Json } from '@patchbay/protocol';
 import { yieldIfBusy } from '../../common/yield-if-busy.js';
 import { isLongerThan, jsonPieces } from '../../common/json-pieces.js';
@@ -11,29 +10,16 @@ const LARGE = 128 * 1024;
 /** Characters of a part. Each is a transaction of its own, of a few milliseconds: others are between. */
 const PART = 384 * 1024;
 
-/** JSON as a column has it: the text, or where the parts of it are; and the bytes of the text. */
-export interface JsonColumn {
-  column: string;
-  bytes: number;
-}
-
-/** Bytes of what a column has, in SQL. */
-export const bytesOf = (column: string): string =>
-  `CASE WHEN substr(${column}, 1, 1) = '@' THEN CAST(substr(${column}, instr(${column}, ':') + 1) AS INTEGER)
-   ELSE length(CAST(${column} AS BLOB)) END`;
-
 /** The value as a column has it, where it is small; null where it is to be staged. */
-export function smallColumn(value: Json): JsonColumn | null {
-  if (isLongerThan(value, LARGE)) return null;
-  const column = JSON.stringify(value);
-  return { column, bytes: Buffer.byteLength(column) };
+export function smallColumn(value: Json): string | null {
+  return isLongerThan(value, LARGE) ? null : JSON.stringify(value);
 }
 
 /**
- * Stores a large value, out of sight until it is taken: nothing large is in the transaction that refers to it. Where that
+ * Stores a large value, and gives what its column refers to it by. It is out of sight until it is taken: nothing large is in the transaction that refers to it. Where that
  * fails, such as on a full disk, nothing of it stays.
  */
-export async function stage(database: SqliteDatabase, value: Json): Promise<JsonColumn> {
+export async function stage(database: SqliteDatabase, value: Json): Promise<string> {
   let [id, part, bytes] = [0, 0, 0];
   const store = async (text: string): Promise<void> => {
     const blob = Buffer.from(text);
@@ -65,29 +51,25 @@ async function inParts(value: Json, store: (text: string) => Promise<void>): Pro
   if (pending !== '') await store(pending);
 }
 
-function columnOf(id: number, bytes: number): JsonColumn {
-  return { column: `@${id}:${bytes}`, bytes };
+function columnOf(id: number, bytes: number): string {
+  return `@${id}:${bytes}`;
 }
 
 /** What was staged is referred to now; inside the job that does so. */
-export function take(database: SqliteDatabase, { column }: JsonColumn): void {
+export function take(database: SqliteDatabase, column: string): void {
   if (isStaged(column)) database.run('DELETE FROM staged_texts WHERE id = ?', [idOf(column)]);
 }
 
 /** Removes what was staged, and is not referred to after all. */
-export async function discard(database: SqliteDatabase, columns: readonly JsonColumn[]): Promise<void> {
-  for (const { column } of columns) {
+export async function discard(database: SqliteDatabase, columns: readonly string[]): Promise<void> {
+  for (const column of columns) {
     if (isStaged(column)) await database.write(() => dropText(database, idOf(column)));
   }
 }
 
 /** The value of a column, where it is small, else its text: others have their turn between its parts. */
 export async function readJson(database: SqliteDatabase, column: string): Promise<Json | JsonText> {
-  if (!isStaged(column)) {
-    // Older versions have stored large ones whole.
-    if (column.length > LARGE) await setImmediate();
-    return JSON.parse(column) as Json;
-  }
+  if (!isStaged(column)) return JSON.parse(column) as Json;
   const parts: Buffer[] = [];
   for (let part = 0; ; part += 1) {
     const id = idOf(column) * PARTS_MAX + part;

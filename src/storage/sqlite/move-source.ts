@@ -8,11 +8,11 @@ import { type FileRow, selectFiles, toEntry } from './file-rows.js';
 import { readTurns } from './move-turns.js';
 import { pages } from './pages.js';
 import { toVersion, VERSION_COLUMNS, type VersionRow } from './version-rows.js';
+import { type Columns, usageFrom } from './usage-rows.js';
 import { WorkspaceKeys } from './workspace-keys.js';
 
 type Text = string | null;
 type Pages<Of extends Kind> = AsyncIterable<Records[Of][]>;
-type UsageColumns = [bytes: number, files: number, versions: number, sessions: number];
 
 const TABLES: { readonly [Of in Kind]: string } = {
   users: 'users',
@@ -30,7 +30,6 @@ const TABLES: { readonly [Of in Kind]: string } = {
   turns: 'turns',
   events: 'audit_events',
   usage: 'usage',
-  turnBytes: 'turn_bytes',
 };
 
 /** All that the embedded store holds. */
@@ -52,7 +51,6 @@ export class SqliteMoveSource implements MoveSource {
     turns: () => readTurns(this.database, this.workspaces),
     events: () => this.events(),
     usage: () => this.usage(),
-    turnBytes: () => this.turnBytes(),
   };
 
   constructor(protected readonly database: SqliteDatabase) {
@@ -92,7 +90,15 @@ export class SqliteMoveSource implements MoveSource {
   }
 
   private async *workspacesWhole(): Pages<'workspaces'> {
-    type Row = [key: number, id: string, string, approvals: string, number, Text, version: number];
+    type Row = [
+      key: number,
+      id: string,
+      name: string,
+      approvals: string,
+      createdAt: number,
+      createdBy: string,
+      version: number,
+    ];
     const select =
       'SELECT id, workspace_id, name, approvals, created_at, created_by, version FROM workspaces';
     for await (const rows of pages<Row>(this.database, select, ['id'], 50))
@@ -169,9 +175,9 @@ export class SqliteMoveSource implements MoveSource {
   }
 
   private async *blobs(): Pages<'blobs'> {
-    type Row = [number, number, Uint8Array, Text, number, number | null, number | null];
+    type Row = [number, number, Uint8Array, string, number, number | null, number | null];
     const select = `SELECT b.id, b.workspace, b.sha256, s.user_id, length(b.bytes), l.put_at, l.marked_at FROM blobs b
-      LEFT JOIN blob_shares s ON s.blob = b.id LEFT JOIN loose_blobs l ON l.blob = b.id`;
+      JOIN blob_owners s ON s.blob = b.id LEFT JOIN loose_blobs l ON l.blob = b.id`;
     for await (const rows of pages<Row>(this.database, select, ['b.id'], 100))
       yield rows.map(([, key, hash, holder, size, looseSince, markedAt]) => {
         const sha256 = Buffer.from(hash).toString('hex');
@@ -235,35 +241,20 @@ export class SqliteMoveSource implements MoveSource {
   }
 
   private async *usage(): Pages<'usage'> {
-    type Row = [workspaceId: string, ...UsageColumns];
-    const select = 'SELECT scope, bytes, files, versions, sessions FROM usage';
+    type Row = [workspaceId: string, ...Columns];
+    const select = 'SELECT workspace_id, bytes, files, versions, sessions FROM usage';
     const ofMembers = `SELECT user_id, bytes, files, versions, sessions FROM member_usage WHERE workspace_id = ?
       ORDER BY user_id`;
-    const toUsage = ([bytes, files, versions, sessions]: UsageColumns) => ({
-      bytes,
-      files,
-      versions,
-      sessions,
-    });
-    for await (const rows of pages<Row>(this.database, select, ['scope']))
+    for await (const rows of pages<Row>(this.database, select, ['workspace_id']))
       yield rows
         .map(([workspaceId, ...columns]) => ({
           workspaceId,
-          ...toUsage(columns),
+          ...usageFrom(columns),
           members: this.database
-            .all<[string, ...UsageColumns]>(ofMembers, [workspaceId])
-            .map(([userId, ...own]) => ({ userId, ...toUsage(own) }))
+            .all<[string, ...Columns]>(ofMembers, [workspaceId])
+            .map(([userId, ...own]) => ({ userId, ...usageFrom(own) }))
             .filter((member) => !isNoUsage(member)),
         }))
         .filter((usage) => !isNoUsage(usage) || usage.members.length > 0);
-  }
-
-  private async *turnBytes(): Pages<'turnBytes'> {
-    type Row = [string, number, number, number];
-    const select = 'SELECT user_id, hour, workspace, bytes FROM turn_bytes';
-    for await (const rows of pages<Row>(this.database, select, ['user_id', 'hour', 'workspace']))
-      yield rows.map(([userId, hour, key, bytes]) => {
-        return { userId, hour, workspaceId: this.workspaces.idOf(key), bytes };
-      });
   }
 }

@@ -82,14 +82,10 @@ export class SqliteMoveTarget extends SqliteMoveSource implements MoveTarget {
         fields: event.fields,
       }),
     usage: ({ workspaceId, members, ...all }) => {
-      this.insert('usage', { scope: workspaceId, ...usageIn(all) });
+      this.insert('usage', { workspace_id: workspaceId, ...usageIn(all) });
       for (const { userId, ...own } of members)
         this.insert('member_usage', { user_id: userId, workspace_id: workspaceId, ...usageIn(own) });
     },
-    turnBytes: ({ userId, hour, workspaceId, bytes }) =>
-      this.insert('turn_bytes', {
-        ...{ user_id: userId, hour, workspace: this.workspaces.require(workspaceId), bytes },
-      }),
   };
 
   async write<Of extends Kind>(kind: Of, records: readonly Records[Of][]): Promise<void> {
@@ -202,7 +198,7 @@ export class SqliteMoveTarget extends SqliteMoveSource implements MoveTarget {
     await this.database.write(() => {
       this.insert('blobs', { workspace, sha256: hashBytes(sha256), bytes });
       const blob = blobKey(this.database, workspace, sha256);
-      this.insert('blob_shares', { blob, user_id: holder, size_bytes: size });
+      this.insert('blob_owners', { blob, user_id: holder, size_bytes: size });
       if (looseSince !== null) this.insert('loose_blobs', { blob, put_at: looseSince, marked_at: markedAt });
     });
   }

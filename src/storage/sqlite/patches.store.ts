@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type PatchBatchRecord, PatchStore } from '../ports/patches.store.js';
 import { SqliteDatabase } from './database.js';
-import { countTurnBytes } from './turn-bytes.js';
 import type { SqlValue } from './values.js';
 import { WorkspaceKeys } from './workspace-keys.js';
 
@@ -24,7 +23,6 @@ export class SqlitePatchStore extends PatchStore {
     const docPaths = record.batch.files.map(({ docPath }) => docPath);
     const contents = [JSON.stringify(record), JSON.stringify(docPaths)] as const;
     const ids = JSON.stringify(parts);
-    const bytes = [...contents, ids].reduce((sum, text) => sum + Buffer.byteLength(text), 0);
     await this.database.write(() => {
       const { changes, lastInsertRowid } = this.database.run(
         `INSERT INTO patch_batches (workspace, batch_id, session_id, turn_id, created_at, record, doc_paths)
@@ -37,7 +35,6 @@ export class SqlitePatchStore extends PatchStore {
         Number(lastInsertRowid),
         ids,
       ]);
-      countTurnBytes(this.database, { workspace, userId: record.userId, at: createdAt, bytes });
     });
   }
 

@@ -8,7 +8,7 @@ import { SqliteBlobStore } from './blobs.store.js';
 import { SqliteClientStore } from './clients.store.js';
 import { SqliteDatabase } from './database.js';
 import { SqliteFileStore } from './files.store.js';
-import { migrate } from './migrate.js';
+import { SCHEMA } from './schema.js';
 import { SqlitePatchStore } from './patches.store.js';
 import { SqliteRootStore } from './roots.store.js';
 import { SqliteSessionStore } from './sessions.store.js';
@@ -28,12 +28,12 @@ describe('The reads of the embedded store', () => {
   const schema = new Libsql(':memory:');
 
   beforeAll(async () => {
-    migrate(schema, ':memory:');
+    schema.exec(SCHEMA);
     directory = await mkdtemp(join(tmpdir(), 'patchbay-plans-'));
     database = SqliteDatabase.open(directory);
     await database.write(() =>
       database.run(
-        "INSERT INTO workspaces (id, workspace_id, name, created_at, version) VALUES (1, 'w', 'W', 1, 1)",
+        "INSERT INTO workspaces (id, workspace_id, name, approvals, created_at, created_by, version) VALUES (1, 'w', 'W', '[]', 1, 'u', 1)",
       ),
     );
     await turns().record('w', [{ ...event, eventId: 'first', turnId: null }]);
@@ -111,11 +111,8 @@ describe('The reads of the embedded store', () => {
     'the workspaces of a user': () => workspaces().summariesOf('u', 'w', 9),
     'how many workspaces of a maker a user is in': () => workspaces().countMadeBy('u', 'v'),
     'what a workspace asks about': () => workspaces().approvalsOf('w'),
-    'what a workspace has in the store': () => new SqliteUsageStore(database, keys()).ofWorkspace('w'),
-    'what was added to the turns of a workspace': () =>
-      new SqliteUsageStore(database, keys()).turnBytesOfWorkspace('w', 1),
-    'what a user added to turns': () => new SqliteUsageStore(database, keys()).turnBytesOfUser('u', 1),
-    'what a user has in the store': () => new SqliteUsageStore(database, keys()).ofUser('u'),
+    'what a workspace has in the store': () => new SqliteUsageStore(database).ofWorkspace('w'),
+    'what a user has in the store': () => new SqliteUsageStore(database).ofUser('u'),
     'a workspace for a member': () => workspaces().summaryOf('w', 'u'),
     'a turn': () => turns().find(ref),
     'the turn of a call': () => turns().ofCall('w', 't', 'c'),

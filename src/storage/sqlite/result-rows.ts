@@ -2,7 +2,6 @@ import type { Turn } from '../ports/turn.js';
 import { positionOf } from '../ports/turn-calls.js';
 import { callKey, span } from './call-rows.js';
 import type { SqliteDatabase } from './database.js';
-import { bytesOf, type JsonColumn } from './large-texts.js';
 
 /** Characters of a result, with its details, that lie in the row of their call: that row is written at the end anyway. */
 const SMALL_RESULT = 1024;
@@ -21,9 +20,9 @@ const INSERT_RESULT = `INSERT INTO turn_results (id, call_id, result, details, e
 /** What is told of the end of a call, as columns have it; `result` null: it has edited arguments alone so far. */
 export interface ResultRow {
   callId: string;
-  result: JsonColumn | null;
-  details: JsonColumn | null;
-  editedArguments: JsonColumn | null;
+  result: string | null;
+  details: string | null;
+  editedArguments: string | null;
 }
 
 /** Writes results of a turn's calls, or their edited arguments first; what is there already fails the write. */
@@ -37,12 +36,12 @@ export function insertResults(
     const position = positionOf(turn.calls, callId);
     if (position === -1) throw new Error(`Turn ${turn.turnId} has no call ${callId}.`);
     const id = callKey(key, position);
-    const [text, more] = [result?.column ?? NO_RESULT, details?.column ?? null];
+    const [text, more] = [result ?? NO_RESULT, details];
     const isSmall = text !== NO_RESULT && text.length + (more?.length ?? 0) <= SMALL_RESULT;
     const { changes } =
       isSmall && editedArguments === null
         ? database.run(SET_RESULT, [text, more, id])
-        : database.run(INSERT_RESULT, [text, more, editedArguments?.column ?? null, id]);
+        : database.run(INSERT_RESULT, [text, more, editedArguments, id]);
     if (changes === 0) throw new Error(`Call ${callId} has a result already.`);
   }
 }
@@ -58,25 +57,18 @@ const RESULTS = `turn_calls c LEFT JOIN turn_results r ON r.id = c.id AND c.resu
   AND r.result <> '${NO_RESULT}'`;
 const HAS_RESULT = '(c.result IS NOT NULL OR r.result IS NOT NULL)';
 
-/** Results of a turn by callId; null where one is beyond `maxBytes` in all, and is not even read. */
-export function readResults(
-  database: SqliteDatabase,
-  key: number,
-  maxBytes: number,
-): Map<string, (() => ResultColumns) | null> {
-  const found = database.all<[number, string, string | null, string | null, number]>(
-    `SELECT c.id, c.call_id, c.result, c.details,
-       ${bytesOf('coalesce(c.result, r.result)')} + coalesce(${bytesOf('coalesce(c.details, r.details)')}, 0)
-     FROM ${RESULTS} WHERE c.id >= ? AND c.id < ? AND ${HAS_RESULT} ORDER BY c.id`,
+/** Results of a turn by callId. A large one is not read before it is asked for. */
+export function readResults(database: SqliteDatabase, key: number): Map<string, () => ResultColumns> {
+  const found = database.all<[number, string, string | null, string | null]>(
+    `SELECT c.id, c.call_id, c.result, c.details FROM ${RESULTS}
+     WHERE c.id >= ? AND c.id < ? AND ${HAS_RESULT} ORDER BY c.id`,
     span(key),
   );
-  let left = maxBytes;
   return new Map(
-    found.map(([id, callId, result, details, bytes]) => {
-      if (bytes > left) return [callId, null];
-      left -= bytes;
-      return [callId, result === null ? () => readLarge(database, id) : () => ({ result, details })];
-    }),
+    found.map(([id, callId, result, details]) => [
+      callId,
+      result === null ? () => readLarge(database, id) : () => ({ result, details }),
+    ]),
   );
 }
 

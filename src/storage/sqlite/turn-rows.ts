@@ -2,7 +2,6 @@ import type { TurnStatus } from '@patchbay/protocol';
 import type { Turn, TurnRef } from '../ports/turn.js';
 import { insertCalls, readCalls } from './call-rows.js';
 import type { SqliteDatabase } from './database.js';
-import type { JsonColumn } from './large-texts.js';
 import type { SqlValue } from './values.js';
 
 /** Selects what `toTurn` reads. */
@@ -64,13 +63,10 @@ export function stateOf(turn: Turn): string {
 export function toTurn(database: SqliteDatabase, workspaceId: string, row: TurnRow): Turn {
   const [id, , sessionId, turnId, userId, version, status, acceptedAt, dueAt, ...rest] = row;
   const [lastClientId, requestHash, state] = rest;
-  const stored = JSON.parse(state) as Omit<Turn, Column | 'folder'> & Partial<Pick<Turn, 'folder'>>;
   return {
     ...{ workspaceId, sessionId, turnId, userId, version, status, acceptedAt, dueAt, lastClientId },
     requestHash,
-    ...stored,
-    // Older versions have stored none.
-    folder: stored.folder ?? null,
+    ...(JSON.parse(state) as Omit<Turn, Column>),
     calls: readCalls(database, id),
   };
 }
@@ -80,7 +76,7 @@ export function insertTurn(
   database: SqliteDatabase,
   workspace: number,
   turn: Turn,
-  columns: readonly JsonColumn[],
+  columns: readonly string[],
 ): number {
   const { lastInsertRowid } = database.run(INSERT, [
     ...[workspace, turn.sessionId, turn.turnId, turn.userId, turn.version, turn.status, turn.acceptedAt],

@@ -2,7 +2,7 @@ import type { Json } from '@patchbay/protocol';
 import { yieldIfBusy } from '../../common/yield-if-busy.js';
 import type { CallResult } from '../ports/turns.store.js';
 import type { SqliteDatabase } from './database.js';
-import { discard, type JsonColumn, smallColumn, stage, take } from './large-texts.js';
+import { discard, smallColumn, stage, take } from './large-texts.js';
 import type { ResultRow } from './result-rows.js';
 
 /** What a write answered, and whether it refers to what was staged for it. */
@@ -11,7 +11,7 @@ interface Written<T> {
   isKept: boolean;
 }
 
-type Write<T> = (columns: JsonColumn[], resultRows: ResultRow[]) => Promise<Written<T>>;
+type Write<T> = (columns: string[], resultRows: ResultRow[]) => Promise<Written<T>>;
 
 /** Makes columns of what a turn's write brings, before its transaction, which nothing can interrupt. */
 export class TurnStaging {
@@ -19,10 +19,10 @@ export class TurnStaging {
 
   /** Does the write with the columns; what was staged for one that does not keep it is removed. */
   async with<T>(values: readonly Json[], results: readonly CallResult[], write: Write<T>): Promise<T> {
-    const made: JsonColumn[] = [];
+    const made: string[] = [];
     let isKept = false;
     try {
-      const columns: JsonColumn[] = [];
+      const columns: string[] = [];
       for (const value of values) {
         columns.push(await this.column(value, made));
         await yieldIfBusy();
@@ -40,7 +40,7 @@ export class TurnStaging {
 
   private async row(
     { callId, result, details = null, editedArguments = null }: CallResult,
-    made: JsonColumn[],
+    made: string[],
   ): Promise<ResultRow> {
     return {
       callId,
@@ -50,7 +50,7 @@ export class TurnStaging {
     };
   }
 
-  private async column(value: Json, made: JsonColumn[]): Promise<JsonColumn> {
+  private async column(value: Json, made: string[]): Promise<string> {
     const small = smallColumn(value);
     if (small !== null) return small;
     const staged = await stage(this.database, value);
@@ -59,20 +59,14 @@ export class TurnStaging {
   }
 }
 
-/** All of this is referred to now, inside the job that does so. Gives the bytes of it. */
+/** All of this is referred to now, inside the job that does so. */
 export function takeAll(
   database: SqliteDatabase,
-  columns: readonly JsonColumn[],
+  columns: readonly string[],
   resultRows: readonly ResultRow[],
-): number {
-  let bytes = 0;
-  const takeOne = (column: JsonColumn | null): void => {
-    if (column === null) return;
-    bytes += column.bytes;
-    take(database, column);
-  };
-  columns.forEach(takeOne);
-  for (const { result, details, editedArguments } of resultRows)
-    [result, details, editedArguments].forEach(takeOne);
-  return bytes;
+): void {
+  const ofResults = resultRows.flatMap(({ result, details, editedArguments }) => [
+    ...[result, details, editedArguments],
+  ]);
+  for (const column of [...columns, ...ofResults]) if (column !== null) take(database, column);
 }

@@ -3,7 +3,7 @@ import type { Json } from '@patchbay/protocol';
 import { yieldIfBusy } from '../../common/yield-if-busy.js';
 import { valueOf } from '../../common/json-text.js';
 import type { Lease, Membership, SessionUse, Turn, TurnRef } from '../ports/turn.js';
-import { changedCalls, callOf } from '../ports/turn-calls.js';
+import { changedCalls } from '../ports/turn-calls.js';
 import type { AuditDraft } from '../ports/audit.store.js';
 import {
   type CallResult,
@@ -15,7 +15,6 @@ import {
   TurnStore,
   type TurnVersion,
 } from '../ports/turns.store.js';
-import { BYTES_OF_A_CALL } from '../ports/usage.store.js';
 import { appendEvents, unrecorded } from './audit-rows.js';
 import { keysOfCall, readArguments, readArgumentsAt, updateCalls } from './call-rows.js';
 import { SqliteDatabase } from './database.js';
@@ -26,9 +25,7 @@ import {
   readResultOf,
   readResults,
   type ResultColumns,
-  type ResultRow,
 } from './result-rows.js';
-import { countTurnBytes } from './turn-bytes.js';
 import * as rows from './turn-rows.js';
 import { takeAll, TurnStaging } from './turn-staging.js';
 import type { SqlValue } from './values.js';
@@ -53,7 +50,6 @@ export class SqliteTurnStore extends TurnStore {
     events: readonly AuditDraft[],
   ): Promise<Turn> {
     const workspace = this.workspaces.require(turn.workspaceId);
-    const { userId, acceptedAt: at } = turn;
     return this.staging.with(callArguments, results, (columns, resultRows) =>
       this.database.write(() => {
         const known = this.read(workspace, turn);
@@ -64,8 +60,7 @@ export class SqliteTurnStore extends TurnStore {
         }
         const id = rows.insertTurn(this.database, workspace, turn, columns);
         insertResults(this.database, id, turn, resultRows);
-        const bytes = turn.calls.length * BYTES_OF_A_CALL + takeAll(this.database, columns, resultRows);
-        countTurnBytes(this.database, { workspace, userId, at, bytes });
+        takeAll(this.database, columns, resultRows);
         appendEvents(this.database, workspace, events);
         return { value: turn, isKept: true };
       }),
@@ -91,7 +86,7 @@ export class SqliteTurnStore extends TurnStore {
         rows.updateTurn(this.database, id, turn, { status, dueAt, lastClientId });
         updateCalls(this.database, id, turn, changedCalls(before, turn));
         insertResults(this.database, id, turn, resultRows);
-        this.countResults(workspace, turn, resultRows);
+        takeAll(this.database, [], resultRows);
         appendEvents(this.database, workspace, events);
         return { value: true, isKept: true };
       }),
@@ -145,12 +140,12 @@ export class SqliteTurnStore extends TurnStore {
     return valueOf(await readJson(this.database, column));
   }
 
-  async resultsOf(ref: TurnRef, maxBytes: number): Promise<Map<string, ResultTexts | null>> {
+  async resultsOf(ref: TurnRef): Promise<Map<string, ResultTexts>> {
     const key = this.keyOf(ref);
-    const results = new Map<string, ResultTexts | null>();
+    const results = new Map<string, ResultTexts>();
     if (key === null) return results;
-    for (const [callId, read] of readResults(this.database, key, maxBytes)) {
-      results.set(callId, read === null ? null : await this.resultFrom(read()));
+    for (const [callId, read] of readResults(this.database, key)) {
+      results.set(callId, await this.resultFrom(read()));
       await yieldIfBusy();
     }
     return results;
@@ -253,15 +248,6 @@ export class SqliteTurnStore extends TurnStore {
       result: await readJson(this.database, result),
       details: details === null ? null : await readJson(this.database, details),
     };
-  }
-
-  /** What its calls gave counts in the hour in which the first of them ended, or was edited. */
-  private countResults(workspace: number, turn: Turn, resultRows: readonly ResultRow[]): void {
-    if (resultRows.length === 0) return;
-    const bytes = takeAll(this.database, [], resultRows);
-    const first = callOf(turn, resultRows[0]!.callId);
-    const at = first?.endedAt ?? first?.approved?.editedAt ?? turn.acceptedAt;
-    countTurnBytes(this.database, { workspace, userId: turn.userId, at, bytes });
   }
 
   private select(where: string, parameters: readonly SqlValue[]): Turn[] {

@@ -1,12 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { type HourOfBytes, type Usage, UsageStore } from '../ports/usage.store.js';
+import { type Usage, UsageStore } from '../ports/usage.store.js';
 import { SqliteDatabase } from './database.js';
-import { turnBytesOfUser, turnBytesOfWorkspace } from './turn-bytes.js';
-import { WorkspaceKeys } from './workspace-keys.js';
+import { type Columns, usageFrom } from './usage-rows.js';
 
-type UsageRow = [bytes: number, files: number, versions: number, sessions: number];
-
-const OF_WORKSPACE = 'SELECT bytes, files, versions, sessions FROM usage WHERE scope = ?';
+const OF_WORKSPACE = 'SELECT bytes, files, versions, sessions FROM usage WHERE workspace_id = ?';
 const OF_USER = `SELECT coalesce(sum(u.bytes), 0), coalesce(sum(u.files), 0), coalesce(sum(u.versions), 0),
     coalesce(sum(u.sessions), 0)
   FROM member_usage u CROSS JOIN workspaces w ON w.workspace_id = u.workspace_id
@@ -20,34 +17,17 @@ const LEFT_TO_MAKER = `SELECT coalesce(sum(u.bytes), 0)
 
 @Injectable()
 export class SqliteUsageStore extends UsageStore {
-  constructor(
-    private readonly database: SqliteDatabase,
-    private readonly workspaces: WorkspaceKeys,
-  ) {
+  constructor(private readonly database: SqliteDatabase) {
     super();
   }
 
   async ofWorkspace(workspaceId: string): Promise<Usage> {
-    return usageFrom(this.database.get<UsageRow>(OF_WORKSPACE, [workspaceId]));
+    return usageFrom(this.database.get<Columns>(OF_WORKSPACE, [workspaceId]));
   }
 
   async ofUser(userId: string): Promise<Usage> {
-    const own = usageFrom(this.database.get<UsageRow>(OF_USER, [userId]));
+    const own = usageFrom(this.database.get<Columns>(OF_USER, [userId]));
     const left = this.database.get<[number]>(LEFT_TO_MAKER, [userId])![0];
     return { ...own, bytes: own.bytes + left };
   }
-
-  async turnBytesOfWorkspace(workspaceId: string, sinceHour: number): Promise<HourOfBytes[]> {
-    const workspace = this.workspaces.find(workspaceId);
-    return workspace === null ? [] : turnBytesOfWorkspace(this.database, workspace, sinceHour);
-  }
-
-  async turnBytesOfUser(userId: string, sinceHour: number): Promise<HourOfBytes[]> {
-    return turnBytesOfUser(this.database, userId, sinceHour);
-  }
-}
-
-function usageFrom(row: UsageRow | null): Usage {
-  const [bytes, files, versions, sessions] = row ?? [0, 0, 0, 0];
-  return { bytes, files, versions, sessions };
 }

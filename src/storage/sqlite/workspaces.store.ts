@@ -12,7 +12,7 @@ import { WorkspaceKeys } from './workspace-keys.js';
 
 type WorkspaceRow = [
   ...[key: number, id: string, name: string, approvals: string, createdAt: number],
-  ...[createdBy: string | null, version: number],
+  ...[createdBy: string, version: number],
 ];
 
 const COLUMNS = 'w.id, w.workspace_id, w.name, w.approvals, w.created_at, w.created_by, w.version';

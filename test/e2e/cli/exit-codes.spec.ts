@@ -84,6 +84,18 @@ describe('The exit code', () => {
     ]);
   });
 
+  it.each([
+    [
+      ['--event', 'Tool.CreateFile.Fowarded'],
+      /^patchbay: event is not .*did you mean Tool\.CreateFile\.Forwarded\?/,
+    ],
+    [['--event', 'Nope', '--csv'], /^patchbay: event is not the name of an event; there are File\.Created, /],
+    [['--error-code', 'Nope', '--json'], /^patchbay: errorCode is not a known code, .*known: UNKNOWN_TOOL, /],
+  ])('of audit %j is 2, and names what there is', async (flags, said) => {
+    const { code, out, err } = await desk.run('audit', ...flags);
+    expect([code, out, err]).toEqual([2, '', expect.stringMatching(said)]);
+  });
+
   it('is 4 where no server answers', async () => {
     const url = `http://127.0.0.1:${await freePort()}`;
     const { code, err } = await desk.bare(['login', ...at(url), '--email', 'a@example.com'], {

@@ -98,6 +98,25 @@ describeWith(
       expect(show()).toBe('0o600');
     });
 
+    it('are missed once, and the group gets no more, where cp is one that cannot keep them, such as busybox’s [CREATE-7]', async () => {
+      const programs = join(folder, 'programs');
+      await mkdir(programs);
+      const cp = '#!/bin/sh\necho "cp: unrecognized option: attributes-only" >&2\nexit 1\n';
+      await writeFile(join(programs, 'cp'), cp, { mode: 0o755 });
+      const names = ['first', 'second', 'third'];
+      for (const name of names) await writeFile(join(folder, name), 'one\n', { mode: 0o660 });
+      process.env.PATH = programs;
+      const messages: string[] = [];
+      for (const name of names) messages.push((await overwrite(name)).message);
+      expect(messages).toEqual([
+        expect.stringMatching(/extended attributes and access control list could not be kept/),
+        'File overwritten.',
+        'File overwritten.',
+      ]);
+      process.env.PATH = PATH;
+      for (const name of names) expect((await stat(join(folder, name))).mode & 0o777).toBe(0o600);
+    });
+
     describe('that a pull replaces', () => {
       let scene: FolderScene;
       beforeAll(async () => void (scene = await FolderScene.start()));

@@ -55,6 +55,11 @@ describe('bad input to POST /tools', () => {
       expect(({} as { x?: number }).x).toBeUndefined();
     });
 
+    it('that are "" are none, as models send them for tools that take none [TURN-31]', async () => {
+      expect((await scene.call('ls', '')).body).toEqual((await scene.call('ls', {})).body);
+      expect(Object.keys((await scene.call('read', '')).body.fields!)).toEqual(['path']);
+    });
+
     it('are looked at after the tool, which is looked at after the body [REQ-2]', async () => {
       const unknown = await scene.call('git_commit', { whatever: 1 });
       expect(unknown.status).toBe(404);

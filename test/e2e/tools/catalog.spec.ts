@@ -37,6 +37,13 @@ describe('The catalog', () => {
     }
   };
 
+  it('has no schema that refers to another, which Gemini would lose', () =>
+    each(({ requestSchema, responseSchema }) =>
+      expect([...schemasIn([requestSchema, responseSchema])].filter((schema) => '$ref' in schema)).toEqual(
+        [],
+      ),
+    ));
+
   it('has the tools that are promised, in their order, under names that every provider takes', () => {
     const names = tools.map(({ name }) => name);
     expect(names.filter((name) => EXPECTED.includes(name))).toEqual(EXPECTED);

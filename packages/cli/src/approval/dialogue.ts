@@ -4,6 +4,7 @@ import { styleText } from 'node:util';
 import { sizeOf, wrapFor } from './fit.js';
 import { showInPager } from './pager.js';
 import { type Marks, marksFor } from './marks.js';
+import { isolateRtl } from './printable.js';
 import type { Paper } from './question-text.js';
 import { dropTyped } from './typed-ahead.js';
 
@@ -56,7 +57,7 @@ export class Dialogue {
   }
 
   print(text: string): void {
-    if (!this.isClosed) this.output.write(`${text}\n`);
+    if (!this.isClosed) this.output.write(`${isolateRtl(text, this.output)}\n`);
   }
 
   /** Prints words, none of which is broken at the edge of the window. */

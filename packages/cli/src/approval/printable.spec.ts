@@ -1,4 +1,6 @@
-import { printable, printableJson, printableLine } from './printable.js';
+import { PassThrough } from 'node:stream';
+import { say } from '../say.js';
+import { isolateRtl, printable, printableJson, printableLine } from './printable.js';
 
 /** Every character that must never reach a terminal as it is. */
 const UNSAFE = [
@@ -28,6 +30,20 @@ describe('what is written to a terminal', () => {
     const text = 'Grüße, 世界! עברית ไทยที่นี่ हिन्दी 🎉 naïve e\u0301\n\ttab';
     expect(printable(text)).toBe(text);
     expect(JSON.parse(printableJson(text))).toBe(text);
+  });
+
+  it.each([
+    ['+אב = 1;', '+⁨אב⁩ = 1;'],
+    ['new file אב/../גד (3 lines)', 'new file ⁨אב⁩/../⁨גד⁩ (3 lines)'],
+    ['שלום עולם 12 سلام', '⁨שלום עולם⁩ 12 ⁨سلام⁩'],
+    ['plain, 世界 🎉', 'plain, 世界 🎉'],
+    ['\u{1e900}x', '⁨\u{1e900}⁩x'],
+  ])('isolates words from right to left at a terminal: %s', (text, shown) => {
+    const terminal = Object.assign(new PassThrough(), { isTTY: true });
+    expect(isolateRtl(text, terminal)).toBe(shown);
+    expect(isolateRtl(text, new PassThrough())).toBe(text);
+    say(terminal, `${text}\u202e`);
+    expect(String(terminal.read())).toBe(`${shown}\\u{202e}\n`);
   });
 
   it('lets nobody pile up marks until they cover other lines', () => {

@@ -20,6 +20,21 @@ export function printableLine(text: string): string {
   return text.replace(UNSAFE, escapeOf);
 }
 
+/** Letters that are written from right to left, by their blocks, and words of them. */
+const RTL = '[\\u0590-\\u08ff\\ufb1d-\\ufdff\\ufe70-\\ufefe\\u{10800}-\\u{10fff}\\u{1e800}-\\u{1efff}]+';
+const RTL_WORDS = new RegExp(`${RTL}(?: ${RTL})*`, 'gu');
+const [FIRST_STRONG_ISOLATE, POP_ISOLATE] = ['\u2068', '\u2069'];
+
+/**
+ * Printable text for a terminal: words that are written from right to left stand isolated, so that a terminal which
+ * reorders them leaves signs, digits and other words around them in the order in which they are written.
+ */
+export function isolateRtl(text: string, stream: NodeJS.WritableStream): string {
+  const isTerminal = 'isTTY' in stream && stream.isTTY === true;
+  if (!isTerminal) return text;
+  return text.replace(RTL_WORDS, (words) => FIRST_STRONG_ISOLATE + words + POP_ISOLATE);
+}
+
 /** JSON of a value that is safe to print, and still means the same to whoever parses it. */
 export function printableJson(value: unknown, indent?: number): string {
   return JSON.stringify(value, null, indent).replace(UNSAFE_IN_JSON, (char) =>

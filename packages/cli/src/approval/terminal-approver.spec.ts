@@ -15,11 +15,6 @@ describe('TerminalApprover', () => {
     expect(typist.screen).toContain('new file src/a.txt (1 line, 6 bytes)\n+hello\n');
   });
 
-  it('takes a denial with its note', async () => {
-    const typist = new Typist(['n', 'wrong folder']);
-    expect(await typist.decide()).toMatchObject({ decision: 'deny', note: 'wrong folder' });
-  });
-
   it('asks again after an answer that it does not know', async () => {
     const typist = new Typist(['', 'constructor', 'Y']);
     expect(await typist.decide()).toMatchObject({ decision: 'allow' });
@@ -51,23 +46,6 @@ describe('TerminalApprover', () => {
       editedArguments: { path: 'src/a.txt', content: 'goodbye\n' },
     });
     expect(typist.screen).toContain('edited by you\n+goodbye\n');
-  });
-
-  it('goes on with the proposal as it was when the editor fails', async () => {
-    process.env.EDITOR = 'false';
-    const typist = new Typist(['e', 'y']);
-    expect(await typist.decide()).toMatchObject({ decision: 'allow' });
-    expect(typist.screen).toContain('ended with code 1');
-  });
-
-  it('shows a long file in part, says how much is hidden, and all of it on demand', async () => {
-    const typist = new Typist(['v', 'y']);
-    const long = request();
-    long.files[0]!.after = Array.from({ length: 100 }, (_, line) => `line ${line}\n`).join('');
-    await typist.decide(long);
-    const [before, after] = typist.screen.split('... 83 more lines; v shows all');
-    expect(before).not.toContain('line 99');
-    expect(after).toContain('line 99');
   });
 
   describe('of a patch', () => {
@@ -108,20 +86,6 @@ describe('TerminalApprover', () => {
       expect(none.approval).toMatchObject({ decision: 'deny', note: 'not now' });
     });
 
-    it('shows all of a change by itself, differences deep in a long line first', async () => {
-      const asked = patchRequest(1);
-      const line = (word: string) => `${'same '.repeat(1_000)}${word}${' same'.repeat(1_000)}`;
-      asked.files[0]!.patch!.changes[0] = {
-        ...{ changeId: 'c', changeKey: null, description: null, operation: 'replace' as const },
-        ...{ startLine: 1, endLine: 1, expectedOriginalLines: [line('old')], newLines: [line('new')] },
-      };
-      const { screen } = await decide(['s', 'v', 'y'], asked);
-      const [question, all] = screen.split('[v]iew  [b]ack  [?] > ');
-      expect(question).toMatch(/\n-(same ?|\s)+old[ same]+\n\+[ same]+new[ same]+\n/);
-      expect(question).not.toContain(line('new'));
-      expect(all).toContain(`\n+${line('new')}\n`);
-    });
-
     it('has nothing to select in a call that is no patch', async () => {
       const { approval, screen } = await decide(['s', 'y'], request());
       expect(approval).toMatchObject({ decision: 'allow' });
@@ -130,44 +94,10 @@ describe('TerminalApprover', () => {
     });
   });
 
-  it('explains its keys, and goes back from what a key asks', async () => {
-    const typist = new Typist(['?', 's', 'b', 's', 's', 'b', 'y']);
-    expect(await typist.decide(patchRequest(2, 1))).toMatchObject({ decision: 'allow' });
-    expect(typist.screen).toContain('  v  view: show all of it');
-    expect(typist.screen.match(/file 1 of 2: patch/g)).toHaveLength(2);
-  });
-
   it('shows what all of it is for, safely', async () => {
     const typist = new Typist(['y']);
     await typist.decide({ ...patchRequest(1), label: 'Rename\u001b[2J it' });
     expect(typist.screen).toContain('wants to\nRename\\x1b[2J it\npatch src/0.txt');
-  });
-
-  it('takes nothing for an answer that was typed before the question, or came with several lines', async () => {
-    const typist = new Typist([]);
-    typist.input.write('y\n');
-    const deciding = typist.decide();
-    const typed = (text: string) =>
-      new Promise<void>((resolve) => setTimeout(() => (typist.input.write(text), resolve()), 30));
-    await typed('y\nsomething pasted\n');
-    await typed('n\n');
-    await typed('no\n');
-    expect(await deciding).toMatchObject({ decision: 'deny', note: 'no' });
-    expect(typist.screen.match(/More than one line came at once/g)).toHaveLength(1);
-  });
-
-  it('takes nothing for an answer that was typed for a question which is withdrawn', async () => {
-    const typist = new Typist([]);
-    const ending = new AbortController();
-    const first = typist.decide(request('first'), ending.signal).catch(() => null);
-    const second = typist.decide(request('second'));
-    await new Promise((resolve) => setTimeout(resolve, 20));
-    ending.abort(new Error('cancelled'));
-    typist.input.write('y\n');
-    await first;
-    setTimeout(() => typist.input.write('n\n'), 30);
-    setTimeout(() => typist.input.write('\n'), 60);
-    expect(await second).toMatchObject({ decision: 'deny' });
   });
 
   it('withdraws the question when the call ends, and goes on with the next', async () => {
@@ -186,17 +116,6 @@ describe('TerminalApprover', () => {
     void typist.decide(request('first')).catch(() => undefined);
     await expect(typist.decide(request('second'), AbortSignal.timeout(20))).rejects.toThrow();
     expect(typist.screen).not.toContain('second');
-  });
-
-  it('lets other lines be printed without losing the question', async () => {
-    const typist = new Typist([]);
-    const deciding = typist.decide();
-    await new Promise((resolve) => setTimeout(resolve, 20));
-    typist.approver.dialogue.interject(() => typist.output.write('Something else.\n'));
-    const [, after] = typist.screen.split('Something else.\n');
-    expect(after).toContain('[y]es');
-    typist.input.write('y\n');
-    expect(await deciding).toMatchObject({ decision: 'allow' });
   });
 
   it('takes whole words too', async () => {
@@ -218,16 +137,5 @@ describe('TerminalApprover', () => {
     const denial = { decision: 'deny', by: 'client', note: 'The terminal was closed before anyone decided.' };
     expect(await waiting).toMatchObject(denial);
     expect(await typist.decide(request('next'))).toMatchObject(denial);
-  });
-
-  it('asks again after a Ctrl-D at a terminal that is still there', async () => {
-    const typist = new Typist([]);
-    Object.assign(typist.input, { isTTY: true });
-    Object.assign(typist.output, { isTTY: true, columns: 200 });
-    const deciding = typist.decide();
-    setTimeout(() => typist.input.write('\u0004'), 20);
-    setTimeout(() => typist.input.write('y\n'), 60);
-    expect(await deciding).toMatchObject({ decision: 'allow', by: 'ada' });
-    expect(typist.screen.match(/\[y\]es/g)!.length).toBeGreaterThan(1);
   });
 });

@@ -210,33 +210,6 @@ describe('PatchbayClient', () => {
     const waiting = client().workspace('w1').runTurn('s1', { toolCalls: calls }, AbortSignal.timeout(50));
     await expect(waiting).rejects.toMatchObject({ name: 'TimeoutError' });
   });
-
-  it('gives the context of a session as Markdown, or as data', async () => {
-    const data = { tools: [], truncated: false };
-    route = ({ url }) => ({
-      status: 200,
-      body: url.includes('format=json') ? data : '# Cloud files\n\nGrün\n',
-    });
-    const workspace = client().workspace('w1');
-    expect(await workspace.context('s 1')).toBe('# Cloud files\n\nGrün\n');
-    expect(await workspace.context('s1', { format: 'json', maxBytes: 9000 })).toEqual(data);
-    expect(seen.map(({ url }) => url)).toEqual([
-      '/api/v1/workspaces/w1/sessions/s%201/context?format=markdown',
-      '/api/v1/workspaces/w1/sessions/s1/context?format=json&maxBytes=9000',
-    ]);
-  });
-
-  it('walks through the audit trail page by page', async () => {
-    route = ({ url }) => {
-      const second = url.includes('cursor=next');
-      return { status: 200, body: { events: [{ seq: second ? 2 : 1 }], nextCursor: second ? null : 'next' } };
-    };
-    const seqs: number[] = [];
-    for await (const { seq } of client().workspace('w1').audit({ turnId: 't 1', success: false }))
-      seqs.push(seq);
-    expect(seqs).toEqual([1, 2]);
-    expect(seen[0]!.url).toBe('/api/v1/workspaces/w1/audit?turnId=t+1&success=false');
-  });
 });
 
 async function read(request: IncomingMessage): Promise<string> {

@@ -10,7 +10,7 @@ import { deliveryOf } from './journals.sample.js';
 import type { WriteIntent } from './write-log.js';
 
 const intent: WriteIntent = {
-  ...{ root: '/r', path: 'a', segments: ['a'], tempName: '.t' },
+  ...{ root: '/r', path: 'a', docPath: 'a', segments: ['a'], tempName: '.t' },
   ...{ sha256: 'ab', sizeBytes: 1, previousSha256: null },
 };
 

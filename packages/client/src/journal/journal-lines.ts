@@ -11,8 +11,8 @@ export interface JournalEntry {
   readonly call: ToolCallDelivery | null;
   /** Null until someone decided. */
   readonly approval: Approval | null;
-  /** What the decision was about, as the handler has put it; absent in what older versions have journaled. */
-  readonly basis?: Json;
+  /** What the decision was about, as the handler has put it; null before it, and where the handler says nothing. */
+  readonly basis: Json;
   readonly intents: readonly WriteIntent[];
   /** The temp files of the intents were complete. */
   readonly committing: boolean;
@@ -38,7 +38,7 @@ export type JournalLine =
   | { kind: 'received'; call: ToolCallDelivery }
   | { kind: 'redelivered'; callId: string; attempt: number }
   | { kind: 'awaiting_approval'; callId: string }
-  | { kind: 'running'; callId: string; approval: Approval | null; basis?: Json }
+  | { kind: 'running'; callId: string; approval: Approval | null; basis: Json }
   | { kind: 'intent'; callId: string; intents: WriteIntent[] }
   | { kind: 'committing'; callId: string; committing: boolean }
   | { kind: 'settled'; callId: string; result: Json }
@@ -69,7 +69,7 @@ function changed(entry: JournalEntry, line: EntryLine): JournalEntry {
     case 'awaiting_approval':
       return entry.state === 'running' ? entry : { ...entry, state: 'awaiting_approval' };
     case 'running':
-      return { ...entry, state: 'running', approval: line.approval, basis: line.basis ?? null };
+      return { ...entry, state: 'running', approval: line.approval, basis: line.basis };
     case 'intent':
       return { ...entry, intents: line.intents, committing: false };
     case 'committing':
@@ -95,6 +95,7 @@ function newEntry(call: ToolCallDelivery): JournalEntry {
     state: 'acknowledged',
     call,
     approval: null,
+    basis: null,
     intents: [],
     committing: false,
     settled: null,

@@ -94,6 +94,7 @@ describe('the journal', () => {
     const intent = {
       root: '/r',
       path: 'a',
+      docPath: 'a',
       segments: ['a'],
       tempName: '.t',
       sha256: 'ab',

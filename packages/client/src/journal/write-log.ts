@@ -4,8 +4,7 @@ export interface WriteIntent {
   root: string;
   /** Path as results show it. */
   path: string;
-  /** Of the file; absent in what older versions have journaled. */
-  docPath?: string;
+  docPath: string;
   /** Path below the root, by component. */
   segments: string[];
   /** Name of the temp file, in the same directory. */

@@ -16,6 +16,7 @@ function decisions(result: Json): (string | undefined)[] {
       state: 'finished' as const,
       call: null,
       approval,
+      basis: null,
       intents: [],
     },
     ...{ committing: false, settled: null, result, executionMs: null },

@@ -121,5 +121,5 @@ function stopped(intent: WriteIntent, rest: string): CreateRecovery {
 }
 
 function shownIn({ path, docPath }: WriteIntent): ShownPath {
-  return { path, docPath: docPath ?? null };
+  return { path, docPath };
 }

@@ -139,12 +139,12 @@ export class StagedFile {
   }
 
   private async takeOver(handle: OpenFile, replaced: FileStat): Promise<void> {
-    const isWhole = await this.fs.copyAttributes?.(this.directory.entry(this.name), handle.fd);
+    const copied = await this.fs.copyAttributes?.(this.directory.entry(this.name), handle.fd);
     // With it goes the set-user bit; a mask that the list has by now is not to be widened by an older mode.
-    if (isWhole) return handle.chmod(Number((await handle.stat({ bigint: true })).mode) & 0o777);
+    if (copied === true) return handle.chmod(Number((await handle.stat({ bigint: true })).mode) & 0o777);
     await takeOwner(handle, replaced);
-    this.hasLostAttributes ||= isWhole === false;
-    await handle.chmod(isWhole === false ? narrowed(replaced.mode) : replaced.mode);
+    this.hasLostAttributes ||= copied === false;
+    await handle.chmod(copied === undefined ? replaced.mode : narrowed(replaced.mode));
   }
 
   private async linkIntoPlace(): Promise<void> {

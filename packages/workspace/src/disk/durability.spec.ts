@@ -83,7 +83,8 @@ describe.each(WALKS)('durable when it is done, walking %s,', (_how, hasHandlePat
     const { files } = batchOf({ docPath: 'repo/a', original: 'old\n', changes: [insert(1, 'new')] });
     const names = { tempName: '.patchbay-temp.tmp', backupName: '.patchbay-backup.tmp' };
     const intent = {
-      ...{ root: patched.root, path: 'a', segments: ['a'], tempName: names.tempName, sizeBytes: 8 },
+      ...{ root: patched.root, path: 'a', docPath: 'repo/a', segments: ['a'], sizeBytes: 8 },
+      ...{ tempName: names.tempName },
       ...{ sha256: sha256('old\nnew\n'), previousSha256: sha256('old\n') },
       patch: { filePatchId: 'f0', backupName: names.backupName },
     };

@@ -3,7 +3,7 @@ import * as fs from 'node:fs/promises';
 
 import { sha256 } from '@patchbay/protocol/hash';
 
-import { copyAttributes } from './copy-attributes.js';
+import { type Copied, copyAttributes } from './copy-attributes.js';
 
 /** An open file or folder. */
 export interface OpenFile {
@@ -32,9 +32,10 @@ export interface FileSystem {
   readonly realpath: (path: string) => Promise<string>;
   /**
    * Has an open file, by its descriptor, take over mode, owner, access control list and extended attributes of another;
-   * false where it has not, or not whole. Left out where the system has no way to do so.
+   * false where it has not, or not whole; 'never' where the same was said before, of the whole system. Left out where the
+   * system has no way to do so.
    */
-  readonly copyAttributes?: (from: string, fd: number) => Promise<boolean>;
+  readonly copyAttributes?: (from: string, fd: number) => Promise<Copied>;
   readonly sha256: (bytes: Uint8Array) => string;
   /** Whether an open folder's entries can be reached through its descriptor, which no renaming can redirect. */
   readonly hasHandlePaths: boolean;

@@ -30,6 +30,7 @@ import type { WorkspaceContext } from '../disk/workspace-context.js';
 import { docPathOf } from '../disk/located-path.js';
 import type { PatchContext } from '../write-patch/execute-write-patch.js';
 import type { ApprovalRequest, Approver } from '../approval/approver.js';
+import { ignoreNote } from './ignore-note.js';
 import { inStep } from './in-step.js';
 import { InOrder } from './in-order.js';
 import { uploadBuffer } from './upload-buffer.js';
@@ -114,7 +115,9 @@ export class CreateFileTool {
       const preview = await previewCreateFile(this.workspace, edited ?? call.arguments);
       if (preview.refusal) return this.finish(call, preview.refusal, null);
       if (asked === 1) await context.awaitApproval();
-      const request = requestOf(call, preview, edited, asked === 1 ? undefined : CHANGED);
+      const ignored = await ignoreNote(this.workspace, [preview], context.signal);
+      const notes = [...(asked === 1 ? [] : [CHANGED]), ...(ignored === undefined ? [] : [ignored])];
+      const request = requestOf(call, preview, edited, notes);
       const approval = withEdit(await this.approver.decide(request, context.signal), edited);
       if (approval.decision === 'deny') return { result: null, approval };
       const { beforeSha256: seen } = preview;
@@ -202,12 +205,12 @@ function requestOf(
   call: ToolCallDelivery,
   { path, before, after, hidden }: CreateFilePreview,
   edited: JsonObject | null,
-  note?: string,
+  notes: readonly string[],
 ): ApprovalRequest {
   return {
     call,
     files: [{ path, before, after, hidden }],
-    ...(note !== undefined && { note }),
+    ...(notes.length > 0 && { note: notes.join(' ') }),
     edit: ([text = after]) => ({
       files: [{ path, before, after: normalizeText(text), hidden }],
       editedArguments: { ...(edited ?? call.arguments), content: text },
@@ -221,9 +224,9 @@ function withEdit(approval: Approval, edited: JsonObject | null): Approval {
   return { ...approval, decision: 'edit', editedArguments: edited };
 }
 
-/** The file that an approval was about; of one that an older version has journaled: none, so nothing is replaced. */
+/** sha256 of the file that an approval was about; null where there was none. */
 function seenIn({ basis }: JournalEntry): string | null {
-  return (basis as { seen: string | null } | null | undefined)?.seen ?? null;
+  return (basis as { seen: string | null } | null)?.seen ?? null;
 }
 
 function unforeseen(path: ShownPath, state: JournalEntry['state']): CreateFileResult {

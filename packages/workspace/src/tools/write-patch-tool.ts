@@ -17,6 +17,7 @@ import { previewWritePatch, type PatchedFilePreview } from '../write-patch/previ
 import { recoverWritePatch } from '../write-patch/recover-write-patch.js';
 import { allRefused, toJson } from '../write-patch/write-patch-result.js';
 import type { ApprovalRequest, Approver } from '../approval/approver.js';
+import { ignoreNote } from './ignore-note.js';
 import { inStep } from './in-step.js';
 import { InOrder } from './in-order.js';
 import { uploadPatched } from './upload-patched.js';
@@ -97,10 +98,9 @@ export class WritePatchTool {
     const { files, refusal } = await previewWritePatch(this.workspace, batch);
     if (refusal) return this.refused(call, refusal, null);
     await context.awaitApproval();
-    const approval = decided(
-      batch,
-      await this.approver.decide(requestOf(call, batch, files), context.signal),
-    );
+    const note = await ignoreNote(this.workspace, files, context.signal);
+    const request = { ...requestOf(call, batch, files), ...(note !== undefined && { note }) };
+    const approval = decided(batch, await this.approver.decide(request, context.signal));
     if (approval.decision === 'deny') return { result: null, approval };
     await context.start(approval);
     return this.execute(call, context, approval);

@@ -25,7 +25,18 @@ export class GitRules {
   private constructor(
     private readonly directory: string,
     private readonly signal: AbortSignal | undefined,
+    /** Before the command: another place of the work tree. */
+    private readonly options: readonly string[] = [],
   ) {}
+
+  /** The rules of the ignore files in a copy of a work tree, with the settings of the repository. */
+  static ofCopy(
+    directory: string,
+    { dataDirectory, top }: { dataDirectory: string; top: string },
+    signal?: AbortSignal,
+  ): GitRules {
+    return new GitRules(directory, signal, [`--git-dir=${dataDirectory}`, `--work-tree=${top}`]);
+  }
 
   /**
    * The rules for a folder; null where git finds no repository there or above.
@@ -73,16 +84,40 @@ export class GitRules {
     // The prefix keeps a leading colon from being read as the magic of a pathspec.
     const input = paths.map((path) => `./${path}\0`).join('');
     const inAnyCase = anyCase ? ['-c', 'core.ignoreCase=true'] : [];
-    const args = [...inAnyCase, 'check-ignore', '--no-index', '--stdin', '-z'];
+    const args = [...this.options, ...inAnyCase, 'check-ignore', '--no-index', '--stdin', '-z'];
     const answer = await runGit(this.directory, args, { input, signal: this.signal });
     if (answer.code !== 0 && answer.code !== 1) throw GitFault.failed(this.directory, answer.stderr);
     return new Set(namesIn(answer).map((path) => path.slice('./'.length)));
   }
 
-  private async list(pathspecs: readonly string[]): Promise<string[]> {
-    const answer = await runGit(this.directory, [...LIST, '--', ...pathspecs], { signal: this.signal });
+  /** Files that are ignored and not tracked, with those in folders that are ignored. */
+  async ignoredFiles(): Promise<string[]> {
+    const found = await this.names(['ls-files', '--others', '--ignored', '--exclude-standard', '-z']);
+    return found.filter((path) => !path.endsWith('/'));
+  }
+
+  /** The .gitignore files that are listed. */
+  ignoreFiles(): Promise<string[]> {
+    return this.names([...LIST, '--', ':(glob)**/.gitignore']);
+  }
+
+  /** The real paths of the top of the work tree and of the repository's data. */
+  async place(): Promise<{ top: string; dataDirectory: string }> {
+    const args = ['rev-parse', '--show-toplevel', '--absolute-git-dir'];
+    const { code, stdout, stderr } = await runGit(this.directory, args, { signal: this.signal });
+    const [top, dataDirectory] = stdout.split('\n');
+    if (code !== 0 || !top || !dataDirectory) throw GitFault.failed(this.directory, stderr);
+    return { top, dataDirectory };
+  }
+
+  private async names(args: readonly string[]): Promise<string[]> {
+    const answer = await runGit(this.directory, args, { signal: this.signal });
     if (answer.code !== 0) throw GitFault.failed(this.directory, answer.stderr);
-    return namesIn(answer).map(listedForm);
+    return namesIn(answer);
+  }
+
+  private async list(pathspecs: readonly string[]): Promise<string[]> {
+    return (await this.names([...LIST, '--', ...pathspecs])).map(listedForm);
   }
 }
 

@@ -74,6 +74,14 @@ export async function gitRulesOf(directory: string, signal?: AbortSignal): Promi
   return mayLieInRepository(directory) ? GitRules.at(directory, signal) : null;
 }
 
+/** What no ignore file has a say in. */
+export function isHiddenByName(path: string, secrets: SecretFiles): Hidden | null {
+  if (secrets.keepsOut(path)) return SECRET;
+  const segments = path.split('/');
+  const name = segments.at(-1)!;
+  return segments.some(isGitFolder) || TEMP_FILE.test(name) || KEPT_FILE.test(name) ? PATCHBAYS_OWN : null;
+}
+
 class Question {
   private readonly places = new Map<string, Promise<Place>>();
   private readonly hidden = new Map<string, Hidden>();
@@ -97,10 +105,9 @@ class Question {
   /** Null as well where git is asked later. */
   private async judge(path: string): Promise<Hidden | null> {
     const { secrets = ALL_SECRETS } = this.options;
-    if (secrets.keepsOut(path)) return SECRET;
+    const byName = isHiddenByName(path, secrets);
+    if (byName) return byName;
     const segments = path.split('/');
-    const name = segments.at(-1)!;
-    if (segments.some(isGitFolder) || TEMP_FILE.test(name) || KEPT_FILE.test(name)) return PATCHBAYS_OWN;
     const { hidden, plain, work, isNested } = await this.placeOf(segments.slice(0, -1));
     if (hidden) return hidden;
     if (work === null) return plain!.ignores(path) ? GITIGNORE_NAMES : null;

@@ -19,7 +19,15 @@ describe.each(WALKS)('a patched file after a kill, walking %s', (_how, hasHandle
     const [patch] = batchOf({ docPath: 'repo/a', original: 'old\n', changes: [insert(1, 'new')] }).files;
     const { root, fs } = folder;
     const intent = {
-      ...{ root, path: 'a', segments: ['a'], tempName, sha256: sha256('old\nnew\n'), sizeBytes: 8 },
+      ...{
+        root,
+        path: 'a',
+        docPath: 'repo/a',
+        segments: ['a'],
+        tempName,
+        sha256: sha256('old\nnew\n'),
+        sizeBytes: 8,
+      },
       ...{ previousSha256: sha256('old\n'), patch: { filePatchId: 'f0', backupName } },
     };
     return new PatchWrite(fs, patch!, intent, 1024);

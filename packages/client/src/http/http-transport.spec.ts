@@ -1,0 +1,26 @@
+import { spawnSync } from 'node:child_process';
+
+/**
+ * A process with nothing else to do whose connection is closed in a way that Node 20 tells nobody of: fetch neither answers
+ * nor fails. The wait is cut to 200 ms.
+ */
+const CHILD = `
+  const { HttpTransport } = await import('${new URL('../../dist/http/http-transport.js', import.meta.url).href}');
+  globalThis.fetch = (_url, { signal }) =>
+    new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+  const transport = new HttpTransport('http://server', { read: async () => null }, { retryDelaysMs: [] });
+  const lost = { method: 'POST', path: '/x', anonymous: true, waitMs: -29_800 };
+  transport.request(lost).catch((error) => console.log(error.code, error.message));
+`;
+
+describe('a request whose answer never comes', () => {
+  it('keeps its process until it has failed, and says so', () => {
+    const how = { encoding: 'utf8', timeout: 20_000 } as const;
+    const { stdout, stderr, status } = spawnSync(process.execPath, ['--input-type=module', '-e', CHILD], how);
+    expect([stdout, stderr, status]).toEqual([
+      'NETWORK No answer from http://server: it took too long.\n',
+      '',
+      0,
+    ]);
+  });
+});

@@ -1,0 +1,45 @@
+import { foldCase } from '@patchbay/protocol';
+import type { WorkspaceRoot } from '../disk/located-path.js';
+import type { WorkspaceContext } from '../disk/workspace-context.js';
+import { unhiddenFiles } from '../visible/unhidden-files.js';
+
+/** Files that the note names. */
+const MAX_NAMED = 10;
+/** Longest that git is asked before a person is, in ms. */
+const MAX_ASKING_MS = 20_000;
+const UNKNOWN = 'Whether files that are ignored now would be sent from then on is not known.';
+
+/**
+ * What the person should know of a changed .gitignore before it is approved: how many files that are ignored now would be
+ * sent from then on, and which. Undefined where there are none.
+ */
+export async function ignoreNote(
+  { roots, secrets }: Pick<WorkspaceContext, 'roots' | 'secrets'>,
+  files: readonly { path: string; after: string }[],
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const changed = new Map<WorkspaceRoot, Map<string, string>>();
+  for (const { path, after } of files) {
+    if (foldCase(path.slice(path.lastIndexOf('/') + 1)) !== '.gitignore') continue;
+    const { root, segments } = roots.locate(path);
+    changed.set(root, (changed.get(root) ?? new Map<string, string>()).set(segments.join('/'), after));
+  }
+  if (changed.size === 0) return undefined;
+  try {
+    const options = { secrets, signal: AbortSignal.any([signal, AbortSignal.timeout(MAX_ASKING_MS)]) };
+    const sent: string[] = [];
+    for (const [root, changes] of changed)
+      for (const path of await unhiddenFiles(root, changes, options)) sent.push(`${root.name}/${path}`);
+    return sent.length === 0 ? undefined : told(sent);
+  } catch {
+    signal.throwIfAborted();
+    return UNKNOWN;
+  }
+}
+
+function told(paths: readonly string[]): string {
+  const what =
+    paths.length === 1 ? '1 file that is ignored now' : `${paths.length} files that are ignored now`;
+  const more = paths.length > MAX_NAMED ? ` and ${paths.length - MAX_NAMED} more` : '';
+  return `${what} would be sent from then on: ${paths.slice(0, MAX_NAMED).join(', ')}${more}.`;
+}

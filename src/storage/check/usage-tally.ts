@@ -1,0 +1,92 @@
+import { isNoUsage, type MovedUsage, NO_USAGE, type Records } from '../move/records.js';
+import type { Usage } from '../ports/usage.store.js';
+
+/** Where what is counted of a workspace is not what it holds. */
+export interface UsageDifference {
+  workspaceId: string;
+  counted: MovedUsage;
+  held: MovedUsage;
+}
+
+/** Counts what workspaces hold, as `UsageStore` has it, beside what is stored as counted. Keeps a row for each member. */
+export class UsageTally {
+  private readonly counted = new Map<string, MovedUsage>();
+  private readonly held = new Map<string, Map<string, Usage>>();
+
+  usage(record: MovedUsage): void {
+    this.counted.set(record.workspaceId, record);
+  }
+
+  entry({ workspaceId, holder, kind, deletedAt }: Records['entries']): void {
+    const files = deletedAt === null ? 1 : 0;
+    this.add(workspaceId, holder, { files, versions: kind === 'folder' ? 1 : 0 });
+  }
+
+  version({ workspaceId, author }: Records['versions']): void {
+    this.add(workspaceId, author, { versions: 1 });
+  }
+
+  blob({ workspaceId, holder, size }: Records['blobs']): void {
+    this.add(workspaceId, holder, { bytes: size });
+  }
+
+  session({ workspaceId, userId, tools, activeFiles }: Records['sessions']): void {
+    const ofTools = tools === null ? 0 : Buffer.byteLength(JSON.stringify(tools));
+    this.add(workspaceId, userId, { sessions: 1, bytes: ofTools + Buffer.byteLength(activeFiles ?? '') });
+  }
+
+  differences(): UsageDifference[] {
+    const workspaceIds = new Set([...this.counted.keys(), ...this.held.keys()]);
+    return [...workspaceIds]
+      .map((workspaceId) => ({
+        workspaceId,
+        counted: this.counted.get(workspaceId) ?? nothingIn(workspaceId),
+        held: this.heldBy(workspaceId),
+      }))
+      .filter(({ counted, held }) => !isSame(counted, held));
+  }
+
+  private add(workspaceId: string, userId: string, more: Partial<Usage>): void {
+    const members = this.held.get(workspaceId) ?? new Map<string, Usage>();
+    this.held.set(workspaceId, members.set(userId, sumOf(members.get(userId) ?? NO_USAGE, more)));
+  }
+
+  private heldBy(workspaceId: string): MovedUsage {
+    const members = [...(this.held.get(workspaceId) ?? [])]
+      .map(([userId, usage]) => ({ userId, ...usage }))
+      .filter((member) => !isNoUsage(member));
+    return { workspaceId, ...members.reduce(sumOf, NO_USAGE), members };
+  }
+}
+
+export function nothingIn(workspaceId: string): MovedUsage {
+  return { workspaceId, ...NO_USAGE, members: [] };
+}
+
+/** Whether two records of a workspace say the same. */
+export function isSame(one: MovedUsage, other: MovedUsage): boolean {
+  return textOf(one) === textOf(other);
+}
+
+function textOf({ members, ...all }: MovedUsage): string {
+  const ofMembers = members
+    .filter((member) => !isNoUsage(member))
+    .map(({ userId, ...usage }) => [userId, ...numbersOf(usage)])
+    .sort(([a], [b]) => (a! < b! ? -1 : 1));
+  return JSON.stringify([numbersOf(all), ofMembers]);
+}
+
+function numbersOf({ bytes, files, versions, sessions }: Usage): number[] {
+  return [bytes, files, versions, sessions];
+}
+
+function sumOf(one: Usage, other: Partial<Usage>): Usage {
+  const sum = (name: keyof Usage): number => one[name] + (other[name] ?? 0);
+  return { bytes: sum('bytes'), files: sum('files'), versions: sum('versions'), sessions: sum('sessions') };
+}
+
+export function toldOf({ workspaceId, counted, held }: UsageDifference): string {
+  const told = (usage: Usage): string =>
+    `${usage.bytes} bytes, ${usage.files} files, ${usage.versions} versions, ${usage.sessions} sessions`;
+  return `workspace ${workspaceId}: ${told(counted)} are counted, ${told(held)} are there`;
+}

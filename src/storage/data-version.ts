@@ -1,0 +1,17 @@
+/** The data is not of the one schema version that this release opens. Nothing of it is touched. */
+export class DataVersionError extends Error {
+  override readonly name = 'DataVersionError';
+
+  /**
+   * @param place where the data is, as the beginning of a sentence
+   * @param found its schema version; null where it has none
+   * @param empty what to start with in its place
+   */
+  constructor(place: string, found: number | null, known: number, empty: string) {
+    const has =
+      found === null
+        ? `${place} has no schema version of Patchbay: it is another program's, damaged, or from before version 1.`
+        : `${place} has schema version ${found}, and this Patchbay opens version ${known} only.`;
+    super(`${has} Export the data with the release that wrote it, or start with ${empty}.`);
+  }
+}

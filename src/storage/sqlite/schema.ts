@@ -1,0 +1,334 @@
+/** Stands in the database as `user_version`. Another number does not open; counted up from the first release on. */
+export const SCHEMA_VERSION = 1;
+
+/** Rows refer to a workspace by its small integer key, because it is part of every key and index. Times are epoch ms. */
+const ACCOUNTS = `
+CREATE TABLE users (
+  user_id TEXT PRIMARY KEY,
+  email TEXT NOT NULL UNIQUE,
+  full_name TEXT,
+  password_hash TEXT NOT NULL,
+  created_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE logins (
+  login_id TEXT PRIMARY KEY,
+  user_id TEXT NOT NULL,
+  family_hash TEXT NOT NULL,
+  token_hash TEXT NOT NULL,
+  previous_hash TEXT,
+  seed TEXT,
+  rotated_at INTEGER NOT NULL,
+  expires_at INTEGER NOT NULL,
+  created_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- approvals: a JSON list of the changes that a person is asked about.
+CREATE TABLE workspaces (
+  id INTEGER PRIMARY KEY,
+  workspace_id TEXT NOT NULL UNIQUE,
+  name TEXT NOT NULL,
+  approvals TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  created_by TEXT NOT NULL,
+  version INTEGER NOT NULL
+) STRICT;
+CREATE INDEX workspaces_maker ON workspaces (created_by);
+
+CREATE TABLE members (
+  workspace INTEGER NOT NULL,
+  user_id TEXT NOT NULL,
+  role TEXT NOT NULL,
+  added_at INTEGER NOT NULL,
+  position INTEGER NOT NULL,
+  PRIMARY KEY (workspace, user_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX members_user ON members (user_id);
+CREATE INDEX members_owners ON members (workspace, position) WHERE role = 'owner';
+
+-- Who was removed by whom, until that user's open turns are cancelled.
+CREATE TABLE removals (
+  workspace INTEGER NOT NULL,
+  user_id TEXT NOT NULL,
+  by_user_id TEXT NOT NULL,
+  removed_at INTEGER NOT NULL,
+  PRIMARY KEY (workspace, user_id)
+) STRICT, WITHOUT ROWID;
+
+-- tools: what the session offers, a JSON list of names; null: every tool.
+CREATE TABLE sessions (
+  workspace INTEGER NOT NULL,
+  session_id TEXT NOT NULL,
+  conversation_id TEXT NOT NULL,
+  user_id TEXT NOT NULL,
+  client_id TEXT,
+  tools TEXT,
+  created_at INTEGER NOT NULL,
+  PRIMARY KEY (workspace, session_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX sessions_user ON sessions (workspace, user_id, created_at, session_id);
+
+CREATE TABLE active_files (
+  workspace INTEGER NOT NULL,
+  session_id TEXT NOT NULL,
+  files TEXT NOT NULL,
+  PRIMARY KEY (workspace, session_id)
+) STRICT, WITHOUT ROWID;
+
+-- The folders that clients have registered.
+CREATE TABLE roots (
+  id INTEGER PRIMARY KEY,
+  workspace INTEGER NOT NULL,
+  doc_path TEXT NOT NULL,
+  name TEXT NOT NULL,
+  root_id TEXT NOT NULL,
+  user_id TEXT NOT NULL,
+  claimed_at INTEGER NOT NULL,
+  UNIQUE (workspace, doc_path)
+) STRICT;
+
+-- epoch: which of a client's connections is the newer, whatever the clocks of their nodes say.
+CREATE TABLE clients (
+  id INTEGER PRIMARY KEY,
+  workspace INTEGER NOT NULL,
+  user_id TEXT NOT NULL,
+  client_id TEXT NOT NULL,
+  name TEXT NOT NULL,
+  epoch INTEGER NOT NULL,
+  connection_id TEXT NOT NULL,
+  node TEXT NOT NULL,
+  connected_at INTEGER NOT NULL,
+  left_at INTEGER,
+  until INTEGER NOT NULL,
+  roots TEXT NOT NULL,
+  statuses TEXT NOT NULL,
+  UNIQUE (workspace, user_id, client_id)
+) STRICT;
+CREATE INDEX clients_of_node ON clients (node) WHERE left_at IS NULL;
+
+-- Tool contracts as JSON, under their digests of 32 bytes.
+CREATE TABLE contracts (
+  digest BLOB PRIMARY KEY NOT NULL,
+  contract TEXT NOT NULL
+) STRICT;
+`;
+
+/**
+ * A turn, and a row for each of its calls, so that a save writes those that have changed. The key of what belongs to a call
+ * is the turn's, times 65,536, plus the call's position: what belongs to a turn lies side by side, without another index.
+ * Each index of `turns` is a page of the log for every turn.
+ */
+const TURNS = `
+CREATE TABLE turns (
+  id INTEGER PRIMARY KEY,
+  workspace INTEGER NOT NULL,
+  session_id TEXT NOT NULL,
+  turn_id TEXT NOT NULL,
+  user_id TEXT NOT NULL,
+  version INTEGER NOT NULL,
+  status TEXT NOT NULL,
+  accepted_at INTEGER NOT NULL,
+  due_at INTEGER,
+  last_client_id TEXT,
+  request_hash TEXT NOT NULL,
+  calls INTEGER NOT NULL,
+  state TEXT NOT NULL,
+  UNIQUE (workspace, turn_id, session_id)
+) STRICT;
+CREATE INDEX turns_due ON turns (due_at) WHERE due_at IS NOT NULL;
+CREATE INDEX turns_open ON turns (workspace, user_id, accepted_at, calls) WHERE status = 'open';
+CREATE INDEX turns_used ON turns (workspace, session_id, accepted_at) WHERE last_client_id IS NOT NULL;
+
+-- Small arguments and results lie here: a page of the log less than in a table of their own.
+CREATE TABLE turn_calls (
+  id INTEGER PRIMARY KEY,
+  call_id TEXT NOT NULL,
+  state TEXT NOT NULL,
+  arguments TEXT,
+  result TEXT,
+  details TEXT
+) STRICT;
+CREATE INDEX turn_calls_call ON turn_calls (call_id);
+
+-- Larger ones.
+CREATE TABLE turn_arguments (id INTEGER PRIMARY KEY, arguments TEXT NOT NULL) STRICT;
+
+-- Larger ones, and the arguments that a person has edited before there is a result, which is an empty text until then.
+CREATE TABLE turn_results (
+  id INTEGER PRIMARY KEY,
+  call_id TEXT NOT NULL,
+  result TEXT NOT NULL,
+  details TEXT,
+  edited_arguments TEXT
+) STRICT;
+
+-- The largest ones are in parts: a column refers to one as @id:bytes, which no JSON begins with. A text is staged until
+-- what refers to it is stored; the key of a part is its text's, times 65,536, and its place.
+CREATE TABLE staged_texts (id INTEGER PRIMARY KEY AUTOINCREMENT) STRICT;
+CREATE TABLE text_parts (id INTEGER PRIMARY KEY, bytes BLOB NOT NULL) STRICT;
+
+CREATE TABLE idempotency_keys (
+  workspace INTEGER NOT NULL,
+  user_id TEXT NOT NULL,
+  key TEXT NOT NULL,
+  session_id TEXT NOT NULL,
+  turn_id TEXT NOT NULL,
+  claimed_at INTEGER NOT NULL,
+  PRIMARY KEY (workspace, user_id, key)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX idempotency_keys_age ON idempotency_keys (claimed_at);
+
+-- A batch as JSON, found by its own id and by those of its file patches and changes. It is loose until the sweep has seen
+-- that its turn was stored.
+CREATE TABLE patch_batches (
+  id INTEGER PRIMARY KEY,
+  workspace INTEGER NOT NULL,
+  batch_id TEXT NOT NULL UNIQUE,
+  session_id TEXT NOT NULL,
+  turn_id TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  record TEXT NOT NULL,
+  doc_paths TEXT NOT NULL,
+  loose INTEGER NOT NULL DEFAULT 1
+) STRICT;
+CREATE INDEX patch_batches_loose ON patch_batches (created_at) WHERE loose = 1;
+CREATE TABLE patch_parts (part_id TEXT PRIMARY KEY, batch INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+CREATE INDEX patch_parts_by_batch ON patch_parts (batch);
+`;
+
+/** tool_name, success, error_code and path are taken out of the event's fields, to be asked by. */
+const AUDIT = `
+CREATE TABLE audit_events (
+  workspace INTEGER NOT NULL,
+  seq INTEGER NOT NULL,
+  event_id TEXT NOT NULL,
+  name TEXT NOT NULL,
+  at INTEGER NOT NULL,
+  session_id TEXT,
+  conversation_id TEXT,
+  turn_id TEXT,
+  tool_call_id TEXT,
+  call_id TEXT,
+  attempt INTEGER,
+  user_id TEXT,
+  client_id TEXT,
+  tool_name TEXT,
+  success INTEGER,
+  error_code TEXT,
+  path TEXT,
+  fields TEXT NOT NULL,
+  PRIMARY KEY (workspace, seq)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX audit_session ON audit_events (workspace, session_id, seq);
+CREATE INDEX audit_turn ON audit_events (workspace, turn_id, seq);
+-- Events of no turn: known again by their id, and found by their call. Those of a turn lie under it, and cost nothing here.
+CREATE INDEX audit_no_turn ON audit_events (event_id) WHERE turn_id IS NULL;
+CREATE INDEX audit_call ON audit_events (workspace, call_id, seq) WHERE call_id IS NOT NULL AND turn_id IS NULL;
+`;
+
+/**
+ * Cloud files and folders that were made, with versions and bytes. What is live is found by docPath and by folder through
+ * partial indexes, so that deleted files cost the living nothing. `parent_path` is the docPath of the folder, "" for the
+ * root: what is left of the own one without its last part.
+ */
+const FILES = `
+CREATE TABLE files (
+  id INTEGER PRIMARY KEY,
+  workspace INTEGER NOT NULL,
+  file_id TEXT NOT NULL,
+  folder INTEGER NOT NULL,
+  path TEXT NOT NULL,
+  doc_path TEXT NOT NULL,
+  parent_path TEXT GENERATED ALWAYS AS (rtrim(rtrim(doc_path, replace(doc_path, '/', '')), '/')) VIRTUAL,
+  revision INTEGER NOT NULL,
+  head INTEGER NOT NULL,
+  last_number INTEGER NOT NULL,
+  created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL,
+  deleted_at INTEGER,
+  holder TEXT NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX files_id ON files (file_id);
+CREATE UNIQUE INDEX files_live ON files (workspace, doc_path) WHERE deleted_at IS NULL;
+CREATE INDEX files_folder ON files (workspace, parent_path, path) WHERE deleted_at IS NULL;
+CREATE INDEX files_listed ON files (workspace, doc_path) WHERE deleted_at IS NULL AND folder = 0;
+CREATE INDEX files_deleted ON files (workspace, doc_path, file_id) WHERE deleted_at IS NOT NULL AND folder = 0;
+CREATE INDEX files_deleted_last ON files (workspace, doc_path, deleted_at, file_id)
+  WHERE deleted_at IS NOT NULL AND folder = 0;
+
+-- The folders that nobody made, or that were removed, and that something live lies below.
+CREATE TABLE implied_folders (
+  workspace INTEGER NOT NULL,
+  doc_path TEXT NOT NULL,
+  parent_path TEXT GENERATED ALWAYS AS (rtrim(rtrim(doc_path, replace(doc_path, '/', '')), '/')) VIRTUAL,
+  path TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  PRIMARY KEY (workspace, doc_path)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX implied_folders_folder ON implied_folders (workspace, parent_path, path);
+
+-- A file's versions lie side by side. executable: null where no client has said.
+CREATE TABLE file_versions (
+  file INTEGER NOT NULL,
+  number INTEGER NOT NULL,
+  version_id TEXT NOT NULL,
+  sha256 BLOB NOT NULL,
+  size_bytes INTEGER NOT NULL,
+  shape TEXT NOT NULL,
+  author TEXT NOT NULL,
+  source TEXT NOT NULL,
+  batch_id TEXT,
+  file_patch_id TEXT,
+  call_id TEXT,
+  conflict INTEGER NOT NULL,
+  executable INTEGER,
+  created_at INTEGER NOT NULL,
+  PRIMARY KEY (file, number)
+) STRICT, WITHOUT ROWID;
+CREATE UNIQUE INDEX file_versions_id ON file_versions (version_id);
+CREATE INDEX file_versions_patch ON file_versions (file_patch_id) WHERE file_patch_id IS NOT NULL;
+CREATE INDEX file_versions_kept ON file_versions (file, sha256) WHERE conflict = 1;
+
+CREATE TABLE blobs (
+  id INTEGER PRIMARY KEY,
+  workspace INTEGER NOT NULL,
+  sha256 BLOB NOT NULL,
+  bytes BLOB NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX blobs_sha256 ON blobs (workspace, sha256);
+
+-- For whom a blob counts. A table of its own: the rows of blobs hold the bytes, and are not written again.
+CREATE TABLE blob_owners (
+  blob INTEGER PRIMARY KEY,
+  user_id TEXT NOT NULL,
+  size_bytes INTEGER NOT NULL
+) STRICT;
+
+-- Blobs that were put and that no version refers to yet; they are marked before they go.
+CREATE TABLE loose_blobs (
+  blob INTEGER PRIMARY KEY,
+  put_at INTEGER NOT NULL,
+  marked_at INTEGER
+) STRICT;
+CREATE INDEX loose_blobs_put ON loose_blobs (put_at) WHERE marked_at IS NULL;
+CREATE INDEX loose_blobs_marked ON loose_blobs (marked_at) WHERE marked_at IS NOT NULL;
+`;
+
+/** What each workspace holds, and what each user holds in each workspace. Counted in the write that adds it. */
+const USAGE = `
+CREATE TABLE usage (
+  workspace_id TEXT PRIMARY KEY,
+  bytes INTEGER NOT NULL, files INTEGER NOT NULL, versions INTEGER NOT NULL, sessions INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE member_usage (
+  user_id TEXT NOT NULL,
+  workspace_id TEXT NOT NULL,
+  bytes INTEGER NOT NULL, files INTEGER NOT NULL, versions INTEGER NOT NULL, sessions INTEGER NOT NULL,
+  PRIMARY KEY (user_id, workspace_id)
+) STRICT, WITHOUT ROWID;
+-- Finds what former members left in a workspace; the primary key begins with the user.
+CREATE INDEX member_usage_workspace ON member_usage (workspace_id) WHERE bytes > 0;
+`;
+
+export const SCHEMA = [ACCOUNTS, TURNS, AUDIT, FILES, USAGE].join('');

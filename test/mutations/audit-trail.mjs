@@ -1,0 +1,54 @@
+// I4, I7: the trail has every committed transition once, without gaps, in order, and replays to the states.
+
+/** @type {import('./fault.js').Fault[]} */
+export const FAULTS = [
+  {
+    name: 'a saved turn has no audit events',
+    file: 'src/storage/sqlite/turns.store.ts',
+    find: `        appendEvents(this.database, workspace, events);\n        return { value: true, isKept: true };`,
+    replace: '        return { value: true, isKept: true };',
+    specs: ['test/contract/turn-writes.spec.ts'],
+  },
+  {
+    name: 'a new turn has no audit events',
+    file: 'src/storage/sqlite/turns.store.ts',
+    find: `        appendEvents(this.database, workspace, events);\n        return { value: turn, isKept: true };`,
+    replace: '        return { value: turn, isKept: true };',
+    specs: ['test/contract/turn-writes.spec.ts'],
+  },
+  {
+    name: 'a sequence number is skipped',
+    file: 'src/storage/sqlite/audit-rows.ts',
+    find: 'let seq = lastSeq(database, workspace);',
+    replace: 'let seq = lastSeq(database, workspace) + (events.length > 1 ? 1 : 0);',
+    specs: ['test/contract/turn-writes.spec.ts', 'test/contract/audit.spec.ts'],
+  },
+  {
+    name: 'a repeated file write is audited twice',
+    file: 'src/storage/sqlite/files.store.ts',
+    find: "if (outcome === 'made') appendEvents",
+    replace: "if (outcome !== 'refused') appendEvents",
+    specs: ['test/contract/files.spec.ts'],
+  },
+  {
+    name: 'a refused file write is audited',
+    file: 'src/storage/sqlite/files.store.ts',
+    find: "if (outcome === 'made') appendEvents",
+    replace: "if (outcome !== 'made before') appendEvents",
+    specs: ['test/contract/files.spec.ts'],
+  },
+  {
+    name: 'a late result is not audited',
+    file: 'src/turns/call-reports.ts',
+    find: `  if (objection)\n    draft.record(objection.ok ? 'DuplicateResult' : 'LateResult', call, clientId, report.summary);\n  else if`,
+    replace: `  if (objection) return draft.answer;\n  else if`,
+    specs: ['src/turns/turn-state.spec.ts'],
+  },
+  {
+    name: 'an event without a state change is not audited',
+    file: 'src/turns/turn-mailbox.ts',
+    find: `    if (events.length > 0) await this.store.record(turn.workspaceId, events);\n`,
+    replace: '',
+    specs: ['test/turns/turn-mailbox.spec.ts', 'test/e2e/turns.spec.ts'],
+  },
+];

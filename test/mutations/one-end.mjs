@@ -1,0 +1,111 @@
+// I2: a call ends once, and its first end stands.
+
+/** @type {import('./fault.js').Fault[]} */
+export const FAULTS = [
+  {
+    name: 'a second outcome replaces the first in the journal',
+    file: 'packages/client/src/journal/journal-lines.ts',
+    find: "  if (entry.state === 'finished') return entry;",
+    replace: '',
+    specs: ['packages/client/src/journal/journal.spec.ts'],
+  },
+  {
+    name: "a result that breaks its tool's response schema is accepted",
+    file: 'src/delivery/result-check.ts',
+    find: `    if (faults.length > 0) {\n      throw fieldError('result',`,
+    replace: `    if (false) {\n      throw fieldError('result',`,
+    specs: ['test/e2e/results.spec.ts'],
+  },
+  {
+    name: 'a denied call is accepted with a result',
+    file: 'src/delivery/result-check.ts',
+    find: `  if (result !== null)\n    throw fieldError('result', 'must be null with`,
+    replace: `  if (false)\n    throw fieldError('result', 'must be null with`,
+    specs: ['test/e2e/result-approvals.spec.ts', 'test/e2e/results.spec.ts'],
+  },
+  {
+    name: 'a save ignores that the turn changed meanwhile',
+    file: 'src/storage/sqlite/turns.store.ts',
+    find: ` AND session_id = ? AND version = ?\`,\n          [workspace, turn.turnId, turn.sessionId, before.version],`,
+    replace: ` AND session_id = ?\`,\n          [workspace, turn.turnId, turn.sessionId],`,
+    specs: ['test/contract/turn-writes.spec.ts'],
+  },
+  {
+    name: 'a writer that lost the race for a call is told that it won',
+    file: 'src/storage/sqlite/turns.store.ts',
+    find: 'return current.calls.every((call, at) => JSON.stringify(call) === JSON.stringify(turn.calls[at]));',
+    replace: 'return true;',
+    specs: ['test/contract/turn-writes.spec.ts'],
+  },
+  {
+    name: 'a second small result replaces the first',
+    file: 'src/storage/sqlite/result-rows.ts',
+    find: `WHERE id = ? AND result IS NULL\n  AND NOT EXISTS`,
+    replace: `WHERE id = ?\n  AND NOT EXISTS`,
+    specs: ['test/contract/turn-writes.spec.ts'],
+  },
+  {
+    name: 'a second large result replaces the first',
+    file: 'src/storage/sqlite/result-rows.ts',
+    find: "WHERE result = '${NO_RESULT}' AND excluded.result <> '${NO_RESULT}' AND excluded.edited_arguments IS NULL",
+    replace: "WHERE excluded.result <> '${NO_RESULT}' AND excluded.edited_arguments IS NULL",
+    specs: ['test/contract/turn-writes.spec.ts'],
+  },
+  {
+    name: 'one request reports two results of one call',
+    file: 'src/turn-api/turns.service.ts',
+    find: "seen.has(posted.toolCallId) ? 'is there twice' : whyNotReportable(call)",
+    replace: 'whyNotReportable(call)',
+    specs: ['test/e2e/posted-results.spec.ts'],
+  },
+  {
+    name: 'a client that does not hold the call changes it',
+    file: 'src/turns/turn-state.ts',
+    find: `  if (!holds(call, clientId)) return draft.refuse('CONFLICT', 'This client does not hold the call.');\n`,
+    replace: '',
+    specs: [
+      'src/turns/turn-state.spec.ts',
+      'src/turns/turn-state-holders.spec.ts',
+      'src/turns/turn-state.properties.spec.ts',
+    ],
+  },
+  {
+    name: 'a call goes back to an earlier status',
+    file: 'src/turns/turn-state.ts',
+    find: 'if (PROGRESS.indexOf(status) > PROGRESS.indexOf(call.status)) reach(draft, call, clientId, status, note);',
+    replace: 'if (status !== call.status) reach(draft, call, clientId, status, note);',
+    specs: ['src/turns/turn-state.spec.ts', 'src/turns/turn-state.properties.spec.ts'],
+  },
+  {
+    name: 'a cancel ends a call that has ended',
+    file: 'src/turns/turn-state.ts',
+    find: 'named.filter(({ status }) => !isFinal(status))',
+    replace: 'named',
+    specs: [
+      'src/turns/turn-state.spec.ts',
+      'src/turns/turn-state-several-calls.spec.ts',
+      'src/turns/turn-state.properties.spec.ts',
+    ],
+  },
+  {
+    name: 'the same result sent again is a conflict',
+    file: 'src/turns/call-reports.ts',
+    find: `  if ((call.approved?.digest ?? call.reportDigest) === report.digest) return { ok: true, duplicate: true };\n`,
+    replace: '',
+    specs: ['src/turns/turn-state.spec.ts'],
+  },
+  {
+    name: 'a turn stays open when all its calls have ended',
+    file: 'src/turns/turn-draft.ts',
+    find: 'this.calls.every(({ endedAt }) => endedAt !== null)',
+    replace: 'this.calls.every(({ endedAt }) => endedAt === null)',
+    specs: ['src/turns/turn-state.spec.ts'],
+  },
+  {
+    name: 'two writes of one turn overlap',
+    file: 'src/turns/turn-mailbox.ts',
+    find: `    if (this.writing) return;\n    this.writing = true;`,
+    replace: '    this.writing = true;',
+    specs: ['test/turns/turn-mailbox.spec.ts'],
+  },
+];
