@@ -14,7 +14,7 @@ type Upgrade = Parameters<KnownWebSocketServer['handleUpgrade']>;
 class FakeConnection extends EventEmitter {
   private readonly written: (() => void)[] = [];
   readonly socket = Object.assign(new EventEmitter(), {
-    ...{ writableLength: 0, writable: true },
+    ...{ writableLength: 1, writable: true },
     write: (_nothing: string, done: () => void) => void this.written.push(done),
     destroyed: false,
     destroy: () => void (this.socket.destroyed = true),

@@ -141,11 +141,12 @@ export class RelayLine implements LoadedLine {
     this.tooSlow = longTimeout(() => this.cut('it does not read what it is sent'), allowed);
   };
 
-  /** The TCP socket has the bytes of a flush. They are read when it has written nothing, behind them. */
+  /** The TCP socket has the bytes of a flush. They count as read when the system took them, or an empty write behind them. */
   private readonly onFlushed = (): void => {
     const { flushed } = this;
     const { socket } = this.connection.request;
-    if (socket.writable) socket.write('', () => this.onWritten(flushed));
+    if (socket.writableLength === 0) this.onWritten(flushed);
+    else if (socket.writable) socket.write('', () => this.onWritten(flushed));
   };
 
   private onWritten(bytes: number): void {
