@@ -235,8 +235,8 @@ export const FAULTS = [
   {
     name: 'blobs are acknowledged before they are stored',
     file: 'src/files/blobs.controller.ts',
-    find: '    await this.shares.write(',
-    replace: '    void this.shares.write(',
+    find: '    await this.quotas.write(',
+    replace: '    void this.quotas.write(',
     specs: ['test/e2e/files/commit.spec.ts'],
     only: 'could not be stored',
   },
