@@ -78,6 +78,7 @@ async function startPatchbay(backend = {}) {
     PORT: String(port),
     PATCHBAY_DATA_DIR: directory,
     PATCHBAY_RATE_LIMIT: 'off',
+    PATCHBAY_REGISTRATION: 'open',
     PATCHBAY_LOG_LEVEL: process.env.LOG ?? 'warn',
     ...backend,
   };

@@ -1,7 +1,7 @@
 /**
  * Where a hop to a worker pays off: how long the event loop is held by work that is done where it is asked for, and by
  * handing it to a worker and taking its result. The work is the scan of a JSON body; medians, in milliseconds.
- * `INLINE_BYTES` of `src/work/job.ts` is set from it: the size from which on the work itself holds the loop longer,
+ * `INLINE_BYTES` of `src/jobs/job.ts` is set from it: the size from which on the work itself holds the loop longer,
  * rounded down, since other jobs do more with a byte.
  *
  *   npm run build && node bench/work-hop.mjs
@@ -9,7 +9,7 @@
 import { performance } from 'node:perf_hooks';
 import { SCAN_BODY } from '../dist/bodies/scan-body-job.js';
 import { Config } from '../dist/config/config.js';
-import { WorkPool } from '../dist/work/work-pool.js';
+import { WorkPool } from '../dist/jobs/work-pool.js';
 
 const KIB = 1024;
 const SIZES = [4, 16, 32, 64, 128, 256, 1024, 4096, 16_384].map((size) => size * KIB);

@@ -11,8 +11,8 @@ import { ConfigModule } from './config/config.module.js';
 import { RequestPipe } from './common/request-envelope.pipe.js';
 import { ErrorFilter } from './common/http/error.filter.js';
 import { loggingModule } from './common/logging.module.js';
-import { RateLimitGuard } from './common/rate-limit.guard.js';
-import { RateLimitModule } from './common/rate-limit.module.js';
+import { RateLimitGuard } from './limits/rate-limit.guard.js';
+import { LimitsModule } from './limits/limits.module.js';
 import type { Config } from './config/config.js';
 import { ContextModule } from './context/context.module.js';
 import { OpsModule } from './ops/ops.module.js';
@@ -50,7 +50,7 @@ export interface AppParts {
     RelayModule,
     AuditModule,
     OpsModule,
-    RateLimitModule,
+    LimitsModule,
   ],
   // In this order a request passes them: who it is, how often, then its body is read, who it is by then, and checked.
   providers: [

@@ -3,7 +3,7 @@ import { concatMap, finalize, materialize, dematerialize, type Observable } from
 import { RequestBodies } from './bodies/request-bodies.js';
 import type { AccessedRequest } from './common/access.js';
 import { refuseUndeclared } from './common/http/undeclared.js';
-import { timeSlice } from './common/time-slice.js';
+import { yieldIfBusy } from './common/yield-if-busy.js';
 import { LastingAccess } from './workspaces/lasting-access.js';
 
 /**
@@ -24,7 +24,7 @@ export class RequestInterceptor implements NestInterceptor {
     try {
       await this.access.require(access);
       // Many requests of one user begin in that user's time, whatever their handlers do at once.
-      await timeSlice();
+      await yieldIfBusy();
       refuseUndeclared(context);
     } catch (error) {
       release();

@@ -3,8 +3,8 @@ import { DIFF_TEXTS } from './files/diff-job.js';
 import { APPLY_PATCHES, DIFF_PATCHES, INSPECT_PATCHES, INVERT_PATCHES } from './patches/patch-jobs.js';
 import { MATCH_PATHS, SEARCH_LINES } from './tools/search-jobs.js';
 import { EDIT_TEXT, EXCERPT_TEXT, HASH_TEXT } from './tools/text-jobs.js';
-import type { Job, WorkOrder } from './work/job.js';
-import { carryOut, type WorkOutcome } from './work/work-outcome.js';
+import type { Job, WorkOrder } from './jobs/job.js';
+import { carryOut, type WorkOutcome } from './jobs/work-outcome.js';
 
 /* What a worker thread runs. It knows every job of the server; nothing here may load a framework, a store or a socket. */
 

@@ -6,7 +6,7 @@ import { auditPath } from '../common/audit-path.js';
 import { DomainError, fieldError } from '../common/domain-error.js';
 import { KeyLocks } from '../common/key-locks.js';
 import type { Membership } from '../storage/ports/turn.js';
-import { timeSlice } from '../common/time-slice.js';
+import { yieldIfBusy } from '../common/yield-if-busy.js';
 import { isWanted, namesPath, type WantedPath } from '../storage/event-paths.js';
 import { type AuditFilter, type AuditOrder, AuditStore } from '../storage/ports/audit.store.js';
 import { PatchStore } from '../storage/ports/patches.store.js';
@@ -112,7 +112,7 @@ export class AuditService {
     const batchId = fields.revertBatchId ?? fields.batchId;
     if (typeof batchId !== 'string') return false;
     if (!known.has(batchId)) {
-      await timeSlice();
+      await yieldIfBusy();
       const docPaths = await this.patches.docPathsOf(workspaceId, batchId);
       known.set(
         batchId,

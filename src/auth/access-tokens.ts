@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { IncomingHttpHeaders } from 'node:http';
 import { JwtService } from '@nestjs/jwt';
 import type { User } from '@patchbay/protocol';
-import { BoundedMap } from '../common/bounded-map.js';
+import { LRUCache } from 'lru-cache';
 import { Config } from '../config/config.js';
 import { Bus } from '../bus/bus.js';
 import { Clock } from '../common/clock.js';
@@ -32,7 +32,7 @@ export class SpentToken extends DomainError {}
 export class AccessTokens {
   readonly lifeSeconds: number;
   /** By the token. */
-  private readonly verified = new BoundedMap<string, VerifiedToken>(MAX_KNOWN);
+  private readonly verified = new LRUCache<string, VerifiedToken>({ max: MAX_KNOWN });
   /** Logins that have ended, and until when (epoch ms) that has to be known. */
   private readonly ended = new Map<string, number>();
 

@@ -3,7 +3,7 @@ import { Module } from '@nestjs/common';
 import { JwtModule } from '@nestjs/jwt';
 import { BusModule } from '../bus/bus.module.js';
 import { Config } from '../config/config.js';
-import { RateLimitModule } from '../common/rate-limit.module.js';
+import { LimitsModule } from '../limits/limits.module.js';
 import { AccessTokens } from './access-tokens.js';
 import { AuthController } from './auth.controller.js';
 import { AuthService } from './auth.service.js';
@@ -15,7 +15,7 @@ import { PasswordQueue } from './password-queue.js';
 @Module({
   imports: [
     BusModule,
-    RateLimitModule,
+    LimitsModule,
     JwtModule.registerAsync({
       inject: [Config],
       useFactory: async (config: Config) => ({

@@ -1,6 +1,6 @@
 import { jest } from '@jest/globals';
 import { DomainError } from '../common/domain-error.js';
-import { RateWindows } from '../common/rate-windows.js';
+import { RateWindows } from '../limits/rate-windows.js';
 import { FailedLogins } from './failed-logins.js';
 
 const EMAIL = 'ada@example.com';

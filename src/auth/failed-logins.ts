@@ -1,9 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { BoundedMap } from '../common/bounded-map.js';
+import { LRUCache } from 'lru-cache';
 import { networksOf } from '../common/http/client-address.js';
-import { tooManyRequests } from '../common/rate-limits.js';
-import { RateWindows } from '../common/rate-windows.js';
-import { PacedLines } from './paced-lines.js';
+import { Budget } from '../limits/budget.js';
+import { tooManyRequests } from '../limits/rate-limits.js';
+import { RateWindows } from '../limits/rate-windows.js';
+import { Throttle } from '../limits/throttle.js';
 
 const WINDOW_MS = 15 * 60_000;
 /** Wrong passwords in that time: for an account from one address; for it from all that it does not know. */
@@ -50,9 +51,9 @@ interface Attempt {
 export class FailedLogins {
   /** What is being looked at, by the keys of its bounds. */
   private readonly running = new Map<string, Running>();
-  private readonly waiting = new Map<string, number>();
-  private readonly known = new BoundedMap<string, true>(MAX_KNOWN);
-  private readonly lines = new PacedLines(PACE_MS);
+  private readonly waiting = new Budget({ ofOwner: MAX_WAITING });
+  private readonly known = new LRUCache<string, true>({ max: MAX_KNOWN });
+  private readonly throttle = new Throttle(PACE_MS);
   /** Those who wait in one of them, an account of an address once. */
   private readonly inLine = new Set<string>();
 
@@ -113,7 +114,7 @@ export class FailedLogins {
     if (secondsLeft > 0) throw tooManyRequests(secondsLeft);
     if (this.inLine.has(both)) throw tooManyRequests(1);
     this.inLine.add(both);
-    await this.lines.enter(line).finally(() => this.inLine.delete(both));
+    await this.throttle.enter(line).finally(() => this.inLine.delete(both));
   }
 
   private isReached({ key, limit }: Bound): boolean {
@@ -121,13 +122,10 @@ export class FailedLogins {
   }
 
   private async untilOneEnds(both: string, others: Running): Promise<void> {
-    const waiting = this.waiting.get(both) ?? 0;
-    if (waiting >= MAX_WAITING) throw tooManyRequests(1);
-    this.waiting.set(both, waiting + 1);
+    const slot = this.waiting.open(both);
+    if (slot.resize(1) !== null) throw tooManyRequests(1);
     await others.ends;
-    const left = this.waiting.get(both)! - 1;
-    if (left > 0) this.waiting.set(both, left);
-    else this.waiting.delete(both);
+    slot.release();
   }
 
   /** The attempts of which one has to end before another begins; null where there is room for one more failure. */

@@ -1,12 +1,12 @@
 import { Module } from '@nestjs/common';
-import { RateLimitModule } from '../common/rate-limit.module.js';
-import { WorkModule } from '../work/work.module.js';
+import { LimitsModule } from '../limits/limits.module.js';
+import { JobsModule } from '../jobs/jobs.module.js';
 import { BodyReader } from './body-reader.js';
 import { Receiving } from './receiving.js';
 import { RequestBodies } from './request-bodies.js';
 
 @Module({
-  imports: [WorkModule, RateLimitModule],
+  imports: [JobsModule, LimitsModule],
   providers: [BodyReader, Receiving, RequestBodies],
   exports: [RequestBodies],
 })

@@ -2,10 +2,10 @@ import { Readable } from 'node:stream';
 import type { AccessedRequest } from '../common/access.js';
 import { ClientAddresses } from '../common/http/client-address.js';
 import { loopTurn } from '../common/loop-turn.js';
-import { timeSlice } from '../common/time-slice.js';
+import { yieldIfBusy } from '../common/yield-if-busy.js';
 import { Config } from '../config/config.js';
-import { UserLines } from '../work/user-lines.js';
-import { WorkPool } from '../work/work-pool.js';
+import { UserJobs } from '../jobs/user-jobs.js';
+import { WorkPool } from '../jobs/work-pool.js';
 import { BodyReader } from './body-reader.js';
 import { Receiving } from './receiving.js';
 
@@ -14,7 +14,7 @@ const MIB = 1024 * 1024;
 const config = Config.with({ maxReceivingBytes: 64 * MIB });
 const proxies = new ClientAddresses(['127.0.0.1']);
 const reader = new BodyReader(
-  ...([config, new Receiving(config), new WorkPool(config), new UserLines(config), proxies] as const),
+  ...([config, new Receiving(config), new WorkPool(config), new UserJobs(config), proxies] as const),
 );
 
 describe('bodies of strangers', () => {
@@ -39,7 +39,7 @@ describe('a JSON body that comes when long work has used up this turn of the eve
     let completeIn = 0;
     raw.once('end', () => {
       completeIn = loopTurn();
-      void timeSlice().then(holdTheLoop);
+      void yieldIfBusy().then(holdTheLoop);
     });
     await reader.json(request, reader.open(request));
     return loopTurn() - completeIn;

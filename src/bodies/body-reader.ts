@@ -3,10 +3,10 @@ import { parseScannedJson } from '@patchbay/protocol';
 import type { AccessedRequest } from '../common/access.js';
 import { ClientAddresses } from '../common/http/client-address.js';
 import { DomainError } from '../common/domain-error.js';
-import { timeSlice } from '../common/time-slice.js';
+import { yieldIfBusy } from '../common/yield-if-busy.js';
 import { Config } from '../config/config.js';
-import { UserLines } from '../work/user-lines.js';
-import { WorkPool } from '../work/work-pool.js';
+import { UserJobs } from '../jobs/user-jobs.js';
+import { WorkPool } from '../jobs/work-pool.js';
 import { readBody } from './read-body.js';
 import { Receiving, type Reception } from './receiving.js';
 import { malformed, SCAN_BODY } from './scan-body-job.js';
@@ -27,7 +27,7 @@ export class BodyReader {
     private readonly config: Config,
     private readonly receiving: Receiving,
     private readonly pool: WorkPool,
-    private readonly lines: UserLines,
+    private readonly jobs: UserJobs,
     private readonly addresses: ClientAddresses,
   ) {}
 
@@ -52,12 +52,12 @@ export class BodyReader {
     const owner = this.ownerOf(request);
     // Asked now: what goes to a worker is gone from here.
     const { length } = bytes;
-    if (length > LARGE_BYTES) reception.hold(await this.lines.enter(owner, 'bodies'));
+    if (length > LARGE_BYTES) reception.hold(await this.jobs.enter(owner, 'bodies'));
     const { text, lossy } = await this.pool.run(owner, SCAN_BODY, bytes, {
       bytes: length,
       transfer: ownBuffer(bytes),
     });
-    if (length > SHORT_BYTES) await timeSlice();
+    if (length > SHORT_BYTES) await yieldIfBusy();
     try {
       return parseScannedJson(text, lossy);
     } catch {

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { PassThrough } from 'node:stream';
 import { jest } from '@jest/globals';
-import { FairBudget } from '../common/fair-budget.js';
+import { Budget } from '../limits/budget.js';
 import { readBody } from './read-body.js';
 import { Reception } from './receiving.js';
 
@@ -19,7 +19,7 @@ describe('a body that is read', () => {
   ])('is watched no longer %s', async (_when, act, outcome) => {
     const sender = new PassThrough();
     const request = Object.assign(sender, { headers: {} }) as unknown as IncomingMessage;
-    const reception = new Reception(new FairBudget(1024), 'ada');
+    const reception = new Reception(new Budget({ bytes: 1024 }).open('ada'));
     const read = readBody(request, { limit: LIMIT, idleMs: 0, reception });
     expect(jest.getTimerCount()).toBe(1);
     act(sender);

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { DomainError } from '../common/domain-error.js';
-import { timeSlice } from '../common/time-slice.js';
+import { yieldIfBusy } from '../common/yield-if-busy.js';
 import { workOwner } from '../common/work-owner.js';
 import type { Reception } from './receiving.js';
 import { malformed } from './scan-body-job.js';
@@ -84,7 +84,7 @@ function drop(request: IncomingMessage, owner: string): void {
 /** Hundreds of bodies at once come a chunk each in turn: the network has megabytes of every one at hand. */
 function goOnLater(request: IncomingMessage, owner: string): void {
   request.pause();
-  void timeSlice(owner).then(() => request.resume());
+  void yieldIfBusy(owner).then(() => request.resume());
 }
 
 /** Whether a body still comes: one byte now and then does not count. */

@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { DomainError } from '../common/domain-error.js';
-import { FairBudget } from '../common/fair-budget.js';
+import { Budget, type ByteReservation } from '../limits/budget.js';
 import { Config } from '../config/config.js';
+import type { Reservation } from '../limits/reservation.js';
 
 /** So much of a body is read however much else is coming, so that large bodies never shut small ones out. */
 const SMALL_BYTES = 64 * 1024;
@@ -10,10 +11,10 @@ const RETRY_AFTER_SECONDS = 2;
 /** The bytes of bodies that are being received or held, of everybody together and of each owner. */
 @Injectable()
 export class Receiving {
-  private readonly budget: FairBudget;
+  private readonly budget: Budget;
 
   constructor({ maxReceivingBytes }: Config) {
-    this.budget = new FairBudget(maxReceivingBytes, SMALL_BYTES);
+    this.budget = new Budget({ bytes: maxReceivingBytes, smallBytes: SMALL_BYTES });
   }
 
   /** Bytes that bodies hold, of everybody. */
@@ -23,45 +24,35 @@ export class Receiving {
 
   /** A place for one body of an owner; release it with the bytes. */
   open(owner: string): Reception {
-    return new Reception(this.budget, owner);
+    return new Reception(this.budget.open(owner));
   }
 }
 
 /** What one body holds of the bytes of all. */
 export class Reception {
-  private size = 0;
-  private place: (() => void) | null = null;
+  private place: Reservation | null = null;
 
-  constructor(
-    private readonly budget: FairBudget,
-    private readonly owner: string,
-  ) {}
+  constructor(private readonly bytes: ByteReservation) {}
 
   /** Takes so much more, unless that is not to be had now: then RATE_LIMITED. */
   take(bytes: number): DomainError | null {
-    const excess = this.budget.excess(this.owner, bytes, this.size);
-    if (excess !== null) {
-      const message =
-        excess === 'owner' ? 'You are sending too much at once' : 'The server is receiving too much at once';
-      return new DomainError('RATE_LIMITED', `${message}; try again in a moment`, {
-        retryAfterSeconds: RETRY_AFTER_SECONDS,
-      });
-    }
-    this.size += bytes;
-    this.budget.change(this.owner, bytes);
-    return null;
+    const excess = this.bytes.resize(this.bytes.bytes + bytes);
+    if (excess === null) return null;
+    const message =
+      excess === 'owner' ? 'You are sending too much at once' : 'The server is receiving too much at once';
+    return new DomainError('RATE_LIMITED', `${message}; try again in a moment`, {
+      retryAfterSeconds: RETRY_AFTER_SECONDS,
+    });
   }
 
-  /** Has a place in a line, which is left with the release. */
-  hold(leave: () => void): void {
-    this.place = leave;
+  /** Holds a place in a queue, too. */
+  hold(place: Reservation): void {
+    this.place = place;
   }
 
   /** Gives all of it back; may be called again. */
   release(): void {
-    this.place?.();
-    this.place = null;
-    if (this.size > 0) this.budget.change(this.owner, -this.size);
-    this.size = 0;
+    this.place?.release();
+    this.bytes.release();
   }
 }

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { JsonOutOfBounds, type JsonLoss, scanJson } from '@patchbay/protocol';
 import { DomainError } from '../common/domain-error.js';
-import { defineJob } from '../work/job.js';
+import { defineJob } from '../jobs/job.js';
 
 /** A body's text, held against all bounds, and what JSON.parse would change or drop of it. */
 export interface ScannedBody {

@@ -1,5 +1,5 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { BoundedMap } from '../common/bounded-map.js';
+import { LRUCache } from 'lru-cache';
 import { ContractStore } from '../storage/records/contracts.js';
 import type { SessionRecord } from '../storage/records/sessions.js';
 import type { Call } from '../storage/ports/turn.js';
@@ -20,7 +20,7 @@ export class CatalogService implements OnModuleInit {
   private readonly all: Toolset;
   private readonly byDigest: ReadonlyMap<string, Tool>;
   /** By digest: tools that this process does not offer, but an earlier one did, or another. */
-  private readonly former = new BoundedMap<string, Tool>(MAX_FORMER);
+  private readonly former = new LRUCache<string, Tool>({ max: MAX_FORMER });
 
   constructor(
     runner: ToolRunner,

@@ -1,4 +1,5 @@
 import type { FileRead } from '@patchbay/protocol';
+import { FairQueue } from '../limits/fair-queue.js';
 import type { ConnectedClient } from './connected-clients.js';
 import type { FileReading } from './file-reading.js';
 
@@ -10,8 +11,7 @@ const MAX_WAITING = 256;
 /** The files that one client is being asked for: each once at a time, however many want it. */
 export class ClientReads {
   private readonly running = new Map<string, Promise<FileReading>>();
-  private readonly waiting: (() => void)[] = [];
-  private free = AT_ONCE;
+  private readonly queue = new FairQueue({ running: AT_ONCE, waiting: MAX_WAITING });
 
   constructor(private readonly client: ConnectedClient) {}
 
@@ -23,17 +23,14 @@ export class ClientReads {
   }
 
   private async start(read: FileRead): Promise<FileReading> {
-    if (this.free > 0) this.free -= 1;
-    else if (this.waiting.length >= MAX_WAITING) return { kind: 'silent' };
-    else await new Promise<void>((resolve) => this.waiting.push(resolve));
+    const place = await this.queue.enter('').catch(() => null);
+    if (place === null) return { kind: 'silent' };
     try {
       const answer = await this.client.line.readFile(read);
       if (answer === null) return { kind: 'silent' };
       return answer.ok ? { kind: 'given', ...answer } : { kind: 'refused', ...answer.error };
     } finally {
-      const next = this.waiting.shift();
-      if (next) next();
-      else this.free += 1;
+      place.release();
     }
   }
 }

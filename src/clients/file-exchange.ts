@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
 import { PinoLogger } from '../common/pino-logger.js';
 import { Bus, type BusMessage, type FileOutcome, type FileWish } from '../bus/bus.js';
-import { BoundedMap } from '../common/bounded-map.js';
 import { Clock } from '../common/clock.js';
 import { newId } from '../common/ids.js';
 import { userKey } from '../common/keys.js';
@@ -31,10 +31,10 @@ export class FileExchange {
   private readonly node = newId();
   private readonly requests = new Map<string, FileRequest>();
   /** Those that were served lately: a message may come twice. */
-  private readonly served = new BoundedMap<string, true>(4 * MAX_REQUESTS);
+  private readonly served = new LRUCache<string, true>({ max: 4 * MAX_REQUESTS });
   private serving = 0;
   /** Until when (epoch ms) nobody elsewhere is asked for the files of a user below a folder. */
-  private readonly quiet = new BoundedMap<string, Map<string, number>>(MAX_QUIET);
+  private readonly quiet = new LRUCache<string, Map<string, number>>({ max: MAX_QUIET });
 
   constructor(
     private readonly bus: Bus,

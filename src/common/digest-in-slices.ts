@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { chunksOf } from './digest.js';
-import { timeSlice } from './time-slice.js';
+import { yieldIfBusy } from './yield-if-busy.js';
 
 /** `digestOf` a value that may be large, in slices of time, and how many characters its canonical form has. */
 export async function digestInSlices(value: unknown): Promise<{ digest: string; chars: number }> {
@@ -8,7 +8,7 @@ export async function digestInSlices(value: unknown): Promise<{ digest: string; 
   let chars = 0;
   for (const chunk of chunksOf(value)) {
     // What is short stands in no line behind what is long.
-    if (chars > 0) await timeSlice();
+    if (chars > 0) await yieldIfBusy();
     hash.update(chunk);
     chars += chunk.length;
   }

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { setImmediate } from 'node:timers/promises';
 import { type Json, strictJson } from '@patchbay/protocol';
-import { timeSlice } from './time-slice.js';
+import { yieldIfBusy } from './yield-if-busy.js';
 
 /** What `jsonBuffer` comes upon while it writes; null: somebody else writes. */
 let found: { mark: string; texts: JsonText[] } | null = null;
@@ -16,9 +15,8 @@ export class JsonText {
     let text = '';
     for (const part of this.parts) {
       text += part.toString('utf8');
-      await timeSlice();
+      await yieldIfBusy();
     }
-    await setImmediate();
     return JSON.parse(text) as Json;
   }
 

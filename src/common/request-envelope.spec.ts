@@ -19,7 +19,7 @@ import {
   NestedList,
   Opaque,
 } from './request-envelope.decorators.js';
-import { timeSlice } from './time-slice.js';
+import { yieldIfBusy } from './yield-if-busy.js';
 import { isRequestDto, parseRequest, parseRequestInSlices } from './request-envelope.js';
 
 class TimeoutsDto {
@@ -228,7 +228,7 @@ describe('an envelope', () => {
     let slices = 0;
     let isOver = false;
     const beside = (async () => {
-      for (; !isOver; slices += 1) await timeSlice();
+      for (; !isOver; slices += 1) await yieldIfBusy();
     })();
     await expect(parseRequestInSlices(TurnDto, { toolCalls })).rejects.toMatchObject({
       extras: { fields: { 'toolCalls[70].name': expect.any(String) as string } },

@@ -8,7 +8,7 @@ import {
   validateSync,
 } from 'class-validator';
 import { type FieldFaults, REPEATED, throwIfAny } from './domain-error.js';
-import { timeSlice } from './time-slice.js';
+import { yieldIfBusy } from './yield-if-busy.js';
 import { type DtoClass, type PropertyRule, propertyRules } from './request-envelope.decorators.js';
 
 const MAX_FAULTS = 20;
@@ -50,7 +50,7 @@ export async function parseRequestInSlices<T extends object>(dto: new () => T, v
   for (;;) {
     const { done, value: parsed } = request.next();
     if (done) return parsed;
-    await timeSlice();
+    await yieldIfBusy();
   }
 }
 

@@ -3,14 +3,14 @@ import { CatalogModule } from '../catalog/catalog.module.js';
 import { ClientsModule } from '../clients/clients.module.js';
 import { SessionsModule } from '../sessions/sessions.module.js';
 import { ToolsModule } from '../tools/tools.module.js';
-import { WorkModule } from '../work/work.module.js';
+import { JobsModule } from '../jobs/jobs.module.js';
 import { ActiveTexts } from './active-texts.service.js';
 import { ContextController } from './context.controller.js';
 import { ContextService } from './context.service.js';
 import { ReferencedFiles } from './referenced-files.js';
 
 @Module({
-  imports: [CatalogModule, ClientsModule, SessionsModule, ToolsModule, WorkModule],
+  imports: [CatalogModule, ClientsModule, SessionsModule, ToolsModule, JobsModule],
   controllers: [ContextController],
   providers: [ActiveTexts, ContextService, ReferencedFiles],
 })

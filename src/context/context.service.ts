@@ -7,7 +7,7 @@ import { Config } from '../config/config.js';
 import { SessionsService } from '../sessions/sessions.service.js';
 import { FileStore } from '../storage/ports/files.store.js';
 import { type SessionRecord, SessionStore } from '../storage/records/sessions.js';
-import { UserLines } from '../work/user-lines.js';
+import { UserJobs } from '../jobs/user-jobs.js';
 import { ActiveTexts } from './active-texts.service.js';
 import type { ContextQueryDto } from './context.dto.js';
 import { type ContextFormat, type ContextMaterial, renderContext } from './context-format.js';
@@ -32,7 +32,7 @@ export class ContextService {
     private readonly texts: ActiveTexts,
     private readonly referenced: ReferencedFiles,
     private readonly roots: RootsService,
-    private readonly lines: UserLines,
+    private readonly jobs: UserJobs,
     private readonly config: Config,
   ) {}
 
@@ -51,7 +51,7 @@ export class ContextService {
     // Editors may take their time: nobody waits in line behind that.
     const withTexts =
       include === 'active' ? await this.texts.of(session, await this.activeFiles(session), maxBytes) : null;
-    const text = await this.lines.stand(
+    const text = await this.jobs.run(
       userId,
       async () => renderContext(await this.materialOf(session, withTexts), format, maxBytes),
       'contexts',

@@ -1,5 +1,5 @@
 import type { DirectoryEntry, DirectorySnapshot } from '@patchbay/protocol';
-import { timeSlice } from '../common/time-slice.js';
+import { yieldIfBusy } from '../common/yield-if-busy.js';
 import type { ListedEntry } from '../storage/ports/files.store.js';
 
 /** How far a walk goes. */
@@ -63,7 +63,7 @@ export async function walkFolders(read: FolderReader, limits: WalkLimits = WALK_
       nodes.push({ path, docPath, kind, depth: node.depth + 1, parent: at });
     }
     // Every other request of the server waits while folders are read.
-    await timeSlice();
+    await yieldIfBusy();
   }
   const names = [...new Set(excluded.map(lastPart))].sort();
   return { nodes, excluded: { count: excluded.length, names } };

@@ -3,7 +3,7 @@ import type { AuditEvent, ReferencedFile } from '@patchbay/protocol';
 import { CatalogService } from '../catalog/catalog.service.js';
 import type { Toolset } from '../catalog/toolset.js';
 import { DomainError } from '../common/domain-error.js';
-import { timeSlice } from '../common/time-slice.js';
+import { yieldIfBusy } from '../common/yield-if-busy.js';
 import { readCloudPath } from '../files/cloud-path.js';
 import { AuditStore } from '../storage/ports/audit.store.js';
 import { FileStore } from '../storage/ports/files.store.js';
@@ -41,7 +41,7 @@ export class ReferencedFiles {
     const toolset = this.catalog.toolset(session);
     const mentions = new Map<string, Mention>();
     for (const event of withinChanges(events).reverse()) {
-      await timeSlice();
+      await yieldIfBusy();
       for (const mention of await this.mentionsOf(workspaceId, event, toolset)) {
         const key = mention.docPath ?? `${mention.clientPath} of a client`;
         if (!mentions.has(key)) mentions.set(key, mention);

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { type ResumeAnswer } from '@patchbay/protocol';
 import { PinoLogger } from '../common/pino-logger.js';
 import type { ClientKey } from '../clients/connected-clients.js';
-import { timeSlice } from '../common/time-slice.js';
+import { yieldIfBusy } from '../common/yield-if-busy.js';
 import { DomainError } from '../common/domain-error.js';
 import { turnKey } from '../common/keys.js';
 import { TurnStore } from '../storage/ports/turns.store.js';
@@ -120,7 +120,7 @@ export class ClientReports {
     );
     const ended = new Map<string, ResumedTurn>();
     for (const entry of journal) {
-      await timeSlice();
+      await yieldIfBusy();
       const known = this.turns.ofCall(entry.callId) ?? ended.get(entry.turnId)?.turn ?? null;
       const isOf = known !== null && positionOf(known.calls, entry.callId) !== -1;
       const turn = isOf ? known : await this.store.ofCall(client.workspaceId, entry.turnId, entry.callId);
@@ -136,7 +136,7 @@ export class ClientReports {
   private async resumeTurn({ clientId }: ClientKey, { turn, entries }: ResumedTurn): Promise<ResumeAnswer> {
     const checked: ResumedCall[] = [];
     for (const entry of entries) {
-      await timeSlice();
+      await yieldIfBusy();
       checked.push(await this.resumedCall(turn, entry));
     }
     const answer = await this.turns.submit(turn, { type: 'resume', clientId, entries: checked });

@@ -6,7 +6,7 @@ import { positionOf } from '../storage/ports/turn-calls.js';
 import { TurnStore } from '../storage/ports/turns.store.js';
 import { HASH_TEXT } from '../tools/text-jobs.js';
 import { pathFields } from '../common/audit-path.js';
-import { WorkPool } from '../work/work-pool.js';
+import { WorkPool } from '../jobs/work-pool.js';
 
 /** A created file that is not as it was asked for, or not what was uploaded. */
 export interface CreateDivergence extends Record<string, Json> {

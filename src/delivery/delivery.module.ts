@@ -4,7 +4,7 @@ import { ClientsModule } from '../clients/clients.module.js';
 import { FilesModule } from '../files/files.module.js';
 import { PatchesModule } from '../patches/patches.module.js';
 import { TurnsModule } from '../turns/turns.module.js';
-import { WorkModule } from '../work/work.module.js';
+import { JobsModule } from '../jobs/jobs.module.js';
 import { ClientReports } from './client-reports.js';
 import { ClientUploads } from './client-uploads.js';
 import { CreateCheck } from './create-check.js';
@@ -14,7 +14,7 @@ import { ResultCheck } from './result-check.js';
 
 /** What goes between turns and connected clients: which client gets a call, what it is sent, what it reports. */
 @Module({
-  imports: [CatalogModule, ClientsModule, FilesModule, PatchesModule, TurnsModule, WorkModule],
+  imports: [CatalogModule, ClientsModule, FilesModule, PatchesModule, TurnsModule, JobsModule],
   providers: [ClientReports, ClientUploads, CreateCheck, Deliveries, Dispatcher, ResultCheck],
   exports: [ClientReports, ClientUploads, Deliveries, Dispatcher, ResultCheck],
 })

@@ -1,5 +1,5 @@
+import { LRUCache } from 'lru-cache';
 import type { ConnectedClient } from '../clients/connected-clients.js';
-import { BoundedMap } from '../common/bounded-map.js';
 import type { SessionUse, Turn } from '../storage/ports/turn.js';
 
 /** Sessions remembered at most; for one that was forgotten its turns know enough. */
@@ -21,7 +21,7 @@ interface Use {
  * several turns that were accepted at once, the first claim speaks for all of them.
  */
 export class SessionClients {
-  private readonly uses = new BoundedMap<string, Use>(MAX_SESSIONS);
+  private readonly uses = new LRUCache<string, Use>({ max: MAX_SESSIONS });
 
   /** A call of the session is to go to this client at `at` (epoch ms). Gives the folder that the session began with. */
   reserve(turn: Turn, callId: string, client: ConnectedClient, at: number): readonly string[] {

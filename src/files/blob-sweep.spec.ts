@@ -16,7 +16,7 @@ describe('the sweep of blobs', () => {
   };
 
   it('removes what was marked an hour ago, then marks what a day has not needed, until nothing is left', async () => {
-    jest.useFakeTimers({ doNotFake: ['setImmediate'] });
+    jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask', 'performance'] });
     const logger = { setContext: () => undefined } as unknown as PinoLogger;
     const sweep = new BlobSweep(store as BlobStore, { now: () => NOW }, logger);
     await sweep.onApplicationBootstrap();

@@ -1,5 +1,5 @@
-import { setImmediate } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
+import { yieldIfBusy } from '../common/yield-if-busy.js';
 import { PinoLogger } from '../common/pino-logger.js';
 import { Clock } from '../common/clock.js';
 import { Sweep } from '../common/sweep.js';
@@ -26,7 +26,7 @@ export class BlobSweep extends Sweep {
 
   protected async sweep(): Promise<void> {
     const now = this.clock.now();
-    while (await this.blobs.removeMarked(now - MARKED_MS, BATCH)) await setImmediate();
-    while (await this.blobs.mark(now - UNUSED_MS, BATCH, now)) await setImmediate();
+    while (await this.blobs.removeMarked(now - MARKED_MS, BATCH)) await yieldIfBusy();
+    while (await this.blobs.mark(now - UNUSED_MS, BATCH, now)) await yieldIfBusy();
   }
 }

@@ -15,10 +15,10 @@ import { Access, CurrentUser, WorkspaceId } from '../common/access.js';
 import { Clock } from '../common/clock.js';
 import { DomainError, fieldError } from '../common/domain-error.js';
 import { type Raw, Route } from '../common/route.js';
-import { timeSlice } from '../common/time-slice.js';
+import { yieldIfBusy } from '../common/yield-if-busy.js';
 import { RawBody } from '../bodies/request-bodies.js';
 import { Config } from '../config/config.js';
-import { Shares } from '../shares/shares.js';
+import { Quotas } from '../limits/quotas.js';
 import type { Membership } from '../storage/ports/turn.js';
 import { BlobStore } from '../storage/ports/blobs.store.js';
 import { Sha256sDto } from './blobs.dto.js';
@@ -33,7 +33,7 @@ import { Sha256sDto } from './blobs.dto.js';
 export class BlobsController {
   constructor(
     private readonly blobs: BlobStore,
-    private readonly shares: Shares,
+    private readonly quotas: Quotas,
     private readonly clock: Clock,
     private readonly config: Config,
   ) {}
@@ -65,7 +65,7 @@ export class BlobsController {
     const blobs: Buffer[] = [];
     let size = 0;
     for (const digest of sha256s) {
-      await timeSlice();
+      await yieldIfBusy();
       const blob = await this.blobs.read(workspaceId, digest.toLowerCase());
       if (blob === null)
         throw new DomainError('NOT_FOUND', `The workspace does not hold the bytes of ${digest}.`);
@@ -115,7 +115,7 @@ export class BlobsController {
     const sha256s = blobs.map((blob) => sha256(blob));
     const now = this.clock.now();
     const bytes = blobs.reduce((sum, blob) => sum + blob.length, 0);
-    await this.shares.write(who, { bytes }, () =>
+    await this.quotas.write(who, { bytes }, () =>
       Promise.all(blobs.map((blob, at) => this.blobs.put(who, sha256s[at]!, blob, now))),
     );
     return { sha256s };

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { unifiedDiffBetween } from '@patchbay/protocol/line-patch';
-import { defineJob } from '../work/job.js';
+import { defineJob } from '../jobs/job.js';
 
 /** Two versions of a file, and the path that the diff is to name. */
 interface Versions {

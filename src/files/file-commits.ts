@@ -1,8 +1,7 @@
-import { setImmediate } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import type { CommittedFile, RefusedFile } from '@patchbay/protocol';
 import { DomainError, fieldError } from '../common/domain-error.js';
-import { timeSlice } from '../common/time-slice.js';
+import { yieldIfBusy } from '../common/yield-if-busy.js';
 import { BlobStore } from '../storage/ports/blobs.store.js';
 import type { FileRecord, FileVersion } from '../storage/ports/files.store.js';
 import type { ChangeOrigin } from './change-origin.js';
@@ -73,7 +72,7 @@ export class FileCommits {
     while (outcomes.length < changes.length) {
       const wave = await this.nextWave(origin.workspaceId, changes.slice(outcomes.length));
       outcomes.push(...(await Promise.all(wave.map((change) => this.make(origin, change, renamed)))));
-      await setImmediate();
+      await yieldIfBusy();
     }
     await this.spellings.follow(origin, renamed);
     return outcomes;
@@ -88,7 +87,7 @@ export class FileCommits {
     const places = new Places();
     let size = 0;
     for (const change of changes.slice(0, WAVE_FILES)) {
-      await timeSlice();
+      await yieldIfBusy();
       const ready = await this.ready(workspaceId, change).catch((error: unknown) => refusal(change, error));
       if ('target' in ready && !places.take(ready.target)) break;
       wave.push(ready);

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { ChangedFile } from '@patchbay/protocol';
 import { Subject } from 'rxjs';
-import { type Addition, Shares } from '../shares/shares.js';
+import { type Addition, Quotas } from '../limits/quotas.js';
 import type { AuditDraft } from '../storage/ports/audit.store.js';
 import { type FileRecord, FileStore, type VersionBytes } from '../storage/ports/files.store.js';
 import type { ChangeOrigin } from './change-origin.js';
@@ -22,7 +22,7 @@ export class FileHeads {
 
   constructor(
     private readonly store: FileStore,
-    private readonly shares: Shares,
+    private readonly quotas: Quotas,
   ) {}
 
   /** Stores a new file; false where its docPath is taken. `room`: the bytes that are new in the workspace. */
@@ -35,7 +35,7 @@ export class FileHeads {
   ): Promise<boolean> {
     const adds = { files: 1, versions: 1, ...room };
     const insert = () => this.store.insert(file, bytes, [event]);
-    return this.told(origin, file, await this.shares.write(origin, adds, insert));
+    return this.told(origin, file, await this.quotas.write(origin, adds, insert));
   }
 
   /** Adds a version as the head of a file; false where it is not at that revision any more. `room` as for `insert`. */
@@ -48,7 +48,7 @@ export class FileHeads {
     room: Addition,
   ): Promise<boolean> {
     const commit = () => this.store.commitVersion(file, expectedRevision, bytes, [event]);
-    return this.told(origin, file, await this.shares.write(origin, { versions: 1, ...room }, commit));
+    return this.told(origin, file, await this.quotas.write(origin, { versions: 1, ...room }, commit));
   }
 
   /** Stores where a file now stands: elsewhere, deleted, or live again; false where it is not as it was any more. */
@@ -60,7 +60,7 @@ export class FileHeads {
   ): Promise<boolean> {
     const room = before.deletedAt !== null && after.deletedAt === null ? { files: 1 } : {};
     const save = () => this.store.save(after, before.revision, [event]);
-    const done = await this.shares.write(origin, room, save);
+    const done = await this.quotas.write(origin, room, save);
     const left = before.docPath !== after.docPath && { ...before, deletedAt: after.updatedAt };
     if (left) this.told(origin, left, done);
     return this.told(origin, after, done);

@@ -5,8 +5,8 @@ import { DomainError, fieldError } from '../common/domain-error.js';
 import { newId } from '../common/ids.js';
 import { type FileRecord, FileStore, type FileVersion } from '../storage/ports/files.store.js';
 import { type ChangeOrigin, fileEvent } from './change-origin.js';
-import { UserLines } from '../work/user-lines.js';
-import { WorkPool } from '../work/work-pool.js';
+import { UserJobs } from '../jobs/user-jobs.js';
+import { WorkPool } from '../jobs/work-pool.js';
 import { asBuffer } from '../common/as-buffer.js';
 import { readCloudPath } from './cloud-path.js';
 import { DIFF_TEXTS } from './diff-job.js';
@@ -27,7 +27,7 @@ export class FileHistory {
     private readonly paths: PathLocks,
     private readonly folders: Folders,
     private readonly pool: WorkPool,
-    private readonly lines: UserLines,
+    private readonly jobs: UserJobs,
     private readonly clock: Clock,
   ) {}
 
@@ -70,7 +70,7 @@ export class FileHistory {
     const newer = to === undefined ? file.head : await this.requireVersion(file, to);
     const older = from === undefined ? await this.before(file, newer) : await this.requireVersion(file, from);
     const bytes = older.sizeBytes + newer.sizeBytes;
-    return this.lines.standWith(bytes, userId, async () => {
+    return this.jobs.runOn(bytes, userId, async () => {
       const before = await this.files.bytesOf(workspaceId, older);
       const after = await this.files.bytesOf(workspaceId, newer);
       const input = { before, after, path: file.path.slice(1) };

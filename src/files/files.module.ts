@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
-import { SharesModule } from '../shares/shares.module.js';
-import { WorkModule } from '../work/work.module.js';
+import { LimitsModule } from '../limits/limits.module.js';
+import { JobsModule } from '../jobs/jobs.module.js';
 import { BlobSweep } from './blob-sweep.js';
 import { BlobsController } from './blobs.controller.js';
 import { ContentsController } from './contents.controller.js';
@@ -20,7 +20,7 @@ import { Spellings } from './spellings.js';
 import { UploadsService } from './uploads.service.js';
 
 @Module({
-  imports: [SharesModule, WorkModule],
+  imports: [LimitsModule, JobsModule],
   controllers: [BlobsController, ContentsController, FileCommitsController, FilesController],
   providers: [
     BlobSweep,

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DomainError, fieldError } from '../common/domain-error.js';
-import { timeSlice } from '../common/time-slice.js';
+import { yieldIfBusy } from '../common/yield-if-busy.js';
 import { BlobStore } from '../storage/ports/blobs.store.js';
 import {
   type Entry,
@@ -69,7 +69,7 @@ export class FilesService {
 
   /** The bytes of a version. */
   async bytesOf(workspaceId: string, { sha256 }: Pick<FileVersion, 'sha256'>): Promise<Buffer> {
-    await timeSlice();
+    await yieldIfBusy();
     const bytes = await this.blobs.read(workspaceId, sha256);
     if (bytes === null) throw new Error(`The bytes of ${sha256} are missing`);
     return bytes;
@@ -96,7 +96,7 @@ export class FilesService {
   ): AsyncGenerator<ListedEntry[]> {
     let last: string | null = null;
     for (;;) {
-      await timeSlice();
+      await yieldIfBusy();
       const found: ListedEntry[] = await this.files.below(workspaceId, docPath, last, STEP);
       yield found.filter(({ kind }) => kind === 'file');
       if (found.length < STEP) return;
@@ -109,7 +109,7 @@ export class FilesService {
   ): Promise<ListedEntry[]> {
     const entries: ListedEntry[] = [];
     for (;;) {
-      await timeSlice();
+      await yieldIfBusy();
       const found = await read(entries.at(-1), STEP);
       entries.push(...found);
       if (entries.length > MAX_ENTRIES) {

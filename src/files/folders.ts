@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { type Addition, Shares } from '../shares/shares.js';
+import { type Addition, Quotas } from '../limits/quotas.js';
 import { pathFields } from '../common/audit-path.js';
 import { Clock } from '../common/clock.js';
 import { DomainError } from '../common/domain-error.js';
@@ -31,7 +31,7 @@ export class Folders {
 
   constructor(
     private readonly files: FileStore,
-    private readonly shares: Shares,
+    private readonly quotas: Quotas,
     private readonly clock: Clock,
   ) {}
 
@@ -60,7 +60,7 @@ export class Folders {
 
   /** Makes one folder; null where something is at its docPath meanwhile. */
   make(origin: ChangeOrigin, path: string, docPath: string, now: number): Promise<FolderRecord | null> {
-    return this.shares.write(origin, { files: 1, versions: 1 }, () =>
+    return this.quotas.write(origin, { files: 1, versions: 1 }, () =>
       this.insert(origin, path, docPath, now),
     );
   }
@@ -90,7 +90,7 @@ export class Folders {
     const now = this.clock.now();
     const event = fileEvent('Folder.Deleted', origin, now, { ...pathFields(path), fileId: folder.id });
     const remove = () => this.files.removeFolder(folder, now, [event]);
-    return (await this.shares.write(origin, {}, remove)) ? folder : null;
+    return (await this.quotas.write(origin, {}, remove)) ? folder : null;
   }
 
   /** Gives a folder another spelling, as a folder of its own. */
@@ -99,7 +99,7 @@ export class Folders {
     const fields = { ...pathFields(folder.path), fileId: folder.id };
     const event = fileEvent('Folder.Deleted', origin, now, fields);
     const remove = () => this.files.removeFolder(folder, now, [event]);
-    if (await this.shares.write(origin, {}, remove)) await this.make(origin, path, folder.docPath, now);
+    if (await this.quotas.write(origin, {}, remove)) await this.make(origin, path, folder.docPath, now);
   }
 
   /** The path of an entry below what is above it, with the folders that are missing there. */
@@ -115,7 +115,7 @@ export class Folders {
     const paths = [base];
     for (const { name } of missing) paths.push(pathIn(paths.at(-1)!, name));
     const room = { ...adds, files: files + missing.length, versions: versions + missing.length };
-    const making = this.shares.write(origin, room, async () => {
+    const making = this.quotas.write(origin, room, async () => {
       const folders = missing.map(({ docPath }, at) => this.insert(origin, paths[at + 1]!, docPath, now));
       return !(await Promise.all(folders)).includes(null);
     });

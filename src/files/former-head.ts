@@ -1,4 +1,4 @@
-import { timeSlice } from '../common/time-slice.js';
+import { yieldIfBusy } from '../common/yield-if-busy.js';
 import type { FileRecord, FileStore, FileVersion } from '../storage/ports/files.store.js';
 
 const VERSIONS_AT_ONCE = 50;
@@ -14,7 +14,7 @@ export async function formerHead(
   fits: (version: FileVersion) => boolean = () => true,
 ): Promise<FileVersion | null> {
   for (;;) {
-    await timeSlice();
+    await yieldIfBusy();
     const versions = await store.versionsOf(workspaceId, id, before, VERSIONS_AT_ONCE);
     const head = versions.find((version) => !version.conflict && fits(version));
     if (head !== undefined) return head;

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DomainError } from '../common/domain-error.js';
-import { timeSlice } from '../common/time-slice.js';
+import { yieldIfBusy } from '../common/yield-if-busy.js';
 import { FileStore, type ListedEntry } from '../storage/ports/files.store.js';
 import type { CloudPath } from './cloud-path.js';
 import { commonTail, closestName } from './path-distance.js';
@@ -49,7 +49,7 @@ export class NearestPath {
 
   /** The same path below a folder of the root: its name was forgotten. */
   private async withRoot({ workspaceId, parts, ...search }: Search): Promise<string | null> {
-    await timeSlice();
+    await yieldIfBusy();
     const roots = await this.files.childrenOf(workspaceId, '', null, MAX_ROOTS);
     for (const { kind, docPath } of roots) {
       if (search.isOver()) return null;
@@ -71,7 +71,7 @@ export class NearestPath {
     let best: { path: string; tail: number } | null = null;
     let after: string | null = null;
     for (let looked = 0; looked < MAX_ENTRIES && !isOver(); looked += STEP) {
-      await timeSlice();
+      await yieldIfBusy();
       const found: ListedEntry[] = await this.files.below(workspaceId, '', after, STEP);
       for (const entry of found) {
         const tail = fits(wanted, entry.kind) ? commonTail(entry.docPath, parts) : 0;
@@ -88,7 +88,7 @@ export class NearestPath {
     const { workspaceId, wanted, parts } = search;
     for (let depth = parts.length - 1; depth >= 0 && !search.isOver(); depth -= 1) {
       const folder = parts.slice(0, depth);
-      await timeSlice();
+      await yieldIfBusy();
       const entries = await this.files.childrenOf(workspaceId, folder.join('/'), null, STEP);
       if (entries.length === 0) continue;
       const rest = parts.slice(depth + 1);
@@ -104,7 +104,7 @@ export class NearestPath {
     { workspaceId, wanted }: Pick<Search, 'workspaceId' | 'wanted'>,
     parts: string[],
   ): Promise<string | null> {
-    await timeSlice();
+    await yieldIfBusy();
     const entry = await this.files.at(workspaceId, parts.join('/'));
     return entry !== null && fits(wanted, entry.kind) ? entry.path : null;
   }

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { auditPath } from '../common/audit-path.js';
 import { Clock } from '../common/clock.js';
 import { DomainError } from '../common/domain-error.js';
-import { timeSlice } from '../common/time-slice.js';
+import { yieldIfBusy } from '../common/yield-if-busy.js';
 import { type FileRecord, FileStore, type ListedEntry } from '../storage/ports/files.store.js';
 import { type ChangeOrigin, fileEvent } from './change-origin.js';
 import { type CloudPath, folderOf, inRootOf } from './cloud-path.js';
@@ -75,7 +75,7 @@ export class Spellings {
   ): Promise<ListedEntry[] | null> {
     const found: ListedEntry[] = [];
     for (let after: string | null = null; ;) {
-      await timeSlice();
+      await yieldIfBusy();
       const page: ListedEntry[] = await this.files.below(workspaceId, docPath, after, LISTED_AT_ONCE);
       const spelt = page.filter(({ path }) => path.startsWith(prefix));
       if (spelt.some(({ kind }) => kind === 'file')) return null;

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { FilePutAnswer } from '@patchbay/protocol';
-import { Shares } from '../shares/shares.js';
+import { Quotas } from '../limits/quotas.js';
 import { Clock } from '../common/clock.js';
 import { DomainError } from '../common/domain-error.js';
 import { newId } from '../common/ids.js';
@@ -28,7 +28,7 @@ export class UploadsService {
     private readonly files: FileStore,
     private readonly writes: FileWrites,
     private readonly paths: PathLocks,
-    private readonly shares: Shares,
+    private readonly quotas: Quotas,
     private readonly clock: Clock,
   ) {}
 
@@ -108,7 +108,7 @@ export class UploadsService {
     const event = fileEvent('File.ConflictStored', origin, now, fileFields(file, version));
     const { bytes } = upload.content;
     const keep = () => this.files.keepConflict(next, file.revision, version, bytes, [event]);
-    return (await this.shares.write(origin, { versions: 1, bytes: bytes.length }, keep)) ? version : null;
+    return (await this.quotas.write(origin, { versions: 1, bytes: bytes.length }, keep)) ? version : null;
   }
 
   /** There is no file of this docPath: one that counts as deleted holds the bytes until somebody restores it. */
@@ -124,7 +124,7 @@ export class UploadsService {
     const event = fileEvent('File.ConflictStored', origin, now, fileFields(file));
     const { bytes } = upload.content;
     const keep = () => this.files.insert(file, bytes, [event]);
-    return (await this.shares.write(origin, { versions: 1, bytes: bytes.length }, keep)) ? head : null;
+    return (await this.quotas.write(origin, { versions: 1, bytes: bytes.length }, keep)) ? head : null;
   }
 }
 

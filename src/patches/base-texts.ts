@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DomainError } from '../common/domain-error.js';
-import { timeSlice } from '../common/time-slice.js';
+import { yieldIfBusy } from '../common/yield-if-busy.js';
 import { Config } from '../config/config.js';
 import { CloudTexts } from './cloud-texts.js';
 
@@ -31,7 +31,7 @@ export class BaseTexts {
   async *each<T>(workspaceId: string, wanted: readonly MadeOn<T>[]): AsyncGenerator<BaseText<T>> {
     let left = this.config.maxPatchBytes;
     for (const [sha256, items] of bySha256(wanted)) {
-      await timeSlice();
+      await yieldIfBusy();
       const bytes = left < 0 ? null : await this.texts.bytes(workspaceId, sha256);
       left -= (bytes?.length ?? 0) * items.length;
       yield { bytes: left < 0 ? null : bytes, items, isBeyondBudget: left < 0 };

@@ -10,7 +10,7 @@ import type {
   WritePatchReport,
   WritePatchResult,
 } from '@patchbay/protocol';
-import { timeSlice } from '../common/time-slice.js';
+import { yieldIfBusy } from '../common/yield-if-busy.js';
 
 /** A report with all that its client has left out, since the batch says it [PATCH-14]. Its ids are those of the batch. */
 export async function completedResult(
@@ -19,7 +19,7 @@ export async function completedResult(
 ): Promise<WritePatchResult> {
   const files: PatchFileResult[] = [];
   for (const [at, file] of report.files.entries()) {
-    await timeSlice();
+    await yieldIfBusy();
     files.push(completedFile(proposed[at]!, file));
   }
   return {

@@ -14,7 +14,7 @@ describe('the sweep of batches', () => {
   };
 
   it('leaves those alone whose turn may still be stored, and removes others until none is left', async () => {
-    jest.useFakeTimers({ doNotFake: ['setImmediate'] });
+    jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask', 'performance'] });
     const logger = { setContext: () => undefined } as unknown as PinoLogger;
     const sweep = new OrphanSweep(store as PatchStore, { now: () => NOW }, logger);
     await sweep.onApplicationBootstrap();

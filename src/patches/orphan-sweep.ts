@@ -1,5 +1,5 @@
-import { setImmediate } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
+import { yieldIfBusy } from '../common/yield-if-busy.js';
 import { PinoLogger } from '../common/pino-logger.js';
 import { Clock } from '../common/clock.js';
 import { Sweep } from '../common/sweep.js';
@@ -24,6 +24,6 @@ export class OrphanSweep extends Sweep {
 
   protected async sweep(): Promise<void> {
     const before = this.clock.now() - GRACE_MS;
-    while (await this.patches.removeOrphans(before, BATCH)) await setImmediate();
+    while (await this.patches.removeOrphans(before, BATCH)) await yieldIfBusy();
   }
 }

@@ -9,8 +9,8 @@ import {
   unifiedDiff,
 } from '@patchbay/protocol/line-patch';
 import { DomainError } from '../common/domain-error.js';
-import { defineJob, weighed } from '../work/job.js';
-import type { Load } from '../work/work-pool.js';
+import { defineJob, weighed } from '../jobs/job.js';
+import type { Load } from '../jobs/work-pool.js';
 
 /** A file of a batch, and its index in it. */
 export interface IndexedPatch {

@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import {
   type ActiveFile,
@@ -23,12 +22,12 @@ import type { UserFolders } from '../clients/user-folders.js';
 import { Clock } from '../common/clock.js';
 import type { DomainError } from '../common/domain-error.js';
 import { newId } from '../common/ids.js';
-import { timeSlice } from '../common/time-slice.js';
+import { yieldIfBusy } from '../common/yield-if-busy.js';
 import { Config } from '../config/config.js';
 import type { PatchBase, PatchBatchRecord } from '../storage/ports/patches.store.js';
 import type { SessionRecord } from '../storage/records/sessions.js';
-import { UserLines } from '../work/user-lines.js';
-import { WorkPool } from '../work/work-pool.js';
+import { UserJobs } from '../jobs/user-jobs.js';
+import { WorkPool } from '../jobs/work-pool.js';
 import { BaseTexts } from './base-texts.js';
 import { ClientTexts } from './client-texts.js';
 import { type CloudHead, CloudTexts } from './cloud-texts.js';
@@ -82,7 +81,7 @@ export class PatchPreparation {
     private readonly baseTexts: BaseTexts,
     private readonly clients: ClientTexts,
     private readonly pool: WorkPool,
-    private readonly lines: UserLines,
+    private readonly jobs: UserJobs,
     private readonly config: Config,
     private readonly clock: Clock,
   ) {}
@@ -92,7 +91,7 @@ export class PatchPreparation {
     if (repeated.faults.length > 0) return { record: null, error: faulty(repeated) };
     const parsed = await this.parse(args, origin.revertOf !== null);
     if (!parsed.ok) return { record: null, error: faulty(parsed) };
-    await setImmediate();
+    await yieldIfBusy();
     const { session, turnId, callId, revertOf } = origin;
     const batch = withIds(parsed.batch);
     const situation = await this.situationOf(batch, origin);
@@ -111,7 +110,7 @@ export class PatchPreparation {
     for (;;) {
       const { done, value } = steps.next();
       if (done) return value;
-      await timeSlice();
+      await yieldIfBusy();
     }
   }
 
@@ -119,7 +118,7 @@ export class PatchPreparation {
     const active = await this.texts.activeFiles(session);
     const situation: Situation = { bases: [], judged: [], sizeBytes: 0 };
     for (const [fileIndex, patch] of batch.files.entries()) {
-      await timeSlice();
+      await yieldIfBusy();
       const head = await this.texts.head(session.workspaceId, patch.docPath);
       const known = knownOf(head, active.get(patch.docPath), patch, folders);
       const isForClient = known !== null && isForTheClient(patch, known, folders);
@@ -133,7 +132,7 @@ export class PatchPreparation {
 
   private async faultsOf(session: SessionRecord, { judged, sizeBytes }: Situation): Promise<PatchFaults> {
     if (sizeBytes > this.config.maxPatchBytes) return tooLarge(this.baseTexts.tooMuch(sizeBytes));
-    return this.lines.standWith(sizeBytes, session.userId, () => this.inspectAll(session, judged));
+    return this.jobs.runOn(sizeBytes, session.userId, () => this.inspectAll(session, judged));
   }
 
   private async inspectAll(session: SessionRecord, judged: readonly JudgedFile[]): Promise<PatchFaults> {

@@ -10,11 +10,11 @@ import type {
 } from '@patchbay/protocol';
 import { selectChanges } from '@patchbay/protocol/line-patch';
 import { fieldError } from '../common/domain-error.js';
-import { timeSlice } from '../common/time-slice.js';
+import { yieldIfBusy } from '../common/yield-if-busy.js';
 import { FileStore, type FileVersion } from '../storage/ports/files.store.js';
 import { type PatchBatchRecord, PatchStore } from '../storage/ports/patches.store.js';
-import { UserLines } from '../work/user-lines.js';
-import { WorkPool } from '../work/work-pool.js';
+import { UserJobs } from '../jobs/user-jobs.js';
+import { WorkPool } from '../jobs/work-pool.js';
 import { BaseTexts } from './base-texts.js';
 import { completedResult } from './completed-result.js';
 import { effectiveBatch } from './effective-batch.js';
@@ -60,7 +60,7 @@ export class PatchReconciliation {
     private readonly texts: BaseTexts,
     private readonly outcomes: PatchOutcomes,
     private readonly pool: WorkPool,
-    private readonly lines: UserLines,
+    private readonly jobs: UserJobs,
   ) {}
 
   /**
@@ -110,7 +110,7 @@ export class PatchReconciliation {
     const missing: NotUploaded[] = [];
     const versionIds = new Map<number, string>();
     for (const { at, reported } of applied) {
-      await timeSlice();
+      await yieldIfBusy();
       const { filePatchId, docPath, versionId } = reported;
       const version = await this.versionOf(workspaceId, reported);
       if (versionId === null) {
@@ -153,7 +153,7 @@ export class PatchReconciliation {
   private againstOurs(record: PatchBatchRecord, applied: readonly AppliedFile[]): Promise<FoundAt[]> {
     return applied.length === 0
       ? Promise.resolve([])
-      : this.lines.stand(record.userId, () => this.applyAll(record, applied));
+      : this.jobs.run(record.userId, () => this.applyAll(record, applied));
   }
 
   private async applyAll(

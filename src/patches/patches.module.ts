@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
 import { AccessModule } from '../access/access.module.js';
 import { ClientsModule } from '../clients/clients.module.js';
-import { WorkModule } from '../work/work.module.js';
+import { JobsModule } from '../jobs/jobs.module.js';
 import { BaseTexts } from './base-texts.js';
 import { ClientTexts } from './client-texts.js';
 import { CloudTexts } from './cloud-texts.js';
@@ -13,7 +13,7 @@ import { PatchesController } from './patches.controller.js';
 import { PatchesService } from './patches.service.js';
 
 @Module({
-  imports: [AccessModule, ClientsModule, WorkModule],
+  imports: [AccessModule, ClientsModule, JobsModule],
   controllers: [PatchesController],
   providers: [
     BaseTexts,

@@ -17,8 +17,8 @@ import { DomainError } from '../common/domain-error.js';
 import { Config } from '../config/config.js';
 import { type PatchBatchRecord, PatchStore } from '../storage/ports/patches.store.js';
 import type { Membership } from '../storage/ports/turn.js';
-import { UserLines } from '../work/user-lines.js';
-import { WorkPool } from '../work/work-pool.js';
+import { UserJobs } from '../jobs/user-jobs.js';
+import { WorkPool } from '../jobs/work-pool.js';
 import { BaseTexts } from './base-texts.js';
 import { CloudTexts } from './cloud-texts.js';
 import { DIFF_PATCHES, loadOf } from './patch-jobs.js';
@@ -46,7 +46,7 @@ export class PatchesService {
     private readonly viewers: Viewers,
     private readonly cloud: CloudTexts,
     private readonly pool: WorkPool,
-    private readonly lines: UserLines,
+    private readonly jobs: UserJobs,
     private readonly config: Config,
   ) {}
 
@@ -86,7 +86,7 @@ export class PatchesService {
       if (reported?.status === 'applied') return [appliedPart(file, reported)];
       return seesProposals(viewer) ? [file] : [];
     });
-    const rendered = this.lines.stand(who.userId, () => this.diffOf(who.workspaceId, patches, who.userId));
+    const rendered = this.jobs.run(who.userId, () => this.diffOf(who.workspaceId, patches, who.userId));
     return viewer === 'user' ? rendered : rendered.catch(withoutLines);
   }
 

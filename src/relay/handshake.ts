@@ -11,7 +11,7 @@ import { Clock } from '../common/clock.js';
 import { DomainError } from '../common/domain-error.js';
 import { ClientAddresses } from '../common/http/client-address.js';
 import { isUuid } from '../common/ids.js';
-import { RateLimits } from '../common/rate-limits.js';
+import { RateLimits } from '../limits/rate-limits.js';
 import { parseRequest } from '../common/request-envelope.js';
 import { Lifecycle } from '../common/lifecycle.js';
 import { Config } from '../config/config.js';
@@ -21,7 +21,7 @@ import { fromTexts } from './handshake-texts.js';
 import { HandshakeDto } from './relay.dto.js';
 import { relayErrorOf } from './relay-error.js';
 import { type RelaySocket, SocketLine } from './relay-socket.js';
-import { SocketShares } from './socket-shares.js';
+import { SocketQuota } from './socket-quota.js';
 
 /** Admits clients: a valid token, a member of the workspace, a protocol that we speak, folders under their own names. */
 @Injectable()
@@ -33,7 +33,7 @@ export class Handshake {
     private readonly presence: Presence,
     private readonly lifecycle: Lifecycle,
     private readonly lines: RelayLines,
-    private readonly shares: SocketShares,
+    private readonly sockets: SocketQuota,
     private readonly limits: RateLimits,
     private readonly addresses: ClientAddresses,
     private readonly clock: Clock,
@@ -63,7 +63,7 @@ export class Handshake {
     const workspaceId = handshake.workspaceId.toLowerCase();
     await this.workspaces.requireRole(workspaceId, user.id);
     const key = { workspaceId, userId: user.id, clientId: handshake.clientId };
-    this.shares.take(key, socket.conn);
+    this.sockets.take(key, socket.conn);
     await this.roots.claim(key, handshake.roots);
     const client = new ConnectedClient(
       key,

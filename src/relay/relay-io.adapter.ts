@@ -12,6 +12,7 @@ import type { Config } from '../config/config.js';
 import { boundedParser } from './bounded-parser.js';
 import { RelayLines } from './relay-lines.js';
 import type { EngineConnection } from './stranger-gate.js';
+import { KnownWebSocketServer } from './websockets.js';
 
 /** Socket.IO as the relay wants it: websocket only, bounded frames, origins checked before anything is set up. */
 export class RelayIoAdapter extends IoAdapter {
@@ -37,7 +38,9 @@ export class RelayIoAdapter extends IoAdapter {
       // What is over the limit is refused by the parser; only far beyond it the connection ends.
       maxHttpBufferSize: 2 * maxBodyBytes,
       parser: boundedParser(maxBodyBytes),
+      // A frame is written as it is sent, so that what follows it on the TCP socket was written after it.
       perMessageDeflate: false,
+      wsEngine: KnownWebSocketServer,
       connectTimeout: 10_000,
       destroyUpgrade: false,
       allowRequest: (request: IncomingMessage, decide: (error: string | null, allowed: boolean) => void) => {

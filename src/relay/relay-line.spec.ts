@@ -1,16 +1,21 @@
 import { EventEmitter } from 'node:events';
 import { jest } from '@jest/globals';
+import { WebSocketServer } from 'ws';
 import { RelayLine } from './relay-line.js';
 import type { EngineConnection } from './stranger-gate.js';
 import { type LoadLimits, UserLoad } from './user-load.js';
+import { KnownWebSocketServer } from './websockets.js';
 
 const MIB = 1024 * 1024;
 
+type Upgrade = Parameters<KnownWebSocketServer['handleUpgrade']>;
+
 /** A connection whose frames and writes a test decides about. */
 class FakeConnection extends EventEmitter {
-  readonly transport = new EventEmitter();
+  private readonly written: (() => void)[] = [];
   readonly socket = Object.assign(new EventEmitter(), {
-    writableLength: 0,
+    ...{ writableLength: 1, writable: true },
+    write: (_nothing: string, done: () => void) => void this.written.push(done),
     destroyed: false,
     destroy: () => void (this.socket.destroyed = true),
   });
@@ -19,7 +24,19 @@ class FakeConnection extends EventEmitter {
     pause: () => void (this.websocket.held = true),
     resume: () => void (this.websocket.held = false),
   });
-  readonly request = { socket: this.socket, websocket: this.websocket };
+  readonly request = { socket: this.socket };
+
+  /** As Engine.IO has it made. */
+  constructor() {
+    super();
+    const upgraded = jest
+      .spyOn(WebSocketServer.prototype, 'handleUpgrade')
+      .mockImplementation((_request, _socket, _head, done) => done(this.websocket, this.request));
+    new KnownWebSocketServer({ noServer: true }).handleUpgrade(
+      ...([this.request, this.socket, Buffer.alloc(0), () => undefined] as unknown as Upgrade),
+    );
+    upgraded.mockRestore();
+  }
 
   /** Bytes arrive; where they are `whole`, as one event. */
   receive(bytes: number, whole = true): void {
@@ -30,10 +47,11 @@ class FakeConnection extends EventEmitter {
   send(bytes: number): void {
     this.emit('packetCreate', { data: Buffer.alloc(bytes) });
     this.emit('flush');
+    this.emit('drain');
   }
 
   read(): void {
-    this.transport.emit('drain');
+    for (const done of this.written.splice(0)) done();
   }
 }
 

@@ -1,8 +1,8 @@
-import type { Readable } from 'node:stream';
 import { longTimeout } from '../common/timers.js';
 import { FloodGate } from './flood-gate.js';
 import type { EngineConnection } from './stranger-gate.js';
 import type { LoadedLine, UserLoad } from './user-load.js';
+import { websocketOn } from './websockets.js';
 
 /** Whoever reads slower than this is not reading. */
 const BYTES_A_SECOND = 64 * 1024;
@@ -15,26 +15,24 @@ const EVENT_MS = 300_000;
 /** An event with attachments, as Socket.IO writes it. */
 const WITH_ATTACHMENTS = /^[56](\d{1,3})-/;
 
-/** The websocket below a connection. */
-interface WebSocketLike extends Pick<Readable, 'on'> {
-  pause(): void;
-  resume(): void;
-}
-
-/** One relay connection of a member: counts what it sends, and what waits for it to read, into its user's load. */
+/**
+ * One relay connection of a member: counts what it sends, and what waits for it to read, into its user's load. The events
+ * of the connection are those that Engine.IO documents.
+ */
 export class RelayLine implements LoadedLine {
   /** Bytes of a frame that is not whole yet. */
   private partial = 0;
   /** Attachments that came of an event, and how many are still to come. */
   private attached = 0;
   private expected = 0;
-  /** Bytes that wait for those which are being written. */
+  /** Bytes that wait for those which are being written; those of the last flush. */
   private queued = 0;
+  private flushed = 0;
   private writing = 0;
   private tooSlow: NodeJS.Timeout | undefined;
   private unfinished: NodeJS.Timeout | undefined;
   private ended = false;
-  private readonly websocket: WebSocketLike;
+  private readonly websocket: ReturnType<typeof websocketOn>;
   readonly flood: FloodGate;
 
   /**
@@ -48,11 +46,12 @@ export class RelayLine implements LoadedLine {
     private readonly onCut: (why: string) => void,
   ) {
     this.flood = new FloodGate(load.elapsed, load.flood);
-    this.websocket = (connection.request as unknown as { websocket: WebSocketLike }).websocket;
-    connection.request.socket.prependListener('data', this.onData);
+    const { socket } = connection.request;
+    this.websocket = websocketOn(socket);
+    socket.prependListener('data', this.onData);
     this.websocket.on('ping', this.onControl).on('pong', this.onControl);
-    connection.on('packet', this.onPacket).on('packetCreate', this.onSend).on('flush', this.onFlush);
-    connection.transport.on('drain', this.onDrain);
+    connection.on('packet', this.onPacket).on('packetCreate', this.onSend);
+    connection.on('flush', this.onFlush).on('drain', this.onFlushed);
     connection.once('close', () => this.end());
     load.join(this);
   }
@@ -134,19 +133,29 @@ export class RelayLine implements LoadedLine {
 
   private readonly onFlush = (): void => {
     if (this.ended) return;
-    this.writing += this.queued;
+    this.flushed = this.queued;
+    this.writing += this.flushed;
     this.queued = 0;
     clearTimeout(this.tooSlow);
     const allowed = this.answerMs + (this.writing / BYTES_A_SECOND) * 1000;
     this.tooSlow = longTimeout(() => this.cut('it does not read what it is sent'), allowed);
   };
 
-  private readonly onDrain = (): void => {
-    clearTimeout(this.tooSlow);
-    const { writing } = this;
-    this.writing = 0;
-    this.load.wait(-writing);
+  /** The TCP socket has the bytes of a flush. They count as read when the system took them, or an empty write behind them. */
+  private readonly onFlushed = (): void => {
+    const { flushed } = this;
+    const { socket } = this.connection.request;
+    if (socket.writableLength === 0) this.onWritten(flushed);
+    else if (socket.writable) socket.write('', () => this.onWritten(flushed));
   };
+
+  private onWritten(bytes: number): void {
+    if (this.ended) return;
+    this.writing -= bytes;
+    // The next flush may have begun.
+    if (this.writing === 0) clearTimeout(this.tooSlow);
+    this.load.wait(-bytes);
+  }
 
   cut(why: string): void {
     if (this.ended) return;

@@ -5,6 +5,7 @@ import type { FastifyInstance } from 'fastify';
 import { PinoLogger } from '../common/pino-logger.js';
 import { Stopwatch } from '../common/clock.js';
 import { ClientAddresses, networksOf } from '../common/http/client-address.js';
+import { Budget } from '../limits/budget.js';
 import { Config } from '../config/config.js';
 import { RelayLine } from './relay-line.js';
 import { type EngineConnection, letGo, StrangerGate } from './stranger-gate.js';
@@ -19,8 +20,8 @@ const MAX_REMEMBERED = 1_000;
 @Injectable()
 export class RelayLines {
   private readonly limits: LoadLimits;
-  /** Websockets of strangers, by address, and by the network of those. */
-  private readonly strangers = new Map<string, number>();
+  /** Websockets without a handshake, by address, and by the network of those. */
+  private readonly unauthenticated = new Budget({});
   private readonly gates = new WeakMap<EngineConnection, { gate: StrangerGate; address: string }>();
   private readonly lines = new WeakMap<EngineConnection, RelayLine>();
   private readonly loads = new Map<string, UserLoad>();
@@ -53,7 +54,7 @@ export class RelayLines {
   mayOpen(request: IncomingMessage): boolean {
     const { maxAddressUnauthenticated } = this.config;
     return networksOf(this.addresses.of(request)).every(
-      ({ key, times }) => (this.strangers.get(key) ?? 0) < maxAddressUnauthenticated * times,
+      ({ key, times }) => this.unauthenticated.heldBy(key) < maxAddressUnauthenticated * times,
     );
   }
 
@@ -114,10 +115,6 @@ export class RelayLines {
   }
 
   private count(address: string, change: 1 | -1): void {
-    for (const { key } of networksOf(address)) {
-      const count = (this.strangers.get(key) ?? 0) + change;
-      if (count > 0) this.strangers.set(key, count);
-      else this.strangers.delete(key);
-    }
+    for (const { key } of networksOf(address)) this.unauthenticated.change(key, change);
   }
 }

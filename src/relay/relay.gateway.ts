@@ -23,7 +23,7 @@ import { isoTime } from '../common/clock.js';
 import { DomainError } from '../common/domain-error.js';
 import { parseRequestInSlices } from '../common/request-envelope.js';
 import { loopTurn } from '../common/loop-turn.js';
-import { timeSlice } from '../common/time-slice.js';
+import { yieldIfBusy } from '../common/yield-if-busy.js';
 import { asOwner } from '../common/work-owner.js';
 import { SessionActiveFilesDto } from '../sessions/sessions.dto.js';
 import { SessionsService } from '../sessions/sessions.service.js';
@@ -38,10 +38,7 @@ import { relayErrorOf } from './relay-error.js';
 import { RelayConnections } from './relay-connections.js';
 import { SessionOpenings } from './session-openings.js';
 
-/**
- * Events that begin at once in one turn of the event loop: what arrives together shares commits. Those beyond begin in time
- * slices of their users.
- */
+/** Events that begin at once in one turn of the event loop, so that they share commits (`test/e2e/relay-cost.spec.ts`). */
 const AT_ONCE = 32;
 
 /** The relay: what clients say over Socket.IO, each event acknowledged. */
@@ -209,7 +206,7 @@ export class RelayGateway implements OnGatewayInit, OnGatewayConnection, OnGatew
 
   private async answerOf<T extends object>(handle: () => Promise<T>): Promise<Ack<T>> {
     try {
-      if (!this.mayBeginAtOnce()) await timeSlice();
+      if (!this.mayBeginAtOnce()) await yieldIfBusy();
       return { ok: true, ...(await handle()) };
     } catch (error) {
       if (error instanceof DomainError) return { ok: false, error: relayErrorOf(error) };
@@ -228,7 +225,7 @@ async function readEntries(body: unknown): Promise<ResumeEntryDto[]> {
   const entries: ResumeEntryDto[] = [];
   for (const entry of body) {
     entries.push(await parseRequestInSlices(ResumeEntryDto, entry));
-    await timeSlice();
+    await yieldIfBusy();
   }
   return entries;
 }

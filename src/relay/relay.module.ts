@@ -4,7 +4,7 @@ import { BusModule } from '../bus/bus.module.js';
 import { ClientsModule } from '../clients/clients.module.js';
 import { DeliveryModule } from '../delivery/delivery.module.js';
 import { SessionsModule } from '../sessions/sessions.module.js';
-import { RateLimitModule } from '../common/rate-limit.module.js';
+import { LimitsModule } from '../limits/limits.module.js';
 import { WorkspacesModule } from '../workspaces/workspaces.module.js';
 import { ConnectionEnds } from './connection-ends.js';
 import { Handshake } from './handshake.js';
@@ -12,7 +12,7 @@ import { RelayLines } from './relay-lines.js';
 import { RelayConnections } from './relay-connections.js';
 import { RelayGateway } from './relay.gateway.js';
 import { SessionOpenings } from './session-openings.js';
-import { SocketShares } from './socket-shares.js';
+import { SocketQuota } from './socket-quota.js';
 
 @Module({
   imports: [
@@ -21,7 +21,7 @@ import { SocketShares } from './socket-shares.js';
     ClientsModule,
     DeliveryModule,
     SessionsModule,
-    RateLimitModule,
+    LimitsModule,
     WorkspacesModule,
   ],
   providers: [
@@ -31,7 +31,7 @@ import { SocketShares } from './socket-shares.js';
     RelayGateway,
     RelayLines,
     SessionOpenings,
-    SocketShares,
+    SocketQuota,
   ],
 })
 export class RelayModule {}

@@ -1,4 +1,5 @@
-import { fairShare } from '../common/fair-budget.js';
+import { fairShare } from '../limits/budget.js';
+import { RoundRobin } from '../limits/round-robin.js';
 import { FloodGate } from './flood-gate.js';
 
 const MIB = 1024 * 1024;
@@ -49,7 +50,7 @@ export class UserLoad {
   private isHeld = false;
   private timer: NodeJS.Timeout | undefined;
   /** Calls that wait for room, by the line that they are for; the line that comes first is looked at first. */
-  private readonly waiters = new Map<LoadedLine, (() => void)[]>();
+  private readonly waiters = new RoundRobin<() => void, LoadedLine>();
   private makesRoom = false;
 
   /** @param limited whether events are counted, and bytes by time too. */
@@ -101,9 +102,8 @@ export class UserLoad {
   room(line: LoadedLine): Promise<void> {
     if (!this.lines.has(line)) return Promise.resolve();
     if (line.unread === 0 && !this.hasRoom(line)) this.endLargest();
-    const before = this.waiters.get(line);
-    if (before === undefined && this.hasRoom(line)) return Promise.resolve();
-    return new Promise((resolve) => this.waiters.set(line, [...(before ?? []), resolve]));
+    if (this.waiters.sizeOf(line) === 0 && this.hasRoom(line)) return Promise.resolve();
+    return new Promise((resolve) => this.waiters.push(line, resolve));
   }
 
   join(line: LoadedLine): void {
@@ -116,8 +116,7 @@ export class UserLoad {
 
   leave(line: LoadedLine): void {
     this.lines.delete(line);
-    for (const resolve of this.waiters.get(line) ?? []) resolve();
-    this.waiters.delete(line);
+    for (const resolve of this.waiters.clear(line)) resolve();
     if (this.lines.size > 0) return;
     this.limits.loads.delete(this);
     clearTimeout(this.timer);
@@ -152,18 +151,15 @@ export class UserLoad {
   /** Lets one call go on, of the line that has waited the longest since it last had one. */
   private makeRoom(): void {
     if (this.makesRoom) return;
-    for (const [line, [next, ...others]] of this.waiters) {
-      if (!this.hasRoom(line)) continue;
-      this.waiters.delete(line);
-      if (others.length > 0) this.waiters.set(line, others);
-      this.makesRoom = true;
-      // What it sends is counted by then.
-      setImmediate(() => {
-        this.makesRoom = false;
-        this.makeRoom();
-      });
-      return next!();
-    }
+    const line = this.waiters.next((waiting) => this.hasRoom(waiting));
+    if (line === undefined) return;
+    this.makesRoom = true;
+    // What it sends is counted by then.
+    setImmediate(() => {
+      this.makesRoom = false;
+      this.makeRoom();
+    });
+    this.waiters.shift(line)!();
   }
 
   private update(): void {

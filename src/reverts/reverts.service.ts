@@ -13,7 +13,7 @@ import { labelsFor } from '../access/visible-batch.js';
 import { newId } from '../common/ids.js';
 import { DomainError, type FieldFaults } from '../common/domain-error.js';
 import type { Sending } from '../common/http/once-over.js';
-import { timeSlice } from '../common/time-slice.js';
+import { yieldIfBusy } from '../common/yield-if-busy.js';
 import { BaseTexts, type MadeOn } from '../patches/base-texts.js';
 import { CloudTexts } from '../patches/cloud-texts.js';
 import { INVERT_PATCHES, loadOf } from '../patches/patch-jobs.js';
@@ -22,8 +22,8 @@ import { type KnownBatch, PatchesService } from '../patches/patches.service.js';
 import { newCall } from '../turn-api/tool-call-forms.js';
 import { TurnAnswers } from '../turn-api/turn-answers.js';
 import { TurnsService } from '../turn-api/turns.service.js';
-import { UserLines } from '../work/user-lines.js';
-import { WorkPool } from '../work/work-pool.js';
+import { UserJobs } from '../jobs/user-jobs.js';
+import { WorkPool } from '../jobs/work-pool.js';
 import type { RevertDto } from './reverts.dto.js';
 
 /** Files that a refusal or the warnings name. */
@@ -56,7 +56,7 @@ export class RevertsService {
     private readonly texts: CloudTexts,
     private readonly baseTexts: BaseTexts,
     private readonly pool: WorkPool,
-    private readonly lines: UserLines,
+    private readonly jobs: UserJobs,
     private readonly turns: TurnsService,
     private readonly answers: TurnAnswers,
   ) {}
@@ -77,7 +77,7 @@ export class RevertsService {
     const applied = appliedFiles(known);
     if (applied.length === 0)
       throw new DomainError('CONFLICT', 'Nothing of this batch was applied, so there is nothing to undo.');
-    const { files, leftOut } = await this.lines.stand(userId, () =>
+    const { files, leftOut } = await this.jobs.run(userId, () =>
       this.invertAll(workspaceId, userId, applied),
     );
     if (files.length === 0 || (leftOut.length > 0 && !allowPartial)) throw refusal(leftOut);
@@ -101,7 +101,7 @@ export class RevertsService {
     const heads = new Map<AppliedFile, string | null>();
     const wanted: MadeOn<AppliedFile>[] = [];
     for (const file of applied) {
-      await timeSlice();
+      await yieldIfBusy();
       const head = await this.texts.head(workspaceId, file.patch.docPath);
       heads.set(file, head?.sha256 ?? null);
       const hasMoved = head !== null && head.sha256 !== file.reported.newSha256;

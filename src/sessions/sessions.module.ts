@@ -1,9 +1,9 @@
 import { Module } from '@nestjs/common';
-import { SharesModule } from '../shares/shares.module.js';
+import { LimitsModule } from '../limits/limits.module.js';
 import { SessionsService } from './sessions.service.js';
 
 @Module({
-  imports: [SharesModule],
+  imports: [LimitsModule],
   providers: [SessionsService],
   exports: [SessionsService],
 })

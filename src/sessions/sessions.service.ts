@@ -3,10 +3,10 @@ import { type ActiveFile, docPathFault, type Session } from '@patchbay/protocol'
 import { Subject } from 'rxjs';
 import { Clock, isoTime } from '../common/clock.js';
 import { DomainError, fieldError, type FieldFaults } from '../common/domain-error.js';
-import { timeSlice } from '../common/time-slice.js';
+import { yieldIfBusy } from '../common/yield-if-busy.js';
 import { isUuid, newId } from '../common/ids.js';
 import { KeyLocks } from '../common/key-locks.js';
-import { Shares } from '../shares/shares.js';
+import { Quotas } from '../limits/quotas.js';
 import { type SessionRecord, SessionStore } from '../storage/records/sessions.js';
 import type { ActiveFileDto, CreateSessionDto, SessionsQueryDto } from './sessions.dto.js';
 
@@ -22,7 +22,7 @@ export class SessionsService {
 
   constructor(
     private readonly store: SessionStore,
-    private readonly shares: Shares,
+    private readonly quotas: Quotas,
     private readonly clock: Clock,
   ) {}
 
@@ -37,7 +37,7 @@ export class SessionsService {
       createdAt: await this.createdAt(workspaceId, userId),
     };
     const room = { sessions: 1, bytes: sizeOf(session.tools) };
-    await this.shares.write(session, room, () => this.store.insert(session));
+    await this.quotas.write(session, room, () => this.store.insert(session));
     this.created$.next(session);
     return sessionView(session);
   }
@@ -76,7 +76,7 @@ export class SessionsService {
       const activeFiles = files.map((file): ActiveFile => ({ ...file }));
       const before = await this.store.activeFilesOf(workspaceId, session.id);
       const room = { bytes: Math.max(0, sizeOf(activeFiles) - sizeOf(before)) };
-      await this.shares.write({ workspaceId, userId }, room, () =>
+      await this.quotas.write({ workspaceId, userId }, room, () =>
         this.store.replaceActiveFiles(workspaceId, session.id, activeFiles),
       );
       return activeFiles;
@@ -109,7 +109,7 @@ async function checkDocPaths(files: readonly ActiveFileDto[]): Promise<void> {
   const fields: FieldFaults = {};
   const seen = new Set<string>();
   for (const [at, { docPath }] of files.entries()) {
-    await timeSlice();
+    await yieldIfBusy();
     const fault = seen.has(docPath) ? 'is there twice' : docPathFault(docPath);
     if (fault !== null && Object.keys(fields).length < MAX_FAULTS)
       fields[`activeFiles[${at}].docPath`] = fault;

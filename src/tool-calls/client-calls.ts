@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { DirectCallAnswer, Json, TurnEnvelope } from '@patchbay/protocol';
+import { LRUCache } from 'lru-cache';
 import type { Tool } from '../catalog/tool.js';
-import { BoundedMap } from '../common/bounded-map.js';
 import type { Sending } from '../common/http/once-over.js';
 import { newId } from '../common/ids.js';
 import { SessionsService } from '../sessions/sessions.service.js';
@@ -21,7 +21,7 @@ const MAX_SESSIONS = 10_000;
 /** Runs a tool that a client has to do with for an HTTP caller: a turn of one call, in a session of theirs, waited for like any turn. */
 @Injectable()
 export class ClientCalls {
-  private readonly implicitSessions = new BoundedMap<string, string>(MAX_SESSIONS);
+  private readonly implicitSessions = new LRUCache<string, string>({ max: MAX_SESSIONS });
 
   constructor(
     private readonly sessions: SessionsService,

@@ -3,8 +3,8 @@ import type { JsonObject, ToolContract } from '@patchbay/protocol';
 import { fieldError } from '../common/domain-error.js';
 import { readCloudPath } from '../files/cloud-path.js';
 import { FilesService } from '../files/files.service.js';
-import { UserLines } from '../work/user-lines.js';
-import { WorkPool } from '../work/work-pool.js';
+import { UserJobs } from '../jobs/user-jobs.js';
+import { WorkPool } from '../jobs/work-pool.js';
 import { cloudPath, COUNT, objectSchema, optional, SHA256 } from './schema-parts.js';
 import type { ServerTool, ToolContext } from './server-tool.js';
 import { HASH_TEXT } from './text-jobs.js';
@@ -42,7 +42,7 @@ export class CodeHashTool implements ServerTool {
   constructor(
     private readonly files: FilesService,
     private readonly pool: WorkPool,
-    private readonly lines: UserLines,
+    private readonly jobs: UserJobs,
   ) {}
 
   /** Exactly one of the two. */
@@ -63,7 +63,7 @@ export class CodeHashTool implements ServerTool {
     }
     const target = readCloudPath(docPath as string, 'docPath');
     const { head } = await this.files.requireFile(workspaceId, target, 'docPath');
-    const hashed = await this.lines.standWith(head.sizeBytes, userId, async () => {
+    const hashed = await this.jobs.runOn(head.sizeBytes, userId, async () => {
       const bytes = await this.files.bytesOf(workspaceId, head);
       return this.pool.run(userId, HASH_TEXT, bytes, { bytes: bytes.length });
     });

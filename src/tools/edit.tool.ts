@@ -6,8 +6,8 @@ import { readCloudPath } from '../files/cloud-path.js';
 import { FileWrites, type NewContent } from '../files/file-writes.js';
 import { FilesService } from '../files/files.service.js';
 import type { FileVersion } from '../storage/ports/files.store.js';
-import { UserLines } from '../work/user-lines.js';
-import { WorkPool } from '../work/work-pool.js';
+import { UserJobs } from '../jobs/user-jobs.js';
+import { WorkPool } from '../jobs/work-pool.js';
 import { cloudPath, COUNT, objectSchema, PATH_RULES, SHA256, TEXT, UUID } from './schema-parts.js';
 import { type ServerTool, toolChange, type ToolContext } from './server-tool.js';
 import { EDIT_TEXT } from './text-jobs.js';
@@ -80,7 +80,7 @@ export class EditTool implements ServerTool {
     private readonly files: FilesService,
     private readonly writes: FileWrites,
     private readonly pool: WorkPool,
-    private readonly lines: UserLines,
+    private readonly jobs: UserJobs,
     private readonly config: Config,
   ) {}
 
@@ -101,7 +101,7 @@ export class EditTool implements ServerTool {
         replacements = edited.count;
         return edited;
       });
-    const file = await this.lines.stand(context.userId, rewrite);
+    const file = await this.jobs.run(context.userId, rewrite);
     const { id: fileId, head } = file;
     return {
       ...{ path: file.path, fileId, versionId: head.id, sha256: head.sha256, sizeBytes: head.sizeBytes },

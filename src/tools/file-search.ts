@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Config } from '../config/config.js';
 import { FilesService, type ListedFolder } from '../files/files.service.js';
 import type { ListedEntry } from '../storage/ports/files.store.js';
-import { WorkPool } from '../work/work-pool.js';
+import { WorkPool } from '../jobs/work-pool.js';
 import { literalFolder } from './glob-pattern.js';
 import { MATCH_PATHS, matchLoad } from './search-jobs.js';
 import type { ToolContext } from './server-tool.js';

@@ -3,7 +3,7 @@ import type { JsonObject, ToolContract } from '@patchbay/protocol';
 import { isoTime } from '../common/clock.js';
 import { readCloudPath } from '../files/cloud-path.js';
 import { FilesService, type ListedFolder } from '../files/files.service.js';
-import { UserLines } from '../work/user-lines.js';
+import { UserJobs } from '../jobs/user-jobs.js';
 import { compileGlob } from './glob-pattern.js';
 import { FileSearch } from './file-search.js';
 import { cloudPath, objectSchema, optional, TEXT, TIME } from './schema-parts.js';
@@ -64,7 +64,7 @@ export class GlobTool implements ServerTool {
   constructor(
     private readonly files: FilesService,
     private readonly search: FileSearch,
-    private readonly lines: UserLines,
+    private readonly jobs: UserJobs,
   ) {}
 
   faultsOf({ pattern }: JsonObject): SchemaFault[] {
@@ -76,7 +76,7 @@ export class GlobTool implements ServerTool {
     const { pattern, path, limit } = args as { pattern: string; path?: string | null; limit?: number | null };
     const folder = await this.files.requireFolder(context.workspaceId, readCloudPath(path ?? '/'));
     const find = () => this.find(context, folder, pattern, limit ?? DEFAULT_LIMIT);
-    return this.lines.stand(context.userId, find, 'searches');
+    return this.jobs.run(context.userId, find, 'searches');
   }
 
   private async find(

@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import type { JsonObject, ToolContract } from '@patchbay/protocol';
 import { fieldError } from '../common/domain-error.js';
-import { timeSlice } from '../common/time-slice.js';
+import { yieldIfBusy } from '../common/yield-if-busy.js';
 import { readCloudPath } from '../files/cloud-path.js';
 import { FilesService } from '../files/files.service.js';
 import { NearestPath } from '../files/nearest-path.js';
-import { UserLines } from '../work/user-lines.js';
-import { WorkPool } from '../work/work-pool.js';
+import { UserJobs } from '../jobs/user-jobs.js';
+import { WorkPool } from '../jobs/work-pool.js';
 import { FileSearch, type SearchClock } from './file-search.js';
 import { compileGlob } from './glob-pattern.js';
 import { cloudPath, COUNT, objectSchema, optional, TEXT } from './schema-parts.js';
@@ -114,7 +114,7 @@ export class GrepTool implements ServerTool {
     private readonly nearest: NearestPath,
     private readonly search: FileSearch,
     private readonly pool: WorkPool,
-    private readonly lines: UserLines,
+    private readonly jobs: UserJobs,
   ) {}
 
   /** A pattern that takes long to compile is judged where that is done. */
@@ -130,7 +130,7 @@ export class GrepTool implements ServerTool {
   /** Patterns are RE2's, so that each line takes linear time; the whole has a time limit. */
   execute(args: JsonObject, context: ToolContext): Promise<JsonObject> {
     const wanted = args as unknown as GrepArguments;
-    return this.lines.stand(context.userId, () => this.find(wanted, context), 'searches');
+    return this.jobs.run(context.userId, () => this.find(wanted, context), 'searches');
   }
 
   private async find(wanted: GrepArguments, context: ToolContext): Promise<JsonObject> {
@@ -192,7 +192,7 @@ export class GrepTool implements ServerTool {
     let files: SearchedFile[] = [];
     let size = 0;
     for await (const docPath of this.candidates(wanted, context, clock)) {
-      await timeSlice();
+      await yieldIfBusy();
       if (clock.left() === 0) return;
       const file = await this.files.at(context.workspaceId, { docPath });
       if (file?.kind !== 'file') continue;

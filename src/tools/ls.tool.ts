@@ -2,9 +2,9 @@ import { Injectable } from '@nestjs/common';
 import type { JsonObject, ToolContract } from '@patchbay/protocol';
 import { isoTime } from '../common/clock.js';
 import { nameOf, readCloudPath } from '../files/cloud-path.js';
-import { timeSlice } from '../common/time-slice.js';
+import { yieldIfBusy } from '../common/yield-if-busy.js';
 import { FilesService } from '../files/files.service.js';
-import { UserLines } from '../work/user-lines.js';
+import { UserJobs } from '../jobs/user-jobs.js';
 import type { ListedEntry } from '../storage/ports/files.store.js';
 import { cloudPath, objectSchema, optional, PATH_RULES, TEXT, TIME } from './schema-parts.js';
 import type { ServerTool, ToolContext } from './server-tool.js';
@@ -61,7 +61,7 @@ export class LsTool implements ServerTool {
 
   constructor(
     private readonly files: FilesService,
-    private readonly lines: UserLines,
+    private readonly jobs: UserJobs,
   ) {}
 
   /** Lists a folder, sorted by code point of the path. */
@@ -75,14 +75,14 @@ export class LsTool implements ServerTool {
           : await this.files.childrenOf(workspaceId, folder);
       return { path: folder.path, entries: await views(entries) };
     };
-    return this.lines.stand(userId, list);
+    return this.jobs.run(userId, list);
   }
 }
 
 async function views(entries: readonly ListedEntry[]): Promise<JsonObject[]> {
   const shown: JsonObject[] = [];
   for (const { kind, path, updatedAt } of entries) {
-    if (shown.length % VIEWED_AT_ONCE === 0) await timeSlice();
+    if (shown.length % VIEWED_AT_ONCE === 0) await yieldIfBusy();
     const file_type = kind === 'folder' ? 'Folder' : 'Document';
     shown.push({ name: nameOf(path), path, file_type, updated_at: isoTime(updatedAt) });
   }

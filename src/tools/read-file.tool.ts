@@ -2,8 +2,8 @@ import { Injectable } from '@nestjs/common';
 import type { JsonObject, ToolContract } from '@patchbay/protocol';
 import { fieldError } from '../common/domain-error.js';
 import { readCloudPath } from '../files/cloud-path.js';
-import { UserLines } from '../work/user-lines.js';
-import { WorkPool } from '../work/work-pool.js';
+import { UserJobs } from '../jobs/user-jobs.js';
+import { WorkPool } from '../jobs/work-pool.js';
 import { DEFAULT_READ_BYTES, type ExcerptOptions } from './excerpt.js';
 import { NewestTexts, type OutOfReach } from './newest-text.js';
 import { cloudPath, COUNT, objectSchema, SHA256, TEXT } from './schema-parts.js';
@@ -98,7 +98,7 @@ export class ReadFileTool implements ServerTool {
   constructor(
     private readonly newest: NewestTexts,
     private readonly pool: WorkPool,
-    private readonly lines: UserLines,
+    private readonly jobs: UserJobs,
   ) {}
 
   /** The newest text within reach; of an open file that is nowhere to be had, only the sha256. */
@@ -109,7 +109,7 @@ export class ReadFileTool implements ServerTool {
     const found = await this.newest.find(context, target, 'docPath');
     if (found.kind === 'out_of_reach') return withoutText(found);
     const { path, source, sha256, sizeBytes, isDirty, warnings } = found;
-    const part = await this.lines.standWith(sizeBytes, context.userId, async () => {
+    const part = await this.jobs.runOn(sizeBytes, context.userId, async () => {
       const bytes = await found.bytes();
       return this.pool.run(context.userId, EXCERPT_TEXT, { bytes, options }, { bytes: bytes.length });
     });

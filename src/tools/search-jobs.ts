@@ -1,7 +1,7 @@
 import { RE2JS } from 're2js';
 import { textOf } from '../files/content-shape.js';
-import { defineJob, weighed } from '../work/job.js';
-import type { Load } from '../work/work-pool.js';
+import { defineJob, weighed } from '../jobs/job.js';
+import type { Load } from '../jobs/work-pool.js';
 import { compileGlob, compileSafe } from './glob-pattern.js';
 import { withoutBom } from './text-lines.js';
 import { TextSearch, type FoundLines, type TextPlace } from './text-search.js';

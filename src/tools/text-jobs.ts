@@ -3,7 +3,7 @@ import { normalizeText } from '@patchbay/protocol';
 import { sha256 } from '@patchbay/protocol/hash';
 import { isStorableJson, textOf } from '../files/content-shape.js';
 import type { ContentShape } from '../storage/ports/files.store.js';
-import { defineJob } from '../work/job.js';
+import { defineJob } from '../jobs/job.js';
 import { excerpt, type Excerpt, type ExcerptOptions } from './excerpt.js';
 import { withoutBom } from './text-lines.js';
 import { replaceText, type Replaced, type Replacement } from './text-replace.js';

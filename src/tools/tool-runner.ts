@@ -1,6 +1,6 @@
 import { type Json, type JsonObject, wellFormedJson } from '@patchbay/protocol';
 import { DomainError } from '../common/domain-error.js';
-import { FairQueue } from '../work/fair-queue.js';
+import { FairQueue } from '../limits/fair-queue.js';
 import type { ServerTool, ToolContext } from './server-tool.js';
 
 const RETRY_AFTER_SECONDS = 1;
@@ -17,13 +17,11 @@ export class ToolRunner {
   readonly tools: readonly ServerTool[];
   private readonly byName: ReadonlyMap<string, ServerTool>;
   /** Calls that wait until others of their user have ended. */
-  private readonly queue: FairQueue<() => void>;
+  private readonly queue: FairQueue;
 
   /** @param atOnce calls of one user that run at once. @param waiting calls of one user that may wait behind them. */
   constructor(tools: readonly ServerTool[], atOnce: number, waiting: number) {
-    const ofAll = { running: Infinity, waiting: Infinity, bytes: Infinity, smallBytes: 0 };
-    const ofOwner = { runningOfOwner: atOnce, waitingOfOwner: waiting };
-    this.queue = new FairQueue({ ...ofAll, ...ofOwner });
+    this.queue = new FairQueue({ runningOfKey: atOnce, waitingOfKey: waiting, refuse: tooMany });
     this.tools = [...tools].sort(inOrder);
     this.byName = new Map(tools.map((tool) => [tool.contract.name, tool]));
   }
@@ -33,34 +31,17 @@ export class ToolRunner {
    * RATE_LIMITED where too many wait already.
    */
   async run(name: string, args: Json, context: ToolContext): Promise<ServerToolOutcome> {
-    const done = await this.turnOf(context.userId);
-    const result = wellFormedJson(await this.execute(name, args as JsonObject, context).finally(done));
+    const work = () => this.byName.get(name)!.execute(args as JsonObject, context);
+    const result = wellFormedJson(await this.queue.run(context.userId, work));
     if (result.success !== false) return { result, error: null };
     const { errorCode, message } = result as { errorCode: string; message: string };
     return { result, error: { code: errorCode, message } };
   }
+}
 
-  private async execute(name: string, args: JsonObject, context: ToolContext): Promise<JsonObject> {
-    return this.byName.get(name)!.execute(args, context);
-  }
-
-  /** Resolves when a call of the user may run, with what to call when it has ended. */
-  private turnOf(owner: string): Promise<() => void> {
-    return new Promise((resolve, reject) => {
-      const queued = { owner, bytes: 0, item: () => resolve(done) };
-      const done = (): void => {
-        this.queue.done(queued);
-        this.next();
-      };
-      if (this.queue.push(queued) === null) return this.next();
-      const message = 'Too many of your tool calls wait already; let some end first.';
-      reject(new DomainError('RATE_LIMITED', message, { retryAfterSeconds: RETRY_AFTER_SECONDS }));
-    });
-  }
-
-  private next(): void {
-    for (let next = this.queue.take(); next; next = this.queue.take()) next.item();
-  }
+function tooMany(): DomainError {
+  const message = 'Too many of your tool calls wait already; let some end first.';
+  return new DomainError('RATE_LIMITED', message, { retryAfterSeconds: RETRY_AFTER_SECONDS });
 }
 
 function inOrder(a: ServerTool, b: ServerTool): number {

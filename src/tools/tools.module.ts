@@ -4,7 +4,7 @@ import { ClientsModule } from '../clients/clients.module.js';
 import { FilesModule } from '../files/files.module.js';
 import { PatchesModule } from '../patches/patches.module.js';
 import { SessionsModule } from '../sessions/sessions.module.js';
-import { WorkModule } from '../work/work.module.js';
+import { JobsModule } from '../jobs/jobs.module.js';
 import { FileSearch } from './file-search.js';
 import { NewestTexts } from './newest-text.js';
 import type { ServerTool } from './server-tool.js';
@@ -16,7 +16,7 @@ import { ToolRunner } from './tool-runner.js';
 const TOOL_CLASSES = await findToolClasses();
 
 @Module({
-  imports: [ClientsModule, FilesModule, PatchesModule, SessionsModule, WorkModule],
+  imports: [ClientsModule, FilesModule, PatchesModule, SessionsModule, JobsModule],
   providers: [
     FileSearch,
     NewestTexts,

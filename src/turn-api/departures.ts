@@ -1,5 +1,5 @@
-import { setImmediate } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
+import { yieldIfBusy } from '../common/yield-if-busy.js';
 import { PinoLogger } from '../common/pino-logger.js';
 import { Bus } from '../bus/bus.js';
 import { KeyLocks } from '../common/key-locks.js';
@@ -68,7 +68,7 @@ export class Departures extends Sweep {
       page = await this.store.openIn(workspaceId, userId, page.at(-1) ?? null, BATCH);
       for (const turn of page.filter(({ acceptedAt }) => !isBack || acceptedAt <= removedAt)) {
         await this.turns.submit(turn, { type: 'cancel', toolCallId: null, byUserId, why: NO_MEMBER });
-        await setImmediate();
+        await yieldIfBusy();
       }
     } while (page.length === BATCH);
     await this.workspaces.settled(removal);

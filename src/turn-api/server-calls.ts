@@ -14,7 +14,7 @@ import { OpenTurns, type TurnChange } from '../turns/open-turns.js';
 import { newLease } from '../turns/lease.js';
 import { jsonBytes, withinCallBudget } from '../turns/result-budget.js';
 import { subjectOf } from '../turns/subject.js';
-import { Shares } from '../shares/shares.js';
+import { Quotas } from '../limits/quotas.js';
 import { NodeId } from '../storage/ports/node-id.js';
 import type { Call, CallSubject, Turn } from '../storage/ports/turn.js';
 import { TurnStore } from '../storage/ports/turns.store.js';
@@ -33,7 +33,7 @@ export class ServerCalls implements OnApplicationShutdown {
     private readonly turns: OpenTurns,
     private readonly store: TurnStore,
     private readonly runner: ToolRunner,
-    private readonly shares: Shares,
+    private readonly quotas: Quotas,
     private readonly node: NodeId,
     private readonly lifecycle: Lifecycle,
     private readonly clock: Clock,
@@ -135,7 +135,7 @@ export class ServerCalls implements OnApplicationShutdown {
     this.running.set(call.callId, { key: turnKey(turn), at, controller });
     try {
       // Of a user who was removed nothing begins, also where the turn is not cancelled yet.
-      await this.shares.requireMember(turn);
+      await this.quotas.requireMember(turn);
       const outcome = await this.runner.run(call.name, args, contextOf(turn, call, controller.signal));
       return outcomeReport(subject, outcome, this.clock.now() - began);
     } catch (error) {

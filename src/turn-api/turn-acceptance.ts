@@ -3,7 +3,7 @@ import { Clock } from '../common/clock.js';
 import { DomainError } from '../common/domain-error.js';
 import { newId } from '../common/ids.js';
 import { Dispatcher } from '../delivery/dispatcher.js';
-import { Shares } from '../shares/shares.js';
+import { Quotas } from '../limits/quotas.js';
 import { IdempotencyKeyStore, type KeyClaim } from '../storage/records/idempotency-keys.js';
 import { NodeId } from '../storage/ports/node-id.js';
 import { PatchStore } from '../storage/ports/patches.store.js';
@@ -15,7 +15,7 @@ import { OpenTurns } from '../turns/open-turns.js';
 import { advance } from '../turns/turn-state.js';
 import { NO_MEMBER } from './departures.js';
 import { KEY_LIFE_MS } from './key-sweep.js';
-import { OpenRoom } from './open-room.js';
+import { OpenTurnQuota } from '../limits/open-turn-quota.js';
 import { type AcceptedTurn, TurnBuilder } from './turn-builder.js';
 import { FEW_CHARS, TurnRequestCheck } from './turn-request-check.js';
 import type { PostTurnDto } from './turns.dto.js';
@@ -40,9 +40,9 @@ export class TurnAcceptance {
     private readonly builder: TurnBuilder,
     private readonly turns: OpenTurns,
     private readonly dispatcher: Dispatcher,
-    private readonly room: OpenRoom,
+    private readonly openTurns: OpenTurnQuota,
     private readonly node: NodeId,
-    private readonly shares: Shares,
+    private readonly quotas: Quotas,
     private readonly clock: Clock,
   ) {}
 
@@ -81,12 +81,12 @@ export class TurnAcceptance {
     }
     const { workspaceId, userId, id: sessionId } = session;
     const ref = { workspaceId, userId, sessionId, turnId };
-    const giveBack = await this.room.take(ref, checked.calls.length).catch(async (error: unknown) => {
+    const room = await this.openTurns.take(ref, checked.calls.length).catch(async (error: unknown) => {
       // The same request may have stored the turn meanwhile, and taken the last room with it.
       if ((await this.store.versionOf(ref)) === null) throw error;
       return null;
     });
-    if (giveBack === null) return this.acceptNamed(session, request, { ...name, turnId }, revertOf);
+    if (room === null) return this.acceptNamed(session, request, { ...name, turnId }, revertOf);
     try {
       const use = await this.store.lastUseOf(session.workspaceId, session.id);
       return await this.take(
@@ -94,7 +94,7 @@ export class TurnAcceptance {
         checked.chars <= FEW_CHARS,
       );
     } finally {
-      giveBack();
+      room.release();
     }
   }
 
@@ -151,7 +151,7 @@ export class TurnAcceptance {
   /** A user who was removed meanwhile may have been so after their open turns were looked for: then this one was not found. */
   private async requireMember(turn: Turn): Promise<void> {
     try {
-      await this.shares.requireMember(turn);
+      await this.quotas.requireMember(turn);
     } catch (error) {
       const { userId: byUserId } = turn;
       await this.turns.submit(turn, { type: 'cancel', toolCallId: null, byUserId, why: NO_MEMBER });

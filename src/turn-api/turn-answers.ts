@@ -8,8 +8,8 @@ import { Config } from '../config/config.js';
 import type { Turn } from '../storage/ports/turn.js';
 import { type StoredJson, type StoredResult, TurnStore } from '../storage/ports/turns.store.js';
 import type { Sending } from '../common/http/once-over.js';
-import { AnswersInFlight } from './answers-in-flight.js';
-import { SharedTexts } from './shared-texts.js';
+import { AnswersInFlight } from '../limits/answers-in-flight.js';
+import { ResponseCache } from './response-cache.js';
 import { envelopeOf, statusOf, taken } from './turn-envelope.js';
 
 /** An answer as it goes out: its JSON, and the HTTP status that says whether the turn is final. */
@@ -21,7 +21,7 @@ export interface TurnAnswerText {
 /** What the turn routes answer. Many requests that wait for one turn share one text of it. */
 @Injectable()
 export class TurnAnswers {
-  private readonly texts = new SharedTexts<TurnAnswerText>();
+  private readonly texts = new ResponseCache<TurnAnswerText>();
 
   constructor(
     private readonly store: TurnStore,

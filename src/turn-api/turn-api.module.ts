@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
 import { AccessModule } from '../access/access.module.js';
 import { BusModule } from '../bus/bus.module.js';
-import { SharesModule } from '../shares/shares.module.js';
+import { LimitsModule } from '../limits/limits.module.js';
 import { CatalogModule } from '../catalog/catalog.module.js';
 import { ClientsModule } from '../clients/clients.module.js';
 import { DeliveryModule } from '../delivery/delivery.module.js';
@@ -10,11 +10,9 @@ import { SessionsModule } from '../sessions/sessions.module.js';
 import { ToolsModule } from '../tools/tools.module.js';
 import { TurnsModule } from '../turns/turns.module.js';
 import { WorkspacesModule } from '../workspaces/workspaces.module.js';
-import { AnswersInFlight } from './answers-in-flight.js';
 import { CallAssessment } from './call-assessment.js';
 import { Departures } from './departures.js';
 import { KeySweep } from './key-sweep.js';
-import { OpenRoom } from './open-room.js';
 import { OpenTurnsController } from './open-turns.controller.js';
 import { OpenTurnList } from './open-turn-list.js';
 import { Recovery } from './recovery.js';
@@ -38,16 +36,14 @@ import { TurnsService } from './turns.service.js';
     ToolsModule,
     TurnsModule,
     WorkspacesModule,
-    SharesModule,
+    LimitsModule,
     BusModule,
   ],
   controllers: [OpenTurnsController, TurnsController],
   providers: [
-    AnswersInFlight,
     CallAssessment,
     Departures,
     KeySweep,
-    OpenRoom,
     OpenTurnList,
     Recovery,
     ServerCalls,

@@ -5,7 +5,7 @@ import { RootsService } from '../clients/roots.service.js';
 import { NAMES_FOLDERS, UserFolders } from '../clients/user-folders.js';
 import { Clock } from '../common/clock.js';
 import { newId } from '../common/ids.js';
-import { timeSlice } from '../common/time-slice.js';
+import { yieldIfBusy } from '../common/yield-if-busy.js';
 import { Config } from '../config/config.js';
 import type { PatchBatchRecord } from '../storage/ports/patches.store.js';
 import type { SessionRecord } from '../storage/records/sessions.js';
@@ -84,7 +84,7 @@ export class TurnBuilder {
     const batches: PatchBatchRecord[] = [];
     let held = false;
     for (const [at, call] of posted.entries()) {
-      if (at >= FEW_CALLS || chars > FEW_CHARS) await timeSlice();
+      if (at >= FEW_CALLS || chars > FEW_CHARS) await yieldIfBusy();
       const callId = newId();
       const origin = { session, turnId, callId, revertOf, folders };
       const assessment = await this.assessment.assess(call, toolset, origin, count);
@@ -135,7 +135,7 @@ export class TurnBuilder {
     const kept = [...calls];
     for (const [at, { error, ...call }] of calls.entries()) {
       if (error?.details === undefined) continue;
-      if (at >= FEW_CALLS) await timeSlice();
+      if (at >= FEW_CALLS) await yieldIfBusy();
       const { code, message, details } = error;
       const bytes = jsonBytes(details);
       const fits = bytes <= Math.min(maxResultBytes, room);

@@ -82,11 +82,11 @@ export class TurnsService {
     return this.acceptance.accept(session, request, name, revertOf ?? null);
   }
 
-  /** With a place among the user's requests that wait, where it does. */
+  /** With a slot among the user's requests that wait, where it does. */
   private async waiting<T>(userId: string, waitMs: number, work: () => Promise<T>): Promise<T> {
     if (waitMs === 0) return work();
-    const leave = this.waiters.enter(userId);
-    return work().finally(leave);
+    const slot = this.waiters.enter(userId);
+    return work().finally(() => slot.release());
   }
 
   /** The turn as it stands, after waiting for its end for as long as `waitMs` says. */

@@ -3,7 +3,7 @@ import type { Json } from '@patchbay/protocol';
 import { Subject } from 'rxjs';
 import { PinoLogger } from '../common/pino-logger.js';
 import { Clock } from '../common/clock.js';
-import { timeSlice } from '../common/time-slice.js';
+import { yieldIfBusy } from '../common/yield-if-busy.js';
 import { DomainError } from '../common/domain-error.js';
 import { longTimeout } from '../common/timers.js';
 import { NodeId } from '../storage/ports/node-id.js';
@@ -111,7 +111,7 @@ export class OpenTurns implements OnApplicationShutdown {
       const known = this.peek(ref);
       const turn = known && known.version >= ref.version ? known : await this.store.find(ref);
       if (turn) turns.push(this.observe(turn));
-      await timeSlice();
+      await yieldIfBusy();
     }
     return turns;
   }

@@ -5,24 +5,29 @@ import type { Turn } from '../storage/ports/turn.js';
 import { DomainError } from '../common/domain-error.js';
 import { Config } from '../config/config.js';
 import { turnKey } from '../common/keys.js';
-import { WakeLine } from '../common/wake-line.js';
+import { Budget } from '../limits/budget.js';
+import { FairQueue } from '../limits/fair-queue.js';
+import type { Reservation } from '../limits/reservation.js';
 
 const RETRY_AFTER_SECONDS = 5;
+/** Waiters that go on in one turn of the event loop. */
+const WOKEN_AT_ONCE = 32;
 
 /** Requests that wait for a turn to end. */
 @Injectable()
 export class TurnWaiters {
-  /** Of one turn there may be a thousand. */
-  private readonly line = new WakeLine();
+  /** Of one turn there may be a thousand: they go on a few in each turn of the event loop. */
+  private readonly queue = new FairQueue({ running: WOKEN_AT_ONCE });
   private readonly waiting = new Map<string, Set<(ended: Turn | null) => void>>();
-  /** How many requests of each user wait, or are about to. */
-  private readonly places = new Map<string, number>();
+  /** Requests that wait, or are about to. */
+  private readonly slots: Budget;
 
   constructor(
     turns: OpenTurns,
     private readonly lifecycle: Lifecycle,
-    private readonly config: Config,
+    { maxUserWaiting }: Config,
   ) {
+    this.slots = new Budget({ ofOwner: maxUserWaiting });
     turns.changes$.subscribe(({ after }) => {
       if (after.status !== 'open') this.waiting.get(turnKey(after))?.forEach((wake) => wake(after));
     });
@@ -31,19 +36,15 @@ export class TurnWaiters {
     });
   }
 
-  /** A place for a request of the user that is going to wait, until it is left; RATE_LIMITED where too many do. */
-  enter(userId: string): () => void {
-    const waiting = this.places.get(userId) ?? 0;
-    if (waiting >= this.config.maxUserWaiting) {
+  /** A slot for a request of the user that is going to wait; RATE_LIMITED where too many do. */
+  enter(userId: string): Reservation {
+    const slot = this.slots.open(userId);
+    if (slot.resize(1) !== null) {
+      const waiting = this.slots.heldBy(userId);
       const message = `You have ${waiting} requests that wait for turns to end; let some of them end first, or send waitMs 0.`;
       throw new DomainError('RATE_LIMITED', message, { retryAfterSeconds: RETRY_AFTER_SECONDS });
     }
-    this.places.set(userId, waiting + 1);
-    return () => {
-      const left = this.places.get(userId)! - 1;
-      if (left > 0) this.places.set(userId, left);
-      else this.places.delete(userId);
-    };
+    return slot;
   }
 
   /** Resolves with the turn when it has ended, with null when the time is up or the server stops. */
@@ -56,7 +57,10 @@ export class TurnWaiters {
         clearTimeout(timer);
         waiters.delete(wake);
         if (waiters.size === 0) this.waiting.delete(key);
-        this.line.enter(turn.userId, () => resolve(ended));
+        void this.queue.enter(turn.userId).then((place) => {
+          setImmediate(() => place.release());
+          resolve(ended);
+        });
       };
       const timer = setTimeout(() => wake(null), waitMs);
       this.waiting.set(key, waiters.add(wake));

@@ -7,7 +7,7 @@ import { isForeignOrigin, tokenOf } from '../auth/request-token.js';
 import { ACCESS_RULE, type AccessedRequest, type AccessRule } from '../common/access.js';
 import { DomainError } from '../common/domain-error.js';
 import { isUuid } from '../common/ids.js';
-import { RateLimits } from '../common/rate-limits.js';
+import { RateLimits } from '../limits/rate-limits.js';
 import { Config } from '../config/config.js';
 import { ownersOnly, WorkspacesService } from './workspaces.service.js';
 

@@ -3,10 +3,10 @@ import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Config } from '../../src/config/config.js';
-import { AnswersInFlight } from '../../src/turn-api/answers-in-flight.js';
+import { AnswersInFlight } from '../../src/limits/answers-in-flight.js';
 import { waitFor } from '../support/wait-for.js';
 import { onceOver } from '../../src/common/http/once-over.js';
-import { UnreadAnswers } from '../../src/common/http/unread-answers.js';
+import { UnreadAnswers } from '../../src/limits/unread-answers.js';
 
 const IN_LINE = 4;
 const BYTES = 1024 * 1024;

@@ -4,6 +4,7 @@ import { createdResult } from '../support/fake-client.js';
 import { readTrail } from '../support/invariants.js';
 import { createCall, RelayScene } from '../support/relay-scene.js';
 import { startTestServer, type TestServer, type TestUser } from '../support/server.js';
+import { waitFor } from '../support/wait-for.js';
 
 const TEXT = 'one\n';
 
@@ -165,6 +166,9 @@ describe('paths in the audit trail', () => {
     expect(await client.send('files:put', { ...put, callId: call.callId })).toMatchObject({ ok: true });
     await client.report(call, { result: { ...createdResult(call), docPath: 'proj/src/a.ts' } });
     await scene.post([patchOf('proj/src/a.ts')]);
+    const isAcknowledged = async () =>
+      (await about('proj/src/a.ts')).some(({ name }) => name === 'Tool.WritePatch.Acknowledged');
+    await waitFor(isAcknowledged, 'the last event of the patch');
     await tool('write', { path: '/other/src/a.ts', content: TEXT });
     await tool('write', { path: '/proj2/src/a.ts', content: TEXT });
     const ofFile = await seqs('proj/src/a.ts');

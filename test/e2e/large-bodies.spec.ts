@@ -6,7 +6,7 @@ import { jest } from '@jest/globals';
 import type { OpenTurnPage } from '@patchbay/protocol';
 import { Receiving } from '../../src/bodies/receiving.js';
 import { ClientCalls } from '../../src/tool-calls/client-calls.js';
-import { UserLines } from '../../src/work/user-lines.js';
+import { UserJobs } from '../../src/jobs/user-jobs.js';
 import { RelayScene } from '../support/relay-scene.js';
 import { startTestServer, type TestServer, type TestUser } from '../support/server.js';
 import { waitFor } from '../support/wait-for.js';
@@ -134,14 +134,14 @@ describe('a large body', () => {
   });
 
   it('is handled when the large one of its user before it is, and nobody else waits for that [REQ-10]', async () => {
-    const leave = await server.app.get(UserLines).enter(ada.id, 'bodies');
+    const place = await server.app.get(UserJobs).enter(ada.id, 'bodies');
     const order: string[] = [];
     const large = '{"name":"w"}'.padEnd(1100 * KIB);
     const waiting = post(ada, large).then(({ status }) => order.push(`large ${status}`));
     await waitFor(() => received() === large.length, 'the large one to be there');
     order.push(`small ${(await post(ada, '{"name":"w"}')).status}`);
     order.push(`other ${(await post(grace, large)).status}`);
-    leave();
+    place.release();
     await waiting;
     expect(order).toEqual(['small 201', 'other 201', 'large 201']);
     expect(received()).toBe(0);

@@ -178,7 +178,7 @@ describe('a batch', () => {
 
     const owner = await seenBy(desk.ada, batch!);
     expectIn(owner.text, ['TWO', sha256(TEXT)]);
-    expectNotIn(owner.text, [...SAID, sha256('disk'), '7117', '7227']);
+    expectNotIn(owner.text, [...SAID, sha256('disk'), ':7117', ':7227']);
     expect(owner.batch).toMatchObject({ status: 'failed', error: { code: 'LINES_MISMATCH' } });
     const outcome = { status: 'failed', errorCode: 'LINES_MISMATCH', message: null };
     expect(owner.changes[0]).toMatchObject({ change: { outcome }, fileOutcome: { status: 'conflict' } });

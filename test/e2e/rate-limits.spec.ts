@@ -1,6 +1,6 @@
 import { jest } from '@jest/globals';
 import type { IncomingMessage } from 'node:http';
-import { RateLimits } from '../../src/common/rate-limits.js';
+import { RateLimits } from '../../src/limits/rate-limits.js';
 import { FakeClient, type FakeClientOptions } from '../support/fake-client.js';
 import { startTestServer, type TestServer, type TestUser } from '../support/server.js';
 import { ShiftedClock } from '../support/shifted-clock.js';

@@ -219,6 +219,9 @@ describe('a relay connection', () => {
       await scene.newSession('well-behaved');
       await othersGoOn();
       expect([slow.closed, unread() > 4 * MIB]).toEqual([false, true]);
+      slow.connection.socket.resume();
+      await waitFor(() => unread() === 0, 'the slow client to have read it');
+      expect(slow.closed).toBe(false);
     });
 
     it('counts as one of its user’s, of whom there are so many at most [RELAY-42]', async () => {

@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { Socket } from 'node:net';
 import type { Sending } from '../../src/common/http/once-over.js';
-import { AnswersInFlight } from '../../src/turn-api/answers-in-flight.js';
+import { AnswersInFlight } from '../../src/limits/answers-in-flight.js';
 import { OpenTurns } from '../../src/turns/open-turns.js';
 import { ask, asker, decided, deliveredAs, standing, write } from '../support/approval-desk.js';
 import { createdResult } from '../support/fake-client.js';

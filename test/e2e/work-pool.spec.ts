@@ -1,8 +1,8 @@
 import { Logger } from '@nestjs/common';
 import { fileURLToPath } from 'node:url';
 import { Config, type Settings } from '../../src/config/config.js';
-import { defineJob, type Job } from '../../src/work/job.js';
-import { WorkPool } from '../../src/work/work-pool.js';
+import { defineJob, type Job } from '../../src/jobs/job.js';
+import { WorkPool } from '../../src/jobs/work-pool.js';
 import { sourcesIn } from '../support/sources.js';
 
 /** The pool of the server, with the jobs of `test/support/work-jobs.mjs` on its workers. */
@@ -72,19 +72,23 @@ describe('the worker pool', () => {
   });
 
   it('bounds what waits, of one user and in all, and says when to come back', async () => {
-    const pool = poolWith({ maxUserWaitingJobs: 2, maxWaitingJobs: 8 });
-    const runs = ['a', 'b', 'a', 'b'].map((user) => pool.run(user, SPIN, 300, LOAD));
-    const outcomes = await Promise.allSettled(runs);
-    const refusals = outcomes
-      .filter(({ status }) => status === 'rejected')
-      .map((outcome) => (outcome as PromiseRejectedResult).reason as unknown);
-    expect(refusals).toEqual([
+    const refusalsOf = async (pool: WorkPool, users: string[]): Promise<unknown[]> => {
+      const outcomes = await Promise.allSettled(users.map((user) => pool.run(user, SPIN, 300, LOAD)));
+      return outcomes.flatMap((outcome) =>
+        outcome.status === 'rejected' ? [outcome.reason as unknown] : [],
+      );
+    };
+    const refusal = (message: string): unknown =>
       expect.objectContaining({
         code: 'RATE_LIMITED',
-        message: expect.stringContaining('server has') as unknown,
+        message: expect.stringContaining(message) as unknown,
         extras: { retryAfterSeconds: expect.any(Number) as unknown },
-      }),
-    ]);
+      });
+    const bounds = { workers: 2, maxUserWaitingJobs: 2, maxWaitingJobs: 3 };
+    const ofUser = await refusalsOf(poolWith(bounds), ['a', 'a', 'a', 'a']);
+    expect(ofUser).toEqual([refusal('Too much of your work')]);
+    const ofAll = await refusalsOf(poolWith(bounds), ['a', 'b', 'a', 'b', 'c', 'd']);
+    expect(ofAll).toEqual([refusal('server has')]);
   });
 
   it('refuses a job that is larger than a share of all bytes, before it is looked at', async () => {
@@ -153,7 +157,7 @@ describe('the worker pool', () => {
 describe('the jobs of the server', () => {
   it('are all known to its workers', () => {
     const jobs = sourcesIn('src').filter(
-      ({ path, text }) => /\bdefineJob\(/.test(text) && path !== 'src/work/job.ts',
+      ({ path, text }) => /\bdefineJob\(/.test(text) && path !== 'src/jobs/job.ts',
     );
     const known = sourcesIn('src').find(({ path }) => path === 'src/worker.ts')!;
     expect(jobs.map(({ path }) => path).filter((path) => !known.imports.includes(path))).toEqual([]);

@@ -235,8 +235,8 @@ export const FAULTS = [
   {
     name: 'blobs are acknowledged before they are stored',
     file: 'src/files/blobs.controller.ts',
-    find: '    await this.shares.write(',
-    replace: '    void this.shares.write(',
+    find: '    await this.quotas.write(',
+    replace: '    void this.quotas.write(',
     specs: ['test/e2e/files/commit.spec.ts'],
     only: 'could not be stored',
   },
@@ -395,13 +395,6 @@ export const FAULTS = [
     find: `    if (changes === 0) throw new Error(\`Call \${callId} has a result already.\`);\n`,
     replace: '',
     specs: ['test/contract/turn-writes.spec.ts'],
-  },
-  {
-    name: 'a large text is removed at the next start',
-    file: 'src/storage/sqlite/turn-staging.ts',
-    find: `    take(database, column);\n`,
-    replace: '',
-    specs: ['test/contract/large-texts.spec.ts', 'src/storage/sqlite/large-texts.spec.ts'],
   },
   {
     name: 'two writers that read the same revision of a file both win',

@@ -4,7 +4,7 @@
 export const FAULTS = [
   {
     name: 'a call that has ended still writes',
-    file: 'src/shares/shares.ts',
+    file: 'src/limits/quotas.ts',
     find: `      who.signal?.throwIfAborted();\n`,
     replace: '',
     specs: ['test/e2e/cancel.spec.ts'],

@@ -113,7 +113,7 @@ export const FAULTS = [
   },
   {
     name: "a removed member's write is completed",
-    file: 'src/shares/shares.ts',
+    file: 'src/limits/quotas.ts',
     find: `      await this.requireMember(who);\n`,
     replace: '',
     specs: ['test/e2e/membership.spec.ts', 'test/e2e/membership-uploads.spec.ts'],
@@ -426,7 +426,7 @@ export const FAULTS = [
   {
     name: 'a server call runs for a removed user',
     file: 'src/turn-api/server-calls.ts',
-    find: `      await this.shares.requireMember(turn);\n`,
+    find: `      await this.quotas.requireMember(turn);\n`,
     replace: '',
     specs: ['test/turns/server-calls.spec.ts'],
   },

@@ -1,7 +1,7 @@
 // Jobs of a test, as a worker's thread runs them: what src/worker.ts is for the server.
 import process from 'node:process';
 import { DomainError } from '../../dist/common/domain-error.js';
-import { carryOut } from '../../dist/work/work-outcome.js';
+import { carryOut } from '../../dist/jobs/work-outcome.js';
 
 const jobs = [
   { name: 'double', run: (value) => value * 2 },

@@ -5,7 +5,7 @@ import { trailOf } from '../contract/records.js';
 import { DomainError } from '../../src/common/domain-error.js';
 import { Lifecycle } from '../../src/common/lifecycle.js';
 import { Config } from '../../src/config/config.js';
-import { Shares } from '../../src/shares/shares.js';
+import { Quotas } from '../../src/limits/quotas.js';
 import type { ServerTool } from '../../src/tools/server-tool.js';
 import { ToolRunner } from '../../src/tools/tool-runner.js';
 import type { Call, Turn } from '../../src/storage/ports/turn.js';
@@ -33,7 +33,7 @@ describe('the server-located calls of a turn', () => {
       node.turns,
       node.store,
       new ToolRunner([{ contract, execute: (args, context) => execute(args, context) }], 4, 9),
-      new Shares(workspaces, usage, config),
+      new Quotas(workspaces, usage, config),
       { value: 'node' },
       lifecycle,
       { now: () => node.now },

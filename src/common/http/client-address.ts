@@ -9,7 +9,9 @@ const IPV6_NETWORK_GROUPS = 4;
 /** Who has a /48 has 65,536 of /64: together they may have so many times what one of them may. */
 const NETWORK_TIMES = 4;
 /** What stands before an address where it owns something: no id of a user begins so. */
-const STRANGER = 'address ';
+const UNAUTHENTICATED_AT = 'address ';
+/** All requests without a token together. */
+export const UNAUTHENTICATED = 'unauthenticated';
 
 /**
  * Where requests come from, as limits count it: an address of IPv4, a /64 of IPv6, since that is what one subscriber
@@ -56,7 +58,7 @@ export class ClientAddresses {
 
   /** Whom what a request holds or does counts for: the user who sent it, or the stranger at its address. */
   ownerOf(request: IncomingMessage, userId: string | null | undefined): string {
-    return userId ?? STRANGER + this.of(request);
+    return userId ?? UNAUTHENTICATED_AT + this.of(request);
   }
 
   private isTrusted(address: string): boolean {
@@ -84,9 +86,14 @@ export function widestOf(address: string): string {
   return `${address.slice(0, address.lastIndexOf(':', address.length - 6))}::/48`;
 }
 
-/** Whether an owner is a stranger, not a user. */
-export function isStranger(owner: string): boolean {
-  return owner.startsWith(STRANGER);
+/** Whether an owner is the address of requests without a token, not a user. */
+export function isUnauthenticated(owner: string): boolean {
+  return owner.startsWith(UNAUTHENTICATED_AT);
+}
+
+/** Who shares with an owner in turns and bytes: all requests without a token are one, since addresses cost nothing. */
+export function tenantOf(owner: string): string {
+  return isUnauthenticated(owner) ? UNAUTHENTICATED : owner;
 }
 
 const isNotBlank = (hop: string): boolean => hop.trim() !== '';

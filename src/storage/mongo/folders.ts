@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { InjectModel } from '@nestjs/mongoose';
+import { LRUCache } from 'lru-cache';
 import { Model } from 'mongoose';
 import type { Folder, ListedEntry } from '../ports/files.store.js';
 import { prefixEnd } from '../prefix-end.js';
@@ -259,21 +260,14 @@ function spellingsOf({
 
 /** What was written lately, so that it need not be written again. */
 class Recent {
-  /** Until when, epoch ms; the oldest first. */
-  private readonly until = new Map<string, number>();
+  /** Until when, epoch ms. */
+  private readonly until = new LRUCache<string, number>({ max: KNOWN });
 
   has(id: string, now: number): boolean {
-    return (this.until.get(id) ?? 0) > now;
+    return (this.until.peek(id) ?? 0) > now;
   }
 
   add(ids: readonly string[], now: number): void {
-    for (const id of ids) {
-      this.until.delete(id);
-      this.until.set(id, now + KNOWN_MS);
-    }
-    for (const id of this.until.keys()) {
-      if (this.until.size <= KNOWN) break;
-      this.until.delete(id);
-    }
+    for (const id of ids) this.until.set(id, now + KNOWN_MS);
   }
 }

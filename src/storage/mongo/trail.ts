@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { InjectModel } from '@nestjs/mongoose';
 import { Model } from 'mongoose';
-import { BoundedMap } from '../../common/bounded-map.js';
+import { LRUCache } from 'lru-cache';
 import { DomainError } from '../../common/domain-error.js';
 import type { AuditDraft } from '../ports/audit.store.js';
 import { MongoDatabase } from './database.js';
@@ -28,7 +28,7 @@ const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [4, 100];
 @Injectable()
 export class Trail {
   /** The numbers of the events that this process was the last to write, as far as it knows: they never become less. */
-  private readonly last = new BoundedMap<string, number>(MOST_WORKSPACES);
+  private readonly last = new LRUCache<string, number>({ max: MOST_WORKSPACES });
   private readonly inserts = new Gathered<TrailDocument[], boolean>((batches) => this.insertAll(batches));
 
   constructor(

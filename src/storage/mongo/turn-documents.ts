@@ -1,5 +1,5 @@
 import type { Json } from '@patchbay/protocol';
-import { timeSlice } from '../../common/time-slice.js';
+import { yieldIfBusy } from '../../common/yield-if-busy.js';
 import type { Call, Membership, Turn, TurnRef } from '../ports/turn.js';
 import { changedCalls, positionOf } from '../ports/turn-calls.js';
 import type { CallResult } from '../ports/turns.store.js';
@@ -77,7 +77,7 @@ export async function entriesOf(
       ...{ callId: call.callId, state: JSON.stringify(call), arguments: given },
       ...{ result: NONE, details: null, edited: NONE },
     });
-    await timeSlice();
+    await yieldIfBusy();
   }
   for (const result of results)
     Object.assign(entries[placeIn(turn, result)]!, await told(turn, result, values));
@@ -101,7 +101,7 @@ export async function changesOf(
     changes.expected[`${call}.result`] = eq(NONE);
     if (fields.edited !== undefined) changes.expected[`${call}.edited`] = eq(NONE);
     for (const [field, value] of Object.entries(fields)) changes.$set[`${call}.${field}`] = value;
-    await timeSlice();
+    await yieldIfBusy();
   }
   return changes;
 }

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { InjectModel } from '@nestjs/mongoose';
 import type { Json } from '@patchbay/protocol';
 import { Model } from 'mongoose';
-import { timeSlice } from '../../common/time-slice.js';
+import { yieldIfBusy } from '../../common/yield-if-busy.js';
 import { JsonText } from '../../common/json-text.js';
 import type { StoredJson } from '../ports/turns.store.js';
 import { MongoDatabase } from './database.js';
@@ -40,7 +40,7 @@ export class TurnTexts {
         return { _id: pieceKey(name, from + n), turn, name, bytes, looseSince: at };
       });
       await this.database.insertNew(this.texts, documents);
-      await timeSlice();
+      await yieldIfBusy();
     }
   }
 
@@ -60,7 +60,7 @@ export class TurnTexts {
       for (let at = from; at < to; at += 1) {
         const place = places[at]!;
         values.push(place ? valueIn(pieces, place) : (JSON.parse(stored[at]!) as Json));
-        await timeSlice();
+        await yieldIfBusy();
       }
     }
     return values;

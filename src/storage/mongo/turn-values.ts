@@ -1,5 +1,5 @@
 import type { Json } from '@patchbay/protocol';
-import { timeSlice } from '../../common/time-slice.js';
+import { yieldIfBusy } from '../../common/yield-if-busy.js';
 import { isLongerThan, jsonPieces } from '../../common/json-pieces.js';
 import { keyOf } from './values.js';
 
@@ -60,7 +60,7 @@ export class TurnValues {
       pending += text;
       if (pending.length < PART) continue;
       keep();
-      await timeSlice();
+      await yieldIfBusy();
     }
     if (pending !== '') keep();
     return this.placed({ piece, count: this.pieces.length - piece, offset: 0, bytes });

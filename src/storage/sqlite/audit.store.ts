@@ -1,6 +1,6 @@
-import { setImmediate } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import type { AuditEvent } from '@patchbay/protocol';
+import { yieldIfBusy } from '../../common/yield-if-busy.js';
 import { toText } from '../plain-text.js';
 import { mayNamePath, needlesOf, placesOf, rangeBelow } from '../event-paths.js';
 import { type AuditFilter, type AuditFind, type AuditOrder, AuditStore } from '../ports/audit.store.js';
@@ -31,8 +31,6 @@ type Search = Omit<AuditFilter, 'turnId'> & { turnId?: string | null };
 
 @Injectable()
 export class SqliteAuditStore extends AuditStore {
-  private turns: Promise<void> = Promise.resolve();
-
   constructor(
     private readonly database: SqliteDatabase,
     private readonly workspaces: WorkspaceKeys,
@@ -60,7 +58,7 @@ export class SqliteAuditStore extends AuditStore {
     let after = order === 'asc' ? afterSeq : Math.min(afterSeq, last + 1);
     const isOver = (): boolean => (order === 'asc' ? after >= last : after <= 1);
     for (let seen = 0; !isOver() && seen < MOST_EVENTS; seen += STEP_EVENTS) {
-      await this.turn();
+      await yieldIfBusy();
       const to = this.endOfStep(workspace, filter, after, order) ?? end;
       const room = limit + 1 - events.length;
       const rows = this.database.all<EventRow>(sql, [workspace, after, to, ...values, room]);
@@ -92,11 +90,6 @@ export class SqliteAuditStore extends AuditStore {
       ORDER BY seq ${order} LIMIT 1 OFFSET ${STEP_EVENTS - 1}`;
     const row = this.database.get<[number]>(sql, [workspace, after, index.key]);
     return row === null ? null : row[0];
-  }
-
-  /** Of all searches that go on one makes a step, then whatever else there is to do on this thread has its turn. */
-  private turn(): Promise<void> {
-    return (this.turns = this.turns.then(() => setImmediate()));
   }
 
   async latestSuccesses(workspaceId: string, sessionId: string, limit: number): Promise<AuditEvent[]> {

@@ -1,5 +1,5 @@
 import type { Json } from '@patchbay/protocol';
-import { timeSlice } from '../../common/time-slice.js';
+import { yieldIfBusy } from '../../common/yield-if-busy.js';
 import { isLongerThan, jsonPieces } from '../../common/json-pieces.js';
 import { JsonText } from '../../common/json-text.js';
 import type { SqliteDatabase } from './database.js';
@@ -46,7 +46,7 @@ async function inParts(value: Json, store: (text: string) => Promise<void>): Pro
     if (pending.length < PART) continue;
     await store(pending);
     pending = '';
-    await timeSlice();
+    await yieldIfBusy();
   }
   if (pending !== '') await store(pending);
 }
@@ -76,7 +76,7 @@ export async function readJson(database: SqliteDatabase, column: string): Promis
     const row = database.get<[Uint8Array]>('SELECT bytes FROM text_parts WHERE id = ?', [id]);
     if (row === null) return new JsonText(parts);
     parts.push(Buffer.from(row[0].buffer, row[0].byteOffset, row[0].byteLength));
-    await timeSlice();
+    await yieldIfBusy();
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Json } from '@patchbay/protocol';
-import { timeSlice } from '../../common/time-slice.js';
+import { yieldIfBusy } from '../../common/yield-if-busy.js';
 import type { CallResult } from '../ports/turns.store.js';
 import type { SqliteDatabase } from './database.js';
 import { discard, smallColumn, stage, take } from './large-texts.js';
@@ -25,7 +25,7 @@ export class TurnStaging {
       const columns: string[] = [];
       for (const value of values) {
         columns.push(await this.column(value, made));
-        await timeSlice();
+        await yieldIfBusy();
       }
       const resultRows: ResultRow[] = [];
       for (const result of results) resultRows.push(await this.row(result, made));

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Json } from '@patchbay/protocol';
-import { timeSlice } from '../../common/time-slice.js';
+import { yieldIfBusy } from '../../common/yield-if-busy.js';
 import { valueOf } from '../../common/json-text.js';
 import type { Lease, Membership, SessionUse, Turn, TurnRef } from '../ports/turn.js';
 import { changedCalls } from '../ports/turn-calls.js';
@@ -128,7 +128,7 @@ export class SqliteTurnStore extends TurnStore {
     const values: StoredJson[] = [];
     for (const column of columns) {
       values.push(await readJson(this.database, column));
-      await timeSlice();
+      await yieldIfBusy();
     }
     return values;
   }
@@ -146,7 +146,7 @@ export class SqliteTurnStore extends TurnStore {
     if (key === null) return results;
     for (const [callId, read] of readResults(this.database, key)) {
       results.set(callId, await this.resultFrom(read()));
-      await timeSlice();
+      await yieldIfBusy();
     }
     return results;
   }

@@ -1,0 +1,42 @@
+import { Injectable } from '@nestjs/common';
+import { DomainError } from '../common/domain-error.js';
+import { onceOver, type Sending } from '../common/http/once-over.js';
+import { Budget } from './budget.js';
+import { Config } from '../config/config.js';
+import type { Turn } from '../storage/ports/turn.js';
+
+const RETRY_AFTER_SECONDS = 1;
+
+type AnsweredTurn = Pick<Turn, 'userId' | 'sessionId' | 'turnId'>;
+
+/** Bounds what one user's answers hold of our memory until they were read, however slowly that is. */
+@Injectable()
+export class AnswersInFlight {
+  private readonly budget: Budget;
+
+  constructor({ maxUserAnswerBytes }: Config) {
+    this.budget = new Budget({ ofOwner: maxUserAnswerBytes });
+  }
+
+  /** Bytes of a user's answers that were not read yet. */
+  held(userId: string): number {
+    return this.budget.heldBy(userId);
+  }
+
+  /**
+   * Counts the answer of a turn until it was sent; RATE_LIMITED where others of its user take up the room. One alone may
+   * always go, and so may one without results or large arguments.
+   */
+  take({ userId, sessionId, turnId }: AnsweredTurn, bytes: number, sending: Sending): void {
+    if (bytes === 0) return;
+    const held = this.budget.open(userId);
+    if (held.resize(bytes) !== null) {
+      // Who has called a tool, or undone a batch, knows no turn yet, and would do it twice.
+      const message =
+        'Too many large answers are on their way to you; read those first. What you sent was taken, do not send it again: ' +
+        `GET turn ${turnId} of session ${sessionId} in a moment.`;
+      throw new DomainError('RATE_LIMITED', message, { retryAfterSeconds: RETRY_AFTER_SECONDS });
+    }
+    onceOver(sending, () => held.release());
+  }
+}

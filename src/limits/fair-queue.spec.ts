@@ -1,0 +1,113 @@
+import { FairQueue, type QueueLimits } from './fair-queue.js';
+import type { Reservation } from './reservation.js';
+
+const settled = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
+
+describe('a fair queue', () => {
+  let begun: string[];
+  let places: Map<string, Reservation>;
+  let refused: string[];
+  beforeEach(() => {
+    begun = [];
+    places = new Map();
+    refused = [];
+  });
+  const queueOf = (limits: QueueLimits): FairQueue =>
+    new FairQueue({ refuse: (excess) => new Error(excess), ...limits });
+  /** Items are named after their key and a number: `a0`. */
+  function enter(queue: FairQueue, ...items: string[]): void {
+    for (const item of items)
+      queue.enter(item.slice(0, 1)).then(
+        (place) => {
+          begun.push(item);
+          places.set(item, place);
+        },
+        ({ message }: Error) => refused.push(`${item}: ${message}`),
+      );
+  }
+  async function end(item: string): Promise<void> {
+    places.get(item)!.release();
+    await settled();
+  }
+
+  it('serves another key next, however much one has waiting', async () => {
+    const queue = queueOf({ running: 1 });
+    enter(queue, ...Array.from({ length: 1_000 }, (_, at) => `a${at}`), 'b0');
+    await settled();
+    await end('a0');
+    await end('a1');
+    expect(begun).toEqual(['a0', 'a1', 'b0']);
+  });
+
+  it('takes keys in turn, and each of them first in, first out', async () => {
+    const queue = queueOf({ running: 1 });
+    enter(queue, 'x', 'a0', 'a1', 'a2', 'b0', 'b1', 'c0');
+    await settled();
+    for (let at = 0; at < 6; at += 1) await end(begun[at]!);
+    expect(begun).toEqual(['x', 'a0', 'b0', 'c0', 'a1', 'b1', 'a2']);
+  });
+
+  it('leaves the last place to other keys, and goes on with a key when one of its own has ended', async () => {
+    const queue = queueOf({ running: 2, runningOfKey: 1 });
+    enter(queue, 'a0', 'a1', 'b0', 'b1', 'c0');
+    await settled();
+    expect(begun).toEqual(['a0', 'b0']);
+    await end('a0');
+    expect(begun).toEqual(['a0', 'b0', 'a1']);
+    await end('b0');
+    expect(begun).toEqual(['a0', 'b0', 'a1', 'b1']);
+    await end('a1');
+    expect(begun.at(-1)).toBe('c0');
+    const alone = queueOf({ runningOfKey: 1 });
+    enter(alone, 'd0', 'd1', 'e0');
+    await settled();
+    await end('d0');
+    expect(begun.slice(-3)).toEqual(['d0', 'e0', 'd1']);
+  });
+
+  it('bounds what waits of one key', async () => {
+    const queue = queueOf({ running: 1, waitingOfKey: 2 });
+    enter(queue, 'a0', 'a1', 'a2', 'a3', 'b0');
+    await settled();
+    expect(refused).toEqual(['a3: owner']);
+    await end('a0');
+    expect(begun).toEqual(['a0', 'a1']);
+  });
+
+  it('refuses the last of the longest queue where too many wait in all, or the newcomer whose own is as long', async () => {
+    const queue = queueOf({ running: 1, waiting: 4 });
+    enter(queue, 'a0', 'a1', 'a2', 'a3', 'a4', 'a5', 'b0', 'b1', 'b2');
+    await settled();
+    expect(refused).toEqual(['a5: all', 'a4: all', 'a3: all', 'b2: all']);
+    for (const item of ['a0', 'a1', 'b0', 'a2']) await end(item);
+    expect(begun).toEqual(['a0', 'a1', 'b0', 'a2', 'b1']);
+  });
+
+  it('counts a place that is released twice once', async () => {
+    const queue = queueOf({ running: 1 });
+    enter(queue, 'a0', 'a1', 'a2');
+    await settled();
+    await end('a0');
+    await end('a0');
+    expect(begun).toEqual(['a0', 'a1']);
+  });
+
+  it('goes on after work that fails', async () => {
+    const queue = queueOf({ running: 1 });
+    await expect(queue.run('a', () => Promise.reject(new Error('broken')))).rejects.toThrow('broken');
+    expect(await queue.run('a', () => Promise.resolve('done'))).toBe('done');
+  });
+
+  it('refuses all that waits when it is cleared, and lets the rest go on', async () => {
+    const queue = queueOf({ running: 1 });
+    enter(queue, 'a0', 'a1', 'b0');
+    await settled();
+    queue.clear(new Error('stopping'));
+    await settled();
+    expect(refused).toEqual(['a1: stopping', 'b0: stopping']);
+    await end('a0');
+    enter(queue, 'c0');
+    await settled();
+    expect(begun).toEqual(['a0', 'c0']);
+  });
+});

@@ -1,0 +1,24 @@
+import { Module } from '@nestjs/common';
+import { Config } from '../config/config.js';
+import { ClientAddresses } from '../common/http/client-address.js';
+import { AnswersInFlight } from './answers-in-flight.js';
+import { OpenTurnQuota } from './open-turn-quota.js';
+import { Quotas } from './quotas.js';
+import { RateLimits } from './rate-limits.js';
+import { RateWindows } from './rate-windows.js';
+
+const LIMITS = [AnswersInFlight, OpenTurnQuota, Quotas, RateLimits, RateWindows];
+
+/** Rate limits, quotas and budgets, and the addresses that they count. */
+@Module({
+  providers: [
+    ...LIMITS,
+    {
+      provide: ClientAddresses,
+      inject: [Config],
+      useFactory: ({ trustedProxies }: Config) => new ClientAddresses(trustedProxies),
+    },
+  ],
+  exports: [...LIMITS, ClientAddresses],
+})
+export class LimitsModule {}

@@ -1,0 +1,55 @@
+/** Items in a queue for each key. Keys take turns, so that one with many items does not hold up another. */
+export class RoundRobin<Item, Key = string> {
+  /** In the order in which their turn comes. */
+  private readonly queues = new Map<Key, Item[]>();
+  private count = 0;
+
+  /** How many items wait in all queues. */
+  get size(): number {
+    return this.count;
+  }
+
+  sizeOf(key: Key): number {
+    return this.queues.get(key)?.length ?? 0;
+  }
+
+  push(key: Key, item: Item): void {
+    const queue = this.queues.get(key);
+    if (queue) queue.push(item);
+    else this.queues.set(key, [item]);
+    this.count += 1;
+  }
+
+  /** The first key whose turn has come and that may go on; undefined where there is none. */
+  next(mayGoOn: (key: Key) => boolean = () => true): Key | undefined {
+    for (const key of this.queues.keys()) if (mayGoOn(key)) return key;
+    return undefined;
+  }
+
+  /** The next item of a key, which is behind all others from now on. */
+  shift(key: Key | undefined = this.next()): Item | undefined {
+    const queue = this.queues.get(key!);
+    if (queue === undefined) return undefined;
+    const item = queue.shift();
+    this.count -= 1;
+    this.queues.delete(key!);
+    if (queue.length > 0) this.queues.set(key!, queue);
+    return item;
+  }
+
+  /** Takes the last item out of the longest queue, where that has more than `most`. */
+  popLongest(most: number): Item | undefined {
+    let longest: Item[] | undefined;
+    for (const queue of this.queues.values()) if (queue.length > (longest?.length ?? most)) longest = queue;
+    if (longest !== undefined) this.count -= 1;
+    return longest?.pop();
+  }
+
+  /** Takes out all items of a key. */
+  clear(key: Key): Item[] {
+    const items = this.queues.get(key) ?? [];
+    this.queues.delete(key);
+    this.count -= items.length;
+    return items;
+  }
+}

@@ -1,0 +1,39 @@
+import { Subject } from 'rxjs';
+import { Lifecycle } from '../common/lifecycle.js';
+import { Config } from '../config/config.js';
+import type { OpenTurns, TurnChange } from './open-turns.js';
+import { aTurn, completed } from './turn.sample.js';
+import { TurnWaiters } from './turn-waiters.js';
+
+const LONG_MS = 600_000;
+
+describe('requests that wait for a turn', () => {
+  const turn = aTurn('w');
+  let changes$: Subject<TurnChange>;
+  let lifecycle: Lifecycle;
+  let waiters: TurnWaiters;
+  beforeEach(() => {
+    changes$ = new Subject();
+    lifecycle = new Lifecycle();
+    const turns = { changes$ } as unknown as OpenTurns;
+    waiters = new TurnWaiters(turns, lifecycle, Config.with({ maxUserWaiting: 2 }));
+  });
+
+  it('go on a few in each turn of the event loop, user by user', async () => {
+    const told: string[] = [];
+    const wait = (userId: string): void => {
+      void waiters.ended({ ...turn, userId }, LONG_MS).then(() => told.push(userId));
+    };
+    for (let n = 0; n < 160; n += 1) wait('much');
+    wait('little');
+    changes$.next({ before: turn, after: completed(turn), own: true, callArguments: null });
+    await new Promise<void>((resolve) => void process.nextTick(resolve));
+    const atOnce = told.length;
+    expect(atOnce).toBeGreaterThan(0);
+    expect(atOnce).toBeLessThan(40);
+    await new Promise(setImmediate);
+    expect(told.slice(atOnce, atOnce + 2)).toContain('little');
+    expect(told.length).toBeLessThan(80);
+    while (told.length < 161) await new Promise(setImmediate);
+  });
+});

@@ -1,6 +1,0 @@
-import { Module } from '@nestjs/common';
-import { UserLines } from './user-lines.js';
-import { WorkPool } from './work-pool.js';
-
-@Module({ providers: [UserLines, WorkPool], exports: [UserLines, WorkPool] })
-export class WorkModule {}
