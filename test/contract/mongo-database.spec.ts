@@ -2,7 +2,7 @@ import { jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import mongoose, { type Connection, type Model, mongo } from 'mongoose';
 import { aDatabaseOn, describeOnMongo, MONGO_SERVER } from '../support/mongo-server.js';
-import { ofDatabase } from '../../src/storage/checking.js';
+import { ofDatabase } from '../../src/storage/transfer/checking.js';
 import {
   COLLECTIONS,
   LOGINS,

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import mongoose, { type Connection } from 'mongoose';
 import { intoDatabase } from '../../src/storage/mongo/move-database.js';
-import { move, type MoveTarget } from '../../src/storage/move/move.js';
+import { move, type RecordTarget } from '../../src/storage/move/move.js';
 import { fromDirectory } from '../../src/storage/sqlite/move-directory.js';
 import { aDatabaseOn, describeOnMongo, MONGO_SERVER } from '../support/mongo-server.js';
 import { startTestServer } from '../support/server.js';
@@ -125,7 +125,7 @@ describeOnMongo('what patchbay-admin migrate has written is read back, so', () =
     fromDirectory(dataDir, (source, name) =>
       intoDatabase(database.uri, name, async (target) => {
         let isDone = false;
-        const damaged: MoveTarget = {
+        const damaged: RecordTarget = {
           count: (kind) => target.count(kind),
           write: (kind, records) => target.write(kind, records),
           async *read(kind) {
