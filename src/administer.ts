@@ -114,6 +114,9 @@ function told({ bytes, schemaVersion, ...counts }: BackupContents): string {
 async function transfer(direction: 'export' | 'import', place: Place, file: string): Promise<string | null> {
   // The driver is loaded for this alone.
   const { exportTo, importFrom, KINDS, STANDARD } = await import('./storage/transfer/transfers.js');
+  const { Logger } = await import('@nestjs/common');
+  // It writes to stdout, which may be the export's. What goes wrong is thrown, too.
+  Logger.overrideLogger(false);
   const stop = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.once(signal, () => stop.abort(new Error(`stopped by ${signal}; nothing is left of it`)));

@@ -50,7 +50,6 @@ async function killedImport(file: string, args: string[], env: Record<string, st
   const ended = new Promise((resolve) => importing.once('close', resolve));
   const whole = await readFile(file);
   importing.stdin.on('error', () => undefined).write(whole.subarray(0, whole.indexOf('{"kind":"turns"')));
-  await waitFor(() => said.includes('imported') && said.includes('patch batches') === false, 'an import');
   await waitFor(() => /imported \d+ versions/.test(said), `versions to be imported: ${said}`);
   importing.kill('SIGKILL');
   await ended;
@@ -93,7 +92,7 @@ describeEmbedded('patchbay-admin export and import of a data directory', () => {
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThan(700_000);
     const { kinds } = await trailerOf(file);
     expect(kinds.users!.records).toBe(3);
-    expect(Object.values(kinds).every(({ records }) => records > 0)).toBe(true);
+    expect(Object.entries(kinds).filter(([, { records }]) => records === 0)).toEqual([]);
   });
 
   it('takes the state of one moment while a server writes', async () => {
@@ -121,10 +120,10 @@ describeEmbedded('patchbay-admin export and import of a data directory', () => {
     expect((await stat(join(copy, 'patchbay.db'))).mode & 0o777).toBe(0o600);
     expect((await run('export', path('again.ndjson'), '--data-dir', copy)).code).toBe(0);
     expect((await trailerOf(path('again.ndjson'))).kinds).toEqual((await trailerOf(file)).kinds);
-    // The server that is exported goes on; a restart of its own is part of what both have seen.
     await server.close();
     const before = await lookAt(scene, data, null);
     expect(Object.keys(before).length).toBeGreaterThan(100);
+    expect(await lookAt(scene, copy, null)).toEqual(before);
     server = await on(data, null);
     scene = scene.movedTo(server);
   });

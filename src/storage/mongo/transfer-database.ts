@@ -1,5 +1,6 @@
 import type { Connection } from 'mongoose';
 import { TransferError } from '../transfer/records.js';
+import { checkSchema } from './build.js';
 import { SCHEMA_VERSION } from './collections.js';
 import { beginImport, endImport, filledCollections, refuseIncomplete, undoImport } from './importing.js';
 import { MongoTransferSource } from './transfer-source.js';
@@ -24,7 +25,8 @@ export function fromDatabase<T>(
     await refuseIncomplete(connection.db!);
     if ((await filledCollections(connection.db!)).length === 0)
       throw new TransferError('The database holds nothing.');
-    const stores = await TransferStores.open(connection);
+    await checkSchema(connection.db!);
+    const stores = TransferStores.asItIs(connection);
     await stores.settle();
     return work(new MongoTransferSource(stores), SCHEMA_VERSION);
   });

@@ -21,9 +21,8 @@ export class SqliteBackups extends Backups {
     const source = join(resolve(dataDir), DATABASE_FILE);
     if (!existsSync(source)) throw new BackupError(`${resolve(dataDir)} holds no data of a Patchbay server`);
     const target = resolve(file);
+    refuseOwnName(dataDir, target);
     const folder = realFolder(target);
-    if (folder === realpathSync(dirname(source)) && /^(patchbay\.|jwt-secret)/.test(basename(target)))
-      throw new BackupError(`${target} is a name of the data directory's own; choose another`);
     if (!force && existsSync(target))
       throw new BackupError(`${target} is there already; choose another name, or --force`);
     return inPartial(target, (partial) => {
@@ -65,6 +64,15 @@ export class SqliteBackups extends Backups {
   check(file: string): BackupContents {
     return inspectDatabase(resolve(file));
   }
+}
+
+/** Throws for a name in the data directory that a server, or SQLite, may use for itself. */
+export function refuseOwnName(dataDir: string, file: string): void {
+  const target = resolve(file);
+  if (!existsSync(dirname(target)) || !existsSync(dataDir)) return;
+  if (realpathSync(dirname(target)) !== realpathSync(dataDir)) return;
+  if (/^(patchbay\.|jwt-secret|importing$)/.test(basename(target)))
+    throw new BackupError(`${target} is a name of the data directory's own; choose another`);
 }
 
 /** Works on a file beside the target, which is gone afterwards. */

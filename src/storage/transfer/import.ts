@@ -118,7 +118,8 @@ class Import {
     try {
       await this.target.write(kind, batch as Records[Kind][]);
     } catch (error) {
-      if (error instanceof TransferError || error instanceof DomainError) throw error;
+      if (error instanceof TransferError || (error instanceof DomainError && error.code === 'UNAVAILABLE'))
+        throw error;
       throw new TransferError(
         `${KINDS[kind]} before line ${this.lines + 1} can not be stored: ${(error as Error).message}`,
         { cause: error },
