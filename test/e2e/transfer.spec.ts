@@ -1,59 +1,17 @@
 import { closeSync, openSync } from 'node:fs';
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { admin, ADMIN, openAdmin } from '../support/admin.js';
-import { answersAbout } from '../support/all-answers.js';
+import Libsql from 'libsql';
+import { admin, ADMIN, type Ended, openAdmin } from '../support/admin.js';
 import { describeEmbedded } from '../support/backend.js';
-import { checkInvariants } from '../support/invariants.js';
-import { aDatabaseOn, describeOnMongo, MONGO_SERVER } from '../support/mongo-server.js';
 import { TestProcess } from '../support/processes.js';
 import type { RelayScene } from '../support/relay-scene.js';
-import { startTestServer, type TestServer } from '../support/server.js';
+import type { TestServer } from '../support/server.js';
+import { containing, killedImport, lookAt, serverOn, trailerOf } from '../support/transfers.js';
 import { usedWorkspace } from '../support/used-workspace.js';
-import { waitFor } from '../support/wait-for.js';
 
 import.meta.jest.setTimeout(180_000);
-
-const JWT_SECRET = 'a secret that both servers have, long enough to be one';
-
-interface Trailer {
-  kinds: Record<string, { records: number; sha256: string }>;
-}
-
-const on = (dataDir: string, mongodbUri: string | null): Promise<TestServer> =>
-  startTestServer({ config: { dataDir, mongodbUri, jwtSecret: JWT_SECRET, deliveryMs: 3_600_000 } });
-const trailerOf = async (file: string): Promise<Trailer> =>
-  JSON.parse((await readFile(file, 'utf8')).trimEnd().split('\n').at(-1)!) as Trailer;
-const containing = (text: string) => expect.stringContaining(text) as string;
-
-async function lookAt(
-  scene: RelayScene,
-  dataDir: string,
-  mongodbUri: string | null,
-): Promise<Record<string, unknown>> {
-  const server = await on(dataDir, mongodbUri);
-  try {
-    const there = scene.movedTo(server);
-    await checkInvariants(there.user, there.workspaceId);
-    return await answersAbout(there);
-  } finally {
-    await server.close();
-  }
-}
-
-/** Imports from a stdin that has the beginning of an export and no end, and is killed there. */
-async function killedImport(file: string, args: string[], env: Record<string, string>): Promise<void> {
-  const importing = openAdmin(['import', '-', ...args], env);
-  let said = '';
-  importing.stderr.on('data', (text: Buffer) => (said += text.toString()));
-  const ended = new Promise((resolve) => importing.once('close', resolve));
-  const whole = await readFile(file);
-  importing.stdin.on('error', () => undefined).write(whole.subarray(0, whole.indexOf('{"kind":"turns"')));
-  await waitFor(() => /imported \d+ versions/.test(said), `versions to be imported: ${said}`);
-  importing.kill('SIGKILL');
-  await ended;
-}
 
 describeEmbedded('patchbay-admin export and import of a data directory', () => {
   let directory: string;
@@ -61,7 +19,7 @@ describeEmbedded('patchbay-admin export and import of a data directory', () => {
   let file: string;
   let server: TestServer;
   let scene: RelayScene;
-  let exported: Awaited<ReturnType<typeof admin>>;
+  let exported: Ended;
   const path = (name: string): string => join(directory, name);
   const run = (...args: string[]) => admin(args, { PATCHBAY_DATA_DIR: data });
   let lines: string[];
@@ -69,7 +27,7 @@ describeEmbedded('patchbay-admin export and import of a data directory', () => {
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), 'patchbay-transfer-'));
     [data, file] = [path('data'), path('export.ndjson')];
-    server = await on(data, null);
+    server = await serverOn(data, null);
     scene = await usedWorkspace(server);
     exported = await run('export', file);
     lines = (await readFile(file, 'utf8')).split(/(?<=\n)/);
@@ -124,7 +82,7 @@ describeEmbedded('patchbay-admin export and import of a data directory', () => {
     const before = await lookAt(scene, data, null);
     expect(Object.keys(before).length).toBeGreaterThan(100);
     expect(await lookAt(scene, copy, null)).toEqual(before);
-    server = await on(data, null);
+    server = await serverOn(data, null);
     scene = scene.movedTo(server);
   });
 
@@ -142,6 +100,8 @@ describeEmbedded('patchbay-admin export and import of a data directory', () => {
       code: 1,
       said: containing(`${file} is there already; choose another name`),
     });
+    const own = await run('export', join(data, 'patchbay.db-journal'));
+    expect(own).toMatchObject({ code: 1, said: containing("data directory's own") });
     const full = openSync('/dev/full', 'w');
     const command = new TestProcess('export', ADMIN, ['export', '-'], { PATCHBAY_DATA_DIR: data }, full);
     expect((await command.exited).code).toBe(1);
@@ -154,6 +114,18 @@ describeEmbedded('patchbay-admin export and import of a data directory', () => {
     stopped.stdout.resume();
     expect(await ended).toBe(1);
     expect((await readdir(data)).filter((name) => name.includes('copy'))).toEqual([]);
+  });
+
+  it('names the schema version of a data directory that another release wrote', async () => {
+    const other = path('other');
+    await cp(path('copy'), other, { recursive: true });
+    const database = new Libsql(join(other, 'patchbay.db'));
+    database.exec('PRAGMA user_version=99');
+    database.close();
+    expect(await run('export', path('other.ndjson'), '--data-dir', other)).toMatchObject({
+      code: 1,
+      said: containing(`The data directory ${other} has schema version 99`),
+    });
   });
 
   it('says where there is nothing to export, and which commands there are', async () => {
@@ -189,7 +161,7 @@ describeEmbedded('patchbay-admin export and import of a data directory', () => {
     const broken = path('broken');
     await killedImport(file, ['--data-dir', broken], {});
     expect(await readdir(broken)).not.toContain('patchbay.db');
-    await expect(on(broken, null)).rejects.toThrow(/import into the data directory .* is not complete/);
+    await expect(serverOn(broken, null)).rejects.toThrow(/import into the data directory .* is not complete/);
     expect(await run('import', file, '--data-dir', broken)).toMatchObject({ code: 0 });
     expect((await readdir(broken)).sort()).toEqual(['patchbay.db', 'patchbay.lock']);
   });
@@ -292,98 +264,5 @@ describeEmbedded('patchbay-admin export and import of a data directory', () => {
     expect(await admin(['import', large], { PATCHBAY_DATA_DIR: path('many'), ...limited })).toMatchObject({
       code: 0,
     });
-  });
-});
-
-describeOnMongo('patchbay-admin export and import of a MongoDB', () => {
-  let directory: string;
-  let data: string;
-  let file: string;
-  let database: ReturnType<typeof aDatabaseOn>;
-  let scene: RelayScene;
-  let before: Record<string, unknown>;
-  const path = (name: string): string => join(directory, name);
-  const inDirectory = (...args: string[]) => admin(args, { PATCHBAY_DATA_DIR: data });
-  const inDatabase = (...args: string[]) => admin(args, { PATCHBAY_MONGODB_URI: database.uri });
-
-  beforeAll(async () => {
-    directory = await mkdtemp(join(tmpdir(), 'patchbay-transfer-'));
-    [data, file] = [path('data'), path('embedded.ndjson')];
-    database = aDatabaseOn(MONGO_SERVER!);
-    const server = await on(data, null);
-    scene = await usedWorkspace(server);
-    await server.close();
-    before = await lookAt(scene, data, null);
-    await inDirectory('export', file);
-  });
-  afterAll(async () => {
-    await database.drop();
-    await rm(directory, { recursive: true, force: true });
-  });
-
-  it('leaves the database empty where the file is damaged or something is wrong with it', async () => {
-    const bad = path('bad.ndjson');
-    const whole = await readFile(file, 'utf8');
-    await writeFile(bad, whole.slice(0, whole.lastIndexOf('{"kind":"end"')));
-    const refused = await inDatabase('import', bad);
-    expect(refused).toMatchObject({ code: 1, said: containing('cut off') });
-    expect(await inDatabase('export', path('nothing.ndjson'))).toMatchObject({
-      code: 1,
-      said: containing('The database holds nothing'),
-    });
-  });
-
-  it('refuses servers and imports after a kill, until the database is dropped', async () => {
-    const other = aDatabaseOn(MONGO_SERVER!);
-    const env = { PATCHBAY_MONGODB_URI: other.uri };
-    await killedImport(file, [], env);
-    await expect(on(path('nothing'), other.uri)).rejects.toThrow('is not complete');
-    for (const args of [['import', file], ['export', path('half.ndjson')], ['check']])
-      expect(await admin(args, env)).toMatchObject({ code: 1, said: containing('dropDatabase') });
-    await other.drop();
-    expect(await admin(['import', file], env)).toMatchObject({ code: 0 });
-    await other.drop();
-  });
-
-  it('takes a used store from a directory into a database and back: same answers, same records', async () => {
-    expect(Object.keys(before).length).toBeGreaterThan(100);
-    expect(Object.entries(before).filter(([, answer]) => (answer as [number])[0] > 202)).toEqual([]);
-    const all = JSON.stringify(before);
-    const shown = ['File.ConflictStored', '"decision":"edit"', '"denied"', '"applied"', 'not in the cloud'];
-    for (const text of shown) expect(all).toContain(text);
-
-    expect(await inDatabase('import', file)).toMatchObject({
-      code: 0,
-      said: containing('verified 3 users, '),
-    });
-    expect(await inDatabase('export', path('mongo.ndjson'))).toMatchObject({ code: 0 });
-    expect((await trailerOf(path('mongo.ndjson'))).kinds).toEqual((await trailerOf(file)).kinds);
-    expect(await lookAt(scene, path('nothing'), database.uri)).toEqual(before);
-
-    await inDatabase('export', path('used.ndjson'));
-    const back = path('back');
-    expect(await inDirectory('import', path('used.ndjson'), '--data-dir', back)).toMatchObject({ code: 0 });
-    expect((await readdir(back)).sort()).toEqual(['patchbay.db', 'patchbay.lock']);
-    await inDirectory('export', path('back.ndjson'), '--data-dir', back);
-    expect((await trailerOf(path('back.ndjson'))).kinds).toEqual(
-      (await trailerOf(path('used.ndjson'))).kinds,
-    );
-    expect(await lookAt(scene, back, null)).toEqual(before);
-  });
-
-  it('imports into no database that holds something, and shows no password', async () => {
-    expect(await inDatabase('import', file)).toMatchObject({
-      code: 1,
-      said: containing('holds something already'),
-    });
-    const uri = 'mongodb://u:hunter2@127.0.0.1:1/d?serverSelectionTimeoutMS=300';
-    for (const args of [
-      ['import', file],
-      ['export', path('unreached.ndjson')],
-    ]) {
-      const unreached = await admin(args, { PATCHBAY_MONGODB_URI: uri });
-      expect(unreached).toMatchObject({ code: 1, said: containing('127.0.0.1:1') });
-      expect(unreached.said).not.toContain('hunter2');
-    }
   });
 });

@@ -33,7 +33,7 @@ export class SqliteTransferSource implements RecordSource {
   }
 
   read<Of extends Kind>(kind: Of): Pages<Of> {
-    if (isSmall(kind)) return readSmall(this.database, this.workspaces, kind) as unknown as Pages<Of>;
+    if (isSmall(kind)) return readSmall(this.database, this.workspaces, kind);
     const readers: Readonly<Record<string, unknown>> = this.readers;
     return (readers[kind] as () => Pages<Of>)();
   }

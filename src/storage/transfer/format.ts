@@ -51,7 +51,7 @@ export async function* linesOf(
   kind: Kind,
 ): AsyncGenerator<{ line: string; isRecord: boolean }> {
   for await (const records of source.read(kind)) {
-    for (const record of records as Records[Kind][]) {
+    for (const record of records) {
       const line = `{"kind":"${kind}","record":${spelt(record, 2)}}\n`;
       if (line.length > MAX_LINE_BYTES || Buffer.byteLength(line) > MAX_LINE_BYTES)
         throw new TransferError(`${KINDS[kind]}: a record is longer than ${MAX_LINE_BYTES} bytes`);
