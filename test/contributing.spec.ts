@@ -95,6 +95,7 @@ import { BookmarkStore } from './dist/storage/records/bookmarks.js';
 import { WorkspaceStore } from './dist/storage/ports/workspaces.store.js';
 import { SqliteStorageModule } from './dist/storage/sqlite/sqlite.module.js';
 import { MongoStorageModule } from './dist/storage/mongo/mongo.module.js';
+import { KINDS } from './dist/storage/transfer/records.js';
 
 const [, , uri] = process.argv;
 const backends = [SqliteStorageModule.on('data'), ...(uri ? [MongoStorageModule.on(uri)] : [])];
@@ -114,7 +115,7 @@ for (const backend of backends) {
   const nowhere = await bookmarks.add({ ...one, workspaceId: 'none' }).catch(({ code }) => code);
   await bookmarks.remove('w', 'a');
   const left = (await bookmarks.list('w', undefined, 9)).map(({ docPath }) => docPath);
-  said.push({ added, tagged, newest: newest.docPath, tags: oldest.tags.sort(), nowhere, left });
+  said.push({ added, tagged, newest: newest.docPath, tags: oldest.tags.sort(), nowhere, left, exported: KINDS.bookmarks });
   await app.close();
 }
 console.log(JSON.stringify(said));
@@ -132,7 +133,7 @@ describe('the small record that CONTRIBUTING.md shows', () => {
       const run = promisify(execFile)(process.execPath, ['use.mjs', mongo?.uri ?? ''], { cwd: directory });
       const expected = {
         ...{ added: [true, false, true], tagged: [true, true, true], newest: 'b', tags: ['x', 'y'] },
-        ...{ nowhere: 'NOT_FOUND', left: ['b'] },
+        ...{ nowhere: 'NOT_FOUND', left: ['b'], exported: 'bookmarks' },
       };
       expect(JSON.parse((await run).stdout)).toEqual(mongo === null ? [expected] : [expected, expected]);
     } finally {

@@ -1,15 +1,14 @@
-import { createHash } from 'node:crypto';
-import type { MoveTarget } from '../move/move.js';
-import { declarationOf, type DeclaredKind, type Kind, MoveError, type Records } from '../move/records.js';
+import type { RecordTarget } from '../transfer/store.js';
+import type { AggregateKind, Records } from '../transfer/records.js';
 import type { PatchBatchRecord } from '../ports/patches.store.js';
-import { resultsOf } from '../move/results.js';
+import { resultsOf } from '../transfer/results.js';
 import { blobId, INLINE_BYTES, ownerOf } from './blobs.js';
 import { WORKSPACES } from './collections.js';
 import { documentOf, folderOf, placed } from './entries.js';
 import { ENTRIES, SPELLINGS, VERSIONS } from './file-collections.js';
-import { MongoMoveSource } from './move-source.js';
+import { MongoTransferSource } from './transfer-source.js';
 import { outboxWith } from './outbox.js';
-import { TRAIL } from './trail-collections.js';
+import { toDocument, TRAIL } from './trail-collections.js';
 import { entriesOf, headOf, turnKey } from './turn-documents.js';
 import { TurnValues } from './turn-values.js';
 import { USAGE } from './usage-collections.js';
@@ -17,15 +16,14 @@ import { eq, keyOf } from './values.js';
 import { versionId } from './versions.js';
 
 type Document = { _id: string } & Record<string, unknown>;
-
 /** Kinds of which each is a document, or some. */
-type PlainKind = Exclude<Kind, 'blobs' | 'batches' | 'turns' | DeclaredKind>;
+type PlainKind = Exclude<AggregateKind, 'blobs' | 'batches' | 'turns'>;
 /** Of which collection each document is. */
 type Documents = [collection: string, document: Document][];
 
 const WRITTEN_AT_ONCE = 4;
-/** Names the bytes of every blob that was moved: the same ones when the move is repeated. */
-const GENERATION = 'moved';
+/** Names the bytes of every blob that was imported. */
+const GENERATION = 'imported';
 
 const DOCUMENTS: { readonly [Of in PlainKind]: (record: Records[Of]) => Documents } = {
   workspaces: ({ id, ...workspace }) => [[WORKSPACES, { _id: id, ...workspace }]],
@@ -40,26 +38,25 @@ const DOCUMENTS: { readonly [Of in PlainKind]: (record: Records[Of]) => Document
   versions: (version) => [
     [VERSIONS, { _id: versionId(version.workspaceId, version.fileId, version.number), ...version }],
   ],
-  events: ({ eventId, ...event }) => [[TRAIL, { _id: eventId, ...event }]],
+  events: (event) => [[TRAIL, { ...toDocument(event) }]],
   usage: ({ workspaceId, ...usage }) => [[USAGE, { _id: workspaceId, ...usage }]],
 };
 
-/** A database that is being filled; what it has already stays. */
-export class MongoMoveTarget extends MongoMoveSource implements MoveTarget {
-  async write<Of extends Kind>(kind: Of, records: readonly Records[Of][]): Promise<void> {
-    const declaration = declarationOf(kind);
-    if (declaration !== null)
-      return this.inLines(records, async (record) => {
-        await this.rooms.records.insert(declaration, record);
-      });
+function documentsOf<Of extends AggregateKind>(kind: Of): (record: Records[Of]) => Documents {
+  const plain: Readonly<Record<string, unknown>> = DOCUMENTS;
+  return plain[kind] as (record: Records[Of]) => Documents;
+}
+
+/** A database that is being filled. */
+export class MongoTransferTarget extends MongoTransferSource implements RecordTarget {
+  async write<Of extends AggregateKind>(kind: Of, records: readonly Records[Of][]): Promise<void> {
     if (kind === 'blobs')
-      return this.inLines(records as readonly Records['blobs'][], (blob) => this.blob(blob));
+      return this.atOnce(records as readonly Records['blobs'][], (blob) => this.blob(blob));
     if (kind === 'turns')
-      return this.inLines(records as readonly Records['turns'][], (turn) => this.turn(turn));
+      return this.atOnce(records as readonly Records['turns'][], (turn) => this.turn(turn));
     if (kind === 'batches')
-      return this.inLines(records as readonly Records['batches'][], (batch) => this.batch(batch));
-    const documentsOf: Readonly<Record<string, unknown>> = DOCUMENTS;
-    const toDocuments = documentsOf[kind] as (record: Records[Of]) => Documents;
+      return this.atOnce(records as readonly Records['batches'][], (batch) => this.batch(batch));
+    const toDocuments = documentsOf(kind);
     const byCollection = new Map<string, Map<string, Document>>();
     for (const [name, document] of records.flatMap(toDocuments)) {
       const documents = byCollection.get(name) ?? new Map<string, Document>();
@@ -69,32 +66,24 @@ export class MongoMoveTarget extends MongoMoveSource implements MoveTarget {
   }
 
   private insertNew(name: string, documents: readonly Document[]): Promise<void> {
-    return this.rooms.database.insertNew(this.rooms.model<Document>(name), documents);
+    return this.stores.database.insertNew(this.stores.model<Document>(name), documents);
   }
 
-  private async inLines<Item>(items: readonly Item[], work: (item: Item) => Promise<void>): Promise<void> {
+  private async atOnce<Item>(items: readonly Item[], work: (item: Item) => Promise<void>): Promise<void> {
     const left = items.values();
-    const line = async () => {
+    const worker = async () => {
       for (const item of left) await work(item);
     };
-    await Promise.all(Array.from({ length: WRITTEN_AT_ONCE }, line));
+    await Promise.all(Array.from({ length: WRITTEN_AT_ONCE }, worker));
   }
 
   private async blob({ read, ...blob }: Records['blobs']): Promise<void> {
     const { workspaceId, sha256, size, holder, looseSince: checkAt, markedAt } = blob;
     const _id = blobId(workspaceId, sha256);
-    const known = await this.rooms.database.attempt(() =>
-      this.rooms.blobs.findOne({ _id: eq(_id) }, { _id: 1 }).lean(),
-    );
-    if (known !== null) return;
-    const bytes = await read();
-    if (bytes === null || createHash('sha256').update(bytes).digest('hex') !== sha256)
-      throw new MoveError(
-        `The bytes of ${sha256} in the workspace ${workspaceId} are damaged where they are.`,
-      );
+    const bytes = (await read())!;
     const isSmall = size <= INLINE_BYTES;
-    if (!isSmall) await this.rooms.parts.put(ownerOf({ _id, generation: GENERATION }), bytes);
-    await this.rooms.database.insert(this.rooms.blobs, {
+    if (!isSmall) await this.stores.parts.put(ownerOf({ _id, generation: GENERATION }), bytes);
+    await this.stores.database.insert(this.stores.blobs, {
       ...{ _id, workspaceId, sha256, size, holder, state: 'here', checkAt, markedAt },
       ...{ revision: 1, generation: GENERATION, bytes: isSmall ? Buffer.from(bytes) : null },
     });
@@ -102,10 +91,10 @@ export class MongoMoveTarget extends MongoMoveSource implements MoveTarget {
 
   private async batch({ record, loose }: Records['batches']): Promise<void> {
     const batch = JSON.parse(record) as PatchBatchRecord;
-    await this.rooms.patchStore.insert(batch);
+    await this.stores.patchStore.insert(batch);
     if (loose) return;
     const _id = eq(keyOf(batch.workspaceId, batch.batchId));
-    await this.rooms.database.attempt(() => this.rooms.patches.updateOne({ _id }, { $set: { loose } }));
+    await this.stores.database.attempt(() => this.stores.patches.updateOne({ _id }, { $set: { loose } }));
   }
 
   private async turn({ values, ...turn }: Records['turns']): Promise<void> {
@@ -115,8 +104,8 @@ export class MongoMoveTarget extends MongoMoveSource implements MoveTarget {
     const callArguments = values.map((value) => value.arguments);
     const calls = await entriesOf(turn, callArguments, resultsOf(turn, values), texts);
     const _id = turnKey(turn);
-    await this.rooms.texts.put(_id, texts);
-    await this.rooms.database.insert(this.rooms.turns, {
+    await this.stores.texts.put(_id, texts);
+    await this.stores.database.insert(this.stores.turns, {
       ...{ _id, workspaceId, sessionId, turnId, userId, acceptedAt, firstCallId },
       ...{
         ...headOf(turn),

@@ -1,7 +1,12 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { MoveSource } from '../move/move.js';
-import { type Kind, KINDS, type MovedBlob, type Records } from '../move/records.js';
+import type { RecordDeclaration } from '../records/declaration.js';
+import { LOGINS } from '../records/logins.js';
+import { inPages } from '../records/pages.js';
+import { ACTIVE_FILES, SESSIONS } from '../records/sessions.js';
+import { USERS } from '../records/users.js';
+import { readAll, type RecordSource } from './store.js';
+import { type AggregateKind, type Kind, KINDS, type WholeBlob, type Records } from './records.js';
 import type { PatchBatchRecord } from '../ports/patches.store.js';
 import type { Findings } from './findings.js';
 import { isSame, nothingIn, toldOf, type UsageDifference, UsageTally } from './usage-tally.js';
@@ -38,14 +43,18 @@ class Wanted {
  * so that what a server writes meanwhile is not taken for missing. Keeps a name for each blob, session and batch in memory.
  */
 export async function checkRecords(
-  source: MoveSource,
+  source: RecordSource,
   findings: Findings,
   now: number,
   repair: RepairUsage | null = null,
 ): Promise<Map<Kind, number>> {
   const tally = new UsageTally();
   const counts = new Map<Kind, number>();
-  const each = readerOf(source, findings, counts);
+  const readEach = readerOf(findings, counts);
+  const each = <Of extends AggregateKind>(kind: Of, look: Look<Records[Of]>) =>
+    readEach(kind, source.read(kind), look);
+  const eachOf = <R extends object>(declaration: RecordDeclaration<R>, look: Look<R>) =>
+    readEach(declaration.name, inPages(source.records.all(declaration)), look);
   const [users, sessions, batches, blobs] = [new Wanted(), new Wanted(), new Wanted(), new Wanted()];
 
   // First: what is written meanwhile makes a count newer than what is read here, and is then left alone.
@@ -69,24 +78,25 @@ export async function checkRecords(
     const { workspaceId, batchId } = JSON.parse(record) as PatchBatchRecord;
     batches.seen(`${workspaceId} ${batchId}`);
   });
-  await each('sessions', (session) => {
+  await eachOf(SESSIONS, (session) => {
     const { workspaceId, id, userId } = session;
     tally.session(session);
     sessions.seen(`${workspaceId} ${id}`);
     users.want(userId, `session ${id}`);
   });
-  await each('activeFiles', (list) => tally.activeFiles(list));
+  await eachOf(ACTIVE_FILES, (list) => tally.activeFiles(list));
   await each('blobs', async (blob) => {
     tally.blob(blob);
     blobs.seen(`${blob.workspaceId} ${blob.sha256}`);
     await checkBlob(blob, findings, now);
   });
-  await each('logins', ({ id, userId }) => users.want(userId, `login ${id}`));
+  await eachOf(LOGINS, ({ id, userId }) => users.want(userId, `login ${id}`));
   await each('workspaces', ({ id, members }) =>
     members.forEach(({ userId }) => users.want(userId, `workspace ${id}`)),
   );
-  await each('users', ({ id }) => users.seen(id));
-  for (const kind of Object.keys(KINDS) as Kind[]) if (!counts.has(kind)) await each(kind);
+  await eachOf(USERS, ({ id }) => users.seen(id));
+  for (const kind of Object.keys(KINDS))
+    if (!counts.has(kind)) await readEach(kind, readAll(source, kind), () => {});
 
   users.tell('users', findings);
   sessions.tell('sessions', findings);
@@ -96,17 +106,15 @@ export async function checkRecords(
   return counts;
 }
 
-type Reader = <Of extends Kind>(
-  kind: Of,
-  look?: (record: Records[Of]) => void | Promise<void>,
-) => Promise<void>;
+type Look<Item> = (record: Item) => void | Promise<void>;
+type Reader = <Item>(kind: Kind, pages: AsyncIterable<Item[]>, look: Look<Item>) => Promise<void>;
 
 /** Reads all records of a kind, and notes in `counts` how many there are. */
-function readerOf(source: MoveSource, findings: Findings, counts: Map<Kind, number>): Reader {
-  return async (kind, look = () => {}) => {
+function readerOf(findings: Findings, counts: Map<Kind, number>): Reader {
+  return async (kind, pages, look) => {
     let count = 0;
     try {
-      for await (const records of source.read(kind)) {
+      for await (const records of pages) {
         for (const record of records) await look(record);
         count += records.length;
       }
@@ -119,7 +127,7 @@ function readerOf(source: MoveSource, findings: Findings, counts: Map<Kind, numb
 
 /** Tells of what is counted wrong, or repairs it. What a server was about to count is not. */
 async function checkUsage(
-  source: MoveSource,
+  source: RecordSource,
   differences: readonly UsageDifference[],
   findings: Findings,
   repair: RepairUsage | null,
@@ -149,7 +157,7 @@ function trail(findings: Findings): (event: Records['events']) => void {
 }
 
 async function checkBlob(
-  { workspaceId, sha256, looseSince, read }: MovedBlob,
+  { workspaceId, sha256, looseSince, read }: WholeBlob,
   findings: Findings,
   now: number,
 ): Promise<void> {

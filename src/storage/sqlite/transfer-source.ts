@@ -1,38 +1,25 @@
 import type { CloudChange, Role } from '@patchbay/protocol';
-import type { DeclaredKind, Kind, MovedEntry, MovedEvent, Records } from '../move/records.js';
-import { declarationOf, isNoUsage } from '../move/records.js';
-import type { MoveSource } from '../move/move.js';
-import { inPages } from '../records/pages.js';
+import { isNoUsage, type AggregateKind, type Records, type WholeEntry } from '../transfer/records.js';
 import type { RecordStore } from '../records/record-store.js';
+import type { RecordSource } from '../transfer/store.js';
+import { type EventRow, SELECT_EVENTS, toRecord } from './audit-rows.js';
 import { blobBytes } from './blobs.js';
 import type { SqliteDatabase } from './database.js';
 import { type FileRow, selectFiles, toEntry } from './file-rows.js';
-import { readTurns } from './move-turns.js';
+import { readTurns } from './transfer-turns.js';
 import { pages } from './pages.js';
 import { SqliteRecordStore } from './record-store.js';
 import { toVersion, VERSION_COLUMNS, type VersionRow } from './version-rows.js';
 import { type Columns, usageFrom } from './usage-rows.js';
 import { WorkspaceKeys } from './workspace-keys.js';
 
-type Text = string | null;
-type Pages<Of extends Kind> = AsyncIterable<Records[Of][]>;
-
-const TABLES: { readonly [Of in Exclude<Kind, DeclaredKind>]: string } = {
-  workspaces: 'workspaces',
-  blobs: 'blobs',
-  entries: 'files',
-  versions: 'file_versions',
-  batches: 'patch_batches',
-  turns: 'turns',
-  events: 'audit_events',
-  usage: 'usage',
-};
+type Pages<Of extends AggregateKind> = AsyncIterable<Records[Of][]>;
 
 /** All that the embedded store holds. */
-export class SqliteMoveSource implements MoveSource {
+export class SqliteTransferSource implements RecordSource {
+  readonly records: RecordStore;
   protected readonly workspaces: WorkspaceKeys;
-  protected readonly records: RecordStore;
-  private readonly readers: { readonly [Of in Exclude<Kind, DeclaredKind>]: () => Pages<Of> } = {
+  private readonly readers: { readonly [Of in AggregateKind]: () => Pages<Of> } = {
     workspaces: () => this.workspacesWhole(),
     blobs: () => this.blobs(),
     entries: () => this.entries(),
@@ -48,16 +35,8 @@ export class SqliteMoveSource implements MoveSource {
     this.records = new SqliteRecordStore(database, this.workspaces);
   }
 
-  async count(kind: Kind): Promise<number> {
-    const table = declarationOf(kind)?.name ?? TABLES[kind as Exclude<Kind, DeclaredKind>];
-    return this.database.get<[number]>(`SELECT count(*) FROM ${table}`)![0];
-  }
-
-  read<Of extends Kind>(kind: Of): Pages<Of> {
-    const declaration = declarationOf(kind);
-    if (declaration !== null) return inPages(this.records.all(declaration));
-    const readers: Readonly<Record<string, unknown>> = this.readers;
-    return (readers[kind] as () => Pages<Of>)();
+  read<Of extends AggregateKind>(kind: Of): Pages<Of> {
+    return this.readers[kind]();
   }
 
   private async *workspacesWhole(): Pages<'workspaces'> {
@@ -111,7 +90,7 @@ export class SqliteMoveSource implements MoveSource {
       const rows = this.database.all<FileRow>(sql, span);
       yield rows.map((row, at) => {
         const [, key, deletedAt] = keys[at]!;
-        return { ...toEntry(this.workspaces.idOf(key), row), deletedAt } as MovedEntry;
+        return { ...toEntry(this.workspaces.idOf(key), row), deletedAt } as WholeEntry;
       });
     }
   }
@@ -134,26 +113,10 @@ export class SqliteMoveSource implements MoveSource {
   }
 
   private async *events(): Pages<'events'> {
-    type Row = [
-      ...[workspace: number, seq: number, eventId: string, name: string, at: number],
-      ...[sessionId: Text, conversationId: Text, turnId: Text, toolCallId: Text, callId: Text],
-      ...[attempt: number | null, userId: Text, clientId: Text],
-      ...[toolName: Text, success: number | null, errorCode: Text, path: Text, fields: string],
-    ];
-    const select = `SELECT workspace, seq, event_id, name, at, session_id, conversation_id, turn_id, tool_call_id, call_id,
-      attempt, user_id, client_id, tool_name, success, error_code, path, fields FROM audit_events`;
+    type Row = [workspace: number, order: number, ...EventRow];
+    const select = SELECT_EVENTS.replace('SELECT', 'SELECT workspace, seq,');
     for await (const rows of pages<Row>(this.database, select, ['workspace', 'seq'], 1000))
-      yield rows.map(
-        ([key, seq, eventId, name, at, sessionId, conversationId, turnId, ...rest]): MovedEvent => {
-          const [toolCallId, callId, attempt, userId, clientId, toolName, done, errorCode, path, fields] =
-            rest;
-          return {
-            ...{ workspaceId: this.workspaces.idOf(key), seq, eventId, name, at, sessionId, conversationId },
-            ...{ turnId, toolCallId, callId, attempt, userId, clientId, toolName, errorCode, path, fields },
-            success: done === null ? null : done === 1,
-          };
-        },
-      );
+      yield rows.map(([key, , ...row]) => ({ workspaceId: this.workspaces.idOf(key), ...toRecord(row) }));
   }
 
   private async *usage(): Pages<'usage'> {

@@ -1,46 +1,31 @@
-import { createHash } from 'node:crypto';
-import type { MoveTarget } from '../move/move.js';
-import { declarationOf, type DeclaredKind, type Kind, MoveError, type Records } from '../move/records.js';
+import type { RecordTarget } from '../transfer/store.js';
+import { type AggregateKind, TransferError, type Records } from '../transfer/records.js';
 import type { PatchBatchRecord } from '../ports/patches.store.js';
 import type { Usage } from '../ports/usage.store.js';
-import { blobKey, hashBytes } from './blobs.js';
+import { insertRecord } from './audit-rows.js';
+import { hashBytes } from './blobs.js';
 import { settleAbove, settleFrom } from './implied-folders.js';
-import { SqliteMoveSource } from './move-source.js';
-import { writeTurn } from './move-turns.js';
+import { SqliteTransferSource } from './transfer-source.js';
+import { writeTurn } from './transfer-turns.js';
 import type { SqlValue } from './values.js';
 import { insertVersion } from './version-rows.js';
 
 /** A kind whose batches are written in one transaction. */
-type RowKind = Exclude<Kind, 'blobs' | 'turns' | DeclaredKind>;
+type RowKind = Exclude<AggregateKind, 'blobs' | 'turns'>;
 
-/** An embedded store that is being filled; what it has already stays. */
-export class SqliteMoveTarget extends SqliteMoveSource implements MoveTarget {
+/** An embedded store that is being filled. */
+export class SqliteTransferTarget extends SqliteTransferSource implements RecordTarget {
   private readonly writers: { readonly [Of in RowKind]: (record: Records[Of]) => void } = {
     workspaces: (record) => this.workspace(record),
     entries: (record) => this.entry(record),
     versions: ({ workspaceId, fileId, ...version }) => {
       const sql = 'SELECT id FROM files WHERE file_id = ? AND workspace = ?';
       const key = this.database.get<[number]>(sql, [fileId, this.workspaces.require(workspaceId)]);
-      if (key === null) throw new MoveError(`A version is of the file ${fileId}, which is not there.`);
-      const known = 'SELECT 1 FROM file_versions WHERE file = ? AND number = ?';
-      if (this.database.get(known, [key[0], version.number]) === null)
-        insertVersion(this.database, key[0], version);
+      if (key === null) throw new TransferError(`A version is of the file ${fileId}, which is not there.`);
+      insertVersion(this.database, key[0], version);
     },
     batches: (record) => this.batch(record),
-    events: ({ workspaceId, eventId, sessionId, conversationId, turnId, toolCallId, callId, ...event }) =>
-      this.insert('audit_events', {
-        ...{
-          workspace: this.workspaces.require(workspaceId),
-          seq: event.seq,
-          event_id: eventId,
-          name: event.name,
-        },
-        ...{ at: event.at, session_id: sessionId, conversation_id: conversationId, turn_id: turnId },
-        ...{ tool_call_id: toolCallId, call_id: callId, attempt: event.attempt, user_id: event.userId },
-        ...{ client_id: event.clientId, tool_name: event.toolName, error_code: event.errorCode },
-        ...{ success: event.success === null ? null : Number(event.success), path: event.path },
-        fields: event.fields,
-      }),
+    events: (event) => insertRecord(this.database, this.workspaces.require(event.workspaceId), event),
     usage: ({ workspaceId, members, ...all }) => {
       this.insert('usage', { workspace_id: workspaceId, ...usageIn(all) });
       for (const { userId, ...own } of members)
@@ -48,28 +33,25 @@ export class SqliteMoveTarget extends SqliteMoveSource implements MoveTarget {
     },
   };
 
-  async write<Of extends Kind>(kind: Of, records: readonly Records[Of][]): Promise<void> {
-    const declaration = declarationOf(kind);
-    if (declaration !== null) {
-      await Promise.all(records.map((record) => this.records.insert(declaration, record)));
-    } else if (kind === 'blobs') {
+  async write<Of extends AggregateKind>(kind: Of, records: readonly Records[Of][]): Promise<void> {
+    if (kind === 'blobs') {
       for (const blob of records as readonly Records['blobs'][]) await this.blob(blob);
     } else if (kind === 'turns') {
       for (const turn of records as readonly Records['turns'][])
         await writeTurn(this.database, this.workspaces.require(turn.workspaceId), turn);
-    } else {
-      const writers: Readonly<Record<string, unknown>> = this.writers;
-      const writer = writers[kind] as (record: Records[Of]) => void;
-      await this.database.write(() => records.forEach(writer));
-    }
+    } else await this.database.write(() => records.forEach(this.writerOf(kind)));
   }
 
-  /** False where it is there; inside a job, as are those below. */
-  private insert(table: string, row: Record<string, SqlValue>): boolean {
+  private writerOf<Of extends AggregateKind>(kind: Of): (record: Records[Of]) => void {
+    const writers: Readonly<Record<string, unknown>> = this.writers;
+    return writers[kind] as (record: Records[Of]) => void;
+  }
+
+  /** Gives the row's key; inside a job, as are those below. */
+  private insert(table: string, row: Record<string, SqlValue>): number {
     const names = Object.keys(row);
-    const sql = `INSERT INTO ${table} (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')})
-      ON CONFLICT DO NOTHING`;
-    return this.database.run(sql, Object.values(row)).changes === 1;
+    const sql = `INSERT INTO ${table} (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')})`;
+    return Number(this.database.run(sql, Object.values(row)).lastInsertRowid);
   }
 
   private workspace({
@@ -82,14 +64,10 @@ export class SqliteMoveTarget extends SqliteMoveSource implements MoveTarget {
     members,
     removals,
   }: Records['workspaces']) {
-    const isNew = this.insert('workspaces', {
+    const workspace = this.insert('workspaces', {
       ...{ workspace_id: id, name, approvals: JSON.stringify(approvals) },
       ...{ created_at: createdAt, created_by: createdBy, version },
     });
-    if (!isNew) return;
-    const [workspace] = this.database.get<[number]>('SELECT id FROM workspaces WHERE workspace_id = ?', [
-      id,
-    ])!;
     members.forEach(({ userId, role, addedAt }, position) =>
       this.insert('members', { workspace, user_id: userId, role, added_at: addedAt, position }),
     );
@@ -101,14 +79,14 @@ export class SqliteMoveTarget extends SqliteMoveSource implements MoveTarget {
     const { workspaceId, id, path, docPath, createdAt, deletedAt, holder } = entry;
     const workspace = this.workspaces.require(workspaceId);
     const isFile = entry.kind === 'file';
-    const isNew = this.insert('files', {
+    this.insert('files', {
       ...{ workspace, file_id: id, folder: Number(!isFile), path, doc_path: docPath, created_at: createdAt },
       ...(isFile
         ? { revision: entry.revision, head: entry.head.number, last_number: entry.lastNumber }
         : { revision: 1, head: 0, last_number: 0 }),
       ...{ updated_at: isFile ? entry.updatedAt : createdAt, deleted_at: deletedAt, holder },
     });
-    if (!isNew || deletedAt !== null) return;
+    if (deletedAt !== null) return;
     (isFile ? settleAbove : settleFrom)(this.database, workspace, docPath);
   }
 
@@ -117,7 +95,7 @@ export class SqliteMoveTarget extends SqliteMoveSource implements MoveTarget {
       record,
     ) as PatchBatchRecord;
     const workspace = this.workspaces.require(workspaceId);
-    const isNew = this.insert('patch_batches', {
+    const key = this.insert('patch_batches', {
       ...{
         workspace,
         batch_id: batchId,
@@ -128,12 +106,10 @@ export class SqliteMoveTarget extends SqliteMoveSource implements MoveTarget {
       },
       ...{ doc_paths: JSON.stringify(batch.files.map(({ docPath }) => docPath)), loose: Number(loose) },
     });
-    if (!isNew) return;
     const parts = batch.files.flatMap(({ filePatchId, changes }) => [
       filePatchId!,
       ...changes.map(({ changeId }) => changeId!),
     ]);
-    const [key] = this.database.get<[number]>('SELECT id FROM patch_batches WHERE batch_id = ?', [batchId])!;
     const sql = 'INSERT INTO patch_parts (part_id, batch) SELECT value, ? FROM json_each(?)';
     this.database.run(sql, [key, JSON.stringify(parts)]);
   }
@@ -141,15 +117,9 @@ export class SqliteMoveTarget extends SqliteMoveSource implements MoveTarget {
   /** A job of its own: its bytes may be many. */
   private async blob({ workspaceId, sha256, size, holder, looseSince, markedAt, read }: Records['blobs']) {
     const workspace = this.workspaces.require(workspaceId);
-    if (blobKey(this.database, workspace, sha256) !== null) return;
     const bytes = await read();
-    if (bytes === null || createHash('sha256').update(bytes).digest('hex') !== sha256)
-      throw new MoveError(
-        `The bytes of ${sha256} in the workspace ${workspaceId} are damaged where they are.`,
-      );
     await this.database.write(() => {
-      this.insert('blobs', { workspace, sha256: hashBytes(sha256), bytes });
-      const blob = blobKey(this.database, workspace, sha256);
+      const blob = this.insert('blobs', { workspace, sha256: hashBytes(sha256), bytes });
       this.insert('blob_owners', { blob, user_id: holder, size_bytes: size });
       if (looseSince !== null) this.insert('loose_blobs', { blob, put_at: looseSince, marked_at: markedAt });
     });
