@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Stated } from './digest.js';
-import { type Kind, KINDS, type Records, TransferError, type WholeBlob } from './records.js';
+import { type Kind, KINDS, TransferError, type WholeBlob } from './records.js';
 import type { RecordSource } from './store.js';
 
 /**
