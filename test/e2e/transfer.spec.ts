@@ -53,22 +53,6 @@ describeEmbedded('patchbay-admin export and import of a data directory', () => {
     expect(Object.entries(kinds).filter(([, { records }]) => records === 0)).toEqual([]);
   });
 
-  it('takes the state of one moment while a server writes', async () => {
-    let isOver = false;
-    const writes = (async () => {
-      for (let n = 0; !isOver; n += 1)
-        await scene.user.post(`/workspaces/${scene.workspaceId}/tools`, {
-          ...{ tool: 'write', args: { path: `busy/${n}.txt`, content: 'x'.repeat(10_000) } },
-        });
-    })();
-    const busy = await run('export', path('busy.ndjson'));
-    isOver = true;
-    await writes;
-    expect(busy.code).toBe(0);
-    expect((await run('import', path('busy.ndjson'), '--data-dir', path('busy'))).code).toBe(0);
-    expect((await run('check', '--data-dir', path('busy'))).said).toContain('nothing is wrong');
-  });
-
   it('makes a store that answers as the one before, and exports as the same records', async () => {
     const copy = path('copy');
     const imported = await run('import', file, '--data-dir', copy);
@@ -87,6 +71,22 @@ describeEmbedded('patchbay-admin export and import of a data directory', () => {
     expect(await lookAt(scene, copy, null)).toEqual(before);
     server = await serverOn(data, null);
     scene = scene.movedTo(server);
+  });
+
+  it('takes the state of one moment while a server writes', async () => {
+    let isOver = false;
+    const writes = (async () => {
+      for (let n = 0; !isOver; n += 1)
+        await scene.user.post(`/workspaces/${scene.workspaceId}/tools`, {
+          ...{ tool: 'write', args: { path: `busy/${n}.txt`, content: 'x'.repeat(10_000) } },
+        });
+    })();
+    const busy = await run('export', path('busy.ndjson'));
+    isOver = true;
+    await writes;
+    expect(busy.code).toBe(0);
+    expect((await run('import', path('busy.ndjson'), '--data-dir', path('busy'))).code).toBe(0);
+    expect((await run('check', '--data-dir', path('busy'))).said).toContain('nothing is wrong');
   });
 
   it('goes from stdout into stdin where - is the file', async () => {

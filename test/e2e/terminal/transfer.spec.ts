@@ -19,7 +19,7 @@ describeAtTerminal('Who exports at a terminal', () => {
       const lines = terminal.screen.all.filter((line) => line.startsWith('exported '));
       expect(lines).toHaveLength(Object.keys(KINDS).length);
       expect(lines).toContain('exported 1 users');
-      expect(terminal.screen.all.join('')).toContain('all.ndjson: exported 1 users');
+      expect(terminal.screen.all.join('')).toContain('all.ndjson: exported 0 workspaces, ');
     } finally {
       await terminal.close();
       await rm(dataDir, { recursive: true });
