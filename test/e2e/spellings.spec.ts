@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { CloudFilePage } from '@patchbay/protocol';
@@ -44,7 +45,7 @@ describe('a rename by case alone [FILE-31]', () => {
       expect((await desk.push(each)).out).toBe('sent 0 files (0 B), 2 unchanged.\n');
   });
 
-  it('of a folder reaches the Cloud with all that is in it, and every other folder, what is left out too', async () => {
+  it('of a folder reaches the Cloud with all that is in it, and every other folder, where what is left out stays', async () => {
     const folder = await desk.folder('p', { '.gitignore': '*.log\n', 'Lib/A.js': 'a', 'Lib/Sub/b.js': 'b' });
     await desk.push(folder);
     await desk.scene.ok('mkdir', { path: '/p/Lib/Empty' });
@@ -62,10 +63,10 @@ describe('a rename by case alone [FILE-31]', () => {
     await desk.pull(other);
     expect(await paths(other)).toEqual([
       '.gitignore',
+      'Lib/own.log',
       'lib/A.js',
       'lib/Sub/b.js',
       'lib/new.js',
-      'lib/own.log',
     ]);
     for (const each of [folder, other]) expect((await desk.push(each)).out).toContain('sent 0 files');
     expect(await cloud()).toEqual(now);
@@ -85,7 +86,7 @@ describe('a rename by case alone [FILE-31]', () => {
     expect(await paths(other)).toEqual(['ReadMe.md']);
   });
 
-  it('on both sides stays what it is on each, and overwrites nothing', async () => {
+  it('on both sides is told as a conflict until a person decides, and overwrites nothing', async () => {
     const folder = await desk.folder('p', { 'README.md': 'x' });
     await desk.push(folder);
     const other = await elsewhere();
@@ -93,13 +94,52 @@ describe('a rename by case alone [FILE-31]', () => {
     await rename(join(other, 'README.md'), join(other, 'readme.MD'));
     await desk.push(folder);
     for (let n = 0; n < 2; n += 1) {
-      await desk.pull(other);
-      expect(await paths(other)).toEqual(['readme.MD']);
-      await desk.push(other);
-      expect(await cloud()).toEqual(['/p/Readme.md']);
+      for (const run of [
+        desk.pull(other),
+        desk.push(other),
+        desk.pull(other, '--dry-run'),
+        desk.push(other, '--dry-run'),
+      ])
+        expect(await run).toMatchObject({
+          code: 8,
+          out: expect.stringContaining(
+            'readme.MD: was renamed here, and in the Cloud to Readme.md',
+          ) as string,
+        });
+      expect((await desk.run('status', other)).out).toContain(
+        'was renamed here, and in the Cloud to Readme.md',
+      );
+      expect([await paths(other), await cloud()]).toEqual([['readme.MD'], ['/p/Readme.md']]);
     }
+    await desk.push(other, '--force');
+    expect(await cloud()).toEqual(['/p/readme.MD']);
+    expect((await desk.pull(other)).code).toBe(0);
+    expect((await desk.pull(folder)).out).toContain('received 1 file (0 B), 0 unchanged');
+    expect(await paths(folder)).toEqual(['readme.MD']);
+  });
+
+  it('on both sides is decided by a forced pull, too', async () => {
+    const folder = await desk.folder('p', { 'README.md': 'x' });
+    await desk.push(folder);
+    const other = await elsewhere();
+    await rename(join(folder, 'README.md'), join(folder, 'Readme.md'));
+    await rename(join(other, 'README.md'), join(other, 'readme.MD'));
+    await desk.push(folder);
+    expect((await desk.push(other)).code).toBe(8);
     await desk.pull(other, '--force');
     expect(await paths(other)).toEqual(['Readme.md']);
+    expect((await desk.push(other)).out).toBe('sent 0 files (0 B), 1 unchanged.\n');
+  });
+
+  it('in the Cloud is still taken over after the text was sent by the old name', async () => {
+    const folder = await desk.folder('p', { 'README.md': 'x' });
+    await desk.push(folder);
+    await desk.scene.ok('mv', { from: '/p/README.md', to: '/p/Readme.md' });
+    await put(folder, { 'README.md': 'newer' });
+    await desk.push(folder);
+    expect((await desk.run('status', folder)).out).toContain('README.md (renamed)');
+    await desk.pull(folder);
+    expect(await disk(folder)).toEqual({ 'Readme.md': Buffer.from('newer').toString('hex') });
   });
 
   it('of a file that the Cloud has changed since is no conflict', async () => {
@@ -111,6 +151,106 @@ describe('a rename by case alone [FILE-31]', () => {
     expect(await desk.cloud()).toEqual({ '/p/Readme.md': 'newer' });
     expect((await desk.pull(folder)).code).toBe(0);
     expect(await disk(folder)).toEqual({ 'Readme.md': Buffer.from('newer').toString('hex') });
+  });
+});
+
+describe('a rename by case alone after which other files would be seen here [FILE-31]', () => {
+  let shared: ToolsScene;
+  let desk: SyncDesk;
+  beforeAll(async () => void (shared = await ToolsScene.start()));
+  afterAll(() => shared.close());
+  beforeEach(async () => void (desk = await SyncDesk.start(shared)));
+  afterEach(() => desk.close());
+
+  /** A repository whose files are pushed, but for those that it leaves out. */
+  const repository = async (contents: Record<string, string>, ...exclude: string[]) => {
+    const folder = await desk.folder('p', contents);
+    execFileSync('git', ['init', '-q'], { cwd: folder });
+    await put(folder, { '.git/info/exclude': exclude.join('\n') });
+    await desk.push(folder);
+    return folder;
+  };
+  const files = async (folder: string) =>
+    Object.keys(await disk(folder, (path) => !path.startsWith('.git/'))).sort();
+  const renameThere = async (from: string, to: string) => {
+    const [file] = (
+      await desk.scene.user.get<CloudFilePage>(`${desk.scene.base}/files?prefix=${from.slice(1)}`)
+    ).body.files;
+    const body = { files: [{ path: to, renamedFrom: from, sha256: file!.sha256, baseSha256: file!.sha256 }] };
+    expect((await desk.scene.user.post(`${desk.scene.base}/files/commit`, body)).status).toBe(200);
+  };
+
+  it.each([
+    ['an ignore file', { '.gitignore': 'priv\n', priv: 'p' }, '/p/.gitignore', '/p/.GITIGNORE'],
+    [
+      'the folder of one',
+      { 'sub/.gitignore': 'priv\n', 'sub/priv': 'p' },
+      '/p/sub/.gitignore',
+      '/p/SUB/.gitignore',
+    ],
+    [
+      'a file out of the folder of one',
+      { 'sub/.gitignore': 'priv\n', 'sub/priv': 'p', 'sub/deep/a.ts': 'a' },
+      '/p/sub/deep/a.ts',
+      '/p/SUB/deep/a.ts',
+    ],
+  ])('is not made of %s by any pull, but told', async (_what, contents, from, to) => {
+    const folder = await repository(contents);
+    const before = await files(folder);
+    await renameThere(from, to);
+    const [path, told] = [from.slice(3), `is ${to.slice(3)} in the Cloud; `];
+    for (const flags of [['--dry-run'], [], ['--force'], ['--force', '--delete']]) {
+      const { code, out } = await desk.pull(folder, ...flags);
+      expect([code, out]).toEqual([0, expect.stringContaining(`${path}: ${told}`)]);
+      expect(out).toContain('rename it here by hand');
+      expect(await files(folder)).toEqual(before);
+    }
+    await desk.push(folder);
+    expect(Object.keys(await desk.cloud()).filter((each) => each.endsWith('priv'))).toEqual([]);
+    await desk.push(folder, '--force');
+    expect(Object.keys(await desk.cloud())).toContain(from);
+    expect((await desk.pull(folder)).out).not.toContain('in the Cloud;');
+  });
+
+  it('leaves the files that are left out where they are', async () => {
+    const folder = await repository({ '.gitignore': '/Lib/priv\n', 'Lib/a.ts': 'a', 'Lib/priv': 'p' });
+    await renameThere('/p/Lib/a.ts', '/p/lib/a.ts');
+    await desk.pull(folder);
+    await desk.push(folder);
+    expect(await files(folder)).toEqual(['.gitignore', 'Lib/priv', 'lib/a.ts']);
+    expect(Object.keys(await desk.cloud()).sort()).toEqual(['/p/.gitignore', '/p/lib/a.ts']);
+  });
+
+  it.each([[''], ['a new ignore file of that pull']])(
+    'is not made to a path that is left out: %s',
+    async (rules) => {
+      const folder = await repository({ 'Build/a.ts': 'a' }, ...(rules === '' ? ['build/'] : []));
+      await renameThere('/p/Build/a.ts', '/p/build/a.ts');
+      if (rules !== '') await desk.scene.ok('write', { path: '/p/.gitignore', content: 'build/\n' });
+      const { out } = await desk.pull(folder);
+      expect(out).toContain(
+        'Build/a.ts: is build/a.ts in the Cloud; that path is left out here (ignored by git)',
+      );
+      expect(await files(folder)).toContain('Build/a.ts');
+    },
+  );
+
+  it('is no reason to say that the Cloud has nothing of a folder all of which is left out', async () => {
+    const folder = await repository({ 'a.log': 'a' });
+    await put(folder, { '.git/info/exclude': '*.log\n' });
+    const same = await desk.pull(folder);
+    expect([same.err, same.out]).toEqual([
+      '',
+      expect.stringContaining(
+        'a.log: is left out here (ignored by git): it is neither compared nor replaced',
+      ),
+    ]);
+    await desk.scene.raw('PUT', '/contents/p/a.log', {}, 'newer');
+    for (const flags of [[], ['--force']]) {
+      const { code, out } = await desk.pull(folder, ...flags);
+      expect([code, out]).toEqual([8, expect.stringContaining('move it away, and pull again')]);
+      expect(out).not.toContain('--force does so');
+    }
   });
 });
 
@@ -136,6 +276,47 @@ describe('folders that differ by case [FILE-31]', () => {
     await rm(join(folder, 'Lib'), { recursive: true });
     await desk.push(folder, '--delete');
     expect(Object.keys(await desk.cloud())).not.toContain('/p/Lib/a.js');
+  });
+
+  it('keep a file that the Cloud makes or moves in the one that it names', async () => {
+    const folder = await desk.folder('p', contents);
+    await desk.push(folder);
+    await desk.scene.ok('write', { path: '/p/lib/w.js', content: 'w' });
+    await desk.scene.ok('mv', { from: '/p/Lib/a.js', to: '/p/lib/a2.js' });
+    await desk.scene.ok('write', { path: '/p/lIb/x.js', content: 'x' });
+    expect(Object.keys(await desk.cloud()).sort()).toEqual([
+      ...[
+        '/p/LIB/deep/C.js',
+        '/p/Lib/x.js',
+        '/p/lib/Deep/d.js',
+        '/p/lib/a2.js',
+        '/p/lib/b.js',
+        '/p/lib/w.js',
+      ],
+    ]);
+    await desk.pull(folder);
+    expect(Object.keys(await disk(folder))).toEqual(expect.arrayContaining(['lib/a2.js', 'lib/w.js']));
+  });
+
+  it('and a file are told by both names, and neither is sent', async () => {
+    const folder = await desk.folder('p', { Q: 'file', 'q/in.ts': 'in', 'r.ts': 'r', R: 'file' });
+    await mkdir(join(folder, 'r'));
+    const { code, out } = await desk.push(folder);
+    expect([code, await desk.cloud()]).toEqual([8, { '/p/r.ts': 'r', '/p/R': 'file' }]);
+    expect(out).toContain('  Q: differs from the folder q only by case');
+    expect(out).toContain('  q/: differs from the file Q only by case');
+  });
+
+  it('by Unicode form alone are told to be one in the Cloud', async () => {
+    const [composed, decomposed] = ['caf\u00e9', 'cafe\u0301'];
+    const folder = await desk.folder('p', { [`${composed}/a.ts`]: 'a', [`${decomposed}/b.ts`]: 'b' });
+    const { code, out } = await desk.push(folder);
+    expect([code, out]).toEqual([
+      0,
+      expect.stringContaining('is one folder in the Cloud with another of this name'),
+    ]);
+    expect(Object.keys(await desk.cloud()).sort()).toEqual([`/p/${composed}/a.ts`, `/p/${composed}/b.ts`]);
+    expect((await desk.pull(folder, '--force')).out).toBe('received 0 files (0 B), 2 unchanged.\n');
   });
 
   it('that have a file of one name leave those out, name both, and send the others', async () => {

@@ -18,7 +18,11 @@ describe('a pull of one file that a person has said yes to', () => {
   afterEach(() => rm(base, { recursive: true }));
 
   /** What the folder holds afterwards. */
-  async function pulled(expects: string | null, there: string | null): Promise<string> {
+  async function pulled(
+    remote: string | null,
+    there: string | null,
+    { path = '/proj/a.txt', isExecutable }: { path?: string; isExecutable?: boolean } = {},
+  ): Promise<string> {
     await writeFile(join(base, 'a.txt'), BOTH);
     const roots = await WorkspaceRoots.open([{ directory: base, name: 'proj' }]);
     const pair = { url: 'http://one', workspaceId: 'w', directory: base, rootName: 'proj' };
@@ -29,9 +33,10 @@ describe('a pull of one file that a person has said yes to', () => {
       const sizeBytes = there.length;
       yield await Promise.resolve({
         docPath: DOC_PATH,
-        path: '/proj/a.txt',
+        path,
         sha256: sha256(there),
         sizeBytes,
+        ...(isExecutable !== undefined && { isExecutable }),
       });
     };
     const readBlobs = async function* () {
@@ -44,7 +49,7 @@ describe('a pull of one file that a person has said yes to', () => {
         force: false,
         delete: true,
         dryRun: false,
-        expects,
+        expects: { path: 'a.txt', there: '/proj/a.txt', remote },
         only: (docPath: string) => docPath === DOC_PATH,
       },
     });
@@ -62,6 +67,13 @@ describe('a pull of one file that a person has said yes to', () => {
     ['has one again by now', null, NEWER],
   ])('leaves the folder as it is where the Cloud %s', async (_what, expects, there) => {
     expect(await pulled(expects, there)).toBe(BOTH);
+  });
+
+  it.each([
+    ['was renamed', { path: '/proj/A.txt' }],
+    ['was made executable', { isExecutable: true }],
+  ])('leaves the folder as it is where the file %s in the Cloud meanwhile', async (_what, other) => {
+    expect(await pulled(sha256(SHOWN), SHOWN, other)).toBe(BOTH);
   });
 });
 
