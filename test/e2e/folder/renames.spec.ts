@@ -150,12 +150,17 @@ describe('names and modes of a connected folder’s files', () => {
       await desktop.push();
       await laptop.repository({ 'src/a.ts': 'a\n' });
       await laptop.push('--same-project');
-      await laptop.connect();
+      const first = await laptop.connect();
       await scene.model().creates('proj/src/b.ts', 'b\n');
       expect(await cloud()).toEqual(['Src/a.ts', 'Src/b.ts']);
       await laptop.pull();
       expect(Object.keys(await laptop.files()).sort()).toEqual(['src/a.ts', 'src/b.ts']);
       expect((await laptop.patchbay('status', laptop.folder)).out).toContain('and the same there');
+      await first.kill();
+      await laptop.connect('--pull');
+      await scene.model().does('write', { path: '/proj/Src/c.ts', content: { text: 'c\n' } });
+      await waitFor(async () => 'src/c.ts' in (await laptop.files()), 'the file to be taken over');
+      expect(Object.keys(await laptop.files()).sort()).toEqual(['src/a.ts', 'src/b.ts', 'src/c.ts']);
     });
   });
 });

@@ -153,8 +153,15 @@ export class LiveFolder implements FolderLedger {
   async offerOf(
     difference: Difference,
   ): Promise<{ proposal: FileProposal; take: () => Promise<SyncReport> }> {
-    const proposal = await cloudProposal(this.options, difference);
-    return { proposal, take: () => this.pull(difference) };
+    const shown = await this.rounds.enqueue(() => this.shownAt(difference));
+    return { proposal: await cloudProposal(this.options, shown), take: () => this.pull(shown) };
+  }
+
+  /** The file where a pull would write it: its folder may be spelt otherwise here. */
+  private async shownAt(difference: Difference): Promise<Difference> {
+    const sync = this.sync((docPath) => docPath === difference.docPath);
+    const { planned } = await pullFolder({ ...sync, delete: true, dryRun: true, expects: difference });
+    return { ...difference, path: planned[0]?.path ?? difference.path };
   }
 
   /** Aborted when the folder is no longer kept in step. */

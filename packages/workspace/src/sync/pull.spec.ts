@@ -7,6 +7,7 @@ import { SecretFiles } from '../disk/secret-files.js';
 import { WorkspaceRoots } from '../disk/workspace-roots.js';
 import { FolderState } from './folder-state.js';
 import { silent } from './progress.js';
+import { inlineFileSystem } from './inline-file-system.js';
 import { pullFolder } from './pull.js';
 
 const DOC_PATH = 'proj/a.txt';
@@ -74,6 +75,52 @@ describe('a pull of one file that a person has said yes to', () => {
     ['was made executable', { isExecutable: true }],
   ])('leaves the folder as it is where the file %s in the Cloud meanwhile', async (_what, other) => {
     expect(await pulled(sha256(SHOWN), SHOWN, other)).toBe(BOTH);
+  });
+});
+
+describe('a pull that is killed between two renames', () => {
+  const plain = { ...inlineFileSystem };
+  let base: string;
+  beforeEach(async () => void (base = await mkdtemp(join(tmpdir(), 'patchbay-pull-'))));
+  afterEach(async () => {
+    Object.assign(inlineFileSystem, plain);
+    await rm(base, { recursive: true });
+  });
+
+  it('knows the first of them', async () => {
+    const roots = await WorkspaceRoots.open([{ directory: base, name: 'proj' }]);
+    const home = join(base, '.home');
+    const pair = { url: 'http://one', workspaceId: 'w', directory: base, rootName: 'proj' };
+    const state = FolderState.open(home, pair);
+    const names = ['a.txt', 'b.txt'];
+    for (const name of names) {
+      await writeFile(join(base, name), BOTH);
+      state.noteBase(`proj/${name}`, sha256(BOTH));
+    }
+    const list = async function* () {
+      for (const name of names)
+        yield await Promise.resolve({
+          ...{
+            docPath: `proj/${name}`,
+            path: `/proj/${name.toUpperCase()}`,
+            sha256: sha256(BOTH),
+            sizeBytes: 5,
+          },
+        });
+    };
+    const seen: string[] = [];
+    const rename: typeof plain.rename = (from, to) => {
+      seen.push(names.map((name) => FolderState.open(home, pair).namesOf(`proj/${name}`).here).join());
+      return plain.rename(from, to);
+    };
+    Object.assign(inlineFileSystem, { rename });
+    await pullFolder({
+      ...{ files: { list } as unknown as WorkspaceFiles, roots, state, maxFileBytes: 1_000 },
+      ...{ exclude: [home], secrets: new SecretFiles(), progress: silent },
+      ...{ force: false, delete: false, dryRun: false },
+    });
+    expect(seen).toEqual(['a.txt,b.txt', 'A.TXT,b.txt']);
+    expect((await readdir(base)).sort()).toEqual(['.home', 'A.TXT', 'B.TXT']);
   });
 });
 

@@ -1,14 +1,9 @@
-import { unlinkSync } from 'node:fs';
-import { basename, join } from 'node:path';
-import { type CloudFile, MAX_BATCH_FILES } from '@patchbay/protocol';
+import { MAX_BATCH_FILES } from '@patchbay/protocol';
 import { sha256 } from '@patchbay/protocol/hash';
 import { inParallel } from '../disk/in-parallel.js';
 import { WorkspaceFault } from '../disk/workspace-fault.js';
-import { cloudFilesOf } from './cloud-list.js';
 import { isIgnoreFile } from '../visible/ignore-file.js';
-import { FolderSpelling } from './folder-spelling.js';
-import { belowRoot, type FolderSync, rootOf, type ShownFile } from './folder-sync.js';
-import { lookLocally } from './local-files.js';
+import { type FolderSync, rootOf } from './folder-sync.js';
 import { modeReason } from './push-plan.js';
 import {
   ChangedMeanwhile,
@@ -18,14 +13,8 @@ import {
   pullTempName,
   setExecutable,
 } from './place-file.js';
-import {
-  planPull,
-  type PullDeletion,
-  type PullMode,
-  type PullPlan,
-  type PullRename,
-  type PullWrite,
-} from './pull-plan.js';
+import { isAsShown, listRemote, makePlan, removeLeftovers } from './pull-look.js';
+import type { PullDeletion, PullMode, PullPlan, PullRename, PullWrite } from './pull-plan.js';
 import { checkRenames } from './rename-checks.js';
 import { renameFile } from './rename-file.js';
 import { type FolderScan, scanFolder } from './scan-folder.js';
@@ -36,7 +25,6 @@ const BATCH_BYTES = 4 * 1024 * 1024;
 const BATCHES_AT_ONCE = 3;
 /** So long, in ms, renames that were made may not be saved yet. */
 const SAVE_EVERY_MS = 100;
-const MAKE_WAY = 'move it away, and pull again, to have what the Cloud has';
 const WITHOUT_ATTRIBUTES =
   'was replaced, and its extended attributes and access control list could not be kept';
 const PUT_ASIDE = 'had text that is in no version: it is beside it, with .patchbay-kept behind its name';
@@ -53,7 +41,8 @@ export async function pullFolder(sync: FolderSync): Promise<SyncReport> {
     const scan = await scanFolder(rootOf(sync), sync);
     if (!sync.dryRun) removeLeftovers(sync, scan);
     const plan = await makePlan(sync, scan, { remote, odd, folders }, report);
-    if (sync.expects && plan.writes.some(({ path }) => path !== sync.expects!.path)) return report;
+    const isElsewhere = plan.writes.some(({ path }) => path !== sync.expects?.path);
+    if (sync.expects && !sync.dryRun && isElsewhere) return report;
     report.kept.push(...plan.kept);
     report.conflicts.push(...plan.conflicts);
     const pull = new Pull(sync, report, scan, folders);
@@ -67,84 +56,6 @@ export async function pullFolder(sync: FolderSync): Promise<SyncReport> {
     sync.progress.end();
     await sync.state.save();
   }
-}
-
-/** What the Cloud has. */
-interface Listed {
-  remote: Map<string, CloudFile>;
-  /** docPaths of which the server says two things: nothing is done about them. */
-  odd: Set<string>;
-  /** Relative paths of the folders that its files are in, as they are spelt there. */
-  folders: Set<string>;
-}
-
-function isAsShown({ there, remote, isExecutable }: ShownFile, file: CloudFile | undefined): boolean {
-  if (file === undefined || remote === null) return file === undefined && remote === null;
-  return file.sha256 === remote && file.path === there && file.isExecutable === isExecutable;
-}
-
-async function listRemote(sync: FolderSync, report: SyncReport): Promise<Listed> {
-  const [remote, odd, folders] = [new Map<string, CloudFile>(), new Set<string>(), new Set<string>()];
-  const onOdd = ({ path, docPath }: CloudFile): void => {
-    odd.add(docPath).add(path.replace(/^\/+/, '').toLowerCase());
-    report.faults.push({ path, reason: `is not written: the server says that it is ${docPath}` });
-  };
-  for await (const file of cloudFilesOf(sync, sync.signal, onOdd)) {
-    addFolders(folders, belowRoot(file.path.slice(1)));
-    if (sync.only?.(file.docPath) !== false) remote.set(file.docPath, file);
-  }
-  return { remote, odd, folders };
-}
-
-/** Adds every folder that a relative path lies in. */
-function addFolders(folders: Set<string>, below: string): void {
-  for (let at = below.lastIndexOf('/'); at > 0; at = below.lastIndexOf('/', at - 1)) {
-    const folder = below.slice(0, at);
-    if (folders.has(folder)) break;
-    folders.add(folder);
-  }
-}
-
-/** What an earlier pull of this folder was about to put in place when it was killed. */
-function removeLeftovers({ state, ...sync }: FolderSync, { leftovers }: FolderScan): void {
-  const ours = leftovers.filter((path) => basename(path).startsWith(`.patchbay-pull-${state.key}-`));
-  for (const path of ours) unlinkSync(join(rootOf(sync).directory, path));
-}
-
-async function makePlan(
-  sync: FolderSync,
-  scan: FolderScan,
-  { remote, odd, folders }: Listed,
-  report: SyncReport,
-): Promise<PullPlan> {
-  const { force, delete: deletes, only } = sync;
-  const bases = new Map([...sync.state.bases()].filter(([docPath]) => only?.(docPath) !== false));
-  const scanned = force ? scan.files.map(({ docPath }) => docPath) : [];
-  const docPaths = new Set([...remote.keys(), ...bases.keys(), ...scanned]);
-  const look = await lookLocally(sync, scan, docPaths, report);
-  for (const [docPath, { path, reason }] of look.hidden) {
-    const there = remote.get(docPath);
-    const leftOut = `left out here (${reason}): it is neither compared nor replaced`;
-    if (there?.sha256 === bases.get(docPath)) report.kept.push({ path, reason: `is ${leftOut}` });
-    else if (there)
-      report.faults.push({ path, reason: `is another in the Cloud, and ${leftOut}; ${MAKE_WAY}` });
-    remote.delete(docPath);
-    bases.delete(docPath);
-  }
-  for (const docPath of [...look.undecided, ...odd]) {
-    for (const known of [remote, bases, look.files]) known.delete(docPath);
-  }
-  const wasExecutable = (docPath: string) => sync.state.wasExecutable(docPath);
-  const namesOf = (docPath: string) => sync.state.namesOf(docPath);
-  const known = { bases, wasExecutable, namesOf };
-  const textOnly = sync.expects !== undefined;
-  const plan = planPull({ remote, local: look.files, ...known, force, delete: deletes, textOnly });
-  const { allowed, kept } = await checkRenames(sync, plan.renames, scan.folders);
-  const own = new Set(scan.folders);
-  for (const { to } of allowed) addFolders(own, to);
-  const spelling = new FolderSpelling([...own], folders);
-  for (const write of plan.writes) if (write.replaces === null) write.path = spelling.spell(write.path);
-  return { ...plan, renames: allowed, kept: [...plan.kept, ...kept] };
 }
 
 /** A file whose place is known to be one. */
