@@ -3,7 +3,7 @@ import type { CloudFilePage } from '@patchbay/protocol';
 import { disk, put, SyncDesk } from '../support/sync-desk.js';
 import { ToolsScene } from '../support/tools-scene.js';
 
-describe('a rename by case alone after which other files would be seen here [FILE-31]', () => {
+describe('a rename by case alone after which other files would be seen here [FILE-32]', () => {
   let shared: ToolsScene;
   let desk: SyncDesk;
   beforeAll(async () => void (shared = await ToolsScene.start()));
@@ -47,6 +47,7 @@ describe('a rename by case alone after which other files would be seen here [FIL
     const folder = await repository(contents);
     const before = await files(folder);
     await renameThere(from, to);
+    expect((await desk.run('status', folder)).out).toContain(`${from.slice(3)} (renamed)`);
     const [path, told] = [from.slice(3), `is ${to.slice(3)} in the Cloud; `];
     for (const flags of [['--dry-run'], [], ['--force'], ['--force', '--delete']]) {
       const { code, out } = await desk.pull(folder, ...flags);
@@ -59,6 +60,15 @@ describe('a rename by case alone after which other files would be seen here [FIL
     await desk.push(folder, '--force');
     expect(Object.keys(await desk.cloud())).toContain(from);
     expect((await desk.pull(folder)).out).not.toContain('in the Cloud;');
+  });
+
+  it('is not made of a file out of a repository that is part of a folder', async () => {
+    const folder = await desk.folder('p', { 'Lib/a.ts': 'a' });
+    execFileSync('git', ['init', '-q'], { cwd: `${folder}/Lib` });
+    await desk.push(folder);
+    await renameThere('/p/Lib/a.ts', '/p/lib/a.ts');
+    expect((await desk.pull(folder)).out).toContain('Lib has a .gitignore or .git');
+    expect(Object.keys(await disk(folder, (path) => !path.includes('.git/')))).toEqual(['Lib/a.ts']);
   });
 
   it('leaves the files that are left out where they are', async () => {

@@ -5,7 +5,7 @@ import type { Ran } from '../support/run-command.js';
 import { disk, put, SyncDesk } from '../support/sync-desk.js';
 import { ToolsScene } from '../support/tools-scene.js';
 
-describe('a rename by case alone [FILE-31]', () => {
+describe('a rename by case alone [FILE-32]', () => {
   let shared: ToolsScene;
   let desk: SyncDesk;
   beforeAll(async () => void (shared = await ToolsScene.start()));
@@ -223,7 +223,7 @@ describe('folders that differ by case [FILE-31]', () => {
     expect(Object.keys(await disk(folder))).toEqual(expect.arrayContaining(['lib/a2.js', 'lib/w.js']));
   });
 
-  it('and a file are told by both names, and neither is sent', async () => {
+  it('and a file are told by both names, and neither is sent [FILE-33]', async () => {
     const folder = await desk.folder('p', { Q: 'file', 'q/in.ts': 'in', 'r.ts': 'r', R: 'file' });
     await mkdir(join(folder, 'r'));
     const { code, out } = await desk.push(folder);

@@ -39,7 +39,7 @@ describe('names and modes of a connected folder’s files', () => {
   };
   const mode = async (path: string) => (await stat(join(laptop.folder, path))).mode & 0o111;
 
-  it('stay as they are where a person takes over a text, and are told [FILE-31]', async () => {
+  it('stay as they are where a person takes over a text, and are told [FILE-32]', async () => {
     await laptop.repository({
       '.gitignore': 'priv\n',
       priv: 'private\n',
@@ -66,7 +66,7 @@ describe('names and modes of a connected folder’s files', () => {
     expect(await mode('run.sh')).not.toBe(0);
   });
 
-  it('are told where they alone change in the Cloud [FILE-31]', async () => {
+  it('are told where they alone change in the Cloud [FILE-32]', async () => {
     await laptop.repository({ 'README.md': '#\n', 'run.sh': 'run\n', 'a.txt': 'a\n' });
     await laptop.push();
     const desktop = scene.machine('desktop');
@@ -91,7 +91,7 @@ describe('names and modes of a connected folder’s files', () => {
     expect(process.log).not.toMatch(/a\.txt/i);
   });
 
-  it('are told where a file was renamed on both sides, once [FILE-31]', async () => {
+  it('are told where a file was renamed on both sides, once [FILE-32]', async () => {
     await laptop.repository({ 'README.md': '#\n' });
     await laptop.push();
     await commits('/proj/Readme.md', { renamedFrom: '/proj/README.md' });

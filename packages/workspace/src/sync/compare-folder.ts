@@ -47,8 +47,11 @@ function comparedFiles({ planned, kept }: SyncReport): ComparedFile[] {
       change: changeIn(reason),
     })),
     ...kept
-      .filter(({ reason }) => reason.startsWith('was deleted'))
-      .map(({ path }): ComparedFile => ({ path, change: 'deleted' })),
+      .filter(({ reason }) => /^was deleted|^is .+ in the Cloud; /.test(reason))
+      .map(({ path, reason }): ComparedFile => ({
+        path,
+        change: reason.startsWith('is ') ? 'renamed' : 'deleted',
+      })),
   ];
 }
 

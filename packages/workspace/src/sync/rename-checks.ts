@@ -6,12 +6,14 @@ import { type FolderSync, rootOf } from './folder-sync.js';
 import type { PullRename } from './pull-plan.js';
 import type { Finding } from './sync-report.js';
 
+/** What in a folder decides which of its files are seen. */
+const RULES = ['.gitignore', '.git'];
 const BY_HAND =
   'rename it here by hand, or "patchbay push --force" gives the Cloud the names that the files have here';
 
 /**
  * Keeps back the renames after which other files would be seen here than before: of an ignore file, out of a folder that holds
- * one, and to a path that is left out.
+ * one or a repository, and to a path that is left out.
  * @param folders relative paths of all folders here that are looked through
  * @throws GitFault
  */
@@ -39,21 +41,23 @@ export async function checkRenames(
   return { allowed, kept };
 }
 
-/** Which folders hold an ignore file, themselves or further down. */
+/** Which folders hold rules of their own, themselves or further down. */
 class RuledFolders {
   private readonly ruled: readonly string[];
 
   constructor(directory: string, folders: readonly string[]) {
-    const holds = (folder: string) =>
-      lstatSync(join(directory, folder, '.gitignore'), { throwIfNoEntry: false }) !== undefined;
-    this.ruled = folders.filter(holds);
+    const holds = (folder: string, name: string) =>
+      lstatSync(join(directory, folder, name), { throwIfNoEntry: false }) !== undefined;
+    this.ruled = folders.filter((folder) => RULES.some((name) => holds(folder, name)));
   }
 
   whyNot(path: string, to: string, hidden: string | undefined): string | null {
     if (hidden !== undefined) return `that path is left out here (${hidden}), so the file keeps its name`;
     const left = leftFolder(path, to);
     const ruled = left && this.ruled.find((folder) => folder === left || folder.startsWith(`${left}/`));
-    return ruled ? `${ruled}/.gitignore decides which files of that folder are sent: ${BY_HAND}` : null;
+    return ruled
+      ? `${ruled} has a ${RULES.join(' or ')}, which decides what of it is sent: ${BY_HAND}`
+      : null;
   }
 }
 
