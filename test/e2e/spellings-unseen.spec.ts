@@ -101,7 +101,7 @@ describe('a rename by case alone after which other files would be seen here [FIL
     expect([same.err, same.out]).toEqual([
       '',
       expect.stringContaining(
-        'a.log: is left out here (ignored by git): it is neither compared nor replaced',
+        'a.log: is left out (ignored by git): it is neither compared nor replaced',
       ),
     ]);
     await desk.scene.raw('PUT', '/contents/p/a.log', {}, 'newer');

@@ -70,10 +70,9 @@ export async function makePlan(
   const look = await lookLocally(sync, scan, docPaths, report);
   for (const [docPath, { path, reason }] of look.hidden) {
     const there = remote.get(docPath);
-    const leftOut = `left out here (${reason}): it is neither compared nor replaced`;
+    const leftOut = `left out (${reason}): it is neither compared nor replaced`;
     if (there && there.sha256 === bases.get(docPath)) report.kept.push({ path, reason: `is ${leftOut}` });
-    else if (there)
-      report.faults.push({ path, reason: `is another in the Cloud, and ${leftOut}; ${MAKE_WAY}` });
+    else if (there) report.faults.push({ path, reason: `is there already, and ${leftOut}; ${MAKE_WAY}` });
     remote.delete(docPath);
     bases.delete(docPath);
   }
