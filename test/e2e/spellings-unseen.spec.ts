@@ -100,9 +100,7 @@ describe('a rename by case alone after which other files would be seen here [FIL
     const same = await desk.pull(folder);
     expect([same.err, same.out]).toEqual([
       '',
-      expect.stringContaining(
-        'a.log: is left out (ignored by git): it is neither compared nor replaced',
-      ),
+      expect.stringContaining('a.log: is left out (ignored by git): it is neither compared nor replaced'),
     ]);
     await desk.scene.raw('PUT', '/contents/p/a.log', {}, 'newer');
     for (const flags of [[], ['--force']]) {
