@@ -110,3 +110,43 @@ describe('a rename by case alone after which other files would be seen here [FIL
     }
   });
 });
+
+describe('a change of an ignore file in the Cloud [FILE-34]', () => {
+  let shared: ToolsScene;
+  let desk: SyncDesk;
+  beforeAll(async () => void (shared = await ToolsScene.start()));
+  afterAll(() => shared.close());
+  beforeEach(async () => void (desk = await SyncDesk.start(shared)));
+  afterEach(() => desk.close());
+
+  const rules = { '.gitignore': 'priv\n*.log\n', priv: 'private', 'sub/own.log': 'log', 'a.ts': 'a' };
+
+  it.each([
+    ['text', () => desk.scene.ok('write', { path: '/p/.gitignore', content: { text: '*.log\n' } }), 'priv'],
+    ['deletion', () => desk.scene.ok('rm', { path: '/p/.gitignore' }), 'priv, sub/own.log'],
+  ])('by its %s lets no ignored file out by a pull, unless it is forced', async (_what, change, sent) => {
+    const folder = await desk.folder('p', rules);
+    execFileSync('git', ['init', '-q'], { cwd: folder });
+    await desk.push(folder);
+    await change();
+    for (const flags of [['--dry-run'], []]) {
+      const { out } = await desk.pull(folder, '--delete', ...flags);
+      expect(out).toContain(`what is ignored here (${sent}) would be sent from then on`);
+      expect(out).toContain('"patchbay pull --force" takes it over');
+    }
+    await desk.push(folder);
+    expect(Object.keys(await desk.cloud()).filter((path) => /priv|log/.test(path))).toEqual([]);
+    await desk.pull(folder, '--force', '--delete');
+    await desk.push(folder);
+    expect(Object.keys(await desk.cloud())).toContain('/p/priv');
+  });
+
+  it('that lets nothing out is taken like any other', async () => {
+    const folder = await desk.folder('p', rules);
+    await desk.push(folder);
+    const text = 'priv\n*.log\n*.tmp\n';
+    await desk.scene.ok('write', { path: '/p/.gitignore', content: { text } });
+    await desk.pull(folder);
+    expect((await disk(folder))['.gitignore']).toBe(Buffer.from(text).toString('hex'));
+  });
+});

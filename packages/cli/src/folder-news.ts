@@ -123,8 +123,11 @@ export class FolderNews implements FolderEvents {
     for (const { docPath } of open) this.offered.add(docPath);
     for (const difference of open) {
       try {
-        const { proposal, take } = await folder.offerOf(difference);
-        const request = { call: { name: 'pull', sessionId: '' }, files: [proposal] };
+        const { proposal, note, take } = await folder.offerOf(difference);
+        const request = {
+          ...{ call: { name: 'pull', sessionId: '' }, files: [proposal] },
+          ...(note !== undefined && { note }),
+        };
         const { decision } = await approver.decide(request, folder.ending);
         const { moved, deleted, conflicts } = decision === 'deny' ? NOTHING : await take();
         if (conflicts.length > 0) this.announce('conflict', [difference]);

@@ -10,6 +10,7 @@ import {
   type FolderStatus,
 } from '@patchbay/protocol';
 import type { FolderLedger } from '../disk/folder-ledger.js';
+import { ignoreNote } from '../visible/ignore-note.js';
 import type { FileProposal } from '../approval/approver.js';
 import { cloudProposal } from './cloud-proposal.js';
 import { CloudSpelling } from './cloud-spelling.js';
@@ -152,9 +153,11 @@ export class LiveFolder implements FolderLedger {
   /** A Cloud text that the folder does not have, to be shown to a person, and taken over. */
   async offerOf(
     difference: Difference,
-  ): Promise<{ proposal: FileProposal; take: () => Promise<SyncReport> }> {
+  ): Promise<{ proposal: FileProposal; note: string | undefined; take: () => Promise<SyncReport> }> {
     const shown = await this.rounds.enqueue(() => this.shownAt(difference));
-    return { proposal: await cloudProposal(this.options, shown), take: () => this.pull(shown) };
+    const proposal = await cloudProposal(this.options, shown);
+    const note = await ignoreNote(this.options, [proposal], this.stopped.signal);
+    return { proposal, note, take: () => this.pull(shown) };
   }
 
   /** The file where a pull would write it: its folder may be spelt otherwise here. */

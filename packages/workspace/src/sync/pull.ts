@@ -3,6 +3,7 @@ import { sha256 } from '@patchbay/protocol/hash';
 import { inParallel } from '../disk/in-parallel.js';
 import { WorkspaceFault } from '../disk/workspace-fault.js';
 import { isIgnoreFile } from '../visible/ignore-file.js';
+import { checkIgnoreChanges, ignoreChangesOf } from './ignore-changes.js';
 import { type FolderSync, rootOf } from './folder-sync.js';
 import { modeReason } from './push-plan.js';
 import {
@@ -46,9 +47,9 @@ export async function pullFolder(sync: FolderSync): Promise<SyncReport> {
     report.kept.push(...plan.kept);
     report.conflicts.push(...plan.conflicts);
     const pull = new Pull(sync, report, scan, folders);
-    if (sync.dryRun) pull.preview(plan);
+    if (sync.dryRun) pull.preview(await pull.withoutLettingOut(plan));
     else {
-      await pull.run(plan);
+      await pull.run(await pull.withoutLettingOut(plan));
       if (sync.only === undefined) sync.state.noteSynced();
     }
     return report;
@@ -110,6 +111,24 @@ class Pull {
     this.countUnchanged(same);
   }
 
+  /** The plan without changes of ignore files after which other files would be sent. */
+  async withoutLettingOut(plan: PullPlan): Promise<PullPlan> {
+    const changes = ignoreChangesOf([...plan.writes, ...plan.deletions]);
+    if (changes.length === 0) return plan;
+    const contents = await this.fetch(plan.writes.filter((write) => changes.includes(write)));
+    const { kept, keptBack } = await checkIgnoreChanges(this.sync, changes, (change) => {
+      if (!('file' in change)) return '';
+      const bytes = contents.get(change.file.sha256);
+      return bytes === undefined ? null : Buffer.from(bytes).toString('utf8');
+    });
+    this.report.kept.push(...kept);
+    return {
+      ...plan,
+      writes: plan.writes.filter((write) => !keptBack.has(write)),
+      deletions: plan.deletions.filter((deletion) => !keptBack.has(deletion)),
+    };
+  }
+
   /** By the rules that have come. */
   private async allowed(renames: readonly PullRename[]): Promise<PullRename[]> {
     const { allowed, kept } = await checkRenames(this.sync, renames, this.scan.folders);
@@ -150,7 +169,7 @@ class Pull {
   /** Fetches the bytes of some files and puts them in their places, folder by folder. */
   private async receive(batch: readonly Located[]): Promise<void> {
     const { state, signal } = this.sync;
-    const contents = await this.fetch(batch);
+    const contents = await this.fetch(batch.map(({ write }) => write));
     for (const files of byFolder(batch)) {
       signal?.throwIfAborted();
       await this.place(files, contents);
@@ -158,9 +177,9 @@ class Pull {
     }
   }
 
-  private async fetch(batch: readonly Located[]): Promise<Map<string, Uint8Array>> {
+  private async fetch(writes: readonly PullWrite[]): Promise<Map<string, Uint8Array>> {
     const { files, signal } = this.sync;
-    const sha256s = [...new Set(batch.map(({ write }) => write.file.sha256))];
+    const sha256s = [...new Set(writes.map(({ file }) => file.sha256))];
     const contents = new Map<string, Uint8Array>();
     for await (const bytes of files.readBlobs(sha256s, signal)) {
       this.report.wireBytes += bytes.length;
