@@ -1,10 +1,11 @@
 import { parseArgs } from 'node:util';
 import { printable } from './common/printable.js';
-import { mongodbFault, serverPlace } from './config/config.js';
+import { serverPlace } from './config/config.js';
 import type { BackupContents } from './storage/ports/backups.js';
 import { backups } from './storage/backups.js';
-import type { Findings } from './storage/check/findings.js';
-import { progressOn } from './storage/move/progress.js';
+import type { Findings } from './storage/transfer/findings.js';
+import { progressOn } from './storage/transfer/progress.js';
+import type { Place } from './storage/transfer/transfers.js';
 
 const HELP = `Usage: patchbay-admin <command>
 
@@ -17,16 +18,15 @@ At the machine that holds the server's data, as the user that the server runs as
   check --repair   does the same, and counts again what users and workspaces hold where that is wrong; on a data directory
                    the server must not run
   restore <file>   makes a backup the server's data; the server must not run
-  migrate --to <mongodb uri>
-                   moves all data of the data directory into an empty MongoDB database, and verifies it
-  migrate --from <mongodb uri>
-                   moves all data of a MongoDB database into a data directory without any, and verifies it
-                   While it moves, no server may run on either side. Broken off, the same command goes on. In the place
-                   of a URI - takes PATCHBAY_MONGODB_URI, or what is in PATCHBAY_MONGODB_URI_FILE.
+  export <file>    writes all data, of either store, into one file of JSON lines that import reads; - is stdout. Beside a server on
+                   a data directory it writes the state of one moment, and needs as much room there as the database has; servers
+                   on a MongoDB must be stopped
+  import <file>    fills a data directory without data, or an empty MongoDB database, with what export wrote, and verifies it;
+                   - is stdin. No server starts on it before that is done
   health           asks the running server whether it is ready
 
-  Where PATCHBAY_MONGODB_URI is set, check looks there, unless --data-dir names a directory; backup and restore take only a directory that --data-dir names, and else say
-  which of MongoDB's own tools does it.
+  Where PATCHBAY_MONGODB_URI is set, check, export and import take that database, unless --data-dir names a directory; backup and
+  restore take only a directory that --data-dir names, and else say which of MongoDB's own tools does it.
 
   --data-dir <dir> the data directory; by default PATCHBAY_DATA_DIR, else ./.patchbay
   --force          backup: replaces the file; restore: puts aside the data that is there
@@ -40,8 +40,6 @@ const OPTIONS = {
   'data-dir': { type: 'string' },
   force: { type: 'boolean', default: false },
   repair: { type: 'boolean', default: false },
-  to: { type: 'string' },
-  from: { type: 'string' },
   help: { type: 'boolean', short: 'h', default: false },
 } as const;
 
@@ -73,32 +71,30 @@ function onMongo(name: string, tool: string): string {
   return `PATCHBAY_MONGODB_URI is set, and the data is in MongoDB: its ${name} is ${tool}; --data-dir names a directory all the same`;
 }
 
-async function run(args: readonly string[]): Promise<string> {
+/** What is to be said on stdout; null where that has taken an export. */
+async function run(args: readonly string[]): Promise<string | null> {
   const { values, positionals } = parsed(args);
   const [name = '', file, ...more] = positionals;
   if (values.help || name === '') return HELP.trimEnd();
-  const place = serverPlace();
-  if (name === 'health' && file === undefined) return health(place);
-  const dataDir = values['data-dir'] ?? place.dataDir;
-  if (name === 'migrate') {
-    if (file !== undefined) throw new UsageError('migrate takes --to or --from, and no file');
-    return migrate(values, dataDir, place.mongodbUri);
-  }
-  if (values.to !== undefined || values.from !== undefined)
-    throw new UsageError('--to and --from belong to migrate');
+  const server = serverPlace();
+  if (name === 'health' && file === undefined) return health(server);
+  const dataDir = values['data-dir'] ?? server.dataDir;
+  // Whoever names a directory means it: one that was moved into MongoDB is kept for a while.
+  const place: Place = { dataDir, uri: values['data-dir'] === undefined ? server.mongodbUri : null };
   if (values.repair && (name !== 'check' || file !== undefined))
     throw new UsageError('--repair belongs to check, without a file');
   if (name === 'check' && more.length === 0) {
     if (file !== undefined) return checkBackup(file);
-    return checkData(dataDir, values['data-dir'] === undefined ? place.mongodbUri : null, values.repair);
+    return checkData(place, values.repair);
   }
+  const isTransfer = name === 'export' || name === 'import';
   const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
-  if (command === undefined) throw new UsageError(`there is no command ${name}`);
+  if (command === undefined && !isTransfer) throw new UsageError(`there is no command ${name}`);
   if (file === undefined || more.length > 0) throw new UsageError(`${name} takes one file`);
-  // Whoever names a directory means it: one that was moved into MongoDB is kept for a while.
-  if (place.mongodbUri !== null && values['data-dir'] === undefined && Object.hasOwn(MONGO_TOOLS, name))
+  if (isTransfer) return transfer(name, place, file);
+  if (place.uri !== null && Object.hasOwn(MONGO_TOOLS, name))
     throw new Error(onMongo(name, MONGO_TOOLS[name]!));
-  return command({ file, dataDir, force: values.force });
+  return command!({ file, dataDir, force: values.force });
 }
 
 function parsed(args: readonly string[]) {
@@ -114,43 +110,44 @@ function told({ bytes, schemaVersion, ...counts }: BackupContents): string {
   return `whole; ${bytes} bytes, schema version ${schemaVersion}, ${parts.join(', ')}`;
 }
 
-async function migrate(
-  { to, from }: { to?: string | undefined; from?: string | undefined },
-  dataDir: string,
-  configured: string | null,
-): Promise<string> {
-  const given = to ?? from;
-  if (given === undefined || (to !== undefined && from !== undefined))
-    throw new UsageError('migrate takes either --to or --from');
-  if (given === '-' && configured === null) throw new UsageError('PATCHBAY_MONGODB_URI is not set');
-  const uri = given === '-' ? configured! : given;
-  const fault = mongodbFault(uri);
-  // The value is not repeated: it may hold a password.
-  if (fault !== null) throw new UsageError(`${to === undefined ? '--from' : '--to'} ${fault}`);
+/** Moves all data out of the store into a file, or the other way. */
+async function transfer(direction: 'export' | 'import', place: Place, file: string): Promise<string | null> {
   // The driver is loaded for this alone.
-  const { fromMongo, KINDS, shownUri, toMongo } = await import('./storage/migration.js');
-  const tell = progressOn(process.stderr);
-  const moved = await (to === undefined ? fromMongo(uri, dataDir, tell) : toMongo(dataDir, uri, tell));
-  const counts = [...moved].map(([kind, count]) => `${count} ${KINDS[kind]}`).join(', ');
-  return `${to === undefined ? dataDir : shownUri(uri)}: moved and verified; ${counts}`;
+  const { exportTo, importFrom, KINDS, STANDARD } = await import('./storage/transfer/transfers.js');
+  const { Logger } = await import('@nestjs/common');
+  // It writes to stdout, which may be the export's. What goes wrong is thrown, too.
+  Logger.overrideLogger(false);
+  const stop = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    process.once(signal, () => stop.abort(new Error(`stopped by ${signal}; nothing is left of it`)));
+  const work = direction === 'export' ? exportTo : importFrom;
+  const counts = await work(place, file, progressOn(process.stderr), stop.signal);
+  const told = [...counts].map(([kind, count]) => `${count} ${KINDS[kind]}`).join(', ');
+  if (direction === 'import') return `${await shown(place)}: imported and verified ${told}`;
+  return file === STANDARD ? null : `${file}: exported ${told}`;
+}
+
+async function shown({ dataDir, uri }: Place): Promise<string> {
+  if (uri === null) return dataDir;
+  const { shownUri } = await import('./storage/transfer/shown-uri.js');
+  return shownUri(uri);
 }
 
 async function checkBackup(file: string): Promise<string> {
   const whole = `${file}: ${told(backups.check(file))}`;
-  const { ofBackup } = await import('./storage/checking.js');
+  const { ofBackup } = await import('./storage/transfer/checking.js');
   const { findings } = await ofBackup(file);
   return checked(whole, findings);
 }
 
-/** @param uri of the database that has the data; null: the directory has it. */
-async function checkData(dataDir: string, uri: string | null, isRepair: boolean): Promise<string> {
-  const { ofDatabase, ofDirectory } = await import('./storage/checking.js');
-  const { counts, findings } = await (uri === null
-    ? ofDirectory(dataDir, isRepair)
-    : ofDatabase(uri, isRepair));
-  const { KINDS, shownUri } = await import('./storage/migration.js');
+async function checkData(place: Place, isRepair: boolean): Promise<string> {
+  const { ofDatabase, ofDirectory } = await import('./storage/transfer/checking.js');
+  const { counts, findings } = await (place.uri === null
+    ? ofDirectory(place.dataDir, isRepair)
+    : ofDatabase(place.uri, isRepair));
+  const { KINDS } = await import('./storage/transfer/records.js');
   const looked = [...counts].map(([kind, count]) => `${count} ${KINDS[kind]}`).join(', ');
-  return checked(`${uri === null ? dataDir : shownUri(uri)}: looked at ${looked}`, findings);
+  return checked(`${await shown(place)}: looked at ${looked}`, findings);
 }
 
 function checked(what: string, findings: Findings): string {
@@ -174,7 +171,7 @@ async function health({ host, port, basePath }: ReturnType<typeof serverPlace>):
 }
 
 run(process.argv.slice(2)).then(
-  (text) => void process.stdout.write(`${printable(text)}\n`),
+  (text) => void (text !== null && process.stdout.write(`${printable(text)}\n`)),
   (error: unknown) => {
     const isUsage = error instanceof UsageError;
     const hint = isUsage ? '; see patchbay-admin --help' : '';

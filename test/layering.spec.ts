@@ -99,7 +99,9 @@ describe('the server', () => {
   });
 
   it('chooses its backend in one file, and those of the commands beside it in others', () => {
-    const commands = ['src/storage/backups.ts', 'src/storage/migration.ts', 'src/storage/checking.ts'];
+    const commands = ['backups.ts', 'transfer/transfers.ts', 'transfer/checking.ts'].map(
+      (name) => `src/storage/${name}`,
+    );
     const choosing = ['src/storage/storage.module.ts', ...commands];
     const inside = (name: string, folder: string): boolean => name.startsWith(`src/storage/${folder}/`);
     for (const backend of ['sqlite', 'mongo']) {

@@ -63,7 +63,7 @@ function serverSettings(env: EnvReader) {
 }
 
 /** What is wrong with the URI of a database, without a value of it: it may hold a password. */
-export function mongodbFault(uri: string): string | null {
+function mongodbFault(uri: string): string | null {
   const isSound = /^mongodb(\+srv)?:\/\/[^/?\s]+\/[^/?\s]+(\?\S*)?$/.test(uri);
   return isSound ? null : 'must be a URI with a database, such as mongodb://host:27017/patchbay';
 }

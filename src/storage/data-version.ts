@@ -12,6 +12,8 @@ export class DataVersionError extends Error {
       found === null
         ? `${place} has no schema version of Patchbay: it is another program's, damaged, or from before version 1.`
         : `${place} has schema version ${found}, and this Patchbay opens version ${known} only.`;
-    super(`${has} Export the data with the release that wrote it, or start with ${empty}.`);
+    super(
+      `${has} Export the data with the release that wrote it and import it here (patchbay-admin export, import), or start with ${empty}.`,
+    );
   }
 }

@@ -2,7 +2,7 @@ import { jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import mongoose, { type Connection, type Model, mongo } from 'mongoose';
 import { aDatabaseOn, describeOnMongo, MONGO_SERVER } from '../support/mongo-server.js';
-import { ofDatabase } from '../../src/storage/checking.js';
+import { ofDatabase } from '../../src/storage/transfer/checking.js';
 import {
   COLLECTIONS,
   LOGINS,
@@ -100,7 +100,7 @@ describeOnMongo('the database on MongoDB', () => {
     const { databaseName } = connection.db!;
     await expect(MongoDatabase.open(connection)).rejects.toThrow(
       `The database ${databaseName} has schema version ${version}, and this Patchbay opens version ${SCHEMA_VERSION} only. ` +
-        'Export the data with the release that wrote it, or start with an empty database (PATCHBAY_MONGODB_URI).',
+        'Export the data with the release that wrote it and import it here (patchbay-admin export, import), or start with an empty database (PATCHBAY_MONGODB_URI).',
     );
     await expect(ofDatabase(uri)).rejects.toThrow(`has schema version ${version}`);
     connection = await connect();

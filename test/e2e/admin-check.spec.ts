@@ -1,29 +1,17 @@
 import { cp, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import Libsql from 'libsql';
 import mongoose, { type Connection } from 'mongoose';
-import { ofDatabase, ofDirectory } from '../../src/storage/checking.js';
-import { shownUri, toMongo } from '../../src/storage/migration.js';
+import { ofDatabase, ofDirectory } from '../../src/storage/transfer/checking.js';
+import { shownUri } from '../../src/storage/transfer/shown-uri.js';
+import { admin } from '../support/admin.js';
 import { describeEmbedded } from '../support/backend.js';
 import { aDatabaseOn, describeOnMongo, MONGO_SERVER } from '../support/mongo-server.js';
-import { TestProcess } from '../support/processes.js';
 import { startTestServer, type TestServer } from '../support/server.js';
 import { usedWorkspace } from '../support/used-workspace.js';
 
 import.meta.jest.setTimeout(180_000);
-
-const ADMIN = fileURLToPath(new URL('../../dist/admin.js', import.meta.url));
-
-async function admin(
-  args: string[],
-  env: Record<string, string> = {},
-): Promise<{ code: unknown; said: string }> {
-  const command = new TestProcess('patchbay-admin', ADMIN, args, env);
-  const { code } = await command.exited;
-  return { code, said: command.stdout + command.stderr };
-}
 
 describeEmbedded('patchbay-admin check of a data directory', () => {
   /** Statements that do one damage each, and what is said of it. */
@@ -214,7 +202,9 @@ describeOnMongo('patchbay-admin check of a MongoDB', () => {
     const server = await startTestServer({ config: { dataDir, mongodbUri: null } });
     await usedWorkspace(server);
     await server.close();
-    await toMongo(dataDir, database.uri, () => undefined);
+    const file = join(dataDir, 'export.ndjson');
+    await admin(['export', file], { PATCHBAY_DATA_DIR: dataDir });
+    await admin(['import', file], { PATCHBAY_MONGODB_URI: database.uri });
     connection = await mongoose.createConnection(database.uri).asPromise();
   });
   afterAll(async () => {

@@ -1,6 +1,7 @@
 import type { CloudFilePage, FileCommitAnswer, Session } from '@patchbay/protocol';
 import { sha256 } from '@patchbay/protocol/hash';
 import { ask, asker, decided, deliveredAs, write } from './approval-desk.js';
+import { aRoot } from './fake-client.js';
 import { PatchDesk, patchCall, TEXT } from './patch-desk.js';
 import { RelayScene } from './relay-scene.js';
 import type { TestServer } from './server.js';
@@ -19,6 +20,7 @@ export async function usedWorkspace(server: TestServer): Promise<RelayScene> {
   await havePatch(scene);
   await haveUpload(scene);
   await haveContext(scene);
+  await haveNames(scene);
   // These wait for a client.
   await scene.post([patchCall()]);
   await scene.post([
@@ -138,4 +140,14 @@ async function haveContext({ user, workspaceId }: RelayScene): Promise<void> {
   });
   const { status } = await user.request('PUT', `${sessions}/${body.sessionId}/active-files`, { activeFiles });
   expect(status).toBeLessThan(300);
+}
+
+/** A folder's name that is taken, and a turn that an Idempotency-Key names. */
+async function haveNames(scene: RelayScene): Promise<void> {
+  const root = aRoot('Repo');
+  const client = await scene.client({ clientId: 'with-a-folder', tools: [], roots: [root] });
+  client.close();
+  const headers = { authorization: `Bearer ${scene.user.token}`, 'idempotency-key': 'once' };
+  const body = { toolCalls: [write('keyed', '/Repo/keyed.txt')], ...DONE };
+  expect((await scene.server.request('POST', scene.base, body, headers)).status).toBeLessThan(300);
 }

@@ -5,10 +5,10 @@ import { Model, type QueryFilter } from 'mongoose';
 import { toText } from '../plain-text.js';
 import { mayNamePath, needlesOf, placesOf, rangeBelow, type WantedPath } from '../event-paths.js';
 import { type AuditFilter, type AuditFind, type AuditOrder, AuditStore } from '../ports/audit.store.js';
+import { toAuditEvent } from '../trail-record.js';
 import { MongoDatabase } from './database.js';
 import { Projector } from './projector.js';
-import { TRAIL, TRAIL_INDEXES, type TrailDocument } from './trail-collections.js';
-import { toEvent } from './trail-rows.js';
+import { toRecord, TRAIL, TRAIL_INDEXES, type TrailDocument } from './trail-collections.js';
 import { Trail } from './trail.js';
 import { checked, eq } from './values.js';
 
@@ -104,7 +104,7 @@ export class MongoAuditStore extends AuditStore {
     const found = await this.database.attempt(() =>
       this.events.find(filter).sort({ seq: order }).limit(limit).hint(index).lean<TrailDocument[]>(),
     );
-    return found.map(toEvent);
+    return found.map((document) => toAuditEvent(toRecord(document)));
   }
 }
 
@@ -150,7 +150,7 @@ function literally(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
 }
 
-/** As `toDocument` makes them. */
+/** As `toTrailRecord` makes them. */
 function textsOf(texts: { [field: string]: string | undefined }): { [field: string]: string | undefined } {
   return Object.fromEntries(
     Object.entries(texts).map(([field, value]) => [field, value === undefined ? value : toText(value)]),

@@ -1,17 +1,17 @@
 import { timeOf } from '../../common/ids.js';
-import type { RepairUsage } from '../check/check-records.js';
-import type { Findings } from '../check/findings.js';
+import type { RepairUsage } from '../transfer/check-records.js';
+import type { Findings } from '../transfer/findings.js';
 import { checkSchema, differencesOf } from './build.js';
 import { COLLECTIONS } from './collections.js';
-import { MoveRooms } from './move-rooms.js';
-import { MongoMoveSource } from './move-source.js';
-import { filledCollections, movedFrom } from './moving.js';
+import { TransferStores } from './transfer-stores.js';
+import { MongoTransferSource } from './transfer-source.js';
+import { filledCollections, refuseIncomplete } from './importing.js';
 import { OUTBOX_INDEX } from './outbox.js';
 import type { OutboxDocument } from './outboxes.js';
-import type { UsageDifference } from '../check/usage-tally.js';
+import type { UsageDifference } from '../transfer/usage-tally.js';
 import { checked, eq } from './values.js';
 import { TURN_TEXTS, type TurnTextDocument } from './turn-collections.js';
-import { MoveError, NO_USAGE } from '../move/records.js';
+import { TransferError, NO_USAGE } from '../transfer/records.js';
 
 /** A projector looks every few seconds; what has waited for so long, no server has looked for. */
 const WAITED_MS = 5 * 60_000;
@@ -24,30 +24,27 @@ export async function checkDatabase<T>(
   uri: string,
   findings: Findings,
   now: number,
-  work: (source: MongoMoveSource, repair: RepairUsage) => Promise<T>,
+  work: (source: MongoTransferSource, repair: RepairUsage) => Promise<T>,
 ): Promise<T> {
-  const connection = await MoveRooms.connect(uri);
+  const connection = await TransferStores.connect(uri);
   try {
     const db = connection.db!;
-    if ((await filledCollections(db)).length === 0) throw new MoveError('The database holds nothing.');
-    if ((await movedFrom(db)) !== null)
-      throw new MoveError(
-        'A move of data into this database is not complete: give that command again first.',
-      );
+    if ((await filledCollections(db)).length === 0) throw new TransferError('The database holds nothing.');
+    await refuseIncomplete(db);
     await checkSchema(db);
     for (const { what, mend } of await differencesOf(db)) findings.add('declared', `${what} ${mend}`);
-    const rooms = MoveRooms.asItIs(connection);
-    await checkOutboxes(rooms, findings, now);
-    await checkOrphans(rooms, findings, now);
-    return await work(new MongoMoveSource(rooms), (difference) => setUsage(rooms, difference));
+    const stores = TransferStores.asItIs(connection);
+    await checkOutboxes(stores, findings, now);
+    await checkOrphans(stores, findings, now);
+    return await work(new MongoTransferSource(stores), (difference) => setUsage(stores, difference));
   } finally {
     await connection.close();
   }
 }
 
-async function checkOutboxes(rooms: MoveRooms, findings: Findings, now: number): Promise<void> {
+async function checkOutboxes(stores: TransferStores, findings: Findings, now: number): Promise<void> {
   for (const { name } of COLLECTIONS.filter(({ indexes }) => indexes.includes(OUTBOX_INDEX))) {
-    const waiting = rooms
+    const waiting = stores
       .model<OutboxDocument>(name)
       .find({ pendingIn: { $gt: '' } }, { pendingIn: 1, 'outbox.eventId': 1 })
       .lean<OutboxDocument[]>()
@@ -63,13 +60,13 @@ async function checkOutboxes(rooms: MoveRooms, findings: Findings, now: number):
   }
 }
 
-async function checkOrphans(rooms: MoveRooms, findings: Findings, now: number): Promise<void> {
+async function checkOrphans(stores: TransferStores, findings: Findings, now: number): Promise<void> {
   for (let after: string | null = ''; after !== null;) {
-    const { orphans, last } = await rooms.bytes.orphanParts(after, OWNERS_AT_ONCE);
+    const { orphans, last } = await stores.bytes.orphanParts(after, OWNERS_AT_ONCE);
     for (const owner of orphans) findings.add('orphans', `parts of bytes ${owner}`);
     after = last;
   }
-  const loose = rooms
+  const loose = stores
     .model<TurnTextDocument>(TURN_TEXTS)
     .find({ looseSince: { $lt: now - LOOSE_MS } }, { turn: 1 })
     .lean<TurnTextDocument[]>()
@@ -79,12 +76,15 @@ async function checkOrphans(rooms: MoveRooms, findings: Findings, now: number): 
 }
 
 /** Sets the usage of a workspace to what it holds; false where it is not as it was counted any more. */
-async function setUsage(rooms: MoveRooms, { workspaceId, counted, held }: UsageDifference): Promise<boolean> {
+async function setUsage(
+  stores: TransferStores,
+  { workspaceId, counted, held }: UsageDifference,
+): Promise<boolean> {
   const { workspaceId: _id, ...usage } = held;
-  await rooms.database.insert(rooms.usage, { _id, ...NO_USAGE, members: [] });
+  await stores.database.insert(stores.usage, { _id, ...NO_USAGE, members: [] });
   const { bytes, files, versions, sessions } = counted;
   const asCounted = { _id: eq(workspaceId), bytes: eq(bytes), files: eq(files), versions: eq(versions) };
   // Whatever is counted of a member is counted of the workspace, too.
   const filter = { ...asCounted, sessions: eq(sessions) };
-  return (await rooms.usage.updateOne(filter, { $set: checked(usage) })).matchedCount === 1;
+  return (await stores.usage.updateOne(filter, { $set: checked(usage) })).matchedCount === 1;
 }

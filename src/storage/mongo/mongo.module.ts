@@ -33,7 +33,7 @@ import { MongoIdempotencyKeyStore } from './idempotency-keys.store.js';
 import { KnownWorkspaces } from './known-workspaces.js';
 import { MongoLoginStore } from './logins.store.js';
 import { OpenTurns } from './open-turns.js';
-import { refuseHalfMoved } from './moving.js';
+import { refuseHalfImported } from './importing.js';
 import { OrphanSweep } from './orphan-sweep.js';
 import { OUTBOX_INDEX } from './outbox.js';
 import { type OutboxDocument, Outboxes } from './outboxes.js';
@@ -140,6 +140,6 @@ export class MongoStorageModule {
 
 async function opened(connection: Connection, uri: string): Promise<MongoDatabase> {
   await reached(connection, uri);
-  await refuseHalfMoved(connection);
+  await refuseHalfImported(connection);
   return MongoDatabase.open(connection);
 }

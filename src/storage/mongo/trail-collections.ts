@@ -1,9 +1,17 @@
-import type { MovedEvent } from '../move/records.js';
+import type { TrailRecord } from '../ports/audit.store.js';
 import { type Collection, number, numberOrNull, schemaOf, text, textOrNull } from './schemas.js';
 
-/** An event of a trail; `_id` is its eventId. `fields` holds of those that have a place of their own what is of another type. */
-export interface TrailDocument extends Omit<MovedEvent, 'eventId'> {
+/** A record of a trail; `_id` is its eventId. */
+export interface TrailDocument extends Omit<TrailRecord, 'eventId'> {
   _id: string;
+}
+
+export function toDocument({ eventId, ...record }: TrailRecord): TrailDocument {
+  return { _id: eventId, ...record };
+}
+
+export function toRecord({ _id: eventId, ...document }: TrailDocument): TrailRecord {
+  return { eventId, ...document };
 }
 
 export const TRAIL = 'audit_events';

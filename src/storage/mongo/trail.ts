@@ -5,11 +5,11 @@ import { Model } from 'mongoose';
 import { LRUCache } from 'lru-cache';
 import { DomainError } from '../../common/domain-error.js';
 import type { AuditDraft } from '../ports/audit.store.js';
+import { toTrailRecord } from '../trail-record.js';
 import { MongoDatabase } from './database.js';
 import { faultOf } from './faults.js';
 import { Gathered } from './gathered.js';
-import { TRAIL, type TrailDocument } from './trail-collections.js';
-import { toDocument } from './trail-rows.js';
+import { toDocument, TRAIL, type TrailDocument } from './trail-collections.js';
 import { eq } from './values.js';
 
 /** Events that are written at once. */
@@ -84,7 +84,9 @@ export class Trail {
 
   /** Behind the number `last`. False where one may have been refused: then some of them, in their order, may be there. */
   private async insert(workspaceId: string, last: number, drafts: readonly AuditDraft[]): Promise<boolean> {
-    const documents = drafts.map((draft, at) => toDocument(workspaceId, last + 1 + at, draft));
+    const documents = drafts.map((draft, at) =>
+      toDocument({ workspaceId, ...toTrailRecord(last + 1 + at, draft) }),
+    );
     const isDone = await this.inserts.of(documents);
     if (isDone) this.last.set(workspaceId, last + documents.length);
     else this.last.delete(workspaceId);

@@ -1,7 +1,7 @@
 import { type BeforeApplicationShutdown, Injectable, Logger } from '@nestjs/common';
 import { InjectModel } from '@nestjs/mongoose';
 import { Model, type QueryFilter, type UpdateQuery } from 'mongoose';
-import { NO_USAGE } from '../move/records.js';
+import { NO_USAGE } from '../transfer/records.js';
 import type { Usage } from '../ports/usage.store.js';
 import { MongoDatabase } from './database.js';
 import { type UsageDocument, USAGE } from './usage-collections.js';

@@ -9,6 +9,24 @@ export interface AuditDraft extends Omit<AuditEvent, 'seq' | 'at'> {
   at: number;
 }
 
+/**
+ * An event as both backends keep it in the trail, and as it is exported. Texts that a model chose are as `toText` makes
+ * them. `toTrailRecord` and `toAuditEvent` convert.
+ */
+export interface TrailRecord extends Omit<AuditDraft, 'actor' | 'fields'> {
+  workspaceId: string;
+  /** From 1, without gaps. */
+  seq: number;
+  userId: string | null;
+  clientId: string | null;
+  toolName: string | null;
+  success: boolean | null;
+  errorCode: string | null;
+  path: string | null;
+  /** JSON of all fields without a place of their own. */
+  fields: string;
+}
+
 /** What an auditor may ask by [AUDIT-4]; what is absent does not restrict. `from` ≤ at ≤ `to`, epoch ms. */
 export interface AuditFilter {
   sessionId?: string;

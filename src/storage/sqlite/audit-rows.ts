@@ -1,10 +1,9 @@
-import type { AuditEvent, Json } from '@patchbay/protocol';
-import { isoTime } from '../../common/clock.js';
-import { fromText, toText } from '../plain-text.js';
-import type { AuditDraft } from '../ports/audit.store.js';
+import type { AuditDraft, TrailRecord } from '../ports/audit.store.js';
+import { toTrailRecord } from '../trail-record.js';
 import type { SqliteDatabase } from './database.js';
 import type { SqlValue } from './values.js';
 
+/** Without the workspace, which stands before them as its key. */
 const COLUMNS = [
   ...['seq', 'event_id', 'name', 'at', 'session_id', 'conversation_id', 'turn_id', 'tool_call_id', 'call_id'],
   ...['attempt', 'user_id', 'client_id', 'tool_name', 'success', 'error_code', 'path', 'fields'],
@@ -12,7 +11,7 @@ const COLUMNS = [
 
 const INSERT = `INSERT INTO audit_events (workspace, ${COLUMNS}) VALUES (?${', ?'.repeat(17)})`;
 
-/** Selects what `toEvent` reads. */
+/** Selects what `toRecord` reads. */
 export const SELECT_EVENTS = `SELECT ${COLUMNS} FROM audit_events`;
 
 /** To stand behind the table where one turn or session is asked for: else SQLite goes through the whole workspace. */
@@ -22,6 +21,7 @@ export const OF_SESSION = 'INDEXED BY audit_session';
 export const OF_CALL = 'INDEXED BY audit_call';
 
 type Text = string | null;
+type Row = Omit<TrailRecord, 'workspaceId'>;
 /** The columns of `SELECT_EVENTS`. */
 export type EventRow = [
   ...[seq: number, eventId: string, name: string, at: number],
@@ -38,7 +38,12 @@ export function appendEvents(
 ): void {
   if (events.length === 0) return;
   let seq = lastSeq(database, workspace);
-  for (const event of events) database.run(INSERT, toRow(workspace, ++seq, event));
+  for (const event of events) insertRecord(database, workspace, toTrailRecord(++seq, event));
+}
+
+/** Writes an event under the number that it has; inside a job. */
+export function insertRecord(database: SqliteDatabase, workspace: number, record: Row): void {
+  database.run(INSERT, toRow(workspace, record));
 }
 
 /** Whether the event is in the trail already. Those of a turn are few and lie side by side; others have an index. */
@@ -83,49 +88,23 @@ export function lastSeq(database: SqliteDatabase, workspace: number): number {
   return row === null ? 0 : row[0];
 }
 
-function toRow(workspace: number, seq: number, event: AuditDraft): SqlValue[] {
-  const { toolName, success, errorCode, path, ...rest } = event.fields;
-  // What does not have the column's type stays among the rest, null included: it must come back as it was.
-  const keep = (name: string, value: Json | undefined): null => {
-    if (value !== undefined) rest[name] = value;
-    return null;
-  };
-  const text = (name: string, value: Json | undefined): string | null =>
-    typeof value === 'string' ? toText(value) : keep(name, value);
+function toRow(workspace: number, record: Row): SqlValue[] {
+  const { success } = record;
   return [
-    ...[workspace, seq, event.eventId, event.name, event.at],
-    ...[event.sessionId, event.conversationId, event.turnId],
-    ...[event.toolCallId === null ? null : toText(event.toolCallId), event.callId],
-    ...[event.attempt, event.actor.userId, event.actor.clientId],
-    text('toolName', toolName),
-    typeof success === 'boolean' ? Number(success) : keep('success', success),
-    text('errorCode', errorCode),
-    text('path', path),
-    JSON.stringify(rest),
+    ...[workspace, record.seq, record.eventId, record.name, record.at],
+    ...[record.sessionId, record.conversationId, record.turnId, record.toolCallId, record.callId],
+    ...[record.attempt, record.userId, record.clientId, record.toolName],
+    ...[success === null ? null : Number(success), record.errorCode, record.path, record.fields],
   ];
 }
 
-/** A stored event as it goes over the wire. */
-export function toEvent(row: EventRow): AuditEvent {
+/** An event as it stands in the trail. */
+export function toRecord(row: EventRow): Row {
   const [seq, eventId, name, at, sessionId, conversationId, turnId, toolCallId, callId, ...others] = row;
-  const [attempt, userId, clientId, toolName, success, errorCode, path, rest] = others;
-  const fields: AuditEvent['fields'] = {};
-  if (toolName !== null) fields.toolName = fromText(toolName);
-  if (path !== null) fields.path = fromText(path);
-  if (success !== null) fields.success = success === 1;
-  if (errorCode !== null) fields.errorCode = fromText(errorCode);
+  const [attempt, userId, clientId, toolName, success, errorCode, path, fields] = others;
   return {
-    seq,
-    eventId,
-    name,
-    at: isoTime(at),
-    sessionId,
-    conversationId,
-    turnId,
-    toolCallId: toolCallId === null ? null : fromText(toolCallId),
-    callId,
-    attempt,
-    actor: { userId, clientId },
-    fields: { ...fields, ...(JSON.parse(rest) as AuditEvent['fields']) },
+    ...{ seq, eventId, name, at, sessionId, conversationId, turnId, toolCallId, callId, attempt },
+    ...{ userId, clientId, toolName, errorCode, path, fields },
+    success: success === null ? null : success === 1,
   };
 }

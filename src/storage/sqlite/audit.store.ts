@@ -11,8 +11,9 @@ import {
   OF_SESSION,
   OF_TURN,
   SELECT_EVENTS,
-  toEvent,
+  toRecord,
 } from './audit-rows.js';
+import { toAuditEvent } from '../trail-record.js';
 import { SqliteDatabase } from './database.js';
 import { keysOfCall } from './call-rows.js';
 import type { SqlValue } from './values.js';
@@ -62,7 +63,7 @@ export class SqliteAuditStore extends AuditStore {
       const to = this.endOfStep(workspace, filter, after, order) ?? end;
       const room = limit + 1 - events.length;
       const rows = this.database.all<EventRow>(sql, [workspace, after, to, ...values, room]);
-      for (const row of rows) events.push(toEvent(row));
+      for (const row of rows) events.push(toAuditEvent(toRecord(row)));
       if (events.length > limit) return found(events.slice(0, limit), filter, events[limit - 1]!.seq);
       after = to;
     }
@@ -101,7 +102,7 @@ export class SqliteAuditStore extends AuditStore {
     const where = 'workspace = ? AND session_id = ? AND seq > ? AND success = 1 ORDER BY seq DESC LIMIT ?';
     return this.database
       .all<EventRow>(`${SELECT_EVENTS} ${OF_SESSION} WHERE ${where}`, [workspace, sessionId, after, limit])
-      .map(toEvent);
+      .map((row) => toAuditEvent(toRecord(row)));
   }
 }
 

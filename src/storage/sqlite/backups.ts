@@ -1,12 +1,8 @@
 import {
   chownSync,
-  closeSync,
   existsSync,
-  fsyncSync,
   linkSync,
   mkdirSync,
-  openSync,
-  readdirSync,
   realpathSync,
   renameSync,
   rmSync,
@@ -14,6 +10,7 @@ import {
 } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { type BackupContents, BackupError, Backups, type Restored } from '../ports/backups.js';
+import { partialOf, place, realFolder, sync } from '../partial-file.js';
 import { copyDatabase, foldLog, inspectDatabase, removeDatabase } from './copy-database.js';
 import { DATABASE_FILE, DataLock, LOCK_FILE } from './data-lock.js';
 import { asReader } from './readers.js';
@@ -24,9 +21,8 @@ export class SqliteBackups extends Backups {
     const source = join(resolve(dataDir), DATABASE_FILE);
     if (!existsSync(source)) throw new BackupError(`${resolve(dataDir)} holds no data of a Patchbay server`);
     const target = resolve(file);
+    refuseOwnName(dataDir, target);
     const folder = realFolder(target);
-    if (folder === realpathSync(dirname(source)) && /^(patchbay\.|jwt-secret)/.test(basename(target)))
-      throw new BackupError(`${target} is a name of the data directory's own; choose another`);
     if (!force && existsSync(target))
       throw new BackupError(`${target} is there already; choose another name, or --force`);
     return inPartial(target, (partial) => {
@@ -70,37 +66,22 @@ export class SqliteBackups extends Backups {
   }
 }
 
-/** Works on a file beside the target, which is gone afterwards; also those that killed processes have left. */
+/** Throws for a name in the data directory that a server, or SQLite, may use for itself. */
+export function refuseOwnName(dataDir: string, file: string): void {
+  const target = resolve(file);
+  if (!existsSync(dirname(target)) || !existsSync(dataDir)) return;
+  if (realpathSync(dirname(target)) !== realpathSync(dataDir)) return;
+  if (/^(patchbay\.|jwt-secret|importing$)/.test(basename(target)))
+    throw new BackupError(`${target} is a name of the data directory's own; choose another`);
+}
+
+/** Works on a file beside the target, which is gone afterwards. */
 function inPartial<T>(target: string, work: (partial: string) => T): T {
-  const prefix = `${basename(target)}.partial-`;
-  for (const name of readdirSync(dirname(target)).filter((one) => one.startsWith(prefix)))
-    if (!isAlive(Number.parseInt(name.slice(prefix.length), 10))) rmSync(join(dirname(target), name));
-  const partial = join(dirname(target), `${prefix}${process.pid}`);
+  const partial = partialOf(target);
   try {
     return work(partial);
   } finally {
     removeDatabase(partial);
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return pid !== process.pid;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
-}
-
-/** Gives a file its name, unless another came by that meanwhile. */
-function place(partial: string, target: string): void {
-  try {
-    linkSync(partial, target);
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'EEXIST') throw new BackupError(`${target} is there already`);
-    // A file system without hard links.
-    renameSync(partial, target);
   }
 }
 
@@ -118,30 +99,9 @@ function keepAside(target: string): string {
   return aside;
 }
 
-/** The folder of a backup, made for its owner alone where it is missing. */
-function realFolder(target: string): string {
-  const folder = dirname(target);
-  try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-    return realpathSync(folder);
-  } catch (error) {
-    throw new BackupError(`${folder} can't be made (${(error as NodeJS.ErrnoException).code})`);
-  }
-}
-
 /** What root has made belongs to whom the directory does, or the server could not open it. */
 export function giveTo(directory: string, ...files: string[]): void {
   if (process.getuid?.() !== 0) return;
   const { uid, gid } = statSync(directory);
   for (const file of files) chownSync(file, uid, gid);
-}
-
-/** Gets a file or a folder's names to the disk. */
-export function sync(path: string): void {
-  const descriptor = openSync(path, 'r');
-  try {
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
-  }
 }

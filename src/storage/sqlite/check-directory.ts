@@ -1,24 +1,20 @@
-import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
-import type { RepairUsage } from '../check/check-records.js';
-import type { Findings } from '../check/findings.js';
-import { BackupError } from '../ports/backups.js';
-import { copyDatabase, inspectDatabase } from './copy-database.js';
+import { mkdirSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import type { RepairUsage } from '../transfer/check-records.js';
+import type { Findings } from '../transfer/findings.js';
 import { DATABASE_FILE, DataLock } from './data-lock.js';
 import { SqliteDatabase } from './database.js';
-import { SqliteMoveSource } from './move-source.js';
-import { asReader } from './readers.js';
+import { SqliteTransferSource } from './transfer-source.js';
+import { copyOfBackup, snapshotOf, withData } from './snapshots.js';
 import { setUsage } from './usage-rows.js';
 
 /** The database of a data directory, whether a server runs there or not. BackupError where there is none. */
 export function checkDirectory<T>(
   dataDir: string,
   findings: Findings,
-  work: (source: SqliteMoveSource) => Promise<T>,
+  work: (source: SqliteTransferSource) => Promise<T>,
 ): Promise<T> {
-  const directory = existing(resolve(dataDir));
-  const file = join(directory, DATABASE_FILE);
-  return onCopy(file, (copy) => asReader(directory, () => copyDatabase(file, copy)), findings, work);
+  return snapshotOf(dataDir, (...copy) => looked(copy, findings, work));
 }
 
 /**
@@ -27,10 +23,10 @@ export function checkDirectory<T>(
 export async function repairDirectory<T>(
   dataDir: string,
   findings: Findings,
-  work: (source: SqliteMoveSource, repair: RepairUsage) => Promise<T>,
+  work: (source: SqliteTransferSource, repair: RepairUsage) => Promise<T>,
 ): Promise<T> {
   const directory = resolve(dataDir);
-  DataLock.take(existing(directory)).release();
+  DataLock.take(withData(directory)).release();
   return checkDirectory(directory, findings, (source) =>
     work(source, async (difference) => {
       const database = SqliteDatabase.open(directory);
@@ -47,38 +43,18 @@ export async function repairDirectory<T>(
 export function checkBackup<T>(
   file: string,
   findings: Findings,
-  work: (source: SqliteMoveSource) => Promise<T>,
+  work: (source: SqliteTransferSource) => Promise<T>,
 ): Promise<T> {
-  return onCopy(resolve(file), (copy) => copyDatabase(resolve(file), copy), findings, work);
+  return copyOfBackup(file, (...copy) => looked(copy, findings, work));
 }
 
-function existing(directory: string): string {
-  if (existsSync(join(directory, DATABASE_FILE))) return directory;
-  throw new BackupError(`${directory} holds no data of a Patchbay server`);
-}
-
-/** Looks at a copy, beside the file: one state of it that nobody changes. */
-async function onCopy<T>(
-  file: string,
-  copyTo: (copy: string) => void,
+function looked<T>(
+  [database, folder]: [SqliteDatabase, string],
   findings: Findings,
-  work: (source: SqliteMoveSource) => Promise<T>,
+  work: (source: SqliteTransferSource) => Promise<T>,
 ): Promise<T> {
-  const folder = mkdtempSync(join(dirname(file), 'patchbay.checking-'));
-  try {
-    const copy = join(folder, DATABASE_FILE);
-    copyTo(copy);
-    inspectDatabase(copy);
-    const database = SqliteDatabase.open(folder);
-    try {
-      checkStructure(database, join(folder, 'new'), findings);
-      return await work(new SqliteMoveSource(database));
-    } finally {
-      database.close();
-    }
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  checkStructure(database, join(folder, 'new'), findings);
+  return work(new SqliteTransferSource(database));
 }
 
 type Part = [type: string, name: string, sql: string];

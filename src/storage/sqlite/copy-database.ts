@@ -43,15 +43,18 @@ export function foldLog(file: string): void {
   database.close();
 }
 
-/** Reads a database from end to end; BackupError where it is damaged or not ours. */
-export function inspectDatabase(file: string): BackupContents {
+/**
+ * Reads a database from end to end; BackupError where it is damaged or not ours.
+ * @param name what an error names
+ */
+export function inspectDatabase(file: string, name = file): BackupContents {
   const database = openExisting(file);
   try {
     const faults = database.prepare('PRAGMA integrity_check').raw().all([]) as [string][];
     if (faults.length !== 1 || faults[0]![0] !== 'ok')
-      throw new BackupError(`${file} is damaged: ${faults.map(([fault]) => fault).join('; ')}`);
+      throw new BackupError(`${name} is damaged: ${faults.map(([fault]) => fault).join('; ')}`);
     const count = (sql: string): number => (database.prepare(sql).raw().get([]) as [number])[0];
-    const schemaVersion = checkSchema(database, file);
+    const schemaVersion = checkSchema(database, name);
     const counts = Object.entries(COUNTED).map(
       ([name, table]) => [name, count(`SELECT count(*) FROM ${table}`)] as const,
     );
@@ -59,7 +62,7 @@ export function inspectDatabase(file: string): BackupContents {
     return { bytes: statSync(file).size, schemaVersion, ...contents };
   } catch (error) {
     if (sqliteCode(error) === '') throw error;
-    throw new BackupError(`${file} is damaged, or no database of Patchbay's: ${reasonOf(error)}`);
+    throw new BackupError(`${name} is damaged, or no database of Patchbay's: ${reasonOf(error)}`);
   } finally {
     database.close();
   }

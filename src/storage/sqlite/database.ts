@@ -1,11 +1,11 @@
-import { mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type Libsql from 'libsql';
 import { DomainError } from '../../common/domain-error.js';
 import { connect, withFile } from './connect.js';
 import { DATABASE_FILE, DataLock } from './data-lock.js';
 import { DiskState } from './disk-state.js';
-import { DataDirectoryInUseError, isBusy } from './errors.js';
+import { DataDirectoryInUseError, ImportIncompleteError, isBusy } from './errors.js';
 import { GroupCommit } from './group-commit.js';
 import { openSchema } from './open-schema.js';
 import { createPrivateFile } from './private-file.js';
@@ -14,6 +14,8 @@ import { DROP_STAGED } from './text-parts.js';
 import { checkParameters, type SqlValue } from './values.js';
 
 const BUSY_MS = 1000;
+/** What an import has written so far lies in this folder of the data directory. */
+export const IMPORTING = 'importing';
 
 /**
  * The embedded database: one file, one connection that writes; a backup may read beside it. Reads are synchronous and see
@@ -48,6 +50,7 @@ export class SqliteDatabase {
     const path = resolve(directory);
     mkdirSync(path, { recursive: true, mode: 0o700 });
     const file = join(path, DATABASE_FILE);
+    if (!existsSync(file) && existsSync(join(path, IMPORTING))) throw new ImportIncompleteError(path);
     const lock = DataLock.take(path);
     createPrivateFile(file);
     const connection = connect(file);

@@ -10,6 +10,18 @@ export class DataDirectoryInUseError extends Error {
   }
 }
 
+/** A part of an export is no data to work with. */
+export class ImportIncompleteError extends Error {
+  override readonly name = 'ImportIncompleteError';
+
+  constructor(directory: string) {
+    super(
+      `An import into the data directory ${directory} is not complete: give patchbay-admin import again, ` +
+        `or remove the folder importing in it.`,
+    );
+  }
+}
+
 /** The code that SQLite gave an error, such as SQLITE_IOERR_WRITE; empty where it is not one of SQLite's. */
 export function sqliteCode(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';

@@ -7,7 +7,8 @@ import { DATABASE_FILE } from './data-lock.js';
 import { SqliteDatabase } from './database.js';
 import { SCHEMA_VERSION } from './schema.js';
 
-const DO = 'Export the data with the release that wrote it, or start with a new data directory';
+const DO =
+  'Export the data with the release that wrote it and import it here (patchbay-admin export, import), or start with a new data directory';
 
 describe('the schema of a data directory', () => {
   let directory: string;

@@ -1,5 +1,5 @@
-import { isSame, type UsageDifference } from '../check/usage-tally.js';
-import type { MovedUsage } from '../move/records.js';
+import { isSame, type UsageDifference } from '../transfer/usage-tally.js';
+import type { WholeUsage } from '../transfer/records.js';
 import type { Usage } from '../ports/usage.store.js';
 import type { SqliteDatabase } from './database.js';
 
@@ -25,7 +25,7 @@ export function count(
 export type Columns = [bytes: number, files: number, versions: number, sessions: number];
 
 /** What is counted of a workspace. */
-function usageIn(database: SqliteDatabase, workspaceId: string): MovedUsage {
+function usageIn(database: SqliteDatabase, workspaceId: string): WholeUsage {
   const [ofAll, ofMembers] = ['usage', 'member_usage'].map(
     (table) => `bytes, files, versions, sessions FROM ${table} WHERE workspace_id = ?`,
   );

@@ -1,5 +1,5 @@
-import { MoveError } from './move/records.js';
-import { naming, shownUri } from './migration.js';
+import { TransferError } from './records.js';
+import { naming, shownUri } from './shown-uri.js';
 
 const URI = 'mongodb://bob:p%40ss@db.example.com/patchbay?tls=true';
 
@@ -14,8 +14,8 @@ describe('what is told of a database', () => {
     expect(told).toBe('no …, … or … at mongodb://db.example.com/patchbay');
   });
 
-  it('says with a fault of the move which database it was', async () => {
-    const failing = naming(URI, () => Promise.reject(new MoveError('not the same')));
+  it('names the database in a fault of a transfer', async () => {
+    const failing = naming(URI, () => Promise.reject(new TransferError('not the same')));
     await expect(failing).rejects.toThrow('not the same (mongodb://db.example.com/patchbay)');
   });
 });

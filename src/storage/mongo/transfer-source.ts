@@ -1,23 +1,18 @@
 import { valueOf } from '../../common/json-text.js';
-import type { MoveSource } from '../move/move.js';
-import type { CallValues, Kind, MovedEntry, Records } from '../move/records.js';
-import { isNoUsage } from '../move/records.js';
+import type { RecordSource } from '../transfer/store.js';
+import type { CallValues, Kind, WholeEntry, Records } from '../transfer/records.js';
+import { isNoUsage } from '../transfer/records.js';
 import type { Turn } from '../ports/turn.js';
 import type { WithOutbox } from './outbox.js';
 import { type BlobHead, WITHOUT_BYTES } from './blobs.js';
-import { type ClientDocument, CLIENTS, type ContractDocument, CONTRACTS } from './collections.js';
-import { type KeyDocument, KEYS, type LoginDocument, LOGINS, type RootDocument } from './collections.js';
-import { ROOTS, type SessionDocument, SESSIONS, type UserDocument, USERS } from './collections.js';
 import { type WorkspaceDocument, WORKSPACES } from './collections.js';
 import { ENTRY, type StoredEntry, toEntry } from './entries.js';
-import { ENTRIES, BLOBS, VERSIONS } from './file-collections.js';
-import type { MoveRooms } from './move-rooms.js';
-import { PATCHES } from './patch-collections.js';
-import { TRAIL } from './trail-collections.js';
+import { ENTRIES, VERSIONS } from './file-collections.js';
+import type { TransferStores } from './transfer-stores.js';
+import { toRecord, TRAIL, type TrailDocument } from './trail-collections.js';
+import { type Document, type SmallKind, smallOf } from './transfer-small.js';
 import { type CallEntry, NONE, type TurnDocument } from './turn-collections.js';
-import { TURNS } from './turn-collections.js';
 import { turnFrom } from './turn-documents.js';
-import { USAGE } from './usage-collections.js';
 import { eq } from './values.js';
 import { versionId } from './versions.js';
 
@@ -28,29 +23,9 @@ type Fresh = Pick<StoredEntry, 'id' | 'workspaceId'> & {
   fresh: Omit<Records['versions'], 'workspaceId' | 'fileId'>[];
 };
 
-const MODELS: { readonly [Of in Kind]: string } = {
-  users: USERS,
-  logins: LOGINS,
-  workspaces: WORKSPACES,
-  contracts: CONTRACTS,
-  sessions: SESSIONS,
-  clients: CLIENTS,
-  roots: ROOTS,
-  keys: KEYS,
-  blobs: BLOBS,
-  entries: ENTRIES,
-  versions: VERSIONS,
-  batches: PATCHES,
-  turns: TURNS,
-  events: TRAIL,
-  usage: USAGE,
-};
-
 /** All that the database holds. Where order is seen by anybody, such as in a list of workspaces, it is kept. */
-export class MongoMoveSource implements MoveSource {
-  private readonly readers: { readonly [Of in Kind]: () => Pages<Of> } = {
-    users: () => this.each<UserDocument, 'users'>(USERS, ({ _id: id, ...user }) => ({ id, ...user })),
-    logins: () => this.each<LoginDocument, 'logins'>(LOGINS, ({ _id: id, ...login }) => ({ id, ...login })),
+export class MongoTransferSource implements RecordSource {
+  private readonly readers: { readonly [Of in Exclude<Kind, SmallKind>]: () => Pages<Of> } = {
     workspaces: () =>
       this.each<WorkspaceDocument, 'workspaces'>(
         WORKSPACES,
@@ -60,50 +35,28 @@ export class MongoMoveSource implements MoveSource {
         },
         { createdAt: 1, _id: 1 },
       ),
-    contracts: () =>
-      this.each<ContractDocument, 'contracts'>(CONTRACTS, ({ _id: digest, contract }) => ({
-        digest,
-        contract,
-      })),
-    sessions: () =>
-      this.each<SessionDocument, 'sessions'>(SESSIONS, ({ _id, activeFiles, activeBytes, ...session }) => {
-        return { ...session, activeFiles: activeBytes === 0 ? null : activeFiles };
-      }),
-    clients: () =>
-      this.each<ClientDocument, 'clients'>(
-        CLIENTS,
-        ({ _id, seenAt: _seenAt, revision: _revision, ...client }) => client,
-      ),
-    roots: () => this.each<RootDocument, 'roots'>(ROOTS, ({ _id, ...root }) => root),
-    keys: () => this.each<KeyDocument, 'keys'>(KEYS, ({ _id, ...key }) => key),
     blobs: () => this.blobs(),
     entries: () =>
       this.each<StoredEntry, 'entries'>(
         ENTRIES,
-        (entry) => ({ ...toEntry(withoutId(entry)), deletedAt: entry.deletedAt }) as MovedEntry,
+        (entry) => ({ ...toEntry(withoutId(entry)), deletedAt: entry.deletedAt }) as WholeEntry,
         { _id: 1 },
         ENTRY,
       ),
     versions: () => this.versions(),
     batches: () => this.batches(),
     turns: () => this.turns(),
-    events: () =>
-      this.each<{ _id: string }, 'events'>(
-        TRAIL,
-        ({ _id: eventId, ...event }) => ({ eventId, ...event }) as Records['events'],
-        { workspaceId: 1, seq: 1 },
-      ),
+    events: () => this.each<TrailDocument, 'events'>(TRAIL, toRecord, { workspaceId: 1, seq: 1 }),
     usage: () => this.usage(),
   };
 
-  constructor(protected readonly rooms: MoveRooms) {}
-
-  count(kind: Kind): Promise<number> {
-    return this.rooms.model<object>(MODELS[kind]).countDocuments();
-  }
+  constructor(protected readonly stores: TransferStores) {}
 
   read<Of extends Kind>(kind: Of): Pages<Of> {
-    return this.readers[kind]();
+    const small = smallOf(kind);
+    if (small !== null) return this.each<Document, Of>(small.collection, small.toRecord);
+    const readers: Readonly<Record<string, unknown>> = this.readers;
+    return (readers[kind] as () => Pages<Of>)();
   }
 
   private async *each<Document, Of extends Kind>(
@@ -112,23 +65,23 @@ export class MongoMoveSource implements MoveSource {
     sort: Record<string, 1> = { _id: 1 },
     fields: object = {},
   ): AsyncGenerator<Records[Of][]> {
-    const found = this.rooms.model<Document>(name).find({}, fields).sort(sort).lean<Document[]>().cursor();
+    const found = this.stores.model<Document>(name).find({}, fields).sort(sort).lean<Document[]>().cursor();
     yield* inPages(found as AsyncIterable<Document>, async (documents) => documents.map(toRecord));
   }
 
   /** Those that are there for a reader. Whether one is loose is asked where it may be. */
   private blobs(): Pages<'blobs'> {
     const here = { state: eq('here' as const) };
-    const found = this.rooms.blobs.find(here, WITHOUT_BYTES).sort({ _id: 1 }).lean<BlobHead[]>().cursor();
+    const found = this.stores.blobs.find(here, WITHOUT_BYTES).sort({ _id: 1 }).lean<BlobHead[]>().cursor();
     return inPages(found as AsyncIterable<BlobHead>, (heads) =>
       Promise.all(
         heads.map(async (head) => {
           const { workspaceId, sha256, size, holder, checkAt, markedAt } = head;
-          const isLoose = checkAt !== null && !(await this.rooms.bytes.isReferred(head));
+          const isLoose = checkAt !== null && !(await this.stores.bytes.isReferred(head));
           return {
             ...{ workspaceId, sha256, size, holder },
             ...(isLoose ? { looseSince: checkAt, markedAt } : { looseSince: null, markedAt: null }),
-            read: () => this.rooms.bytes.read(workspaceId, sha256),
+            read: () => this.stores.bytes.read(workspaceId, sha256),
           };
         }),
       ),
@@ -143,7 +96,10 @@ export class MongoMoveSource implements MoveSource {
       { _id: 1 },
     );
     const some = { 'fresh.0': { $exists: true } };
-    const found = this.rooms.entries.find(some, { id: 1, workspaceId: 1, fresh: 1 }).lean<Fresh[]>().cursor();
+    const found = this.stores.entries
+      .find(some, { id: 1, workspaceId: 1, fresh: 1 })
+      .lean<Fresh[]>()
+      .cursor();
     yield* inPages(
       found as AsyncIterable<Fresh>,
       async (entries) => {
@@ -153,7 +109,7 @@ export class MongoMoveSource implements MoveSource {
         const idOf = (version: Records['versions']) =>
           versionId(version.workspaceId, version.fileId, version.number);
         const $in = versions.map(idOf);
-        const settled = await this.rooms.versions.find({ _id: { $in } }, { _id: 1 }).lean();
+        const settled = await this.stores.versions.find({ _id: { $in } }, { _id: 1 }).lean();
         const ids = new Set(settled.map(({ _id }) => _id));
         return versions.filter((version) => !ids.has(idOf(version)));
       },
@@ -162,25 +118,25 @@ export class MongoMoveSource implements MoveSource {
   }
 
   private async *batches(): Pages<'batches'> {
-    const found = this.rooms.patches
+    const found = this.stores.patches
       .find({ whole: eq(true) }, { loose: 1 })
       .sort({ createdAt: 1, _id: 1 })
       .lean();
     for await (const { _id, loose } of found.cursor()) {
       const [workspaceId, batchId] = JSON.parse(_id) as [string, string];
-      const record = await this.rooms.patchStore.byId(workspaceId, batchId);
+      const record = await this.stores.patchStore.byId(workspaceId, batchId);
       if (record !== null) yield [{ record: JSON.stringify(record), loose }];
     }
   }
 
   /** In the order in which they were accepted; one at a time: one may have tens of megabytes. */
   private async *turns(): Pages<'turns'> {
-    const names = this.rooms.turns
+    const names = this.stores.turns
       .find({}, { acceptedAt: 1, firstCallId: 1 })
       .sort({ acceptedAt: 1, firstCallId: 1 })
       .lean();
     for await (const { _id } of names.cursor()) {
-      const found = await this.rooms.turns
+      const found = await this.stores.turns
         .findOne({ _id: eq(_id) })
         .lean<Omit<TurnDocument, keyof WithOutbox>>();
       if (found === null) continue;
@@ -193,7 +149,7 @@ export class MongoMoveSource implements MoveSource {
 
   private async valuesOf({ arguments: given, result, details, edited }: CallEntry): Promise<CallValues> {
     const stored = [given, ...[result, details ?? NONE, edited].filter((value) => value !== NONE)];
-    const values = await Promise.all((await this.rooms.texts.read(stored)).map(valueOf));
+    const values = await Promise.all((await this.stores.texts.read(stored)).map(valueOf));
     return {
       arguments: values.shift()!,
       ...(result !== NONE && { result: values.shift()! }),
@@ -203,7 +159,7 @@ export class MongoMoveSource implements MoveSource {
   }
 
   private async *usage(): Pages<'usage'> {
-    const found = this.rooms.usage.find().lean().cursor();
+    const found = this.stores.usage.find().lean().cursor();
     for await (const { _id: workspaceId, members, ...all } of found) {
       const own = members
         .filter((member) => !isNoUsage(member))

@@ -1,19 +1,19 @@
-import { isNoUsage, type MovedUsage, NO_USAGE, type Records } from '../move/records.js';
+import { isNoUsage, type WholeUsage, NO_USAGE, type Records } from './records.js';
 import type { Usage } from '../ports/usage.store.js';
 
 /** Where what is counted of a workspace is not what it holds. */
 export interface UsageDifference {
   workspaceId: string;
-  counted: MovedUsage;
-  held: MovedUsage;
+  counted: WholeUsage;
+  held: WholeUsage;
 }
 
 /** Counts what workspaces hold, as `UsageStore` has it, beside what is stored as counted. Keeps a row for each member. */
 export class UsageTally {
-  private readonly counted = new Map<string, MovedUsage>();
+  private readonly counted = new Map<string, WholeUsage>();
   private readonly held = new Map<string, Map<string, Usage>>();
 
-  usage(record: MovedUsage): void {
+  usage(record: WholeUsage): void {
     this.counted.set(record.workspaceId, record);
   }
 
@@ -51,7 +51,7 @@ export class UsageTally {
     this.held.set(workspaceId, members.set(userId, sumOf(members.get(userId) ?? NO_USAGE, more)));
   }
 
-  private heldBy(workspaceId: string): MovedUsage {
+  private heldBy(workspaceId: string): WholeUsage {
     const members = [...(this.held.get(workspaceId) ?? [])]
       .map(([userId, usage]) => ({ userId, ...usage }))
       .filter((member) => !isNoUsage(member));
@@ -59,16 +59,16 @@ export class UsageTally {
   }
 }
 
-export function nothingIn(workspaceId: string): MovedUsage {
+export function nothingIn(workspaceId: string): WholeUsage {
   return { workspaceId, ...NO_USAGE, members: [] };
 }
 
 /** Whether two records of a workspace say the same. */
-export function isSame(one: MovedUsage, other: MovedUsage): boolean {
+export function isSame(one: WholeUsage, other: WholeUsage): boolean {
   return textOf(one) === textOf(other);
 }
 
-function textOf({ members, ...all }: MovedUsage): string {
+function textOf({ members, ...all }: WholeUsage): string {
   const ofMembers = members
     .filter((member) => !isNoUsage(member))
     .map(({ userId, ...usage }) => [userId, ...numbersOf(usage)])

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { MoveSource } from '../move/move.js';
-import { type Kind, KINDS, type MovedBlob, type Records } from '../move/records.js';
+import type { RecordSource } from './store.js';
+import { type Kind, KINDS, type WholeBlob, type Records } from './records.js';
 import type { PatchBatchRecord } from '../ports/patches.store.js';
 import type { Findings } from './findings.js';
 import { isSame, nothingIn, toldOf, type UsageDifference, UsageTally } from './usage-tally.js';
@@ -38,7 +38,7 @@ class Wanted {
  * so that what a server writes meanwhile is not taken for missing. Keeps a name for each blob, session and batch in memory.
  */
 export async function checkRecords(
-  source: MoveSource,
+  source: RecordSource,
   findings: Findings,
   now: number,
   repair: RepairUsage | null = null,
@@ -101,7 +101,7 @@ type Reader = <Of extends Kind>(
 ) => Promise<void>;
 
 /** Reads all records of a kind, and notes in `counts` how many there are. */
-function readerOf(source: MoveSource, findings: Findings, counts: Map<Kind, number>): Reader {
+function readerOf(source: RecordSource, findings: Findings, counts: Map<Kind, number>): Reader {
   return async (kind, look = () => {}) => {
     let count = 0;
     try {
@@ -118,7 +118,7 @@ function readerOf(source: MoveSource, findings: Findings, counts: Map<Kind, numb
 
 /** Tells of what is counted wrong, or repairs it. What a server was about to count is not. */
 async function checkUsage(
-  source: MoveSource,
+  source: RecordSource,
   differences: readonly UsageDifference[],
   findings: Findings,
   repair: RepairUsage | null,
@@ -148,7 +148,7 @@ function trail(findings: Findings): (event: Records['events']) => void {
 }
 
 async function checkBlob(
-  { workspaceId, sha256, looseSince, read }: MovedBlob,
+  { workspaceId, sha256, looseSince, read }: WholeBlob,
   findings: Findings,
   now: number,
 ): Promise<void> {

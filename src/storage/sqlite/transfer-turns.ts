@@ -1,12 +1,12 @@
 import { valueOf } from '../../common/json-text.js';
-import type { CallValues, MovedTurn } from '../move/records.js';
-import { resultsOf } from '../move/results.js';
+import type { CallValues, WholeTurn } from '../transfer/records.js';
+import { resultsOf } from '../transfer/results.js';
 import { span } from './call-rows.js';
 import type { SqliteDatabase } from './database.js';
 import { readJson } from './large-texts.js';
 import { pages } from './pages.js';
 import { insertResults } from './result-rows.js';
-import { insertTurn, SELECT_TURNS, toTurn, type TurnRow, turnRowKey } from './turn-rows.js';
+import { insertTurn, SELECT_TURNS, toTurn, type TurnRow } from './turn-rows.js';
 import { takeAll, TurnStaging } from './turn-staging.js';
 import type { WorkspaceKeys } from './workspace-keys.js';
 
@@ -22,7 +22,7 @@ type Text = string | null;
 export async function* readTurns(
   database: SqliteDatabase,
   workspaces: WorkspaceKeys,
-): AsyncGenerator<MovedTurn[]> {
+): AsyncGenerator<WholeTurn[]> {
   for await (const rows of pages<TurnRow>(database, SELECT_TURNS, ['id'], 100)) {
     for (const row of rows) {
       const turn = toTurn(database, workspaces.idOf(row[1]), row);
@@ -31,13 +31,12 @@ export async function* readTurns(
   }
 }
 
-/** Writes a turn that is not there yet. */
+/** Writes a turn. */
 export async function writeTurn(
   database: SqliteDatabase,
   workspace: number,
-  { values, ...turn }: MovedTurn,
+  { values, ...turn }: WholeTurn,
 ): Promise<void> {
-  if (turnRowKey(database, workspace, turn) !== null) return;
   const callArguments = values.map((value) => value.arguments);
   await new TurnStaging(database).with(callArguments, resultsOf(turn, values), (columns, resultRows) =>
     database.write(() => {

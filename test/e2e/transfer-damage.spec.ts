@@ -1,10 +1,13 @@
+import { createReadStream } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import mongoose, { type Connection } from 'mongoose';
-import { intoDatabase } from '../../src/storage/mongo/move-database.js';
-import { move, type MoveTarget } from '../../src/storage/move/move.js';
-import { fromDirectory } from '../../src/storage/sqlite/move-directory.js';
+import { TransferStores } from '../../src/storage/mongo/transfer-stores.js';
+import { MongoTransferTarget } from '../../src/storage/mongo/transfer-target.js';
+import { importLines } from '../../src/storage/transfer/import.js';
+import type { RecordTarget } from '../../src/storage/transfer/store.js';
+import { admin } from '../support/admin.js';
 import { aDatabaseOn, describeOnMongo, MONGO_SERVER } from '../support/mongo-server.js';
 import { startTestServer } from '../support/server.js';
 import { usedWorkspace } from '../support/used-workspace.js';
@@ -36,7 +39,7 @@ const DAMAGES: [what: string, collection: string, filter: object, damage: Damage
     'users',
     {},
     set('fullName', 'Somebody else'),
-    /^users: 3 were moved, 3 read back/,
+    /^users: 3 were imported, 3 read back/,
   ],
   ['a login that is missing', 'logins', {}, gone, /^logins: /],
   ['a member that is missing', 'workspaces', {}, set('members', []), /^workspaces: /],
@@ -50,19 +53,21 @@ const DAMAGES: [what: string, collection: string, filter: object, damage: Damage
   ],
   ['a session with other tools', 'sessions', { 'tools.1': 'write' }, set('tools', ['read']), /^sessions: /],
   ['a client that is missing', 'clients', {}, gone, /^clients: /],
+  ['a root of another user', 'roots', {}, set('userId', 'somebody'), /^roots: /],
+  ['an idempotency key that is missing', 'idempotency_keys', {}, gone, /^idempotency keys: /],
   [
     'other bytes of a small file',
     'blobs',
     { size: { $gt: 0, $lt: 100 } },
     set('bytes', Buffer.from('?')),
-    /^The bytes of /,
+    /^blobs: .* The bytes of /,
   ],
   [
     'a part of a large file that is missing',
     'parts',
     { _id: /blob/ },
     gone,
-    /^The bytes of .* did not come over whole/,
+    /^blobs: .* The bytes of .* are damaged/,
   ],
   ['another revision of a file', 'entries', { kind: 'file' }, set('revision', 99), /^files and folders: /],
   ['a version that is missing', 'versions', { number: 7 }, gone, /^versions: /],
@@ -101,57 +106,49 @@ const DAMAGES: [what: string, collection: string, filter: object, damage: Damage
   ['another count', 'usage', {}, set('files', 1), /^usage counts: /],
 ];
 
-describeOnMongo('what patchbay-admin migrate has written is read back, so', () => {
-  let dataDir: string;
+describeOnMongo('patchbay-admin import reads back what it has stored, so', () => {
+  let directory: string;
+  let file: string;
   let database: ReturnType<typeof aDatabaseOn>;
   let connection: Connection;
+  let stored: RecordTarget;
 
   beforeAll(async () => {
-    dataDir = await mkdtemp(join(tmpdir(), 'patchbay-damage-'));
+    directory = await mkdtemp(join(tmpdir(), 'patchbay-damage-'));
+    file = join(directory, 'export.ndjson');
     database = aDatabaseOn(MONGO_SERVER!);
-    connection = await mongoose.createConnection(database.uri).asPromise();
-    const server = await startTestServer({ config: { dataDir, mongodbUri: null } });
+    const server = await startTestServer({ config: { dataDir: directory, mongodbUri: null } });
     await usedWorkspace(server);
     await server.close();
+    await admin(['export', file], { PATCHBAY_DATA_DIR: directory });
+    await admin(['import', file], { PATCHBAY_MONGODB_URI: database.uri });
+    connection = await mongoose.createConnection(database.uri).asPromise();
+    stored = new MongoTransferTarget(await TransferStores.open(connection));
   });
   afterAll(async () => {
     await connection.close();
     await database.drop();
-    await rm(dataDir, { recursive: true, force: true });
+    await rm(directory, { recursive: true, force: true });
   });
 
-  /** Moves what is not there yet; between the last write and the first look back `damage` is done. */
-  const moveWith = (damage: () => Promise<void>): Promise<void> =>
-    fromDirectory(dataDir, (source, name) =>
-      intoDatabase(database.uri, name, async (target) => {
-        let isDone = false;
-        const damaged: MoveTarget = {
-          count: (kind) => target.count(kind),
-          write: (kind, records) => target.write(kind, records),
-          async *read(kind) {
-            if (!isDone) await damage();
-            isDone = true;
-            yield* target.read(kind);
-          },
-        };
-        await move(source, damaged, () => undefined);
-      }),
-    );
+  /** Goes through an import into the store that has been filled. */
+  const verified = (): Promise<unknown> => {
+    const target: RecordTarget = { write: () => Promise.resolve(), read: (kind) => stored.read(kind) };
+    return importLines(createReadStream(file), target, () => undefined);
+  };
 
   it.each(DAMAGES)('%s is named', async (_what, collection, filter, damage, said) => {
     const documents = connection.collection<Document>(collection);
-    let before!: Document;
-    const fault = await moveWith(async () => {
-      before = (await documents.findOne(filter))!;
-      const change = damage(before);
-      if (change === null) await documents.deleteOne({ _id: before._id });
-      else await documents.replaceOne({ _id: before._id }, { ...before, ...change });
-    }).then(() => null, String);
+    const before = (await documents.findOne(filter))!;
+    const change = damage(before);
+    if (change === null) await documents.deleteOne({ _id: before._id });
+    else await documents.replaceOne({ _id: before._id }, { ...before, ...change });
+    const fault = await verified().then(() => null, String);
     await documents.replaceOne({ _id: before._id }, before, { upsert: true });
-    expect(fault?.replace(/^(Move)?Error: /, '')).toMatch(said);
+    expect(fault?.replace(/^(Transfer)?Error: /, '')).toMatch(said);
   });
 
   it('the same without damage is sound', async () => {
-    await expect(moveWith(() => Promise.resolve())).resolves.toBeUndefined();
+    await expect(verified()).resolves.toBeDefined();
   });
 });

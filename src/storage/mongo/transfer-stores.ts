@@ -22,7 +22,7 @@ import { TurnTexts } from './turn-texts.js';
 import { type UsageDocument, USAGE } from './usage-collections.js';
 import { UsageCounter } from './usage-counter.js';
 
-/** What the rooms are made from, before they are. */
+/** What the stores are made from, before they are. */
 class OpenedDatabase {
   protected constructor(
     readonly connection: Connection,
@@ -34,8 +34,8 @@ class OpenedDatabase {
   }
 }
 
-/** A database without a server: what a move and a check need of it, and nothing that runs by itself. */
-export class MoveRooms extends OpenedDatabase {
+/** A database without a server: what an export, an import and a check need of it, and nothing that runs by itself. */
+export class TransferStores extends OpenedDatabase {
   readonly entries = this.model<EntryDocument>(ENTRIES);
   readonly versions = this.model<VersionDocument>(VERSIONS);
   readonly blobs = this.model<BlobDocument>(BLOBS);
@@ -70,15 +70,15 @@ export class MoveRooms extends OpenedDatabase {
   }
 
   /** Builds what is missing in the database; closes the connection where what is there differs. */
-  static async open(connection: Connection): Promise<MoveRooms> {
+  static async open(connection: Connection): Promise<TransferStores> {
     for (const { name, schema } of COLLECTIONS) connection.model(name, schema, name);
-    return new MoveRooms(connection, await MongoDatabase.open(connection));
+    return new TransferStores(connection, await MongoDatabase.open(connection));
   }
 
   /** Of a database that nothing is built in, for a look at it. */
-  static asItIs(connection: Connection): MoveRooms {
+  static asItIs(connection: Connection): TransferStores {
     for (const { name, schema } of COLLECTIONS) connection.model(name, schema, name);
-    return new MoveRooms(connection, MongoDatabase.asItIs());
+    return new TransferStores(connection, MongoDatabase.asItIs());
   }
 
   /** Brings to rest what servers leave to the next one: events in outboxes, the first user. */

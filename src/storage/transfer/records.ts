@@ -1,5 +1,5 @@
 import type { Json } from '@patchbay/protocol';
-import type { AuditDraft } from '../ports/audit.store.js';
+import type { TrailRecord } from '../ports/audit.store.js';
 import type { ClientName, ConnectionOrder } from '../ports/clients.store.js';
 import type { FileRecord, FileVersion, FolderRecord } from '../ports/files.store.js';
 import type { KeyClaim } from '../ports/idempotency-keys.store.js';
@@ -12,16 +12,16 @@ import type { UserRecord } from '../ports/users.store.js';
 import type { Removal, WorkspaceRecord } from '../ports/workspaces.store.js';
 
 /** `removals`: those that are not settled, by user. */
-export type MovedWorkspace = WorkspaceRecord & { removals: Omit<Removal, 'workspaceId'>[] };
+export type WholeWorkspace = WorkspaceRecord & { removals: Omit<Removal, 'workspaceId'>[] };
 /** `contract` is JSON. */
-export interface MovedContract {
+export interface WholeContract {
   digest: string;
   contract: string;
 }
 /** `activeFiles` is JSON; null where none were ever announced. */
-export type MovedSession = SessionRecord & { activeFiles: string | null };
+export type WholeSession = SessionRecord & { activeFiles: string | null };
 /** `roots` and `statuses` are JSON. */
-export type MovedClient = ClientName &
+export type WholeClient = ClientName &
   ConnectionOrder & {
     name: string;
     node: string;
@@ -32,7 +32,7 @@ export type MovedClient = ClientName &
     statuses: string;
   };
 /** Without its bytes, which `read` gives. `looseSince`: since when no version refers to it, epoch ms; null where one does. */
-export interface MovedBlob {
+export interface WholeBlob {
   workspaceId: string;
   sha256: string;
   size: number;
@@ -42,10 +42,10 @@ export interface MovedBlob {
   read: () => Promise<Uint8Array | null>;
 }
 /** Deleted ones, too. */
-export type MovedEntry = FileRecord | (FolderRecord & { deletedAt: number | null });
-export type MovedVersion = FileVersion & { workspaceId: string; fileId: string };
+export type WholeEntry = FileRecord | (FolderRecord & { deletedAt: number | null });
+export type WholeVersion = FileVersion & { workspaceId: string; fileId: string };
 /** `record` is the JSON of a `PatchBatchRecord`. `loose`: the sweep has not looked for its turn yet. */
-export interface MovedBatch {
+export interface WholeBatch {
   record: string;
   loose: boolean;
 }
@@ -57,44 +57,31 @@ export interface CallValues {
   editedArguments?: Json;
 }
 /** `values` are those of its calls, in their order. */
-export type MovedTurn = Turn & { values: CallValues[] };
-/** An event as it stands in the trail: texts that a model chose are as `toText` makes them, `fields` is JSON. */
-export interface MovedEvent extends Omit<AuditDraft, 'actor' | 'fields'> {
-  workspaceId: string;
-  /** From 1, without gaps. */
-  seq: number;
-  userId: string | null;
-  clientId: string | null;
-  toolName: string | null;
-  success: boolean | null;
-  errorCode: string | null;
-  path: string | null;
-  fields: string;
-}
+export type WholeTurn = Turn & { values: CallValues[] };
 /** `members` by userId, those without anything left out. */
-export type MovedUsage = Usage & { workspaceId: string; members: (Usage & { userId: string })[] };
+export type WholeUsage = Usage & { workspaceId: string; members: (Usage & { userId: string })[] };
 
 /** All that a store holds, in the words of no backend. What follows from it, such as implied folders, is not in it. */
 export interface Records {
   users: UserRecord;
   logins: LoginRecord;
-  workspaces: MovedWorkspace;
-  contracts: MovedContract;
-  sessions: MovedSession;
-  clients: MovedClient;
+  workspaces: WholeWorkspace;
+  contracts: WholeContract;
+  sessions: WholeSession;
+  clients: WholeClient;
   roots: RootRecord;
   keys: KeyClaim;
-  blobs: MovedBlob;
-  entries: MovedEntry;
-  versions: MovedVersion;
-  batches: MovedBatch;
-  turns: MovedTurn;
-  events: MovedEvent;
-  usage: MovedUsage;
+  blobs: WholeBlob;
+  entries: WholeEntry;
+  versions: WholeVersion;
+  batches: WholeBatch;
+  turns: WholeTurn;
+  events: TrailRecord;
+  usage: WholeUsage;
 }
 export type Kind = keyof Records;
 
-/** In the order in which they are moved: what is named comes before what names it. With the words for people. */
+/** In the order in which they are exported: what is named comes before what names it. With the words for people. */
 export const KINDS: { readonly [Of in Kind]: string } = {
   users: 'users',
   logins: 'logins',
@@ -121,6 +108,11 @@ export function isNoUsage({ bytes, files, versions, sessions }: Usage): boolean 
 }
 
 /** An operator can do something about it; its message is for them. */
-export class MoveError extends Error {
-  override readonly name = 'MoveError';
+export class TransferError extends Error {
+  override readonly name = 'TransferError';
+}
+
+/** What is read is no whole export of a format that this release reads. */
+export class ExportFileError extends Error {
+  override readonly name = 'ExportFileError';
 }

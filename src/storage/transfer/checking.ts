@@ -1,10 +1,10 @@
-import { checkRecords, type RepairUsage } from './check/check-records.js';
-import { Findings } from './check/findings.js';
-import { naming } from './migration.js';
-import { checkDatabase } from './mongo/check-database.js';
-import type { MoveSource } from './move/move.js';
-import type { Kind } from './move/records.js';
-import { checkBackup, checkDirectory, repairDirectory } from './sqlite/check-directory.js';
+import { checkRecords, type RepairUsage } from './check-records.js';
+import { Findings } from './findings.js';
+import { naming } from './shown-uri.js';
+import { checkDatabase } from '../mongo/check-database.js';
+import type { RecordSource } from './store.js';
+import type { Kind } from './records.js';
+import { checkBackup, checkDirectory, repairDirectory } from '../sqlite/check-directory.js';
 
 /** What a check has found, and how much it has looked at. */
 export interface Checked {
@@ -28,7 +28,7 @@ export function ofBackup(file: string): Promise<Checked> {
 }
 
 /**
- * Looks at a database, whether servers run on it or not. MoveError, or a fault of the database's without its password.
+ * Looks at a database, whether servers run on it or not. TransferError, or a fault of the database's without its password.
  * @param isRepair counts usage again where it is wrong
  */
 export function ofDatabase(uri: string, isRepair = false): Promise<Checked> {
@@ -39,7 +39,7 @@ export function ofDatabase(uri: string, isRepair = false): Promise<Checked> {
   );
 }
 
-type Look = (source: MoveSource, repair?: RepairUsage | null) => Promise<Map<Kind, number>>;
+type Look = (source: RecordSource, repair?: RepairUsage | null) => Promise<Map<Kind, number>>;
 
 async function checked(
   open: (findings: Findings, look: Look) => Promise<Map<Kind, number>>,

@@ -1,0 +1,32 @@
+import { createHash } from 'node:crypto';
+
+const WORD = 1n << 256n;
+
+/**
+ * What an export says of the lines of one kind: how many records they are, and the sum of the lines' sha256. Equal for equal
+ * sets of lines, whatever their order: two backends read the same records in different orders.
+ */
+export class Digest {
+  records = 0;
+  private sum = 0n;
+
+  /** @param isRecord false for a line that goes on with the bytes of the record before */
+  add(line: string | Uint8Array, isRecord: boolean): void {
+    this.sum = (this.sum + BigInt(`0x${createHash('sha256').update(line).digest('hex')}`)) % WORD;
+    if (isRecord) this.records += 1;
+  }
+
+  /** As it stands in the trailer. */
+  get stated(): Stated {
+    return { records: this.records, sha256: this.sum.toString(16).padStart(64, '0') };
+  }
+}
+
+export interface Stated {
+  records: number;
+  sha256: string;
+}
+
+export function isSameDigest(one: Stated, other: Stated): boolean {
+  return one.records === other.records && one.sha256 === other.sha256;
+}

@@ -1,0 +1,91 @@
+import { createHash } from 'node:crypto';
+import type { Stated } from './digest.js';
+import { type Kind, KINDS, TransferError, type WholeBlob } from './records.js';
+import type { RecordSource } from './store.js';
+
+/**
+ * An export is JSON, one object a line: a header; the records, kind after kind in the order of KINDS, bytes of a blob in
+ * lines of base64 behind its record; a trailer.
+ */
+export const FORMAT = 'patchbay-export';
+/** A release reads this version only. It changes with what a line may hold. */
+export const FORMAT_VERSION = 1;
+
+/** A longer line is never written, and not read. */
+export const MAX_LINE_BYTES = 256 * 1024 * 1024;
+/** Bytes of a blob in one line. */
+const CHUNK_BYTES = 192 * 1024;
+
+export interface Header {
+  format: typeof FORMAT;
+  version: number;
+  /** Which backend wrote it, in which schema version: for people. */
+  store: string;
+  schemaVersion: number;
+  createdAt: string;
+}
+
+export interface RecordLine {
+  kind: Kind;
+  record: object;
+}
+/** Some of the bytes of the blob before. */
+export interface BytesLine {
+  kind: 'blobs';
+  bytes: string;
+}
+export interface Trailer {
+  kind: 'end';
+  kinds: { [Of in Kind]: Stated };
+  /** Of all bytes before the trailer. */
+  sha256: string;
+}
+
+export function lineOf(content: Header | RecordLine | BytesLine | Trailer): string {
+  return `${JSON.stringify(content)}\n`;
+}
+
+/** The lines of a kind. The same record gives the same line, whichever store it is read from. */
+export async function* linesOf(
+  source: RecordSource,
+  kind: Kind,
+): AsyncGenerator<{ line: string; isRecord: boolean }> {
+  for await (const records of source.read(kind)) {
+    for (const record of records) {
+      const line = `{"kind":"${kind}","record":${spelt(record, 2)}}\n`;
+      if (line.length > MAX_LINE_BYTES || Buffer.byteLength(line) > MAX_LINE_BYTES)
+        throw new TransferError(`${KINDS[kind]}: a record is longer than ${MAX_LINE_BYTES} bytes`);
+      yield { line, isRecord: true };
+      if (kind === 'blobs')
+        for await (const bytes of bytesOf(record as WholeBlob))
+          yield { line: lineOf({ kind, bytes }), isRecord: false };
+    }
+  }
+}
+
+async function* bytesOf(blob: WholeBlob): AsyncGenerator<string> {
+  const bytes = await blob.read();
+  if (bytes === null || !isBytesOf(blob, bytes))
+    throw new TransferError(
+      `The bytes of ${blob.sha256} in the workspace ${blob.workspaceId} are damaged: see patchbay-admin check`,
+    );
+  for (let at = 0; at < bytes.length; at += CHUNK_BYTES)
+    yield Buffer.from(bytes.subarray(at, at + CHUNK_BYTES)).toString('base64');
+}
+
+export function isBytesOf({ sha256, size }: Pick<WholeBlob, 'sha256' | 'size'>, bytes: Uint8Array): boolean {
+  return bytes.length === size && createHash('sha256').update(bytes).digest('hex') === sha256;
+}
+
+/**
+ * JSON with the names of a record, and of its parts, in order. What lies deeper is a value that somebody sent: its names
+ * keep their own order.
+ */
+function spelt(value: unknown, depth: number): string {
+  if (depth === 0 || typeof value !== 'object' || value === null) return JSON.stringify(value);
+  if (Array.isArray(value)) return `[${value.map((item) => spelt(item, depth)).join()}]`;
+  const fields = Object.entries(value as Record<string, unknown>)
+    .filter(([, field]) => field !== undefined && typeof field !== 'function')
+    .sort(([one], [other]) => (one < other ? -1 : 1));
+  return `{${fields.map(([name, field]) => `${JSON.stringify(name)}:${spelt(field, depth - 1)}`).join()}}`;
+}
