@@ -37,7 +37,8 @@ export class FileNotices implements OnModuleDestroy {
     if (this.timer) clearTimeout(this.timer);
   }
 
-  private gather({ workspaceId, userId, clientId, path, docPath, sha256 }: HeadChange): void {
+  private gather({ workspaceId, userId, clientId, ...file }: HeadChange): void {
+    const { docPath } = file;
     const slash = docPath.indexOf('/');
     if (slash === -1) return;
     const root = docPath.slice(0, slash);
@@ -47,7 +48,7 @@ export class FileNotices implements OnModuleDestroy {
     if (!known) this.gathered.set(key, group);
     const by = clientId === null ? null : `${userId}/${clientId}`;
     if (group.files.delete(docPath) || group.files.size < MAX_FILES)
-      group.files.set(docPath, { path, docPath, sha256, by });
+      group.files.set(docPath, { ...file, by });
     else group.more = { by: group.more === null || group.more.by === by ? by : null };
     this.timer ??= setTimeout(() => this.publish(), GATHER_MS).unref();
   }
@@ -70,9 +71,7 @@ export class FileNotices implements OnModuleDestroy {
 /** What a client has uploaded itself it knows. */
 function tellOne({ key, line }: ConnectedClient, notice: Notice): void {
   const own = `${key.userId}/${key.clientId}`;
-  const files = notice.files
-    .filter(({ by }) => by !== own)
-    .map(({ path, docPath, sha256 }) => ({ path, docPath, sha256 }));
+  const files = notice.files.filter(({ by }) => by !== own).map(({ by: _, ...file }) => file);
   const more = notice.more !== null && notice.more.by !== own;
   if (files.length > 0 || more) line.filesChanged({ files, more });
 }

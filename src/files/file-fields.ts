@@ -11,6 +11,16 @@ export function fileFields(
   return { ...pathFields(path), fileId: id, versionId, sha256, sizeBytes };
 }
 
+/** The same of a file that had the path `from`; `fromDisplayPath` is how that was spelled, where that is not its form. */
+export function movedFields(file: FileRecord, from: string): { [name: string]: Json } {
+  const { path: fromPath, displayPath } = pathFields(from);
+  return {
+    ...fileFields(file),
+    fromPath,
+    ...(displayPath !== undefined && { fromDisplayPath: displayPath }),
+  };
+}
+
 /** What answers say of a version's mode: nothing where no client has. */
 export function executable({ isExecutable }: Pick<FileVersion, 'isExecutable'>): { isExecutable?: boolean } {
   return isExecutable === null ? {} : { isExecutable };

@@ -5,6 +5,7 @@ import { type Addition, Quotas } from '../limits/quotas.js';
 import type { AuditDraft } from '../storage/ports/audit.store.js';
 import { type FileRecord, FileStore, type VersionBytes } from '../storage/ports/files.store.js';
 import type { ChangeOrigin } from './change-origin.js';
+import { executable } from './file-fields.js';
 
 /** A path has another head than before, or none. */
 export interface HeadChange extends ChangedFile {
@@ -72,7 +73,8 @@ export class FileHeads {
     done: boolean,
   ): boolean {
     const sha256 = deletedAt === null ? head.sha256 : null;
-    if (done) this.changed$.next({ workspaceId, userId, clientId, path, docPath, sha256 });
+    const mode = executable(head);
+    if (done) this.changed$.next({ workspaceId, userId, clientId, path, docPath, sha256, ...mode });
     return done;
   }
 }

@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { sha256 } from '@patchbay/protocol/hash';
 import { Clock } from '../common/clock.js';
-import { auditPath } from '../common/audit-path.js';
 import { DomainError, fieldError } from '../common/domain-error.js';
 import { newId } from '../common/ids.js';
 import { Config } from '../config/config.js';
@@ -14,7 +13,7 @@ import {
 } from '../storage/ports/files.store.js';
 import { type ChangeOrigin, fileEvent } from './change-origin.js';
 import { type CloudPath, inRootOf } from './cloud-path.js';
-import { fileFields } from './file-fields.js';
+import { fileFields, movedFields } from './file-fields.js';
 import { FileHeads } from './file-heads.js';
 import { Folders, wasMade } from './folders.js';
 import { NearestPath } from './nearest-path.js';
@@ -152,14 +151,12 @@ export class FileWrites {
       if (taken !== null && taken.id !== file.id)
         throw new DomainError('CONFLICT', `${taken.path} is there already.`);
       const now = this.clock.now();
-      const path = await this.folders.placeOf(origin, to, now);
-      if (path === null) return null;
+      const place = await this.folders.placeOf(origin, to, now);
+      if (place === null) return null;
+      const path = await this.folders.spelling(origin.workspaceId, to, place);
       if (path === file.path) return { from: file, to: file };
       const moved = { ...file, path, docPath: to.docPath, revision: file.revision + 1, updatedAt: now };
-      const event = fileEvent('File.Moved', origin, now, {
-        ...fileFields(moved),
-        fromPath: auditPath(file.path),
-      });
+      const event = fileEvent('File.Moved', origin, now, movedFields(moved, file.path));
       return (await this.heads.save(origin, file, moved, event)) ? { from: file, to: moved } : null;
     });
   }
@@ -203,7 +200,9 @@ export class FileWrites {
     const adds = { files: 1, versions: 1, ...newBytes(content) };
     const place = await this.folders.placeOf(origin, target, now, adds);
     if (place === null) return null;
-    const path = isOwnPath ? inRootOf(place, target.path) : place;
+    const path = isOwnPath
+      ? inRootOf(place, target.path)
+      : await this.folders.spelling(origin.workspaceId, target, place);
     const file: FileRecord = {
       kind: 'file',
       id: newId(),

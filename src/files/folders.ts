@@ -6,7 +6,9 @@ import { DomainError } from '../common/domain-error.js';
 import { newId } from '../common/ids.js';
 import { FileStore, type Folder, type FolderRecord } from '../storage/ports/files.store.js';
 import { type ChangeOrigin, fileEvent } from './change-origin.js';
-import { type CloudPath, folderOf, nameOf, pathIn } from './cloud-path.js';
+import { type CloudPath, folderOf, inRootOf, nameOf, pathIn } from './cloud-path.js';
+
+const LISTED_AT_ONCE = 1_000;
 
 /** A folder that nobody has made yet, and its name. */
 interface MissingFolder {
@@ -56,6 +58,18 @@ export class Folders {
       above = await this.lookAbove(workspaceId, target);
     }
     return this.placeBelow(origin, target, now, adds, above);
+  }
+
+  /**
+   * The path of an entry whose place in the folders above is `place`: in its own spelling where something lies in the folder
+   * that it names so, as of two folders that differ by case; looked for among the first of what is in there.
+   */
+  async spelling(workspaceId: string, target: CloudPath, place: string): Promise<string> {
+    const own = inRootOf(place, target.path);
+    const folder = own.slice(0, own.lastIndexOf('/') + 1);
+    if (place.startsWith(folder)) return place;
+    const inside = await this.files.below(workspaceId, folderOf(target).docPath, null, LISTED_AT_ONCE);
+    return inside.some(({ path }) => path.startsWith(folder)) ? own : place;
   }
 
   /** Makes one folder; null where something is at its docPath meanwhile. */

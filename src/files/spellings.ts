@@ -1,12 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { auditPath } from '../common/audit-path.js';
 import { Clock } from '../common/clock.js';
 import { DomainError } from '../common/domain-error.js';
 import { yieldIfBusy } from '../common/yield-if-busy.js';
 import { type FileRecord, FileStore, type ListedEntry } from '../storage/ports/files.store.js';
 import { type ChangeOrigin, fileEvent } from './change-origin.js';
 import { type CloudPath, folderOf, inRootOf } from './cloud-path.js';
-import { fileFields } from './file-fields.js';
+import { movedFields } from './file-fields.js';
 import { FileHeads } from './file-heads.js';
 import { Folders, wasMade } from './folders.js';
 import { PathLocks } from './path-locks.js';
@@ -37,8 +36,7 @@ export class Spellings {
       if (file.path !== from || path === from) return file;
       const now = this.clock.now();
       const renamed = { ...file, path, revision: file.revision + 1, updatedAt: now };
-      const fields = { ...fileFields(renamed), fromPath: auditPath(from) };
-      const event = fileEvent('File.Moved', origin, now, fields);
+      const event = fileEvent('File.Moved', origin, now, movedFields(renamed, from));
       return (await this.heads.save(origin, file, renamed, event)) ? renamed : null;
     });
   }

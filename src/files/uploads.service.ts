@@ -62,17 +62,17 @@ export class UploadsService {
     const { target, content, sha256 } = upload;
     const known = filePatchId && (await this.files.versionOfPatch(workspaceId, filePatchId, sha256));
     const entry = await this.files.at(workspaceId, target.docPath);
-    if (known) return sameAgain(known, entry?.kind === 'file' ? entry.head.sha256 : null);
+    if (known) return sameAgain(known, entry?.kind === 'file' ? entry : null, target);
     if (entry?.kind === 'folder') return this.keep(origin, upload, inTheWay(`${entry.path} is a folder.`));
     const current = entry?.head.sha256 ?? null;
     // A folder in step may have sent what a patch has written before the patch's own upload comes.
     const mayReplace = upload.bases.includes(current);
     if (entry && current === sha256 && !(mayReplace && changesMode(entry.head, content)))
-      return { fileId: entry.id, versionId: entry.head.id };
+      return saved(entry, entry.head);
     if (!mayReplace) return this.keep(origin, upload, movedOn(current));
     try {
-      const written = await this.writes.put(origin, target, entry, content);
-      return written && { fileId: written.file.id, versionId: written.file.head.id };
+      const written = await this.writes.put(origin, target, entry, content, true);
+      return written && saved(written.file, written.file.head);
     } catch (error) {
       if (!(error instanceof DomainError) || error.code !== 'CONFLICT') throw error;
       return this.keep(origin, upload, inTheWay(error.message));
@@ -133,13 +133,18 @@ type Outcome = FilePutAnswer | { refusal: DomainError };
 /** Says why an upload did not become the head, and as which version it is kept. */
 type Refusal = (kept: FileVersion) => DomainError;
 
-/** The answer to an upload that was settled before; `currentSha256` is that of the head at its path now. */
+/** The answer to an upload that was settled before; `live` is the file that is at its path now. */
 function sameAgain(
   { fileId, version }: { fileId: string; version: FileVersion },
-  currentSha256: string | null,
+  live: FileRecord | null,
+  { path }: CloudPath,
 ): Outcome {
-  if (!version.conflict) return { fileId, versionId: version.id };
-  return { refusal: movedOn(currentSha256)(version) };
+  if (!version.conflict) return saved({ id: fileId, path: live?.path ?? path }, version);
+  return { refusal: movedOn(live?.head.sha256 ?? null)(version) };
+}
+
+function saved({ id: fileId, path }: Pick<FileRecord, 'id' | 'path'>, { id }: FileVersion): FilePutAnswer {
+  return { fileId, versionId: id, path };
 }
 
 function movedOn(currentSha256: string | null): Refusal {

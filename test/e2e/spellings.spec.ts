@@ -1,10 +1,11 @@
-import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { CloudFilePage } from '@patchbay/protocol';
+import type { Ran } from '../support/run-command.js';
 import { disk, put, SyncDesk } from '../support/sync-desk.js';
 import { ToolsScene } from '../support/tools-scene.js';
 
-describe('a rename by case alone [FILE-31]', () => {
+describe('a rename by case alone [FILE-32]', () => {
   let shared: ToolsScene;
   let desk: SyncDesk;
   beforeAll(async () => void (shared = await ToolsScene.start()));
@@ -44,7 +45,7 @@ describe('a rename by case alone [FILE-31]', () => {
       expect((await desk.push(each)).out).toBe('sent 0 files (0 B), 2 unchanged.\n');
   });
 
-  it('of a folder reaches the Cloud with all that is in it, and every other folder, what is left out too', async () => {
+  it('of a folder reaches the Cloud with all that is in it, and every other folder, where what is left out stays', async () => {
     const folder = await desk.folder('p', { '.gitignore': '*.log\n', 'Lib/A.js': 'a', 'Lib/Sub/b.js': 'b' });
     await desk.push(folder);
     await desk.scene.ok('mkdir', { path: '/p/Lib/Empty' });
@@ -62,10 +63,10 @@ describe('a rename by case alone [FILE-31]', () => {
     await desk.pull(other);
     expect(await paths(other)).toEqual([
       '.gitignore',
+      'Lib/own.log',
       'lib/A.js',
       'lib/Sub/b.js',
       'lib/new.js',
-      'lib/own.log',
     ]);
     for (const each of [folder, other]) expect((await desk.push(each)).out).toContain('sent 0 files');
     expect(await cloud()).toEqual(now);
@@ -85,7 +86,7 @@ describe('a rename by case alone [FILE-31]', () => {
     expect(await paths(other)).toEqual(['ReadMe.md']);
   });
 
-  it('on both sides stays what it is on each, and overwrites nothing', async () => {
+  it('on both sides is told as a conflict until a person decides, and overwrites nothing', async () => {
     const folder = await desk.folder('p', { 'README.md': 'x' });
     await desk.push(folder);
     const other = await elsewhere();
@@ -93,13 +94,77 @@ describe('a rename by case alone [FILE-31]', () => {
     await rename(join(other, 'README.md'), join(other, 'readme.MD'));
     await desk.push(folder);
     for (let n = 0; n < 2; n += 1) {
-      await desk.pull(other);
-      expect(await paths(other)).toEqual(['readme.MD']);
-      await desk.push(other);
-      expect(await cloud()).toEqual(['/p/Readme.md']);
+      for (const run of [
+        desk.pull(other),
+        desk.push(other),
+        desk.pull(other, '--dry-run'),
+        desk.push(other, '--dry-run'),
+      ])
+        expect(await run).toMatchObject({
+          code: 8,
+          out: expect.stringContaining(
+            'readme.MD: was renamed here, and in the Cloud to Readme.md',
+          ) as string,
+        });
+      expect((await desk.run('status', other)).out).toContain(
+        'was renamed here, and in the Cloud to Readme.md',
+      );
+      expect([await paths(other), await cloud()]).toEqual([['readme.MD'], ['/p/Readme.md']]);
     }
+    await desk.push(other, '--force');
+    expect(await cloud()).toEqual(['/p/readme.MD']);
+    expect((await desk.pull(other)).code).toBe(0);
+    expect((await desk.pull(folder)).out).toContain('received 1 file (0 B), 0 unchanged');
+    expect(await paths(folder)).toEqual(['readme.MD']);
+  });
+
+  it('on both sides is decided by a forced pull, too', async () => {
+    const folder = await desk.folder('p', { 'README.md': 'x' });
+    await desk.push(folder);
+    const other = await elsewhere();
+    await rename(join(folder, 'README.md'), join(folder, 'Readme.md'));
+    await rename(join(other, 'README.md'), join(other, 'readme.MD'));
+    await desk.push(folder);
+    expect((await desk.push(other)).code).toBe(8);
     await desk.pull(other, '--force');
     expect(await paths(other)).toEqual(['Readme.md']);
+    expect((await desk.push(other)).out).toBe('sent 0 files (0 B), 1 unchanged.\n');
+  });
+
+  it('that a kill keeps from being remembered is told where another one follows', async () => {
+    const folder = await desk.folder('p', { 'README.md': 'x' });
+    await desk.push(folder);
+    const other = await elsewhere();
+    /** As if the process had been killed before it saved what it had done. */
+    const killed = async (work: () => Promise<Ran>) => {
+      await cp(desk.home, `${desk.home}-before`, { recursive: true });
+      expect((await work()).code).toBe(0);
+      await rm(desk.home, { recursive: true });
+      await rename(`${desk.home}-before`, desk.home);
+    };
+    await rename(join(folder, 'README.md'), join(folder, 'Readme.md'));
+    await killed(() => desk.push(folder));
+    await killed(() => desk.pull(other));
+    expect([await cloud(), await paths(other)]).toEqual([['/p/Readme.md'], ['Readme.md']]);
+    await rename(join(folder, 'Readme.md'), join(folder, 'readme.MD'));
+    const pushed = await desk.push(folder);
+    expect([pushed.code, pushed.out]).toEqual([8, expect.stringContaining('in the Cloud to Readme.md')]);
+    expect((await desk.push(folder, '--force')).code).toBe(0);
+    const pulled = await desk.pull(other);
+    expect([pulled.code, pulled.out]).toEqual([8, expect.stringContaining('in the Cloud to readme.MD')]);
+    expect((await desk.pull(other, '--force')).code).toBe(0);
+    expect([await cloud(), await paths(other)]).toEqual([['/p/readme.MD'], ['readme.MD']]);
+  });
+
+  it('in the Cloud is still taken over after the text was sent by the old name', async () => {
+    const folder = await desk.folder('p', { 'README.md': 'x' });
+    await desk.push(folder);
+    await desk.scene.ok('mv', { from: '/p/README.md', to: '/p/Readme.md' });
+    await put(folder, { 'README.md': 'newer' });
+    await desk.push(folder);
+    expect((await desk.run('status', folder)).out).toContain('README.md (renamed)');
+    await desk.pull(folder);
+    expect(await disk(folder)).toEqual({ 'Readme.md': Buffer.from('newer').toString('hex') });
   });
 
   it('of a file that the Cloud has changed since is no conflict', async () => {
@@ -136,6 +201,47 @@ describe('folders that differ by case [FILE-31]', () => {
     await rm(join(folder, 'Lib'), { recursive: true });
     await desk.push(folder, '--delete');
     expect(Object.keys(await desk.cloud())).not.toContain('/p/Lib/a.js');
+  });
+
+  it('keep a file that the Cloud makes or moves in the one that it names', async () => {
+    const folder = await desk.folder('p', contents);
+    await desk.push(folder);
+    await desk.scene.ok('write', { path: '/p/lib/w.js', content: 'w' });
+    await desk.scene.ok('mv', { from: '/p/Lib/a.js', to: '/p/lib/a2.js' });
+    await desk.scene.ok('write', { path: '/p/lIb/x.js', content: 'x' });
+    expect(Object.keys(await desk.cloud()).sort()).toEqual([
+      ...[
+        '/p/LIB/deep/C.js',
+        '/p/Lib/x.js',
+        '/p/lib/Deep/d.js',
+        '/p/lib/a2.js',
+        '/p/lib/b.js',
+        '/p/lib/w.js',
+      ],
+    ]);
+    await desk.pull(folder);
+    expect(Object.keys(await disk(folder))).toEqual(expect.arrayContaining(['lib/a2.js', 'lib/w.js']));
+  });
+
+  it('and a file are told by both names, and neither is sent [FILE-33]', async () => {
+    const folder = await desk.folder('p', { Q: 'file', 'q/in.ts': 'in', 'r.ts': 'r', R: 'file' });
+    await mkdir(join(folder, 'r'));
+    const { code, out } = await desk.push(folder);
+    expect([code, await desk.cloud()]).toEqual([8, { '/p/r.ts': 'r', '/p/R': 'file' }]);
+    expect(out).toContain('  Q: differs from the folder q only by case');
+    expect(out).toContain('  q/: differs from the file Q only by case');
+  });
+
+  it('by Unicode form alone are told to be one in the Cloud', async () => {
+    const [composed, decomposed] = ['caf\u00e9', 'cafe\u0301'];
+    const folder = await desk.folder('p', { [`${composed}/a.ts`]: 'a', [`${decomposed}/b.ts`]: 'b' });
+    const { code, out } = await desk.push(folder);
+    expect([code, out]).toEqual([
+      0,
+      expect.stringContaining('is one folder in the Cloud with another of this name'),
+    ]);
+    expect(Object.keys(await desk.cloud()).sort()).toEqual([`/p/${composed}/a.ts`, `/p/${composed}/b.ts`]);
+    expect((await desk.pull(folder, '--force')).out).toBe('received 0 files (0 B), 2 unchanged.\n');
   });
 
   it('that have a file of one name leave those out, name both, and send the others', async () => {

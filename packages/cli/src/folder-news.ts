@@ -21,6 +21,18 @@ const TOLD = {
     what: 'changed here and in the Cloud; nothing of it is overwritten',
     todo: 'patchbay push --force makes the Cloud as it is here, patchbay pull --force the other way; what gives way is kept',
   },
+  renamedOnBoth: {
+    what: 'renamed here and in the Cloud',
+    todo: 'patchbay push --force gives the Cloud the name that it has here, patchbay pull --force the other way',
+  },
+  renamed: {
+    what: 'renamed in the Cloud, and not here',
+    todo: 'patchbay pull renames it here, or says why not',
+  },
+  mode: {
+    what: 'has another mode in the Cloud',
+    todo: 'patchbay pull takes that over',
+  },
   unsent: {
     what: 'differs from the Cloud, and cannot be sent',
     todo: 'remove the file from the Cloud, or make it one that is sent',
@@ -89,7 +101,7 @@ export class FolderNews implements FolderEvents {
     const waiting = [...this.waiting];
     this.waiting.clear();
     for (const [folder, differences] of waiting) {
-      for (const kind of ['conflict', 'behind', 'unsent'] as const) {
+      for (const kind of Object.keys(TOLD) as Difference['kind'][]) {
         const files = [...differences.values()].filter((one) => one.kind === kind);
         if (files.length === 0) continue;
         if (kind === 'behind' && this.approver) void this.offer(folder, files, this.approver);
@@ -111,8 +123,11 @@ export class FolderNews implements FolderEvents {
     for (const { docPath } of open) this.offered.add(docPath);
     for (const difference of open) {
       try {
-        const { proposal, take } = await folder.offerOf(difference);
-        const request = { call: { name: 'pull', sessionId: '' }, files: [proposal] };
+        const { proposal, note, take } = await folder.offerOf(difference);
+        const request = {
+          ...{ call: { name: 'pull', sessionId: '' }, files: [proposal] },
+          ...(note !== undefined && { note }),
+        };
         const { decision } = await approver.decide(request, folder.ending);
         const { moved, deleted, conflicts } = decision === 'deny' ? NOTHING : await take();
         if (conflicts.length > 0) this.announce('conflict', [difference]);

@@ -53,7 +53,7 @@ export class ConnectScene extends CliScene {
       socket.on('folder:status', (_status: unknown, ack: (answer: Ack) => void) => ack({ ok: true }));
       socket.on('files:put', (file: FilePut, ack: (answer: Ack<FilePutAnswer>) => void) => {
         this.uploads.push(file.path);
-        ack({ ok: true, versionId: 'v1', fileId: 'f1' });
+        ack({ ok: true, versionId: 'v1', fileId: 'f1', path: '/p/f' });
       });
       this.deliver = (args, more = {}) =>
         new Promise((resolve) => {

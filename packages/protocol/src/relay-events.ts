@@ -165,6 +165,8 @@ export interface FilePut {
 export interface FilePutAnswer {
   versionId: string;
   fileId: string;
+  /** Cloud path as it is spelt there. */
+  path: string;
 }
 
 /** `details` of a `files:put` that is STALE: the upload is kept as a version, beside the head. */
@@ -226,6 +228,8 @@ export interface ChangedFile {
   docPath: string;
   /** Of the new head; null: it was deleted. */
   sha256: string | null;
+  /** Whether the file may be executed; absent where no client has said. */
+  isExecutable?: boolean;
 }
 
 /** `files:changed`: a hint, which may be late, lost or come twice. */

@@ -6,6 +6,7 @@ export { serverDataIn } from './disk/server-data.js';
 export type { WorkspaceContext } from './disk/workspace-context.js';
 export type { WorkspaceRoot } from './disk/located-path.js';
 export { WorkspaceRoots } from './disk/workspace-roots.js';
+export { isIgnoreFile } from './visible/ignore-file.js';
 export { approveCloudChanges, type CloudText } from './tools/approve-cloud-change.js';
 export * from './approval/approver.js';
 export { type TextEditor, textEditor } from './tools/text-editor.js';

@@ -85,8 +85,11 @@ describe('a commit of files [FILE-7]', () => {
     expect((await commit({ ...gone, renamedFrom: '/P/x' })).body.fields).toEqual({
       'files[0].renamedFrom': 'must not stand beside deleted',
     });
-    const names = (await scene.trail()).map(({ name }) => name);
-    expect(names.filter((name) => name === 'File.Moved')).toHaveLength(2);
+    const moves = (await scene.trail()).filter(({ name }) => name === 'File.Moved');
+    expect(moves.map(({ fields }) => [fields.fromPath, fields.fromDisplayPath, fields.displayPath])).toEqual([
+      ['p/docs/read.md', 'P/Docs/Read.md', 'P/docs/READ.md'],
+      ['p/docs/read.md', 'P/docs/READ.md', 'P/docs/Read.md'],
+    ]);
   });
 
   it('is told of bytes that could not be stored', async () => {

@@ -53,6 +53,13 @@ describe('files:put', () => {
     ]);
   });
 
+  it('answers with the path as the Cloud spells it, and keeps the folders of a new file as they are given [FILE-31]', async () => {
+    expect(await stored('/Twin/Lib/a.txt', 'one', null)).toMatchObject({ path: '/Twin/Lib/a.txt' });
+    expect(await stored('/twin/lib/b.txt', 'one', null)).toMatchObject({ path: '/Twin/lib/b.txt' });
+    expect(await stored('/twin/LIB/A.txt', 'two', 'one')).toMatchObject({ path: '/Twin/Lib/a.txt' });
+    expect(await stored('/twin/LIB/A.txt', 'two', 'one')).toMatchObject({ path: '/Twin/Lib/a.txt' });
+  });
+
   it('of what the head is already changes nothing', async () => {
     const made = await stored('/repo/same.txt', 'one', null);
     expect(await stored('/repo/same.txt', 'one', null)).toEqual(made);

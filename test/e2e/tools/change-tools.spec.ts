@@ -101,10 +101,12 @@ describe('the server tools', () => {
       expect(moved).toEqual({ from: '/mv/from.md', path: '/mv/New Folder/To.md', fileId: file_id });
       expect((await scene.call('read', { path: '/mv/from.md' })).status).toBe(404);
       expect((await scene.write('/mv/new folder/to.md', 'y')).file_id).toBe(file_id);
-      expect((await scene.trail('&event=File.Moved'))[0]!.fields).toMatchObject({
+      const { fields } = (await scene.trail('&event=File.Moved'))[0]!;
+      expect(fields).toMatchObject({
         ...{ path: 'mv/new folder/to.md', displayPath: 'mv/New Folder/To.md', fromPath: 'mv/from.md' },
         ...{ fileId: file_id, toolName: 'mv' },
       });
+      expect(fields).not.toHaveProperty('fromDisplayPath');
     });
 
     it('to where the file is already changes nothing', async () => {

@@ -1,7 +1,7 @@
 import { type Approval, cutText } from '@patchbay/protocol';
-import { type Approver, type Question, WaitingApprover } from '@patchbay/workspace';
+import { type Approver, isIgnoreFile, type Question, WaitingApprover } from '@patchbay/workspace';
 import { globMatcher } from './glob.js';
-import { isIgnoreFile, ruleName, type RuleStore } from './session-rules.js';
+import { ruleName, type RuleStore } from './session-rules.js';
 
 /** The server takes no longer name of who decided. */
 const MAX_BY = 256;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { link, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Question } from '@patchbay/workspace';
+import { isIgnoreFile, type Question } from '@patchbay/workspace';
 import { matchesAll } from './glob.js';
 import { printableLine } from './printable.js';
 
@@ -50,11 +50,7 @@ export function ruleText({ sessionId, tools, globs }: SessionRule): string {
   return printableLine(`${what}, ${howLong}`);
 }
 
-/** A change of it decides which files of the folder are sent: only a person, or a glob that names it, allows that. */
-export function isIgnoreFile(path: string): boolean {
-  return path.slice(path.lastIndexOf('/') + 1).toLowerCase() === '.gitignore';
-}
-
+/** Of an ignore file only a person, or a glob that names it, allows a change. */
 export function covers(rule: SessionRule, { call, files }: Question): boolean {
   if (rule.sessionId !== call.sessionId || !rule.tools.includes(call.name)) return false;
   const paths = files.map(({ path }) => path);

@@ -101,7 +101,7 @@ export class RelayServer {
     });
     socket.on('files:put', (file, ack) => {
       this.files.push(file);
-      ack({ ok: true, versionId: 'v', fileId: 'f' });
+      ack({ ok: true, versionId: 'v', fileId: 'f', path: '/p/f' });
     });
     socket.on('auth:refresh', (token, ack) => {
       this.tokens.push(token);

@@ -20,7 +20,7 @@ const file: FilePut = {
   baseSha256: null,
   filePatchId: 'f1',
 };
-const taken: Ack<FilePutAnswer> = { ok: true, versionId: 'v1', fileId: 'file1' };
+const taken: Ack<FilePutAnswer> = { ok: true, versionId: 'v1', fileId: 'file1', path: '/p/f' };
 const refused = (code: 'STALE' | 'UNAVAILABLE'): Ack<FilePutAnswer> => ({
   ok: false,
   error: { code, message: 'No.', details: { currentSha256: 'b', conflictVersionId: 'v0' } },

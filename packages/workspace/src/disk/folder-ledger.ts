@@ -13,6 +13,8 @@ export interface FolderLedger {
   isHeld(docPath: string, sha256: string): boolean;
   /** The content is about to be sent, as part of a call. Survives a crash when it resolves. */
   sending(docPath: string, sha256: string): Promise<void>;
-  /** The Cloud has it now. */
-  arrived(docPath: string, sha256: string): Promise<void>;
+  /** Cloud path that a file gets which is new there; `path` is that on the disk, with its root's name. */
+  cloudPathOf(path: string): string;
+  /** The Cloud has it now, at the Cloud path `there`; `path` is that on the disk, with its root's name. */
+  arrived(file: { docPath: string; path: string; sha256: string }, there: string): Promise<void>;
 }

@@ -62,6 +62,7 @@ export class RecordingDisk {
     if (isTemp(target)) return;
     if (this.files.has(source)) this.faults.push(`${target} took its place before it was durable`);
     this.folders.add(dirname(target));
+    if (!isTemp(source)) this.folders.add(dirname(source));
   }
 
   private recorded(file: OpenFile, path: string): OpenFile {

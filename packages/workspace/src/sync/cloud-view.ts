@@ -1,16 +1,34 @@
+import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import type { ChangedFile } from '@patchbay/protocol';
 import { PatchbayError } from '@patchbay/client';
 import { hiddenDocPaths } from '../visible/hidden-doc-paths.js';
 import { cloudFilesOf, isOfFolder } from './cloud-list.js';
+import { isSameName, renamingOf } from './cloud-spelling.js';
 import { compare } from './compare.js';
 import type { Difference, Differences } from './differences.js';
 import { DiskFinder } from './disk-finder.js';
-import { type FolderSync, rootOf } from './folder-sync.js';
+import { isExecutable as isExecutableStamp, KNOWS_EXECUTABLE, stampOf } from './file-stamp.js';
+import type { FolderState } from './folder-state.js';
+import { belowRoot, type FolderSync, rootOf } from './folder-sync.js';
 import { readWhole } from './read-file.js';
 
 const FILES_A_TURN = 64;
+
+/** Whether the Cloud has just what both sides last had. */
+function isKnown(state: FolderState, file: ChangedFile): boolean {
+  const { docPath, path, sha256 } = file;
+  if (state.baseOf(docPath) !== sha256) return false;
+  return sha256 === null || (isSameName(state.cloudPathOf(docPath), path) && isMode(state, file));
+}
+
+function isMode(
+  state: FolderState,
+  { docPath, isExecutable }: { docPath: string; isExecutable?: boolean | undefined },
+): boolean {
+  return !KNOWS_EXECUTABLE || isExecutable === undefined || isExecutable === state.wasExecutable(docPath);
+}
 
 type Seen = Pick<FolderSync, 'files' | 'roots' | 'state' | 'maxFileBytes' | 'exclude' | 'secrets'>;
 
@@ -30,9 +48,9 @@ export class CloudView {
     const bases = new Map(state.bases());
     const there = new Set<string>();
     const others: ChangedFile[] = [];
-    for await (const { docPath, path, sha256 } of cloudFilesOf(this.seen, signal)) {
+    for await (const { docPath, path, sha256, isExecutable } of cloudFilesOf(this.seen, signal)) {
       there.add(docPath);
-      others.push({ docPath, path, sha256 });
+      others.push({ docPath, path, sha256, ...(isExecutable !== undefined && { isExecutable }) });
     }
     for (const docPath of bases.keys()) {
       if (!there.has(docPath)) others.push({ docPath, path: `/${docPath}`, sha256: null });
@@ -50,8 +68,8 @@ export class CloudView {
     const others: ChangedFile[] = [];
     for (const file of files) {
       if (!isOfFolder(this.seen, file)) continue;
-      if (state.baseOf(file.docPath) === file.sha256) this.differences.drop(file.docPath);
-      else others.push({ ...file, sha256: await this.headOf(file) });
+      const isKnown = state.baseOf(file.docPath) === file.sha256;
+      others.push(isKnown ? file : { ...file, sha256: await this.headOf(file) });
     }
     await this.judgeSeen(others);
     await state.save();
@@ -71,7 +89,7 @@ export class CloudView {
     const { roots, state } = this.seen;
     const changed: ChangedFile[] = [];
     for (const file of files) {
-      if (state.baseOf(file.docPath) === file.sha256) this.differences.drop(file.docPath);
+      if (isKnown(state, file)) this.differences.drop(file.docPath);
       else changed.push(file);
     }
     const hidden = await hiddenDocPaths(
@@ -97,10 +115,11 @@ export class CloudView {
     }
   }
 
-  private async judge({ docPath, path, sha256: remote }: ChangedFile, finder: DiskFinder): Promise<void> {
+  private async judge(file: ChangedFile, finder: DiskFinder): Promise<void> {
+    const { docPath, path, sha256: remote, isExecutable } = file;
     const { state } = this.seen;
+    if (isKnown(state, file)) return this.differences.drop(docPath);
     const base = state.baseOf(docPath);
-    if (base === remote) return this.differences.drop(docPath);
     const found = await finder.find(docPath).catch(() => undefined);
     const local = found === null ? null : found === undefined ? undefined : this.contentOf(found);
     // A name that this system cannot have, one that two files share, and what cannot be read are told by push and pull.
@@ -109,14 +128,41 @@ export class CloudView {
     if (verdict === 'same') {
       // What was never sent or taken has no base, whoever has the same text by chance: a push makes it one.
       const isOurs = base !== null || (remote !== null && state.isOwn(docPath, remote));
-      if (isOurs) state.noteBase(docPath, remote);
-      return this.differences.drop(docPath);
+      if (isOurs && found !== null && remote !== null)
+        state.noteSame(docPath, remote, { here: found, there: path });
+      else if (isOurs) state.noteBase(docPath, remote);
     }
-    // What changed here alone is sent by the next look at the disk.
-    if (verdict === 'changedHere') return this.differences.drop(docPath);
-    const kind = verdict === 'changedThere' ? 'behind' : 'conflict';
-    const shown = found ?? path.slice(path.indexOf('/', 1) + 1);
-    this.onDifference({ docPath, path: shown, base, remote, kind });
+    const mode = isExecutable === undefined ? {} : { isExecutable };
+    const difference = {
+      docPath,
+      path: found ?? belowRoot(path.slice(1)),
+      base,
+      remote,
+      there: path,
+      ...mode,
+    };
+    if (verdict === 'changedThere' || verdict === 'changedOnBoth')
+      return this.onDifference({ ...difference, kind: verdict === 'changedThere' ? 'behind' : 'conflict' });
+    // A text that changed here alone is sent by the next look at the disk.
+    const other = found !== null && remote !== null && base !== null && this.otherThan(found, file);
+    if (other) this.onDifference({ ...difference, ...other });
+    else this.differences.drop(docPath);
+  }
+
+  /** What is different in the Cloud beside the text; null: nothing. */
+  private otherThan(
+    path: string,
+    { docPath, path: there, isExecutable }: ChangedFile,
+  ): Pick<Difference, 'kind' | 'reason'> | null {
+    const { state, roots } = this.seen;
+    const renaming = renamingOf(path, there, state.namesOf(docPath));
+    const to = `to ${belowRoot(there.slice(1))}`;
+    if (renaming === 'there') return { kind: 'renamed', reason: to };
+    if (renaming === 'both') return { kind: 'renamedOnBoth', reason: `${to} there` };
+    if (isMode(state, { docPath, isExecutable })) return null;
+    const stats = lstatSync(join(rootOf({ roots }).directory, path), { throwIfNoEntry: false });
+    if (stats === undefined || isExecutableStamp(stampOf(stats)) === isExecutable) return null;
+    return { kind: 'mode', reason: isExecutable ? 'executable there' : 'not executable there' };
   }
 
   /** sha256 of what a file holds, null where it is gone; undefined where that cannot be told. */

@@ -7,7 +7,7 @@ import type { Finding, SyncReport } from './sync-report.js';
 export interface ComparedFile {
   /** Below the folder. */
   path: string;
-  change: 'added' | 'changed' | 'deleted';
+  change: 'added' | 'changed' | 'renamed' | 'deleted';
 }
 
 /** In what a folder and the Cloud differ, by which side has changed since both were the same. */
@@ -44,12 +44,20 @@ function comparedFiles({ planned, kept }: SyncReport): ComparedFile[] {
   return [
     ...planned.map(({ path, reason }): ComparedFile => ({
       path,
-      change: /added$/.test(reason) ? 'added' : 'changed',
+      change: changeIn(reason),
     })),
     ...kept
-      .filter(({ reason }) => reason.startsWith('was deleted'))
-      .map(({ path }): ComparedFile => ({ path, change: 'deleted' })),
+      .filter(({ reason }) => /^was deleted|^is .+ in the Cloud; /.test(reason))
+      .map(({ path, reason }): ComparedFile => ({
+        path,
+        change: reason.startsWith('is ') ? 'renamed' : 'deleted',
+      })),
   ];
+}
+
+function changeIn(reason: string): ComparedFile['change'] {
+  if (reason.endsWith('added')) return 'added';
+  return reason.startsWith('would be renamed') ? 'renamed' : 'changed';
 }
 
 function withoutTwins(findings: readonly Finding[]): Finding[] {

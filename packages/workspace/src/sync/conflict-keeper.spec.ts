@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Ack, type ErrorCode, type FilePut } from '@patchbay/protocol';
+import { type Ack, type ErrorCode, type FilePut, type FilePutAnswer } from '@patchbay/protocol';
 import { sha256 } from '@patchbay/protocol/hash';
 import { WorkspaceRoots } from '../disk/workspace-roots.js';
 import { ConflictKeeper } from './conflict-keeper.js';
@@ -17,7 +17,7 @@ const CONFLICT = {
 
 describe('this side’s text of a file that was changed on both', () => {
   let directory: string;
-  let answers: Ack[];
+  let answers: Ack<FilePutAnswer>[];
   let sent: FilePut[];
   let keeper: ConflictKeeper;
   beforeEach(async () => {
@@ -34,7 +34,7 @@ describe('this side’s text of a file that was changed on both', () => {
   });
   afterEach(() => rm(directory, { recursive: true }));
 
-  const refused = (code: ErrorCode): Ack => ({ ok: false, error: { code, message: 'no' } });
+  const refused = (code: ErrorCode): Ack<FilePutAnswer> => ({ ok: false, error: { code, message: 'no' } });
 
   it('is sent until the Cloud has kept it, and then once', async () => {
     answers = [refused('UNAVAILABLE'), refused('STALE')];
@@ -50,8 +50,8 @@ describe('this side’s text of a file that was changed on both', () => {
   });
 
   it('is no conflict any more where it has become the head', async () => {
-    answers = [{ ok: true }];
-    expect(await keeper.keep(CONFLICT)).toBe(sha256(HERE));
+    answers = [{ ok: true, versionId: 'v', fileId: 'f', path: '/Proj/a.txt' }];
+    expect(await keeper.keep(CONFLICT)).toEqual({ sha256: sha256(HERE), there: '/Proj/a.txt' });
     expect(keeper.holds(DOC_PATH, sha256(HERE))).toBe(false);
   });
 });

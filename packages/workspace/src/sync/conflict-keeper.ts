@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Ack, ErrorCode, FilePut } from '@patchbay/protocol';
+import type { Ack, ErrorCode, FilePut, FilePutAnswer } from '@patchbay/protocol';
 import { isExecutable, KNOWS_EXECUTABLE } from './file-stamp.js';
 import { type FolderSync, rootOf } from './folder-sync.js';
 import { type ReadFile, readWhole } from './read-file.js';
@@ -15,7 +15,7 @@ export class ConflictKeeper {
 
   constructor(
     private readonly folder: Pick<FolderSync, 'roots' | 'state' | 'maxFileBytes'>,
-    private readonly putFile: (file: FilePut) => Promise<Ack>,
+    private readonly putFile: (file: FilePut) => Promise<Ack<FilePutAnswer>>,
   ) {}
 
   holds(docPath: string, sha256: string): boolean {
@@ -26,8 +26,8 @@ export class ConflictKeeper {
     this.kept.delete(docPath);
   }
 
-  /** Sends the text, once. Gives its sha256 where it has become the head after all, as the conflict is over. */
-  async keep({ path, docPath }: Conflict): Promise<string | null> {
+  /** Sends the text, once. Gives its sha256 and Cloud path where it has become the head after all, as the conflict is over. */
+  async keep({ path, docPath }: Conflict): Promise<{ sha256: string; there: string } | null> {
     const read = this.readHere(path);
     if (read === null || this.holds(docPath, read.sha256)) return null;
     const file = {
@@ -36,7 +36,7 @@ export class ConflictKeeper {
       ...(KNOWS_EXECUTABLE && { isExecutable: isExecutable(read.stamp) }),
     };
     const answer = await this.putFile(file);
-    if (answer.ok) return read.sha256;
+    if (answer.ok) return { sha256: read.sha256, there: answer.path };
     if (KEPT.has(answer.error.code)) this.kept.set(docPath, read.sha256);
     return null;
   }

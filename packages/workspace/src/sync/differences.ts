@@ -1,18 +1,19 @@
 import { type FolderStatus, MAX_STATUS_FILES } from '@patchbay/protocol';
+import { isSameName } from './cloud-spelling.js';
 import type { FolderState } from './folder-state.js';
+import type { ShownFile } from './folder-sync.js';
 
-/** A file of which the Cloud has another text than both sides last had. */
-export interface Difference {
+/** A file of which the Cloud has another text, name or mode than both sides last had. */
+export interface Difference extends ShownFile {
   docPath: string;
-  /** Below the root, as it is spelt. */
-  path: string;
   /** What both sides last had when this was seen; null: they never were the same. */
   base: string | null;
-  /** What the Cloud has; null: it was deleted there, or never was. */
-  remote: string | null;
-  /** `behind`: the folder still has the last common text. `conflict`: it was changed here, too. `unsent`: it has become one that is never sent. */
-  kind: 'behind' | 'conflict' | 'unsent';
-  /** Why it is not sent. */
+  /**
+   * `behind`: the folder still has the last common text. `conflict`: it was changed here, too. `unsent`: it has become one
+   * that is never sent. `renamed`, `mode`: the text is the same; `renamedOnBoth`: and the file was renamed here, too.
+   */
+  kind: 'behind' | 'conflict' | 'unsent' | 'renamed' | 'renamedOnBoth' | 'mode';
+  /** Why it is not sent, or what is different. */
   reason?: string;
 }
 
@@ -25,7 +26,8 @@ export class Differences {
   note(difference: Difference): boolean {
     const known = this.all.get(difference.docPath);
     this.all.set(difference.docPath, difference);
-    return known?.kind !== difference.kind || known.remote !== difference.remote;
+    if (known === undefined) return true;
+    return (['kind', 'remote', 'reason'] as const).some((field) => known[field] !== difference[field]);
   }
 
   /** Those that a look at the whole folder has met, which holds others back; gives the ones that are new. */
@@ -45,9 +47,11 @@ export class Differences {
   }
 
   /** Drops what is settled: both sides have been the same since. */
-  settle(state: Pick<FolderState, 'baseOf'>): void {
-    for (const { docPath, base } of this.all.values()) {
-      if (state.baseOf(docPath) !== base) this.all.delete(docPath);
+  settle(state: Pick<FolderState, 'baseOf' | 'cloudPathOf' | 'wasExecutable'>): void {
+    for (const { docPath, base, kind, there, isExecutable } of this.all.values()) {
+      const isRenamed = kind.startsWith('renamed') && isSameName(state.cloudPathOf(docPath), there);
+      const hasMode = kind === 'mode' && state.wasExecutable(docPath) === isExecutable;
+      if (state.baseOf(docPath) !== base || isRenamed || hasMode) this.all.delete(docPath);
     }
   }
 

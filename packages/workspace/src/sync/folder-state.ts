@@ -212,6 +212,12 @@ export class FolderState {
     if (this.noteLine(docPath, based)) this.unsaved.push(based);
   }
 
+  /** The same, of a file that is spelt like this on both sides: that is kept where they never were the same before. */
+  noteSame(docPath: string, base: string, names: Names, executable?: boolean): void {
+    if (this.baseOf(docPath) === null) this.noteNames(docPath, names);
+    this.noteBase(docPath, base, executable);
+  }
+
   /** What was sent on the way to the base that stands again is over. */
   private settleSent(docPath: string): void {
     if (this.sent.delete(docPath)) this.unsaved.push(sentLine(docPath, null));

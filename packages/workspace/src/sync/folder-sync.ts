@@ -27,8 +27,11 @@ export interface FolderSync {
   dryRun: boolean;
   /** Which docPaths it is about; all of the folder where it is left out. */
   only?: (docPath: string) => boolean;
-  /** sha256 that the one file must have in the Cloud which a pull is about, null: none; another one is left alone. */
-  expects?: string | null;
+  /**
+   * What a person was shown of the one file that a pull is about: it is left alone where the Cloud has another text, path or
+   * mode by now. What they have allowed is its text: name and mode stay as they are here.
+   */
+  expects?: ShownFile;
   /** Told of what was found on the disk. */
   onScan?: (scan: FolderScan) => void;
   /** Counts what git ignores, which takes a look through all of it. */
@@ -39,6 +42,18 @@ export interface FolderSync {
   settling?: Settling;
   progress: Progress;
   signal?: AbortSignal | undefined;
+}
+
+/** What a person was shown of a Cloud file. */
+export interface ShownFile {
+  /** Where it lies here, or would lie. */
+  path: string;
+  /** Its Cloud path. */
+  there: string;
+  /** sha256 of what the Cloud has; null: it was deleted there, or never was. */
+  remote: string | null;
+  /** Whether it may be executed there; absent where no client has said. */
+  isExecutable?: boolean;
 }
 
 export function rootOf({ roots }: Pick<FolderSync, 'roots'>): WorkspaceRoot {

@@ -1,3 +1,4 @@
+import { toDocPath } from '@patchbay/protocol';
 import type { FolderLedger } from '../disk/folder-ledger.js';
 import type { LiveFolder } from './live-folder.js';
 
@@ -16,6 +17,7 @@ export function ledgerOf(folders: readonly LiveFolder[]): FolderLedger {
     baseOf: (docPath) => folderOf(docPath)?.baseOf(docPath) ?? null,
     isHeld: (docPath, sha256) => folderOf(docPath)?.isHeld(docPath, sha256) ?? true,
     sending: async (docPath, sha256) => folderOf(docPath)?.sending(docPath, sha256),
-    arrived: async (docPath, sha256) => folderOf(docPath)?.arrived(docPath, sha256),
+    cloudPathOf: (path) => folderOf(toDocPath(path))?.cloudPathOf(path) ?? path,
+    arrived: async (file, there) => folderOf(file.docPath)?.arrived(file, there),
   };
 }

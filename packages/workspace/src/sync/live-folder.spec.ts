@@ -41,7 +41,10 @@ describe('a live folder', () => {
     const files = { list, commit, read: () => Promise.resolve(null) } as unknown as WorkspaceFiles;
     folder = new LiveFolder({
       ...{ files, roots, state, maxFileBytes: 1_000, exclude: [], secrets: new SecretFiles() },
-      ...{ putFile: () => Promise.resolve({ ok: true }), now: () => now },
+      ...{
+        putFile: () => Promise.resolve({ ok: true, versionId: 'v', fileId: 'f', path: '/proj/a.txt' }),
+        now: () => now,
+      },
     });
   });
   afterEach(async () => {

@@ -1,16 +1,25 @@
 import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { type Ack, type ChangedFile, foldCase, type FilePut, type FolderStatus } from '@patchbay/protocol';
+import {
+  type Ack,
+  type ChangedFile,
+  foldCase,
+  type FilePut,
+  type FilePutAnswer,
+  type FolderStatus,
+} from '@patchbay/protocol';
 import type { FolderLedger } from '../disk/folder-ledger.js';
+import { ignoreNote } from '../visible/ignore-note.js';
 import type { FileProposal } from '../approval/approver.js';
 import { cloudProposal } from './cloud-proposal.js';
+import { CloudSpelling } from './cloud-spelling.js';
 import { CloudView } from './cloud-view.js';
 import { ConflictKeeper } from './conflict-keeper.js';
 import { type Difference, Differences } from './differences.js';
 import { DiskFinder } from './disk-finder.js';
 import { stampOf } from './file-stamp.js';
-import { type FolderSync, rootOf } from './folder-sync.js';
+import { belowRoot, type FolderSync, rootOf } from './folder-sync.js';
 import { FolderGuard } from './folder-guard.js';
 import { FolderWatch } from './folder-watch.js';
 import { PathClaims } from './path-claims.js';
@@ -35,7 +44,7 @@ export interface LiveFolderOptions extends Pick<
   'files' | 'roots' | 'state' | 'maxFileBytes' | 'exclude' | 'secrets'
 > {
   /** Sends a file over the relay: what is in conflict is kept as a version beside the head. */
-  putFile: (file: FilePut) => Promise<Ack>;
+  putFile: (file: FilePut) => Promise<Ack<FilePutAnswer>>;
   /** Told of what was sent, of what could not be, and at every look of what is kept out. */
   onReport?: (report: SyncReport) => void;
   /** Told once of each difference that a person should know of. */
@@ -126,15 +135,17 @@ export class LiveFolder implements FolderLedger {
   }
 
   /** Takes a Cloud text into the folder, where it still has what both sides last had, and the Cloud what was shown. */
-  private pull({ docPath: wanted, remote }: Difference): Promise<SyncReport> {
-    return this.rounds.enqueue(() =>
-      this.writing([wanted], () => this.pullOne(wanted, remote), this.stopped.signal),
-    );
+  private pull(shown: Difference): Promise<SyncReport> {
+    const pull = () => this.writing([shown.docPath], () => this.pullOne(shown), this.stopped.signal);
+    return this.rounds.enqueue(pull);
   }
 
-  private async pullOne(wanted: string, expects: string | null): Promise<SyncReport> {
-    const sync = this.sync((docPath) => docPath === wanted);
-    const report = await pullFolder({ ...sync, delete: true, expects });
+  private async pullOne(shown: Difference): Promise<SyncReport> {
+    const sync = this.sync((docPath) => docPath === shown.docPath);
+    const report = await pullFolder({ ...sync, delete: true, expects: shown });
+    // Its name and its mode are still as they were here.
+    if (report.moved.files > 0)
+      await this.cloud.judgeAll([{ ...shown, path: shown.there, sha256: shown.remote }]);
     this.report();
     return report;
   }
@@ -142,9 +153,18 @@ export class LiveFolder implements FolderLedger {
   /** A Cloud text that the folder does not have, to be shown to a person, and taken over. */
   async offerOf(
     difference: Difference,
-  ): Promise<{ proposal: FileProposal; take: () => Promise<SyncReport> }> {
-    const proposal = await cloudProposal(this.options, difference);
-    return { proposal, take: () => this.pull(difference) };
+  ): Promise<{ proposal: FileProposal; note: string | undefined; take: () => Promise<SyncReport> }> {
+    const shown = await this.rounds.enqueue(() => this.shownAt(difference));
+    const proposal = await cloudProposal(this.options, shown);
+    const note = await ignoreNote(this.options, [proposal], this.stopped.signal);
+    return { proposal, note, take: () => this.pull(shown) };
+  }
+
+  /** The file where a pull would write it: its folder may be spelt otherwise here. */
+  private async shownAt(difference: Difference): Promise<Difference> {
+    const sync = this.sync((docPath) => docPath === difference.docPath);
+    const { planned } = await pullFolder({ ...sync, delete: true, dryRun: true, expects: difference });
+    return { ...difference, path: planned[0]?.path ?? difference.path };
   }
 
   /** Aborted when the folder is no longer kept in step. */
@@ -189,8 +209,16 @@ export class LiveFolder implements FolderLedger {
     await this.save();
   }
 
-  async arrived(docPath: string, sha256: string): Promise<void> {
-    this.options.state.noteBase(docPath, sha256);
+  cloudPathOf(path: string): string {
+    const { name } = rootOf(this.options);
+    return new CloudSpelling(name, this.options.state).pathOf(belowRoot(path.slice(1)));
+  }
+
+  async arrived(
+    { docPath, path, sha256 }: Parameters<FolderLedger['arrived']>[0],
+    there: string,
+  ): Promise<void> {
+    this.options.state.noteSame(docPath, sha256, { here: belowRoot(path.slice(1)), there });
     await this.save();
     this.differences.drop(docPath);
     this.keeper.forget(docPath);
@@ -274,7 +302,7 @@ export class LiveFolder implements FolderLedger {
 
   private tellUnsent({ unsent }: SyncReport): void {
     const found = unsent.map(({ path, docPath, remote, reason }): Difference => {
-      return { path, docPath, base: remote, remote, kind: 'unsent', reason };
+      return { path, docPath, there: `/${docPath}`, base: remote, remote, kind: 'unsent', reason };
     });
     const isHeld = (docPath: string) => this.settling.isHeld(docPath);
     for (const difference of this.differences.noteUnsent(found, isHeld))
@@ -282,10 +310,18 @@ export class LiveFolder implements FolderLedger {
   }
 
   private async conflicted(conflict: Conflict): Promise<void> {
-    const { path, docPath, remote } = conflict;
-    this.tell({ docPath, path, base: this.baseOf(docPath), remote, kind: 'conflict' });
-    const arrived = await this.keeper.keep(conflict);
-    if (arrived !== null) await this.arrived(docPath, arrived);
+    const { path, docPath, remote, renamedTo } = conflict;
+    const there = `/${rootOf(this.options).name}/${renamedTo ?? path}`;
+    const difference = { docPath, path, base: this.baseOf(docPath), remote, there };
+    if (renamedTo !== undefined)
+      return this.tell({ ...difference, kind: 'renamedOnBoth', reason: `to ${renamedTo} there` });
+    this.tell({ ...difference, kind: 'conflict' });
+    const kept = await this.keeper.keep(conflict);
+    if (kept !== null)
+      await this.arrived(
+        { docPath, path: `/${rootOf(this.options).name}/${path}`, sha256: kept.sha256 },
+        kept.there,
+      );
   }
 
   /** Conflicts that this look did not meet: they may be over, or one side has gone back to what both had. */
@@ -294,9 +330,8 @@ export class LiveFolder implements FolderLedger {
     const unmet = this.differences
       .of('conflict')
       .filter(({ docPath }) => !met.has(docPath) && only?.(docPath) !== false);
-    const { name } = rootOf(this.options);
     await this.cloud.judgeAll(
-      unmet.map(({ docPath, path, remote }) => ({ docPath, path: `/${name}/${path}`, sha256: remote })),
+      unmet.map(({ docPath, there, remote }) => ({ docPath, path: there, sha256: remote })),
     );
   }
 

@@ -10,9 +10,9 @@ const cloudFile = (docPath: string, sha256: string): CloudFile => ({
 function planOf(names: readonly string[], more: Partial<PullInput> = {}) {
   const input: PullInput = {
     ...{ remote: new Map(), local: new Map(), bases: new Map(), force: false, delete: false },
+    textOnly: false,
     wasExecutable: () => false,
     namesOf: (docPath) => ({ here: docPath.slice(2), there: `/${docPath}` }),
-    pathOf: ({ path }) => path.slice(3),
     ...more,
   };
   for (const name of names) {

@@ -1,8 +1,9 @@
 import type { CloudFile } from '@patchbay/protocol';
 import { compare } from './compare.js';
 import { belowRoot } from './folder-sync.js';
-import { followed } from './cloud-spelling.js';
+import { isNamed, renamedHere, renamingOf } from './cloud-spelling.js';
 import { KNOWS_EXECUTABLE } from './file-stamp.js';
+import { renameConflict } from './push-plan.js';
 import type { Names } from './state-line.js';
 import type { Conflict, Finding } from './sync-report.js';
 
@@ -20,6 +21,7 @@ export interface LocalFile {
 /** A Cloud file that is to be written. */
 export interface PullWrite {
   file: CloudFile;
+  /** As it is spelt here; of what is not there yet, as in the Cloud. */
   path: string;
   /** What is there now; null: nothing. */
   replaces: string | null;
@@ -59,6 +61,8 @@ export interface PullPlan {
   deletions: PullDeletion[];
   /** The same on both sides, null: on neither. */
   same: { docPath: string; sha256: string | null; names: Names | null }[];
+  /** Spelt the same on both sides by now, whatever they were. */
+  named: { docPath: string; names: Names }[];
   kept: Finding[];
   conflicts: Conflict[];
 }
@@ -74,8 +78,8 @@ export interface PullInput {
   namesOf: (docPath: string) => Names;
   force: boolean;
   delete: boolean;
-  /** Where a Cloud file that is not there yet is to be. */
-  pathOf: (file: CloudFile) => string;
+  /** Names and modes stay as they are here. */
+  textOnly: boolean;
 }
 
 /** Decides about each file that either side has had. Makes no system call. */
@@ -86,6 +90,7 @@ export function planPull(input: PullInput): PullPlan {
     renames: [],
     deletions: [],
     same: [],
+    named: [],
     kept: [],
     conflicts: [],
   };
@@ -100,10 +105,9 @@ function judge(docPath: string, input: PullInput, plan: PullPlan): void {
   const here = input.local.get(docPath) ?? null;
   const base = input.bases.get(docPath) ?? null;
   const verdict = compare({ local: here?.sha256 ?? null, base, remote: file?.sha256 ?? null });
-  const path = here?.path ?? (file ? input.pathOf(file) : docPath.slice(docPath.indexOf('/') + 1));
+  const path = here?.path ?? belowRoot(file?.path.slice(1) ?? docPath);
   const mode = file && newMode(file, here, input);
-  const to = file && here && newPath(file, here, base, input);
-  if (file && here && to && to !== here.path) plan.renames.push({ file, path: here.path, to });
+  if (file && here && !input.textOnly) judgeName(file, here, base, input, plan);
   if (verdict === 'same') {
     const names = file && here && { here: here.path, there: file.path };
     plan.same.push({ docPath, sha256: file?.sha256 ?? null, names });
@@ -131,23 +135,30 @@ function judge(docPath: string, input: PullInput, plan: PullPlan): void {
 function newMode(
   { docPath, isExecutable: there }: CloudFile,
   here: LocalFile | null,
-  { force, wasExecutable }: PullInput,
+  { force, textOnly, wasExecutable }: PullInput,
 ): boolean | null {
-  if (!KNOWS_EXECUTABLE || there === undefined || there === (here?.isExecutable ?? false)) return null;
+  if (!KNOWS_EXECUTABLE || textOnly || there === undefined || there === (here?.isExecutable ?? false))
+    return null;
   return here === null || force || there !== wasExecutable(docPath) ? there : null;
 }
 
-/** How a file is to be spelt here: as the Cloud has renamed it since, unless it was renamed here. */
-function newPath(
-  { docPath, path }: CloudFile,
-  here: LocalFile,
+/** A file is to be spelt as the Cloud has renamed it since; where it was renamed here, too, a person decides. */
+function judgeName(
+  file: CloudFile,
+  { path }: LocalFile,
   base: string | null,
   { force, namesOf }: PullInput,
-): string {
-  const [is, names] = [belowRoot(path.slice(1)), namesOf(docPath)];
-  if (force) return is;
-  if (base === null || here.path !== names.here) return here.path;
-  return followed(here.path, belowRoot(names.there.slice(1)), is);
+  plan: PullPlan,
+): void {
+  const { docPath, path: there } = file;
+  const is = belowRoot(there.slice(1));
+  if (force && !isNamed(path, there)) return void plan.renames.push({ file, path, to: is });
+  if (base === null) return;
+  const names = namesOf(docPath);
+  const renaming = force ? 'none' : renamingOf(path, there, names);
+  if (renaming === 'none') plan.named.push({ docPath, names: { here: path, there } });
+  else if (renaming === 'there') plan.renames.push({ file, path, to: renamedHere(path, there, names) });
+  else if (renaming === 'both') plan.conflicts.push(renameConflict({ path, docPath }, file.sha256, is));
 }
 
 /** The base is a version in the Cloud; anything else is on this disk alone, as far as is known. */

@@ -7,6 +7,7 @@ import { SecretFiles } from '../disk/secret-files.js';
 import { WorkspaceRoots } from '../disk/workspace-roots.js';
 import { FolderState } from './folder-state.js';
 import { silent } from './progress.js';
+import { inlineFileSystem } from './inline-file-system.js';
 import { pullFolder } from './pull.js';
 
 const DOC_PATH = 'proj/a.txt';
@@ -18,7 +19,11 @@ describe('a pull of one file that a person has said yes to', () => {
   afterEach(() => rm(base, { recursive: true }));
 
   /** What the folder holds afterwards. */
-  async function pulled(expects: string | null, there: string | null): Promise<string> {
+  async function pulled(
+    remote: string | null,
+    there: string | null,
+    { path = '/proj/a.txt', isExecutable }: { path?: string; isExecutable?: boolean } = {},
+  ): Promise<string> {
     await writeFile(join(base, 'a.txt'), BOTH);
     const roots = await WorkspaceRoots.open([{ directory: base, name: 'proj' }]);
     const pair = { url: 'http://one', workspaceId: 'w', directory: base, rootName: 'proj' };
@@ -29,9 +34,10 @@ describe('a pull of one file that a person has said yes to', () => {
       const sizeBytes = there.length;
       yield await Promise.resolve({
         docPath: DOC_PATH,
-        path: '/proj/a.txt',
+        path,
         sha256: sha256(there),
         sizeBytes,
+        ...(isExecutable !== undefined && { isExecutable }),
       });
     };
     const readBlobs = async function* () {
@@ -44,7 +50,7 @@ describe('a pull of one file that a person has said yes to', () => {
         force: false,
         delete: true,
         dryRun: false,
-        expects,
+        expects: { path: 'a.txt', there: '/proj/a.txt', remote },
         only: (docPath: string) => docPath === DOC_PATH,
       },
     });
@@ -62,6 +68,59 @@ describe('a pull of one file that a person has said yes to', () => {
     ['has one again by now', null, NEWER],
   ])('leaves the folder as it is where the Cloud %s', async (_what, expects, there) => {
     expect(await pulled(expects, there)).toBe(BOTH);
+  });
+
+  it.each([
+    ['was renamed', { path: '/proj/A.txt' }],
+    ['was made executable', { isExecutable: true }],
+  ])('leaves the folder as it is where the file %s in the Cloud meanwhile', async (_what, other) => {
+    expect(await pulled(sha256(SHOWN), SHOWN, other)).toBe(BOTH);
+  });
+});
+
+describe('a pull that is killed between two renames', () => {
+  const plain = { ...inlineFileSystem };
+  let base: string;
+  beforeEach(async () => void (base = await mkdtemp(join(tmpdir(), 'patchbay-pull-'))));
+  afterEach(async () => {
+    Object.assign(inlineFileSystem, plain);
+    await rm(base, { recursive: true });
+  });
+
+  it('knows the first of them', async () => {
+    const roots = await WorkspaceRoots.open([{ directory: base, name: 'proj' }]);
+    const home = join(base, '.home');
+    const pair = { url: 'http://one', workspaceId: 'w', directory: base, rootName: 'proj' };
+    const state = FolderState.open(home, pair);
+    const names = ['a.txt', 'b.txt'];
+    for (const name of names) {
+      await writeFile(join(base, name), BOTH);
+      state.noteBase(`proj/${name}`, sha256(BOTH));
+    }
+    const list = async function* () {
+      for (const name of names)
+        yield await Promise.resolve({
+          ...{
+            docPath: `proj/${name}`,
+            path: `/proj/${name.toUpperCase()}`,
+            sha256: sha256(BOTH),
+            sizeBytes: 5,
+          },
+        });
+    };
+    const seen: string[] = [];
+    const rename: typeof plain.rename = (from, to) => {
+      seen.push(names.map((name) => FolderState.open(home, pair).namesOf(`proj/${name}`).here).join());
+      return plain.rename(from, to);
+    };
+    Object.assign(inlineFileSystem, { rename });
+    await pullFolder({
+      ...{ files: { list } as unknown as WorkspaceFiles, roots, state, maxFileBytes: 1_000 },
+      ...{ exclude: [home], secrets: new SecretFiles(), progress: silent },
+      ...{ force: false, delete: false, dryRun: false },
+    });
+    expect(seen).toEqual(['a.txt,b.txt', 'A.TXT,b.txt']);
+    expect((await readdir(base)).sort()).toEqual(['.home', 'A.TXT', 'B.TXT']);
   });
 });
 

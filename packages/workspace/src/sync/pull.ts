@@ -1,13 +1,10 @@
-import { unlinkSync } from 'node:fs';
-import { basename, join } from 'node:path';
-import { type CloudFile, MAX_BATCH_FILES } from '@patchbay/protocol';
+import { MAX_BATCH_FILES } from '@patchbay/protocol';
 import { sha256 } from '@patchbay/protocol/hash';
 import { inParallel } from '../disk/in-parallel.js';
 import { WorkspaceFault } from '../disk/workspace-fault.js';
-import { cloudFilesOf } from './cloud-list.js';
-import { FolderSpelling } from './folder-spelling.js';
-import { belowRoot, type FolderSync, rootOf } from './folder-sync.js';
-import { lookLocally } from './local-files.js';
+import { isIgnoreFile } from '../visible/ignore-file.js';
+import { checkIgnoreChanges, ignoreChangesOf } from './ignore-changes.js';
+import { type FolderSync, rootOf } from './folder-sync.js';
 import { modeReason } from './push-plan.js';
 import {
   ChangedMeanwhile,
@@ -17,14 +14,9 @@ import {
   pullTempName,
   setExecutable,
 } from './place-file.js';
-import {
-  planPull,
-  type PullDeletion,
-  type PullMode,
-  type PullPlan,
-  type PullRename,
-  type PullWrite,
-} from './pull-plan.js';
+import { isAsShown, listRemote, makePlan, removeLeftovers } from './pull-look.js';
+import type { PullDeletion, PullMode, PullPlan, PullRename, PullWrite } from './pull-plan.js';
+import { checkRenames } from './rename-checks.js';
 import { renameFile } from './rename-file.js';
 import { type FolderScan, scanFolder } from './scan-folder.js';
 import { emptyReport, sizeText, type SyncReport } from './sync-report.js';
@@ -32,6 +24,8 @@ import { emptyReport, sizeText, type SyncReport } from './sync-report.js';
 /** Bytes that are fetched together; a larger file comes alone. */
 const BATCH_BYTES = 4 * 1024 * 1024;
 const BATCHES_AT_ONCE = 3;
+/** So long, in ms, renames that were made may not be saved yet. */
+const SAVE_EVERY_MS = 100;
 const WITHOUT_ATTRIBUTES =
   'was replaced, and its extended attributes and access control list could not be kept';
 const PUT_ASIDE = 'had text that is in no version: it is beside it, with .patchbay-kept behind its name';
@@ -43,107 +37,25 @@ const PUT_ASIDE = 'had text that is in no version: it is beside it, with .patchb
 export async function pullFolder(sync: FolderSync): Promise<SyncReport> {
   const report = emptyReport();
   try {
-    const { remote, odd } = await listRemote(sync, report);
-    if (sync.expects !== undefined && ([...remote.values()][0]?.sha256 ?? null) !== sync.expects)
-      return report;
+    const { remote, odd, folders } = await listRemote(sync, report);
+    if (sync.expects && !isAsShown(sync.expects, [...remote.values()][0])) return report;
     const scan = await scanFolder(rootOf(sync), sync);
     if (!sync.dryRun) removeLeftovers(sync, scan);
-    const plan = await makePlan(sync, scan, { remote, odd }, report);
-    report.unchanged = plan.same.filter((one) => one.sha256 !== null).length;
+    const plan = await makePlan(sync, scan, { remote, odd, folders }, report);
+    const isElsewhere = plan.writes.some(({ path }) => path !== sync.expects?.path);
+    if (sync.expects && !sync.dryRun && isElsewhere) return report;
     report.kept.push(...plan.kept);
     report.conflicts.push(...plan.conflicts);
-    if (sync.dryRun) preview(plan, report);
+    const pull = new Pull(sync, report, scan, folders);
+    if (sync.dryRun) pull.preview(await pull.withoutLettingOut(plan));
     else {
-      await new Pull(sync, report, plan.folders).run(plan);
+      await pull.run(await pull.withoutLettingOut(plan));
       if (sync.only === undefined) sync.state.noteSynced();
     }
     return report;
   } finally {
     sync.progress.end();
     await sync.state.save();
-  }
-}
-
-/** What the Cloud has. */
-interface Listed {
-  remote: Map<string, CloudFile>;
-  /** docPaths of which the server says two things: nothing is done about them. */
-  odd: Set<string>;
-}
-
-async function listRemote(sync: FolderSync, report: SyncReport): Promise<Listed> {
-  const [remote, odd] = [new Map<string, CloudFile>(), new Set<string>()];
-  const onOdd = ({ path, docPath }: CloudFile): void => {
-    odd.add(docPath).add(path.replace(/^\/+/, '').toLowerCase());
-    report.faults.push({ path, reason: `is not written: the server says that it is ${docPath}` });
-  };
-  for await (const file of cloudFilesOf(sync, sync.signal, onOdd)) {
-    if (sync.only?.(file.docPath) !== false) remote.set(file.docPath, file);
-  }
-  return { remote, odd };
-}
-
-/** What an earlier pull of this folder was about to put in place when it was killed. */
-function removeLeftovers({ state, ...sync }: FolderSync, { leftovers }: FolderScan): void {
-  const ours = leftovers.filter((path) => basename(path).startsWith(`.patchbay-pull-${state.key}-`));
-  for (const path of ours) unlinkSync(join(rootOf(sync).directory, path));
-}
-
-async function makePlan(
-  sync: FolderSync,
-  scan: FolderScan,
-  { remote, odd }: Listed,
-  report: SyncReport,
-): Promise<PullPlan & { folders: ReadonlySet<string> }> {
-  const { force, delete: deletes, only } = sync;
-  const bases = new Map([...sync.state.bases()].filter(([docPath]) => only?.(docPath) !== false));
-  const scanned = force ? scan.files.map(({ docPath }) => docPath) : [];
-  const docPaths = new Set([...remote.keys(), ...bases.keys(), ...scanned]);
-  const look = await lookLocally(sync, scan, docPaths, report);
-  for (const [docPath, { path, reason }] of look.hidden) {
-    const there = remote.get(docPath);
-    if (there && there.sha256 !== bases.get(docPath)) {
-      const why = `is there already, and left out (${reason}): it is neither compared nor replaced`;
-      report.conflicts.push({ path, docPath, remote: there.sha256, reason: why });
-    }
-    remote.delete(docPath);
-    bases.delete(docPath);
-  }
-  for (const docPath of [...look.undecided, ...odd]) {
-    for (const known of [remote, bases, look.files]) known.delete(docPath);
-  }
-  const folders = foldersOf(remote.values());
-  const spelling = new FolderSpelling(scan.folders, folders);
-  const pathOf = ({ path }: CloudFile) => spelling.spell(path.slice(path.indexOf('/', 1) + 1));
-  const wasExecutable = (docPath: string) => sync.state.wasExecutable(docPath);
-  const namesOf = (docPath: string) => sync.state.namesOf(docPath);
-  const known = { bases, wasExecutable, namesOf };
-  const plan = planPull({ remote, local: look.files, ...known, force, delete: deletes, pathOf });
-  return { ...plan, folders };
-}
-
-/** Relative paths of the folders that the Cloud's files are in, as they are spelt there. */
-function foldersOf(files: Iterable<CloudFile>): Set<string> {
-  const folders = new Set<string>();
-  for (const { path } of files) {
-    const below = belowRoot(path.slice(1));
-    for (let at = below.lastIndexOf('/'); at > 0; at = below.lastIndexOf('/', at - 1)) {
-      const folder = below.slice(0, at);
-      if (folders.has(folder)) break;
-      folders.add(folder);
-    }
-  }
-  return folders;
-}
-
-function preview({ writes, modes, renames, deletions }: PullPlan, report: SyncReport): void {
-  for (const { path, to } of renames) report.planned.push({ path, reason: `would be renamed to ${to}` });
-  for (const { path, isExecutable } of modes) report.planned.push({ path, reason: modeReason(isExecutable) });
-  for (const { path, replaces } of writes) {
-    report.planned.push({ path, reason: replaces === null ? 'would be added' : 'would be replaced' });
-  }
-  for (const { path, keep } of deletions) {
-    report.planned.push({ path, reason: keep ? 'would be put aside' : 'would be deleted here' });
   }
 }
 
@@ -155,25 +67,83 @@ interface Located {
 }
 
 class Pull {
+  /** docPaths that have come, whatever has come of them. */
+  private readonly received = new Set<string>();
+  private savedAt = -Infinity;
+
   constructor(
     private readonly sync: FolderSync,
     private readonly report: SyncReport,
+    private readonly scan: FolderScan,
     /** Those that the Cloud's files are in. */
     private readonly folders: ReadonlySet<string>,
   ) {}
 
-  async run({ writes, modes, renames, deletions, same }: PullPlan): Promise<void> {
+  /** Says what it would do. */
+  preview({ writes, modes, renames, deletions, same }: PullPlan): void {
+    const { planned } = this.report;
+    for (const { path, to } of renames) planned.push({ path, reason: `would be renamed to ${to}` });
+    for (const { path, isExecutable } of modes) planned.push({ path, reason: modeReason(isExecutable) });
+    for (const { path, replaces } of writes) {
+      planned.push({ path, reason: replaces === null ? 'would be added' : 'would be replaced' });
+    }
+    for (const { path, keep } of deletions) {
+      planned.push({ path, reason: keep ? 'would be put aside' : 'would be deleted here' });
+    }
+    for (const { file } of [...renames, ...modes]) this.received.add(file.docPath);
+    this.countUnchanged(same);
+  }
+
+  async run({ writes, modes, renames, deletions, same, named }: PullPlan): Promise<void> {
     const { state, progress } = this.sync;
     for (const { docPath, sha256: digest, names } of same) {
-      if (names && state.baseOf(docPath) === null) state.noteNames(docPath, names);
-      state.noteBase(docPath, digest);
+      if (digest !== null && names) state.noteSame(docPath, digest, names);
+      else state.noteBase(docPath, digest);
     }
+    for (const { docPath, names } of named) state.noteNames(docPath, names);
     for (const mode of modes) await this.setMode(mode);
     for (const deletion of deletions) await this.delete(deletion);
     const bytes = writes.reduce((sum, { file }) => sum + file.sizeBytes, 0);
     progress.begin('Receiving', writes.length, bytes);
     await inParallel(batchesOf(this.placesOf(writes)), BATCHES_AT_ONCE, (batch) => this.receive(batch));
-    for (const rename of renames) await this.rename(rename);
+    const allowed = writes.some(({ path }) => isIgnoreFile(path)) ? await this.allowed(renames) : renames;
+    for (const rename of allowed) await this.rename(rename);
+    this.countUnchanged(same);
+  }
+
+  /** The plan without changes of ignore files after which other files would be sent. */
+  async withoutLettingOut(plan: PullPlan): Promise<PullPlan> {
+    const changes = ignoreChangesOf([...plan.writes, ...plan.deletions]);
+    if (changes.length === 0) return plan;
+    const contents = await this.fetch(plan.writes.filter((write) => changes.includes(write)));
+    const { kept, keptBack } = await checkIgnoreChanges(this.sync, changes, (change) => {
+      if (!('file' in change)) return '';
+      const bytes = contents.get(change.file.sha256);
+      return bytes === undefined ? null : Buffer.from(bytes).toString('utf8');
+    });
+    this.report.kept.push(...kept);
+    return {
+      ...plan,
+      writes: plan.writes.filter((write) => !keptBack.has(write)),
+      deletions: plan.deletions.filter((deletion) => !keptBack.has(deletion)),
+    };
+  }
+
+  /** By the rules that have come. */
+  private async allowed(renames: readonly PullRename[]): Promise<PullRename[]> {
+    const { allowed, kept } = await checkRenames(this.sync, renames, this.scan.folders);
+    this.report.kept.push(...kept);
+    return allowed;
+  }
+
+  private countUnchanged(same: PullPlan['same']): void {
+    const unchanged = same.filter(({ docPath, sha256 }) => sha256 !== null && !this.received.has(docPath));
+    this.report.unchanged = unchanged.length;
+  }
+
+  private noteReceived(docPath: string): void {
+    if (!this.received.has(docPath)) this.report.moved.files += 1;
+    this.received.add(docPath);
   }
 
   /** Before the bytes are fetched: a name that this system cannot have is no reason to. */
@@ -199,7 +169,7 @@ class Pull {
   /** Fetches the bytes of some files and puts them in their places, folder by folder. */
   private async receive(batch: readonly Located[]): Promise<void> {
     const { state, signal } = this.sync;
-    const contents = await this.fetch(batch);
+    const contents = await this.fetch(batch.map(({ write }) => write));
     for (const files of byFolder(batch)) {
       signal?.throwIfAborted();
       await this.place(files, contents);
@@ -207,9 +177,9 @@ class Pull {
     }
   }
 
-  private async fetch(batch: readonly Located[]): Promise<Map<string, Uint8Array>> {
+  private async fetch(writes: readonly PullWrite[]): Promise<Map<string, Uint8Array>> {
     const { files, signal } = this.sync;
-    const sha256s = [...new Set(batch.map(({ write }) => write.file.sha256))];
+    const sha256s = [...new Set(writes.map(({ file }) => file.sha256))];
     const contents = new Map<string, Uint8Array>();
     for await (const bytes of files.readBlobs(sha256s, signal)) {
       this.report.wireBytes += bytes.length;
@@ -239,9 +209,10 @@ class Pull {
       const { file, path } = write;
       progress.advance(1, file.sizeBytes);
       if (placed.has(write)) {
-        state.noteBase(file.docPath, file.sha256, write.isExecutable ?? undefined);
-        if (write.replaces === null) state.noteNames(file.docPath, { here: path, there: file.path });
-        this.report.moved.files += 1;
+        const names = { here: path, there: file.path };
+        if (write.replaces === null) state.noteNames(file.docPath, names);
+        state.noteSame(file.docPath, file.sha256, names, write.isExecutable ?? undefined);
+        this.noteReceived(file.docPath);
         this.report.moved.bytes += file.sizeBytes;
         if (write.keep) this.report.kept.push({ path, reason: PUT_ASIDE });
       } else if (!contents.has(file.sha256)) {
@@ -256,7 +227,7 @@ class Pull {
       const { root, segments } = this.sync.roots.locateIn(rootOf(this.sync), path);
       await setExecutable(root.directory, segments, { sha256: file.sha256, isExecutable });
       this.sync.state.noteBase(file.docPath, file.sha256, isExecutable);
-      this.report.moved.files += 1;
+      this.noteReceived(file.docPath);
     } catch (error) {
       this.settle(mode, error);
     }
@@ -267,14 +238,21 @@ class Pull {
     try {
       const { root, segments } = roots.locateIn(rootOf(this.sync), path);
       const target = roots.locateIn(rootOf(this.sync), to);
-      // Of one file alone it is not known what else is in its folders.
-      const mayMove = (folder: string) => this.sync.only === undefined && !this.folders.has(folder);
+      const mayMove = (folder: string) => !this.folders.has(folder);
       await renameFile(root.directory, segments, target.segments, mayMove);
       state.noteNames(file.docPath, { here: to, there: file.path });
-      this.report.moved.files += 1;
+      this.noteReceived(file.docPath);
+      await this.saveSoon();
     } catch (error) {
       this.settle({ file, path }, error);
     }
+  }
+
+  /** Writing the state takes a look at all of it, so of a thousand renames not each is saved by itself. */
+  private async saveSoon(): Promise<void> {
+    if (performance.now() - this.savedAt < SAVE_EVERY_MS) return;
+    await this.sync.state.save();
+    this.savedAt = performance.now();
   }
 
   private async delete(deletion: PullDeletion): Promise<void> {

@@ -1,8 +1,10 @@
 import type { ScannedFile } from './scan-folder.js';
 import type { CloudFile } from '@patchbay/protocol';
+import { isNamed } from './cloud-spelling.js';
 import { isExecutable, KNOWS_EXECUTABLE } from './file-stamp.js';
 import type { FolderState } from './folder-state.js';
-import type { Finding } from './sync-report.js';
+import type { Names } from './state-line.js';
+import type { Conflict, Finding } from './sync-report.js';
 
 /** A file that is no text, as the person is told. */
 export const IS_BINARY = 'is binary: it has NUL bytes or is not UTF-8';
@@ -16,7 +18,7 @@ export interface PushPlan {
   /** Known to be no text. */
   binary: (Finding & { docPath: string })[];
   /** What is known to be the same on both sides, where the Cloud was asked. */
-  same: { docPath: string; sha256: string; isExecutable: boolean }[];
+  same: { docPath: string; sha256: string; isExecutable: boolean; names: Names }[];
   /** docPaths that both sides had, and that the look through the folder has not come across. */
   unseen: string[];
 }
@@ -56,11 +58,12 @@ export function planForcedPush(
   for (const file of files) {
     const { path, docPath, stamp } = file;
     seen.add(docPath);
-    const content = state.contentOf(docPath, stamp);
+    const [content, there] = [state.contentOf(docPath, stamp), remote.get(docPath)];
     if (content === null) plan.binary.push({ path, docPath, reason: IS_BINARY });
-    else if (isThere(content, isExecutable(stamp), remote.get(docPath)) && state.isSpelt(docPath, path)) {
+    else if (there && isThere(content, isExecutable(stamp), there) && isNamed(path, there.path)) {
       plan.unchanged += 1;
-      plan.same.push({ docPath, sha256: content!, isExecutable: isExecutable(stamp) });
+      const names = { here: path, there: there.path };
+      plan.same.push({ docPath, sha256: content!, isExecutable: isExecutable(stamp), names });
     } else plan.candidates.push(file);
   }
   plan.unseen = [...remote.keys()].filter((docPath) => !seen.has(docPath));
@@ -71,9 +74,9 @@ export function planForcedPush(
 export function isThere(
   content: string | undefined,
   executable: boolean,
-  file: Pick<CloudFile, 'sha256' | 'isExecutable'> | undefined,
+  file: Pick<CloudFile, 'sha256' | 'isExecutable'>,
 ): boolean {
-  if (file === undefined || content !== file.sha256) return false;
+  if (content !== file.sha256) return false;
   return !KNOWS_EXECUTABLE || executable === (file.isExecutable ?? false);
 }
 
@@ -89,6 +92,16 @@ function unseenOf(files: readonly ScannedFile[], state: PushMemory): string[] {
 /** What a dry run says of a file of which only the mode is another. */
 export function modeReason(executable: boolean): string {
   return executable ? 'would be made executable' : 'would be made not executable';
+}
+
+/** Why a file was not renamed in the Cloud, where it has become `to` since. */
+export function renameConflict(
+  { path, docPath }: { path: string; docPath: string },
+  remote: string,
+  to: string,
+): Conflict {
+  const reason = `was renamed here, and in the Cloud to ${to}`;
+  return { path, docPath, remote, renamedTo: to, reason };
 }
 
 /** Why a file was not sent: `current` is what the Cloud has, null where it has none. */

@@ -1,8 +1,8 @@
 import type { CloudFile } from '@patchbay/protocol';
 import { compare } from './compare.js';
 import { belowRoot, type FolderSync } from './folder-sync.js';
-import { conflictReason, modeReason } from './push-plan.js';
-import { modeOf, type Pending } from './push-reader.js';
+import { conflictReason, modeReason, renameConflict } from './push-plan.js';
+import { isRenamed, modeOf, type Pending } from './push-reader.js';
 import type { SyncReport } from './sync-report.js';
 
 /** Says what a push would do, with what the Cloud has. */
@@ -22,13 +22,16 @@ export class PushPreview {
   }
 
   file(pending: Pending): void {
-    const { file, read, base, renamedFrom, cloudPath } = pending;
+    const { file, read, base, renamedFrom } = pending;
     const { path, docPath } = file;
     const there = this.remote.get(docPath);
     const mode = modeOf(pending);
     const isSame = read.sha256 === base && there?.sha256 === base;
-    if (isSame && there.path === renamedFrom && cloudPath !== renamedFrom)
+    const isNew = isSame && renamedFrom !== null && !isRenamed(pending, there.path);
+    if (isNew && there.path === renamedFrom)
       this.plan(path, `would be renamed in the Cloud, from ${belowRoot(renamedFrom.slice(1))}`);
+    else if (isNew)
+      this.report.conflicts.push(renameConflict(file, there.sha256, belowRoot(there.path.slice(1))));
     else if (isSame && mode !== undefined) this.plan(path, modeReason(mode));
     else if (this.isDecided(path, docPath, read.sha256, base))
       this.plan(path, there === undefined ? 'would be added' : 'would be replaced');

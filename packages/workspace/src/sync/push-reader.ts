@@ -1,7 +1,7 @@
 import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { CloudSpelling, renamedThere } from './cloud-spelling.js';
+import { CloudSpelling, isNamed, isSameName, renamedThere } from './cloud-spelling.js';
 import { type FileStamp, isExecutable, KNOWS_EXECUTABLE, stampOf } from './file-stamp.js';
 import { type FolderSync, rootOf } from './folder-sync.js';
 import { IS_BINARY } from './push-plan.js';
@@ -42,6 +42,11 @@ export function modeOf({
 }: Pick<Pending, 'read' | 'base' | 'wasExecutable'>): boolean | undefined {
   const mode = isExecutable(read.stamp);
   return KNOWS_EXECUTABLE && (base === null || mode !== wasExecutable) ? mode : undefined;
+}
+
+/** Whether the Cloud has the file by the name that it has here. */
+export function isRenamed({ file, cloudPath }: Pending, there: string): boolean {
+  return isNamed(file.path, there) || isSameName(cloudPath.normalize('NFC'), there);
 }
 
 /** Reads the files that may have to be sent, and keeps everybody else off those that have, until they are freed. */
@@ -143,6 +148,8 @@ export class PushReader {
     if (!read.isText) this.skip(file, IS_BINARY);
     else if (isChanged) return pending;
     else {
+      const names = { here: path, there: this.bases.cloudPathOf(docPath) };
+      if (this.sync.force) state.noteNames(docPath, names);
       state.noteBase(docPath, base, wasExecutable);
       this.report.unchanged += 1;
     }
@@ -154,9 +161,16 @@ export class PushReader {
     const { state } = this.sync;
     const [base, wasExecutable] = [this.bases.baseOf(docPath), this.bases.wasExecutable(docPath)];
     const known = { file, read, base, wasExecutable };
-    if (base === null) return { ...known, cloudPath: this.spelling.pathOf(path), renamedFrom: null };
-    const names = { ...state.namesOf(docPath), there: this.bases.cloudPathOf(docPath) };
-    const renamedFrom = state.isSpelt(docPath, path) ? null : names.there;
-    return { ...known, cloudPath: renamedThere(path, names), renamedFrom };
+    if (base === null) {
+      const cloudPath = this.sync.force ? `/${rootOf(this.sync).name}/${path}` : this.spelling.pathOf(path);
+      return { ...known, cloudPath, renamedFrom: null };
+    }
+    const there = this.bases.cloudPathOf(docPath);
+    if (this.sync.force) {
+      const cloudPath = `/${there.slice(1, there.indexOf('/', 1))}/${path}`;
+      return { ...known, cloudPath, renamedFrom: isNamed(path, there) ? null : there };
+    }
+    const renamedFrom = state.isSpelt(docPath, path) ? null : there;
+    return { ...known, cloudPath: renamedThere(path, state.namesOf(docPath)), renamedFrom };
   }
 }

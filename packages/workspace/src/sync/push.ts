@@ -9,13 +9,13 @@ import {
 import { inParallel } from '../disk/in-parallel.js';
 import { cloudFilesOf } from './cloud-list.js';
 import { isExecutable } from './file-stamp.js';
-import { type FolderSync, rootOf } from './folder-sync.js';
+import { belowRoot, type FolderSync, rootOf } from './folder-sync.js';
 import { FolderReplaced, identityOf, isSameFolder } from './folder-guard.js';
 import { deleteGone, findGone } from './push-deletions.js';
 import { leftOutFiles, sentBefore } from './left-out-files.js';
-import { conflictReason, planForcedPush, planPush, type PushPlan } from './push-plan.js';
+import { conflictReason, planForcedPush, planPush, type PushPlan, renameConflict } from './push-plan.js';
 import { PushPreview } from './push-preview.js';
-import { type Bases, modeOf, type Pending, PushReader } from './push-reader.js';
+import { type Bases, isRenamed, modeOf, type Pending, PushReader } from './push-reader.js';
 import { scanFolder } from './scan-folder.js';
 import { emptyReport, type Finding, sizeText, type SyncReport } from './sync-report.js';
 import { tellUnsent } from './unsent-files.js';
@@ -42,6 +42,7 @@ export async function pushFolder(sync: FolderSync): Promise<SyncReport> {
     const plan = force ? planForcedPush(files, state, remote!) : planPush(files, state);
     report.unchanged = plan.unchanged;
     report.skipped.push(...scan.skipped);
+    report.kept.push(...scan.notes);
     report.faults.push(...scan.faults);
     const isThere = (docPath: string) => (remote?.get(docPath)?.sha256 ?? state.baseOf(docPath)) !== null;
     if (sync.tellsLeftOut) {
@@ -61,7 +62,10 @@ export async function pushFolder(sync: FolderSync): Promise<SyncReport> {
     const work = new Push(sync, report, plan, bases);
     if (remote !== null && sync.dryRun) await work.preview(gone, remote);
     else {
-      for (const one of plan.same) state.noteBase(one.docPath, one.sha256, one.isExecutable);
+      for (const { docPath, sha256, isExecutable: mode, names } of plan.same) {
+        state.noteNames(docPath, names);
+        state.noteBase(docPath, sha256, mode);
+      }
       await deleteGone(sync, gone, report);
       await work.run();
       if (only === undefined) state.noteSynced();
@@ -195,7 +199,7 @@ class Push {
 
   /** Notes what became of a file; gives what is to be tried again. */
   private settle(pending: Pending, answer: CommittedFile | RefusedFile, mayRetry: boolean): Pending | null {
-    const { file, read, base } = pending;
+    const { file, read, base, renamedFrom } = pending;
     const { report, sync } = this;
     if ('error' in answer) {
       const { code, message, currentSha256 } = answer.error;
@@ -211,9 +215,13 @@ class Push {
         report.conflicts.push({ path, docPath, remote: currentSha256, reason });
       } else if (code !== 'STALE') report.faults.push({ path: file.path, reason: message });
     } else {
-      sync.state.noteBase(file.docPath, read.sha256, isExecutable(read.stamp));
-      sync.state.noteNames(file.docPath, { here: file.path, there: answer.path });
-      if (answer.unchanged && !answer.renamed) report.unchanged += 1;
+      const names = { here: file.path, there: answer.path };
+      const isRefused = renamedFrom !== null && !isRenamed(pending, answer.path);
+      if (renamedFrom !== null && !isRefused) sync.state.noteNames(file.docPath, names);
+      sync.state.noteSame(file.docPath, read.sha256, names, isExecutable(read.stamp));
+      if (isRefused)
+        report.conflicts.push(renameConflict(file, read.sha256, belowRoot(answer.path.slice(1))));
+      if (answer.unchanged && !answer.renamed) report.unchanged += isRefused ? 0 : 1;
       else {
         report.moved.files += 1;
         report.moved.bytes += answer.unchanged ? 0 : read.bytes.length;

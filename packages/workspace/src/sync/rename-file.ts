@@ -1,12 +1,15 @@
+import { constants } from 'node:fs';
 import { ensureDirectory, openDirectory } from '../disk/open-directory.js';
 import type { SafeDirectory } from '../disk/safe-directory.js';
 import { diskFault, errnoOf } from '../disk/workspace-fault.js';
 import { inlineFileSystem as fs } from './inline-file-system.js';
 import { ChangedMeanwhile } from './place-file.js';
 
+const CLAIM_FLAGS = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL;
+
 /**
- * Gives a file another spelling of its path. A folder whose name changes with it is renamed as a whole where it `mayMove`:
- * where it may not, or a folder of the new name is there, the file alone goes there.
+ * Gives a file another spelling of its path. It leaves a folder that is spelt otherwise alone, with all else that is in
+ * that; only where case does not count the folder itself is renamed, where it `mayMove`.
  * @param mayMove whether nothing else belongs into the folder of this relative path
  * @throws ChangedMeanwhile where the file is gone, or another has its new name; WorkspaceFault
  */
@@ -19,61 +22,69 @@ export async function renameFile(
   const at = [...from];
   for (let depth = 0; depth < to.length - 1; depth += 1) {
     if (at[depth] === to[depth]) continue;
-    const folder = at.slice(0, depth + 1);
-    const isMoved =
-      mayMove(from.slice(0, depth + 1).join('/')) && (await renameEntry(root, folder, to[depth]!));
-    if (!isMoved) break;
+    if (!(await isOneEntry(root, at.slice(0, depth + 1), to[depth]!))) break;
+    if (mayMove(from.slice(0, depth + 1).join('/')))
+      await moveEntry(root, at.slice(0, depth + 1), [...at.slice(0, depth), to[depth]!]);
     at[depth] = to[depth]!;
   }
-  const isInPlace = at.slice(0, -1).every((name, depth) => name === to[depth]);
-  if (!isInPlace) await moveInto(root, at, to);
-  else if (at.at(-1) !== to.at(-1) && !(await renameEntry(root, at, to.at(-1)!)))
-    throw new ChangedMeanwhile();
+  if (at.join('/') === to.join('/')) return;
+  await moveEntry(root, at, to);
+  await removeEmpty(root, at.slice(0, -1));
 }
 
-/** Renames what is at a path; false where it is not there, or another has the name. */
-async function renameEntry(root: string, path: readonly string[], name: string): Promise<boolean> {
+/** Whether a name beside a path is the same entry, as where case does not count. */
+async function isOneEntry(root: string, path: readonly string[], name: string): Promise<boolean> {
   const directory = await openDirectory(fs, root, path.slice(0, -1));
   if (directory === null) return false;
   try {
-    const before = path.at(-1)!;
-    const [old, taken] = [await identityOf(directory, before), await identityOf(directory, name)];
-    if (old === null) return taken !== null;
-    // Where case does not count, it is the same entry.
-    if (taken !== null && taken !== old) return false;
-    await rename(directory, before, directory, name);
-    return true;
+    const [old, other] = [await identityOf(directory, path.at(-1)!), await identityOf(directory, name)];
+    return old !== null && old === other;
   } finally {
     await directory.close();
   }
 }
 
-async function moveInto(root: string, from: readonly string[], to: readonly string[]): Promise<void> {
+async function moveEntry(root: string, from: readonly string[], to: readonly string[]): Promise<void> {
+  const [name, newName] = [from.at(-1)!, to.at(-1)!];
   const source = await openDirectory(fs, root, from.slice(0, -1));
-  const walked = await ensureDirectory(fs, root, to.slice(0, -1));
+  if (source === null) throw new ChangedMeanwhile();
+  const walked = await ensureDirectory(fs, root, to.slice(0, -1)).catch(async (error: unknown) => {
+    await source.close();
+    throw error;
+  });
   const target = walked.directory;
   try {
-    const isThere = source !== null && (await identityOf(source, from.at(-1)!)) !== null;
-    const taken = await identityOf(target, to.at(-1)!);
-    if (!isThere && taken !== null) return;
-    if (!isThere || taken !== null) throw new ChangedMeanwhile();
-    await rename(source, from.at(-1)!, target, to.at(-1)!);
-  } finally {
-    await walked.close();
-    await source?.close();
-  }
-  await removeEmpty(root, from.slice(0, -1));
-}
-
-async function rename(source: SafeDirectory, name: string, target: SafeDirectory, to: string): Promise<void> {
-  try {
+    const [old, taken] = [await identityOf(source, name), await identityOf(target, newName)];
+    if (old === null || (taken !== null && taken !== old)) throw new ChangedMeanwhile();
     await source.verify();
     await target.verify();
-    await fs.rename(source.entry(name), target.entry(to));
+    await (taken === null
+      ? moveToFree(source.entry(name), target.entry(newName))
+      : fs.rename(source.entry(name), target.entry(newName)));
+    await target.sync();
+    await source.sync();
   } catch (error) {
-    throw diskFault('WriteFailed', `"${name}" could not be renamed to "${to}"`, error);
+    await walked.undo();
+    if (error instanceof ChangedMeanwhile || errnoOf(error) === 'EEXIST') throw new ChangedMeanwhile();
+    throw diskFault('WriteFailed', `"${name}" could not be renamed to "${newName}"`, error);
+  } finally {
+    await walked.close();
+    await source.close();
   }
-  await target.sync();
+}
+
+/**
+ * Of two that take the new name only one gets it. What is saved at the old name until the last moment moves along: an empty
+ * file holds the new one until then.
+ */
+async function moveToFree(from: string, to: string): Promise<void> {
+  await (await fs.open(to, CLAIM_FLAGS, 0o600)).close();
+  try {
+    await fs.rename(from, to);
+  } catch (error) {
+    await fs.unlink(to).catch(() => {});
+    throw error;
+  }
 }
 
 /** The folders that the file has left, as far as nothing is in them. */

@@ -34,6 +34,8 @@ export interface FolderScan {
   secrets: Pick<ScannedFile, 'path' | 'docPath'>[];
   /** What git ignores, or is another repository's; a folder as a whole, with a slash at the end of its path. */
   leftOut: Finding[];
+  /** Folders that are one in the Cloud, which has no Unicode form of a name but NFC. */
+  notes: Finding[];
   /** What ought to be sent and cannot be. */
   faults: Finding[];
 }
@@ -61,6 +63,9 @@ interface Folder {
   rules: FolderRules;
 }
 
+/** Relative paths of folders, with a slash at their ends, by their docPath. */
+type FoldersAt = Map<string, string[]>;
+
 /**
  * Looks through a folder for the files that may be seen: those that git lists, without links. Where it is in no repository,
  * .gitignore files say it. System calls are synchronous, which for ten thousand of them takes a tenth of the time; the
@@ -69,9 +74,11 @@ interface Folder {
  */
 export async function scanFolder(root: WorkspaceRoot, options: ScanOptions): Promise<FolderScan> {
   const scan: FolderScan = {
-    ...{ files: [], folders: [], leftovers: [], skipped: [], secrets: [], leftOut: [], faults: [] },
+    ...{ files: [], folders: [], leftovers: [], skipped: [], secrets: [], leftOut: [], notes: [] },
+    faults: [],
   };
   const scanner = new Scanner(root, options, scan);
+  const foldersAt: FoldersAt = new Map();
   const rules = await rulesOfRoot(root.directory, options.signal);
   let level: Folder[] = [{ prefix: '', docPrefix: `${foldCase(root.name)}/`, isPlain: true, rules }];
   while (level.length > 0) {
@@ -82,9 +89,9 @@ export async function scanFolder(root: WorkspaceRoot, options: ScanOptions): Pro
       options.signal?.throwIfAborted();
     }
     level = await scanner.withoutHidden(deeper);
-    scan.folders.push(...level.map(({ prefix }) => prefix.slice(0, -1)));
+    for (const folder of level) noteFolder(folder, foldersAt, scan);
   }
-  return withoutTwins(scan, scanner.kept);
+  return withoutFolderTwins(withoutTwins(scan, scanner.kept), foldersAt);
 }
 
 class Scanner {
@@ -217,6 +224,16 @@ class Scanner {
   }
 }
 
+function noteFolder({ prefix, docPrefix }: Folder, foldersAt: FoldersAt, scan: FolderScan): void {
+  const path = prefix.slice(0, -1);
+  scan.folders.push(path);
+  const twins = foldersAt.get(docPrefix.slice(0, -1));
+  if (twins === undefined) return void foldersAt.set(docPrefix.slice(0, -1), [prefix]);
+  const isOneThere = twins.some((twin) => twin.normalize('NFC') === prefix.normalize('NFC'));
+  if (isOneThere) scan.notes.push({ path, reason: 'is one folder in the Cloud with another of this name' });
+  twins.push(prefix);
+}
+
 /** The full check only for names that begin as such a one may. */
 function isGit(name: string, isPlain: boolean): boolean {
   return (!isPlain || /^\.?g/i.test(name)) && isGitFolder(name);
@@ -233,6 +250,27 @@ function pathFault(docPath: string, isPlain: boolean): string | null {
   return isLong ? `has a name of more than ${MAX_COMPONENT_BYTES} bytes` : null;
 }
 
+/** How a twin of a file, or of a folder, is told of. */
+function twinReason(twin: string): string {
+  return `differs from ${twin} only by case or Unicode form (AmbiguousDocPath); rename one`;
+}
+
+/** A file and the folders of its docPath: where there is something in them, neither is sent. */
+function withoutFolderTwins(scan: FolderScan, foldersAt: FoldersAt): FolderScan {
+  const twins = new Map<string, string>();
+  for (const { path, docPath } of scan.files) {
+    for (const folder of foldersAt.get(docPath) ?? []) {
+      if (!scan.files.some((file) => file.path.startsWith(folder))) continue;
+      twins.set(path, `the folder ${folder.slice(0, -1)}`).set(folder, `the file ${path}`);
+    }
+  }
+  if (twins.size === 0) return scan;
+  const isTwin = ({ path }: ScannedFile) =>
+    [...twins.keys()].some((twin) => (twin.endsWith('/') ? path.startsWith(twin) : path === twin));
+  const faults = [...twins].map(([path, twin]) => ({ path, reason: twinReason(twin) }));
+  return { ...scan, files: scan.files.filter((file) => !isTwin(file)), faults: [...scan.faults, ...faults] };
+}
+
 /** Two files of one docPath: neither is guessed to be the one that is meant, also where one of them is `kept` out. */
 function withoutTwins(scan: FolderScan, kept: ReadonlyMap<string, string>): FolderScan {
   const firsts = new Map<string, ScannedFile>();
@@ -247,7 +285,7 @@ function withoutTwins(scan: FolderScan, kept: ReadonlyMap<string, string>): Fold
   if (twins.size === 0) return scan;
   const faults = [...twins].map(([{ path }, twin]) => ({
     path,
-    reason: `differs from ${twin} only by case or Unicode form (AmbiguousDocPath); rename one`,
+    reason: twinReason(twin),
   }));
   return {
     ...scan,

@@ -16,6 +16,8 @@ export interface Conflict extends Finding {
   docPath: string;
   /** sha256 of what the Cloud has; null: nothing any more. */
   remote: string | null;
+  /** The file was renamed on both sides, this is its path there; the text is none of the conflict. */
+  renamedTo?: string;
 }
 
 /** What a push or pull did, and what it left for a person to see to. */

@@ -190,7 +190,7 @@ describe('a patch of texts that are no files, whose client was killed', () => {
       ['notes/b', 'B\n'],
     ]);
     let entry = {} as JournalEntry;
-    const put = async () => ({ ok: true, versionId: 'v', fileId: 'f' }) as const;
+    const put = async () => ({ ok: true, versionId: 'v', fileId: 'f', path: '/p/f' }) as const;
     const context: CallContext = {
       signal: new AbortController().signal,
       writeLog: { intend: async () => undefined, committing: async () => undefined },

@@ -54,7 +54,7 @@ describe('an approval to overwrite [CREATE-5]', () => {
       await onStart();
       await journal.start('1', approval, basis);
     },
-    putFile: async () => ({ ok: true, versionId: 'v', fileId: 'f' }),
+    putFile: async () => ({ ok: true, versionId: 'v', fileId: 'f', path: '/p/f' }),
   };
   const tool = async () => {
     const roots = await WorkspaceRoots.open([{ directory: folder }]);

@@ -49,7 +49,7 @@ describe('a create over a file that is open and not saved [CREATE-6]', () => {
     writeLog: { intend: async () => undefined, committing: async () => undefined },
     awaitApproval: async () => undefined,
     start: async () => onStart(),
-    putFile: async (file) => (uploads.push(file), { ok: true, versionId: 'v', fileId: 'f' }),
+    putFile: async (file) => (uploads.push(file), { ok: true, versionId: 'v', fileId: 'f', path: '/p/f' }),
   };
   const toolOf = async (buffers: OpenBuffers) =>
     new CreateFileTool({ roots: await WorkspaceRoots.open([{ directory: folder }]), buffers }, person);

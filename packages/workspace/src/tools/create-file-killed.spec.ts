@@ -24,7 +24,7 @@ const contextOf = (journal: Journal): CallContext => ({
   writeLog: journal.writeLog('c1'),
   awaitApproval: () => Promise.reject(new Error('Nobody is asked again.')),
   start: () => Promise.reject(new Error('It has started.')),
-  putFile: async () => ({ ok: true, versionId: 'v', fileId: 'f' }),
+  putFile: async () => ({ ok: true, versionId: 'v', fileId: 'f', path: '/p/f' }),
 });
 const nobody: Approver = { decide: () => Promise.reject(new Error('Nobody is here.')) };
 

@@ -68,7 +68,7 @@ describe('CreateFileTool', () => {
     executed = [];
     warnings = [];
     uploads = [];
-    answerPut = () => ({ ok: true, versionId: 'v', fileId: 'f' });
+    answerPut = () => ({ ok: true, versionId: 'v', fileId: 'f', path: '/p/f' });
   });
   afterEach(async () => {
     await journal.close();

@@ -30,7 +30,7 @@ import type { WorkspaceContext } from '../disk/workspace-context.js';
 import { docPathOf } from '../disk/located-path.js';
 import type { PatchContext } from '../write-patch/execute-write-patch.js';
 import type { ApprovalRequest, Approver } from '../approval/approver.js';
-import { ignoreNote } from './ignore-note.js';
+import { ignoreNote } from '../visible/ignore-note.js';
 import { inStep } from './in-step.js';
 import { InOrder } from './in-order.js';
 import { uploadBuffer } from './upload-buffer.js';

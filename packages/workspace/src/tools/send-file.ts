@@ -3,7 +3,7 @@ import type { CallContext } from '@patchbay/client/relay';
 import type { FolderLedger } from '../disk/folder-ledger.js';
 
 /** The version that an upload became, or in a sentence why it became none. */
-export type Upload = { versionId: string } | { fault: string };
+export type Upload = { versionId: string; path: string } | { fault: string };
 
 /**
  * Sends a file back to the server. Its base is what the folder last had in common with the Cloud; where nothing is
@@ -18,7 +18,8 @@ export async function send(
   const { docPath, sha256 } = file;
   const baseSha256 = ledger?.baseOf(docPath) ?? file.baseSha256;
   await ledger?.sending(docPath, sha256);
-  const exactly = { ...file, baseSha256, ...(ledger && { isExact: true }) };
+  const path = ledger?.cloudPathOf(file.path) ?? file.path;
+  const exactly = { ...file, path, baseSha256, ...(ledger && { isExact: true }) };
   const answer = await context.putFile(exactly, timeoutMs);
   return answer.ok ? answer : { fault: faultOf(answer) };
 }

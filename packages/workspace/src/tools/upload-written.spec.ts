@@ -27,7 +27,7 @@ describe('a file that a call has written', () => {
     putFile: async (put: FilePut) => {
       sent.push(put);
       steps.push('put');
-      return { ok: true as const, versionId: 'v', fileId: 'f' };
+      return { ok: true as const, versionId: 'v', fileId: 'f', path: '/p/f' };
     },
   };
   beforeEach(() => [sent, steps].forEach((list) => list.splice(0)));
@@ -35,13 +35,14 @@ describe('a file that a call has written', () => {
   it('takes the place of that version alone which its folder last had', async () => {
     const ledger = {
       baseOf: () => 'common',
+      cloudPathOf: () => '/Repo/In the Cloud',
       sending: async (docPath: string, sha256: string) => {
         await new Promise(setImmediate);
         steps.push(`${docPath} ${sha256}`);
       },
     } as unknown as FolderLedger;
     await send(ledger, context, file, 100);
-    expect(sent).toEqual([{ ...file, baseSha256: 'common', isExact: true }]);
+    expect(sent).toEqual([{ ...file, path: '/Repo/In the Cloud', baseSha256: 'common', isExact: true }]);
     // It is noted first, so that a client that dies knows its own text when it meets it again.
     expect(steps).toEqual(['repo/a new', 'put']);
   });

@@ -44,6 +44,6 @@ export async function uploadWritten(
   const baseSha256 = ledger && !intent.patch ? null : intent.previousSha256;
   const file = { docPath, path, content, sha256, baseSha256, callId, filePatchId };
   const upload = await send(ledger, context, file, timeoutMs);
-  if ('versionId' in upload) await ledger?.arrived(file.docPath, sha256);
+  if ('versionId' in upload) await ledger?.arrived(file, upload.path);
   return upload;
 }

@@ -93,7 +93,12 @@ export class ToolScene {
     this.person = new Person();
     this.executed = [];
     this.uploads = [];
-    this.answerPut = ({ docPath }) => ({ ok: true, versionId: `v-${docPath.at(-1)}`, fileId: 'f' });
+    this.answerPut = ({ docPath }) => ({
+      ok: true,
+      versionId: `v-${docPath.at(-1)}`,
+      fileId: 'f',
+      path: '/p/f',
+    });
     await mkdir(join(this.folder, 'Src'));
     await writeFile(join(this.folder, 'Src', 'A'), 'a\n');
     await writeFile(join(this.folder, 'b'), 'b\n');

@@ -144,7 +144,7 @@ describe('WritePatchTool', () => {
     scene.answerPut = ({ filePatchId }) =>
       filePatchId === 'f1'
         ? { ok: false, error: { code: 'STALE', message: 'The Cloud file has moved on.' } }
-        : { ok: true, versionId: 'v', fileId: 'f' };
+        : { ok: true, versionId: 'v', fileId: 'f', path: '/p/f' };
     const { success, files } = resultOf(await run(callOf('1', two())));
     expect([success, files[0]!.versionId]).toEqual([true, 'v']);
     expect(files[1]).toMatchObject({ status: 'applied', versionId: null, errorCode: null });
@@ -154,7 +154,7 @@ describe('WritePatchTool', () => {
   it('does not upload what was changed right after it was written', async () => {
     scene.answerPut = async ({ filePatchId }) => {
       if (filePatchId === 'f0') await writeFile(join(scene.folder, 'b'), 'mine\n');
-      return { ok: true, versionId: 'v', fileId: 'f' };
+      return { ok: true, versionId: 'v', fileId: 'f', path: '/p/f' };
     };
     const { files } = resultOf(await run(callOf('1', two())));
     expect(files[1]).toMatchObject({ status: 'applied', newSha256: sha256('b\nnew\n'), versionId: null });
@@ -262,7 +262,7 @@ describe('WritePatchTool', () => {
       await expect(recover()).rejects.toThrow('closing');
       await reopen();
       expect(scene.journal.get('1')).toMatchObject({ settled: { result: { success: true } } });
-      scene.answerPut = () => ({ ok: true, versionId: 'v', fileId: 'f' });
+      scene.answerPut = () => ({ ok: true, versionId: 'v', fileId: 'f', path: '/p/f' });
       const outcome = await recover();
       expect(resultOf(outcome)).toMatchObject({
         success: true,

@@ -17,7 +17,7 @@ import { previewWritePatch, type PatchedFilePreview } from '../write-patch/previ
 import { recoverWritePatch } from '../write-patch/recover-write-patch.js';
 import { allRefused, toJson } from '../write-patch/write-patch-result.js';
 import type { ApprovalRequest, Approver } from '../approval/approver.js';
-import { ignoreNote } from './ignore-note.js';
+import { ignoreNote } from '../visible/ignore-note.js';
 import { inStep } from './in-step.js';
 import { InOrder } from './in-order.js';
 import { uploadPatched } from './upload-patched.js';

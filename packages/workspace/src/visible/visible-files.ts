@@ -29,6 +29,8 @@ export interface VisibleOptions {
   secrets?: SecretFiles | undefined;
   /** Real paths of folders of which nothing is seen: PATCHBAY_HOME. */
   exclude?: readonly string[] | undefined;
+  /** The paths are names that files are to get: what has one in another case by now says nothing of it. */
+  asNew?: boolean | undefined;
   signal?: AbortSignal | undefined;
 }
 
@@ -122,18 +124,20 @@ class Question {
   }
 
   private async askGit(rules: GitRules, asked: readonly Asked[]): Promise<void> {
-    const listed = await rules.listed(asked.map(({ below, isThere }) => ({ path: below, isThere })));
+    const { asNew = false } = this.options;
+    const known = asNew ? [] : asked.map(({ below, isThere }) => ({ path: below, isThere }));
+    const listed = known.length === 0 ? new Set() : await rules.listed(known);
     const open: Asked[] = [];
     for (const one of asked) {
       if (listed.has(one.below)) continue;
       if (one.isNested) this.hidden.set(one.path, OTHER_REPOSITORY);
-      else if (one.isThere) this.hidden.set(one.path, GIT_IGNORES);
+      else if (one.isThere && !asNew) this.hidden.set(one.path, GIT_IGNORES);
       else open.push(one);
     }
     // A docPath says nothing of case: what might be there under another name is not told of either.
     const ignored = await rules.ignored(
       open.map(({ below }) => below),
-      { anyCase: true },
+      { anyCase: !asNew },
     );
     for (const { path, below } of open) if (ignored.has(below)) this.hidden.set(path, GIT_IGNORES);
   }

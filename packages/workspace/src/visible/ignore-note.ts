@@ -1,7 +1,7 @@
 import { foldCase } from '@patchbay/protocol';
 import type { WorkspaceRoot } from '../disk/located-path.js';
 import type { WorkspaceContext } from '../disk/workspace-context.js';
-import { unhiddenFiles } from '../visible/unhidden-files.js';
+import { unhiddenFiles } from './unhidden-files.js';
 
 /** Files that the note names. */
 const MAX_NAMED = 10;

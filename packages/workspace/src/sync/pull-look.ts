@@ -1,0 +1,93 @@
+import { unlinkSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import type { CloudFile } from '@patchbay/protocol';
+import { cloudFilesOf } from './cloud-list.js';
+import { FolderSpelling } from './folder-spelling.js';
+import { belowRoot, type FolderSync, rootOf, type ShownFile } from './folder-sync.js';
+import { lookLocally } from './local-files.js';
+import { planPull, type PullPlan } from './pull-plan.js';
+import { checkRenames } from './rename-checks.js';
+import type { FolderScan } from './scan-folder.js';
+import type { SyncReport } from './sync-report.js';
+
+const MAKE_WAY = 'move it away, and pull again, to have what the Cloud has';
+
+/** What the Cloud has. */
+export interface Listed {
+  remote: Map<string, CloudFile>;
+  /** docPaths of which the server says two things: nothing is done about them. */
+  odd: Set<string>;
+  /** Relative paths of the folders that its files are in, as they are spelt there. */
+  folders: Set<string>;
+}
+
+/** Whether the Cloud still has just what a person was shown. */
+export function isAsShown({ there, remote, isExecutable }: ShownFile, file: CloudFile | undefined): boolean {
+  if (file === undefined || remote === null) return file === undefined && remote === null;
+  return file.sha256 === remote && file.path === there && file.isExecutable === isExecutable;
+}
+
+/** Lists the Cloud's files, and tells of those that are not of the folder. */
+export async function listRemote(sync: FolderSync, report: SyncReport): Promise<Listed> {
+  const [remote, odd, folders] = [new Map<string, CloudFile>(), new Set<string>(), new Set<string>()];
+  const onOdd = ({ path, docPath }: CloudFile): void => {
+    odd.add(docPath).add(path.replace(/^\/+/, '').toLowerCase());
+    report.faults.push({ path, reason: `is not written: the server says that it is ${docPath}` });
+  };
+  for await (const file of cloudFilesOf(sync, sync.signal, onOdd)) {
+    addFolders(folders, belowRoot(file.path.slice(1)));
+    if (sync.only?.(file.docPath) !== false) remote.set(file.docPath, file);
+  }
+  return { remote, odd, folders };
+}
+
+/** Adds every folder that a relative path lies in. */
+function addFolders(folders: Set<string>, below: string): void {
+  for (let at = below.lastIndexOf('/'); at > 0; at = below.lastIndexOf('/', at - 1)) {
+    const folder = below.slice(0, at);
+    if (folders.has(folder)) break;
+    folders.add(folder);
+  }
+}
+
+/** Removes what an earlier pull of this folder was about to put in place when it was killed. */
+export function removeLeftovers({ state, ...sync }: FolderSync, { leftovers }: FolderScan): void {
+  const ours = leftovers.filter((path) => basename(path).startsWith(`.patchbay-pull-${state.key}-`));
+  for (const path of ours) unlinkSync(join(rootOf(sync).directory, path));
+}
+
+/** What is to be done, with every file as it is spelt here. */
+export async function makePlan(
+  sync: FolderSync,
+  scan: FolderScan,
+  { remote, odd, folders }: Listed,
+  report: SyncReport,
+): Promise<PullPlan> {
+  const { force, delete: deletes, only } = sync;
+  const bases = new Map([...sync.state.bases()].filter(([docPath]) => only?.(docPath) !== false));
+  const scanned = force ? scan.files.map(({ docPath }) => docPath) : [];
+  const docPaths = new Set([...remote.keys(), ...bases.keys(), ...scanned]);
+  const look = await lookLocally(sync, scan, docPaths, report);
+  for (const [docPath, { path, reason }] of look.hidden) {
+    const there = remote.get(docPath);
+    const leftOut = `left out (${reason}): it is neither compared nor replaced`;
+    if (there && there.sha256 === bases.get(docPath)) report.kept.push({ path, reason: `is ${leftOut}` });
+    else if (there) report.faults.push({ path, reason: `is there already, and ${leftOut}; ${MAKE_WAY}` });
+    remote.delete(docPath);
+    bases.delete(docPath);
+  }
+  for (const docPath of [...look.undecided, ...odd]) {
+    for (const known of [remote, bases, look.files]) known.delete(docPath);
+  }
+  const wasExecutable = (docPath: string) => sync.state.wasExecutable(docPath);
+  const namesOf = (docPath: string) => sync.state.namesOf(docPath);
+  const known = { bases, wasExecutable, namesOf };
+  const textOnly = sync.expects !== undefined;
+  const plan = planPull({ remote, local: look.files, ...known, force, delete: deletes, textOnly });
+  const { allowed, kept } = await checkRenames(sync, plan.renames, scan.folders);
+  const own = new Set(scan.folders);
+  for (const { to } of allowed) addFolders(own, to);
+  const spelling = new FolderSpelling([...own], folders);
+  for (const write of plan.writes) if (write.replaces === null) write.path = spelling.spell(write.path);
+  return { ...plan, renames: allowed, kept: [...plan.kept, ...kept] };
+}
