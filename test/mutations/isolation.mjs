@@ -128,9 +128,10 @@ export const FAULTS = [
   },
   {
     name: 'a session of another workspace is found',
-    file: 'src/storage/sqlite/sessions.store.ts',
-    find: `WHERE workspace = ? AND session_id = ?\`, [\n      workspace,\n      id,\n    ]);\n    return row === null`,
-    replace: `WHERE session_id = ?\`, [\n      id,\n    ]);\n    return row === null`,
+    file: 'src/storage/records/sessions.ts',
+    find: 'return this.records.byKey(SESSIONS, { workspaceId, id });',
+    replace:
+      "return this.records.find(SESSIONS, { id }, { by: ['id'], limit: 1 }).then(([found]) => found ?? null);",
     specs: ['test/contract/sessions.spec.ts', 'test/e2e/files/active-files.spec.ts'],
   },
   {

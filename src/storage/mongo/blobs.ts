@@ -70,7 +70,7 @@ export class Blobs {
         const isNew = await this.insert(workspaceId, userId, sha256, bytes, generation, now);
         isInserted = true;
         if (!isNew || !isSmall) continue;
-        this.usage.count(workspaceId, userId, { bytes: bytes.length });
+        void this.usage.count(workspaceId, userId, { bytes: bytes.length });
         return true;
       } else if (known.state === 'going') {
         await this.finishRemoval(known);
@@ -80,7 +80,7 @@ export class Blobs {
       } else {
         // Its own, whether or not the answer to the insert was lost.
         if (isInserted && known.generation === generation && known.size <= INLINE_BYTES)
-          this.usage.count(workspaceId, known.holder, { bytes: known.size });
+          void this.usage.count(workspaceId, known.holder, { bytes: known.size });
         return true;
       }
     }
@@ -118,7 +118,8 @@ export class Blobs {
       const update = { $set: { state: 'going' as const }, $inc: { revision: 1 } };
       const { isMade, tries } = await this.changed(unchanged(blob), update);
       if (isMade) {
-        if (blob.state === 'here') this.usage.count(blob.workspaceId, blob.holder, { bytes: -blob.size });
+        if (blob.state === 'here')
+          void this.usage.count(blob.workspaceId, blob.holder, { bytes: -blob.size });
         // It may have been this very write, the answer to which was lost.
       } else if (tries === 1 || (await this.stateOf(blob)) !== 'going') return;
     }
@@ -187,7 +188,7 @@ export class Blobs {
     const $set = { state: 'here' as const };
     const { isMade } = await this.changed(coming, { $set });
     if (isMade) {
-      this.usage.count(blob.workspaceId, blob.holder, { bytes: blob.size });
+      void this.usage.count(blob.workspaceId, blob.holder, { bytes: blob.size });
       return true;
     }
     const state = await this.stateOf(blob);

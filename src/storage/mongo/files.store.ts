@@ -57,8 +57,8 @@ export class MongoFileStore extends FileStore {
       if (!isHeld && !isMade && (await this.isFree(file))) throw withoutBytes(head);
       return isMade;
     }
-    this.usage.count(workspaceId, head.author, { versions: 1 });
-    if (file.deletedAt === null) this.usage.count(workspaceId, file.holder, { files: 1 });
+    void this.usage.count(workspaceId, head.author, { versions: 1 });
+    if (file.deletedAt === null) void this.usage.count(workspaceId, file.holder, { files: 1 });
     return true;
   }
 
@@ -96,7 +96,7 @@ export class MongoFileStore extends FileStore {
     if (!(await this.writes.insert(documentOf(folder), [], events))) {
       return this.writes.isIdTaken(folder);
     }
-    this.usage.count(workspaceId, holder, { files: 1, versions: 1 });
+    void this.usage.count(workspaceId, holder, { files: 1, versions: 1 });
     return true;
   }
 
@@ -110,7 +110,7 @@ export class MongoFileStore extends FileStore {
     const expected = { kind: eq('folder'), isLive: eq(true) };
     const { place, isLive } = placed({ ...folder, deletedAt });
     if ((await this.writes.update(folder, expected, { place, isLive, deletedAt }, null, events)) !== null) {
-      this.usage.count(workspaceId, holder, { files: -1 });
+      void this.usage.count(workspaceId, holder, { files: -1 });
       await this.folders.loosen(workspaceId, folder.path, folder.docPath);
       return true;
     }
@@ -236,9 +236,9 @@ export class MongoFileStore extends FileStore {
     const state = { revision, head, lastNumber, updatedAt, holder, ...placed(file) };
     const before = await this.writes.update(file, expected, state, version, events);
     if (before === null) return false;
-    if (version !== null) this.usage.count(workspaceId, version.author, { versions: 1 });
+    if (version !== null) void this.usage.count(workspaceId, version.author, { versions: 1 });
     const files = Number(file.deletedAt === null) - Number(before.isLive);
-    if (files !== 0) this.usage.count(workspaceId, holder, { files });
+    if (files !== 0) void this.usage.count(workspaceId, holder, { files });
     if (before.isLive && (file.deletedAt !== null || before.path !== file.path))
       await this.folders.loosen(workspaceId, before.path, before.docPath);
     if (version !== null) await this.versions.settleSome(workspaceId, id, before.fresh.length + 1);
