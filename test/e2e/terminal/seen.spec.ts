@@ -81,8 +81,10 @@ describeAtTerminal('What a person approves is what they have seen', () => {
       ...{ toolCallId, name: 'workspace_create_file' },
       arguments: { path: `${toolCallId}.txt`, content: 'x\n' },
     });
-    const { turnId } = (await scene.post([call('one'), call('two')])).body.result;
+    const { turnId } = (await scene.post([call('one')])).body.result;
     await terminal.shows(/one\.txt[^]*\[\?\] > /);
+    const other = (await scene.post([call('two')])).body.result;
+    await scene.untilCall(other.turnId, 'two', 'awaiting_approval');
     terminal.type('y');
     const path = `/workspaces/${scene.workspaceId}/sessions/${scene.session.sessionId}/turns/${turnId}`;
     await scene.user.post(`${path}/tool-calls/one/cancel`, {});
