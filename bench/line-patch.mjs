@@ -60,7 +60,7 @@ function measure(lineCount, dir) {
   const changes = Array.from({ length: Math.floor(lineCount / 100) }, (_, index) => changeAt(index));
   const input = { files: [{ docPath: 'file.txt', originalSha256: sha256(original), changes }] };
   const patch = parsePatchBatch(input).batch.files[0];
-  const { diff } = unifiedDiff(original, patch);
+  const { diff } = unifiedDiff(original, patch, 'file.txt');
 
   const hash = median(() => sha256(original));
   const apply = median(() => applyFilePatch(original, patch));

@@ -46,6 +46,7 @@ const server = fork(fileURLToPath(new URL('../dist/main.js', import.meta.url)), 
     },
     ...{
       PATCHBAY_LOG_LEVEL: 'warn',
+      PATCHBAY_REGISTRATION: 'open',
       PATCHBAY_MAX_OPEN_TURNS: '100000',
       PATCHBAY_MAX_USER_OPEN_TURNS: '90000',
     },
