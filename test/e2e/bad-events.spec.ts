@@ -74,6 +74,8 @@ describe('an event that is wrong', () => {
         socket.emit(event);
       }
     }
+    // An empty resume among them gives back what the client holds: all are answered before a call comes.
+    await client.resume([]);
     await stillWorks();
   });
 
