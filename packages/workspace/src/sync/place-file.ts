@@ -100,14 +100,26 @@ export async function setExecutable(
   segments: readonly string[],
   { sha256, isExecutable }: { sha256: string; isExecutable: boolean },
 ): Promise<void> {
+  return atFile(root, segments, sha256, (directory, name) =>
+    changeMode(directory, name, isExecutable).catch((error: unknown) => {
+      throw diskFault('WriteFailed', `The mode of "${name}" could not be changed`, error);
+    }),
+  );
+}
+
+/** Does the work on a file whose sha256 is still this, with the name that it has in its open directory. */
+async function atFile(
+  root: string,
+  segments: readonly string[],
+  sha256: string,
+  work: (directory: SafeDirectory, name: string) => Promise<void>,
+): Promise<void> {
   const name = segments.at(-1)!;
   const directory = await openDirectory(fs, root, segments.slice(0, -1));
   if (directory === null) throw new ChangedMeanwhile();
   try {
     await expectStill(directory, name, sha256);
-    await changeMode(directory, name, isExecutable).catch((error: unknown) => {
-      throw diskFault('WriteFailed', `The mode of "${name}" could not be changed`, error);
-    });
+    await work(directory, name);
   } finally {
     await directory.close();
   }
@@ -134,11 +146,7 @@ export async function deleteFile(
   segments: readonly string[],
   { sha256, keep }: { sha256: string; keep: boolean },
 ): Promise<void> {
-  const name = segments.at(-1)!;
-  const directory = await openDirectory(fs, root, segments.slice(0, -1));
-  if (directory === null) throw new ChangedMeanwhile();
-  try {
-    await expectStill(directory, name, sha256);
+  return atFile(root, segments, sha256, async (directory, name) => {
     if (keep) await keepBeside(fs, directory, name);
     await directory.verify();
     await fs.unlink(directory.entry(name)).catch((error: unknown) => {
@@ -146,9 +154,7 @@ export async function deleteFile(
       if (errnoOf(error) !== 'ENOENT') throw renameFault(`"${name}" could not be deleted`, error);
     });
     await directory.sync();
-  } finally {
-    await directory.close();
-  }
+  });
 }
 
 async function expectStill(directory: SafeDirectory, name: string, sha256: string | null): Promise<void> {

@@ -1,6 +1,6 @@
-import { foldCase } from '@patchbay/protocol';
 import type { WorkspaceRoot } from '../disk/located-path.js';
 import type { WorkspaceContext } from '../disk/workspace-context.js';
+import { isIgnoreFile } from './ignore-file.js';
 import { unhiddenFiles } from './unhidden-files.js';
 
 /** Files that the note names. */
@@ -20,7 +20,7 @@ export async function ignoreNote(
 ): Promise<string | undefined> {
   const changed = new Map<WorkspaceRoot, Map<string, string>>();
   for (const { path, after } of files) {
-    if (foldCase(path.slice(path.lastIndexOf('/') + 1)) !== '.gitignore') continue;
+    if (!isIgnoreFile(path)) continue;
     const { root, segments } = roots.locate(path);
     changed.set(root, (changed.get(root) ?? new Map<string, string>()).set(segments.join('/'), after));
   }
