@@ -24,7 +24,7 @@ import { UsageStore } from '../src/storage/ports/usage.store.js';
 import { UserStore } from '../src/storage/records/users.js';
 import { WorkspaceStore } from '../src/storage/ports/workspaces.store.js';
 import { SqliteStorageModule } from '../src/storage/sqlite/sqlite.module.js';
-import { aTurn, completed, NOON } from '../src/turns/turn.sample.js';
+import { aTurn, completed, NOON } from '../src/turns/state/turn.sample.js';
 import { aFile, aVersion, bytesOf, moved, withHead } from '../test/contract/file-records.js';
 import { aBatch } from '../test/contract/patch-records.js';
 import { anEvent, aUser, aWorkspace } from '../test/contract/records.js';

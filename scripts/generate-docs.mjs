@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath, URL } from 'node:url';
 import { createApp } from '../dist/bootstrap.js';
-import { CatalogService } from '../dist/catalog/catalog.service.js';
+import { CatalogService } from '../dist/tools/catalog/catalog.service.js';
 import { Config, describeVariables } from '../dist/config/config.js';
 import { answerSchemas } from './api-document/answers.mjs';
 import { describeApi } from './api-document/describe.ts';

@@ -1,10 +1,11 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, APP_PIPE } from '@nestjs/core';
 import type { DestinationStream } from 'pino';
+import { AgentApiModule } from './agent-api/agent-api.module.js';
 import { AuditModule } from './audit/audit.module.js';
 import { AuthModule } from './auth/auth.module.js';
 import { BodiesModule } from './bodies/bodies.module.js';
-import { CatalogModule } from './catalog/catalog.module.js';
+import { CatalogModule } from './tools/catalog/catalog.module.js';
 import { Clock, Stopwatch, SystemClock } from './common/clock.js';
 import { Lifecycle } from './common/lifecycle.js';
 import { ConfigModule } from './config/config.module.js';
@@ -19,10 +20,6 @@ import { OpsModule } from './ops/ops.module.js';
 import { PatchesModule } from './patches/patches.module.js';
 import { RelayModule } from './relay/relay.module.js';
 import { RequestInterceptor } from './request.interceptor.js';
-import { RevertsModule } from './reverts/reverts.module.js';
-import { SessionApiModule } from './session-api/session-api.module.js';
-import { ToolCallsModule } from './tool-calls/tool-calls.module.js';
-import { TurnApiModule } from './turn-api/turn-api.module.js';
 import { StorageModule } from './storage/storage.module.js';
 import { AccessGuard } from './workspaces/access.guard.js';
 import { WorkspacesModule } from './workspaces/workspaces.module.js';
@@ -41,11 +38,8 @@ export interface AppParts {
     AuthModule,
     WorkspacesModule,
     CatalogModule,
-    SessionApiModule,
-    ToolCallsModule,
-    TurnApiModule,
+    AgentApiModule,
     PatchesModule,
-    RevertsModule,
     ContextModule,
     RelayModule,
     AuditModule,

@@ -13,11 +13,11 @@ import {
 
 /** Files that carry the logic: nothing that they load, at however many steps, is a framework, a store or a socket. */
 const PURE = [
-  'src/turn-api/tool-call-forms.ts',
-  'src/turns/deadlines.ts',
+  'src/turns/intake/tool-call-forms.ts',
+  'src/turns/state/deadlines.ts',
   'src/common/digest.ts',
-  'src/turns/turn-draft.ts',
-  'src/turns/turn-state.ts',
+  'src/turns/state/turn-draft.ts',
+  'src/turns/state/turn-state.ts',
   'src/storage/ports/turn.ts',
 ];
 const src = sourcesIn('src');
@@ -25,7 +25,7 @@ const src = sourcesIn('src');
 const isOurs = (name: string): boolean =>
   name.startsWith('src/') || name.startsWith('packages/') || name.startsWith('@patchbay/');
 const isProtocol = (name: string): boolean => /^@patchbay\/protocol(?:$|\/)/.test(name);
-/** `turns` of `src/turns/turn-state.ts`; null for what lies beside the folders. */
+/** `turns` of `src/turns/state/turn-state.ts`; null for what lies beside the folders. */
 const featureOf = (path: string): string | null => /^src\/([^/]+)\//.exec(path)?.[1] ?? null;
 
 describe('the scanner', () => {
@@ -51,8 +51,8 @@ describe('the scanner', () => {
 
   it('reads the whole house', () => {
     expect(src.length).toBeGreaterThan(10);
-    expect(src.find(({ path }) => path === 'src/turns/turn-state.ts')!.imports).toContain(
-      'src/turns/turn-draft.ts',
+    expect(src.find(({ path }) => path === 'src/turns/state/turn-state.ts')!.imports).toContain(
+      'src/turns/state/turn-draft.ts',
     );
   });
 });
@@ -79,12 +79,21 @@ describe('the server', () => {
     expect(cycleIn(graph)).toBeNull();
     expect([...(graph.get('config') ?? [])]).toEqual([]);
     expect([...(graph.get('common') ?? [])]).toEqual(['config']);
-    const rooms = ['turn-api', 'delivery', 'turns'];
-    expect(rooms.map((room) => rooms.filter((other) => graph.get(room)!.has(other)))).toEqual([
-      ['delivery', 'turns'],
-      ['turns'],
+  });
+
+  it('has turns in layers: the engine knows neither HTTP nor relay, the state neither engine nor intake', () => {
+    const below = (folder: string, ...known: string[]): string[] =>
+      offences(
+        src.filter(({ path }) => path.startsWith(`src/turns/${folder}/`)),
+        (name) =>
+          name.startsWith('src/turns/') && !known.some((other) => name.startsWith(`src/turns/${other}/`)),
+      );
+    expect(below('state', 'state')).toEqual([]);
+    expect(below('intake', 'intake', 'state')).toEqual([]);
+    const engine = src.filter(({ path }) => path.startsWith('src/turns/engine/'));
+    expect(offences(engine, (name) => /^src\/(?:agent-api|relay)\/|^fastify$|\.dto\.ts$/.test(name))).toEqual(
       [],
-    ]);
+    );
   });
 
   it('has no two files that need each other', () => {

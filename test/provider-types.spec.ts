@@ -14,9 +14,9 @@ import type {
 } from '@patchbay/protocol';
 import { createFile, writePatch } from '@patchbay/protocol';
 import type OpenAI from 'openai';
-import { FORMATTERS } from '../src/catalog/tool-formats.js';
-import { resultMessages } from '../src/turn-api/result-messages.js';
-import { readToolCalls } from '../src/turn-api/tool-call-forms.js';
+import { FORMATTERS } from '../src/tools/catalog/tool-formats.js';
+import { resultMessages } from '../src/turns/intake/result-messages.js';
+import { readToolCalls } from '../src/turns/intake/tool-call-forms.js';
 
 const ended: ToolResult[] = [
   {

@@ -4,7 +4,7 @@ import { JwtService } from '@nestjs/jwt';
 import type { User } from '@patchbay/protocol';
 import { LRUCache } from 'lru-cache';
 import { Config } from '../config/config.js';
-import { Bus } from '../bus/bus.js';
+import { Bus } from '../events/bus.js';
 import { Clock } from '../common/clock.js';
 import { DomainError } from '../common/domain-error.js';
 import { isUuid, newId } from '../common/ids.js';

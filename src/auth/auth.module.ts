@@ -1,7 +1,7 @@
 import { createSecretKey } from 'node:crypto';
 import { Module } from '@nestjs/common';
 import { JwtModule } from '@nestjs/jwt';
-import { BusModule } from '../bus/bus.module.js';
+import { EventsModule } from '../events/events.module.js';
 import { Config } from '../config/config.js';
 import { LimitsModule } from '../limits/limits.module.js';
 import { AccessTokens } from './access-tokens.js';
@@ -14,7 +14,7 @@ import { PasswordQueue } from './password-queue.js';
 
 @Module({
   imports: [
-    BusModule,
+    EventsModule,
     LimitsModule,
     JwtModule.registerAsync({
       inject: [Config],

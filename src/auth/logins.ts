@@ -2,7 +2,7 @@ import { Injectable, Logger, type OnModuleDestroy, type OnModuleInit } from '@ne
 import { sha256 } from '@patchbay/protocol/hash';
 import { createHmac, randomBytes } from 'node:crypto';
 import { Config } from '../config/config.js';
-import { Bus } from '../bus/bus.js';
+import { Bus } from '../events/bus.js';
 import { Clock } from '../common/clock.js';
 import { DomainError, type LoggedRefusal } from '../common/domain-error.js';
 import { isUuid, newId } from '../common/ids.js';

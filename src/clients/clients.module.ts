@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { BusModule } from '../bus/bus.module.js';
+import { EventsModule } from '../events/events.module.js';
 import { FilesModule } from '../files/files.module.js';
 import { ClientFiles } from './client-files.js';
 import { ClientsController } from './clients.controller.js';
@@ -13,7 +13,7 @@ import { RootsService } from './roots.service.js';
 
 /** The clients of users: those connected to this node and those that are known, their folders, and the files they hold. */
 @Module({
-  imports: [BusModule, FilesModule],
+  imports: [EventsModule, FilesModule],
   controllers: [ClientsController, RootsController],
   providers: [
     ...[ClientFiles, ConnectedClients, FileExchange, FileNotices, NodeFiles, Presence, RootsService],

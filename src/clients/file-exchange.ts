@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { PinoLogger } from '../common/pino-logger.js';
-import { Bus, type BusMessage, type FileOutcome, type FileWish } from '../bus/bus.js';
+import { Bus, type BusMessage, type FileOutcome, type FileWish } from '../events/bus.js';
 import { Clock } from '../common/clock.js';
 import { newId } from '../common/ids.js';
 import { userKey } from '../common/keys.js';

@@ -1,7 +1,7 @@
 import { jest } from '@jest/globals';
 import type { FilesChanged } from '@patchbay/protocol';
 import { Subject } from 'rxjs';
-import type { BusMessage } from '../bus/bus.js';
+import type { BusMessage } from '../events/bus.js';
 import type { FileHeads, HeadChange } from '../files/file-heads.js';
 import { type ClientLine, ConnectedClient, ConnectedClients } from './connected-clients.js';
 import { FileNotices } from './file-notices.js';

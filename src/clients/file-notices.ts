@@ -1,5 +1,5 @@
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
-import { Bus, type BusMessage } from '../bus/bus.js';
+import { Bus, type BusMessage } from '../events/bus.js';
 import { FileHeads, type HeadChange } from '../files/file-heads.js';
 import { type ConnectedClient, ConnectedClients } from './connected-clients.js';
 

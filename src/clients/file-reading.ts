@@ -1,5 +1,5 @@
 import type { FileReadAnswer } from '@patchbay/protocol';
-import type { FileWish } from '../bus/bus.js';
+import type { FileWish } from '../events/bus.js';
 
 /** What came of asking the user's clients for a file. */
 export type FileReading =

@@ -1,5 +1,5 @@
 import { jest } from '@jest/globals';
-import type { FileOutcome, FileWish } from '../bus/bus.js';
+import type { FileOutcome, FileWish } from '../events/bus.js';
 import { FileRequest } from './file-request.js';
 
 const wish: FileWish = {

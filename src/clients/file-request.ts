@@ -1,4 +1,4 @@
-import type { FileOutcome, FileWish } from '../bus/bus.js';
+import type { FileOutcome, FileWish } from '../events/bus.js';
 import { isWanted, saysMore } from './file-reading.js';
 
 /** How long a node may take to say that it asks its clients, and to hand over what they gave in their time, in ms. */

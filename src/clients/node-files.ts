@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { FileWish } from '../bus/bus.js';
+import type { FileWish } from '../events/bus.js';
 import { ClientReads } from './client-reads.js';
 import { type ConnectedClient, ConnectedClients } from './connected-clients.js';
 import { type FileReading, firstGiven } from './file-reading.js';

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { ActiveFile, ContextActiveFile, FolderPresence } from '@patchbay/protocol';
-import { CatalogService } from '../catalog/catalog.service.js';
+import { CatalogService } from '../tools/catalog/catalog.service.js';
 import { RootsService } from '../clients/roots.service.js';
 import { fieldError } from '../common/domain-error.js';
 import { Config } from '../config/config.js';

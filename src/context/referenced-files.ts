@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { AuditEvent, ReferencedFile } from '@patchbay/protocol';
-import { CatalogService } from '../catalog/catalog.service.js';
-import type { Toolset } from '../catalog/toolset.js';
+import { CatalogService } from '../tools/catalog/catalog.service.js';
+import type { Toolset } from '../tools/catalog/toolset.js';
 import { DomainError } from '../common/domain-error.js';
 import { yieldIfBusy } from '../common/yield-if-busy.js';
 import { readCloudPath } from '../files/cloud-path.js';

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { PinoLogger } from '../common/pino-logger.js';
-import { Bus, type BusMessage } from '../bus/bus.js';
+import { Bus, type BusMessage } from '../events/bus.js';
 import { Sweep } from '../common/sweep.js';
 import { Config } from '../config/config.js';
 import { ConnectedClients, isNewer } from '../clients/connected-clients.js';

@@ -1,14 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import type { Ack, ErrorCode } from '@patchbay/protocol';
 import { PinoLogger } from '../common/pino-logger.js';
-import { Bus } from '../bus/bus.js';
+import { Bus } from '../events/bus.js';
 import { ConnectedClients } from '../clients/connected-clients.js';
 import { Presence } from '../clients/presence.js';
 import type { VerifiedToken } from '../auth/access-tokens.js';
 import { Clock } from '../common/clock.js';
 import { Lifecycle } from '../common/lifecycle.js';
 import { Config } from '../config/config.js';
-import { Dispatcher } from '../delivery/dispatcher.js';
+import { Dispatcher } from '../turns/engine/dispatcher.js';
 import { bytesOf, faultOf } from './bounded-parser.js';
 import { RelayLines } from './relay-lines.js';
 import { ignore, type RelaySocket } from './relay-socket.js';

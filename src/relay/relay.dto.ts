@@ -31,7 +31,7 @@ import {
 } from '@patchbay/protocol';
 import { ClientRootDto } from '../clients/roots.dto.js';
 import { IsLine, Lowercase, NestedList, ReadBy } from '../common/request-envelope.decorators.js';
-import { OutcomeDto } from '../delivery/outcome.dto.js';
+import { OutcomeDto } from '../turns/intake/outcome.dto.js';
 
 const SHA256 = /^[0-9A-Fa-f]{64}$/;
 const RESUME_STATES: readonly ResumeState[] = [

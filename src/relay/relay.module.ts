@@ -1,10 +1,10 @@
 import { Module } from '@nestjs/common';
 import { AuthModule } from '../auth/auth.module.js';
-import { BusModule } from '../bus/bus.module.js';
+import { EventsModule } from '../events/events.module.js';
 import { ClientsModule } from '../clients/clients.module.js';
-import { DeliveryModule } from '../delivery/delivery.module.js';
 import { SessionsModule } from '../sessions/sessions.module.js';
 import { LimitsModule } from '../limits/limits.module.js';
+import { TurnsModule } from '../turns/engine/turns.module.js';
 import { WorkspacesModule } from '../workspaces/workspaces.module.js';
 import { ConnectionEnds } from './connection-ends.js';
 import { Handshake } from './handshake.js';
@@ -17,11 +17,11 @@ import { SocketQuota } from './socket-quota.js';
 @Module({
   imports: [
     AuthModule,
-    BusModule,
+    EventsModule,
     ClientsModule,
-    DeliveryModule,
     SessionsModule,
     LimitsModule,
+    TurnsModule,
     WorkspacesModule,
   ],
   providers: [

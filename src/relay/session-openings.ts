@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { PinoLogger } from '../common/pino-logger.js';
-import { Bus, type BusMessage } from '../bus/bus.js';
+import { Bus, type BusMessage } from '../events/bus.js';
 import { type ConnectedClient, ConnectedClients, isOfFolder } from '../clients/connected-clients.js';
 import { Clock } from '../common/clock.js';
 import { SessionsService } from '../sessions/sessions.service.js';

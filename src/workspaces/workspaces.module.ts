@@ -1,12 +1,12 @@
 import { Module } from '@nestjs/common';
-import { BusModule } from '../bus/bus.module.js';
+import { EventsModule } from '../events/events.module.js';
 import { LastingAccess } from './lasting-access.js';
 import { MembersController } from './members.controller.js';
 import { WorkspacesController } from './workspaces.controller.js';
 import { WorkspacesService } from './workspaces.service.js';
 
 @Module({
-  imports: [BusModule],
+  imports: [EventsModule],
   controllers: [WorkspacesController, MembersController],
   providers: [LastingAccess, WorkspacesService],
   exports: [LastingAccess, WorkspacesService],

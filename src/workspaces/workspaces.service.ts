@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { CloudChange, Member, Role, User, Workspace, WorkspacePage } from '@patchbay/protocol';
 import { normalizeEmail } from '../auth/auth.service.js';
-import { Bus } from '../bus/bus.js';
+import { Bus } from '../events/bus.js';
 import { Clock, isoTime } from '../common/clock.js';
 import { DomainError } from '../common/domain-error.js';
 import { isUuid, newId } from '../common/ids.js';

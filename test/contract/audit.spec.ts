@@ -3,7 +3,7 @@ import { isoTime } from '../../src/common/clock.js';
 import { describeContract } from './backends.js';
 import { anEvent, findIn, givenWorkspace, insertTurn, trailOf, upTo } from './records.js';
 import type { Call } from '../../src/storage/ports/turn.js';
-import { aCall, aTurn, NOON } from '../../src/turns/turn.sample.js';
+import { aCall, aTurn, NOON } from '../../src/turns/state/turn.sample.js';
 
 describeContract('the audit trail', (opened) => {
   it('gives an event back as it was recorded, with its sequence number and an ISO time', async () => {

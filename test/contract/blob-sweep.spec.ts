@@ -5,7 +5,7 @@ import { Documents, documentStores, type Protocol, type SweptStores } from './do
 import { aFile, aVersion, bytesOf } from './file-records.js';
 import { type Gate, inEveryOrder, inSteps, type Scene } from './interleavings.js';
 import { givenWorkspace } from './records.js';
-import { NOON } from '../../src/turns/turn.sample.js';
+import { NOON } from '../../src/turns/state/turn.sample.js';
 
 const HOUR = 3_600_000;
 const ALL = 10_000;

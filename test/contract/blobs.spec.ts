@@ -3,7 +3,7 @@ import type { FileRecord } from '../../src/storage/ports/files.store.js';
 import { describeContract } from './backends.js';
 import { aFile, aVersion, bytesOf } from './file-records.js';
 import { anEvent, givenWorkspace } from './records.js';
-import { NOON } from '../../src/turns/turn.sample.js';
+import { NOON } from '../../src/turns/state/turn.sample.js';
 
 const HOUR = 3_600_000;
 const ALL = 10_000;

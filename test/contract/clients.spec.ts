@@ -1,7 +1,7 @@
 import type { ClientRoot, FolderStatus } from '@patchbay/protocol';
 import { newId } from '../../src/common/ids.js';
 import type { ClientAnnouncement, ClientRecord, ClientStatuses } from '../../src/storage/records/clients.js';
-import { NOON } from '../../src/turns/turn.sample.js';
+import { NOON } from '../../src/turns/state/turn.sample.js';
 import { describeContract } from './backends.js';
 import { givenWorkspace } from './records.js';
 

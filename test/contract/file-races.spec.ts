@@ -4,7 +4,7 @@ import { aFile, bytesOf, givenFile, moved, withHead } from './file-records.js';
 import { type Gate, inEveryOrder, inSteps } from './interleavings.js';
 import { withOtherMethods } from './other-methods.js';
 import { anEvent, givenWorkspace, trailOf } from './records.js';
-import { NOON } from '../../src/turns/turn.sample.js';
+import { NOON } from '../../src/turns/state/turn.sample.js';
 
 type StoresAt = (gate: Gate) => Stores;
 

@@ -2,7 +2,7 @@ import { sha256 } from '@patchbay/protocol/hash';
 import { newId } from '../../src/common/ids.js';
 import type { FileRecord, FileVersion, FolderRecord } from '../../src/storage/ports/files.store.js';
 import type { Stores } from './backends.js';
-import { NOON } from '../../src/turns/turn.sample.js';
+import { NOON } from '../../src/turns/state/turn.sample.js';
 
 export const bytesOf = (text: string): Buffer => Buffer.from(text, 'utf8');
 

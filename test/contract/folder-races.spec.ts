@@ -6,7 +6,7 @@ import { inEveryOrder, inSteps } from './interleavings.js';
 import { withOtherMethods } from './other-methods.js';
 import { checkReads } from './reads-well.js';
 import { givenWorkspace } from './records.js';
-import { NOON } from '../../src/turns/turn.sample.js';
+import { NOON } from '../../src/turns/state/turn.sample.js';
 
 const PATHS = ['/a', '/A', '/a/b', '/A/b/c', '/a/B/c/d', '/a/b-c', '/x/y', '/x/y/z'];
 const docPathOf = (path: string): string => path.slice(1).toLowerCase();

@@ -1,7 +1,7 @@
 import { describeContract } from './backends.js';
 import { aFile, aFolder, givenFile, givenFolder, moved } from './file-records.js';
 import { anEvent, givenWorkspace, trailOf, upTo } from './records.js';
-import { NOON } from '../../src/turns/turn.sample.js';
+import { NOON } from '../../src/turns/state/turn.sample.js';
 
 describeContract('folders', (opened) => {
   const files = () => opened().stores.files;

@@ -1,7 +1,7 @@
 import type { KeyClaim } from '../../src/storage/records/idempotency-keys.js';
 import { describeContract } from './backends.js';
 import { givenWorkspace } from './records.js';
-import { NOON } from '../../src/turns/turn.sample.js';
+import { NOON } from '../../src/turns/state/turn.sample.js';
 
 const aClaim = (workspaceId: string, changes: Partial<KeyClaim> = {}): KeyClaim => ({
   workspaceId,

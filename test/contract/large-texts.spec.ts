@@ -1,6 +1,6 @@
 import type { Json } from '@patchbay/protocol';
 import { valueOf } from '../../src/common/json-text.js';
-import { aCall, aTurn, completed } from '../../src/turns/turn.sample.js';
+import { aCall, aTurn, completed } from '../../src/turns/state/turn.sample.js';
 import { describeContract } from './backends.js';
 import { givenWorkspace, insertTurn } from './records.js';
 

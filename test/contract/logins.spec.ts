@@ -1,7 +1,7 @@
 import { newId } from '../../src/common/ids.js';
 import type { LoginRecord, Rotation } from '../../src/storage/records/logins.js';
 import { describeContract } from './backends.js';
-import { NOON } from '../../src/turns/turn.sample.js';
+import { NOON } from '../../src/turns/state/turn.sample.js';
 
 function aLogin(changes: Partial<LoginRecord> = {}): LoginRecord {
   return {

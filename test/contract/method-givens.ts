@@ -6,7 +6,7 @@ import type { LoginRecord } from '../../src/storage/records/logins.js';
 import type { RootRecord } from '../../src/storage/records/roots.js';
 import type { SessionRecord } from '../../src/storage/records/sessions.js';
 import type { Turn } from '../../src/storage/ports/turn.js';
-import { aCall, aTurn, nextVersion, NOON } from '../../src/turns/turn.sample.js';
+import { aCall, aTurn, nextVersion, NOON } from '../../src/turns/state/turn.sample.js';
 import type { Stores } from './backends.js';
 import { aVersion, bytesOf, givenFile, givenFolder, moved } from './file-records.js';
 import { aBatch } from './patch-records.js';

@@ -1,6 +1,6 @@
 import { sha256 } from '@patchbay/protocol/hash';
 import { newId } from '../../src/common/ids.js';
-import { aTurn, completed, NOON } from '../../src/turns/turn.sample.js';
+import { aTurn, completed, NOON } from '../../src/turns/state/turn.sample.js';
 import type { Stores } from './backends.js';
 import { aFile, aFolder, aVersion, bytesOf, moved, withHead } from './file-records.js';
 import { aBatch } from './patch-records.js';

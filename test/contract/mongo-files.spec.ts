@@ -11,7 +11,7 @@ import { PARTS } from '../../src/storage/mongo/part-collections.js';
 import { Projector } from '../../src/storage/mongo/projector.js';
 import { keyOf } from '../../src/storage/mongo/values.js';
 import { Versions } from '../../src/storage/mongo/versions.js';
-import { NOON } from '../../src/turns/turn.sample.js';
+import { NOON } from '../../src/turns/state/turn.sample.js';
 import { describeOnMongo } from '../support/mongo-server.js';
 import type { Stores } from './backends.js';
 import { aFile, aFolder, aVersion, bytesOf, moved, withHead } from './file-records.js';

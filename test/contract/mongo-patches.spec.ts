@@ -9,7 +9,7 @@ import { PatchStore } from '../../src/storage/ports/patches.store.js';
 import { WorkspaceStore } from '../../src/storage/ports/workspaces.store.js';
 import { NestFactory } from '@nestjs/core';
 import type { INestApplicationContext } from '@nestjs/common';
-import { aTurn, NOON } from '../../src/turns/turn.sample.js';
+import { aTurn, NOON } from '../../src/turns/state/turn.sample.js';
 import { aDatabaseOn, describeOnMongo, MONGO_SERVER } from '../support/mongo-server.js';
 import { aLargeBatch } from './patch-records.js';
 import { aWorkspace } from './records.js';

@@ -8,7 +8,7 @@ import { TurnTexts } from '../../src/storage/mongo/turn-texts.js';
 import { UsageCounter } from '../../src/storage/mongo/usage-counter.js';
 import type { Turn } from '../../src/storage/ports/turn.js';
 import type { TurnStore } from '../../src/storage/ports/turns.store.js';
-import { aCall, aTurn, nextVersion, NOON } from '../../src/turns/turn.sample.js';
+import { aCall, aTurn, nextVersion, NOON } from '../../src/turns/state/turn.sample.js';
 import { aDatabaseOn, describeOnMongo, MONGO_SERVER } from '../support/mongo-server.js';
 import { QueryPlans } from '../support/query-plans.js';
 import { type Stores, storesOf } from './backends.js';

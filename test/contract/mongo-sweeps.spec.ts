@@ -10,7 +10,7 @@ import { turnKey } from '../../src/storage/mongo/turn-documents.js';
 import { TurnTexts } from '../../src/storage/mongo/turn-texts.js';
 import { TurnValues } from '../../src/storage/mongo/turn-values.js';
 import { Versions } from '../../src/storage/mongo/versions.js';
-import { aTurn, NOON } from '../../src/turns/turn.sample.js';
+import { aTurn, NOON } from '../../src/turns/state/turn.sample.js';
 import { describeOnMongo } from '../support/mongo-server.js';
 import type { Stores } from './backends.js';
 import { aFile, bytesOf } from './file-records.js';

@@ -19,7 +19,7 @@ import { TurnValues } from '../../src/storage/mongo/turn-values.js';
 import type { AuditDraft } from '../../src/storage/ports/audit.store.js';
 import type { Call, Turn } from '../../src/storage/ports/turn.js';
 import type { TurnStore } from '../../src/storage/ports/turns.store.js';
-import { aCall, aTurn, completed, nextVersion } from '../../src/turns/turn.sample.js';
+import { aCall, aTurn, completed, nextVersion } from '../../src/turns/state/turn.sample.js';
 import { aDatabaseOn, describeOnMongo, MONGO_SERVER } from '../support/mongo-server.js';
 import { type Stores, storesOf } from './backends.js';
 import { anEvent, givenWorkspace, insertTurn, upTo } from './records.js';

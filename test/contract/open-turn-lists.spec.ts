@@ -1,4 +1,4 @@
-import { aTurn, completed, NOON } from '../../src/turns/turn.sample.js';
+import { aTurn, completed, NOON } from '../../src/turns/state/turn.sample.js';
 import { describeContract } from './backends.js';
 import { givenWorkspace, insertTurn, upTo } from './records.js';
 

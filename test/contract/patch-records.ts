@@ -2,7 +2,7 @@ import type { PatchBatch } from '@patchbay/protocol';
 import { newId } from '../../src/common/ids.js';
 import type { PatchBatchRecord } from '../../src/storage/ports/patches.store.js';
 import type { Turn } from '../../src/storage/ports/turn.js';
-import { NOON } from '../../src/turns/turn.sample.js';
+import { NOON } from '../../src/turns/state/turn.sample.js';
 import { upTo } from './records.js';
 
 /** As large as they come: 40,000 ids. */

@@ -2,7 +2,7 @@ import { newId } from '../../src/common/ids.js';
 import { describeContract } from './backends.js';
 import { aBatch, aLargeBatch } from './patch-records.js';
 import { givenWorkspace, insertTurn, upTo } from './records.js';
-import { aTurn, NOON } from '../../src/turns/turn.sample.js';
+import { aTurn, NOON } from '../../src/turns/state/turn.sample.js';
 
 describeContract('patches', (opened) => {
   it('are found by batch, file patch and change, in their workspace only', async () => {

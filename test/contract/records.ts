@@ -5,7 +5,7 @@ import type { UserRecord } from '../../src/storage/records/users.js';
 import type { WorkspaceRecord } from '../../src/storage/ports/workspaces.store.js';
 import type { CallResult } from '../../src/storage/ports/turns.store.js';
 import type { Turn } from '../../src/storage/ports/turn.js';
-import { NOON } from '../../src/turns/turn.sample.js';
+import { NOON } from '../../src/turns/state/turn.sample.js';
 import type { Stores } from './backends.js';
 
 export function aUser(changes: Partial<UserRecord> = {}): UserRecord {

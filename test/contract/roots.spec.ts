@@ -1,6 +1,6 @@
 import { newId } from '../../src/common/ids.js';
 import type { RootRecord } from '../../src/storage/records/roots.js';
-import { NOON } from '../../src/turns/turn.sample.js';
+import { NOON } from '../../src/turns/state/turn.sample.js';
 import { describeContract } from './backends.js';
 import { givenWorkspace } from './records.js';
 

@@ -2,7 +2,7 @@ import { newId } from '../../src/common/ids.js';
 import type { SessionRecord } from '../../src/storage/records/sessions.js';
 import { describeContract } from './backends.js';
 import { givenWorkspace, upTo } from './records.js';
-import { NOON } from '../../src/turns/turn.sample.js';
+import { NOON } from '../../src/turns/state/turn.sample.js';
 
 function aSession(workspaceId: string, changes: Partial<SessionRecord> = {}): SessionRecord {
   const [id, conversationId, userId] = [newId(), newId(), newId()];

@@ -3,7 +3,7 @@ import { newId } from '../../src/common/ids.js';
 import type { Turn, TurnRef } from '../../src/storage/ports/turn.js';
 import { describeContract } from './backends.js';
 import { givenWorkspace, insertTurn, upTo } from './records.js';
-import { aCall, aTurn, completed, nextVersion, NOON } from '../../src/turns/turn.sample.js';
+import { aCall, aTurn, completed, nextVersion, NOON } from '../../src/turns/state/turn.sample.js';
 
 function nested(depth: number): Json {
   return depth === 0 ? 'bottom' : [{ deeper: nested(depth - 1) }];

@@ -1,7 +1,7 @@
 import { describeContract } from './backends.js';
 import { anEvent, givenWorkspace, insertTurn, trailOf, upTo } from './records.js';
 import type { Turn } from '../../src/storage/ports/turn.js';
-import { aCall, aTurn, completed, nextVersion, NOON } from '../../src/turns/turn.sample.js';
+import { aCall, aTurn, completed, nextVersion, NOON } from '../../src/turns/state/turn.sample.js';
 
 describeContract('writing turns', (opened) => {
   describe('insert', () => {

@@ -1,7 +1,7 @@
 import { sha256 } from '@patchbay/protocol/hash';
 import { newId } from '../../src/common/ids.js';
 import type { Usage } from '../../src/storage/ports/usage.store.js';
-import { NOON } from '../../src/turns/turn.sample.js';
+import { NOON } from '../../src/turns/state/turn.sample.js';
 import { describeContract } from './backends.js';
 import { aFile, aFolder, aVersion, bytesOf, moved, withHead } from './file-records.js';
 import { aWorkspace, withMember } from './records.js';

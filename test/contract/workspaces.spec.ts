@@ -1,7 +1,7 @@
 import { newId } from '../../src/common/ids.js';
 import { describeContract } from './backends.js';
 import { aWorkspace, upTo, withMember } from './records.js';
-import { NOON } from '../../src/turns/turn.sample.js';
+import { NOON } from '../../src/turns/state/turn.sample.js';
 
 describeContract('workspaces', (opened) => {
   it('come back with their members in order', async () => {

@@ -1,5 +1,5 @@
 import { sha256 } from '@patchbay/protocol/hash';
-import { Bus, type BusMessage } from '../../src/bus/bus.js';
+import { Bus, type BusMessage } from '../../src/events/bus.js';
 import { NodeFiles } from '../../src/clients/node-files.js';
 import { jest } from '@jest/globals';
 import { givenFile } from '../support/fake-client.js';

@@ -2,7 +2,7 @@ import { JwtService } from '@nestjs/jwt';
 import type { Credentials, RelayError } from '@patchbay/protocol';
 import { randomUUID } from 'node:crypto';
 import { io } from 'socket.io-client';
-import { Bus } from '../../src/bus/bus.js';
+import { Bus } from '../../src/events/bus.js';
 import { newId } from '../../src/common/ids.js';
 import { storesOf } from '../contract/backends.js';
 import { FakeClient, type FakeClientOptions } from '../support/fake-client.js';

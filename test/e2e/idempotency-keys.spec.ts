@@ -3,7 +3,7 @@ import { jest } from '@jest/globals';
 import type { PinoLogger } from '../../src/common/pino-logger.js';
 import { IdempotencyKeyStore } from '../../src/storage/records/idempotency-keys.js';
 import { TurnStore } from '../../src/storage/ports/turns.store.js';
-import { KeySweep } from '../../src/turn-api/key-sweep.js';
+import { KeySweep } from '../../src/turns/engine/key-sweep.js';
 import { storesOf } from '../contract/backends.js';
 import { hold } from '../support/hold.js';
 import { createCall, RelayScene } from '../support/relay-scene.js';

@@ -5,7 +5,7 @@ import { runInNewContext } from 'node:vm';
 import { jest } from '@jest/globals';
 import type { OpenTurnPage } from '@patchbay/protocol';
 import { Receiving } from '../../src/bodies/receiving.js';
-import { ClientCalls } from '../../src/tool-calls/client-calls.js';
+import { ClientCalls } from '../../src/agent-api/client-calls.js';
 import { UserJobs } from '../../src/jobs/user-jobs.js';
 import { RelayScene } from '../support/relay-scene.js';
 import { startTestServer, type TestServer, type TestUser } from '../support/server.js';

@@ -1,7 +1,7 @@
 import type { InvokeResult, TurnEnvelope } from '@patchbay/protocol';
 import { jest } from '@jest/globals';
 import { ToolRunner } from '../../src/tools/tool-runner.js';
-import { OpenTurns } from '../../src/turns/open-turns.js';
+import { OpenTurns } from '../../src/turns/engine/open-turns.js';
 import { journalEntry } from '../support/fake-client.js';
 import { createCall, type RelayScene } from '../support/relay-scene.js';
 import type { Answer, TestServer } from '../support/server.js';

@@ -1,6 +1,6 @@
 import { Lifecycle } from '../../src/common/lifecycle.js';
 import { TurnStore } from '../../src/storage/ports/turns.store.js';
-import { OpenTurns } from '../../src/turns/open-turns.js';
+import { OpenTurns } from '../../src/turns/engine/open-turns.js';
 import { storesOf } from '../contract/backends.js';
 import { FakeClient } from '../support/fake-client.js';
 import { hold } from '../support/hold.js';

@@ -1,5 +1,5 @@
 import { jest } from '@jest/globals';
-import { ClientReports } from '../../src/delivery/client-reports.js';
+import { ClientReports } from '../../src/turns/engine/client-reports.js';
 import { storesOf } from '../contract/backends.js';
 import { journalEntry } from '../support/fake-client.js';
 import { hold } from '../support/hold.js';

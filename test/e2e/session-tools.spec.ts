@@ -1,5 +1,5 @@
 import { CLOUD_CHANGES, type Session, type SessionContext, type ToolContract } from '@patchbay/protocol';
-import { CatalogService } from '../../src/catalog/catalog.service.js';
+import { CatalogService } from '../../src/tools/catalog/catalog.service.js';
 import { ToolsScene } from '../support/tools-scene.js';
 
 const CLIENT = ['workspace_create_file', 'workspace_write_patch'];

@@ -1,7 +1,7 @@
 import { jest } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { sha256 } from '@patchbay/protocol/hash';
-import { Tool } from '../../src/catalog/tool.js';
+import { Tool } from '../../src/tools/catalog/tool.js';
 import { loopTurn } from '../../src/common/loop-turn.js';
 import { INSPECT_PATCHES } from '../../src/patches/patch-jobs.js';
 import { type Stores, storesOf } from '../contract/backends.js';

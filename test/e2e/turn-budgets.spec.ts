@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import { Socket } from 'node:net';
 import type { Sending } from '../../src/common/http/once-over.js';
 import { AnswersInFlight } from '../../src/limits/answers-in-flight.js';
-import { OpenTurns } from '../../src/turns/open-turns.js';
+import { OpenTurns } from '../../src/turns/engine/open-turns.js';
 import { ask, asker, decided, deliveredAs, standing, write } from '../support/approval-desk.js';
 import { createdResult } from '../support/fake-client.js';
 import { createCall } from '../support/relay-scene.js';

@@ -2,7 +2,7 @@ import type { Member, Workspace, WorkspacePage } from '@patchbay/protocol';
 import { firstValueFrom } from 'rxjs';
 import { startTestServer, type TestServer, type TestUser } from '../support/server.js';
 import { newId } from '../../src/common/ids.js';
-import { Bus } from '../../src/bus/bus.js';
+import { Bus } from '../../src/events/bus.js';
 
 describe('workspaces', () => {
   let server: TestServer;

@@ -202,14 +202,14 @@ export const FAULTS = [
   },
   {
     name: 'a status report is acknowledged before it is committed',
-    file: 'src/delivery/client-reports.ts',
+    file: 'src/turns/engine/client-reports.ts',
     find: "accept(await this.turns.submit(turn, input, status !== 'running'));",
     replace: "void this.turns.submit(turn, input, status !== 'running');",
     specs: ['test/e2e/relay.spec.ts', 'test/e2e/results.spec.ts'],
   },
   {
     name: 'an upload is accepted whatever its sha256 is',
-    file: 'src/delivery/client-uploads.ts',
+    file: 'src/turns/engine/client-uploads.ts',
     find: `    if (sha256(content) !== digest) throw fieldError('sha256', 'is not that of content');\n`,
     replace: '',
     specs: [
@@ -220,7 +220,7 @@ export const FAULTS = [
   },
   {
     name: 'an upload replaces a head newer than the call',
-    file: 'src/delivery/client-uploads.ts',
+    file: 'src/turns/engine/client-uploads.ts',
     find: 'await this.uploads.headAt(workspaceId, target, own.acceptedAt)',
     replace: 'await this.uploads.headAt(workspaceId, target, Number.MAX_SAFE_INTEGER)',
     specs: ['test/e2e/files/uploads.spec.ts'],
@@ -426,21 +426,21 @@ export const FAULTS = [
   },
   {
     name: 'a patch batch is stored after the turn that refers to it',
-    file: 'src/turn-api/turn-acceptance.ts',
+    file: 'src/turns/engine/turn-acceptance.ts',
     find: `    await Promise.all(batches.map((batch) => this.patches.insert(batch)));\n`,
     replace: `    setImmediate(() => void Promise.all(batches.map((batch) => this.patches.insert(batch))));\n`,
     specs: ['test/e2e/turn-races.spec.ts'],
   },
   {
     name: 'a save that lost its race counts as done',
-    file: 'src/turns/turn-mailbox.ts',
+    file: 'src/turns/engine/turn-mailbox.ts',
     find: 'if (turn !== before) return this.store.save(before, turn, results, events);',
     replace: 'if (turn !== before) await this.store.save(before, turn, results, events);',
     specs: ['test/turns/turn-mailbox.spec.ts'],
   },
   {
     name: 'an older state of a turn replaces a newer one',
-    file: 'src/turns/turn-mailbox.ts',
+    file: 'src/turns/engine/turn-mailbox.ts',
     find: `    if (turn.version <= before.version) return;\n`,
     replace: '',
     specs: ['test/turns/turn-mailbox.spec.ts', 'test/e2e/turn-races.spec.ts'],

@@ -39,14 +39,14 @@ export const FAULTS = [
   },
   {
     name: 'a late result is not audited',
-    file: 'src/turns/call-reports.ts',
+    file: 'src/turns/state/call-reports.ts',
     find: `  if (objection)\n    draft.record(objection.ok ? 'DuplicateResult' : 'LateResult', call, clientId, report.summary);\n  else if`,
     replace: `  if (objection) return draft.answer;\n  else if`,
-    specs: ['src/turns/turn-state.spec.ts'],
+    specs: ['src/turns/state/turn-state.spec.ts'],
   },
   {
     name: 'an event without a state change is not audited',
-    file: 'src/turns/turn-mailbox.ts',
+    file: 'src/turns/engine/turn-mailbox.ts',
     find: `    if (events.length > 0) await this.store.record(turn.workspaceId, events);\n`,
     replace: '',
     specs: ['test/turns/turn-mailbox.spec.ts', 'test/e2e/turns.spec.ts'],

@@ -5,7 +5,7 @@ import { Test } from '@nestjs/testing';
 import { Subject } from 'rxjs';
 import { AppModule } from '../../src/app.module.js';
 import { APP_OPTIONS, setUp } from '../../src/bootstrap.js';
-import { Bus, type BusMessage } from '../../src/bus/bus.js';
+import { Bus, type BusMessage } from '../../src/events/bus.js';
 import { fastifyAdapter } from '../../src/http/fastify.js';
 import { Config, type Settings } from '../../src/config/config.js';
 import { NodeId } from '../../src/storage/ports/node-id.js';

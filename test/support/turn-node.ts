@@ -1,10 +1,10 @@
 import type { PinoLogger } from '../../src/common/pino-logger.js';
 import type { Turn } from '../../src/storage/ports/turn.js';
 import type { TurnStore } from '../../src/storage/ports/turns.store.js';
-import { OpenTurns } from '../../src/turns/open-turns.js';
-import type { TurnInput } from '../../src/turns/turn-input.js';
-import { advance } from '../../src/turns/turn-state.js';
-import { aTurn, NOON } from '../../src/turns/turn.sample.js';
+import { OpenTurns, type TurnChange } from '../../src/turns/engine/open-turns.js';
+import type { TurnInput } from '../../src/turns/state/turn-input.js';
+import { advance } from '../../src/turns/state/turn-state.js';
+import { aTurn, NOON } from '../../src/turns/state/turn.sample.js';
 import { BACKENDS, type OpenBackend } from '../contract/backends.js';
 import { givenWorkspace, insertTurn } from '../contract/records.js';
 
@@ -51,6 +51,11 @@ export class TurnNode {
   static async open(): Promise<TurnNode> {
     const backend = await BACKENDS.find(({ name }) => name === 'sqlite')!.open();
     return new TurnNode(backend, await givenWorkspace(backend.stores, 'u'));
+  }
+
+  /** From now on these react to new states, in this order, as `TurnReactions` has them do. */
+  reactWith(...parts: { react(change: TurnChange): void }[]): void {
+    this.turns.onChange((change) => parts.forEach((part) => part.react(change)));
   }
 
   async close(): Promise<void> {

@@ -1,17 +1,17 @@
 import { jest } from '@jest/globals';
 import type { ToolCallDelivery } from '@patchbay/protocol';
-import { TurnHints } from '../../src/turns/turn-hints.js';
+import { TurnHints } from '../../src/turns/engine/turn-hints.js';
 import { quietLogger, settled, TurnNode } from '../support/turn-node.js';
 import { waitFor } from '../support/wait-for.js';
-import { InProcessBus } from '../../src/bus/in-process-bus.js';
+import { InProcessBus } from '../../src/events/in-process-bus.js';
 import { type ClientLine, ConnectedClient, ConnectedClients } from '../../src/clients/connected-clients.js';
 import { Lifecycle } from '../../src/common/lifecycle.js';
 import { Config } from '../../src/config/config.js';
 import type { Call, Turn } from '../../src/storage/ports/turn.js';
-import type { TurnInput } from '../../src/turns/turn-input.js';
-import { aCall, NOON } from '../../src/turns/turn.sample.js';
-import { Deliveries } from '../../src/delivery/deliveries.js';
-import { Dispatcher } from '../../src/delivery/dispatcher.js';
+import type { TurnInput } from '../../src/turns/state/turn-input.js';
+import { aCall, NOON } from '../../src/turns/state/turn.sample.js';
+import { Deliveries } from '../../src/turns/engine/deliveries.js';
+import { Dispatcher } from '../../src/turns/engine/dispatcher.js';
 
 /** The far end of a socket that never answers; `sent` has what went to all of them. */
 function aLine(sent: string[], clientId: string, room = () => Promise.resolve()): ClientLine {
@@ -41,8 +41,9 @@ describe('the calls of one node', () => {
     const config = Config.with({ graceMs: 7 });
     const clock = { now: () => node.now };
     const hints = new TurnHints(new InProcessBus(), turns, store, { value: 'node' }, config, quietLogger);
-    new Dispatcher(turns, clients, store, config, clock, quietLogger, hints);
-    new Deliveries(turns, clients, store, patches, new Lifecycle(), config, quietLogger);
+    const dispatcher = new Dispatcher(turns, clients, store, config, clock, quietLogger, hints);
+    const deliveries = new Deliveries(turns, clients, store, patches, new Lifecycle(), config, quietLogger);
+    node.reactWith(deliveries, dispatcher, hints);
   });
   afterEach(async () => {
     await node.close();

@@ -1,6 +1,6 @@
 import type { Turn } from '../../src/storage/ports/turn.js';
-import type { TurnInput } from '../../src/turns/turn-input.js';
-import { aCall, NOON } from '../../src/turns/turn.sample.js';
+import type { TurnInput } from '../../src/turns/state/turn-input.js';
+import { aCall, NOON } from '../../src/turns/state/turn.sample.js';
 import { TurnNode } from '../support/turn-node.js';
 import { waitFor } from '../support/wait-for.js';
 

@@ -9,8 +9,8 @@ import { Quotas } from '../../src/limits/quotas.js';
 import type { ServerTool } from '../../src/tools/server-tool.js';
 import { ToolRunner } from '../../src/tools/tool-runner.js';
 import type { Call, Turn } from '../../src/storage/ports/turn.js';
-import { aCall, NOON } from '../../src/turns/turn.sample.js';
-import { ServerCalls } from '../../src/turn-api/server-calls.js';
+import { aCall, NOON } from '../../src/turns/state/turn.sample.js';
+import { ServerCalls } from '../../src/turns/engine/server-calls.js';
 
 const contract: ToolContract = {
   ...{ name: 'ls', description: '', category: 'files', executionLocation: 'server', guidance: '' },
@@ -40,6 +40,7 @@ describe('the server-located calls of a turn', () => {
       config,
       quietLogger,
     );
+    node.reactWith(serverCalls);
   });
   afterEach(async () => {
     lifecycle.stop();

@@ -1,9 +1,9 @@
 import { settled, TurnNode } from '../support/turn-node.js';
 import { trailOf } from '../contract/records.js';
 import type { Turn } from '../../src/storage/ports/turn.js';
-import type { Report, TurnInput } from '../../src/turns/turn-input.js';
-import { TurnMailbox } from '../../src/turns/turn-mailbox.js';
-import { aCall, NOON } from '../../src/turns/turn.sample.js';
+import type { Report, TurnInput } from '../../src/turns/state/turn-input.js';
+import { TurnMailbox } from '../../src/turns/engine/turn-mailbox.js';
+import { aCall, NOON } from '../../src/turns/state/turn.sample.js';
 
 const CALLS = Array.from({ length: 8 }, (_, at) => `c${at}`);
 const report = (callId: string, digest = 'd'): TurnInput => ({

@@ -1,6 +1,6 @@
 import { auditToolName, type ToolContract } from '@patchbay/protocol';
 import { Ajv } from 'ajv';
-import { CatalogService } from '../../../src/catalog/catalog.service.js';
+import { CatalogService } from '../../../src/tools/catalog/catalog.service.js';
 import { startTestServer, type TestServer } from '../../support/server.js';
 
 /** In their order, which a prompt that names them depends on. */

@@ -6,7 +6,7 @@ import type { TestServer } from '../../support/server.js';
 
 /** The clients' tools of the server that starts next. */
 const offered: ToolContract[] = [];
-jest.unstable_mockModule('../../../src/catalog/client-tools.js', () => ({ CLIENT_TOOLS: offered }));
+jest.unstable_mockModule('../../../src/tools/catalog/client-tools.js', () => ({ CLIENT_TOOLS: offered }));
 const { RelayScene: Scene } = await import('../../support/relay-scene.js');
 const { startTestServer } = await import('../../support/server.js');
 

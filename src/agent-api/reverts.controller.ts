@@ -1,0 +1,36 @@
+import { Body, Controller, Param, Post, Res } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import type { InvokeResult, TurnEnvelope, User } from '@patchbay/protocol';
+import type { FastifyReply } from 'fastify';
+import { Access, CurrentUser, WorkspaceId } from '../common/access.js';
+import { inAnswer, Route } from '../common/route.js';
+import { UuidPipe } from '../common/uuid.pipe.js';
+import { statusOf } from '../turns/intake/turn-envelope.js';
+import { RevertDto } from './reverts.dto.js';
+import { RevertsService } from './reverts.service.js';
+
+@Controller('workspaces/:workspaceId/patches/:batchId/revert')
+@ApiTags('patches')
+@Access('member')
+export class RevertsController {
+  constructor(private readonly reverts: RevertsService) {}
+
+  /** Undoes what was applied of a batch, through the session's client; answers the new turn. */
+  @Post()
+  @Route<{ 200: InvokeResult<TurnEnvelope>; 202: InvokeResult<TurnEnvelope> }>({
+    id: 'revertBatch',
+    errors: ['CONFLICT', 'STALE'],
+    links: { getTurn: { turnId: inAnswer('result/turnId'), sessionId: '$request.body#/sessionId' } },
+  })
+  async revert(
+    @WorkspaceId() workspaceId: string,
+    @Param('batchId', UuidPipe) batchId: string,
+    @CurrentUser() user: User,
+    @Body() request: RevertDto,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<InvokeResult<TurnEnvelope>> {
+    const answer = await this.reverts.revert(workspaceId, batchId, user.id, request, reply.raw);
+    reply.status(statusOf(answer));
+    return answer;
+  }
+}

@@ -1,0 +1,176 @@
+import { Injectable } from '@nestjs/common';
+import {
+  type FilePatch,
+  type InvokeResult,
+  type Json,
+  type PatchBatch,
+  type PatchFileResult,
+  type TurnEnvelope,
+  writePatch,
+} from '@patchbay/protocol';
+import type { InvertedFile } from '@patchbay/protocol/line-patch';
+import { letGoOfBody } from '../bodies/body-hold.js';
+import { labelsFor } from '../access/visible-batch.js';
+import { newId } from '../common/ids.js';
+import { DomainError, type FieldFaults } from '../common/domain-error.js';
+import type { Sending } from '../common/http/once-over.js';
+import { yieldIfBusy } from '../common/yield-if-busy.js';
+import { BaseTexts, type MadeOn } from '../patches/base-texts.js';
+import { CloudTexts } from '../patches/cloud-texts.js';
+import { INVERT_PATCHES, loadOf } from '../patches/patch-jobs.js';
+import { appliedPart } from '../patches/patch-reconciliation.js';
+import { type KnownBatch, PatchesService } from '../patches/patches.service.js';
+import { newCall } from '../turns/intake/tool-call-forms.js';
+import { TurnAnswers } from './turn-answers.js';
+import { TurnEngine } from '../turns/engine/turn-engine.js';
+import { UserJobs } from '../jobs/user-jobs.js';
+import { WorkPool } from '../jobs/work-pool.js';
+import type { RevertDto } from './reverts.dto.js';
+
+/** Files that a refusal or the warnings name. */
+const MAX_NAMED = 100;
+
+/** Code of a warning of a file that is left as it is. */
+const LEFT_OUT = 'LEFT_OUT';
+
+type Warning = InvokeResult<TurnEnvelope>['warnings'][number];
+
+/** Why a file of the batch can not be undone. */
+interface LeftOut {
+  docPath: string;
+  why: string;
+  /** sha256 of the Cloud head; null where there is none. */
+  currentSha256: string | null;
+}
+
+/** A file of the batch that was applied: as it was patched, and what the client reported. */
+interface AppliedFile {
+  patch: FilePatch;
+  reported: PatchFileResult;
+}
+
+/** Undoes batches: makes the inverse and has it executed like any other patch. */
+@Injectable()
+export class RevertsService {
+  constructor(
+    private readonly patches: PatchesService,
+    private readonly texts: CloudTexts,
+    private readonly baseTexts: BaseTexts,
+    private readonly pool: WorkPool,
+    private readonly jobs: UserJobs,
+    private readonly turns: TurnEngine,
+    private readonly answers: TurnAnswers,
+  ) {}
+
+  /**
+   * Posts a turn with the inverse of what was applied. CONFLICT where nothing was; STALE, with every file that has moved
+   * on, where `allowPartial` is not given; with it, the answer warns of each of these files.
+   * @param sending the response that the answer goes out with
+   */
+  async revert(
+    workspaceId: string,
+    batchId: string,
+    userId: string,
+    { sessionId, allowPartial, waitMs }: RevertDto,
+    sending: Sending,
+  ): Promise<InvokeResult<TurnEnvelope>> {
+    const known = await this.patches.require({ workspaceId, userId }, batchId);
+    const applied = appliedFiles(known);
+    if (applied.length === 0)
+      throw new DomainError('CONFLICT', 'Nothing of this batch was applied, so there is nothing to undo.');
+    const { files, leftOut } = await this.jobs.run(userId, () =>
+      this.invertAll(workspaceId, userId, applied),
+    );
+    if (files.length === 0 || (leftOut.length > 0 && !allowPartial)) throw refusal(leftOut);
+    const batch = inverseBatch(labelsFor(known.viewer, known.record.batch), files);
+    const toolCalls = [newCall(newId(), writePatch.name, batch as unknown as Json)];
+    const request = { toolCalls, ...(waitMs !== undefined && { waitMs }) };
+    const turn = await this.turns.accept(workspaceId, sessionId, userId, request, {
+      revertOf: batchId,
+      onStored: () => letGoOfBody(sending),
+    });
+    const answer = await this.answers.of(turn, sending);
+    return { ...answer, warnings: [...warningsOf(leftOut), ...answer.warnings] };
+  }
+
+  private async invertAll(
+    workspaceId: string,
+    userId: string,
+    applied: readonly AppliedFile[],
+  ): Promise<{ files: FilePatch[]; leftOut: LeftOut[] }> {
+    const inverses = new Map<AppliedFile, FilePatch>();
+    const reasons = new Map<AppliedFile, string>();
+    const heads = new Map<AppliedFile, string | null>();
+    const wanted: MadeOn<AppliedFile>[] = [];
+    for (const file of applied) {
+      await yieldIfBusy();
+      const head = await this.texts.head(workspaceId, file.patch.docPath);
+      heads.set(file, head?.sha256 ?? null);
+      const hasMoved = head !== null && head.sha256 !== file.reported.newSha256;
+      if (hasMoved) reasons.set(file, `has moved on since (it has sha256 ${head.sha256} now)`);
+      else wanted.push({ sha256: file.patch.originalSha256, item: file });
+    }
+    for await (const { bytes, items, isBeyondBudget } of this.baseTexts.each(workspaceId, wanted)) {
+      if (isBeyondBudget) throw this.baseTexts.tooMuch();
+      const inverted = bytes === null ? null : await this.invert(userId, bytes, items);
+      for (const [at, file] of items.entries()) {
+        const inverse = inverted?.[at];
+        if (inverse === undefined) reasons.set(file, 'was patched on a text that is not in the Cloud');
+        else if (inverse.ok) inverses.set(file, inverse.patch);
+        else reasons.set(file, inverse.faults[0]!.message);
+      }
+    }
+    const leftOut = applied.flatMap((file) => {
+      const why = reasons.get(file);
+      if (why === undefined) return [];
+      return [{ docPath: file.patch.docPath, why, currentSha256: heads.get(file) ?? null }];
+    });
+    return { files: applied.flatMap((file) => inverses.get(file) ?? []), leftOut };
+  }
+
+  private invert(userId: string, bytes: Uint8Array, files: readonly AppliedFile[]): Promise<InvertedFile[]> {
+    const patches = files.map(({ patch, reported }) => ({ patch, newSha256: reported.newSha256! }));
+    const load = loadOf(
+      bytes,
+      files.map(({ patch }) => patch),
+    );
+    return this.pool.run(userId, INVERT_PATCHES, { bytes, patches }, load);
+  }
+}
+
+/** Names the first of the files that can not be undone, and says how many more there are. */
+function refusal(leftOut: readonly LeftOut[]): DomainError {
+  const named = leftOut.slice(0, MAX_NAMED);
+  const which = named.map(({ docPath, why }) => `${docPath} ${why}`).join('; ');
+  const more = leftOut.length > named.length ? ` (and ${leftOut.length - named.length} more)` : '';
+  const fields: FieldFaults = Object.fromEntries(named.map(({ docPath, why }) => [docPath, why]));
+  return new DomainError('STALE', `The batch can not be undone: ${which}${more}`, { fields });
+}
+
+/** One of each file that is left as it is, with the sha256 to go on from. */
+function warningsOf(leftOut: readonly LeftOut[]): Warning[] {
+  const warnings = leftOut.slice(0, MAX_NAMED).map(({ docPath, why, currentSha256 }): Warning => {
+    return {
+      ...{ errorCode: LEFT_OUT, message: `${docPath} is not undone: it ${why}` },
+      details: { docPath, currentSha256 },
+    };
+  });
+  const more = leftOut.length - warnings.length;
+  if (more > 0) warnings.push({ errorCode: LEFT_OUT, message: `${more} more files are not undone.` });
+  return warnings;
+}
+
+function appliedFiles({ record, outcome }: KnownBatch): AppliedFile[] {
+  const { files } = outcome.effective ?? record.batch;
+  return files.flatMap((file, at) => {
+    const reported = outcome.result?.files[at];
+    return reported?.status === 'applied' ? [{ patch: appliedPart(file, reported), reported }] : [];
+  });
+}
+
+function inverseBatch(
+  { batchLabel, batchKey }: Pick<PatchBatch, 'batchKey' | 'batchLabel'>,
+  files: FilePatch[],
+): PatchBatch {
+  return { batchKey: null, batchLabel: `Revert: ${batchLabel ?? batchKey ?? 'patch batch'}`, files };
+}

@@ -1,0 +1,61 @@
+import { createFile, type ToolContract, writePatch } from '@patchbay/protocol';
+import { digestOf } from '../../common/digest.js';
+import type { ContractStore } from '../../storage/records/contracts.js';
+import { ToolRunner } from '../tool-runner.js';
+import { CatalogService } from './catalog.service.js';
+
+/** A catalog of the clients' tools, over contracts that are stored already. */
+async function aCatalog(...earlier: ToolContract[]) {
+  const stored = new Map(earlier.map((contract) => [digestOf(contract), contract]));
+  const asked: string[] = [];
+  const contracts: Pick<ContractStore, 'put' | 'byDigest'> = {
+    put: (digest, contract) => Promise.resolve(void stored.set(digest, contract)),
+    byDigest: (digest) => Promise.resolve((asked.push(digest), stored.get(digest) ?? null)),
+  };
+  const catalog = new CatalogService(new ToolRunner([], 4, 9), contracts as ContractStore);
+  await catalog.onModuleInit();
+  return { catalog, stored, asked };
+}
+
+const { name } = createFile;
+const former: ToolContract = { ...createFile, responseSchema: { type: 'string' } };
+
+describe('the catalog', () => {
+  it('stores every contract before its tool can be called', async () => {
+    const { stored } = await aCatalog();
+    expect([...stored.values()]).toEqual([createFile, writePatch]);
+    for (const [digest, contract] of stored) expect(digest).toBe(digestOf(contract));
+  });
+
+  describe('knows the tool of a call', () => {
+    it('by the contract that it was accepted under, without asking the store for one of its own', async () => {
+      const { catalog, asked } = await aCatalog();
+      const tool = catalog.toolset(null).find(name)!;
+      expect(await catalog.toolOf({ contractDigest: tool.digest })).toBe(tool);
+      expect(asked).toEqual([]);
+    });
+
+    it('though it is another now, and asks the store for that once', async () => {
+      const { catalog, asked } = await aCatalog(former);
+      const contractDigest = digestOf(former);
+      const tool = await catalog.toolOf({ contractDigest });
+      expect([tool!.contract, tool!.resultFaults('text'), tool!.resultFaults({}).length]).toEqual([
+        former,
+        [],
+        1,
+      ]);
+      expect(await catalog.toolOf({ contractDigest })).toBe(tool);
+      expect(asked).toEqual([contractDigest]);
+    });
+
+    it('that was unknown then is none, though there is one of its name now', async () => {
+      const { catalog } = await aCatalog();
+      expect(await catalog.toolOf({})).toBeNull();
+    });
+
+    it('never by a guess: a contract that is lost is an error', async () => {
+      const { catalog } = await aCatalog();
+      await expect(catalog.toolOf({ contractDigest: digestOf(former) })).rejects.toThrow('not stored');
+    });
+  });
+});

@@ -1,0 +1,28 @@
+import { isCloudChange, type ToolContract } from '@patchbay/protocol';
+import { type FieldFaults, throwIfAny } from '../../common/domain-error.js';
+import type { Tool } from './tool.js';
+
+/** Words that stand for several tools; what they stand for is looked up at use, so that a new tool follows its word. */
+const WORDS: { [word: string]: (contract: ToolContract) => boolean } = {
+  client: ({ executionLocation }) => executionLocation === 'client',
+  server: ({ executionLocation }) => executionLocation === 'server',
+  'read-only': ({ executionLocation, name }) => executionLocation === 'server' && !isCloudChange(name),
+};
+
+/** VALIDATION_ERROR that names every entry of a session's choice that is neither a tool nor a word [SESSION-1]. */
+export function checkChoice(choice: readonly string[], tools: readonly Tool[]): void {
+  const names = new Set(tools.map(({ contract }) => contract.name));
+  const fields: FieldFaults = {};
+  for (const [at, entry] of choice.entries()) {
+    if (names.has(entry) || Object.hasOwn(WORDS, entry)) continue;
+    fields[`tools[${at}]`] = 'is no tool, and none of the words client, server, read-only';
+  }
+  throwIfAny(fields);
+}
+
+/** The tools that a choice means, in the order of the catalog. A name that no tool has any more means none. */
+export function chosenTools(choice: readonly string[], tools: readonly Tool[]): Tool[] {
+  return tools.filter(({ contract }) =>
+    choice.some((entry) => (Object.hasOwn(WORDS, entry) ? WORDS[entry]!(contract) : entry === contract.name)),
+  );
+}

@@ -1,0 +1,189 @@
+import { Injectable } from '@nestjs/common';
+import { PinoLogger } from '../../common/pino-logger.js';
+import { Clock } from '../../common/clock.js';
+import { Config } from '../../config/config.js';
+import type { Call, Membership, Turn } from '../../storage/ports/turn.js';
+import { TurnStore } from '../../storage/ports/turns.store.js';
+import { OpenTurns, type TurnChange } from './open-turns.js';
+import { TurnHints } from './turn-hints.js';
+import type { TurnInput } from '../state/turn-input.js';
+import { isInFlight } from '../state/turn-state.js';
+import { type ClientKey, ConnectedClients, type ClientWish } from '../../clients/connected-clients.js';
+import { PendingCalls } from './pending-calls.js';
+import { SessionClients } from './session-clients.js';
+
+/** How long a claim waits that the store did not take, in ms. */
+const RETRY_MS = 1_000;
+
+/**
+ * Gives pending calls to the clients of this node: first in, first out for each user, never more than a client's window.
+ */
+@Injectable()
+export class Dispatcher {
+  private readonly pending = new PendingCalls();
+  private readonly sessionClients = new SessionClients();
+  /** Sessions of which the store is asked: their calls wait for that. */
+  private readonly recalling = new Set<string>();
+  private draining = false;
+
+  constructor(
+    private readonly turns: OpenTurns,
+    private readonly clients: ConnectedClients,
+    private readonly store: TurnStore,
+    private readonly config: Config,
+    private readonly clock: Clock,
+    private readonly logger: PinoLogger,
+    hints: TurnHints,
+  ) {
+    logger.setContext(Dispatcher.name);
+    clients.available$.subscribe((key) => {
+      hints.follow(key);
+      this.dispatch(key);
+    });
+    clients.left$.subscribe((key) => {
+      if (this.clients.ofUser(key.workspaceId, key.userId).length === 0) hints.unfollow(key);
+    });
+  }
+
+  /** No call is claimed any more: this node is stopping. */
+  drain(): void {
+    this.draining = true;
+  }
+
+  /** The claim of a call for the client that it can go to at once, with a place in its window taken; null: it waits. */
+  reserve(turn: Turn, call: Call): (TurnInput & { type: 'claim' }) | null {
+    if (this.draining) return null;
+    const client = this.clients.choose(this.wishOf(turn, call));
+    if (!client) return null;
+    client.hold(call.callId);
+    const { clientId } = client.key;
+    // Right away, so that the next calls of the session go to the same editor or wait for it.
+    const folder = this.sessionClients.reserve(turn, call.callId, client, this.clock.now());
+    const ackWithinMs = this.config.acknowledgeMs + this.config.graceMs;
+    return { type: 'claim', callId: call.callId, clientId, folder, ackWithinMs };
+  }
+
+  /** Gives back a place that was reserved, for a claim that came to nothing. */
+  release(turn: Turn, callId: string, clientId: string): void {
+    this.sessionClients.giveBack(turn, callId);
+    this.clients.free(clientKey(turn, clientId), callId);
+  }
+
+  /** Part of `TurnReactions`. */
+  react({ before, after, own }: TurnChange): void {
+    if (before === null && !own) void this.recall(after);
+    this.pending.sync(before, after);
+    after.calls.forEach((is, at) => {
+      const was = before?.calls[at];
+      if (was === is) return;
+      const stays = was && isInFlight(was) && isInFlight(is) && is.clientId === was.clientId;
+      if (stays) return;
+      if (was && isInFlight(was)) this.clients.free(clientKey(after, was.clientId!), was.callId);
+      if (isInFlight(is)) this.take(after, is.callId, is.clientId!);
+    });
+    this.dispatch(after);
+  }
+
+  /**
+   * A turn that was accepted elsewhere, or before a restart, does not know what its session has done since: another turn
+   * of it does.
+   */
+  private async recall(turn: Turn): Promise<void> {
+    const { workspaceId, sessionId } = turn;
+    if (turn.status !== 'open' || this.sessionClients.folderOf(turn) !== null) return;
+    if (this.recalling.has(sessionId)) return;
+    this.recalling.add(sessionId);
+    try {
+      const use = await this.store.lastUseOf(workspaceId, sessionId);
+      if (use !== null) this.sessionClients.recall(turn, use);
+      this.recalling.delete(sessionId);
+      this.dispatch(turn);
+    } catch (error) {
+      this.logger.error({ err: error, sessionId }, 'What a session used could not be read; trying again');
+      const again = (): void => {
+        this.recalling.delete(sessionId);
+        void this.recall(turn);
+      };
+      setTimeout(again, RETRY_MS).unref();
+    }
+  }
+
+  /** Whoever claimed the call, it has its place in the window of the client, if that is here. */
+  private take(turn: Turn, callId: string, clientId: string): void {
+    this.clients.find(clientKey(turn, clientId))?.hold(callId);
+    this.sessionClients.used(turn, clientId, this.clock.now());
+  }
+
+  /** Calls that want the same are asked about once: where the first of them can't go, none can. */
+  private dispatch(user: Membership): void {
+    const groups = this.pending.groupsOf(user);
+    const shut = new Set<string>();
+    for (let at = 0; at < groups.length;) {
+      if (!this.hasRoom(user)) return;
+      const group = groups[at]!;
+      const { turn } = group.known;
+      // First in, first out: those behind it wait as well, for a read.
+      if (this.recalling.has(turn.sessionId)) return;
+      const now = this.clock.now();
+      const call = group.waiting.find(({ retryAt }) => (retryAt ?? 0) <= now);
+      const wish = call && this.wishOf(turn, call);
+      const wanted =
+        wish && [group.wants, wish.folder, wish.boundClientId, wish.preferredClientId].join('\n');
+      const claim = call && !shut.has(wanted!) ? this.reserve(turn, call) : null;
+      if (call && claim) {
+        // Its group stands further behind then, or is gone.
+        this.pending.claim(group, call);
+        void this.claim(turn, call, claim);
+      } else {
+        if (wanted) shut.add(wanted);
+        at += 1;
+      }
+    }
+  }
+
+  private hasRoom({ workspaceId, userId }: Membership): boolean {
+    return this.clients.ofUser(workspaceId, userId).some(({ ready, hasRoom }) => ready && hasRoom);
+  }
+
+  private async claim(turn: Turn, call: Call, claim: TurnInput & { type: 'claim' }): Promise<void> {
+    const { callId, clientId } = claim;
+    try {
+      const answer = await this.turns.submit(turn, claim);
+      if (answer.ok) return;
+      this.pending.refused(turn, call);
+      this.release(turn, callId, clientId);
+    } catch (error) {
+      this.logger.error({ err: error, callId }, 'A call could not be claimed; trying again in a moment');
+      this.retry(turn, callId, clientId);
+    }
+  }
+
+  /** Nobody is told of the place that is free again: what has just failed for one call would fail for the next. */
+  private retry(turn: Turn, callId: string, clientId: string): void {
+    this.sessionClients.giveBack(turn, callId);
+    this.clients.find(clientKey(turn, clientId))?.free(callId);
+    const again = (): void => {
+      this.pending.unclaim(turn, callId);
+      this.dispatch(turn);
+    };
+    setTimeout(again, RETRY_MS).unref();
+  }
+
+  private wishOf(turn: Turn, call: Call): ClientWish {
+    return {
+      workspaceId: turn.workspaceId,
+      userId: turn.userId,
+      tool: call.name,
+      roots: call.roots ?? [],
+      folder: this.sessionClients.folderOf(turn),
+      boundClientId: turn.boundClientId,
+      preferredClientId: this.sessionClients.preferred(turn),
+      avoidClientId: call.refusedBy,
+    };
+  }
+}
+
+/** The client of a turn's user. */
+export function clientKey({ workspaceId, userId }: Turn, clientId: string): ClientKey {
+  return { workspaceId, userId, clientId };
+}

@@ -1,0 +1,42 @@
+import type { ToolCallError } from '@patchbay/protocol';
+import type { CreateDivergence } from './create-check.js';
+import type { Divergence, NotUploaded } from '../../patches/patch-reconciliation.js';
+
+const OTHERS = {
+  upload: 'what was uploaded',
+  own_application: 'what the server computes from the patch',
+  former: 'what the file was before the batch that is undone',
+};
+
+/** What the orchestrator is told of a file that is not what it should be, or could not be held against anything. */
+export function divergedWarning({
+  docPath,
+  against,
+  reportedSha256,
+  otherSha256,
+}: Divergence): ToolCallError {
+  if (against === 'unchecked') {
+    const message = `${docPath}: the texts of the batch are too much for the server to apply it as well; the client's word stands.`;
+    return { code: 'UNCHECKED', message };
+  }
+  return {
+    code: 'DIVERGED',
+    message: `${docPath}: the client reports sha256 ${reportedSha256}, ${OTHERS[against]} has ${otherSha256 ?? 'none'}. Read the file again before you patch it.`,
+  };
+}
+
+const CREATED_AS = { arguments: 'what it was to write', upload: 'what was uploaded' };
+
+/** The same of a file that was created. */
+export function createdOtherwise(found: CreateDivergence): ToolCallError {
+  const reported = `sha256 ${found.reportedSha256} and ${found.reportedSizeBytes} bytes`;
+  const other = `sha256 ${found.otherSha256} and ${found.otherSizeBytes} bytes`;
+  const message = `${found.path}: the client reports ${reported}, ${CREATED_AS[found.against]} has ${other}. Read the file again before you patch it.`;
+  return { code: 'DIVERGED', message };
+}
+
+/** And of one that the server does not have. */
+export function notUploadedWarning({ docPath, reportedSha256 }: NotUploaded): ToolCallError {
+  const message = `${docPath}: the client has written it (sha256 ${reportedSha256}), but its bytes never came: the Cloud still has what it had. Have the client connect, or push the folder.`;
+  return { code: 'NOT_UPLOADED', message };
+}

@@ -1,0 +1,143 @@
+import { turnKey, userKey } from '../../common/keys.js';
+import type { Call, Membership, Turn } from '../../storage/ports/turn.js';
+
+/** A turn as it is now, for all its groups. */
+interface KnownTurn {
+  turn: Turn;
+}
+
+/** Pending calls of one turn that want the same of a client: where the first of them can't go, none can. */
+export interface PendingGroup {
+  readonly known: KnownTurn;
+  /** Those that are not about to be claimed, the oldest first. */
+  readonly waiting: Call[];
+  /** What they want beside what their turn does, as a text that tells it apart. */
+  readonly wants: string;
+}
+
+/** A user's pending calls. */
+interface Queue {
+  readonly turns: Map<string, KnownTurn>;
+  readonly byKey: Map<string, PendingGroup>;
+  /** Those that wait, by the oldest call of each. */
+  readonly groups: PendingGroup[];
+  /** Calls of which the claim is being written. */
+  readonly claiming: Map<string, Call>;
+}
+
+/**
+ * The pending calls of each user, in groups of those that can go to the same clients. callIds are UUIDv7, so their order
+ * is the order of acceptance, and a call that comes back takes its old place. What a change costs does not depend on how
+ * many calls wait.
+ */
+export class PendingCalls {
+  private readonly queues = new Map<string, Queue>();
+
+  /** The groups of a user that have calls waiting, by their oldest: as they are now, and as they become. */
+  groupsOf(user: Membership): readonly PendingGroup[] {
+    return this.queues.get(userKey(user))?.groups ?? [];
+  }
+
+  /** Brings the user's queue in line with a changed turn; `before` null: the turn is new here. */
+  sync(before: Turn | null, after: Turn): void {
+    const queue = this.queues.get(userKey(after)) ?? newQueue();
+    const known = knownTurn(queue, after);
+    after.calls.forEach((call, at) => {
+      const was = before?.calls[at];
+      if (was === call) return;
+      // It is being claimed as it was: that claim says what becomes of it.
+      if (call.status === 'pending' && queue.claiming.has(call.callId)) {
+        return void queue.claiming.set(call.callId, call);
+      }
+      if (was?.status === 'pending') this.drop(queue, after, was);
+      if (call.status === 'pending') this.add(queue, known, call);
+    });
+    if (after.status !== 'open') queue.turns.delete(turnKey(after));
+    if (queue.turns.size > 0) this.queues.set(userKey(after), queue);
+    else this.queues.delete(userKey(after));
+  }
+
+  /** The claim of a waiting call is being written: it is not offered meanwhile. */
+  claim({ known: { turn } }: PendingGroup, call: Call): void {
+    const queue = this.queues.get(userKey(turn))!;
+    this.drop(queue, turn, call);
+    queue.claiming.set(call.callId, call);
+  }
+
+  /** The claim was refused: the call is not what it was. It waits again where that is known already, and it is pending. */
+  refused(turn: Turn, claimed: Call): void {
+    const claiming = this.queues.get(userKey(turn))?.claiming;
+    if (claiming?.get(claimed.callId) === claimed) claiming.delete(claimed.callId);
+    else this.unclaim(turn, claimed.callId);
+  }
+
+  /** The claim came to nothing: where the call is pending still, it waits again. */
+  unclaim(turn: Turn, callId: string): void {
+    const queue = this.queues.get(userKey(turn));
+    const call = queue?.claiming.get(callId);
+    if (!queue || !call) return;
+    queue.claiming.delete(callId);
+    const known = queue.turns.get(turnKey(turn));
+    if (known) this.add(queue, known, call);
+  }
+
+  private add(queue: Queue, known: KnownTurn, call: Call): void {
+    const key = groupKey(known.turn, call);
+    const group = queue.byKey.get(key) ?? { known, waiting: [], wants: wantsOf(call) };
+    queue.byKey.set(key, group);
+    if (group.waiting.length > 0) queue.groups.splice(placeOf(queue.groups, group.waiting[0]!.callId), 1);
+    const at = position(group.waiting, ({ callId }) => callId, call.callId);
+    group.waiting.splice(at, group.waiting[at]?.callId === call.callId ? 1 : 0, call);
+    queue.groups.splice(placeOf(queue.groups, group.waiting[0]!.callId), 0, group);
+  }
+
+  private drop(queue: Queue, turn: Turn, call: Call): void {
+    queue.claiming.delete(call.callId);
+    const key = groupKey(turn, call);
+    const group = queue.byKey.get(key);
+    const at = group ? position(group.waiting, ({ callId }) => callId, call.callId) : -1;
+    if (!group || group.waiting[at]?.callId !== call.callId) return;
+    if (at > 0) return void group.waiting.splice(at, 1);
+    queue.groups.splice(placeOf(queue.groups, call.callId), 1);
+    group.waiting.shift();
+    const [next] = group.waiting;
+    if (next) queue.groups.splice(placeOf(queue.groups, next.callId), 0, group);
+    else queue.byKey.delete(key);
+  }
+}
+
+function newQueue(): Queue {
+  return { turns: new Map(), byKey: new Map(), groups: [], claiming: new Map() };
+}
+
+function knownTurn(queue: Queue, turn: Turn): KnownTurn {
+  const known = queue.turns.get(turnKey(turn)) ?? { turn };
+  known.turn = turn;
+  queue.turns.set(turnKey(turn), known);
+  return known;
+}
+
+function wantsOf({ name, roots = [], refusedBy }: Call): string {
+  return JSON.stringify([name, refusedBy, ...roots]);
+}
+
+function groupKey(turn: Turn, call: Call): string {
+  return `${turnKey(turn)} ${wantsOf(call)}`;
+}
+
+/** Where a group stands, or would stand, of which this is the oldest call. */
+function placeOf(groups: readonly PendingGroup[], callId: string): number {
+  return position(groups, ({ waiting }) => waiting[0]!.callId, callId);
+}
+
+/** Where an id stands, or would stand, in a list that is sorted by ids. */
+function position<T>(sorted: readonly T[], idOf: (item: T) => string, id: string): number {
+  let low = 0;
+  let high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (idOf(sorted[middle]!) < id) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

@@ -1,0 +1,268 @@
+import { Injectable } from '@nestjs/common';
+import {
+  type Approval,
+  type Json,
+  type ToolCallError,
+  wellFormedJson,
+  type WritePatchReport,
+} from '@patchbay/protocol';
+import { CatalogService } from '../../tools/catalog/catalog.service.js';
+import type { Tool } from '../../tools/catalog/tool.js';
+import { describeFaults } from '../../tools/tool-schemas.js';
+import { pathFields } from '../../common/audit-path.js';
+import { isoTime } from '../../common/clock.js';
+import { fieldError } from '../../common/domain-error.js';
+import { PatchReconciliation } from '../../patches/patch-reconciliation.js';
+import { CreateCheck } from './create-check.js';
+import { createdOtherwise, divergedWarning, notUploadedWarning } from './patch-warnings.js';
+import { digestOf } from '../../common/digest.js';
+import { Config } from '../../config/config.js';
+import { jsonBytes, withinCallBudget } from '../state/result-budget.js';
+import { subjectOf, withoutPlaces } from '../state/subject.js';
+import type { Call, CallSubject, Turn } from '../../storage/ports/turn.js';
+import type { Report } from '../state/turn-input.js';
+
+/** What is said of the end of a call, by whomever. */
+export interface Outcome {
+  /** What the tool returned; null with a denial. */
+  result: Json;
+  executionMs?: number | null;
+  approval?: Approval | null;
+}
+
+const EDITED = 'approval.editedArguments';
+
+/** Facts of a result that its audit event repeats; contents are never among them. */
+const SUMMARY_FIELDS = ['docPath', 'sizeBytes', 'hash'] as const;
+
+/** Checks what a client reports against the tool's contract, and says what it means for the call. */
+@Injectable()
+export class ResultCheck {
+  constructor(
+    private readonly catalog: CatalogService,
+    private readonly reconciliation: PatchReconciliation,
+    private readonly creates: CreateCheck,
+    private readonly config: Config,
+  ) {}
+
+  /**
+   * The report of a call; VALIDATION_ERROR where it breaks the response schema or contradicts its own decision. A result
+   * that is over the budget ends its call, without it: the client could send no other.
+   */
+  async check(turn: Turn, call: Call, outcome: Outcome): Promise<Report> {
+    const report = await this.reportOf(turn, call, outcome);
+    // What is edited has no end yet: its turn says how much of it there may be.
+    return report.status === 'approved' ? report : withinCallBudget(report, this.config.maxResultBytes);
+  }
+
+  private async reportOf(turn: Turn, call: Call, { result, ...claimed }: Outcome): Promise<Report> {
+    const executionMs = claimed.executionMs ?? null;
+    const approval = wellFormedNote(claimed.approval ?? null);
+    if (approval) instantOf(approval);
+    const tool = await this.catalog.toolOf(call);
+    checkEdit(tool, approval);
+    await this.checkRejected(turn.workspaceId, call, approval?.rejectedChangeIds ?? []);
+    // A client that cuts its texts by UTF-16 units could send no other result.
+    const reported = wellFormedJson(result);
+    if (approval?.decision === 'deny') return denial(call, reported, executionMs, approval);
+    if (call.needsApproval) return decision(call, reported, executionMs, approval);
+    const faults = tool?.resultFaults(reported) ?? [];
+    if (faults.length > 0) {
+      throw fieldError('result', `breaks the schema of ${call.name}: ${describeFaults(faults)}`, faults);
+    }
+    const edited = approval?.decision === 'edit' ? approval.editedArguments! : null;
+    const { result: kept, completed, ...found } = await this.reconciled(turn, call, reported, edited);
+    return {
+      ...outcome(kept, executionMs, approval, call),
+      digest: reportDigest(completed, approval),
+      ...(edited !== null && { editedArguments: edited }),
+      ...found,
+    };
+  }
+
+  /** The result as it is kept, `completed` by which it is known again, and what there is to be recorded and warned of. */
+  private async reconciled(
+    turn: Turn,
+    call: Call,
+    reported: Json,
+    editedArguments: Json,
+  ): Promise<Pick<Report, 'result' | 'divergences' | 'notUploaded' | 'warnings'> & { completed: Json }> {
+    if (call.batchId === null) {
+      const divergence = await this.creates.check(turn, call, reported, editedArguments);
+      if (divergence === null) return { result: reported, completed: reported };
+      return {
+        result: reported,
+        completed: reported,
+        divergences: [divergence],
+        warnings: [createdOtherwise(divergence)],
+      };
+    }
+    const report = reported as unknown as WritePatchReport;
+    const found = await this.reconciliation.check(turn.workspaceId, call.batchId, report, editedArguments);
+    const { divergences, notUploaded, completed } = found;
+    const warnings = [...divergences.map(divergedWarning), ...notUploaded.map(notUploadedWarning)];
+    const result: unknown = found.result;
+    const whole: unknown = completed;
+    return { result: result as Json, completed: whole as Json, divergences, notUploaded, warnings };
+  }
+
+  private async checkRejected(workspaceId: string, { batchId }: Call, ids: readonly string[]): Promise<void> {
+    if (ids.length === 0) return;
+    const known = batchId === null ? new Set() : await this.reconciliation.changeIdsOf(workspaceId, batchId);
+    const isOwn = ids.length <= known.size && ids.every((id) => known.has(id.toLowerCase()));
+    if (isOwn && new Set(ids).size === ids.length) return;
+    throw fieldError('approval.rejectedChangeIds', "must be ids of the call's own changes, each once");
+  }
+}
+
+function wellFormedNote(approval: Approval | null): Approval | null {
+  return typeof approval?.note !== 'string' ? approval : { ...approval, note: approval.note.toWellFormed() };
+}
+
+/** Ids in one audit event. */
+const MAX_RECORDED_IDS = 100;
+
+/** Edited arguments come with the decision edit, and with it alone. They keep to the schema like those of the LLM. */
+function checkEdit(tool: Tool | null, approval: Approval | null): void {
+  const { decision, editedArguments = null } = approval ?? {};
+  if (decision !== 'edit') {
+    if (editedArguments === null) return;
+    throw fieldError(EDITED, 'is only for the decision edit');
+  }
+  if (editedArguments === null) throw fieldError(EDITED, 'is required with the decision edit');
+  const faults = tool?.argumentFaults(editedArguments) ?? [];
+  if (faults.length > 0) throw fieldError(EDITED, `breaks the schema: ${describeFaults(faults)}`, faults);
+}
+
+function outcome(
+  result: Json,
+  executionMs: number | null,
+  approval: Approval | null,
+  call: Call,
+): Omit<Report, 'digest'> {
+  const facts = isObject(result) ? result : {};
+  const failed = facts.success === false;
+  const error = failed ? failure(facts) : null;
+  return {
+    status: failed ? 'failed' : 'succeeded',
+    result,
+    error,
+    bytes: jsonBytes(result),
+    executionMs,
+    summary: {
+      ...whereItWent(aboutResult(call), facts.path),
+      success: !failed,
+      errorCode: error?.code ?? null,
+      ...Object.fromEntries(
+        SUMMARY_FIELDS.filter((field) => field in facts).map((field) => [field, facts[field]!]),
+      ),
+      ...approvalSummary(approval, call),
+    },
+  };
+}
+
+function failure(facts: { [key: string]: Json }): ToolCallError {
+  const { errorCode, message } = typeof facts.errorCode === 'string' ? facts : (fileAtFault(facts) ?? facts);
+  return {
+    code: typeof errorCode === 'string' ? errorCode : 'INTERNAL_ERROR',
+    message: typeof message === 'string' && message !== '' ? message : 'The tool reported failure.',
+  };
+}
+
+/** A batch says per file why it failed; the first of them speaks for it. */
+function fileAtFault({ files }: { [key: string]: Json }): { [key: string]: Json } | null {
+  const file = Array.isArray(files)
+    ? files.filter(isObject).find(({ errorCode }) => typeof errorCode === 'string')
+    : undefined;
+  if (!file) return null;
+  const message = [file.docPath, file.message].filter((part) => typeof part === 'string').join(': ');
+  return { errorCode: file.errorCode!, message };
+}
+
+/** What was asked for is said of the delivery; of the result where it went. */
+function aboutResult({ subject: { overwrite: _asked, ...about } }: Call): CallSubject {
+  return about;
+}
+
+/** `proposedPath`: what was asked for, where the result names another path. */
+function whereItWent(about: CallSubject, reported: Json | undefined): CallSubject {
+  if (typeof reported !== 'string') return about;
+  const went = pathFields(reported);
+  const { path: proposedPath } = about;
+  if (went.path === proposedPath) return { ...about, ...went };
+  return { ...withoutPlaces(about), ...went, ...(typeof proposedPath === 'string' && { proposedPath }) };
+}
+
+/** What a person decided about a call that the server runs. */
+function decision(call: Call, result: Json, executionMs: number | null, approval: Approval | null): Report {
+  const why = 'the server runs this call, the client says what was decided';
+  if (approval === null) throw fieldError('approval', `is required: ${why}`);
+  if (result !== null) throw fieldError('result', `must be null: ${why}`);
+  const editedArguments = approval.decision === 'edit' ? approval.editedArguments! : undefined;
+  return {
+    ...{ status: 'approved', result: null, error: null, bytes: jsonBytes(editedArguments), executionMs },
+    digest: reportDigest(null, approval),
+    summary: { ...aboutResult(call), ...approvalSummary(approval, call) },
+    ...(editedArguments && { editedArguments }),
+  };
+}
+
+function denial(call: Call, result: Json, executionMs: number | null, approval: Approval): Report {
+  if (result !== null)
+    throw fieldError('result', 'must be null with the decision deny: nothing was executed');
+  const message = approval.note?.trim() ? approval.note : 'The user denied this call.';
+  return {
+    status: 'denied',
+    result: null,
+    error: { code: 'DENIED', message },
+    bytes: 0,
+    executionMs,
+    digest: reportDigest(null, approval),
+    summary: {
+      ...aboutResult(call),
+      success: false,
+      errorCode: 'DENIED',
+      ...approvalSummary(approval, call),
+    },
+  };
+}
+
+/** attempt, executionMs and the time of the decision do not count: the same report sent again may differ in them. */
+function reportDigest(result: Json, approval: Approval | null): string {
+  return digestOf([result, approval && { ...approval, at: undefined }]);
+}
+
+/** When it was decided, in the form that all our times have. */
+function instantOf({ at }: Approval): string {
+  const time = Date.parse(at);
+  const instant = Number.isNaN(time) ? '' : isoTime(time);
+  if (/^\d{4}-/.test(instant)) return instant;
+  throw fieldError('approval.at', 'is no time between the years 0 and 9999');
+}
+
+/** The decision for the audit trail: of edited arguments where they point and their digest, never their content. */
+function approvalSummary(approval: Approval | null, call: Call): { [field: string]: Json } {
+  if (!approval) return {};
+  const { decision, by, note = null, rejectedChangeIds, editedArguments } = approval;
+  const edited = decision === 'edit' && {
+    ...subjectOf(call.name, editedArguments!),
+    sha256: digestOf(editedArguments),
+  };
+  return {
+    approval: {
+      decision,
+      by,
+      at: instantOf(approval),
+      note,
+      ...(rejectedChangeIds && {
+        rejectedChanges: rejectedChangeIds.length,
+        rejectedChangeIds: rejectedChangeIds.slice(0, MAX_RECORDED_IDS),
+      }),
+      ...(edited && { edited }),
+    },
+  };
+}
+
+function isObject(value: Json): value is { [key: string]: Json } {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,57 @@
+import { type ClientLine, ConnectedClient } from '../../clients/connected-clients.js';
+import { aTurn, NOON } from '../state/turn.sample.js';
+import type { Turn } from '../../storage/ports/turn.js';
+import { SessionClients } from './session-clients.js';
+
+const client = (clientId: string, ...rootIds: string[]): ConnectedClient => {
+  const roots = rootIds.map((rootId) => ({ name: rootId, docPath: rootId, rootId }));
+  const key = { workspaceId: 'w', userId: 'u', clientId };
+  return new ConnectedClient(key, new Set(), 8, {} as ClientLine, roots);
+};
+
+describe('the folder that a session began with', () => {
+  let sessions: SessionClients;
+  beforeEach(() => void (sessions = new SessionClients()));
+  const turn = (change: Partial<Turn> = {}): Turn => aTurn('w', { sessionId: 's', ...change });
+
+  it('is that of the first claim, also for turns that were accepted before it', () => {
+    const [first, second] = [turn(), turn()];
+    expect(sessions.folderOf(second)).toBeNull();
+    expect(sessions.reserve(first, 'c1', client('a', 'y', 'x'), NOON)).toEqual(['x', 'y']);
+    expect(sessions.folderOf(second)).toEqual(['x', 'y']);
+    expect(sessions.reserve(second, 'c2', client('b', 'z'), NOON)).toEqual(['x', 'y']);
+    expect(sessions.folderOf(turn({ sessionId: 'another' }))).toBeNull();
+  });
+
+  it('is what the turn knows, before what is remembered', () => {
+    sessions.reserve(turn(), 'c1', client('a', 'x'), NOON);
+    expect(sessions.folderOf(turn({ folder: [] }))).toEqual([]);
+    expect(sessions.reserve(turn({ folder: ['z'] }), 'c2', client('b', 'y'), NOON)).toEqual(['z']);
+  });
+
+  it('is open again where the claim came to nothing, and not where another has been committed', () => {
+    sessions.reserve(turn(), 'c1', client('a', 'x'), NOON);
+    sessions.giveBack(turn(), 'another call');
+    expect(sessions.folderOf(turn())).toEqual(['x']);
+    sessions.giveBack(turn(), 'c1');
+    expect([sessions.folderOf(turn()), sessions.preferred(turn())]).toEqual([null, null]);
+    sessions.reserve(turn(), 'c1', client('a', 'x'), NOON);
+    sessions.used(turn({ folder: ['x'] }), 'a', NOON);
+    sessions.giveBack(turn(), 'c1');
+    expect([sessions.folderOf(turn()), sessions.preferred(turn())]).toEqual([['x'], 'a']);
+  });
+
+  it('comes back from the store with the client that the session used, where nothing newer is known', () => {
+    sessions.recall(turn(), { lastClientId: 'a', folder: ['x'] });
+    expect([sessions.folderOf(turn()), sessions.preferred(turn())]).toEqual([['x'], 'a']);
+    sessions.recall(turn(), { lastClientId: 'b', folder: ['y'] });
+    expect([sessions.folderOf(turn()), sessions.preferred(turn())]).toEqual([['x'], 'a']);
+  });
+
+  it('goes with a client that a later turn knows better, used on another node since', () => {
+    sessions.used(turn(), 'a', NOON);
+    expect(sessions.preferred(turn({ acceptedAt: NOON, lastClientId: 'b' }))).toBe('a');
+    expect(sessions.preferred(turn({ acceptedAt: NOON + 1, lastClientId: 'b' }))).toBe('b');
+    expect(sessions.preferred(turn({ acceptedAt: NOON + 1, lastClientId: null }))).toBe('a');
+  });
+});

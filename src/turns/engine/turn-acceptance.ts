@@ -1,0 +1,194 @@
+import { Injectable } from '@nestjs/common';
+import { Clock } from '../../common/clock.js';
+import { DomainError } from '../../common/domain-error.js';
+import { newId } from '../../common/ids.js';
+import { Dispatcher } from './dispatcher.js';
+import { Quotas } from '../../limits/quotas.js';
+import { IdempotencyKeyStore, type KeyClaim } from '../../storage/records/idempotency-keys.js';
+import { NodeId } from '../../storage/ports/node-id.js';
+import { PatchStore } from '../../storage/ports/patches.store.js';
+import type { SessionRecord } from '../../storage/records/sessions.js';
+import type { SessionUse, Turn } from '../../storage/ports/turn.js';
+import { TurnStore } from '../../storage/ports/turns.store.js';
+import { auditDraft } from '../state/audit-drafts.js';
+import { OpenTurns } from './open-turns.js';
+import { advance } from '../state/turn-state.js';
+import { NO_MEMBER } from './departures.js';
+import { KEY_LIFE_MS } from './key-sweep.js';
+import { OpenTurnQuota } from '../../limits/open-turn-quota.js';
+import { type AcceptedTurn, TurnBuilder } from './turn-builder.js';
+import { FEW_CHARS, type PostedTurn, TurnRequestCheck } from './turn-request-check.js';
+
+/** A session that has used no client yet. */
+const UNUSED: SessionUse = { lastClientId: null, folder: null };
+
+/** How an orchestrator names a turn that it may have sent before. */
+export interface TurnName {
+  turnId: string | null;
+  idempotencyKey: string | null;
+}
+
+/** Takes a posted turn: checks it, finds the one that it repeats, builds it, stores it with what can be claimed at once. */
+@Injectable()
+export class TurnAcceptance {
+  constructor(
+    private readonly store: TurnStore,
+    private readonly keys: IdempotencyKeyStore,
+    private readonly patches: PatchStore,
+    private readonly requests: TurnRequestCheck,
+    private readonly builder: TurnBuilder,
+    private readonly turns: OpenTurns,
+    private readonly dispatcher: Dispatcher,
+    private readonly openTurns: OpenTurnQuota,
+    private readonly node: NodeId,
+    private readonly quotas: Quotas,
+    private readonly clock: Clock,
+  ) {}
+
+  /**
+   * The turn of a request, which the same request may have made before; CONFLICT where the name was used for another one.
+   * `revertOf`: the batch that the turn's patch undoes.
+   */
+  async accept(
+    session: SessionRecord,
+    request: PostedTurn,
+    name: TurnName,
+    revertOf: string | null,
+  ): Promise<Turn> {
+    const turn = await this.acceptNamed(session, request, name, revertOf);
+    // The answer may wait for minutes; what the store has is not held in memory for that long.
+    request.toolCalls = [];
+    return turn;
+  }
+
+  private async acceptNamed(
+    session: SessionRecord,
+    request: PostedTurn,
+    name: TurnName,
+    revertOf: string | null,
+  ): Promise<Turn> {
+    const checked = await this.requests.check(session, request);
+    const found = await this.find(session, name);
+    if (found.turn) return sameRequest(found.turn, checked.requestHash, found.by);
+    const turnId = found.claimedTurnId ?? name.turnId ?? newId();
+    if (name.idempotencyKey !== null && found.claimedTurnId === null) {
+      const claim = await this.claimKey(session, name.idempotencyKey, turnId);
+      // Another request with this key was faster: what it has made, or is about to make, is the turn.
+      if (claim.turnId !== turnId || claim.sessionId !== session.id) {
+        return this.acceptNamed(session, request, name, revertOf);
+      }
+    }
+    const { workspaceId, userId, id: sessionId } = session;
+    const ref = { workspaceId, userId, sessionId, turnId };
+    const room = await this.openTurns.take(ref, checked.calls.length).catch(async (error: unknown) => {
+      // The same request may have stored the turn meanwhile, and taken the last room with it.
+      if ((await this.store.versionOf(ref)) === null) throw error;
+      return null;
+    });
+    if (room === null) return this.acceptNamed(session, request, { ...name, turnId }, revertOf);
+    try {
+      const use = await this.store.lastUseOf(session.workspaceId, session.id);
+      return await this.take(
+        await this.builder.build(session, checked, { turnId, use: use ?? UNUSED, revertOf }),
+        checked.chars <= FEW_CHARS,
+      );
+    } finally {
+      room.release();
+    }
+  }
+
+  /** What the name stands for already. A key can name a turn that was never stored: then this request makes it. */
+  private async find(
+    { workspaceId, id: sessionId, userId }: SessionRecord,
+    { turnId, idempotencyKey: key }: TurnName,
+  ): Promise<{ turn: Turn | null; by: 'turnId' | 'Idempotency-Key'; claimedTurnId: string | null }> {
+    const turn = turnId === null ? null : await this.store.find({ workspaceId, sessionId, turnId });
+    const claim = key === null ? null : await this.keys.find(workspaceId, userId, key, this.keysSince());
+    if (claim === null) return { turn, by: 'turnId', claimedTurnId: null };
+    if (turnId !== null && (claim.turnId !== turnId || claim.sessionId !== sessionId)) {
+      throw new DomainError('CONFLICT', 'The Idempotency-Key and the turnId belong to different turns.');
+    }
+    if (claim.sessionId !== sessionId) throw usedForAnother('Idempotency-Key');
+    return turn
+      ? { turn, by: 'turnId', claimedTurnId: claim.turnId }
+      : { turn: await this.store.find(claim), by: 'Idempotency-Key', claimedTurnId: claim.turnId };
+  }
+
+  private claimKey(
+    { workspaceId, id: sessionId, userId }: SessionRecord,
+    key: string,
+    turnId: string,
+  ): Promise<KeyClaim> {
+    const claimedAt = this.clock.now();
+    return this.keys.claim({ workspaceId, userId, key, sessionId, turnId, claimedAt }, this.keysSince());
+  }
+
+  private keysSince(): number {
+    return this.clock.now() - KEY_LIFE_MS;
+  }
+
+  /** Stores the turn, and hands its arguments on where they are small. One that another request has stored under the same name meanwhile is given back instead. */
+  private async take(accepted: AcceptedTurn, areSmall: boolean): Promise<Turn> {
+    const { callArguments, batches, results, turn: asked } = accepted;
+    await Promise.all(batches.map((batch) => this.patches.insert(batch)));
+    const { turn, events } = this.claimAtOnce(accepted);
+    const drafts = events.map((event) => auditDraft(turn, event, turn.acceptedAt));
+    const stored = await this.store.insert(turn, callArguments, results, drafts).catch((error: unknown) => {
+      this.giveBack(turn);
+      throw error;
+    });
+    if (stored === turn) {
+      this.turns.adopt(turn, areSmall ? callArguments : null, drafts);
+      await this.requireMember(turn);
+      return turn;
+    }
+    this.giveBack(turn);
+    await Promise.all(batches.map(({ batchId }) => this.patches.remove(asked.workspaceId, batchId)));
+    return sameRequest(stored, asked.requestHash, 'turnId');
+  }
+
+  /** A user who was removed meanwhile may have been so after their open turns were looked for: then this one was not found. */
+  private async requireMember(turn: Turn): Promise<void> {
+    try {
+      await this.quotas.requireMember(turn);
+    } catch (error) {
+      const { userId: byUserId } = turn;
+      await this.turns.submit(turn, { type: 'cancel', toolCallId: null, byUserId, why: NO_MEMBER });
+      throw error;
+    }
+  }
+
+  /** Where a fitting client is connected, accepting and claiming are one write. */
+  private claimAtOnce(accepted: AcceptedTurn): Pick<AcceptedTurn, 'turn' | 'events'> {
+    let { turn } = accepted;
+    const events = [...accepted.events];
+    for (const call of accepted.turn.calls) {
+      const claim = call.status === 'pending' ? this.dispatcher.reserve(turn, call) : null;
+      if (claim === null) continue;
+      const step = advance(turn, claim, turn.acceptedAt, this.node.value);
+      turn = step.turn;
+      events.push(...step.events);
+    }
+    return { turn, events };
+  }
+
+  /** Gives back the places of a turn that was not stored. */
+  private giveBack(turn: Turn): void {
+    for (const { callId, clientId } of turn.calls) {
+      if (clientId !== null) this.dispatcher.release(turn, callId, clientId);
+    }
+  }
+}
+
+/** The known turn, if this is the request that made it. */
+function sameRequest(known: Turn, requestHash: string, by: 'turnId' | 'Idempotency-Key'): Turn {
+  if (known.requestHash === requestHash) return known;
+  throw usedForAnother(by);
+}
+
+function usedForAnother(name: 'turnId' | 'Idempotency-Key'): DomainError {
+  return new DomainError(
+    'CONFLICT',
+    `This ${name} was used for another turn; send new calls under a new one.`,
+  );
+}

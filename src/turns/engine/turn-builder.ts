@@ -1,0 +1,220 @@
+import { Injectable } from '@nestjs/common';
+import { auditToolName, isCloudChange, type Json, JsonCount, type ToolContract } from '@patchbay/protocol';
+import { CatalogService } from '../../tools/catalog/catalog.service.js';
+import { RootsService } from '../../clients/roots.service.js';
+import { NAMES_FOLDERS, UserFolders } from '../../clients/user-folders.js';
+import { Clock } from '../../common/clock.js';
+import { newId } from '../../common/ids.js';
+import { yieldIfBusy } from '../../common/yield-if-busy.js';
+import { Config } from '../../config/config.js';
+import type { PatchBatchRecord } from '../../storage/ports/patches.store.js';
+import type { SessionRecord } from '../../storage/records/sessions.js';
+import { subjectOf } from '../state/subject.js';
+import { type Assessment, CallAssessment } from './call-assessment.js';
+import { shownName } from '../intake/shown-name.js';
+import type { PostedCall } from '../intake/tool-call-forms.js';
+import { batchSubject } from './call-subjects.js';
+import { type CheckedRequest, FEW_CHARS } from './turn-request-check.js';
+import type { Call, Clocks, SessionUse, Turn } from '../../storage/ports/turn.js';
+import { NodeId } from '../../storage/ports/node-id.js';
+import type { CallResult } from '../../storage/ports/turns.store.js';
+import { nextDueAt } from '../state/deadlines.js';
+import { newLease } from '../state/lease.js';
+import { jsonBytes, withoutDetails } from '../state/result-budget.js';
+import { WorkspacesService } from '../../workspaces/workspaces.service.js';
+import type { TurnEvent } from '../state/turn-draft.js';
+
+/** So many calls of a small turn stand in no line behind the long work of others. */
+const FEW_CALLS = 8;
+
+/** What a turn is built with beside its request. */
+export interface TurnOrigin {
+  turnId: string;
+  /** What the session has used before it. */
+  use: SessionUse;
+  /** The batch that the turn's patch undoes. */
+  revertOf: string | null;
+}
+
+/** A turn as it is accepted: sound calls pending or executing, the others failed at once, with the events that say so. */
+export interface AcceptedTurn {
+  turn: Turn;
+  callArguments: Json[];
+  /** Patch batches that its calls refer to, to be stored first. */
+  batches: PatchBatchRecord[];
+  events: TurnEvent[];
+  /** Of calls that failed at once: what their errors say beside the message. */
+  results: CallResult[];
+}
+
+/** What a call's place in its workspace and its turn means for it. */
+interface Place {
+  /** The workspace wants to be asked. */
+  needsApproval: boolean;
+  /** A server call before it waits for a person. */
+  held: boolean;
+}
+
+/** Makes a turn of a request; a call that is at fault fails alone [TURN-2]. */
+@Injectable()
+export class TurnBuilder {
+  constructor(
+    private readonly catalog: CatalogService,
+    private readonly assessment: CallAssessment,
+    private readonly roots: RootsService,
+    private readonly workspaces: WorkspacesService,
+    private readonly node: NodeId,
+    private readonly config: Config,
+    private readonly clock: Clock,
+  ) {}
+
+  /** The turn of a request. A call that is at fault fails alone. */
+  async build(
+    session: SessionRecord,
+    { calls: posted, clocks, requestHash, chars }: CheckedRequest,
+    { turnId, use, revertOf }: TurnOrigin,
+  ): Promise<AcceptedTurn> {
+    const now = this.clock.now();
+    const toolset = this.catalog.toolset(session);
+    const folders = await this.foldersOf(session, posted);
+    const asked = await this.approvalsFor(session.workspaceId, posted);
+    const calls: Call[] = [];
+    const callArguments: Json[] = [];
+    const count = new JsonCount();
+    const batches: PatchBatchRecord[] = [];
+    let held = false;
+    for (const [at, call] of posted.entries()) {
+      if (at >= FEW_CALLS || chars > FEW_CHARS) await yieldIfBusy();
+      const callId = newId();
+      const origin = { session, turnId, callId, revertOf, folders };
+      const assessment = await this.assessment.assess(call, toolset, origin, count);
+      callArguments.push(assessment.args);
+      if (assessment.batch) batches.push(assessment.batch);
+      const needsApproval = asked.has(call.name);
+      const taken = this.acceptCall(call, callId, { ...assessment, needsApproval, held }, now, clocks);
+      held ||= taken.needsApproval === true && taken.status === 'pending';
+      calls.push(taken);
+    }
+    const { kept, results, room } = await this.withDetailsApart(calls);
+    const runsHere = calls.some(({ status }) => status === 'executing');
+    const lease = runsHere ? newLease(this.node.value, now) : null;
+    const turn: Turn = {
+      workspaceId: session.workspaceId,
+      sessionId: session.id,
+      conversationId: session.conversationId,
+      turnId,
+      userId: session.userId,
+      boundClientId: session.clientId,
+      lastClientId: use.lastClientId,
+      folder: use.folder,
+      version: 1,
+      status: calls.every(({ status }) => status === 'failed') ? 'completed' : 'open',
+      acceptedAt: now,
+      clocks,
+      requestHash,
+      resultRoom: room,
+      ...(chars > FEW_CHARS && { argumentChars: chars }),
+      lease,
+      dueAt: nextDueAt(calls, lease),
+      calls: kept,
+    };
+    return {
+      turn,
+      callArguments,
+      batches,
+      events: kept.flatMap(acceptance),
+      results,
+    };
+  }
+
+  /** The details of errors are stored like results, and within the same budget. */
+  private async withDetailsApart(calls: readonly Call[]) {
+    const { maxResultBytes, maxTurnResultBytes } = this.config;
+    let room = maxTurnResultBytes;
+    const results: CallResult[] = [];
+    const kept = [...calls];
+    for (const [at, { error, ...call }] of calls.entries()) {
+      if (error?.details === undefined) continue;
+      if (at >= FEW_CALLS) await yieldIfBusy();
+      const { code, message, details } = error;
+      const bytes = jsonBytes(details);
+      const fits = bytes <= Math.min(maxResultBytes, room);
+      kept[at] = { ...call, error: fits ? { code, message } : withoutDetails(error) };
+      if (fits) results.push({ callId: call.callId, result: null, details });
+      room -= fits ? bytes : 0;
+    }
+    return { kept, results, room };
+  }
+
+  /** Asked for only where a call may name one, or change what lies in one. */
+  private async foldersOf(
+    { workspaceId, userId }: SessionRecord,
+    calls: readonly PostedCall[],
+  ): Promise<UserFolders> {
+    const matter = calls.some(({ name }) => NAMES_FOLDERS.has(name) || isCloudChange(name));
+    return matter ? this.roots.foldersOf({ workspaceId, userId }) : new UserFolders([], [], 0);
+  }
+
+  /** The tools among these of whose calls the workspace wants to be asked [APPROVAL-1]. */
+  private async approvalsFor(workspaceId: string, posted: readonly PostedCall[]): Promise<Set<string>> {
+    if (!posted.some(({ name }) => isCloudChange(name))) return new Set();
+    return new Set<string>(await this.workspaces.approvals(workspaceId));
+  }
+
+  private acceptCall(
+    posted: PostedCall,
+    callId: string,
+    { tool, args, error, warnings, batch, roots, place, needsApproval, held }: Assessment & Place,
+    now: number,
+    clocks: Clocks,
+  ): Call {
+    const contract = tool?.contract;
+    return {
+      callId,
+      toolCallId: posted.toolCallId,
+      name: contract?.name ?? shownName(posted.name),
+      auditName: contract ? auditToolName(contract.name, contract.category) : 'Unknown',
+      contractDigest: tool?.digest,
+      location: contract?.executionLocation ?? 'server',
+      subject: batch ? batchSubject(batch) : { ...subjectOf(posted.name, args), ...place },
+      ...(roots.length > 0 && { roots }),
+      batchId: batch?.batchId ?? null,
+      ...(needsApproval && !error && { needsApproval: true }),
+      status: error ? 'failed' : statusOf(contract!, needsApproval, held),
+      attempt: 0,
+      clientId: null,
+      deliveryAt: now + clocks.deliveryMs,
+      approvalAt: null,
+      executionAt: null,
+      releaseAt: null,
+      retryAt: null,
+      refusedBy: null,
+      error,
+      warnings,
+      reportDigest: null,
+      executionMs: null,
+      endedAt: error ? now : null,
+      endedBy: error ? 'server' : null,
+    };
+  }
+}
+
+function statusOf(
+  { executionLocation }: ToolContract,
+  needsApproval: boolean,
+  held: boolean,
+): Call['status'] {
+  if (executionLocation === 'client' || needsApproval) return 'pending';
+  return held ? 'accepted' : 'executing';
+}
+
+function acceptance(call: Call): TurnEvent[] {
+  const event = { call, clientId: null };
+  if (call.error) {
+    const fields = { ...call.subject, success: false, errorCode: call.error.code };
+    return [{ ...event, step: 'Rejected', fields }];
+  }
+  const queued = call.status === 'accepted' && { queued: true };
+  const accepted: TurnEvent = { ...event, step: 'Accepted', fields: { ...call.subject, ...queued } };
+  return call.status === 'executing' ? [accepted, { ...event, step: 'Executing', fields: {} }] : [accepted];
+}

@@ -1,0 +1,71 @@
+import { Module } from '@nestjs/common';
+import { ClientsModule } from '../../clients/clients.module.js';
+import { EventsModule } from '../../events/events.module.js';
+import { FilesModule } from '../../files/files.module.js';
+import { JobsModule } from '../../jobs/jobs.module.js';
+import { LimitsModule } from '../../limits/limits.module.js';
+import { PatchesModule } from '../../patches/patches.module.js';
+import { SessionsModule } from '../../sessions/sessions.module.js';
+import { CatalogModule } from '../../tools/catalog/catalog.module.js';
+import { ToolsModule } from '../../tools/tools.module.js';
+import { WorkspacesModule } from '../../workspaces/workspaces.module.js';
+import { CallAssessment } from './call-assessment.js';
+import { ClientReports } from './client-reports.js';
+import { ClientUploads } from './client-uploads.js';
+import { CreateCheck } from './create-check.js';
+import { DeadlineSweep } from './deadline-sweep.js';
+import { Deliveries } from './deliveries.js';
+import { Departures } from './departures.js';
+import { Dispatcher } from './dispatcher.js';
+import { KeySweep } from './key-sweep.js';
+import { OpenTurns } from './open-turns.js';
+import { Recovery } from './recovery.js';
+import { ResultCheck } from './result-check.js';
+import { ServerCalls } from './server-calls.js';
+import { TurnAcceptance } from './turn-acceptance.js';
+import { TurnBuilder } from './turn-builder.js';
+import { TurnEngine } from './turn-engine.js';
+import { TurnHints } from './turn-hints.js';
+import { TurnReactions } from './turn-reactions.js';
+import { TurnRequestCheck } from './turn-request-check.js';
+import { TurnWaiters } from './turn-waiters.js';
+
+/** The engine under HTTP and relay: turns are accepted, run, waited for and ended here, whoever asks. */
+@Module({
+  imports: [
+    CatalogModule,
+    ClientsModule,
+    EventsModule,
+    FilesModule,
+    JobsModule,
+    LimitsModule,
+    PatchesModule,
+    SessionsModule,
+    ToolsModule,
+    WorkspacesModule,
+  ],
+  providers: [
+    CallAssessment,
+    ClientReports,
+    ClientUploads,
+    CreateCheck,
+    DeadlineSweep,
+    Deliveries,
+    Departures,
+    Dispatcher,
+    KeySweep,
+    OpenTurns,
+    Recovery,
+    ResultCheck,
+    ServerCalls,
+    TurnAcceptance,
+    TurnBuilder,
+    TurnEngine,
+    TurnHints,
+    TurnReactions,
+    TurnRequestCheck,
+    TurnWaiters,
+  ],
+  exports: [ClientReports, ClientUploads, TurnEngine],
+})
+export class TurnsModule {}

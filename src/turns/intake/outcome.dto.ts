@@ -1,0 +1,23 @@
+import { ApiPropertyOptional } from '@nestjs/swagger';
+import { IsInt, IsOptional, Max, Min } from 'class-validator';
+import type { Json } from '@patchbay/protocol';
+import { Nested, Opaque } from '../../common/request-envelope.decorators.js';
+import { ApprovalDto } from './approval.dto.js';
+
+/** What is said of the end of a call, over the relay and over HTTP. */
+export class OutcomeDto {
+  /** What the tool returned; null with a denial. */
+  @ApiPropertyOptional({ allOf: [{ $ref: '#/components/schemas/Json' }] })
+  @Opaque()
+  result: Json = null;
+
+  @IsOptional()
+  @IsInt()
+  @Min(0)
+  @Max(Number.MAX_SAFE_INTEGER)
+  executionMs?: number;
+
+  @IsOptional()
+  @Nested(() => ApprovalDto)
+  approval?: ApprovalDto;
+}

@@ -1,0 +1,136 @@
+import { cutText, type Json, JsonCount, placeId, repeatedNames } from '@patchbay/protocol';
+import { type FieldFaults, REPEATED } from '../../common/domain-error.js';
+import { readJsonText } from '../../tools/parsed-texts.js';
+
+/** A posted call, whichever form it came in. */
+export interface PostedCall {
+  toolCallId: string;
+  name: string;
+  /** Null where they could not even be read. */
+  arguments: Json;
+  /** Why they could not; the call then fails alone. */
+  argumentsFault: string | null;
+  /** The arguments were held against the contract already. */
+  checked?: true;
+  /** What was sent in their place, so that two requests that differ in it are told apart. */
+  unread?: unknown;
+}
+
+type Plain = { [key: string]: unknown };
+
+/** Longest toolCallId, in characters. */
+const MAX_ID = 256;
+/** More than any turn may have by its settings: what is beyond is not even read. */
+const MAX_CALLS = 10_000;
+const NEUTRAL_KEYS = new Set(['toolCallId', 'name', 'arguments']);
+
+/** A call that this server posts itself, with arguments that are sound. */
+export function newCall(toolCallId: string, name: string, args: Json): PostedCall {
+  return { toolCallId, name, arguments: args, argumentsFault: null, checked: true };
+}
+
+/** Reads calls in our own form or that of a provider, for a request envelope [TURN-1]. */
+export function readToolCalls(calls: unknown, fault: (path: string, message: string) => void): PostedCall[] {
+  if (!Array.isArray(calls)) return fail(fault, 'must be an array');
+  if (calls.length === 0) return fail(fault, 'must have at least one call');
+  if (calls.length > MAX_CALLS) return fail(fault, `must have at most ${MAX_CALLS} calls`);
+  const seen = new Map<string, number>();
+  const count = new JsonCount();
+  return calls.map((call: unknown, at) => {
+    // Without a prototype, so that `__proto__` is a name like any other.
+    const faults = Object.create(null) as FieldFaults;
+    const posted = isPlain(call) ? readCall(call, at, faults, count) : null;
+    if (!posted) faults[''] = 'must be an object';
+    else checkId(posted.toolCallId, at, seen, faults, idKey(call as Plain));
+    for (const [key, message] of Object.entries(faults)) fault(`[${at}]${key && `.${key}`}`, message);
+    return posted ?? { toolCallId: '', name: '', arguments: null, argumentsFault: 'is required' };
+  });
+}
+
+function fail(fault: (path: string, message: string) => void, message: string): PostedCall[] {
+  fault('', message);
+  return [];
+}
+
+/** @param count of the JSON texts in all calls, which have one bound together. */
+function readCall(call: Plain, at: number, faults: FieldFaults, count: JsonCount): PostedCall {
+  const { id, call_id: callId, toolCallId, name, arguments: args } = call;
+  refuseRepeats(call, '', faults);
+  if (call.type === 'function') {
+    const fn = isPlain(call.function) ? call.function : {};
+    refuseRepeats(fn, 'function.', faults);
+    return withJsonText(posted(id, fn.name, faults, 'function.name'), fn.arguments, count);
+  }
+  if (call.type === 'function_call') return withJsonText(posted(callId, name, faults, 'name'), args, count);
+  if (call.type === 'tool_use') return withArguments(posted(id, name, faults, 'name'), call.input);
+  if (Object.hasOwn(call, 'functionCall')) return readGemini(call.functionCall, at, faults);
+  for (const key of Object.keys(call)) {
+    if (!NEUTRAL_KEYS.has(key)) faults[cutText(key, 64)] = 'is not a known property';
+  }
+  return withArguments(posted(toolCallId, name, faults, 'name'), args);
+}
+
+/** Only the last member of a name is kept, which need not be the one that was meant. */
+function refuseRepeats(object: Plain, prefix: string, faults: FieldFaults): void {
+  for (const name of repeatedNames(object)) faults[prefix + cutText(name, 64)] = REPEATED;
+}
+
+/** Gemini may leave out the id, also as "", and arguments where there are none. */
+function readGemini(functionCall: unknown, at: number, faults: FieldFaults): PostedCall {
+  if (!isPlain(functionCall)) faults.functionCall = 'must be an object';
+  const { id, name, args }: Plain = isPlain(functionCall) ? functionCall : { name: '' };
+  if (isPlain(functionCall)) refuseRepeats(functionCall, 'functionCall.', faults);
+  const isGiven = id !== undefined && id !== null && id !== '';
+  const call = posted(isGiven ? id : placeId(at), name, faults, 'functionCall.name');
+  return withArguments(call, args ?? {});
+}
+
+function withJsonText(call: PostedCall, text: unknown, count: JsonCount): PostedCall {
+  const unread = { ...call, unread: text };
+  if (typeof text !== 'string') return { ...unread, argumentsFault: 'must be a string of JSON' };
+  if (text === '') return withArguments(call, text);
+  const { value, fault } = readJsonText(text, count);
+  return fault === null ? withArguments(call, value) : { ...unread, argumentsFault: fault };
+}
+
+/** A name that no tool can have is that of an unknown tool; only what is no string is a fault of the request. */
+function posted(id: unknown, name: unknown, faults: FieldFaults, nameKey: string): PostedCall {
+  if (typeof name !== 'string') faults[nameKey] = name === undefined ? 'is required' : 'must be a string';
+  return { toolCallId: id as string, name: String(name), arguments: null, argumentsFault: null };
+}
+
+/** A string is for the contract to judge: it may be the JSON of an object [TURN-30]. Models send "" for no arguments. */
+function withArguments(call: PostedCall, args: unknown): PostedCall {
+  if (args === '') return { ...call, arguments: {}, argumentsFault: null };
+  if (isPlain(args) || typeof args === 'string') {
+    return { ...call, arguments: args as Json, argumentsFault: null };
+  }
+  const argumentsFault = args === undefined || args === null ? 'is required' : 'must be an object';
+  return { ...call, argumentsFault, unread: args };
+}
+
+function checkId(id: unknown, at: number, seen: Map<string, number>, faults: FieldFaults, key: string): void {
+  if (typeof id !== 'string' || id === '') return void (faults[key] = 'must be a non-empty string');
+  if (id.length > 2 * MAX_ID || [...id].length > MAX_ID || !isStorable(id)) {
+    return void (faults[key] = `must be plain text of at most ${MAX_ID} characters`);
+  }
+  const earlier = seen.get(id);
+  if (earlier !== undefined) faults[key] = `is the same as that of toolCalls[${earlier}]`;
+  else seen.set(id, at);
+}
+
+function idKey(call: Plain): string {
+  if (call.type === 'function' || call.type === 'tool_use') return 'id';
+  if (call.type === 'function_call') return 'call_id';
+  return Object.hasOwn(call, 'functionCall') ? 'functionCall.id' : 'toolCallId';
+}
+
+/** Strings that end up in a text column: no NUL or other control character, no lone surrogate. */
+function isStorable(text: string): boolean {
+  // eslint-disable-next-line no-control-regex -- control characters are exactly what is refused
+  return text.isWellFormed() && !/[\u0000-\u001f\u007f]/.test(text);
+}
+
+function isPlain(value: unknown): value is Plain {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,125 @@
+import { isFinal, type ToolCallError } from '@patchbay/protocol';
+import type { Call } from '../../storage/ports/turn.js';
+import type { CallResult } from '../../storage/ports/turns.store.js';
+import { editTooLarge, withinTurnBudget } from './result-budget.js';
+import type { TurnAnswer, TurnDraft } from './turn-draft.js';
+import type { Report, TurnInput } from './turn-input.js';
+
+/* Part of `advance`: what becomes of a call when somebody reports on it. */
+
+/** `clientId` null: reported over HTTP. */
+type Reported = { clientId: string | null; report: Report };
+type Input<T extends TurnInput['type']> = Extract<TurnInput, { type: T }>;
+
+/** Takes a report where it is one that counts; else says, in the draft's answer too, and records why it changes nothing. */
+export function report(draft: TurnDraft, call: Call, { clientId, report }: Reported): TurnAnswer {
+  const objection = objectionTo(call, { clientId, report });
+  draft.answer = objection ?? { ok: true };
+  if (objection)
+    draft.record(objection.ok ? 'DuplicateResult' : 'LateResult', call, clientId, report.summary);
+  else if (report.status === 'approved') approve(draft, call, report, clientId);
+  else end(draft, call, report, report.status, clientId);
+  return draft.answer;
+}
+
+/** One report that cannot be taken keeps out the others; it alone is recorded as late. */
+export function reportAll(draft: TurnDraft, { reports }: Input<'report_all'>): void {
+  const named = reports.map(({ callId, report }) => ({ call: draft.find(callId)!, clientId: null, report }));
+  const refused = named.filter(({ call, ...reported }) => objectionTo(call, reported)?.ok === false);
+  for (const { call, ...reported } of refused.length > 0 ? refused : named) report(draft, call, reported);
+  if (refused.length === 0) draft.answer = { ok: true };
+  else if (!draft.answer.ok)
+    draft.answer.message = `${refused.at(-1)!.call.toolCallId}: ${draft.answer.message}`;
+}
+
+/** What the server's own tool came to. What a person decided about the call is told with it. */
+export function executed(draft: TurnDraft, call: Call, { report }: Input<'executed'>): void {
+  if (call.status !== 'executing' || report.status === 'approved') {
+    draft.refuse('LATE_RESULT', `The call has ended already: ${call.status}.`);
+    return draft.record('LateResult', call, null, report.summary);
+  }
+  const { digest = report.digest, summary } = call.approved ?? {};
+  end(draft, call, { ...report, digest, summary: { ...report.summary, ...summary } }, report.status, null);
+}
+
+/** Why a report changes nothing; null where it is to be taken. */
+function objectionTo(call: Call, { clientId, report }: Reported): TurnAnswer | null {
+  if (call.status === 'cancelled' || call.status === 'timed_out') {
+    return { ok: false, code: 'LATE_RESULT', message: `The call has ended already: ${call.status}.` };
+  }
+  // A call that was released keeps its last holder: what that client did meanwhile must not be done a second time.
+  const isForeign = clientId === null ? false : call.clientId !== clientId;
+  const isServers = call.location === 'server' && (!call.needsApproval || clientId === null);
+  if (isServers || isForeign) {
+    return { ok: false, code: 'CONFLICT', message: 'This client does not hold the call.' };
+  }
+  if (call.approved === undefined && !isFinal(call.status)) return misfit(call, report);
+  if ((call.approved?.digest ?? call.reportDigest) === report.digest) return { ok: true, duplicate: true };
+  const message = call.approved
+    ? 'The call was decided otherwise.'
+    : 'The call has ended with another result.';
+  return { ok: false, code: 'CONFLICT', message };
+}
+
+/** A call that the server runs takes a decision, any other a result; each of them a denial. */
+function misfit(call: Call, { status }: Report): TurnAnswer | null {
+  if (status === 'denied' || (status === 'approved') === (call.needsApproval === true)) return null;
+  const message = call.needsApproval
+    ? 'The server runs this call: report what was decided.'
+    : 'The call waits for a result.';
+  return { ok: false, code: 'CONFLICT', message };
+}
+
+/**
+ * The call is the server's from here on: it runs when no server call before it waits any more. An edit is stored now, out
+ * of what the turn may have; one that is over it decides nothing.
+ */
+function approve(draft: TurnDraft, call: Call, report: Report, clientId: string | null): void {
+  const { digest, summary: fields, editedArguments, bytes } = report;
+  if (bytes > draft.resultRoom) return draft.refuse('TOO_LARGE', editTooLarge(bytes, draft.resultRoom));
+  const summary = { approval: fields.approval ?? null };
+  const approved = { digest, summary, ...(editedArguments !== undefined && { editedAt: draft.now }) };
+  if (editedArguments !== undefined) draft.results.push({ callId: call.callId, editedArguments });
+  draft.resultRoom -= bytes;
+  const next = draft.replace(call, { status: 'accepted', approved, releaseAt: null, retryAt: null });
+  draft.record('Approved', next, clientId, fields);
+}
+
+function end(
+  draft: TurnDraft,
+  call: Call,
+  report: Report,
+  status: 'succeeded' | 'failed' | 'denied',
+  clientId: string | null,
+): void {
+  const taken = withinTurnBudget(report, draft.resultRoom);
+  const { error, executionMs, digest: reportDigest, warnings: found = [] } = taken;
+  const { divergences = [], notUploaded = [] } = taken;
+  const became = taken === report ? status : 'failed';
+  const endedBy = clientId !== null ? 'client' : call.location === 'server' ? 'server' : 'orchestrator';
+  const warnings = [...call.warnings, ...found];
+  const change = { executionMs, reportDigest, warnings };
+  const ended = draft.close(call, became, endedBy, error && withoutDetails(error), change);
+  draft.resultRoom -= taken.bytes;
+  if (became !== 'denied') draft.results.push(resultOf(call, taken));
+  draft.record(became === 'denied' ? 'Denied' : 'ResultReceived', ended, clientId, taken.summary);
+  const { batchId, revertOf } = call.subject;
+  if (became === 'succeeded' && typeof revertOf === 'string')
+    draft.record('Reverted', ended, clientId, { batchId: revertOf, revertBatchId: batchId ?? null });
+  for (const fields of divergences) draft.record('Diverged', ended, clientId, fields);
+  for (const fields of notUploaded) draft.record('NotUploaded', ended, clientId, fields);
+}
+
+/** The details of an error are stored with the result. */
+function withoutDetails({ code, message }: ToolCallError): ToolCallError {
+  return { code, message };
+}
+
+function resultOf({ callId }: Call, { result, error, editedArguments }: Report): CallResult {
+  const details = error?.details;
+  return {
+    ...{ callId, result },
+    ...(details !== undefined && { details }),
+    ...(editedArguments !== undefined && { editedArguments }),
+  };
+}
