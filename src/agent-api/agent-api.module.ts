@@ -1,15 +1,12 @@
 import { Module } from '@nestjs/common';
 import { AccessModule } from '../access/access.module.js';
-import { ClientsModule } from '../clients/clients.module.js';
 import { JobsModule } from '../jobs/jobs.module.js';
 import { LimitsModule } from '../limits/limits.module.js';
 import { PatchesModule } from '../patches/patches.module.js';
 import { SessionsModule } from '../sessions/sessions.module.js';
 import { CatalogModule } from '../tools/catalog/catalog.module.js';
-import { ToolsModule } from '../tools/tools.module.js';
 import { TurnsModule } from '../turns/engine/turns.module.js';
 import { WorkspacesModule } from '../workspaces/workspaces.module.js';
-import { ClientCalls } from './client-calls.js';
 import { OpenTurnList } from './open-turn-list.js';
 import { OpenTurnsController } from './open-turns.controller.js';
 import { RevertsController } from './reverts.controller.js';
@@ -25,12 +22,10 @@ import { TurnsController } from './turns.controller.js';
   imports: [
     AccessModule,
     CatalogModule,
-    ClientsModule,
     JobsModule,
     LimitsModule,
     PatchesModule,
     SessionsModule,
-    ToolsModule,
     TurnsModule,
     WorkspacesModule,
   ],
@@ -41,6 +36,6 @@ import { TurnsController } from './turns.controller.js';
     ToolCallsController,
     TurnsController,
   ],
-  providers: [ClientCalls, OpenTurnList, RevertsService, ToolCallsService, TurnAnswers],
+  providers: [OpenTurnList, RevertsService, ToolCallsService, TurnAnswers],
 })
 export class AgentApiModule {}

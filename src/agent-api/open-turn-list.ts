@@ -19,8 +19,8 @@ export class OpenTurnList {
   }
 }
 
-function turnView({ sessionId, turnId, userId, acceptedAt }: OpenTurnName): OpenTurn {
-  return { sessionId, turnId, userId, acceptedAt: isoTime(acceptedAt) };
+function turnView({ sessionId, turnId, userId, acceptedAt, direct }: OpenTurnName): OpenTurn {
+  return { sessionId, turnId, userId, acceptedAt: isoTime(acceptedAt), ...(direct && { direct }) };
 }
 
 function cursorOf({ sessionId, turnId }: OpenTurn): string {

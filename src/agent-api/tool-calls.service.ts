@@ -1,49 +1,42 @@
 import { Injectable } from '@nestjs/common';
 import {
-  auditToolName,
-  isCloudChange,
+  type DirectCallAnswer,
+  type ErrorCode,
+  ERRORS,
   type Json,
-  JsonCount,
+  type JsonObject,
   shortText,
+  type ToolCallError,
   type ToolContract,
+  type ToolResult,
 } from '@patchbay/protocol';
-import { CatalogService } from '../tools/catalog/catalog.service.js';
-import type { Tool } from '../tools/catalog/tool.js';
-import { RootsService } from '../clients/roots.service.js';
-import { Clock } from '../common/clock.js';
-import { DomainError } from '../common/domain-error.js';
+import { letGoOfBody } from '../bodies/body-hold.js';
+import { DomainError, type FieldFaults } from '../common/domain-error.js';
 import type { Sending } from '../common/http/once-over.js';
 import { newId } from '../common/ids.js';
-import { Config } from '../config/config.js';
 import { SessionsService } from '../sessions/sessions.service.js';
-import type { SessionRecord } from '../storage/records/sessions.js';
-import { TurnStore } from '../storage/ports/turns.store.js';
-import { diskChange } from '../tools/disk-change.js';
-import type { ToolContext } from '../tools/server-tool.js';
-import { type ServerToolOutcome, ToolRunner } from '../tools/tool-runner.js';
-import { throwIfFaulty } from '../tools/tool-schemas.js';
-import { type ReadArguments, readArguments } from '../turns/intake/call-arguments.js';
-import { jsonBytes } from '../turns/state/result-budget.js';
-import { subjectOf } from '../turns/state/subject.js';
-import { WorkspacesService } from '../workspaces/workspaces.service.js';
-import { type ClientCallAnswer, ClientCalls } from './client-calls.js';
+import { CatalogService } from '../tools/catalog/catalog.service.js';
+import { type SchemaFault, throwIfFaulty } from '../tools/tool-schemas.js';
+import { TurnEngine } from '../turns/engine/turn-engine.js';
+import type { PostedTurn } from '../turns/engine/turn-request-check.js';
+import { TurnAnswers } from './turn-answers.js';
 import type { ToolCallDto } from './tool-calls.dto.js';
 
 const MAX_NAME = 256;
+/** Of a refusal that says to come again. */
+const RETRY_AFTER_SECONDS = 1;
 
-/** Runs one tool for an HTTP caller, outside of any turn. */
+/** A direct call's answer, and whether the call is still open. */
+export type OpenOrEnded = DirectCallAnswer & { open: boolean };
+
+/** Calls one tool for an HTTP caller: a turn of that call, in the session that it names or one kept for such calls. */
 @Injectable()
 export class ToolCallsService {
   constructor(
     private readonly catalog: CatalogService,
-    private readonly runner: ToolRunner,
-    private readonly clientCalls: ClientCalls,
     private readonly sessions: SessionsService,
-    private readonly workspaces: WorkspacesService,
-    private readonly roots: RootsService,
-    private readonly turns: TurnStore,
-    private readonly clock: Clock,
-    private readonly config: Config,
+    private readonly turns: TurnEngine,
+    private readonly answers: TurnAnswers,
   ) {}
 
   /**
@@ -55,101 +48,61 @@ export class ToolCallsService {
     userId: string,
     request: ToolCallDto,
     sending: Sending,
-  ): Promise<ClientCallAnswer> {
+  ): Promise<OpenOrEnded> {
     const { sessionId } = request;
     const session =
-      sessionId === undefined ? null : await this.sessions.requireOwn(workspaceId, sessionId, userId);
+      sessionId === undefined
+        ? await this.sessions.forDirectCalls(workspaceId, userId)
+        : await this.sessions.requireOwn(workspaceId, sessionId, userId);
     const tool = this.catalog.toolset(session).find(request.tool);
     if (tool === null) throw unknownTool(request.tool);
-    const isClients = await this.isClients(workspaceId, tool.contract);
-    const given = request.args === '' ? {} : (request.args ?? (isClients ? {} : null));
-    const read = readArguments(tool, given as Json, new JsonCount());
-    const refusal = session && (await this.refusal(session, tool, read));
-    if (isClients) {
-      throwIfFaulty(read.faults);
-      if (refusal) throw refusal;
-      request.args = read.args;
-      return this.clientCalls.call(workspaceId, userId, tool, request, sending);
-    }
-    const context: ToolContext = {
-      ...{ workspaceId, userId, turnId: null, toolCallId: null, callId: null },
-      ...{ sessionId: session?.id ?? null, conversationId: session?.conversationId ?? null },
-    };
-    const { result, error } = await this.run(tool, read, refusal, context);
-    return { success: error === null, result, error: error?.message ?? null, open: false };
+    const { executionLocation } = tool.contract;
+    const turn = await this.turns.accept(workspaceId, session.id, userId, turnOf(tool.contract, request), {
+      isDirect: true,
+      onStored: () => letGoOfBody(sending),
+    });
+    const { result: envelope } = await this.answers.of(turn, sending);
+    const [ended] = envelope.toolResults;
+    if (ended) return { ...answerOf(ended, executionLocation), open: false };
+    const error = 'The call has not ended yet; follow the turn in result.';
+    return { success: false, result: envelope as unknown as Json, error, open: true };
   }
+}
 
-  /** A client has to do with the call: it runs the tool, or asks a person before the server does [APPROVAL-5]. */
-  private async isClients(workspaceId: string, { name, executionLocation }: ToolContract): Promise<boolean> {
-    if (executionLocation === 'client' || !isCloudChange(name)) return executionLocation === 'client';
-    return (await this.workspaces.approvals(workspaceId)).includes(name);
-  }
+/** The call as a turn, which has its arguments from here on: they may be large, and it may wait for minutes. */
+function turnOf({ name, executionLocation }: ToolContract, request: ToolCallDto): PostedTurn {
+  const none = executionLocation === 'client' ? {} : null;
+  const args = (request.args === '' ? {} : (request.args ?? none)) as Json;
+  request.args = undefined;
+  return { toolCalls: [{ toolCallId: newId(), name, arguments: args, argumentsFault: null }] };
+}
 
-  /** Of a session's call that is sound, yet would change only the Cloud's copy of what is on the user's disk [SESSION-3]. */
-  private async refusal(
-    session: SessionRecord,
-    { contract }: Tool,
-    { args, faults }: ReadArguments,
-  ): Promise<DomainError | null> {
-    if (faults.length > 0 || !isCloudChange(contract.name)) return null;
-    const found = diskChange(contract, args, { session, folders: await this.roots.foldersOf(session) });
-    return found && new DomainError('CONFLICT', found.message);
-  }
+/** The answer of a call that has ended; what the server refused is thrown, with the status of its code. */
+function answerOf({ result, error }: ToolResult, location: 'server' | 'client'): DirectCallAnswer {
+  if (error === null) return { success: true, result, error: null };
+  if (error.code === 'INVALID_ARGUMENTS') throw invalidArguments(error);
+  if (location === 'server' && result === null && isErrorCode(error.code)) throw refusal(error.code, error);
+  return { success: false, result: result ?? error.details ?? null, error: error.message };
+}
 
-  private async run(
-    { contract }: Tool,
-    { args, faults }: ReadArguments,
-    refusal: DomainError | null,
-    context: ToolContext,
-  ): Promise<ServerToolOutcome> {
-    try {
-      throwIfFaulty(faults);
-      if (refusal) throw refusal;
-      const outcome = await this.runner.run(contract.name, args, context);
-      this.requireRoom(contract.name, outcome.result);
-      await this.record(contract, args, context, outcome.error?.code ?? null);
-      return outcome;
-    } catch (error) {
-      const code = error instanceof DomainError ? error.code : 'INTERNAL_ERROR';
-      await this.record(contract, args, context, code);
-      throw error;
-    }
-  }
+function isErrorCode(code: string): code is ErrorCode {
+  return Object.hasOwn(ERRORS, code);
+}
 
-  /** A result that no turn could keep is refused here too. */
-  private requireRoom(tool: string, result: Json): void {
-    const { maxResultBytes } = this.config;
-    const bytes = jsonBytes(result);
-    if (bytes <= maxResultBytes) return;
-    throw new DomainError(
-      'TOO_LARGE',
-      `The result of ${tool} has ${bytes} bytes of JSON, over the ${maxResultBytes} that one call may have. Ask for less: ` +
-        'a smaller maxBytes, a range, a narrower path or search. The bytes of a whole file are at GET …/contents/<path>.',
-    );
-  }
+/** By bare argument name, where the call says which arguments are at fault. */
+function invalidArguments({ message, details }: ToolCallError): DomainError {
+  const { faults } = (details ?? {}) as { faults?: SchemaFault[] };
+  throwIfFaulty(faults ?? []);
+  return new DomainError('VALIDATION_ERROR', message);
+}
 
-  /** One event a call, whatever came of it. */
-  private async record(
-    { name, category }: ToolContract,
-    args: Json,
-    { workspaceId, userId, sessionId, conversationId }: ToolContext,
-    errorCode: string | null,
-  ): Promise<void> {
-    const event = {
-      eventId: newId(),
-      name: `Tool.${auditToolName(name, category)}.ResultReceived`,
-      at: this.clock.now(),
-      ...{ sessionId, conversationId, turnId: null, toolCallId: null, callId: null, attempt: null },
-      actor: { userId, clientId: null },
-      fields: {
-        toolName: name,
-        ...subjectOf(name, args),
-        success: errorCode === null,
-        ...(errorCode !== null && { errorCode }),
-      },
-    };
-    await this.turns.record(workspaceId, [event]);
-  }
+/** What a tool threw, as its call has kept it. */
+function refusal(code: ErrorCode, { message, details }: ToolCallError): DomainError {
+  const { fields } = (details ?? {}) as JsonObject;
+  return new DomainError(code, message, {
+    ...(fields === undefined ? { details } : { fields: fields as FieldFaults }),
+    ...(code === 'RATE_LIMITED' && { retryAfterSeconds: RETRY_AFTER_SECONDS }),
+  });
 }
 
 function unknownTool(name: string): DomainError {

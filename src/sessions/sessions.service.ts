@@ -8,6 +8,7 @@ import { isUuid, newId } from '../common/ids.js';
 import { KeyLocks } from '../common/key-locks.js';
 import { Quotas } from '../limits/quotas.js';
 import { type SessionRecord, SessionStore } from '../storage/records/sessions.js';
+import { directSessionId } from './direct-session.js';
 import type { ActiveFileDto, CreateSessionDto, SessionsQueryDto } from './sessions.dto.js';
 
 const MAX_FAULTS = 20;
@@ -26,9 +27,24 @@ export class SessionsService {
     private readonly clock: Clock,
   ) {}
 
-  async create(workspaceId: string, userId: string, request: CreateSessionDto): Promise<Session> {
+  create(workspaceId: string, userId: string, request: CreateSessionDto): Promise<Session> {
+    return this.begin(newId(), workspaceId, userId, request).then(sessionView);
+  }
+
+  /** The session of a user's direct calls that name none; made by the first of them. */
+  async forDirectCalls(workspaceId: string, userId: string): Promise<SessionRecord> {
+    const id = directSessionId({ workspaceId, userId });
+    return (await this.store.byId(workspaceId, id)) ?? this.begin(id, workspaceId, userId, { conversationId: id });
+  }
+
+  private async begin(
+    id: string,
+    workspaceId: string,
+    userId: string,
+    request: CreateSessionDto,
+  ): Promise<SessionRecord> {
     const session: SessionRecord = {
-      id: newId(),
+      id,
       workspaceId,
       conversationId: request.conversationId ?? newId(),
       userId,
@@ -39,7 +55,7 @@ export class SessionsService {
     const room = { sessions: 1, bytes: sizeOf(session.tools) };
     await this.quotas.write(session, room, () => this.store.insert(session));
     this.created$.next(session);
-    return sessionView(session);
+    return session;
   }
 
   /** Behind the user's newest session, though the clock was set back since: newest first stays true. */

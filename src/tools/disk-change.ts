@@ -10,6 +10,7 @@ import {
 } from '@patchbay/protocol';
 import type { UserFolders } from '../clients/user-folders.js';
 import { readCloudPath } from '../files/cloud-path.js';
+import { isForDirectCalls } from '../sessions/direct-session.js';
 import type { SessionRecord } from '../storage/records/sessions.js';
 
 /** The arguments of each tool that are Cloud paths which it changes. */
@@ -39,7 +40,7 @@ export function diskChange(
   args: Json,
   { session, folders }: { session: SessionRecord; folders: UserFolders },
 ): ToolCallError | null {
-  if (!isCloudChange(name) || session.tools?.includes(name)) return null;
+  if (!isCloudChange(name) || session.tools?.includes(name) || isForDirectCalls(session)) return null;
   const paths = CHANGED_PATHS[name].map((argument) => (args as JsonObject)[argument] as string);
   const onDisk = paths.find((path) => folders.isOnDisk(readCloudPath(path).docPath));
   if (onDisk === undefined) return null;

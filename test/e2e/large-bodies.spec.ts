@@ -5,7 +5,7 @@ import { runInNewContext } from 'node:vm';
 import { jest } from '@jest/globals';
 import type { OpenTurnPage } from '@patchbay/protocol';
 import { Receiving } from '../../src/bodies/receiving.js';
-import { ClientCalls } from '../../src/agent-api/client-calls.js';
+import { ToolCallsService } from '../../src/agent-api/tool-calls.service.js';
 import { UserJobs } from '../../src/jobs/user-jobs.js';
 import { RelayScene } from '../support/relay-scene.js';
 import { startTestServer, type TestServer, type TestUser } from '../support/server.js';
@@ -163,12 +163,12 @@ describe('a large body', () => {
 
   it('holds nothing while its direct call waits for a client [REQ-10]', async () => {
     const scene = await RelayScene.on(server, ada);
-    const calls = server.app.get(ClientCalls);
+    const calls = server.app.get(ToolCallsService, { strict: false });
     const post = calls.call.bind(calls);
     let held: WeakRef<object> | undefined;
-    jest.spyOn(calls, 'call').mockImplementation((workspaceId, userId, tool, request, sending) => {
+    jest.spyOn(calls, 'call').mockImplementation((workspaceId, userId, request, sending) => {
       held = new WeakRef(request.args as object);
-      return post(workspaceId, userId, tool, request, sending);
+      return post(workspaceId, userId, request, sending);
     });
     const args = { path: 'a.txt', content: 'x'.repeat(1200 * KIB) };
     const direct = { tool: 'workspace_create_file', args, sessionId: scene.session.sessionId };

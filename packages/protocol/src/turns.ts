@@ -146,6 +146,8 @@ export interface TurnEnvelope {
   conversationId: string;
   turnId: string;
   status: TurnStatus;
+  /** One call by `POST …/tools`; left out of others. */
+  direct?: true;
   /** Those that are open, in the order of the request; none with `final`. */
   toolCalls: OpenToolCall[];
   /** Those that have ended, in the order of the request. */
@@ -170,6 +172,8 @@ export interface OpenTurn {
   userId: string;
   /** ISO 8601 UTC. */
   acceptedAt: string;
+  /** One call by `POST …/tools`; left out of others. */
+  direct?: true;
 }
 
 /** Answer to `GET …/turns`: oldest first. */

@@ -67,13 +67,17 @@ export class OpenTurns {
         { acceptedAt: eq(acceptedAt), firstCallId: { $gt: firstCallId } },
       ];
     }
-    return this.database.attempt(() =>
+    const found = await this.database.attempt(() =>
       this.turns
-        .find(filter, { ...VERSION, acceptedAt: 1 })
+        .find(filter, { ...VERSION, acceptedAt: 1, state: 1 })
         .sort(OLDEST_FIRST)
         .limit(limit)
-        .lean<OpenTurnName[]>(),
+        .lean<(OpenTurnName & { state: string })[]>(),
     );
+    return found.map(({ state, ...name }) => {
+      const { direct } = JSON.parse(state) as Pick<Turn, 'direct'>;
+      return { ...name, ...(direct && { direct }) };
+    });
   }
 
   async countOfWorkspace(workspaceId: string): Promise<OpenCount> {

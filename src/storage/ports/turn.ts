@@ -108,6 +108,8 @@ export interface Turn extends SessionUse {
   readonly resultRoom: number;
   /** Characters of the JSON of its arguments, about, where they are many; set at acceptance. */
   readonly argumentChars?: number;
+  /** One call for its own sake, by `POST …/tools`. */
+  readonly direct?: true;
   /** Null where the server has nothing to run. */
   readonly lease: Lease | null;
   /** When the turn next wants a tick, epoch ms. Null where it waits for no clock. */

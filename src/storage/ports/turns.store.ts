@@ -41,6 +41,7 @@ export interface TurnVersion extends TurnRef, Membership {
 /** An open turn as a list of them names it. */
 export interface OpenTurnName extends TurnVersion {
   acceptedAt: number;
+  direct?: true;
 }
 
 /** Open turns, and the calls that they were accepted with. */

@@ -203,8 +203,8 @@ export class SqliteTurnStore extends TurnStore {
       ...(userId === null ? [] : ['user_id = ?']),
       ...(after === null ? [] : ['(accepted_at, id) > (SELECT accepted_at, id FROM turns WHERE id = ?)']),
     ];
-    const rows = this.database.all<[string, string, string, number, number]>(
-      `SELECT session_id, turn_id, user_id, version, accepted_at FROM turns
+    const rows = this.database.all<[string, string, string, number, number, 1 | null]>(
+      `SELECT session_id, turn_id, user_id, version, accepted_at, json_extract(state, '$.direct') FROM turns
        WHERE ${where.join(' AND ')} ORDER BY accepted_at, id LIMIT ?`,
       [
         ...[workspace, ...(userId === null ? [] : [userId])],
@@ -212,8 +212,9 @@ export class SqliteTurnStore extends TurnStore {
         limit,
       ],
     );
-    return rows.map(([sessionId, turnId, ofUser, version, acceptedAt]) => ({
+    return rows.map(([sessionId, turnId, ofUser, version, acceptedAt, direct]) => ({
       ...{ workspaceId, sessionId, turnId, userId: ofUser, version, acceptedAt },
+      ...(direct === 1 && { direct: true as const }),
     }));
   }
 

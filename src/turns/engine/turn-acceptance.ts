@@ -16,7 +16,7 @@ import { advance } from '../state/turn-state.js';
 import { NO_MEMBER } from './departures.js';
 import { KEY_LIFE_MS } from './key-sweep.js';
 import { OpenTurnQuota } from '../../limits/open-turn-quota.js';
-import { type AcceptedTurn, TurnBuilder } from './turn-builder.js';
+import { type AcceptedTurn, TurnBuilder, type TurnPurpose } from './turn-builder.js';
 import { FEW_CHARS, type PostedTurn, TurnRequestCheck } from './turn-request-check.js';
 
 /** A session that has used no client yet. */
@@ -47,15 +47,14 @@ export class TurnAcceptance {
 
   /**
    * The turn of a request, which the same request may have made before; CONFLICT where the name was used for another one.
-   * `revertOf`: the batch that the turn's patch undoes.
    */
   async accept(
     session: SessionRecord,
     request: PostedTurn,
     name: TurnName,
-    revertOf: string | null,
+    purpose: TurnPurpose,
   ): Promise<Turn> {
-    const turn = await this.acceptNamed(session, request, name, revertOf);
+    const turn = await this.acceptNamed(session, request, name, purpose);
     // The answer may wait for minutes; what the store has is not held in memory for that long.
     request.toolCalls = [];
     return turn;
@@ -65,7 +64,7 @@ export class TurnAcceptance {
     session: SessionRecord,
     request: PostedTurn,
     name: TurnName,
-    revertOf: string | null,
+    purpose: TurnPurpose,
   ): Promise<Turn> {
     const checked = await this.requests.check(session, request);
     const found = await this.find(session, name);
@@ -75,7 +74,7 @@ export class TurnAcceptance {
       const claim = await this.claimKey(session, name.idempotencyKey, turnId);
       // Another request with this key was faster: what it has made, or is about to make, is the turn.
       if (claim.turnId !== turnId || claim.sessionId !== session.id) {
-        return this.acceptNamed(session, request, name, revertOf);
+        return this.acceptNamed(session, request, name, purpose);
       }
     }
     const { workspaceId, userId, id: sessionId } = session;
@@ -85,11 +84,11 @@ export class TurnAcceptance {
       if ((await this.store.versionOf(ref)) === null) throw error;
       return null;
     });
-    if (room === null) return this.acceptNamed(session, request, { ...name, turnId }, revertOf);
+    if (room === null) return this.acceptNamed(session, request, { ...name, turnId }, purpose);
     try {
       const use = await this.store.lastUseOf(session.workspaceId, session.id);
       return await this.take(
-        await this.builder.build(session, checked, { turnId, use: use ?? UNUSED, revertOf }),
+        await this.builder.build(session, checked, { turnId, use: use ?? UNUSED, ...purpose }),
         checked.chars <= FEW_CHARS,
       );
     } finally {

@@ -27,13 +27,19 @@ import type { TurnEvent } from '../state/turn-draft.js';
 /** So many calls of a small turn stand in no line behind the long work of others. */
 const FEW_CALLS = 8;
 
+/** What a turn is for, where that is more than its calls. */
+export interface TurnPurpose {
+  /** The batch that the turn's patch undoes. */
+  revertOf: string | null;
+  /** It is one call for its own sake, by `POST …/tools`. */
+  isDirect: boolean;
+}
+
 /** What a turn is built with beside its request. */
-export interface TurnOrigin {
+export interface TurnOrigin extends TurnPurpose {
   turnId: string;
   /** What the session has used before it. */
   use: SessionUse;
-  /** The batch that the turn's patch undoes. */
-  revertOf: string | null;
 }
 
 /** A turn as it is accepted: sound calls pending or executing, the others failed at once, with the events that say so. */
@@ -72,7 +78,7 @@ export class TurnBuilder {
   async build(
     session: SessionRecord,
     { calls: posted, clocks, requestHash, chars }: CheckedRequest,
-    { turnId, use, revertOf }: TurnOrigin,
+    { turnId, use, revertOf, isDirect }: TurnOrigin,
   ): Promise<AcceptedTurn> {
     const now = this.clock.now();
     const toolset = this.catalog.toolset(session);
@@ -114,6 +120,7 @@ export class TurnBuilder {
       requestHash,
       resultRoom: room,
       ...(chars > FEW_CHARS && { argumentChars: chars }),
+      ...(isDirect && { direct: true }),
       lease,
       dueAt: nextDueAt(calls, lease),
       calls: kept,

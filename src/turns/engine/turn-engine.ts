@@ -19,7 +19,9 @@ const DEFAULT_WAIT_MS = 30_000;
 export interface Acceptance {
   idempotencyKey?: string | null;
   /** The batch that this turn undoes. */
-  revertOf?: string;
+  revertOf?: string | null;
+  /** A call that is made for its own sake, by `POST …/tools`. */
+  isDirect?: boolean;
   /** Told once the turn is stored, before its end is waited for: what came with the request can go. */
   onStored?: () => void;
 }
@@ -73,14 +75,14 @@ export class TurnEngine {
     sessionId: string,
     userId: string,
     request: PostedTurn,
-    { idempotencyKey = null, revertOf }: Acceptance,
+    { idempotencyKey = null, revertOf = null, isDirect = false }: Acceptance,
   ): Promise<Turn> {
     const session = await this.sessions.requireOwn(workspaceId, sessionId, userId);
     if (this.lifecycle.stopping.aborted) {
       throw new DomainError('UNAVAILABLE', 'The server is stopping; try again.');
     }
     const name = { turnId: request.turnId ?? null, idempotencyKey };
-    return this.acceptance.accept(session, request, name, revertOf ?? null);
+    return this.acceptance.accept(session, request, name, { revertOf, isDirect });
   }
 
   /** With a slot among the user's requests that wait, where it does. */

@@ -33,11 +33,12 @@ export function envelopeOf(
     if (isFinal(call.status)) toolResults.push(endedCall(call, results.get(call.callId), viewer));
     else toolCalls.push(openCall(call, callArguments[at] ?? null));
   });
-  const { sessionId, conversationId, turnId, status } = turn;
+  const { sessionId, conversationId, turnId, status, direct } = turn;
   const kind = toolCalls.length === 0 ? 'final' : 'client_tool_continuation';
   const messages = resultMessages(toolResults, format);
   return {
     ...{ kind, sessionId, conversationId, turnId, status, toolCalls, toolResults },
+    ...(direct && { direct }),
     ...(messages && { messages }),
   };
 }

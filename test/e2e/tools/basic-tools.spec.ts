@@ -178,19 +178,25 @@ describe('POST /tools', () => {
     });
   });
 
-  it('records one event a call, with what was called and what came of it [AUDIT-1]', async () => {
+  it('records each step of a call, with what was called and what came of it [AUDIT-1] [FILE-9]', async () => {
     const there = await scene.elsewhere();
     await there.write('/a');
     await there.call('read', { path: '/missing' });
     await there.call('ls', { path: 5 });
     const trail = await there.trail();
     expect(trail.map(({ name, fields }) => [name, fields.path, fields.success, fields.errorCode])).toEqual([
+      ['Tool.Write.Accepted', 'a', undefined, undefined],
+      ['Tool.Write.Executing', 'a', undefined, undefined],
       ['File.Created', 'a', undefined, undefined],
-      ['Tool.Write.ResultReceived', 'a', true, undefined],
+      ['Tool.Write.ResultReceived', 'a', true, null],
+      ['Tool.Read.Accepted', 'missing', undefined, undefined],
+      ['Tool.Read.Executing', 'missing', undefined, undefined],
       ['Tool.Read.ResultReceived', 'missing', false, 'NOT_FOUND'],
-      ['Tool.Ls.ResultReceived', undefined, false, 'VALIDATION_ERROR'],
+      ['Tool.Ls.Rejected', undefined, false, 'INVALID_ARGUMENTS'],
     ]);
-    expect(trail[0]!.fields).toMatchObject({ toolName: 'write', source: 'tool', sizeBytes: 2 });
+    const [accepted, , created] = trail;
+    expect(created!.fields).toMatchObject({ toolName: 'write', source: 'tool', sizeBytes: 2 });
+    expect(created).toMatchObject({ turnId: accepted!.turnId, callId: accepted!.callId });
     expect(JSON.stringify(trail)).not.toContain('"text"');
   });
 });
