@@ -81,7 +81,10 @@ describe('paths in the audit trail', () => {
         ...['Accepted', 'Forwarded', 'Acknowledged', 'ResultReceived', 'Denied', 'Cancelled'].map(
           (step) => `Tool.CreateFile.${step}`,
         ),
-        ...['Tool.Write.ResultReceived', 'Tool.Read.ResultReceived', 'File.Created'],
+        ...['Tool.Write', 'Tool.Read'].flatMap((tool) =>
+          ['Accepted', 'Executing', 'ResultReceived'].map((step) => `${tool}.${step}`),
+        ),
+        'File.Created',
         ...['Accepted', 'Forwarded', 'Acknowledged', 'ResultReceived', 'NotUploaded'].map(
           (step) => `Tool.WritePatch.${step}`,
         ),
@@ -115,7 +118,7 @@ describe('paths in the audit trail', () => {
     ])
       expect([spelling, await seqs(spelling)]).toEqual([spelling, below('src/')]);
     expect((await about('src/deep/**')).map(({ fields }) => fields.path)).toEqual(
-      Array.from({ length: 2 }, () => 'src/deep/b.ts'),
+      Array.from({ length: 4 }, () => 'src/deep/b.ts'),
     );
     const all = events.filter((event) => !pathsOf(event).includes('none')).map(({ seq }) => seq);
     for (const spelling of ['/', '/**', '**', '**/', '/**/', './'])

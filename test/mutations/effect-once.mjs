@@ -257,13 +257,6 @@ export const FAULTS = [
     specs: ['test/turns/delivery.spec.ts'],
   },
   {
-    name: 'a tool called over HTTP skips the approval',
-    file: 'src/agent-api/tool-calls.service.ts',
-    find: 'return (await this.workspaces.approvals(workspaceId)).includes(name);',
-    replace: 'return false;',
-    specs: ['test/e2e/approvals.spec.ts'],
-  },
-  {
     name: 'a range that ends past the file is applied',
     file: 'packages/protocol/src/line-patch/plan.ts',
     find: '      if (!cursor.seek(line)) return this.beyondEnd(placed, change.endLine);',

@@ -12,8 +12,8 @@ export const FAULTS = [
   {
     name: 'a failed claim keeps its slot',
     file: 'src/turns/engine/dispatcher.ts',
-    find: `    this.clients.free(clientKey(turn, clientId), callId);\n  }\n\n  private onChange`,
-    replace: `  }\n\n  private onChange`,
+    find: `    this.sessionClients.giveBack(turn, callId);\n    this.clients.free(clientKey(turn, clientId), callId);\n  }`,
+    replace: `    this.sessionClients.giveBack(turn, callId);\n  }`,
     specs: ['test/turns/delivery.spec.ts'],
   },
   {
