@@ -1,12 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import {
-  auditToolName,
-  isCloudChange,
-  type Json,
-  JsonCount,
-  shortText,
-  type ToolContract,
-} from '@patchbay/protocol';
+import { auditToolName, type Json, JsonCount, shortText } from '@patchbay/protocol';
 import { CatalogService } from '../tools/catalog/catalog.service.js';
 import type { Tool } from '../tools/catalog/tool.js';
 import { RootsService } from '../clients/roots.service.js';
@@ -19,12 +12,11 @@ import { SessionsService } from '../sessions/sessions.service.js';
 import type { SessionRecord } from '../storage/records/sessions.js';
 import { TurnStore } from '../storage/ports/turns.store.js';
 import { diskChange } from '../tools/disk-change.js';
-import type { ToolContext } from '../tools/server-tool.js';
+import type { ToolContext } from '../tools/tool.js';
 import { type ServerToolOutcome, ToolRunner } from '../tools/tool-runner.js';
 import { throwIfFaulty } from '../tools/tool-schemas.js';
 import { type ReadArguments, readArguments } from '../turns/intake/call-arguments.js';
 import { jsonBytes } from '../turns/state/result-budget.js';
-import { subjectOf } from '../turns/state/subject.js';
 import { WorkspacesService } from '../workspaces/workspaces.service.js';
 import { type ClientCallAnswer, ClientCalls } from './client-calls.js';
 import type { ToolCallDto } from './tool-calls.dto.js';
@@ -59,9 +51,9 @@ export class ToolCallsService {
     const { sessionId } = request;
     const session =
       sessionId === undefined ? null : await this.sessions.requireOwn(workspaceId, sessionId, userId);
-    const tool = this.catalog.toolset(session).find(request.tool);
+    const tool = (await this.catalog.toolset(session)).find(request.tool);
     if (tool === null) throw unknownTool(request.tool);
-    const isClients = await this.isClients(workspaceId, tool.contract);
+    const isClients = await this.isClients(workspaceId, tool);
     const given = request.args === '' ? {} : (request.args ?? (isClients ? {} : null));
     const read = readArguments(tool, given as Json, new JsonCount());
     const refusal = session && (await this.refusal(session, tool, read));
@@ -80,38 +72,41 @@ export class ToolCallsService {
   }
 
   /** A client has to do with the call: it runs the tool, or asks a person before the server does [APPROVAL-5]. */
-  private async isClients(workspaceId: string, { name, executionLocation }: ToolContract): Promise<boolean> {
-    if (executionLocation === 'client' || !isCloudChange(name)) return executionLocation === 'client';
-    return (await this.workspaces.approvals(workspaceId)).includes(name);
+  private async isClients(workspaceId: string, { contract, definition }: Tool): Promise<boolean> {
+    const { name, executionLocation } = contract;
+    if (executionLocation === 'client' || !definition.changesCloud) return executionLocation === 'client';
+    const asked: readonly string[] = await this.workspaces.approvals(workspaceId);
+    return asked.includes(name);
   }
 
   /** Of a session's call that is sound, yet would change only the Cloud's copy of what is on the user's disk [SESSION-3]. */
   private async refusal(
     session: SessionRecord,
-    { contract }: Tool,
+    { definition }: Tool,
     { args, faults }: ReadArguments,
   ): Promise<DomainError | null> {
-    if (faults.length > 0 || !isCloudChange(contract.name)) return null;
-    const found = diskChange(contract, args, { session, folders: await this.roots.foldersOf(session) });
+    if (faults.length > 0 || !definition.changesCloud) return null;
+    const found = diskChange(definition, args, { session, folders: await this.roots.foldersOf(session) });
     return found && new DomainError('CONFLICT', found.message);
   }
 
   private async run(
-    { contract }: Tool,
+    tool: Tool,
     { args, faults }: ReadArguments,
     refusal: DomainError | null,
     context: ToolContext,
   ): Promise<ServerToolOutcome> {
+    const { name } = tool.contract;
     try {
       throwIfFaulty(faults);
       if (refusal) throw refusal;
-      const outcome = await this.runner.run(contract.name, args, context);
-      this.requireRoom(contract.name, outcome.result);
-      await this.record(contract, args, context, outcome.error?.code ?? null);
+      const outcome = await this.runner.run(name, args, context);
+      this.requireRoom(name, outcome.result);
+      await this.record(tool, args, context, outcome.error?.code ?? null);
       return outcome;
     } catch (error) {
       const code = error instanceof DomainError ? error.code : 'INTERNAL_ERROR';
-      await this.record(contract, args, context, code);
+      await this.record(tool, args, context, code);
       throw error;
     }
   }
@@ -130,11 +125,12 @@ export class ToolCallsService {
 
   /** One event a call, whatever came of it. */
   private async record(
-    { name, category }: ToolContract,
+    tool: Tool,
     args: Json,
     { workspaceId, userId, sessionId, conversationId }: ToolContext,
     errorCode: string | null,
   ): Promise<void> {
+    const { name, category } = tool.contract;
     const event = {
       eventId: newId(),
       name: `Tool.${auditToolName(name, category)}.ResultReceived`,
@@ -143,7 +139,7 @@ export class ToolCallsService {
       actor: { userId, clientId: null },
       fields: {
         toolName: name,
-        ...subjectOf(name, args),
+        ...tool.subjectOf(args),
         success: errorCode === null,
         ...(errorCode !== null && { errorCode }),
       },

@@ -10,7 +10,7 @@ describe('the tools of a session', () => {
   beforeAll(async () => {
     scene = await ToolsScene.start();
     const catalog = scene.server.app.get(CatalogService, { strict: false });
-    all = catalog.toolset(null).contracts.map(({ name }) => name);
+    all = (await catalog.toolset(null)).contracts.map(({ name }) => name);
   });
   afterAll(() => scene.close());
 
