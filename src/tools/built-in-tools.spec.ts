@@ -41,6 +41,6 @@ describe('the built-in tools', () => {
     ],
     ['a name of CLOUD_CHANGES that changes nothing', aTool('rm', 'server'), 'CLOUD_CHANGES'],
   ])('refuse at the start %s', (_, tool, message) => {
-    expect(() => new BuiltInTools([tool as ToolDefinition])).toThrow(message);
+    expect(() => new BuiltInTools([tool])).toThrow(message);
   });
 });

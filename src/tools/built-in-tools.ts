@@ -13,7 +13,7 @@ export class BuiltInTools {
   }
 
   get ofServer(): ServerTool[] {
-    return this.all.filter((tool) => tool.execute !== undefined) as ServerTool[];
+    return this.all.filter(isServerTool);
   }
 
   find(name: string): ToolDefinition | null {
@@ -22,24 +22,24 @@ export class BuiltInTools {
 }
 
 /** Refuses at the start what would fail at the first call. */
-function checkDefinition({ contract, execute, changesCloud }: ToolDefinition): void {
-  const { name, executionLocation } = contract;
-  if ((executionLocation === 'server') !== (execute !== undefined))
+function checkDefinition(tool: ToolDefinition): void {
+  const { name, executionLocation } = tool.contract;
+  if ((executionLocation === 'server') !== isServerTool(tool))
     throw new Error(
       `The tool "${name}" is located on the ${executionLocation}: only a server tool has execute.`,
     );
-  if ((changesCloud !== undefined) !== isCloudChange(name))
+  if ((tool.changesCloud !== undefined) !== isCloudChange(name))
     throw new Error(
       `"${name}": tools with changesCloud, and they alone, stand in CLOUD_CHANGES of the protocol.`,
     );
 }
 
+function isServerTool(tool: ToolDefinition): tool is ServerTool {
+  return tool.execute !== undefined;
+}
+
 function inOrder(a: ToolDefinition, b: ToolDefinition): number {
-  const [ofServer, ofOther] = [a, b].map(({ execute }) => (execute === undefined ? 1 : 0)) as [
-    number,
-    number,
-  ];
-  if (ofServer !== ofOther) return ofServer - ofOther;
+  if (isServerTool(a) !== isServerTool(b)) return isServerTool(a) ? -1 : 1;
   const [first, second] = [a.order ?? Infinity, b.order ?? Infinity];
   if (first !== second) return first - second;
   return a.contract.name < b.contract.name ? -1 : 1;

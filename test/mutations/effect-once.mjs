@@ -259,7 +259,7 @@ export const FAULTS = [
   {
     name: 'a tool called over HTTP skips the approval',
     file: 'src/agent-api/tool-calls.service.ts',
-    find: 'return (await this.workspaces.approvals(workspaceId)).includes(name);',
+    find: 'return asked.includes(name);',
     replace: 'return false;',
     specs: ['test/e2e/approvals.spec.ts'],
   },

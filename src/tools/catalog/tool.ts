@@ -53,9 +53,9 @@ export class Tool {
 
   /** Whether the user's folders matter to its calls: it may name them, or change the Cloud's copy of what lies in one. */
   get concernsFolders(): boolean {
-    const { changesCloud, prepare, pathArguments, contract } = this.definition;
-    const namesPaths = contract.executionLocation === 'client' && pathArguments !== undefined;
-    return changesCloud !== undefined || prepare !== undefined || namesPaths;
+    const { definition } = this;
+    if (definition.changesCloud !== undefined || definition.prepare !== undefined) return true;
+    return this.contract.executionLocation === 'client' && definition.pathArguments !== undefined;
   }
 }
 
