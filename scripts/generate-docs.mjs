@@ -100,7 +100,7 @@ async function describeServer() {
     await app.init();
     return {
       api: JSON.stringify(describeApi(app, answerSchemas)),
-      tools: app.get(CatalogService).toolset(null).contracts,
+      tools: (await app.get(CatalogService).toolset(null)).contracts,
     };
   } finally {
     await app.close();

@@ -1,9 +1,11 @@
+import { createFile, writePatch } from '@patchbay/protocol';
 import {
   COMPUTING,
   cycleIn,
   importsOf,
   offences,
   reachable,
+  type Source,
   sourcesIn,
   specsIn,
   valueImports,
@@ -27,6 +29,9 @@ const isOurs = (name: string): boolean =>
 const isProtocol = (name: string): boolean => /^@patchbay\/protocol(?:$|\/)/.test(name);
 /** `turns` of `src/turns/state/turn-state.ts`; null for what lies beside the folders. */
 const featureOf = (path: string): string | null => /^src\/([^/]+)\//.exec(path)?.[1] ?? null;
+
+/** Code without its comments; a string that holds what looks like one loses its end, which hides no name before it. */
+const withoutComments = (text: string): string => text.replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '');
 
 describe('the scanner', () => {
   it('sees every kind of import', () => {
@@ -94,6 +99,49 @@ describe('the server', () => {
     expect(offences(engine, (name) => /^src\/(?:agent-api|relay)\/|^fastify$|\.dto\.ts$/.test(name))).toEqual(
       [],
     );
+  });
+
+  describe('with tools that each are one object', () => {
+    const isTool = ({ path }: Source): boolean => /^src\/tools\/[^/]+\.tool\.ts$/.test(path);
+    const others = src.filter((source) => !isTool(source));
+    const names = [
+      ...src.filter(isTool).flatMap(({ text }) => /^ {2}name: '(\w+)',$/m.exec(text)?.[1] ?? []),
+      ...[createFile.name, writePatch.name],
+    ];
+    /** `file: what it says` of all code, comments aside, that names what the pattern finds. */
+    const saying = (pattern: RegExp): string[] =>
+      others.flatMap(({ path, text }) =>
+        [...withoutComments(text).matchAll(pattern)].map(([said]) => `${path}: ${said}`),
+      );
+
+    it('names none of them in any other file', () => {
+      expect(names).toHaveLength(src.filter(isTool).length);
+      const elsewhere = saying(new RegExp(`(['"\`])(?:${names.join('|')})\\1`, 'g'));
+      expect(new Set(elsewhere)).toEqual(
+        new Set([
+          // Words that mean something else there: a kind of property, a route, a person's decision.
+          "src/common/request-envelope.decorators.ts: 'read'",
+          "src/common/request-envelope.ts: 'read'",
+          "src/files/blobs.controller.ts: 'read'",
+          "src/turns/engine/result-check.ts: 'edit'",
+          "src/turns/intake/approval.dto.ts: 'edit'",
+        ]),
+      );
+    });
+
+    it('reads neither their contracts nor the lists of the protocol that name them, and imports no tool', () => {
+      const words = /\b(?:createFile|writePatch|CLOUD_CHANGES|isCloudChange)\b(?= *[,.)}(])/g;
+      expect(new Set(saying(words))).toEqual(
+        new Set([
+          // It posts a call of that tool, like an orchestrator.
+          'src/agent-api/reverts.service.ts: writePatch',
+          // The wire has the names that a workspace may set; the tools are held to them when the server starts.
+          'src/workspaces/workspaces.dto.ts: CLOUD_CHANGES',
+          'src/tools/built-in-tools.ts: isCloudChange',
+        ]),
+      );
+      expect(offences(others, (name) => name.endsWith('.tool.ts'))).toEqual([]);
+    });
   });
 
   it('has no two files that need each other', () => {

@@ -15,8 +15,7 @@ function registered(...docPaths: string[]): RootRecord[] {
 }
 
 describe('a folder', () => {
-  const names = (folders: UserFolders, path: string): string[] =>
-    folders.namedBy('workspace_create_file', { path, content: '' }, null);
+  const names = (folders: UserFolders, path: string): string[] => folders.namedBy([path]);
   const of = (client: KnownClient, ...docPaths: string[]): UserFolders =>
     new UserFolders([client, aClient('other', null, 'other')], registered(...docPaths), NOON);
 

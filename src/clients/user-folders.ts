@@ -1,18 +1,6 @@
-import {
-  type ClientRoot,
-  createFile,
-  foldCase,
-  type Json,
-  MAX_PATH_CHARS,
-  type PatchBatch,
-  unfoldableFault,
-  writePatch,
-} from '@patchbay/protocol';
+import { type ClientRoot, foldCase, MAX_PATH_CHARS, unfoldableFault } from '@patchbay/protocol';
 import type { RootRecord } from '../storage/records/roots.js';
 import type { KnownClient } from './known-client.js';
-
-/** The tools whose calls may name folders. */
-export const NAMES_FOLDERS: ReadonlySet<string> = new Set([createFile.name, writePatch.name]);
 
 /** So much of a path is looked at for its first component, in UTF-16 units: no name of a folder is as long. */
 const MAX_BEGINNING = 2 * MAX_PATH_CHARS;
@@ -37,9 +25,8 @@ export class UserFolders {
     this.connected = docPathsOf(there.flatMap(({ roots }) => roots));
   }
 
-  /** docPaths of the folders that a call names, sorted. `batch`: where its arguments are one. */
-  namedBy(toolName: string, args: Json, batch: PatchBatch | null): string[] {
-    const paths = batch ? batch.files.map(({ docPath }) => docPath) : pathsIn(toolName, args);
+  /** docPaths of the folders that a call with these paths names, sorted. */
+  namedBy(paths: readonly string[]): string[] {
     const named = new Set(paths.map(firstComponent).filter((docPath) => this.someHas([docPath])));
     return [...named].sort();
   }
@@ -68,13 +55,6 @@ export class UserFolders {
 
 function docPathsOf(roots: readonly ClientRoot[]): Set<string> {
   return new Set(roots.map(({ docPath }) => docPath));
-}
-
-/** The arguments keep to the tool's schema, or the call has failed already. */
-function pathsIn(toolName: string, args: Json): string[] {
-  if (toolName !== createFile.name || typeof args !== 'object' || args === null || Array.isArray(args))
-    return [];
-  return typeof args.path === 'string' ? [args.path] : [];
 }
 
 /** Folded; slashes lean either way, and a leading "./" says nothing. "" where that is nobody's folder. */

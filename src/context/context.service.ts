@@ -65,7 +65,7 @@ export class ContextService {
   ): Promise<ContextMaterial> {
     const { workspaceId, userId } = session;
     return {
-      tools: this.catalog.toolset(session).contracts,
+      tools: (await this.catalog.toolset(session)).contracts,
       walk: await walkFolders((folder, limit) => this.files.childrenOf(workspaceId, folder, null, limit)),
       folders: (await this.roots.list({ workspaceId, userId })).map(firstFiles),
       activeFiles: withTexts ?? (await this.activeFiles(session)),

@@ -38,7 +38,7 @@ export class ReferencedFiles {
   async of(session: SessionRecord): Promise<ReferencedFile[]> {
     const { workspaceId, id } = session;
     const events = await this.audit.latestSuccesses(workspaceId, id, MAX_CALLS);
-    const toolset = this.catalog.toolset(session);
+    const toolset = await this.catalog.toolset(session);
     const mentions = new Map<string, Mention>();
     for (const event of withinChanges(events).reverse()) {
       await yieldIfBusy();

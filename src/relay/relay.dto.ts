@@ -5,7 +5,6 @@ import {
   IsBoolean,
   IsIn,
   IsInt,
-  IsNumber,
   IsOptional,
   IsString,
   IsUUID,
@@ -109,12 +108,10 @@ export class ToolStatusDto implements ToolStatus {
   @MaxLength(4096)
   note?: string;
 
-  /** Share of the work that is done, 0 to 1. */
+  /** Not taken yet, and not dropped in silence [RELAY-46]. */
   @IsOptional()
-  @IsNumber()
-  @Min(0)
-  @Max(1)
-  progress?: number;
+  @IsIn([], { message: 'is not taken by this server: leave it out, and say in note how far the call is' })
+  progress?: never;
 }
 
 export class ToolResultDto extends OutcomeDto implements ToolResultReport {

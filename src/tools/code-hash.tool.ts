@@ -6,7 +6,7 @@ import { FilesService } from '../files/files.service.js';
 import { UserJobs } from '../jobs/user-jobs.js';
 import { WorkPool } from '../jobs/work-pool.js';
 import { cloudPath, COUNT, objectSchema, optional, SHA256 } from './schema-parts.js';
-import type { ServerTool, ToolContext } from './server-tool.js';
+import type { ServerTool, ToolContext } from './tool.js';
 import { HASH_TEXT } from './text-jobs.js';
 import type { SchemaFault } from './tool-schemas.js';
 

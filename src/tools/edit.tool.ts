@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { JsonObject, ToolContract } from '@patchbay/protocol';
+import { type JsonObject, type ToolContract, writePatch } from '@patchbay/protocol';
 import { DomainError, fieldError } from '../common/domain-error.js';
 import { Config } from '../config/config.js';
 import { readCloudPath } from '../files/cloud-path.js';
@@ -9,7 +9,7 @@ import type { FileVersion } from '../storage/ports/files.store.js';
 import { UserJobs } from '../jobs/user-jobs.js';
 import { WorkPool } from '../jobs/work-pool.js';
 import { cloudPath, COUNT, objectSchema, PATH_RULES, SHA256, TEXT, UUID } from './schema-parts.js';
-import { type ServerTool, toolChange, type ToolContext } from './server-tool.js';
+import { type ServerTool, toolChange, type ToolContext } from './tool.js';
 import { EDIT_TEXT } from './text-jobs.js';
 import type { SchemaFault } from './tool-schemas.js';
 
@@ -75,6 +75,10 @@ export class EditTool implements ServerTool {
   readonly contract = contract;
   readonly order = 40;
   readonly pathArguments = ['path'];
+  readonly changesCloud = {
+    paths: this.pathArguments,
+    instead: `call ${writePatch.name}`,
+  };
 
   constructor(
     private readonly files: FilesService,
@@ -96,7 +100,7 @@ export class EditTool implements ServerTool {
     const target = readCloudPath(wanted.path);
     let replacements = 0;
     const rewrite = () =>
-      this.writes.rewrite(toolChange('edit', context), target, async ({ head }) => {
+      this.writes.rewrite(toolChange(this, context), target, async ({ head }) => {
         const edited = await this.edit(head, wanted, context);
         replacements = edited.count;
         return edited;

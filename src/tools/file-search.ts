@@ -5,7 +5,7 @@ import type { ListedEntry } from '../storage/ports/files.store.js';
 import { WorkPool } from '../jobs/work-pool.js';
 import { literalFolder } from './glob-pattern.js';
 import { MATCH_PATHS, matchLoad } from './search-jobs.js';
-import type { ToolContext } from './server-tool.js';
+import type { ToolContext } from './tool.js';
 
 /** Most time that one job of a search may take, in ms: then another's work comes first. */
 const SLICE_MS = 250;

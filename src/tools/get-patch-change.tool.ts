@@ -4,7 +4,7 @@ import { DomainError } from '../common/domain-error.js';
 import { isUuid } from '../common/ids.js';
 import { PatchesService } from '../patches/patches.service.js';
 import { objectSchema, SHA256, TEXT, TIME } from './schema-parts.js';
-import type { ServerTool, ToolContext } from './server-tool.js';
+import type { ServerTool, ToolContext } from './tool.js';
 
 const textOrNull = { type: ['string', 'null'] };
 

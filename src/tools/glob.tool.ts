@@ -7,7 +7,7 @@ import { UserJobs } from '../jobs/user-jobs.js';
 import { compileGlob } from './glob-pattern.js';
 import { FileSearch } from './file-search.js';
 import { cloudPath, objectSchema, optional, TEXT, TIME } from './schema-parts.js';
-import type { ServerTool, ToolContext } from './server-tool.js';
+import type { ServerTool, ToolContext } from './tool.js';
 import { faultsFrom, type SchemaFault } from './tool-schemas.js';
 
 const DEFAULT_LIMIT = 500;

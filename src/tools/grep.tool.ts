@@ -19,7 +19,7 @@ import {
   type SearchSlice,
   START,
 } from './search-jobs.js';
-import type { ServerTool, ToolContext } from './server-tool.js';
+import type { ServerTool, ToolContext } from './tool.js';
 import type { FoundLines } from './text-search.js';
 import { faultsFrom, type SchemaFault } from './tool-schemas.js';
 

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { JsonObject, ToolContract } from '@patchbay/protocol';
 import { SessionsService } from '../sessions/sessions.service.js';
 import { COUNT, objectSchema, SHA256, TEXT } from './schema-parts.js';
-import type { ServerTool, ToolContext } from './server-tool.js';
+import type { ServerTool, ToolContext } from './tool.js';
 
 const contract: ToolContract = {
   name: 'workspace_list_active_files',

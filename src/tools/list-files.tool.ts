@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { JsonObject, ToolContract } from '@patchbay/protocol';
 import { FileListing } from '../files/file-listing.js';
 import { COUNT, objectSchema, SHA256, TEXT, TIME } from './schema-parts.js';
-import type { ServerTool, ToolContext } from './server-tool.js';
+import type { ServerTool, ToolContext } from './tool.js';
 
 const DEFAULT_LIMIT = 200;
 

@@ -7,7 +7,7 @@ import { FilesService } from '../files/files.service.js';
 import { UserJobs } from '../jobs/user-jobs.js';
 import type { ListedEntry } from '../storage/ports/files.store.js';
 import { cloudPath, objectSchema, optional, PATH_RULES, TEXT, TIME } from './schema-parts.js';
-import type { ServerTool, ToolContext } from './server-tool.js';
+import type { ServerTool, ToolContext } from './tool.js';
 
 /** Entries that are written down before it is asked whether others are to have their turn. */
 const VIEWED_AT_ONCE = 500;

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import type { JsonObject, ToolContract } from '@patchbay/protocol';
+import { createFile, type JsonObject, type ToolContract } from '@patchbay/protocol';
 import { readCloudPath } from '../files/cloud-path.js';
 import { FileWrites } from '../files/file-writes.js';
 import { cloudPath, objectSchema, PATH_RULES, TEXT, UUID } from './schema-parts.js';
-import { type ServerTool, toolChange, type ToolContext } from './server-tool.js';
+import { type ServerTool, toolChange, type ToolContext } from './tool.js';
 
 const contract: ToolContract = {
   name: 'mkdir',
@@ -26,12 +26,16 @@ export class MkdirTool implements ServerTool {
   readonly contract = contract;
   readonly order = 70;
   readonly pathArguments = ['path'];
+  readonly changesCloud = {
+    paths: this.pathArguments,
+    instead: `call ${createFile.name}, which makes the folders that its file needs`,
+  };
 
   constructor(private readonly writes: FileWrites) {}
 
   /** Makes a folder and those above it. */
   async execute({ path }: JsonObject, context: ToolContext): Promise<JsonObject> {
-    const origin = toolChange('mkdir', context);
+    const origin = toolChange(this, context);
     const { folder, created } = await this.writes.makeFolder(origin, readCloudPath(path as string));
     return { path: folder.path, fileId: folder.id, created };
   }

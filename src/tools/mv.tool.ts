@@ -1,9 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import type { JsonObject, ToolContract } from '@patchbay/protocol';
+import { createFile, type JsonObject, type ToolContract } from '@patchbay/protocol';
+import { auditPath, pathFields } from '../common/audit-path.js';
 import { readCloudPath } from '../files/cloud-path.js';
 import { FileWrites } from '../files/file-writes.js';
+import type { CallSubject } from '../storage/ports/turn.js';
 import { cloudPath, objectSchema, PATH_RULES, TEXT, UUID } from './schema-parts.js';
-import { type ServerTool, toolChange, type ToolContext } from './server-tool.js';
+import { type ServerTool, toolChange, type ToolContext } from './tool.js';
 
 const contract: ToolContract = {
   name: 'mv',
@@ -32,13 +34,21 @@ export class MvTool implements ServerTool {
   readonly contract = contract;
   readonly order = 60;
   readonly pathArguments = ['from', 'to'];
+  readonly changesCloud = {
+    paths: this.pathArguments,
+    instead: `call ${createFile.name} for the new place, and ask the user to delete the old one`,
+  };
 
   constructor(private readonly writes: FileWrites) {}
+
+  subject({ from, to }: JsonObject): CallSubject {
+    return { ...pathFields(to), ...(typeof from === 'string' && { fromPath: auditPath(from) }) };
+  }
 
   /** Moves a file to a free path. */
   async execute(args: JsonObject, context: ToolContext): Promise<JsonObject> {
     const [from, to] = [readCloudPath(args.from as string, 'from'), readCloudPath(args.to as string, 'to')];
-    const moved = await this.writes.move(toolChange('mv', context), from, to);
+    const moved = await this.writes.move(toolChange(this, context), from, to);
     return { from: moved.from.path, path: moved.to.path, fileId: moved.to.id };
   }
 }

@@ -7,7 +7,7 @@ import { WorkPool } from '../jobs/work-pool.js';
 import { DEFAULT_READ_BYTES, type ExcerptOptions } from './excerpt.js';
 import { NewestTexts, type OutOfReach } from './newest-text.js';
 import { cloudPath, COUNT, objectSchema, SHA256, TEXT } from './schema-parts.js';
-import type { ServerTool, ToolContext } from './server-tool.js';
+import type { ServerTool, ToolContext } from './tool.js';
 import { EXCERPT_TEXT } from './text-jobs.js';
 
 const MAX_READ_BYTES = 8 * 1024 * 1024;

@@ -6,7 +6,7 @@ import { contentOf } from '../files/content-shape.js';
 import { FilesService } from '../files/files.service.js';
 import { NewestTexts } from './newest-text.js';
 import { cloudPath, objectSchema, PATH_RULES, TEXT } from './schema-parts.js';
-import type { ServerTool, ToolContext } from './server-tool.js';
+import type { ServerTool, ToolContext } from './tool.js';
 
 const contract: ToolContract = {
   name: 'read',

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import type { JsonObject, ToolContract } from '@patchbay/protocol';
+import { type JsonObject, type ToolContract, writePatch } from '@patchbay/protocol';
 import { readCloudPath } from '../files/cloud-path.js';
 import { FileWrites } from '../files/file-writes.js';
 import { cloudPath, objectSchema, PATH_RULES, TEXT, UUID } from './schema-parts.js';
-import { type ServerTool, toolChange, type ToolContext } from './server-tool.js';
+import { type ServerTool, toolChange, type ToolContext } from './tool.js';
 
 const contract: ToolContract = {
   name: 'rm',
@@ -29,12 +29,16 @@ export class RmTool implements ServerTool {
   readonly contract = contract;
   readonly order = 50;
   readonly pathArguments = ['path'];
+  readonly changesCloud = {
+    paths: this.pathArguments,
+    instead: `to empty a file call ${writePatch.name}; to delete one, ask the user`,
+  };
 
   constructor(private readonly writes: FileWrites) {}
 
   /** Deletes a file or an empty folder. */
   async execute({ path }: JsonObject, context: ToolContext): Promise<JsonObject> {
-    const removed = await this.writes.remove(toolChange('rm', context), readCloudPath(path as string));
+    const removed = await this.writes.remove(toolChange(this, context), readCloudPath(path as string));
     return { path: removed.path, file_id: removed.id };
   }
 }

@@ -5,7 +5,7 @@ import type { FileReading } from '../clients/file-reading.js';
 import { Config } from '../config/config.js';
 import { SessionStore } from '../storage/records/sessions.js';
 import { TurnStore } from '../storage/ports/turns.store.js';
-import type { ToolContext } from './server-tool.js';
+import type { ToolContext } from './tool.js';
 
 /** Whose clients are to be asked. */
 export type TextsOf = Pick<ToolContext, 'workspaceId' | 'userId' | 'sessionId'>;

@@ -1,7 +1,9 @@
 import { type Json, type JsonObject, wellFormedJson } from '@patchbay/protocol';
 import { DomainError } from '../common/domain-error.js';
 import { FairQueue } from '../limits/fair-queue.js';
-import type { ServerTool, ToolContext } from './server-tool.js';
+import type { CallSubject } from '../storage/ports/turn.js';
+import { subjectOf } from './call-subject.js';
+import type { ServerTool, ToolContext } from './tool.js';
 
 const RETRY_AFTER_SECONDS = 1;
 
@@ -13,16 +15,17 @@ export interface ServerToolOutcome {
 
 /** Runs the server's tools: one door for calls of a turn and for direct ones. */
 export class ToolRunner {
-  /** In the order of the catalog. */
-  readonly tools: readonly ServerTool[];
   private readonly byName: ReadonlyMap<string, ServerTool>;
   /** Calls that wait until others of their user have ended. */
   private readonly queue: FairQueue;
 
   /** @param atOnce calls of one user that run at once. @param waiting calls of one user that may wait behind them. */
-  constructor(tools: readonly ServerTool[], atOnce: number, waiting: number) {
+  constructor(
+    readonly tools: readonly ServerTool[],
+    atOnce: number,
+    waiting: number,
+  ) {
     this.queue = new FairQueue({ runningOfKey: atOnce, waitingOfKey: waiting, refuse: tooMany });
-    this.tools = [...tools].sort(inOrder);
     this.byName = new Map(tools.map((tool) => [tool.contract.name, tool]));
   }
 
@@ -37,15 +40,14 @@ export class ToolRunner {
     const { errorCode, message } = result as { errorCode: string; message: string };
     return { result, error: { code: errorCode, message } };
   }
+
+  /** What the audit events of a call to the tool say of its arguments. */
+  subjectOf(name: string, args: Json): CallSubject {
+    return subjectOf(this.byName.get(name) ?? null, args);
+  }
 }
 
 function tooMany(): DomainError {
   const message = 'Too many of your tool calls wait already; let some end first.';
   return new DomainError('RATE_LIMITED', message, { retryAfterSeconds: RETRY_AFTER_SECONDS });
-}
-
-function inOrder(a: ServerTool, b: ServerTool): number {
-  const [first, second] = [a.order ?? Infinity, b.order ?? Infinity];
-  if (first !== second) return first - second;
-  return a.contract.name < b.contract.name ? -1 : 1;
 }

@@ -5,11 +5,12 @@ import { FilesModule } from '../files/files.module.js';
 import { PatchesModule } from '../patches/patches.module.js';
 import { SessionsModule } from '../sessions/sessions.module.js';
 import { JobsModule } from '../jobs/jobs.module.js';
+import { BuiltInTools } from './built-in-tools.js';
 import { FileSearch } from './file-search.js';
 import { NewestTexts } from './newest-text.js';
-import type { ServerTool } from './server-tool.js';
 import { SessionTexts } from './session-texts.js';
 import { findToolClasses } from './tool-classes.js';
+import type { ToolDefinition } from './tool.js';
 import { ToolRunner } from './tool-runner.js';
 
 // Nest reads a module's providers when its class is defined, so they are found before that.
@@ -23,14 +24,19 @@ const TOOL_CLASSES = await findToolClasses();
     SessionTexts,
     ...TOOL_CLASSES,
     {
+      provide: BuiltInTools,
+      inject: TOOL_CLASSES,
+      useFactory: (...tools: ToolDefinition[]) => new BuiltInTools(tools),
+    },
+    {
       provide: ToolRunner,
-      inject: [Config, ...TOOL_CLASSES],
+      inject: [Config, BuiltInTools],
       useFactory: (
         { maxUserServerCalls, maxUserOpenTurns, maxUserWaiting }: Config,
-        ...tools: ServerTool[]
-      ) => new ToolRunner(tools, maxUserServerCalls, maxUserOpenTurns + maxUserWaiting),
+        { ofServer }: BuiltInTools,
+      ) => new ToolRunner(ofServer, maxUserServerCalls, maxUserOpenTurns + maxUserWaiting),
     },
   ],
-  exports: [SessionTexts, ToolRunner],
+  exports: [BuiltInTools, SessionTexts, ToolRunner],
 })
 export class ToolsModule {}

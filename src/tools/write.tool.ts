@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import type { JsonObject, ToolContract } from '@patchbay/protocol';
+import { createFile, type JsonObject, type ToolContract, writePatch } from '@patchbay/protocol';
 import { readCloudPath } from '../files/cloud-path.js';
 import { contentFault, shapeContent } from '../files/content-shape.js';
 import { FileWrites } from '../files/file-writes.js';
 import { cloudPath, objectSchema, PATH_RULES, TEXT, UUID } from './schema-parts.js';
-import { type ServerTool, toolChange, type ToolContext } from './server-tool.js';
+import { type ServerTool, toolChange, type ToolContext } from './tool.js';
 import type { SchemaFault } from './tool-schemas.js';
 
 const contract: ToolContract = {
@@ -39,6 +39,10 @@ export class WriteTool implements ServerTool {
   readonly contract = contract;
   readonly order = 30;
   readonly pathArguments = ['path'];
+  readonly changesCloud = {
+    paths: this.pathArguments,
+    instead: `call ${createFile.name} for a whole file, ${writePatch.name} for a part of one`,
+  };
 
   constructor(private readonly writes: FileWrites) {}
 
@@ -51,7 +55,7 @@ export class WriteTool implements ServerTool {
   /** Stores a new file, or a new version of one. */
   async execute({ path, content }: JsonObject, context: ToolContext): Promise<JsonObject> {
     const target = readCloudPath(path as string);
-    const { file } = await this.writes.write(toolChange('write', context), target, shapeContent(content!));
+    const { file } = await this.writes.write(toolChange(this, context), target, shapeContent(content!));
     return { path: file.path, file_id: file.id, version_id: file.head.id };
   }
 }

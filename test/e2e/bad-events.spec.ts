@@ -83,7 +83,6 @@ describe('an event that is wrong', () => {
     const call = { turnId: 't', callId: randomUUID(), attempt: 1 };
     for (const change of [
       { status: 'succeeded' },
-      { status: 'running', progress: 2 },
       { status: 'running', note: 7 },
       { status: 'running', attempt: 1.5 },
       { status: 'running', turnId: 'a b' },
@@ -98,6 +97,24 @@ describe('an event that is wrong', () => {
     expect(await client.send('tool:status', { ...call, status: 'running' })).toMatchObject(
       refused('NOT_FOUND'),
     );
+  });
+
+  it('does not take progress of a call yet, says so, and leaves the call as it is [RELAY-46]', async () => {
+    const { turnId } = (await scene.post([createCall('p')])).body.result;
+    const { callId, attempt } = await client.delivery();
+    const status = { turnId, callId, attempt, status: 'running' };
+    for (const progress of [0, 0.5, 1, '', 'half', false, [], { done: 1, total: 2 }]) {
+      const answer = await client.send('tool:status', { ...status, progress });
+      expect(answer).toMatchObject(refused('VALIDATION_ERROR'));
+      expect(answer).toMatchObject({
+        error: { fields: { progress: expect.stringContaining('note') as string } },
+      });
+    }
+    expect((await scene.calls(turnId)).p!.status).not.toBe('running');
+    expect(await client.send('tool:status', { ...status, progress: null, note: '1 of 2' })).toEqual({
+      ok: true,
+    });
+    expect((await scene.calls(turnId)).p!.status).toBe('running');
   });
 
   it('names every fault by its path, as a request over HTTP does [RELAY-26]', async () => {

@@ -10,7 +10,7 @@ describe('the tools of a session', () => {
   beforeAll(async () => {
     scene = await ToolsScene.start();
     const catalog = scene.server.app.get(CatalogService, { strict: false });
-    all = catalog.toolset(null).contracts.map(({ name }) => name);
+    all = (await catalog.toolset(null)).contracts.map(({ name }) => name);
   });
   afterAll(() => scene.close());
 
@@ -104,6 +104,9 @@ describe('the tools of a session', () => {
     expect(error).toMatchObject({ code: 'UNKNOWN_TOOL', details: { tools: offered } });
     expect(error.message).toContain(`Tools: ${offered.join(', ')}.`);
     expect((await post(sessionId, 'ls', {})).body.result.toolResults[0]!.error).toBeNull();
+    await post(sessionId, 'mv', { from: '/a', to: '/b' });
+    const [rejected] = await scene.trail('&event=Tool.Unknown.Rejected&path=b');
+    expect(rejected!.fields).toMatchObject({ path: 'b', fromPath: 'a' });
     expect((await scene.call('write', { path: '/a', content: 'x' }, { sessionId })).status).toBe(404);
     expect((await scene.call('workspace_create_file', {}, { sessionId })).status).toBe(404);
     expect((await scene.call('ls', {}, { sessionId })).status).toBe(200);

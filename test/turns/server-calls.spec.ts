@@ -6,7 +6,7 @@ import { DomainError } from '../../src/common/domain-error.js';
 import { Lifecycle } from '../../src/common/lifecycle.js';
 import { Config } from '../../src/config/config.js';
 import { Quotas } from '../../src/limits/quotas.js';
-import type { ServerTool } from '../../src/tools/server-tool.js';
+import type { ServerTool } from '../../src/tools/tool.js';
 import { ToolRunner } from '../../src/tools/tool-runner.js';
 import type { Call, Turn } from '../../src/storage/ports/turn.js';
 import { aCall, NOON } from '../../src/turns/state/turn.sample.js';

@@ -123,8 +123,6 @@ export interface ToolStatus {
   status: 'awaiting_approval' | 'running';
   /** At most 4,096 characters. */
   note?: string | null;
-  /** Share of the work that is done, 0 to 1. */
-  progress?: number | null;
 }
 
 /** `tool:result`: how a call ended; with a denial `result` is null. Acknowledged means committed. */

@@ -28,6 +28,7 @@ export class CatalogController {
     const session =
       sessionId === undefined ? null : await this.sessions.requireOwn(workspaceId, sessionId, user.id);
     const inFormat: (tool: ToolContract) => FormattedTool = FORMATTERS[format];
-    return { tools: this.catalog.toolset(session).contracts.map((tool) => inFormat(tool)) };
+    const { contracts } = await this.catalog.toolset(session);
+    return { tools: contracts.map((tool) => inFormat(tool)) };
   }
 }

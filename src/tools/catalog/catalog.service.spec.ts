@@ -1,8 +1,11 @@
 import { createFile, type ToolContract, writePatch } from '@patchbay/protocol';
 import { digestOf } from '../../common/digest.js';
 import type { ContractStore } from '../../storage/records/contracts.js';
-import { ToolRunner } from '../tool-runner.js';
+import { BuiltInTools } from '../built-in-tools.js';
+import type { ToolDefinition } from '../tool.js';
 import { CatalogService } from './catalog.service.js';
+
+const present: ToolDefinition = { contract: createFile, order: 1 };
 
 /** A catalog of the clients' tools, over contracts that are stored already. */
 async function aCatalog(...earlier: ToolContract[]) {
@@ -12,7 +15,10 @@ async function aCatalog(...earlier: ToolContract[]) {
     put: (digest, contract) => Promise.resolve(void stored.set(digest, contract)),
     byDigest: (digest) => Promise.resolve((asked.push(digest), stored.get(digest) ?? null)),
   };
-  const catalog = new CatalogService(new ToolRunner([], 4, 9), contracts as ContractStore);
+  const catalog = new CatalogService(
+    new BuiltInTools([present, { contract: writePatch }]),
+    contracts as ContractStore,
+  );
   await catalog.onModuleInit();
   return { catalog, stored, asked };
 }
@@ -30,7 +36,7 @@ describe('the catalog', () => {
   describe('knows the tool of a call', () => {
     it('by the contract that it was accepted under, without asking the store for one of its own', async () => {
       const { catalog, asked } = await aCatalog();
-      const tool = catalog.toolset(null).find(name)!;
+      const tool = (await catalog.toolset(null)).find(name)!;
       expect(await catalog.toolOf({ contractDigest: tool.digest })).toBe(tool);
       expect(asked).toEqual([]);
     });
@@ -44,8 +50,17 @@ describe('the catalog', () => {
         [],
         1,
       ]);
+      // What else is known of the tool is not part of its contract.
+      expect(tool!.definition).toBe(present);
       expect(await catalog.toolOf({ contractDigest })).toBe(tool);
       expect(asked).toEqual([contractDigest]);
+    });
+
+    it('though there is none of its name any more', async () => {
+      const gone = { ...former, name: 'workspace_note' };
+      const { catalog } = await aCatalog(gone);
+      const tool = await catalog.toolOf({ contractDigest: digestOf(gone) });
+      expect([tool!.contract, tool!.resultFaults('text'), tool!.subjectOf({})]).toEqual([gone, [], {}]);
     });
 
     it('that was unknown then is none, though there is one of its name now', async () => {

@@ -3,9 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { ContractStore } from '../../storage/records/contracts.js';
 import type { SessionRecord } from '../../storage/records/sessions.js';
 import type { Call } from '../../storage/ports/turn.js';
-import { faultsBeyondSchema } from '../argument-faults.js';
-import { ToolRunner } from '../tool-runner.js';
-import { CLIENT_TOOLS } from './client-tools.js';
+import { BuiltInTools } from '../built-in-tools.js';
 import { checkChoice, chosenTools } from './tool-choice.js';
 import { Tool } from './tool.js';
 import { Toolset } from './toolset.js';
@@ -23,13 +21,10 @@ export class CatalogService implements OnModuleInit {
   private readonly former = new LRUCache<string, Tool>({ max: MAX_FORMER });
 
   constructor(
-    runner: ToolRunner,
+    private readonly builtIn: BuiltInTools,
     private readonly contracts: ContractStore,
   ) {
-    const ofServer = runner.tools.map(
-      (tool) => new Tool(tool.contract, (args, keepSchema) => faultsBeyondSchema(tool, args, keepSchema)),
-    );
-    this.tools = [...ofServer, ...CLIENT_TOOLS.map((contract) => new Tool(contract))];
+    this.tools = builtIn.all.map((tool) => new Tool(tool));
     this.all = new Toolset(this.tools);
     this.byDigest = new Map(this.tools.map((tool) => [tool.digest, tool]));
   }
@@ -42,9 +37,9 @@ export class CatalogService implements OnModuleInit {
   }
 
   /** The tools that a session may call: those that it has chosen, or all [SESSION-2]; null: outside of any session. */
-  toolset(session: SessionRecord | null): Toolset {
+  toolset(session: SessionRecord | null): Promise<Toolset> {
     const choice = session?.tools ?? null;
-    return choice === null ? this.all : new Toolset(chosenTools(choice, this.tools));
+    return Promise.resolve(choice === null ? this.all : new Toolset(chosenTools(choice, this.tools)));
   }
 
   /** VALIDATION_ERROR where a session that is to be made names what there is not. */
@@ -61,7 +56,7 @@ export class CatalogService implements OnModuleInit {
   private async recall(digest: string): Promise<Tool> {
     const contract = await this.contracts.byDigest(digest);
     if (contract === null) throw new Error(`The contract ${digest} is not stored.`);
-    const tool = new Tool(contract);
+    const tool = new Tool(this.builtIn.find(contract.name) ?? { contract }, contract);
     this.former.set(digest, tool);
     return tool;
   }

@@ -1,12 +1,12 @@
-import { isCloudChange, type ToolContract } from '@patchbay/protocol';
 import { type FieldFaults, throwIfAny } from '../../common/domain-error.js';
 import type { Tool } from './tool.js';
 
 /** Words that stand for several tools; what they stand for is looked up at use, so that a new tool follows its word. */
-const WORDS: { [word: string]: (contract: ToolContract) => boolean } = {
-  client: ({ executionLocation }) => executionLocation === 'client',
-  server: ({ executionLocation }) => executionLocation === 'server',
-  'read-only': ({ executionLocation, name }) => executionLocation === 'server' && !isCloudChange(name),
+const WORDS: { [word: string]: (tool: Tool) => boolean } = {
+  client: ({ contract }) => contract.executionLocation === 'client',
+  server: ({ contract }) => contract.executionLocation === 'server',
+  'read-only': ({ contract, definition }) =>
+    contract.executionLocation === 'server' && definition.changesCloud === undefined,
 };
 
 /** VALIDATION_ERROR that names every entry of a session's choice that is neither a tool nor a word [SESSION-1]. */
@@ -22,7 +22,9 @@ export function checkChoice(choice: readonly string[], tools: readonly Tool[]): 
 
 /** The tools that a choice means, in the order of the catalog. A name that no tool has any more means none. */
 export function chosenTools(choice: readonly string[], tools: readonly Tool[]): Tool[] {
-  return tools.filter(({ contract }) =>
-    choice.some((entry) => (Object.hasOwn(WORDS, entry) ? WORDS[entry]!(contract) : entry === contract.name)),
+  return tools.filter((tool) =>
+    choice.some((entry) =>
+      Object.hasOwn(WORDS, entry) ? WORDS[entry]!(tool) : entry === tool.contract.name,
+    ),
   );
 }

@@ -1,10 +1,13 @@
-import { createFile, type Json } from '@patchbay/protocol';
+import { createFile, type JsonObject } from '@patchbay/protocol';
+import type { ToolDefinition } from '../tool.js';
 import { Tool } from './tool.js';
 import { Toolset } from './toolset.js';
 
+const definition: ToolDefinition = { contract: createFile };
+
 describe('a toolset', () => {
   it('finds a tool by its exact name', () => {
-    const tool = new Tool(createFile);
+    const tool = new Tool(definition);
     const toolset = new Toolset([tool]);
     expect(toolset.find(createFile.name)).toBe(tool);
     for (const name of ['', 'Workspace_create_file', '__proto__']) expect(toolset.find(name)).toBeNull();
@@ -12,13 +15,13 @@ describe('a toolset', () => {
   });
 
   it('has no two tools of one name', () => {
-    expect(() => new Toolset([new Tool(createFile), new Tool(createFile)])).toThrow(createFile.name);
+    expect(() => new Toolset([new Tool(definition), new Tool(definition)])).toThrow(createFile.name);
   });
 });
 
 describe('a tool', () => {
   it('finds fault with arguments and results that its schemas do not allow', () => {
-    const tool = new Tool(createFile);
+    const tool = new Tool(definition);
     expect(tool.argumentFaults({ path: 'a', content: '' })).toEqual([]);
     expect(tool.argumentFaults({ path: 'a' })).toEqual([
       { path: '/content', code: 'required', message: 'is required' },
@@ -26,18 +29,51 @@ describe('a tool', () => {
     expect(tool.resultFaults({ success: true }).length).toBeGreaterThan(0);
   });
 
-  it('looks beyond its schema too, and says there whether the arguments keep to it', () => {
-    const seen: [Json, boolean][] = [];
-    const beyond = { path: '/path', code: 'content', message: 'is not to my liking' };
-    const tool = new Tool(createFile, (args, keepSchema) => {
-      seen.push([args, keepSchema]);
-      return [beyond];
+  describe('that looks beyond its schema', () => {
+    const seen: JsonObject[] = [];
+    const beyond = { path: '/content', code: 'content', message: 'is not to my liking' };
+    const strict: ToolDefinition = {
+      contract: { ...createFile, executionLocation: 'server' },
+      pathArguments: ['path'],
+      faultsOf: (args) => (seen.push(args), [beyond]),
+    };
+    const bad = { path: '../a' };
+
+    it('checks its Cloud paths always, and all else only of arguments that keep to the schema', () => {
+      const tool = new Tool(strict);
+      const sound = { path: 'a', content: '' };
+      expect(tool.argumentFaults(sound)).toEqual([beyond]);
+      expect(tool.argumentFaults(bad).map(({ path }) => path)).toEqual(['/content', '/path']);
+      expect(seen).toEqual([sound]);
     });
-    expect(tool.argumentFaults({ path: 'a', content: '' })).toEqual([beyond]);
-    expect(tool.argumentFaults({ path: 'a' })).toEqual([
-      expect.objectContaining({ path: '/content' }) as object,
-      beyond,
-    ]);
-    expect(seen.map(([, keepSchema]) => keepSchema)).toEqual([true, false]);
+
+    it('holds arguments of a call to the schema alone that was accepted under an earlier contract', () => {
+      const earlier = { ...createFile, requestSchema: { type: 'object' } };
+      expect(new Tool(strict, earlier).argumentFaults(bad)).toEqual([]);
+    });
+  });
+
+  it('of a client names the paths in the folders of the user, one of the server does not', () => {
+    const server: ToolDefinition = {
+      ...definition,
+      contract: { ...createFile, executionLocation: 'server' },
+    };
+    for (const [of, paths, matter] of [
+      [{ ...definition, pathArguments: ['path', 'to'] }, ['a'], true],
+      [{ ...server, pathArguments: ['path', 'to'] }, [], false],
+      [definition, [], false],
+    ] as const) {
+      const tool = new Tool(of);
+      expect([tool.clientPathsIn({ path: 'a', to: 1 }), tool.concernsFolders]).toEqual([paths, matter]);
+      for (const broken of [null, 'a', ['a'], {}]) expect(tool.clientPathsIn(broken)).toEqual([]);
+    }
+  });
+
+  it('says for the audit trail what it wants to, else its path, whatever the arguments are', () => {
+    const own: ToolDefinition = { ...definition, subject: ({ note }) => ({ noted: note! }) };
+    expect(new Tool(own).subjectOf({ note: 1, path: 'A' })).toEqual({ noted: 1 });
+    const plain = new Tool(definition);
+    expect(plain.subjectOf({ docPath: 'A/b', content: 'x' })).toEqual({ path: 'a/b', displayPath: 'A/b' });
+    for (const broken of [null, 'a', ['a'], { path: 1 }]) expect(plain.subjectOf(broken)).toEqual({});
   });
 });

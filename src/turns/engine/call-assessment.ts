@@ -1,41 +1,29 @@
 import { Injectable } from '@nestjs/common';
-import {
-  type CallErrorCode,
-  type Json,
-  type JsonCount,
-  type ToolCallError,
-  writePatch,
-} from '@patchbay/protocol';
+import type { CallErrorCode, JsonCount, ToolCallError } from '@patchbay/protocol';
+import { auditPath } from '../../common/audit-path.js';
+import type { UserFolders } from '../../clients/user-folders.js';
+import type { PatchOrigin } from '../../patches/patch-preparation.js';
+import type { CallSubject } from '../../storage/ports/turn.js';
+import { BuiltInTools } from '../../tools/built-in-tools.js';
+import { subjectOf } from '../../tools/call-subject.js';
 import type { Tool } from '../../tools/catalog/tool.js';
 import type { Toolset } from '../../tools/catalog/toolset.js';
-import type { UserFolders } from '../../clients/user-folders.js';
-import { type PatchOrigin, PatchPreparation, type PreparedBatch } from '../../patches/patch-preparation.js';
-import type { PatchBatchRecord } from '../../storage/ports/patches.store.js';
 import { diskChange } from '../../tools/disk-change.js';
-import { parseTexts } from '../../tools/parsed-texts.js';
+import type { PreparedCall } from '../../tools/tool.js';
 import { argumentError, parsedWarnings, readArguments, unreadable } from '../intake/call-arguments.js';
-import { placeOf } from './call-subjects.js';
 import { shownName } from '../intake/shown-name.js';
 import type { PostedCall } from '../intake/tool-call-forms.js';
 
 /** A call's tool, and what its arguments turned out to be. */
-export interface Assessment {
+export interface Assessment extends Omit<PreparedCall, 'parsed'> {
   tool: Tool | null;
-  /** As they are kept. */
-  args: Json;
-  error: ToolCallError | null;
   warnings: ToolCallError[];
-  batch: PatchBatchRecord | null;
-  /** docPaths of the folders that it names. */
-  roots: string[];
-  /** Where a path is that names no folder. */
-  place: { docPath?: string };
 }
 
-/** Holds a posted call against its tool's contract, and a patch against what the server knows of its files. */
+/** Holds a posted call against its tool's contract, and against what the server knows. */
 @Injectable()
 export class CallAssessment {
-  constructor(private readonly patches: PatchPreparation) {}
+  constructor(private readonly builtIn: BuiltInTools) {}
 
   /** @param count of the JSON texts that are parsed for the turn */
   async assess(
@@ -46,48 +34,45 @@ export class CallAssessment {
   ): Promise<Assessment> {
     const { name } = call;
     const tool = toolset.find(name);
-    const none = { args: call.arguments, warnings: [], batch: null, roots: [], place: {} };
-    if (!tool) return { tool, error: unknownTool(name, toolset), ...none };
-    if (name === writePatch.name && call.argumentsFault === null) {
-      return this.assessPatch(call, tool, origin, count);
-    }
-    if (call.checked)
-      return { tool, error: null, ...none, roots: origin.folders.namedBy(name, call.arguments, null) };
-    if (call.argumentsFault !== null) return { tool, error: unreadable(name, call.argumentsFault), ...none };
-    const { args, faults, parsed } = readArguments(tool, call.arguments, count);
-    const error = argumentError(name, faults) ?? diskChange(tool.contract, args, origin);
-    const roots = origin.folders.namedBy(name, args, null);
-    const place = roots.length === 0 ? placeOf(name, args, origin.folders) : {};
-    return { tool, args, error, warnings: parsedWarnings(name, parsed), batch: null, roots, place };
+    const { parsed, ...prepared } =
+      tool === null
+        ? this.ofUnknownTool(call, toolset)
+        : call.argumentsFault !== null
+          ? failed(call, unreadable(name, call.argumentsFault), {})
+          : tool.definition.prepare
+            ? await tool.definition.prepare(call.arguments, origin, count)
+            : prepare(tool, call, origin, count);
+    return { tool, ...prepared, warnings: parsedWarnings(name, parsed) };
   }
 
-  private async assessPatch(
-    call: PostedCall,
-    tool: Tool,
-    origin: PatchOrigin,
-    count: JsonCount,
-  ): Promise<Assessment> {
-    let args = call.arguments;
-    let parsed: string[] = [];
-    let prepared: PreparedBatch = await this.patches.prepare(args, origin);
-    if (prepared.record === null) {
-      const texts = parseTexts(tool.contract.requestSchema, args, count);
-      ({ args, parsed } = texts);
-      if (parsed.length > 0) prepared = await this.patches.prepare(args, origin);
-    }
-    const { record: batch, error } = prepared;
-    const roots = origin.folders.namedBy(call.name, args, batch?.batch ?? null);
-    const warnings = parsedWarnings(call.name, parsed);
-    return {
-      tool,
-      args,
-      error: foldersApart(roots, origin.folders) ?? error,
-      warnings,
-      batch,
-      roots,
-      place: {},
-    };
+  /** A tool of ours that the session has not chosen is unknown to it; the trail still says where such a call points. */
+  private ofUnknownTool(call: PostedCall, toolset: Toolset): PreparedCall {
+    const subject = subjectOf(this.builtIn.find(call.name), call.arguments);
+    return failed(call, unknownTool(call.name, toolset), subject);
   }
+}
+
+function failed({ arguments: args }: PostedCall, error: ToolCallError, subject: CallSubject): PreparedCall {
+  return { args, parsed: [], error, batch: null, roots: [], subject };
+}
+
+/** What a tool's arguments are held against unless it prepares its calls itself. */
+function prepare(tool: Tool, call: PostedCall, origin: PatchOrigin, count: JsonCount): PreparedCall {
+  const { name, arguments: given, checked } = call;
+  const { args, faults, parsed } = checked
+    ? { args: given, faults: [], parsed: [] }
+    : readArguments(tool, given, count);
+  const error = checked ? null : (argumentError(name, faults) ?? diskChange(tool.definition, args, origin));
+  const paths = tool.clientPathsIn(args);
+  const roots = origin.folders.namedBy(paths);
+  const place = roots.length === 0 ? placeOf(paths, origin.folders) : {};
+  return { args, parsed, error, batch: null, roots, subject: { ...tool.subjectOf(args), ...place } };
+}
+
+/** A path on the user's machine may leave out the name of its folder where there is one alone. */
+function placeOf([path, ...others]: readonly string[], { sole }: UserFolders): { docPath?: string } {
+  if (path === undefined || others.length > 0 || sole === null) return {};
+  return { docPath: `${sole}/${auditPath(path)}` };
 }
 
 function unknownTool(name: string, { contracts }: Toolset): ToolCallError {
@@ -98,13 +83,4 @@ function unknownTool(name: string, { contracts }: Toolset): ToolCallError {
     message: `There is no tool "${shownName(name)}". Tools: ${known.join(', ')}.`,
     details: { tools: known },
   };
-}
-
-/** A batch is written as a whole, so one client has to have all that it names [RELAY-18]. */
-function foldersApart(roots: readonly string[], folders: UserFolders): ToolCallError | null {
-  if (roots.length < 2 || folders.someHas(roots)) return null;
-  const code: CallErrorCode = 'INVALID_ARGUMENTS';
-  const names = roots.map((docPath) => `\`${docPath}\``).join(', ');
-  const message = `No client has the folders ${names} together. Send one batch per folder.`;
-  return { code, message, details: { roots: [...roots] } };
 }

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
-import { type FilePut, type FilePutAnswer, writePatch } from '@patchbay/protocol';
+import type { FilePut, FilePutAnswer } from '@patchbay/protocol';
 import { sha256 } from '@patchbay/protocol/hash';
 import { DomainError, fieldError } from '../../common/domain-error.js';
 import type { ChangeOrigin } from '../../files/change-origin.js';
@@ -84,7 +84,7 @@ export class ClientUploads {
         clientId: client.clientId,
         source: 'patch',
       },
-      ...{ toolName: writePatch.name, sessionId: record.sessionId, conversationId: outcome.conversationId },
+      ...{ toolName: outcome.call.name, sessionId: record.sessionId, conversationId: outcome.conversationId },
       ...{ turnId: record.turnId, toolCallId: outcome.call.toolCallId, callId, batchId, filePatchId },
     };
     const noted = record.bases[at]?.sha256 ?? null;

@@ -1,24 +1,15 @@
 import { Injectable } from '@nestjs/common';
-import {
-  type Approval,
-  type Json,
-  type ToolCallError,
-  wellFormedJson,
-  type WritePatchReport,
-} from '@patchbay/protocol';
+import { type Approval, type Json, type ToolCallError, wellFormedJson } from '@patchbay/protocol';
 import { CatalogService } from '../../tools/catalog/catalog.service.js';
 import type { Tool } from '../../tools/catalog/tool.js';
 import { describeFaults } from '../../tools/tool-schemas.js';
 import { pathFields } from '../../common/audit-path.js';
 import { isoTime } from '../../common/clock.js';
 import { fieldError } from '../../common/domain-error.js';
-import { PatchReconciliation } from '../../patches/patch-reconciliation.js';
-import { CreateCheck } from './create-check.js';
-import { createdOtherwise, divergedWarning, notUploadedWarning } from './patch-warnings.js';
 import { digestOf } from '../../common/digest.js';
 import { Config } from '../../config/config.js';
 import { jsonBytes, withinCallBudget } from '../state/result-budget.js';
-import { subjectOf, withoutPlaces } from '../state/subject.js';
+import { withoutPlaces } from '../state/subject.js';
 import type { Call, CallSubject, Turn } from '../../storage/ports/turn.js';
 import type { Report } from '../state/turn-input.js';
 
@@ -40,8 +31,6 @@ const SUMMARY_FIELDS = ['docPath', 'sizeBytes', 'hash'] as const;
 export class ResultCheck {
   constructor(
     private readonly catalog: CatalogService,
-    private readonly reconciliation: PatchReconciliation,
-    private readonly creates: CreateCheck,
     private readonly config: Config,
   ) {}
 
@@ -61,58 +50,45 @@ export class ResultCheck {
     if (approval) instantOf(approval);
     const tool = await this.catalog.toolOf(call);
     checkEdit(tool, approval);
-    await this.checkRejected(turn.workspaceId, call, approval?.rejectedChangeIds ?? []);
+    await checkRejected(tool, turn, call, approval?.rejectedChangeIds ?? []);
     // A client that cuts its texts by UTF-16 units could send no other result.
     const reported = wellFormedJson(result);
-    if (approval?.decision === 'deny') return denial(call, reported, executionMs, approval);
-    if (call.needsApproval) return decision(call, reported, executionMs, approval);
+    const decided = approvalSummary(approval, tool);
+    if (approval?.decision === 'deny') return denial(call, reported, executionMs, approval, decided);
+    if (call.needsApproval) return decision(call, reported, executionMs, approval, decided);
     const faults = tool?.resultFaults(reported) ?? [];
     if (faults.length > 0) {
       throw fieldError('result', `breaks the schema of ${call.name}: ${describeFaults(faults)}`, faults);
     }
     const edited = approval?.decision === 'edit' ? approval.editedArguments! : null;
-    const { result: kept, completed, ...found } = await this.reconciled(turn, call, reported, edited);
+    const {
+      result: kept,
+      completed,
+      ...found
+    } = tool?.definition.reconcile
+      ? await tool.definition.reconcile(turn, call, reported, edited)
+      : { result: reported, completed: reported };
     return {
-      ...outcome(kept, executionMs, approval, call),
+      ...outcome(kept, executionMs, decided, call),
       digest: reportDigest(completed, approval),
       ...(edited !== null && { editedArguments: edited }),
       ...found,
     };
   }
+}
 
-  /** The result as it is kept, `completed` by which it is known again, and what there is to be recorded and warned of. */
-  private async reconciled(
-    turn: Turn,
-    call: Call,
-    reported: Json,
-    editedArguments: Json,
-  ): Promise<Pick<Report, 'result' | 'divergences' | 'notUploaded' | 'warnings'> & { completed: Json }> {
-    if (call.batchId === null) {
-      const divergence = await this.creates.check(turn, call, reported, editedArguments);
-      if (divergence === null) return { result: reported, completed: reported };
-      return {
-        result: reported,
-        completed: reported,
-        divergences: [divergence],
-        warnings: [createdOtherwise(divergence)],
-      };
-    }
-    const report = reported as unknown as WritePatchReport;
-    const found = await this.reconciliation.check(turn.workspaceId, call.batchId, report, editedArguments);
-    const { divergences, notUploaded, completed } = found;
-    const warnings = [...divergences.map(divergedWarning), ...notUploaded.map(notUploadedWarning)];
-    const result: unknown = found.result;
-    const whole: unknown = completed;
-    return { result: result as Json, completed: whole as Json, divergences, notUploaded, warnings };
-  }
-
-  private async checkRejected(workspaceId: string, { batchId }: Call, ids: readonly string[]): Promise<void> {
-    if (ids.length === 0) return;
-    const known = batchId === null ? new Set() : await this.reconciliation.changeIdsOf(workspaceId, batchId);
-    const isOwn = ids.length <= known.size && ids.every((id) => known.has(id.toLowerCase()));
-    if (isOwn && new Set(ids).size === ids.length) return;
-    throw fieldError('approval.rejectedChangeIds', "must be ids of the call's own changes, each once");
-  }
+/** What a person rejects one by one are parts of this very call. */
+async function checkRejected(
+  tool: Tool | null,
+  turn: Turn,
+  call: Call,
+  ids: readonly string[],
+): Promise<void> {
+  if (ids.length === 0) return;
+  const known = (await tool?.definition.partsOf?.(turn, call)) ?? new Set();
+  const isOwn = ids.length <= known.size && ids.every((id) => known.has(id.toLowerCase()));
+  if (isOwn && new Set(ids).size === ids.length) return;
+  throw fieldError('approval.rejectedChangeIds', "must be ids of the call's own changes, each once");
 }
 
 function wellFormedNote(approval: Approval | null): Approval | null {
@@ -137,7 +113,7 @@ function checkEdit(tool: Tool | null, approval: Approval | null): void {
 function outcome(
   result: Json,
   executionMs: number | null,
-  approval: Approval | null,
+  decided: CallSubject,
   call: Call,
 ): Omit<Report, 'digest'> {
   const facts = isObject(result) ? result : {};
@@ -156,7 +132,7 @@ function outcome(
       ...Object.fromEntries(
         SUMMARY_FIELDS.filter((field) => field in facts).map((field) => [field, facts[field]!]),
       ),
-      ...approvalSummary(approval, call),
+      ...decided,
     },
   };
 }
@@ -194,7 +170,13 @@ function whereItWent(about: CallSubject, reported: Json | undefined): CallSubjec
 }
 
 /** What a person decided about a call that the server runs. */
-function decision(call: Call, result: Json, executionMs: number | null, approval: Approval | null): Report {
+function decision(
+  call: Call,
+  result: Json,
+  executionMs: number | null,
+  approval: Approval | null,
+  decided: CallSubject,
+): Report {
   const why = 'the server runs this call, the client says what was decided';
   if (approval === null) throw fieldError('approval', `is required: ${why}`);
   if (result !== null) throw fieldError('result', `must be null: ${why}`);
@@ -202,12 +184,18 @@ function decision(call: Call, result: Json, executionMs: number | null, approval
   return {
     ...{ status: 'approved', result: null, error: null, bytes: jsonBytes(editedArguments), executionMs },
     digest: reportDigest(null, approval),
-    summary: { ...aboutResult(call), ...approvalSummary(approval, call) },
+    summary: { ...aboutResult(call), ...decided },
     ...(editedArguments && { editedArguments }),
   };
 }
 
-function denial(call: Call, result: Json, executionMs: number | null, approval: Approval): Report {
+function denial(
+  call: Call,
+  result: Json,
+  executionMs: number | null,
+  approval: Approval,
+  decided: CallSubject,
+): Report {
   if (result !== null)
     throw fieldError('result', 'must be null with the decision deny: nothing was executed');
   const message = approval.note?.trim() ? approval.note : 'The user denied this call.';
@@ -218,12 +206,7 @@ function denial(call: Call, result: Json, executionMs: number | null, approval: 
     bytes: 0,
     executionMs,
     digest: reportDigest(null, approval),
-    summary: {
-      ...aboutResult(call),
-      success: false,
-      errorCode: 'DENIED',
-      ...approvalSummary(approval, call),
-    },
+    summary: { ...aboutResult(call), success: false, errorCode: 'DENIED', ...decided },
   };
 }
 
@@ -241,11 +224,11 @@ function instantOf({ at }: Approval): string {
 }
 
 /** The decision for the audit trail: of edited arguments where they point and their digest, never their content. */
-function approvalSummary(approval: Approval | null, call: Call): { [field: string]: Json } {
+function approvalSummary(approval: Approval | null, tool: Tool | null): CallSubject {
   if (!approval) return {};
   const { decision, by, note = null, rejectedChangeIds, editedArguments } = approval;
   const edited = decision === 'edit' && {
-    ...subjectOf(call.name, editedArguments!),
+    ...tool?.subjectOf(editedArguments!),
     sha256: digestOf(editedArguments),
   };
   return {

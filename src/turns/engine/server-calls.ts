@@ -7,13 +7,12 @@ import { asOwner } from '../../common/work-owner.js';
 import { Lifecycle } from '../../common/lifecycle.js';
 import { Config } from '../../config/config.js';
 import { persist } from '../../common/persist.js';
-import type { ToolContext } from '../../tools/server-tool.js';
+import type { ToolContext } from '../../tools/tool.js';
 import { type ServerToolOutcome, ToolRunner } from '../../tools/tool-runner.js';
 import { turnKey } from '../../common/keys.js';
 import { OpenTurns, type TurnChange } from './open-turns.js';
 import { newLease } from '../state/lease.js';
 import { jsonBytes, withinCallBudget } from '../state/result-budget.js';
-import { subjectOf } from '../state/subject.js';
 import { Quotas } from '../../limits/quotas.js';
 import { NodeId } from '../../storage/ports/node-id.js';
 import type { Call, CallSubject, Turn } from '../../storage/ports/turn.js';
@@ -128,7 +127,8 @@ export class ServerCalls implements OnApplicationShutdown {
 
   private async reportOf(turn: Turn, call: Call, args: Json): Promise<Report> {
     const began = this.clock.now();
-    const subject = call.approved?.editedAt === undefined ? call.subject : subjectOf(call.name, args);
+    const isEdited = call.approved?.editedAt !== undefined;
+    const subject = isEdited ? this.runner.subjectOf(call.name, args) : call.subject;
     const controller = new AbortController();
     const at = turn.calls.findIndex(({ callId }) => callId === call.callId);
     this.running.set(call.callId, { key: turnKey(turn), at, controller });

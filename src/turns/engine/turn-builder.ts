@@ -1,19 +1,18 @@
 import { Injectable } from '@nestjs/common';
-import { auditToolName, isCloudChange, type Json, JsonCount, type ToolContract } from '@patchbay/protocol';
+import { auditToolName, type Json, JsonCount, type ToolContract } from '@patchbay/protocol';
 import { CatalogService } from '../../tools/catalog/catalog.service.js';
+import type { Toolset } from '../../tools/catalog/toolset.js';
 import { RootsService } from '../../clients/roots.service.js';
-import { NAMES_FOLDERS, UserFolders } from '../../clients/user-folders.js';
+import { UserFolders } from '../../clients/user-folders.js';
 import { Clock } from '../../common/clock.js';
 import { newId } from '../../common/ids.js';
 import { yieldIfBusy } from '../../common/yield-if-busy.js';
 import { Config } from '../../config/config.js';
 import type { PatchBatchRecord } from '../../storage/ports/patches.store.js';
 import type { SessionRecord } from '../../storage/records/sessions.js';
-import { subjectOf } from '../state/subject.js';
 import { type Assessment, CallAssessment } from './call-assessment.js';
 import { shownName } from '../intake/shown-name.js';
 import type { PostedCall } from '../intake/tool-call-forms.js';
-import { batchSubject } from './call-subjects.js';
 import { type CheckedRequest, FEW_CHARS } from './turn-request-check.js';
 import type { Call, Clocks, SessionUse, Turn } from '../../storage/ports/turn.js';
 import { NodeId } from '../../storage/ports/node-id.js';
@@ -81,9 +80,9 @@ export class TurnBuilder {
     { turnId, use, revertOf, isDirect }: TurnOrigin,
   ): Promise<AcceptedTurn> {
     const now = this.clock.now();
-    const toolset = this.catalog.toolset(session);
-    const folders = await this.foldersOf(session, posted);
-    const asked = await this.approvalsFor(session.workspaceId, posted);
+    const toolset = await this.catalog.toolset(session);
+    const folders = await this.foldersOf(session, posted, toolset);
+    const asked = await this.approvalsFor(session.workspaceId, posted, toolset);
     const calls: Call[] = [];
     const callArguments: Json[] = [];
     const count = new JsonCount();
@@ -157,21 +156,28 @@ export class TurnBuilder {
   private async foldersOf(
     { workspaceId, userId }: SessionRecord,
     calls: readonly PostedCall[],
+    toolset: Toolset,
   ): Promise<UserFolders> {
-    const matter = calls.some(({ name }) => NAMES_FOLDERS.has(name) || isCloudChange(name));
+    const matter = calls.some(({ name }) => toolset.find(name)?.concernsFolders);
     return matter ? this.roots.foldersOf({ workspaceId, userId }) : new UserFolders([], [], 0);
   }
 
   /** The tools among these of whose calls the workspace wants to be asked [APPROVAL-1]. */
-  private async approvalsFor(workspaceId: string, posted: readonly PostedCall[]): Promise<Set<string>> {
-    if (!posted.some(({ name }) => isCloudChange(name))) return new Set();
-    return new Set<string>(await this.workspaces.approvals(workspaceId));
+  private async approvalsFor(
+    workspaceId: string,
+    posted: readonly PostedCall[],
+    toolset: Toolset,
+  ): Promise<Set<string>> {
+    const changing = posted.filter(({ name }) => toolset.find(name)?.definition.changesCloud);
+    if (changing.length === 0) return new Set();
+    const asked = new Set<string>(await this.workspaces.approvals(workspaceId));
+    return new Set(changing.map(({ name }) => name).filter((name) => asked.has(name)));
   }
 
   private acceptCall(
     posted: PostedCall,
     callId: string,
-    { tool, args, error, warnings, batch, roots, place, needsApproval, held }: Assessment & Place,
+    { tool, error, warnings, batch, roots, subject, needsApproval, held }: Assessment & Place,
     now: number,
     clocks: Clocks,
   ): Call {
@@ -183,7 +189,7 @@ export class TurnBuilder {
       auditName: contract ? auditToolName(contract.name, contract.category) : 'Unknown',
       contractDigest: tool?.digest,
       location: contract?.executionLocation ?? 'server',
-      subject: batch ? batchSubject(batch) : { ...subjectOf(posted.name, args), ...place },
+      subject,
       ...(roots.length > 0 && { roots }),
       batchId: batch?.batchId ?? null,
       ...(needsApproval && !error && { needsApproval: true }),

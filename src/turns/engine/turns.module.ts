@@ -12,7 +12,6 @@ import { WorkspacesModule } from '../../workspaces/workspaces.module.js';
 import { CallAssessment } from './call-assessment.js';
 import { ClientReports } from './client-reports.js';
 import { ClientUploads } from './client-uploads.js';
-import { CreateCheck } from './create-check.js';
 import { DeadlineSweep } from './deadline-sweep.js';
 import { Deliveries } from './deliveries.js';
 import { Departures } from './departures.js';
@@ -48,7 +47,6 @@ import { TurnWaiters } from './turn-waiters.js';
     CallAssessment,
     ClientReports,
     ClientUploads,
-    CreateCheck,
     DeadlineSweep,
     Deliveries,
     Departures,

@@ -22,7 +22,7 @@ describe('The catalog', () => {
   let tools: ToolContract[];
   beforeAll(async () => {
     server = await startTestServer();
-    tools = server.app.get(CatalogService, { strict: false }).toolset(null).contracts;
+    tools = (await server.app.get(CatalogService, { strict: false }).toolset(null)).contracts;
   });
   afterAll(() => server.close());
 

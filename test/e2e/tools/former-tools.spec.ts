@@ -1,12 +1,17 @@
 import { jest } from '@jest/globals';
-import { createFile, type ToolContract } from '@patchbay/protocol';
+import type { ToolContract } from '@patchbay/protocol';
 import type { FakeClient } from '../../support/fake-client.js';
 import type { RelayScene } from '../../support/relay-scene.js';
 import type { TestServer } from '../../support/server.js';
 
-/** The clients' tools of the server that starts next. */
-const offered: ToolContract[] = [];
-jest.unstable_mockModule('../../../src/tools/catalog/client-tools.js', () => ({ CLIENT_TOOLS: offered }));
+/** The one tool of the server that starts next. */
+let offered: ToolContract;
+class NoteTool {
+  readonly contract = offered;
+}
+jest.unstable_mockModule('../../../src/tools/tool-classes.js', () => ({
+  findToolClasses: () => Promise.resolve([NoteTool]),
+}));
 const { RelayScene: Scene } = await import('../../support/relay-scene.js');
 const { startTestServer } = await import('../../support/server.js');
 
@@ -33,9 +38,9 @@ describe('a call that was accepted before its tool', () => {
   let turnId: string;
   let client: FakeClient;
 
-  /** A call that a client holds when the server ends, and the next server, over the same data, with these tools. */
-  async function restartedWith(...tools: ToolContract[]): Promise<void> {
-    offered.splice(0, Infinity, createFile, BEFORE);
+  /** A call that a client holds when the server ends, and the next server, over the same data, with another tool. */
+  async function restartedWith(tool: ToolContract): Promise<void> {
+    offered = BEFORE;
     first = await Scene.start();
     const holder = await first.client(TOOLS);
     const call = { toolCallId: 'n', name: BEFORE.name, arguments: { text: 'milk' } };
@@ -43,7 +48,7 @@ describe('a call that was accepted before its tool', () => {
     const delivery = await holder.delivery();
     await first.untilCall(turnId, 'n', 'acknowledged');
     await first.server.app.close();
-    offered.splice(0, Infinity, createFile, ...tools);
+    offered = tool;
     server = await startTestServer({ config: { dataDir: first.server.dataDir } });
     scene = first.movedTo(server);
     const { callId } = delivery;
@@ -62,10 +67,10 @@ describe('a call that was accepted before its tool', () => {
   const ended = async () => (await scene.calls(turnId)).n;
 
   describe.each([
-    ['was gone', []],
-    ['was changed', [note('subject', 'id')]],
+    ['was gone', { ...BEFORE, name: 'workspace_other' }],
+    ['was changed', note('subject', 'id')],
   ])('%s', (_what, now) => {
-    beforeEach(() => restartedWith(...now));
+    beforeEach(() => restartedWith(now));
 
     it('has its result held to the contract that it was accepted under [RELAY-9]', async () => {
       for (const result of [{ id: '1' }, { noteId: 1 }, {}, null]) {

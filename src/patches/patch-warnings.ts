@@ -1,6 +1,5 @@
 import type { ToolCallError } from '@patchbay/protocol';
-import type { CreateDivergence } from './create-check.js';
-import type { Divergence, NotUploaded } from '../../patches/patch-reconciliation.js';
+import type { Divergence, NotUploaded } from './patch-reconciliation.js';
 
 const OTHERS = {
   upload: 'what was uploaded',
@@ -25,17 +24,7 @@ export function divergedWarning({
   };
 }
 
-const CREATED_AS = { arguments: 'what it was to write', upload: 'what was uploaded' };
-
-/** The same of a file that was created. */
-export function createdOtherwise(found: CreateDivergence): ToolCallError {
-  const reported = `sha256 ${found.reportedSha256} and ${found.reportedSizeBytes} bytes`;
-  const other = `sha256 ${found.otherSha256} and ${found.otherSizeBytes} bytes`;
-  const message = `${found.path}: the client reports ${reported}, ${CREATED_AS[found.against]} has ${other}. Read the file again before you patch it.`;
-  return { code: 'DIVERGED', message };
-}
-
-/** And of one that the server does not have. */
+/** What it is told of a file that the server does not have. */
 export function notUploadedWarning({ docPath, reportedSha256 }: NotUploaded): ToolCallError {
   const message = `${docPath}: the client has written it (sha256 ${reportedSha256}), but its bytes never came: the Cloud still has what it had. Have the client connect, or push the folder.`;
   return { code: 'NOT_UPLOADED', message };

@@ -1,0 +1,15 @@
+import type { Json } from '@patchbay/protocol';
+import { pathFields } from '../common/audit-path.js';
+import type { CallSubject } from '../storage/ports/turn.js';
+import type { ToolDefinition } from './tool.js';
+
+/**
+ * What the audit events of a call say of its arguments: where it points, never what it carries. The arguments may break
+ * the tool's schema; null stands for a tool that there is not.
+ */
+export function subjectOf(tool: ToolDefinition | null, args: Json): CallSubject {
+  if (typeof args !== 'object' || args === null || Array.isArray(args)) return {};
+  if (tool?.subject) return tool.subject(args);
+  const path = args.path ?? args.docPath;
+  return typeof path === 'string' ? pathFields(path) : {};
+}
