@@ -99,9 +99,9 @@ export class SessionsService {
     });
   }
 
-  /** The files that are open in the session's editor; none for a call outside of any session. */
-  async activeFiles(workspaceId: string, sessionId: string | null): Promise<ActiveFile[]> {
-    return sessionId === null ? [] : this.store.activeFilesOf(workspaceId, sessionId);
+  /** The files that are open in the session's editor. */
+  activeFiles(workspaceId: string, sessionId: string): Promise<ActiveFile[]> {
+    return this.store.activeFilesOf(workspaceId, sessionId);
   }
 
   /** The session, whosever it is. */

@@ -27,13 +27,10 @@ export class SessionTexts {
     active: ActiveFile | null,
     maxBytes = this.config.maxFileBytes,
   ): Promise<FileReading> {
-    const [session, use] =
-      sessionId === null
-        ? [null, null]
-        : await Promise.all([
-            this.sessions.byId(workspaceId, sessionId),
-            this.turns.lastUseOf(workspaceId, sessionId),
-          ]);
+    const [session, use] = await Promise.all([
+      this.sessions.byId(workspaceId, sessionId),
+      this.turns.lastUseOf(workspaceId, sessionId),
+    ]);
     return this.clients.read({
       ...{
         workspaceId,

@@ -3,8 +3,8 @@ import type { ServerTool, ToolContext } from './tool.js';
 import { ToolRunner } from './tool-runner.js';
 
 const CONTEXT: ToolContext = {
-  ...{ workspaceId: 'w', userId: 'u', sessionId: null, conversationId: null },
-  ...{ turnId: null, toolCallId: null, callId: null },
+  ...{ workspaceId: 'w', userId: 'u', sessionId: 's', conversationId: 'c' },
+  ...{ turnId: 't', toolCallId: 'call', callId: 'c-1' },
 };
 
 function aTool(name: string, result: JsonObject = {}): ServerTool {

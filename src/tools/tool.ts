@@ -5,15 +5,15 @@ import type { PatchBatchRecord } from '../storage/ports/patches.store.js';
 import type { Call, CallSubject, Turn } from '../storage/ports/turn.js';
 import type { SchemaFault } from './tool-schemas.js';
 
-/** On whose behalf, and as part of what, a server tool runs. The ids are null for a call outside a turn. */
+/** On whose behalf, and as part of which call, a server tool runs. */
 export interface ToolContext {
   workspaceId: string;
   userId: string;
-  sessionId: string | null;
-  conversationId: string | null;
-  turnId: string | null;
-  toolCallId: string | null;
-  callId: string | null;
+  sessionId: string;
+  conversationId: string;
+  turnId: string;
+  toolCallId: string;
+  callId: string;
   /** Aborted once the call has ended: nothing more is to be read or written for it. */
   signal?: AbortSignal | undefined;
 }
