@@ -93,7 +93,7 @@ describe('The transcript in docs/protocol.md', () => {
       ],
     });
 
-    const documented = /^```text\n(S 0\{.*?)^```$/ms.exec(DOCUMENT)?.[1] ?? '';
+    const documented = /^```text\n(# The connection opens.*?)^```$/ms.exec(DOCUMENT)?.[1] ?? '';
     expect(documented.replaceAll(/^#.*\n|^\n/gm, '')).toBe(masked(`${client.lines.join('\n')}\n`));
   });
 });
