@@ -231,7 +231,8 @@ class Editor:
         self.finish(entry, plans)
 
     def swap(self, plan, old, new):
-        place = self.folder.path.joinpath(*plan["path"].split("/")[2:])
+        """Puts one text of a plan in the place of another, unless it is there already."""
+        place = self.folder.locate(plan["path"][1:])
         held = read(place)
         if held != data_of(plan[new]):
             if held != data_of(plan[old]):

@@ -172,6 +172,18 @@ describeWith(
       expect(await readdir(folder)).toEqual([]);
     });
 
+    it('does not execute a call that was cancelled while a person was asked', async () => {
+      await start();
+      const { turnId } = (await scene.post([createCall('c', 'a.txt')])).body.result;
+      await prints('Do it?');
+      await scene.cancel(turnId);
+      await answer('y');
+      const next = resultOf(createCall('next', 'b.txt'));
+      await answer('y');
+      expect(await next).toMatchObject({ status: 'succeeded' });
+      expect(await readdir(folder)).toEqual(['b.txt']);
+    });
+
     it('refuses what exists, what is stale, other lines, and paths that lead out of the folder', async () => {
       await writeFile(join(folder, 'A.txt'), TEXT);
       await symlink(home, join(folder, 'out'));
