@@ -88,6 +88,7 @@ describeWith(
           PATH: process.env.PATH,
           HOME: home,
           PATCHBAY_PASSWORD: PASSWORD,
+          PYTHONDONTWRITEBYTECODE: '1',
           PATCHBAY_TOKEN: scene.user.token,
         },
       });
