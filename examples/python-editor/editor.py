@@ -34,7 +34,7 @@ class Journal:
     """What outlives the process: the calls that are not reported yet, and the ids of client and folder."""
 
     def __init__(self, path):
-        path.parent.mkdir(parents=True, exist_ok=True)
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         new = {"clientId": f"python-{uuid.uuid4()}", "rootId": str(uuid.uuid4()), "calls": {}}
         self.path, self.lock = path, threading.RLock()
         self.ids = json.loads(path.read_text()) if path.exists() else new
@@ -175,7 +175,8 @@ class Editor:
             self.emit("tool:status", {**step, "status": "awaiting_approval"})
             for plan in plans:
                 old, new = (data_of(plan[of] or "").decode(errors="replace").splitlines() for of in ("old", "new"))
-                print("\n".join(difflib.unified_diff(old, new, plan["path"], plan["path"], lineterm="")))
+                for line in difflib.unified_diff(old, new, plan["path"], plan["path"], lineterm=""):
+                    print("".join(char if char.isprintable() or char == "\t" else "\ufffd" for char in line))
             print("Do it? [y/N] ", flush=True)
             said = sys.stdin.readline() or sys.exit("Nobody can be asked: start it at a terminal, or with --yes.")
             approval = {"decision": "allow" if said == "y\n" else "deny", "by": getpass.getuser(), "at": now()}
@@ -220,10 +221,11 @@ class Editor:
         for at, plan in enumerate(plans):
             try:
                 self.swap(plan, "old", "new")
-            except Refused as refused:
+            except (Refused, OSError) as fault:
                 for written in plans[:at]:
-                    self.swap(written, "new", "old")
-                plans[at] = refused
+                    with contextlib.suppress(Refused, OSError):
+                        self.swap(written, "new", "old")
+                plans[at] = fault if isinstance(fault, Refused) else Refused("WriteFailed", "The file cannot be read.")
                 return self.finish(entry, plans)
         for plan in plans:
             base = None if plan["old"] is None else sha256(data_of(plan["old"]))
