@@ -19,6 +19,9 @@ export const FIND_BROWSER = [
 /** Sets and shows a file's extended attributes and access list. */
 export const ATTRIBUTES = join(import.meta.dirname, 'attributes.py');
 
+/** Where `.ci/run` installs the packages of examples/python-editor. */
+export const EXAMPLE_PYTHON = join(import.meta.dirname, '../../node_modules/.cache/python-editor/bin/python');
+
 /** What tests need beside the Node that runs them, each with a call of it that ends with 0 where it is there. */
 const PROBES = {
   // With openssl, which makes its certificate.
@@ -37,6 +40,10 @@ const PROBES = {
   'python3 with its pty module': ['python3', '-c', 'import pty, termios'],
   'a disk with extended attributes and access lists, and python3': ['python3', ATTRIBUTES, 'probe', tmpdir()],
   'a browser engine': FIND_BROWSER,
+  'a venv of examples/python-editor/requirements.txt in node_modules/.cache/python-editor': [
+    EXAMPLE_PYTHON,
+    ...['-c', 'import requests, socketio, websocket'],
+  ],
   'Node 24 (node scripts/fetch-node.mjs 24)': [NODE_24, '--version'],
 } as const;
 
