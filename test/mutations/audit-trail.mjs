@@ -45,6 +45,20 @@ export const FAULTS = [
     specs: ['src/turns/state/turn-state.spec.ts'],
   },
   {
+    name: 'the end of a turn is not audited',
+    file: 'src/turns/state/turn-draft.ts',
+    find: `    if (status !== 'open') events.push(turnEnd(turn, cancelled));\n`,
+    replace: '',
+    specs: ['src/turns/state/turn-state-several-calls.spec.ts'],
+  },
+  {
+    name: 'a turn that fails at acceptance has no end in the trail',
+    file: 'src/turns/engine/turn-builder.ts',
+    find: `turn.status === 'open' ? [] : [turnEnd(turn)]`,
+    replace: '[]',
+    specs: ['test/e2e/audit.spec.ts'],
+  },
+  {
     name: 'an event without a state change is not audited',
     file: 'src/turns/engine/turn-mailbox.ts',
     find: `    if (events.length > 0) await this.store.record(turn.workspaceId, events);\n`,
