@@ -74,7 +74,7 @@ function auditPage(tools) {
     'These are all the events there are. Contents and arguments are never in them.',
     '## Steps of a turn',
     table(['event', 'recorded when'], turns),
-    'They have a `turnId`, and no `callId`. A turn ends once: `status` and `outcomes` say how, `{"succeeded": 2, "failed": 1}`.',
+    'They have a `turnId`, and no `callId`. A turn ends once: `status` and `outcomes` say how, `{"succeeded": 2, "failed": 1}`. A direct call has `direct: true`.',
     '## Steps of a call',
     table(['event', 'recorded when'], steps),
     "`<Tool>` is the tool's name without its category, in PascalCase; `Unknown` for a tool that the catalog does not have.",

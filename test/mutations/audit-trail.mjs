@@ -59,6 +59,26 @@ export const FAULTS = [
     specs: ['test/e2e/audit.spec.ts'],
   },
   {
+    name: 'a commit wakes nobody who follows the trail',
+    file: 'src/storage/sqlite/audit-rows.ts',
+    find: '  database.noteGrowth(workspace);\n',
+    replace: '',
+    specs: ['test/contract/change-feed.spec.ts'],
+  },
+  {
+    name: 'a commit during the read of a follower does not wake it',
+    file: 'src/events/change-feed.ts',
+    find: `    const waiter = this.wait(workspaceId, afterSeq);
+    signal.addEventListener('abort', waiter.wake);
+    try {
+      const events = await this.after(workspaceId, afterSeq, limit);`,
+    replace: `    const events = await this.after(workspaceId, afterSeq, limit);
+    const waiter = this.wait(workspaceId, afterSeq);
+    signal.addEventListener('abort', waiter.wake);
+    try {`,
+    specs: ['test/contract/change-feed.spec.ts'],
+  },
+  {
     name: 'an event without a state change is not audited',
     file: 'src/turns/engine/turn-mailbox.ts',
     find: `    if (events.length > 0) await this.store.record(turn.workspaceId, events);\n`,

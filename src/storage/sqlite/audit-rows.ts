@@ -43,6 +43,7 @@ export function appendEvents(
   const records = events.map((event) => toTrailRecord(++seq, event));
   for (let at = 0; at < records.length; at += ROWS_AT_ONCE)
     insertRecords(database, workspace, records.slice(at, at + ROWS_AT_ONCE));
+  database.noteGrowth(workspace);
 }
 
 /** Writes events under the numbers that they have, by one statement; inside a job. */

@@ -70,6 +70,18 @@ export class SqliteAuditStore extends AuditStore {
     return found(events, filter, isOver() ? null : after);
   }
 
+  /** One statement, however many they are. */
+  async grownSince(seqs: ReadonlyMap<string, number>): Promise<string[]> {
+    const known = [...seqs].flatMap(([workspaceId, seq]) => {
+      const workspace = this.workspaces.find(workspaceId);
+      return workspace === null ? [] : [[workspace, seq]];
+    });
+    const sql = `SELECT value ->> 0 FROM json_each(?) WHERE EXISTS
+      (SELECT 1 FROM audit_events WHERE workspace = value ->> 0 AND seq > value ->> 1)`;
+    const grown = this.database.all<[number]>(sql, [JSON.stringify(known)]);
+    return grown.map(([workspace]) => this.workspaces.idOf(workspace));
+  }
+
   /** The events of a call are among those of its turn, so they need no index of their own: it would cost every event. */
   private withTurnOfCall(workspace: number, filter: AuditFilter): Search {
     if (filter.callId === undefined || filter.turnId !== undefined) return filter;

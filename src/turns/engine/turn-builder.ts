@@ -21,7 +21,7 @@ import { nextDueAt } from '../state/deadlines.js';
 import { newLease } from '../state/lease.js';
 import { jsonBytes, withoutDetails } from '../state/result-budget.js';
 import { WorkspacesService } from '../../workspaces/workspaces.service.js';
-import { statusOf as turnStatusOf, turnEnd, type TurnEvent } from '../state/turn-draft.js';
+import { purposeOf, statusOf as turnStatusOf, turnEnd, type TurnEvent } from '../state/turn-draft.js';
 
 /** So many calls of a small turn stand in no line behind the long work of others. */
 const FEW_CALLS = 8;
@@ -223,7 +223,7 @@ function statusOf(
 
 /** What is recorded with a new turn; of one whose calls have all failed its end, too. */
 function insertion(turn: Turn): TurnEvent[] {
-  const fields = { callCount: turn.calls.length };
+  const fields = { callCount: turn.calls.length, ...purposeOf(turn) };
   const accepted: TurnEvent = { step: 'Turn.Accepted', call: null, clientId: null, fields };
   const end = turn.status === 'open' ? [] : [turnEnd(turn)];
   return [accepted, ...turn.calls.flatMap(acceptance), ...end];

@@ -47,17 +47,23 @@ interface Cancellation {
   why?: string;
 }
 
+/** Tells a direct call from a turn that somebody has posted. */
+export function purposeOf({ direct }: Turn): { direct?: true } {
+  return direct ? { direct } : {};
+}
+
 /** Of a turn that was not cancelled as a whole. */
 export function statusOf(calls: readonly Call[]): 'open' | 'completed' {
   return calls.every(({ endedAt }) => endedAt !== null) ? 'completed' : 'open';
 }
 
 /** The last event of a turn: how many of its calls ended how. */
-export function turnEnd({ status, calls }: Turn, cancelled: Cancellation | null = null): WholeTurnEvent {
+export function turnEnd(turn: Turn, cancelled: Cancellation | null = null): WholeTurnEvent {
+  const { status, calls } = turn;
   const outcomes: { [status: string]: number } = {};
   for (const call of calls) outcomes[call.status] = (outcomes[call.status] ?? 0) + 1;
-  const fields = { status, outcomes, ...(cancelled?.why !== undefined && { why: cancelled.why }) };
-  const event = { call: null, clientId: null, fields };
+  const why = cancelled?.why !== undefined && { why: cancelled.why };
+  const event = { call: null, clientId: null, fields: { status, outcomes, ...why, ...purposeOf(turn) } };
   return cancelled
     ? { ...event, step: 'Turn.Cancelled', userId: cancelled.byUserId }
     : { ...event, step: 'Turn.Completed' };
@@ -135,7 +141,8 @@ export class TurnDraft {
 
   /** The server's calls are still run, while there are any, and by whoever holds the lease. */
   renew(lease: Lease): void {
-    if (!this.isRunning || (this.lease !== null && this.lease.owner !== lease.owner)) return;
+    const { owner, until } = this.lease ?? { owner: lease.owner, until: null };
+    if (!this.isRunning || owner !== lease.owner || until === lease.until) return;
     this.lease = lease;
     this.changed = true;
   }
