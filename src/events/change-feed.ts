@@ -18,7 +18,7 @@ const ASKED_AT_ONCE = 100;
 interface Waiter {
   readonly afterSeq: number;
   readonly grown: Promise<void>;
-  wake(): void;
+  readonly wake: () => void;
 }
 
 /**

@@ -113,28 +113,6 @@ describe('the audit trail', () => {
     });
   });
 
-  it('records a turn as a whole once: accepted before its calls, ended behind them [AUDIT-11]', async () => {
-    const { turns } = await history();
-    const ofTurns = async (turnId: string) =>
-      (await trail(`&turnId=${turnId}`)).map(({ name, fields }) =>
-        name.startsWith('Turn.') ? [name, fields.outcomes ?? fields.callCount] : name.split('.')[2],
-      );
-    const [first, second] = [await ofTurns(turns[0]!), await ofTurns(turns[1]!)];
-    expect(first[0]).toEqual(['Turn.Accepted', 2]);
-    expect(first.slice(-2)).toEqual(['ResultReceived', ['Turn.Completed', { succeeded: 1, failed: 1 }]]);
-    expect(second.slice(0, 3)).toEqual([['Turn.Accepted', 2], 'Accepted', 'Rejected']);
-    expect(second.slice(-2)).toEqual(['Denied', ['Turn.Completed', { denied: 1, failed: 1 }]]);
-    const invalid = (await scene.post([{ toolCallId: 'x', name: 'nothing', arguments: {} }])).body.result;
-    const atOnce = await ofTurns(invalid.turnId);
-    expect(atOnce).toEqual([['Turn.Accepted', 1], 'Rejected', ['Turn.Completed', { failed: 1 }]]);
-    const { turnId } = (await scene.post([createCall('waits'), createCall('too')])).body.result;
-    await scene.cancel(turnId);
-    expect((await ofTurns(turnId)).slice(-3)).toEqual([
-      ...['Cancelled', 'Cancelled'],
-      ['Turn.Cancelled', { cancelled: 2 }],
-    ]);
-  });
-
   it('is asked by session, conversation, turn, call, tool, event, success, code and path, alone and together [AUDIT-4]', async () => {
     const { sessions, turns } = await history();
     const everything = await trail();

@@ -56,7 +56,7 @@ export const FAULTS = [
     file: 'src/turns/engine/turn-builder.ts',
     find: `turn.status === 'open' ? [] : [turnEnd(turn)]`,
     replace: '[]',
-    specs: ['test/e2e/audit.spec.ts'],
+    specs: ['test/e2e/audit-turns.spec.ts'],
   },
   {
     name: 'a commit wakes nobody who follows the trail',

@@ -74,11 +74,7 @@ export class MongoStorageModule {
       { provide: FileStore, useClass: MongoFileStore },
       { provide: PatchStore, useClass: MongoPatchStore },
       { provide: StorageHealth, useClass: MongoHealth },
-      {
-        provide: TrailGrowth,
-        inject: [Projector],
-        useFactory: ({ grown$ }: Projector): TrailGrowth => ({ workspaces$: grown$ }),
-      },
+      { provide: TrailGrowth, useExisting: Projector },
       { provide: TurnStore, useClass: MongoTurnStore },
       { provide: UsageStore, useClass: MongoUsageStore },
       { provide: WorkspaceStore, useClass: MongoWorkspaceStore },

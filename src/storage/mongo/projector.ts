@@ -36,7 +36,7 @@ interface Run {
 @Injectable()
 export class Projector implements OnApplicationBootstrap, BeforeApplicationShutdown {
   /** Workspaces in which something was written that comes into the trail, now or before the next answer about it. */
-  readonly grown$ = new Subject<string>();
+  readonly workspaces$ = new Subject<string>();
   private readonly logger = new Logger('Trail');
   private readonly locks = new KeyLocks();
   private readonly runs = new Map<string, Run>();
@@ -57,7 +57,7 @@ export class Projector implements OnApplicationBootstrap, BeforeApplicationShutd
 
   /** Says that something was written: it comes into the trail soon, or once the database answers again. */
   wake(workspaceId: string): void {
-    this.grown$.next(workspaceId);
+    this.workspaces$.next(workspaceId);
     if (this.stopping) return;
     this.awake.add(workspaceId);
     this.wakeTimer ??= setTimeout(() => {
@@ -80,7 +80,7 @@ export class Projector implements OnApplicationBootstrap, BeforeApplicationShutd
     const run = this.run(workspaceId);
     for (const draft of checkedDrafts) run.drafts.push(draft);
     await run.done;
-    this.grown$.next(workspaceId);
+    this.workspaces$.next(workspaceId);
   }
 
   onApplicationBootstrap(): void {

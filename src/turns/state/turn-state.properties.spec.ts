@@ -70,7 +70,7 @@ describe('whatever happens to a turn', () => {
       const { step: name, fields } = ofTurn[0]!;
       expect(name).toBe(turn.status === 'cancelled' ? 'Turn.Cancelled' : 'Turn.Completed');
       const outcomes = fields.outcomes as { [status: string]: number };
-      const counted = Object.entries(outcomes).flatMap(([status, count]) => Array(count).fill(status));
+      const counted = Object.entries(outcomes).flatMap(([status, count]) => Array<string>(count).fill(status));
       expect(counted.sort()).toEqual(turn.calls.map(({ status }) => status).sort());
     });
   });
