@@ -80,16 +80,13 @@ describe('the audit trail', () => {
       actor: { userId: user.id, clientId: 'editor-7' },
     };
     const about = { toolName: 'workspace_create_file', path: 'a/b.ts' };
-    const ofTurn = { ...base, toolCallId: null, callId: null, attempt: null };
     const byServer = { userId: user.id, clientId: null };
-    expect(turnAccepted).toEqual({
-      ...{ ...ofTurn, seq: 1, name: 'Turn.Accepted', actor: byServer },
-      fields: { callCount: 1 },
-    });
-    expect(completed).toEqual({
-      ...{ ...ofTurn, seq: 6, name: 'Turn.Completed', actor: byServer },
-      fields: { status: 'completed', outcomes: { succeeded: 1 } },
-    });
+    const ofTurn = { ...base, toolCallId: null, callId: null, attempt: null, actor: byServer };
+    const ended = { status: 'completed', outcomes: { succeeded: 1 } };
+    expect([turnAccepted, completed]).toEqual([
+      { ...ofTurn, seq: 1, name: 'Turn.Accepted', fields: { callCount: 1 } },
+      { ...ofTurn, seq: 6, name: 'Turn.Completed', fields: ended },
+    ]);
     expect(accepted).toEqual({
       ...base,
       seq: 2,
