@@ -88,11 +88,7 @@ describe('the audit trail', () => {
       { ...ofTurn, seq: 6, name: 'Turn.Completed', fields: ended },
     ]);
     expect(accepted).toEqual({
-      ...base,
-      seq: 2,
-      name: 'Tool.CreateFile.Accepted',
-      attempt: null,
-      actor: byServer,
+      ...{ ...base, seq: 2, name: 'Tool.CreateFile.Accepted', attempt: null, actor: byServer },
       fields: { ...about, overwrite: true },
     });
     expect(forwarded).toEqual({
