@@ -1,5 +1,12 @@
 /** Writes the documents that the code already says: run `npm run generate` after a change, and commit what it writes. */
-import { AUDIT_FILE_EVENTS, AUDIT_STEPS, auditToolName, CALL_ERRORS, ERRORS } from '@patchbay/protocol';
+import {
+  AUDIT_FILE_EVENTS,
+  AUDIT_STEPS,
+  AUDIT_TURN_EVENTS,
+  auditToolName,
+  CALL_ERRORS,
+  ERRORS,
+} from '@patchbay/protocol';
 import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -59,11 +66,15 @@ function errorsPage() {
 function auditPage(tools) {
   const steps = Object.entries(AUDIT_STEPS).map(([step, meaning]) => [`\`Tool.<Tool>.${step}\``, meaning]);
   const names = tools.map(({ name, category }) => [`\`${name}\``, `\`${auditToolName(name, category)}\``]);
+  const turns = Object.entries(AUDIT_TURN_EVENTS).map(([name, meaning]) => [`\`${name}\``, meaning]);
   const changes = Object.entries(AUDIT_FILE_EVENTS).map(([name, meaning]) => [`\`${name}\``, meaning]);
   return [
     '# Audit events',
     NOTICE,
     'These are all the events there are. Contents and arguments are never in them.',
+    '## Steps of a turn',
+    table(['event', 'recorded when'], turns),
+    'They have a `turnId`, and no `callId`. A turn ends once: `status` and `outcomes` say how, `{"succeeded": 2, "failed": 1}`. A direct call has `direct: true`.',
     '## Steps of a call',
     table(['event', 'recorded when'], steps),
     "`<Tool>` is the tool's name without its category, in PascalCase; `Unknown` for a tool that the catalog does not have.",

@@ -1,6 +1,7 @@
 import {
   AUDIT_FILE_EVENTS,
   AUDIT_STEPS,
+  AUDIT_TURN_EVENTS,
   CALL_ERRORS,
   CREATE_FILE_ERROR_CODES,
   ERRORS,
@@ -9,7 +10,8 @@ import {
 import { fieldError } from '../common/domain-error.js';
 import { editDistance } from '../config/edit-distance.js';
 
-const FILE_EVENTS = Object.keys(AUDIT_FILE_EVENTS);
+/** Events of which the whole name is known. */
+const WHOLE_NAMES = [...Object.keys(AUDIT_TURN_EVENTS), ...Object.keys(AUDIT_FILE_EVENTS)];
 const STEPS = Object.keys(AUDIT_STEPS);
 const ERROR_CODES = [
   ...new Set<string>([
@@ -28,9 +30,9 @@ const MAX_SLIP = 5;
 /** VALIDATION_ERROR for an event that cannot be in any trail: it names the nearest one, and all that there are. */
 export function requireEvent(event: string): void {
   const [, tool, step] = TOOL_EVENT.exec(event) ?? [];
-  if (FILE_EVENTS.includes(event) || (step !== undefined && STEPS.includes(step))) return;
-  const known = [...FILE_EVENTS, ...STEPS.map((one) => `Tool.${tool ?? toolIn(event)}.${one}`)];
-  const all = `there are ${FILE_EVENTS.join(', ')}, and Tool.<Tool>.<Step> with the steps ${STEPS.join(', ')}`;
+  if (WHOLE_NAMES.includes(event) || (step !== undefined && STEPS.includes(step))) return;
+  const known = [...WHOLE_NAMES, ...STEPS.map((one) => `Tool.${tool ?? toolIn(event)}.${one}`)];
+  const all = `there are ${WHOLE_NAMES.join(', ')}, and Tool.<Tool>.<Step> with the steps ${STEPS.join(', ')}`;
   throw fieldError('event', `is not the name of an event${nearest(event, known)}; ${all}`);
 }
 

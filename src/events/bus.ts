@@ -7,6 +7,8 @@ import type { Membership, TurnRef } from '../storage/ports/turn.js';
 export type BusMessage =
   /** A turn has a new version; `node` is who committed it. */
   | ({ type: 'turn_changed'; node: string; version: number } & TurnRef & Membership)
+  /** The node has added to the trail of a workspace. */
+  | { type: 'trail_grown'; node: string; workspaceId: string }
   | ({ type: 'member_removed' } & Membership)
   /** A client has connected, wherever; of two connections of one client the newer one stays. */
   | ({ type: 'client_connected' } & ClientName & ConnectionOrder)

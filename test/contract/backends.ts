@@ -13,6 +13,7 @@ import { PatchStore } from '../../src/storage/ports/patches.store.js';
 import { RootStore } from '../../src/storage/records/roots.js';
 import { SessionStore } from '../../src/storage/records/sessions.js';
 import { StorageHealth } from '../../src/storage/ports/storage-health.js';
+import { TrailGrowth } from '../../src/storage/ports/trail-growth.js';
 import { TurnStore } from '../../src/storage/ports/turns.store.js';
 import { UsageStore } from '../../src/storage/ports/usage.store.js';
 import { UserStore } from '../../src/storage/records/users.js';
@@ -61,6 +62,7 @@ const TOKENS: { [Port in keyof Stores]: abstract new (...parameters: never[]) =>
 
 export interface OpenBackend {
   readonly stores: Stores;
+  readonly growth: TrailGrowth;
   /** Stops and starts the server on the same data; `stores` are new ones then. */
   reopen(): Promise<void>;
   /** Stops it and removes its data. */
@@ -119,6 +121,9 @@ async function openBackend(storage: DynamicModule, remove: () => Promise<void>):
   return {
     get stores() {
       return stores;
+    },
+    get growth() {
+      return app.get(TrailGrowth, { strict: false });
     },
     async reopen() {
       await app.close();

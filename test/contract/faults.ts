@@ -9,7 +9,7 @@ type Kinds<Store> = { [Method in keyof Store]: Kind };
 
 /** What each method of the ports is; the type lets none be left out. */
 export const KINDS: { [Port in keyof Stores]: Kinds<Stores[Port]> } = {
-  audit: { page: 'read', latestSuccesses: 'read' },
+  audit: { page: 'read', grownSince: 'read', latestSuccesses: 'read' },
   blobs: { put: 'write', missing: 'read', read: 'read', mark: 'write', removeMarked: 'write' },
   clients: {
     ...{ connected: 'write', left: 'write', reported: 'write', renew: 'write', endAll: 'write' },
@@ -98,6 +98,9 @@ export function onBadLines(backend: Backend, seed: number): Backend {
         get stores() {
           if (near !== opened.stores) far = withFaults((near = opened.stores), random);
           return far;
+        },
+        get growth() {
+          return opened.growth;
         },
         reopen: () => opened.reopen(),
         close: () => opened.close(),

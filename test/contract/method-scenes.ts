@@ -62,6 +62,7 @@ function about<Thing>(
 export const SCENES: { [Port in keyof Stores]: Scenes<Stores[Port]> } = {
   audit: {
     page: about(turn, ({ audit }, { workspaceId }) => audit.page(workspaceId, {}, 0, 9)),
+    grownSince: about(turn, ({ audit }, { workspaceId }) => audit.grownSince(new Map([[workspaceId, 0]]))),
     latestSuccesses: about(turn, ({ audit }, { workspaceId, sessionId }) =>
       audit.latestSuccesses(workspaceId, sessionId, 9),
     ),

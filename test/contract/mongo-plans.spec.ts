@@ -112,6 +112,12 @@ async function askEverything(stores: Stores): Promise<void> {
   await keys.find(workspaceId, userId, 'a', NOON);
   await keys.removeExpired(NOON);
   await audit.latestSuccesses(workspaceId, 'a', 10);
+  await audit.grownSince(
+    new Map([
+      [workspaceId, 0],
+      ['other', 7],
+    ]),
+  );
   for (const place of [{}, { sessionId: 'a' }, { turnId: 'a' }, { callId: 'a' }]) {
     await audit.page(workspaceId, place, 1, 10);
     await audit.page(workspaceId, { ...place, path: 'a', from: NOON }, 1, 10);

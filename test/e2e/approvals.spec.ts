@@ -1,6 +1,6 @@
 import type { Workspace } from '@patchbay/protocol';
 import type { FakeClient } from '../support/fake-client.js';
-import { readTrail } from '../support/invariants.js';
+import { readCallTrail, readTrail } from '../support/invariants.js';
 import type { RelayScene } from '../support/relay-scene.js';
 import { refused } from '../support/result-desk.js';
 import { startTestServer, type TestServer } from '../support/server.js';
@@ -120,7 +120,7 @@ describe('a workspace that asks for approval', () => {
     expect(await edit({ path: '/b.txt', content: { text: 'secret edit' } })).toEqual({ ok: true });
     await until(turnId, 'w', 'succeeded');
     expect([await cloud('/a.txt'), await cloud('/b.txt')]).toEqual([null, 'secret edit']);
-    const trail = await readTrail(scene.user, scene.workspaceId, `&turnId=${turnId}`);
+    const trail = await readCallTrail(scene.user, scene.workspaceId, `&turnId=${turnId}`);
     expect(JSON.stringify(trail)).not.toContain('secret');
     expect(trail.at(-1)!.fields).toMatchObject({ path: 'b.txt', approval: { edited: { path: 'b.txt' } } });
   });

@@ -1,7 +1,7 @@
 import type { AuditEvent, AuditPage, ErrorBody, Json } from '@patchbay/protocol';
 import { sha256 } from '@patchbay/protocol/hash';
 import { createdResult, failedResult } from '../support/fake-client.js';
-import { readTrail } from '../support/invariants.js';
+import { isOfTurn, readTrail } from '../support/invariants.js';
 import { patchCall } from '../support/patch-desk.js';
 import { createCall, RelayScene } from '../support/relay-scene.js';
 import { type Answer, startTestServer, type TestServer, type TestUser } from '../support/server.js';
@@ -66,7 +66,7 @@ describe('the audit trail', () => {
     const call = await client.delivery();
     await scene.untilCall(call.turnId, 'c', 'acknowledged');
     await client.report(call);
-    const [accepted, forwarded, acknowledged, received] = await trail();
+    const [turnAccepted, accepted, forwarded, acknowledged, received, completed] = await trail();
     const { conversationId, sessionId } = scene.session;
     const base = {
       eventId: expect.stringMatching(/^[0-9a-f-]{36}$/) as string,
@@ -80,24 +80,27 @@ describe('the audit trail', () => {
       actor: { userId: user.id, clientId: 'editor-7' },
     };
     const about = { toolName: 'workspace_create_file', path: 'a/b.ts' };
+    const byServer = { userId: user.id, clientId: null };
+    const ofTurn = { ...base, toolCallId: null, callId: null, attempt: null, actor: byServer };
+    const ended = { status: 'completed', outcomes: { succeeded: 1 } };
+    expect([turnAccepted, completed]).toEqual([
+      { ...ofTurn, seq: 1, name: 'Turn.Accepted', fields: { callCount: 1 } },
+      { ...ofTurn, seq: 6, name: 'Turn.Completed', fields: ended },
+    ]);
     expect(accepted).toEqual({
-      ...base,
-      seq: 1,
-      name: 'Tool.CreateFile.Accepted',
-      attempt: null,
-      actor: { userId: user.id, clientId: null },
+      ...{ ...base, seq: 2, name: 'Tool.CreateFile.Accepted', attempt: null, actor: byServer },
       fields: { ...about, overwrite: true },
     });
     expect(forwarded).toEqual({
       ...base,
-      seq: 2,
+      seq: 3,
       name: 'Tool.CreateFile.Forwarded',
       fields: { ...about, overwrite: true },
     });
-    expect(acknowledged).toEqual({ ...base, seq: 3, name: 'Tool.CreateFile.Acknowledged', fields: about });
+    expect(acknowledged).toEqual({ ...base, seq: 4, name: 'Tool.CreateFile.Acknowledged', fields: about });
     expect(received).toEqual({
       ...base,
-      seq: 4,
+      seq: 5,
       name: 'Tool.CreateFile.ResultReceived',
       fields: { ...about, success: true, errorCode: null, sizeBytes: SECRET.length, hash: sha256(SECRET) },
     });
@@ -120,7 +123,8 @@ describe('the audit trail', () => {
         (event) => event.callId === callId && event.fields.success === false,
       ],
       ['clientId=auditor', (event) => event.actor.clientId === 'auditor'],
-      ['toolName=workspace_create_file', () => true],
+      ['toolName=workspace_create_file', (event) => !isOfTurn(event)],
+      ['event=Turn.Completed', (event) => event.name === 'Turn.Completed'],
       ['event=Tool.CreateFile.Forwarded', (event) => event.name.endsWith('.Forwarded')],
       ['success=true', (event) => event.fields.success === true],
       ['success=false', (event) => event.fields.success === false],
@@ -139,6 +143,7 @@ describe('the audit trail', () => {
       'toolName=other',
       'toolName=workspace_create_fil',
       'event=File.Deleted',
+      'event=Turn.Cancelled',
       'event=Tool.FormerTool.Forwarded',
       'errorCode=STALE',
       'errorCode=HashFailed',
@@ -221,6 +226,7 @@ describe('the audit trail', () => {
     ['event=Nope', 'event', 'File.Created, '],
     ['event=Forwarded', 'event', 'Tool.<Tool>.<Step> with the steps Accepted, '],
     ['event=File.Create', 'event', 'did you mean File.Created?'],
+    ['event=Turn.Complete', 'event', 'did you mean Turn.Completed?'],
     ['event=file.created', 'event', 'did you mean File.Created?'],
     ['event=Tool.CreateFile.Fowarded', 'event', 'did you mean Tool.CreateFile.Forwarded?'],
     ['event=tool.CreateFile.forwarded', 'event', 'did you mean Tool.CreateFile.Forwarded?'],
@@ -259,7 +265,7 @@ describe('the audit trail', () => {
     await scene.post([createCall('a')]);
     const [member, stranger] = await Promise.all([server.register(), server.register()]);
     await user.addMember(scene.workspaceId, member);
-    expect((await page('', member)).body.events).toHaveLength(1);
+    expect((await page('', member)).body.events).toHaveLength(2);
     expect(await page('', stranger)).toMatchObject({ status: 403, body: { code: 'FORBIDDEN' } });
     expect((await server.request('GET', `/workspaces/${scene.workspaceId}/audit`)).status).toBe(401);
   });

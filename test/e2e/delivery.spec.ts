@@ -2,7 +2,7 @@ import type { WorkspaceRoot } from '@patchbay/protocol';
 import { storesOf } from '../contract/backends.js';
 import { aRoot, FakeClient } from '../support/fake-client.js';
 import { hold } from '../support/hold.js';
-import { readTrail } from '../support/invariants.js';
+import { readCallTrail, readTrail } from '../support/invariants.js';
 import { createCall, RelayScene } from '../support/relay-scene.js';
 import { ShiftedClock } from '../support/shifted-clock.js';
 import { startTestServer, type TestServer, type TestUser } from '../support/server.js';
@@ -215,7 +215,7 @@ describe('a pending call', () => {
       await Promise.all(client.calls.map((call) => client.report(call)));
       expect(ids(client).filter((id) => !id.startsWith(prefix))).toEqual([]);
     }
-    const trail = await readTrail(user, elsewhere.workspaceId);
+    const trail = await readCallTrail(user, elsewhere.workspaceId);
     expect(trail.filter(({ toolCallId }) => !toolCallId!.startsWith('away-'))).toEqual([]);
     await elsewhere.close();
   });

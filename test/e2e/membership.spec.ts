@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { type IncomingMessage, request as httpRequest } from 'node:http';
 import type { InvokeResult, Member, OpenTurnPage, Session, TurnEnvelope } from '@patchbay/protocol';
 import { sha256 } from '@patchbay/protocol/hash';
+import { NO_MEMBER } from '../../src/turns/engine/departures.js';
 import { newId } from '../../src/common/ids.js';
 import { storesOf } from '../contract/backends.js';
 import { hold } from '../support/hold.js';
@@ -73,7 +74,7 @@ describe('a membership that ends', () => {
     const trail = await readTrail(ada, workspaceId, '&turnId=t');
     const ends = trail.filter(({ name }) => /Cancelled|ResultReceived|File/.test(name));
     expect(ends.map(({ name, actor }) => [name, actor.userId])).toEqual(
-      ['Grep', 'Read', 'Write'].map((tool) => [`Tool.${tool}.Cancelled`, ada.id]),
+      ['Tool.Grep', 'Tool.Read', 'Tool.Write', 'Turn'].map((whose) => [`${whose}.Cancelled`, ada.id]),
     );
     expect((await ada.get<string>(`${base}/contents/mine`)).status).toBe(404);
   });
@@ -179,7 +180,10 @@ describe('a membership that ends', () => {
     const next = await startTestServer({ config: { dataDir } });
     const owner = new TestUser(next, ada.credentials);
     const cancelled = (await readTrail(owner, workspaceId)).filter(({ name }) => name.endsWith('Cancelled'));
-    expect(cancelled.map(({ actor }) => actor.userId)).toEqual([ada.id]);
+    expect(cancelled).toMatchObject([
+      { name: 'Tool.CreateFile.Cancelled', actor: { userId: ada.id } },
+      { name: 'Turn.Cancelled', actor: { userId: ada.id }, fields: { why: NO_MEMBER } },
+    ]);
     await next.close();
     server = await startTestServer({ config: { dataDir } });
     [ada, ben] = [new TestUser(server, ada.credentials), new TestUser(server, ben.credentials)];
@@ -260,6 +264,6 @@ describe('an owner', () => {
     expect((await ada!.get<OpenTurnPage>(`${base}/turns`)).body.turns).toMatchObject([{ turnId: 't2' }]);
     const trail = await readTrail(ada!, base.split('/')[2]!, '&turnId=t1');
     const cancelled = trail.filter(({ name }) => name.endsWith('Cancelled'));
-    expect(cancelled.map(({ actor }) => actor.userId)).toEqual([ada!.id, ada!.id]);
+    expect(cancelled.map(({ actor }) => actor.userId)).toEqual([ada!.id, ada!.id, ada!.id]);
   });
 });

@@ -108,7 +108,7 @@ describeOnOwnMongo('On MongoDB', () => {
       for (const turnId of load.acknowledged) expect((await user.get(`${turns}/${turnId}`)).status).toBe(202);
       const trail = await readTrail(user, workspaceId);
       expect(trail.map(({ seq }) => seq)).toEqual(trail.map((_, at) => at + 1));
-      const accepted = trail.filter(({ name }) => name.endsWith('.Accepted')).map(({ turnId }) => turnId);
+      const accepted = trail.filter(({ name }) => name === 'Turn.Accepted').map(({ turnId }) => turnId);
       expect(new Set(accepted).size).toBe(accepted.length);
       expect(load.acknowledged.filter((turnId) => !accepted.includes(turnId))).toEqual([]);
       await checkInvariants(user, workspaceId);

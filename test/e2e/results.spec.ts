@@ -192,12 +192,13 @@ describe('the result of a call', () => {
     const names = trail.map(({ name }) => name.split('.').slice(-2).join('.'));
     expect(names).toEqual([
       ...[
+        'Turn.Accepted',
         'CreateFile.Accepted',
         'CreateFile.Forwarded',
         'CreateFile.Acknowledged',
         'CreateFile.AwaitingApproval',
       ],
-      ...['Folder.Created', 'File.Created', 'CreateFile.ResultReceived'],
+      ...['Folder.Created', 'File.Created', 'CreateFile.ResultReceived', 'Turn.Completed'],
     ]);
     const times = trail.map(({ at }) => at);
     expect(times).toEqual([...times].sort());

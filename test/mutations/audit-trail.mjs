@@ -45,6 +45,40 @@ export const FAULTS = [
     specs: ['src/turns/state/turn-state.spec.ts'],
   },
   {
+    name: 'the end of a turn is not audited',
+    file: 'src/turns/state/turn-draft.ts',
+    find: `    if (status !== 'open') events.push(turnEnd(turn, cancelled));\n`,
+    replace: '',
+    specs: ['src/turns/state/turn-state-several-calls.spec.ts'],
+  },
+  {
+    name: 'a turn that fails at acceptance has no end in the trail',
+    file: 'src/turns/engine/turn-builder.ts',
+    find: `turn.status === 'open' ? [] : [turnEnd(turn)]`,
+    replace: '[]',
+    specs: ['test/e2e/audit-turns.spec.ts'],
+  },
+  {
+    name: 'a commit wakes nobody who follows the trail',
+    file: 'src/storage/sqlite/audit-rows.ts',
+    find: '  database.noteGrowth(workspace);\n',
+    replace: '',
+    specs: ['test/contract/change-feed.spec.ts'],
+  },
+  {
+    name: 'a commit during the read of a follower does not wake it',
+    file: 'src/events/change-feed.ts',
+    find: `    const waiter = this.wait(workspaceId, afterSeq);
+    signal.addEventListener('abort', waiter.wake);
+    try {
+      const events = await this.after(workspaceId, afterSeq, limit);`,
+    replace: `    const events = await this.after(workspaceId, afterSeq, limit);
+    const waiter = this.wait(workspaceId, afterSeq);
+    signal.addEventListener('abort', waiter.wake);
+    try {`,
+    specs: ['test/contract/change-feed.spec.ts'],
+  },
+  {
     name: 'an event without a state change is not audited',
     file: 'src/turns/engine/turn-mailbox.ts',
     find: `    if (events.length > 0) await this.store.record(turn.workspaceId, events);\n`,

@@ -139,8 +139,8 @@ export const FAULTS = [
   {
     name: 'cancelling one call cancels its turn',
     file: 'src/turns/state/turn-state.ts',
-    find: 'if (toolCallId === null) draft.markCancelled();',
-    replace: 'draft.markCancelled();',
+    find: 'if (toolCallId === null) draft.markCancelled(',
+    replace: 'draft.markCancelled(',
     specs: ['src/turns/state/turn-state-several-calls.spec.ts', 'src/turns/state/turn-state.spec.ts'],
   },
   {

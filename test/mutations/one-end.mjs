@@ -97,8 +97,8 @@ export const FAULTS = [
   {
     name: 'a turn stays open when all its calls have ended',
     file: 'src/turns/state/turn-draft.ts',
-    find: 'this.calls.every(({ endedAt }) => endedAt !== null)',
-    replace: 'this.calls.every(({ endedAt }) => endedAt === null)',
+    find: 'calls.every(({ endedAt }) => endedAt !== null)',
+    replace: 'calls.every(({ endedAt }) => endedAt === null)',
     specs: ['src/turns/state/turn-state.spec.ts'],
   },
   {

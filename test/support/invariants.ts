@@ -31,6 +31,11 @@ const STATUS_AFTER: Record<AuditStep, ((event: AuditEvent) => CallStatus) | null
 };
 const FINAL: readonly AuditStep[] = ['Rejected', 'ResultReceived', 'Denied', 'Cancelled', 'TimedOut'];
 
+/** Whether an event is about a turn as a whole. */
+export function isOfTurn({ name }: { name: string }): boolean {
+  return name.startsWith('Turn.');
+}
+
 /** The whole audit trail of a workspace, read page by page. */
 export async function readTrail(user: TestUser, workspaceId: string, query = ''): Promise<AuditEvent[]> {
   const events: AuditEvent[] = [];
@@ -45,9 +50,15 @@ export async function readTrail(user: TestUser, workspaceId: string, query = '')
   }
 }
 
+/** The trail without the events of whole turns, for tests that list those of calls and files. */
+export async function readCallTrail(user: TestUser, workspaceId: string, query = ''): Promise<AuditEvent[]> {
+  return (await readTrail(user, workspaceId, query)).filter((event) => !isOfTurn(event));
+}
+
 /**
- * Checks what can be seen from outside: one terminal record a call, a trail without gaps [AUDIT-1], nothing of another
- * user's clients [RELAY-6], and the trail alone rebuilds every call's state. Throws where one of them does not hold.
+ * Checks what can be seen from outside: one terminal record a call and a turn, a trail without gaps [AUDIT-1], nothing of
+ * another user's clients [RELAY-6], and the trail alone rebuilds the state of every call and turn. Throws where one of
+ * them does not hold.
  */
 export async function checkInvariants(user: TestUser, workspaceId: string): Promise<void> {
   for (;;) {
@@ -69,10 +80,13 @@ async function checkTrail(user: TestUser, workspaceId: string, trail: AuditEvent
   assert(new Set(trail.map(({ eventId }) => eventId)).size === trail.length, 'an event is there twice');
   const calls = replay(trail);
   for (const [, turn] of groupByTurn(trail)) {
+    const rebuiltTurn = replayTurn(turn);
     const { sessionId, turnId, actor } = turn[0]!;
     if (actor.userId !== user.id) continue;
     const path = `/workspaces/${workspaceId}/sessions/${sessionId}/turns/${turnId}`;
     const { body } = await user.get<InvokeResult<TurnEnvelope>>(path);
+    const { status } = body.result;
+    assert(rebuiltTurn === status, `the trail says ${rebuiltTurn} of turn ${turnId}, the turn ${status}`);
     for (const call of [...body.result.toolCalls, ...body.result.toolResults]) {
       const rebuilt = calls.get(call.callId);
       assert(
@@ -97,6 +111,34 @@ function replay(trail: AuditEvent[]): Map<string, CallStatus> {
     calls.set(callId, next(event));
   }
   return calls;
+}
+
+/** The status of a turn, of whose events the first says that it was accepted, and the last but for what came late that it ended. */
+function replayTurn(events: readonly AuditEvent[]): TurnEnvelope['status'] {
+  const steps = events.filter((event) => isOfTurn(event) || changesCall(event));
+  const { turnId } = events[0]!;
+  const names = steps.map(({ name }) => name);
+  assert(
+    names.indexOf('Turn.Accepted') === 0,
+    `turn ${turnId} does not begin with Turn.Accepted: ${names.join()}`,
+  );
+  const [end, ...more] = steps.filter(({ name }) => /^Turn\.(?:Completed|Cancelled)$/.test(name));
+  if (end === undefined) return 'open';
+  assert(more.length === 0, `turn ${turnId} ended twice`);
+  assert(end === steps.at(-1), `turn ${turnId} went on after its end: ${names.join()}`);
+  const statuses = [...replay([...events]).values()];
+  for (const [status, count] of Object.entries(end.fields.outcomes as { [status: string]: number })) {
+    const counted = statuses.filter((one) => one === status).length;
+    assert(
+      counted === count,
+      `turn ${turnId} counts ${count} of ${status}, its calls are ${statuses.join()}`,
+    );
+  }
+  return end.name === 'Turn.Cancelled' ? 'cancelled' : 'completed';
+}
+
+function changesCall({ name, callId }: AuditEvent): boolean {
+  return callId !== null && (STATUS_AFTER[name.split('.')[2] as AuditStep] ?? null) !== null;
 }
 
 function groupByTurn(trail: AuditEvent[]): Map<string, AuditEvent[]> {

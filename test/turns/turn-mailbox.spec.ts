@@ -63,7 +63,8 @@ describe('the mailbox of a turn', () => {
     expect(answers).toEqual(CALLS.map(() => ({ ok: true })));
     expect(node.saves).toHaveLength(1);
     expect(await stored()).toMatchObject({ version: 2, status: 'completed' });
-    expect(node.saves[0]![3].map(({ callId }) => callId)).toEqual(CALLS);
+    // The last one says that the turn has ended.
+    expect(node.saves[0]![3].map(({ callId }) => callId)).toEqual([...CALLS, null]);
     expect(commits).toHaveLength(1);
   });
 

@@ -27,6 +27,18 @@ export const AUDIT_STEPS = {
 /** The name of a step of AUDIT_STEPS. */
 export type AuditStep = keyof typeof AUDIT_STEPS;
 
+/** Steps of a turn as a whole, one event each. They have a turnId, but no callId and no toolCallId. */
+export const AUDIT_TURN_EVENTS = {
+  'Turn.Accepted':
+    'The turn was stored; before the first event of its calls. `callCount` is how many it has.',
+  'Turn.Completed':
+    'The last call of the turn has ended; after the event that says so. `outcomes` counts its calls by status.',
+  'Turn.Cancelled':
+    'The turn was cancelled as a whole, by the user of the actor; after the events of its calls. `outcomes` counts its calls by status, `why` says that a member was removed.',
+} as const;
+/** The name of an event of AUDIT_TURN_EVENTS. */
+export type AuditTurnEvent = keyof typeof AUDIT_TURN_EVENTS;
+
 /**
  * Changes of Cloud files and folders, one event each. Fields: path (as a docPath), displayPath where it is spelled otherwise,
  * fileId, source, toolName where a tool made the change, and for a file versionId, sha256, sizeBytes.

@@ -68,6 +68,22 @@ export class MongoAuditStore extends AuditStore {
     return this.find({ ...of, seq: { $gt: after }, success: eq(true) }, index, -1, limit);
   }
 
+  /** One question along the index. What still waits in an outbox is found once it is in the trail. */
+  async grownSince(seqs: ReadonlyMap<string, number>): Promise<string[]> {
+    if (seqs.size === 0) return [];
+    const $or = [...seqs].map(([workspaceId, seq]) => ({
+      workspaceId: eq(workspaceId),
+      seq: { $gt: checked(seq) },
+    }));
+    const found = await this.database.attempt(() =>
+      this.events
+        .find({ $or }, { _id: 0, workspaceId: 1 })
+        .limit(MOST_EVENTS)
+        .lean<{ workspaceId: string }[]>(),
+    );
+    return [...new Set(found.map(({ workspaceId }) => workspaceId))];
+  }
+
   /** The number at which a search ends that looks at no more than it may; null where it comes to the end of the trail. */
   private async endOfSearch(
     workspaceId: string,

@@ -8,6 +8,7 @@ import { FileStore } from '../ports/files.store.js';
 import { NodeId } from '../ports/node-id.js';
 import { PatchStore } from '../ports/patches.store.js';
 import { StorageHealth } from '../ports/storage-health.js';
+import { TrailGrowth } from '../ports/trail-growth.js';
 import { TurnStore } from '../ports/turns.store.js';
 import { UsageCounts, UsageStore } from '../ports/usage.store.js';
 import { WorkspaceStore } from '../ports/workspaces.store.js';
@@ -73,6 +74,7 @@ export class MongoStorageModule {
       { provide: FileStore, useClass: MongoFileStore },
       { provide: PatchStore, useClass: MongoPatchStore },
       { provide: StorageHealth, useClass: MongoHealth },
+      { provide: TrailGrowth, useExisting: Projector },
       { provide: TurnStore, useClass: MongoTurnStore },
       { provide: UsageStore, useClass: MongoUsageStore },
       { provide: WorkspaceStore, useClass: MongoWorkspaceStore },

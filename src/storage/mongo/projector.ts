@@ -4,6 +4,7 @@ import {
   Logger,
   type OnApplicationBootstrap,
 } from '@nestjs/common';
+import { Subject } from 'rxjs';
 import { DomainError } from '../../common/domain-error.js';
 import { newId } from '../../common/ids.js';
 import { KeyLocks } from '../../common/key-locks.js';
@@ -34,6 +35,8 @@ interface Run {
  */
 @Injectable()
 export class Projector implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  /** Workspaces in which something was written that comes into the trail, now or before the next answer about it. */
+  readonly workspaces$ = new Subject<string>();
   private readonly logger = new Logger('Trail');
   private readonly locks = new KeyLocks();
   private readonly runs = new Map<string, Run>();
@@ -54,6 +57,7 @@ export class Projector implements OnApplicationBootstrap, BeforeApplicationShutd
 
   /** Says that something was written: it comes into the trail soon, or once the database answers again. */
   wake(workspaceId: string): void {
+    this.workspaces$.next(workspaceId);
     if (this.stopping) return;
     this.awake.add(workspaceId);
     this.wakeTimer ??= setTimeout(() => {
@@ -76,6 +80,7 @@ export class Projector implements OnApplicationBootstrap, BeforeApplicationShutd
     const run = this.run(workspaceId);
     for (const draft of checkedDrafts) run.drafts.push(draft);
     await run.done;
+    this.workspaces$.next(workspaceId);
   }
 
   onApplicationBootstrap(): void {

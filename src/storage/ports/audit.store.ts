@@ -75,6 +75,8 @@ export abstract class AuditStore {
     limit: number,
     order?: AuditOrder,
   ): Promise<AuditFind>;
+  /** Those of the workspaces whose trail has events behind the sequence number. */
+  abstract grownSince(seqs: ReadonlyMap<string, number>): Promise<string[]>;
   /** Up to `limit` events of the session that report a success, newest first; of a long one those among its last events. */
   abstract latestSuccesses(workspaceId: string, sessionId: string, limit: number): Promise<AuditEvent[]>;
 }

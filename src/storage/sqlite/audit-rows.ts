@@ -9,7 +9,9 @@ const COLUMNS = [
   ...['attempt', 'user_id', 'client_id', 'tool_name', 'success', 'error_code', 'path', 'fields'],
 ].join(', ');
 
-const INSERT = `INSERT INTO audit_events (workspace, ${COLUMNS}) VALUES (?${', ?'.repeat(17)})`;
+const ROW = `(?${', ?'.repeat(17)})`;
+/** So many events are written by one statement. */
+const ROWS_AT_ONCE = 16;
 
 /** Selects what `toRecord` reads. */
 export const SELECT_EVENTS = `SELECT ${COLUMNS} FROM audit_events`;
@@ -38,12 +40,20 @@ export function appendEvents(
 ): void {
   if (events.length === 0) return;
   let seq = lastSeq(database, workspace);
-  for (const event of events) insertRecord(database, workspace, toTrailRecord(++seq, event));
+  const records = events.map((event) => toTrailRecord(++seq, event));
+  for (let at = 0; at < records.length; at += ROWS_AT_ONCE)
+    insertRecords(database, workspace, records.slice(at, at + ROWS_AT_ONCE));
+  database.noteGrowth(workspace);
 }
 
-/** Writes an event under the number that it has; inside a job. */
-export function insertRecord(database: SqliteDatabase, workspace: number, record: Row): void {
-  database.run(INSERT, toRow(workspace, record));
+/** Writes events under the numbers that they have, by one statement; inside a job. */
+export function insertRecords(database: SqliteDatabase, workspace: number, records: readonly Row[]): void {
+  const rows = records.map(() => ROW).join(', ');
+  const sql = `INSERT INTO audit_events (workspace, ${COLUMNS}) VALUES ${rows}`;
+  database.run(
+    sql,
+    records.flatMap((record) => toRow(workspace, record)),
+  );
 }
 
 /** Whether the event is in the trail already. Those of a turn are few and lie side by side; others have an index. */

@@ -51,23 +51,45 @@ export class SqliteAuditStore extends AuditStore {
     const filter = this.withTurnOfCall(workspace, asked);
     const { where, values } = conditions(filter);
     const way = WAYS[order];
-    const last = lastSeq(this.database, workspace);
-    const end = order === 'asc' ? last : 0;
     const sql = `${SELECT_EVENTS} ${indexOf(filter)?.name ?? ''}
       WHERE workspace = ? AND seq ${way.beyond} ? AND seq ${way.upTo} ?${where} ORDER BY seq ${order} LIMIT ?`;
     const events: AuditEvent[] = [];
+    const look = (from: number, to: number): void => {
+      const room = limit + 1 - events.length;
+      const rows = this.database.all<EventRow>(sql, [workspace, from, to, ...values, room]);
+      for (const row of rows) events.push(toAuditEvent(toRecord(row)));
+    };
+    const full = (): AuditFind => found(events.slice(0, limit), filter, events[limit - 1]!.seq);
+    if (fitsAll(filter)) {
+      // Nothing is looked at in vain, so it needs no steps.
+      await yieldIfBusy();
+      look(afterSeq, order === 'asc' ? Number.MAX_SAFE_INTEGER : 0);
+      return events.length > limit ? full() : found(events, filter, null);
+    }
+    const last = lastSeq(this.database, workspace);
+    const end = order === 'asc' ? last : 0;
     let after = order === 'asc' ? afterSeq : Math.min(afterSeq, last + 1);
     const isOver = (): boolean => (order === 'asc' ? after >= last : after <= 1);
     for (let seen = 0; !isOver() && seen < MOST_EVENTS; seen += STEP_EVENTS) {
       await yieldIfBusy();
       const to = this.endOfStep(workspace, filter, after, order) ?? end;
-      const room = limit + 1 - events.length;
-      const rows = this.database.all<EventRow>(sql, [workspace, after, to, ...values, room]);
-      for (const row of rows) events.push(toAuditEvent(toRecord(row)));
-      if (events.length > limit) return found(events.slice(0, limit), filter, events[limit - 1]!.seq);
+      look(after, to);
+      if (events.length > limit) return full();
       after = to;
     }
     return found(events, filter, isOver() ? null : after);
+  }
+
+  /** One statement, however many they are. */
+  async grownSince(seqs: ReadonlyMap<string, number>): Promise<string[]> {
+    const known = [...seqs].flatMap(([workspaceId, seq]) => {
+      const workspace = this.workspaces.find(workspaceId);
+      return workspace === null ? [] : [[workspace, seq]];
+    });
+    const sql = `SELECT value ->> 0 FROM json_each(?) WHERE EXISTS
+      (SELECT 1 FROM audit_events WHERE workspace = value ->> 0 AND seq > value ->> 1)`;
+    const grown = this.database.all<[number]>(sql, [JSON.stringify(known)]);
+    return grown.map(([workspace]) => this.workspaces.idOf(workspace));
   }
 
   /** The events of a call are among those of its turn, so they need no index of their own: it would cost every event. */
@@ -104,6 +126,12 @@ export class SqliteAuditStore extends AuditStore {
       .all<EventRow>(`${SELECT_EVENTS} ${OF_SESSION} WHERE ${where}`, [workspace, sessionId, after, limit])
       .map((row) => toAuditEvent(toRecord(row)));
   }
+}
+
+/** Whether all that is looked at fits: the whole trail, or one turn or session. */
+function fitsAll(filter: Search): boolean {
+  const asked = Object.entries(filter).filter(([, value]) => value !== undefined);
+  return asked.length === 0 || (asked.length === 1 && ['turnId', 'sessionId'].includes(asked[0]![0]));
 }
 
 /** Where one turn, session or call alone is asked for; null for anything else, which goes along the trail. */

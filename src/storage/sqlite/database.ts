@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type Libsql from 'libsql';
+import { Subject } from 'rxjs';
 import { DomainError } from '../../common/domain-error.js';
 import { connect, withFile } from './connect.js';
 import { DATABASE_FILE, DataLock } from './data-lock.js';
@@ -22,6 +23,9 @@ export const IMPORTING = 'importing';
  * what is committed; writes go through `write`, which commits them in groups.
  */
 export class SqliteDatabase {
+  /** Keys of workspaces whose trail has grown, once that is committed. */
+  readonly grown$ = new Subject<number>();
+  private readonly growing = new Set<number>();
   private readonly statements = new Map<string, Libsql.Statement>();
   private readonly group: GroupCommit;
   private readonly disk = new DiskState();
@@ -102,12 +106,25 @@ export class SqliteDatabase {
     return this.group.add(job).then(
       (value) => {
         this.disk.worked();
+        this.tellGrowth();
         return value;
       },
       (error: unknown) => {
         throw this.disk.explain(error);
       },
     );
+  }
+
+  /** Says in a job that it adds to the trail of a workspace. */
+  noteGrowth(workspace: number): void {
+    this.growing.add(workspace);
+  }
+
+  private tellGrowth(): void {
+    if (this.growing.size === 0) return;
+    const grown = [...this.growing];
+    this.growing.clear();
+    for (const workspace of grown) this.grown$.next(workspace);
   }
 
   /** Commits what is queued, folds the log into the one file, and gives the data directory free. */

@@ -1,10 +1,12 @@
 import { type DynamicModule, Module, type OnApplicationShutdown } from '@nestjs/common';
+import { map } from 'rxjs';
 import { AuditStore } from '../ports/audit.store.js';
 import { BlobStore } from '../ports/blobs.store.js';
 import { FileStore } from '../ports/files.store.js';
 import { NodeId } from '../ports/node-id.js';
 import { PatchStore } from '../ports/patches.store.js';
 import { StorageHealth } from '../ports/storage-health.js';
+import { TrailGrowth } from '../ports/trail-growth.js';
 import { TurnStore } from '../ports/turns.store.js';
 import { UsageCounts, UsageStore } from '../ports/usage.store.js';
 import { WorkspaceStore } from '../ports/workspaces.store.js';
@@ -36,6 +38,13 @@ export class SqliteStorageModule implements OnApplicationShutdown {
       { provide: FileStore, useClass: SqliteFileStore },
       { provide: PatchStore, useClass: SqlitePatchStore },
       { provide: StorageHealth, useClass: SqliteHealth },
+      {
+        provide: TrailGrowth,
+        inject: [SqliteDatabase, WorkspaceKeys],
+        useFactory: ({ grown$ }: SqliteDatabase, keys: WorkspaceKeys): TrailGrowth => ({
+          workspaces$: grown$.pipe(map((key) => keys.idOf(key))),
+        }),
+      },
       { provide: TurnStore, useClass: SqliteTurnStore },
       { provide: UsageStore, useClass: SqliteUsageStore },
       { provide: WorkspaceStore, useClass: SqliteWorkspaceStore },

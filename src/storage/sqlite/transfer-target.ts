@@ -2,7 +2,7 @@ import type { RecordTarget } from '../transfer/store.js';
 import { type AggregateKind, TransferError, type Records } from '../transfer/records.js';
 import type { PatchBatchRecord } from '../ports/patches.store.js';
 import type { Usage } from '../ports/usage.store.js';
-import { insertRecord } from './audit-rows.js';
+import { insertRecords } from './audit-rows.js';
 import { hashBytes } from './blobs.js';
 import { settleAbove, settleFrom } from './implied-folders.js';
 import { SqliteTransferSource } from './transfer-source.js';
@@ -25,7 +25,7 @@ export class SqliteTransferTarget extends SqliteTransferSource implements Record
       insertVersion(this.database, key[0], version);
     },
     batches: (record) => this.batch(record),
-    events: (event) => insertRecord(this.database, this.workspaces.require(event.workspaceId), event),
+    events: (event) => insertRecords(this.database, this.workspaces.require(event.workspaceId), [event]),
     usage: ({ workspaceId, members, ...all }) => {
       this.insert('usage', { workspace_id: workspaceId, ...usageIn(all) });
       for (const { userId, ...own } of members)

@@ -21,7 +21,7 @@ import { nextDueAt } from '../state/deadlines.js';
 import { newLease } from '../state/lease.js';
 import { jsonBytes, withoutDetails } from '../state/result-budget.js';
 import { WorkspacesService } from '../../workspaces/workspaces.service.js';
-import type { TurnEvent } from '../state/turn-draft.js';
+import { purposeOf, statusOf as turnStatusOf, turnEnd, type TurnEvent } from '../state/turn-draft.js';
 
 /** So many calls of a small turn stand in no line behind the long work of others. */
 const FEW_CALLS = 8;
@@ -113,7 +113,7 @@ export class TurnBuilder {
       lastClientId: use.lastClientId,
       folder: use.folder,
       version: 1,
-      status: calls.every(({ status }) => status === 'failed') ? 'completed' : 'open',
+      status: turnStatusOf(calls),
       acceptedAt: now,
       clocks,
       requestHash,
@@ -128,7 +128,7 @@ export class TurnBuilder {
       turn,
       callArguments,
       batches,
-      events: kept.flatMap(acceptance),
+      events: insertion(turn),
       results,
     };
   }
@@ -219,6 +219,14 @@ function statusOf(
 ): Call['status'] {
   if (executionLocation === 'client' || needsApproval) return 'pending';
   return held ? 'accepted' : 'executing';
+}
+
+/** What is recorded with a new turn; of one whose calls have all failed its end, too. */
+function insertion(turn: Turn): TurnEvent[] {
+  const fields = { callCount: turn.calls.length, ...purposeOf(turn) };
+  const accepted: TurnEvent = { step: 'Turn.Accepted', call: null, clientId: null, fields };
+  const end = turn.status === 'open' ? [] : [turnEnd(turn)];
+  return [accepted, ...turn.calls.flatMap(acceptance), ...end];
 }
 
 function acceptance(call: Call): TurnEvent[] {

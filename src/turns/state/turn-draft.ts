@@ -1,18 +1,30 @@
-import { type AuditStep, type FinalStatus, type Json, type ToolCallError } from '@patchbay/protocol';
+import type { AuditStep, AuditTurnEvent, FinalStatus, Json, ToolCallError } from '@patchbay/protocol';
 import { positionOf } from '../../storage/ports/turn-calls.js';
 import type { CallResult } from '../../storage/ports/turns.store.js';
 import type { Call, CallEnder, Lease, Turn } from '../../storage/ports/turn.js';
 import { dueAfter } from './deadlines.js';
 import { newLease } from './lease.js';
 
-/** A step to record. The actor is the session's user with `clientId`, or whoever `userId` names. */
-export interface TurnEvent {
-  step: AuditStep;
-  call: Call;
+/** What both kinds of events have. The actor is the session's user with `clientId`, or whoever `userId` names. */
+interface Recorded {
   clientId: string | null;
   userId?: string;
   fields: { [field: string]: Json };
 }
+
+/** A step of a call to record. */
+export interface CallEvent extends Recorded {
+  step: AuditStep;
+  call: Call;
+}
+
+/** A step of the turn as a whole. */
+export interface WholeTurnEvent extends Recorded {
+  step: AuditTurnEvent;
+  call: null;
+}
+
+export type TurnEvent = CallEvent | WholeTurnEvent;
 
 /** What to tell whoever brought the input. */
 export type TurnAnswer =
@@ -29,6 +41,34 @@ export interface TurnStep {
   answer: TurnAnswer;
 }
 
+/** Who cancelled a turn as a whole, and why where that was not the orchestrator. */
+interface Cancellation {
+  byUserId: string;
+  why?: string;
+}
+
+/** Tells a direct call from a turn that somebody has posted. */
+export function purposeOf({ direct }: Turn): { direct?: true } {
+  return direct ? { direct } : {};
+}
+
+/** Of a turn that was not cancelled as a whole. */
+export function statusOf(calls: readonly Call[]): 'open' | 'completed' {
+  return calls.every(({ endedAt }) => endedAt !== null) ? 'completed' : 'open';
+}
+
+/** The last event of a turn: how many of its calls ended how. */
+export function turnEnd(turn: Turn, cancelled: Cancellation | null = null): WholeTurnEvent {
+  const { status, calls } = turn;
+  const outcomes: { [status: string]: number } = {};
+  for (const call of calls) outcomes[call.status] = (outcomes[call.status] ?? 0) + 1;
+  const why = cancelled?.why !== undefined && { why: cancelled.why };
+  const event = { call: null, clientId: null, fields: { status, outcomes, ...why, ...purposeOf(turn) } };
+  return cancelled
+    ? { ...event, step: 'Turn.Cancelled', userId: cancelled.byUserId }
+    : { ...event, step: 'Turn.Completed' };
+}
+
 /** The next turn in the making: transitions write into it, `finish` gives what came of it. */
 export class TurnDraft {
   readonly calls: Call[];
@@ -39,7 +79,8 @@ export class TurnDraft {
   folder: readonly string[] | null;
   resultRoom: number;
   private lease: Lease | null;
-  private status: Turn['status'];
+  /** Set where the turn was cancelled as a whole. */
+  private cancelled: Cancellation | null = null;
   changed = false;
 
   constructor(
@@ -47,7 +88,6 @@ export class TurnDraft {
     readonly now: number,
   ) {
     this.calls = [...turn.calls];
-    this.status = turn.status;
     this.lease = turn.lease;
     this.resultRoom = turn.resultRoom;
     this.lastClientId = turn.lastClientId;
@@ -101,7 +141,8 @@ export class TurnDraft {
 
   /** The server's calls are still run, while there are any, and by whoever holds the lease. */
   renew(lease: Lease): void {
-    if (!this.isRunning || (this.lease !== null && this.lease.owner !== lease.owner)) return;
+    const { owner, until } = this.lease ?? { owner: lease.owner, until: null };
+    if (!this.isRunning || owner !== lease.owner || until === lease.until) return;
     this.lease = lease;
     this.changed = true;
   }
@@ -125,17 +166,18 @@ export class TurnDraft {
   }
 
   /** The whole turn was cancelled, if that ended anything. */
-  markCancelled(): void {
-    if (this.changed) this.status = 'cancelled';
+  markCancelled(cancellation: Cancellation): void {
+    if (this.changed) this.cancelled = cancellation;
   }
 
   finish(): TurnStep {
     const { events, results, answer } = this;
     if (!this.changed) return { turn: this.turn, events, results, answer };
-    if (this.status === 'open' && this.calls.every(({ endedAt }) => endedAt !== null))
-      this.status = 'completed';
-    const { status, lastClientId, folder, lease, resultRoom, calls } = this;
-    const turn = { ...this.turn, status, lastClientId, folder, lease, resultRoom, calls };
+    const { lastClientId, folder, lease, resultRoom, calls, cancelled } = this;
+    const status = cancelled ? 'cancelled' : statusOf(calls);
+    const turn: Turn = { ...this.turn, status, lastClientId, folder, lease, resultRoom, calls };
+    // A turn that has ended does not change any more, so this comes once.
+    if (status !== 'open') events.push(turnEnd(turn, cancelled));
     return { turn: { ...turn, dueAt: dueAfter(this.turn, turn) }, events, results, answer };
   }
 }

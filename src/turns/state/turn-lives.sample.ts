@@ -1,9 +1,10 @@
 import fc from 'fast-check';
 import type { Call, Turn } from '../../storage/ports/turn.js';
 import { aCall, aTurn, NOON } from './turn.sample.js';
-import type { TurnStep } from './turn-draft.js';
+import type { CallEvent, TurnStep } from './turn-draft.js';
 import type { ResumedCall, ProgressStatus, Report, TurnInput } from './turn-input.js';
 import { advance } from './turn-state.js';
+import { callEvents } from './turn-steps.sample.js';
 
 /* Whole lives of turns, for tests; no part of the build. */
 
@@ -104,6 +105,8 @@ export interface Moment {
   input: TurnInput;
   now: number;
   step: TurnStep;
+  /** Of the step, those of single calls. */
+  events: CallEvent[];
 }
 
 function moments({ boundClientId, inputs }: Life): Moment[] {
@@ -114,7 +117,7 @@ function moments({ boundClientId, inputs }: Life): Moment[] {
     const before = turn;
     const result = advance(turn, happening, now, 'node');
     turn = result.turn;
-    return { before, input: happening, now, step: result };
+    return { before, input: happening, now, step: result, events: callEvents(result.events) };
   });
 }
 

@@ -1,6 +1,6 @@
 import { aTurn } from './turn.sample.js';
 import type { TurnInput } from './turn-input.js';
-import { aReport, callIn, CLOCKS, HOLDER, live, NOW } from './turn-steps.sample.js';
+import { aReport, callEvents, callIn, CLOCKS, HOLDER, live, NOW } from './turn-steps.sample.js';
 
 describe('a turn of several calls', () => {
   const first = callIn('forwarded', { callId: 'c1', toolCallId: 'one' });
@@ -29,7 +29,10 @@ describe('a turn of several calls', () => {
 
   it('is completed, not cancelled, where each call was cancelled for itself', () => {
     const cancel = (toolCallId: string): TurnInput => ({ type: 'cancel', toolCallId, byUserId: 'user' });
-    expect(live(turn, [NOW, cancel('one')], [NOW, cancel('two')]).turn.status).toBe('completed');
+    const step = live(turn, [NOW, cancel('one')], [NOW, cancel('two')]);
+    expect(step.turn.status).toBe('completed');
+    const fields = { status: 'completed', outcomes: { cancelled: 2 } };
+    expect(step.events.at(-1)).toEqual({ step: 'Turn.Completed', call: null, clientId: null, fields });
   });
 
   it('is cancelled as a whole, and what has ended stays as it is', () => {
@@ -42,8 +45,20 @@ describe('a turn of several calls', () => {
       status: 'cancelled',
       calls: [{ status: 'succeeded' }, { status: 'cancelled', error: { code: 'CANCELLED' }, endedAt: NOW }],
     });
-    expect(step.events).toMatchObject([{ step: 'Cancelled', clientId: null, userId: 'boss' }]);
+    const outcomes = { succeeded: 1, cancelled: 1 };
+    expect(step.events).toMatchObject([
+      { step: 'Cancelled', clientId: null, userId: 'boss' },
+      { step: 'Turn.Cancelled', call: null, userId: 'boss', fields: { status: 'cancelled', outcomes } },
+    ]);
+    expect(step.events[1]!.fields).not.toHaveProperty('why');
     expect(step.effects).toEqual([{ type: 'stop', callId: 'c2', clientId: HOLDER, reason: 'cancelled' }]);
+  });
+
+  it('says why it was cancelled, where that was not the orchestrator', () => {
+    const why = 'Its user is no member any more.';
+    const step = live(turn, [NOW, { type: 'cancel', toolCallId: null, byUserId: 'boss', why }]);
+    const fields = { status: 'cancelled', outcomes: { cancelled: 2 }, why };
+    expect(step.events.at(-1)).toMatchObject({ step: 'Turn.Cancelled', userId: 'boss', fields });
   });
 
   it('takes results over HTTP all or none', () => {
@@ -57,7 +72,9 @@ describe('a turn of several calls', () => {
     const half = live(turn, [NOW, report('c2', 'other')]).turn;
     const refused = live(half, [NOW, both('d')]);
     expect(refused.turn).toBe(half);
-    expect(refused.events.map(({ step, call }) => [step, call.toolCallId])).toEqual([['LateResult', 'two']]);
+    expect(callEvents(refused.events).map(({ step, call }) => [step, call.toolCallId])).toEqual([
+      ['LateResult', 'two'],
+    ]);
     expect(refused.answer).toEqual({
       ok: false,
       code: 'CONFLICT',

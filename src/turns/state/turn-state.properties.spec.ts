@@ -1,6 +1,6 @@
 import { type AuditStep, type CallStatus, isFinal } from '@patchbay/protocol';
 import { nextDueAt } from './deadlines.js';
-import type { TurnEvent } from './turn-draft.js';
+import type { CallEvent } from './turn-draft.js';
 import { effectsOf } from './turn-effects.js';
 import { always, pairs } from './turn-lives.sample.js';
 import { advance } from './turn-state.js';
@@ -17,9 +17,9 @@ const STATUS_AFTER: Partial<Record<AuditStep, CallStatus>> = {
   Cancelled: 'cancelled',
   TimedOut: 'timed_out',
 };
-const statusAfter = ({ step: name, call }: TurnEvent): CallStatus | undefined =>
+const statusAfter = ({ step: name, call }: CallEvent): CallStatus | undefined =>
   name === 'ResultReceived' ? call.status : STATUS_AFTER[name];
-const ends = (event: TurnEvent): boolean => {
+const ends = (event: CallEvent): boolean => {
   const status = statusAfter(event);
   return status !== undefined && isFinal(status);
 };
@@ -35,7 +35,7 @@ describe('whatever happens to a turn', () => {
   it('every change of a status is an event, and replaying the events rebuilds the statuses', () => {
     always((moment) => {
       for (const [was, is] of pairs(moment)) {
-        const events = moment.step.events.filter(({ call }) => call.callId === was.callId);
+        const events = moment.events.filter(({ call }) => call.callId === was.callId);
         const replayed = events.map(statusAfter).filter((status) => status !== undefined);
         // Where nothing holds up what was allowed, it is begun in the same write.
         const begun = replayed[0] === 'accepted' && is.status === 'executing' ? ['accepted'] : [];
@@ -45,8 +45,8 @@ describe('whatever happens to a turn', () => {
   });
 
   it('a call ends once, at the time of its last event', () => {
-    always(({ step: { events }, now }, earlier) => {
-      const ended = earlier.flatMap((moment) => moment.step.events).filter(ends);
+    always(({ events, now }, earlier) => {
+      const ended = earlier.flatMap((moment) => moment.events).filter(ends);
       for (const event of events) {
         if (!ends(event)) continue;
         expect(ended.some(({ call }) => call.callId === event.call.callId)).toBe(false);
@@ -61,9 +61,23 @@ describe('whatever happens to a turn', () => {
     });
   });
 
+  it('a turn ends with one event, behind those of its calls, which counts how they ended', () => {
+    always(({ before, step: { turn, events } }, earlier) => {
+      const ofTurn = events.filter(({ call }) => call === null);
+      if (before.status !== 'open' || turn.status === 'open') return expect(ofTurn).toEqual([]);
+      expect(earlier.flatMap((moment) => moment.step.events).every(({ call }) => call !== null)).toBe(true);
+      expect(ofTurn).toEqual([events.at(-1)]);
+      const { step: name, fields } = ofTurn[0]!;
+      expect(name).toBe(turn.status === 'cancelled' ? 'Turn.Cancelled' : 'Turn.Completed');
+      const outcomes = fields.outcomes as { [status: string]: number };
+      const counted = Object.entries(outcomes).flatMap(([status, count]) => Array<string>(count).fill(status));
+      expect(counted.sort()).toEqual(turn.calls.map(({ status }) => status).sort());
+    });
+  });
+
   it('an attempt is a Forwarded event with its delivery, and there is no other way to get one', () => {
     always((moment) => {
-      const { events } = moment.step;
+      const { events } = moment;
       const effects = effectsOf(moment.before, moment.step.turn);
       const forwarded = events.filter(({ step: name }) => name === 'Forwarded');
       const delivered = effects.filter(({ type }) => type === 'deliver');

@@ -202,7 +202,7 @@ function cancel(draft: TurnDraft, { toolCallId, byUserId, why }: Inputs['cancel'
       fields: { errorCode: code },
     });
   }
-  if (toolCallId === null) draft.markCancelled();
+  if (toolCallId === null) draft.markCancelled({ byUserId, why });
 }
 
 /** A node that has begun anew runs nothing yet; what no node was noted for was begun by one that noted none. */

@@ -1,7 +1,7 @@
 import { type CallStatus, isFinal } from '@patchbay/protocol';
 import { aCall, aTurn, NOON } from './turn.sample.js';
 import type { Call, Turn } from '../../storage/ports/turn.js';
-import type { TurnStep } from './turn-draft.js';
+import type { CallEvent, TurnEvent, TurnStep } from './turn-draft.js';
 import { effectsOf, type TurnEffect } from './turn-effects.js';
 import type { Report, TurnInput } from './turn-input.js';
 import { advance } from './turn-state.js';
@@ -64,10 +64,16 @@ export function take(turn: Turn, input: TurnInput, at: number): Step {
   return { ...step, effects: effectsOf(turn, step.turn) };
 }
 
-/** What a step did, in a line: `status event,event >effect,effect answer`. */
+/** The events of single calls. */
+export function callEvents(events: readonly TurnEvent[]): CallEvent[] {
+  return events.filter((event) => event.call !== null);
+}
+
+/** What a step did to its call, in a line: `status event,event >effect,effect answer`. */
 export function told({ turn, events, effects, results, answer }: Step): string {
   const parts: string[] = [turn.calls[0]!.status];
-  if (events.length > 0) parts.push(events.map(({ step }) => step).join());
+  const ofCalls = callEvents(events);
+  if (ofCalls.length > 0) parts.push(ofCalls.map(({ step }) => step).join());
   if (effects.length > 0) parts.push(`>${effects.map(effectName).join()}`);
   if (results.length > 0)
     parts.push(results.every(({ result }) => result === undefined) ? '+edit' : '+result');

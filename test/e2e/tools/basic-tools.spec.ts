@@ -1,3 +1,5 @@
+import { upTo } from '../../contract/records.js';
+import { isOfTurn } from '../../support/invariants.js';
 import { ToolsScene } from '../../support/tools-scene.js';
 
 const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/;
@@ -183,7 +185,10 @@ describe('POST /tools', () => {
     await there.write('/a');
     await there.call('read', { path: '/missing' });
     await there.call('ls', { path: 5 });
-    const trail = await there.trail();
+    const all = await there.trail();
+    const ofTurns = all.filter(isOfTurn).map(({ name, fields }) => [name, fields.direct]);
+    expect(ofTurns).toEqual(upTo(6).map((n) => [n % 2 === 1 ? 'Turn.Accepted' : 'Turn.Completed', true]));
+    const trail = all.filter((event) => !isOfTurn(event));
     expect(trail.map(({ name, fields }) => [name, fields.path, fields.success, fields.errorCode])).toEqual([
       ['Tool.Write.Accepted', 'a', undefined, undefined],
       ['Tool.Write.Executing', 'a', undefined, undefined],
