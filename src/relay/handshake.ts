@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { ErrorCode, RelayError } from '@patchbay/protocol';
 import { PinoLogger } from '../common/pino-logger.js';
-import { SpentToken, type VerifiedToken } from '../auth/access-tokens.js';
+import { ExpiredToken, type VerifiedToken } from '../auth/access-tokens.js';
 import { AuthService } from '../auth/auth.service.js';
 import { ConnectedClient } from '../clients/connected-clients.js';
 import { checkRoots } from '../clients/roots.dto.js';
@@ -80,7 +80,7 @@ export class Handshake {
     try {
       return await this.auth.verifyAccessToken(tokenOf(auth));
     } catch (error) {
-      if (error instanceof DomainError && error.code === 'INVALID_TOKEN' && !(error instanceof SpentToken))
+      if (error instanceof DomainError && error.code === 'INVALID_TOKEN' && !(error instanceof ExpiredToken))
         this.limits.failedToken(socket.request);
       throw error;
     }

@@ -87,7 +87,8 @@ export class RelayGateway implements OnGatewayInit, OnGatewayConnection, OnGatew
     const ack = await this.acknowledge(socket, async () => {
       const entries = await readEntries(body);
       const { key } = socket.data.client;
-      // A member who was removed while they connected was not among the clients yet.
+      // The socket was not among the clients yet if the login or the membership ended during its handshake.
+      await this.auth.requireLogin(socket.data.loginId, key.userId);
       await this.workspaces.requireRole(key.workspaceId, key.userId);
       const { client, handshake } = socket.data;
       // Whoever posts a turn once this is answered must find the client's folders, on any node.
