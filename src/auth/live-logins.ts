@@ -22,6 +22,7 @@ export class LiveLogins {
     logger.setContext(LiveLogins.name);
     this.users = new RecentReads(
       (loginId) => this.read(loginId),
+      (loginId) => loginId,
       () => stopwatch.elapsed(),
     );
     bus.messages$.subscribe((message) => message.type === 'login_ended' && this.ended(message.loginId));

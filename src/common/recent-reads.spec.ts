@@ -7,7 +7,11 @@ describe('recent reads', () => {
     new Promise((resolve, reject) => void pending.push({ resolve, reject }));
   const anEmpty = (): RecentReads<number> => {
     [now, pending] = [0, []];
-    return new RecentReads(read, () => now);
+    return new RecentReads(
+      read,
+      (key) => key,
+      () => now,
+    );
   };
 
   it('read a key once for all that ask at the same time, and again once the value is 4 s old', async () => {

@@ -14,47 +14,55 @@ interface Entry<Value> {
 }
 
 /**
- * Values of the store, each read at most once in 4 s. Concurrent reads of one key share one query. A failed read is not
- * kept: its callers get the error.
+ * Values of the store, used again for 4 s. Concurrent reads of one thing share one query. A failed read is not kept: its
+ * callers get the error.
  */
-export class RecentReads<Value> {
+export class RecentReads<Value, Of = string> {
   private readonly entries = new LRUCache<string, Entry<Value>>({ max: MAX_ENTRIES });
 
   /** @param elapsed a monotonic clock, in ms */
   constructor(
-    private readonly read: (key: string) => Promise<Value>,
+    private readonly read: (of: Of) => Promise<Value>,
+    private readonly keyOf: (of: Of) => string,
     private readonly elapsed: () => number,
   ) {}
 
-  async get(key: string): Promise<Value> {
-    for (;;) {
-      const entry = this.recent(key) ?? this.begin(key);
-      const value = await entry.value;
-      // What was dropped during the read may be the state from before the change.
-      if (!entry.isDropped) return value;
-    }
+  get(of: Of): Promise<Value> {
+    return this.settled(this.recent(of) ?? this.begin(of), of);
+  }
+
+  /** Reads the value now, whatever is known of it. */
+  renew(of: Of): Promise<Value> {
+    return this.settled(this.begin(of), of);
   }
 
   /** The value where it is known without a read. */
-  known(key: string): Value | undefined {
-    return this.recent(key)?.result;
+  known(of: Of): Value | undefined {
+    return this.recent(of)?.result;
   }
 
   /** The value has changed: the next `get` reads it. */
-  drop(key: string): void {
-    const entry = this.entries.peek(key);
+  drop(of: Of): void {
+    const entry = this.entries.peek(this.keyOf(of));
     if (entry === undefined) return;
     entry.isDropped = true;
-    this.entries.delete(key);
+    this.entries.delete(this.keyOf(of));
   }
 
-  private recent(key: string): Entry<Value> | undefined {
-    const entry = this.entries.get(key);
+  private async settled(entry: Entry<Value>, of: Of): Promise<Value> {
+    const value = await entry.value;
+    // What was dropped during the read may be the state from before the change.
+    return entry.isDropped ? this.get(of) : value;
+  }
+
+  private recent(of: Of): Entry<Value> | undefined {
+    const entry = this.entries.get(this.keyOf(of));
     return entry !== undefined && this.elapsed() - entry.startedAt < MAX_AGE_MS ? entry : undefined;
   }
 
-  private begin(key: string): Entry<Value> {
-    const entry: Entry<Value> = { startedAt: this.elapsed(), value: this.read(key), isDropped: false };
+  private begin(of: Of): Entry<Value> {
+    const key = this.keyOf(of);
+    const entry: Entry<Value> = { startedAt: this.elapsed(), value: this.read(of), isDropped: false };
     this.entries.set(key, entry);
     entry.value.then(
       (result) => (entry.result = result),

@@ -3,11 +3,11 @@ import { PinoLogger } from '../common/pino-logger.js';
 import { Bus, type BusMessage } from '../events/bus.js';
 import { Sweep } from '../common/sweep.js';
 import { yieldIfBusy } from '../common/yield-if-busy.js';
+import { Memberships } from '../access/memberships.js';
 import { AuthService } from '../auth/auth.service.js';
 import { Config } from '../config/config.js';
 import { ConnectedClients, isNewer } from '../clients/connected-clients.js';
 import type { Membership } from '../storage/ports/turn.js';
-import { WorkspacesService } from '../workspaces/workspaces.service.js';
 import { RelayConnections } from './relay-connections.js';
 
 /** A sweep reads one row per connected user, so it comes less often than others. */
@@ -26,7 +26,7 @@ export class ConnectionEnds extends Sweep {
   constructor(
     private readonly clients: ConnectedClients,
     private readonly connections: RelayConnections,
-    private readonly workspaces: WorkspacesService,
+    private readonly memberships: Memberships,
     private readonly auth: AuthService,
     bus: Bus,
     { catchUpMs }: Config,
@@ -47,8 +47,8 @@ export class ConnectionEnds extends Sweep {
     }
   }
 
-  private async closeRemoved({ workspaceId, userId }: Membership): Promise<void> {
-    if (!(await this.workspaces.isMember(workspaceId, userId))) this.closeAll(workspaceId, userId);
+  private async closeRemoved(member: Membership): Promise<void> {
+    if (!(await this.memberships.isMember(member))) this.closeAll(member.workspaceId, member.userId);
   }
 
   private onMessage(message: BusMessage): void {

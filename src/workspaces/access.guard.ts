@@ -1,6 +1,7 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { ErrorCode, User } from '@patchbay/protocol';
+import { Memberships } from '../access/memberships.js';
 import { ExpiredToken, type VerifiedToken } from '../auth/access-tokens.js';
 import { AuthService } from '../auth/auth.service.js';
 import { isForeignOrigin, tokenOf } from '../auth/request-token.js';
@@ -9,7 +10,6 @@ import { DomainError } from '../common/domain-error.js';
 import { isUuid } from '../common/ids.js';
 import { RateLimits } from '../limits/rate-limits.js';
 import { Config } from '../config/config.js';
-import { ownersOnly, WorkspacesService } from './workspaces.service.js';
 
 /** Holds every route and relay event to its `@Access` rule, and refuses what has none. */
 @Injectable()
@@ -18,7 +18,7 @@ export class AccessGuard implements CanActivate {
     private readonly config: Config,
     private readonly reflector: Reflector,
     private readonly auth: AuthService,
-    private readonly workspaces: WorkspacesService,
+    private readonly memberships: Memberships,
     private readonly limits: RateLimits,
   ) {}
 
@@ -73,9 +73,9 @@ export class AccessGuard implements CanActivate {
         fields: { workspaceId: 'is not a UUID' },
       });
     }
-    const role = await this.workspaces.requireRole(workspaceId, user.id);
-    if (rule === 'owner' && role !== 'owner') throw ownersOnly();
-    return { workspaceId: workspaceId.toLowerCase(), needs: rule };
+    const who = { workspaceId: workspaceId.toLowerCase(), userId: user.id };
+    await this.memberships.ask(who, rule);
+    return { workspaceId: who.workspaceId, needs: rule };
   }
 }
 

@@ -1,8 +1,8 @@
 import { type ExecutionContext, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
+import { Memberships } from '../access/memberships.js';
 import { AuthService } from '../auth/auth.service.js';
 import { type AccessContext, ENDS_ACCESS } from '../common/access.js';
-import { ownersOnly, WorkspacesService } from './workspaces.service.js';
 
 /**
  * Checks again what the guard has let pass: after the body has arrived, which may take minutes, and before the answer,
@@ -13,7 +13,7 @@ export class LastingAccess {
   constructor(
     private readonly reflector: Reflector,
     private readonly auth: AuthService,
-    private readonly workspaces: WorkspacesService,
+    private readonly memberships: Memberships,
   ) {}
 
   /** Whether the answer, too, is only for whoever has access by then. */
@@ -24,8 +24,7 @@ export class LastingAccess {
   async require({ user, loginId, workspaceId, needs }: AccessContext): Promise<void> {
     if (user === undefined) return;
     await this.auth.requireLogin(loginId!, user.id);
-    if (needs === undefined) return;
-    const role = await this.workspaces.requireRole(workspaceId!, user.id);
-    if (needs === 'owner' && role !== 'owner') throw ownersOnly();
+    if (needs !== undefined)
+      await this.memberships.require({ workspaceId: workspaceId!, userId: user.id }, needs);
   }
 }
