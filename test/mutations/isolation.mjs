@@ -152,8 +152,8 @@ export const FAULTS = [
     file: 'src/turns/engine/turn-mailbox.ts',
     find: `      if (MEMBERS_INPUTS.has(input.type)) folded.by = this.turn;\n`,
     replace: '',
-    specs: ['test/e2e/membership.spec.ts'],
-    only: 'result is committed',
+    specs: ['test/e2e/membership-commits.spec.ts'],
+    only: 'result',
   },
   {
     name: 'a refusal is taken from the cache',
