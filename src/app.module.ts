@@ -1,6 +1,7 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, APP_PIPE } from '@nestjs/core';
 import type { DestinationStream } from 'pino';
+import { AccessModule } from './access/access.module.js';
 import { AgentApiModule } from './agent-api/agent-api.module.js';
 import { AuditModule } from './audit/audit.module.js';
 import { AuthModule } from './auth/auth.module.js';
@@ -34,6 +35,7 @@ export interface AppParts {
 
 @Module({
   imports: [
+    AccessModule,
     BodiesModule,
     AuthModule,
     WorkspacesModule,

@@ -31,7 +31,7 @@ export class RequestInterceptor implements NestInterceptor {
       throw error;
     }
     const handled = next.handle().pipe(finalize(release));
-    if (access.needs === undefined || !this.access.isForAnswer(context)) return handled;
+    if (access.user === undefined || !this.access.isForAnswer(context)) return handled;
     // An error may tell of what there is as well as an answer.
     return handled.pipe(
       materialize(),

@@ -1,7 +1,8 @@
 import { Module } from '@nestjs/common';
-import { WorkspacesModule } from '../workspaces/workspaces.module.js';
+import { EventsModule } from '../events/events.module.js';
+import { Memberships } from './memberships.js';
 import { Viewers } from './viewers.js';
 
-/** Who sees what of a call, a batch and the trail. */
-@Module({ imports: [WorkspacesModule], providers: [Viewers], exports: [Viewers] })
+/** Who is a member, and who sees what of a call, a batch and the trail. */
+@Module({ imports: [EventsModule], providers: [Memberships, Viewers], exports: [Memberships, Viewers] })
 export class AccessModule {}

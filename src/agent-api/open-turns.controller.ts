@@ -1,9 +1,9 @@
 import { Controller, Get, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { OpenTurnPage, User } from '@patchbay/protocol';
+import { Memberships } from '../access/memberships.js';
 import { Access, CurrentUser, WorkspaceId } from '../common/access.js';
 import { Route } from '../common/route.js';
-import { ownersOnly, WorkspacesService } from '../workspaces/workspaces.service.js';
 import { OpenTurnList } from './open-turn-list.js';
 import { OpenTurnsQueryDto } from './turns.dto.js';
 
@@ -13,7 +13,7 @@ import { OpenTurnsQueryDto } from './turns.dto.js';
 export class OpenTurnsController {
   constructor(
     private readonly list: OpenTurnList,
-    private readonly workspaces: WorkspacesService,
+    private readonly memberships: Memberships,
   ) {}
 
   /**
@@ -28,7 +28,7 @@ export class OpenTurnsController {
     @Query() query: OpenTurnsQueryDto,
   ): Promise<OpenTurnPage> {
     const isOwn = query.userId?.toLowerCase() === user.id;
-    if (!isOwn && (await this.workspaces.requireRole(workspaceId, user.id)) !== 'owner') throw ownersOnly();
+    if (!isOwn) await this.memberships.require({ workspaceId, userId: user.id }, 'owner');
     return this.list.page(workspaceId, query);
   }
 }

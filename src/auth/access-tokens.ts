@@ -4,16 +4,16 @@ import { JwtService } from '@nestjs/jwt';
 import type { User } from '@patchbay/protocol';
 import { LRUCache } from 'lru-cache';
 import { Config } from '../config/config.js';
-import { Bus } from '../events/bus.js';
 import { Clock } from '../common/clock.js';
 import { DomainError } from '../common/domain-error.js';
 import { isUuid, newId } from '../common/ids.js';
+import { LiveLogins } from './live-logins.js';
 import { tokenOf } from './request-token.js';
 
 export interface VerifiedToken {
   user: User;
-  /** The login that the token was given to; null where it names none. */
-  loginId: string | null;
+  /** The login that the token was issued to. */
+  loginId: string;
   /** Epoch ms. */
   expiresAt: number;
 }
@@ -24,8 +24,8 @@ const MAX_KNOWN = 1_000;
 /** Of a token: one of ours has a name and an email, and is far below it. */
 const MAX_LENGTH = 8_192;
 
-/** A token of ours that is good no longer: whoever shows it guesses nothing. */
-export class SpentToken extends DomainError {}
+/** A token of this server that was valid once: its sender does not guess. */
+export class ExpiredToken extends DomainError {}
 
 /** Signs and verifies access tokens: HS256, nothing else, and never without an end. */
 @Injectable()
@@ -33,16 +33,13 @@ export class AccessTokens {
   readonly lifeSeconds: number;
   /** By the token. */
   private readonly verified = new LRUCache<string, VerifiedToken>({ max: MAX_KNOWN });
-  /** Logins that have ended, and until when (epoch ms) that has to be known. */
-  private readonly ended = new Map<string, number>();
 
   constructor(
     config: Config,
     private readonly clock: Clock,
     private readonly jwt: JwtService,
-    bus: Bus,
+    private readonly logins: LiveLogins,
   ) {
-    bus.messages$.subscribe((message) => message.type === 'login_ended' && this.endLogin(message.loginId));
     this.lifeSeconds = config.accessTokenMinutes * 60;
   }
 
@@ -52,30 +49,29 @@ export class AccessTokens {
     return this.jwt.sign({ sub: id, email, fullName, login: loginId, jti: newId(), iat, exp });
   }
 
-  /** Throws INVALID_TOKEN. */
-  verify(token: string): VerifiedToken {
+  /** Throws INVALID_TOKEN; UNAVAILABLE where the store cannot tell whether the login has ended. */
+  async verify(token: string): Promise<VerifiedToken> {
     const verified = this.decode(token);
-    if (verified.loginId !== null && this.ended.has(verified.loginId)) throw invalid('ended');
+    await this.requireLogin(verified.loginId, verified.user.id);
     return verified;
   }
 
-  /** The id of the user whose good token a request carries; null where it carries none. */
+  /** The same for the login of a token that was verified before. */
+  async requireLogin(loginId: string, userId: string): Promise<void> {
+    if (!(await this.logins.isLive(loginId, userId))) throw invalid('ended');
+  }
+
+  /** The user that a request's token names, to attribute the request before its login is looked up; null for none. */
   userOf(headers: IncomingHttpHeaders): string | null {
     const found = tokenOf(headers);
     if (found === null) return null;
     try {
-      return this.verify(found.token).user.id;
+      const { user, loginId } = this.decode(found.token);
+      return this.logins.isKnownToHaveEnded(loginId) ? null : user.id;
     } catch (error) {
       if (error instanceof DomainError) return null;
       throw error;
     }
-  }
-
-  /** The tokens of a login are good no longer. It is remembered for as long as one of them could still be shown. */
-  private endLogin(loginId: string): void {
-    const now = this.clock.now();
-    for (const [ended, until] of this.ended) if (until <= now) this.ended.delete(ended);
-    this.ended.set(loginId, now + this.lifeSeconds * 1000);
   }
 
   private decode(token: string): VerifiedToken {
@@ -90,10 +86,11 @@ export class AccessTokens {
   private check(token: string): VerifiedToken {
     if (token.length > MAX_LENGTH) throw invalid('malformed');
     const { sub, email, fullName, login, exp } = this.claimsOf(token);
-    if (!isUuid(sub) || typeof email !== 'string' || typeof exp !== 'number') throw invalid('malformed');
+    if (!isUuid(sub) || !isUuid(login) || typeof email !== 'string' || typeof exp !== 'number')
+      throw invalid('malformed');
     return {
       user: { id: sub, email, fullName: typeof fullName === 'string' ? fullName : null },
-      loginId: typeof login === 'string' ? login : null,
+      loginId: login,
       expiresAt: exp * 1000,
     };
   }
@@ -118,6 +115,6 @@ const FAULTS = {
 };
 
 function invalid(fault: keyof typeof FAULTS): DomainError {
-  const Refusal = fault === 'malformed' ? DomainError : SpentToken;
+  const Refusal = fault === 'malformed' ? DomainError : ExpiredToken;
   return new Refusal('INVALID_TOKEN', FAULTS[fault]);
 }

@@ -9,6 +9,7 @@ import { AuthController } from './auth.controller.js';
 import { AuthService } from './auth.service.js';
 import { FailedLogins } from './failed-logins.js';
 import { jwtSecret } from './jwt-secret.js';
+import { LiveLogins } from './live-logins.js';
 import { Logins } from './logins.js';
 import { PasswordQueue } from './password-queue.js';
 
@@ -27,7 +28,7 @@ import { PasswordQueue } from './password-queue.js';
     }),
   ],
   controllers: [AuthController],
-  providers: [AuthService, AccessTokens, Logins, FailedLogins, PasswordQueue],
+  providers: [AuthService, AccessTokens, LiveLogins, Logins, FailedLogins, PasswordQueue],
   exports: [AuthService],
 })
 export class AuthModule {}

@@ -8,6 +8,7 @@ import { UserStore, type UserRecord } from '../storage/records/users.js';
 import { AccessTokens, type VerifiedToken } from './access-tokens.js';
 import type { LoginDto, RegisterDto } from './auth.dto.js';
 import { FailedLogins } from './failed-logins.js';
+import { LiveLogins } from './live-logins.js';
 import { type IssuedToken, Logins } from './logins.js';
 import { hashPassword, verifyPassword } from './password.js';
 import { PasswordQueue } from './password-queue.js';
@@ -20,6 +21,7 @@ export class AuthService {
     private readonly clock: Clock,
     private readonly users: UserStore,
     private readonly logins: Logins,
+    private readonly liveLogins: LiveLogins,
     private readonly tokens: AccessTokens,
     private readonly failedLogins: FailedLogins,
     private readonly passwords: PasswordQueue,
@@ -82,9 +84,19 @@ export class AuthService {
     await this.logins.end(refreshToken);
   }
 
-  /** Whose token it is and until when; throws INVALID_TOKEN. For HTTP and the relay alike. */
-  async verifyAccessToken(token: string): Promise<VerifiedToken> {
+  /** The user and the end of a token. INVALID_TOKEN, UNAVAILABLE. For HTTP and the relay alike. */
+  verifyAccessToken(token: string): Promise<VerifiedToken> {
     return this.tokens.verify(token);
+  }
+
+  /** INVALID_TOKEN where the login of a verified token has ended since. */
+  requireLogin(loginId: string, userId: string): Promise<void> {
+    return this.tokens.requireLogin(loginId, userId);
+  }
+
+  /** Those of the logins that have ended, read from the store now. */
+  endedLogins(loginIds: readonly string[]): Promise<Set<string>> {
+    return this.liveLogins.endedAmong(loginIds);
   }
 
   private async checkRegistration(): Promise<void> {

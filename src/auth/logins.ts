@@ -7,6 +7,7 @@ import { Clock } from '../common/clock.js';
 import { DomainError, type LoggedRefusal } from '../common/domain-error.js';
 import { isUuid, newId } from '../common/ids.js';
 import { type LoginRecord, LoginStore } from '../storage/records/logins.js';
+import { LiveLogins } from './live-logins.js';
 
 const DAY_MS = 24 * 60 * 60_000;
 const PURGE_MS = 60 * 60_000;
@@ -27,6 +28,7 @@ export class Logins implements OnModuleInit, OnModuleDestroy {
     config: Config,
     private readonly clock: Clock,
     private readonly store: LoginStore,
+    private readonly live: LiveLogins,
     private readonly bus: Bus,
   ) {
     this.lifeMs = config.refreshTokenDays * DAY_MS;
@@ -109,6 +111,7 @@ export class Logins implements OnModuleInit, OnModuleDestroy {
 
   private async remove(loginId: string): Promise<void> {
     await this.store.remove(loginId);
+    this.live.ended(loginId);
     this.bus.publish({ type: 'login_ended', loginId });
   }
 }

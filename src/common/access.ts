@@ -26,6 +26,8 @@ export const EndsAccess = (): MethodDecorator => SetMetadata(ENDS_ACCESS, true);
 /** What the access guard leaves on a request for those behind it. */
 export interface AccessContext {
   user?: User;
+  /** Of the user's access token. */
+  loginId?: string;
   /** Lowercase. */
   workspaceId?: string;
   /** What the user must be in the workspace, now and until the answer. */

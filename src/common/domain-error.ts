@@ -41,6 +41,16 @@ export class DomainError extends Error {
   }
 }
 
+/** The refusal of whoever is no member of a workspace, whether it exists or not. */
+export function notMember(): DomainError {
+  return new DomainError('FORBIDDEN', 'Access forbidden: User is not a member of this workspace');
+}
+
+/** The refusal of a member who is no owner. */
+export function ownersOnly(): DomainError {
+  return new DomainError('FORBIDDEN', 'Access forbidden: only an owner of the workspace may do this');
+}
+
 /** A request with one fault. `details` are for a relay client, which can act on them. */
 export function fieldError(field: string, fault: string, details?: Json): DomainError {
   const extras = { fields: { [field]: fault }, ...(details !== undefined && { details }) };

@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { AccessModule } from '../access/access.module.js';
 import { Config } from '../config/config.js';
 import { ClientAddresses } from '../common/http/client-address.js';
 import { AnswersInFlight } from './answers-in-flight.js';
@@ -11,6 +12,7 @@ const LIMITS = [AnswersInFlight, OpenTurnQuota, Quotas, RateLimits, RateWindows]
 
 /** Rate limits, quotas and budgets, and the addresses that they count. */
 @Module({
+  imports: [AccessModule],
   providers: [
     ...LIMITS,
     {

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { DomainError } from '../common/domain-error.js';
+import { Memberships } from '../access/memberships.js';
+import type { DomainError } from '../common/domain-error.js';
 import { Config } from '../config/config.js';
 import type { Membership } from '../storage/ports/turn.js';
 import { type Usage, UsageStore } from '../storage/ports/usage.store.js';
-import { WorkspaceStore } from '../storage/ports/workspaces.store.js';
 import { type Limits, limitsFrom, overLimit, type Scope } from './quota-limits.js';
 
 const KINDS = ['bytes', 'files', 'versions', 'sessions'] as const;
@@ -36,7 +36,7 @@ export class Quotas {
   private readonly writing = new Map<string, Set<Writing>>();
 
   constructor(
-    private readonly workspaces: WorkspaceStore,
+    private readonly memberships: Memberships,
     private readonly usage: UsageStore,
     config: Config,
   ) {
@@ -65,8 +65,7 @@ export class Quotas {
 
   /** FORBIDDEN for whoever is no member, or is none any more. */
   async requireMember({ workspaceId, userId }: Membership): Promise<void> {
-    if ((await this.workspaces.roleOf(workspaceId, userId)) !== null) return;
-    throw new DomainError('FORBIDDEN', 'Access forbidden: User is not a member of this workspace');
+    await this.memberships.require({ workspaceId, userId });
   }
 
   /** @param earlier what was being written already when this write came */

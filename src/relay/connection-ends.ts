@@ -2,33 +2,53 @@ import { Injectable } from '@nestjs/common';
 import { PinoLogger } from '../common/pino-logger.js';
 import { Bus, type BusMessage } from '../events/bus.js';
 import { Sweep } from '../common/sweep.js';
+import { yieldIfBusy } from '../common/yield-if-busy.js';
+import { Memberships } from '../access/memberships.js';
+import { AuthService } from '../auth/auth.service.js';
 import { Config } from '../config/config.js';
 import { ConnectedClients, isNewer } from '../clients/connected-clients.js';
-import { WorkspacesService } from '../workspaces/workspaces.service.js';
+import type { Membership } from '../storage/ports/turn.js';
 import { RelayConnections } from './relay-connections.js';
 
-/** What a round looks at grows with the users that are connected: it comes less often than others. */
+/** A sweep reads one row per connected user, so it comes less often than others. */
 const SELDOM = 3;
+/** Longest time between two sweeps, in ms: a connection ends within 5 s of its login or membership [REQ-8] [MEMBER-2]. */
+const LONGEST_MS = 3_000;
+/** How many logins, or members, are looked up at once. */
+const BATCH = 500;
 
-/** Ends connections for what happened elsewhere: a membership or a login has ended, a client has connected again. */
+/**
+ * Ends connections for what happened elsewhere: a login or a membership has ended, a client has connected again. The bus
+ * says so at once; a sweep over the store finds what the bus has lost, since an idle connection makes no request.
+ */
 @Injectable()
 export class ConnectionEnds extends Sweep {
   constructor(
     private readonly clients: ConnectedClients,
     private readonly connections: RelayConnections,
-    private readonly workspaces: WorkspacesService,
+    private readonly memberships: Memberships,
+    private readonly auth: AuthService,
     bus: Bus,
     { catchUpMs }: Config,
     logger: PinoLogger,
   ) {
-    super(SELDOM * catchUpMs, logger);
+    super(Math.min(SELDOM * catchUpMs, LONGEST_MS), logger);
     bus.messages$.subscribe((message) => this.onMessage(message));
   }
 
   protected async sweep(): Promise<void> {
-    for (const { workspaceId, userId } of this.clients.users()) {
-      if (!(await this.workspaces.isMember(workspaceId, userId))) this.closeAll(workspaceId, userId);
+    for (const loginIds of batches(this.connections.logins())) {
+      this.connections.endLogins(await this.auth.endedLogins(loginIds));
+      await yieldIfBusy();
     }
+    for (const members of batches(this.clients.users())) {
+      await Promise.all(members.map((member) => this.closeRemoved(member)));
+      await yieldIfBusy();
+    }
+  }
+
+  private async closeRemoved(member: Membership): Promise<void> {
+    if (!(await this.memberships.isMember(member))) this.closeAll(member.workspaceId, member.userId);
   }
 
   private onMessage(message: BusMessage): void {
@@ -36,7 +56,7 @@ export class ConnectionEnds extends Sweep {
       case 'member_removed':
         return this.closeAll(message.workspaceId, message.userId);
       case 'login_ended':
-        return this.connections.endLogin(message.loginId);
+        return this.connections.endLogins(new Set([message.loginId]));
       case 'client_connected': {
         const client = this.clients.find(message);
         if (client && isNewer(message, client)) client.line.replaced();
@@ -47,4 +67,8 @@ export class ConnectionEnds extends Sweep {
   private closeAll(workspaceId: string, userId: string): void {
     for (const client of this.clients.ofUser(workspaceId, userId)) client.line.close();
   }
+}
+
+function* batches<Item>(items: readonly Item[]): Generator<Item[]> {
+  for (let at = 0; at < items.length; at += BATCH) yield items.slice(at, at + BATCH);
 }

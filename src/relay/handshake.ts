@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { ErrorCode, RelayError } from '@patchbay/protocol';
 import { PinoLogger } from '../common/pino-logger.js';
-import { SpentToken, type VerifiedToken } from '../auth/access-tokens.js';
+import { Memberships } from '../access/memberships.js';
+import { ExpiredToken, type VerifiedToken } from '../auth/access-tokens.js';
 import { AuthService } from '../auth/auth.service.js';
 import { ConnectedClient } from '../clients/connected-clients.js';
 import { checkRoots } from '../clients/roots.dto.js';
@@ -15,7 +16,6 @@ import { RateLimits } from '../limits/rate-limits.js';
 import { parseRequest } from '../common/request-envelope.js';
 import { Lifecycle } from '../common/lifecycle.js';
 import { Config } from '../config/config.js';
-import { WorkspacesService } from '../workspaces/workspaces.service.js';
 import { RelayLines } from './relay-lines.js';
 import { fromTexts } from './handshake-texts.js';
 import { HandshakeDto } from './relay.dto.js';
@@ -28,7 +28,7 @@ import { SocketQuota } from './socket-quota.js';
 export class Handshake {
   constructor(
     private readonly auth: AuthService,
-    private readonly workspaces: WorkspacesService,
+    private readonly memberships: Memberships,
     private readonly roots: RootsService,
     private readonly presence: Presence,
     private readonly lifecycle: Lifecycle,
@@ -61,7 +61,7 @@ export class Handshake {
     const handshake = parseRequest(HandshakeDto, fromTexts(auth));
     checkRoots(handshake.roots);
     const workspaceId = handshake.workspaceId.toLowerCase();
-    await this.workspaces.requireRole(workspaceId, user.id);
+    await this.memberships.ask({ workspaceId, userId: user.id });
     const key = { workspaceId, userId: user.id, clientId: handshake.clientId };
     this.sockets.take(key, socket.conn);
     await this.roots.claim(key, handshake.roots);
@@ -80,7 +80,7 @@ export class Handshake {
     try {
       return await this.auth.verifyAccessToken(tokenOf(auth));
     } catch (error) {
-      if (error instanceof DomainError && error.code === 'INVALID_TOKEN' && !(error instanceof SpentToken))
+      if (error instanceof DomainError && error.code === 'INVALID_TOKEN' && !(error instanceof ExpiredToken))
         this.limits.failedToken(socket.request);
       throw error;
     }

@@ -94,9 +94,14 @@ export class RelayConnections {
     this.open_.get(socket)?.token.start(expiresAt);
   }
 
-  /** A login has ended, and with it every connection that its tokens opened. */
-  endLogin(loginId: string): void {
-    for (const socket of this.open_.keys()) if (socket.data.loginId === loginId) socket.disconnect(true);
+  /** The logins whose tokens the open connections have shown, each once. */
+  logins(): string[] {
+    return [...new Set([...this.open_.keys()].map(({ data }) => data.loginId))];
+  }
+
+  /** Ends every connection of these logins. */
+  endLogins(loginIds: ReadonlySet<string>): void {
+    for (const socket of this.open_.keys()) if (loginIds.has(socket.data.loginId)) socket.disconnect(true);
   }
 
   private resumeTimer(socket: RelaySocket): NodeJS.Timeout {

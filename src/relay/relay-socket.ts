@@ -27,8 +27,8 @@ const SILENCE_MS = 60_000;
 export interface RelaySocketData {
   handshake: HandshakeDto;
   userId: string;
-  /** Of the token; null where it names none. */
-  loginId: string | null;
+  /** Of the newest token that the client has shown. */
+  loginId: string;
   /** Epoch ms. */
   tokenExpiresAt: number;
   client: ConnectedClient;

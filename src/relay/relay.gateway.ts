@@ -17,6 +17,7 @@ import {
 } from '@patchbay/protocol';
 import { PinoLogger } from '../common/pino-logger.js';
 import { Presence } from '../clients/presence.js';
+import { Memberships } from '../access/memberships.js';
 import { AuthService } from '../auth/auth.service.js';
 import { Access } from '../common/access.js';
 import { isoTime } from '../common/clock.js';
@@ -28,7 +29,6 @@ import { asOwner } from '../common/work-owner.js';
 import { SessionActiveFilesDto } from '../sessions/sessions.dto.js';
 import { SessionsService } from '../sessions/sessions.service.js';
 import { ClientReports } from '../turns/engine/client-reports.js';
-import { WorkspacesService } from '../workspaces/workspaces.service.js';
 import { ClientUploads } from '../turns/engine/client-uploads.js';
 import { Handshake } from './handshake.js';
 import { checkStatus } from './folder-status.js';
@@ -58,7 +58,7 @@ export class RelayGateway implements OnGatewayInit, OnGatewayConnection, OnGatew
     private readonly sessions: SessionsService,
     private readonly openings: SessionOpenings,
     private readonly auth: AuthService,
-    private readonly workspaces: WorkspacesService,
+    private readonly memberships: Memberships,
     private readonly logger: PinoLogger,
   ) {
     logger.setContext(RelayGateway.name);
@@ -87,8 +87,9 @@ export class RelayGateway implements OnGatewayInit, OnGatewayConnection, OnGatew
     const ack = await this.acknowledge(socket, async () => {
       const entries = await readEntries(body);
       const { key } = socket.data.client;
-      // A member who was removed while they connected was not among the clients yet.
-      await this.workspaces.requireRole(key.workspaceId, key.userId);
+      // The socket was not among the clients yet if the login or the membership ended during its handshake.
+      await this.auth.requireLogin(socket.data.loginId, key.userId);
+      await this.memberships.require(key);
       const { client, handshake } = socket.data;
       // Whoever posts a turn once this is answered must find the client's folders, on any node.
       const [resumed] = await Promise.all([

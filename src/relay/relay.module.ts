@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { AccessModule } from '../access/access.module.js';
 import { AuthModule } from '../auth/auth.module.js';
 import { EventsModule } from '../events/events.module.js';
 import { ClientsModule } from '../clients/clients.module.js';
@@ -16,6 +17,7 @@ import { SocketQuota } from './socket-quota.js';
 
 @Module({
   imports: [
+    AccessModule,
     AuthModule,
     EventsModule,
     ClientsModule,

@@ -1,15 +1,15 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { ErrorCode, User } from '@patchbay/protocol';
-import { SpentToken } from '../auth/access-tokens.js';
+import { Memberships } from '../access/memberships.js';
+import { ExpiredToken, type VerifiedToken } from '../auth/access-tokens.js';
 import { AuthService } from '../auth/auth.service.js';
 import { isForeignOrigin, tokenOf } from '../auth/request-token.js';
-import { ACCESS_RULE, type AccessedRequest, type AccessRule } from '../common/access.js';
+import { ACCESS_RULE, type AccessContext, type AccessedRequest, type AccessRule } from '../common/access.js';
 import { DomainError } from '../common/domain-error.js';
 import { isUuid } from '../common/ids.js';
 import { RateLimits } from '../limits/rate-limits.js';
 import { Config } from '../config/config.js';
-import { ownersOnly, WorkspacesService } from './workspaces.service.js';
 
 /** Holds every route and relay event to its `@Access` rule, and refuses what has none. */
 @Injectable()
@@ -18,7 +18,7 @@ export class AccessGuard implements CanActivate {
     private readonly config: Config,
     private readonly reflector: Reflector,
     private readonly auth: AuthService,
-    private readonly workspaces: WorkspacesService,
+    private readonly memberships: Memberships,
     private readonly limits: RateLimits,
   ) {}
 
@@ -33,23 +33,24 @@ export class AccessGuard implements CanActivate {
     if (rule === undefined || rule === 'client') throw new DomainError('FORBIDDEN', 'Access forbidden');
 
     const request = context.switchToHttp().getRequest<AccessedRequest>();
-    const user = await this.userOf(request);
-    request.access = { user };
+    const { user, loginId } = await this.tokenOf(request);
+    request.access = { user, loginId };
     if (rule === 'user') return true;
-    request.access = await this.membershipOf(request, user, rule).catch((error: unknown) => {
+    const membership = await this.membershipOf(request, user, rule).catch((error: unknown) => {
       if (isRefusal(error, 'FORBIDDEN')) this.limits.forbidden(user.id);
       throw error;
     });
+    Object.assign(request.access, membership);
     return true;
   }
 
-  private async userOf({ headers, method, raw }: AccessedRequest): Promise<User> {
+  private async tokenOf({ headers, method, raw }: AccessedRequest): Promise<VerifiedToken> {
     const found = tokenOf(headers);
     if (found === null) throw noValidToken();
-    const { user } = await this.auth.verifyAccessToken(found.token).catch((error: unknown) => {
+    const verified = await this.auth.verifyAccessToken(found.token).catch((error: unknown) => {
       if (!isRefusal(error, 'INVALID_TOKEN')) throw error;
       // It was a token of this server: its owner is told to get another one.
-      if (error instanceof SpentToken) throw error;
+      if (error instanceof ExpiredToken) throw error;
       this.limits.failedToken(raw);
       throw noValidToken();
     });
@@ -58,23 +59,23 @@ export class AccessGuard implements CanActivate {
     if (found.source === 'cookie' && isWrite && isForeignOrigin(headers, this.config.origins)) {
       throw new DomainError('FORBIDDEN', 'Access forbidden: this origin may not write with a cookie');
     }
-    return user;
+    return verified;
   }
 
   private async membershipOf(
     { params }: AccessedRequest,
     user: User,
     rule: 'member' | 'owner',
-  ): Promise<AccessedRequest['access']> {
+  ): Promise<AccessContext> {
     const { workspaceId } = params as { workspaceId?: string };
     if (!isUuid(workspaceId)) {
       throw new DomainError('VALIDATION_ERROR', 'The workspace id is not a UUID', {
         fields: { workspaceId: 'is not a UUID' },
       });
     }
-    const role = await this.workspaces.requireRole(workspaceId, user.id);
-    if (rule === 'owner' && role !== 'owner') throw ownersOnly();
-    return { user, workspaceId: workspaceId.toLowerCase(), needs: rule };
+    const who = { workspaceId: workspaceId.toLowerCase(), userId: user.id };
+    await this.memberships.ask(who, rule);
+    return { workspaceId: who.workspaceId, needs: rule };
   }
 }
 

@@ -1,17 +1,19 @@
 import { type ExecutionContext, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
+import { Memberships } from '../access/memberships.js';
+import { AuthService } from '../auth/auth.service.js';
 import { type AccessContext, ENDS_ACCESS } from '../common/access.js';
-import { ownersOnly, WorkspacesService } from './workspaces.service.js';
 
 /**
- * Looks again whether the caller may do what the guard let pass: once the body has come, which may take its time, and
- * before the answer, which may have waited. So whoever is removed, or no owner any more, is refused from then on.
+ * Checks again what the guard has let pass: after the body has arrived, which may take minutes, and before the answer,
+ * which may have waited. So a caller is refused whose login has ended, who was removed, or who is no longer an owner.
  */
 @Injectable()
 export class LastingAccess {
   constructor(
     private readonly reflector: Reflector,
-    private readonly workspaces: WorkspacesService,
+    private readonly auth: AuthService,
+    private readonly memberships: Memberships,
   ) {}
 
   /** Whether the answer, too, is only for whoever has access by then. */
@@ -19,9 +21,10 @@ export class LastingAccess {
     return !this.reflector.get<boolean | undefined>(ENDS_ACCESS, context.getHandler());
   }
 
-  async require({ user, workspaceId, needs }: AccessContext): Promise<void> {
-    if (needs === undefined) return;
-    const role = await this.workspaces.requireRole(workspaceId!, user!.id);
-    if (needs === 'owner' && role !== 'owner') throw ownersOnly();
+  async require({ user, loginId, workspaceId, needs }: AccessContext): Promise<void> {
+    if (user === undefined) return;
+    await this.auth.requireLogin(loginId!, user.id);
+    if (needs !== undefined)
+      await this.memberships.require({ workspaceId: workspaceId!, userId: user.id }, needs);
   }
 }

@@ -1,4 +1,6 @@
 import { Module } from '@nestjs/common';
+import { AccessModule } from '../access/access.module.js';
+import { AuthModule } from '../auth/auth.module.js';
 import { EventsModule } from '../events/events.module.js';
 import { LastingAccess } from './lasting-access.js';
 import { MembersController } from './members.controller.js';
@@ -6,7 +8,7 @@ import { WorkspacesController } from './workspaces.controller.js';
 import { WorkspacesService } from './workspaces.service.js';
 
 @Module({
-  imports: [EventsModule],
+  imports: [AccessModule, AuthModule, EventsModule],
   controllers: [WorkspacesController, MembersController],
   providers: [LastingAccess, WorkspacesService],
   exports: [LastingAccess, WorkspacesService],

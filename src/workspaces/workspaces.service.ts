@@ -1,10 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import type { CloudChange, Member, Role, User, Workspace, WorkspacePage } from '@patchbay/protocol';
+import { Memberships } from '../access/memberships.js';
 import { normalizeEmail } from '../auth/auth.service.js';
 import { Bus } from '../events/bus.js';
 import { Clock, isoTime } from '../common/clock.js';
-import { DomainError } from '../common/domain-error.js';
-import { isUuid, newId } from '../common/ids.js';
+import { DomainError, notMember, ownersOnly } from '../common/domain-error.js';
+import { newId } from '../common/ids.js';
 import { KeyLocks } from '../common/key-locks.js';
 import { Config } from '../config/config.js';
 import { UserStore, type UserRecord } from '../storage/records/users.js';
@@ -30,6 +31,7 @@ export class WorkspacesService {
     private readonly config: Config,
     private readonly store: WorkspaceStore,
     private readonly users: UserStore,
+    private readonly memberships: Memberships,
     private readonly bus: Bus,
   ) {}
 
@@ -87,18 +89,6 @@ export class WorkspacesService {
     return approvals;
   }
 
-  /** FORBIDDEN for whoever is no member, whether the workspace exists or not; VALIDATION_ERROR for what is no id. */
-  async requireRole(workspaceId: string, userId: string): Promise<Role> {
-    if (!isUuid(workspaceId)) throw new DomainError('VALIDATION_ERROR', 'The workspace id is not a UUID');
-    const role = await this.store.roleOf(workspaceId.toLowerCase(), userId);
-    if (role === null) throw notMember();
-    return role;
-  }
-
-  async isMember(workspaceId: string, userId: string): Promise<boolean> {
-    return (await this.store.roleOf(workspaceId, userId)) !== null;
-  }
-
   /** Members in the order in which they came. */
   async members(workspaceId: string): Promise<Member[]> {
     const { members } = await this.load(workspaceId);
@@ -134,6 +124,7 @@ export class WorkspacesService {
       requireIn(members, userId);
       return members.map((member) => (member.userId === userId ? { ...member, role } : member));
     });
+    this.memberships.changed({ workspaceId, userId });
     const [user] = await this.users.byIds([userId]);
     if (user === undefined) throw noSuchMember();
     return describe(requireIn(workspace.members, userId), user);
@@ -147,6 +138,7 @@ export class WorkspacesService {
       return members.filter((member) => member.userId !== userId);
     };
     await this.changeMembers(workspaceId, actorId, remove, removal);
+    this.memberships.changed(removal);
     this.bus.publish({ type: 'member_removed', workspaceId, userId });
   }
 
@@ -182,7 +174,7 @@ export class WorkspacesService {
    */
   private async requireMembership(workspaceId: string, userId: string): Promise<void> {
     const { createdBy } = await this.load(workspaceId);
-    if (createdBy === userId || (await this.isMember(workspaceId, userId))) return;
+    if (createdBy === userId || (await this.memberships.isMember({ workspaceId, userId }))) return;
     const { maxMakerMemberships } = this.config;
     if ((await this.store.countMadeBy(createdBy, userId)) < maxMakerMemberships) return;
     const message =
@@ -217,15 +209,6 @@ export class WorkspacesService {
     if (workspace === null) throw notMember();
     return workspace;
   }
-}
-
-/** The refusal of a member who is no owner. */
-export function ownersOnly(): DomainError {
-  return new DomainError('FORBIDDEN', 'Access forbidden: only an owner of the workspace may do this');
-}
-
-function notMember(): DomainError {
-  return new DomainError('FORBIDDEN', 'Access forbidden: User is not a member of this workspace');
 }
 
 function noSuchMember(): DomainError {

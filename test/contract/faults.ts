@@ -24,7 +24,14 @@ export const KINDS: { [Port in keyof Stores]: Kinds<Stores[Port]> } = {
   },
   health: { check: 'read' },
   keys: { claim: 'write', find: 'read', removeExpired: 'write' },
-  logins: { insert: 'write', byId: 'read', rotate: 'write', remove: 'write', removeExpired: 'write' },
+  logins: {
+    insert: 'write',
+    byId: 'read',
+    liveAmong: 'read',
+    rotate: 'write',
+    remove: 'write',
+    removeExpired: 'write',
+  },
   patches: {
     ...{ insert: 'write', byId: 'read', ofFilePatch: 'read', ofChange: 'read', remove: 'write' },
     ...{ docPathsOf: 'read', removeOrphans: 'write' },

@@ -65,6 +65,17 @@ describeContract('logins', (opened) => {
     expect(await logins.byId(login.id)).toEqual({ ...login, ...second });
   });
 
+  it('are live until they end or expire, asked for many at once', async () => {
+    const { logins } = opened().stores;
+    const [live, ended, expired] = [aLogin(), aLogin(), aLogin({ expiresAt: NOON })];
+    for (const login of [live, ended, expired]) await logins.insert(login);
+    await logins.rotate(live.id, 'first', second);
+    await logins.remove(ended.id);
+    const ids = [live.id, ended.id, expired.id, newId()];
+    expect(await logins.liveAmong(ids, NOON)).toEqual(new Set([live.id]));
+    expect(await logins.liveAmong([], NOON)).toEqual(new Set());
+  });
+
   it('end one by one', async () => {
     const { logins } = opened().stores;
     const [ended, other] = [aLogin(), aLogin()];

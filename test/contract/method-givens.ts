@@ -72,7 +72,7 @@ export const aRoot = (workspaceId: string): RootRecord => ({
 export const root = inWorkspace(aRoot, ({ roots }, made) => roots.claim(made));
 
 export const aSession = (workspaceId: string): SessionRecord => ({
-  ...{ id: newId(), workspaceId, conversationId: newId(), userId: newId(), clientId: null },
+  ...{ id: newId(), workspaceId, conversationId: newId(), userId: 'u', clientId: null },
   ...{ tools: ['mv'], createdAt: NOON },
 });
 export const session = inWorkspace(aSession, ({ sessions }, made) => sessions.insert(made));
@@ -82,6 +82,7 @@ export const ACTIVE = [
 
 export const newTurn = (workspaceId: string): Turn =>
   aTurn(workspaceId, {
+    userId: 'u',
     calls: [aCall(), aCall({ toolCallId: 'call_2' })],
     lease: { owner: newId(), until: NOON + 9 },
   });
@@ -99,7 +100,7 @@ export const endedTurn = async (stores: Stores): Promise<Turn> => {
 
 export const file = async (stores: Stores) => givenFile(stores, await givenWorkspace(stores), '/docs/a');
 export const folder = async (stores: Stores) => givenFolder(stores, await givenWorkspace(stores), '/docs/b');
-export const upload = inWorkspace((workspaceId) => ({ workspaceId, userId: newId() }));
+export const upload = inWorkspace((workspaceId) => ({ workspaceId, userId: 'u' }));
 /** More than lies in one document. */
 export const MANY_BYTES = bytesOf('many bytes '.repeat(100_000));
 export const HASH = sha256('bytes');

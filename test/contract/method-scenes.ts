@@ -171,6 +171,7 @@ export const SCENES: { [Port in keyof Stores]: Scenes<Stores[Port]> } = {
       ({ logins }, made) => logins.insert(made),
     ),
     byId: about(login, ({ logins }, { id }) => logins.byId(id)),
+    liveAmong: about(login, ({ logins }, { id }) => logins.liveAmong([id, newId()], NOON)),
     rotate: about(login, ({ logins }, { id }) => logins.rotate(id, 'first', SECOND)),
     remove: about(login, ({ logins }, { id }) => logins.remove(id)),
     removeExpired: about(login, ({ logins }) => logins.removeExpired(LATER)),

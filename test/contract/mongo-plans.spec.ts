@@ -16,7 +16,7 @@ import type { PatchStore } from '../../src/storage/ports/patches.store.js';
 import { aFile, aFolder, bytesOf, moved, withHead } from './file-records.js';
 import { type Scene, SCENES } from './method-scenes.js';
 import { aBatch, aLargeBatch } from './patch-records.js';
-import { anEvent, aUser, aWorkspace } from './records.js';
+import { anEvent, aUser, aWorkspace, join } from './records.js';
 
 describeOnMongo('queries on MongoDB', () => {
   let drop: () => Promise<void>;
@@ -122,6 +122,7 @@ async function askEverything(stores: Stores): Promise<void> {
     await audit.page(workspaceId, place, 1, 10);
     await audit.page(workspaceId, { ...place, path: 'a', from: NOON }, 1, 10);
   }
+  for (const member of [userId, 'u']) await join(stores, { workspaceId, userId: member });
   await askFiles(stores, workspaceId);
   await stores.usage.ofUser(userId);
   const turn = aTurn(workspaceId, { userId });

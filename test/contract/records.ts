@@ -4,7 +4,7 @@ import type { AuditDraft } from '../../src/storage/ports/audit.store.js';
 import type { UserRecord } from '../../src/storage/records/users.js';
 import type { WorkspaceRecord } from '../../src/storage/ports/workspaces.store.js';
 import type { CallResult } from '../../src/storage/ports/turns.store.js';
-import type { Turn } from '../../src/storage/ports/turn.js';
+import type { Membership, Turn } from '../../src/storage/ports/turn.js';
 import { NOON } from '../../src/turns/state/turn.sample.js';
 import type { Stores } from './backends.js';
 
@@ -37,11 +37,27 @@ export function aWorkspace(changes: Partial<WorkspaceRecord> = {}): WorkspaceRec
 }
 
 /** Stores a workspace and returns its id; `memberId`: who is a member beside its owner. */
-export async function givenWorkspace(stores: Stores, memberId?: string): Promise<string> {
-  const made = aWorkspace();
-  const workspace = memberId === undefined ? made : { ...withMember(made, memberId), version: 1 };
+export async function givenWorkspace(stores: Stores, memberId = 'u'): Promise<string> {
+  const workspace = { ...withMember(aWorkspace(), memberId), version: 1 };
   await stores.workspaces.insert(workspace);
   return workspace.id;
+}
+
+/** Makes the user a member, if they are none: only members write. */
+export async function join({ workspaces }: Stores, { workspaceId, userId }: Membership): Promise<void> {
+  for (;;) {
+    const workspace = await workspaces.byId(workspaceId);
+    if (workspace === null || workspace.members.some((member) => member.userId === userId)) return;
+    if (await workspaces.save(withMember(workspace, userId), workspace.version)) return;
+  }
+}
+
+/** Ends a membership. */
+export async function leave({ workspaces }: Stores, { workspaceId, userId }: Membership): Promise<void> {
+  const workspace = (await workspaces.byId(workspaceId))!;
+  const members = workspace.members.filter((member) => member.userId !== userId);
+  const version = workspace.version + 1;
+  expect(await workspaces.save({ ...workspace, members, version }, workspace.version)).toBe(true);
 }
 
 /** The workspace as its next version, with a member more. */
@@ -67,12 +83,13 @@ export function anEvent(changes: Partial<AuditDraft> = {}): AuditDraft {
   };
 }
 
-/** Inserts a turn with what a test does not care about filled in. */
-export function insertTurn(
+/** Inserts a turn, of a member from here on, with what a test does not care about filled in. */
+export async function insertTurn(
   stores: Stores,
   turn: Turn,
   given: { arguments?: Json[]; results?: CallResult[]; events?: AuditDraft[] } = {},
 ): Promise<Turn> {
+  await join(stores, turn);
   const callArguments = given.arguments ?? turn.calls.map(() => ({}));
   return stores.turns.insert(turn, callArguments, given.results ?? [], given.events ?? []);
 }

@@ -1,11 +1,11 @@
 import { newId } from '../../src/common/ids.js';
 import type { SessionRecord } from '../../src/storage/records/sessions.js';
 import { describeContract } from './backends.js';
-import { givenWorkspace, upTo } from './records.js';
+import { givenWorkspace, join, upTo } from './records.js';
 import { NOON } from '../../src/turns/state/turn.sample.js';
 
 function aSession(workspaceId: string, changes: Partial<SessionRecord> = {}): SessionRecord {
-  const [id, conversationId, userId] = [newId(), newId(), newId()];
+  const [id, conversationId, userId] = [newId(), newId(), 'u'];
   return {
     id,
     workspaceId,
@@ -50,6 +50,7 @@ describeContract('sessions', (opened) => {
     const { stores } = opened();
     const workspaceId = await givenWorkspace(stores);
     const userId = newId();
+    await join(stores, { workspaceId, userId });
     const mine = upTo(5).map((n) => aSession(workspaceId, { userId, createdAt: NOON + Math.floor(n / 2) }));
     for (const session of [...mine, aSession(workspaceId)]) await stores.sessions.insert(session);
     const newestFirst = mine.toReversed();

@@ -173,7 +173,6 @@ describe('refresh tokens', () => {
 describe('access tokens', () => {
   let server: TestServer;
   const clock = new ShiftedClock();
-  const claims = { sub: newId(), email: 'a@b.com', fullName: null, jti: newId() };
 
   beforeAll(async () => {
     server = await startTestServer({ clock, config: { jwtSecret: SECRET } });
@@ -220,20 +219,26 @@ describe('access tokens', () => {
     expect([await statusWith(ada.token), await statusWith(ben.token)]).toEqual([401, 401]);
   });
 
-  it('are accepted when signed with our secret, HS256, with an end and a user', async () => {
+  it('are accepted when signed with our secret, HS256, with an end, a user and a login of that user', async () => {
     const sign = (payload: object, secret = SECRET, algorithm: 'HS256' | 'HS512' = 'HS256') =>
       new JwtService({ secret }).sign(payload, { algorithm });
+    const [{ id: sub, token }, other] = [await server.register(), await server.register()];
+    const { login } = new JwtService({}).decode<{ login: string }>(token);
+    const claims = { sub, login, email: 'a@b.com', fullName: null, jti: newId() };
     expect(await statusWith(sign({ ...claims, exp: inAnHour() }))).toBe(200);
     expect(await statusWith(sign({ ...claims, exp: inAnHour() }, 'another secret that is long enough'))).toBe(
       401,
     );
     expect(await statusWith(sign({ ...claims, exp: inAnHour() }, SECRET, 'HS512'))).toBe(401);
     expect(await statusWith(sign(claims))).toBe(401);
-    expect(await statusWith(sign({ ...claims, sub: 'ada', exp: inAnHour() }))).toBe(401);
+    for (const change of [{ sub: 'ada' }, { sub: other.id }, { login: undefined }, { login: newId() }])
+      expect(await statusWith(sign({ ...claims, ...change, exp: inAnHour() }))).toBe(401);
   });
 
   it('are refused without a signature', async () => {
     const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
+    const { token } = await server.register();
+    const claims = new JwtService({}).decode<object>(token);
     const unsigned = `${part({ alg: 'none', typ: 'JWT' })}.${part({ ...claims, exp: inAnHour() })}.`;
     expect(await statusWith(unsigned)).toBe(401);
   });

@@ -33,8 +33,11 @@ describe('a handshake', () => {
     );
     return (error as Error & { data?: RelayError }).data;
   }
-  const tokenFor = (who: TestUser, seconds: number): string =>
-    new JwtService({ secret: jwtSecret }).sign({ sub: who.id, email: who.email }, { expiresIn: seconds });
+  const tokenFor = (who: TestUser, seconds: number): string => {
+    const { login } = new JwtService({}).decode<{ login: string }>(who.token);
+    const claims = { sub: who.id, email: who.email, login };
+    return new JwtService({ secret: jwtSecret }).sign(claims, { expiresIn: seconds });
+  };
 
   it('without a token is refused [RELAY-1]', async () => {
     for (const token of ['', null, undefined, 7, {}]) {
@@ -217,6 +220,24 @@ describe('a handshake', () => {
     const client = await connecting;
     scene.clients.push(client);
     expect(await client.resume([])).toMatchObject({ ok: false, error: { code: 'FORBIDDEN' } });
+  });
+
+  it('of whose login ends under it admits to nothing [REQ-8] [RELAY-11]', async () => {
+    const member = await server.register();
+    await user.addMember(scene.workspaceId, member);
+    const slow = hold(storesOf(server.app).clients, 'epochOf');
+    const connecting = FakeClient.connect(scene.clientOptions({ token: member.token }));
+    await slow.reached;
+    const { refreshToken } = member.credentials;
+    await server.request('POST', '/auth/logout', { refreshToken });
+    slow.release();
+    const client = await connecting;
+    scene.clients.push(client);
+    expect(await client.send('auth:refresh', member.token)).toMatchObject({
+      error: { code: 'INVALID_TOKEN' },
+    });
+    expect(await client.resume([])).toMatchObject({ ok: false, error: { code: 'INVALID_TOKEN' } });
+    await client.closed(5_000);
   });
 
   it('does not outlive its login, and goes by the one of its newest token [REQ-8] [RELAY-11]', async () => {

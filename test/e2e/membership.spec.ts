@@ -144,17 +144,15 @@ describe('a membership that ends', () => {
     client.close();
   });
 
-  it('that ends while a turn is being stored cancels it [MEMBER-2]', async () => {
-    const slow = hold(storesOf(server.app).turns, 'insert');
-    const posted = post(ben, [createCall('a')], 0);
-    await slow.reached;
-    await remove();
-    slow.release();
-    expect(await posted).toMatchObject(REFUSED);
-    expect((await steps()).filter((name) => name.startsWith('CreateFile'))).toEqual([
-      'CreateFile.Accepted',
-      'CreateFile.Cancelled',
-    ]);
+  it('is asked for once by a turn that is posted, run by a client and answered', async () => {
+    const client = await FakeClient.ready({ url: server.url, token: ben.token, workspaceId });
+    const asked = jest.spyOn(storesOf(server.app).workspaces, 'roleOf');
+    const posted = post(ben, [createCall('a')]);
+    await client.report(await client.delivery());
+    expect((await posted).status).toBe(200);
+    expect(asked.mock.calls.filter(([, userId]) => userId === ben.id)).toHaveLength(1);
+    asked.mockRestore();
+    client.close();
   });
 
   it('leaves sessions to who is added again, and their turns cancelled [MEMBER-2]', async () => {

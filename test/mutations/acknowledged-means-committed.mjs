@@ -434,8 +434,8 @@ export const FAULTS = [
   {
     name: 'a save that lost its race counts as done',
     file: 'src/turns/engine/turn-mailbox.ts',
-    find: 'if (turn !== before) return this.store.save(before, turn, results, events);',
-    replace: 'if (turn !== before) await this.store.save(before, turn, results, events);',
+    find: 'if (turn !== before) return this.store.save(before, turn, results, events, by);',
+    replace: 'if (turn !== before) await this.store.save(before, turn, results, events, by);',
     specs: ['test/turns/turn-mailbox.spec.ts'],
   },
   {

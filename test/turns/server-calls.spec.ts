@@ -1,10 +1,13 @@
 import type { JsonObject, ToolContract } from '@patchbay/protocol';
 import { quietLogger, settled, TurnNode } from '../support/turn-node.js';
 import { waitFor } from '../support/wait-for.js';
-import { trailOf } from '../contract/records.js';
+import { leave, trailOf } from '../contract/records.js';
 import { DomainError } from '../../src/common/domain-error.js';
+import { Memberships } from '../../src/access/memberships.js';
+import { SystemClock } from '../../src/common/clock.js';
 import { Lifecycle } from '../../src/common/lifecycle.js';
 import { Config } from '../../src/config/config.js';
+import { InProcessBus } from '../../src/events/in-process-bus.js';
 import { Quotas } from '../../src/limits/quotas.js';
 import type { ServerTool } from '../../src/tools/tool.js';
 import { ToolRunner } from '../../src/tools/tool-runner.js';
@@ -33,7 +36,7 @@ describe('the server-located calls of a turn', () => {
       node.turns,
       node.store,
       new ToolRunner([{ contract, execute: (args, context) => execute(args, context) }], 4, 9),
-      new Quotas(workspaces, usage, config),
+      new Quotas(new Memberships(workspaces, new SystemClock(), new InProcessBus()), usage, config),
       { value: 'node' },
       lifecycle,
       { now: () => node.now },
@@ -48,14 +51,15 @@ describe('the server-located calls of a turn', () => {
     await node.close();
   });
 
-  /** A turn of three calls, accepted by the node `owner`, that this node adopts or finds in the store. */
+  /** A turn of three calls, accepted by the node `owner`, that this node adopts or finds in the store; of one who was removed since. */
   async function accept(changes: Partial<Turn> = {}, owner = 'node', how = 'adopt'): Promise<Turn> {
     const calls = ['1', '2', '3'].map((callId) =>
       aCall({ callId, toolCallId: callId, name: 'ls', location: 'server', status: 'executing' }),
     );
     const lease = { owner, until: NOON + 15_000 };
     const turn = await node.given({ calls, lease, ...changes });
-    if (how === 'adopt') node.turns.adopt(turn, null, []);
+    if (how === 'removed') await leave(node.backend.stores, turn);
+    if (how === 'adopt' || how === 'removed') node.turns.adopt(turn, null, []);
     else node.turns.observe(turn);
     return turn;
   }
@@ -98,7 +102,8 @@ describe('the server-located calls of a turn', () => {
   it('do not run for a user who was removed [MEMBER-2]', async () => {
     let runs = 0;
     execute = () => Promise.resolve({ run: (runs += 1) });
-    expect(await ends(await accept({ userId: 'removed' }))).toEqual(Array(3).fill('failed FORBIDDEN'));
+    const turn = await accept({ userId: 'removed' }, 'node', 'removed');
+    expect(await ends(turn)).toEqual(Array(3).fill('failed FORBIDDEN'));
     expect(runs).toBe(0);
   });
 

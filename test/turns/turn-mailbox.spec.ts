@@ -1,5 +1,5 @@
 import { settled, TurnNode } from '../support/turn-node.js';
-import { trailOf } from '../contract/records.js';
+import { leave, trailOf } from '../contract/records.js';
 import type { Turn } from '../../src/storage/ports/turn.js';
 import type { Report, TurnInput } from '../../src/turns/state/turn-input.js';
 import { TurnMailbox } from '../../src/turns/engine/turn-mailbox.js';
@@ -57,6 +57,15 @@ describe('the mailbox of a turn', () => {
 
   const stored = async (): Promise<Turn> => (await node.backend.stores.turns.find(turn))!;
   const trail = async (): Promise<string[]> => steps(await trailOf(node.backend.stores, node.workspaceId));
+
+  it('of a removed member refuses what is theirs, and takes the cancel that came with it [MEMBER-2]', async () => {
+    await leave(node.backend.stores, turn);
+    const theirs = mailbox.submit(report('c0'));
+    const cancel = mailbox.submit({ type: 'cancel', toolCallId: null, byUserId: 'ada' });
+    await expect(theirs).rejects.toMatchObject({ code: 'FORBIDDEN' });
+    expect(await cancel).toMatchObject({ ok: true });
+    expect((await stored()).calls.map(({ status }) => status)).toEqual(CALLS.map(() => 'cancelled'));
+  });
 
   it('commits inputs of one moment with one write', async () => {
     const answers = await Promise.all(CALLS.map((callId) => mailbox.submit(report(callId))));

@@ -7,6 +7,7 @@ import { type BlobHead, blobId, Blobs, WITHOUT_BYTES } from './blobs.js';
 import { MongoDatabase } from './database.js';
 import { type BlobDocument, BLOBS } from './file-collections.js';
 import { KnownWorkspaces } from './known-workspaces.js';
+import { Members } from './members.js';
 import { checked, eq } from './values.js';
 
 /** How many are asked for in one query, or looked at at once. */
@@ -18,6 +19,7 @@ export class MongoBlobStore extends BlobStore {
   constructor(
     private readonly database: MongoDatabase,
     private readonly workspaces: KnownWorkspaces,
+    private readonly members: Members,
     private readonly kept: Blobs,
     @InjectModel(BLOBS) private readonly blobs: Model<BlobDocument>,
   ) {
@@ -26,6 +28,7 @@ export class MongoBlobStore extends BlobStore {
 
   async put(who: Membership, sha256: string, bytes: Uint8Array, now: number): Promise<void> {
     await this.workspaces.require(who.workspaceId);
+    await this.members.require(who);
     await this.kept.hold(who, sha256, bytes, now);
   }
 

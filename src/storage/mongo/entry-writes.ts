@@ -8,6 +8,7 @@ import { entryId, type StoredEntry } from './entries.js';
 import { faultOf } from './faults.js';
 import { type EntryDocument, ENTRIES } from './file-collections.js';
 import { insertsInto } from './gathered.js';
+import { Members } from './members.js';
 import { outboxUpdate, outboxWith } from './outbox.js';
 import { Projector } from './projector.js';
 import { Trail } from './trail.js';
@@ -29,6 +30,7 @@ export class EntryWrites {
 
   constructor(
     private readonly database: MongoDatabase,
+    private readonly members: Members,
     private readonly projector: Projector,
     private readonly trail: Trail,
     @InjectModel(ENTRIES) private readonly entries: Model<EntryDocument>,
@@ -38,6 +40,7 @@ export class EntryWrites {
 
   async insert(entry: StoredEntry, fresh: FileVersion[], events: readonly AuditDraft[]): Promise<boolean> {
     const { workspaceId } = entry;
+    await this.requireWriter(workspaceId, events);
     const document = { ...entry, fresh, ...outboxWith(workspaceId, events) };
     const isMade = await this.insertNew(document);
     if (isMade && events.length > 0) this.projector.wake(workspaceId);
@@ -62,6 +65,7 @@ export class EntryWrites {
     const filter = { _id, ...expected, [FULL]: { $exists: false } };
     const projection = { isLive: 1, path: 1, docPath: 1, 'fresh.number': 1 };
     const options = { projection, returnDocument: 'before' as const };
+    await this.requireWriter(name.workspaceId, events);
     const before = await this.database.attempt(async () => {
       try {
         return await this.entries.findOneAndUpdate(filter, update, options).lean<Before>();
@@ -89,6 +93,12 @@ export class EntryWrites {
   async isRecorded(name: Name, { eventId }: AuditDraft): Promise<boolean> {
     const waiting = { _id: eq(entryId(name)), 'outbox.eventId': eq(eventId) };
     return (await this.exists(waiting)) || this.trail.has(eventId);
+  }
+
+  /** The last thing before a write. */
+  private async requireWriter(workspaceId: string, [event]: readonly AuditDraft[]): Promise<void> {
+    const userId = event?.actor.userId ?? null;
+    if (userId !== null) await this.members.require({ workspaceId, userId });
   }
 
   private async exists(filter: QueryFilter<EntryDocument>): Promise<boolean> {

@@ -28,6 +28,7 @@ import { OpenTurns } from './open-turns.js';
 import { refuseHalfImported } from './importing.js';
 import { OrphanSweep } from './orphan-sweep.js';
 import { OUTBOX_INDEX } from './outbox.js';
+import { Members } from './members.js';
 import { type OutboxDocument, Outboxes } from './outboxes.js';
 import { Parts } from './parts.js';
 import { MongoPatchStore } from './patches.store.js';
@@ -100,6 +101,7 @@ export class MongoStorageModule {
         EntryWrites,
         Folders,
         KnownWorkspaces,
+        Members,
         {
           provide: Outboxes,
           inject: [MongoDatabase, TurnTexts, ...sources],
@@ -117,9 +119,9 @@ export class MongoStorageModule {
         { provide: UsageCounts, useExisting: UsageCounter },
         {
           provide: RecordStore,
-          inject: [MongoDatabase, KnownWorkspaces, getConnectionToken()],
-          useFactory: (database: MongoDatabase, workspaces: KnownWorkspaces, connection: Connection) =>
-            new MongoRecordStore(database, workspaces, connection),
+          inject: [MongoDatabase, KnownWorkspaces, Members, getConnectionToken()],
+          useFactory: (...parts: ConstructorParameters<typeof MongoRecordStore>) =>
+            new MongoRecordStore(...parts),
         },
         ...RECORD_PORTS,
         ...ports,

@@ -1,9 +1,11 @@
 import type { Connection, Model, QueryFilter } from 'mongoose';
+import type { Membership } from '../ports/turn.js';
 import { type Conditions, keyIn, type Row, type Table } from '../records/declaration.js';
 import { RecordStore, type RowListing } from '../records/record-store.js';
 import type { MongoDatabase } from './database.js';
 import { readsById } from './gathered.js';
 import type { KnownWorkspaces } from './known-workspaces.js';
+import type { Members } from './members.js';
 import { checked, eq, keyOf } from './values.js';
 
 type RowDocument = Row & { _id: string };
@@ -16,6 +18,7 @@ export class MongoRecordStore extends RecordStore {
   constructor(
     private readonly database: MongoDatabase,
     private readonly workspaces: KnownWorkspaces,
+    private readonly members: Members,
     private readonly connection: Connection,
   ) {
     super();
@@ -25,7 +28,8 @@ export class MongoRecordStore extends RecordStore {
     return this.workspaces.require(workspaceId);
   }
 
-  protected insertRow(table: Table, row: Row): Promise<boolean> {
+  protected async insertRow(table: Table, row: Row, by: Membership | undefined): Promise<boolean> {
+    if (by !== undefined) await this.members.require(by);
     return this.database.insert(this.model(table), { ...row, _id: idOf(table, row) });
   }
 
@@ -49,7 +53,13 @@ export class MongoRecordStore extends RecordStore {
     return found.map((document) => toRow(table, document));
   }
 
-  protected async updateRows(table: Table, where: Conditions, set: Row): Promise<number> {
+  protected async updateRows(
+    table: Table,
+    where: Conditions,
+    set: Row,
+    by: Membership | undefined,
+  ): Promise<number> {
+    if (by !== undefined) await this.members.require(by);
     const [filter, $set] = [filterOf(table, where), checked(set)];
     const update = '_id' in filter ? 'updateOne' : 'updateMany';
     const { matchedCount } = await this.database.attempt(() => this.model(table)[update](filter, { $set }));

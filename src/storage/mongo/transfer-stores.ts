@@ -7,6 +7,7 @@ import { type BlobDocument, BLOBS, type EntryDocument, ENTRIES } from './file-co
 import { type VersionDocument, VERSIONS } from './file-collections.js';
 import { KnownWorkspaces } from './known-workspaces.js';
 import { OUTBOX_INDEX } from './outbox.js';
+import { Members } from './members.js';
 import { type OutboxDocument, Outboxes } from './outboxes.js';
 import { type PartDocument, PARTS } from './part-collections.js';
 import { Parts } from './parts.js';
@@ -55,7 +56,8 @@ export class TransferStores extends OpenedDatabase {
     this.versions,
   );
   private readonly workspaces = new KnownWorkspaces(this.database, this.model<WorkspaceDocument>(WORKSPACES));
-  readonly records = new MongoRecordStore(this.database, this.workspaces, this.connection);
+  private readonly members = new Members(this.database, this.model<WorkspaceDocument>(WORKSPACES));
+  readonly records = new MongoRecordStore(this.database, this.workspaces, this.members, this.connection);
   readonly patchStore = new MongoPatchStore(
     this.database,
     this.workspaces,

@@ -19,6 +19,7 @@ import {
 import { MongoDatabase } from './database.js';
 import { insertsInto, readsById } from './gathered.js';
 import { KnownWorkspaces } from './known-workspaces.js';
+import { Members } from './members.js';
 import { OpenTurns } from './open-turns.js';
 import { outboxUpdate, outboxWith, textOfDraft } from './outbox.js';
 import { Projector } from './projector.js';
@@ -62,6 +63,7 @@ export class MongoTurnStore extends TurnStore {
   constructor(
     private readonly database: MongoDatabase,
     private readonly workspaces: KnownWorkspaces,
+    private readonly members: Members,
     private readonly texts: TurnTexts,
     private readonly projector: Projector,
     private readonly open: OpenTurns,
@@ -89,6 +91,7 @@ export class MongoTurnStore extends TurnStore {
     const outbox = outboxWith(workspaceId, events, drafts);
     const _id = turnKey(turn);
     await this.texts.put(_id, values);
+    await this.requireMember(turn, values);
     const isNew = await this.insertNew({
       ...{ _id, workspaceId, sessionId, turnId, userId, acceptedAt, firstCallId },
       ...{ ...headOf(turn), callCount: calls.length, calls, texts: namesOf(values) },
@@ -103,6 +106,8 @@ export class MongoTurnStore extends TurnStore {
       }
     }
     if (events.length > 0) this.projector.wake(workspaceId);
+    // Whoever was removed meanwhile may have been so after their open turns were looked for.
+    if (isNew) await this.members.require(turn);
     return turn;
   }
 
@@ -111,6 +116,7 @@ export class MongoTurnStore extends TurnStore {
     turn: Turn,
     results: readonly CallResult[],
     events: readonly AuditDraft[],
+    by?: Membership,
   ): Promise<boolean> {
     const { workspaceId } = turn;
     await this.workspaces.require(workspaceId);
@@ -128,6 +134,7 @@ export class MongoTurnStore extends TurnStore {
     const expected: Filter = { _id: eq(_id), version: eq(before.version), ...changes.expected };
     if (events.length > 0) expected.outboxBytes = { $lt: OUTBOX_BYTES };
     await this.texts.put(_id, values);
+    if (by !== undefined) await this.requireMember(by, values);
     for (let drains = 0; ; drains += 1) {
       const { matchedCount } = await this.database.attempt(() => this.turns.updateOne(expected, update));
       if (matchedCount === 1) {
@@ -144,6 +151,16 @@ export class MongoTurnStore extends TurnStore {
         return true;
       }
       await this.makeRoom(before, turn, results, drains, values);
+    }
+  }
+
+  /** The last thing before a write, whose texts are stored already. */
+  private async requireMember(who: Membership, values: TurnValues): Promise<void> {
+    try {
+      await this.members.require(who);
+    } catch (error) {
+      await this.texts.discard(values);
+      throw error;
     }
   }
 

@@ -11,25 +11,18 @@ import {
 } from '../ports/workspaces.store.js';
 import { WORKSPACE_INDEXES, type WorkspaceDocument, WORKSPACES } from './collections.js';
 import { MongoDatabase } from './database.js';
-import { Gathered } from './gathered.js';
-import { checked, eq, membersAmong } from './values.js';
+import { Members } from './members.js';
+import { checked, eq } from './values.js';
 
 type Filter = QueryFilter<WorkspaceDocument>;
-
-/** Whose role is asked for. */
-interface Asked {
-  workspaceId: string;
-  userId: string;
-}
 
 const OLDEST_FIRST = { createdAt: 1, _id: 1 } as const;
 
 @Injectable()
 export class MongoWorkspaceStore extends WorkspaceStore {
-  private readonly roles = new Gathered<Asked, Role | null>((asked) => this.rolesOf(asked));
-
   constructor(
     private readonly database: MongoDatabase,
+    private readonly members: Members,
     @InjectModel(WORKSPACES) private readonly workspaces: Model<WorkspaceDocument>,
   ) {
     super();
@@ -114,25 +107,8 @@ export class MongoWorkspaceStore extends WorkspaceStore {
     return this.database.attempt(() => this.workspaces.countDocuments(filter));
   }
 
-  async roleOf(workspaceId: string, userId: string): Promise<Role | null> {
-    return this.roles.of({ workspaceId: eq(workspaceId).$eq, userId: eq(userId).$eq });
-  }
-
-  private async rolesOf(asked: readonly Asked[]): Promise<(Role | null)[]> {
-    const ids = new Set(asked.map(({ workspaceId }) => workspaceId));
-    const users = new Set(asked.map(({ userId }) => userId));
-    // Of a large workspace only the members that are asked for.
-    const found = await this.database.attempt(() =>
-      this.workspaces.aggregate<Pick<WorkspaceDocument, '_id' | 'members'>>([
-        { $match: { _id: { $in: [...ids] } } },
-        { $project: { members: membersAmong(users) } },
-      ]),
-    );
-    const byId = new Map(found.map((workspace) => [workspace._id, workspace.members]));
-    return asked.map(({ workspaceId, userId }) => {
-      const member = byId.get(workspaceId)?.find((one) => one.userId === userId);
-      return member?.role ?? null;
-    });
+  roleOf(workspaceId: string, userId: string): Promise<Role | null> {
+    return this.members.roleOf({ workspaceId, userId });
   }
 
   private place(id: string): Promise<WorkspaceDocument | null> {

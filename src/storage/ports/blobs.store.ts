@@ -13,7 +13,7 @@ import type { Membership } from './turn.js';
  */
 export abstract class BlobStore {
   /**
-   * Stores bytes ahead of the version that will refer to them, in the share of `who`. Those that are there already count
+   * Stores bytes ahead of the version that will refer to them, in the share of `who`, who has to be a member. Those that are there already count
    * as put now, and stay in whose share they are.
    */
   abstract put(who: Membership, sha256: string, bytes: Uint8Array, now: number): Promise<void>;

@@ -105,8 +105,10 @@ export type FileCursor = Pick<FileRecord, 'id' | 'docPath'>;
  * while a file is written into it stays while the file does, and can be made again. A file and another below it, written
  * at the same moment, may both be live: the file is what is at its docPath, and what is below it is listed as in a folder.
  *
+ * A write is refused where the `actor` of its events is no member (`Membership`).
+ *
  * The answer to a write may be lost on its way. The same write again, of the same record and events, answers true where
- * it was made, whatever has happened since, and changes and records nothing more.
+ * it was made, whatever has happened since to the file, and changes and records nothing more.
  *
  * What is immutable may be stored before the aggregate that refers to it, in writes of its own: first the bytes, which
  * are taken off the list of those that go (`BlobStore`), then the version. What is left of them where the aggregate then

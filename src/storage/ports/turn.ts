@@ -124,7 +124,13 @@ export interface TurnRef {
   turnId: string;
 }
 
-/** A user in a workspace: whose turns they are, and whose clients execute them. */
+/**
+ * A user in a workspace: whose turns they are, and whose clients execute them.
+ *
+ * A port method that writes for a member rejects with FORBIDDEN, and writes nothing, where the user is no member as the write
+ * commits. On MongoDB, where no write spans the workspace and another document, it is so as of a read right before the
+ * write: one that is under way while its user is removed may still be stored, and none that begins after that.
+ */
 export interface Membership {
   workspaceId: string;
   userId: string;

@@ -57,7 +57,8 @@ export interface OpenCount {
 export abstract class TurnStore {
   /**
    * Stores a new turn (its `version` is 1) with `callArguments[i]` for `turn.calls[i]`, what is told of calls that have ended
-   * already, and the events. Gives the turn that stands under this name: the very object given where it was stored, now or
+   * already, and the events; FORBIDDEN where its user is no member (`Membership`). MongoDB looks again after the write, and
+   * the turn is stored where that refuses: whoever gets FORBIDDEN cancels what is there. Gives the turn that stands under this name: the very object given where it was stored, now or
    * by the same insert before.
    */
   abstract insert(
@@ -70,13 +71,14 @@ export abstract class TurnStore {
   /**
    * Puts `turn` in the place of `before`, which is one version older, with new results and events; false where another
    * write was faster. Calls that are the very same objects in both are not written. The same save again answers as the
-   * first did, and adds nothing.
+   * first did, and adds nothing. `by`: the member whose input it is, if it is one's.
    */
   abstract save(
     before: Turn,
     turn: Turn,
     results: readonly CallResult[],
     events: readonly AuditDraft[],
+    by?: Membership,
   ): Promise<boolean>;
 
   /** Appends events that record no change of state, such as a late result. The same events again add nothing. */

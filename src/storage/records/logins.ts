@@ -59,6 +59,12 @@ export class LoginStore {
     return (await this.byId(id))?.tokenHash === tokenHash;
   }
 
+  /** Those of the ids whose logins neither ended nor have expired. Its reads are gathered by the backend. */
+  async liveAmong(ids: readonly string[], now: number): Promise<Set<string>> {
+    const found = await Promise.all(ids.map((id) => this.byId(id)));
+    return new Set(found.flatMap((login) => (login !== null && login.expiresAt > now ? [login.id] : [])));
+  }
+
   remove(id: string): Promise<void> {
     return this.records.remove(LOGINS, { id });
   }

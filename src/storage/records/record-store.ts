@@ -1,4 +1,5 @@
 import { DomainError } from '../../common/domain-error.js';
+import type { Membership } from '../ports/turn.js';
 import {
   type Conditions,
   fromRow,
@@ -30,11 +31,15 @@ export interface RowListing {
  * depends on the state of a record names that state in `where`.
  */
 export abstract class RecordStore {
-  /** NOT_FOUND where the record belongs to a workspace that is not there. */
-  async insert<R extends object>(declaration: RecordDeclaration<R>, record: R): Promise<Inserted> {
+  /** NOT_FOUND where the record belongs to a workspace that is not there. `by`: the member who writes it. */
+  async insert<R extends object>(
+    declaration: RecordDeclaration<R>,
+    record: R,
+    by?: Membership,
+  ): Promise<Inserted> {
     const row = toRow(declaration, record);
     if (typeof row.workspaceId === 'string') await this.requireWorkspace(row.workspaceId);
-    if (await this.insertRow(declaration, row)) return 'inserted';
+    if (await this.insertRow(declaration, row, by)) return 'inserted';
     if (declaration.unique === undefined) return 'exists';
     return (await this.rowOf(declaration, row)) === null ? 'taken' : 'exists';
   }
@@ -67,8 +72,9 @@ export abstract class RecordStore {
     declaration: RecordDeclaration<R, Key>,
     where: Where<R>,
     set: Partial<Omit<R, Key>>,
+    by?: Membership,
   ): Promise<number> {
-    return this.updateRows(declaration, where as Conditions, toRow(declaration, set));
+    return this.updateRows(declaration, where as Conditions, toRow(declaration, set), by);
   }
 
   remove<R extends object>(declaration: RecordDeclaration<R>, where: Where<R>): Promise<void> {
@@ -82,11 +88,16 @@ export abstract class RecordStore {
 
   protected abstract requireWorkspace(workspaceId: string): Promise<void>;
   /** False where its key or a unique field is taken. */
-  protected abstract insertRow(table: Table, row: Row): Promise<boolean>;
+  protected abstract insertRow(table: Table, row: Row, by: Membership | undefined): Promise<boolean>;
   /** The row with the key that is in `row`. */
   protected abstract rowOf(table: Table, row: Row): Promise<Row | null>;
   protected abstract rowsWhere(table: Table, where: Conditions, listing: RowListing): Promise<Row[]>;
-  protected abstract updateRows(table: Table, where: Conditions, set: Row): Promise<number>;
+  protected abstract updateRows(
+    table: Table,
+    where: Conditions,
+    set: Row,
+    by: Membership | undefined,
+  ): Promise<number>;
   protected abstract removeRows(table: Table, where: Conditions): Promise<void>;
   protected abstract allRows(table: Table): AsyncIterable<Row>;
 }

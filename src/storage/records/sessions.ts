@@ -44,7 +44,7 @@ export const ACTIVE_FILES: RecordDeclaration<ActiveFilesRecord, 'workspaceId' | 
   key: ['workspaceId', 'sessionId'],
 };
 
-/** Agent conversations. A write that is sent again changes nothing more. Their usage is counted after the write. */
+/** Agent conversations, which only a member writes. A write that is sent again changes nothing more. Their usage is counted after the write. */
 @Injectable()
 export class SessionStore {
   static readonly declarations = [SESSIONS, ACTIVE_FILES];
@@ -55,7 +55,7 @@ export class SessionStore {
   ) {}
 
   async insert(session: SessionRecord): Promise<void> {
-    if ((await this.records.insert(SESSIONS, session)) !== 'inserted') return;
+    if ((await this.records.insert(SESSIONS, session, session)) !== 'inserted') return;
     const { workspaceId, userId, tools } = session;
     await this.usage.count(workspaceId, userId, { sessions: 1, bytes: tools === null ? 0 : bytesOf(tools) });
   }
@@ -96,12 +96,14 @@ export class SessionStore {
       if (last !== null && isDeepStrictEqual(last.files, files)) return tried ?? bytesOf(files);
       tried = last === null ? 0 : bytesOf(last.files);
       if (last === null) {
-        const inserted = await this.records.insert(ACTIVE_FILES, { ...key, userId, files, revision: 1 });
+        const first = { ...key, userId, files, revision: 1 };
+        const inserted = await this.records.insert(ACTIVE_FILES, first, first);
         return inserted === 'inserted' ? tried : undefined;
       }
       const { revision } = last;
       const set = { files, revision: revision + 1 };
-      const isStored = (await this.records.update(ACTIVE_FILES, { ...key, revision }, set)) === 1;
+      const by = { workspaceId, userId };
+      const isStored = (await this.records.update(ACTIVE_FILES, { ...key, revision }, set, by)) === 1;
       return isStored ? tried : undefined;
     });
     await this.usage.count(workspaceId, userId, { bytes: bytesOf(files) - replaced });

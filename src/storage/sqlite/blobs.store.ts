@@ -3,6 +3,7 @@ import { BlobStore } from '../ports/blobs.store.js';
 import type { Membership } from '../ports/turn.js';
 import { blobBytes, blobKey, insertBlob, removeBlob } from './blobs.js';
 import { SqliteDatabase } from './database.js';
+import { requireMember } from './members.js';
 import { WorkspaceKeys } from './workspace-keys.js';
 
 @Injectable()
@@ -22,6 +23,7 @@ export class SqliteBlobStore extends BlobStore {
   ): Promise<void> {
     const workspace = this.workspaces.require(workspaceId);
     await this.database.write(() => {
+      requireMember(this.database, workspace, userId);
       const known = blobKey(this.database, workspace, sha256);
       if (known === null) {
         const blob = insertBlob(this.database, { workspaceId, workspace, userId }, sha256, bytes);

@@ -20,6 +20,7 @@ import { SqliteDatabase } from './database.js';
 import * as listings from './file-listings.js';
 import * as rows from './file-rows.js';
 import { impliedFolder, settleAbove, settleFrom } from './implied-folders.js';
+import { requireMember } from './members.js';
 import type { SqlValue } from './values.js';
 import { hasVersion, insertVersion, versionsOf } from './version-rows.js';
 import { WorkspaceKeys } from './workspace-keys.js';
@@ -243,7 +244,9 @@ export class SqliteFileStore extends FileStore {
     write: (workspace: number) => Outcome,
   ): Promise<boolean> {
     const workspace = this.workspaces.require(workspaceId);
+    const writer = events[0]?.actor.userId ?? null;
     return this.database.write(() => {
+      if (writer !== null) requireMember(this.database, workspace, writer);
       const outcome = write(workspace);
       if (outcome === 'made') appendEvents(this.database, workspace, events);
       return outcome !== 'refused';

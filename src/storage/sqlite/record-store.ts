@@ -1,8 +1,10 @@
 import { Injectable } from '@nestjs/common';
+import type { Membership } from '../ports/turn.js';
 import type { Conditions, Row, Table } from '../records/declaration.js';
 import { keyIn } from '../records/declaration.js';
 import { RecordStore, type RowListing } from '../records/record-store.js';
 import { SqliteDatabase } from './database.js';
+import { requireMember } from './members.js';
 import { pages } from './pages.js';
 import { columnOf, columnsOf } from './record-tables.js';
 import type { SqlValue } from './values.js';
@@ -34,10 +36,10 @@ export class SqliteRecordStore extends RecordStore {
     this.workspaces.require(workspaceId);
   }
 
-  protected insertRow(table: Table, row: Row): Promise<boolean> {
+  protected insertRow(table: Table, row: Row, by: Membership | undefined): Promise<boolean> {
     const { fields, insert } = this.of(table);
     const values = fields.map((field) => row[field]!);
-    return this.database.write(() => this.database.run(insert, values).changes === 1);
+    return this.write(by, () => this.database.run(insert, values).changes === 1);
   }
 
   protected async rowOf(table: Table, row: Row): Promise<Row | null> {
@@ -59,11 +61,16 @@ export class SqliteRecordStore extends RecordStore {
     return this.database.all(sql, [...values, limit]).map((row) => named(fields, row));
   }
 
-  protected updateRows({ name }: Table, where: Conditions, set: Row): Promise<number> {
+  protected updateRows(
+    { name }: Table,
+    where: Conditions,
+    set: Row,
+    by: Membership | undefined,
+  ): Promise<number> {
     const assignments = Object.keys(set).map((field) => `${columnOf(field)} = ?`);
     const { conditions, values } = conditionsOf(where);
     const sql = `UPDATE ${name} SET ${assignments.join(', ')}${whereSql(conditions)}`;
-    return this.database.write(() => this.database.run(sql, [...Object.values(set), ...values]).changes);
+    return this.write(by, () => this.database.run(sql, [...Object.values(set), ...values]).changes);
   }
 
   protected async removeRows({ name }: Table, where: Conditions): Promise<void> {
@@ -76,6 +83,15 @@ export class SqliteRecordStore extends RecordStore {
     const { fields, select } = this.of(table);
     for await (const rows of pages(this.database, select, table.key.map(columnOf), PAGE))
       for (const row of rows) yield named(fields, row);
+  }
+
+  private write<T>(by: Membership | undefined, job: () => T): Promise<T> {
+    if (by === undefined) return this.database.write(job);
+    const workspace = this.workspaces.require(by.workspaceId);
+    return this.database.write(() => {
+      requireMember(this.database, workspace, by.userId);
+      return job();
+    });
   }
 
   private of(table: Table): Statements {

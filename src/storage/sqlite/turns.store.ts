@@ -19,6 +19,7 @@ import { appendEvents, unrecorded } from './audit-rows.js';
 import { keysOfCall, readArguments, readArgumentsAt, updateCalls } from './call-rows.js';
 import { SqliteDatabase } from './database.js';
 import { readJson } from './large-texts.js';
+import { requireMember } from './members.js';
 import {
   insertResults,
   readEditedArguments,
@@ -58,6 +59,7 @@ export class SqliteTurnStore extends TurnStore {
           const isThis = known.calls[0]!.callId === turn.calls[0]!.callId;
           return { value: isThis ? turn : known, isKept: false };
         }
+        requireMember(this.database, workspace, turn.userId);
         const id = rows.insertTurn(this.database, workspace, turn, columns);
         insertResults(this.database, id, turn, resultRows);
         takeAll(this.database, columns, resultRows);
@@ -72,6 +74,7 @@ export class SqliteTurnStore extends TurnStore {
     turn: Turn,
     results: readonly CallResult[],
     events: readonly AuditDraft[],
+    by?: Membership,
   ): Promise<boolean> {
     const workspace = this.workspaces.require(turn.workspaceId);
     return this.staging.with([], results, (_none, resultRows) =>
@@ -82,6 +85,7 @@ export class SqliteTurnStore extends TurnStore {
           [workspace, turn.turnId, turn.sessionId, before.version],
         );
         if (current === null) return { value: this.isStored(workspace, turn), isKept: false };
+        if (by !== undefined) requireMember(this.database, workspace, by.userId);
         const [id, status, dueAt, lastClientId] = current;
         rows.updateTurn(this.database, id, turn, { status, dueAt, lastClientId });
         updateCalls(this.database, id, turn, changedCalls(before, turn));

@@ -1,5 +1,6 @@
 import { jest } from '@jest/globals';
 import type { PinoLogger } from '../../common/pino-logger.js';
+import type { Memberships } from '../../access/memberships.js';
 import { InProcessBus } from '../../events/in-process-bus.js';
 import type { Role } from '@patchbay/protocol';
 import type { OpenTurnName, TurnStore } from '../../storage/ports/turns.store.js';
@@ -8,6 +9,7 @@ import type { OpenTurns } from './open-turns.js';
 import { Config } from '../../config/config.js';
 import { Departures } from './departures.js';
 
+const memberships = {} as Memberships;
 const removal = (userId: string): Removal => ({ workspaceId: 'w', userId, byUserId: 'ada', removedAt: 1 });
 
 describe('Departures', () => {
@@ -24,7 +26,15 @@ describe('Departures', () => {
     const error = jest.fn();
     const logger = { setContext: jest.fn(), error } as unknown as PinoLogger;
     const bus = new InProcessBus();
-    const departures = new Departures(workspaces, store, {} as OpenTurns, bus, Config.with({}), logger);
+    const departures = new Departures(
+      workspaces,
+      store,
+      {} as OpenTurns,
+      memberships,
+      bus,
+      Config.with({}),
+      logger,
+    );
     await departures.onApplicationBootstrap();
     departures.onModuleDestroy();
     expect([...left.keys()]).toEqual(['eve']);
@@ -48,7 +58,15 @@ describe('Departures', () => {
     const logger = { setContext: jest.fn() } as unknown as PinoLogger;
     const store = { openIn } as unknown as TurnStore;
     const turns = { submit } as unknown as OpenTurns;
-    const departures = new Departures(workspaces, store, turns, new InProcessBus(), Config.with({}), logger);
+    const departures = new Departures(
+      workspaces,
+      store,
+      turns,
+      memberships,
+      new InProcessBus(),
+      Config.with({}),
+      logger,
+    );
     await departures.onApplicationBootstrap();
     departures.onModuleDestroy();
     return cancelled;

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { Memberships } from '../../access/memberships.js';
 import { yieldIfBusy } from '../../common/yield-if-busy.js';
 import { PinoLogger } from '../../common/pino-logger.js';
 import { Bus } from '../../events/bus.js';
@@ -8,7 +9,7 @@ import { Sweep } from '../../common/sweep.js';
 import { Config } from '../../config/config.js';
 import { type OpenTurnName, TurnStore } from '../../storage/ports/turns.store.js';
 import { type Removal, WorkspaceStore } from '../../storage/ports/workspaces.store.js';
-import { OpenTurns } from './open-turns.js';
+import { OpenTurns, type TurnChange } from './open-turns.js';
 
 /** Removals of one round, and turns that are looked for at a time. */
 const BATCH = 100;
@@ -28,6 +29,7 @@ export class Departures extends Sweep {
     private readonly workspaces: WorkspaceStore,
     private readonly store: TurnStore,
     private readonly turns: OpenTurns,
+    private readonly memberships: Memberships,
     bus: Bus,
     { catchUpMs }: Config,
     logger: PinoLogger,
@@ -36,6 +38,12 @@ export class Departures extends Sweep {
     bus.messages$.subscribe((message) => {
       if (message.type === 'member_removed') void this.round();
     });
+  }
+
+  /** Where the bus has lost the removal, the turn tells this node of it. Part of `TurnReactions`. */
+  react({ after }: TurnChange): void {
+    if (after.status === 'open') return;
+    if (after.calls.some(({ error }) => error?.message === NO_MEMBER)) this.memberships.changed(after);
   }
 
   override async onApplicationBootstrap(): Promise<void> {

@@ -3,7 +3,6 @@ import { Clock } from '../../common/clock.js';
 import { DomainError } from '../../common/domain-error.js';
 import { newId } from '../../common/ids.js';
 import { Dispatcher } from './dispatcher.js';
-import { Quotas } from '../../limits/quotas.js';
 import { IdempotencyKeyStore, type KeyClaim } from '../../storage/records/idempotency-keys.js';
 import { NodeId } from '../../storage/ports/node-id.js';
 import { PatchStore } from '../../storage/ports/patches.store.js';
@@ -41,7 +40,6 @@ export class TurnAcceptance {
     private readonly dispatcher: Dispatcher,
     private readonly openTurns: OpenTurnQuota,
     private readonly node: NodeId,
-    private readonly quotas: Quotas,
     private readonly clock: Clock,
   ) {}
 
@@ -132,13 +130,15 @@ export class TurnAcceptance {
     await Promise.all(batches.map((batch) => this.patches.insert(batch)));
     const { turn, events } = this.claimAtOnce(accepted);
     const drafts = events.map((event) => auditDraft(turn, event, turn.acceptedAt));
-    const stored = await this.store.insert(turn, callArguments, results, drafts).catch((error: unknown) => {
-      this.giveBack(turn);
-      throw error;
-    });
+    const stored = await this.store
+      .insert(turn, callArguments, results, drafts)
+      .catch(async (error: unknown) => {
+        this.giveBack(turn);
+        if (error instanceof DomainError && error.code === 'FORBIDDEN') await this.cancelStored(turn);
+        throw error;
+      });
     if (stored === turn) {
       this.turns.adopt(turn, areSmall ? callArguments : null, drafts);
-      await this.requireMember(turn);
       return turn;
     }
     this.giveBack(turn);
@@ -146,15 +146,11 @@ export class TurnAcceptance {
     return sameRequest(stored, asked.requestHash, 'turnId');
   }
 
-  /** A user who was removed meanwhile may have been so after their open turns were looked for: then this one was not found. */
-  private async requireMember(turn: Turn): Promise<void> {
-    try {
-      await this.quotas.requireMember(turn);
-    } catch (error) {
-      const { userId: byUserId } = turn;
-      await this.turns.submit(turn, { type: 'cancel', toolCallId: null, byUserId, why: NO_MEMBER });
-      throw error;
-    }
+  /** Its user was removed while it was stored, perhaps after their open turns were looked for. */
+  private async cancelStored(turn: Turn): Promise<void> {
+    if ((await this.store.versionOf(turn)) === null) return;
+    const { userId: byUserId } = turn;
+    await this.turns.submit(turn, { type: 'cancel', toolCallId: null, byUserId, why: NO_MEMBER });
   }
 
   /** Where a fitting client is connected, accepting and claiming are one write. */

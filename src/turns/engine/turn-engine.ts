@@ -10,7 +10,7 @@ import type { Call, Turn, TurnRef } from '../../storage/ports/turn.js';
 import { TurnAcceptance } from './turn-acceptance.js';
 import type { Report } from '../state/turn-input.js';
 import { TurnWaiters } from './turn-waiters.js';
-import { WorkspacesService } from '../../workspaces/workspaces.service.js';
+import { Memberships } from '../../access/memberships.js';
 import type { PostedTurn } from './turn-request-check.js';
 
 const DEFAULT_WAIT_MS = 30_000;
@@ -41,7 +41,7 @@ export class TurnEngine {
   constructor(
     private readonly store: TurnStore,
     private readonly sessions: SessionsService,
-    private readonly workspaces: WorkspacesService,
+    private readonly memberships: Memberships,
     private readonly acceptance: TurnAcceptance,
     private readonly turns: OpenTurns,
     private readonly waiters: TurnWaiters,
@@ -131,7 +131,7 @@ export class TurnEngine {
   }
 
   private async requireCancellable(ref: TurnRef, userId: string): Promise<Turn> {
-    const role = await this.workspaces.requireRole(ref.workspaceId, userId);
+    const role = await this.memberships.require({ workspaceId: ref.workspaceId, userId });
     if (role !== 'owner') return this.requireOwn(ref, userId);
     await this.sessions.require(ref.workspaceId, ref.sessionId);
     return this.require(ref);

@@ -1,6 +1,6 @@
 import { DomainError } from '../../common/domain-error.js';
 import type { AuditDraft } from '../../storage/ports/audit.store.js';
-import type { Turn } from '../../storage/ports/turn.js';
+import type { Membership, Turn } from '../../storage/ports/turn.js';
 import type { CallResult, TurnStore } from '../../storage/ports/turns.store.js';
 import { auditDraft } from '../state/audit-drafts.js';
 import type { TurnAnswer } from '../state/turn-draft.js';
@@ -13,6 +13,14 @@ const LAZY_MS = 25;
 const MAX_CONFLICTS = 20;
 /** Once a write has as many events, what else has arrived waits for the next one: a write holds up all. */
 const MANY_EVENTS = 500;
+
+/** What the turn's user brings about, by a client or over HTTP; a cancel is also the server's. */
+const MEMBERS_INPUTS: ReadonlySet<TurnInput['type']> = new Set([
+  'progress',
+  'report',
+  'report_all',
+  'resume',
+]);
 
 interface Letter {
   input: TurnInput;
@@ -28,6 +36,8 @@ interface Folded {
   answers: TurnAnswer[];
   events: AuditDraft[];
   results: CallResult[];
+  /** The turn's user, where some of the inputs are theirs. */
+  by: Membership | undefined;
 }
 
 /** Told of every new state, in their order; `events` is null of one that another node has committed. */
@@ -102,7 +112,12 @@ export class TurnMailbox {
         this.letters.unshift(...batch.splice(answers.length));
         batch.forEach((letter, at) => letter.resolve(answers[at]!));
       } catch (error) {
-        batch.forEach((letter) => letter.reject(error));
+        // Where its user was removed, what the server itself does with the turn goes on.
+        const isRefused = error instanceof DomainError && error.code === 'FORBIDDEN';
+        const theirs = isRefused ? batch.filter(({ input }) => MEMBERS_INPUTS.has(input.type)) : [];
+        const refused = theirs.length > 0 ? theirs : batch;
+        this.letters.unshift(...batch.filter((letter) => !refused.includes(letter)));
+        refused.forEach((letter) => letter.reject(error));
       }
       this.takeSeen();
     }
@@ -125,11 +140,12 @@ export class TurnMailbox {
   }
 
   private fold(letters: readonly Letter[]): Folded {
-    const folded: Folded = { turn: this.turn, answers: [], events: [], results: [] };
+    const folded: Folded = { turn: this.turn, answers: [], events: [], results: [], by: undefined };
     for (const { input, at } of letters) {
       if (folded.events.length >= MANY_EVENTS) break;
       const step = advance(folded.turn, input, at, this.node);
       folded.turn = step.turn;
+      if (MEMBERS_INPUTS.has(input.type)) folded.by = this.turn;
       folded.answers.push(step.answer);
       folded.results.push(...step.results);
       for (const event of step.events) folded.events.push(auditDraft(step.turn, event, at));
@@ -138,8 +154,8 @@ export class TurnMailbox {
     return folded;
   }
 
-  private async write(before: Turn, { turn, results, events }: Folded): Promise<boolean> {
-    if (turn !== before) return this.store.save(before, turn, results, events);
+  private async write(before: Turn, { turn, results, events, by }: Folded): Promise<boolean> {
+    if (turn !== before) return this.store.save(before, turn, results, events, by);
     if (events.length > 0) await this.store.record(turn.workspaceId, events);
     return true;
   }

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { PinoLogger } from '../../common/pino-logger.js';
 import { Deliveries } from './deliveries.js';
+import { Departures } from './departures.js';
 import { Dispatcher } from './dispatcher.js';
 import { OpenTurns, type TurnChange } from './open-turns.js';
 import { ServerCalls } from './server-calls.js';
@@ -17,6 +18,7 @@ export class TurnReactions {
     deliveries: Deliveries,
     dispatcher: Dispatcher,
     serverCalls: ServerCalls,
+    departures: Departures,
     waiters: TurnWaiters,
     hints: TurnHints,
     private readonly logger: PinoLogger,
@@ -29,6 +31,8 @@ export class TurnReactions {
       (change) => dispatcher.react(change),
       // What this node is to run begins, and what has ended otherwise is stopped.
       (change) => serverCalls.react(change),
+      // A membership that has ended is asked for anew, before those who wait are answered by it.
+      (change) => departures.react(change),
       // Requests that wait for the turn's end are answered.
       (change) => waiters.react(change),
       // The other nodes hear of it.

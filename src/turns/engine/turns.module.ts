@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { AccessModule } from '../../access/access.module.js';
 import { ClientsModule } from '../../clients/clients.module.js';
 import { EventsModule } from '../../events/events.module.js';
 import { FilesModule } from '../../files/files.module.js';
@@ -32,6 +33,7 @@ import { TurnWaiters } from './turn-waiters.js';
 /** The engine under HTTP and relay: turns are accepted, run, waited for and ended here, whoever asks. */
 @Module({
   imports: [
+    AccessModule,
     CatalogModule,
     ClientsModule,
     EventsModule,

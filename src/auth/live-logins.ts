@@ -1,0 +1,62 @@
+import { Injectable } from '@nestjs/common';
+import { PinoLogger } from '../common/pino-logger.js';
+import { Clock, Stopwatch } from '../common/clock.js';
+import { DomainError } from '../common/domain-error.js';
+import { RecentReads } from '../common/recent-reads.js';
+import { Bus } from '../events/bus.js';
+import { LoginStore } from '../storage/records/logins.js';
+
+/** Which logins have not ended, as the store has it. An access token is valid only while its login is. */
+@Injectable()
+export class LiveLogins {
+  /** The user of a login, by its id; null where it has ended. */
+  private readonly users: RecentReads<string | null>;
+
+  constructor(
+    private readonly store: LoginStore,
+    private readonly clock: Clock,
+    private readonly logger: PinoLogger,
+    stopwatch: Stopwatch,
+    bus: Bus,
+  ) {
+    logger.setContext(LiveLogins.name);
+    this.users = new RecentReads(
+      (loginId) => this.read(loginId),
+      (loginId) => loginId,
+      () => stopwatch.elapsed(),
+    );
+    bus.messages$.subscribe((message) => message.type === 'login_ended' && this.ended(message.loginId));
+  }
+
+  /** Whether it is a login of this user and has not ended. UNAVAILABLE where the store cannot tell. */
+  async isLive(loginId: string, userId: string): Promise<boolean> {
+    return (await this.users.get(loginId)) === userId;
+  }
+
+  /** Whether it is known already, without asking the store, that the login has ended. */
+  isKnownToHaveEnded(loginId: string): boolean {
+    return this.users.known(loginId) === null;
+  }
+
+  /** Those of the logins that have ended, read from the store now. */
+  async endedAmong(loginIds: readonly string[]): Promise<Set<string>> {
+    const live = await this.store.liveAmong(loginIds, this.clock.now());
+    return new Set(loginIds.filter((id) => !live.has(id)));
+  }
+
+  /** The login was removed from the store: from here on it is refused. */
+  ended(loginId: string): void {
+    this.users.drop(loginId);
+  }
+
+  private async read(loginId: string): Promise<string | null> {
+    try {
+      const login = await this.store.byId(loginId);
+      return login !== null && login.expiresAt > this.clock.now() ? login.userId : null;
+    } catch (error) {
+      if (error instanceof DomainError) throw error;
+      this.logger.error({ err: error }, 'A login could not be read');
+      throw new DomainError('UNAVAILABLE', 'The login of this access token could not be checked; try again');
+    }
+  }
+}
