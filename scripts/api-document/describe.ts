@@ -42,7 +42,7 @@ const TAGS = {
 export function routesOf(app: NestFastifyApplication): OpenAPIObject {
   const options = new DocumentBuilder()
     .setTitle('Patchbay')
-    .setDescription("Routes an LLM's tool calls to where they can run, and keeps the record.")
+    .setDescription("Routes an LLM's tool calls to where they can run, and records every step.")
     .setVersion('1')
     .setOpenAPIVersion('3.1.0')
     .setLicense('MIT', 'https://opensource.org/license/mit')

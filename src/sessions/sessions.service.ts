@@ -126,7 +126,7 @@ async function checkDocPaths(files: readonly ActiveFileDto[]): Promise<void> {
   const seen = new Set<string>();
   for (const [at, { docPath }] of files.entries()) {
     await yieldIfBusy();
-    const fault = seen.has(docPath) ? 'is there twice' : docPathFault(docPath);
+    const fault = seen.has(docPath) ? 'occurs twice' : docPathFault(docPath);
     if (fault !== null && Object.keys(fields).length < MAX_FAULTS)
       fields[`activeFiles[${at}].docPath`] = fault;
     seen.add(docPath);

@@ -105,7 +105,7 @@ describe('workspace_write_patch', () => {
         warnings: [
           {
             errorCode: 'LEFT_OUT',
-            message: expect.stringContaining(`${other} is not undone: it has moved on`) as string,
+            message: expect.stringContaining(`${other} is not undone: it has changed`) as string,
             details: { docPath: other, currentSha256: sha256('moved on\n') },
           },
         ],

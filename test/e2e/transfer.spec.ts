@@ -101,7 +101,7 @@ describeEmbedded('patchbay-admin export and import of a data directory', () => {
   it('writes over no file, and leaves none where the disk is full or it is stopped', async () => {
     expect(await run('export', file)).toEqual({
       code: 1,
-      said: containing(`${file} is there already; choose another name`),
+      said: containing(`${file} exists already; choose another name`),
     });
     const own = await run('export', join(data, 'patchbay.db-journal'));
     expect(own).toMatchObject({ code: 1, said: containing("data directory's own") });

@@ -22,8 +22,8 @@ describeAtTerminal('A person whose line is gone', () => {
     await terminal.shows('[?] > ');
     terminal.mark();
     line.cut();
-    await terminal.shows(/The line to the server is gone \([^)]+\); it is tried again\./);
-    await terminal.shows(/What you answer meanwhile is kept until it is back\.\n.*\[\?\] > $/);
+    await terminal.shows(/The connection to the server is lost \([^)]+\); trying again\./);
+    await terminal.shows(/Your answers are kept until it is back\.\n.*\[\?\] > $/);
     terminal.enter('y');
     await terminal.shows('… kept until the server is back: workspace_create_file proj/a.txt');
     line.mend();
