@@ -151,7 +151,7 @@ describeAtTerminal('A person who decides at a terminal', () => {
     await terminal.shows('[?] > ');
     terminal.enter('?');
     await terminal.shows(
-      / {2}n {2}no: refuse it[^]*Ctrl-D {2}goes back[^]*workspace_create_file proj\/a\.txt \(\+1\)\?\n/,
+      / {2}n {2}no: deny the call[^]*Ctrl-D {2}goes back[^]*workspace_create_file proj\/a\.txt \(\+1\)\?\n/,
     );
     await terminal.shows('[?] > ');
     terminal.enter('what');

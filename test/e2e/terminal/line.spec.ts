@@ -2,7 +2,7 @@ import { ConnectAtTerminal } from '../../support/connect-at-terminal.js';
 import { RelayProxy } from '../../support/relay-proxy.js';
 import { describeAtTerminal, KEYS } from '../../support/terminal.js';
 
-describeAtTerminal('A person whose line is gone', () => {
+describeAtTerminal('A person whose connection is lost', () => {
   const at = new ConnectAtTerminal();
   let line: RelayProxy;
   beforeAll(() => at.start());
@@ -36,7 +36,7 @@ describeAtTerminal('A person whose line is gone', () => {
     await at.create('a.txt', 'x\n');
     await terminal.shows('[?] > ');
     line.cut();
-    await terminal.shows('is gone');
+    await terminal.shows('is lost');
     terminal.enter('y');
     await terminal.shows('… kept until');
     terminal.type(KEYS.ctrlC);
