@@ -34,7 +34,9 @@ export class SessionsService {
   /** The session of a user's direct calls that name none; made by the first of them. */
   async forDirectCalls(workspaceId: string, userId: string): Promise<SessionRecord> {
     const id = directSessionId({ workspaceId, userId });
-    return (await this.store.byId(workspaceId, id)) ?? this.begin(id, workspaceId, userId, { conversationId: id });
+    return (
+      (await this.store.byId(workspaceId, id)) ?? this.begin(id, workspaceId, userId, { conversationId: id })
+    );
   }
 
   private async begin(

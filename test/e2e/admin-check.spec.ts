@@ -34,7 +34,7 @@ describeEmbedded('patchbay-admin check of a data directory', () => {
     [
       'an index that is missing',
       'DROP INDEX audit_turn',
-      /declares it.*\n.*index audit_turn.*CREATE INDEX audit_turn/,
+      /this release declares.*\n.*index audit_turn.*CREATE INDEX audit_turn/,
     ],
     [
       'a session that is missing',
@@ -140,7 +140,7 @@ describeEmbedded('patchbay-admin check of a data directory', () => {
     const check = (...flags: string[]) => admin(['check', ...flags], { PATCHBAY_DATA_DIR: own });
     expect(await check()).toMatchObject({
       code: 1,
-      said: expect.stringMatching(/counted wrong.*check --repair.*\n {2}workspace /) as string,
+      said: expect.stringMatching(/usage count.* is wrong.*check --repair.*\n {2}workspace /) as string,
     });
     expect(await check('--repair')).toMatchObject({
       code: 0,
@@ -247,7 +247,7 @@ describeOnMongo('patchbay-admin check of a MongoDB', () => {
     const check = (...flags: string[]) => admin(['check', ...flags], { PATCHBAY_MONGODB_URI: database.uri });
     expect(await check()).toMatchObject({
       code: 1,
-      said: expect.stringMatching(/counted wrong.*check --repair.*\n {2}workspace /) as string,
+      said: expect.stringMatching(/usage count.* is wrong.*check --repair.*\n {2}workspace /) as string,
     });
     expect(await check('--repair')).toMatchObject({
       code: 0,

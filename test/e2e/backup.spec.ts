@@ -118,7 +118,7 @@ describeEmbedded('patchbay-admin', () => {
     });
     const { code, said } = await admin(['restore', copy, '--force']);
     expect(code).toBe(0);
-    const aside = /what was there is now (\S+)/.exec(said)![1]!;
+    const aside = /the previous data is now (\S+)/.exec(said)![1]!;
     server = await startServer();
     user = new TestUser(server, user.credentials);
     expect((await user.get(`/workspaces/${workspaceId}/contents/late.txt`)).status).toBe(404);

@@ -95,7 +95,7 @@ describe('workspace_write_patch', () => {
     const refused = await scene.user.post(path, { sessionId, waitMs: 0 });
     expect(refused).toMatchObject({
       status: 412,
-      body: { code: 'STALE', fields: { [other]: expect.stringContaining('moved on') as string } },
+      body: { code: 'STALE', fields: { [other]: expect.stringContaining('has changed since') as string } },
     });
     expect(client.calls).toHaveLength(1);
     const partial = await scene.user.post(path, { sessionId, waitMs: 0, allowPartial: true });

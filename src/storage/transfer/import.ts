@@ -122,7 +122,7 @@ class Import {
       if (error instanceof TransferError || (error instanceof DomainError && error.code === 'UNAVAILABLE'))
         throw error;
       throw new TransferError(
-        `${KINDS[kind]} before line ${this.lines + 1} can not be stored: ${(error as Error).message}`,
+        `${KINDS[kind]} before line ${this.lines + 1} cannot be stored: ${(error as Error).message}`,
         { cause: error },
       );
     }
@@ -177,7 +177,7 @@ async function verify(target: RecordTarget, kind: Kind, imported: Digest, tell: 
     }
   } catch (error) {
     if (error instanceof DomainError) throw error;
-    const what = `${KINDS[kind]}: what was stored can not be read back: ${(error as Error).message}`;
+    const what = `${KINDS[kind]}: what was stored cannot be read back: ${(error as Error).message}`;
     throw new TransferError(what, { cause: error });
   }
   if (!isSameDigest(digest.stated, imported.stated))
