@@ -115,7 +115,7 @@ async function startServer() {
 }
 
 async function demo() {
-  print(paint('bold', 'Patchbay routes an LLM’s tool calls to where they can run, and keeps the record.'));
+  print(paint('bold', 'Patchbay routes an LLM’s tool calls to where they can run, and records every step.'));
 
   step('The server, on its embedded store');
   const url = await startServer();
@@ -152,7 +152,7 @@ async function demo() {
   print(indent(said.join('\n')));
   print(`   README.md  ${paint('dim', 'nobody is asked: the call cannot succeed')}`);
 
-  step('The turn envelope, for the LLM’s next turn');
+  step('The turn result, for the LLM’s next turn');
   print(indent(JSON.stringify(envelope, null, 2)));
 
   step('The files on disk');
@@ -206,7 +206,7 @@ async function checkFiles({ toolResults }) {
   if ((await readFile(join(project, 'README.md'), 'utf8')) !== README)
     throw new Error('README.md was changed.');
   print(`   src/greeting.ts  ${bytes.length} bytes, sha256 ${hash}`);
-  print(`   ${paint('green', '✓')} the same hash as in the envelope`);
+  print(`   ${paint('green', '✓')} the same hash as in the turn result`);
   print(`   ${paint('green', '✓')} README.md is untouched`);
 }
 

@@ -42,8 +42,8 @@ function configPage() {
     return `## ${group}\n\n${table(['variable', 'default', 'meaning'], rows)}`;
   });
   const intro =
-    'The server reads these environment variables, once, at its start. An empty variable counts as unset. ' +
-    'A bad value stops the start, with every bad variable named in one message. Times end in MS and are milliseconds.';
+    'The server reads these environment variables once, at its start. An empty variable counts as unset. ' +
+    'An invalid value stops the start, and one message names every invalid variable. Names of times end in MS: milliseconds.';
   return ['# Configuration', NOTICE, intro, ...sections].join('\n\n');
 }
 
@@ -54,11 +54,11 @@ function errorsPage() {
     '# Errors',
     NOTICE,
     '## Requests and relay events',
-    'Over HTTP: `{ "error": message, "code": CODE, "fields"?: { path: message } }`. Over the relay the code and the ' +
+    'Over HTTP: `{ "error": message, "code": CODE, "fields"?: { path: message } }`. Over the relay, the code and the ' +
       'message are in the acknowledgement, or in `err.data` of a refused handshake.',
     table(['code', 'HTTP status', 'meaning'], http),
     '## Tool calls',
-    'In `error.code` of a call that ended without success, beside the codes of the tool itself.',
+    'These are in `error.code` of a call that ended without success. A tool can also have codes of its own.',
     table(['code', 'meaning'], calls),
   ].join('\n\n');
 }
@@ -71,20 +71,20 @@ function auditPage(tools) {
   return [
     '# Audit events',
     NOTICE,
-    'These are all the events there are. Contents and arguments are never in them.',
+    'This list is complete. No event contains file contents or arguments.',
     '## Steps of a turn',
     table(['event', 'recorded when'], turns),
-    'They have a `turnId`, and no `callId`. A turn ends once: `status` and `outcomes` say how, `{"succeeded": 2, "failed": 1}`. A direct call has `direct: true`.',
+    'These events have a `turnId` and no `callId`. A turn has one end, with `status` and `outcomes`, such as `{"succeeded": 2, "failed": 1}`. A direct call has `direct: true`.',
     '## Steps of a call',
     table(['event', 'recorded when'], steps),
-    "`<Tool>` is the tool's name without its category, in PascalCase; `Unknown` for a tool that the catalog does not have.",
+    "`<Tool>` is the tool's name without its category, in PascalCase. It is `Unknown` for a tool that is not in the catalog.",
     table(['tool', '`<Tool>`'], names),
-    'Each has `toolName` and what points to its subject (`path`, `overwrite`; of a patch `batchId`, `files`, `changes`); ' +
-      'what ends a call also has `success` and `errorCode`.',
+    'Each event has `toolName`. A call on a file has `path` and `overwrite`, a patch has `batchId`, `files` and `changes`. ' +
+      'An event that ends a call also has `success` and `errorCode`.',
     '## Changes of Cloud files',
     table(['event', 'recorded when'], changes),
-    'Each has `path`, `docPath`, `fileId` and `source`, that of a file also `versionId`, `sha256` and `sizeBytes`, and ' +
-      '`toolName` where a tool made the change.',
+    'Each event has `path` (as a docPath), `displayPath` if its spelling differs, `fileId` and `source`. An event of a file also has ' +
+      '`versionId`, `sha256` and `sizeBytes`. If a tool made the change, `toolName` names it.',
   ].join('\n\n');
 }
 

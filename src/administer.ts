@@ -9,30 +9,28 @@ import type { Place } from './storage/transfer/transfers.js';
 
 const HELP = `Usage: patchbay-admin <command>
 
-At the machine that holds the server's data, as the user that the server runs as:
+Run it on the server's machine, as the user of the server.
 
-  backup <file>    copies all data into one file, while the server runs or not, and checks the copy
-  check [<file>]   reads all data from end to end, while the server runs or not, or that of a backup: what is damaged, missing,
-                   counted wrong, or refers to nothing, and what mends it. It changes nothing, and needs as much room beside
-                   the data directory's database, or the backup, as that has; beside a MongoDB none.
-  check --repair   does the same, and counts again what users and workspaces hold where that is wrong; on a data directory
-                   the server must not run
-  restore <file>   makes a backup the server's data; the server must not run
-  export <file>    writes all data, of either store, into one file of JSON lines that import reads; - is stdout. Beside a server on
-                   a data directory it writes the state of one moment, and needs as much room there as the database has; servers
-                   on a MongoDB must be stopped
-  import <file>    fills a data directory without data, or an empty MongoDB database, with what export wrote, and verifies it;
-                   - is stdin. No server starts on it before that is done
-  health           asks the running server whether it is ready
+  backup <file>    copy all data to one file and check the copy; the server may run
+  restore <file>   replace the server's data with a backup; the server must not run
+  check [<file>]   read all data, or a backup, from end to end, and list faults with their repair; the server may run.
+                   Changes nothing. Needs as much free space as the database or backup has; on MongoDB none.
+  check --repair   also correct usage counts; on a data directory the server must not run
+  export <file>    write all data of either store to one file of JSON lines, for import; - is stdout. On a data directory
+                   the server may run: the file has the state of one moment, and needs as much free space there as the
+                   database has. On MongoDB the servers must be stopped.
+  import <file>    fill an empty data directory or MongoDB database from an export, and verify it; - is stdin. No server
+                   starts on the data before the import is complete.
+  health           ask the running server whether it is ready
 
-  Where PATCHBAY_MONGODB_URI is set, check, export and import take that database, unless --data-dir names a directory; backup and
-  restore take only a directory that --data-dir names, and else say which of MongoDB's own tools does it.
+If PATCHBAY_MONGODB_URI is set, check, export and import use that database unless --data-dir names a directory. backup and
+restore use only a directory named by --data-dir; without one they name the MongoDB tool to use.
 
-  --data-dir <dir> the data directory; by default PATCHBAY_DATA_DIR, else ./.patchbay
-  --force          backup: replaces the file; restore: puts aside the data that is there
-  -h, --help       this text
+  --data-dir <dir> the data directory (default: PATCHBAY_DATA_DIR, else ./.patchbay)
+  --force          backup: replace the file; restore: keep the existing data under another name
+  -h, --help       print this text
 
-Exit codes: 0 done, and a check found no fault; 1 not done, or faults; 2 wrong usage.
+Exit codes: 0 done, no fault found; 1 failed, or faults found; 2 wrong usage.
 `;
 
 const HEALTH_MS = 5000;
@@ -56,7 +54,7 @@ const COMMANDS: Record<string, (request: Request) => string> = {
   backup: ({ dataDir, file, force }) => `${file}: ${told(backups.backup(dataDir, file, force))}`,
   restore: ({ dataDir, file, force }) => {
     const { replaced, ...contents } = backups.restore(file, dataDir, force);
-    const aside = replaced === null ? '' : `; what was there is now ${replaced}`;
+    const aside = replaced === null ? '' : `; the previous data is now ${replaced}`;
     return `${dataDir}: ${told(contents)}${aside}`;
   },
 };
@@ -68,7 +66,7 @@ const MONGO_TOOLS: Record<string, string> = {
 };
 
 function onMongo(name: string, tool: string): string {
-  return `PATCHBAY_MONGODB_URI is set, and the data is in MongoDB: its ${name} is ${tool}; --data-dir names a directory all the same`;
+  return `PATCHBAY_MONGODB_URI is set, so the data is in MongoDB. Its ${name} is ${tool}. To use a directory instead, pass --data-dir.`;
 }
 
 /** What is to be said on stdout; null where that has taken an export. */
@@ -82,7 +80,7 @@ async function run(args: readonly string[]): Promise<string | null> {
   // Whoever names a directory means it: one that was moved into MongoDB is kept for a while.
   const place: Place = { dataDir, uri: values['data-dir'] === undefined ? server.mongodbUri : null };
   if (values.repair && (name !== 'check' || file !== undefined))
-    throw new UsageError('--repair belongs to check, without a file');
+    throw new UsageError('--repair is an option of check without a file');
   if (name === 'check' && more.length === 0) {
     if (file !== undefined) return checkBackup(file);
     return checkData(place, values.repair);
@@ -119,7 +117,7 @@ async function transfer(direction: 'export' | 'import', place: Place, file: stri
   Logger.overrideLogger(false);
   const stop = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
-    process.once(signal, () => stop.abort(new Error(`stopped by ${signal}; nothing is left of it`)));
+    process.once(signal, () => stop.abort(new Error(`stopped by ${signal}; nothing of it was kept`)));
   const work = direction === 'export' ? exportTo : importFrom;
   const counts = await work(place, file, progressOn(process.stderr), stop.signal);
   const told = [...counts].map(([kind, count]) => `${count} ${KINDS[kind]}`).join(', ');

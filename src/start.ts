@@ -14,7 +14,8 @@ async function start(): Promise<void> {
   stopOnSignal(app, config);
   await app.listen(config.port, config.host);
   const logger = new Logger('Patchbay');
-  for (const name of strangeVariables()) logger.warn(`${name} is no variable of the server; is it misspelt?`);
+  for (const name of strangeVariables())
+    logger.warn(`${name} is not a variable of the server; is it misspelled?`);
   logger.log(`Listening on ${await app.getUrl()}${config.basePath}`);
 }
 
@@ -52,6 +53,6 @@ function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { code, address, port } = error as NodeJS.ErrnoException & { address?: string; port?: number };
   if (code === 'EADDRINUSE') return `port ${port} of ${address} is in use; set PORT to another one`;
-  if (code === 'EACCES' && port !== undefined) return `port ${port} may not be used by this user`;
+  if (code === 'EACCES' && port !== undefined) return `port ${port} cannot be used by this user`;
   return error.message.replaceAll('\n', ' ');
 }

@@ -27,14 +27,14 @@ interface Body {
 
 const TAGS = {
   accounts: 'Accounts, logins and tokens.',
-  turns: 'Tool calls of a model: taken, run, answered.',
-  sessions: 'Conversations of an agent, and what belongs into its system prompt.',
-  tools: 'The catalog, and single calls outside of a turn.',
-  patches: 'Patch batches and what became of them.',
-  files: 'Cloud files: bytes, versions, many at once.',
+  turns: 'Turns: the tool calls of one answer of a model, and their results.',
+  sessions: 'Conversations of an agent, and the context for its system prompt.',
+  tools: 'The catalog of tools, and single calls.',
+  patches: 'Patch batches and their outcome.',
+  files: 'Cloud files: contents, versions, bulk transfer.',
   folders: 'Folders that clients have connected.',
   audit: 'The record of every step.',
-  operations: 'Whether the server is well.',
+  operations: 'Health of the server.',
   workspaces: 'Workspaces and their members.',
 };
 
@@ -42,7 +42,7 @@ const TAGS = {
 export function routesOf(app: NestFastifyApplication): OpenAPIObject {
   const options = new DocumentBuilder()
     .setTitle('Patchbay')
-    .setDescription("Routes an LLM's tool calls to where they can run, and keeps the record.")
+    .setDescription("Routes an LLM's tool calls to where they can run, and records every step.")
     .setVersion('1')
     .setOpenAPIVersion('3.1.0')
     .setLicense('MIT', 'https://opensource.org/license/mit')

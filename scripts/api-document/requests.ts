@@ -28,15 +28,15 @@ const PATH_PARAMETERS: { [name: string]: { schema: Schema; description: string }
   turnId: { schema: { type: 'string', pattern: TURN_ID.source }, description: 'A turn of the session.' },
   toolCallId: {
     schema: { type: 'string', minLength: 1, maxLength: 256 },
-    description: "The model's name for a call of the turn.",
+    description: 'The id that the model gave to a call of the turn.',
   },
   sha256: {
     schema: { type: 'string', pattern: '^[0-9a-fA-F]{64}$' },
-    description: 'Of the bytes, as 64 hex digits.',
+    description: 'SHA-256 of the bytes, as 64 hex digits.',
   },
   path: {
     schema: { type: 'string', minLength: 1, maxLength: MAX_PATH_CHARS },
-    description: 'Cloud path or docPath; its slashes may stand as they are.',
+    description: 'Cloud path or docPath. Slashes need no escaping.',
   },
   docPath: {
     schema: { type: 'string', minLength: 1, maxLength: 255 },

@@ -39,7 +39,7 @@ function isOurs({ status, location, reportDigest, batchId }: EndedCall, { code }
   return reportDigest === null && batchId === null;
 }
 
-const UNSAID = 'The call failed. What is said of it beyond the code is for its user.';
+const UNSAID = 'The call failed. Only its user can see more than the code.';
 
 function meaningOf(code: string): string {
   return (CALL_ERRORS as Record<string, string>)[code] ?? UNSAID;

@@ -36,7 +36,7 @@ function readCursor(cursor: string): Omit<TurnRef, 'workspaceId'> {
   } catch {
     // Said below, as of every other text that is no cursor.
   }
-  throw fieldError('cursor', 'is not one of ours');
+  throw fieldError('cursor', 'is not a nextCursor of this list');
 }
 
 function isName(value: unknown): value is string {

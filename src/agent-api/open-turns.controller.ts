@@ -17,8 +17,8 @@ export class OpenTurnsController {
   ) {}
 
   /**
-   * What is open, oldest first, and never what it does: of all members for an owner, who may have to cancel it; any member
-   * may ask for their own with `userId`.
+   * Lists open turns without their calls, oldest first: those of all members for an owner, one's own with
+   * `userId`.
    */
   @Get()
   @Route<{ 200: OpenTurnPage }>({ id: 'listOpenTurns' })

@@ -15,7 +15,7 @@ import { RevertsService } from './reverts.service.js';
 export class RevertsController {
   constructor(private readonly reverts: RevertsService) {}
 
-  /** Undoes what was applied of a batch, through the session's client; answers the new turn. */
+  /** Reverts the applied changes of a batch through the session's client, and answers with the new turn. */
   @Post()
   @Route<{ 200: InvokeResult<TurnEnvelope>; 202: InvokeResult<TurnEnvelope> }>({
     id: 'revertBatch',

@@ -107,7 +107,7 @@ export class RevertsService {
       const head = await this.texts.head(workspaceId, file.patch.docPath);
       heads.set(file, head?.sha256 ?? null);
       const hasMoved = head !== null && head.sha256 !== file.reported.newSha256;
-      if (hasMoved) reasons.set(file, `has moved on since (it has sha256 ${head.sha256} now)`);
+      if (hasMoved) reasons.set(file, `has changed since (its sha256 is now ${head.sha256})`);
       else wanted.push({ sha256: file.patch.originalSha256, item: file });
     }
     for await (const { bytes, items, isBeyondBudget } of this.baseTexts.each(workspaceId, wanted)) {
@@ -144,7 +144,7 @@ function refusal(leftOut: readonly LeftOut[]): DomainError {
   const which = named.map(({ docPath, why }) => `${docPath} ${why}`).join('; ');
   const more = leftOut.length > named.length ? ` (and ${leftOut.length - named.length} more)` : '';
   const fields: FieldFaults = Object.fromEntries(named.map(({ docPath, why }) => [docPath, why]));
-  return new DomainError('STALE', `The batch can not be undone: ${which}${more}`, { fields });
+  return new DomainError('STALE', `The batch cannot be undone: ${which}${more}`, { fields });
 }
 
 /** One of each file that is left as it is, with the sha256 to go on from. */

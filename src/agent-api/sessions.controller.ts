@@ -18,7 +18,7 @@ export class SessionsController {
     private readonly catalog: CatalogService,
   ) {}
 
-  /** Begins an agent conversation; the caller is its user. */
+  /** Starts a conversation of an agent; the caller is its user. */
   @Post()
   @Route<{ 201: Session }>({
     id: 'createSession',
@@ -34,7 +34,7 @@ export class SessionsController {
     return this.sessions.create(workspaceId, user.id, request);
   }
 
-  /** The caller's own sessions, newest first. */
+  /** Lists the caller's own sessions, newest first. */
   @Get()
   @Route<{ 200: { sessions: Session[]; nextCursor: string | null } }>({
     id: 'listSessions',
@@ -48,7 +48,7 @@ export class SessionsController {
     return this.sessions.list(workspaceId, user.id, query);
   }
 
-  /** One of the caller's own sessions. */
+  /** Reads one of the caller's own sessions. */
   @Get(':sessionId')
   @Route<{ 200: Session }>({ id: 'getSession' })
   get(
@@ -59,7 +59,7 @@ export class SessionsController {
     return this.sessions.get(workspaceId, sessionId, user.id);
   }
 
-  /** The files that are open in the session's editor now; the list replaces the one before. */
+  /** Replaces the list of files that are open in the session's editor. */
   @Put(':sessionId/active-files')
   @Route<{ 200: { activeFiles: ActiveFile[] } }>({ id: 'putActiveFiles', links: { getContext: {} } })
   async replaceActiveFiles(

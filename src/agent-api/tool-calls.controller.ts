@@ -13,7 +13,7 @@ import { ToolCallsService } from './tool-calls.service.js';
 export class ToolCallsController {
   constructor(private readonly calls: ToolCallsService) {}
 
-  /** Runs one tool and answers with its result; 202 where a client has not ended it within 30 s. */
+  /** Runs one tool and answers with its result; 202 if it has not ended within 30 s. */
   @Post()
   @Route<{ 200: DirectCallAnswer; 202: DirectCallAnswer }>({
     id: 'callTool',

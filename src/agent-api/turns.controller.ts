@@ -25,7 +25,9 @@ export class TurnsController {
     private readonly answers: TurnAnswers,
   ) {}
 
-  /** Takes a turn of tool calls and waits for them to end: 200 with kind `final`, or 202 while some are open. */
+  /**
+   * Posts a turn of tool calls and waits for their end: 200 with kind `final`, or 202 while some are open.
+   */
   @Post()
   @Route<{ 200: TurnAnswer; 202: TurnAnswer }>({
     id: 'postTurn',
@@ -48,7 +50,7 @@ export class TurnsController {
     return this.answered(reply, turn, request.resultFormat);
   }
 
-  /** The turn as it stands, after waiting for its end for as long as `waitMs` says. */
+  /** Reads a turn, after waiting up to `waitMs` for its end. */
   @Get(':turnId')
   @Route<{ 200: TurnAnswer; 202: TurnAnswer }>({
     id: 'getTurn',
@@ -66,7 +68,7 @@ export class TurnsController {
     return this.answered(reply, turn, query.resultFormat);
   }
 
-  /** Results from a client without a socket: all of them are taken, or none. */
+  /** Reports results of a client without a socket: all are accepted, or none. */
   @Post(':turnId/results')
   @Route<{ 200: TurnAnswer; 202: TurnAnswer }>({
     id: 'postResults',
@@ -84,7 +86,7 @@ export class TurnsController {
     return this.answered(reply, turn);
   }
 
-  /** Ends all open calls of the turn; what has ended stays as it is. */
+  /** Cancels all open calls of the turn; ended calls stay unchanged. */
   @Post(':turnId/cancel')
   @Route<{ 200: TurnAnswer }>({ id: 'cancelTurn', links: { getTurn: {} } })
   @HttpCode(200)
@@ -98,7 +100,7 @@ export class TurnsController {
     return this.cancelled(reply, turn, user);
   }
 
-  /** Ends one call, if it has not ended yet. */
+  /** Cancels one call, if it is open. */
   @Post(':turnId/tool-calls/:toolCallId/cancel')
   @Route<{ 200: TurnAnswer }>({ id: 'cancelCall', links: { getTurn: {} } })
   @HttpCode(200)

@@ -12,7 +12,7 @@ import { AuditService } from './audit.service.js';
 export class AuditController {
   constructor(private readonly audit: AuditService) {}
 
-  /** The workspace's audit trail, ascending; any member may read it. */
+  /** Reads the audit trail, oldest first, or newest first with `order=desc`; any member may. */
   @Get()
   @Route<{ 200: AuditPage }>({ id: 'queryAudit' })
   page(

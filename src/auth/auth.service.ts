@@ -104,7 +104,7 @@ export class AuthService {
     if (registration === 'closed')
       throw new DomainError(
         'FORBIDDEN',
-        'Registration is closed; whoever runs this server opens it with PATCHBAY_REGISTRATION=open',
+        'Registration is closed; the operator of this server can open it with PATCHBAY_REGISTRATION=open',
       );
     if (registration === 'first' && !(await this.users.isEmpty())) throw closedToOthers();
   }
@@ -122,13 +122,13 @@ export class AuthService {
 }
 
 function taken(): DomainError {
-  return new DomainError('CONFLICT', 'This email has an account already');
+  return new DomainError('CONFLICT', 'An account with this email exists already');
 }
 
 function closedToOthers(): DomainError {
   return new DomainError(
     'FORBIDDEN',
-    'This server has its first account; whoever runs it lets others register with PATCHBAY_REGISTRATION=open',
+    'Registration is closed after the first account; the operator of this server can open it with PATCHBAY_REGISTRATION=open',
   );
 }
 

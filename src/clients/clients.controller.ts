@@ -13,7 +13,7 @@ import { Presence } from './presence.js';
 export class ClientsController {
   constructor(private readonly presence: Presence) {}
 
-  /** The caller's own clients here, on whatever node: those that are connected, then the last to leave; 100 at most. */
+  /** Lists the caller's clients on all servers: connected ones, then the last to disconnect; 100 at most. */
   @Get()
   @Route<{ 200: { clients: ClientPresence[] } }>({ id: 'listClients' })
   async ofCaller(

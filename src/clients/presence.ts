@@ -74,7 +74,7 @@ export class Presence extends Sweep {
     const { key, connectionId } = client;
     const at = this.clock.now();
     const tell = (error: unknown): void =>
-      this.logger.error({ err: error, ...key }, 'That a client left could not be recorded');
+      this.logger.error({ err: error, ...key }, 'The end of a connection could not be recorded');
     const write = (): Promise<void> => this.store.left(key, connectionId, at);
     void this.inOrder(key, async () => {
       if (!this.recorded.has(client)) return;

@@ -13,7 +13,9 @@ import { RootsService } from './roots.service.js';
 export class RootsController {
   constructor(private readonly roots: RootsService) {}
 
-  /** The folders of the workspace by docPath, with what the caller's own clients last said of them. */
+  /**
+   * Lists the folders of the workspace by docPath, with the status that the caller's clients last reported.
+   */
   @Get()
   @Route<{ 200: { roots: WorkspaceRoot[] } }>({
     id: 'listRoots',
@@ -26,7 +28,7 @@ export class RootsController {
     return { roots: await this.roots.list({ workspaceId, userId: user.id }) };
   }
 
-  /** Registers a folder under its name, as its first connect would; 409 where another folder has the name. */
+  /** Registers a folder under its name, as its first connect does; 409 if another folder has the name. */
   @Put(':docPath')
   @Route<{ 200: WorkspaceRoot }>({ id: 'claimRoot', errors: ['CONFLICT'], links: { forgetRoot: {} } })
   claim(
@@ -42,8 +44,8 @@ export class RootsController {
   }
 
   /**
-   * Forgets the folder of this name, for who registered it or an owner. Files stay, and a client that has it connected
-   * keeps it; its next connect registers it again.
+   * Deletes the registration of a folder; for the member who registered it, or an owner. Files stay. A
+   * connected client keeps the folder, and registers it again when it next connects.
    */
   @Delete(':docPath')
   @Route<{ 204: null }>({ id: 'forgetRoot' })

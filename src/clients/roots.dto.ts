@@ -38,7 +38,7 @@ export function checkRoots(roots: readonly ClientRoot[]): void {
     else if (docPath !== foldCase(name))
       fields[`roots[${at}].docPath`] = `must be that of name: "${foldCase(name)}"`;
     else if (seen.has(docPath))
-      fields[`roots[${at}].docPath`] = 'is there twice: no two folders have one name';
+      fields[`roots[${at}].docPath`] = 'is used twice; each folder needs a name of its own';
     seen.add(docPath);
   });
   throwIfAny(fields);

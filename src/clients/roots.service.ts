@@ -79,7 +79,8 @@ export class RootsService {
     const root = (await this.store.ofWorkspace(workspaceId)).find((known) => known.docPath === docPath);
     if (!root) throw new DomainError('NOT_FOUND', 'The workspace has no folder of this docPath.');
     if (root.userId !== userId && (await this.workspaces.roleOf(workspaceId, userId)) !== 'owner') {
-      const message = 'Only who registered a folder, or an owner of the workspace, can have it forgotten.';
+      const message =
+        'Only the member who registered the folder, or an owner of the workspace, can delete its registration.';
       throw new DomainError('FORBIDDEN', message);
     }
     await this.store.remove(root);
@@ -88,13 +89,13 @@ export class RootsService {
   private async requireSame({ name, rootId }: ClientRoot, stands: RootRecord | null): Promise<void> {
     if (stands === null || stands.rootId === rootId) return;
     const [owner] = await this.users.byIds([stands.userId]);
-    const whose = owner ? (owner.fullName ?? owner.email) : 'somebody who is gone';
+    const whose = owner ? (owner.fullName ?? owner.email) : 'a former member';
     const details: RootConflict = { docPath: stands.docPath, rootId: stands.rootId };
     throw new DomainError(
       'CONFLICT',
-      `The folder "${name}" can not be connected: in this workspace "${stands.name}" is another folder, that of ${whose}, ` +
-        `first connected ${isoTime(stands.claimedAt)}. Another project needs another name (patchbay: --name), the same ` +
-        "one the rootId of this error's `details` (patchbay: --same-project). Clients of one machine share it by rootIdOf of @patchbay/client/home.",
+      `The folder "${name}" cannot be connected: ${whose} connected another folder as "${stands.name}" in this workspace ` +
+        `on ${isoTime(stands.claimedAt)}. For another project choose another name (patchbay: --name). For the same project use ` +
+        "the rootId in this error's `details` (patchbay: --same-project). Clients of one machine share it with rootIdOf of @patchbay/client/home.",
       { details: { ...details } },
     );
   }
@@ -105,10 +106,10 @@ function requireRoom(known: readonly RootRecord[], fresh: number, userId: string
   const own = known.filter((root) => root.userId === userId).length;
   const full =
     own + fresh > MAX_MEMBER_ROOTS
-      ? `You have registered ${own} folders in this workspace, of ${MAX_MEMBER_ROOTS} that a member may`
+      ? `You have registered ${own} folders in this workspace; the limit is ${MAX_MEMBER_ROOTS}`
       : known.length + fresh > MAX_WORKSPACE_ROOTS
-        ? `The workspace has ${known.length} folders, of ${MAX_WORKSPACE_ROOTS} that it may have`
+        ? `The workspace has ${known.length} folders; the limit is ${MAX_WORKSPACE_ROOTS}`
         : null;
   if (full === null) return;
-  throw new DomainError('CONFLICT', `${full}. Have one forgotten first: DELETE …/roots/:docPath.`);
+  throw new DomainError('CONFLICT', `${full}. Delete a registration first: DELETE …/roots/:docPath.`);
 }

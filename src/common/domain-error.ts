@@ -4,7 +4,7 @@ import { type ErrorCode, ERRORS, type Json } from '@patchbay/protocol';
 export type FieldFaults = Record<string, string>;
 
 /** The fault of a name that an object has more than once. */
-export const REPEATED = 'is there twice in one object; send each name once';
+export const REPEATED = 'occurs twice in one object; send each name once';
 
 /** What the line in the log says of a refusal that an operator should see. */
 export interface LoggedRefusal {

@@ -10,57 +10,57 @@ export function accessSettings(env: EnvReader, secretRequiredWith: string | null
     jwtSecret: env.secret('PATCHBAY_JWT_SECRET', {
       check: (value) => (value.length < 32 ? 'must have at least 32 characters' : null),
       requiredWith: secretRequiredWith,
-      defaultText: 'generated into the data directory',
+      defaultText: 'generated in the data directory',
       meaning:
-        'Signs access tokens; at least 32 characters. This or the file is required with NODE_ENV=production and on MongoDB.',
+        'Secret that signs access tokens, at least 32 characters. It, or the file, is required with NODE_ENV=production and on MongoDB.',
       fileMeaning:
-        'File that holds PATCHBAY_JWT_SECRET, read at the start; white space at its end does not count.',
+        'File that contains PATCHBAY_JWT_SECRET. It is read at the start; trailing white space is ignored.',
     }),
     accessTokenMinutes: env.integer('PATCHBAY_ACCESS_TOKEN_MINUTES', {
       default: 15,
       min: 1,
       max: 24 * 60,
-      meaning: 'Life of an access token.',
+      meaning: 'Lifetime of an access token.',
     }),
     refreshTokenDays: env.integer('PATCHBAY_REFRESH_TOKEN_DAYS', {
       default: 30,
       min: 1,
       max: 365,
-      meaning: 'Life of a refresh token; each refresh starts it anew.',
+      meaning: 'Lifetime of a refresh token. Each refresh starts it again.',
     }),
     passwordCost: env.integer('PATCHBAY_PASSWORD_COST', {
       default: 15,
       min: 14,
       max: 20,
       meaning:
-        "What guessing a password costs: scrypt's N as a power of two, for passwords that are set from now on. Each step " +
-        'doubles the time and the memory of a login; 15 takes 32 MiB.',
+        "Cost of checking a password: the exponent of scrypt's N, for passwords that are set from now on. Each step " +
+        'doubles the time and the memory of a login; 15 needs 32 MiB.',
     }),
     origins: env.list('PATCHBAY_ORIGINS', {
       check: originFault,
       meaning:
-        "Origins of browser pages that may use the API and the relay beside the server's own, separated by commas.",
+        "Origins of web pages that may use the API and the relay, besides the server's own. Separated by commas.",
     }),
     rateLimit: env.integerOrOff('PATCHBAY_RATE_LIMIT', {
       default: 3000,
       min: 1,
       max: 10_000_000,
       meaning:
-        'Writes a minute of a member in one workspace, ten times as many reads; twice that of a user over all of them. ' +
-        '`off` ends all rate limits but that on wrong passwords.',
+        'Writes per minute of a member in one workspace. Reads may be ten times as many. A user may have twice as many over all workspaces. ' +
+        '`off` disables all rate limits except that on wrong passwords.',
     }),
     registration: env.oneOf('PATCHBAY_REGISTRATION', {
       default: 'first',
       values: REGISTRATIONS,
       meaning:
-        'Who may make an account: `first` whoever comes first, and nobody after them; `open` anybody who reaches the ' +
+        'Who may register: `first` only the first account; `open` anybody who reaches the ' +
         'server; `closed` nobody.',
     }),
     trustedProxies: env.list('PATCHBAY_TRUSTED_PROXIES', {
       check: proxyFault,
       meaning:
-        'Reverse proxies in front of the server, addresses or CIDR, separated by commas. X-Forwarded-For is believed ' +
-        'from these alone; without them all who come through a proxy share its limits.',
+        'Reverse proxies in front of the server: addresses or CIDR, separated by commas. Only from these is X-Forwarded-For ' +
+        'trusted. Otherwise all users behind a proxy share the limits of its address.',
     }),
   };
 }

@@ -179,7 +179,9 @@ describe('the configuration', () => {
     ['patchbay_registration', 'PATCHBAY_REGISTRATION'],
     ['PATCHBY_REGISTRATION', 'PATCHBAY_REGISTRATION'],
   ])('does not start with %s, which %s was meant by', (name, meant) => {
-    expect(faultsOf({ [name]: 'closed' })).toEqual([`${name} is no variable of the server; ${meant} is`]);
+    expect(faultsOf({ [name]: 'closed' })).toEqual([
+      `${name} is not a variable of the server; did you mean ${meant}?`,
+    ]);
     expect(() => serverPlace({ [name]: 'closed' })).toThrow(meant);
     expect(strangeVariables({ [name]: 'closed' })).toEqual([]);
   });

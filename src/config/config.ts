@@ -15,49 +15,54 @@ const LOG_LEVELS = ['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'
 function serverSettings(env: EnvReader) {
   env.section('Server');
   return {
-    port: env.integer('PORT', { default: 3000, min: 0, max: 65_535, meaning: 'Port; 0 takes a free one.' }),
+    port: env.integer('PORT', {
+      default: 3000,
+      min: 0,
+      max: 65_535,
+      meaning: 'Port to listen on; 0 selects a free one.',
+    }),
     host: env.text('HOST', { default: '127.0.0.1', meaning: 'Address to listen on.' }),
     basePath: env.path('PATCHBAY_BASE_PATH', {
       meaning:
-        'Path below which everything is, such as `/patchbay`: the API, the relay, health, the API docs. A reverse proxy ' +
-        'passes it on as it is.',
+        'Path prefix of all URLs, such as `/patchbay`: the API, the relay, health, the API docs. A reverse proxy must ' +
+        'pass it on unchanged.',
     }),
     dataDir: env.text('PATCHBAY_DATA_DIR', {
       default: './.patchbay',
-      meaning: 'Directory of the embedded store; made where it is missing. One server at a time.',
+      meaning: 'Directory of the embedded store; created if missing. Only one server at a time can use it.',
     }),
     mongodbUri: env.secret('PATCHBAY_MONGODB_URI', {
       check: mongodbFault,
       requiredWith: null,
       meaning:
-        'Keeps all data on MongoDB instead, where several servers may share it: `mongodb://` or `mongodb+srv://`, with the ' +
-        'name of the database. It needs PATCHBAY_JWT_SECRET, the same for all of them, and no data directory.',
+        'Stores all data in MongoDB instead, where several servers can share it: `mongodb://` or `mongodb+srv://`, with the ' +
+        'name of the database. All servers need the same PATCHBAY_JWT_SECRET, and no data directory.',
       fileMeaning:
-        'File that holds PATCHBAY_MONGODB_URI, for one with a password; white space at its end does not count.',
+        'File that contains PATCHBAY_MONGODB_URI, for a URI with a password; trailing white space is ignored.',
     }),
     logLevel: env.oneOf('PATCHBAY_LOG_LEVEL', {
       default: 'info',
       values: LOG_LEVELS,
-      meaning: `One of ${LOG_LEVELS.join(', ')}.`,
+      meaning: `Lowest level that is logged: one of ${LOG_LEVELS.join(', ')}.`,
     }),
     catchUpMs: env.integer('PATCHBAY_CATCH_UP_MS', {
       default: 5_000,
       min: 100,
       max: 5_000,
       meaning:
-        'How often a server looks in the store for what it was not told of, such as the commits of another, and says ' +
-        'that it still runs its calls, ms.',
+        'How often a server checks the store for changes by other servers, and renews the leases of the calls ' +
+        'that it runs, ms.',
     }),
     apiDocs: env.oneOf('PATCHBAY_API_DOCS', {
       default: 'on',
       values: ['on', 'off'],
-      meaning: 'Whether `/api/docs` shows the API to whoever reaches the server; `off` answers 404.',
+      meaning: '`on` shows the API document at `/api/docs`, without a login; `off` answers 404.',
     }),
     drainMs: env.integer('PATCHBAY_DRAIN_MS', {
       default: 10_000,
       min: 0,
       max: HOUR,
-      meaning: 'After SIGTERM: how long work in flight may take before the server exits anyway.',
+      meaning: 'How long work in progress may continue after SIGTERM before the server exits.',
     }),
   };
 }
@@ -77,43 +82,49 @@ function limitSettings(env: EnvReader) {
     1280 * MIB,
     5 * MIB,
     64 * 1024 * MIB,
-    'Memory for what is on its way, in bytes: two fifths for unread answers, a fifth each for bodies that arrive, for ' +
-      'relay events, and for the input of worker jobs. A fifth must hold two bodies.',
+    'Memory for data in transit, in bytes: two fifths for unread answers, one fifth each for arriving bodies, for ' +
+      'relay events and for the input of worker jobs. One fifth must hold two bodies.',
   );
   const maxOpenTurns = integer(
     'PATCHBAY_MAX_OPEN_TURNS',
     1000,
     2,
     100_000,
-    'Open turns of one workspace; together they may have 20 times as many calls.',
+    'Open turns per workspace. They may have 20 times as many calls in total.',
   );
   const maxUserOpenTurns = integer(
     'PATCHBAY_MAX_USER_OPEN_TURNS',
     500,
     1,
     100_000,
-    'The same of one user, in all workspaces; less than those of a workspace.',
+    'Open turns per user, over all workspaces. Must be less than PATCHBAY_MAX_OPEN_TURNS.',
   );
   return {
     ...{ maxOpenTurns, maxOpenCalls: CALLS_PER_OPEN_TURN * maxOpenTurns },
     ...{ maxUserOpenTurns, maxUserOpenCalls: CALLS_PER_OPEN_TURN * maxUserOpenTurns },
-    maxBodyBytes: integer('PATCHBAY_MAX_BODY_BYTES', 16 * MIB, 1024, 512 * MIB, 'Body or relay frame.'),
-    maxFileBytes: integer('PATCHBAY_MAX_FILE_BYTES', 8 * MIB, 1024, 512 * MIB, 'One file.'),
+    maxBodyBytes: integer(
+      'PATCHBAY_MAX_BODY_BYTES',
+      16 * MIB,
+      1024,
+      512 * MIB,
+      'Bytes of a request body or relay frame.',
+    ),
+    maxFileBytes: integer('PATCHBAY_MAX_FILE_BYTES', 8 * MIB, 1024, 512 * MIB, 'Bytes of one file.'),
     ...buffers(bufferBytes),
-    maxCallsPerTurn: integer('PATCHBAY_MAX_CALLS_PER_TURN', 1000, 1, 10_000, 'Tool calls of one turn.'),
+    maxCallsPerTurn: integer('PATCHBAY_MAX_CALLS_PER_TURN', 1000, 1, 10_000, 'Tool calls per turn.'),
     maxWaitMs: integer(
       'PATCHBAY_MAX_WAIT_MS',
       5 * MINUTE,
       0,
       HOUR,
-      'Most that a request may wait for a turn, ms.',
+      'Longest time that a request can wait for a turn, ms.',
     ),
     workers: integer(
       'PATCHBAY_WORKERS',
       2,
       1,
       64,
-      'Threads for work that takes long. With two or more, one is always left for other users.',
+      'Worker threads for long work. With two or more, one user never occupies all of them.',
     ),
   };
 }
@@ -133,18 +144,28 @@ function buffers(bytes: number) {
 }
 
 function clockSettings(env: EnvReader) {
-  env.section('Clocks of a relayed call');
+  env.section('Deadlines of a relayed call');
   const clock = (name: string, value: number, max: number, meaning: string): number =>
     env.integer(name, { default: value, min: 1, max, meaning });
   return {
-    deliveryMs: clock('PATCHBAY_DELIVERY_MS', 5 * MINUTE, 24 * HOUR, 'Acceptance to acknowledgement, ms.'),
-    approvalMs: clock('PATCHBAY_APPROVAL_MS', 15 * MINUTE, 24 * HOUR, 'Acknowledgement to running, ms.'),
-    executionMs: clock('PATCHBAY_EXECUTION_MS', 2 * MINUTE, HOUR, 'Running to the result, ms.'),
+    deliveryMs: clock(
+      'PATCHBAY_DELIVERY_MS',
+      5 * MINUTE,
+      24 * HOUR,
+      'From acceptance to acknowledgement, ms.',
+    ),
+    approvalMs: clock(
+      'PATCHBAY_APPROVAL_MS',
+      15 * MINUTE,
+      24 * HOUR,
+      'From acknowledgement to `running`, ms.',
+    ),
+    executionMs: clock('PATCHBAY_EXECUTION_MS', 2 * MINUTE, HOUR, 'From `running` to the result, ms.'),
     graceMs: env.integer('PATCHBAY_GRACE_MS', {
       default: 10_000,
       min: 0,
       max: HOUR,
-      meaning: 'How long a call that was not acknowledged waits for its client to return, ms.',
+      meaning: 'How long an unacknowledged call waits for its client to reconnect, ms.',
     }),
   };
 }

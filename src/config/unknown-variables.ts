@@ -22,7 +22,7 @@ const STEM = 4;
 /** Faults of an environment: a server without what was meant by a slip would be another than was wanted. */
 export function slipsIn(env: Environment, known: readonly string[]): string[] {
   const found = unknownIn(env, known).filter(({ meant }) => meant !== null);
-  return found.map(({ name, meant }) => `${name} is no variable of the server; ${meant} is`);
+  return found.map(({ name, meant }) => `${name} is not a variable of the server; did you mean ${meant}?`);
 }
 
 /** Variables of the prefix that are unknown, and near to none of the server's (`known`). */

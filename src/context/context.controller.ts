@@ -15,7 +15,10 @@ import { ContextService } from './context.service.js';
 export class ContextController {
   constructor(private readonly context: ContextService) {}
 
-  /** What belongs into the system prompt, as Markdown or JSON; the same bytes until something in it changes. */
+  /**
+   * Reads the context for the system prompt, as Markdown or JSON. It has the same bytes until its content
+   * changes.
+   */
   @Get()
   @Route<{ 200: SessionContext | Raw<'text/markdown'>; 304: null }>({ id: 'getContext' })
   async get(

@@ -38,7 +38,7 @@ export class BlobsController {
     private readonly config: Config,
   ) {}
 
-  /** Those of the hashes whose bytes have to be sent. */
+  /** Returns the hashes whose bytes the workspace does not have. */
   @Post('missing')
   @Route<{ 200: MissingBlobs }>({ id: 'findMissingBlobs' })
   @HttpCode(200)
@@ -48,8 +48,8 @@ export class BlobsController {
   }
 
   /**
-   * The bytes of these hashes as a pack, in their order: as many of the first ones as one file may have bytes, and one
-   * at least. Whoever asks for more asks again for the rest.
+   * Returns the bytes of these hashes as a pack, in their order: at least one, and at most as many bytes as
+   * one file may have. Ask again for the rest.
    */
   @Post('read')
   @Route<{ 200: Raw<'application/octet-stream'> }>({ id: 'readBlobs', errors: ['NOT_FOUND'] })
@@ -77,7 +77,7 @@ export class BlobsController {
     return Buffer.from(pack.buffer, pack.byteOffset, pack.byteLength);
   }
 
-  /** Stores the bytes of one file; they must be those of the hash. */
+  /** Stores the bytes of one file; they must match the hash. */
   @Put(':sha256')
   @Route<{ 200: StoredBlobs }>({ id: 'putBlob' })
   @RawBody()
@@ -93,7 +93,7 @@ export class BlobsController {
     return this.store({ workspaceId, userId: user.id }, [bytes]);
   }
 
-  /** Stores the blobs of a pack: each with its length in front, as 4 bytes, big-endian. */
+  /** Stores the blobs of a pack. Each has its length before it, as 4 bytes, big-endian. */
   @Post()
   @Route<{ 200: StoredBlobs }>({ id: 'putBlobs' })
   @HttpCode(200)

@@ -22,7 +22,7 @@ const STORED = { fileId: inAnswer('fileId') };
 export class ContentsController {
   constructor(private readonly contents: ContentsService) {}
 
-  /** The bytes of a file, its head or the version asked for. */
+  /** Reads the bytes of a file: its current version, or the one that is named. */
   @Get('*')
   @Route<{ 200: Raw<'application/octet-stream'>; 304: null }>({ id: 'getContents', errors: ['STALE'] })
   async get(
@@ -45,7 +45,7 @@ export class ContentsController {
     return asBytes(reply, version, await this.contents.bytes(workspaceId, version));
   }
 
-  /** Stores the body as the file's new version; what the headers demand of the head is held to. */
+  /** Stores the body as the file's new version, under the conditions of If-Match and If-None-Match. */
   @Put('*')
   @Route<{ 200: StoredFile; 201: StoredFile }>({
     id: 'putContents',

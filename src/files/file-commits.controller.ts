@@ -14,7 +14,7 @@ import { FileCommits, type KnownChange } from './file-commits.js';
 export class FileCommitsController {
   constructor(private readonly commits: FileCommits) {}
 
-  /** Makes files of bytes that were sent before, each on the base that its sender knows; each answered for itself. */
+  /** Creates, changes or deletes files from uploaded bytes, each on its own base; each has its own answer. */
   @Post()
   @Route<{ 200: FileCommitAnswer }>({ id: 'commitFiles' })
   @HttpCode(200)

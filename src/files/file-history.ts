@@ -39,7 +39,8 @@ export class FileHistory {
     cursor: string | undefined,
   ): Promise<{ versions: CloudFileVersion[]; nextCursor: string | null }> {
     await this.require(workspaceId, fileId);
-    if (cursor !== undefined && !/^\d{1,15}$/.test(cursor)) throw fieldError('cursor', 'is not one of ours');
+    if (cursor !== undefined && !/^\d{1,15}$/.test(cursor))
+      throw fieldError('cursor', 'is not a nextCursor of this list');
     const before = cursor === undefined ? null : Number(cursor);
     const found = await this.store.versionsOf(workspaceId, fileId, before, limit + 1);
     const page = found.slice(0, limit);

@@ -48,7 +48,7 @@ function cursorOf({ id, docPath }: FileRecord): string {
 }
 
 function readCursor(cursor: string): FileCursor {
-  if (cursor.length > MAX_CURSOR) throw fieldError('cursor', 'is not one of ours');
+  if (cursor.length > MAX_CURSOR) throw fieldError('cursor', 'is not a nextCursor of this list');
   try {
     const read: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'));
     if (Array.isArray(read) && typeof read[0] === 'string' && isStorable(read[0]) && isUuid(read[1])) {
@@ -57,7 +57,7 @@ function readCursor(cursor: string): FileCursor {
   } catch {
     // Said below, as of every other text that is no cursor.
   }
-  throw fieldError('cursor', 'is not one of ours');
+  throw fieldError('cursor', 'is not a nextCursor of this list');
 }
 
 function isStorable(text: string): boolean {

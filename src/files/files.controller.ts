@@ -20,7 +20,7 @@ export class FilesController {
     private readonly history: FileHistory,
   ) {}
 
-  /** The workspace's Cloud files by docPath, live or deleted. */
+  /** Lists the Cloud files by docPath, existing or deleted ones. */
   @Get()
   @Route<{ 200: CloudFilePage }>({
     id: 'listFiles',
@@ -30,7 +30,7 @@ export class FilesController {
     return this.listing.page(workspaceId, query);
   }
 
-  /** The versions of a file, newest first; conflicting uploads are among them. */
+  /** Lists the versions of a file, newest first, conflicting uploads included. */
   @Get(':fileId/versions')
   @Route<{ 200: CloudFileVersionPage }>({
     id: 'listFileVersions',
@@ -44,7 +44,7 @@ export class FilesController {
     return this.history.versions(workspaceId, fileId, limit, cursor);
   }
 
-  /** The raw bytes of a version. */
+  /** Reads the raw bytes of a version. */
   @Get(':fileId/versions/:versionId/content')
   @Route<{ 200: Raw<'application/octet-stream'> }>({ id: 'getVersionContent' })
   async content(
@@ -59,7 +59,7 @@ export class FilesController {
     return asBytes(reply, version, await this.history.bytes(workspaceId, version));
   }
 
-  /** What changed from one version to another, as a unified diff. */
+  /** Compares two versions, as a unified diff. */
   @Get(':fileId/diff')
   @Route<{ 200: Raw<'text/x-diff'> }>({ id: 'diffFile' })
   @Header('Content-Type', 'text/x-diff; charset=utf-8')
@@ -73,7 +73,7 @@ export class FilesController {
     return this.history.diff(workspaceId, fileId, versions, user.id);
   }
 
-  /** Undoes a deletion, or makes a version the head again: a conflicting upload is promoted this way. */
+  /** Restores a deleted file, or makes a version current again, such as a conflicting upload. */
   @Post(':fileId/restore')
   @Route<{ 200: RestoredFile }>({
     id: 'restoreFile',

@@ -119,11 +119,11 @@ function noHost(): DomainError {
 }
 
 function badExpectation(): DomainError {
-  return new DomainError('VALIDATION_ERROR', 'The only expectation that is met is 100-continue');
+  return new DomainError('VALIDATION_ERROR', 'The only Expect value that is supported is 100-continue');
 }
 
 function noTunnel(): DomainError {
-  return new DomainError('NOT_FOUND', 'This server is no proxy: it has no CONNECT');
+  return new DomainError('NOT_FOUND', 'This server is not a proxy: CONNECT is not supported');
 }
 
 function watchAnswers(fastify: FastifyInstance, answers: UnreadAnswers): void {

@@ -158,7 +158,7 @@ function tooManyBytes(bytes: number, limit: number): DomainError {
 }
 
 function overBudget(need: string): DomainError {
-  return new DomainError('TOO_LARGE', `The work on this takes ${need}; ask for less at once`);
+  return new DomainError('TOO_LARGE', `This request takes ${need}; ask for less at once`);
 }
 
 function stopping(): DomainError {

@@ -33,7 +33,7 @@ export class AnswersInFlight {
     if (held.resize(bytes) !== null) {
       // Who has called a tool, or undone a batch, knows no turn yet, and would do it twice.
       const message =
-        'Too many large answers are on their way to you; read those first. What you sent was taken, do not send it again: ' +
+        'You have too many large unread answers; read those first. The turn was accepted, so do not post it again: ' +
         `GET turn ${turnId} of session ${sessionId} in a moment.`;
       throw new DomainError('RATE_LIMITED', message, { retryAfterSeconds: RETRY_AFTER_SECONDS });
     }

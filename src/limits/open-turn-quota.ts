@@ -59,7 +59,7 @@ export class OpenTurnQuota {
           ? `${limit.calls} calls in open turns`
           : null;
     if (over === null) return;
-    const message = `${whose} no room for this turn beside those that are open: at most ${over}. Let some end first, or cancel them.`;
+    const message = `${whose} no room for another turn: the limit is ${over}. Wait until open turns end, or cancel some.`;
     throw new DomainError('RATE_LIMITED', message, { retryAfterSeconds: RETRY_AFTER_SECONDS });
   }
 

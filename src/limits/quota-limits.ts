@@ -36,10 +36,10 @@ export function limitsFrom(config: Config): Limits {
       maxFiles,
       maxUserFiles,
       'files and folders',
-      'Delete some, or have an operator raise',
+      'Delete some, or ask an operator to raise',
     ),
     versions: limit('VERSIONS', maxVersions, maxUserVersions, 'versions of files'),
-    sessions: limit(null, maxSessions, maxUserSessions, 'sessions', 'Go on in one that is there'),
+    sessions: limit(null, maxSessions, maxUserSessions, 'sessions', 'Use an existing one'),
   };
 }
 
@@ -60,7 +60,7 @@ export function overLimit(
   const variable = name === null ? null : prefix + name;
   return new DomainError(
     'TOO_LARGE',
-    `${whose} ${has} ${what}${over}, of ${limit} that are allowed: this would be too many. ` +
+    `${whose} ${has} ${what}${over}, and this would exceed the limit of ${limit}. ` +
       `${help}${variable === null ? '' : ` ${variable}`}.`,
     { details: { limit: variable ?? what, has, allowed: limit } },
   );

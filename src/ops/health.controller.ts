@@ -31,14 +31,16 @@ export class HealthController {
     private readonly storage: StorageHealth,
   ) {}
 
-  /** 200 for as long as the process answers. */
+  /** 200 while the process answers. */
   @Get('live')
   @Route<{ 200: { status: 'live' } }>({ id: 'live' })
   live(): { status: 'live' } {
     return { status: 'live' };
   }
 
-  /** 200 where requests can be served, else 503: the server is stopping, or the storage can't be read or written to. */
+  /**
+   * 200 if requests can be served. 503 if the server is stopping, or the storage cannot be read or written.
+   */
   @Get('ready')
   @Route<{ 200: Readiness; 503: Readiness }>({ id: 'ready' })
   async ready(@Res({ passthrough: true }) reply: FastifyReply): Promise<Readiness> {

@@ -51,7 +51,7 @@ export const INVERT_PATCHES = defineJob(
     patches.map(({ patch, newSha256 }): InvertedFile => invertFilePatch(bytes, patch, newSha256)),
 );
 
-const DIFF_TOO_LARGE = 'The diff of the whole batch is too much; ask for one file of it with filePatchId.';
+const DIFF_TOO_LARGE = 'The diff of the whole batch is too large; ask for one file of it with filePatchId.';
 
 /** Patches of a text as unified diffs, each with the path of its file, which together may have so many bytes; CONFLICT where one does not apply. */
 export const DIFF_PATCHES = defineJob(
@@ -112,8 +112,8 @@ function inspect(
   if (currentSha256 !== originalSha256) {
     const advice =
       bytes !== null && lines.faults.length === 0
-        ? 'All expected lines still stand as they are: send the batch again with this sha256, if the change is still wanted.'
-        : 'Read the file again and plan the change on what it holds now.';
+        ? 'All expected lines are unchanged: send the batch again with this sha256, if the change is still wanted.'
+        : 'Read the file again and plan the change on its present text.';
     const message = `The ${source} has sha256 ${currentSha256} now, the patch was planned on ${originalSha256}. ${advice}`;
     faults.add(
       { fileIndex, fileKey, docPath },

@@ -15,7 +15,7 @@ export function divergedWarning({
   otherSha256,
 }: Divergence): ToolCallError {
   if (against === 'unchecked') {
-    const message = `${docPath}: the texts of the batch are too much for the server to apply it as well; the client's word stands.`;
+    const message = `${docPath}: the texts of the batch are too large for the server to apply it too; the client's report is used.`;
     return { code: 'UNCHECKED', message };
   }
   return {
@@ -26,6 +26,6 @@ export function divergedWarning({
 
 /** What it is told of a file that the server does not have. */
 export function notUploadedWarning({ docPath, reportedSha256 }: NotUploaded): ToolCallError {
-  const message = `${docPath}: the client has written it (sha256 ${reportedSha256}), but its bytes never came: the Cloud still has what it had. Have the client connect, or push the folder.`;
+  const message = `${docPath}: the client has written it (sha256 ${reportedSha256}), but did not upload it: the Cloud still has the old text. Let the client connect, or push the folder.`;
   return { code: 'NOT_UPLOADED', message };
 }

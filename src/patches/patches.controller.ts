@@ -21,8 +21,8 @@ export class PatchesController {
   constructor(private readonly patches: PatchesService) {}
 
   /**
-   * A batch as it was proposed, with its ids, and what became of each file and change; for members who are neither its
-   * user nor an owner what was applied.
+   * Reads a batch as it was proposed, with its ids and the outcome of each file and change. Members other
+   * than its user and owners see only what was applied.
    */
   @Get('patches/:batchId')
   @Route<{ 200: BatchView }>({
@@ -40,7 +40,7 @@ export class PatchesController {
     return this.patches.batch({ workspaceId, userId: user.id }, batchId);
   }
 
-  /** The batch, or one of its files, as a unified diff. */
+  /** Reads the batch, or one of its files, as a unified diff. */
   @Get('patches/:batchId/diff')
   @Route<{ 200: Raw<'text/x-diff'> }>({ id: 'diffBatch', errors: ['CONFLICT'] })
   @Header('Content-Type', 'text/x-diff; charset=utf-8')
@@ -53,7 +53,7 @@ export class PatchesController {
     return this.patches.diff({ workspaceId, userId: user.id }, batchId, filePatchId ?? null);
   }
 
-  /** One change, whichever batch it belongs to. */
+  /** Reads one change of a batch. */
   @Get('changes/:changeId')
   @Route<{ 200: ChangeDetails }>({ id: 'getChange', links: { getBatch: { batchId: inAnswer('batchId') } } })
   change(

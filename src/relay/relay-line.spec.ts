@@ -80,7 +80,7 @@ describe('a line of the relay', () => {
     connection.send(80 * MIB);
     expect(cuts).toEqual([]);
     connection.send(1);
-    expect([cuts, connection.socket.destroyed]).toEqual([['it does not read what it is sent'], true]);
+    expect([cuts, connection.socket.destroyed]).toEqual([['it does not read what the server sends'], true]);
     expect(limits.held).toBe(0);
   });
 
@@ -119,7 +119,7 @@ describe('a line of the relay', () => {
     jest.advanceTimersByTime(299_000);
     expect(cuts).toEqual([]);
     jest.advanceTimersByTime(1_000);
-    expect(cuts).toEqual(['its event stays unfinished']);
+    expect(cuts).toEqual(['it did not complete an event in time']);
   });
 
   it('holds nothing of an event once it is whole, and may be silent for as long as it likes [RELAY-41]', () => {
@@ -209,7 +209,7 @@ describe('a line of the relay', () => {
     first.connection.send(20 * MIB);
     largest.connection.send(44 * MIB);
     await load.room(last.line);
-    expect(cuts).toEqual(['it leaves the most unread, where others of its user have no room']);
+    expect(cuts).toEqual(['it has the most unread data, and other connections of its user have no room']);
     expect([first.connection.socket.destroyed, largest.connection.socket.destroyed]).toEqual([false, true]);
   });
 

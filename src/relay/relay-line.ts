@@ -76,7 +76,7 @@ export class RelayLine implements LoadedLine {
     if (this.ended) return;
     this.load.pace(chunk.length);
     this.partial += chunk.length;
-    if (!this.load.arrive(chunk.length)) this.cut('too much of what it sends is not whole yet');
+    if (!this.load.arrive(chunk.length)) this.cut('it has sent too many incomplete events');
   };
 
   private readonly onControl = (content: Buffer): void => {
@@ -95,7 +95,7 @@ export class RelayLine implements LoadedLine {
       this.detach();
       this.expected = Number(WITH_ATTACHMENTS.exec(data.slice(0, 8))?.[1] ?? 0);
       if (this.expected > 0)
-        this.unfinished = longTimeout(() => this.cut('its event stays unfinished'), EVENT_MS);
+        this.unfinished = longTimeout(() => this.cut('it did not complete an event in time'), EVENT_MS);
     }
   };
 
@@ -128,7 +128,7 @@ export class RelayLine implements LoadedLine {
     const bytes = typeof data === 'string' || Buffer.isBuffer(data) ? Buffer.byteLength(data) : 0;
     this.queued += bytes;
     // What stands alone is sent, however large it is.
-    if (!this.load.wait(bytes) && isBehind) this.cut('it does not read what it is sent');
+    if (!this.load.wait(bytes) && isBehind) this.cut('it does not read what the server sends');
   };
 
   private readonly onFlush = (): void => {
@@ -138,7 +138,7 @@ export class RelayLine implements LoadedLine {
     this.queued = 0;
     clearTimeout(this.tooSlow);
     const allowed = this.answerMs + (this.writing / BYTES_A_SECOND) * 1000;
-    this.tooSlow = longTimeout(() => this.cut('it does not read what it is sent'), allowed);
+    this.tooSlow = longTimeout(() => this.cut('it does not read what the server sends'), allowed);
   };
 
   /** The TCP socket has the bytes of a flush. They count as read when the system took them, or an empty write behind them. */

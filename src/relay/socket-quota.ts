@@ -57,7 +57,7 @@ class Counts {
 }
 
 function tooMany(what: string): DomainError {
-  return new DomainError('RATE_LIMITED', `${what}, and may have no more; disconnect one`, {
+  return new DomainError('RATE_LIMITED', `${what}, and that is the limit; disconnect one`, {
     retryAfterSeconds: RETRY_AFTER_SECONDS,
   });
 }

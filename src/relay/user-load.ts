@@ -135,13 +135,13 @@ export class UserLoad {
       const load = largest(limits.loads, ({ arriving, waiting }) => arriving + waiting);
       const line = load && largest(load.lines, ({ held }) => held);
       if (line === undefined || line.held === 0) return;
-      line.cut('it holds the most, where all hold too much');
+      line.cut('it holds the most memory, and all connections together hold too much');
     }
   }
 
   private endLargest(): void {
     const line = largest(this.lines, ({ unread }) => unread);
-    line?.cut('it leaves the most unread, where others of its user have no room');
+    line?.cut('it has the most unread data, and other connections of its user have no room');
   }
 
   private hasRoom({ unread }: LoadedLine): boolean {

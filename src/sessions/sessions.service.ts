@@ -34,7 +34,9 @@ export class SessionsService {
   /** The session of a user's direct calls that name none; made by the first of them. */
   async forDirectCalls(workspaceId: string, userId: string): Promise<SessionRecord> {
     const id = directSessionId({ workspaceId, userId });
-    return (await this.store.byId(workspaceId, id)) ?? this.begin(id, workspaceId, userId, { conversationId: id });
+    return (
+      (await this.store.byId(workspaceId, id)) ?? this.begin(id, workspaceId, userId, { conversationId: id })
+    );
   }
 
   private async begin(
@@ -126,7 +128,7 @@ async function checkDocPaths(files: readonly ActiveFileDto[]): Promise<void> {
   const seen = new Set<string>();
   for (const [at, { docPath }] of files.entries()) {
     await yieldIfBusy();
-    const fault = seen.has(docPath) ? 'is there twice' : docPathFault(docPath);
+    const fault = seen.has(docPath) ? 'occurs twice' : docPathFault(docPath);
     if (fault !== null && Object.keys(fields).length < MAX_FAULTS)
       fields[`activeFiles[${at}].docPath`] = fault;
     seen.add(docPath);

@@ -32,7 +32,7 @@ export function place(partial: string, target: string): void {
     rmSync(partial);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST' || existsSync(target))
-      throw new Error(`${target} is there already`, { cause: error });
+      throw new Error(`${target} exists already`, { cause: error });
     // A file system without hard links.
     renameSync(partial, target);
   }

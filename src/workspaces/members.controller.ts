@@ -15,14 +15,14 @@ const ADDED = { userId: inAnswer('userId') };
 export class MembersController {
   constructor(private readonly workspaces: WorkspacesService) {}
 
-  /** Everyone in the workspace, in the order in which they came. */
+  /** Lists the members, in the order in which they joined. */
   @Get()
   @Route<{ 200: { members: Member[] } }>({ id: 'listMembers' })
   async list(@WorkspaceId() workspaceId: string): Promise<{ members: Member[] }> {
     return { members: await this.workspaces.members(workspaceId) };
   }
 
-  /** Adds someone who has an account. */
+  /** Adds a user who has an account. */
   @Post()
   @Route<{ 201: Member }>({
     id: 'addMember',
@@ -37,7 +37,7 @@ export class MembersController {
     return this.workspaces.addMember(workspaceId, user.id, body);
   }
 
-  /** Changes a member's role; the last owner stays one. */
+  /** Changes a member's role; the last owner stays owner. */
   @Put(':userId')
   @Route<{ 200: Member }>({ id: 'setMemberRole', errors: ['CONFLICT'], links: { removeMember: {} } })
   @EndsAccess()
@@ -51,7 +51,7 @@ export class MembersController {
   }
 
   /**
-   * Ends a membership, and with it the member's connections and open turns; the last owner stays. Anyone may leave,
+   * Ends a membership, with the member's connections and open turns; the last owner stays. Anyone may leave,
    * owners may remove others.
    */
   @Delete(':userId')

@@ -13,7 +13,7 @@ const CREATED = { workspaceId: inAnswer('id') };
 export class WorkspacesController {
   constructor(private readonly workspaces: WorkspacesService) {}
 
-  /** A new workspace; the caller owns it. */
+  /** Creates a workspace; the caller becomes its owner. */
   @Post()
   @Route<{ 201: Workspace }>({
     id: 'createWorkspace',
@@ -28,7 +28,7 @@ export class WorkspacesController {
     return this.workspaces.create(name, user.id);
   }
 
-  /** The workspaces that the caller is a member of: those that the caller made first, each oldest first. */
+  /** Lists the caller's workspaces: those that the caller created, then the others, each oldest first. */
   @Get()
   @Route<{ 200: WorkspacePage }>({
     id: 'listWorkspaces',
@@ -39,7 +39,7 @@ export class WorkspacesController {
     return this.workspaces.ofUser(user.id, query);
   }
 
-  /** One workspace, with the caller's role. */
+  /** Reads a workspace, with the caller's role. */
   @Get(':workspaceId')
   @Route<{ 200: Workspace }>({ id: 'getWorkspace' })
   @Access('member')
@@ -47,7 +47,7 @@ export class WorkspacesController {
     return this.workspaces.get(workspaceId, user.id);
   }
 
-  /** Changes its name, or of which tools' calls a person is asked; what is left out stays as it is. */
+  /** Changes the name, or the tools that need approval; omitted properties stay unchanged. */
   @Put(':workspaceId')
   @Route<{ 200: Workspace }>({ id: 'changeWorkspace', links: { getWorkspace: {} } })
   @Access('owner')

@@ -44,7 +44,7 @@ export class WorkspacesService {
     const { maxUserWorkspaces } = this.config;
     const made = await this.store.countMadeBy(userId, userId);
     if (made >= maxUserWorkspaces) {
-      const message = `You have made ${made} workspaces that you are a member of, of ${maxUserWorkspaces} that a user may. Go on in one of them, or leave one.`;
+      const message = `You have created ${made} workspaces; the limit is ${maxUserWorkspaces}. Use one of them, or leave one.`;
       throw new DomainError('CONFLICT', message);
     }
     const now = this.clock.now();
@@ -111,7 +111,7 @@ export class WorkspacesService {
       }
       const { maxMembers } = this.config;
       if (members.length >= maxMembers) {
-        const message = `The workspace has ${members.length} members, of ${maxMembers} that it may have. Remove one first.`;
+        const message = `The workspace has ${members.length} members; the limit is ${maxMembers}. Remove one first.`;
         throw new DomainError('CONFLICT', message);
       }
       return [...members, member];
@@ -178,8 +178,8 @@ export class WorkspacesService {
     const { maxMakerMemberships } = this.config;
     if ((await this.store.countMadeBy(createdBy, userId)) < maxMakerMemberships) return;
     const message =
-      `This user is a member of ${maxMakerMemberships} workspaces that the maker of this one has made, as many as one ` +
-      'may be, and has to leave one of them first.';
+      `This user is a member of ${maxMakerMemberships} workspaces of the same creator, and that is the limit. ` +
+      'The user has to leave one of them first.';
     throw new DomainError('CONFLICT', message);
   }
 
@@ -201,7 +201,7 @@ export class WorkspacesService {
       const next = { ...change(current), version: current.version + 1 };
       if (await this.store.save(next, current.version, removal)) return next;
     }
-    throw new DomainError('UNAVAILABLE', 'The workspace is being changed by too many at once; try again');
+    throw new DomainError('UNAVAILABLE', 'Too many changes of this workspace at once; try again');
   }
 
   private async load(workspaceId: string): Promise<WorkspaceRecord> {

@@ -29,23 +29,23 @@ describeEmbedded('patchbay-admin check of a data directory', () => {
     [
       'bytes that are others',
       "UPDATE blobs SET bytes = x'00' WHERE id = (SELECT min(id) FROM blobs)",
-      /Bytes are not those of their hash \(1\)/,
+      /Bytes do not match their hash \(1\)/,
     ],
     [
       'an index that is missing',
       'DROP INDEX audit_turn',
-      /declares it.*\n.*index audit_turn.*CREATE INDEX audit_turn/,
+      /this release declares.*\n.*index audit_turn.*CREATE INDEX audit_turn/,
     ],
     [
       'a session that is missing',
       'DELETE FROM sessions WHERE id = (SELECT session_id FROM turns LIMIT 1)',
-      /is gone that others refer to.*\n.*sessions: /,
+      /is missing that others refer to.*\n.*sessions: /,
     ],
     ['a batch that is missing', 'DELETE FROM patch_batches', /patch batches: .*, of call /],
     [
       'bytes that nothing has referred to for long',
       'UPDATE loose_blobs SET put_at = 1, marked_at = NULL',
-      /Nothing refers to something/,
+      /Data that nothing refers to/,
     ],
   ];
 
@@ -140,11 +140,11 @@ describeEmbedded('patchbay-admin check of a data directory', () => {
     const check = (...flags: string[]) => admin(['check', ...flags], { PATCHBAY_DATA_DIR: own });
     expect(await check()).toMatchObject({
       code: 1,
-      said: expect.stringMatching(/counted wrong.*check --repair.*\n {2}workspace /) as string,
+      said: expect.stringMatching(/usage count.* is wrong.*check --repair.*\n {2}workspace /) as string,
     });
     expect(await check('--repair')).toMatchObject({
       code: 0,
-      said: expect.stringMatching(/Usage was counted wrong \(\d+\)\./) as string,
+      said: expect.stringMatching(/A usage count was wrong \(\d+\)\./) as string,
     });
     expect(counts()).toEqual(before);
     expect((await check()).said).toMatch(/nothing is wrong\n$/);
@@ -178,7 +178,7 @@ describeOnMongo('patchbay-admin check of a MongoDB', () => {
       'blobs',
       { size: { $gt: 0, $lt: 100 } },
       { bytes: Buffer.from('?') },
-      /Bytes are not those of their hash \(1\)/,
+      /Bytes do not match their hash \(1\)/,
     ],
     ['a batch that is missing', 'patches', { record: /louder/ }, null, /patch batches: .*, of call /],
     ['bytes that are gone', 'blobs', { size: { $gt: 0, $lt: 100 } }, null, /blobs: .*, of version /],
@@ -187,7 +187,7 @@ describeOnMongo('patchbay-admin check of a MongoDB', () => {
       'turn_texts',
       {},
       null,
-      /Can not be read \(1\).*\n.*turns, behind the first/,
+      /Cannot be read \(1\).*\n.*turns, behind the first/,
     ],
   ];
 
@@ -247,11 +247,11 @@ describeOnMongo('patchbay-admin check of a MongoDB', () => {
     const check = (...flags: string[]) => admin(['check', ...flags], { PATCHBAY_MONGODB_URI: database.uri });
     expect(await check()).toMatchObject({
       code: 1,
-      said: expect.stringMatching(/counted wrong.*check --repair.*\n {2}workspace /) as string,
+      said: expect.stringMatching(/usage count.* is wrong.*check --repair.*\n {2}workspace /) as string,
     });
     expect(await check('--repair')).toMatchObject({
       code: 0,
-      said: expect.stringMatching(/Usage was counted wrong \(\d+\)\./) as string,
+      said: expect.stringMatching(/A usage count was wrong \(\d+\)\./) as string,
     });
     expect(await stored()).toEqual(before);
     expect(await found()).toBe('');
@@ -296,8 +296,8 @@ describeOnMongo('patchbay-admin check of a MongoDB', () => {
     const owner = JSON.stringify([room, id, 'another generation']);
     await parts.insertOne({ ...part, _id: `${owner}0`, owner });
     const { findings } = await ofDatabase(database.uri);
-    expect(findings.toString()).toMatch(/wait to come into their trail \(1\).*\n {2}workspace w, since 2024/);
-    expect(findings.toString()).toMatch(/Nothing refers to something \(1\).*\n.*another generation/);
+    expect(findings.toString()).toMatch(/are not in their trail yet \(1\).*\n {2}workspace w, since 2024/);
+    expect(findings.toString()).toMatch(/Data that nothing refers to \(1\).*\n.*another generation/);
     expect(findings.hasFaults).toBe(false);
     await turns.replaceOne({ _id: before._id }, before);
     await parts.deleteOne({ _id: `${owner}0` });

@@ -93,7 +93,7 @@ describeEmbedded('patchbay-admin', () => {
     await writeFile(copy, 'something else');
     expect(await admin(['backup', copy])).toMatchObject({
       code: 1,
-      said: `patchbay-admin: ${copy} is there already; choose another name, or --force\n`,
+      said: `patchbay-admin: ${copy} exists already; choose another name, or --force\n`,
     });
     expect(await readFile(copy, 'utf8')).toBe('something else');
     expect((await admin(['backup', copy, '--force'])).code).toBe(0);
@@ -114,11 +114,11 @@ describeEmbedded('patchbay-admin', () => {
     await server.kill();
     expect(await admin(['restore', copy])).toMatchObject({
       code: 1,
-      said: expect.stringContaining('holds data already') as string,
+      said: expect.stringContaining('contains data already') as string,
     });
     const { code, said } = await admin(['restore', copy, '--force']);
     expect(code).toBe(0);
-    const aside = /what was there is now (\S+)/.exec(said)![1]!;
+    const aside = /the previous data is now (\S+)/.exec(said)![1]!;
     server = await startServer();
     user = new TestUser(server, user.credentials);
     expect((await user.get(`/workspaces/${workspaceId}/contents/late.txt`)).status).toBe(404);

@@ -162,7 +162,7 @@ describe('a membership that ends', () => {
     await ada.addMember(workspaceId, ben);
     const { result } = (await ben.get<TurnAnswer>(`${turns}/t`)).body;
     expect(result).toMatchObject({ status: 'cancelled', toolResults: [{ error: { code: 'CANCELLED' } }] });
-    expect(result.toolResults[0]!.error!.message).toContain('no member of the workspace');
+    expect(result.toolResults[0]!.error!.message).toContain('no longer a member of the workspace');
     expect((await ben.post<TurnAnswer>(turns, { toolCalls: [createCall('b')], waitMs: 0 })).status).toBe(202);
   });
 

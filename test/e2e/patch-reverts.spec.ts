@@ -95,7 +95,7 @@ describe('workspace_write_patch', () => {
     const refused = await scene.user.post(path, { sessionId, waitMs: 0 });
     expect(refused).toMatchObject({
       status: 412,
-      body: { code: 'STALE', fields: { [other]: expect.stringContaining('moved on') as string } },
+      body: { code: 'STALE', fields: { [other]: expect.stringContaining('has changed since') as string } },
     });
     expect(client.calls).toHaveLength(1);
     const partial = await scene.user.post(path, { sessionId, waitMs: 0, allowPartial: true });
@@ -105,7 +105,7 @@ describe('workspace_write_patch', () => {
         warnings: [
           {
             errorCode: 'LEFT_OUT',
-            message: expect.stringContaining(`${other} is not undone: it has moved on`) as string,
+            message: expect.stringContaining(`${other} is not undone: it has changed`) as string,
             details: { docPath: other, currentSha256: sha256('moved on\n') },
           },
         ],

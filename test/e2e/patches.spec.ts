@@ -118,7 +118,7 @@ describe('workspace_write_patch', () => {
         },
       },
     ]);
-    expect(JSON.stringify(body)).toContain('All expected lines still stand');
+    expect(JSON.stringify(body)).toContain('All expected lines are unchanged');
   });
 
   it('fails at once where the lines are not what the file holds, with the lines that are there [PATCH-2]', async () => {

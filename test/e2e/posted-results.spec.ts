@@ -63,7 +63,7 @@ describe('results over HTTP', () => {
         fields: {
           'results[1].result': expect.stringContaining('/message is required') as string,
           'results[2].toolCallId': 'is not a call of this turn',
-          'results[3].toolCallId': 'is there twice',
+          'results[3].toolCallId': 'occurs twice',
         },
       },
     });

@@ -22,7 +22,7 @@ describe('a push for which a share has no room [SHARE-1]', () => {
       code: 1,
       out: '',
       err:
-        'patchbay: You have 7 stored bytes in all workspaces, of 10 that are allowed: this would be too many. ' +
+        'patchbay: You have 7 stored bytes in all workspaces, and this would exceed the limit of 10. ' +
         'An operator can raise PATCHBAY_MAX_USER_STORED_BYTES.\n',
     });
     expect(await desk.cloud()).toEqual({ '/p/a.txt': '1234567' });

@@ -52,7 +52,7 @@ describe('push and pull', () => {
           'sent 5 files (45 B, 37 B over the wire), 0 unchanged.',
           'left out 3 files: 3 named by .gitignore; --verbose lists them.',
           'skipped 6:',
-          '  fifo: is no regular file',
+          '  fifo: is not a regular file',
           '  large.txt: is too large: 1.0 kB; the limit is 1.0 kB',
           '  latin1.txt: is binary: it has NUL bytes or is not UTF-8',
           '  link: is a link, and links are not followed',
@@ -79,7 +79,7 @@ describe('push and pull', () => {
       expect(out).toBe(
         [
           'sent 2 files (5 B), 0 unchanged.',
-          'kept out as they may hold secrets 3:',
+          'left out as they may contain secrets 3:',
           '  .env: is not sent',
           '  api/.env.test: is not sent',
           '  certs/a.pem: is not sent',

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MemoryTokenStore } from '@patchbay/client';
@@ -8,30 +8,10 @@ import { sha256 } from '@patchbay/protocol/hash';
 import { type Approver, executeCreateFile, executeWritePatch, WorkspaceRoots } from '@patchbay/workspace';
 import { allowsAll } from '../support/approvers.js';
 import { createCall, RelayScene } from '../support/relay-scene.js';
+import { runSnippet, snippetOf } from '../support/snippets.js';
 import { waitFor } from '../support/wait-for.js';
 
-/** The editor of "Connect an editor", as it stands in the README: a function of the names that it leaves to the reader. */
-async function readmeEditor(given: Record<string, unknown>): Promise<RelayClient> {
-  const readme = await readFile(join(import.meta.dirname, '../../README.md'), 'utf8');
-  const [, code] = /^## Connect an editor\n\n```ts\n([^]*?)^```$/m.exec(readme)!;
-  const names = { ...given };
-  const body = code!.replace(/^import \{(.*)\} from '(.*)';$/gm, (_, list: string, specifier: string) => {
-    for (const name of list.split(',')) names[name.trim()] = imported(specifier, name.trim());
-    return '';
-  });
-  const AsyncFunction = Object.getPrototypeOf(readmeEditor) as { constructor: FunctionConstructor };
-  const editor = new AsyncFunction.constructor(...Object.keys(names), `${body}\nreturn relay;`);
-  const values = await Promise.all(Object.values(names));
-  return (editor as (...values: unknown[]) => ReturnType<typeof readmeEditor>)(...values);
-}
-
-async function imported(specifier: string, name: string): Promise<unknown> {
-  const module = (await import(specifier)) as Record<string, unknown>;
-  if (!(name in module)) throw new Error(`${specifier} has no ${name}.`);
-  return module[name];
-}
-
-describe("README's editor", () => {
+describe('The editor in the README', () => {
   let scene: RelayScene;
   let base: string;
   let directory: string;
@@ -57,12 +37,12 @@ describe("README's editor", () => {
     const tokens = { accessToken: scene.user.token, refreshToken: null, expiresAt: null };
     const tokenStore = new MemoryTokenStore(tokens);
     const askInMyEditor: Approver['decide'] = (...asked) => allowsAll.decide(...asked);
-    const relay = await readmeEditor({
-      ...{ ...where(), home: home(), tokenStore, directory, askInMyEditor },
-    });
+    const given = { ...where(), home: home(), tokenStore, directory, askInMyEditor };
+    const code = await snippetOf('README.md', 'For editors', 'ts');
+    const relay = await runSnippet<RelayClient>(code, given, 'relay');
     closing.push(() => relay.close());
   };
-  /** The same client, which writes and then does nothing any more, not even say so. */
+  /** The same client, which stops after the write and before the report. */
   const connectDying = async () => {
     const roots = await WorkspaceRoots.open([{ directory }]);
     const journal = await openDiskJournal(clientDirectory(home(), where()));
@@ -90,7 +70,7 @@ describe("README's editor", () => {
     });
     await client.connect();
     return {
-      /** Resolves when it has written what two calls want, and nothing of it is in use any more. */
+      /** Resolves when both files are written and the journal is closed. */
       dead: async () => {
         await waitFor(() => written === 2, 'both calls to be written');
         await journal.close();
@@ -122,14 +102,14 @@ describe("README's editor", () => {
     expect(await Promise.all(['/Repo/new.txt', '/Repo/old.txt'].map(read))).toEqual(['new\n', 'old\nline\n']);
   };
 
-  it('executes calls, and what it writes is the new Cloud truth', async () => {
+  it('executes calls and uploads what it has written', async () => {
     await connect();
     const { body } = await scene.post(calls(), { waitMs: 20_000 });
     expect(body.result.toolResults).toMatchObject([{ status: 'succeeded' }, { status: 'succeeded' }]);
     await expectWritten();
   });
 
-  it('finishes what it was killed at, with no code of its own', async () => {
+  it('finishes and reports calls during which it was killed', async () => {
     const { dead } = await connectDying();
     const { body } = await scene.post(calls());
     await dead();
@@ -142,7 +122,7 @@ describe("README's editor", () => {
     await expectWritten();
   });
 
-  it('says what it has written where the turn was cancelled meanwhile, a patch as well as a create', async () => {
+  it('reports a create and a patch that it had written before the turn was cancelled', async () => {
     const { dead } = await connectDying();
     const { body } = await scene.post(calls());
     await dead();

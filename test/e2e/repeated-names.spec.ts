@@ -106,13 +106,13 @@ describe('a JSON body with one name twice in an object [REQ-51]', () => {
     const faults = answer.body.fields as JsonObject;
     expect(Object.keys(faults).sort()).toEqual(fields);
     for (const fault of Object.values(faults))
-      expect(fault).toBe('is there twice in one object; send each name once');
+      expect(fault).toBe('occurs twice in one object; send each name once');
   });
 
   it('is a 400 in other requests too', async () => {
     expect(await send('/workspaces', '{"name":"a","name":"b"}')).toMatchObject({
       status: 400,
-      body: { fields: { name: 'is there twice in one object; send each name once' } },
+      body: { fields: { name: 'occurs twice in one object; send each name once' } },
     });
   });
 });

@@ -127,7 +127,7 @@ describe('a client that returns', () => {
         ...{ status: 'failed', result: null },
         error: {
           code: 'OUTCOME_UNKNOWN',
-          message: expect.stringContaining('look before you try again') as string,
+          message: expect.stringContaining('check before you repeat it') as string,
         },
       },
     ]);

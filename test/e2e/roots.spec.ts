@@ -79,7 +79,7 @@ describe('a folder that is connected', () => {
     await scene.client({ token: bob.token, roots: [proj] });
     const refused = await refusal([aRoot('fresh'), aRoot('proj')]);
     expect(refused).toMatchObject({ code: 'CONFLICT', details: { docPath: 'proj', rootId: proj.rootId } });
-    for (const said of ['"proj"', '"Proj"', 'Bob Builder', 'first connected 20', '--name', '--same-project'])
+    for (const said of ['"proj"', '"Proj"', 'Bob Builder', ' on 20', '--name', '--same-project'])
       expect(refused!.message).toContain(said);
     expect(refused!.message).not.toContain(proj.rootId);
     // Nothing of a handshake that is refused counts.

@@ -90,11 +90,11 @@ describe('the server process', () => {
     const slip = run({ PATCHBAY_REGISTATION: 'closed' });
     expect((await slip.exited).code).toBe(1);
     expect(slip.stderr).toBe(
-      'patchbay: bad configuration: PATCHBAY_REGISTATION is no variable of the server; PATCHBAY_REGISTRATION is\n',
+      'patchbay: bad configuration: PATCHBAY_REGISTATION is not a variable of the server; did you mean PATCHBAY_REGISTRATION?\n',
     );
     const other = run({ PATCHBAY_FAVOURITE_COLOUR: 'red', PATCHBAY_TOKEN: 'x' });
     await urlOf(other);
-    expect(other.stdout).toContain('PATCHBAY_FAVOURITE_COLOUR is no variable of the server');
+    expect(other.stdout).toContain('PATCHBAY_FAVOURITE_COLOUR is not a variable of the server');
     expect(other.stdout).not.toContain('PATCHBAY_TOKEN');
   });
 

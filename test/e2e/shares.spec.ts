@@ -32,7 +32,7 @@ describe('a share that is used up [SHARE-1]', () => {
       body: {
         code: 'TOO_LARGE',
         error:
-          'You have 9 stored bytes in all workspaces, of 10 that are allowed: this would be too many. ' +
+          'You have 9 stored bytes in all workspaces, and this would exceed the limit of 10. ' +
           'An operator can raise PATCHBAY_MAX_USER_STORED_BYTES.',
       },
     });

@@ -107,7 +107,7 @@ const DAMAGES: [what: string, collection: string, filter: object, damage: Damage
     'turn_texts',
     {},
     gone,
-    /^turns: .* can not be read back: A piece of a turn's text is not there/,
+    /^turns: .* cannot be read back: A piece of a turn's text is not there/,
   ],
   ['an audit event that is missing', 'audit_events', { seq: 3 }, gone, /^audit events: /],
   ['another number of an audit event', 'audit_events', { seq: 3 }, set('seq', 1_000_000), /^audit events: /],

@@ -101,7 +101,7 @@ describeEmbedded('patchbay-admin export and import of a data directory', () => {
   it('writes over no file, and leaves none where the disk is full or it is stopped', async () => {
     expect(await run('export', file)).toEqual({
       code: 1,
-      said: containing(`${file} is there already; choose another name`),
+      said: containing(`${file} exists already; choose another name`),
     });
     const own = await run('export', join(data, 'patchbay.db-journal'));
     expect(own).toMatchObject({ code: 1, said: containing("data directory's own") });
@@ -179,41 +179,41 @@ describeEmbedded('patchbay-admin export and import of a data directory', () => {
     };
     const CASES: [what: string, content: () => string[] | string, said: RegExp][] = [
       ['that is empty', () => '', /The export is empty/],
-      ['that is something else', () => 'something else\n', /This is no export of Patchbay/],
-      ['that is other JSON', () => '{"format":"other"}\n', /This is no export of Patchbay/],
+      ['that is something else', () => 'something else\n', /This is not an export of Patchbay/],
+      ['that is other JSON', () => '{"format":"other"}\n', /This is not an export of Patchbay/],
       ['that is cut off after its header', () => lines[0]!, /Line 1: .*cut off.*damaged/],
       ['that is cut off between lines', () => lines.slice(0, -1), /cut off/],
-      ['that is cut off in a line', () => lines.join('').slice(0, -10), /no line of an export/],
-      ['that has lost a user', () => without(line('{"kind":"users"')), /users are not those.*\(2 of 3/],
+      ['that is cut off in a line', () => lines.join('').slice(0, -10), /not a line of an export/],
+      ['that has lost a user', () => without(line('{"kind":"users"')), /users differ.*\(2 of 3/],
       [
         'that has lost a workspace',
         () => without(line('{"kind":"workspaces"')),
-        /damaged|can not be stored|no such workspace/,
+        /damaged|cannot be stored|no such workspace/,
       ],
       [
         'that has lost bytes',
         () => without(line('{"kind":"blobs","bytes"')),
-        /bytes of .* (missing|not those of its hash)/,
+        /bytes of .* (missing|do not match its hash)/,
       ],
       [
         'with other bytes',
         () => altered(line('{"kind":"blobs","bytes"'), /"bytes":"../, '"bytes":"AA'),
-        /not those of its hash/,
+        /do not match its hash/,
       ],
       [
         'with another name',
         () => altered(line('{"kind":"users"'), /"createdAt":\d/, '"createdAt":9'),
-        /users are not those that were exported/,
+        /users differ from what was exported/,
       ],
       [
         'with another event',
         () => altered(line('{"kind":"events"'), /"at":\d/, '"at":9'),
-        /audit events are not those/,
+        /audit events differ/,
       ],
       [
         'with a line twice',
         () => lines.toSpliced(line('{"kind":"users"'), 0, lines[line('{"kind":"users"')]!),
-        /can not be stored|are not those/,
+        /cannot be stored|differ from/,
       ],
       [
         'with a line of no kind',
@@ -233,9 +233,9 @@ describeEmbedded('patchbay-admin export and import of a data directory', () => {
       [
         'with another trailer',
         () => altered(lines.length - 1, /"users":\{"records":3/, '"users":{"records":4'),
-        /users are not those.*\(3 of 4/,
+        /users differ.*\(3 of 4/,
       ],
-      ['with something behind its end', () => [...lines, lines[1]!], /something behind its end/],
+      ['with something behind its end', () => [...lines, lines[1]!], /there is data after its end/],
       [
         'of a newer format',
         () => altered(0, '"version":1', '"version":2'),

@@ -54,7 +54,7 @@ export const FAULTS = [
   {
     name: 'one request reports two results of one call',
     file: 'src/turns/engine/turn-engine.ts',
-    find: "seen.has(posted.toolCallId) ? 'is there twice' : whyNotReportable(call)",
+    find: "seen.has(posted.toolCallId) ? 'occurs twice' : whyNotReportable(call)",
     replace: 'whyNotReportable(call)',
     specs: ['test/e2e/posted-results.spec.ts'],
   },

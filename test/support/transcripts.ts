@@ -28,5 +28,5 @@ function asEverywhere(text: string): string {
     .replaceAll(/\/tmp\/patchbay-at-terminal-\w+/g, '/home/ada')
     .replaceAll(/, as\s\S+\.$/gm, ', as ada@example.com.')
     .replaceAll(/patchbay revert [0-9a-f-]{36}/g, 'patchbay revert 0193b2c4-7d1e-7a52-9c3f-5e8d2b6a4f10')
-    .replaceAll(/is gone \([^)]*\)/g, 'is gone (transport close)');
+    .replaceAll(/is lost \([^)]*\)/g, 'is lost (transport close)');
 }

@@ -43,7 +43,7 @@ export async function approvals(
   const asked = await askedAbout(workspace, ask, notAsk);
   if (json) io.stdout.write(`${printableJson({ rules, approvals: asked })}\n`);
   else {
-    say(io.stdout, 'Tools of the server, in this workspace, that a person is asked about:');
+    say(io.stdout, 'Server tools that need approval in this workspace:');
     say(io.stdout, `  ${printableLine(asked.join(', ')) || 'none'}`);
   }
   return EXIT.ok;
@@ -62,7 +62,7 @@ async function askedAbout(
 
 function rulesText(rules: readonly KeptRule[]): string {
   const lines = rules.map((rule) => `  ${ruleLine(rule)}`);
-  return `Rules of this machine, which let calls through without asking:\n${lines.join('\n') || '  none'}`;
+  return `Rules of this machine, which allow calls without asking:\n${lines.join('\n') || '  none'}`;
 }
 
 /** `3  every call of …`; safe to print. */

@@ -13,7 +13,7 @@ type Wait = (client: string, folders: string) => string;
 /** For whom or what a call waits in each status, and which of its clocks runs meanwhile. */
 const WAITS: Record<OpenToolCall['status'], { clock: keyof OpenToolCall['deadlines'] | null; words: Wait }> =
   {
-    accepted: { clock: null, words: () => "waits for its turn among the server's calls" },
+    accepted: { clock: null, words: () => 'waits for earlier calls on the server' },
     executing: { clock: null, words: () => 'runs on the server' },
     pending: {
       clock: 'deliveryAt',

@@ -39,7 +39,10 @@ async function lookUp(settings: Settings): Promise<{ workspace: Workspace; isCho
   }
   const found = onlyWorkspace(await client.workspaces(), userId);
   if (found) return { workspace: found, isChosen: false };
-  throw new CliError('You are a member of no workspace: run "patchbay login", which makes one.', EXIT.usage);
+  throw new CliError(
+    'You are not a member of any workspace: run "patchbay login", which creates one.',
+    EXIT.usage,
+  );
 }
 
 /** Remembers a workspace, once it is the user's own or chosen; who is to choose it now is asked, where there is anybody. */
@@ -60,10 +63,10 @@ export async function settle(
 
 async function confirm(described: string, { id }: Workspace, io: CliIo): Promise<void> {
   if (!io.stdin.isTTY) {
-    const message = `Workspace ${described} is not one that you have made, and you have not chosen it here before.`;
+    const message = `You did not create workspace ${described}, and you have not chosen it here before.`;
     throw new CliError(`${message} To use it, pass --workspace ${id}.`, EXIT.usage);
   }
-  say(io.stderr, `Workspace ${described}: not one that you have made.`);
+  say(io.stderr, `You did not create workspace ${described}.`);
   const answer = await ask(io, 'Its members can read what you send there. Use it? [y/N] ');
   if (/^y(es)?$/i.test(answer)) return;
   throw new CliError(`Nothing was sent. To use another workspace, ${HOW}.`, EXIT.usage);
@@ -82,7 +85,10 @@ export async function findWorkspace(
   if (withId) return withId;
   const named = all.filter(({ name }) => name === idOrName);
   if (named.length === 0) {
-    throw new CliError(`You are no member of a workspace "${idOrName}".${listOf(all, userId)}`, EXIT.refused);
+    throw new CliError(
+      `You are not a member of a workspace "${idOrName}".${listOf(all, userId)}`,
+      EXIT.refused,
+    );
   }
   if (named.length === 1) return named[0]!;
   const mine: Workspace[] = [];

@@ -22,14 +22,14 @@ describe('What went wrong', () => {
       ...{ code: 'EISDIR', path: '/x', syscall: 'open' },
     });
     expect(explain(fault)).toEqual({
-      message: 'Cannot open /x: it is a folder, no file (EISDIR).',
+      message: 'Cannot open /x: it is a folder, not a file (EISDIR).',
       exitCode: EXIT.failed,
     });
   });
 
   it.each([
     ['EBUSY', 'another program has it open; close it there, then try again'],
-    ['EPERM', 'this user may not, or another program has it open; close it there, then try again'],
+    ['EPERM', 'permission denied, or another program has it open; close it there, then try again'],
     ['ETXTBSY', 'it is a program that is running; end it, then try again'],
   ])('names the file that could not be replaced, and what to do, for %s', (code, why) => {
     const fault = Object.assign(new Error(`${code}: rename '/x.new' -> '/x'`), {

@@ -52,7 +52,8 @@ const HINT: Partial<Record<PatchbayErrorCode, string>> = {
 
 /** What a server says of a token that it does not know, to whoever makes requests. */
 const ABOUT_HEADERS = /^No valid token found in Authorization header/;
-const UNKNOWN_TOKEN = "The access token is none of this server's: it is cut, misspelt or another server's.";
+const UNKNOWN_TOKEN =
+  'This server did not issue the access token: it is incomplete, misspelled or from another server.';
 
 /** Codes of a certificate whose authority Node does not know. */
 const UNTRUSTED_CODES = new Set([
@@ -63,7 +64,7 @@ const UNTRUSTED_CODES = new Set([
   'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
 ]);
 const UNTRUSTED =
-  "Node does not know the authority of the server's certificate: set NODE_EXTRA_CA_CERTS to a PEM file with it.";
+  "Node does not trust the authority of the server's certificate: set NODE_EXTRA_CA_CERTS to a PEM file with the authority's certificate.";
 
 /** What was to be done with it. */
 const DOING: Record<string, string> = {
@@ -76,20 +77,20 @@ const DOING: Record<string, string> = {
 
 /** What the system says of a file, in words; what is not here is shown as the system says it. */
 const SYSTEM_FAULT: Record<string, string> = {
-  EACCES: 'this user may not',
-  EPERM: 'this user may not',
-  EROFS: 'it is on a disk that is read-only',
+  EACCES: 'permission denied',
+  EPERM: 'permission denied',
+  EROFS: 'the disk is read-only',
   ENOSPC: 'the disk is full',
-  ENOENT: 'it is not there',
-  ENOTDIR: 'a part of its path is a file, no folder',
+  ENOENT: 'it does not exist',
+  ENOTDIR: 'a part of its path is a file, not a folder',
   EBUSY: 'another program has it open; close it there, then try again',
   ETXTBSY: 'it is a program that is running; end it, then try again',
-  EISDIR: 'it is a folder, no file',
-  EEXIST: 'something else is there already',
+  EISDIR: 'it is a folder, not a file',
+  EEXIST: 'something with this name exists already',
 };
 
 /** Windows says so of a file that another program has open. */
-const PROTECTED = 'this user may not, or another program has it open; close it there, then try again';
+const PROTECTED = 'permission denied, or another program has it open; close it there, then try again';
 
 /** One line for the terminal, and the exit code. */
 export function explain(error: unknown): { message: string; exitCode: number } {

@@ -118,10 +118,10 @@ export class ConnectScreen implements CallAudience {
     const others = open.length > 1 ? ` (and ${open.length - 1} more)` : '';
     const parts = [
       ...(open.length > 0 ? [`${open[0]}${others}: nothing is written, it stays open.`] : []),
-      ...(begun.length > 0 ? [`What has begun ends first, 5 s at most: ${begun.join(', ')}.`] : []),
+      ...(begun.length > 0 ? [`Waiting up to 5 s for calls that have started: ${begun.join(', ')}.`] : []),
       ...(open.length > 0 ? ['"patchbay connect" here asks again.'] : []),
     ];
-    const inHand = parts.length > 0 ? parts.join(' ') : 'Nothing was in hand.';
+    const inHand = parts.length > 0 ? parts.join(' ') : 'No call was open.';
     say(this.io.stderr, `patchbay: Interrupted. ${inHand}`);
   }
 
@@ -144,11 +144,11 @@ export class ConnectScreen implements CallAudience {
     if (reason === this.lastReason) return;
     this.lastReason = reason;
     const what = wasConnected
-      ? 'The line to the server is gone'
+      ? 'The connection to the server is lost'
       : `No connection to ${printableLine(this.settings.url)}`;
-    const when = delayMs > SOON_MS ? `next try in ${Math.round(delayMs / 1000)} s` : 'it is tried again';
+    const when = delayMs > SOON_MS ? `next try in ${Math.round(delayMs / 1000)} s` : 'trying again';
     this.print(`${what} (${reason}); ${when}.`);
-    if (wasConnected && this.terminal) this.print('What you answer meanwhile is kept until it is back.');
+    if (wasConnected && this.terminal) this.print('Your answers are kept until it is back.');
   }
 
   private allowed(question: Question, rule: string): void {

@@ -60,7 +60,7 @@ export class FolderIdentities {
     const isMoved =
       isNamed && known.inode !== undefined && !isSameFolder(known.inode, identityOf({ directory }));
     if (isMoved && !naming.sameProject && !(await isSame({ name, docPath, rootId: known.rootId }))) {
-      throw takenName(directory, `Another folder has been ${name} at this place until now.`);
+      throw takenName(directory, `Until now another folder at this place had the name ${name}.`);
     }
     if (isNamed && known.isClaimed && !isMoved && !naming.sameProject)
       return { name, docPath, rootId: known.rootId };
@@ -112,6 +112,6 @@ export class FolderIdentities {
 }
 
 function takenName(directory: string, message: string): CliError {
-  const hint = `For ${printableLine(directory)} pass --name <another name>, or --same-project if it is that one.`;
+  const hint = `For ${printableLine(directory)} pass --name <another name>, or --same-project if it is the same project.`;
   return new CliError(`${printableLine(message)} ${hint}`, EXIT.usage);
 }

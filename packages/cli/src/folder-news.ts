@@ -84,7 +84,7 @@ export class FolderNews implements FolderEvents {
     const list = listOf(secrets);
     if (secrets.length === 0 || this.lastSecrets.get(name) === list) return;
     this.lastSecrets.set(name, list);
-    const what = `${name}: kept out of the Cloud, as they may hold secrets: ${list}.`;
+    const what = `${name}: left out of the Cloud, as they may contain secrets: ${list}.`;
     this.say(printableLine(`${what} --include-secrets <pattern> sends those that match.`));
   }
 
@@ -93,7 +93,7 @@ export class FolderNews implements FolderEvents {
     const { message } = explain(error);
     if (message === this.lastFault) return;
     this.lastFault = message;
-    this.say(printableLine(`The folder could not be kept in step: ${message} It is tried again.`));
+    this.say(printableLine(`The folder could not be synchronized: ${message} Trying again.`));
   }
 
   private tell(): void {

@@ -1,7 +1,7 @@
 import { printableLine } from './approval/printable.js';
 
 /** What a model is told by hashes. */
-const WORDS: Record<string, string> = { STALE: 'the file is not as it was when this was planned' };
+const WORDS: Record<string, string> = { STALE: 'the file has changed since this was planned' };
 /** One that is no part of a file's name. */
 const SHA256 = /(?<![\w/\\.-])[0-9a-f]{64}(?!\w)/gi;
 

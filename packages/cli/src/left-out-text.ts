@@ -14,7 +14,10 @@ export function leftOutLines({ files, hasMore }: LeftOutFiles, verbose: boolean)
 
 /** The same of a folder that is about to be connected, with the files that may hold secrets. */
 export function unseenLines({ leftOut, secrets }: UnseenFiles, verbose: boolean): string[] {
-  const mayHoldSecrets = secrets.map(({ path }) => ({ path, reason: 'kept out as they may hold secrets' }));
+  const mayHoldSecrets = secrets.map(({ path }) => ({
+    path,
+    reason: 'left out as they may contain secrets',
+  }));
   return leftOutLines({ ...leftOut, files: [...leftOut.files, ...mayHoldSecrets] }, verbose);
 }
 

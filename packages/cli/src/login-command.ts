@@ -11,7 +11,7 @@ import { describeWorkspace, whoseIs } from './workspace-owner.js';
 
 const TO_CHOOSE = 'with another --workspace (or PATCHBAY_WORKSPACE), or without one, to choose it.';
 const LOGGED_IN = `You are logged in; run "patchbay login" ${TO_CHOOSE}`;
-const REGISTERED = `The account is made and you are logged in; run "patchbay login" without --register, ${TO_CHOOSE}`;
+const REGISTERED = `The account is created and you are logged in; run "patchbay login" without --register, ${TO_CHOOSE}`;
 
 export interface LoginFlags extends CommonFlags {
   email?: string;
@@ -52,11 +52,11 @@ function withAdvice(error: unknown): unknown {
   if (!(error instanceof PatchbayError)) return error;
   const said = error.message.replace(/\.?$/, '.');
   if (error.code === 'INVALID_TOKEN') {
-    return new CliError(`${said} Who has no account yet makes one with --register.`, EXIT.refused);
+    return new CliError(`${said} To create an account, add --register.`, EXIT.refused);
   }
   // What helps a member of a workspace helps nobody who has no account.
   if (error.code === 'FORBIDDEN') {
-    return new CliError(`${said} Who has an account logs in without --register.`, EXIT.refused);
+    return new CliError(`${said} If you have an account, log in without --register.`, EXIT.refused);
   }
   if (error.code !== 'CONFLICT') return error;
   return new CliError(`${said} Log in without --register.`);
@@ -65,7 +65,7 @@ function withAdvice(error: unknown): unknown {
 /** Refused before a password is typed for it. */
 function checkedEmail(email: string): string {
   if (/.@./.test(email)) return email;
-  throw new CliError(`"${email}" is no email address; it looks like ada@example.com.`, EXIT.usage);
+  throw new CliError(`"${email}" is not an email address; an example is ada@example.com.`, EXIT.usage);
 }
 
 async function askEmail(io: CliIo): Promise<string> {

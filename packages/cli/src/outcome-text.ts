@@ -15,7 +15,7 @@ import { forPeople, howToRevert } from './for-people.js';
 
 /** Most files of a batch that have a line of their own. */
 const NAMED = 20;
-const PLAN_ANEW = 'the model is told, and can read the file and plan anew';
+const PLAN_ANEW = 'the model is informed, and can read the file again';
 
 /** A call in a few words: `workspace_write_patch proj/a.ts and 2 more`; safe to print. */
 export function callText(
@@ -52,7 +52,7 @@ function deniedLine(
   files: readonly FileProposal[] | null,
   { refused }: Marks,
 ): string {
-  const told = note ? `; the model is told: ${printableLine(note)}` : '';
+  const told = note ? `; note for the model: ${printableLine(note)}` : '';
   return `${refused} denied: ${callText(call, files ?? [])}${told}`;
 }
 

@@ -22,18 +22,18 @@ const STATUS_JSON = `
 
 /** The commands that have to do with who one is, and where. */
 export function addAccountCommands(command: MakeCommand, io: CliIo, done: Done): void {
-  command('login', 'log in, choose the workspace, keep both')
-    .option('--email <address>', 'whose account (PATCHBAY_EMAIL)')
-    .option('--register', 'make the account first')
+  command('login', 'log in, choose a workspace, and store both')
+    .option('--email <address>', 'email of the account (PATCHBAY_EMAIL)')
+    .option('--register', 'create the account first')
     .addHelpText('after', '\nThe password is asked for, read from stdin, or taken from PATCHBAY_PASSWORD.')
     .action(async (flags: LoginFlags) => done(await (await commands.login()).login(flags, io)));
 
-  command('logout', 'end the login at the server, and forget it here')
-    .option('--local', 'forget it here only, where the server does not answer')
+  command('logout', 'log out at the server, and delete the login here')
+    .option('--local', 'delete the login here only, if the server does not answer')
     .action(async (flags: LogoutFlags) => done(await (await commands.logout()).logout(flags, io)));
 
   command('workspaces', 'list the workspaces that you are a member of, or choose one')
-    .argument('[id or name]', 'the one that the other commands are to work in')
+    .argument('[id or name]', 'the workspace that other commands use')
     .option(...JSON_FLAG)
     .addHelpText(
       'after',
@@ -43,7 +43,7 @@ export function addAccountCommands(command: MakeCommand, io: CliIo, done: Done):
       done(await (await commands.workspaces()).workspaces(wanted, flags, io)),
     );
 
-  command('status', 'tell who and where you are, what is connected and open, and what differs here')
+  command('status', 'show the login, connected clients, open turns, and differences of a folder')
     .argument('[dir]', 'the folder that is compared with the Cloud', '.')
     .option(...JSON_FLAG)
     .addHelpText('after', STATUS_JSON)

@@ -48,7 +48,7 @@ describe('patchbay', () => {
         'none',
         'nobody',
         EXIT.refused,
-        'You are no member of a workspace "nobody". There are: "acme" (w1); "other" (w2).',
+        'You are not a member of a workspace "nobody". There are: "acme" (w1); "other" (w2).',
       ],
       ['several', 'twin', EXIT.usage, 'Several workspaces have the name "twin": pass --workspace <id>.'],
     ])('is refused clearly where %s has the name', async (_what, name, exitCode, message) => {
@@ -96,7 +96,7 @@ describe('patchbay', () => {
     ])('is not used by itself where nobody can be asked and it is %s', async (_what, flags) => {
       expect(await eventsOf(...flags)).toBe(EXIT.usage);
       expect(scene.err.text).toBe(
-        'patchbay: Workspace "other" (w2), of bob@example.com is not one that you have made, and you have not chosen it here ' +
+        'patchbay: You did not create workspace "other" (w2), of bob@example.com, and you have not chosen it here ' +
           'before. To use it, pass --workspace w2.\n',
       );
       expect(scene.requests.map(({ route }) => route)).toEqual(['GET /workspaces']);
@@ -127,9 +127,7 @@ describe('patchbay', () => {
     it('is used once the person has said so, which is remembered, and whose it is is told each time', async () => {
       expect(await patchbay(['audit', '--token', TOKEN], { stdin: 'no\n', isTTY: true })).toBe(EXIT.usage);
       expect(await patchbay(['audit', '--token', TOKEN], { stdin: 'yes\n', isTTY: true })).toBe(EXIT.ok);
-      expect(scene.err.text).toContain(
-        'Workspace "other" (w2), of bob@example.com: not one that you have made.',
-      );
+      expect(scene.err.text).toContain('You did not create workspace "other" (w2), of bob@example.com.');
       scene.routes['GET /workspaces/w2'] = () => [200, STRANGERS];
       expect(await eventsOf('--workspace', 'w2')).toBe(EXIT.ok);
       expect(scene.err.text).toBe('Workspace "other" (w2), of bob@example.com.\n');
@@ -140,7 +138,7 @@ describe('patchbay', () => {
       const left = { ...STRANGERS, owners: WORKSPACE.owners };
       scene.routes['GET /workspaces'] = () => [200, { workspaces: [left] }];
       expect(await eventsOf()).toBe(EXIT.usage);
-      expect(scene.err.text).toContain('of somebody who has left it');
+      expect(scene.err.text).toContain('of a former member');
     });
 
     it('is shown as what it is where a login has several to choose from', async () => {
@@ -195,7 +193,7 @@ describe('patchbay', () => {
     it('keeps the login of an account that was just made, whatever becomes of its workspace', async () => {
       expect(await loginAs('--register', '--workspace', 'nobody')).toBe(EXIT.refused);
       expect(scene.err.text).toBe(
-        'patchbay: You are no member of a workspace "nobody". There are: "acme" (w1). The account is made and you are logged in; ' +
+        'patchbay: You are not a member of a workspace "nobody". There are: "acme" (w1). The account is created and you are logged in; ' +
           'run "patchbay login" without --register, with another --workspace (or PATCHBAY_WORKSPACE), or without one, to choose it.\n',
       );
       expect(await storedLogin()).toMatchObject({ email: 'ada@example.com', workspaceId: null });
@@ -214,7 +212,7 @@ describe('patchbay', () => {
       ];
       expect(await loginAs()).toBe(EXIT.refused);
       expect(scene.err.text).toBe(
-        'patchbay: Wrong email or password. Who has no account yet makes one with --register.\n',
+        'patchbay: Wrong email or password. To create an account, add --register.\n',
       );
     });
 
@@ -228,7 +226,7 @@ describe('patchbay', () => {
       ];
       expect(await loginAs('--register')).toBe(EXIT.refused);
       expect(scene.err.text).toBe(
-        'patchbay: It has its first account. Who has an account logs in without --register.\n',
+        'patchbay: It has its first account. If you have an account, log in without --register.\n',
       );
     });
 

@@ -8,10 +8,10 @@ export const JSON_FLAG = ['--json', 'print one JSON document'] as const;
 
 export const SAME_PROJECT = [
   '--same-project',
-  'this folder is the project that has the name already, on another machine or moved',
+  'this folder is the same project as the one that has this name already',
 ] as const;
 
-export const SESSION = ['--session <id>', 'where a turn of this id is in several of them'] as const;
+export const SESSION = ['--session <id>', 'needed if several sessions have a turn with this id'] as const;
 
 export function waitOption(meaning: string): Option {
   return new Option('--wait <ms>', meaning).argParser(wholeNumber);
@@ -20,7 +20,7 @@ export function waitOption(meaning: string): Option {
 export function includeSecrets(): Option {
   return repeated(
     '--include-secrets <pattern>',
-    'send files too that may hold secrets (.env, keys, logins of tools) where they match, as in .gitignore; repeat for several',
+    'also send matching files that may contain secrets (.env, keys, logins of tools); a pattern as in .gitignore; repeat for several',
   );
 }
 
@@ -47,7 +47,7 @@ export function repeated(flags: string, meaning: string): Option {
 
 export function commaList(value: string): string[] {
   const items = value.split(',').map((item) => item.trim());
-  if (items.includes('')) throw new InvalidArgumentError('It must be names, with commas between them.');
+  if (items.includes('')) throw new InvalidArgumentError('It must be a list of names, separated by commas.');
   return items;
 }
 

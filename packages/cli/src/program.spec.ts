@@ -75,7 +75,7 @@ describe('patchbay', () => {
       scene.routes[TURN] = () => [200, answer];
       expect(await patchbay(['turn', '-'], { stdin: JSON.stringify([call]) })).toBe(EXIT.callFailed);
       expect(scene.err.text).toContain(
-        'Call c1 was running when its client lost track of it: it may have been done',
+        'Call c1 was running when its client lost its record: it may have run completely',
       );
     });
 

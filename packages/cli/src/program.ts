@@ -56,12 +56,12 @@ function helpOn({ stdout, stderr }: CliIo): OutputConfiguration {
 
 function programOf(io: CliIo, done: Done): Command {
   const program = new Command('patchbay')
-    .description("Runs an LLM's tool calls where they belong, and keeps the record.")
+    .description("Routes an LLM's tool calls to where they can run, and records every step.")
     .version(CLI_VERSION)
     .exitOverride()
     .configureOutput(helpOn(io))
     .configureHelp({ minWidthToWrap: 20 })
-    .showHelpAfterError('(--help tells more)')
+    .showHelpAfterError('(see --help)')
     .addHelpText('after', EXIT_CODES);
   const command: MakeCommand = (usage, summary) =>
     withCommonFlags(program.command(usage).description(summary).summary(summary));
@@ -70,34 +70,34 @@ function programOf(io: CliIo, done: Done): Command {
 
   command('connect', "execute the workspace's calls in this folder")
     .argument('[dir]', 'the folder (default: ".")')
-    .addOption(repeated('--root <dir>', 'a folder to connect, too; repeat for several'))
-    .option('--yes', 'allow every call without asking, but for changes of a .gitignore')
+    .addOption(repeated('--root <dir>', 'another folder to connect; repeat for several'))
+    .option('--yes', 'allow every call without asking, except changes to a .gitignore')
     .addOption(repeated('--allow <glob>', 'allow calls on these paths without asking; repeat for several'))
     .addOption(new Option('--client-id <id>', 'default: one for these folders').env('PATCHBAY_CLIENT_ID'))
     .addOption(maxFileBytes('largest file that is written'))
-    .option('--push', "make the folders' text files the Cloud's first")
-    .option('--pull', 'offer what changes in the Cloud, one file after the other, to be taken over')
-    .option('--no-watch', 'send no file by itself when it changes here')
+    .option('--push', "send the folders' text files to the Cloud first")
+    .option('--pull', 'offer each file that changes in the Cloud, and take it over if you agree')
+    .option('--no-watch', 'do not send files automatically when they change')
     .option('--verbose', 'list every file that is left out of the Cloud')
-    .option('--json', 'what was executed as JSON lines on stderr, as without a terminal')
+    .option('--json', 'print executed calls as JSON lines on stderr, as without a terminal')
     .addOption(includeSecrets())
     .addOption(folderName())
     .option(...SAME_PROJECT)
     .addHelpText(
       'after',
-      `\nA glob: ${GLOB_LANGUAGE}\nIt is held against <folder>/<path below it>; of one folder the name may be left out.` +
+      `\nA glob: ${GLOB_LANGUAGE}\nIt is compared with <folder>/<path below it>; with one folder its name may be omitted.` +
         '\n\nWithout a terminal, calls that no rule allows wait until their approval time runs out.',
     )
     .action(async (directory: string | undefined, flags: ConnectFlags) =>
       done(await (await commands.connect()).connect(directory, flags, io)),
     );
 
-  syncFlags(command('push', "make this folder's text files the Cloud's"), 'push')
+  syncFlags(command('push', "send this folder's text files to the Cloud"), 'push')
     .addOption(includeSecrets())
     .action(async (directory: string, flags: SyncFlags) =>
       done(await (await commands.sync()).push(directory, flags, io)),
     );
-  syncFlags(command('pull', "bring the Cloud's files into this folder"), 'pull').action(
+  syncFlags(command('pull', "fetch the Cloud's files into this folder"), 'pull').action(
     async (directory: string, flags: SyncFlags) =>
       done(await (await commands.sync()).pull(directory, flags, io)),
   );
@@ -123,9 +123,9 @@ function syncFlags(command: Command, verb: 'push' | 'pull'): Command {
     .argument('[dir]', 'the folder', '.')
     .addOption(folderName())
     .option(...SAME_PROJECT)
-    .option('--force', `make everything ${there} as it is ${here}, whatever has changed ${there}`)
-    .option('--delete', `delete ${there} what was deleted ${here}, if it is unchanged`)
-    .option('--dry-run', 'say what would be done, and do nothing')
+    .option('--force', `make all files ${there} the same as ${here}, even where they have changed ${there}`)
+    .option('--delete', `delete ${there} what was deleted ${here}, if it has not changed ${there}`)
+    .option('--dry-run', 'print what would be done, and do nothing')
     .option('--verbose', 'list everything that is left out')
     .addOption(maxFileBytes(`largest file that is ${verb}ed`));
 }

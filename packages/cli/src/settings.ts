@@ -110,5 +110,5 @@ function serverUrl(text: string): string {
     return url.origin + url.pathname.replace(/\/+$/, '');
   }
   const example = `${DEFAULT_URL} or https://example.com/patchbay`;
-  throw new CliError(`"${text}" is no server URL; it looks like ${example}.`, EXIT.usage);
+  throw new CliError(`"${text}" is not a server URL; an example is ${example}.`, EXIT.usage);
 }

@@ -72,7 +72,7 @@ function folderLines({ folder }: Status, directory: string): string[] {
   if (folder === null) {
     return [
       `${printableLine(directory)} was never synced with this workspace:`,
-      '"patchbay push" makes its files the Cloud\'s, "patchbay connect" connects it',
+      '"patchbay push" sends its files, "patchbay connect" connects it',
     ];
   }
   const head = printableLine(`${folder.directory} is "${folder.name}" in the Cloud`);

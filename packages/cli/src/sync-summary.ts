@@ -31,7 +31,7 @@ export function summaryOf(
     ...listOf('planned', report.planned, Infinity),
     ...leftOutLines(report.leftOut, verbose),
     ...listOf('skipped', report.skipped, shown),
-    ...listOf('kept out as they may hold secrets', report.secrets, shown),
+    ...listOf('left out as they may contain secrets', report.secrets, shown),
     ...(report.secrets.length > 0 ? [HOW_TO_SEND] : []),
     ...listOf('kept', report.kept, shown),
     ...listOf('differ from the Cloud, and cannot be sent', report.unsent, Infinity),

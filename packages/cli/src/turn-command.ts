@@ -30,8 +30,11 @@ export async function turn(file: string | undefined, flags: TurnFlags, io: CliIo
   const { turnId, toolResults } = outcome;
   for (const { toolCallId, error } of toolResults) {
     if (error?.code !== 'OUTCOME_UNKNOWN') continue;
-    const what = `Call ${toolCallId} was running when its client lost track of it: it may have been done, or a part of it.`;
-    say(io.stderr, `${printableLine(`${what} Look at what it was to change before you run it again.`)}`);
+    const what = `Call ${toolCallId} was running when its client lost its record: it may have run completely or in part.`;
+    say(
+      io.stderr,
+      `${printableLine(`${what} Check the files that it was to change before you run it again.`)}`,
+    );
   }
   if (exitCode === EXIT.turnOpen) {
     say(io.stderr, `Turn ${printableLine(turnId)} is still open. ${howToGoOn(turnId)}`);
@@ -42,7 +45,7 @@ export async function turn(file: string | undefined, flags: TurnFlags, io: CliIo
 function checkUsage(file: string | undefined, { follow, tools, session }: TurnFlags): void {
   const fault =
     (file === undefined) === (follow === undefined)
-      ? 'Pass a file with a turn (- reads stdin), or --follow <turnId> for one that is posted already.'
+      ? 'Pass a file with a turn (- reads stdin), or --follow <turnId> for a turn that was posted before.'
       : tools && (session !== undefined || follow !== undefined)
         ? `--tools is for a new session; leave out ${session === undefined ? '--follow' : '--session'}.`
         : null;

@@ -64,7 +64,7 @@ export class TurnWait {
       } catch (error) {
         if (signal.aborted || !isTransient(error)) throw error;
         if (!wasThere || this.leftMs <= 0)
-          throw withTurn(error, `Turn ${turnId} may be there all the same.`, turnId);
+          throw withTurn(error, `Turn ${turnId} may have been accepted anyway.`, turnId);
         await this.away(error, turnId, signal);
       }
     }

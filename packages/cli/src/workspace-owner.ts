@@ -15,7 +15,7 @@ export function isOwn({ createdBy }: Workspace, userId: string | null): boolean 
 export function whoseIs(workspace: Workspace, userId: string | null): string | null {
   if (isOwn(workspace, userId)) return null;
   const others = workspace.owners.filter(({ id }) => id !== userId).map(({ email }) => printableLine(email));
-  if (others.length === 0) return 'somebody who has left it';
+  if (others.length === 0) return 'a former member';
   const more = others.length - NAMED_OWNERS;
   return others.slice(0, NAMED_OWNERS).join(', ') + (more > 0 ? ` and ${more} more` : '');
 }

@@ -26,7 +26,8 @@ export async function workspaces(
   if (json) {
     const listed = all.map((one) => ({ ...one, isCurrent: one.id === current }));
     io.stdout.write(`${printableJson({ workspaces: listed }, 2)}\n`);
-  } else if (all.length === 0) say(io.stdout, 'You are a member of none; "patchbay login" makes one.');
+  } else if (all.length === 0)
+    say(io.stdout, 'You are not a member of any workspace; "patchbay login" creates one.');
   else say(io.stdout, tableOf(all, current, userId, io.stdout));
   return EXIT.ok;
 }
@@ -41,17 +42,14 @@ async function choose(
   const workspace = await findWorkspace(all, wanted, settings);
   const login = (await logins.read()).logins[url];
   if (!login) {
-    const message = `There is no login to ${url} that could keep the choice: run "patchbay login", or pass --workspace.`;
+    const message = `There is no login to ${url} that can store the choice: run "patchbay login", or pass --workspace.`;
     throw new CliError(message, EXIT.refused);
   }
   await settle(workspace, workspace.id === wanted, settings, io);
   await logins.choose(url, workspace.id);
-  say(
-    io.stdout,
-    `Workspace ${describeWorkspace(workspace, whoseIs(workspace, userId))} is used from now on.`,
-  );
+  say(io.stdout, `Commands now use workspace ${describeWorkspace(workspace, whoseIs(workspace, userId))}.`);
   if (settings.named !== null) {
-    say(io.stderr, 'PATCHBAY_WORKSPACE, or --workspace, still names the one that a command works in.');
+    say(io.stderr, 'PATCHBAY_WORKSPACE or --workspace is set and takes precedence.');
   }
   return EXIT.ok;
 }

@@ -3,26 +3,26 @@ import type { Json } from './tool-contract.js';
 /** Steps of a call that are recorded, one event each: `Tool.<Tool>.<Step>`. `docs/audit-events.md` is generated from it. */
 export const AUDIT_STEPS = {
   Accepted: 'The call passed validation and was stored.',
-  Rejected: 'The call failed validation and ended at once; `errorCode` says how.',
-  Executing: 'The server began to run a server-located tool.',
-  Forwarded: 'One attempt to deliver the call to a client; committed before it is sent.',
-  Acknowledged: 'The client has the call in its journal.',
-  AwaitingApproval: 'A person is being asked.',
+  Rejected: 'The call failed validation and ended; `errorCode` says why.',
+  Executing: 'The server started to run a server tool.',
+  Forwarded: 'The server is about to send the call to a client. There is one event per attempt.',
+  Acknowledged: 'The client has stored the call in its journal.',
+  AwaitingApproval: 'The client is asking a person.',
   Approved:
-    'A person allowed a call that the server runs, as `approval` says; it runs once the server calls before it have ended.',
+    'A person allowed a call that the server runs; `approval` has the decision. The call runs after the earlier server calls of its turn.',
   Running: 'The client is executing the call.',
-  Released: 'The call went back to pending: its client left, refused it or lost it.',
-  ResultReceived: 'The result was taken; the call has ended.',
+  Released: 'The call is pending again: its client disconnected, refused it or lost it.',
+  ResultReceived: 'The result was accepted; the call has ended.',
   Diverged:
-    'A created or patched file as reported is not what was uploaded, or not what the server computes; the result stands.',
-  Reverted: 'A batch was undone: `batchId` is that batch, `revertBatchId` the one that undid it.',
+    'The reported file differs from the upload, or from what the server computes. The result is kept.',
+  Reverted: 'A batch was reverted. `batchId` is that batch, `revertBatchId` the batch that reverted it.',
   NotUploaded:
-    'A patched file was reported as applied, but its bytes never came: the Cloud does not have it; the result stands.',
-  Denied: 'A person refused the call; it has ended.',
-  Cancelled: 'The orchestrator cancelled the call; it has ended.',
-  TimedOut: 'One of its clocks ran out; the call has ended.',
-  LateResult: 'A client reported after the call had ended, or on a call that it no longer holds.',
-  DuplicateResult: 'The same result came again.',
+    'A patched file was reported as applied, but not uploaded, so the Cloud does not have it. The result is kept.',
+  Denied: 'A person denied the call; it has ended.',
+  Cancelled: 'The call was cancelled; it has ended.',
+  TimedOut: 'A deadline of the call passed; it has ended.',
+  LateResult: 'A client reported a call that had ended, or that it no longer holds.',
+  DuplicateResult: 'A client sent the same result again.',
 } as const;
 /** The name of a step of AUDIT_STEPS. */
 export type AuditStep = keyof typeof AUDIT_STEPS;
@@ -44,15 +44,16 @@ export type AuditTurnEvent = keyof typeof AUDIT_TURN_EVENTS;
  * fileId, source, toolName where a tool made the change, and for a file versionId, sha256, sizeBytes.
  */
 export const AUDIT_FILE_EVENTS = {
-  'File.Created': 'A file was stored at a path that had none.',
-  'File.Updated': 'A file has a new version as its head.',
+  'File.Created': 'A file was created.',
+  'File.Updated': 'A file has a new current version.',
   'File.Moved':
-    'A file has another path; `fromPath` is where it was, `fromDisplayPath` how that was spelled.',
-  'File.Deleted': 'A file was deleted; its versions are kept.',
-  'File.Restored': 'A deletion was undone, or an older version made the head again.',
-  'File.ConflictStored': 'An upload was based on a version that is no longer the head: kept beside the head.',
-  'Folder.Created': 'A folder was made, by itself or for a file in it.',
-  'Folder.Deleted': 'An empty folder was removed.',
+    'A file was moved. `fromPath` is the old path, `fromDisplayPath` its spelling if that differs.',
+  'File.Deleted': 'A file was deleted. Its versions are kept.',
+  'File.Restored': 'A deleted file was restored, or an older version became the current one.',
+  'File.ConflictStored':
+    'An upload was based on a version that is no longer current. It was stored beside the current version.',
+  'Folder.Created': 'A folder was created, explicitly or for a file in it.',
+  'Folder.Deleted': 'An empty folder was deleted.',
 } as const;
 /** The name of an event of AUDIT_FILE_EVENTS. */
 export type AuditFileEvent = keyof typeof AUDIT_FILE_EVENTS;

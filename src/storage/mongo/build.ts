@@ -22,7 +22,7 @@ export class DatabaseDiffersError extends Error {
     readonly what: string,
     readonly mend: string,
   ) {
-    super(`${what} Mend it in mongosh, then start again: ${mend}`);
+    super(`${what} Repair it in mongosh, then start again: ${mend}`);
   }
 }
 

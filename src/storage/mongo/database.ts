@@ -124,7 +124,7 @@ export class MongoDatabase implements OnApplicationShutdown {
     if (!this.isAway) this.logger.error({ reason: error.message }, 'The database does not answer');
     this.isAway = true;
     const message =
-      'The database of the server does not answer: nothing is known to be stored. Try again later.';
+      'The database of the server does not answer: the request may not have been stored. Try again later.';
     return new DomainError('UNAVAILABLE', message, { retryAfterSeconds: RETRY_AFTER_SECONDS });
   }
 }

@@ -43,7 +43,7 @@ export class OrphanSweep implements OnApplicationBootstrap, OnModuleDestroy {
     } catch (error) {
       this.logger.error(
         { err: error },
-        'What crashes have left could not be swept; the next round tries again',
+        'Data left by crashes could not be removed; the next round tries again',
       );
     }
   }

@@ -107,7 +107,7 @@ export class Projector implements OnApplicationBootstrap, BeforeApplicationShutd
       await work;
     } catch (error) {
       if (error instanceof DomainError && error.code === 'UNAVAILABLE') return;
-      this.logger.error({ err: error }, 'Events did not come into the trail; the next round tries again');
+      this.logger.error({ err: error }, 'Events could not be added to the trail; the next round tries again');
     }
   }
 

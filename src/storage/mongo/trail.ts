@@ -70,7 +70,7 @@ export class Trail {
       if (missing.length === 0 || (await this.insert(workspaceId, last, missing))) return;
       await setTimeout(Math.random() * Math.min(FIRST_PAUSE_MS * 2 ** count, LONGEST_PAUSE_MS));
     }
-    throw new DomainError('UNAVAILABLE', 'Others write the trail of the workspace all the time.', {
+    throw new DomainError('UNAVAILABLE', 'Too many writers of the trail of this workspace.', {
       retryAfterSeconds: 1,
     });
   }

@@ -268,7 +268,7 @@ export class MongoTurnStore extends TurnStore {
     if (isRefused || drains === DRAINS) {
       await this.texts.discard(values);
       const why = isRefused ? 'a call of it has a result already' : 'its outbox does not become empty';
-      throw new Error(`Turn ${turn.turnId} can not be saved: ${why}.`);
+      throw new Error(`Turn ${turn.turnId} cannot be saved: ${why}.`);
     }
     await this.projector.drain(turn.workspaceId);
     const empty = { _id: eq(turnKey(turn)), version: eq(before.version), pendingIn: eq(null) };

@@ -7,7 +7,7 @@ describe('a value in a filter', () => {
     expect(eq(value)).toEqual({ $eq: value });
   });
 
-  it('can not be an object, with operators of its own or without', () => {
+  it('cannot be an object, with operators of its own or without', () => {
     for (const value of [{ $ne: null }, {}, ['a'], new Date()]) {
       expect(() => eq(value as unknown as string)).toThrow(TypeError);
     }

@@ -24,7 +24,7 @@ export class SqliteBackups extends Backups {
     refuseOwnName(dataDir, target);
     const folder = realFolder(target);
     if (!force && existsSync(target))
-      throw new BackupError(`${target} is there already; choose another name, or --force`);
+      throw new BackupError(`${target} exists already; choose another name, or --force`);
     return inPartial(target, (partial) => {
       asReader(dirname(source), () => copyDatabase(source, partial));
       const contents = inspectDatabase(partial);
@@ -45,7 +45,7 @@ export class SqliteBackups extends Backups {
     const lock = DataLock.take(directory);
     try {
       if (!force && existsSync(target))
-        throw new BackupError(`${directory} holds data already; --force puts that aside`);
+        throw new BackupError(`${directory} contains data already; --force keeps that under another name`);
       return inPartial(target, (partial) => {
         copyDatabase(source, partial);
         const contents = inspectDatabase(partial);

@@ -10,7 +10,7 @@ const TELL_EVERY_MS = 10_000;
 
 const FULL = 'The disk of the server is full: nothing was stored. Try again once its operator has made room.';
 const FAILING =
-  'The disk of the server fails: nothing was stored. Try again once its operator has mended it.';
+  'The disk of the server fails: nothing was stored. Try again once its operator has repaired it.';
 
 /** Whether the disk does its work. Tells callers that it does not, and the log why, and when it does again. */
 export class DiskState {
@@ -25,7 +25,7 @@ export class DiskState {
     this.failedAt = performance.now();
     if (this.failedAt - this.toldAt >= TELL_EVERY_MS) {
       this.toldAt = this.failedAt;
-      this.logger.error({ code, reason: (error as Error).message }, 'The disk does not take what is written');
+      this.logger.error({ code, reason: (error as Error).message }, 'The disk cannot be written');
     }
     const message = code.startsWith('SQLITE_FULL') ? FULL : FAILING;
     return new DomainError('UNAVAILABLE', message, { retryAfterSeconds: RETRY_AFTER_SECONDS });
@@ -35,6 +35,6 @@ export class DiskState {
   worked(): void {
     if (this.toldAt === -Infinity || performance.now() - this.failedAt < TELL_EVERY_MS) return;
     this.toldAt = -Infinity;
-    this.logger.log('The disk takes what is written again');
+    this.logger.log('The disk can be written again');
   }
 }

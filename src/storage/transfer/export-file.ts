@@ -17,7 +17,7 @@ export async function writeExport(
   if (file === STANDARD) return write(lines, process.stdout, 'stdout', signal);
   const target = resolve(file);
   const folder = realFolder(target);
-  if (existsSync(target)) throw new Error(`${target} is there already; choose another name`);
+  if (existsSync(target)) throw new Error(`${target} exists already; choose another name`);
   const partial = partialOf(target);
   try {
     const handle = await open(partial, 'wx', 0o600);

@@ -50,7 +50,7 @@ class Import {
     let trailer: Trailer | null = null;
     for await (const bytes of linesIn(stream)) {
       this.lines += 1;
-      if (trailer !== null) throw this.fault('there is something behind its end');
+      if (trailer !== null) throw this.fault('there is data after its end');
       const line = this.parsed(bytes);
       if (this.lines === 1) checkHeader(line as unknown as Header);
       else if ('kinds' in line) trailer = line;
@@ -76,7 +76,7 @@ class Import {
 
   private async takeRecord(record: object, size: number): Promise<void> {
     if (this.blob !== null) throw this.fault('bytes of the blob before are missing');
-    if (typeof record !== 'object' || record === null) throw this.fault('a record is no object');
+    if (typeof record !== 'object' || record === null) throw this.fault('a record is not an object');
     this.batchBytes += size;
     if (this.kind === 'blobs') {
       this.blob = { record: record as WholeBlob, chunks: [], size: 0 };
@@ -89,13 +89,14 @@ class Import {
 
   private async takeBytes(text: string): Promise<void> {
     const { blob } = this;
-    if (blob === null || typeof text !== 'string') throw this.fault('bytes stand behind no blob');
+    if (blob === null || typeof text !== 'string')
+      throw this.fault('there are bytes without a blob before them');
     const chunk = Buffer.from(text, 'base64');
     blob.chunks.push(chunk);
     blob.size += chunk.length;
     if (blob.size < blob.record.size) return;
     const bytes = Buffer.concat(blob.chunks);
-    if (!isBytesOf(blob.record, bytes)) throw this.fault('the bytes of a blob are not those of its hash');
+    if (!isBytesOf(blob.record, bytes)) throw this.fault('the bytes of a blob do not match its hash');
     this.blob = null;
     this.batch.push({ ...blob.record, read: () => Promise.resolve(bytes) });
     await this.write();
@@ -121,7 +122,7 @@ class Import {
       if (error instanceof TransferError || (error instanceof DomainError && error.code === 'UNAVAILABLE'))
         throw error;
       throw new TransferError(
-        `${KINDS[kind]} before line ${this.lines + 1} can not be stored: ${(error as Error).message}`,
+        `${KINDS[kind]} before line ${this.lines + 1} cannot be stored: ${(error as Error).message}`,
         { cause: error },
       );
     }
@@ -133,7 +134,7 @@ class Import {
       const [read, stated] = [this.digests.get(kind)!.stated, kinds?.[kind]];
       if (stated === undefined || !isSameDigest(read, stated))
         throw this.fault(
-          `${KINDS[kind]} are not those that were exported (${read.records} of ${stated?.records ?? 0} are there)`,
+          `${KINDS[kind]} differ from what was exported (${read.records} of ${stated?.records ?? 0} found)`,
         );
     }
     if (this.whole.digest('hex') !== sha256) throw this.fault('its lines are not as they were written');
@@ -146,7 +147,7 @@ class Import {
     } catch (error) {
       if (!(error instanceof SyntaxError)) throw error;
     }
-    throw this.lines === 1 ? noExport() : this.fault('this is no line of an export');
+    throw this.lines === 1 ? noExport() : this.fault('this is not a line of an export');
   }
 
   private fault(what: string): ExportFileError {
@@ -164,7 +165,7 @@ function checkHeader({ format, version }: Header): void {
 }
 
 function noExport(): ExportFileError {
-  return new ExportFileError('This is no export of Patchbay.');
+  return new ExportFileError('This is not an export of Patchbay.');
 }
 
 async function verify(target: RecordTarget, kind: Kind, imported: Digest, tell: Tell): Promise<void> {
@@ -176,7 +177,7 @@ async function verify(target: RecordTarget, kind: Kind, imported: Digest, tell: 
     }
   } catch (error) {
     if (error instanceof DomainError) throw error;
-    const what = `${KINDS[kind]}: what was stored can not be read back: ${(error as Error).message}`;
+    const what = `${KINDS[kind]}: what was stored cannot be read back: ${(error as Error).message}`;
     throw new TransferError(what, { cause: error });
   }
   if (!isSameDigest(digest.stated, imported.stated))

@@ -14,7 +14,7 @@ export async function* linesIn(stream: AsyncIterable<Buffer>): AsyncGenerator<Bu
     size += chunk.length - at;
     if (size > MAX_LINE_BYTES)
       throw new ExportFileError(
-        `A line is longer than ${MAX_LINE_BYTES} bytes: this is no export, or damaged`,
+        `A line is longer than ${MAX_LINE_BYTES} bytes: this is not an export, or it is damaged`,
       );
     begun.push(chunk.subarray(at));
   }

@@ -93,5 +93,5 @@ function sumOf(one: Usage, other: Partial<Usage>): Usage {
 export function toldOf({ workspaceId, counted, held }: UsageDifference): string {
   const told = (usage: Usage): string =>
     `${usage.bytes} bytes, ${usage.files} files, ${usage.versions} versions, ${usage.sessions} sessions`;
-  return `workspace ${workspaceId}: ${told(counted)} are counted, ${told(held)} are there`;
+  return `workspace ${workspaceId}: counted ${told(counted)}; found ${told(held)}`;
 }

@@ -17,7 +17,7 @@ export class CatalogController {
     private readonly sessions: SessionsService,
   ) {}
 
-  /** The tools on offer, in our own form or in that of a provider's API. */
+  /** Lists the tools, in Patchbay's form or in that of a provider's API. */
   @Get()
   @Route<{ 200: { tools: FormattedTool[] } }>({ id: 'listTools', errors: ['NOT_FOUND'] })
   async list(

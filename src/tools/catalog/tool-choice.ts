@@ -15,7 +15,7 @@ export function checkChoice(choice: readonly string[], tools: readonly Tool[]): 
   const fields: FieldFaults = {};
   for (const [at, entry] of choice.entries()) {
     if (names.has(entry) || Object.hasOwn(WORDS, entry)) continue;
-    fields[`tools[${at}]`] = 'is no tool, and none of the words client, server, read-only';
+    fields[`tools[${at}]`] = 'is not a tool, and not one of the words client, server, read-only';
   }
   throwIfAny(fields);
 }

@@ -15,7 +15,7 @@ import { OpenTurns, type TurnChange } from './open-turns.js';
 const BATCH = 100;
 
 /** What a model is told of the calls of a user who was removed. */
-export const NO_MEMBER = 'The call was cancelled: its user is no member of the workspace any more.';
+export const NO_MEMBER = 'The call was cancelled: its user is no longer a member of the workspace.';
 
 /**
  * Cancels the open turns of members who were removed, in the name of who removed them. The removal is kept until that is

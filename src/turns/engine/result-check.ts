@@ -220,7 +220,7 @@ function instantOf({ at }: Approval): string {
   const time = Date.parse(at);
   const instant = Number.isNaN(time) ? '' : isoTime(time);
   if (/^\d{4}-/.test(instant)) return instant;
-  throw fieldError('approval.at', 'is no time between the years 0 and 9999');
+  throw fieldError('approval.at', 'is not a time between the years 0 and 9999');
 }
 
 /** The decision for the audit trail: of edited arguments where they point and their digest, never their content. */

@@ -143,7 +143,7 @@ export class ServerCalls implements OnApplicationShutdown {
       return failure(
         subject,
         'INTERNAL_ERROR',
-        'The tool failed on the server. Its operator finds the cause in the log.',
+        'The tool failed on the server. The log of the server has the cause.',
       );
     } finally {
       this.running.delete(call.callId);

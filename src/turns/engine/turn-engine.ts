@@ -153,7 +153,7 @@ export class TurnEngine {
     const seen = new Set<string>();
     for (const [at, posted] of results.entries()) {
       const call = turn.calls.find(({ toolCallId }) => toolCallId === posted.toolCallId);
-      const fault = seen.has(posted.toolCallId) ? 'is there twice' : whyNotReportable(call);
+      const fault = seen.has(posted.toolCallId) ? 'occurs twice' : whyNotReportable(call);
       seen.add(posted.toolCallId);
       if (fault) fields[`results[${at}].toolCallId`] = fault;
       else {

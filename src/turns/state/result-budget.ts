@@ -13,7 +13,7 @@ export function jsonBytes(value: Json | undefined): number {
 /** The report of a call, whose result is not kept where it is over the budget of one call. */
 export function withinCallBudget(report: Report, maxBytes: number): Report {
   if (report.bytes <= maxBytes) return report;
-  return withoutResult(report, `over the ${maxBytes} that one call may have`);
+  return withoutResult(report, `over the limit of ${maxBytes} for one call`);
 }
 
 /** The report of a call, whose result is not kept where the results before it have left no room for it in the turn. */
@@ -40,8 +40,8 @@ function withoutResult(report: Report, over: string): Report {
   const { bytes, summary, status } = report;
   const ran =
     status === 'succeeded'
-      ? 'The call succeeded, but its result was not kept'
-      : 'The call failed, and what it said of that was not kept';
+      ? 'The call succeeded, but its result was not stored'
+      : 'The call failed, and its result was not stored';
   const message =
     `${ran}: it has ${bytes} bytes of JSON, ${over}. Look at what the call has done before you repeat it, and ask for ` +
     'less: a smaller maxBytes, a range, a narrower path or search, fewer files.';

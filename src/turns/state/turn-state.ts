@@ -162,7 +162,7 @@ function lose(draft: TurnDraft, call: Call, clientId: string): void {
   if (call.status !== 'running') return draft.release(call, { reason: 'unknown_to_client' });
   const code: CallErrorCode = 'OUTCOME_UNKNOWN';
   const message =
-    'The client was running this call and has lost its record of it. It may have taken effect: look before you try again.';
+    'The client was running this call and has lost its record of it. It may have taken effect: check before you repeat it.';
   const ended = draft.close(call, 'failed', 'server', { code, message });
   draft.record('ResultReceived', ended, clientId, { ...call.subject, success: false, errorCode: code });
 }
@@ -214,7 +214,7 @@ function nodeStarted(draft: TurnDraft, { node }: Inputs['node_started']): void {
 /** Whether the call took effect is not known, so it is not run again. */
 function interrupt(draft: TurnDraft, call: Call): void {
   const message =
-    'The server stopped while this call ran. Look whether it took effect before you call again.';
+    'The server stopped while this call ran. Check whether it took effect before you repeat it.';
   const error = { code: 'INTERNAL_ERROR', message };
   const ended = draft.close(call, 'failed', 'server', error);
   draft.record('ResultReceived', ended, null, { ...call.subject, success: false, errorCode: error.code });

@@ -62,7 +62,7 @@ describe('patchbay, of logins', () => {
       `* Workspace  ${workspaceId}  owner  yours\n  Second     ${id}  owner  yours\n`,
     );
     const chosen = await run('workspaces', 'Second');
-    expect([chosen.code, chosen.out]).toEqual([0, `Workspace "Second" (${id}) is used from now on.\n`]);
+    expect([chosen.code, chosen.out]).toEqual([0, `Commands now use workspace "Second" (${id}).\n`]);
     expect((await stored()).logins[server.url]).toMatchObject({ workspaceId: id });
     expect((await run('status')).out).toContain(`Workspace  "Second" (${id}), yours\n`);
     const { workspaces } = JSON.parse((await run('workspaces', '--json')).out) as {

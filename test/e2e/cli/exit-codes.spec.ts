@@ -121,7 +121,7 @@ describe('The exit code', () => {
     const { code, err } = await desk.run('pull', folder);
     expect([code, err]).toEqual([
       8,
-      `patchbay: Cannot make the folder ${folder}: a part of its path is a file, no folder (ENOTDIR).\n`,
+      `patchbay: Cannot make the folder ${folder}: a part of its path is a file, not a folder (ENOTDIR).\n`,
     ]);
   });
 
@@ -151,11 +151,11 @@ describe('The exit code', () => {
     expect(await client.exited).toEqual({ code: 130, signal: null });
   });
 
-  it('is one of those that the help names, of commands that README names', async () => {
+  it('is one that the help lists, and docs/terminal.md lists every command', async () => {
     const { stdout } = spawnSync(process.execPath, [CLIENT, '--help'], { encoding: 'utf8' });
-    const readme = await readFile(join(import.meta.dirname, '../../../README.md'), 'utf8');
+    const page = await readFile(join(import.meta.dirname, '../../../docs/terminal.md'), 'utf8');
     const commands = stdout.match(/^ {2}[a-z]+(?= )/gm)!.map((name) => name.trim());
-    expect(commands.filter((name) => name !== 'help' && !readme.includes(`\`${name}`))).toEqual([]);
+    expect(commands.filter((name) => name !== 'help' && !page.includes(`\`${name}`))).toEqual([]);
     const [, list] = /Exit codes: ([^]*)\.\n$/.exec(stdout)!;
     expect(list!.match(/\d+(?= [a-z])/g)!.map(Number)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 130]);
   });

@@ -23,7 +23,7 @@ describe('patchbay status', () => {
       'Clients    none was ever connected: "patchbay connect" in a project\'s folder is one',
       'Open       nothing',
       `Folder     ${join(desk.directory, 'proj')} was never synced with this workspace:`,
-      '           "patchbay push" makes its files the Cloud\'s, "patchbay connect" connects it',
+      '           "patchbay push" sends its files, "patchbay connect" connects it',
       '',
     ]);
   });

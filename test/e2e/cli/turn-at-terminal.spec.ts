@@ -104,7 +104,7 @@ describeAtTerminal('patchbay at a terminal', () => {
     const { sessionId } = desk.scene.session;
     const terminal = desk.terminal(['turn', file, '--session', sessionId], { columns: 300, env });
     await terminal.shows(
-      'Turn t-lost may be there all the same. "patchbay turn --follow t-lost" waits for it',
+      'Turn t-lost may have been accepted anyway. "patchbay turn --follow t-lost" waits for it',
     );
     expect((await terminal.exited).code).toBe(4);
   });

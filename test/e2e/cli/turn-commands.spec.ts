@@ -84,8 +84,8 @@ describe('patchbay, of turns', () => {
   });
 
   it('shows and changes of which tools a person is asked, beside the rules of this machine', async () => {
-    const tools = 'Tools of the server, in this workspace, that a person is asked about:';
-    const rules = 'Rules of this machine, which let calls through without asking:';
+    const tools = 'Server tools that need approval in this workspace:';
+    const rules = 'Rules of this machine, which allow calls without asking:';
     expect((await desk.run('approvals')).out).toBe(`${rules}\n  none\n${tools}\n  none\n`);
     expect((await desk.run('approvals', '--ask', 'rm', 'mv')).out).toContain(`${tools}\n  rm, mv\n`);
     const changed = await desk.run('approvals', '--ask', 'write', '--not-ask', 'rm', 'mkdir');
@@ -138,7 +138,7 @@ describe('patchbay, of turns', () => {
       expect([code, out]).toEqual([0, '✓ proj/a.txt undone\n']);
       expect(await readFile(join(folder, 'a.txt'), 'utf8')).toBe('one\n');
       const again = await desk.run('revert', batch);
-      expect([again.code, again.err]).toEqual([1, expect.stringContaining('has moved on since')]);
+      expect([again.code, again.err]).toEqual([1, expect.stringContaining('has changed since')]);
     });
 
     it('but for a file that has moved on, only where that is asked for, and names it once', async () => {
@@ -152,7 +152,7 @@ describe('patchbay, of turns', () => {
       expect(refused.err).toContain('Nothing was undone; --allow-partial undoes the other files');
       const { code, out } = await desk.run('revert', batch, '--allow-partial');
       expect([code, out]).toEqual([0, expect.stringContaining('✓ proj/a.txt undone\n')]);
-      expect(out).toContain('! proj/b.txt is not undone: it has moved on since');
+      expect(out).toContain('! proj/b.txt is not undone: it has changed since');
       expect(await readFile(join(folder, 'b.txt'), 'utf8')).toBe('one\ntwo\n');
     });
 

@@ -54,7 +54,7 @@ describe('a connected folder', () => {
     expect((await model.call('workspace_create_file', over)).error?.code).toBe('FORBIDDEN');
     expect(await laptop.read('app/.env')).toBe('KEY=very-secret\n');
     expect(Object.keys(await scene.cloud())).not.toContain('app/.env');
-    expect(connected.stderr).toContain('kept out of the Cloud, as they may hold secrets: app/.env.');
+    expect(connected.stderr).toContain('left out of the Cloud, as they may contain secrets: app/.env.');
   });
 
   it('that was never pushed sends only what calls have written, and then keeps that in step', async () => {
@@ -90,7 +90,7 @@ describe('a connected folder', () => {
     const connected = await laptop.connect();
     await scene.agree(laptop);
     await rename(laptop.folder, `${laptop.folder}-away`);
-    await connected.says(/The folder could not be kept in step/);
+    await connected.says(/The folder could not be synchronized/);
     expect(await scene.cloud()).toMatchObject({ 'a.txt': 'a\n' });
     await rename(`${laptop.folder}-away`, laptop.folder);
     await laptop.write('a.txt', 'back\n');

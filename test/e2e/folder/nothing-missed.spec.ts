@@ -82,7 +82,7 @@ describe('what is neither overwritten, deleted nor missed in a folder', () => {
     await rename(laptop.folder, `${laptop.folder}-away`);
     await mkdir(laptop.folder);
     await laptop.write('lost+found', 'of another disk\n');
-    await connected.says(/is another folder than a moment ago; nothing of it was sent or deleted/);
+    await connected.says(/was replaced by another folder; nothing of it was sent or deleted/);
     expect(Object.keys(await scene.cloud()).sort()).toEqual(['a.txt', 'src/b.txt', 'src/c.txt']);
   });
 
@@ -90,7 +90,10 @@ describe('what is neither overwritten, deleted nor missed in a folder', () => {
     await rename(laptop.folder, `${laptop.folder}-away`);
     await laptop.repository({ 'other.txt': 'of another project\n' });
     const { code, err } = await laptop.patchbay('connect', '--root', laptop.folder);
-    expect([code, err]).toEqual([2, expect.stringContaining('Another folder has been proj at this place')]);
+    expect([code, err]).toEqual([
+      2,
+      expect.stringContaining('another folder at this place had the name proj'),
+    ]);
     expect(Object.keys(await scene.cloud()).sort()).toEqual(['a.txt', 'src/b.txt', 'src/c.txt']);
     // A clone of the same project is that project.
     await rename(laptop.folder, `${laptop.folder}-other`);

@@ -153,7 +153,7 @@ describe('what git ignores in a connected folder', () => {
     await noDifference();
     const { out } = await laptop.push();
     expect(out).toContain('left out 2 files: 2 ignored by git; --verbose lists them.');
-    expect(out).toContain('  later.txt: is left out by now; what was sent of it before stays in the Cloud');
+    expect(out).toContain('  later.txt: is now left out; what was sent of it before stays in the Cloud');
     await laptop.remove('later.txt');
     await laptop.write('a.txt', 'edited again\n');
     await scene.sent('/proj/a.txt', 'edited again\n');
@@ -213,7 +213,7 @@ describe('what git ignores in a connected folder', () => {
     const connected = await laptop.connect();
     await laptop.write('.git/config', '[core\n');
     await laptop.write('a.txt', 'not sent\n');
-    await connected.says(/The folder could not be kept in step: git cannot say/);
+    await connected.says(/The folder could not be synchronized: git cannot say/);
     const files = [patchOf('proj/a.txt', 'not sent\n', 'not sent')];
     expect(refusalOf(await model.call('workspace_write_patch', { files }))).toBe('FORBIDDEN');
     expect(await scene.versions()).not.toContain('not sent\n');

@@ -2,7 +2,7 @@ import { ConnectAtTerminal } from '../../support/connect-at-terminal.js';
 import { RelayProxy } from '../../support/relay-proxy.js';
 import { describeAtTerminal, KEYS } from '../../support/terminal.js';
 
-describeAtTerminal('A person whose line is gone', () => {
+describeAtTerminal('A person whose connection is lost', () => {
   const at = new ConnectAtTerminal();
   let line: RelayProxy;
   beforeAll(() => at.start());
@@ -22,8 +22,8 @@ describeAtTerminal('A person whose line is gone', () => {
     await terminal.shows('[?] > ');
     terminal.mark();
     line.cut();
-    await terminal.shows(/The line to the server is gone \([^)]+\); it is tried again\./);
-    await terminal.shows(/What you answer meanwhile is kept until it is back\.\n.*\[\?\] > $/);
+    await terminal.shows(/The connection to the server is lost \([^)]+\); trying again\./);
+    await terminal.shows(/Your answers are kept until it is back\.\n.*\[\?\] > $/);
     terminal.enter('y');
     await terminal.shows('… kept until the server is back: workspace_create_file proj/a.txt');
     line.mend();
@@ -36,7 +36,7 @@ describeAtTerminal('A person whose line is gone', () => {
     await at.create('a.txt', 'x\n');
     await terminal.shows('[?] > ');
     line.cut();
-    await terminal.shows('is gone');
+    await terminal.shows('is lost');
     terminal.enter('y');
     await terminal.shows('… kept until');
     terminal.type(KEYS.ctrlC);

@@ -14,7 +14,7 @@ const SELECT: MenuItem = { word: 'select', meaning: 'accept or reject its change
 const YES: MenuItem = { word: 'yes', meaning: 'accept this change' };
 const NO: MenuItem = { word: 'no', meaning: 'reject this change' };
 const VIEW: MenuItem = { word: 'view', meaning: 'show all of it, in $PAGER or less' };
-const BACK: MenuItem = { word: 'back', meaning: 'back to the whole call; nothing of this choice is kept' };
+const BACK: MenuItem = { word: 'back', meaning: 'back to the whole call; the selection is dropped' };
 
 /** The person wants back to the question before. */
 class WayBack extends Error {}

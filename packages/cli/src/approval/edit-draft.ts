@@ -31,8 +31,7 @@ export async function editDraft(
     const texts = draft.files.map(({ after }, other) => (other === at ? text : after));
     const { files, editedArguments, rejectedChangeIds = [] } = edit(texts);
     draft.unfinished.delete(at);
-    if (files[at]?.after !== text)
-      person.say('Line endings and the like are as the file and the tool have them.');
+    if (files[at]?.after !== text) person.say('Line endings and similar details were set by the tool.');
     Object.assign(draft, { files, editedArguments, undone: rejectedChangeIds });
   } catch (error) {
     signal.throwIfAborted();

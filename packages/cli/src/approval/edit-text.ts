@@ -42,6 +42,6 @@ function textOf(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
-    throw new Error('What was saved is no text in UTF-8; nothing was changed.');
+    throw new Error('The saved file is not UTF-8 text; nothing was changed.');
   }
 }

@@ -1,4 +1,4 @@
 /** What a glob can say, for whoever writes one. */
 export const GLOB_LANGUAGE =
-  '* within a name, ** at any depth, ? one character, [abc], {a,b}, !(a) all but a, \\ before what is to be taken as it is; ' +
-  'case counts, and a name that begins with a dot is matched only where the glob has the dot.';
+  '* within a name, ** at any depth, ? one character, [abc], {a,b}, !(a) anything but a, \\ before a literal character; ' +
+  'case matters, and a leading dot is matched only if the glob has it.';

@@ -54,6 +54,6 @@ async function taken(rule: SessionRule, person: Dialogue, signal: AbortSignal): 
 }
 
 function tell(rule: SessionRule, person: Dialogue): void {
-  person.say(`The rule lets through, without asking, ${ruleText(rule)}.`);
+  person.say(`The rule allows without asking: ${ruleText(rule)}.`);
   if (rule.sessionId !== '') person.say(REVOKED);
 }

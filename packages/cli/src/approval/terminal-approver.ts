@@ -41,9 +41,14 @@ export class TerminalApprover implements Asker {
   private readonly ofRun = new RulesOfRun();
 
   private readonly keys: readonly Key[] = [
-    { word: 'yes', also: ['allow'], meaning: 'do it as it is shown', does: () => ({ decision: 'allow' }) },
     {
-      ...{ word: 'no', also: ['deny'], meaning: 'refuse it; you may tell the model why' },
+      word: 'yes',
+      also: ['allow'],
+      meaning: 'execute the call as shown',
+      does: () => ({ decision: 'allow' }),
+    },
+    {
+      ...{ word: 'no', also: ['deny'], meaning: 'deny the call; you may add a note for the model' },
       does: (_draft, _question, signal) => this.deny(signal),
     },
     {
@@ -61,12 +66,12 @@ export class TerminalApprover implements Asker {
       does: (draft, question, signal) => this.viewAll(draft, question, signal),
     },
     {
-      ...{ word: 'always', meaning: 'allow all calls of this tool in this session; says first what that is' },
+      ...{ word: 'always', meaning: 'allow all calls of this tool in this session; shows the rule first' },
       does: (_draft, question, signal) =>
         this.always(question, takeToolRule(question, this.dialogue, signal)),
     },
     {
-      ...{ word: 'glob', meaning: 'allow in this session what matches a glob; says first what that is' },
+      ...{ word: 'glob', meaning: 'allow calls that match a glob in this session; shows the rule first' },
       isFor: ({ files }) => files.length > 0,
       does: ({ files }, question, signal) =>
         this.always(question, takeGlobRule({ ...question, files: [...files] }, this.dialogue, signal)),

@@ -195,7 +195,9 @@ export class CallRunner {
       try {
         return { result: handler.reportFailure(call, entry), approval: entry.approval };
       } catch (fault) {
-        this.warn(`Call ${call.callId} of ${call.name}: its failure has no shape: ${messageOf(fault)}`);
+        this.warn(
+          `Call ${call.callId} of ${call.name}: no result could be made of its failure: ${messageOf(fault)}`,
+        );
       }
     }
     const hadStarted = entry?.state === 'running';

@@ -35,10 +35,10 @@ export class OpenSessions {
       const files = await this.activeFiles?.();
       if (!files) return;
       for (const answer of await Promise.all(sessionIds.map((sessionId) => this.tell(sessionId, files)))) {
-        if (!answer.ok) this.warn(`The open files were not taken: ${answer.error.message}`);
+        if (!answer.ok) this.warn(`The server did not accept the open files: ${answer.error.message}`);
       }
     } catch (error) {
-      this.warn(`The open files could not be told: ${messageOf(error)}`);
+      this.warn(`The open files could not be sent: ${messageOf(error)}`);
     }
   }
 }

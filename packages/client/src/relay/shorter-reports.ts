@@ -4,7 +4,7 @@ import { jsonBytes } from '../journal/json-bytes.js';
 import { deniedByClient, MAX_NOTE } from './tool-handler.js';
 
 const NOT_KEPT =
-  'Edited before it ran. The edited arguments are too large for one message and not kept; the result speaks of what was written.';
+  'Edited before it ran. The edited arguments are too large for one message and not kept; the result describes what was written.';
 
 /**
  * What is said about the end of a call: the whole at first, and each time that this was over the server's limit for one

@@ -31,14 +31,14 @@ export function planCreateFile(roots: PathFinder, args: unknown, maxFileBytes: n
   if (typeof path !== 'string') throw new WorkspaceFault('InvalidPath', 'The path is missing.');
   const located = roots.locate(path);
   if (typeof content !== 'string')
-    throw new WorkspaceFault('WriteFailed', 'The content is missing or is no text.');
+    throw new WorkspaceFault('WriteFailed', 'The content is missing or is not text.');
   if (overwrite != null && typeof overwrite !== 'boolean') {
     throw new WorkspaceFault('WriteFailed', 'overwrite is neither true nor false.');
   }
   if (!content.isWellFormed()) {
     throw new WorkspaceFault(
       'WriteFailed',
-      'The content is no valid Unicode: it has a lone surrogate. Nothing was written.',
+      'The content is not valid Unicode: it has a lone surrogate. Nothing was written.',
     );
   }
   const text = normalizeText(content);
@@ -66,7 +66,7 @@ export class OtherFileThere extends WorkspaceFault {
     super(
       'FileExists',
       'The file was changed after its replacement was approved, so it was left as it is. ' +
-        'Look at what it holds now, and call again where it is still to be replaced.',
+        'Look at its present text, and call again if it is still to be replaced.',
     );
   }
 }

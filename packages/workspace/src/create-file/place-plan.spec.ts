@@ -82,8 +82,8 @@ describe.each(WALKS)('the place of a create, walking %s', (_how, hasHandlePaths)
       ['ignored.txt', 'left out of the Cloud (ignored by git)'],
       ['IGNORED.txt', 'left out of the Cloud (ignored by git)'],
       ['build/deep/a.js', 'left out of the Cloud (ignored by git)'],
-      ['.env', 'may hold secrets'],
-      ['app/.ENV.local', 'may hold secrets'],
+      ['.env', 'may contain secrets'],
+      ['app/.ENV.local', 'may contain secrets'],
       ['a.txt.patchbay-kept', 'among Patchbay'],
     ];
     beforeEach(async () => {

@@ -24,7 +24,7 @@ export function splitRelativePath(given: string, isRoot?: (name: string) => bool
   const components = toForwardSlashes(given)
     .split('/')
     .filter((component) => component !== '' && component !== '.');
-  if (components.length === 0) throw new WorkspaceFault('InvalidPath', 'The path names no file.');
+  if (components.length === 0) throw new WorkspaceFault('InvalidPath', 'The path does not name a file.');
   for (const [at, component] of components.entries()) {
     // A connected folder may have any name, as a path that begins with it makes nothing of that name.
     if (at === 0 && isRoot?.(component) && !isGitFolder(component)) continue;
@@ -43,7 +43,7 @@ function wholePathFault(given: string): string | null {
   const path = toForwardSlashes(given);
   if (path.trim() === '') return 'The path is empty.';
   if (path.length > MAX_PATH_CHARS) return `The path is longer than ${MAX_PATH_CHARS} characters.`;
-  if (!path.isWellFormed()) return 'The path is no valid Unicode: it has a lone surrogate.';
+  if (!path.isWellFormed()) return 'The path is not valid Unicode: it has a lone surrogate.';
   if (/\p{Cc}/u.test(path)) return 'The path has a control character.';
   if (REORDERING.test(path)) return 'The path has a character that changes the direction of writing.';
   if (path.startsWith('//'))

@@ -48,7 +48,10 @@ export class WorkspaceRoots {
     const [first, ...rest] = components;
     const named = this.named(foldCase(first!));
     if (named && rest.length === 0) {
-      throw new WorkspaceFault('InvalidPath', `The path names the workspace folder ${named.name}, no file.`);
+      throw new WorkspaceFault(
+        'InvalidPath',
+        `The path names the workspace folder ${named.name}, not a file.`,
+      );
     }
     if (named) return this.below(named, rest, [named.name, ...rest].join('/'));
     if (this.all.length === 1) return this.below(this.all[0]!, components, components.join('/'));

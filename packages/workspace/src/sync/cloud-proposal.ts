@@ -28,5 +28,5 @@ function textHere(path: string, maxFileBytes: number): string | null {
 }
 
 function textOf(bytes: Uint8Array): string {
-  return isUtf8(bytes) ? Buffer.from(bytes).toString('utf8') : `(${bytes.length} bytes that are no text)`;
+  return isUtf8(bytes) ? Buffer.from(bytes).toString('utf8') : `(${bytes.length} bytes that are not text)`;
 }

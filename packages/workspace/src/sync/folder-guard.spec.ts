@@ -36,13 +36,13 @@ describe('a folder that is guarded', () => {
     const moved = guard();
     await rename(directory, join(home, 'away'));
     await make('another');
-    expect(() => moved.check()).toThrow('is another folder than a moment ago');
+    expect(() => moved.check()).toThrow('was replaced by another folder');
     // Of some at least the file system gives the number to the next one, where it does so.
     for (let n = 0; n < 10; n += 1) {
       const removed = guard();
       await rm(directory, { recursive: true });
       await make('another');
-      expect(() => removed.check()).toThrow('is another folder than a moment ago');
+      expect(() => removed.check()).toThrow('was replaced by another folder');
     }
   });
 

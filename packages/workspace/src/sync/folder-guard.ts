@@ -7,7 +7,7 @@ export { identityOf, isSameFolder };
 /** The folder is not the one that it was: moved away, or another disk mounted in its place. */
 export class FolderReplaced extends Error {
   constructor(directory: string) {
-    super(`${directory} is another folder than a moment ago; nothing of it was sent or deleted.`);
+    super(`${directory} was replaced by another folder; nothing of it was sent or deleted.`);
   }
 }
 

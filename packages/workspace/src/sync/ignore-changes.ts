@@ -31,7 +31,7 @@ export async function checkIgnoreChanges(
   const sent = await unhiddenFiles(rootOf(sync), known, sync);
   if (sent.length === 0 && known.size === texts.size) return { kept: [], keptBack: new Set() };
   const reason =
-    `is another in the Cloud, and with that ${namesOf(sent)} would be sent from then on: ` +
+    `differs in the Cloud; with that version ${namesOf(sent)} would be sent from then on: ` +
     '"patchbay pull --force" takes it over';
   return { kept: changes.map(({ path }) => ({ path, reason })), keptBack: new Set(changes) };
 }

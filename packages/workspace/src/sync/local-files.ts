@@ -90,8 +90,7 @@ async function findUnscanned(
 function read({ state, ...sync }: FolderSync, docPath: string, path: string): Omit<LocalFile, 'path'> | null {
   try {
     const file = readWhole(join(rootOf(sync).directory, path), MAX_COMPARED_BYTES);
-    if (file === null)
-      throw new WorkspaceFault('WriteFailed', 'is no regular file here, or a very large one');
+    if (file === null) throw new WorkspaceFault('WriteFailed', 'is not a regular file here, or is too large');
     state.noteContent(docPath, file.stamp, file.isText ? file.sha256 : null);
     return { sha256: file.sha256, isText: file.isText, isExecutable: isExecutable(file.stamp) };
   } catch (error) {

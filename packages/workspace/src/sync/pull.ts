@@ -28,7 +28,8 @@ const BATCHES_AT_ONCE = 3;
 const SAVE_EVERY_MS = 100;
 const WITHOUT_ATTRIBUTES =
   'was replaced, and its extended attributes and access control list could not be kept';
-const PUT_ASIDE = 'had text that is in no version: it is beside it, with .patchbay-kept behind its name';
+const PUT_ASIDE =
+  'had text that no version has: it is kept beside the file, with .patchbay-kept after its name';
 
 /**
  * Brings the Cloud's files into the folder. A local file is replaced only where it is what both sides last had, and

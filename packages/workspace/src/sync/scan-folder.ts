@@ -186,7 +186,7 @@ class Scanner {
       return void this.scan.secrets.push({ path, docPath });
     }
     if (stats.isSymbolicLink()) return this.skip(path, 'is a link, and links are not followed');
-    if (!stats.isFile()) return this.skip(path, 'is no regular file');
+    if (!stats.isFile()) return this.skip(path, 'is not a regular file');
     const fault = pathFault(docPath, isPlain);
     if (fault !== null) return this.fault(path, fault);
     const { size: sizeBytes } = stats;

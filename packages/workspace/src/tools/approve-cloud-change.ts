@@ -7,8 +7,8 @@ export type CloudText = (path: string, signal: AbortSignal) => Promise<string | 
 
 /** How often it is asked about one call, where the Cloud's file changes while the person decides. */
 const MAX_ASKED = 5;
-const CHANGED = 'The Cloud file has changed since you decided; this is what would be done to it now.';
-const RESTLESS = 'The Cloud file changed each time that it was decided.';
+const CHANGED = 'The Cloud file has changed since you decided; this is the change as it is now.';
+const RESTLESS = 'The Cloud file changed after each decision.';
 
 /**
  * Handlers for the server tools that change the Cloud, by name: they show `approver` what a call would do, and report what

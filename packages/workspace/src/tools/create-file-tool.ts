@@ -40,7 +40,7 @@ import { remembering, uploadWritten } from './upload-written.js';
 const UPLOAD_MS = 15_000;
 /** How often it is asked about one call, where the file that would be replaced changes while the person decides. */
 const MAX_ASKED = 5;
-const CHANGED = 'The file has changed since you decided; this is what would be done to it now.';
+const CHANGED = 'The file has changed since you decided; this is the change as it is now.';
 
 /** The client's log line of an executed create [AUDIT-6]. */
 export interface CreateFileExecuted {

@@ -80,7 +80,7 @@ async function refuseHidden(context: ReadContext, docPath: string): Promise<void
   if (!hidden || (await context.allows?.(docPath)) === true) return;
   const message =
     hidden.kind === 'secret'
-      ? 'The file is one that may hold secrets, and is kept out of the Cloud.'
+      ? 'The file may contain secrets, and is left out of the Cloud.'
       : `The file is one that push leaves out (${hidden.reason}).`;
   throw new ReadRefusal('FORBIDDEN', message);
 }

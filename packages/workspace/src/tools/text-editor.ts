@@ -73,7 +73,7 @@ function locateIn(name: string, path: string): LocatedPath {
   const isNamed = isRoot(components[0]!);
   const segments = isNamed ? components.slice(1) : components;
   if (segments.length === 0) {
-    throw new WorkspaceFault('InvalidPath', `The path names the workspace folder ${name}, no file.`);
+    throw new WorkspaceFault('InvalidPath', `The path names the workspace folder ${name}, not a file.`);
   }
   const whole = [name, ...segments].join('/');
   return {

@@ -82,7 +82,7 @@ describe('a file that a call has written', () => {
     it('stays where it is, whether a call has made or patched it', async () => {
       for (const patch of [undefined, { filePatchId: 'f', backupName: 'b' }]) {
         expect(await upload(patch)).toEqual({
-          fault: 'It was not uploaded: it is left out of the Cloud by now.',
+          fault: 'It was not uploaded: it is now left out of the Cloud.',
         });
       }
       expect(sent).toEqual([]);

@@ -6,7 +6,7 @@ import { hiddenForCall } from '../visible/hidden-doc-paths.js';
 import { send, type Upload } from './send-file.js';
 
 /** Why a file that is left out by now stays here. */
-export const NOT_SENT = 'It was not uploaded: it is left out of the Cloud by now.';
+export const NOT_SENT = 'It was not uploaded: it is now left out of the Cloud.';
 
 /** A write log that remembers what was intended last: where the files are that a call has written. */
 export function remembering(log: WriteLog): WriteLog & { readonly intents: readonly WriteIntent[] } {

@@ -4,7 +4,7 @@ export interface Hidden {
   reason: string;
 }
 
-export const SECRET: Hidden = { kind: 'secret', reason: 'may hold secrets' };
+export const SECRET: Hidden = { kind: 'secret', reason: 'may contain secrets' };
 export const GIT_IGNORES: Hidden = leftOut('ignored by git');
 export const GITIGNORE_NAMES: Hidden = leftOut('named by .gitignore');
 export const OTHER_REPOSITORY: Hidden = leftOut('in a repository or worktree of its own');
@@ -18,8 +18,8 @@ export const UNKNOWN: Hidden = leftOut('in a repository that git cannot read');
 /** What a call about such a file is told, whether there is one or not. */
 export function refusalText({ kind, reason }: Hidden): string {
   return kind === 'secret'
-    ? 'The file may hold secrets, so its text is kept on the machine. A person can change it, or connect with --include-secrets.'
-    : `The file is left out of the Cloud (${reason}), so its text is kept on the machine. A person can change it.`;
+    ? 'The file may contain secrets, so its text stays on the machine. A person can change it, or connect with --include-secrets.'
+    : `The file is left out of the Cloud (${reason}), so its text stays on the machine. A person can change it.`;
 }
 
 function leftOut(reason: string): Hidden {

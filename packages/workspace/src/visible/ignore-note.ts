@@ -7,7 +7,7 @@ import { unhiddenFiles } from './unhidden-files.js';
 const MAX_NAMED = 10;
 /** Longest that git is asked before a person is, in ms. */
 const MAX_ASKING_MS = 20_000;
-const UNKNOWN = 'Whether files that are ignored now would be sent from then on is not known.';
+const UNKNOWN = 'It is not known whether files that are ignored now would be sent from then on.';
 
 /**
  * What the person should know of a changed .gitignore before it is approved: how many files that are ignored now would be

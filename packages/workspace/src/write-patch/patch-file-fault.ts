@@ -46,7 +46,7 @@ export function stale(originalSha256: string, currentSha256: string): PatchFileF
   return new PatchFileFault(
     'STALE',
     `The file's sha256 is ${currentSha256}, but the patch was planned on ${originalSha256}. ` +
-      'Read the file again and plan the changes on what it holds now.',
+      'Read the file again and plan the changes on its present text.',
     [],
     undefined,
     { currentSha256 },
