@@ -5,6 +5,7 @@ import type { User } from '@patchbay/protocol';
 import { LRUCache } from 'lru-cache';
 import { Config } from '../config/config.js';
 import { Bus } from '../events/bus.js';
+import { EVERY_NODE } from '../events/channels.js';
 import { Clock } from '../common/clock.js';
 import { DomainError } from '../common/domain-error.js';
 import { isUuid, newId } from '../common/ids.js';
@@ -42,7 +43,9 @@ export class AccessTokens {
     private readonly jwt: JwtService,
     bus: Bus,
   ) {
-    bus.messages$.subscribe((message) => message.type === 'login_ended' && this.endLogin(message.loginId));
+    bus.subscribe(EVERY_NODE, (message) => {
+      if (message.type === 'login_ended') this.endLogin(message.loginId);
+    });
     this.lifeSeconds = config.accessTokenMinutes * 60;
   }
 

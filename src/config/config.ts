@@ -35,6 +35,16 @@ function serverSettings(env: EnvReader) {
       fileMeaning:
         'File that holds PATCHBAY_MONGODB_URI, for one with a password; white space at its end does not count.',
     }),
+    redisUrl: env.secret('PATCHBAY_REDIS_URL', {
+      check: redisFault,
+      requiredWith: null,
+      meaning:
+        'Redis 6 or later (sharded channels from 7 on), through which servers that share MongoDB tell each other at once what ' +
+        'they have done: `redis://` or, with TLS, `rediss://`, such as `rediss://user:password@host:6379`. Nothing is kept ' +
+        'there; while it is away, servers work on and look in the store.',
+      fileMeaning:
+        'File that holds PATCHBAY_REDIS_URL, for one with a password; white space at its end does not count.',
+    }),
     logLevel: env.oneOf('PATCHBAY_LOG_LEVEL', {
       default: 'info',
       values: LOG_LEVELS,
@@ -46,7 +56,8 @@ function serverSettings(env: EnvReader) {
       max: 5_000,
       meaning:
         'How often a server looks in the store for what it was not told of, such as the commits of another, and says ' +
-        'that it still runs its calls, ms.',
+        'that it still runs its calls, ms. Where several servers have no Redis, or it is away, they look for new commits ' +
+        'every 250 ms instead.',
     }),
     apiDocs: env.oneOf('PATCHBAY_API_DOCS', {
       default: 'on',
@@ -66,6 +77,21 @@ function serverSettings(env: EnvReader) {
 function mongodbFault(uri: string): string | null {
   const isSound = /^mongodb(\+srv)?:\/\/[^/?\s]+\/[^/?\s]+(\?\S*)?$/.test(uri);
   return isSound ? null : 'must be a URI with a database, such as mongodb://host:27017/patchbay';
+}
+
+/** The same for the URL of Redis. */
+function redisFault(text: string): string | null {
+  const isSound = /^rediss?:\/\/[^\s?#]+$/i.test(text) && URL.canParse(text) && isUsable(new URL(text));
+  return isSound ? null : 'must be a URL such as redis://host:6379 or rediss://user:password@host:6379';
+}
+
+function isUsable({ hostname, pathname, username, password }: URL): boolean {
+  try {
+    decodeURIComponent(username + password);
+  } catch {
+    return false;
+  }
+  return hostname !== '' && /^(?:\/\d{0,3})?$/.test(pathname);
 }
 
 function limitSettings(env: EnvReader) {

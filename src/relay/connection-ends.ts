@@ -1,8 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { PinoLogger } from '../common/pino-logger.js';
 import { Bus, type BusMessage } from '../events/bus.js';
+import { EVERY_NODE } from '../events/channels.js';
 import { Sweep } from '../common/sweep.js';
 import { Config } from '../config/config.js';
+import { ClientMessages } from '../clients/client-messages.js';
 import { ConnectedClients, isNewer } from '../clients/connected-clients.js';
 import { WorkspacesService } from '../workspaces/workspaces.service.js';
 import { RelayConnections } from './relay-connections.js';
@@ -18,11 +20,13 @@ export class ConnectionEnds extends Sweep {
     private readonly connections: RelayConnections,
     private readonly workspaces: WorkspacesService,
     bus: Bus,
+    messages: ClientMessages,
     { catchUpMs }: Config,
     logger: PinoLogger,
   ) {
     super(SELDOM * catchUpMs, logger);
-    bus.messages$.subscribe((message) => this.onMessage(message));
+    bus.subscribe(EVERY_NODE, (message) => this.onMessage(message));
+    messages.heard$.subscribe((message) => this.onMessage(message));
   }
 
   protected async sweep(): Promise<void> {

@@ -15,6 +15,10 @@ import {
   contract,
   aKey,
   key,
+  aFileRequest,
+  fileRequest,
+  answeredRequest,
+  FILE_GIVEN,
   aLogin,
   login,
   SECOND,
@@ -157,6 +161,22 @@ export const SCENES: { [Port in keyof Stores]: Scenes<Stores[Port]> } = {
     versionOfPatch: about(conflict, ({ files }, { workspaceId, version }) =>
       files.versionOfPatch(workspaceId, version.filePatchId!, sha256('other')),
     ),
+  },
+  fileRequests: {
+    ask: about(
+      () => Promise.resolve(aFileRequest()),
+      ({ fileRequests }, made) => fileRequests.ask(made),
+    ),
+    wantedOf: about(fileRequest, ({ fileRequests }, { node }) => fileRequests.wantedOf(node, 10)),
+    answer: about(fileRequest, ({ fileRequests }, made) =>
+      fileRequests.answer(made, FILE_GIVEN, bytesOf('open')),
+    ),
+    answersTo: about(answeredRequest, ({ fileRequests }, { asker }) => fileRequests.answersTo(asker, 10)),
+    contentOf: about(answeredRequest, ({ fileRequests }, { id }) =>
+      fileRequests.contentOf({ id, outcome: FILE_GIVEN, bytes: 4 }),
+    ),
+    remove: about(answeredRequest, ({ fileRequests }, { id }) => fileRequests.remove(id)),
+    removeExpired: about(answeredRequest, ({ fileRequests }) => fileRequests.removeExpired(LATER)),
   },
   health: { check: about(givenWorkspace, ({ health }) => health.check()) },
   keys: {

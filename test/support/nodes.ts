@@ -2,10 +2,11 @@ import { ShiftedClock } from './shifted-clock.js';
 import { rm } from 'node:fs/promises';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Test } from '@nestjs/testing';
-import { Subject } from 'rxjs';
 import { AppModule } from '../../src/app.module.js';
 import { APP_OPTIONS, setUp } from '../../src/bootstrap.js';
-import { Bus, type BusMessage } from '../../src/events/bus.js';
+import { Bus, type BusMessage, type Listener, type Reach } from '../../src/events/bus.js';
+import { ChannelListeners } from '../../src/events/channel-listeners.js';
+import { type Channel, channelOf } from '../../src/events/channels.js';
 import { fastifyAdapter } from '../../src/http/fastify.js';
 import { Config, type Settings } from '../../src/config/config.js';
 import { NodeId } from '../../src/storage/ports/node-id.js';
@@ -45,23 +46,34 @@ export class BusNetwork {
     const copies = this.line === 'sound' ? 1 : [0, 1, 1, 2][Math.floor(this.random() * 4)]!;
     for (let copy = 0; copy < copies; copy += 1) {
       const delayMs = this.line === 'sound' ? 0 : this.random() * 80;
-      setTimeout(() => to.messages$.next(message), delayMs).unref();
+      setTimeout(() => to.hear(message), delayMs).unref();
     }
   }
 }
 
 export class NetworkBus extends Bus {
-  override readonly isAlone = false;
-  override readonly messages$ = new Subject<BusMessage>();
+  private readonly listeners = new ChannelListeners();
 
   constructor(private readonly network: BusNetwork) {
     super();
   }
 
+  override get reach(): Reach {
+    return this.network.line === 'cut' ? 'unlinked' : 'linked';
+  }
+
   /** What a node tells itself is never lost. */
   publish(message: BusMessage): void {
-    this.messages$.next(message);
+    this.hear(message);
     this.network.carry(message, this);
+  }
+
+  subscribe(channel: Channel, listener: Listener): () => void {
+    return this.listeners.add(channel, listener);
+  }
+
+  hear(message: BusMessage): void {
+    this.listeners.call(channelOf(message), message);
   }
 }
 

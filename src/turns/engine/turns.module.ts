@@ -66,6 +66,6 @@ import { TurnWaiters } from './turn-waiters.js';
     TurnRequestCheck,
     TurnWaiters,
   ],
-  exports: [ClientReports, ClientUploads, TurnEngine],
+  exports: [ClientReports, ClientUploads, Dispatcher, TurnEngine],
 })
 export class TurnsModule {}
