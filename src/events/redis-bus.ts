@@ -10,8 +10,8 @@ const PREFIX = 'patchbay:1:';
 /** A longer message is not sent, and not read. */
 const MAX_MESSAGE_LENGTH = 1024 * 1024;
 /** How long a channel stays joined without a listener: the next turn of the same user finds it joined, in ms. */
-const LINGER_MS = 10_000;
-const LEAVE_MS = 2_000;
+const LINGER_MS = 5_000;
+const LEAVE_MS = 1_000;
 
 interface Envelope {
   /** The bus that has sent it, which has called its own listeners already. */

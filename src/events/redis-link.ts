@@ -182,7 +182,6 @@ function connectionTo(url: string) {
 
 /** The code of an error, or the first word of what Redis says, such as WRONGPASS. */
 function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return 'unknown';
-  const { code, name } = error as NodeJS.ErrnoException;
-  return code ?? /^[A-Z]{3,20}\b/.exec(error.message)?.[0] ?? name;
+  const { code, message = '', name = 'unknown' } = error as Partial<NodeJS.ErrnoException>;
+  return code ?? /^[A-Z]{3,20}\b/.exec(message)?.[0] ?? name;
 }
