@@ -75,7 +75,7 @@ const FILE_PIECES: RecordDeclaration<StoredPiece, 'requestId' | 'place'> = {
   name: 'file_pieces',
   fields: { requestId: 'text', place: 'text', base64: 'text', expiresAt: 'integer' },
   key: ['requestId', 'place'],
-  indexes: [['expiresAt']],
+  indexes: [['requestId', 'place'], ['expiresAt']],
   isTransient: true,
 };
 
