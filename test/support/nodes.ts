@@ -89,11 +89,13 @@ export class TestNodes {
     private readonly database: SqliteDatabase | null,
     private readonly dataDir: string,
     private readonly settings: Partial<Settings>,
+    private readonly busOf: (() => Bus) | null,
   ) {}
 
-  static async open(settings: Partial<Settings> = {}): Promise<TestNodes> {
+  /** @param busOf the bus of a node that starts; null: that of the test's network. */
+  static async open(settings: Partial<Settings> = {}, busOf: (() => Bus) | null = null): Promise<TestNodes> {
     const dataDir = await newDataDirectory();
-    return new TestNodes(ON_MONGO ? null : SqliteDatabase.open(dataDir), dataDir, settings);
+    return new TestNodes(ON_MONGO ? null : SqliteDatabase.open(dataDir), dataDir, settings, busOf);
   }
 
   /** Starts a node; one of the same id takes over from itself. */
@@ -111,7 +113,7 @@ export class TestNodes {
     if (this.database !== null) testing.overrideProvider(SqliteDatabase).useValue(sharedBy(this.database));
     const module = await testing
       .overrideProvider(Bus)
-      .useValue(this.network.connect())
+      .useValue(this.busOf?.() ?? this.network.connect())
       .overrideProvider(NodeId)
       .useValue(new NodeId(id))
       .compile();
