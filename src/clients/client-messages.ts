@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Subject } from 'rxjs';
-import { Bus, type BusMessage } from '../events/bus.js';
+import { Bus } from '../events/bus.js';
+import type { BusMessage } from '../events/messages.js';
 import { userChannel, workspaceChannel } from '../events/channels.js';
 import { FollowedChannels } from '../events/followed-channels.js';
 import { ConnectedClients } from './connected-clients.js';

@@ -1,7 +1,8 @@
 import { jest } from '@jest/globals';
 import type { FilesChanged } from '@patchbay/protocol';
 import { Subject } from 'rxjs';
-import type { Bus, BusMessage } from '../events/bus.js';
+import type { Bus } from '../events/bus.js';
+import type { BusMessage } from '../events/messages.js';
 import type { FileHeads, HeadChange } from '../files/file-heads.js';
 import type { ClientMessages } from './client-messages.js';
 import { type ClientLine, ConnectedClient, ConnectedClients } from './connected-clients.js';

@@ -1,5 +1,6 @@
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
-import { Bus, type BusMessage } from '../events/bus.js';
+import { Bus } from '../events/bus.js';
+import type { BusMessage } from '../events/messages.js';
 import { FileHeads, type HeadChange } from '../files/file-heads.js';
 import { ClientMessages } from './client-messages.js';
 import { type ConnectedClient, ConnectedClients } from './connected-clients.js';

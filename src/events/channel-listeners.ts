@@ -1,5 +1,6 @@
 import { Logger } from '@nestjs/common';
-import type { BusMessage, Listener } from './bus.js';
+import type { Listener } from './bus.js';
+import type { BusMessage } from './messages.js';
 import type { Channel } from './channels.js';
 
 /** The listeners of this node, by channel. */

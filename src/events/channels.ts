@@ -1,5 +1,5 @@
 import type { Membership } from '../storage/ports/turn.js';
-import type { BusMessage } from './bus.js';
+import type { BusMessage } from './messages.js';
 
 /** Whom a message concerns: one user in a workspace, all clients of a workspace, one node, or every node. */
 export type Channel =

@@ -1,4 +1,5 @@
-import { Bus, type BusMessage, type Listener, type Reach } from './bus.js';
+import { Bus, type Listener, type Reach } from './bus.js';
+import type { BusMessage } from './messages.js';
 import { ChannelListeners } from './channel-listeners.js';
 import { type Channel, channelOf } from './channels.js';
 

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { OnApplicationShutdown, OnModuleDestroy } from '@nestjs/common';
-import { Bus, type BusMessage, type Listener, type Reach } from './bus.js';
+import { Bus, type Listener, type Reach } from './bus.js';
+import type { BusMessage } from './messages.js';
 import { ChannelListeners } from './channel-listeners.js';
 import { type Channel, channelOf } from './channels.js';
 import { RedisLink } from './redis-link.js';

@@ -1,9 +1,9 @@
 import { Logger } from '@nestjs/common';
 import { createClient } from '@redis/client';
 
-/** How often Redis is asked whether it answers, and how long it may take, in ms. */
+/** How often Redis is asked whether it answers, in ms, and how many rounds it may take. */
 const PING_MS = 1_000;
-const MAX_SILENCE_MS = 2_000;
+const MAX_SILENT_ROUNDS = 3;
 /** A connection on which nothing moves for so long is replaced, in ms. */
 const DEAD_MS = 10_000;
 const CONNECT_MS = 5_000;
@@ -40,12 +40,15 @@ export class RedisLink {
   private readonly joined = new Set<string>();
   private readonly watch: NodeJS.Timeout;
   private isSharded = false;
+  /** The connection has its channels. */
+  private isBegun = false;
   private isUp = false;
   private isAway = false;
   private isClosed = false;
   private pendingBytes = 0;
-  /** Since when a ping has no answer (ms of the process); null: none is on its way. */
-  private askedAt: number | null = null;
+  /** A ping is on its way, and for how many rounds: time alone would count that this process was busy. */
+  private isAsked = false;
+  private silentRounds = 0;
 
   constructor(
     url: string,
@@ -97,9 +100,10 @@ export class RedisLink {
   /** A connection stands; the client has joined again what it had joined before. */
   private async begin(): Promise<void> {
     try {
-      this.askedAt = null;
+      this.isBegun = this.isAsked = false;
       await this.chooseKind();
       await this.joinAll(this.events.channels());
+      this.isBegun = true;
       this.rise();
     } catch (error) {
       this.down(reasonOf(error));
@@ -130,19 +134,22 @@ export class RedisLink {
   }
 
   private ping(): void {
-    if (!this.client.isReady) return;
-    if (this.askedAt !== null) {
-      if (performance.now() - this.askedAt > MAX_SILENCE_MS) this.down('it does not answer');
+    if (!this.client.isReady || !this.isBegun) return;
+    if (this.isAsked) {
+      this.silentRounds += 1;
+      if (this.silentRounds >= MAX_SILENT_ROUNDS) this.down('it does not answer');
       return;
     }
-    const askedAt = (this.askedAt = performance.now());
-    this.client
-      .ping()
-      .then(() => this.rise())
-      .catch(() => undefined)
-      .finally(() => {
-        if (this.askedAt === askedAt) this.askedAt = null;
-      });
+    this.isAsked = true;
+    this.silentRounds = 0;
+    this.client.ping().then(
+      () => {
+        this.isAsked = false;
+        this.rise();
+      },
+      // The connection has broken.
+      () => undefined,
+    );
   }
 
   private rise(): void {

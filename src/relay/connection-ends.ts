@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { PinoLogger } from '../common/pino-logger.js';
-import { Bus, type BusMessage } from '../events/bus.js';
+import { Bus } from '../events/bus.js';
+import type { BusMessage } from '../events/messages.js';
 import { EVERY_NODE } from '../events/channels.js';
 import { Sweep } from '../common/sweep.js';
 import { Config } from '../config/config.js';

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { PinoLogger } from '../common/pino-logger.js';
-import { Bus, type BusMessage } from '../events/bus.js';
+import { Bus } from '../events/bus.js';
+import type { BusMessage } from '../events/messages.js';
 import { ClientMessages } from '../clients/client-messages.js';
 import { type ConnectedClient, ConnectedClients, isOfFolder } from '../clients/connected-clients.js';
 import { Clock } from '../common/clock.js';

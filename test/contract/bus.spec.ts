@@ -1,9 +1,10 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Logger } from '@nestjs/common';
 import { jest } from '@jest/globals';
-import { type Bus, type BusMessage } from '../../src/events/bus.js';
+import type { Bus } from '../../src/events/bus.js';
+import type { BusMessage } from '../../src/events/messages.js';
 import { EVERY_NODE, nodeChannel, userChannel, workspaceChannel } from '../../src/events/channels.js';
 import { InProcessBus } from '../../src/events/in-process-bus.js';
 import { RedisBus } from '../../src/events/redis-bus.js';
@@ -281,6 +282,18 @@ describeWith('redis-server', 'the bus at a Redis', () => {
     expect(lines).toEqual([expect.stringContaining('Redis is away (WRONGPASS)')]);
     expect(lines.join()).not.toMatch(/secret|redis:/);
     await bus(redis.url.replace('redis://', 'redis://:right@'));
+  });
+
+  it('is used with the commands and channels alone that docs/operations.md names', async () => {
+    const operations = await readFile(new URL('../../docs/operations.md', import.meta.url), 'utf8');
+    const [, commands] = /access list needs `([^`]+)`/.exec(operations)!;
+    const answer = await redis.ask(
+      `ACL SETUSER patchbay on >word resetchannels &patchbay:1:* -@all ${commands}`,
+    );
+    expect(answer).toContain('+OK');
+    const url = redis.url.replace('redis://', 'redis://patchbay:word@');
+    const [one, other] = [await bus(url), await bus(url)];
+    await reaches(one, other);
   });
 
   it('is used through plain channels where it is a node of a cluster', async () => {

@@ -1,5 +1,6 @@
 import { sha256 } from '@patchbay/protocol/hash';
-import { Bus, type BusMessage } from '../../src/events/bus.js';
+import { Bus } from '../../src/events/bus.js';
+import type { BusMessage } from '../../src/events/messages.js';
 import { nodeChannel } from '../../src/events/channels.js';
 import { NodeId } from '../../src/storage/ports/node-id.js';
 import type { RecordDeclaration } from '../../src/storage/records/declaration.js';

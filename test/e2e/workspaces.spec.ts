@@ -1,7 +1,8 @@
 import type { Member, Workspace, WorkspacePage } from '@patchbay/protocol';
 import { startTestServer, type TestServer, type TestUser } from '../support/server.js';
 import { newId } from '../../src/common/ids.js';
-import { Bus, type BusMessage } from '../../src/events/bus.js';
+import { Bus } from '../../src/events/bus.js';
+import type { BusMessage } from '../../src/events/messages.js';
 import { EVERY_NODE } from '../../src/events/channels.js';
 
 describe('workspaces', () => {

@@ -45,6 +45,7 @@ describeWith('redis-server', 'two nodes under load whose Redis', () => {
       await two.end();
     } finally {
       await two.nodes.close();
+      expect(buses.map(({ reach }) => reach)).toEqual(['unlinked', 'unlinked']);
       await redis.kill();
     }
   });

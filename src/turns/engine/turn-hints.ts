@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { PinoLogger } from '../../common/pino-logger.js';
-import { Bus, type BusMessage } from '../../events/bus.js';
+import { Bus } from '../../events/bus.js';
+import type { BusMessage } from '../../events/messages.js';
 import { userChannel } from '../../events/channels.js';
 import { FollowedChannels } from '../../events/followed-channels.js';
 import { StoreLook } from '../../events/store-look.js';
