@@ -69,11 +69,15 @@ describe('a look in the store', () => {
     expect(await looks.during(60_000)).toBe(12);
   });
 
-  it('is taken every 250 ms while another node may act, every 500 ms otherwise, without a bus', async () => {
+  it('is taken every 250 ms while another node may act and 30 s longer, else every 500 ms, without a bus', async () => {
     await begin('unlinked');
     expect(await looks.during(60_000)).toBe(120);
     looks.waiting = true;
     expect(await looks.during(60_000)).toBe(240);
+    looks.waiting = false;
+    expect(await looks.during(29_000)).toBe(116);
+    await looks.during(2_000);
+    expect(await looks.during(60_000)).toBe(120);
   });
 
   it('is taken every 5 s while the bus carries messages, and every 250 ms once it does not', async () => {

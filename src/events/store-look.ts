@@ -3,7 +3,8 @@ import { Sweep } from '../common/sweep.js';
 import type { Config } from '../config/config.js';
 import type { Bus } from './bus.js';
 
-/** A node that expects nothing of others, although something may come, looks so many times less often. */
+/** A node that has waited for nothing for so long (ms), although something may come, looks so many times less often. */
+const IDLE_AFTER_MS = 30_000;
 const IDLE_TIMES = 2;
 
 /**
@@ -15,6 +16,8 @@ export abstract class StoreLook extends Sweep {
   private readonly seldomMs: number;
   /** When the last look began (ms of the process). */
   private lookedAt = Number.NEGATIVE_INFINITY;
+  /** When this node last waited for others (ms of the process). */
+  private waitedAt = Number.NEGATIVE_INFINITY;
   private isLooking = false;
   private hasFailed = false;
 
@@ -55,6 +58,8 @@ export abstract class StoreLook extends Sweep {
   private pauseMs(): number {
     // A store that fails is not asked, and its failure not logged, more often than it ever was.
     if (this.bus.reach !== 'unlinked' || this.hasFailed) return this.seldomMs;
-    return this.isWaiting() ? this.tickMs : IDLE_TIMES * this.tickMs;
+    const now = performance.now();
+    if (this.isWaiting()) this.waitedAt = now;
+    return now - this.waitedAt < IDLE_AFTER_MS ? this.tickMs : IDLE_TIMES * this.tickMs;
   }
 }
