@@ -2,6 +2,7 @@ import { sha256 } from '@patchbay/protocol/hash';
 import { newId } from '../../src/common/ids.js';
 import { aTurn, completed, NOON } from '../../src/turns/state/turn.sample.js';
 import type { Stores } from './backends.js';
+import { about, type Scene } from './scene.js';
 import { aFile, aFolder, aVersion, bytesOf, moved, withHead } from './file-records.js';
 import { aBatch } from './patch-records.js';
 import { aUser, aWorkspace, givenWorkspace, withMember } from './records.js';
@@ -45,23 +46,9 @@ import {
   ownerOf,
 } from './method-givens.js';
 
-/** Brings the store to where the method has something to do, and gives the call of it. */
-export type Scene = (stores: Stores) => Promise<() => Promise<unknown>>;
 type Scenes<Store> = { [Method in keyof Store]: Scene };
 
 const LATER = NOON + 1_000_000;
-/** A scene around something that was stored before. */
-function about<Thing>(
-  given: (stores: Stores) => Promise<Thing>,
-  act: (stores: Stores, thing: Thing) => Promise<unknown>,
-): Scene {
-  return async (stores) => {
-    const thing = await given(stores);
-    // Ids and events of a call are made before it: they are the same however often it is sent.
-    return () => act(stores, thing);
-  };
-}
-
 /** One of every method of every port; the type lets none be left out. */
 export const SCENES: { [Port in keyof Stores]: Scenes<Stores[Port]> } = {
   audit: {

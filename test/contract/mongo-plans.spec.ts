@@ -15,7 +15,8 @@ import { type Stores, storesOf } from './backends.js';
 import type { PatchStore } from '../../src/storage/ports/patches.store.js';
 import { aFile, aFolder, bytesOf, moved, withHead } from './file-records.js';
 import { aFileRequest, FILE_GIVEN } from './method-givens.js';
-import { type Scene, SCENES } from './method-scenes.js';
+import { SCENES } from './method-scenes.js';
+import type { Scene } from './scene.js';
 import { aBatch, aLargeBatch } from './patch-records.js';
 import { anEvent, aUser, aWorkspace } from './records.js';
 
