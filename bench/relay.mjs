@@ -14,21 +14,15 @@
 // SECONDS (per measurement, default 4), WARM_UP (seconds of each server before all, default 8), ROUNDS (default 3), LEVELS
 // (default 1,32,256), LOG (patchbay's log level, default warn); CPU_PROF=<dir> writes a profile of the server there and
 // measures nothing but it.
-import { fork } from 'node:child_process';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readFile } from 'node:fs/promises';
 import process from 'node:process';
-import { fileURLToPath } from 'node:url';
-import { freePort } from './free-port.mjs';
+import { Helper, makeUsers, onMongo, startPatchbay } from './relay/servers.mjs';
 
 const USERS = 32;
 const SECONDS = Number(process.env.SECONDS ?? 4);
 const ROUNDS = Number(process.env.ROUNDS ?? 3);
 const WARM_UP = Number(process.env.WARM_UP ?? 8);
 const LEVELS = (process.env.LEVELS ?? '1,32,256').split(',').map(Number);
-
-const at = (path) => fileURLToPath(new URL(path, import.meta.url));
 
 /** @typedef {{ rate: number, p50: number, p99: number, cpu: number }} Measured */
 
@@ -39,92 +33,6 @@ async function cpuOf(pid) {
   return (user + system) * 10;
 }
 
-/** A process that answers each message with one; `send` rejects where it failed. */
-class Helper {
-  /** @param {string} script @param {string[]} args @param {object} [options] */
-  constructor(script, args = [], options = {}) {
-    this.child = fork(at(script), args, options);
-    this.child.setMaxListeners(0);
-  }
-
-  /** @param {object} message */
-  send(message) {
-    return new Promise((resolve, reject) => {
-      this.child.once('message', (answer) =>
-        answer.error ? reject(new Error(answer.error)) : resolve(answer),
-      );
-      this.child.once('exit', (code) => reject(new Error(`${this.child.spawnargs[1]} ended with ${code}`)));
-      this.child.send(message);
-    });
-  }
-
-  async end() {
-    if (this.child.exitCode !== null) return;
-    this.child.removeAllListeners('exit');
-    const ended = new Promise((resolve) => this.child.once('exit', resolve));
-    this.child.kill('SIGTERM');
-    await ended;
-  }
-}
-
-/** The built server on a data directory of its own. Its log goes where nobody reads it. */
-async function startPatchbay(backend = {}) {
-  const directory = await mkdtemp(join(tmpdir(), 'patchbay-bench-'));
-  const port = await freePort();
-  const profile = process.env.CPU_PROF;
-  const execArgv = profile ? ['--cpu-prof', `--cpu-prof-dir=${profile}`] : [];
-  const env = {
-    PATH: process.env.PATH,
-    PORT: String(port),
-    PATCHBAY_DATA_DIR: directory,
-    PATCHBAY_RATE_LIMIT: 'off',
-    PATCHBAY_REGISTRATION: 'open',
-    PATCHBAY_LOG_LEVEL: process.env.LOG ?? 'warn',
-    ...backend,
-  };
-  const server = new Helper('../dist/main.js', [], {
-    env,
-    execArgv,
-    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-  });
-  const url = `http://127.0.0.1:${port}`;
-  for (let tries = 0; ; tries += 1) {
-    const ready = await fetch(`${url}/health/ready`).catch(() => null);
-    if (ready?.ok) break;
-    if (tries > 200) throw new Error('the server did not start');
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-  return { server, url, end: () => server.end().then(() => rm(directory, { recursive: true })) };
-}
-
-/** @param {string} url @returns {Promise<{ token: string, workspaceId: string, path: string }[]>} */
-async function makeUsers(url) {
-  const post = async (path, body, token) => {
-    const headers = {
-      'content-type': 'application/json',
-      ...(token && { authorization: `Bearer ${token}` }),
-    };
-    const response = await fetch(`${url}/api/v1${path}`, {
-      method: 'POST',
-      headers,
-      body: JSON.stringify(body),
-    });
-    if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
-    return response.json();
-  };
-  const users = [];
-  for (let n = 0; n < USERS; n += 1) {
-    const { accessToken: token } = await post('/auth/register', {
-      email: `u${n}@example.com`,
-      password: 'benchmark-password',
-    });
-    const { id: workspaceId } = await post('/workspaces', { name: 'bench' }, token);
-    const { sessionId } = await post(`/workspaces/${workspaceId}/sessions`, {}, token);
-    users.push({ token, workspaceId, path: `/api/v1/workspaces/${workspaceId}/sessions/${sessionId}/turns` });
-  }
-  return users;
-}
-
 const median = (values) => [...values].sort((a, b) => a - b)[values.length >> 1];
 
 /** @param {Measured[]} rounds @returns {Measured} */
@@ -133,25 +41,16 @@ function medians(rounds) {
   return { rate: of('rate'), p50: of('p50'), p99: of('p99'), cpu: of('cpu') };
 }
 
-/** The settings of a server on MongoDB, on a database of its own. */
-function onMongo(server) {
-  const [, hosts, options] = /^([^/]+\/\/[^/?]+)[^?]*(.*)$/.exec(server);
-  return {
-    PATCHBAY_MONGODB_URI: `${hosts}/patchbay-bench-${process.pid}${options}`,
-    PATCHBAY_JWT_SECRET: 'a secret of the benchmark, long enough',
-  };
-}
-
 const { PATCHBAY_TEST_MONGODB_URI: mongoServer } = process.env;
 const patchbay = await startPatchbay();
 const mongo = mongoServer ? await startPatchbay(onMongo(mongoServer)) : null;
-const clients = new Helper('./relay/clients.mjs');
-const load = new Helper('./relay/load.mjs');
-const floor = process.env.CPU_PROF ? null : new Helper('./relay/floor.mjs');
+const clients = new Helper('./clients.mjs');
+const load = new Helper('./load.mjs');
+const floor = process.env.CPU_PROF ? null : new Helper('./floor.mjs');
 try {
   const targets = {};
   for (const [name, running] of Object.entries({ patchbay, ...(mongo && { mongo }) })) {
-    const users = await makeUsers(running.url);
+    const users = await makeUsers(running.url, USERS);
     await clients.send({ kind: 'patchbay', url: running.url, users });
     targets[name] = { url: running.url, users };
   }

@@ -91,8 +91,8 @@ function auditPage(tools) {
 /** What the image or the file itself decides. */
 const NOT_PASSED_ON = new Set([
   ...['PORT', 'HOST', 'PATCHBAY_DATA_DIR', 'PATCHBAY_JWT_SECRET', 'PATCHBAY_JWT_SECRET_FILE'],
-  // Which store it is, each service says itself.
-  ...['PATCHBAY_MONGODB_URI', 'PATCHBAY_MONGODB_URI_FILE'],
+  // Which store and which Redis it is, each service says itself.
+  ...['PATCHBAY_MONGODB_URI', 'PATCHBAY_MONGODB_URI_FILE', 'PATCHBAY_REDIS_URL', 'PATCHBAY_REDIS_URL_FILE'],
 ]);
 
 /** docker-compose.yml with every other variable passed on from the shell. */

@@ -18,6 +18,9 @@ const LEAST = {
   'hostile.mjs': null,
   'line-patch.mjs': [{}, '1000'],
   'mongo-trail.mjs': process.env.PATCHBAY_TEST_MONGODB_URI ? [{}, '2', '1'] : null,
+  'nodes.mjs': process.env.PATCHBAY_TEST_MONGODB_URI
+    ? [{ SECONDS: '1', WARM_UP: '0.2', ROUNDS: '1', LEVELS: '1' }]
+    : null,
   'relay.mjs': [{ SECONDS: '0.2', WARM_UP: '0.2', ROUNDS: '1', LEVELS: '1' }],
   'start.mjs': [{}, '1'],
   'storage.ts': [{ SECONDS: '0.01' }],

@@ -18,7 +18,10 @@ describe('the container', () => {
       name,
       value!.trim(),
     ]);
-    const decided = ['PORT', 'HOST', 'PATCHBAY_DATA_DIR', 'PATCHBAY_JWT_SECRET', 'PATCHBAY_MONGODB_URI_FILE'];
+    const decided = [
+      ...['PORT', 'HOST', 'PATCHBAY_DATA_DIR', 'PATCHBAY_JWT_SECRET'],
+      ...['PATCHBAY_MONGODB_URI_FILE', 'PATCHBAY_REDIS_URL_FILE'],
+    ];
     const wanted = describeVariables()
       .map(({ name }) => name)
       .filter((name) => !decided.includes(name));
@@ -28,6 +31,7 @@ describe('the container', () => {
       ['NODE_ENV', 'production'],
       ['PATCHBAY_JWT_SECRET_FILE', '/run/secrets/jwt-secret'],
       ['PATCHBAY_MONGODB_URI', '${PATCHBAY_MONGODB_URI:-mongodb://mongo:27017/patchbay?replicaSet=rs0}'],
+      ['PATCHBAY_REDIS_URL', '${PATCHBAY_REDIS_URL:-redis://redis:6379}'],
     ]);
   });
 

@@ -5,6 +5,7 @@ import { notMember, ownersOnly } from '../common/domain-error.js';
 import { userKey } from '../common/keys.js';
 import { RecentReads } from '../common/recent-reads.js';
 import { Bus } from '../events/bus.js';
+import { EVERY_NODE } from '../events/channels.js';
 import type { Membership } from '../storage/ports/turn.js';
 import { WorkspaceStore } from '../storage/ports/workspaces.store.js';
 
@@ -23,7 +24,9 @@ export class Memberships {
   ) {
     const read = ({ workspaceId, userId }: Membership) => this.store.roleOf(workspaceId, userId);
     this.roles = new RecentReads(read, userKey, () => stopwatch.elapsed());
-    bus.messages$.subscribe((message) => message.type === 'member_removed' && this.changed(message));
+    bus.subscribe(EVERY_NODE, (message) => {
+      if (message.type === 'member_removed') this.changed(message);
+    });
   }
 
   /**

@@ -4,6 +4,7 @@ import { Clock, Stopwatch } from '../common/clock.js';
 import { DomainError } from '../common/domain-error.js';
 import { RecentReads } from '../common/recent-reads.js';
 import { Bus } from '../events/bus.js';
+import { EVERY_NODE } from '../events/channels.js';
 import { LoginStore } from '../storage/records/logins.js';
 
 /** Which logins have not ended, as the store has it. An access token is valid only while its login is. */
@@ -25,7 +26,9 @@ export class LiveLogins {
       (loginId) => loginId,
       () => stopwatch.elapsed(),
     );
-    bus.messages$.subscribe((message) => message.type === 'login_ended' && this.ended(message.loginId));
+    bus.subscribe(EVERY_NODE, (message) => {
+      if (message.type === 'login_ended') this.ended(message.loginId);
+    });
   }
 
   /** Whether it is a login of this user and has not ended. UNAVAILABLE where the store cannot tell. */

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { FileWish } from '../events/bus.js';
+import type { FileWish } from '../storage/records/file-requests.js';
 import { FileExchange } from './file-exchange.js';
 import { type FileReading, firstGiven } from './file-reading.js';
 import { NodeFiles } from './node-files.js';

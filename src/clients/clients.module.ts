@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { EventsModule } from '../events/events.module.js';
 import { FilesModule } from '../files/files.module.js';
 import { ClientFiles } from './client-files.js';
+import { ClientMessages } from './client-messages.js';
 import { ClientsController } from './clients.controller.js';
 import { ConnectedClients } from './connected-clients.js';
 import { FileExchange } from './file-exchange.js';
@@ -16,8 +17,9 @@ import { RootsService } from './roots.service.js';
   imports: [EventsModule, FilesModule],
   controllers: [ClientsController, RootsController],
   providers: [
-    ...[ClientFiles, ConnectedClients, FileExchange, FileNotices, NodeFiles, Presence, RootsService],
+    ...[ClientFiles, ClientMessages, ConnectedClients, FileExchange, FileNotices, NodeFiles, Presence],
+    RootsService,
   ],
-  exports: [ClientFiles, ConnectedClients, Presence, RootsService],
+  exports: [ClientFiles, ClientMessages, ConnectedClients, Presence, RootsService],
 })
 export class ClientsModule {}

@@ -111,6 +111,8 @@ export class ConnectedClients {
   private readonly byUser = new Map<string, Map<string, ConnectedClient>>();
   /** A client can take calls: it resumed, or has room again. */
   readonly available$ = new Subject<ClientKey>();
+  /** A client has connected that had no connection to this node. */
+  readonly joined$ = new Subject<ClientKey>();
   readonly left$ = new Subject<ClientKey>();
 
   constructor(private readonly clock: Clock) {}
@@ -122,7 +124,8 @@ export class ConnectedClients {
     const earlier = clients.get(client.key.clientId);
     clients.set(client.key.clientId, client);
     client.lastActiveAt = this.clock.now();
-    earlier?.line.replaced();
+    if (earlier) earlier.line.replaced();
+    else this.joined$.next(client.key);
   }
 
   /** Takes a connection out; one that was replaced is no longer in. */

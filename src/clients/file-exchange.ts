@@ -1,120 +1,173 @@
 import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
-import { PinoLogger } from '../common/pino-logger.js';
-import { Bus, type BusMessage, type FileOutcome, type FileWish } from '../events/bus.js';
 import { Clock } from '../common/clock.js';
 import { newId } from '../common/ids.js';
-import { userKey } from '../common/keys.js';
+import { PinoLogger } from '../common/pino-logger.js';
 import { Config } from '../config/config.js';
-import { BlobStore } from '../storage/ports/blobs.store.js';
+import { Bus } from '../events/bus.js';
+import { nodeChannel } from '../events/channels.js';
+import { StoreLook } from '../events/store-look.js';
+import { NodeId } from '../storage/ports/node-id.js';
+import {
+  type AnsweredRequest,
+  type FileRequest,
+  FileRequestStore,
+  type FileWish,
+} from '../storage/records/file-requests.js';
+import { ConnectedClients } from './connected-clients.js';
 import { fileReadMs } from './file-read-time.js';
-import type { FileReading } from './file-reading.js';
-import { FileRequest, type RemoteOutcome } from './file-request.js';
-import { NodeFiles } from './node-files.js';
+import { bestOf, type FileReading } from './file-reading.js';
+import { mayHold, NodeFiles } from './node-files.js';
+import { Presence } from './presence.js';
 
 /** Most files that this node asks others for at once, and most that it gets for them. */
 const MAX_REQUESTS = 256;
 const MAX_SERVED = 32;
-/** How long the others are not asked again for a user's files, after nobody had any, in ms. */
-const QUIET_MS = 5_000;
-const MAX_QUIET = 10_000;
-
-type Wanted = Extract<BusMessage, { type: 'file_wanted' }>;
+/** Open requests to this node that are looked at: those that are served, and the next. */
+const MAX_WANTED = 4 * MAX_SERVED;
+/** Most nodes that are asked for one file. */
+const MAX_NODES = 3;
+/** How long a node may take beyond its clients' time to take a request and to hand over what they gave, in ms. */
+const PASSING_MS = 2_000;
+/** How long a node that did not take a request is not asked again, in ms. */
+const DEAF_MS = 60_000;
+const MAX_DEAF = 1_000;
+/** How long a request stays that neither node has removed, in ms, and how often such ones are looked for. */
+const LEFT_MS = 60_000;
 
 /**
- * Gets files from clients that are connected to other nodes, and gets them for those. Over the bus goes what is wanted
- * and what came of it; the bytes go through the store, where nothing refers to them and they are swept.
+ * Gets files from clients that are connected to other nodes, and gets them for those. A request and its answer go through
+ * the store, under an id that is used once; the bus only says that they are there.
  */
 @Injectable()
-export class FileExchange {
-  /** Tells this node from others, and from itself after a new start. */
-  private readonly node = newId();
-  private readonly requests = new Map<string, FileRequest>();
-  /** Those that were served lately: a message may come twice. */
-  private readonly served = new LRUCache<string, true>({ max: 4 * MAX_REQUESTS });
+export class FileExchange extends StoreLook {
+  /** What is waited for, by the id of the request. */
+  private readonly pending = new Map<string, (reading: FileReading) => void>();
+  /** Requests that were taken lately. */
+  private readonly taken = new LRUCache<string, true>({ max: 4 * MAX_REQUESTS });
+  private readonly deaf = new LRUCache<string, true>({ max: MAX_DEAF, ttl: DEAF_MS });
   private serving = 0;
-  /** Until when (epoch ms) nobody elsewhere is asked for the files of a user below a folder. */
-  private readonly quiet = new LRUCache<string, Map<string, number>>({ max: MAX_QUIET });
+  private sweptAt: number;
 
   constructor(
-    private readonly bus: Bus,
+    bus: Bus,
     private readonly files: NodeFiles,
-    private readonly blobs: BlobStore,
+    private readonly clients: ConnectedClients,
+    private readonly presence: Presence,
+    private readonly requests: FileRequestStore,
+    private readonly node: NodeId,
     private readonly clock: Clock,
     private readonly config: Config,
-    private readonly logger: PinoLogger,
+    logger: PinoLogger,
   ) {
-    logger.setContext(FileExchange.name);
-    bus.messages$.subscribe((message) => this.onMessage(message));
+    super(bus, config, logger);
+    this.sweptAt = clock.now();
+    bus.subscribe(nodeChannel(node.value), ({ type }) => {
+      this.follow(type === 'file_wanted' ? this.serve() : this.collect());
+    });
   }
 
-  /** What clients on other nodes hold of the file; half a second where there are none, at most what a client may take. */
+  /** What clients on other nodes hold of the file. */
   async ask(wish: FileWish): Promise<FileReading> {
-    if (this.bus.isAlone || this.isQuiet(wish) || this.requests.size >= MAX_REQUESTS)
-      return { kind: 'nobody' };
-    const requestId = newId();
-    const request = new FileRequest(wish, fileReadMs(this.config, wish.maxBytes));
-    this.requests.set(requestId, request);
-    this.bus.publish({ type: 'file_wanted', requestId, ...wish });
-    const outcome = await request.outcome.finally(() => this.requests.delete(requestId));
-    if (outcome.kind === 'nobody') this.keepQuiet(wish);
-    return this.withContent(wish, outcome);
+    if (this.bus.reach === 'alone' || this.pending.size >= MAX_REQUESTS) return { kind: 'nobody' };
+    const holders = (await this.presence.elsewhere(wish)).filter(({ roots }) => mayHold(wish, roots));
+    const nodes = [...new Set(holders.map(({ node }) => node))].slice(0, MAX_NODES);
+    return bestOf(
+      wish,
+      nodes.map((node) => this.askNode(node, wish)),
+    );
   }
 
-  private async withContent(wish: FileWish, outcome: RemoteOutcome): Promise<FileReading> {
+  protected override isWaiting(): boolean {
+    return this.pending.size > 0;
+  }
+
+  protected override async look(): Promise<void> {
+    if (this.bus.reach === 'alone') return;
+    if (this.clients.users().length > 0) await this.serve();
+    await this.collect();
+    const now = this.clock.now();
+    if (now - this.sweptAt < LEFT_MS) return;
+    this.sweptAt = now;
+    await this.requests.removeExpired(now);
+  }
+
+  private async askNode(node: string, wish: FileWish): Promise<FileReading> {
+    if (this.deaf.has(node)) return { kind: 'silent' };
+    const waitMs = fileReadMs(this.config, wish.maxBytes) + PASSING_MS;
+    const id = newId();
+    const expiresAt = this.clock.now() + waitMs + LEFT_MS;
+    const answered = new Promise<FileReading | null>((resolve) => {
+      this.pending.set(id, resolve);
+      setTimeout(() => resolve(null), waitMs).unref();
+    });
+    try {
+      await this.requests.ask({ id, asker: this.node.value, node, wish, expiresAt });
+      this.bus.publish({ type: 'file_wanted', to: node });
+      const reading = await answered;
+      if (reading === null) this.deaf.set(node, true);
+      return reading ?? { kind: 'silent' };
+    } finally {
+      this.pending.delete(id);
+      // What stays for now is swept.
+      this.requests
+        .remove(id)
+        .catch((error: unknown) => this.logger.warn({ err: error }, 'A file request stays'));
+    }
+  }
+
+  /** Takes the answers to the requests of this node. */
+  private async collect(): Promise<void> {
+    if (this.pending.size === 0) return;
+    for (const answer of await this.requests.answersTo(this.node.value, MAX_REQUESTS)) {
+      const settle = this.pending.get(answer.id);
+      this.pending.delete(answer.id);
+      settle?.(await this.readingOf(answer));
+    }
+  }
+
+  private async readingOf(answer: AnsweredRequest): Promise<FileReading> {
+    const { outcome } = answer;
     if (outcome.kind !== 'given') return outcome;
-    const content = await this.blobs.read(wish.workspaceId, outcome.sha256);
+    const content = await this.requests.contentOf(answer);
     return content === null ? { kind: 'silent' } : { ...outcome, content };
   }
 
-  private onMessage(message: BusMessage): void {
-    if (message.type === 'file_wanted') this.serve(message);
-    else if (message.type === 'file_read')
-      this.requests.get(message.requestId)?.hear(message.node, message.outcome);
-    else if (message.type === 'client_connected') this.quiet.delete(userKey(message));
+  /** Takes the requests to the clients of this node. */
+  private async serve(): Promise<void> {
+    const wanted = await this.requests.wantedOf(this.node.value, MAX_WANTED);
+    for (const request of wanted) {
+      if (this.taken.has(request.id) || this.serving >= MAX_SERVED) continue;
+      this.taken.set(request.id, true);
+      this.serving += 1;
+      this.answer(request)
+        .catch((error: unknown) =>
+          this.logger.error({ err: error }, 'A file for another node could not be stored'),
+        )
+        .finally(() => this.served());
+    }
   }
 
-  private serve({ type: _type, requestId, ...wish }: Wanted): void {
-    const isOurs = this.requests.has(requestId) || this.served.get(requestId) !== undefined;
-    if (isOurs || this.serving >= MAX_SERVED || !this.files.hasCandidates(wish)) return;
-    this.served.set(requestId, true);
-    this.tell(requestId, { kind: 'asking' });
-    this.serving += 1;
-    void this.get(wish)
-      .catch((error: unknown): FileOutcome => {
-        this.logger.error({ err: error }, 'A file for another node could not be stored');
-        return { kind: 'silent' };
-      })
-      .then((outcome) => this.tell(requestId, outcome))
-      .finally(() => (this.serving -= 1));
+  /** One that had to wait for a place is taken now. */
+  private served(): void {
+    this.serving -= 1;
+    if (this.serving === MAX_SERVED - 1) this.follow(this.serve());
   }
 
-  private async get(wish: FileWish): Promise<FileOutcome> {
-    const reading = await this.files.read(wish);
-    if (reading.kind === 'nobody') return { kind: 'silent' };
-    if (reading.kind !== 'given') return reading;
-    const { content, ...outcome } = reading;
-    await this.blobs.put(wish, outcome.sha256, content, this.clock.now());
-    return outcome;
+  private follow(work: Promise<void>): void {
+    work.catch((error: unknown) => this.logger.warn({ err: error }, 'File requests could not be read'));
   }
 
-  private tell(requestId: string, outcome: FileOutcome): void {
-    this.bus.publish({ type: 'file_read', requestId, node: this.node, outcome });
+  private async answer(request: FileRequest): Promise<void> {
+    const reading = await this.files.read(request.wish);
+    const { id, asker } = request;
+    if (reading.kind === 'given') {
+      const { content, ...outcome } = reading;
+      await this.requests.answer(request, outcome, content);
+    } else {
+      const outcome = reading.kind === 'nobody' ? ({ kind: 'silent' } as const) : reading;
+      await this.requests.answer(request, outcome, null);
+    }
+    this.bus.publish({ type: 'file_read', to: asker, requestId: id });
   }
-
-  private isQuiet(wish: FileWish): boolean {
-    return (this.quiet.get(userKey(wish))?.get(quietKey(wish)) ?? 0) > this.clock.now();
-  }
-
-  private keepQuiet(wish: FileWish): void {
-    const ofUser = this.quiet.get(userKey(wish)) ?? new Map<string, number>();
-    if (ofUser.size >= MAX_REQUESTS) ofUser.clear();
-    ofUser.set(quietKey(wish), this.clock.now() + QUIET_MS);
-    this.quiet.set(userKey(wish), ofUser);
-  }
-}
-
-/** An open file may be anywhere; any other is where its folder is. */
-function quietKey({ docPath, activeSha256 }: FileWish): string {
-  return activeSha256 === null ? docPath.split('/', 1)[0]! : '';
 }

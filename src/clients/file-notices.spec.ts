@@ -1,8 +1,10 @@
 import { jest } from '@jest/globals';
 import type { FilesChanged } from '@patchbay/protocol';
 import { Subject } from 'rxjs';
-import type { BusMessage } from '../events/bus.js';
+import type { Bus } from '../events/bus.js';
+import type { BusMessage } from '../events/messages.js';
 import type { FileHeads, HeadChange } from '../files/file-heads.js';
+import type { ClientMessages } from './client-messages.js';
 import { type ClientLine, ConnectedClient, ConnectedClients } from './connected-clients.js';
 import { FileNotices } from './file-notices.js';
 
@@ -23,7 +25,8 @@ describe('the notices of changed files', () => {
       published += 1;
       messages$.next(message);
     };
-    new FileNotices({ changed$ } as FileHeads, clients, { messages$, publish, isAlone: false });
+    const messages = { heard$: messages$ } as ClientMessages;
+    new FileNotices({ changed$ } as FileHeads, clients, { publish } as Bus, messages);
   });
   afterEach(() => jest.useRealTimers());
 

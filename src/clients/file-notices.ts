@@ -1,6 +1,8 @@
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
-import { Bus, type BusMessage } from '../events/bus.js';
+import { Bus } from '../events/bus.js';
+import type { BusMessage } from '../events/messages.js';
 import { FileHeads, type HeadChange } from '../files/file-heads.js';
+import { ClientMessages } from './client-messages.js';
 import { type ConnectedClient, ConnectedClients } from './connected-clients.js';
 
 /** How long changes are gathered before anybody is told, in ms. */
@@ -28,9 +30,10 @@ export class FileNotices implements OnModuleDestroy {
     heads: FileHeads,
     private readonly clients: ConnectedClients,
     private readonly bus: Bus,
+    messages: ClientMessages,
   ) {
     heads.changed$.subscribe((change) => this.gather(change));
-    bus.messages$.subscribe((message) => message.type === 'files_changed' && this.tell(message));
+    messages.heard$.subscribe((message) => message.type === 'files_changed' && this.tell(message));
   }
 
   onModuleDestroy(): void {

@@ -1,13 +1,10 @@
 import type { FileReadAnswer } from '@patchbay/protocol';
-import type { FileWish } from '../events/bus.js';
+import type { FileOutcome, FileWish } from '../storage/records/file-requests.js';
 
 /** What came of asking the user's clients for a file. */
 export type FileReading =
   | ({ kind: 'given' } & FileReadAnswer)
-  /** The reason is in the client's own words. */
-  | { kind: 'refused'; code: string; message: string }
-  /** Asked, and not answered. */
-  | { kind: 'silent' }
+  | Exclude<FileOutcome, { kind: 'given' }>
   /** Nobody is connected who could be asked. */
   | { kind: 'nobody' };
 
@@ -18,12 +15,12 @@ type Kind = Pick<FileReading, 'kind'>;
 type Given = Pick<FileReadAnswer, 'source' | 'sha256'>;
 
 /** Whether it says more than another; of equal ones the first is kept. */
-export function saysMore(reading: Kind, than: Kind): boolean {
+function saysMore(reading: Kind, than: Kind): boolean {
   return RANK[reading.kind] > RANK[than.kind];
 }
 
 /** Whether nobody else need be asked: it is the text that the session knows as open, or it knows of none. */
-export function isWanted({ activeSha256 }: FileWish, { source, sha256 }: Given): boolean {
+function isWanted({ activeSha256 }: FileWish, { source, sha256 }: Given): boolean {
   return activeSha256 === null || source === 'active' || sha256 === activeSha256;
 }
 
@@ -39,4 +36,19 @@ export async function firstGiven(
     if (saysMore(reading, best)) best = reading;
   }
   return best;
+}
+
+/** Asks all at once: gives the first reading that is wanted; where none is, the one that says most once all have ended. */
+export function bestOf(wish: FileWish, asked: readonly Promise<FileReading>[]): Promise<FileReading> {
+  return new Promise((resolve, reject) => {
+    const wanted = asked.map(async (asking) => {
+      const reading = await asking;
+      if (reading.kind === 'given' && isWanted(wish, reading)) resolve(reading);
+      return reading;
+    });
+    Promise.all(wanted).then((readings) => {
+      const nobody: FileReading = { kind: 'nobody' };
+      resolve(readings.reduce((best, reading) => (saysMore(reading, best) ? reading : best), nobody));
+    }, reject);
+  });
 }

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import type { FileWish } from '../events/bus.js';
+import type { ClientRoot } from '@patchbay/protocol';
+import type { FileWish } from '../storage/records/file-requests.js';
 import { ClientReads } from './client-reads.js';
 import { type ConnectedClient, ConnectedClients } from './connected-clients.js';
 import { type FileReading, firstGiven } from './file-reading.js';
@@ -27,11 +28,6 @@ export class NodeFiles {
     );
   }
 
-  /** Whether there is anyone here to ask. */
-  hasCandidates(wish: FileWish): boolean {
-    return this.candidates(wish).length > 0;
-  }
-
   /** Whether all that there is here are other clients of the user than those that the session uses. */
   hasOnlyOthers(wish: FileWish): boolean {
     const [first] = this.candidates(wish);
@@ -56,10 +52,19 @@ export class NodeFiles {
 
 /** For an open file its session's clients count, else those that have its folder [RELAY-24]. */
 function nearness(wish: FileWish, { key: { clientId }, roots }: ConnectedClient): number {
-  const hasRoot = roots.some((root) => wish.docPath.startsWith(`${root.docPath}/`));
-  if (wish.activeSha256 === null && !hasRoot) return NEARNESS.none;
+  if (!mayHold(wish, roots)) return NEARNESS.none;
+  const hasRoot = isBelow(wish, roots);
   if (clientId === wish.boundClientId) return NEARNESS.bound;
   const isLast = clientId === wish.lastClientId;
   if (hasRoot) return isLast ? NEARNESS.lastWithRoot : NEARNESS.root;
   return isLast ? NEARNESS.last : NEARNESS.another;
+}
+
+/** Whether a client with these folders is asked for the file: an open one may be anywhere, any other is where its folder is. */
+export function mayHold(wish: FileWish, roots: readonly ClientRoot[]): boolean {
+  return wish.activeSha256 !== null || isBelow(wish, roots);
+}
+
+function isBelow({ docPath }: FileWish, roots: readonly ClientRoot[]): boolean {
+  return roots.some((root) => docPath.startsWith(`${root.docPath}/`));
 }

@@ -7,7 +7,13 @@ import { userKey } from '../common/keys.js';
 import { Lifecycle } from '../common/lifecycle.js';
 import { persist } from '../common/persist.js';
 import { Sweep } from '../common/sweep.js';
-import { type ClientName, type ClientStatuses, ClientStore } from '../storage/records/clients.js';
+import {
+  type ClientName,
+  type ClientRecord,
+  type ClientStatuses,
+  ClientStore,
+} from '../storage/records/clients.js';
+import type { Membership } from '../storage/ports/turn.js';
 import { NodeId } from '../storage/ports/node-id.js';
 import { type ConnectedClient, ConnectedClients } from './connected-clients.js';
 import { type KnownClient, knownClient } from './known-client.js';
@@ -99,6 +105,15 @@ export class Presence extends Sweep {
     const records = await this.store.ofUser(workspaceId, userId, MAX_CLIENTS);
     const now = this.clock.now();
     return records.map((record) => knownClient(record, now));
+  }
+
+  /** The user's clients that are connected to other nodes. */
+  async elsewhere({ workspaceId, userId }: Membership): Promise<ClientRecord[]> {
+    const records = await this.store.ofUser(workspaceId, userId, MAX_CLIENTS);
+    const now = this.clock.now();
+    return records.filter(
+      ({ node, leftAt, until }) => node !== this.node.value && leftAt === null && until > now,
+    );
   }
 
   /** What these clients last told of their folders. */

@@ -128,6 +128,23 @@ describe('the configuration', () => {
       ]);
   });
 
+  it('takes the URL of a Redis, and shows no part of another one', () => {
+    expect(Config.load({}).redisUrl).toBeNull();
+    for (const url of ['redis://h', 'rediss://user:p%40ss@[::1]:6380/1', 'redis://:hunter2@h:6379/'])
+      expect(Config.load({ PATCHBAY_REDIS_URL: url }).redisUrl).toBe(url);
+    for (const bad of [
+      'h:6379',
+      'http://:hunter2@h',
+      'redis://',
+      'redis://:hunter2%@h',
+      'redis://h/x',
+      'redis://h?a=b',
+    ])
+      expect(faultsOf({ PATCHBAY_REDIS_URL: bad })).toEqual([
+        'PATCHBAY_REDIS_URL must be a URL such as redis://host:6379 or rediss://user:password@host:6379',
+      ]);
+  });
+
   it('takes a base path with or without a slash at its end, and nothing that a URL would change', () => {
     for (const [given, basePath] of [
       ['/patchbay', '/patchbay'],

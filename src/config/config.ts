@@ -40,6 +40,16 @@ function serverSettings(env: EnvReader) {
       fileMeaning:
         'File that contains PATCHBAY_MONGODB_URI, for a URI with a password; trailing white space is ignored.',
     }),
+    redisUrl: env.secret('PATCHBAY_REDIS_URL', {
+      check: redisFault,
+      requiredWith: null,
+      meaning:
+        'Redis 6 or later (sharded channels from 7 on), through which servers that share MongoDB tell each other at once what ' +
+        'they have done: `redis://` or, with TLS, `rediss://`, such as `rediss://user:password@host:6379`. Nothing is kept ' +
+        'there; while it is away, servers work on and look in the store.',
+      fileMeaning:
+        'File that holds PATCHBAY_REDIS_URL, for one with a password; white space at its end does not count.',
+    }),
     logLevel: env.oneOf('PATCHBAY_LOG_LEVEL', {
       default: 'info',
       values: LOG_LEVELS,
@@ -50,8 +60,8 @@ function serverSettings(env: EnvReader) {
       min: 100,
       max: 5_000,
       meaning:
-        'How often a server checks the store for changes by other servers, and renews the leases of the calls ' +
-        'that it runs, ms.',
+        'How often a server looks in the store for changes that it was not told of, and renews the leases of its calls, ms. ' +
+        'Servers that share MongoDB without a reachable Redis look for new commits every 250 ms instead.',
     }),
     apiDocs: env.oneOf('PATCHBAY_API_DOCS', {
       default: 'on',
@@ -71,6 +81,21 @@ function serverSettings(env: EnvReader) {
 function mongodbFault(uri: string): string | null {
   const isSound = /^mongodb(\+srv)?:\/\/[^/?\s]+\/[^/?\s]+(\?\S*)?$/.test(uri);
   return isSound ? null : 'must be a URI with a database, such as mongodb://host:27017/patchbay';
+}
+
+/** The same for the URL of Redis. */
+function redisFault(text: string): string | null {
+  const isSound = /^rediss?:\/\/[^\s?#]+$/i.test(text) && URL.canParse(text) && isUsable(new URL(text));
+  return isSound ? null : 'must be a URL such as redis://host:6379 or rediss://user:password@host:6379';
+}
+
+function isUsable({ hostname, pathname, username, password }: URL): boolean {
+  try {
+    decodeURIComponent(username + password);
+  } catch {
+    return false;
+  }
+  return hostname !== '' && /^(?:\/\d{0,3})?$/.test(pathname);
 }
 
 function limitSettings(env: EnvReader) {

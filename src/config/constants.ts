@@ -18,6 +18,8 @@ export const CONSTANTS = {
   maxDeliveryMs: 24 * HOUR,
   maxApprovalMs: 24 * HOUR,
   maxExecutionMs: HOUR,
+  /** How often a node looks in the store for commits of others of which nothing tells it, ms; half as often after 30 s without open turns. */
+  lookMs: 250,
   maxPatchFiles: 10_000,
   /** Changes of one patch batch, in all of its files. */
   maxPatchChanges: 20_000,

@@ -8,11 +8,18 @@ import { AuditStore } from '../storage/ports/audit.store.js';
 import { NodeId } from '../storage/ports/node-id.js';
 import { TrailGrowth } from '../storage/ports/trail-growth.js';
 import { Bus } from './bus.js';
+import { workspaceChannel } from './channels.js';
 
 /** Most events of one page. */
 const MOST_EVENTS = 500;
 /** Workspaces that one question of the sweep names. */
 const ASKED_AT_ONCE = 100;
+
+/** The readers of one workspace that wait, and the end of its subscription to the bus. */
+interface Waiting {
+  readonly waiters: Set<Waiter>;
+  readonly unsubscribe: () => void;
+}
 
 /** A reader that has read everything up to `afterSeq`. */
 interface Waiter {
@@ -28,7 +35,7 @@ interface Waiter {
  */
 @Injectable()
 export class ChangeFeed extends Sweep {
-  private readonly waiters = new Map<string, Set<Waiter>>();
+  private readonly waiting = new Map<string, Waiting>();
   /** Workspaces that the other nodes are about to be told of. */
   private readonly hinted = new Set<string>();
 
@@ -44,9 +51,6 @@ export class ChangeFeed extends Sweep {
     growth.workspaces$.subscribe((workspaceId) => {
       this.wake(workspaceId);
       void this.hint(workspaceId);
-    });
-    bus.messages$.subscribe((message) => {
-      if (message.type === 'trail_grown' && message.node !== node.value) this.wake(message.workspaceId);
     });
   }
 
@@ -93,8 +97,8 @@ export class ChangeFeed extends Sweep {
 
   /** Finds what other nodes have committed where the hint was lost. */
   protected async sweep(): Promise<void> {
-    const read = [...this.waiters].map(
-      ([workspaceId, waiters]) =>
+    const read = [...this.waiting].map(
+      ([workspaceId, { waiters }]) =>
         [workspaceId, Math.min(...[...waiters].map(({ afterSeq }) => afterSeq))] as const,
     );
     for (let at = 0; at < read.length; at += ASKED_AT_ONCE) {
@@ -107,24 +111,36 @@ export class ChangeFeed extends Sweep {
     let wake!: () => void;
     const grown = new Promise<void>((resolve) => (wake = resolve));
     const waiter = { afterSeq, grown, wake };
-    const waiters = this.waiters.get(workspaceId) ?? new Set();
-    this.waiters.set(workspaceId, waiters.add(waiter));
+    const waiting = this.waiting.get(workspaceId) ?? this.follow(workspaceId);
+    waiting.waiters.add(waiter);
     return waiter;
   }
 
   private forget(workspaceId: string, waiter: Waiter): void {
-    const waiters = this.waiters.get(workspaceId)!;
+    const { waiters, unsubscribe } = this.waiting.get(workspaceId)!;
     waiters.delete(waiter);
-    if (waiters.size === 0) this.waiters.delete(workspaceId);
+    if (waiters.size > 0) return;
+    this.waiting.delete(workspaceId);
+    unsubscribe();
+  }
+
+  /** Subscribes to what other nodes commit in the workspace. */
+  private follow(workspaceId: string): Waiting {
+    const unsubscribe = this.bus.subscribe(workspaceChannel(workspaceId), (message) => {
+      if (message.type === 'trail_grown' && message.node !== this.node.value) this.wake(workspaceId);
+    });
+    const waiting = { waiters: new Set<Waiter>(), unsubscribe };
+    this.waiting.set(workspaceId, waiting);
+    return waiting;
   }
 
   private wake(workspaceId: string): void {
-    for (const waiter of this.waiters.get(workspaceId) ?? []) waiter.wake();
+    for (const waiter of this.waiting.get(workspaceId)?.waiters ?? []) waiter.wake();
   }
 
   /** Commits of the same moment are one message. */
   private async hint(workspaceId: string): Promise<void> {
-    if (this.bus.isAlone || this.hinted.has(workspaceId)) return;
+    if (this.bus.reach === 'alone' || this.hinted.has(workspaceId)) return;
     this.hinted.add(workspaceId);
     await setImmediate();
     this.hinted.delete(workspaceId);

@@ -1,14 +1,21 @@
-import { Injectable } from '@nestjs/common';
-import { Subject } from 'rxjs';
-import { Bus, type BusMessage } from './bus.js';
+import { Bus, type Listener, type Reach } from './bus.js';
+import type { BusMessage } from './messages.js';
+import { ChannelListeners } from './channel-listeners.js';
+import { type Channel, channelOf } from './channels.js';
 
-/** The bus of a server that is the only node. */
-@Injectable()
+/** The bus of a node that has no connection to others. */
 export class InProcessBus extends Bus {
-  override readonly isAlone = true;
-  override readonly messages$ = new Subject<BusMessage>();
+  private readonly listeners = new ChannelListeners();
+
+  constructor(override readonly reach: Exclude<Reach, 'linked'> = 'alone') {
+    super();
+  }
 
   publish(message: BusMessage): void {
-    this.messages$.next(message);
+    this.listeners.call(channelOf(message), message);
+  }
+
+  subscribe(channel: Channel, listener: Listener): () => void {
+    return this.listeners.add(channel, listener);
   }
 }

@@ -1,11 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { PinoLogger } from '../common/pino-logger.js';
-import { Bus, type BusMessage } from '../events/bus.js';
+import { Bus } from '../events/bus.js';
+import type { BusMessage } from '../events/messages.js';
+import { EVERY_NODE } from '../events/channels.js';
 import { Sweep } from '../common/sweep.js';
 import { yieldIfBusy } from '../common/yield-if-busy.js';
 import { Memberships } from '../access/memberships.js';
 import { AuthService } from '../auth/auth.service.js';
 import { Config } from '../config/config.js';
+import { ClientMessages } from '../clients/client-messages.js';
 import { ConnectedClients, isNewer } from '../clients/connected-clients.js';
 import type { Membership } from '../storage/ports/turn.js';
 import { RelayConnections } from './relay-connections.js';
@@ -29,11 +32,13 @@ export class ConnectionEnds extends Sweep {
     private readonly memberships: Memberships,
     private readonly auth: AuthService,
     bus: Bus,
+    messages: ClientMessages,
     { catchUpMs }: Config,
     logger: PinoLogger,
   ) {
     super(Math.min(SELDOM * catchUpMs, LONGEST_MS), logger);
-    bus.messages$.subscribe((message) => this.onMessage(message));
+    bus.subscribe(EVERY_NODE, (message) => this.onMessage(message));
+    messages.heard$.subscribe((message) => this.onMessage(message));
   }
 
   protected async sweep(): Promise<void> {

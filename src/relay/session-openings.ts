@@ -1,6 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { PinoLogger } from '../common/pino-logger.js';
-import { Bus, type BusMessage } from '../events/bus.js';
+import { Bus } from '../events/bus.js';
+import type { BusMessage } from '../events/messages.js';
+import { ClientMessages } from '../clients/client-messages.js';
 import { type ConnectedClient, ConnectedClients, isOfFolder } from '../clients/connected-clients.js';
 import { Clock } from '../common/clock.js';
 import { SessionsService } from '../sessions/sessions.service.js';
@@ -17,6 +19,7 @@ export class SessionOpenings {
   constructor(
     sessions: SessionsService,
     bus: Bus,
+    messages: ClientMessages,
     private readonly clients: ConnectedClients,
     private readonly store: SessionStore,
     private readonly turns: TurnStore,
@@ -27,7 +30,7 @@ export class SessionOpenings {
     sessions.created$.subscribe(({ id: sessionId, workspaceId, userId, conversationId, clientId }) => {
       bus.publish({ type: 'session_opened', workspaceId, userId, sessionId, conversationId, clientId });
     });
-    bus.messages$.subscribe((message) => message.type === 'session_opened' && this.onCreated(message));
+    messages.heard$.subscribe((message) => message.type === 'session_opened' && this.onCreated(message));
   }
 
   /** Tells a client that has just resumed of the sessions that there are. */

@@ -7,6 +7,7 @@ import { BlobStore } from '../../src/storage/ports/blobs.store.js';
 import { ClientStore } from '../../src/storage/records/clients.js';
 import { ContractStore } from '../../src/storage/records/contracts.js';
 import { FileStore } from '../../src/storage/ports/files.store.js';
+import { FileRequestStore } from '../../src/storage/records/file-requests.js';
 import { IdempotencyKeyStore } from '../../src/storage/records/idempotency-keys.js';
 import { LoginStore } from '../../src/storage/records/logins.js';
 import { PatchStore } from '../../src/storage/ports/patches.store.js';
@@ -29,6 +30,7 @@ export interface Stores {
   blobs: BlobStore;
   clients: ClientStore;
   contracts: ContractStore;
+  fileRequests: FileRequestStore;
   files: FileStore;
   health: StorageHealth;
   keys: IdempotencyKeyStore;
@@ -47,6 +49,7 @@ const TOKENS: { [Port in keyof Stores]: abstract new (...parameters: never[]) =>
   blobs: BlobStore,
   clients: ClientStore,
   contracts: ContractStore,
+  fileRequests: FileRequestStore,
   files: FileStore,
   health: StorageHealth,
   keys: IdempotencyKeyStore,

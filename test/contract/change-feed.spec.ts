@@ -1,7 +1,7 @@
 import type { AuditEvent } from '@patchbay/protocol';
-import { NEVER, Subject } from 'rxjs';
+import { NEVER } from 'rxjs';
 import { Config } from '../../src/config/config.js';
-import { Bus, type BusMessage } from '../../src/events/bus.js';
+import type { Bus } from '../../src/events/bus.js';
 import { ChangeFeed } from '../../src/events/change-feed.js';
 import { InProcessBus } from '../../src/events/in-process-bus.js';
 import type { AuditStore } from '../../src/storage/ports/audit.store.js';
@@ -12,16 +12,6 @@ import { waitFor } from '../support/wait-for.js';
 import { describeContract } from './backends.js';
 import { withOtherMethods } from './other-methods.js';
 import { anEvent, givenWorkspace, insertTurn, trailOf, upTo } from './records.js';
-
-/** A bus between nodes of this process. */
-class SharedBus extends Bus {
-  override readonly isAlone = false;
-  override readonly messages$ = new Subject<BusMessage>();
-
-  publish(message: BusMessage): void {
-    this.messages$.next(message);
-  }
-}
 
 /** A feed as a node has it, and how often its store has answered. */
 interface Node {
@@ -158,7 +148,7 @@ describeContract('the change feed', (opened) => {
   });
 
   it('is told by the bus of what another node commits', async () => {
-    const bus = new SharedBus();
+    const bus = new InProcessBus('unlinked');
     const [here, there] = [node(bus), node(bus, { isElsewhere: true })];
     const reader = follow(there);
     await waitFor(() => there.answers.pages.length === 1, 'the first read');

@@ -22,6 +22,10 @@ export const KINDS: { [Port in keyof Stores]: Kinds<Stores[Port]> } = {
     ...{ childrenOf: 'read', below: 'read', page: 'read', versionsOf: 'read', versionOf: 'read' },
     ...{ conflictOf: 'read', versionOfPatch: 'read' },
   },
+  fileRequests: {
+    ...{ ask: 'write', wantedOf: 'read', answer: 'write', answersTo: 'read', contentOf: 'read' },
+    ...{ remove: 'write', removeExpired: 'write' },
+  },
   health: { check: 'read' },
   keys: { claim: 'write', find: 'read', removeExpired: 'write' },
   logins: {

@@ -2,6 +2,7 @@ import { sha256 } from '@patchbay/protocol/hash';
 import { newId } from '../../src/common/ids.js';
 import type { ClientAnnouncement } from '../../src/storage/records/clients.js';
 import type { KeyClaim } from '../../src/storage/records/idempotency-keys.js';
+import type { FileOutcome, FileRequest } from '../../src/storage/records/file-requests.js';
 import type { LoginRecord } from '../../src/storage/records/logins.js';
 import type { RootRecord } from '../../src/storage/records/roots.js';
 import type { SessionRecord } from '../../src/storage/records/sessions.js';
@@ -46,6 +47,26 @@ export const aKey = (workspaceId: string): KeyClaim => ({
   ...{ workspaceId, userId: newId(), key: 'key', sessionId: newId(), turnId: newId(), claimedAt: NOON },
 });
 export const key = inWorkspace(aKey, ({ keys }, made) => keys.claim(made, 0));
+
+export const aFileRequest = (): FileRequest => ({
+  ...{ id: newId(), asker: 'a', node: 'b', expiresAt: NOON },
+  wish: {
+    ...{ workspaceId: newId(), userId: newId(), docPath: 'proj/a', maxBytes: 10 },
+    ...{ boundClientId: null, lastClientId: null, activeSha256: null },
+  },
+});
+export const fileRequest = async ({ fileRequests }: Stores): Promise<FileRequest> => {
+  const made = aFileRequest();
+  await fileRequests.ask(made);
+  return made;
+};
+export const FILE_GIVEN: FileOutcome = { kind: 'given', sha256: 's', isDirty: true, source: 'active' };
+
+export const answeredRequest = async (stores: Stores): Promise<FileRequest> => {
+  const made = await fileRequest(stores);
+  await stores.fileRequests.answer(made, FILE_GIVEN, Buffer.from('open'));
+  return made;
+};
 
 export const aLogin = (): LoginRecord => ({
   ...{ id: newId(), userId: newId(), familyHash: 'family', tokenHash: 'first', previousHash: null },

@@ -2,6 +2,7 @@ import { sha256 } from '@patchbay/protocol/hash';
 import { newId } from '../../src/common/ids.js';
 import { aTurn, completed, NOON } from '../../src/turns/state/turn.sample.js';
 import type { Stores } from './backends.js';
+import { about, type Scene } from './scene.js';
 import { aFile, aFolder, aVersion, bytesOf, moved, withHead } from './file-records.js';
 import { aBatch } from './patch-records.js';
 import { aUser, aWorkspace, givenWorkspace, withMember } from './records.js';
@@ -15,6 +16,10 @@ import {
   contract,
   aKey,
   key,
+  aFileRequest,
+  fileRequest,
+  answeredRequest,
+  FILE_GIVEN,
   aLogin,
   login,
   SECOND,
@@ -41,23 +46,9 @@ import {
   ownerOf,
 } from './method-givens.js';
 
-/** Brings the store to where the method has something to do, and gives the call of it. */
-export type Scene = (stores: Stores) => Promise<() => Promise<unknown>>;
 type Scenes<Store> = { [Method in keyof Store]: Scene };
 
 const LATER = NOON + 1_000_000;
-/** A scene around something that was stored before. */
-function about<Thing>(
-  given: (stores: Stores) => Promise<Thing>,
-  act: (stores: Stores, thing: Thing) => Promise<unknown>,
-): Scene {
-  return async (stores) => {
-    const thing = await given(stores);
-    // Ids and events of a call are made before it: they are the same however often it is sent.
-    return () => act(stores, thing);
-  };
-}
-
 /** One of every method of every port; the type lets none be left out. */
 export const SCENES: { [Port in keyof Stores]: Scenes<Stores[Port]> } = {
   audit: {
@@ -158,6 +149,22 @@ export const SCENES: { [Port in keyof Stores]: Scenes<Stores[Port]> } = {
     versionOfPatch: about(conflict, ({ files }, { workspaceId, version }) =>
       files.versionOfPatch(workspaceId, version.filePatchId!, sha256('other')),
     ),
+  },
+  fileRequests: {
+    ask: about(
+      () => Promise.resolve(aFileRequest()),
+      ({ fileRequests }, made) => fileRequests.ask(made),
+    ),
+    wantedOf: about(fileRequest, ({ fileRequests }, { node }) => fileRequests.wantedOf(node, 10)),
+    answer: about(fileRequest, ({ fileRequests }, made) =>
+      fileRequests.answer(made, FILE_GIVEN, bytesOf('open')),
+    ),
+    answersTo: about(answeredRequest, ({ fileRequests }, { asker }) => fileRequests.answersTo(asker, 10)),
+    contentOf: about(answeredRequest, ({ fileRequests }, { id }) =>
+      fileRequests.contentOf({ id, outcome: FILE_GIVEN, bytes: 4 }),
+    ),
+    remove: about(answeredRequest, ({ fileRequests }, { id }) => fileRequests.remove(id)),
+    removeExpired: about(answeredRequest, ({ fileRequests }) => fileRequests.removeExpired(LATER)),
   },
   health: { check: about(givenWorkspace, ({ health }) => health.check()) },
   keys: {

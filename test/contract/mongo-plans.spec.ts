@@ -14,7 +14,9 @@ import { QueryPlans } from '../support/query-plans.js';
 import { type Stores, storesOf } from './backends.js';
 import type { PatchStore } from '../../src/storage/ports/patches.store.js';
 import { aFile, aFolder, bytesOf, moved, withHead } from './file-records.js';
-import { type Scene, SCENES } from './method-scenes.js';
+import { aFileRequest, FILE_GIVEN } from './method-givens.js';
+import { SCENES } from './method-scenes.js';
+import type { Scene } from './scene.js';
 import { aBatch, aLargeBatch } from './patch-records.js';
 import { anEvent, aUser, aWorkspace, join } from './records.js';
 
@@ -95,6 +97,7 @@ async function askEverything(stores: Stores): Promise<void> {
   });
   await logins.remove('a');
   await logins.removeExpired(NOON);
+  await askFileRequests(stores);
   await contracts.byDigest('a');
   await sessions.byId(workspaceId, 'a');
   await sessions.ofUser(workspaceId, userId, null, 10);
@@ -213,4 +216,14 @@ async function askFiles({ blobs, files, usage }: Stores, workspaceId: string): P
   await blobs.mark(NOON + 1, 9, NOON + 2);
   await blobs.removeMarked(NOON + 3, 9);
   await usage.ofWorkspace(workspaceId);
+}
+
+async function askFileRequests({ fileRequests }: Stores): Promise<void> {
+  const made = aFileRequest();
+  await fileRequests.wantedOf(made.node, 10);
+  await fileRequests.answer(made, FILE_GIVEN, null);
+  await fileRequests.answersTo(made.asker, 10);
+  await fileRequests.contentOf({ id: made.id, outcome: FILE_GIVEN, bytes: 0 });
+  await fileRequests.remove(made.id);
+  await fileRequests.removeExpired(NOON);
 }

@@ -11,7 +11,8 @@ import { MongoProxy, type Treatment } from '../support/mongo-proxy.js';
 import { aDatabaseOn, describeOnMongo, MONGO_SERVER } from '../support/mongo-server.js';
 import { type Stores, storesOf } from './backends.js';
 import { KINDS } from './faults.js';
-import { type Scene, SCENES } from './method-scenes.js';
+import { SCENES } from './method-scenes.js';
+import type { Scene } from './scene.js';
 
 /** Holds nothing of the aggregates, or counts that may be wrong by what was in flight (`UsageStore`). */
 const LEFT_OUT = new Set<string>([CHECKS, SCHEMA, USAGE]);

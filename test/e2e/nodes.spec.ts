@@ -2,12 +2,13 @@ import type { InvokeResult, TurnEnvelope } from '@patchbay/protocol';
 import { jest } from '@jest/globals';
 import { ToolRunner } from '../../src/tools/tool-runner.js';
 import { OpenTurns } from '../../src/turns/engine/open-turns.js';
-import { journalEntry } from '../support/fake-client.js';
+import { givenFile, journalEntry } from '../support/fake-client.js';
 import { createCall, type RelayScene } from '../support/relay-scene.js';
 import type { Answer, TestServer } from '../support/server.js';
 import { waitFor } from '../support/wait-for.js';
 import { Editor } from '../support/editor.js';
-import { onTwoNodes, type TwoNodes } from '../support/two-nodes.js';
+import { TextsDesk } from '../support/texts-desk.js';
+import { onTwoNodes, TwoNodes } from '../support/two-nodes.js';
 
 const ls = (toolCallId: string): Record<string, unknown> => ({
   toolCallId,
@@ -136,6 +137,30 @@ describe.each(['sound', 'faulty', 'cut'] as const)('two nodes with a %s bus betw
       expect(new Set(answers.map(({ body }) => body.result.toolCalls[0]!.callId)).size).toBe(1);
     }
     expect(await post(b!, { toolCalls: [createCall('c2')] }, key)).toMatchObject({ status: 409 });
+  });
+});
+
+describe('two nodes without a bus', () => {
+  it('see what the other does long before a sweep, and read its clients’ files', async () => {
+    // Sweeps come after the test has timed out: only the frequent look is left.
+    const two = await TwoNodes.open('cut', { catchUpMs: 600_000 });
+    await two.begin();
+    try {
+      const client = await two.a.client();
+      for (const turnId of ['t1', 't2', 't3']) {
+        const posted = two.b.post([createCall('c1')], { turnId, waitMs: 20_000 });
+        await waitFor(() => client.calls.some((call) => call.turnId === turnId), 'the delivery');
+        await client.report(client.calls.find((call) => call.turnId === turnId)!);
+        expect(statusOf(await posted)).toEqual(['c1 succeeded']);
+      }
+      const desk = new TextsDesk(two.a);
+      const holder = await desk.client('cli', ['proj']);
+      holder.giveFile = () => givenFile('disk\n', { source: 'disk' });
+      expect(await new TextsDesk(two.b).readFile('proj/a.ts')).toMatchObject({ source: 'disk' });
+    } finally {
+      await two.end();
+      await two.nodes.close();
+    }
   });
 });
 

@@ -1,8 +1,9 @@
 import type { Member, Workspace, WorkspacePage } from '@patchbay/protocol';
-import { firstValueFrom } from 'rxjs';
 import { startTestServer, type TestServer, type TestUser } from '../support/server.js';
 import { newId } from '../../src/common/ids.js';
 import { Bus } from '../../src/events/bus.js';
+import type { BusMessage } from '../../src/events/messages.js';
+import { EVERY_NODE } from '../../src/events/channels.js';
 
 describe('workspaces', () => {
   let server: TestServer;
@@ -196,9 +197,10 @@ describe('members', () => {
 
   it('lose access with their membership, and whoever listens is told', async () => {
     await ada.addMember(workspaceId, ben);
-    const removed = firstValueFrom(server.app.get(Bus, { strict: false }).messages$);
+    const heard: BusMessage[] = [];
+    server.app.get(Bus, { strict: false }).subscribe(EVERY_NODE, (message) => heard.push(message));
     expect(await ada.request('DELETE', `${path}/${ben.id}`)).toMatchObject({ status: 204, body: '' });
-    expect(await removed).toEqual({ type: 'member_removed', workspaceId, userId: ben.id });
+    expect(heard).toEqual([{ type: 'member_removed', workspaceId, userId: ben.id }]);
     expect(await ben.get(`/workspaces/${workspaceId}`)).toMatchObject({ status: 403 });
     expect(await ada.request('DELETE', `${path}/${ben.id}`)).toMatchObject({ status: 404 });
     expect(await ada.request('DELETE', `${path}/ben`)).toMatchObject({

@@ -96,10 +96,10 @@ export const FAULTS = [
   },
   {
     name: 'a file request without an answer waits for ever',
-    file: 'src/clients/file-request.ts',
-    find: 'setTimeout(() => this.end(this.best), readMs + PASSING_MS).unref()',
-    replace: 'setTimeout(() => undefined, readMs + PASSING_MS).unref()',
-    specs: ['src/clients/file-request.spec.ts'],
+    file: 'src/clients/file-exchange.ts',
+    find: 'setTimeout(() => resolve(null), waitMs).unref()',
+    replace: 'setTimeout(() => undefined, waitMs).unref()',
+    specs: ['test/e2e/file-exchange.spec.ts'],
   },
   {
     name: 'a turn that could not be stored keeps its quota',

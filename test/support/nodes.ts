@@ -2,10 +2,12 @@ import { ShiftedClock } from './shifted-clock.js';
 import { rm } from 'node:fs/promises';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Test } from '@nestjs/testing';
-import { Subject } from 'rxjs';
 import { AppModule } from '../../src/app.module.js';
 import { APP_OPTIONS, setUp } from '../../src/bootstrap.js';
-import { Bus, type BusMessage } from '../../src/events/bus.js';
+import { Bus, type Listener, type Reach } from '../../src/events/bus.js';
+import type { BusMessage } from '../../src/events/messages.js';
+import { ChannelListeners } from '../../src/events/channel-listeners.js';
+import { type Channel, channelOf } from '../../src/events/channels.js';
 import { fastifyAdapter } from '../../src/http/fastify.js';
 import { Config, type Settings } from '../../src/config/config.js';
 import { NodeId } from '../../src/storage/ports/node-id.js';
@@ -45,23 +47,34 @@ export class BusNetwork {
     const copies = this.line === 'sound' ? 1 : [0, 1, 1, 2][Math.floor(this.random() * 4)]!;
     for (let copy = 0; copy < copies; copy += 1) {
       const delayMs = this.line === 'sound' ? 0 : this.random() * 80;
-      setTimeout(() => to.messages$.next(message), delayMs).unref();
+      setTimeout(() => to.hear(message), delayMs).unref();
     }
   }
 }
 
 export class NetworkBus extends Bus {
-  override readonly isAlone = false;
-  override readonly messages$ = new Subject<BusMessage>();
+  private readonly listeners = new ChannelListeners();
 
   constructor(private readonly network: BusNetwork) {
     super();
   }
 
+  override get reach(): Reach {
+    return this.network.line === 'cut' ? 'unlinked' : 'linked';
+  }
+
   /** What a node tells itself is never lost. */
   publish(message: BusMessage): void {
-    this.messages$.next(message);
+    this.hear(message);
     this.network.carry(message, this);
+  }
+
+  subscribe(channel: Channel, listener: Listener): () => void {
+    return this.listeners.add(channel, listener);
+  }
+
+  hear(message: BusMessage): void {
+    this.listeners.call(channelOf(message), message);
   }
 }
 
@@ -77,11 +90,13 @@ export class TestNodes {
     private readonly database: SqliteDatabase | null,
     private readonly dataDir: string,
     private readonly settings: Partial<Settings>,
+    private readonly busOf: (() => Bus) | null,
   ) {}
 
-  static async open(settings: Partial<Settings> = {}): Promise<TestNodes> {
+  /** @param busOf the bus of a node that starts; null: that of the test's network. */
+  static async open(settings: Partial<Settings> = {}, busOf: (() => Bus) | null = null): Promise<TestNodes> {
     const dataDir = await newDataDirectory();
-    return new TestNodes(ON_MONGO ? null : SqliteDatabase.open(dataDir), dataDir, settings);
+    return new TestNodes(ON_MONGO ? null : SqliteDatabase.open(dataDir), dataDir, settings, busOf);
   }
 
   /** Starts a node; one of the same id takes over from itself. */
@@ -99,7 +114,7 @@ export class TestNodes {
     if (this.database !== null) testing.overrideProvider(SqliteDatabase).useValue(sharedBy(this.database));
     const module = await testing
       .overrideProvider(Bus)
-      .useValue(this.network.connect())
+      .useValue(this.busOf?.() ?? this.network.connect())
       .overrideProvider(NodeId)
       .useValue(new NodeId(id))
       .compile();

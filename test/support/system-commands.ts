@@ -27,6 +27,7 @@ const PROBES = {
   // With openssl, which makes its certificate.
   nginx: ['sh', '-c', 'nginx -v && openssl version'],
   caddy: ['caddy', 'version'],
+  'redis-server': ['redis-server', '--version'],
   mount: [
     'sh',
     '-c',

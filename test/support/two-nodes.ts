@@ -1,10 +1,15 @@
 import { jest } from '@jest/globals';
+import type { Settings } from '../../src/config/config.js';
+import type { Bus } from '../../src/events/bus.js';
 import { type Line, TestNodes } from './nodes.js';
 import { checkInvariants } from './invariants.js';
 import { RelayScene } from './relay-scene.js';
 import type { TestServer } from './server.js';
 
 const MIB = 1024 * 1024;
+const SETTINGS: Partial<Settings> = {
+  ...{ graceMs: 300, catchUpMs: 250, fileReadMs: 500, maxFileBytes: MIB },
+};
 
 /** One user on two nodes over one store: `a` and `b` are the same scene, seen from each of them. */
 export class TwoNodes {
@@ -17,8 +22,13 @@ export class TwoNodes {
     private readonly line: Line,
   ) {}
 
-  static async open(line: Line): Promise<TwoNodes> {
-    const nodes = await TestNodes.open({ graceMs: 300, catchUpMs: 250, fileReadMs: 500, maxFileBytes: MIB });
+  /** @param busOf the bus of each node; null: that of the test's network. */
+  static async open(
+    line: Line,
+    settings: Partial<Settings> = SETTINGS,
+    busOf: (() => Bus) | null = null,
+  ): Promise<TwoNodes> {
+    const nodes = await TestNodes.open(settings, busOf);
     return new TwoNodes(nodes, { a: await nodes.start('a'), b: await nodes.start('b') }, line);
   }
 

@@ -42,7 +42,7 @@ export const WORKSPACE_INDEXES = {
 } as const;
 
 /** Another number in the database does not open; counted up from the first release on. */
-export const SCHEMA_VERSION = 1;
+export const SCHEMA_VERSION = 2;
 
 /** The one place that says what is in the database; `buildCollections` makes it so. */
 export const COLLECTIONS: readonly Collection[] = [

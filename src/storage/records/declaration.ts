@@ -30,6 +30,8 @@ export interface Table {
   readonly key: readonly string[];
   readonly unique?: readonly (readonly string[])[];
   readonly indexes?: readonly (readonly string[])[];
+  /** Of seconds: left out of exports. */
+  readonly isTransient?: boolean;
 }
 
 /**

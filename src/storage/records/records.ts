@@ -1,6 +1,7 @@
 import { ClientStore } from './clients.js';
 import { ContractStore } from './contracts.js';
 import type { Table } from './declaration.js';
+import { FileRequestStore } from './file-requests.js';
 import { IdempotencyKeyStore } from './idempotency-keys.js';
 import { LoginStore } from './logins.js';
 import { RootStore } from './roots.js';
@@ -11,6 +12,7 @@ import { UserStore } from './users.js';
 export const RECORD_PORTS = [
   ClientStore,
   ContractStore,
+  FileRequestStore,
   IdempotencyKeyStore,
   LoginStore,
   RootStore,

@@ -2,7 +2,7 @@ import { RECORDS } from '../records/records.js';
 import { tableSql } from './record-tables.js';
 
 /** Stands in the database as `user_version`. Another number does not open; counted up from the first release on. */
-export const SCHEMA_VERSION = 1;
+export const SCHEMA_VERSION = 2;
 
 /** Rows refer to a workspace by its small integer key, because it is part of every key and index. Times are epoch ms. */
 const ACCOUNTS = `

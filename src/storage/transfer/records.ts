@@ -56,7 +56,9 @@ export type Kind = string;
 /** In the order in which they are exported: what is named comes before what names it. With the words for people. */
 export const KINDS: Readonly<Record<Kind, string>> = {
   workspaces: 'workspaces',
-  ...Object.fromEntries(RECORDS.map(({ name }) => [name, name.replaceAll('_', ' ')])),
+  ...Object.fromEntries(
+    RECORDS.filter(({ isTransient }) => !isTransient).map(({ name }) => [name, name.replaceAll('_', ' ')]),
+  ),
   ...({
     blobs: 'blobs',
     entries: 'files and folders',

@@ -3,6 +3,7 @@ import { Memberships } from '../../access/memberships.js';
 import { yieldIfBusy } from '../../common/yield-if-busy.js';
 import { PinoLogger } from '../../common/pino-logger.js';
 import { Bus } from '../../events/bus.js';
+import { EVERY_NODE } from '../../events/channels.js';
 import { KeyLocks } from '../../common/key-locks.js';
 import { userKey } from '../../common/keys.js';
 import { Sweep } from '../../common/sweep.js';
@@ -35,7 +36,7 @@ export class Departures extends Sweep {
     logger: PinoLogger,
   ) {
     super(catchUpMs, logger);
-    bus.messages$.subscribe((message) => {
+    bus.subscribe(EVERY_NODE, (message) => {
       if (message.type === 'member_removed') void this.round();
     });
   }

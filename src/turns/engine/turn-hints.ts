@@ -1,7 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { PinoLogger } from '../../common/pino-logger.js';
-import { Bus, type BusMessage } from '../../events/bus.js';
-import { Sweep } from '../../common/sweep.js';
+import { Bus } from '../../events/bus.js';
+import type { BusMessage } from '../../events/messages.js';
+import { userChannel } from '../../events/channels.js';
+import { FollowedChannels } from '../../events/followed-channels.js';
+import { StoreLook } from '../../events/store-look.js';
 import { Config } from '../../config/config.js';
 import { NodeId } from '../../storage/ports/node-id.js';
 import type { Membership, Turn, TurnRef } from '../../storage/ports/turn.js';
@@ -10,36 +13,49 @@ import { OpenTurns, type TurnChange } from './open-turns.js';
 import { turnKey, userKey } from '../../common/keys.js';
 
 /**
- * Keeps this node up to date with what others commit. Each commit is hinted at over the bus; whoever knows the turn, or
- * has clients of its user, looks in the store. A sweep finds what a lost hint left unnoticed.
+ * Keeps this node up to date with what others commit. Each commit is published on the channel of its user, to which the
+ * nodes subscribe that have clients of the user or know an open turn of theirs. A look in the store finds what a lost
+ * message left unnoticed.
  */
 @Injectable()
-export class TurnHints extends Sweep {
+export class TurnHints extends StoreLook {
+  /** Users with clients on this node. */
   private readonly followed = new Map<string, Membership>();
+  /** Open turns that this node knows. */
+  private readonly open = new Set<string>();
+  private readonly channels: FollowedChannels;
 
   constructor(
-    private readonly bus: Bus,
+    bus: Bus,
     private readonly turns: OpenTurns,
     private readonly store: TurnStore,
     private readonly node: NodeId,
-    { catchUpMs }: Config,
+    config: Config,
     logger: PinoLogger,
   ) {
-    super(catchUpMs, logger);
-    bus.messages$.subscribe((message) => message.type === 'turn_changed' && this.onHint(message));
+    super(bus, config, logger);
+    this.channels = new FollowedChannels(bus, (message) => {
+      if (message.type === 'turn_changed') this.onHint(message);
+    });
   }
 
   /** From now on every turn of this user is taken up here: they have clients on this node. */
   follow(user: Membership): void {
+    if (this.followed.has(userKey(user))) return;
     this.followed.set(userKey(user), user);
+    this.channels.follow(userChannel(user));
   }
 
   unfollow(user: Membership): void {
-    this.followed.delete(userKey(user));
+    if (this.followed.delete(userKey(user))) this.channels.unfollow(userChannel(user));
+  }
+
+  protected override isWaiting(): boolean {
+    return this.open.size > 0;
   }
 
   /** Compares what is open, by name and version, with what this node knows. */
-  protected async sweep(): Promise<void> {
+  protected override async look(): Promise<void> {
     const known = new Map(this.turns.all().map((turn) => [turnKey(turn), turn]));
     const users = new Map(this.followed);
     for (const turn of known.values()) users.set(userKey(turn), turn);
@@ -56,7 +72,18 @@ export class TurnHints extends Sweep {
 
   /** Tells the other nodes what this one has committed. Part of `TurnReactions`. */
   react({ after, own }: TurnChange): void {
+    this.followTurn(after);
     if (own) this.publish(after);
+  }
+
+  /** Where others act on an open turn, this node hears of it. */
+  private followTurn(turn: Turn): void {
+    const key = turnKey(turn);
+    if (turn.status === 'open') {
+      if (this.open.has(key)) return;
+      this.open.add(key);
+      this.channels.follow(userChannel(turn));
+    } else if (this.open.delete(key)) this.channels.unfollow(userChannel(turn));
   }
 
   private publish({ workspaceId, sessionId, turnId, userId, version }: Turn): void {
@@ -68,14 +95,14 @@ export class TurnHints extends Sweep {
     if (hint.node === this.node.value) return;
     const known = this.turns.peek(hint);
     if (known ? known.version >= hint.version : !this.followed.has(userKey(hint))) return;
-    void this.look(hint);
+    void this.refresh(hint);
   }
 
-  private async look(ref: TurnRef): Promise<void> {
+  private async refresh(ref: TurnRef): Promise<void> {
     await this.turns.refresh(ref).catch((error: unknown) => {
       this.logger.warn(
         { err: error, turnId: ref.turnId },
-        'A hint could not be followed; the sweep finds it',
+        'A hint could not be followed; the next look finds it',
       );
     });
   }

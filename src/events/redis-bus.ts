@@ -1,0 +1,114 @@
+import { randomUUID } from 'node:crypto';
+import type { OnApplicationShutdown, OnModuleDestroy } from '@nestjs/common';
+import { Bus, type Listener, type Reach } from './bus.js';
+import type { BusMessage } from './messages.js';
+import { ChannelListeners } from './channel-listeners.js';
+import { type Channel, channelOf } from './channels.js';
+import { RedisLink } from './redis-link.js';
+
+/** What comes before each channel; its number changes with the form of the messages. */
+const PREFIX = 'patchbay:1:';
+/** A longer message is not sent, and not read. */
+const MAX_MESSAGE_LENGTH = 1024 * 1024;
+/** How long a channel stays joined without a listener: the next turn of the same user finds it joined, in ms. */
+const LINGER_MS = 5_000;
+const LEAVE_MS = 1_000;
+
+interface Envelope {
+  /** The bus that has sent it, which has called its own listeners already. */
+  from: string;
+  message: BusMessage;
+}
+
+/** The bus of several nodes, over publish and subscribe of Redis. */
+export class RedisBus extends Bus implements OnModuleDestroy, OnApplicationShutdown {
+  private readonly id = randomUUID();
+  private readonly listeners = new ChannelListeners();
+  private readonly link: RedisLink;
+  /** Channels to join at the end of this turn of the event loop. */
+  private fresh = new Set<Channel>();
+  /** Joined channels without a listener, with when they are left (ms of the process). */
+  private readonly idle = new Map<Channel, number>();
+  private readonly leaving: NodeJS.Timeout;
+
+  constructor(url: string) {
+    super();
+    this.link = new RedisLink(url, {
+      message: (text, channel) => this.receive(text, channel),
+      channels: () => this.listeners.channels().map(named),
+      up: () => this.caughtUp$.next(),
+    });
+    this.leaving = setInterval(() => this.leaveIdle(), LEAVE_MS).unref();
+  }
+
+  override get reach(): Reach {
+    return this.link.up ? 'linked' : 'unlinked';
+  }
+
+  publish(message: BusMessage): void {
+    const channel = channelOf(message);
+    this.listeners.call(channel, message);
+    if (!this.link.up) return;
+    const envelope: Envelope = { from: this.id, message };
+    const text = JSON.stringify(envelope);
+    if (text.length <= MAX_MESSAGE_LENGTH) this.link.publish(named(channel), text);
+  }
+
+  subscribe(channel: Channel, listener: Listener): () => void {
+    this.idle.delete(channel);
+    if (!this.listeners.has(channel)) this.join(channel);
+    const remove = this.listeners.add(channel, listener);
+    return () => {
+      remove();
+      if (!this.listeners.has(channel)) this.idle.set(channel, performance.now() + LINGER_MS);
+    };
+  }
+
+  onModuleDestroy(): void {
+    clearInterval(this.leaving);
+  }
+
+  /** After all others, which may still have something to tell. */
+  onApplicationShutdown(): Promise<void> {
+    return this.link.close();
+  }
+
+  private join(channel: Channel): void {
+    if (this.fresh.size === 0) {
+      queueMicrotask(() => {
+        const channels = [...this.fresh].map(named);
+        this.fresh = new Set();
+        this.link.join(channels);
+      });
+    }
+    this.fresh.add(channel);
+  }
+
+  private leaveIdle(): void {
+    const now = performance.now();
+    const over = [...this.idle].filter(([, until]) => until <= now).map(([channel]) => channel);
+    for (const channel of over) this.idle.delete(channel);
+    this.link.leave(over.map(named));
+  }
+
+  /** What does not read as a message for this channel is not one of ours. */
+  private receive(text: string, name: string): void {
+    const envelope = text.length <= MAX_MESSAGE_LENGTH ? parsed(text) : null;
+    if (envelope === null || envelope.from === this.id) return;
+    const channel = channelOf(envelope.message);
+    if (named(channel) === name) this.listeners.call(channel, envelope.message);
+  }
+}
+
+function named(channel: Channel): string {
+  return PREFIX + channel;
+}
+
+function parsed(text: string): Envelope | null {
+  try {
+    const envelope = JSON.parse(text) as Partial<Envelope> | null;
+    return typeof envelope?.message?.type === 'string' ? (envelope as Envelope) : null;
+  } catch {
+    return null;
+  }
+}
