@@ -56,6 +56,12 @@ function brokenLinksIn(document: string, text = read(document)): string[] {
 }
 
 describe('The documents', () => {
+  it('name only files and directories that exist, in ARCHITECTURE.md', () => {
+    const named = [...read('ARCHITECTURE.md').matchAll(/`((?:src|packages|test|examples|docs)\/[\w./-]+)`/g)];
+    expect(named.length).toBeGreaterThan(30);
+    expect(named.map(([, path]) => path!).filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
+  });
+
   it('are found', () => {
     expect(documents).toEqual(
       expect.arrayContaining(['README.md', 'docs/operations.md', 'packages/cli/README.md']),
