@@ -3,10 +3,10 @@ import { ClientLockedError } from './client-locked-error.js';
 import { Journal } from './journal.js';
 import type { ClientIdentity, Journals } from './journal-storage.js';
 
-/* What every place for journals has to keep, also where a page runs it; no part of the build. */
+/* The contract of every kind of journal, also run in a browser page; not part of the build. */
 
 const ada: ClientIdentity = { url: 'http://127.0.0.1:3000', workspaceId: 'w', clientId: 'ada' };
-/** Whose journal is another than ada's: the same client of another workspace, or another server, too. */
+/** Identities that must not share ada's journal. */
 const OTHERS: ClientIdentity[] = [
   { ...ada, clientId: 'bob' },
   { ...ada, workspaceId: 'w2' },
@@ -23,7 +23,7 @@ export function deliveryOf(callId: string): ToolCallDelivery {
 
 const states = (journal: Journal) => journal.all().map(({ callId, state }) => `${callId} ${state}`);
 
-/** Each promise, as what is observed; what is expected stands beside it in `EXPECTED`. */
+/** Each case returns an observation; `EXPECTED` has the value it must be. */
 export const PROMISES: Record<string, (journals: Journals) => Promise<unknown>> = {
   'a call is known to who opens the journal next': async (journals) => {
     const first = await Journal.open(journals, ada);
@@ -94,7 +94,7 @@ export const PROMISES: Record<string, (journals: Journals) => Promise<unknown>> 
   },
 };
 
-/** What a sound place answers. */
+/** The observation of a correct implementation. */
 export const EXPECTED: { [promise: string]: unknown } = {
   'a call is known to who opens the journal next': [
     true,

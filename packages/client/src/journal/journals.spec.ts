@@ -15,7 +15,7 @@ describe.each<[string, (directory: string) => Journals]>([
   beforeEach(async () => void (directory = await mkdtemp(join(tmpdir(), 'patchbay-journals-'))));
   afterEach(() => rm(directory, { recursive: true }));
 
-  it.each(Object.keys(PROMISES))('keep their word: %s', async (promise) => {
+  it.each(Object.keys(PROMISES))('keep the contract: %s', async (promise) => {
     expect(await PROMISES[promise]!(make(directory))).toEqual(EXPECTED[promise]);
   });
 });
@@ -37,7 +37,7 @@ describe('the lock of a journal', () => {
     },
   });
 
-  it('is given back where the journal cannot be opened', async () => {
+  it('is released if the journal cannot be opened', async () => {
     const unreadable = over(() => ({ read: () => Promise.reject(new Error('The disk is gone.')) }));
     await expect(Journal.open(unreadable, client)).rejects.toThrow('The disk is gone.');
     await (await Journal.open(memory, client)).close();

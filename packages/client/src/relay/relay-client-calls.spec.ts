@@ -1,92 +1,94 @@
 import type { RunTool } from './tool-handler.js';
 
-import { callOf, gate, RelayClientScene, three, until } from './relay-client.sample.js';
+import { callOf, gate, RelayClientFixture, three, until } from './relay-client.sample.js';
 
 describe('RelayClient', () => {
-  const scene = new RelayClientScene();
-  beforeEach(() => scene.open());
-  afterEach(() => scene.close());
+  const fixture = new RelayClientFixture();
+  beforeEach(() => fixture.open());
+  afterEach(() => fixture.close());
 
   describe('a call', () => {
-    it('is in the journal when it is acknowledged, runs, and is forgotten once its result is taken', async () => {
+    it('is in the journal when it is acknowledged, runs, and is forgotten once its result is accepted', async () => {
       const { opened, open } = gate();
-      await scene.clientWith(async (call, context) => (await opened, three(call, context))).connect();
-      expect(await scene.server.deliver(callOf('1'))).toEqual({ ok: true });
-      expect(scene.journal.get('1')).toMatchObject({ state: 'acknowledged' });
+      await fixture.clientWith(async (call, context) => (await opened, three(call, context))).connect();
+      expect(await fixture.server.deliver(callOf('1'))).toEqual({ ok: true });
+      expect(fixture.journal.get('1')).toMatchObject({ state: 'acknowledged' });
       open();
-      await until(() => scene.journal.get('1') === null);
-      expect(scene.server.results).toEqual([
+      await until(() => fixture.journal.get('1') === null);
+      expect(fixture.server.results).toEqual([
         { turnId: 't', callId: '1', attempt: 1, executionMs: 1, result: { words: 3 }, approval: null },
       ]);
     });
 
-    it('tells its steps, and what the person decided', async () => {
+    it("reports its steps and the person's decision", async () => {
       const approval = { decision: 'allow' as const, by: 'ada', at: new Date().toISOString() };
-      await scene
+      await fixture
         .clientWith(async (_call, context) => {
           await context.awaitApproval('Asking Ada.');
           await context.start(approval);
           return { result: 3, approval };
         })
         .connect();
-      await scene.server.deliver(callOf('1'));
-      await until(() => scene.server.results.length === 1);
-      expect(scene.server.statuses.map(({ status, note }) => [status, note])).toEqual([
+      await fixture.server.deliver(callOf('1'));
+      await until(() => fixture.server.results.length === 1);
+      expect(fixture.server.statuses.map(({ status, note }) => [status, note])).toEqual([
         ['awaiting_approval', 'Asking Ada.'],
         ['running', undefined],
       ]);
-      expect(scene.server.results[0]!.approval).toEqual(approval);
+      expect(fixture.server.results[0]!.approval).toEqual(approval);
     });
 
-    it('that is delivered twice runs once', async () => {
+    it('runs once when it is delivered twice', async () => {
       let runs = 0;
       const { opened, open } = gate();
-      await scene.clientWith(async (call, context) => (runs++, await opened, three(call, context))).connect();
-      await Promise.all([scene.server.deliver(callOf('1')), scene.server.deliver(callOf('1', 2))]);
+      await fixture
+        .clientWith(async (call, context) => (runs++, await opened, three(call, context)))
+        .connect();
+      await Promise.all([fixture.server.deliver(callOf('1')), fixture.server.deliver(callOf('1', 2))]);
       open();
-      await until(() => scene.server.results.length === 1);
+      await until(() => fixture.server.results.length === 1);
       expect(runs).toBe(1);
-      expect(scene.server.results[0]!.attempt).toBe(2);
+      expect(fixture.server.results[0]!.attempt).toBe(2);
     });
 
-    it('beyond those that a client can have in its hands is refused, whatever the server sends, and a known one is not', async () => {
+    it('is refused beyond the limit of live calls, unless it is known', async () => {
       const { opened, open } = gate();
-      await scene.clientWith(async (call, context) => (await opened, three(call, context))).connect();
-      const sent = Array.from({ length: 70 }, (_, n) => scene.server.deliver(callOf(`${n}`)));
+      await fixture.clientWith(async (call, context) => (await opened, three(call, context))).connect();
+      const sent = Array.from({ length: 70 }, (_, n) => fixture.server.deliver(callOf(`${n}`)));
       const acks = await Promise.all(sent);
       const codes = acks.map((ack) => (ack.ok ? 'taken' : ack.error.code));
       expect(codes.filter((code) => code === 'taken')).toHaveLength(64);
       expect(codes.filter((code) => code === 'RATE_LIMITED')).toHaveLength(6);
-      expect(await scene.server.deliver(callOf('0', 2))).toEqual({ ok: true });
+      expect(await fixture.server.deliver(callOf('0', 2))).toEqual({ ok: true });
       open();
-      await until(() => scene.server.results.length === 64);
+      await until(() => fixture.server.results.length === 64);
     });
 
-    it('that is delivered again after it ended is answered from the journal', async () => {
-      scene.server.answerResult = ({ attempt }) =>
+    it('is answered from the journal when it is delivered again after its end', async () => {
+      fixture.server.answerResult = ({ attempt }) =>
         attempt > 1 ? { ok: true } : { ok: false, error: { code: 'UNAVAILABLE', message: 'Not now.' } };
       let runs = 0;
-      await scene.clientWith(async (call, context) => (runs++, three(call, context))).connect();
-      await scene.server.deliver(callOf('1'));
-      await until(() => scene.server.results.length === 1);
-      await scene.restart();
-      await scene.clientWith(async (call, context) => (runs++, three(call, context))).connect();
-      await scene.server.deliver(callOf('1', 2));
-      await until(() => scene.journal.get('1') === null);
-      expect(scene.server.results.at(-1)).toMatchObject({ attempt: 2, result: { words: 3 } });
+      await fixture.clientWith(async (call, context) => (runs++, three(call, context))).connect();
+      await fixture.server.deliver(callOf('1'));
+      await until(() => fixture.server.results.length === 1);
+      await fixture.restart();
+      await fixture.clientWith(async (call, context) => (runs++, three(call, context))).connect();
+      await fixture.server.deliver(callOf('1', 2));
+      await until(() => fixture.journal.get('1') === null);
+      expect(fixture.server.results.at(-1)).toMatchObject({ attempt: 2, result: { words: 3 } });
       expect(runs).toBe(1);
     });
 
-    it('that the client has no handler for is refused', async () => {
-      await scene.clientWith(three).connect();
-      const ack = await scene.server.deliver({ ...callOf('1'), name: 'constructor' });
+    it('without a handler is refused', async () => {
+      await fixture.clientWith(three).connect();
+      const ack = await fixture.server.deliver({ ...callOf('1'), name: 'constructor' });
       expect(ack).toMatchObject({ ok: false, error: { code: 'NOT_FOUND' } });
     });
 
-    it('that the journal cannot take is refused', async () => {
-      await scene.clientWith(three).connect();
-      await scene.journal.close();
-      const ack = await scene.server.deliver(callOf('1'));
+    it('is refused if the journal cannot store it', async () => {
+      await fixture.clientWith(three).connect();
+      await fixture.journal.close();
+      const ack = await fixture.server.deliver(callOf('1'));
       expect(ack).toMatchObject({ ok: false, error: { code: 'INTERNAL_ERROR' } });
     });
 
@@ -95,53 +97,53 @@ describe('RelayClient', () => {
     };
 
     it('whose handler throws is denied with the reason, which fits every tool', async () => {
-      await scene.clientWith(noDictionary).connect();
-      await scene.server.deliver(callOf('1'));
-      await until(() => scene.server.results.length === 1);
-      expect(scene.server.results[0]).toMatchObject({
+      await fixture.clientWith(noDictionary).connect();
+      await fixture.server.deliver(callOf('1'));
+      await until(() => fixture.server.results.length === 1);
+      expect(fixture.server.results[0]).toMatchObject({
         result: null,
         approval: { decision: 'deny', by: 'client', note: 'The client failed: No dictionary.' },
       });
-      expect(scene.warnings).toEqual(['Call 1 of word_count: The client failed: No dictionary.']);
+      expect(fixture.warnings).toEqual(['Call 1 of word_count: The client failed: No dictionary.']);
     });
 
     it('whose handler throws after its start says that its effect is unknown', async () => {
-      await scene
+      await fixture
         .clientWith(async (call, context) => (await context.start(), noDictionary(call, context)))
         .connect();
-      await scene.server.deliver(callOf('1'));
-      await until(() => scene.server.results.length === 1);
-      expect(scene.server.results[0]!.approval!.note).toContain('what it did is unknown');
+      await fixture.server.deliver(callOf('1'));
+      await until(() => fixture.server.results.length === 1);
+      expect(fixture.server.results[0]!.approval!.note).toContain('what it did is unknown');
     });
 
-    it('whose handler throws is reported in the shape of its tool where it has one', async () => {
+    it('whose handler throws is reported in the shape of its tool if the tool has one', async () => {
       const recover = noDictionary;
       const reportFailure = () => ({ words: -1 });
-      await scene
+      await fixture
         .clientWith(three, {
           tools: { word_count: { run: noDictionary, recover, reportFailure } },
         })
         .connect();
-      await scene.server.deliver(callOf('1'));
-      await until(() => scene.server.results.length === 1);
-      expect(scene.server.results[0]).toMatchObject({ result: { words: -1 }, approval: null });
+      await fixture.server.deliver(callOf('1'));
+      await until(() => fixture.server.results.length === 1);
+      expect(fixture.server.results[0]).toMatchObject({ result: { words: -1 }, approval: null });
     });
 
-    it('whose failure can not be put in the shape of its tool is denied', async () => {
+    it('is denied if its failure cannot be put into the shape of its tool', async () => {
       const reportFailure = () => {
         throw new Error('No shape.');
       };
       const handler = { run: noDictionary, recover: noDictionary, reportFailure };
-      await scene.clientWith(three, { tools: { word_count: handler } }).connect();
-      await scene.server.deliver(callOf('1'));
-      await until(() => scene.server.results.length === 1);
-      expect(scene.server.results[0]).toMatchObject({ result: null, approval: { decision: 'deny' } });
+      await fixture.clientWith(three, { tools: { word_count: handler } }).connect();
+      await fixture.server.deliver(callOf('1'));
+      await until(() => fixture.server.results.length === 1);
+      expect(fixture.server.results[0]).toMatchObject({ result: null, approval: { decision: 'deny' } });
     });
   });
 
   describe('a cancelled call', () => {
     it('is dropped while it waits for the person', async () => {
-      await scene
+      await fixture
         .clientWith(async (_call, { signal }) => {
           await new Promise((_resolve, reject) =>
             signal.addEventListener('abort', () => reject(signal.reason as Error)),
@@ -149,19 +151,19 @@ describe('RelayClient', () => {
           return { result: null };
         })
         .connect();
-      await scene.server.deliver(callOf('1'));
+      await fixture.server.deliver(callOf('1'));
       const cancel = { callId: '1', reason: 'cancelled' as const };
-      expect(await scene.server.socket.timeout(1000).emitWithAck('tool:cancel', cancel)).toEqual({
+      expect(await fixture.server.socket.timeout(1000).emitWithAck('tool:cancel', cancel)).toEqual({
         ok: true,
       });
-      await until(() => scene.journal.get('1') === null);
-      expect(scene.server.results).toEqual([]);
+      await until(() => fixture.journal.get('1') === null);
+      expect(fixture.server.results).toEqual([]);
     });
 
-    it('cannot start any more', async () => {
+    it('can no longer start', async () => {
       const { opened, open } = gate();
       let effect = false;
-      await scene
+      await fixture
         .clientWith(async (_call, context) => {
           await opened;
           await context.start();
@@ -169,52 +171,52 @@ describe('RelayClient', () => {
           return { result: null };
         })
         .connect();
-      await scene.server.deliver(callOf('1'));
-      await scene.server.socket
+      await fixture.server.deliver(callOf('1'));
+      await fixture.server.socket
         .timeout(1000)
         .emitWithAck('tool:cancel', { callId: '1', reason: 'timed_out' });
       open();
-      await until(() => scene.journal.get('1') === null);
+      await until(() => fixture.journal.get('1') === null);
       expect(effect).toBe(false);
     });
 
-    it('that has started is finished, and reported', async () => {
+    it('is finished and reported if it has started', async () => {
       const { opened, open } = gate();
-      scene.server.answerResult = () => ({
+      fixture.server.answerResult = () => ({
         ok: false,
         error: { code: 'LATE_RESULT', message: 'Cancelled.' },
       });
-      await scene
+      await fixture
         .clientWith(async (call, context) => {
           await context.start();
           await opened;
           return three(call, context);
         })
         .connect();
-      await scene.server.deliver(callOf('1'));
-      await until(() => scene.journal.get('1')?.state === 'running');
-      await scene.server.socket
+      await fixture.server.deliver(callOf('1'));
+      await until(() => fixture.journal.get('1')?.state === 'running');
+      await fixture.server.socket
         .timeout(1000)
         .emitWithAck('tool:cancel', { callId: '1', reason: 'cancelled' });
       open();
-      await until(() => scene.journal.get('1') === null);
-      expect(scene.server.results).toHaveLength(1);
+      await until(() => fixture.journal.get('1') === null);
+      expect(fixture.server.results).toHaveLength(1);
     });
 
-    it('that has ended keeps its result, which the server has not taken yet', async () => {
-      scene.server.answerResult = () => undefined;
-      await scene.clientWith(three).connect();
-      await scene.server.deliver(callOf('1'));
-      await until(() => scene.server.results.length === 1);
+    it('keeps its result if it has ended and the server has not accepted it yet', async () => {
+      fixture.server.answerResult = () => undefined;
+      await fixture.clientWith(three).connect();
+      await fixture.server.deliver(callOf('1'));
+      await until(() => fixture.server.results.length === 1);
       const cancel = { callId: '1', reason: 'cancelled' as const };
-      await scene.server.socket.timeout(1000).emitWithAck('tool:cancel', cancel);
-      scene.server.socket.disconnect(true);
-      await until(() => scene.server.resumes.length === 2);
-      expect(scene.server.resumes[1]).toMatchObject([{ callId: '1', result: { words: 3 } }]);
+      await fixture.server.socket.timeout(1000).emitWithAck('tool:cancel', cancel);
+      fixture.server.socket.disconnect(true);
+      await until(() => fixture.server.resumes.length === 2);
+      expect(fixture.server.resumes[1]).toMatchObject([{ callId: '1', result: { words: 3 } }]);
     });
 
-    it('is dropped too where the server forgot it while the client was away', async () => {
-      await scene
+    it('is dropped if the server forgot it while the client was disconnected', async () => {
+      await fixture
         .clientWith(async (_call, { signal }) => {
           await new Promise((_resolve, reject) =>
             signal.addEventListener('abort', () => reject(signal.reason as Error)),
@@ -222,11 +224,11 @@ describe('RelayClient', () => {
           return { result: null };
         })
         .connect();
-      await scene.server.deliver(callOf('1'));
-      scene.server.answerResume = () => ({ ok: true, forget: ['1'], resume: [] });
-      scene.server.socket.disconnect(true);
-      await until(() => scene.journal.get('1') === null);
-      expect(scene.server.results).toEqual([]);
+      await fixture.server.deliver(callOf('1'));
+      fixture.server.answerResume = () => ({ ok: true, forget: ['1'], resume: [] });
+      fixture.server.socket.disconnect(true);
+      await until(() => fixture.journal.get('1') === null);
+      expect(fixture.server.results).toEqual([]);
     });
   });
 });

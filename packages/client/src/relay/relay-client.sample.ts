@@ -23,7 +23,7 @@ import { RelayClient, type RelayClientOptions } from './relay-client.js';
 import type { RelayState } from './relay-state.js';
 import type { RunTool } from './tool-handler.js';
 
-/* A server and a client for tests of the relay; no part of the build. */
+/* A server and a client for tests of the relay; not part of the build. */
 
 type RelaySocket = Socket<ClientToServerEvents, ServerToClientEvents>;
 
@@ -39,14 +39,14 @@ export class RelayServer {
   sockets: RelaySocket[] = [];
 
   refuse: (handshake: RelayHandshake) => RelayError | null = () => null;
-  /** Undefined: no answer at all. */
+  /** Undefined: no answer. */
   answerResume: (entries: ResumeEntry[]) => Ack<ResumeAnswer> | undefined = (entries) => ({
     ok: true,
     forget: [],
     resume: entries.map(({ callId }) => callId),
   });
   answerRefresh: (token: string) => Ack<{ expiresAt: string }> = () => ({ ok: true, expiresAt: '' });
-  /** Undefined: no answer at all. */
+  /** Undefined: no answer. */
   answerStatus: (status: ToolStatus) => Ack | undefined = () => ({ ok: true });
   answerResult: (report: ToolResultReport) => Ack | undefined = () => ({ ok: true });
 
@@ -129,7 +129,7 @@ export async function until(condition: () => boolean): Promise<void> {
   }
 }
 
-/** A promise that a test settles. */
+/** A promise that the test resolves. */
 export function gate(): { opened: Promise<void>; open: () => void } {
   let open!: () => void;
   const opened = new Promise<void>((resolve) => (open = resolve));
@@ -139,7 +139,7 @@ export function gate(): { opened: Promise<void>; open: () => void } {
 export const three: RunTool = async () => ({ result: { words: 3 }, executionMs: 1 });
 
 /** A scripted server, a journal on disk, and the client under test between them. */
-export class RelayClientScene {
+export class RelayClientFixture {
   server!: RelayServer;
   journal!: Journal;
   client: RelayClient | undefined;
@@ -180,7 +180,7 @@ export class RelayClientScene {
     }));
   }
 
-  /** Another process: the journal as the disk has it. */
+  /** Simulates another process: reads the journal from disk. */
   async restart(): Promise<void> {
     await this.client?.close();
     await this.journal.close();

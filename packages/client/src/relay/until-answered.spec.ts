@@ -32,7 +32,7 @@ describe('putting a file', () => {
   let socket: Socket;
   let puts: FilePut[];
   let lists: SessionActiveFiles[];
-  /** Undefined: no answer at all. */
+  /** Undefined: no answer. */
   let answer: (file: FilePut, socket: Socket) => Ack<FilePutAnswer> | undefined;
   let directory: string;
   let journal: Journal;
@@ -93,13 +93,13 @@ describe('putting a file', () => {
     await rm(directory, { recursive: true });
   });
 
-  it('sends its bytes and tells what they became', async () => {
+  it('sends its bytes and returns the answer', async () => {
     await client.connect();
     expect(await client.putFile(file)).toEqual(taken);
     expect(puts).toEqual([{ ...file, content: Buffer.from(file.content) }]);
   });
 
-  it('goes on over the next connection when the first is lost before the answer', async () => {
+  it('continues on the next connection when the first is lost before the answer', async () => {
     answer = (_put, connected) => (puts.length > 1 ? taken : void connected.disconnect(true));
     await client.connect();
     expect(await client.putFile(file)).toEqual(taken);
@@ -113,13 +113,13 @@ describe('putting a file', () => {
     expect(await putting).toEqual(taken);
   });
 
-  it('tries again where the server cannot take it now', async () => {
+  it('retries when the server cannot take the file now', async () => {
     answer = () => (puts.length > 1 ? taken : refused('UNAVAILABLE'));
     await client.connect();
     expect(await client.putFile(file)).toEqual(taken);
   });
 
-  it('takes a refusal for an answer, with what it says', async () => {
+  it('returns a refusal with its details', async () => {
     answer = () => refused('STALE');
     await client.connect();
     expect(await client.putFile(file)).toEqual(refused('STALE'));
@@ -134,7 +134,7 @@ describe('putting a file', () => {
     expect(await client.putFile(file, { timeoutMs: 50 })).toMatchObject(late);
   });
 
-  it('is how the open files are told too: of lists that overtake each other the last one counts', async () => {
+  it('works the same for open files: of overlapping lists the last one counts', async () => {
     const open = (path: string): ActiveFile[] => [
       { docPath: path, displayPath: path, sha256: 'a'.repeat(64), sizeBytes: 1, isDirty: true },
     ];
@@ -155,7 +155,7 @@ describe('putting a file', () => {
       for (let i = 0; !condition() && i < 300; i++) await new Promise((resolve) => setTimeout(resolve, 10));
     };
 
-    it('comes before the result', async () => {
+    it('is sent before the result', async () => {
       await client.connect();
       await socket.timeout(1000).emitWithAck('tool:call', call);
       await until(() => results.length === 1);
@@ -180,7 +180,7 @@ describe('putting a file', () => {
       await until(() => puts.length > 0);
       await client.close();
       await until(() => reason !== undefined);
-      // Nothing comes of it.
+      // A moment in which a report could still be sent.
       await new Promise((resolve) => setTimeout(resolve, 50));
       expect(reason).toMatchObject({ message: 'The client is closing.' });
       expect(journal.get('1')).toMatchObject({ state: 'running' });
@@ -189,7 +189,7 @@ describe('putting a file', () => {
   });
 });
 
-describe('what is sent until it is answered', () => {
+describe('a message that is sent until it is answered', () => {
   beforeEach(() => void jest.useFakeTimers());
   afterEach(() => void jest.useRealTimers());
   const no = (code: 'RATE_LIMITED' | 'UNAVAILABLE', retryAfterSeconds?: number): Ack => ({
@@ -197,7 +197,7 @@ describe('what is sent until it is answered', () => {
     error: { code, message: 'No.', retryAfterSeconds },
   });
 
-  it('is sent again to a server that has too much to do, no sooner than it has asked for', async () => {
+  it('is sent again to an overloaded server no sooner than it asks', async () => {
     let sent = 0;
     const send = async (): Promise<Ack> => (++sent > 1 ? { ok: true } : no('RATE_LIMITED', 20));
     const answer = untilAnswered(send, { timeoutMs: 60_000 });
@@ -213,7 +213,7 @@ describe('what is sent until it is answered', () => {
     expect(await answer).toEqual(no('UNAVAILABLE'));
   });
 
-  it('is given up at once, also between two tries', async () => {
+  it('is given up at once on abort, also between two tries', async () => {
     const controller = new AbortController();
     const answer = untilAnswered(() => null, { timeoutMs: 60_000, signal: controller.signal });
     await jest.advanceTimersByTimeAsync(0);
