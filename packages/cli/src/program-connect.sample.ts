@@ -10,12 +10,12 @@ import type {
 } from '@patchbay/protocol';
 import { Server, type Socket } from 'socket.io';
 
-import { CliScene } from './program.sample.js';
+import { CliFixture } from './program.sample.js';
 
-/* A server with a relay for tests of `patchbay connect`; no part of the build. */
+/* A server with a relay for tests of `patchbay connect`; not part of the build. */
 
-/** A person who is logged in, a folder to connect, and the relay that calls are delivered by. */
-export class ConnectScene extends CliScene {
+/** A logged-in person, a folder to connect, and the relay that delivers calls. */
+export class ConnectFixture extends CliFixture {
   io!: Server;
   project!: string;
   deliver!: (

@@ -17,52 +17,52 @@ const commands = {
   turn: () => import('./turn-command.js'),
 };
 
-/** The commands that have to do with turns, and with what became of them. */
+/** The commands about turns and their results. */
 export function addTurnCommands(command: MakeCommand, io: CliIo, done: Done): void {
-  command('turn', 'post a turn, or follow one, and print its turn envelope as JSON')
+  command('turn', 'post a turn, or follow one, and print the turn result as JSON')
     .argument('[file]', 'JSON: a turn, a list of calls, or one call; - reads stdin')
-    .option('--follow <turnId>', 'wait for a turn that is posted already, in the place of a file')
-    .option('--session <id>', 'default: a new session, or the one of the turn that is followed')
-    .option('--tools <list>', 'what a new session offers: names, client, server, read-only', commaList)
+    .option('--follow <turnId>', 'wait for a posted turn, instead of posting a file')
+    .option('--session <id>', 'default: a new session, or that of the followed turn')
+    .option('--tools <list>', 'tools of a new session: names, client, server, read-only', commaList)
     .addOption(
       waitOption("wait this long at most (default: the file's waitMs, else until every call has ended)"),
     )
     .addHelpText(
       'after',
-      '\nAt a terminal stderr tells what the turn waits for. Ctrl-C ends the wait, not the turn.',
+      '\nAt a terminal, stderr shows what the turn waits for. Ctrl-C ends the wait, not the turn.',
     )
     .action(async (file: string | undefined, flags: TurnFlags) =>
       done(await (await commands.turn()).turn(file, flags, io)),
     );
 
-  command('cancel', 'end what is open of a turn, or one call of it')
+  command('cancel', 'cancel the open calls of a turn, or one call')
     .argument('<turnId>')
-    .argument('[toolCallId]', 'default: every call that is open')
+    .argument('[toolCallId]', 'default: every open call')
     .option(...SESSION)
-    .option(JSON_FLAG[0], 'print the turn envelope')
+    .option(JSON_FLAG[0], 'print the turn result')
     .action(async (turnId: string, call: string | undefined, flags: CancelFlags) =>
       done(await (await commands.cancel()).cancel(turnId, call, flags, io)),
     );
 
-  command('revert', 'undo what was applied of a patch batch')
+  command('revert', 'undo the applied changes of a patch batch')
     .argument('<batchId>', 'from the result of workspace_write_patch, or the audit trail')
-    .option('--allow-partial', 'leave out files that have moved on since, and say which')
-    .option('--session <id>', 'whose client is to undo it (default: a new session)')
+    .option('--allow-partial', 'skip files that have changed since, and name them')
+    .option('--session <id>', 'the session whose client undoes it (default: a new session)')
     .addOption(waitOption('wait this long at most for the client (default: until it is done)'))
-    .option(JSON_FLAG[0], 'print the turn envelope, as turn does')
+    .option(JSON_FLAG[0], 'print the turn result, as turn does')
     .action(async (batchId: string, flags: RevertFlags) =>
       done(await (await commands.revert()).revert(batchId, flags, io)),
     );
 
-  command('approvals', 'the rules of this machine, and which tools of the server a person is asked about')
-    .addOption(new Option('--revoke <n>', 'end the rule of this number').argParser(wholeNumber))
-    .addOption(toolsOption('--ask <tool...>', 'a person is asked before the server runs these'))
-    .addOption(toolsOption('--not-ask <tool...>', 'nobody is asked about these any more'))
+  command('approvals', 'the rules of this machine, and the server tools that need approval')
+    .addOption(new Option('--revoke <n>', 'revoke the rule with this number').argParser(wholeNumber))
+    .addOption(toolsOption('--ask <tool...>', 'require approval for these server tools'))
+    .addOption(toolsOption('--not-ask <tool...>', 'require no approval for these'))
     .option(...JSON_FLAG)
     .addHelpText(
       'after',
-      '\nA rule lets calls of one session through; it is taken with a or g where "connect" asks. Flags of a "connect"' +
-        ' that runs, --yes and --allow, are not listed. Owners of the workspace change what is asked about.',
+      '\nA rule allows calls of one session; create one with a or g when "connect" asks. The flags --yes and --allow' +
+        ' of a running "connect" are not listed. Only owners of the workspace change which tools need approval.',
     )
     .action(async (flags: ApprovalsFlags) => done(await (await commands.approvals()).approvals(flags, io)));
 
@@ -88,17 +88,19 @@ function auditFlags(command: Command): Command {
     .option('--tool-name <name>')
     .option('--event <name>', 'such as Tool.CreateFile.ResultReceived')
     .addOption(trueOrFalse('--success <true|false>', 'only results that report this'))
-    .option('--error-code <code>', 'one of docs/errors.md, or of a tool')
+    .option('--error-code <code>', 'from docs/errors.md, or a code of a tool')
     .option(
       '--path <path>',
-      'a file in any spelling, also without its folder; with / or /** at its end all that is below',
+      'a file in any spelling, also without its folder; a trailing / or /** matches everything below',
     )
     .option('--from <time>', 'ISO 8601, inclusive')
     .option('--to <time>', 'ISO 8601, inclusive')
     .addOption(since().conflicts('from'))
     .option('--limit <n>', 'at most this many, from the oldest', wholeNumber)
     .addOption(
-      new Option('--last <n>', 'the newest of them, this many').argParser(wholeNumber).conflicts('limit'),
+      new Option('--last <n>', 'the newest events, at most this many')
+        .argParser(wholeNumber)
+        .conflicts('limit'),
     )
     .option('--json', 'print JSON lines: one object an event')
     .addOption(new Option('--csv', 'print CSV (RFC 4180): a header, one row an event').conflicts('json'));

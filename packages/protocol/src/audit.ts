@@ -1,6 +1,6 @@
 import type { Json } from './tool-contract.js';
 
-/** Steps of a call that are recorded, one event each: `Tool.<Tool>.<Step>`. `docs/audit-events.md` is generated from it. */
+/** The recorded steps of a call, one event each: `Tool.<Tool>.<Step>`. Source of `docs/audit-events.md`. */
 export const AUDIT_STEPS = {
   Accepted: 'The call passed validation and was stored.',
   Rejected: 'The call failed validation and ended at once; `errorCode` says how.',
@@ -12,34 +12,34 @@ export const AUDIT_STEPS = {
     'A person allowed a call that the server runs, as `approval` says; it runs once the server calls before it have ended.',
   Running: 'The client is executing the call.',
   Released: 'The call went back to pending: its client left, refused it or lost it.',
-  ResultReceived: 'The result was taken; the call has ended.',
+  ResultReceived: 'The result was accepted; the call has ended.',
   Diverged:
-    'A created or patched file as reported is not what was uploaded, or not what the server computes; the result stands.',
+    'A created or patched file as reported differs from the upload, or from what the server computes; the result stands.',
   Reverted: 'A batch was undone: `batchId` is that batch, `revertBatchId` the one that undid it.',
   NotUploaded:
-    'A patched file was reported as applied, but its bytes never came: the Cloud does not have it; the result stands.',
-  Denied: 'A person refused the call; it has ended.',
+    'A patched file was reported as applied but never uploaded: the Cloud does not have it; the result stands.',
+  Denied: 'A person denied the call; it has ended.',
   Cancelled: 'The orchestrator cancelled the call; it has ended.',
-  TimedOut: 'One of its clocks ran out; the call has ended.',
+  TimedOut: 'A deadline of the call passed; the call has ended.',
   LateResult: 'A client reported after the call had ended, or on a call that it no longer holds.',
-  DuplicateResult: 'The same result came again.',
+  DuplicateResult: 'The same result was reported again.',
 } as const;
 /** The name of a step of AUDIT_STEPS. */
 export type AuditStep = keyof typeof AUDIT_STEPS;
 
 /**
- * Changes of Cloud files and folders, one event each. Fields: path (as a docPath), displayPath where it is spelled otherwise,
- * fileId, source, toolName where a tool made the change, and for a file versionId, sha256, sizeBytes.
+ * Changes of Cloud files and folders, one event each. Fields: path (a docPath), displayPath if it is spelled
+ * differently, fileId, source, toolName if a tool made the change, and for a file versionId, sha256, sizeBytes.
  */
 export const AUDIT_FILE_EVENTS = {
   'File.Created': 'A file was stored at a path that had none.',
   'File.Updated': 'A file has a new version as its head.',
   'File.Moved':
-    'A file has another path; `fromPath` is where it was, `fromDisplayPath` how that was spelled.',
+    'A file was moved; `fromPath` is its old path, `fromDisplayPath` the old spelling.',
   'File.Deleted': 'A file was deleted; its versions are kept.',
   'File.Restored': 'A deletion was undone, or an older version made the head again.',
   'File.ConflictStored': 'An upload was based on a version that is no longer the head: kept beside the head.',
-  'Folder.Created': 'A folder was made, by itself or for a file in it.',
+  'Folder.Created': 'A folder was created, by itself or for a file in it.',
   'Folder.Deleted': 'An empty folder was removed.',
 } as const;
 /** The name of an event of AUDIT_FILE_EVENTS. */
@@ -62,37 +62,37 @@ export interface AuditEvent {
   fields: { [name: string]: Json };
 }
 
-/** Query of `GET …/audit`: all that are given must fit. `from` and `to` are ISO 8601, inclusive. */
+/** Query of `GET …/audit`: events must match all given fields. `from` and `to` are ISO 8601, inclusive. */
 export interface AuditQuery {
   sessionId?: string;
   conversationId?: string;
   turnId?: string;
   toolCallId?: string;
-  /** Ours, of one call: its steps, and the files that were changed in it. */
+  /** Server-assigned id of a call: selects its steps, and the files changed in it. */
   callId?: string;
-  /** Of a patch batch: the events of its call. */
+  /** Id of a patch batch: selects the events of its call. */
   batchId?: string;
-  /** The user of the actor. */
+  /** The acting user. */
   userId?: string;
-  /** The client of the actor: what it acknowledged, reported and uploaded. */
+  /** The acting client: selects what it acknowledged, reported and uploaded. */
   clientId?: string;
   toolName?: string;
   event?: string;
   success?: boolean;
   errorCode?: string;
-  /** A file in any spelling, with or without a leading slash; with `/` or `/**` at its end all that is below it. */
+  /** A file in any spelling, with or without a leading slash. A trailing `/` or `/**` selects everything below. */
   path?: string;
   from?: string;
   to?: string;
-  /** `desc`: the newest first. Default `asc`. */
+  /** `desc`: newest first. Default `asc`. */
   order?: 'asc' | 'desc';
-  /** Events a page, at most 500; default 100. */
+  /** Events per page, at most 500; default 100. */
   limit?: number;
-  /** `nextCursor` of the page before. */
+  /** `nextCursor` of the previous page. */
   cursor?: string;
 }
 
-/** Answer to `GET …/audit`, in the order asked for; `nextCursor` is null at the end. */
+/** Answer to `GET …/audit`, in the requested order; `nextCursor` is null at the end. */
 export interface AuditPage {
   events: AuditEvent[];
   nextCursor: string | null;

@@ -121,7 +121,7 @@ describe('The exit code', () => {
     const { code, err } = await desk.run('pull', folder);
     expect([code, err]).toEqual([
       8,
-      `patchbay: Cannot make the folder ${folder}: a part of its path is a file, no folder (ENOTDIR).\n`,
+      `patchbay: Cannot make the folder ${folder}: a part of its path is a file, not a folder (ENOTDIR).\n`,
     ]);
   });
 

@@ -89,7 +89,7 @@ describe('Texts of a hostile server or disk', () => {
     await writeFile(turn, JSON.stringify([{ toolCallId: 'r', name: 'read', arguments: { path: '/none' } }]));
     for (const [args, shows] of [
       [['workspaces'], 'owner\\x1b[45m'],
-      [['approvals'], 'asked about'],
+      [['approvals'], 'need approval'],
       [['audit'], 'Tool.CreateFile.Accepted\\x1b'],
       [['audit', '--csv'], 'Tool.CreateFile.Accepted\\x1b'],
       [['status'], 'Workspace\\x1b[45m'],

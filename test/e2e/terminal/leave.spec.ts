@@ -52,7 +52,7 @@ describeAtTerminal('A person who leaves', () => {
   it('with nothing in hand exits 130 and hears so', async () => {
     const terminal = await at.connect();
     terminal.type(KEYS.ctrlC);
-    await terminal.shows('patchbay: Interrupted. Nothing was in hand.');
+    await terminal.shows('patchbay: Interrupted. No call was open.');
     expect((await terminal.exited).code).toBe(130);
   });
 

@@ -22,7 +22,7 @@ describeAtTerminal('A person whose line is gone', () => {
     await terminal.shows('[?] > ');
     terminal.mark();
     line.cut();
-    await terminal.shows(/The line to the server is gone \([^)]+\); it is tried again\./);
+    await terminal.shows(/The connection to the server is lost \([^)]+\); retrying\./);
     await terminal.shows(/What you answer meanwhile is kept until it is back\.\n.*\[\?\] > $/);
     terminal.enter('y');
     await terminal.shows('… kept until the server is back: workspace_create_file proj/a.txt');

@@ -67,7 +67,7 @@ describeAtTerminal('In a narrow window', () => {
       const terminal = desk.terminal(['status', folder], { columns: COLUMNS });
       await terminal.exited;
       expect(terminal.screen.all.join('\n')).toContain(
-        'Clients    none was ever connected: "patchbay\n           ',
+        'Clients    none was ever connected: run\n           ',
       );
       const times = (text: string) => text.replaceAll(/\d+ s\b/g, '');
       expect(broken(terminal, times(out)).filter((word) => !/^\d+$|^s$/.test(word))).toEqual([]);
@@ -91,11 +91,11 @@ describeAtTerminal('In a narrow window', () => {
       terminal.enter('?');
       await terminal.shows('/? > ');
       expect(terminal.screen.shown.join('\n')).toContain(
-        '  a  always: allow all calls of this tool in\n    this session; says first what that is\n',
+        '  a  always: allow all calls of this tool in\n    this session; shows the rule first\n',
       );
       terminal.enter('g');
       await terminal.shows('back): ');
-      expect(terminal.screen.shown.join('\n')).toContain('The rule lets through, without asking, every\n');
+      expect(terminal.screen.shown.join('\n')).toContain('The rule allows, without asking, every\n');
     });
   });
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { rowsOf, wrapWords } from './fit.js';
 
-describe('Words for a terminal', () => {
+describe('text for a terminal', () => {
   it.each([
     ['are left as they are where they fit', 'one two', 7, 'one two'],
     ['go on in the next row where they do not', 'one two three', 7, 'one two\nthree'],
@@ -16,7 +16,7 @@ describe('Words for a terminal', () => {
     expect(wrapWords(text, columns)).toBe(wrapped);
   });
 
-  it('are the same words in the same order, none broken that fits a row', () => {
+  it('keeps words and their order, and breaks no word that fits into a row', () => {
     const word = fc.string({ unit: fc.constantFrom('a', 'b', '日'), minLength: 1, maxLength: 12 });
     fc.assert(
       fc.property(fc.array(word), fc.integer({ min: 24, max: 60 }), (words, columns) => {

@@ -1,4 +1,4 @@
-/** What a glob can say, for whoever writes one. */
+/** Explains the glob syntax to the user. */
 export const GLOB_LANGUAGE =
-  '* within a name, ** at any depth, ? one character, [abc], {a,b}, !(a) all but a, \\ before what is to be taken as it is; ' +
-  'case counts, and a name that begins with a dot is matched only where the glob has the dot.';
+  '* within a name, ** at any depth, ? one character, [abc], {a,b}, !(a) all but a, \\ escapes a character; ' +
+  'case-sensitive, and a name that begins with a dot matches only if the glob has the dot.';

@@ -27,6 +27,7 @@ export function tokensFrom(credentials: Credentials, now = Date.now()): Tokens {
   };
 }
 
+/** Keeps tokens in memory, for one process. */
 export class MemoryTokenStore implements TokenStore {
   private turn: Promise<unknown> = Promise.resolve();
 

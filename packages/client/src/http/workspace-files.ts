@@ -39,6 +39,7 @@ export interface FileReadOptions {
   signal?: AbortSignal;
 }
 
+/** Which two versions of a file to compare. */
 export interface FileDiffOptions {
   /** The older version; default the one before `to`. */
   from?: string;

@@ -6,13 +6,13 @@ import { type Hunk } from './myers.js';
 import { planFilePatch } from './plan.js';
 import { bomLength, type Line, notTextReason, splitLines } from './text.js';
 
-/** The changes from one text to another; or why line changes cannot say it, as a sentence. */
+/** The changes from one text to another; or why line changes cannot express them, as a sentence. */
 export type DiffedChanges = { ok: true; changes: PatchChange[] } | { ok: false; reason: string };
 
 /**
- * Makes the changes that turn `original` into `target`. They carry `newEndings` only if the line rules would
- * not give the target's endings by themselves; a model can send them only without.
- * @returns no changes if the two are equal; a reason if one is no text or the byte order marks differ.
+ * Computes the changes that turn `original` into `target`. They have `newEndings` only if the line rules would give
+ * other endings; a model cannot send those.
+ * @returns no changes if the two are equal; a reason if one is not text or the byte order marks differ.
  */
 export function diffToChanges(original: Uint8Array, target: Uint8Array): DiffedChanges {
   const reason = notTextReason(original) ?? notTextReason(target);
