@@ -1,6 +1,14 @@
-import type { RunTool } from './tool-handler.js';
+import type { ReportFailure, RunTool, ToolHandler } from './tool-handler.js';
 
-import { callOf, gate, RelayClientFixture, three, until } from './relay-client.sample.js';
+import {
+  callOf,
+  gate,
+  refused,
+  RelayClientFixture,
+  three,
+  until,
+  untilAborted,
+} from './relay-client.sample.js';
 
 describe('RelayClient', () => {
   const fixture = new RelayClientFixture();
@@ -14,7 +22,7 @@ describe('RelayClient', () => {
       expect(await fixture.server.deliver(callOf('1'))).toEqual({ ok: true });
       expect(fixture.journal.get('1')).toMatchObject({ state: 'acknowledged' });
       open();
-      await until(() => fixture.journal.get('1') === null);
+      await fixture.untilForgotten();
       expect(fixture.server.results).toEqual([
         { turnId: 't', callId: '1', attempt: 1, executionMs: 1, result: { words: 3 }, approval: null },
       ]);
@@ -22,15 +30,12 @@ describe('RelayClient', () => {
 
     it("reports its steps and the person's decision", async () => {
       const approval = { decision: 'allow' as const, by: 'ada', at: new Date().toISOString() };
-      await fixture
-        .clientWith(async (_call, context) => {
-          await context.awaitApproval('Asking Ada.');
-          await context.start(approval);
-          return { result: 3, approval };
-        })
-        .connect();
-      await fixture.server.deliver(callOf('1'));
-      await until(() => fixture.server.results.length === 1);
+      await fixture.run(async (_call, context) => {
+        await context.awaitApproval('Asking Ada.');
+        await context.start(approval);
+        return { result: 3, approval };
+      });
+      await fixture.untilResult();
       expect(fixture.server.statuses.map(({ status, note }) => [status, note])).toEqual([
         ['awaiting_approval', 'Asking Ada.'],
         ['running', undefined],
@@ -46,7 +51,7 @@ describe('RelayClient', () => {
         .connect();
       await Promise.all([fixture.server.deliver(callOf('1')), fixture.server.deliver(callOf('1', 2))]);
       open();
-      await until(() => fixture.server.results.length === 1);
+      await fixture.untilResult();
       expect(runs).toBe(1);
       expect(fixture.server.results[0]!.attempt).toBe(2);
     });
@@ -66,15 +71,14 @@ describe('RelayClient', () => {
 
     it('is answered from the journal when it is delivered again after its end', async () => {
       fixture.server.answerResult = ({ attempt }) =>
-        attempt > 1 ? { ok: true } : { ok: false, error: { code: 'UNAVAILABLE', message: 'Not now.' } };
+        attempt > 1 ? { ok: true } : refused('UNAVAILABLE', 'Not now.');
       let runs = 0;
-      await fixture.clientWith(async (call, context) => (runs++, three(call, context))).connect();
-      await fixture.server.deliver(callOf('1'));
-      await until(() => fixture.server.results.length === 1);
+      await fixture.run(async (call, context) => (runs++, three(call, context)));
+      await fixture.untilResult();
       await fixture.restart();
       await fixture.clientWith(async (call, context) => (runs++, three(call, context))).connect();
       await fixture.server.deliver(callOf('1', 2));
-      await until(() => fixture.journal.get('1') === null);
+      await fixture.untilForgotten();
       expect(fixture.server.results.at(-1)).toMatchObject({ attempt: 2, result: { words: 3 } });
       expect(runs).toBe(1);
     });
@@ -92,142 +96,90 @@ describe('RelayClient', () => {
       expect(ack).toMatchObject({ ok: false, error: { code: 'INTERNAL_ERROR' } });
     });
 
-    const noDictionary: RunTool = async () => {
-      throw new Error('No dictionary.');
+    const fails: RunTool = () => Promise.reject(new Error('No dictionary.'));
+    const denied = (note: string) => ({ result: null, approval: { decision: 'deny', by: 'client', note } });
+    const reporting = (reportFailure: ReportFailure) => ({ run: fails, recover: fails, reportFailure });
+    const noShape: ReportFailure = () => {
+      throw new Error('No shape.');
     };
+    const reason = 'The client failed: No dictionary.';
 
-    it('whose handler throws is denied with the reason, which fits every tool', async () => {
-      await fixture.clientWith(noDictionary).connect();
-      await fixture.server.deliver(callOf('1'));
-      await until(() => fixture.server.results.length === 1);
-      expect(fixture.server.results[0]).toMatchObject({
-        result: null,
-        approval: { decision: 'deny', by: 'client', note: 'The client failed: No dictionary.' },
-      });
-      expect(fixture.warnings).toEqual(['Call 1 of word_count: The client failed: No dictionary.']);
-    });
-
-    it('whose handler throws after its start says that its effect is unknown', async () => {
-      await fixture
-        .clientWith(async (call, context) => (await context.start(), noDictionary(call, context)))
-        .connect();
-      await fixture.server.deliver(callOf('1'));
-      await until(() => fixture.server.results.length === 1);
-      expect(fixture.server.results[0]!.approval!.note).toContain('what it did is unknown');
-    });
-
-    it('whose handler throws is reported in the shape of its tool if the tool has one', async () => {
-      const recover = noDictionary;
-      const reportFailure = () => ({ words: -1 });
-      await fixture
-        .clientWith(three, {
-          tools: { word_count: { run: noDictionary, recover, reportFailure } },
-        })
-        .connect();
-      await fixture.server.deliver(callOf('1'));
-      await until(() => fixture.server.results.length === 1);
-      expect(fixture.server.results[0]).toMatchObject({ result: { words: -1 }, approval: null });
-    });
-
-    it('is denied if its failure cannot be put into the shape of its tool', async () => {
-      const reportFailure = () => {
-        throw new Error('No shape.');
-      };
-      const handler = { run: noDictionary, recover: noDictionary, reportFailure };
-      await fixture.clientWith(three, { tools: { word_count: handler } }).connect();
-      await fixture.server.deliver(callOf('1'));
-      await until(() => fixture.server.results.length === 1);
-      expect(fixture.server.results[0]).toMatchObject({ result: null, approval: { decision: 'deny' } });
+    it.each<[string, ToolHandler, object]>([
+      ['is denied with the reason, which fits every tool', fails, denied(reason)],
+      [
+        'is denied with an unknown effect after its start',
+        async (call, context) => (await context.start(), fails(call, context)),
+        denied(`${reason} It had started; what it did is unknown.`),
+      ],
+      [
+        'is reported in the shape of its tool',
+        reporting(() => ({ words: -1 })),
+        { result: { words: -1 }, approval: null },
+      ],
+      ['is denied if that shape cannot be made', reporting(noShape), denied(reason)],
+    ])('whose handler throws %s', async (_what, handler, report) => {
+      await fixture.run(three, { tools: { word_count: handler } });
+      await fixture.untilResult();
+      expect(fixture.server.results[0]).toMatchObject(report);
+      expect(fixture.warnings[0]).toBe(`Call 1 of word_count: ${reason}`);
     });
   });
 
   describe('a cancelled call', () => {
     it('is dropped while it waits for the person', async () => {
-      await fixture
-        .clientWith(async (_call, { signal }) => {
-          await new Promise((_resolve, reject) =>
-            signal.addEventListener('abort', () => reject(signal.reason as Error)),
-          );
-          return { result: null };
-        })
-        .connect();
-      await fixture.server.deliver(callOf('1'));
-      const cancel = { callId: '1', reason: 'cancelled' as const };
-      expect(await fixture.server.socket.timeout(1000).emitWithAck('tool:cancel', cancel)).toEqual({
+      await fixture.run(untilAborted);
+      expect(await fixture.server.cancel('1')).toEqual({
         ok: true,
       });
-      await until(() => fixture.journal.get('1') === null);
+      await fixture.untilForgotten();
       expect(fixture.server.results).toEqual([]);
     });
 
     it('can no longer start', async () => {
       const { opened, open } = gate();
       let effect = false;
-      await fixture
-        .clientWith(async (_call, context) => {
-          await opened;
-          await context.start();
-          effect = true;
-          return { result: null };
-        })
-        .connect();
-      await fixture.server.deliver(callOf('1'));
-      await fixture.server.socket
-        .timeout(1000)
-        .emitWithAck('tool:cancel', { callId: '1', reason: 'timed_out' });
+      await fixture.run(async (_call, context) => {
+        await opened;
+        await context.start();
+        effect = true;
+        return { result: null };
+      });
+      await fixture.server.cancel('1', 'timed_out');
       open();
-      await until(() => fixture.journal.get('1') === null);
+      await fixture.untilForgotten();
       expect(effect).toBe(false);
     });
 
     it('is finished and reported if it has started', async () => {
       const { opened, open } = gate();
-      fixture.server.answerResult = () => ({
-        ok: false,
-        error: { code: 'LATE_RESULT', message: 'Cancelled.' },
+      fixture.server.answerResult = () => refused('LATE_RESULT', 'Cancelled.');
+      await fixture.run(async (call, context) => {
+        await context.start();
+        await opened;
+        return three(call, context);
       });
-      await fixture
-        .clientWith(async (call, context) => {
-          await context.start();
-          await opened;
-          return three(call, context);
-        })
-        .connect();
-      await fixture.server.deliver(callOf('1'));
       await until(() => fixture.journal.get('1')?.state === 'running');
-      await fixture.server.socket
-        .timeout(1000)
-        .emitWithAck('tool:cancel', { callId: '1', reason: 'cancelled' });
+      await fixture.server.cancel('1');
       open();
-      await until(() => fixture.journal.get('1') === null);
+      await fixture.untilForgotten();
       expect(fixture.server.results).toHaveLength(1);
     });
 
     it('keeps its result if it has ended and the server has not accepted it yet', async () => {
       fixture.server.answerResult = () => undefined;
-      await fixture.clientWith(three).connect();
-      await fixture.server.deliver(callOf('1'));
-      await until(() => fixture.server.results.length === 1);
-      const cancel = { callId: '1', reason: 'cancelled' as const };
-      await fixture.server.socket.timeout(1000).emitWithAck('tool:cancel', cancel);
-      fixture.server.socket.disconnect(true);
+      await fixture.run(three);
+      await fixture.untilResult();
+      await fixture.server.cancel('1');
+      fixture.server.disconnect();
       await until(() => fixture.server.resumes.length === 2);
       expect(fixture.server.resumes[1]).toMatchObject([{ callId: '1', result: { words: 3 } }]);
     });
 
     it('is dropped if the server forgot it while the client was disconnected', async () => {
-      await fixture
-        .clientWith(async (_call, { signal }) => {
-          await new Promise((_resolve, reject) =>
-            signal.addEventListener('abort', () => reject(signal.reason as Error)),
-          );
-          return { result: null };
-        })
-        .connect();
-      await fixture.server.deliver(callOf('1'));
+      await fixture.run(untilAborted);
       fixture.server.answerResume = () => ({ ok: true, forget: ['1'], resume: [] });
-      fixture.server.socket.disconnect(true);
-      await until(() => fixture.journal.get('1') === null);
+      fixture.server.disconnect();
+      await fixture.untilForgotten();
       expect(fixture.server.results).toEqual([]);
     });
   });

@@ -1,9 +1,18 @@
+import type { RelayError } from '@patchbay/protocol';
 import { PatchbayError } from '../http/patchbay-error.js';
 import { ClientLockedError } from '../journal/client-locked-error.js';
 import { MemoryJournals } from '../journal/memory-journals.js';
 import type { SettleTool } from './tool-handler.js';
 
-import { callOf, gate, RelayClientFixture, RelayServer, three, until } from './relay-client.sample.js';
+import {
+  callOf,
+  gate,
+  refused,
+  RelayClientFixture,
+  RelayServer,
+  three,
+  until,
+} from './relay-client.sample.js';
 
 describe('RelayClient', () => {
   const fixture = new RelayClientFixture();
@@ -42,8 +51,9 @@ describe('RelayClient', () => {
       await (await journals.lock({ url, workspaceId: 'w', clientId: 'client' })).release();
     });
 
+    const file = { docPath: 'r/a', path: '/r/a', content: Buffer.from('a'), sha256: 'a', baseSha256: null };
+
     it('sends what was queued between two connections after the next resume', async () => {
-      const file = { docPath: 'r/a', path: '/r/a', content: Buffer.from('a'), sha256: 'a', baseSha256: null };
       let putting: Promise<unknown> | undefined;
       const client = fixture.clientWith(three, {
         onState: ({ status }) => {
@@ -51,7 +61,7 @@ describe('RelayClient', () => {
         },
       });
       await client.connect();
-      fixture.server.socket.disconnect(true);
+      fixture.server.disconnect();
       await until(() => putting !== undefined);
       expect(await putting).toMatchObject({ ok: true });
       expect(fixture.server.events).toEqual(['client:resume', 'client:resume', 'files:put']);
@@ -83,7 +93,6 @@ describe('RelayClient', () => {
       const client = fixture.clientWith(three);
       client.connect().catch(() => undefined);
       await until(() => fixture.server.resumes.length === 1);
-      const file = { docPath: 'r/a', path: '/r/a', content: Buffer.from('a'), sha256: 'a', baseSha256: null };
       const put = await client.putFile(file, { timeoutMs: 50 });
       expect(put).toMatchObject({ ok: false, error: { code: 'UNAVAILABLE' } });
       expect(fixture.server.events).toEqual(['client:resume']);
@@ -122,28 +131,22 @@ describe('RelayClient', () => {
       expect(fixture.server.handshakes).toHaveLength(2);
     });
 
-    it('ends with a clear error if the workspace is forbidden', async () => {
-      fixture.server.refuse = () => ({ code: 'FORBIDDEN', message: 'Not a member.' });
-      await expect(fixture.clientWith(three).connect()).rejects.toMatchObject({
-        name: 'PatchbayError',
-        code: 'FORBIDDEN',
-        message: 'Not a member.',
-      });
+    it.each<[string, RelayError]>([
+      ['its message', { code: 'FORBIDDEN', message: 'Not a member.' }],
+      [
+        'the folder that has the name of one of its own',
+        { code: 'CONFLICT', message: 'Taken.', details: { docPath: 'proj', rootId: 'r' } },
+      ],
+      [
+        'every rejected field [RELAY-26]',
+        { code: 'VALIDATION_ERROR', message: 'Invalid.', fields: { 'roots[0].name': 'is empty' } },
+      ],
+    ])('ends when the server refuses it, with %s', async (_what, refusal) => {
+      fixture.server.refuse = () => refusal;
+      const error = { name: 'PatchbayError', ...refusal };
+      await expect(fixture.clientWith(three).connect()).rejects.toMatchObject(error);
       expect(await fixture.client!.ended).toMatchObject({ reason: 'refused' });
       expect(fixture.server.handshakes).toHaveLength(1);
-    });
-
-    it('reports which folder has the name of one of its own', async () => {
-      const details = { docPath: 'proj', rootId: 'r' };
-      fixture.server.refuse = () => ({ code: 'CONFLICT', message: 'Taken.', details });
-      await expect(fixture.clientWith(three).connect()).rejects.toMatchObject({ code: 'CONFLICT', details });
-    });
-
-    it('retries when the server is stopping', async () => {
-      fixture.server.refuse = () =>
-        fixture.server.handshakes.length > 2 ? null : { code: 'UNAVAILABLE', message: 'Stopping.' };
-      await fixture.clientWith(three).connect();
-      expect(fixture.server.handshakes).toHaveLength(3);
     });
 
     it.each(['RATE_LIMITED', 'INTERNAL_ERROR', 'UNAVAILABLE'] as const)(
@@ -177,13 +180,11 @@ describe('RelayClient', () => {
     });
 
     it('sends its results again with the next resume if the server was too busy for the first', async () => {
-      await fixture.journal.receive(callOf('k1'));
-      await fixture.journal.start('k1', null);
-      await fixture.journal.finish('k1', { result: { words: 3 }, approval: null, executionMs: 1 });
+      await fixture.finished('1');
       fixture.server.answerResume = (entries) =>
         fixture.server.resumes.length > 1
           ? { ok: true, forget: entries.map(({ callId }) => callId), resume: [] }
-          : { ok: false, error: { code: 'RATE_LIMITED', message: 'Too many.' } };
+          : refused('RATE_LIMITED', 'Too many.');
       await fixture.clientWith(three).connect();
       const states = fixture.server.resumes.map((entries) => entries.map(({ state }) => state));
       expect(states).toEqual([
@@ -192,15 +193,9 @@ describe('RelayClient', () => {
       ]);
     });
 
-    it('reports every field that the server rejects [RELAY-26]', async () => {
-      const fields = { 'roots[0].name': 'is empty' };
-      fixture.server.refuse = () => ({ code: 'VALIDATION_ERROR', message: 'Invalid.', fields });
-      await expect(fixture.clientWith(three).connect()).rejects.toMatchObject({ fields });
-    });
-
     it('reconnects after the connection was lost', async () => {
       await fixture.clientWith(three).connect();
-      fixture.server.socket.disconnect(true);
+      fixture.server.disconnect();
       await until(() => fixture.server.resumes.length === 2);
     });
 
@@ -208,7 +203,7 @@ describe('RelayClient', () => {
       fixture.server.answerResume = () =>
         fixture.server.resumes.length > 1
           ? { ok: true, forget: [], resume: [] }
-          : { ok: false, error: { code: 'INTERNAL_ERROR', message: 'No disk.' } };
+          : refused('INTERNAL_ERROR', 'No disk.');
       await fixture.clientWith(three).connect();
       expect(fixture.states[0]).toMatchObject({
         status: 'reconnecting',
@@ -219,7 +214,7 @@ describe('RelayClient', () => {
     it.each(['TOO_LARGE', 'VALIDATION_ERROR'] as const)(
       'ends when its resume, repeated without results, is still refused with %s',
       async (code) => {
-        fixture.server.answerResume = () => ({ ok: false, error: { code, message: 'No.' } });
+        fixture.server.answerResume = () => refused(code, 'No.');
         await expect(fixture.clientWith(three).connect()).rejects.toMatchObject({ code });
         expect(fixture.server.resumes).toHaveLength(2);
       },
@@ -228,7 +223,7 @@ describe('RelayClient', () => {
     it('does not reconnect after another connection replaced it', async () => {
       await fixture.clientWith(three).connect();
       fixture.server.socket.emit('client:replaced', { message: 'Replaced.' }, () => undefined);
-      fixture.server.socket.disconnect(true);
+      fixture.server.disconnect();
       expect(await fixture.client!.ended).toMatchObject({ reason: 'replaced' });
       await new Promise((resolve) => setTimeout(resolve, 100));
       expect(fixture.server.handshakes).toHaveLength(1);
@@ -249,10 +244,7 @@ describe('RelayClient', () => {
     it('sends a new token again if the server could not take it at once', async () => {
       const token = async (refused?: string) => (refused ? `${refused}+` : 'token-1');
       await fixture.clientWith(three, { token }).connect();
-      fixture.server.answerRefresh = () => ({
-        ok: false,
-        error: { code: 'UNAVAILABLE', message: 'Not now.' },
-      });
+      fixture.server.answerRefresh = () => refused('UNAVAILABLE', 'Not now.');
       await fixture.server.socket.timeout(1000).emitWithAck('auth:expiring', { expiresAt: '' });
       await until(() => fixture.server.tokens.length === 1);
       fixture.server.answerRefresh = () => ({ ok: true, expiresAt: '' });
@@ -300,15 +292,12 @@ describe('RelayClient', () => {
     it('waits for started calls, accepts none, and sends their results', async () => {
       const { opened, open } = gate();
       const aborted: boolean[] = [];
-      await fixture
-        .clientWith(async (call, context) => {
-          await context.start();
-          await opened;
-          aborted.push(context.signal.aborted);
-          return three(call, context);
-        })
-        .connect();
-      await fixture.server.deliver(callOf('1'));
+      await fixture.run(async (call, context) => {
+        await context.start();
+        await opened;
+        aborted.push(context.signal.aborted);
+        return three(call, context);
+      });
       await until(() => fixture.journal.get('1')?.state === 'running');
       const closing = fixture.client!.close();
       expect(await fixture.server.deliver(callOf('2'))).toMatchObject({ error: { code: 'UNAVAILABLE' } });

@@ -1,7 +1,15 @@
 import type { Ack, FilePut, ResumeAnswer, ResumeEntry } from '@patchbay/protocol';
-import type { RecoverTool, RunTool, SettleTool, ToolHandlers } from './tool-handler.js';
+import type { RecoverTool, SettleTool, ToolHandlers } from './tool-handler.js';
 
-import { callOf, gate, RelayClientFixture, three, until } from './relay-client.sample.js';
+import {
+  callOf,
+  gate,
+  refused,
+  RelayClientFixture,
+  three,
+  until,
+  untilAborted,
+} from './relay-client.sample.js';
 
 describe('RelayClient', () => {
   const fixture = new RelayClientFixture();
@@ -9,19 +17,11 @@ describe('RelayClient', () => {
   afterEach(() => fixture.close());
 
   describe('after a restart', () => {
-    const untilAborted: RunTool = async (_call, { signal }) => {
-      await new Promise((_resolve, reject) =>
-        signal.addEventListener('abort', () => reject(signal.reason as Error)),
-      );
-      return { result: null };
-    };
-
     it('runs a call that had not started', async () => {
-      await fixture.clientWith(untilAborted).connect();
-      await fixture.server.deliver(callOf('1'));
+      await fixture.run(untilAborted);
       await fixture.restart();
       await fixture.clientWith(three).connect();
-      await until(() => fixture.server.results.length === 1);
+      await fixture.untilResult();
       expect(fixture.server.resumes[1]).toEqual([
         { turnId: 't', callId: '1', attempt: 1, state: 'acknowledged' },
       ]);
@@ -31,17 +31,15 @@ describe('RelayClient', () => {
       await fixture.journal.receive(callOf('1'));
       await fixture.restart();
       await fixture.clientWith(three, { tools: { other: three } }).connect();
-      await until(() => fixture.server.results.length === 1);
+      await fixture.untilResult();
       expect(fixture.server.results[0]!.approval!.note).toContain('no longer has a handler for word_count');
     });
 
     it('does not run a started call again, and denies it with an unknown effect', async () => {
-      await fixture.journal.receive(callOf('1'));
-      await fixture.journal.start('1', null);
-      await fixture.restart();
+      await fixture.interrupted();
       let runs = 0;
       await fixture.clientWith(async (call, context) => (runs++, three(call, context))).connect();
-      await until(() => fixture.server.results.length === 1);
+      await fixture.untilResult();
       const note =
         'The client failed: It was stopped while it ran the call. It had started; what it did is unknown.';
       expect(fixture.server.results[0]).toMatchObject({ result: null, approval: { decision: 'deny', note } });
@@ -49,12 +47,10 @@ describe('RelayClient', () => {
     });
 
     it('asks a handler that can determine the outcome of a call', async () => {
-      await fixture.journal.receive(callOf('1'));
-      await fixture.journal.start('1', null);
-      await fixture.restart();
+      await fixture.interrupted();
       const recover = async () => ({ result: { words: 4 } });
       await fixture.clientWith(three, { tools: { word_count: { run: three, recover } } }).connect();
-      await until(() => fixture.server.results.length === 1);
+      await fixture.untilResult();
       expect(fixture.server.results[0]!.result).toEqual({ words: 4 });
     });
   });
@@ -62,12 +58,6 @@ describe('RelayClient', () => {
   describe('a call that had started when the client died', () => {
     const file: FilePut = {
       ...{ docPath: 'repo/a', path: '/repo/a', content: Buffer.from('a'), sha256: 'abc', baseSha256: null },
-    };
-    /** A new process that finds the call in the state in which the previous one left it. */
-    const interrupted = async () => {
-      await fixture.journal.receive(callOf('1'));
-      await fixture.journal.start('1', null);
-      await fixture.restart();
     };
     const found: SettleTool = (_call, { ended }) => ended({ words: 4 });
     const nothing: SettleTool = (_call, { notRun }) => notRun();
@@ -84,7 +74,7 @@ describe('RelayClient', () => {
     });
 
     it('is settled by its handler before the client connects, with the result in the journal', async () => {
-      await interrupted();
+      await fixture.interrupted();
       const asked: unknown[] = [];
       const settle: SettleTool = async (call, context, entry) => {
         asked.push([call.callId, entry.state, fixture.server.handshakes.length]);
@@ -97,7 +87,7 @@ describe('RelayClient', () => {
     });
 
     it('is uploaded, reported and forgotten once it is settled', async () => {
-      await interrupted();
+      await fixture.interrupted();
       await fixture.clientWith(three, { tools: tools(found) }).connect();
       await until(() => fixture.journal.all().length === 0);
       expect(fixture.server.files).toMatchObject([{ docPath: 'repo/a' }]);
@@ -107,11 +97,8 @@ describe('RelayClient', () => {
 
     it('is uploaded and reported if the server no longer waits for it', async () => {
       fixture.server.answerResume = forgetsAll;
-      fixture.server.answerResult = () => ({
-        ok: false,
-        error: { code: 'LATE_RESULT', message: 'It has ended.' },
-      });
-      await interrupted();
+      fixture.server.answerResult = () => refused('LATE_RESULT', 'It has ended.');
+      await fixture.interrupted();
       await fixture.clientWith(three, { tools: tools(found) }).connect();
       await until(() => fixture.journal.all().length === 0);
       expect([fixture.server.files.length, fixture.server.results]).toMatchObject([
@@ -121,7 +108,7 @@ describe('RelayClient', () => {
     });
 
     it('is reported if it is cancelled before its result was sent', async () => {
-      await interrupted();
+      await fixture.interrupted();
       const { opened, open } = gate();
       const recover: RecoverTool = async (call, context, entry) => {
         await opened;
@@ -129,32 +116,30 @@ describe('RelayClient', () => {
         return goOn(call, context, entry);
       };
       await fixture.clientWith(three, { tools: tools(found, recover) }).connect();
-      await fixture.server.socket
-        .timeout(2000)
-        .emitWithAck('tool:cancel', { callId: '1', reason: 'cancelled' });
+      await fixture.server.cancel('1');
       fixture.server.answerResume = forgetsAll;
-      fixture.server.socket.disconnect(true);
+      fixture.server.disconnect();
       await until(() => fixture.server.resumes.length === 2);
       open();
-      await until(() => fixture.server.results.length === 1);
+      await fixture.untilResult();
       expect(fixture.server.results[0]!.result).toEqual({ words: 4 });
     });
 
     it('runs again if nothing had happened and the server still wants it, and is otherwise forgotten', async () => {
-      await interrupted();
+      await fixture.interrupted();
       await fixture.clientWith(three, { tools: tools(nothing) }).connect();
-      await until(() => fixture.server.results.length === 1);
+      await fixture.untilResult();
       expect(fixture.server.results[0]!.result).toEqual({ words: 3 });
       await until(() => fixture.journal.all().length === 0);
       fixture.server.answerResume = forgetsAll;
-      await interrupted();
+      await fixture.interrupted();
       await fixture.clientWith(three, { tools: tools(nothing) }).connect();
       await until(() => fixture.journal.all().length === 0);
       expect([fixture.server.results.length, fixture.server.files.length]).toEqual([1, 1]);
     });
 
     it('keeps its result through another crash of the client, for a handler that is asked again', async () => {
-      await interrupted();
+      await fixture.interrupted();
       await fixture.clientWith(three, { tools: tools(found) }).settle();
       await fixture.restart();
       const again: SettleTool = async (_call, { ended, notRun }, entry) => {
@@ -163,13 +148,13 @@ describe('RelayClient', () => {
         await notRun();
       };
       await fixture.clientWith(three, { tools: tools(again) }).connect();
-      await until(() => fixture.server.results.length === 1);
+      await fixture.untilResult();
       expect(fixture.server.results[0]!.result).toEqual({ words: 4 });
     });
 
     it('is the only kind that is settled: calls that had not started are not', async () => {
       await fixture.journal.receive(callOf('0'));
-      await interrupted();
+      await fixture.interrupted();
       const asked: string[] = [];
       const settle: SettleTool = (call, context, entry) => (
         asked.push(call.callId),
@@ -180,7 +165,7 @@ describe('RelayClient', () => {
     });
 
     it('is settled once, also if `settle` is called before `connect`', async () => {
-      await interrupted();
+      await fixture.interrupted();
       let times = 0;
       const settle: SettleTool = (...args) => (times++, found(...args));
       const settling = fixture.clientWith(three, { tools: tools(settle) });
@@ -191,10 +176,10 @@ describe('RelayClient', () => {
     });
 
     it('does not keep the client from connecting if it cannot be settled; its handler then decides', async () => {
-      await interrupted();
+      await fixture.interrupted();
       const settle: SettleTool = () => Promise.reject(new Error('The disk is gone.'));
       await fixture.clientWith(three, { tools: tools(settle) }).connect();
-      await until(() => fixture.server.results.length === 1);
+      await fixture.untilResult();
       expect(fixture.warnings).toEqual([
         'Call 1 of word_count, which was interrupted, could not be settled: The disk is gone.',
       ]);

@@ -1,5 +1,5 @@
 import { jest } from '@jest/globals';
-import { callOf, gate, RelayClientFixture, until } from './relay-client.sample.js';
+import { callOf, gate, refused, RelayClientFixture, until } from './relay-client.sample.js';
 
 describe('RelayClient', () => {
   const fixture = new RelayClientFixture();
@@ -8,8 +8,7 @@ describe('RelayClient', () => {
 
   describe('a call that starts', () => {
     /** Resolves after the client has answered a later event, so that earlier work is done. */
-    const untilIdle = () =>
-      fixture.server.socket.timeout(1000).emitWithAck('tool:cancel', { callId: 'none', reason: 'cancelled' });
+    const untilIdle = () => fixture.server.cancel('none');
     /** Runs a call and counts its effects. */
     const counted = async (): Promise<{ effects: () => number; errors: string[] }> => {
       let effects = 0;
@@ -41,8 +40,8 @@ describe('RelayClient', () => {
       expect([effects(), fixture.server.results]).toEqual([0, []]);
       isSilent = false;
       // The connection breaks; the next one brings the answer.
-      fixture.server.socket.disconnect(true);
-      await until(() => fixture.server.results.length === 1);
+      fixture.server.disconnect();
+      await fixture.untilResult();
       expect(effects()).toBe(1);
     });
 
@@ -50,11 +49,11 @@ describe('RelayClient', () => {
       'is dropped if the server answers %s',
       async (code) => {
         fixture.server.answerStatus = ({ status }) =>
-          status === 'running' ? { ok: false, error: { code, message: 'Not yours.' } } : { ok: true };
+          status === 'running' ? refused(code, 'Not yours.') : { ok: true };
         const { effects, errors } = await counted();
         const start = jest.spyOn(fixture.journal, 'start');
         await fixture.server.deliver(callOf('1'));
-        await until(() => fixture.journal.get('1') === null);
+        await fixture.untilForgotten();
         expect([effects(), errors, fixture.server.results]).toEqual([0, ['Not yours.'], []]);
         expect(start).not.toHaveBeenCalled();
       },
@@ -65,10 +64,9 @@ describe('RelayClient', () => {
       const { effects } = await counted();
       await fixture.server.deliver(callOf('1'));
       await until(() => fixture.server.statuses.some(({ status }) => status === 'running'));
-      const cancel = { callId: '1', reason: 'cancelled' as const };
-      await fixture.server.socket.timeout(1000).emitWithAck('tool:cancel', cancel);
+      await fixture.server.cancel('1');
       // During the connection, only the call ends.
-      await until(() => fixture.journal.get('1') === null);
+      await fixture.untilForgotten();
       expect([effects(), fixture.server.sockets.length]).toEqual([0, 1]);
     });
 
@@ -76,12 +74,11 @@ describe('RelayClient', () => {
       const start = fixture.journal.start.bind(fixture.journal);
       fixture.journal.start = async (...noted) => {
         await start(...noted);
-        const cancel = { callId: '1', reason: 'cancelled' as const };
-        await fixture.server.socket.timeout(1000).emitWithAck('tool:cancel', cancel);
+        await fixture.server.cancel('1');
       };
       const { effects, errors } = await counted();
       await fixture.server.deliver(callOf('1'));
-      await until(() => fixture.journal.get('1') === null);
+      await fixture.untilForgotten();
       expect([effects(), errors, fixture.server.results]).toEqual([0, ['The call was cancelled.'], []]);
     });
 
@@ -97,7 +94,7 @@ describe('RelayClient', () => {
       await restarted;
       fixture.server.answerStatus = () => ({ ok: true });
       const second = await counted();
-      await until(() => fixture.server.results.length === 1);
+      await fixture.untilResult();
       expect([first.effects(), second.effects()]).toEqual([0, 1]);
       expect(fixture.server.results[0]).toMatchObject({ result: { words: 3 } });
     });
@@ -108,8 +105,8 @@ describe('RelayClient', () => {
       await fixture.server.deliver(callOf('1'));
       await until(() => fixture.server.statuses.some(({ status }) => status === 'running'));
       fixture.server.answerResume = () => ({ ok: true, forget: ['1'], resume: [] });
-      fixture.server.socket.disconnect(true);
-      await until(() => fixture.journal.get('1') === null);
+      fixture.server.disconnect();
+      await fixture.untilForgotten();
       expect([effects(), fixture.server.results]).toEqual([0, []]);
     });
 
@@ -140,7 +137,7 @@ describe('RelayClient', () => {
         fixture.server.socket.emit('client:replaced', { message: 'Replaced.' }, () => undefined);
       } else {
         fixture.server.refuse = () => ({ code: 'FORBIDDEN', message: 'No member.' });
-        fixture.server.socket.disconnect(true);
+        fixture.server.disconnect();
       }
       expect(await running.ended).toMatchObject({ reason });
       open();
