@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { EXIT } from './cli-error.js';
-import { CliFixture, answerOf, event, FOREIGN_WORKSPACE, TOKEN } from './program.sample.js';
+import { CliFixture, answerOf } from './program.sample.js';
 
 describe('patchbay', () => {
   const fixture = new CliFixture();
@@ -92,65 +92,6 @@ describe('patchbay', () => {
       expect(await patchbay(['turn', '-'], { stdin })).toBe(EXIT.usage);
       expect(fixture.err.text).toContain(message);
     });
-
-    it('says what to do without a login', async () => {
-      expect(await patchbay(['turn', '-'], { stdin: '[]' })).toBe(EXIT.refused);
-      expect(fixture.err.text).toBe(
-        `patchbay: Not logged in to ${fixture.url}: run "patchbay login", or pass an access token (--token, PATCHBAY_TOKEN).\n`,
-      );
-    });
-  });
-
-  describe('text from a server or a model', () => {
-    const EVIL = 'a\u202eb\u009b2J\u200bc\u001b[8m\nd';
-    /** Only visible characters and line ends. */
-    const isPlain = (text: string) => !/[^\n\P{C}]|\u2028|\u2029/u.test(text);
-    const said = () => fixture.out.text + fixture.err.text;
-    beforeEach(async () => void (await loginAs()));
-
-    it('is escaped in a turn, as JSON with the same meaning', async () => {
-      const answer = answerOf('failed');
-      Object.assign(answer.result.toolResults[0]!, { error: { code: 'X', message: EVIL } });
-      fixture.routes[TURN] = () => [200, answer];
-      await patchbay(['turn', '-'], { stdin: JSON.stringify([call]) });
-      expect(isPlain(said())).toBe(true);
-      expect(JSON.parse(fixture.out.text)).toMatchObject(answer);
-    });
-
-    it('is escaped in the audit trail, as a table and as JSON', async () => {
-      const shown = { ...event(1, { path: EVIL }), name: EVIL, toolCallId: EVIL };
-      fixture.routes['GET /workspaces/w1/audit'] = () => [200, { events: [shown], nextCursor: null }];
-      for (const flags of [[], ['--json']]) {
-        await patchbay(['audit', ...flags]);
-        expect(isPlain(said())).toBe(true);
-        expect(fixture.out.text.trimEnd().split('\n')).toHaveLength(flags.length === 0 ? 2 : 1);
-      }
-    });
-
-    it('is escaped in an error, which is one line', async () => {
-      fixture.routes[TURN] = () => [400, { error: EVIL, code: 'VALIDATION_ERROR', fields: { [EVIL]: EVIL } }];
-      await patchbay(['turn', '-'], { stdin: JSON.stringify([call]), env: { DEBUG: '1' } });
-      expect(isPlain(said())).toBe(true);
-      expect(fixture.err.text).toMatch(/^patchbay: a\\u\{202e\}b/);
-    });
-
-    it('is escaped in names of workspaces and users', async () => {
-      const evil = {
-        ...FOREIGN_WORKSPACE,
-        id: EVIL,
-        name: EVIL,
-        owners: [{ id: 'b', email: EVIL, fullName: null }],
-      };
-      fixture.routes['GET /workspaces'] = () => [200, { workspaces: [evil, { ...evil, id: 'other' }] }];
-      for (const flags of [
-        ['--workspace', EVIL],
-        ['--workspace', 'nobody'],
-      ]) {
-        expect(await patchbay(['audit', '--token', TOKEN, ...flags])).not.toBe(EXIT.ok);
-        expect(isPlain(said())).toBe(true);
-        expect(said()).toContain('u{202e}');
-      }
-    });
   });
 
   it('says why a pull brought nothing, and how to get another folder', async () => {
@@ -174,15 +115,6 @@ describe('patchbay', () => {
     ['a truth that is none', ['audit', '--success', 'maybe']],
   ])('rejects %s with exit code 2', async (_what, args) => {
     expect(await patchbay(args)).toBe(EXIT.usage);
-  });
-
-  it('says that the server does not answer', async () => {
-    await loginAs();
-    await fixture.closeServer();
-    expect(await loginAs()).toBe(EXIT.unreachable);
-    expect(fixture.err.text).toMatch(
-      /^patchbay: No answer from http:\S+: connect ECONNREFUSED 127.0.0.1:\d+\. Is the server running there, and --url right\?\n$/,
-    );
   });
 
   it('prints a stack only on request', async () => {

@@ -92,6 +92,8 @@ describe('Texts of a hostile server or disk', () => {
       [['approvals'], 'need approval'],
       [['audit'], 'Tool.CreateFile.Accepted\\x1b'],
       [['audit', '--csv'], 'Tool.CreateFile.Accepted\\x1b'],
+      [['audit', '--json'], 'Tool.CreateFile.Accepted\\u001b'],
+      [['audit', '--workspace', 'nobody'], '"Workspace\\x1b'],
       [['status'], 'Workspace\\x1b[45m'],
       [['turn', turn], 'read'],
       [['turn', '--follow', turnId, '--wait', '10'], '…'],

@@ -45,7 +45,7 @@ describeAtTerminal('patchbay at a terminal', () => {
   it('names the turn at Ctrl-C, how to go on and how to cancel, and both do', async () => {
     const file = join(desk.directory, 'turn.json');
     await writeFile(file, JSON.stringify([createCall('c1')]));
-    const posting = desk.terminal(['turn', file], { columns: 200 });
+    const posting = desk.terminal(['turn', file], { columns: 300 });
     await posting.shows('waits for a client');
     posting.type(KEYS.ctrlC);
     await posting.shows(

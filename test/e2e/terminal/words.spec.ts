@@ -95,7 +95,9 @@ describeAtTerminal('In a narrow window', () => {
       );
       terminal.enter('g');
       await terminal.shows('back): ');
-      expect(terminal.screen.shown.join('\n')).toContain('The rule allows, without asking, every\n');
+      expect(terminal.screen.shown.join('\n')).toContain(
+        'The rule allows, without asking, every call of\nworkspace_create_file or\n',
+      );
     });
   });
 

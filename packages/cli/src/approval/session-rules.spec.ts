@@ -116,15 +116,6 @@ describe('a rule that a person gave for a session', () => {
       }
     });
 
-    it('is asked for at a terminal, and can be revoked meanwhile', async () => {
-      const typist = new Typist(['g', '', 'y']);
-      Object.assign(typist.options, { rules: new ClientRules(home, place) });
-      await typist.decide();
-      expect(await typist.decide(request('src/b.txt'))).toMatchObject({ decision: 'allow_always' });
-      await new MachineRules(home).revoke(1);
-      expect(await typist.decide(request('src/b.txt'))).toMatchObject({ decision: 'allow' });
-    });
-
     it('lasts for this run if there is no session, as for an offered change of the Cloud', async () => {
       const typist = new Typist(['a', 'y']);
       Object.assign(typist.options, { rules: new ClientRules(home, place) });

@@ -9,12 +9,6 @@ describe('TerminalApprover', () => {
     else process.env.EDITOR = editor;
   });
 
-  it('shows what would be written and accepts a yes', async () => {
-    const typist = new Typist(['y']);
-    expect(await typist.decide()).toMatchObject({ decision: 'allow', by: 'ada' });
-    expect(typist.screen).toContain('new file src/a.txt (1 line, 6 bytes)\n+hello\n');
-  });
-
   it('asks again after an unknown answer', async () => {
     const typist = new Typist(['', 'constructor', 'Y']);
     expect(await typist.decide()).toMatchObject({ decision: 'allow' });
@@ -36,16 +30,6 @@ describe('TerminalApprover', () => {
       'wants to (1 more waits)',
       'wants to',
     ]);
-  });
-
-  it("returns the text as edited in the person's editor", async () => {
-    process.env.EDITOR = `sh -c 'printf "goodbye\\n" > "$1"' editor`;
-    const typist = new Typist(['e', 'y']);
-    expect(await typist.decide()).toMatchObject({
-      decision: 'edit',
-      editedArguments: { path: 'src/a.txt', content: 'goodbye\n' },
-    });
-    expect(typist.screen).toContain('edited by you\n+goodbye\n');
   });
 
   describe('of a patch', () => {
@@ -92,12 +76,6 @@ describe('TerminalApprover', () => {
       expect(screen).not.toContain('[s]elect');
       expect(screen).toContain('Please answer');
     });
-  });
-
-  it('shows the labels and descriptions, escaped', async () => {
-    const typist = new Typist(['y']);
-    await typist.decide({ ...patchRequest(1), label: 'Rename\u001b[2J it' });
-    expect(typist.screen).toContain('wants to\nRename\\x1b[2J it\npatch src/0.txt');
   });
 
   it('withdraws the question when the call ends, and asks the next', async () => {
