@@ -81,9 +81,9 @@ describe('patchbay', () => {
 
     it.each([
       ['is not JSON', '{', 'is not JSON'],
-      ['is no turn', '"x"', 'contains no turn'],
+      ['is not a turn', '"x"', 'contains no turn'],
       [
-        'holds what would be rounded',
+        'has a number that would be rounded',
         '{"toolCalls":[{"n":9007199254740993}]}',
         'the number 9007199254740993',
       ],
@@ -110,9 +110,9 @@ describe('patchbay', () => {
 
   it.each([
     ['an unknown command', ['--bogus']],
-    ['a server that is no URL', ['login', '--url', 'localhost', '--email', 'a@b']],
-    ['a limit that is no number', ['audit', '--limit', 'x']],
-    ['a truth that is none', ['audit', '--success', 'maybe']],
+    ['an invalid server URL', ['login', '--url', 'localhost', '--email', 'a@b']],
+    ['a limit that is not a number', ['audit', '--limit', 'x']],
+    ['an invalid boolean', ['audit', '--success', 'maybe']],
   ])('rejects %s with exit code 2', async (_what, args) => {
     expect(await patchbay(args)).toBe(EXIT.usage);
   });

@@ -34,8 +34,7 @@ export type AuditStep = keyof typeof AUDIT_STEPS;
 export const AUDIT_FILE_EVENTS = {
   'File.Created': 'A file was stored at a path that had none.',
   'File.Updated': 'A file has a new version as its head.',
-  'File.Moved':
-    'A file was moved; `fromPath` is its old path, `fromDisplayPath` the old spelling.',
+  'File.Moved': 'A file was moved; `fromPath` is its old path, `fromDisplayPath` the old spelling.',
   'File.Deleted': 'A file was deleted; its versions are kept.',
   'File.Restored': 'A deletion was undone, or an older version made the head again.',
   'File.ConflictStored': 'An upload was based on a version that is no longer the head: kept beside the head.',

@@ -17,7 +17,10 @@ export const ERRORS = {
   TOO_LARGE: { status: 413, meaning: 'A body, frame or file is over its limit, or a quota is used up.' },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, meaning: 'The route does not accept this content type.' },
   RATE_LIMITED: { status: 429, meaning: 'Too many requests, or too many open turns; see Retry-After.' },
-  INTERNAL_ERROR: { status: 500, meaning: 'A fault of the server. The log has the details under the request id.' },
+  INTERNAL_ERROR: {
+    status: 500,
+    meaning: 'A fault of the server. The log has the details under the request id.',
+  },
   UNAVAILABLE: {
     status: 503,
     meaning: 'The server is starting or stopping, or its disk is full; try again.',

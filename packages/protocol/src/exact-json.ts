@@ -101,7 +101,8 @@ function restoreName(container: Container, key: string, token: string): void {
 
 function lostAt(marked: string, mark: string, lost: readonly Lost[], kind: JsonLoss['kind']): Lost {
   const found = lost[Number(marked.slice(mark.length))]!;
-  if (found.kind !== kind) throw new SyntaxError('A number is no name, and a name is no value');
+  if (found.kind !== kind)
+    throw new SyntaxError('A lost number is not a name, and a lost name is not a value');
   return found;
 }
 

@@ -238,7 +238,7 @@ function scanNumber(text: string, first: number, count: JsonCount, lossy: JsonLo
   const start = isNegative ? first - 1 : first;
   const token = text.slice(start, end);
   if (isLossy(token)) {
-    if (!NUMBER.test(token)) throw new SyntaxError('A number is not written as JSON has it');
+    if (!NUMBER.test(token)) throw new SyntaxError('A number is not valid JSON');
     count.addLossyNumber();
     lossy.push({ kind: 'number', start, end });
   }

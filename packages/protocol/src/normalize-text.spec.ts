@@ -6,7 +6,7 @@ describe('the text of a created file', () => {
   it.each([
     ['one byte order mark', `${BOM}a`, 'a'],
     ['two', `${BOM}${BOM}a`, 'a'],
-    ['nothing but marks', BOM.repeat(3), ''],
+    ['only byte order marks', BOM.repeat(3), ''],
   ])('has none if it came with %s in front [CREATE-3]', (_, text, expected) => {
     expect(normalizeText(text)).toBe(expected);
   });

@@ -23,7 +23,7 @@ describeAtTerminal('A person whose line is gone', () => {
     terminal.mark();
     line.cut();
     await terminal.shows(/The connection to the server is lost \([^)]+\); retrying\./);
-    await terminal.shows(/What you answer meanwhile is kept until it is back\.\n.*\[\?\] > $/);
+    await terminal.shows(/Your answers are kept until it is back\.\n.*\[\?\] > $/);
     terminal.enter('y');
     await terminal.shows('… kept until the server is back: workspace_create_file proj/a.txt');
     line.mend();
@@ -36,7 +36,7 @@ describeAtTerminal('A person whose line is gone', () => {
     await at.create('a.txt', 'x\n');
     await terminal.shows('[?] > ');
     line.cut();
-    await terminal.shows('is gone');
+    await terminal.shows('is lost');
     terminal.enter('y');
     await terminal.shows('… kept until');
     terminal.type(KEYS.ctrlC);

@@ -114,8 +114,8 @@ describe('PatchbayClient', () => {
   });
 
   it.each([
-    ['its caller has no patience', {}, '1'],
-    ['the server asks for more patience than there is', { patienceMs: 1_000 }, '60'],
+    ['its caller does not wait', {}, '1'],
+    ['the server asks for a longer wait than allowed', { patienceMs: 1_000 }, '60'],
   ])('fails at once when rate limited and %s', async (_what, options, retryAfter) => {
     route = () => ({ status: 429, body: { error: 'Too many.', code: 'RATE_LIMITED' }, retryAfter });
     await expect(client(options).createWorkspace('x')).rejects.toMatchObject({

@@ -20,13 +20,17 @@ const DURABLE: [
   from: 'acknowledged' | 'running',
   step: (journal: Journal) => Promise<unknown>,
 ][] = [
-  ['taking a call', 'acknowledged', (journal) => journal.receive(deliveryOf('c2'))],
-  ['taking it again', 'running', (journal) => journal.receive({ ...deliveryOf('c1'), attempt: 2 })],
-  ['its start', 'acknowledged', (journal) => journal.start('c1', null)],
-  ['its intent', 'running', (journal) => journal.writeLog('c1').intend([{ ...intent, tempName: '.u' }])],
-  ['that its write did not happen', 'running', (journal) => journal.rollBack('c1')],
-  ['what it was found to have come to', 'running', (journal) => journal.settle('c1', { success: true })],
-  ['its end', 'running', (journal) => journal.finish('c1', { result: {}, approval: null, executionMs: 1 })],
+  ['a delivery', 'acknowledged', (journal) => journal.receive(deliveryOf('c2'))],
+  ['a redelivery', 'running', (journal) => journal.receive({ ...deliveryOf('c1'), attempt: 2 })],
+  ['a start', 'acknowledged', (journal) => journal.start('c1', null)],
+  ['an intent', 'running', (journal) => journal.writeLog('c1').intend([{ ...intent, tempName: '.u' }])],
+  ['a rollback', 'running', (journal) => journal.rollBack('c1')],
+  ['a settled result', 'running', (journal) => journal.settle('c1', { success: true })],
+  [
+    'an outcome',
+    'running',
+    (journal) => journal.finish('c1', { result: {}, approval: null, executionMs: 1 }),
+  ],
 ];
 
 describe('the journal on a disk that fails', () => {

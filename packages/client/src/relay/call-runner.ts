@@ -68,7 +68,7 @@ export class CallRunner {
       return { ok: true };
     } catch (error) {
       if (!live.done) this.live.delete(call.callId);
-      this.warn(`The journal could not take call ${call.callId}: ${messageOf(error)}`);
+      this.warn(`The journal could not store call ${call.callId}: ${messageOf(error)}`);
       return refusal('INTERNAL_ERROR', 'The journal could not be written.');
     }
   }
@@ -195,7 +195,9 @@ export class CallRunner {
       try {
         return { result: handler.reportFailure(call, entry), approval: entry.approval };
       } catch (fault) {
-        this.warn(`Call ${call.callId} of ${call.name}: its failure has no shape: ${messageOf(fault)}`);
+        this.warn(
+          `Call ${call.callId} of ${call.name}: its failure could not be reported: ${messageOf(fault)}`,
+        );
       }
     }
     const hadStarted = entry?.state === 'running';

@@ -29,7 +29,7 @@ const CLOSE_GRACE_MS = 5_000;
 const BACKOFF_MS = { first: 500, longest: 15_000 };
 const CANNOT_READ: Ack<FileReadAnswer> = {
   ok: false,
-  error: { code: 'FORBIDDEN', message: 'This client gives no files to read.' },
+  error: { code: 'FORBIDDEN', message: 'This client does not offer files to read.' },
 };
 
 /** Identity and abilities of an editor, and its callbacks. */

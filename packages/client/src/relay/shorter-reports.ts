@@ -4,7 +4,7 @@ import { jsonBytes } from '../journal/json-bytes.js';
 import { deniedByClient, MAX_NOTE } from './tool-handler.js';
 
 const EDIT_OMITTED =
-  'Edited before it ran. The edited arguments are too large for one message and not kept; the result speaks of what was written.';
+  'Edited before it ran. The edited arguments are too large for one message and were dropped; the result describes what was written.';
 
 /**
  * The report of a call: complete at first, and each time it exceeds the server's limit for one message, a shorter one
@@ -43,12 +43,12 @@ function withoutEdit(entry: JournalEntry): ToolResultReport {
 
 function editDenied(entry: JournalEntry): ToolResultReport {
   const bytes = jsonBytes(entry.approval!.editedArguments ?? null);
-  const note = `Nothing was executed: the arguments as a person has edited them (${bytes} bytes) are more than the server takes. Ask for less at once.`;
+  const note = `Nothing was executed: the arguments that a person edited (${bytes} bytes) exceed the server's limit. Request less at a time.`;
   return { ...fullReport(entry), approval: deniedByClient(note) };
 }
 
 function noteOnly(entry: JournalEntry): ToolResultReport {
   const bytes = jsonBytes(entry.result);
-  const note = `The call was executed, but its result (${bytes} bytes) is too large for one message. Look at what it did before you send it again.`;
+  const note = `The call was executed, but its result (${bytes} bytes) is too large for one message. Check what it did before you send it again.`;
   return { ...fullReport(entry), result: null, approval: deniedByClient(note) };
 }

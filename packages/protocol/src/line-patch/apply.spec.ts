@@ -57,10 +57,10 @@ describe('applying changes', () => {
     ['the text of a line before CRLF', 'a\r\nb\r\n', 'a'],
     ['the line as it was read, before CRLF', 'a\r\nb\r\n', 'a\r'],
     ['a text that ends in a carriage return', 'a\r\r\nb\r\n', 'a\r'],
-    ['such a text as it was read', 'a\r\r\nb\r\n', 'a\r\r'],
-    ['such a text without it', 'a\r\r\nb\r\n', 'a'],
-    ['such a text at the end of the file', 'a\r', 'a\r'],
-    ['such a text at the end of the file without it', 'a\r', 'a'],
+    ['that text as it was read', 'a\r\r\nb\r\n', 'a\r\r'],
+    ['that text without it', 'a\r\r\nb\r\n', 'a'],
+    ['that text at the end of the file', 'a\r', 'a\r'],
+    ['that text at the end of the file without it', 'a\r', 'a'],
     ['a line that is a carriage return', '\r\r\nb\r\n', '\r'],
   ])('accepts as the expected line %s [LINE-2]', (_what, content, expected) => {
     const rest = content.replace(/^[^\n]*\n?/, '');
@@ -72,8 +72,8 @@ describe('applying changes', () => {
   it.each([
     ['before LF', 'a\nb\n', 'a\r'],
     ['at the end of the file', 'a', 'a\r'],
-    ['two of them', 'a\r\nb\n', 'a\r\r'],
-    ['two of them fewer', 'a\r\r\r\n', 'a'],
+    ['two extra ones', 'a\r\nb\n', 'a\r\r'],
+    ['two missing ones', 'a\r\r\r\n', 'a'],
     ['in another place', 'a\rb\r\n', 'ab'],
   ])('rejects a missing or extra carriage return %s [LINE-2]', (_what, content, expected) => {
     expect(faultsOf(content, remove(1, expected))).toMatchObject([{ code: 'LINES_MISMATCH' }]);

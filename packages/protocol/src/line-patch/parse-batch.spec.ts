@@ -134,8 +134,8 @@ describe('a system-made batch', () => {
   it.each([
     ['too few', ['\n']],
     ['an unknown one', ['\n', '\r']],
-    ['none before the last line', ['', '\n']],
-    ['no array', '\n'],
+    ['empty before the last line', ['', '\n']],
+    ['not an array', '\n'],
   ])('is rejected with endings that are %s', (_what, newEndings) => {
     expect(codesOf(batch({ ...insert(0, ['a', 'b']), newEndings }), trusted)).toEqual(['SCHEMA']);
   });
