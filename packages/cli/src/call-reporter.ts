@@ -28,12 +28,12 @@ export class CallReporter {
   constructor(private readonly audience: CallOutput) {}
 
   /** Allowed calls that wait for the server's confirmation, as text. */
-  get kept(): readonly string[] {
+  get unconfirmed(): readonly string[] {
     return [...this.allowed.values()];
   }
 
   /** Calls that have begun and not ended, as text. */
-  get begun(): readonly string[] {
+  get started(): readonly string[] {
     return [...this.running.values()];
   }
 

@@ -32,10 +32,10 @@ export async function cancel(
     ...turn.toolResults.map((call) => `${callText(call)}: ${printableLine(call.status.replace('_', ' '))}`),
     ...turn.toolCalls.map((call) => `${callText(call)} ${waitText(call, names)}`),
   ];
-  const stands = { open: 'continues', cancelled: 'is cancelled', completed: 'has ended' }[turn.status];
+  const statusText = { open: 'continues', cancelled: 'is cancelled', completed: 'has ended' }[turn.status];
   say(
     io.stdout,
-    [`Turn ${printableLine(turnId)} ${stands}.`, ...calls.map((call) => `  ${call}`)].join('\n'),
+    [`Turn ${printableLine(turnId)} ${statusText}.`, ...calls.map((call) => `  ${call}`)].join('\n'),
   );
   return EXIT.ok;
 }

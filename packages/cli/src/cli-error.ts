@@ -130,10 +130,10 @@ function isUntrusted(error: unknown): boolean {
 function faultsOf({ message, fields }: PatchbayError): string {
   const faults = Object.entries(fields).map(([field, fault]) => `${field} ${fault}`);
   if (faults.length > 1 && message.startsWith(faults[0]!)) return `${faults.join('; ')}.`;
-  const untold = Object.entries(fields).flatMap(([field, fault]) =>
+  const unmentioned = Object.entries(fields).flatMap(([field, fault]) =>
     message.includes(fault) ? [] : [`${field} ${fault}`],
   );
-  return [message, ...untold].map(ended).join(' ');
+  return [message, ...unmentioned].map(ended).join(' ');
 }
 
 function ended(sentence: string): string {

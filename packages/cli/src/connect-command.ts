@@ -79,7 +79,7 @@ export async function connect(folder: string | undefined, flags: ConnectFlags, i
     const folders = await ConnectedFolders.open(settings, workspace, directories, flags, reporter);
     onlyRoot = folders.announced.length === 1 ? folders.announced[0]!.name : null;
     folderLines = () => folders.seen().map((folder) => seenText(folder, flags.watch));
-    for (const data of folders.serverData) screen.print(keepsOut(data));
+    for (const data of folders.serverData) screen.print(serverDataWarning(data));
     for (const line of unseen) screen.print(line);
     const journal = await openDiskJournal(directory);
     try {
@@ -151,7 +151,7 @@ function reportWaitingElsewhere(
   setTimeout(() => void look().catch(() => undefined), LOOK_AFTER_MS).unref();
 }
 
-function keepsOut(directory: string): string {
+function serverDataWarning(directory: string): string {
   return `Calls cannot write into ${printableLine(directory)}, the data directory of a Patchbay server. Set its PATCHBAY_DATA_DIR to another folder.`;
 }
 

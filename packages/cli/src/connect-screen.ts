@@ -113,16 +113,16 @@ export class ConnectScreen implements CallOutput {
     this.isLeaving = true;
     const asked = this.terminal?.waiting ?? [];
     this.terminal?.dialogue.close();
-    const open = [...asked.map(({ call, files }) => callText(call, files)), ...this.calls.kept];
-    const { begun } = this.calls;
+    const open = [...asked.map(({ call, files }) => callText(call, files)), ...this.calls.unconfirmed];
+    const { started } = this.calls;
     const others = open.length > 1 ? ` (and ${open.length - 1} more)` : '';
     const parts = [
       ...(open.length > 0 ? [`${open[0]}${others}: nothing is written, it stays open.`] : []),
-      ...(begun.length > 0 ? [`Started calls may end first, 5 s at most: ${begun.join(', ')}.`] : []),
+      ...(started.length > 0 ? [`Started calls may end first, 5 s at most: ${started.join(', ')}.`] : []),
       ...(open.length > 0 ? ['"patchbay connect" here asks again.'] : []),
     ];
-    const inHand = parts.length > 0 ? parts.join(' ') : 'No call was open.';
-    say(this.io.stderr, `patchbay: Interrupted. ${inHand}`);
+    const unfinished = parts.length > 0 ? parts.join(' ') : 'No call was open.';
+    say(this.io.stderr, `patchbay: Interrupted. ${unfinished}`);
   }
 
   private connected(): void {

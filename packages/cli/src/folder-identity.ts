@@ -60,7 +60,7 @@ export class FolderIdentities {
     const isMoved =
       isNamed && known.inode !== undefined && !isSameFolder(known.inode, identityOf({ directory }));
     if (isMoved && !naming.sameProject && !(await isSame({ name, docPath, rootId: known.rootId }))) {
-      throw takenName(directory, `Another folder has been ${name} at this place until now.`);
+      throw nameTakenError(directory, `Until now, another folder at this path was ${name}.`);
     }
     if (isNamed && known.isClaimed && !isMoved && !naming.sameProject)
       return { name, docPath, rootId: known.rootId };
@@ -75,7 +75,7 @@ export class FolderIdentities {
       const registered = (await this.workspace.roots()).find((other) => other.docPath === docPath);
       // The name is free, so the refusal has another reason.
       if (!registered) throw error;
-      if (!naming.sameProject && !(await isSame(root))) throw takenName(directory, error.message);
+      if (!naming.sameProject && !(await isSame(root))) throw nameTakenError(directory, error.message);
       return this.keep(directory, { ...root, rootId: registered.rootId }, true);
     }
   }
@@ -111,7 +111,7 @@ export class FolderIdentities {
   }
 }
 
-function takenName(directory: string, message: string): CliError {
+function nameTakenError(directory: string, message: string): CliError {
   const hint = `For ${printableLine(directory)} pass --name <another name>, or --same-project if it is that one.`;
   return new CliError(`${printableLine(message)} ${hint}`, EXIT.usage);
 }

@@ -2,28 +2,6 @@ import fc from 'fast-check';
 import type { PatchChange } from '@patchbay/protocol';
 import { differencesOf } from './line-differences.js';
 import { changePreview, previewOf } from './preview.js';
-import { printable, printableLine } from './printable.js';
-
-describe('printable', () => {
-  it('leaves ordinary text, lines and tabs alone', () => {
-    expect(printable('naïve 漢字\n\tx')).toBe('naïve 漢字\n\tx');
-  });
-
-  it.each([
-    ['an ANSI escape', '\u001b[2Jgone', '\\x1b[2Jgone'],
-    ['an 8-bit control', '\u009b2J', '\\x9b2J'],
-    ['a carriage return that overwrites the line', 'rm -rf\rsafe', 'rm -rf\\x0dsafe'],
-    ['a direction override', 'a\u202eb', 'a\\u{202e}b'],
-    ['a zero-width space', 'a\u200bb', 'a\\u{200b}b'],
-    ['a lone surrogate', 'a\ud800b', 'a\\u{d800}b'],
-  ])('makes %s visible', (_name, text, safe) => {
-    expect(printable(text)).toBe(safe);
-  });
-
-  it('keeps a single line on one line', () => {
-    expect(printableLine('a\nb')).toBe('a\\x0ab');
-  });
-});
 
 describe('previewOf', () => {
   it('shows all of a very large change without comparing its lines', () => {

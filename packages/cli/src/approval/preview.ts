@@ -111,8 +111,8 @@ function patchPreview(path: string, { label, diff, changes }: PatchProposal, mar
 
 /** The removed and added lines of one change. */
 export function changePreview(change: PatchChange): Preview {
-  const gone = change.operation === 'insert' ? [] : change.expectedOriginalLines;
-  const lines = [...gone.map((line) => `-${line}`), ...newLinesOf(change)];
+  const removed = change.operation === 'insert' ? [] : change.expectedOriginalLines;
+  const lines = [...removed.map((line) => `-${line}`), ...newLinesOf(change)];
   const label = labelOf(change.description);
   return { ...bodyOf(lines), label, title: `${placeOf(change)}${label}` };
 }

@@ -35,8 +35,8 @@ describe('a rule that a person gave for a session', () => {
     const typist = new Typist(['g', '**', 'n', 'y']);
     expect(await typist.decide()).toMatchObject({ decision: 'allow' });
     expect(typist.screen).toContain('all of whose files match **');
-    const taker = new Typist(['g', '**', 'y']);
-    expect(await taker.decide()).toMatchObject({ decision: 'allow_always', note: '** in this session' });
+    const accepting = new Typist(['g', '**', 'y']);
+    expect(await accepting.decide()).toMatchObject({ decision: 'allow_always', note: '** in this session' });
   });
 
   it('shows what "always" allows before it is stored', async () => {
@@ -110,8 +110,8 @@ describe('a rule that a person gave for a session', () => {
 
     it('allows nothing if it cannot be read', async () => {
       await new ClientRules(home, place).add(rule, 'ada');
-      for (const spoilt of ['{', '{}', JSON.stringify({ ...place, ...rule, globs: 'src/**' })]) {
-        await writeFile(join(home, 'rules', '1.json'), spoilt);
+      for (const damaged of ['{', '{}', JSON.stringify({ ...place, ...rule, globs: 'src/**' })]) {
+        await writeFile(join(home, 'rules', '1.json'), damaged);
         expect(await new ClientRules(home, place).allowing(request())).toBeNull();
       }
     });

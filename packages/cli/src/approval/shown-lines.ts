@@ -19,15 +19,15 @@ interface DiffLine {
  */
 export function shownDiff(lines: readonly string[], isWhole: boolean): string[] {
   const shown: string[] = [];
-  let gone: DiffLine[] = [];
+  let removed: DiffLine[] = [];
   let added: DiffLine[] = [];
   const flush = () => {
     // One by one: a large file has more lines than a call may have arguments.
-    for (const line of blockLines(gone, added, isWhole)) shown.push(line);
-    [gone, added] = [[], []];
+    for (const line of blockLines(removed, added, isWhole)) shown.push(line);
+    [removed, added] = [[], []];
   };
   for (const [at, line] of lines.entries()) {
-    const ofBlock = line.startsWith('-') ? gone : line.startsWith('+') ? added : null;
+    const ofBlock = line.startsWith('-') ? removed : line.startsWith('+') ? added : null;
     if (ofBlock) ofBlock.push({ text: line.slice(1), isUnended: lines[at + 1]?.startsWith('\\') ?? false });
     else if (line.startsWith('\\')) {
       // A line of a block already has this note.
@@ -42,22 +42,22 @@ export function shownDiff(lines: readonly string[], isWhole: boolean): string[] 
 }
 
 /** Removed lines, and the lines that replace them. */
-function blockLines(gone: readonly DiffLine[], added: readonly DiffLine[], isWhole: boolean): string[] {
-  const alike = appearancesOfChanged(gone, added);
+function blockLines(removed: readonly DiffLine[], added: readonly DiffLine[], isWhole: boolean): string[] {
+  const alike = appearancesOfChanged(removed, added);
   const shown = ({ text, isUnended }: DiffLine, sign: '-' | '+') => {
     const pair = alike.get(appearanceOf(text));
     const safe = pair ? revealed(text, sign === '-' ? pair.fresh : pair.old) : printable(text);
     return [`${sign}${safe}`, ...(isUnended ? ['\\ No newline at end of file'] : [])];
   };
   const isLong = (at: number) =>
-    Math.min(gone.length, added.length) > at &&
-    Math.max(gone[at]!.text.length, added[at]!.text.length) > LONG_CHARS;
-  if (!gone.some((_line, at) => isLong(at))) {
-    return [...gone.flatMap((line) => shown(line, '-')), ...added.flatMap((line) => shown(line, '+'))];
+    Math.min(removed.length, added.length) > at &&
+    Math.max(removed[at]!.text.length, added[at]!.text.length) > LONG_CHARS;
+  if (!removed.some((_line, at) => isLong(at))) {
+    return [...removed.flatMap((line) => shown(line, '-')), ...added.flatMap((line) => shown(line, '+'))];
   }
   const lines: string[] = [];
-  for (let at = 0; at < Math.max(gone.length, added.length); at += 1) {
-    const [old, fresh] = [gone[at], added[at]];
+  for (let at = 0; at < Math.max(removed.length, added.length); at += 1) {
+    const [old, fresh] = [removed[at], added[at]];
     const both = old && fresh && isLong(at) ? longPair(old, fresh) : null;
     if (both) lines.push(...both);
     if (both && !isWhole) continue;
@@ -74,13 +74,13 @@ function longPair(old: DiffLine, fresh: DiffLine): string[] | null {
   const longest = Math.max(old.text.length, fresh.text.length);
   if (only && others.length === 0 && longest < 2 * LONG_CHARS && sizeOf(only) > longest * 0.8) return null;
   const lines = differences.flatMap(({ old: [aFrom, aTo], fresh: [bFrom, bTo] }) => {
-    const [gone, added] = [old.text.slice(aFrom, aTo), fresh.text.slice(bFrom, bTo)];
-    const isAlike = gone !== added && appearanceOf(gone) === appearanceOf(added);
+    const [removed, added] = [old.text.slice(aFrom, aTo), fresh.text.slice(bFrom, bTo)];
+    const isAlike = removed !== added && appearanceOf(removed) === appearanceOf(added);
     const safe = (text: string, other: string) => (isAlike ? revealed(text, other) : printable(text));
     return [
       `@ characters ${rangeOf(aFrom, aTo)} of ${count(old.text.length)}, now ${rangeOf(bFrom, bTo)} of ${count(fresh.text.length)}`,
-      ...(gone === '' ? [] : [`-${safe(gone, added)}`]),
-      ...(added === '' ? [] : [`+${safe(added, gone)}`]),
+      ...(removed === '' ? [] : [`-${safe(removed, added)}`]),
+      ...(added === '' ? [] : [`+${safe(added, removed)}`]),
     ];
   });
   if (old.isUnended !== fresh.isUnended)
@@ -95,12 +95,12 @@ function appearanceOf(text: string): string {
 
 /** Changed lines by their look, so that lines that only look the same can be told apart. */
 function appearancesOfChanged(
-  gone: readonly DiffLine[],
+  removed: readonly DiffLine[],
   added: readonly DiffLine[],
 ): Map<string, { old: string; fresh: string }> {
   const changed = new Map<string, { old: string; fresh: string }>();
-  if (gone.length === 0 || added.length === 0) return changed;
-  const before = new Map(gone.map(({ text }) => [appearanceOf(text), text]));
+  if (removed.length === 0 || added.length === 0) return changed;
+  const before = new Map(removed.map(({ text }) => [appearanceOf(text), text]));
   for (const { text } of added) {
     const look = appearanceOf(text);
     const old = before.get(look);

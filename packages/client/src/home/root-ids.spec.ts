@@ -54,8 +54,8 @@ describe('the id of a folder', () => {
     await rootIdOf(folder, home);
     const [name] = await readdir(join(home, 'roots'));
     const file = join(home, 'roots', name!);
-    for (const spoilt of ['', '{"rootId"', 'null', '{"rootId":7}']) {
-      await writeFile(file, spoilt);
+    for (const damaged of ['', '{"rootId"', 'null', '{"rootId":7}']) {
+      await writeFile(file, damaged);
       const rootId = await rootIdOf(folder, home);
       expect([rootId, await rootIdOf(folder, home)]).toEqual([expect.stringMatching(UUID), rootId]);
     }

@@ -14,7 +14,7 @@ const LINES_PER_ENTRY = 8;
  * ```
  */
 export class MemoryJournals implements Journals {
-  private readonly kept = new Map<string, JournalLine[]>();
+  private readonly stored = new Map<string, JournalLine[]>();
   private readonly locked = new Set<string>();
 
   lock(client: ClientIdentity): Promise<JournalLock> {
@@ -28,8 +28,8 @@ export class MemoryJournals implements Journals {
 
   async open(client: ClientIdentity, snapshot: () => JournalEntry[]): Promise<JournalStorage> {
     const key = keyOf(client);
-    const lines = this.kept.get(key) ?? [];
-    this.kept.set(key, lines);
+    const lines = this.stored.get(key) ?? [];
+    this.stored.set(key, lines);
     return new MemoryStorage(lines, snapshot);
   }
 }

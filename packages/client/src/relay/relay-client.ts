@@ -175,9 +175,9 @@ export class RelayClient {
   }
 
   private async begin(): Promise<void> {
-    const { journal: kept, tools } = this.options;
-    const isOpen = kept instanceof Journal;
-    const journal = isOpen ? kept : await Journal.open(kept, this.options);
+    const { journal: given, tools } = this.options;
+    const isOpen = given instanceof Journal;
+    const journal = isOpen ? given : await Journal.open(given, this.options);
     if (!isOpen) this.ownJournal = journal;
     this.runner = new CallRunner(tools, journal, this.connection, this.warn);
     await settleInterrupted(journal, tools, this.warn);

@@ -29,12 +29,12 @@ export function diffToChanges(original: Uint8Array, target: Uint8Array): DiffedC
 
 function toChange(hunk: Hunk, before: Line[], after: Line[], exact: boolean): PatchChange {
   const common = { changeKey: null, description: null };
-  const gone = before.slice(hunk.aStart, hunk.aEnd).map(({ text }) => text);
+  const removed = before.slice(hunk.aStart, hunk.aEnd).map(({ text }) => text);
   const added = after.slice(hunk.bStart, hunk.bEnd);
   const newLines = added.map(({ text }) => text);
   const lines = exact ? { newLines, newEndings: added.map(({ ending }) => ending) } : { newLines };
-  if (gone.length === 0) return { ...common, operation: 'insert', afterLine: hunk.aStart, ...lines };
-  const range = { startLine: hunk.aStart + 1, endLine: hunk.aEnd, expectedOriginalLines: gone };
+  if (removed.length === 0) return { ...common, operation: 'insert', afterLine: hunk.aStart, ...lines };
+  const range = { startLine: hunk.aStart + 1, endLine: hunk.aEnd, expectedOriginalLines: removed };
   if (added.length === 0) return { ...common, operation: 'delete', ...range };
   return { ...common, operation: 'replace', ...range, ...lines };
 }

@@ -46,9 +46,9 @@ function invertChanges({ changes }: Plan): PatchChange[] {
     const { changeKey, description } = planned.change;
     const common = { changeKey, description: description === null ? null : `Revert: ${description}` };
     const added = planned.change.operation === 'delete' ? [] : planned.change.newLines;
-    const gone = planned.change.operation === 'insert' ? [] : planned.change.expectedOriginalLines;
+    const removed = planned.change.operation === 'insert' ? [] : planned.change.expectedOriginalLines;
     const from = planned.resultAfter;
-    const inverse = swapBack(planned, from, added.slice(0, planned.resultCount), gone);
+    const inverse = swapBack(planned, from, added.slice(0, planned.resultCount), removed);
     return inverse === null ? [] : [{ ...common, ...inverse }];
   });
 }
@@ -56,16 +56,16 @@ function invertChanges({ changes }: Plan): PatchChange[] {
 type Bare<Change> = Omit<Change, 'changeKey' | 'description'>;
 type Swap = Bare<InsertChange> | Bare<ReplaceChange> | Bare<Extract<PatchChange, { operation: 'delete' }>>;
 
-/** Restores `gone` in place of the `added` lines after line `from` of the result. */
-function swapBack(planned: PlannedChange, from: number, added: string[], gone: string[]): Swap | null {
+/** Restores `removed` in place of the `added` lines after line `from` of the result. */
+function swapBack(planned: PlannedChange, from: number, added: string[], removed: string[]): Swap | null {
   if (planned.extendsLine !== undefined) return takeBackEnding(planned.extendsLine, from, added);
-  const newLines = gone;
+  const newLines = removed;
   const newEndings: Ending[] = planned.endings;
   // An empty text without ending at the end of the file is not a line, so there may be nothing to undo.
-  if (added.length === 0 && gone.length === 0) return null;
+  if (added.length === 0 && removed.length === 0) return null;
   if (added.length === 0) return { operation: 'insert', afterLine: from, newLines, newEndings };
   const range = { startLine: from + 1, endLine: from + added.length, expectedOriginalLines: added };
-  if (gone.length === 0) return { operation: 'delete', ...range };
+  if (removed.length === 0) return { operation: 'delete', ...range };
   return { operation: 'replace', ...range, newLines, newEndings };
 }
 

@@ -203,17 +203,17 @@ function accept(changes: Change[]): FilePatch | null {
 /** A pattern of the result: untouched lines verbatim, anything where a change is. */
 function untouched(content: string, patch: FilePatch): RegExp {
   const lines = splitLines(bytesOf(content));
-  const gone = new Set<number>();
+  const removed = new Set<number>();
   const gaps = new Set<number>();
   for (const change of patch.changes) {
     if (change.operation === 'insert') gaps.add(change.afterLine);
-    else for (let line = change.startLine; line <= change.endLine; line += 1) gone.add(line);
+    else for (let line = change.startLine; line <= change.endLine; line += 1) removed.add(line);
   }
   const quoted = (value: string) => value.replace(/[.*+?^${}()|[\]\\/-]/g, '\\$&');
   let pattern = content.startsWith('\uFEFF') ? '^\uFEFF' : '^';
   for (let line = 0; line <= lines.length; line += 1) {
     const kept = lines[line - 1];
-    if (kept !== undefined) pattern += gone.has(line) ? '[^]*' : quoted(kept.text + kept.ending);
+    if (kept !== undefined) pattern += removed.has(line) ? '[^]*' : quoted(kept.text + kept.ending);
     if (gaps.has(line)) pattern += '[^]*';
   }
   return new RegExp(`${pattern}$`);

@@ -101,7 +101,7 @@ class GitLines {
 }
 
 interface Edit extends Hunk {
-  gone: Stretch;
+  removed: Stretch;
   added: Stretch;
 }
 
@@ -109,23 +109,23 @@ interface Edit extends Hunk {
 function load(before: Uint8Array, after: Uint8Array, hunks: readonly Hunk[]): Edit[] {
   const [old, fresh] = [new GitLines(before), new GitLines(after)];
   const edits = hunks.map(({ aStart, aEnd, bStart, bEnd }) => {
-    const [gone, added] = [old.pass(aStart, aEnd), fresh.pass(bStart, bEnd)];
-    const top = equalTop(gone, added);
-    gone.from += top.bytes;
+    const [removed, added] = [old.pass(aStart, aEnd), fresh.pass(bStart, bEnd)];
+    const top = equalTop(removed, added);
+    removed.from += top.bytes;
     added.from += top.bytes;
-    const end = equalEnd(gone, added);
-    gone.to -= end.bytes;
+    const end = equalEnd(removed, added);
+    removed.to -= end.bytes;
     added.to -= end.bytes;
     return {
       aStart: aStart + top.lines,
       aEnd: aEnd - end.lines,
       bStart: bStart + top.lines,
       bEnd: bEnd - end.lines,
-      gone,
+      removed,
       added,
     };
   });
-  return edits.filter(({ gone, added }) => gone.from < gone.to || added.from < added.to);
+  return edits.filter(({ removed, added }) => removed.from < removed.to || added.from < added.to);
 }
 
 /** Groups edits whose contexts would touch. */
@@ -177,8 +177,8 @@ function renderGroup(edits: readonly Edit[], old: GitLines): string {
   const top = Math.max(0, first.aStart - CONTEXT);
   const body: string[] = [];
   let at = top;
-  for (const { aStart, aEnd, gone, added } of edits) {
-    body.push(shown(' ', old.pass(at, aStart)), shown('-', gone), shown('+', added));
+  for (const { aStart, aEnd, removed, added } of edits) {
+    body.push(shown(' ', old.pass(at, aStart)), shown('-', removed), shown('+', added));
     at = aEnd;
   }
   body.push(shown(' ', old.pass(at, at + CONTEXT)));
