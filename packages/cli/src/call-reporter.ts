@@ -8,13 +8,13 @@ import { callText, outcomeLines } from './outcome-text.js';
 /** A running call is reported after this time, in ms. */
 const RUNNING_MS = 1_000;
 
-/** Receives the news of calls. */
+/** Receives the reports on calls. */
 export interface CallOutput {
   readonly marks: Marks;
   say(line: string): void;
   /** False without a connection: allowed calls then wait. */
   readonly isConnected: boolean;
-  /** The person is leaving: calls that end thereby are not reported. */
+  /** The person is leaving: calls that this ends are not reported. */
   readonly isLeaving: boolean;
 }
 
@@ -25,7 +25,7 @@ export class CallReporter {
   private readonly allowed = new Map<string, string>();
   private readonly running = new Map<string, string>();
 
-  constructor(private readonly audience: CallOutput) {}
+  constructor(private readonly output: CallOutput) {}
 
   /** Allowed calls that wait for the server's confirmation, as text. */
   get unconfirmed(): readonly string[] {
@@ -65,13 +65,13 @@ export class CallReporter {
     work: (context: CallContext) => Promise<ToolOutcome>,
   ): Promise<ToolOutcome> {
     const { callId } = call;
-    const { audience } = this;
+    const { output } = this;
     let slow: NodeJS.Timeout | undefined;
     const start: CallContext['start'] = async (...decided) => {
       const words = callText(call, this.decided.get(callId));
-      const sayRunning = () => audience.say(`${audience.marks.running} running: ${words}`);
-      if (audience.isConnected) slow = setTimeout(sayRunning, RUNNING_MS);
-      else audience.say(`${audience.marks.running} kept until the server is back: ${words}`);
+      const sayRunning = () => output.say(`${output.marks.running} running: ${words}`);
+      if (output.isConnected) slow = setTimeout(sayRunning, RUNNING_MS);
+      else output.say(`${output.marks.running} kept until the server is back: ${words}`);
       this.allowed.set(callId, words);
       await context.start(...decided);
       this.allowed.delete(callId);
@@ -80,7 +80,7 @@ export class CallReporter {
     try {
       const outcome = await work({ ...context, start });
       const files = this.decided.get(callId) ?? null;
-      for (const line of outcomeLines(call, outcome, files, audience.marks)) audience.say(line);
+      for (const line of outcomeLines(call, outcome, files, output.marks)) output.say(line);
       return outcome;
     } catch (error) {
       this.reportEnd(call, context.signal);
@@ -95,12 +95,12 @@ export class CallReporter {
 
   /** The client reports other faults itself. */
   private reportEnd(call: ToolCallDelivery, { aborted, reason }: AbortSignal): void {
-    const { audience } = this;
-    if (!aborted || audience.isLeaving) return;
+    const { output } = this;
+    if (!aborted || output.isLeaving) return;
     const why =
       reason instanceof Error && reason.message ? printableLine(reason.message) : 'The call has ended.';
-    audience.say(
-      `${audience.marks.refused} ${callText(call, this.decided.get(call.callId))}: ${why} Nothing is written.`,
+    output.say(
+      `${output.marks.refused} ${callText(call, this.decided.get(call.callId))}: ${why} Nothing is written.`,
     );
   }
 }

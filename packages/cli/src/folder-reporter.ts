@@ -39,9 +39,7 @@ const MAX_REPORTED = {
   },
 } as const;
 
-/**
- * Reports at the terminal what happens between the folders and the Cloud, a checkout of a thousand files in one line.
- */
+/** Reports at the terminal what happens between the folders and the Cloud, a checkout of a thousand files in one line. */
 export class FolderReporter implements FolderEvents {
   private readonly waiting = new Map<LiveFolder, Map<string, Difference>>();
   private timer: NodeJS.Timeout | undefined;

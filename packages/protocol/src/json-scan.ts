@@ -86,9 +86,7 @@ export class JsonCount {
   }
 }
 
-/**
- * A loss in parsing: a number that a double cannot hold, or a repeated member name. `from` and `to` are its offsets.
- */
+/** A loss in parsing: a number that a double cannot hold, or a repeated member name. `from` and `to` are its offsets. */
 export interface JsonLoss {
   kind: 'number' | 'name';
   start: number;

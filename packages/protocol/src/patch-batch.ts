@@ -37,9 +37,7 @@ export const PATCH_FAULT_CODES = [
   'TOO_LARGE',
   /** The file does not have the hash `originalSha256`; `currentSha256` is its current hash. */
   'STALE',
-  /**
-   * The expected lines are not those of the file, which are in `actualLines`; `foundAt` is where they occur, if once.
-   */
+  /** The expected lines are not those of the file, which are in `actualLines`; `foundAt` is where they occur, if once. */
   'LINES_MISMATCH',
   /** The file does not exist. */
   'NOT_FOUND',

@@ -36,9 +36,7 @@ export function isFinal(status: CallStatus): status is FinalStatus {
 /** Status of a turn: `cancelled` if the whole turn was cancelled. */
 export type TurnStatus = 'open' | 'completed' | 'cancelled';
 
-/**
- * A turnId: 1 to 128 characters that need no escaping in a URL, except `.` and `..`, which would name another route.
- */
+/** A turnId: 1 to 128 characters that need no escaping in a URL, except `.` and `..`, which would name another route. */
 export const TURN_ID = /^(?!\.{1,2}$)[A-Za-z0-9._:-]{1,128}$/;
 
 /**

@@ -75,10 +75,7 @@ class DiskStorage implements JournalStorage {
   }
 }
 
-/**
- * `<checksum> <json>
- * `; the checksum tells a whole line from one torn by a crash.
- */
+/** `<checksum> <json> `; the checksum tells a whole line from one torn by a crash. */
 function encodeLine(line: JournalLine): string {
   const json = JSON.stringify(line);
   return `${sha256(json).slice(0, CHECKSUM_CHARS)} ${json}\n`;

@@ -25,9 +25,7 @@ export interface HttpRequest {
   headers?: Record<string, string>;
   /** Part of a file transfer: waits for minutes when rate limited. */
   patient?: boolean;
-  /**
-   * Repeating the request has no further effect, so it is retried after a network fault or a 503. Default: GET only.
-   */
+  /** Repeating the request has no further effect, so it is retried after a network fault or a 503. Default: GET only. */
   idempotent?: boolean;
   /** Milliseconds that the server may hold the answer back. */
   waitMs?: number;

@@ -92,18 +92,6 @@ describe('PatchbayClient', () => {
     expect(seen).toEqual([]);
   });
 
-  it('turns an error body into a PatchbayError with its fields', async () => {
-    const fields = { name: 'must not be empty' };
-    route = () => ({ status: 400, body: { error: 'Invalid.', code: 'VALIDATION_ERROR', fields } });
-    await expect(client().createWorkspace('')).rejects.toMatchObject({
-      name: 'PatchbayError',
-      code: 'VALIDATION_ERROR',
-      status: 400,
-      message: 'Invalid.',
-      fields,
-    });
-  });
-
   it('waits when rate limited, for as long as the caller allows', async () => {
     const limited = { status: 429, body: { error: 'Too many.', code: 'RATE_LIMITED' }, retryAfter: '0' };
     route = () => (seen.length <= 2 ? limited : { status: 201, body: { id: 'w' } });

@@ -64,9 +64,7 @@ export class PatchbayClient {
     return this.enter(post('/auth/login', account));
   }
 
-  /**
-   * Ends the login and revokes its refresh token. Does nothing without a login. After NETWORK the login is unchanged.
-   */
+  /** Ends the login and revokes its refresh token. Does nothing without a login. After NETWORK the login is unchanged. */
   async logout(): Promise<void> {
     await this.tokens.update(async (now) => {
       if (now?.refreshToken) {

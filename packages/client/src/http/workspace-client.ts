@@ -117,10 +117,7 @@ export class WorkspaceClient extends WorkspacePatches {
     await this.send({ method: 'DELETE', path: `/roots/${encodeURIComponent(docPath)}` });
   }
 
-  /**
-   * The caller's own clients here, at most 100: connected ones first, then by the time they disconnected, latest
-   * first.
-   */
+  /** The caller's own clients here, at most 100: connected ones first, then by the time they disconnected, latest first. */
   async clients(): Promise<ClientPresence[]> {
     return (await this.getJson<{ clients: ClientPresence[] }>('/clients')).clients;
   }

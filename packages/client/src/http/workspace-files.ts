@@ -128,10 +128,7 @@ export class WorkspaceFiles extends WorkspaceRequests {
     return (await this.http.requestBytes(this.inWorkspace(request))).bytes;
   }
 
-  /**
-   * The bytes of these hashes, in their order; each belongs to a version or was uploaded. NOT_FOUND if one is
-   * missing.
-   */
+  /** The bytes of these hashes, in their order; each belongs to a version or was uploaded. NOT_FOUND if one is missing. */
   async *readBlobs(sha256s: readonly string[], signal?: AbortSignal): AsyncGenerator<Uint8Array, void> {
     for (let left = sha256s; left.length > 0;) {
       const request = post('/blobs/read', { sha256s: left.slice(0, MAX_BATCH_FILES) } satisfies BlobsRequest);

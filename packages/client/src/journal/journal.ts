@@ -167,9 +167,7 @@ export class Journal {
       });
   }
 
-  /**
-   * Drops calls whose result was acknowledged or that the server told the client to forget. Unknown ids are ignored.
-   */
+  /** Drops calls whose result was acknowledged or that the server told the client to forget. Unknown ids are ignored. */
   async forget(callIds: readonly string[]): Promise<void> {
     const line: JournalLine = {
       kind: 'forgotten',

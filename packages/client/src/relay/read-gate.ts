@@ -14,9 +14,7 @@ const BUSY: Ack<FileReadAnswer> = {
 
 type ReadFile = (read: FileRead) => Promise<Ack<FileReadAnswer>>;
 
-/**
- * Limits concurrent reads for a server that may ask for any number of files at once; refuses what exceeds the queue.
- */
+/** Limits concurrent reads for a server that may ask for any number of files at once; refuses what exceeds the queue. */
 export function readGate(readFile: ReadFile): ReadFile {
   const waiting: (() => void)[] = [];
   let reading = 0;

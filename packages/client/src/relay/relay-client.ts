@@ -266,10 +266,7 @@ export class RelayClient {
     return this.sessions.changed();
   }
 
-  /**
-   * Waits for started calls, at most `closeGraceMs`, and disconnects. Unfinished calls stay in the journal.
-   * Idempotent.
-   */
+  /** Waits for started calls, at most `closeGraceMs`, and disconnects. Unfinished calls stay in the journal. Idempotent. */
   async close(): Promise<void> {
     if (!this.settled) return;
     await this.settled.catch(() => undefined);

@@ -116,10 +116,7 @@ export function handlerOf(tools: ToolHandlers, toolName: string): ToolHandler | 
   return Object.hasOwn(tools, toolName) ? tools[toolName] : undefined;
 }
 
-/**
- * The approval of a call that the client, not a person, gave up. `result` is null with a denial, which fits every
- * tool.
- */
+/** The approval of a call that the client, not a person, gave up. `result` is null with a denial, which fits every tool. */
 export function deniedByClient(reason: string): Approval {
   const note = cutText(reason, MAX_NOTE);
   return { decision: 'deny', by: 'client', at: new Date().toISOString(), note };

@@ -102,9 +102,7 @@ class Front {
     return this.reached[k + MAX_EDITS + 1] as number;
   }
 
-  /**
-   * Takes edit number `edits` into diagonal `k` and follows equal lines; returns how many, and records the progress.
-   */
+  /** Takes edit number `edits` into diagonal `k` and follows equal lines; returns how many, and records the progress. */
   advance(k: number, edits: number): number {
     const { a, b, aFirst, bFirst, direction, width, height } = this;
     const [down, right] = [this.at(k + 1), this.at(k - 1) + 1];
