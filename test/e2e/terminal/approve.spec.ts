@@ -108,7 +108,9 @@ describeAtTerminal('A person who decides at a terminal', () => {
     await at.write('a.txt', 'other\n');
     const terminal = await at.connect();
     await at.patch([{ path: 'a.txt', changes: [replaceLine(2, 'TWO')] }]);
-    await terminal.shows(/✗ conflict: proj\/a\.txt: .*\(STALE\); the model is informed, and can read the file/);
+    await terminal.shows(
+      /✗ conflict: proj\/a\.txt: .*\(STALE\); the model is informed, and can read the file/,
+    );
   });
 
   it('is asked about what the server would change, and hears that it does', async () => {
