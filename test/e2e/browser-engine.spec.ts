@@ -57,7 +57,7 @@ describeWith('a browser engine', 'The relay client in a page', () => {
   it.each(Object.keys(EXPECTED))('keeps the word of a journal in IndexedDB: %s', async (promise) => {
     const page = await open();
     const found = await page.evaluate(
-      (name) => loaded.PROMISES[name]!(new loaded.IndexedDbJournals()),
+      (name) => loaded.CONTRACT[name]!(new loaded.IndexedDbJournals()),
       promise,
     );
     expect(found).toEqual(EXPECTED[promise]);

@@ -9,7 +9,7 @@ import { RelayScene } from '../support/relay-scene.js';
 const MIB = 1024 * 1024;
 const INSERT = { operation: 'insert', afterLine: 1, newLines: ['x'] };
 
-/** What a batch may cost, whatever its files are [PATCH-13]. */
+/** The cost of a batch, for any files [PATCH-13]. */
 describe('a patch batch', () => {
   let scene: RelayScene;
   beforeEach(async () => void (scene = await RelayScene.start({ maxPatchBytes: MIB, maxPatchChanges: 50 })));

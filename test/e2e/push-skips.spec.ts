@@ -83,7 +83,7 @@ describe('push and pull', () => {
           '  .env: is not sent',
           '  api/.env.test: is not sent',
           '  certs/a.pem: is not sent',
-          '  --include-secrets <pattern> sends those that match it, as in .gitignore; it may be repeated.',
+          '  --include-secrets <pattern> sends those that match, as in .gitignore; it may be repeated.',
           '',
         ].join('\n'),
       );

@@ -94,7 +94,7 @@ describe('push and pull', () => {
           'conflicts 2:',
           '  a: was changed in the Cloud since, and here too',
           '  b: was deleted in the Cloud since, and changed here',
-          'Nothing was overwritten; --force does so, and keeps what gives way.',
+          'Nothing was overwritten; --force overwrites, and keeps the other version.',
           '',
         ].join('\n'),
       );
@@ -173,7 +173,7 @@ describe('push and pull', () => {
           '  gone: would be deleted in the Cloud',
           'conflicts 1:',
           '  both: was changed in the Cloud since, and here too',
-          'Nothing was overwritten; --force does so, and keeps what gives way.',
+          'Nothing was overwritten; --force overwrites, and keeps the other version.',
           'dry run: nothing was changed, 3 files would be, 1 unchanged.',
           '',
         ].join('\n'),

@@ -215,7 +215,7 @@ export class Meeting {
 
   /** The conflict is shown to the model, and to the person on the client's screen. */
   async isInConflict(): Promise<void> {
-    const said = `${this.path}: changed here and in the Cloud; nothing of it is overwritten`;
+    const said = `${this.path}: changed here and in the Cloud; nothing was overwritten`;
     const shown = async (): Promise<boolean> => {
       const known = await this.model.context();
       const waits = known.split('\n').some((line) => TOLD.test(line) && line.includes(`\`${this.docPath}\``));

@@ -5,7 +5,7 @@ import { openDiskJournal } from '@patchbay/client/home';
 import { type Journal, RelayClient } from '@patchbay/client/relay';
 import { type Approver, clientFileReader, CreateFileTool, WritePatchTool } from '@patchbay/workspace';
 import { ConnectedFolders } from '../../packages/cli/src/connected-folders.js';
-import { FolderNews } from '../../packages/cli/src/folder-news.js';
+import { FolderReporter } from '../../packages/cli/src/folder-reporter.js';
 import { workspaceOf } from '../../packages/cli/src/choose-workspace.js';
 import { settingsOf } from '../../packages/cli/src/settings.js';
 import type { Machine } from './folder-machine.js';
@@ -33,7 +33,7 @@ export class LiveClient {
       client: new PatchbayClient({ url, token, retryDelaysMs: [50] }),
     };
     const said: string[] = [];
-    const news = new FolderNews(null, (line) => said.push(line));
+    const news = new FolderReporter(null, (line) => said.push(line));
     const folders = await ConnectedFolders.open(
       settings,
       await workspaceOf(settings, process),

@@ -1,7 +1,7 @@
 import type { WorkspaceClient } from '@patchbay/client';
 import type { CloudChange } from '@patchbay/protocol';
 import { printableJson, printableLine } from './approval/printable.js';
-import { type KeptRule, MachineRules, ruleText } from './approval/session-rules.js';
+import { type StoredRule, MachineRules, ruleText } from './approval/session-rules.js';
 import { workspaceOf } from './choose-workspace.js';
 import { CliError, EXIT } from './cli-error.js';
 import { say } from './say.js';
@@ -15,8 +15,8 @@ export interface ApprovalsFlags extends CommonFlags {
 }
 
 /**
- * `patchbay approvals`: says which calls this machine lets through without asking, and of which of the server's tools a
- * person is asked; or changes either. What is revoked is revoked without a server, too.
+ * `patchbay approvals`: lists the rules of this machine and the server tools that need approval, or changes either.
+ * Revoking a rule needs no server.
  */
 export async function approvals(
   { revoke, ask = [], notAsk = [], json, ...flags }: ApprovalsFlags,
@@ -43,7 +43,7 @@ export async function approvals(
   const asked = await askedAbout(workspace, ask, notAsk);
   if (json) io.stdout.write(`${printableJson({ rules, approvals: asked })}\n`);
   else {
-    say(io.stdout, 'Server tools that need approval in this workspace:');
+    say(io.stdout, 'Server tools in this workspace that need approval:');
     say(io.stdout, `  ${printableLine(asked.join(', ')) || 'none'}`);
   }
   return EXIT.ok;
@@ -60,13 +60,13 @@ async function askedAbout(
   return (await workspace.update({ approvals: wanted })).approvals;
 }
 
-function rulesText(rules: readonly KeptRule[]): string {
+function rulesText(rules: readonly StoredRule[]): string {
   const lines = rules.map((rule) => `  ${ruleLine(rule)}`);
-  return `Rules of this machine, which allow calls without asking:\n${lines.join('\n') || '  none'}`;
+  return `Rules of this machine that allow calls without asking:\n${lines.join('\n') || '  none'}`;
 }
 
 /** `3  every call of …`; safe to print. */
-function ruleLine(rule: KeptRule): string {
+function ruleLine(rule: StoredRule): string {
   const { n, url, workspaceId, by, at } = rule;
   return printableLine(`${n}  ${ruleText(rule)}; ${url}, workspace ${workspaceId}; taken by ${by}, ${at}`);
 }

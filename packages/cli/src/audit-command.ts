@@ -18,16 +18,16 @@ export interface AuditFlags extends CommonFlags, Omit<AuditQuery, 'limit' | 'cur
 
 const PAGE = 500;
 
-/** `patchbay audit`: the events that fit, oldest first, as a table, as JSON lines or as CSV. */
+/** `patchbay audit`: prints matching events, oldest first, as a table, JSON lines or CSV. */
 export async function audit(flags: AuditFlags, io: CliIo): Promise<number> {
   const settings = await settingsOf(flags, io);
   const workspace = await workspaceOf(settings, io);
   const { stdout } = io;
   const shown: AuditEvent[] = [];
-  // Once there is an answer: a query that is refused prints nothing.
+  // Printed with the first answer: a refused query prints nothing.
   let head = flags.csv ? csvRow(EVENT_COLUMNS) : '';
   for await (const event of eventsOf(workspace, flags)) {
-    // Whoever has read enough, such as `head`, wants no more.
+    // The reader, such as `head`, has closed the pipe.
     if (stdout.destroyed) break;
     if (flags.json) stdout.write(`${printableJson(event)}\n`);
     else if (flags.csv) {
@@ -44,7 +44,7 @@ export async function audit(flags: AuditFlags, io: CliIo): Promise<number> {
   return EXIT.ok;
 }
 
-/** Up to `limit` of the oldest, or the `last` ones, in the order of the trail. */
+/** The oldest `limit` events, or the `last` ones, in the order of the trail. */
 async function* eventsOf(workspace: WorkspaceClient, flags: AuditFlags): AsyncGenerator<AuditEvent> {
   const { sessionId, conversationId, turnId, toolCallId, callId, batchId, userId, clientId } = flags;
   const { toolName, event, success, errorCode, path, since, from = since, to, last } = flags;
@@ -66,7 +66,7 @@ async function* eventsOf(workspace: WorkspaceClient, flags: AuditFlags): AsyncGe
   yield* newest.reverse();
 }
 
-/** Emails by user id, as far as the caller may know them: the trail has ids alone. */
+/** Emails by user id, as far as the caller may see them: the trail has only ids. */
 async function emailsOf(
   workspace: WorkspaceClient,
   { userId, email }: Pick<Settings, 'userId' | 'email'>,

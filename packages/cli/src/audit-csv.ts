@@ -1,13 +1,13 @@
 import type { AuditEvent } from '@patchbay/protocol';
 import { printableJson, printableLine } from './approval/printable.js';
 
-/** The columns of the trail as CSV. `fields` is the event's own JSON, whole. */
+/** The CSV columns of the trail. `fields` is the event's own JSON. */
 export const EVENT_COLUMNS = [
   ...['seq', 'eventId', 'at', 'name', 'userId', 'clientId', 'sessionId', 'conversationId', 'turnId'],
   ...['toolCallId', 'callId', 'attempt', 'toolName', 'path', 'success', 'errorCode', 'fields'],
 ];
 
-/** An event as the cells of its row; safe to print. */
+/** The cells of an event's row; safe to print. */
 export function eventCells(event: AuditEvent): string[] {
   const { seq, eventId, at, name, actor, sessionId, conversationId, turnId, toolCallId, callId } = event;
   const { toolName, path, paths, success, errorCode } = event.fields;

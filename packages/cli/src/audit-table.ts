@@ -1,16 +1,13 @@
 import { styleText } from 'node:util';
 import type { AuditEvent, Json } from '@patchbay/protocol';
-import { roomOf } from './approval/fit.js';
+import { columnsOf } from './approval/fit.js';
 import { printableLine } from './approval/printable.js';
 
 const COLUMNS = ['seq', 'time', 'who', 'event', 'call', 'details'] as const;
-/** Fields that say nothing beside the event's own name and columns. */
+/** Fields that repeat the event's name or columns. */
 const SELF_EVIDENT = new Set(['toolName']);
 
-/**
- * Events as a table of one line each, or where that is wider than the window, as a few rows each; safe to print.
- * `emails`: of users by their id.
- */
+/** Events as a table, or as several rows each if the window is too narrow; safe to print. `emails` maps user ids. */
 export function auditTable(
   events: readonly AuditEvent[],
   emails: ReadonlyMap<string, string>,
@@ -19,12 +16,12 @@ export function auditTable(
   const rows = events.map((event) => [
     String(event.seq),
     printableLine(event.at.replace('T', ' ')),
-    printableLine(whoOf(event, emails)),
+    printableLine(actorText(event, emails)),
     printableLine(event.name),
     printableLine(event.toolCallId ?? ''),
     detailsOf(event),
   ]);
-  // Not Math.max of all at once: a trail may have more events than a call takes arguments.
+  // Not Math.max over all at once: a trail may have more events than a call takes arguments.
   const widths = COLUMNS.map((title, column) =>
     rows.reduce((width, row) => Math.max(width, row[column]!.length), title.length),
   );
@@ -34,20 +31,20 @@ export function auditTable(
       .join('  ')
       .trimEnd();
   const width = widths.reduce((sum, column) => sum + column + 2, -2);
-  if (width > roomOf(stream)) return rows.map((row) => rowsOf(row, widths[0]!)).join('\n');
+  if (width > columnsOf(stream)) return rows.map((row) => rowsOf(row, widths[0]!)).join('\n');
   const head = styleText('bold', lineOf(COLUMNS), { stream });
   return [head, ...rows.map(lineOf)].join('\n');
 }
 
-/** An event whose details, and who it was, stand below what it is. */
+/** An event on several rows: details and user are below the name. */
 function rowsOf([seq, time, who, name, call, details]: readonly string[], width: number): string {
   const first = [seq!.padStart(width), time, name, call].join('  ').trimEnd();
   const below = [who, details].filter((cell) => cell !== '');
   return [first, ...below.map((cell) => `${' '.repeat(width + 2)}${cell}`)].join('\n');
 }
 
-/** The user by email where it is known, and the client that acted for them. */
-function whoOf({ actor: { userId, clientId } }: AuditEvent, emails: ReadonlyMap<string, string>): string {
+/** The user, by email if it is known, and the client that acted for them. */
+function actorText({ actor: { userId, clientId } }: AuditEvent, emails: ReadonlyMap<string, string>): string {
   const user = userId === null ? '' : (emails.get(userId) ?? userId);
   return clientId === null ? user : `${user} (${clientId})`.trimStart();
 }
@@ -60,7 +57,7 @@ function detailsOf({ fields, attempt }: AuditEvent): string {
   return [...(attempt !== null && attempt > 1 ? [`attempt=${attempt}`] : []), ...parts].join(' ');
 }
 
-/** Of lists and objects only the plain values, and no times beside the event's own: `allow,--yes`. */
+/** The plain values of lists and objects, without times: `allow,--yes`. */
 function textOf(value: Json): string {
   if (typeof value !== 'object' || value === null) return String(value);
   const parts = Object.entries(value).flatMap(([name, part]) =>

@@ -1,6 +1,6 @@
 /**
- * Lets a command go on whose reader has gone, such as `head`: what it prints from then on is lost, what it does is not.
- * A command that only prints looks at `stdout.destroyed`.
+ * Keeps a command alive after its reader, such as `head`, has closed the pipe: further output is lost, the work is
+ * finished. A command that only prints checks `stdout.destroyed`.
  */
 export function surviveBrokenPipes(streams: readonly NodeJS.WriteStream[]): void {
   for (const stream of streams) {

@@ -1,7 +1,7 @@
 import type { ClientPresence, Json, OpenToolCall } from '@patchbay/protocol';
 import { printableLine } from './approval/printable.js';
 
-/** What clients call themselves, by their clientId. */
+/** Client names by clientId. */
 export type ClientNames = ReadonlyMap<string, string>;
 
 export function namesOf(clients: readonly ClientPresence[]): ClientNames {
@@ -10,7 +10,7 @@ export function namesOf(clients: readonly ClientPresence[]): ClientNames {
 
 type Wait = (client: string, folders: string) => string;
 
-/** For whom or what a call waits in each status, and which of its clocks runs meanwhile. */
+/** What a call waits for in each status, and which of its deadlines applies. */
 const WAITS: Record<OpenToolCall['status'], { clock: keyof OpenToolCall['deadlines'] | null; words: Wait }> =
   {
     accepted: { clock: null, words: () => 'waits for earlier calls on the server' },
@@ -21,7 +21,7 @@ const WAITS: Record<OpenToolCall['status'], { clock: keyof OpenToolCall['deadlin
     },
     forwarded: {
       clock: 'deliveryAt',
-      words: (client) => `was sent to ${client}, which has not taken it yet`,
+      words: (client) => `was sent to ${client}, which has not acknowledged it yet`,
     },
     acknowledged: { clock: 'approvalAt', words: (client) => `waits for its decision at ${client}` },
     awaiting_approval: {
@@ -32,12 +32,12 @@ const WAITS: Record<OpenToolCall['status'], { clock: keyof OpenToolCall['deadlin
   };
 
 /**
- * What an open call waits for, on whom, and until when: `waits for a person's decision at "patchbay connect proj", until
+ * What an open call waits for, and until when: `waits for a person's decision at "patchbay connect proj", until
  * 14:05:10 (14 min left)`. Safe to print.
  */
-export function waitOf(call: OpenToolCall, names: ClientNames, now = Date.now()): string {
+export function waitText(call: OpenToolCall, names: ClientNames, now = Date.now()): string {
   const { status, clientId, deadlines, roots = [] } = call;
-  // A newer server may know others.
+  // A newer server may have other statuses.
   const { clock, words } = WAITS[status] ?? { clock: null, words: () => `is ${printableLine(status)}` };
   const client = clientId === null ? 'a client' : `"${printableLine(names.get(clientId) ?? clientId)}"`;
   const folders = roots.length === 0 ? '' : ` with the folder ${roots.map(printableLine).join(' and ')}`;
@@ -57,7 +57,7 @@ export function callText({
   return printableLine([toolCallId, name, ...paths].join(' '));
 }
 
-/** The files that a call is about, as far as its arguments name them in the way of our own tools. */
+/** The files of a call, if its arguments name them as our own tools do. */
 function pathsIn(args: Json): string[] {
   if (typeof args !== 'object' || args === null || Array.isArray(args)) return [];
   const { path, docPath, files } = args;
@@ -65,17 +65,17 @@ function pathsIn(args: Json): string[] {
   return [path, docPath, ...named].filter((one): one is string => typeof one === 'string' && one !== '');
 }
 
-/** A time of today as a clock shows it here, and how long it is until then. */
+/** A time of day, and how long it is until then. */
 function clockText(at: string, now: number): string {
   const time = new Date(at);
   const [hours, minutes, seconds] = [time.getHours(), time.getMinutes(), time.getSeconds()].map((part) =>
     String(part).padStart(2, '0'),
   );
-  return `${hours}:${minutes}:${seconds} (${spanText(Math.max(0, time.getTime() - now))} left)`;
+  return `${hours}:${minutes}:${seconds} (${durationText(Math.max(0, time.getTime() - now))} left)`;
 }
 
-/** A span of time as a person says it. */
-export function spanText(ms: number): string {
+/** A duration in words. */
+export function durationText(ms: number): string {
   const seconds = Math.round(ms / 1000);
   if (seconds < 100) return `${seconds} s`;
   const minutes = Math.round(seconds / 60);

@@ -1,5 +1,5 @@
 import { printableJson, printableLine } from './approval/printable.js';
-import { callText, namesOf, waitOf } from './call-wait.js';
+import { callText, namesOf, waitText } from './call-wait.js';
 import { workspaceOf } from './choose-workspace.js';
 import { EXIT } from './cli-error.js';
 import { sessionOfTurn } from './find-turn.js';
@@ -11,7 +11,7 @@ export interface CancelFlags extends CommonFlags {
   json?: boolean;
 }
 
-/** `patchbay cancel`: ends what is open of a turn, or one call of it, and says how each call of it stands. */
+/** `patchbay cancel`: cancels the open calls of a turn, or one call, and prints the status of each call. */
 export async function cancel(
   turnId: string,
   toolCallId: string | undefined,
@@ -30,12 +30,12 @@ export async function cancel(
   const names = turn.toolCalls.length > 0 ? namesOf(await workspace.clients()) : new Map<string, string>();
   const calls = [
     ...turn.toolResults.map((call) => `${callText(call)}: ${printableLine(call.status.replace('_', ' '))}`),
-    ...turn.toolCalls.map((call) => `${callText(call)} ${waitOf(call, names)}`),
+    ...turn.toolCalls.map((call) => `${callText(call)} ${waitText(call, names)}`),
   ];
-  const stands = { open: 'goes on', cancelled: 'is cancelled', completed: 'has ended' }[turn.status];
+  const statusText = { open: 'continues', cancelled: 'is cancelled', completed: 'has ended' }[turn.status];
   say(
     io.stdout,
-    [`Turn ${printableLine(turnId)} ${stands}.`, ...calls.map((call) => `  ${call}`)].join('\n'),
+    [`Turn ${printableLine(turnId)} ${statusText}.`, ...calls.map((call) => `  ${call}`)].join('\n'),
   );
   return EXIT.ok;
 }

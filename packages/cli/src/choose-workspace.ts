@@ -5,14 +5,14 @@ import { isUuid } from './is-uuid.js';
 import { ask } from './prompt.js';
 import { say } from './say.js';
 import { requireLogin, type CliIo, type Settings } from './settings.js';
-import { describeWorkspace, isOwn, whoseIs } from './workspace-owner.js';
+import { describeWorkspace, isOwn, ownerText } from './workspace-owner.js';
 
 const HOW = 'pass --workspace <id> or set PATCHBAY_WORKSPACE';
 
 /**
- * The workspace that a command works in: the one that is named, else the login's, else the only one that the user has
- * made. Another's is taken where its id is passed, where the person at the terminal says so, or where one of these was
- * the case before; and the person is told whose it is, each time.
+ * The workspace of a command: the one that is named, else the login's, else the only one that the user created. A
+ * workspace of someone else is used only if its id is passed, if the person at the terminal confirms it, or if either
+ * was the case before; its owner is then named each time.
  */
 export async function workspaceOf(settings: Settings, io: CliIo): Promise<WorkspaceClient> {
   requireLogin(settings);
@@ -28,7 +28,7 @@ export async function workspaceOf(settings: Settings, io: CliIo): Promise<Worksp
   return client.workspace(workspace.id);
 }
 
-/** Finds the workspace; `isChosen` where the person has said which, by what nobody else can make fit another one. */
+/** Finds the workspace; `isChosen` if the person named it by something that nobody else can imitate. */
 async function lookUp(settings: Settings): Promise<{ workspace: Workspace; isChosen: boolean }> {
   const { client, named, ofLogin, userId } = settings;
   const id = named === null ? ofLogin : isUuid(named) ? named : null;
@@ -45,14 +45,14 @@ async function lookUp(settings: Settings): Promise<{ workspace: Workspace; isCho
   );
 }
 
-/** Remembers a workspace, once it is the user's own or chosen; who is to choose it now is asked, where there is anybody. */
+/** Remembers a workspace that is the user's own or chosen; asks about others if there is a terminal. */
 export async function settle(
   workspace: Workspace,
   isChosen: boolean,
   { known, userId }: Pick<Settings, 'known' | 'userId'>,
   io: CliIo,
 ): Promise<void> {
-  const whose = whoseIs(workspace, userId);
+  const whose = ownerText(workspace, userId);
   if (whose !== null) {
     const described = describeWorkspace(workspace, whose);
     if (isChosen) say(io.stderr, `Workspace ${described}.`);
@@ -63,18 +63,18 @@ export async function settle(
 
 async function confirm(described: string, { id }: Workspace, io: CliIo): Promise<void> {
   if (!io.stdin.isTTY) {
-    const message = `You did not create workspace ${described}, and you have not chosen it here before.`;
+    const message = `Workspace ${described} was not created by you, and you have not chosen it here before.`;
     throw new CliError(`${message} To use it, pass --workspace ${id}.`, EXIT.usage);
   }
-  say(io.stderr, `You did not create workspace ${described}.`);
+  say(io.stderr, `Workspace ${described} was not created by you.`);
   const answer = await ask(io, 'Its members can read what you send there. Use it? [y/N] ');
   if (/^y(es)?$/i.test(answer)) return;
   throw new CliError(`Nothing was sent. To use another workspace, ${HOW}.`, EXIT.usage);
 }
 
 /**
- * The one of the caller's workspaces that has this id, else this name. Of several with one name the one that was chosen
- * before, or that the caller has made, where there is only one such.
+ * The caller's workspace with this id, else with this name. Of several with the same name, the one chosen before, or
+ * the only one that the caller created.
  */
 export async function findWorkspace(
   all: readonly Workspace[],
@@ -100,7 +100,7 @@ export async function findWorkspace(
   );
 }
 
-/** The only workspace that the caller has made, else the only one there is; null for who is a member of none. */
+/** The only workspace that the caller created, else the only one of all; null for a user without workspaces. */
 export function onlyWorkspace(all: readonly Workspace[], userId: string | null): Workspace | null {
   const own = all.filter((one) => isOwn(one, userId));
   const candidates = own.length > 0 ? own : all;
@@ -112,5 +112,5 @@ export function onlyWorkspace(all: readonly Workspace[], userId: string | null):
 
 function listOf(all: readonly Workspace[], userId: string | null): string {
   if (all.length === 0) return '';
-  return ` There are: ${all.map((one) => describeWorkspace(one, whoseIs(one, userId))).join('; ')}.`;
+  return ` Your workspaces: ${all.map((one) => describeWorkspace(one, ownerText(one, userId))).join('; ')}.`;
 }

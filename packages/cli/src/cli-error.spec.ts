@@ -1,11 +1,11 @@
 import { PatchbayError } from '@patchbay/client';
 import { EXIT, explain } from './cli-error.js';
 
-describe('What went wrong', () => {
+describe('an error message', () => {
   const refused = (message: string, fields: Record<string, string>): string =>
     explain(new PatchbayError('VALIDATION_ERROR', message, 400, fields)).message;
 
-  it('is said once, where the message of the server names one fault, the first of them, or all', () => {
+  it("names each fault once, also if the server's message repeats the first or all of them", () => {
     expect(refused('limit must be 1', { limit: 'must be 1' })).toBe('limit must be 1.');
     expect(refused('email is none (and 1 more)', { email: 'is none', password: 'is short' })).toBe(
       'email is none; password is short.',
@@ -17,7 +17,7 @@ describe('What went wrong', () => {
     );
   });
 
-  it('names the file, and what is the matter with it', () => {
+  it('names the file and the reason', () => {
     const fault = Object.assign(new Error("EISDIR: illegal operation on a directory, open '/x'"), {
       ...{ code: 'EISDIR', path: '/x', syscall: 'open' },
     });
@@ -38,7 +38,7 @@ describe('What went wrong', () => {
     expect(explain(fault).message).toBe(`Cannot replace /x: ${why} (${code}).`);
   });
 
-  it('is shown as the system says it, where there are no better words', () => {
+  it("shows the system's words if there are no better ones", () => {
     expect(explain(Object.assign(new Error('EMFILE: too many open files'), { code: 'EMFILE' })).message).toBe(
       'EMFILE: too many open files',
     );

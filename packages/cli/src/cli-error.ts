@@ -1,12 +1,12 @@
 import { PatchbayError, type PatchbayErrorCode } from '@patchbay/client';
 import { ClientLockedError } from '@patchbay/client/home';
 
-/** What the command line ends with. Part of its contract: scripts branch on it. */
+/** Exit codes of the command line. Scripts depend on them. */
 export const EXIT = {
   ok: 0,
-  /** Something failed that has no code of its own. */
+  /** Any failure without a code of its own. */
   failed: 1,
-  /** The command was not understood, or its input is not valid. */
+  /** The command was not understood, or its input is invalid. */
   usage: 2,
   /** Not logged in, or not allowed. */
   refused: 3,
@@ -14,17 +14,17 @@ export const EXIT = {
   unreachable: 4,
   /** The turn is final, and one of its calls did not succeed. */
   callFailed: 5,
-  /** The turn was taken and is still open. */
+  /** The turn was accepted and is still open. */
   turnOpen: 6,
-  /** Another process is this client. */
+  /** Another process connected as this client. */
   replaced: 7,
-  /** Some files were not synced: changed on both sides, or not to be read or written. */
+  /** Some files were not synced: changed on both sides, unreadable or unwritable. */
   incomplete: 8,
   /** Ended by a signal. */
   interrupted: 130,
 } as const;
 
-/** A failure in words that say what to do; printed without a stack. */
+/** An error whose message says what to do; printed without a stack. */
 export class CliError extends Error {
   override readonly name = 'CliError';
 
@@ -50,12 +50,12 @@ const HINT: Partial<Record<PatchbayErrorCode, string>> = {
   FORBIDDEN: 'Ask an owner of the workspace to add you, or choose another with --workspace.',
 };
 
-/** What a server says of a token that it does not know, to whoever makes requests. */
+/** The server's message about an unknown token, written for authors of requests. */
 const ABOUT_HEADERS = /^No valid token found in Authorization header/;
 const UNKNOWN_TOKEN =
-  'This server did not issue the access token: it is incomplete, misspelled or from another server.';
+  "The access token is not from this server: it is truncated, misspelt or another server's.";
 
-/** Codes of a certificate whose authority Node does not know. */
+/** Certificate errors of an unknown authority. */
 const UNTRUSTED_CODES = new Set([
   'DEPTH_ZERO_SELF_SIGNED_CERT',
   'SELF_SIGNED_CERT_IN_CHAIN',
@@ -66,8 +66,8 @@ const UNTRUSTED_CODES = new Set([
 const UNTRUSTED =
   "Node does not trust the authority of the server's certificate: set NODE_EXTRA_CA_CERTS to a PEM file with the authority's certificate.";
 
-/** What was to be done with it. */
-const DOING: Record<string, string> = {
+/** System calls as verbs. */
+const VERB_OF_SYSCALL: Record<string, string> = {
   mkdir: 'make the folder',
   scandir: 'read the folder',
   rename: 'replace',
@@ -75,7 +75,7 @@ const DOING: Record<string, string> = {
   rm: 'delete',
 };
 
-/** What the system says of a file, in words; what is not here is shown as the system says it. */
+/** System errors in words; others are shown as the system says them. */
 const SYSTEM_FAULT: Record<string, string> = {
   EACCES: 'permission denied',
   EPERM: 'permission denied',
@@ -86,10 +86,10 @@ const SYSTEM_FAULT: Record<string, string> = {
   EBUSY: 'another program has it open; close it there, then try again',
   ETXTBSY: 'it is a program that is running; end it, then try again',
   EISDIR: 'it is a folder, not a file',
-  EEXIST: 'something with this name exists already',
+  EEXIST: 'it already exists',
 };
 
-/** Windows says so of a file that another program has open. */
+/** Windows also reports this for a file that another program has open. */
 const PROTECTED = 'permission denied, or another program has it open; close it there, then try again';
 
 /** One line for the terminal, and the exit code. */
@@ -105,13 +105,13 @@ export function explain(error: unknown): { message: string; exitCode: number } {
   const { message, path, dest, syscall = '' } = error as NodeJS.ErrnoException & { dest?: string };
   const why = systemReason(error);
   if (path !== undefined && why !== null) {
-    const what = `Cannot ${DOING[syscall] ?? syscall} ${dest ?? path}`;
+    const what = `Cannot ${VERB_OF_SYSCALL[syscall] ?? syscall} ${dest ?? path}`;
     return { message: `${what}: ${why}.`, exitCode: EXIT.failed };
   }
   return { message: error instanceof Error ? message : String(error), exitCode: EXIT.failed };
 }
 
-/** What the system says of a file, in words: `it is not there (ENOENT)`; null of anything else. */
+/** A system error in words: `it does not exist (ENOENT)`; null for other errors. */
 export function systemReason(error: unknown): string | null {
   const { code = '', syscall } = error as NodeJS.ErrnoException;
   if (!(code in SYSTEM_FAULT)) return null;
@@ -119,21 +119,21 @@ export function systemReason(error: unknown): string | null {
   return `${isProtected ? PROTECTED : SYSTEM_FAULT[code]} (${code})`;
 }
 
-/** fetch hides the fault of the connection in a chain of causes. */
+/** fetch hides the reason in a chain of causes. */
 function isUntrusted(error: unknown): boolean {
   if (typeof error !== 'object' || error === null) return false;
   const { code, cause } = error as { code?: unknown; cause?: unknown };
   return (typeof code === 'string' && UNTRUSTED_CODES.has(code)) || isUntrusted(cause);
 }
 
-/** Every fault once: the message of a server names the first of `fields`, or all of them. */
+/** Every fault once: a server's message may repeat the first of `fields`, or all of them. */
 function faultsOf({ message, fields }: PatchbayError): string {
   const faults = Object.entries(fields).map(([field, fault]) => `${field} ${fault}`);
   if (faults.length > 1 && message.startsWith(faults[0]!)) return `${faults.join('; ')}.`;
-  const untold = Object.entries(fields).flatMap(([field, fault]) =>
+  const unmentioned = Object.entries(fields).flatMap(([field, fault]) =>
     message.includes(fault) ? [] : [`${field} ${fault}`],
   );
-  return [message, ...untold].map(ended).join(' ');
+  return [message, ...unmentioned].map(ended).join(' ');
 }
 
 function ended(sentence: string): string {

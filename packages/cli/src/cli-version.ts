@@ -4,5 +4,4 @@ const manifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.
   version: string;
 };
 
-/** Version of the command line. */
 export const CLI_VERSION = manifest.version;

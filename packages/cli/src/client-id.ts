@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { sha256 } from '@patchbay/protocol/hash';
 
 /**
- * The clientId of this home and these folders: the same at every start, another for every other set of folders,
- * so that two projects of one user do not replace each other.
+ * The clientId of this home and these folders: stable across starts, and different for other folders, so that two
+ * projects of one user do not replace each other.
  */
 export async function clientIdOf(home: string, directories: readonly string[]): Promise<string> {
   const installation = await installationId(home);
@@ -18,7 +18,7 @@ async function installationId(home: string): Promise<string> {
   const mine = `${file}.${randomUUID()}`;
   await writeFile(mine, randomUUID(), { mode: 0o600, flag: 'wx' });
   try {
-    // A link fails where there is one already: of two first starts at once, both take the id of one.
+    // A link fails if the file exists: two first starts at once both use the id of one.
     await link(mine, file).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'EEXIST') throw error;
     });

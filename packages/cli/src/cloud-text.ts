@@ -1,7 +1,7 @@
 import type { WorkspaceFiles } from '@patchbay/client';
 import type { CloudText } from '@patchbay/workspace';
 
-/** What a Cloud file says now, for a person to compare; without it they are asked all the same. */
+/** The current text of a Cloud file, for a person to compare; without it the question is asked anyway. */
 export function cloudTextOf(files: WorkspaceFiles): CloudText {
   return async (path, signal) => {
     try {

@@ -21,7 +21,7 @@ import { CliError, EXIT } from './cli-error.js';
 import { ConnectScreen } from './connect-screen.js';
 import { ConnectedFolders, type SeenFolder } from './connected-folders.js';
 import type { Naming } from './folder-identity.js';
-import { FolderNews } from './folder-news.js';
+import { FolderReporter } from './folder-reporter.js';
 import { unseenLines } from './left-out-text.js';
 import { openRoots } from './open-folder.js';
 import { workspaceOf } from './choose-workspace.js';
@@ -30,7 +30,7 @@ import { onInterrupt } from './interrupts.js';
 import { pushBeforeConnect } from './sync-command.js';
 import { waitingElsewhere } from './waiting-calls.js';
 
-/** When it is looked, in ms after the connection, what else is open, and for how long at most. */
+/** Waits, in ms: before the first look for calls that wait elsewhere, and the longest time for that look. */
 const LOOK_AFTER_MS = 1_000;
 const LOOK_TIMEOUT_MS = 10_000;
 
@@ -44,9 +44,9 @@ export interface ConnectFlags extends CommonFlags, Naming {
   pull?: boolean;
   watch: boolean;
   includeSecrets?: string[];
-  /** Lists what is left out of the Cloud. */
+  /** Lists files that are not in the Cloud. */
   verbose?: boolean;
-  /** What was executed as JSON lines, at a terminal too. */
+  /** Prints executed calls as JSON lines, also at a terminal. */
   json?: boolean;
 }
 
@@ -71,21 +71,21 @@ export async function connect(folder: string | undefined, flags: ConnectFlags, i
   const screen = new ConnectScreen(rules, settings, what, io, flags);
   const lock = await ClientLock.acquire(directory);
   try {
-    const news = new FolderNews(
+    const reporter = new FolderReporter(
       flags.pull ? screen.approver : null,
       (line) => screen.print(line),
       (line) => screen.say(line),
     );
-    const folders = await ConnectedFolders.open(settings, workspace, directories, flags, news);
+    const folders = await ConnectedFolders.open(settings, workspace, directories, flags, reporter);
     onlyRoot = folders.announced.length === 1 ? folders.announced[0]!.name : null;
     folderLines = () => folders.seen().map((folder) => seenText(folder, flags.watch));
-    for (const data of folders.serverData) screen.print(keepsOut(data));
+    for (const data of folders.serverData) screen.print(serverDataWarning(data));
     for (const line of unseen) screen.print(line);
     const journal = await openDiskJournal(directory);
     try {
       const relay = relayOf(settings, workspace, { clientId, journal }, folders, flags, screen);
       folders.use(relay);
-      // What a killed client has left half done is no state of the folder to be sent.
+      // A push must not send what a killed client left half done.
       await relay.settle();
       if (flags.push) {
         await pushBeforeConnect(directories, settings, flags, io, (line) => screen.print(line));
@@ -109,8 +109,8 @@ function relayOf(
 ): RelayClient {
   const { url, client, userId } = settings;
   const { files, workspaceId } = workspaceClient;
-  let tellWaiting: (() => void) | null = screen.isForPeople
-    ? () => tellWaitingElsewhere(workspaceClient, { userId, clientId: identity.clientId }, screen)
+  let reportWaiting: (() => void) | null = screen.isReadable
+    ? () => reportWaitingElsewhere(workspaceClient, { userId, clientId: identity.clientId }, screen)
     : null;
   const log = (executed: object) => screen.executed(executed);
   const warn = (message: string) => screen.print(printableLine(message));
@@ -131,15 +131,15 @@ function relayOf(
       screen.onState(state);
       if (state.status !== 'connected') return;
       folders.start(watch);
-      tellWaiting?.();
-      tellWaiting = null;
+      reportWaiting?.();
+      reportWaiting = null;
     },
     onWarning: warn,
   });
 }
 
-/** Once the calls that come to this client have come. Where it can't be told, "patchbay status" says why. */
-function tellWaitingElsewhere(
+/** Looks after the calls for this client have arrived. On failure it is silent: `patchbay status` gives the reason. */
+function reportWaitingElsewhere(
   workspace: WorkspaceClient,
   who: { userId: string | null; clientId: string },
   screen: ConnectScreen,
@@ -151,11 +151,11 @@ function tellWaitingElsewhere(
   setTimeout(() => void look().catch(() => undefined), LOOK_AFTER_MS).unref();
 }
 
-function keepsOut(directory: string): string {
-  return `Calls may not write into ${printableLine(directory)}, where a Patchbay server keeps its data. Better set its PATCHBAY_DATA_DIR to a folder elsewhere.`;
+function serverDataWarning(directory: string): string {
+  return `Calls cannot write into ${printableLine(directory)}, the data directory of a Patchbay server. Set its PATCHBAY_DATA_DIR to another folder.`;
 }
 
-/** What nobody sees of the folders; ends the command where git cannot say it. */
+/** The files that are not in the Cloud; ends the command if git cannot list them. */
 async function unseenIn(
   directories: readonly string[],
   home: string,
@@ -199,7 +199,7 @@ function exitOf(end: RelayEnd, { isLeaving }: ConnectScreen): number {
   throw new CliError('Another connection with this client id took over; this one ends.', EXIT.replaced);
 }
 
-/** `"acme", of bob@example.com`; it was looked up when the workspace was chosen. */
+/** `"acme", of bob@example.com`, as looked up when the workspace was chosen. */
 async function namedWorkspace({ known }: Settings, workspaceId: string): Promise<string> {
   const found = await known.find(workspaceId);
   if (!found) return printableLine(workspaceId);
@@ -220,7 +220,7 @@ function seenText({ name, directory, files, isWhole }: SeenFolder, isWatched: bo
   return `${folder} sees its ${many}, ${since}.`;
 }
 
-/** The journal and the login must be out of reach of the very calls that they guard. */
+/** Calls must not reach the journal and the login that protect them. */
 async function keepHomeOutside(home: string, directories: readonly string[]): Promise<void> {
   await mkdir(home, { recursive: true, mode: 0o700 });
   const real = await realpath(home);

@@ -6,24 +6,24 @@ import { paintDiffLine, previewOf } from './approval/preview.js';
 import { printableJson, printableLine } from './approval/printable.js';
 import {
   type ApprovalRules,
-  type Asker,
+  type ChangeApprover,
   RuleApprover,
   SessionRuleApprover,
 } from './approval/rule-approver.js';
 import type { RuleStore } from './approval/session-rules.js';
 import { TerminalApprover } from './approval/terminal-approver.js';
-import { type CallAudience, CallNews } from './call-news.js';
+import { type CallOutput, CallReporter } from './call-reporter.js';
 import { callText } from './outcome-text.js';
 import { say } from './say.js';
 import type { CliIo, Settings } from './settings.js';
 
-/** Lines of a file that are shown where nobody is asked. */
+/** Lines of a file that are shown if nobody is asked. */
 const SHOWN_LINES = 10;
 
-/** A wait that nobody needs to be told of, in ms. */
-const SOON_MS = 20_000;
+/** Shorter waits are not reported, in ms. */
+const SILENT_WAIT_MS = 20_000;
 
-/** What is connected, in words that are safe to print. */
+/** The connected folders and their workspace; safe to print. */
 export interface Connected {
   /** `"acme", of bob@example.com`. */
   workspace: string;
@@ -36,18 +36,18 @@ type Announcements = {
 };
 
 /**
- * What `patchbay connect` shows and asks. stdout says `connected`, once, for whoever started the process, and has the
- * questions; stderr has everything else: what became of a call in words where that is a terminal, else as JSON lines.
+ * The screen of `patchbay connect`. stdout gets `connected`, once, for the process that started it, and the
+ * questions. stderr gets everything else: words at a terminal, JSON lines otherwise.
  */
-export class ConnectScreen implements CallAudience {
-  readonly approver: Asker;
-  readonly calls = new CallNews(this);
+export class ConnectScreen implements CallOutput {
+  readonly approver: ChangeApprover;
+  readonly calls = new CallReporter(this);
   readonly marks: Marks;
   isConnected = false;
   isLeaving = false;
   private readonly terminal: TerminalApprover | null;
   /** Words for a person at stderr; else JSON lines for a program. */
-  readonly isForPeople: boolean;
+  readonly isReadable: boolean;
   private wasConnected = false;
   private lastReason = '';
 
@@ -65,7 +65,7 @@ export class ConnectScreen implements CallAudience {
     { json = false } = {},
   ) {
     const { stdin, stdout, stderr, env } = io;
-    this.isForPeople = !json && Boolean(stderr.isTTY);
+    this.isReadable = !json && Boolean(stderr.isTTY);
     this.marks = marksFor(stderr, env);
     const onAllowed = (question: Question, rule: string) => this.allowed(question, rule);
     const asking = {
@@ -87,17 +87,17 @@ export class ConnectScreen implements CallAudience {
     (this.announcements[state.status] as (state: RelayState) => void)(state);
   }
 
-  /** A call was executed: one JSON line for a program [AUDIT-6]. */
+  /** Reports an executed call as a JSON line for a program [AUDIT-6]. */
   executed(line: object): void {
-    if (!this.isForPeople) this.interject(() => void this.io.stderr.write(`${printableJson(line)}\n`));
+    if (!this.isReadable) this.interject(() => void this.io.stderr.write(`${printableJson(line)}\n`));
   }
 
-  /** What became of a call, for a person. */
+  /** Reports the outcome of a call to a person. */
   say(line: string): void {
-    if (this.isForPeople) this.print(line);
+    if (this.isReadable) this.print(line);
   }
 
-  /** Lines on stderr, which leave a question that is being answered intact. */
+  /** Prints to stderr without breaking an open question. */
   print(lines: string): void {
     this.interject(() => say(this.io.stderr, lines));
   }
@@ -107,22 +107,22 @@ export class ConnectScreen implements CallAudience {
     else print();
   }
 
-  /** A person wants to leave: nothing is asked any more, and one line says what was in hand. */
+  /** The person leaves: stops asking, and says in one line what was unfinished. */
   leave(): void {
     if (this.isLeaving) return;
     this.isLeaving = true;
     const asked = this.terminal?.waiting ?? [];
     this.terminal?.dialogue.close();
-    const open = [...asked.map(({ call, files }) => callText(call, files)), ...this.calls.kept];
-    const { begun } = this.calls;
+    const open = [...asked.map(({ call, files }) => callText(call, files)), ...this.calls.unconfirmed];
+    const { started } = this.calls;
     const others = open.length > 1 ? ` (and ${open.length - 1} more)` : '';
     const parts = [
       ...(open.length > 0 ? [`${open[0]}${others}: nothing is written, it stays open.`] : []),
-      ...(begun.length > 0 ? [`Waiting up to 5 s for calls that have started: ${begun.join(', ')}.`] : []),
+      ...(started.length > 0 ? [`Started calls may end first, 5 s at most: ${started.join(', ')}.`] : []),
       ...(open.length > 0 ? ['"patchbay connect" here asks again.'] : []),
     ];
-    const inHand = parts.length > 0 ? parts.join(' ') : 'No call was open.';
-    say(this.io.stderr, `patchbay: Interrupted. ${inHand}`);
+    const unfinished = parts.length > 0 ? parts.join(' ') : 'No call was open.';
+    say(this.io.stderr, `patchbay: Interrupted. ${unfinished}`);
   }
 
   private connected(): void {
@@ -137,7 +137,7 @@ export class ConnectScreen implements CallAudience {
     this.io.stdout.write('connected\n');
   }
 
-  /** Told once for each reason: it is tried again for as long as it takes. */
+  /** Reported once per reason: the client retries indefinitely. */
   private disconnected(reason: string, delayMs: number): void {
     const wasConnected = this.isConnected;
     this.isConnected = false;
@@ -146,7 +146,7 @@ export class ConnectScreen implements CallAudience {
     const what = wasConnected
       ? 'The connection to the server is lost'
       : `No connection to ${printableLine(this.settings.url)}`;
-    const when = delayMs > SOON_MS ? `next try in ${Math.round(delayMs / 1000)} s` : 'trying again';
+    const when = delayMs > SILENT_WAIT_MS ? `next try in ${Math.round(delayMs / 1000)} s` : 'retrying';
     this.print(`${what} (${reason}); ${when}.`);
     if (wasConnected && this.terminal) this.print('Your answers are kept until it is back.');
   }

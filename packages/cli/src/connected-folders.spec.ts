@@ -8,20 +8,20 @@ import type { Settings } from './settings.js';
 
 const NEWS = { onDifference: () => {}, onReport: () => {}, onFault: () => {} };
 
-describe('The folders of a connect', () => {
+describe('the folders of a connect', () => {
   let base: string;
   beforeEach(async () => void (base = await mkdtemp(join(tmpdir(), 'patchbay-connected-'))));
   afterEach(() => rm(base, { recursive: true }));
 
-  it('look at all of the Cloud where a notice has no room for every change, and at none of others', async () => {
+  it('check the whole Cloud after a notice that omits changes, and never other folders', async () => {
     const [home, project] = [join(base, 'home'), join(base, 'proj')];
     for (const folder of [home, project]) await mkdir(folder);
-    let tell: (prefix: string) => void;
-    const looked = new Promise<string>((resolve) => (tell = resolve));
+    let resolveLook: (prefix: string) => void;
+    const looked = new Promise<string>((resolve) => (resolveLook = resolve));
     let looks = 0;
     const list = async function* ({ prefix }: { prefix: string }) {
       looks += 1;
-      tell(prefix);
+      resolveLook(prefix);
       yield* await Promise.resolve([]);
     };
     const workspace = { workspaceId: 'w', files: { list }, claimRoot: () => Promise.resolve() };

@@ -9,7 +9,7 @@ import type { Naming } from './folder-identity.js';
 import { openFolder } from './open-folder.js';
 import type { Settings } from './settings.js';
 
-/** What the screen is told of the folders. */
+/** Receives the events of the folders. */
 export interface FolderEvents {
   onDifference: (folder: LiveFolder, difference: Difference) => void;
   onReport: (root: ClientRoot, report: SyncReport) => void;
@@ -21,26 +21,29 @@ export interface SeenFolder {
   name: string;
   directory: string;
   files: number;
-  /** All of them, as a push or pull left it; else those that calls have written. */
+  /** True if a push or pull has synced all of them; false if only calls have written some. */
   isWhole: boolean;
 }
 
-/** The folders of one `patchbay connect`: where calls may write, what the server is told of them, and how they keep in step. */
+/**
+ * The folders of one `patchbay connect`: where calls may write, what the server is told about them, and how they are
+ * kept in sync.
+ */
 export class ConnectedFolders {
   private relay!: RelayClient;
 
   private constructor(
-    /** All of them, for the tools. What a server keeps in them is out of reach. */
+    /** All folders, for the tools, without the server data in them. */
     readonly roots: WorkspaceRoots,
     readonly announced: readonly ClientRoot[],
-    /** Data directories of Patchbay servers that lie in them. */
+    /** Data directories of Patchbay servers inside the folders. */
     readonly serverData: readonly string[],
     private readonly live: readonly LiveFolder[],
-    /** What of each of them is in the Cloud, as far as is known right now. */
+    /** What is in the Cloud of each folder, as far as is known now. */
     readonly seen: () => SeenFolder[],
   ) {}
 
-  /** @throws CliError where a folder has a name that another one has, at the server or beside it. */
+  /** @throws CliError if the name of a folder is taken, at the server or by another of these folders. */
   static async open(
     settings: Settings,
     workspace: WorkspaceClient,
@@ -53,7 +56,7 @@ export class ConnectedFolders {
     events: FolderEvents,
   ): Promise<ConnectedFolders> {
     if (naming.name !== undefined && folders.length > 1) {
-      throw new CliError('--name is for one folder: connect the others by themselves.', EXIT.usage);
+      throw new CliError('--name takes one folder: connect the others separately.', EXIT.usage);
     }
     const serverData = await serverDataIn(folders);
     const opened = await Promise.all(
@@ -70,7 +73,7 @@ export class ConnectedFolders {
     const live: LiveFolder[] = [];
     const seen = () =>
       opened.map(({ roots: { all }, state }) => {
-        // A push of just now may have noted more.
+        // A push just before may have recorded more.
         state.refresh();
         return { ...all[0]!, files: state.baseCount, isWhole: state.isSynced };
       });
@@ -100,12 +103,12 @@ export class ConnectedFolders {
     return ledgerOf(this.live);
   }
 
-  /** The way to the server, which has to be there before anything is started. */
+  /** Sets the relay; required before anything is started. */
   use(relay: RelayClient): void {
     this.relay = relay;
   }
 
-  /** Begins to keep the folders in step; called again, after each connection, it looks at what was missed. */
+  /** Starts to sync the folders; after each reconnect it is called again and looks for missed changes. */
   start(watch: boolean): void {
     for (const folder of this.live) folder.start({ watch });
   }

@@ -8,25 +8,25 @@ import { sha256 } from '@patchbay/protocol/hash';
 import { printableLine } from './approval/printable.js';
 import { CliError, EXIT } from './cli-error.js';
 
-/** Which folder of the Cloud a folder of this machine is. */
+/** The identity of a local folder in the Cloud. */
 interface KnownFolder {
   name: string;
   rootId: string;
-  /** The server has it under this name. */
+  /** Whether the server has registered it under this name. */
   isClaimed: boolean;
-  /** Which folder it was when it was known so (`identityOf`); absent in what older versions have noted. */
+  /** Identity of the folder on disk at that time (`identityOf`); absent in older files. */
   inode?: string;
 }
 
-/** How a folder is to be known. */
+/** How a folder is named. */
 export interface Naming {
-  /** What it is called in the Cloud; by default as last time, else as the folder itself. */
+  /** Its name in the Cloud; default the previous name, else that of the folder. */
   name?: string | undefined;
-  /** It is the project that has the name already: on another machine, or moved. */
+  /** It is the project that already has the name: on another machine, or moved. */
   sameProject?: boolean | undefined;
 }
 
-/** Gives folders the identity by which the server tells them apart, and remembers it under PATCHBAY_HOME. */
+/** Gives folders the identity by which the server tells them apart, and stores it under PATCHBAY_HOME. */
 export class FolderIdentities {
   constructor(
     private readonly home: string,
@@ -39,14 +39,14 @@ export class FolderIdentities {
     return (await this.known(directory)) !== null;
   }
 
-  /** The name that the folder goes by. */
+  /** The name of the folder in the Cloud. */
   async nameOf(directory: string, { name }: Naming): Promise<string> {
     return name ?? (await this.known(directory))?.name ?? basename(directory);
   }
 
   /**
-   * The identity of a folder, registered at the server. Where another folder has the name it is a CliError that says
-   * what to do, unless it is the same project: the person says so, or `isSame` finds that it has been all along.
+   * The registered identity of a folder. If another folder has the name, throws a CliError that says what to do,
+   * unless it is the same project: the person says so, or `isSame` finds it out.
    */
   async claim(
     directory: string,
@@ -60,7 +60,7 @@ export class FolderIdentities {
     const isMoved =
       isNamed && known.inode !== undefined && !isSameFolder(known.inode, identityOf({ directory }));
     if (isMoved && !naming.sameProject && !(await isSame({ name, docPath, rootId: known.rootId }))) {
-      throw takenName(directory, `Until now another folder at this place had the name ${name}.`);
+      throw nameTakenError(directory, `Until now, another folder at this path was ${name}.`);
     }
     if (isNamed && known.isClaimed && !isMoved && !naming.sameProject)
       return { name, docPath, rootId: known.rootId };
@@ -69,20 +69,20 @@ export class FolderIdentities {
       await this.workspace.claimRoot(root);
       return await this.keep(directory, root, true);
     } catch (error) {
-      // Without a server nothing can be registered yet: the handshake does it, once there is one.
+      // Without a server, the handshake registers it later.
       if (isTransient(error)) return this.keep(directory, root, false);
       if (!(error instanceof PatchbayError) || error.code !== 'CONFLICT') throw error;
       const registered = (await this.workspace.roots()).find((other) => other.docPath === docPath);
-      // The name is free: it is something else that keeps the folder out.
+      // The name is free, so the refusal has another reason.
       if (!registered) throw error;
-      if (!naming.sameProject && !(await isSame(root))) throw takenName(directory, error.message);
+      if (!naming.sameProject && !(await isSame(root))) throw nameTakenError(directory, error.message);
       return this.keep(directory, { ...root, rootId: registered.rootId }, true);
     }
   }
 
   private async keep(directory: string, root: ClientRoot, isClaimed: boolean): Promise<ClientRoot> {
     const { name, rootId } = root;
-    // An editor of this machine has the same folder.
+    // An editor of this machine may have the same folder.
     if ((await rootIdOf(directory, this.home)) !== rootId) await keepRootId(directory, this.home, rootId);
     const file = this.fileOf(directory);
     const next = `${file}.${randomUUID()}`;
@@ -100,7 +100,7 @@ export class FolderIdentities {
     try {
       return JSON.parse(await readFile(this.fileOf(directory), 'utf8')) as KnownFolder;
     } catch {
-      // None, or one that a power failure has spoilt: the server still knows the folder.
+      // None, or damaged by a power failure: the server still knows the folder.
       return null;
     }
   }
@@ -111,7 +111,7 @@ export class FolderIdentities {
   }
 }
 
-function takenName(directory: string, message: string): CliError {
-  const hint = `For ${printableLine(directory)} pass --name <another name>, or --same-project if it is the same project.`;
+function nameTakenError(directory: string, message: string): CliError {
+  const hint = `For ${printableLine(directory)} pass --name <another name>, or --same-project if it is that one.`;
   return new CliError(`${printableLine(message)} ${hint}`, EXIT.usage);
 }

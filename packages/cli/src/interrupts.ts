@@ -2,7 +2,7 @@ import { EXIT } from './cli-error.js';
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 
-/** Ctrl-C ends the process with the code that the help names, wherever no command sees to it itself. */
+/** Ctrl-C ends the process with the documented exit code, unless a command handles it. */
 export function exitOnInterrupt(): void {
   process.on('SIGINT', () => {
     if (process.listenerCount('SIGINT') > 1) return;
@@ -12,8 +12,8 @@ export function exitOnInterrupt(): void {
 }
 
 /**
- * Calls `stop` at the first SIGINT or SIGTERM in the place of ending the process, and does not wait at the second.
- * Returns what ends that.
+ * Calls `stop` at the first SIGINT or SIGTERM instead of ending the process; a second one ends it at once. Returns a
+ * function that removes the handlers.
  */
 export function onInterrupt(stop: (signal: NodeJS.Signals) => void): () => void {
   const kill = () => process.exit(EXIT.interrupted);
@@ -27,7 +27,7 @@ export function onInterrupt(stop: (signal: NodeJS.Signals) => void): () => void 
   };
 }
 
-/** Does `work` with a signal that the first SIGINT or SIGTERM aborts; `interrupted` then says what it ends with. */
+/** Runs `work` with a signal that is aborted by the first SIGINT or SIGTERM; `interrupted` then gives the result. */
 export async function interruptible<T>(
   work: (signal: AbortSignal) => Promise<T>,
   interrupted: () => T | Promise<T>,

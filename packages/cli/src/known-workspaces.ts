@@ -3,17 +3,17 @@ import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sha256 } from '@patchbay/protocol/hash';
 
-/** A workspace that a person has chosen from this home, or that is theirs. */
+/** A workspace that a person has chosen from this home, or owns. */
 export interface KnownWorkspace {
   id: string;
   name: string;
-  /** Whose it is, in words; null where it is the person's own. */
+  /** Its owner in words; null if it is the person's own. */
   whose: string | null;
 }
 
 /**
- * Which workspaces one user of one server has chosen so far, below PATCHBAY_HOME and by their ids: a stranger can make
- * one of any name and add anybody to it. A file each, so that two processes do not overwrite what the other has noted.
+ * The workspaces that one user of one server has chosen, below PATCHBAY_HOME, by id: anyone can create a workspace
+ * with any name and add any user to it. One file each, so that two processes do not overwrite each other's choice.
  */
 export class KnownWorkspaces {
   constructor(
@@ -22,12 +22,12 @@ export class KnownWorkspaces {
     private readonly userId: string | null,
   ) {}
 
-  /** Null for one that nobody has chosen here. */
+  /** Null if it was never chosen here. */
   async find(id: string): Promise<KnownWorkspace | null> {
     try {
       return JSON.parse(await readFile(this.fileOf(id), 'utf8')) as KnownWorkspace;
     } catch {
-      // None, or one that a power failure has spoilt: it is asked about once more.
+      // None, or damaged by a power failure: the person is asked again.
       return null;
     }
   }

@@ -1,7 +1,7 @@
 import { countText, type Finding, type LeftOutFiles, type UnseenFiles } from '@patchbay/workspace/sync';
 import { printableLine } from './approval/printable.js';
 
-/** How many files are left out and why, in a line, and with `verbose` which; safe to print. */
+/** How many files are omitted and why, in one line, and with `verbose` which; safe to print. */
 export function leftOutLines({ files, hasMore }: LeftOutFiles, verbose: boolean): string[] {
   if (files.length === 0) return [];
   const byReason = new Map<string, number>();
@@ -12,7 +12,7 @@ export function leftOutLines({ files, hasMore }: LeftOutFiles, verbose: boolean)
   return [`left out ${all}: ${reasons.join(', ')}${how}`, ...(verbose ? listed(files) : [])];
 }
 
-/** The same of a folder that is about to be connected, with the files that may hold secrets. */
+/** The same for a folder about to be connected, with the files that may hold secrets. */
 export function unseenLines({ leftOut, secrets }: UnseenFiles, verbose: boolean): string[] {
   const mayHoldSecrets = secrets.map(({ path }) => ({
     path,

@@ -7,18 +7,18 @@ import { KnownWorkspaces } from './known-workspaces.js';
 import { ask, askSecret, readAll } from './prompt.js';
 import { say } from './say.js';
 import { settingsOf, type CliIo, type CommonFlags, type Settings } from './settings.js';
-import { describeWorkspace, whoseIs } from './workspace-owner.js';
+import { describeWorkspace, ownerText } from './workspace-owner.js';
 
 const TO_CHOOSE = 'with another --workspace (or PATCHBAY_WORKSPACE), or without one, to choose it.';
 const LOGGED_IN = `You are logged in; run "patchbay login" ${TO_CHOOSE}`;
-const REGISTERED = `The account is created and you are logged in; run "patchbay login" without --register, ${TO_CHOOSE}`;
+const REGISTERED = `The account was created and you are logged in; run "patchbay login" without --register, ${TO_CHOOSE}`;
 
 export interface LoginFlags extends CommonFlags {
   email?: string;
   register?: boolean;
 }
 
-/** `patchbay login`: proves who one is, chooses the workspace, and keeps both for the other commands. */
+/** `patchbay login`: authenticates, chooses the workspace, and stores both for the other commands. */
 export async function login(flags: LoginFlags, io: CliIo): Promise<number> {
   const { url, logins, home } = await settingsOf({ ...flags, token: undefined }, io);
   const email = checkedEmail(flags.email ?? io.env.PATCHBAY_EMAIL ?? (await askEmail(io)));
@@ -31,7 +31,7 @@ export async function login(flags: LoginFlags, io: CliIo): Promise<number> {
   });
   const { email: loggedIn, id: userId } = user;
   const login = { email: loggedIn, userId, tokens: await tokens.read() };
-  // Before anything else can fail: an account that was just made can not be made again.
+  // Read before anything else can fail: a created account cannot be created again.
   const before = (await logins.read()).logins[url];
   await logins.save(url, { ...login, workspaceId: before?.email === loggedIn ? before.workspaceId : null });
   const who = { userId, known: new KnownWorkspaces(home, url, userId) };
@@ -40,32 +40,32 @@ export async function login(flags: LoginFlags, io: CliIo): Promise<number> {
     throw new CliError(`${error.message} ${flags.register ? REGISTERED : LOGGED_IN}`, error.exitCode);
   });
   await logins.save(url, { ...login, workspaceId: workspace.id });
-  const described = describeWorkspace(workspace, whoseIs(workspace, userId));
+  const described = describeWorkspace(workspace, ownerText(workspace, userId));
   say(io.stdout, `Logged in to ${url} as ${printableLine(user.email)}, workspace ${described}.`);
-  say(io.stderr, `Kept in ${printableLine(home)}.`);
-  if (io.env.PATCHBAY_TOKEN) say(io.stderr, 'PATCHBAY_TOKEN is set, and commands go on to use it.');
+  say(io.stderr, `Stored in ${printableLine(home)}.`);
+  if (io.env.PATCHBAY_TOKEN) say(io.stderr, 'PATCHBAY_TOKEN is set, so commands use it instead.');
   return EXIT.ok;
 }
 
-/** "Log in first" would be no help here. */
+/** "Log in first" does not help here. */
 function withAdvice(error: unknown): unknown {
   if (!(error instanceof PatchbayError)) return error;
   const said = error.message.replace(/\.?$/, '.');
   if (error.code === 'INVALID_TOKEN') {
-    return new CliError(`${said} To create an account, add --register.`, EXIT.refused);
+    return new CliError(`${said} To create an account, pass --register.`, EXIT.refused);
   }
-  // What helps a member of a workspace helps nobody who has no account.
+  // Advice for members of a workspace does not help a user without an account.
   if (error.code === 'FORBIDDEN') {
-    return new CliError(`${said} If you have an account, log in without --register.`, EXIT.refused);
+    return new CliError(`${said} With an existing account, log in without --register.`, EXIT.refused);
   }
   if (error.code !== 'CONFLICT') return error;
   return new CliError(`${said} Log in without --register.`);
 }
 
-/** Refused before a password is typed for it. */
+/** Rejects the address before a password is typed. */
 function checkedEmail(email: string): string {
   if (/.@./.test(email)) return email;
-  throw new CliError(`"${email}" is not an email address; an example is ada@example.com.`, EXIT.usage);
+  throw new CliError(`"${email}" is not an email address; use one such as ada@example.com.`, EXIT.usage);
 }
 
 async function askEmail(io: CliIo): Promise<string> {
@@ -101,16 +101,16 @@ async function chooseWorkspace(
   return found;
 }
 
-/** Has the person choose from a list that says whose each one is. */
+/** Lets the person choose from a list that names each owner. */
 async function pick(
   all: readonly Workspace[],
   { userId }: Pick<Settings, 'userId'>,
   io: CliIo,
 ): Promise<Workspace> {
   for (const [index, one] of all.entries()) {
-    const whose = whoseIs(one, userId);
-    const told = whose === null ? 'made by you' : `of ${whose}`;
-    say(io.stderr, `  ${index + 1}  ${printableLine(one.name)}, ${told}`);
+    const whose = ownerText(one, userId);
+    const owner = whose === null ? 'created by you' : `of ${whose}`;
+    say(io.stderr, `  ${index + 1}  ${printableLine(one.name)}, ${owner}`);
   }
   const chosen = all[Number(await ask(io, `Workspace [1-${all.length}]: `)) - 1];
   if (chosen) return chosen;

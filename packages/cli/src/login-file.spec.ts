@@ -18,17 +18,17 @@ describe('LoginFile', () => {
   });
   afterEach(() => rm(join(home, '..'), { recursive: true }));
 
-  it('holds no login before the first', async () => {
+  it('holds no login at first', async () => {
     expect(await new LoginFile(home).read()).toEqual({ current: null, logins: {} });
   });
 
-  it('is readable by its owner alone, and so is its folder', async () => {
+  it('is readable by its owner only, and so is its folder', async () => {
     await new LoginFile(home).save(URL, login(1));
     expect((await stat(home)).mode & 0o777).toBe(0o700);
     expect((await stat(join(home, 'credentials.json'))).mode & 0o777).toBe(0o600);
   });
 
-  it('keeps a login for every server, and which was last', async () => {
+  it('stores a login per server, and which was last', async () => {
     const file = new LoginFile(home);
     await file.save(URL, login(1));
     await file.save('http://other', login(2));
@@ -38,7 +38,7 @@ describe('LoginFile', () => {
     });
   });
 
-  it('shows every process the tokens of the one before it, one at a time', async () => {
+  it('shows every process the newest tokens, one process at a time', async () => {
     await new LoginFile(home).save(URL, login(0));
     const seen: (string | null | undefined)[] = [];
     await Promise.all(
@@ -53,7 +53,7 @@ describe('LoginFile', () => {
     expect(seen).toEqual(['a0', 'a1', 'a2', 'a3', 'a4', 'a5']);
   });
 
-  it('leaves neither a lock nor a half-written file behind when a refresh fails', async () => {
+  it('leaves no lock and no partial file behind when a refresh fails', async () => {
     const file = new LoginFile(home);
     await file.save(URL, login(1));
     const failing = file.tokensOf(URL).update(() => Promise.reject(new Error('refused')));
@@ -63,7 +63,7 @@ describe('LoginFile', () => {
     expect((await readdir(home)).sort()).toEqual(['credentials.json', 'login']);
   });
 
-  it('says what to do when the file is damaged', async () => {
+  it('says what to do if the file is damaged', async () => {
     const file = new LoginFile(home);
     await file.save(URL, login(1));
     await writeFile(join(home, 'credentials.json'), '{"cur');

@@ -9,24 +9,24 @@ import { CliError } from './cli-error.js';
 /** Longer than a refresh may take. */
 const LOCK_WAIT_MS = 45_000;
 
-/** A login as it is stored, one for each server. */
+/** The stored login of one server. */
 export interface StoredLogin {
   email: string;
-  /** Absent in what older versions have stored. */
+  /** Absent in older files. */
   userId?: string;
   workspaceId: string | null;
   tokens: Tokens | null;
 }
 
 interface LoginFileContent {
-  /** URL of the server that was logged in to last. */
+  /** URL of the last server that was logged in to. */
   current: string | null;
   logins: Record<string, StoredLogin>;
 }
 
 /**
- * `credentials.json` in PATCHBAY_HOME, readable by its owner alone. Every change holds a lock: several processes of one
- * user share a refresh token, and it works once.
+ * `credentials.json` in PATCHBAY_HOME, readable by its owner only. Every change holds a lock: the processes of a user
+ * share a refresh token, which works once.
  */
 export class LoginFile {
   private readonly file: string;
@@ -50,7 +50,7 @@ export class LoginFile {
     }
   }
 
-  /** Keeps the login to `url` and makes that server the one that is used by default. */
+  /** Stores the login to `url` and makes that server the default. */
   async save(url: string, login: StoredLogin): Promise<void> {
     await this.exclusive(async () => {
       const { logins } = await this.read();
@@ -58,7 +58,7 @@ export class LoginFile {
     });
   }
 
-  /** Changes the workspace that a login has chosen. */
+  /** Changes the workspace of a login. */
   async choose(url: string, workspaceId: string): Promise<void> {
     await this.exclusive(async () => {
       const content = await this.read();
@@ -68,7 +68,7 @@ export class LoginFile {
     });
   }
 
-  /** Removes the login to `url`; where it was the one that is used by default, there is no such one any more. */
+  /** Removes the login to `url`; if it was the default, there is none afterwards. */
   async forget(url: string): Promise<void> {
     await this.exclusive(async () => {
       const { current, logins } = await this.read();
@@ -77,7 +77,7 @@ export class LoginFile {
     });
   }
 
-  /** The tokens of the login to `url`, shared with every other process of this home. */
+  /** The tokens of the login to `url`, shared by all processes of this home. */
   tokensOf(url: string): TokenStore {
     return {
       read: async () => (await this.read()).logins[url]?.tokens ?? null,
@@ -121,7 +121,7 @@ export class LoginFile {
     }
   }
 
-  /** All or nothing: a crash in between leaves the file as it was. */
+  /** Atomic: a crash leaves the old file. */
   private async write(content: LoginFileContent): Promise<void> {
     const temporary = `${this.file}.${randomUUID()}`;
     try {

@@ -8,7 +8,7 @@ export interface LogoutFlags extends CommonFlags {
   local?: boolean;
 }
 
-/** `patchbay logout`: ends the login at the server, so that none of its tokens works any more, and forgets it here. */
+/** `patchbay logout`: ends the login at the server, which revokes its tokens, and forgets it here. */
 export async function logout({ local, ...flags }: LogoutFlags, io: CliIo): Promise<number> {
   const { url, client, logins } = await settingsOf({ ...flags, token: undefined }, io);
   const login = (await logins.read()).logins[url];
@@ -27,8 +27,8 @@ export async function logout({ local, ...flags }: LogoutFlags, io: CliIo): Promi
   }
   await logins.forget(url);
   const who = `${printableLine(login.email)} is logged out of ${url}`;
-  const valid = local ? ' here; the login stays valid at the server until it runs out' : '';
+  const valid = local ? ' here; the login stays valid at the server until it expires' : '';
   say(io.stdout, `${who}${valid}.`);
-  if (io.env.PATCHBAY_TOKEN) say(io.stderr, 'PATCHBAY_TOKEN is still set, and commands go on to use it.');
+  if (io.env.PATCHBAY_TOKEN) say(io.stderr, 'PATCHBAY_TOKEN is still set, so commands keep using it.');
   return EXIT.ok;
 }

@@ -6,23 +6,26 @@ import { CliError, EXIT } from './cli-error.js';
 import { FolderIdentities, type Naming } from './folder-identity.js';
 import type { Settings } from './settings.js';
 
-/** A folder of this machine, and what is known of it. */
+/** A local folder and its stored state. */
 export interface OpenedFolder {
-  /** This folder alone. */
+  /** This folder only. */
   roots: WorkspaceRoots;
   state: FolderState;
-  /** Registers it at the server; `mayAdopt`: as the project that has the name, unless it has been another one before. */
+  /** Registers it at the server; `mayAdopt`: as the project that has the name, unless it was another one before. */
   root: (mayAdopt?: boolean) => Promise<ClientRoot>;
 }
 
-/** Opens folders that a person has named. @throws CliError where one is missing, is no folder, or two have one name. */
+/**
+ * Opens folders that a person has named. @throws CliError if one is missing, is not a folder, or two have the same
+ * name.
+ */
 export async function openRoots(directories: readonly string[]): Promise<WorkspaceRoots> {
   return WorkspaceRoots.open(directories.map((directory) => ({ directory }))).catch((error: unknown) => {
     throw new CliError((error as Error).message, EXIT.usage);
   });
 }
 
-/** Opens a folder under the name that it goes by. No path leads into a `reserved` folder. */
+/** Opens a folder under its Cloud name. No path leads into a `reserved` folder. */
 export async function openFolder(
   { home, url }: Settings,
   workspace: WorkspaceClient,
@@ -38,14 +41,14 @@ export async function openFolder(
   const root = (mayAdopt = false) =>
     identities.claim(directory, naming, async () => {
       if (mayAdopt) return true;
-      // What is remembered of the place tells only of the folder that was there.
+      // The stored state may belong to an earlier folder at this path.
       if (state.baseCount > 0) return holdsMost({ roots, state });
       return holdsAll({ files: workspace.files, roots });
     });
   return { roots, state, root };
 }
 
-/** The same for a folder that was connected, pushed or pulled before; null for any other, which leaves no trace. */
+/** The same for a folder that was connected, pushed or pulled before; null for any other, without a trace. */
 export async function openKnownFolder(
   settings: Settings,
   workspace: WorkspaceClient,

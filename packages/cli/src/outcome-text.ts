@@ -11,11 +11,11 @@ import type { FileProposal } from '@patchbay/workspace';
 import type { Marks } from './approval/marks.js';
 import { type Counts, countsText, previewOf } from './approval/preview.js';
 import { printableLine } from './approval/printable.js';
-import { forPeople, howToRevert } from './for-people.js';
+import { readableReason, howToRevert } from './readable-reason.js';
 
-/** Most files of a batch that have a line of their own. */
-const NAMED = 20;
-const PLAN_ANEW = 'the model is informed, and can read the file again';
+/** Most files of a batch that get a line of their own. */
+const MAX_NAMED = 20;
+const PLAN_AGAIN = 'the model is informed, and can read the file and plan again';
 
 /** A call in a few words: `workspace_write_patch proj/a.ts and 2 more`; safe to print. */
 export function callText(
@@ -28,8 +28,8 @@ export function callText(
 }
 
 /**
- * What has become of a call, in lines for a person; safe to print.
- * @param files what was decided about; null where that was in another process
+ * The outcome of a call, in lines for a person; safe to print.
+ * @param files the decided files; null if another process asked
  */
 export function outcomeLines(
   call: ToolCallDelivery,
@@ -52,15 +52,15 @@ function deniedLine(
   files: readonly FileProposal[] | null,
   { refused }: Marks,
 ): string {
-  const told = note ? `; note for the model: ${printableLine(note)}` : '';
-  return `${refused} denied: ${callText(call, files ?? [])}${told}`;
+  const noteText = note ? `; note to the model: ${printableLine(note)}` : '';
+  return `${refused} denied: ${callText(call, files ?? [])}${noteText}`;
 }
 
 function createLine(result: CreateFileResult, file: FileProposal | undefined, marks: Marks): string {
   const path = printableLine(file?.path ?? result.path);
   if (result.success)
     return `${marks.done} wrote ${path}${inBrackets(file && previewOf(file).counts, marks)}`;
-  const why = forPeople(result.message, result.errorCode);
+  const why = readableReason(result.message, result.errorCode);
   return `${marks.refused} not written: ${path}: ${why} (${printableLine(String(result.errorCode))})`;
 }
 
@@ -71,7 +71,7 @@ function batchLines(
   files: readonly FileProposal[] | null,
   marks: Marks,
 ): string[] {
-  const lines = results.slice(0, NAMED).map((result, at) => {
+  const lines = results.slice(0, MAX_NAMED).map((result, at) => {
     const path = printableLine(files?.[at]?.path ?? result.docPath);
     return fileLine(path, result, countsOf(call, result, approval, files?.[at]), marks);
   });
@@ -85,7 +85,7 @@ function batchLines(
 }
 
 function fileLine(path: string, file: PatchFileResult, counts: Counts | null, marks: Marks): string {
-  const why = file.message ? `: ${forPeople(file.message, file.errorCode)}` : '';
+  const why = file.message ? `: ${readableReason(file.message, file.errorCode)}` : '';
   const code = file.errorCode === null ? '' : ` (${printableLine(file.errorCode)})`;
   const rejected = file.changes.filter(({ status }) => status === 'rejected').length;
   const without = rejected > 0 ? `, without ${rejected} of ${file.changes.length} changes` : '';
@@ -93,13 +93,13 @@ function fileLine(path: string, file: PatchFileResult, counts: Counts | null, ma
     applied: `${marks.done} wrote ${path}${inBrackets(counts, marks)}${without}${why}`,
     rejected: `${marks.refused} rejected: ${path}`,
     skipped: `${marks.refused} not written: ${path}${why}`,
-    conflict: `${marks.refused} conflict: ${path}${why}${code}; ${PLAN_ANEW}`,
+    conflict: `${marks.refused} conflict: ${path}${why}${code}; ${PLAN_AGAIN}`,
     failed: `${marks.refused} failed: ${path}${why}${code}`,
   };
   return words[file.status];
 }
 
-/** Of all that was shown, else of the changes that were applied. */
+/** Counts of the shown files, else of the applied changes. */
 function countsOf(
   { batch }: ToolCallDelivery,
   { docPath, changes }: PatchFileResult,

@@ -20,20 +20,20 @@ const STATUS_JSON = `
   folder: {directory, name, here: [{path, change}], inCloud: [{path, change}],
     conflicts: [{path, reason}], faults: [{path, reason}]} or null}`;
 
-/** The commands that have to do with who one is, and where. */
+/** The commands about accounts and workspaces. */
 export function addAccountCommands(command: MakeCommand, io: CliIo, done: Done): void {
-  command('login', 'log in, choose a workspace, and store both')
+  command('login', 'log in, choose the workspace, and store both')
     .option('--email <address>', 'email of the account (PATCHBAY_EMAIL)')
     .option('--register', 'create the account first')
     .addHelpText('after', '\nThe password is asked for, read from stdin, or taken from PATCHBAY_PASSWORD.')
     .action(async (flags: LoginFlags) => done(await (await commands.login()).login(flags, io)));
 
-  command('logout', 'log out at the server, and delete the login here')
-    .option('--local', 'delete the login here only, if the server does not answer')
+  command('logout', 'end the login at the server, and forget it here')
+    .option('--local', 'forget it here only, if the server does not answer')
     .action(async (flags: LogoutFlags) => done(await (await commands.logout()).logout(flags, io)));
 
-  command('workspaces', 'list the workspaces that you are a member of, or choose one')
-    .argument('[id or name]', 'the workspace that other commands use')
+  command('workspaces', 'list your workspaces, or choose one')
+    .argument('[id or name]', 'the workspace for the other commands')
     .option(...JSON_FLAG)
     .addHelpText(
       'after',
@@ -43,8 +43,8 @@ export function addAccountCommands(command: MakeCommand, io: CliIo, done: Done):
       done(await (await commands.workspaces()).workspaces(wanted, flags, io)),
     );
 
-  command('status', 'show the login, connected clients, open turns, and differences of a folder')
-    .argument('[dir]', 'the folder that is compared with the Cloud', '.')
+  command('status', 'show user, server, clients and open turns, and how a folder differs from the Cloud')
+    .argument('[dir]', 'the folder to compare with the Cloud', '.')
     .option(...JSON_FLAG)
     .addHelpText('after', STATUS_JSON)
     .action(async (directory: string, flags: StatusFlags) =>

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 
-/** Adds a command with the options that all have. */
+/** Adds a command with the common options. */
 export type MakeCommand = (usage: string, summary: string) => Command;
 
-/** Told the exit code of a command that has run. */
+/** Called with the exit code of a command. */
 export type Done = (exitCode: number) => void;

@@ -1,17 +1,17 @@
 import { InvalidArgumentError, Option } from 'commander';
 import { DEFAULT_MAX_FILE_BYTES } from '@patchbay/protocol';
 
-/* What several commands have, and what is made of the words behind an option. */
+/* Shared options, and parsers for their values. */
 
-/** For commands whose output a script reads. */
+/** For commands whose output is read by scripts. */
 export const JSON_FLAG = ['--json', 'print one JSON document'] as const;
 
 export const SAME_PROJECT = [
   '--same-project',
-  'this folder is the same project as the one that has this name already',
+  'this folder is the project that already has the name, on another machine or moved',
 ] as const;
 
-export const SESSION = ['--session <id>', 'needed if several sessions have a turn with this id'] as const;
+export const SESSION = ['--session <id>', 'the session, if several have a turn with this id'] as const;
 
 export function waitOption(meaning: string): Option {
   return new Option('--wait <ms>', meaning).argParser(wholeNumber);
@@ -20,14 +20,14 @@ export function waitOption(meaning: string): Option {
 export function includeSecrets(): Option {
   return repeated(
     '--include-secrets <pattern>',
-    'also send matching files that may contain secrets (.env, keys, logins of tools); a pattern as in .gitignore; repeat for several',
+    'also send matching files that may hold secrets (.env, keys, logins of tools), as in .gitignore; repeatable',
   );
 }
 
 export function folderName(): Option {
   return new Option(
     '--name <name>',
-    "what the folder is called in the Cloud (default: as before, else the folder's own name)",
+    "name of the folder in the Cloud (default: as before, else the folder's own name)",
   );
 }
 
@@ -35,19 +35,19 @@ export function maxFileBytes(meaning: string): Option {
   return (
     new Option('--max-file-bytes <n>', `${meaning} (default: 8 MiB)`)
       .env('PATCHBAY_MAX_FILE_BYTES')
-      // As with the server's settings, an empty variable counts as unset.
+      // As in the server's settings, an empty variable counts as unset.
       .argParser((value) => (value === '' ? DEFAULT_MAX_FILE_BYTES : wholeNumber(value)))
   );
 }
 
-/** An option whose values are gathered; absent where it is not given. */
+/** An option that can be repeated; absent if not given. */
 export function repeated(flags: string, meaning: string): Option {
   return new Option(flags, meaning).argParser((value: string, before: string[] = []) => [...before, value]);
 }
 
 export function commaList(value: string): string[] {
   const items = value.split(',').map((item) => item.trim());
-  if (items.includes('')) throw new InvalidArgumentError('It must be a list of names, separated by commas.');
+  if (items.includes('')) throw new InvalidArgumentError('It must be names separated by commas.');
   return items;
 }
 
@@ -59,7 +59,7 @@ export function wholeNumber(value: string): number {
 const MINUTE_MS = 60_000;
 const MS_OF_UNIT = { m: MINUTE_MS, h: 60 * MINUTE_MS, d: 24 * 60 * MINUTE_MS, w: 7 * 24 * 60 * MINUTE_MS };
 
-/** A time that is so long ago, or that is named. */
+/** A point in time, or a duration before now. */
 export function since(): Option {
   return new Option('--since <time>', 'ISO 8601, or how long ago: 30m, 12h, 7d, 2w').argParser((value) => {
     const [, count, unit] = /^(\d{1,4})([mhdw])$/.exec(value) ?? [];

@@ -17,19 +17,19 @@ const commands = {
   turn: () => import('./turn-command.js'),
 };
 
-/** The commands that have to do with turns, and with what became of them. */
+/** The commands about turns and their results. */
 export function addTurnCommands(command: MakeCommand, io: CliIo, done: Done): void {
-  command('turn', 'post or follow a turn, and print its result as JSON')
+  command('turn', 'post a turn, or follow one, and print the turn result as JSON')
     .argument('[file]', 'JSON: a turn, a list of calls, or one call; - reads stdin')
-    .option('--follow <turnId>', 'wait for a turn that was posted before; takes no file')
-    .option('--session <id>', 'default: a new session, or the one of the turn that is followed')
-    .option('--tools <list>', 'what a new session offers: names, client, server, read-only', commaList)
+    .option('--follow <turnId>', 'wait for a posted turn, instead of posting a file')
+    .option('--session <id>', 'default: a new session, or that of the followed turn')
+    .option('--tools <list>', 'tools of a new session: names, client, server, read-only', commaList)
     .addOption(
       waitOption("wait this long at most (default: the file's waitMs, else until every call has ended)"),
     )
     .addHelpText(
       'after',
-      '\nAt a terminal stderr tells what the turn waits for. Ctrl-C ends the wait, not the turn.',
+      '\nAt a terminal, stderr shows what the turn waits for. Ctrl-C ends the wait, not the turn.',
     )
     .action(async (file: string | undefined, flags: TurnFlags) =>
       done(await (await commands.turn()).turn(file, flags, io)),
@@ -46,23 +46,23 @@ export function addTurnCommands(command: MakeCommand, io: CliIo, done: Done): vo
 
   command('revert', 'undo the applied changes of a patch batch')
     .argument('<batchId>', 'from the result of workspace_write_patch, or the audit trail')
-    .option('--allow-partial', 'skip files that have changed since, and list them')
-    .option('--session <id>', 'session whose client undoes it (default: a new session)')
-    .addOption(waitOption('longest wait for the client (default: until it is done)'))
+    .option('--allow-partial', 'skip files that have changed since, and name them')
+    .option('--session <id>', 'the session whose client undoes it (default: a new session)')
+    .addOption(waitOption('wait this long at most for the client (default: until it is done)'))
     .option(JSON_FLAG[0], 'print the turn result, as turn does')
     .action(async (batchId: string, flags: RevertFlags) =>
       done(await (await commands.revert()).revert(batchId, flags, io)),
     );
 
-  command('approvals', 'list or change approval rules, and server tools that need approval')
-    .addOption(new Option('--revoke <n>', 'end the rule with this number').argParser(wholeNumber))
-    .addOption(toolsOption('--ask <tool...>', 'ask a person before the server runs these'))
-    .addOption(toolsOption('--not-ask <tool...>', 'run these without asking'))
+  command('approvals', 'the rules of this machine, and the server tools that need approval')
+    .addOption(new Option('--revoke <n>', 'revoke the rule with this number').argParser(wholeNumber))
+    .addOption(toolsOption('--ask <tool...>', 'require approval for these server tools'))
+    .addOption(toolsOption('--not-ask <tool...>', 'require no approval for these'))
     .option(...JSON_FLAG)
     .addHelpText(
       'after',
-      '\nA rule allows calls of one session; a or g at a question of "connect" makes one. Flags of a running "connect"' +
-        ' (--yes, --allow) are not listed. Only owners of the workspace can change which server tools need approval.',
+      '\nA rule allows calls of one session; create one with a or g when "connect" asks. The flags --yes and --allow' +
+        ' of a running "connect" are not listed. Only owners of the workspace change which tools need approval.',
     )
     .action(async (flags: ApprovalsFlags) => done(await (await commands.approvals()).approvals(flags, io)));
 
@@ -87,18 +87,20 @@ function auditFlags(command: Command): Command {
     .option('--client-id <id>', 'what this client did')
     .option('--tool-name <name>')
     .option('--event <name>', 'such as Tool.CreateFile.ResultReceived')
-    .addOption(trueOrFalse('--success <true|false>', 'only results with this success'))
-    .option('--error-code <code>', 'a code of docs/errors.md, or of a tool')
+    .addOption(trueOrFalse('--success <true|false>', 'only results that report this'))
+    .option('--error-code <code>', 'from docs/errors.md, or a code of a tool')
     .option(
       '--path <path>',
-      'a file, with or without its folder name; with / or /** at the end, all files below',
+      'a file in any spelling, also without its folder; a trailing / or /** matches everything below',
     )
     .option('--from <time>', 'ISO 8601, inclusive')
     .option('--to <time>', 'ISO 8601, inclusive')
     .addOption(since().conflicts('from'))
     .option('--limit <n>', 'at most this many events, from the oldest', wholeNumber)
     .addOption(
-      new Option('--last <n>', 'only this many, the newest').argParser(wholeNumber).conflicts('limit'),
+      new Option('--last <n>', 'the newest events, at most this many')
+        .argParser(wholeNumber)
+        .conflicts('limit'),
     )
     .option('--json', 'print JSON lines: one object an event')
     .addOption(new Option('--csv', 'print CSV (RFC 4180): a header, one row an event').conflicts('json'));

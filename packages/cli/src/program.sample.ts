@@ -8,7 +8,7 @@ import type { AuditEvent } from '@patchbay/protocol';
 import { runCli } from './program.js';
 import type { CliIo } from './settings.js';
 
-/* The command line and a scripted server for its tests; no part of the build. */
+/* The command line and a scripted server for its tests; not part of the build. */
 
 export interface Request {
   route: string;
@@ -19,12 +19,18 @@ export type Answer = [status: number, body: unknown];
 
 const ADA = { id: 'u', email: 'ada@example.com', fullName: null };
 const BOB = { id: 'b', email: 'bob@example.com', fullName: null };
-/** Made by the user of the tests. */
+/** Created by the user of the tests. */
 export const WORKSPACE = {
   ...{ id: 'w1', name: 'acme', role: 'owner', owners: [ADA], createdBy: 'u', approvals: [], createdAt: '' },
 };
-/** A stranger's, who has made the user an owner of it. */
-export const STRANGERS = { ...WORKSPACE, id: 'w2', name: 'other', owners: [BOB, ADA], createdBy: 'b' };
+/** Created by someone else, who made the user an owner. */
+export const FOREIGN_WORKSPACE = {
+  ...WORKSPACE,
+  id: 'w2',
+  name: 'other',
+  owners: [BOB, ADA],
+  createdBy: 'b',
+};
 /** An access token of the user, as far as a client can tell. */
 export const TOKEN = `h.${Buffer.from('{"sub":"u"}').toString('base64url')}.s`;
 export const UNKNOWN = '00000000-0000-4000-8000-000000000000';
@@ -32,7 +38,7 @@ const CREDENTIALS = {
   user: ADA,
   ...{ accessToken: 'access', refreshToken: 'refresh', expiresIn: 900 },
 };
-export const envelope = (status: string, kind = 'final') => ({
+export const answerOf = (status: string, kind = 'final') => ({
   successful: true,
   errors: [],
   warnings: [],
@@ -47,7 +53,7 @@ export const event = (seq: number, fields: AuditEvent['fields'] = {}): AuditEven
   ...{ actor: { userId: 'u', clientId: null }, fields },
 });
 
-/** What the command line says, as a person would see it. */
+/** The output of the command line as a person would see it. */
 export class Screen extends PassThrough {
   text = '';
   constructor() {
@@ -56,13 +62,13 @@ export class Screen extends PassThrough {
   }
 }
 
-/** Any folder may have any name here. */
+/** Accepts any name for any folder. */
 function rootOf(route: string): ((request: Request) => Answer) | undefined {
   return route.startsWith('PUT /workspaces/w1/roots/') ? ({ body }) => [200, body] : undefined;
 }
 
-/** The command line in a home of its own, against a server that answers as its routes say. */
-export class CliScene {
+/** The command line with its own home, against a server that answers by its routes. */
+export class CliFixture {
   home!: string;
   http!: HttpServer;
   url!: string;
@@ -116,7 +122,7 @@ export class CliScene {
     this.out = new Screen();
     this.err = new Screen();
     const input = new PassThrough();
-    // A person answers a question once it is asked.
+    // Types an answer once the question is asked.
     if (isTTY) this.err.on('data', (said: Buffer) => / $/.test(said.toString()) && input.write(stdin));
     else input.end(stdin);
     if (isTTY) Object.assign(input, { isTTY });

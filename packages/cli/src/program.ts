@@ -9,7 +9,7 @@ import type { ConnectFlags } from './connect-command.js';
 import { addAccountCommands } from './program-account.js';
 import type { Done, MakeCommand } from './program-command.js';
 import { folderName, includeSecrets, maxFileBytes, repeated, SAME_PROJECT } from './program-options.js';
-import { forPeople } from './for-people.js';
+import { readableReason } from './readable-reason.js';
 import { addTurnCommands } from './program-turns.js';
 import { say } from './say.js';
 import { withCommonFlags, type CliIo } from './settings.js';
@@ -21,24 +21,24 @@ allowed, 4 server unreachable, 5 a call of the turn did not succeed, 6 the turn
 is still open, 7 another process is this client or syncs this folder,
 8 some files were not synced, 130 interrupted.`;
 
-// Each command loads what it needs: Socket.IO alone takes longer to load than an unchanged push takes in all.
+// Each command loads only its own modules: Socket.IO takes longer to load than an unchanged push takes in total.
 const commands = {
   completion: () => import('./completion/completion-command.js'),
   connect: () => import('./connect-command.js'),
   sync: () => import('./sync-command.js'),
 };
 
-/** Runs one command line (without node and script) and returns its exit code; prints what went wrong. */
+/** Runs one command line (without node and script), prints errors, and returns the exit code. */
 export async function runCli(args: readonly string[], io: CliIo): Promise<number> {
   try {
     let exitCode: number = EXIT.ok;
     await programOf(io, (code) => (exitCode = code)).parseAsync(args, { from: 'user' });
     return exitCode;
   } catch (error) {
-    // commander has said what is wrong; its own code is 1 for every fault of usage.
+    // commander has printed the error; its own code is 1 for every usage error.
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
     const { message, exitCode } = explain(error);
-    say(io.stderr, `patchbay: ${forPeople(message)}`);
+    say(io.stderr, `patchbay: ${readableReason(message)}`);
     if (io.env.DEBUG && error instanceof Error) say(io.stderr, printable(error.stack ?? message));
     return exitCode;
   }
@@ -70,22 +70,24 @@ function programOf(io: CliIo, done: Done): Command {
 
   command('connect', "execute the workspace's calls in this folder")
     .argument('[dir]', 'the folder (default: ".")')
-    .addOption(repeated('--root <dir>', 'another folder to connect; repeat for several'))
-    .option('--yes', 'allow every call without asking, except changes to a .gitignore')
-    .addOption(repeated('--allow <glob>', 'allow calls on these paths without asking; repeat for several'))
-    .addOption(new Option('--client-id <id>', 'default: one for these folders').env('PATCHBAY_CLIENT_ID'))
+    .addOption(repeated('--root <dir>', 'another folder to connect; repeatable'))
+    .option('--yes', 'allow every call without asking, except changes of a .gitignore')
+    .addOption(repeated('--allow <glob>', 'allow calls on these paths without asking; repeatable'))
+    .addOption(
+      new Option('--client-id <id>', 'client id (default: one for these folders)').env('PATCHBAY_CLIENT_ID'),
+    )
     .addOption(maxFileBytes('largest file that is written'))
-    .option('--push', "send the folders' text files to the Cloud first")
-    .option('--pull', 'offer each file that changes in the Cloud, and take it over if you agree')
-    .option('--no-watch', 'do not send files automatically when they change')
-    .option('--verbose', 'list every file that is left out of the Cloud')
+    .option('--push', "push the folders' text files first")
+    .option('--pull', 'ask about each file that changes in the Cloud, and pull it if allowed')
+    .option('--no-watch', 'do not send files automatically when they change here')
+    .option('--verbose', 'list every file that is not sent to the Cloud')
     .option('--json', 'print executed calls as JSON lines on stderr, as without a terminal')
     .addOption(includeSecrets())
     .addOption(folderName())
     .option(...SAME_PROJECT)
     .addHelpText(
       'after',
-      `\nA glob: ${GLOB_LANGUAGE}\nIt is compared with <folder>/<path below it>; with one folder its name may be omitted.` +
+      `\nA glob: ${GLOB_LANGUAGE}\nIt is matched against <folder>/<path below it>; with one folder its name may be omitted.` +
         '\n\nWithout a terminal, calls that no rule allows wait until their approval time runs out.',
     )
     .action(async (directory: string | undefined, flags: ConnectFlags) =>
@@ -123,9 +125,9 @@ function syncFlags(command: Command, verb: 'push' | 'pull'): Command {
     .argument('[dir]', 'the folder', '.')
     .addOption(folderName())
     .option(...SAME_PROJECT)
-    .option('--force', `make all files ${there} the same as ${here}, even where they have changed ${there}`)
-    .option('--delete', `delete ${there} what was deleted ${here}, if it has not changed ${there}`)
+    .option('--force', `overwrite changes ${there} with the state ${here}`)
+    .option('--delete', `delete files ${there} that were deleted ${here}, if they are unchanged`)
     .option('--dry-run', 'print what would be done, and do nothing')
-    .option('--verbose', 'list everything that is left out')
+    .option('--verbose', 'list every file that is left out')
     .addOption(maxFileBytes(`largest file that is ${verb}ed`));
 }

@@ -4,13 +4,13 @@ import { wrapFor } from './approval/fit.js';
 import { CliError, EXIT } from './cli-error.js';
 import type { CliIo } from './settings.js';
 
-/** Asks a person; questions go to stderr, so that stdout stays a command's output. */
+/** Asks a person on stderr, so that stdout has only the command's output. */
 export async function ask(io: CliIo, question: string): Promise<string> {
   const reader = createInterface({ input: io.stdin, output: io.stderr });
   return (await answerOf(reader, wrapFor(io.stderr, question))).trim();
 }
 
-/** Asks without showing what is typed. */
+/** Asks without echo. */
 export async function askSecret(io: CliIo, question: string): Promise<string> {
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
   const reader = createInterface({ input: io.stdin, output: nowhere, terminal: true });
@@ -22,13 +22,13 @@ export async function askSecret(io: CliIo, question: string): Promise<string> {
   }
 }
 
-/** @throws CliError at Ctrl-C, and where the input ends instead of an answer. */
+/** @throws CliError on Ctrl-C, and if the input ends without an answer. */
 async function answerOf(reader: Interface, question: string): Promise<string> {
   try {
     return await new Promise((resolve, reject) => {
-      // A terminal that is read by the line sends no signal.
+      // A terminal in line mode of readline sends no signal.
       reader.once('SIGINT', () => reject(new CliError('Interrupted.', EXIT.interrupted)));
-      reader.once('close', () => reject(new CliError('Nothing was answered.', EXIT.usage)));
+      reader.once('close', () => reject(new CliError('No answer was given.', EXIT.usage)));
       void reader.question(question).then(resolve, reject);
     });
   } finally {

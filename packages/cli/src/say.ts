@@ -5,10 +5,7 @@ import { isolateRtl, printable } from './approval/printable.js';
 // eslint-disable-next-line no-control-regex -- control characters are exactly what is looked for
 const STYLE = /(\u001b\[\d{1,2}m)/;
 
-/**
- * Prints lines of words for a person: at a terminal no word is broken at the edge of the window, and nothing that a server
- * or a disk has put into them steers it.
- */
+/** Prints lines for a person: wraps words at a terminal, and escapes what a server or a disk put into them. */
 export function say(stream: NodeJS.WritableStream, text: string): void {
   const safe = text
     .split(STYLE)

@@ -6,11 +6,11 @@ import { CliError, EXIT } from './cli-error.js';
 import { KnownWorkspaces } from './known-workspaces.js';
 import { LoginFile } from './login-file.js';
 import { say } from './say.js';
-import { userIn } from './workspace-owner.js';
+import { userOfToken } from './workspace-owner.js';
 
 export const DEFAULT_URL = 'http://127.0.0.1:3000';
 
-/** Where output goes and what is asked of the environment; a process, or a test. */
+/** Streams and environment of a process, or of a test. */
 export interface CliIo {
   stdin: NodeJS.ReadStream;
   stdout: NodeJS.WriteStream;
@@ -26,36 +26,36 @@ export interface CommonFlags {
   home?: string;
 }
 
-/** Who is talking to which server. */
+/** The user, the server and the workspace of a command. */
 export interface Settings {
   home: string;
   url: string;
   client: PatchbayClient;
   logins: LoginFile;
-  /** Whose decisions these are. */
+  /** The name for approvals. */
   person: string;
-  /** Of the login or the token; null where neither says it. */
+  /** Email of the login or the token; null if unknown. */
   email: string | null;
-  /** Whether there is a token, or a login that has one. */
+  /** Whether there is a token, or a login with one. */
   isKnown: boolean;
-  /** Their id; null where nothing says it. */
+  /** Null if unknown. */
   userId: string | null;
-  /** Workspaces that they have chosen from this home before. */
+  /** Workspaces that were chosen from this home before. */
   known: KnownWorkspaces;
-  /** Id or name of the workspace, as it was passed. */
+  /** Id or name of the workspace, as passed. */
   named: string | null;
-  /** Id of the one that the login has chosen. */
+  /** Id of the workspace that the login has chosen. */
   ofLogin: string | null;
 }
 
-/** @throws CliError where there is neither a token nor a login to the server */
+/** @throws CliError without a token or a login to the server */
 export function requireLogin({ isKnown, url }: Pick<Settings, 'isKnown' | 'url'>): void {
   if (isKnown) return;
   const message = `Not logged in to ${url}: run "patchbay login", or pass an access token (--token, PATCHBAY_TOKEN).`;
   throw new CliError(message, EXIT.refused);
 }
 
-/** The options that every command has which talks to a server. */
+/** The options of every command that talks to a server. */
 export function withCommonFlags(command: Command): Command {
   const options = [
     new Option('--url <url>', `the server (default: the last login's, or ${DEFAULT_URL})`).env(
@@ -69,10 +69,10 @@ export function withCommonFlags(command: Command): Command {
   return command;
 }
 
-/** Of a command that tells a person itself, and at once, that the server does not answer. */
-export const TELLS_AT_ONCE = { retryDelaysMs: [200, 400] };
+/** For commands that report a missing server themselves, and at once. */
+export const REPORT_AT_ONCE = { retryDelaysMs: [200, 400] };
 
-/** Longest that a command waits in all, in ms, for a server that has too many requests. */
+/** Longest total wait of a command for a server that limits its requests, in ms. */
 const PATIENCE_MS = 60_000;
 
 export async function settingsOf(
@@ -89,10 +89,10 @@ export async function settingsOf(
     ...(flags.token ? { url, token: flags.token } : { url, tokenStore: logins.tokensOf(url) }),
     ...waits,
     patienceMs: PATIENCE_MS,
-    onWait: (ms) => say(io.stderr, `The server has too many requests; waiting ${Math.ceil(ms / 1000)} s.`),
+    onWait: (ms) => say(io.stderr, `The server limits requests; waiting ${Math.ceil(ms / 1000)} s.`),
   });
   const isKnown = Boolean(flags.token || login?.tokens);
-  const ofToken = userIn(flags.token || login?.tokens?.accessToken);
+  const ofToken = userOfToken(flags.token || login?.tokens?.accessToken);
   const email = flags.token ? ofToken.email : (login?.email ?? null);
   const userId = flags.token ? ofToken.id : (login?.userId ?? ofToken.id);
   const person = email ?? (userId === null ? 'the owner of the token' : `user ${userId}`);
@@ -102,7 +102,7 @@ export async function settingsOf(
   return { home, url, client, logins, person, email, isKnown, userId, known, named, ofLogin };
 }
 
-/** The server's origin, and the path that a proxy has it below; without a slash at the end. */
+/** The server's origin and the path below which a proxy serves it, without a slash at the end. */
 function serverUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : null;
   const isServer = url !== null && /^https?:$/.test(url.protocol);
@@ -110,5 +110,5 @@ function serverUrl(text: string): string {
     return url.origin + url.pathname.replace(/\/+$/, '');
   }
   const example = `${DEFAULT_URL} or https://example.com/patchbay`;
-  throw new CliError(`"${text}" is not a server URL; an example is ${example}.`, EXIT.usage);
+  throw new CliError(`"${text}" is not a server URL; use one such as ${example}.`, EXIT.usage);
 }

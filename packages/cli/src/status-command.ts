@@ -4,7 +4,7 @@ import type { WorkspaceClient } from '@patchbay/client';
 import { DEFAULT_MAX_FILE_BYTES, type Workspace } from '@patchbay/protocol';
 import { SecretFiles } from '@patchbay/workspace';
 import { compareFolder } from '@patchbay/workspace/sync';
-import { roomOf } from './approval/fit.js';
+import { columnsOf } from './approval/fit.js';
 import { printableJson } from './approval/printable.js';
 import { workspaceOf } from './choose-workspace.js';
 import { CliError, EXIT, explain } from './cli-error.js';
@@ -18,13 +18,13 @@ export interface StatusFlags extends CommonFlags {
   json?: boolean;
 }
 
-/** Turns that are looked at one by one, and those that are counted. */
+/** Turns that are shown in detail, and that are counted. */
 const SHOWN_TURNS = 20;
 const COUNTED_TURNS = 500;
-/** Longest that a folder is compared with the Cloud, in ms. */
+/** Longest time for the comparison of a folder with the Cloud, in ms. */
 const COMPARE_MS = 15_000;
 
-/** `patchbay status`: who one is and where, what is connected and open, and in what a folder differs from the Cloud. */
+/** `patchbay status`: user and server, connected clients, open turns, and how a folder differs from the Cloud. */
 export async function status(directory: string, { json, ...flags }: StatusFlags, io: CliIo): Promise<number> {
   const settings = await settingsOf(flags, io);
   const found = await statusOf(await workspaceOf(settings, io), settings, directory);
@@ -32,7 +32,7 @@ export async function status(directory: string, { json, ...flags }: StatusFlags,
   else
     say(
       io.stdout,
-      statusText(found, resolve(directory), { person: settings.person, columns: roomOf(io.stdout) }),
+      statusText(found, resolve(directory), { person: settings.person, columns: columnsOf(io.stdout) }),
     );
   return EXIT.ok;
 }
@@ -92,7 +92,7 @@ async function folderOf(
     return { directory, name, ...compared };
   } catch (error) {
     if (error instanceof CliError) throw error;
-    const slow = `it takes longer than ${COMPARE_MS / 1000} s; "patchbay push --dry-run" and "patchbay pull --dry-run" take their time`;
+    const slow = `it takes longer than ${COMPARE_MS / 1000} s; use "patchbay push --dry-run" and "patchbay pull --dry-run"`;
     return { directory, name, fault: signal.aborted ? slow : explain(error).message };
   }
 }

@@ -2,25 +2,22 @@ import type { ClientPresence } from '@patchbay/protocol';
 import { type ComparedFile, countText, type Finding } from '@patchbay/workspace/sync';
 import { wrapWords } from './approval/fit.js';
 import { printableLine } from './approval/printable.js';
-import { callText, type ClientNames, namesOf, spanText, waitOf } from './call-wait.js';
+import { callText, type ClientNames, namesOf, durationText, waitText } from './call-wait.js';
 import type { Status } from './status.js';
-import { describeWorkspace, whoseIs } from './workspace-owner.js';
+import { describeWorkspace, ownerText } from './workspace-owner.js';
 
 const LABEL_WIDTH = 11;
-/** Most files of each kind, clients that have left, and calls of a turn that are listed. */
-const LISTED = 5;
+/** Most entries per list of files, disconnected clients, and calls of a turn. */
+const MAX_LISTED = 5;
 
-/**
- * A status for a person; safe to print. `directory` is the folder that it was asked about, `columns` what a line has room
- * for.
- */
+/** A status for a person; safe to print. `directory` is the folder in question, `columns` the width of a line. */
 export function statusText(
   status: Status,
   directory: string,
   { person, columns = Infinity, now = Date.now() }: { person: string; columns?: number; now?: number },
 ): string {
   const { server, user, workspace, clients } = status;
-  const whose = whoseIs(workspace, user.id);
+  const whose = ownerText(workspace, user.id);
   const described = describeWorkspace(workspace, whose);
   const parts: [label: string, lines: string[]][] = [
     ['Server', [`${printableLine(server)}, as ${printableLine(person)}`]],
@@ -38,33 +35,32 @@ function labelled(label: string, lines: readonly string[], columns: number): str
 }
 
 function clientLines(clients: readonly ClientPresence[], now: number): string[] {
-  if (clients.length === 0)
-    return ['none was ever connected: "patchbay connect" in a project\'s folder is one'];
+  if (clients.length === 0) return ['none was ever connected: run "patchbay connect" in a project folder'];
   const here = clients.filter(({ connected }) => connected);
   const gone = clients.filter(({ connected }) => !connected);
   const line = ({ name, roots, connected, since }: ClientPresence) => {
-    const span = spanText(Math.max(0, now - Date.parse(since)));
+    const span = durationText(Math.max(0, now - Date.parse(since)));
     const folders = roots.length === 0 ? '' : `, with ${roots.map(printableLine).join(', ')}`;
     const when = connected ? `connected for ${span}` : `not connected, last seen ${span} ago`;
     return `"${printableLine(name)}"${folders}: ${when}`;
   };
   return [
     ...(here.length === 0 ? ['none is connected: calls for a client wait'] : here.map(line)),
-    ...gone.slice(0, LISTED).map(line),
-    ...(gone.length > LISTED ? [`and ${gone.length - LISTED} more that are not connected`] : []),
+    ...gone.slice(0, MAX_LISTED).map(line),
+    ...(gone.length > MAX_LISTED ? [`and ${gone.length - MAX_LISTED} more that are not connected`] : []),
   ];
 }
 
 function turnLines({ turns, moreTurns, othersTurns }: Status, names: ClientNames, now: number): string[] {
   const own = turns.flatMap(({ turnId, acceptedAt, calls }) => [
-    `turn ${printableLine(turnId)}, posted ${spanText(Math.max(0, now - Date.parse(acceptedAt)))} ago`,
-    ...calls.slice(0, LISTED).map((call) => `  ${callText(call)} ${waitOf(call, names, now)}`),
-    ...(calls.length > LISTED ? [`  and ${calls.length - LISTED} more calls`] : []),
+    `turn ${printableLine(turnId)}, posted ${durationText(Math.max(0, now - Date.parse(acceptedAt)))} ago`,
+    ...calls.slice(0, MAX_LISTED).map((call) => `  ${callText(call)} ${waitText(call, names, now)}`),
+    ...(calls.length > MAX_LISTED ? [`  and ${calls.length - MAX_LISTED} more calls`] : []),
   ]);
   const others = othersTurns
     ? [`${countText(othersTurns)} ${othersTurns === 1 ? 'turn' : 'turns'} of other members`]
     : [];
-  const lines = [...own, ...(moreTurns ? ['and more turns of yours'] : []), ...others];
+  const lines = [...own, ...(moreTurns ? ['and more of your turns'] : []), ...others];
   return lines.length > 0 ? lines : ['nothing'];
 }
 
@@ -84,19 +80,19 @@ function folderLines({ folder }: Status, directory: string): string[] {
     [inCloud, 'changed in the Cloud; "patchbay pull" brings it'],
     [
       conflicts,
-      'changed on both sides; "patchbay push --force" or "pull --force" decides, and keeps what gives way',
+      'changed on both sides; "patchbay push --force" or "pull --force" decides, and keeps the other version',
     ],
     [unsent, 'differ from the Cloud, and cannot be sent'],
     [faults, 'could not be compared'],
   ];
   const lines = kinds.flatMap(([findings, words]) => findingLines(findings, words));
-  return lines.length > 0 ? [head, ...lines] : [`${head}, and the same there`];
+  return lines.length > 0 ? [head, ...lines] : [`${head}, without differences`];
 }
 
 function findingLines(findings: readonly (Finding | ComparedFile)[], words: string): string[] {
   if (findings.length === 0) return [];
   const named = findings
-    .slice(0, LISTED)
+    .slice(0, MAX_LISTED)
     .map((one) => printableLine(`  ${one.path} (${'change' in one ? one.change : one.reason})`));
   const more = findings.length - named.length;
   return [

@@ -1,24 +1,24 @@
 import type { ClientPresence, OpenToolCall, OpenTurn, Workspace } from '@patchbay/protocol';
 import type { FolderComparison } from '@patchbay/workspace/sync';
 
-/** An open turn, with those of its calls that are open. */
+/** An open turn with its open calls. */
 export interface StatusTurn extends OpenTurn {
   calls: OpenToolCall[];
 }
 
-/** What `patchbay status --json` prints. */
+/** The output of `patchbay status --json`. */
 export interface Status {
   server: string;
   user: { id: string | null; email: string | null };
   workspace: Workspace;
   clients: ClientPresence[];
-  /** Of the caller, oldest first, as many as are looked at. */
+  /** Of the caller, oldest first, up to a limit. */
   turns: StatusTurn[];
-  /** There are more of the caller's. */
+  /** The caller has more open turns. */
   moreTurns: boolean;
-  /** How many the other members have, for owners; null for who is none. Counted up to a bound. */
+  /** Number of open turns of other members, for owners only (else null). Counted up to a limit. */
   othersTurns: number | null;
-  /** null: not one that was connected, pushed or pulled before. */
+  /** Null if the folder was never connected, pushed or pulled. */
   folder: FolderStatus | null;
 }
 

@@ -8,7 +8,7 @@ describe('progress', () => {
     return new StreamProgress(stream as unknown as NodeJS.WriteStream, () => time);
   };
 
-  it('is a bar on a terminal, which goes away at the end', () => {
+  it('is a bar on a terminal, which disappears at the end', () => {
     const progress = progressOn(true);
     progress.begin('Sending', 4, 4000);
     time = 200;
@@ -28,7 +28,7 @@ describe('progress', () => {
     expect(written.replace('\r', '').replace('\u001b[K', '')).toHaveLength(19);
   });
 
-  it('is a plain line every few seconds elsewhere, and nothing for what is done at once', () => {
+  it('is a plain line every few seconds elsewhere, and nothing for short work', () => {
     const progress = progressOn(false);
     progress.begin('Receiving', 2000, 2_000_000);
     progress.advance(500, 500_000);

@@ -4,7 +4,7 @@ const BAR_WIDTH = 24;
 const BAR_EVERY_MS = 100;
 const LINE_EVERY_MS = 5_000;
 
-/** A bar on a terminal; elsewhere a plain line now and then, and none at all of what is done at once. */
+/** A bar on a terminal; elsewhere a plain line every few seconds, and none for short work. */
 export class StreamProgress implements Progress {
   private total = { what: '', files: 0, bytes: 0 };
   private done = { files: 0, bytes: 0 };

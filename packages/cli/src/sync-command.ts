@@ -14,7 +14,7 @@ import { settingsOf, type CliIo, type CommonFlags, type Settings } from './setti
 import { summaryOf } from './sync-summary.js';
 
 export interface SyncFlags extends CommonFlags {
-  /** Of the folder in the Cloud. */
+  /** Name of the folder in the Cloud. */
   name?: string;
   sameProject?: boolean;
   force?: boolean;
@@ -22,11 +22,11 @@ export interface SyncFlags extends CommonFlags {
   dryRun?: boolean;
   verbose?: boolean;
   maxFileBytes?: number;
-  /** Patterns, as in .gitignore, of secrets that are meant to be sent. */
+  /** Patterns, as in .gitignore, of secrets that may be sent. */
   includeSecrets?: string[];
 }
 
-/** `patchbay push`: makes a folder's text files the Cloud's. */
+/** `patchbay push`: makes the Cloud's files equal to a folder's text files. */
 export async function push(directory: string, flags: SyncFlags, io: CliIo): Promise<number> {
   const settings = await settingsOf(flags, io);
   return untilInterrupted(io, async (signal) => {
@@ -35,7 +35,7 @@ export async function push(directory: string, flags: SyncFlags, io: CliIo): Prom
   });
 }
 
-/** `patchbay pull`: brings the Cloud's files into a folder, which is made where it is missing. */
+/** `patchbay pull`: brings the Cloud's files into a folder, which is created if missing. */
 export async function pull(directory: string, flags: SyncFlags, io: CliIo): Promise<number> {
   const settings = await settingsOf(flags, io);
   if (!flags.dryRun) await makeFolder(directory);
@@ -47,7 +47,7 @@ export async function pull(directory: string, flags: SyncFlags, io: CliIo): Prom
 }
 
 const EMPTY =
-  'The Cloud has no file of a folder of this name: --name <name> pulls another one\'s, and "patchbay push" sends what is here.';
+  'The Cloud has no files of a folder with this name: --name <name> pulls another folder, "patchbay push" sends this one.';
 
 function isEmpty({ moved, deleted, unchanged, planned, ...lists }: SyncReport): boolean {
   const { skipped, kept, conflicts, faults } = lists;
@@ -55,7 +55,7 @@ function isEmpty({ moved, deleted, unchanged, planned, ...lists }: SyncReport): 
   return moved.files + deleted + unchanged === 0 && !found;
 }
 
-/** What is there already, and is no folder, is told where it is opened. */
+/** An existing non-folder is reported when it is opened. */
 async function makeFolder(directory: string): Promise<void> {
   await mkdir(directory, { recursive: true }).catch((error: unknown) => {
     const { code } = error as NodeJS.ErrnoException;
@@ -63,18 +63,18 @@ async function makeFolder(directory: string): Promise<void> {
   });
 }
 
-/** What `connect --push` does for each of its folders; `tell` gets the summary. */
+/** The push of `connect --push` for each folder; `print` gets the summary. */
 export async function pushBeforeConnect(
   directories: readonly string[],
   settings: Settings,
   flags: Pick<SyncFlags, 'maxFileBytes' | 'includeSecrets' | 'verbose'>,
   io: CliIo,
-  tell: (line: string) => void,
+  print: (line: string) => void,
 ): Promise<void> {
   for (const directory of directories) {
     const report = await sync('push', settings, { ...flags, directory }, io);
     const summary = summaryOf(report, { verb: 'sent', dryRun: false, verbose: flags.verbose ?? false });
-    tell(`${printableLine(directory)}: ${summary}`);
+    print(`${printableLine(directory)}: ${summary}`);
   }
 }
 
@@ -91,10 +91,10 @@ async function sync(
   const { home } = settings;
   await checkFolder((await openRoots([flags.directory])).all[0]!.directory);
   const workspace = await workspaceOf(settings, io);
-  // A scan meets a server's data by itself; what a pull writes to has to be known before.
+  // A scan finds a server's data itself; a pull must know it before it writes.
   const reserved = [home, ...(verb === 'pull' ? await serverDataIn([flags.directory]) : [])];
   const { roots, state, root } = await openFolder(settings, workspace, flags, reserved);
-  // Who pulls takes the project of that name, if the folder has not been another one before.
+  // A pull takes the project of that name, unless the folder was another one before.
   if (!dryRun) await root(verb === 'pull');
   const exclude = [await realpath(home).catch(() => resolve(home))];
   const { maxFileBytes = DEFAULT_MAX_FILE_BYTES } = flags;
@@ -126,10 +126,10 @@ function finish(
   return isComplete(report) ? EXIT.ok : EXIT.incomplete;
 }
 
-/** The first signal lets what is under way be committed and remembered. */
+/** The first signal lets work in progress be committed and recorded. */
 function untilInterrupted(io: CliIo, work: (signal: AbortSignal) => Promise<number>): Promise<number> {
   return interruptible(work, () => {
-    say(io.stderr, 'patchbay: Interrupted. What is done is kept; the same command goes on from there.');
+    say(io.stderr, 'patchbay: Interrupted. Finished work is kept; run the same command to continue.');
     return EXIT.interrupted;
   });
 }

@@ -1,13 +1,13 @@
 import { countText, type Finding, sizeText, type SyncReport } from '@patchbay/workspace/sync';
 import { printableLine } from './approval/printable.js';
-import { forPeople } from './for-people.js';
+import { readableReason } from './readable-reason.js';
 import { leftOutLines } from './left-out-text.js';
 
-/** What is shown of a list that nobody has to act on. */
-const SHOWN = 20;
+/** Longest list that needs no action. */
+const MAX_SHOWN = 20;
 
 const HOW_TO_SEND =
-  '  --include-secrets <pattern> sends those that match it, as in .gitignore; it may be repeated.';
+  '  --include-secrets <pattern> sends those that match, as in .gitignore; it may be repeated.';
 
 /** What was done, and everything that was not, each with its reason; safe to print. */
 export function summaryOf(
@@ -23,10 +23,10 @@ export function summaryOf(
     ...(deleted > 0 ? [`deleted ${files(deleted)}`] : []),
     `${countText(unchanged)} unchanged`,
   ];
-  const shown = verbose ? Infinity : SHOWN;
+  const shown = verbose ? Infinity : MAX_SHOWN;
   const summary = `${counts.join(', ')}.`;
   return [
-    // What is planned may be long: what a person looks for is then at its end.
+    // A plan may be long, so its summary is at the end.
     ...(dryRun ? [] : [summary]),
     ...listOf('planned', report.planned, Infinity),
     ...leftOutLines(report.leftOut, verbose),
@@ -38,7 +38,7 @@ export function summaryOf(
     ...listOf('conflicts', report.conflicts, Infinity),
     ...listOf('failed', report.faults, Infinity),
     ...(report.conflicts.length > 0
-      ? ['Nothing was overwritten; --force does so, and keeps what gives way.']
+      ? ['Nothing was overwritten; --force overwrites, and keeps the other version.']
       : []),
     ...(dryRun ? [summary] : []),
   ].join('\n');
@@ -49,7 +49,7 @@ function listOf(title: string, findings: readonly Finding[], shown: number): str
   const sorted = [...findings].sort((a, b) => (a.path < b.path ? -1 : 1));
   const lines = sorted
     .slice(0, shown)
-    .map(({ path, reason }) => `  ${printableLine(path)}: ${forPeople(reason)}`);
+    .map(({ path, reason }) => `  ${printableLine(path)}: ${readableReason(reason)}`);
   const more = findings.length - lines.length;
   return [
     `${title} ${countText(findings.length)}:`,

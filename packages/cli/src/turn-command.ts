@@ -5,22 +5,22 @@ import { workspaceOf } from './choose-workspace.js';
 import { CliError, EXIT } from './cli-error.js';
 import { sessionOfTurn } from './find-turn.js';
 import { say } from './say.js';
-import { settingsOf, TELLS_AT_ONCE, type CliIo, type CommonFlags } from './settings.js';
+import { settingsOf, REPORT_AT_ONCE, type CliIo, type CommonFlags } from './settings.js';
 import { readTurn } from './turn-input.js';
-import { howToGoOn, printTurn, TurnWait, unlessInterrupted } from './turn-wait.js';
+import { howToContinue, printTurn, TurnWait, unlessInterrupted } from './turn-wait.js';
 
 export interface TurnFlags extends CommonFlags {
   session?: string;
   tools?: string[];
   /** Longest wait, in ms. */
   wait?: number;
-  /** turnId of one that is posted already. */
+  /** turnId of a posted turn. */
   follow?: string;
 }
 
 /**
- * `patchbay turn`: posts a turn from a file, or follows one that is posted, and prints the server's answer: the turn
- * envelope, and warnings.
+ * `patchbay turn`: posts a turn from a file, or follows a posted one, and prints the server's answer: turn result and
+ * warnings.
  */
 export async function turn(file: string | undefined, flags: TurnFlags, io: CliIo): Promise<number> {
   checkUsage(file, flags);
@@ -30,14 +30,11 @@ export async function turn(file: string | undefined, flags: TurnFlags, io: CliIo
   const { turnId, toolResults } = outcome;
   for (const { toolCallId, error } of toolResults) {
     if (error?.code !== 'OUTCOME_UNKNOWN') continue;
-    const what = `Call ${toolCallId} was running when its client lost its record: it may have run completely or in part.`;
-    say(
-      io.stderr,
-      `${printableLine(`${what} Check the files that it was to change before you run it again.`)}`,
-    );
+    const what = `Call ${toolCallId} was running when its client lost track of it: it may have run, completely or in part.`;
+    say(io.stderr, `${printableLine(`${what} Check what it should have changed before you run it again.`)}`);
   }
   if (exitCode === EXIT.turnOpen) {
-    say(io.stderr, `Turn ${printableLine(turnId)} is still open. ${howToGoOn(turnId)}`);
+    say(io.stderr, `Turn ${printableLine(turnId)} is still open. ${howToContinue(turnId)}`);
   }
   return exitCode;
 }
@@ -45,9 +42,9 @@ export async function turn(file: string | undefined, flags: TurnFlags, io: CliIo
 function checkUsage(file: string | undefined, { follow, tools, session }: TurnFlags): void {
   const fault =
     (file === undefined) === (follow === undefined)
-      ? 'Pass a file with a turn (- reads stdin), or --follow <turnId> for a turn that was posted before.'
+      ? 'Pass a file with a turn (- reads stdin), or --follow <turnId> for a posted turn.'
       : tools && (session !== undefined || follow !== undefined)
-        ? `--tools is for a new session; leave out ${session === undefined ? '--follow' : '--session'}.`
+        ? `--tools is for a new session; omit ${session === undefined ? '--follow' : '--session'}.`
         : null;
   if (fault !== null) throw new CliError(fault, EXIT.usage);
 }
@@ -58,18 +55,18 @@ async function post(
   io: CliIo,
 ): Promise<TurnOutcome> {
   const request = await readTurn(file, io);
-  const workspace = await workspaceOf(await settingsOf(flags, io, TELLS_AT_ONCE), io);
+  const workspace = await workspaceOf(await settingsOf(flags, io, REPORT_AT_ONCE), io);
   // Chosen here, so that it can be named before there is an answer.
   const turnId = request.turnId ?? randomId();
   return unlessInterrupted(turnId, async (signal) => {
     const sessionId = session ?? (await workspace.createSession(tools && { tools })).sessionId;
     const waitMs = wait ?? request.waitMs ?? null;
-    // What is no time at all is for the server to refuse.
+    // The server rejects a value that is not a duration.
     const isTime = waitMs === null || isWait(waitMs);
     const { resultFormat } = request;
     const waiting = new TurnWait(workspace, io, { waitMs: isTime ? waitMs : null, resultFormat });
     const posted = { ...request, turnId, waitMs: isTime ? waiting.firstWaitMs : waitMs };
-    // Where the session is new the server was there a moment ago, and is worth waiting for.
+    // If the session is new, the server has just answered, so waiting for it is worthwhile.
     const post = () => workspace.postTurn(sessionId, posted, signal);
     const turn = await waiting.untilTaken(turnId, post, { signal, wasThere: session === undefined });
     return waiting.untilEnded(turn, signal);
@@ -77,7 +74,7 @@ async function post(
 }
 
 async function followUp(turnId: string, { wait, ...flags }: TurnFlags, io: CliIo): Promise<TurnOutcome> {
-  const workspace = await workspaceOf(await settingsOf(flags, io, TELLS_AT_ONCE), io);
+  const workspace = await workspaceOf(await settingsOf(flags, io, REPORT_AT_ONCE), io);
   return unlessInterrupted(turnId, async (signal) => {
     const sessionId = await sessionOfTurn(workspace, turnId, flags.session);
     const waiting = new TurnWait(workspace, io, { waitMs: wait ?? null });

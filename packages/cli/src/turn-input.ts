@@ -6,8 +6,8 @@ import { say } from './say.js';
 import type { CliIo } from './settings.js';
 
 /**
- * The turn of a file, `-` for stdin: a whole request, its list of calls, or one call, as it was written. What is inside is
- * the server's to judge.
+ * The turn in a file, `-` for stdin: a whole request, its list of calls, or one call, unchanged. The server validates
+ * it.
  */
 export async function readTurn(file: string, io: CliIo): Promise<TurnRequest> {
   return parseTurn(await contentOf(file, io), file);
@@ -15,7 +15,7 @@ export async function readTurn(file: string, io: CliIo): Promise<TurnRequest> {
 
 async function contentOf(file: string, io: CliIo): Promise<string> {
   if (file === '-') {
-    if (io.stdin.isTTY) say(io.stderr, 'Type the turn as JSON, and Ctrl-D at its end.');
+    if (io.stdin.isTTY) say(io.stderr, 'Type the turn as JSON, then press Ctrl-D.');
     return readAll(io.stdin);
   }
   try {
@@ -40,7 +40,7 @@ function parseTurn(text: string, file: string): TurnRequest {
   if (loss !== null) throw new CliError(`${file} holds ${loss}.`, EXIT.usage);
   if (Array.isArray(value)) return { toolCalls: value as ToolCallInput[] };
   if (typeof value !== 'object' || value === null) {
-    throw new CliError(`${file} holds no turn: give {"toolCalls": [...]}, or the list alone.`, EXIT.usage);
+    throw new CliError(`${file} contains no turn: give {"toolCalls": [...]}, or only the list.`, EXIT.usage);
   }
   return 'toolCalls' in value ? (value as TurnRequest) : { toolCalls: [value as ToolCallInput] };
 }

@@ -7,27 +7,27 @@ import { CliError, EXIT, explain } from './cli-error.js';
 import { interruptible } from './interrupts.js';
 import { say } from './say.js';
 import type { CliIo } from './settings.js';
-import { TurnNews } from './turn-news.js';
+import { TurnReporter } from './turn-reporter.js';
 
-/** How long the server may hold an answer, in ms, where nobody reads along. */
+/** How long the server may hold an answer without a person watching, in ms. */
 const POLL_MS = 30_000;
-/** How often it is looked what a turn waits for, in ms, where somebody does. */
+/** Poll interval with a person watching, in ms. */
 const LOOK_MS = 1_000;
-/** Longest that a timer can be set for. */
+/** Longest time for a timer. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
-/** How long a server that is away is left alone, in ms. */
-const AGAIN_MS = 1_000;
+/** Pause before the next try if the server does not answer, in ms. */
+const RETRY_MS = 1_000;
 
 export interface WaitOptions {
-  /** Longest wait in all, in ms; null: to the end of the turn. */
+  /** Longest total wait, in ms; null: until the turn ends. */
   waitMs: number | null;
   resultFormat?: ResultFormat | null | undefined;
 }
 
-/** Waits for a turn, and tells who reads along at a terminal what it waits for. */
+/** Waits for a turn, and reports to a person at a terminal what it waits for. */
 export class TurnWait {
   private readonly startedAt = Date.now();
-  private readonly news: TurnNews | null;
+  private readonly reporter: TurnReporter | null;
   private readonly stderr: NodeJS.WritableStream;
   private isAway = false;
 
@@ -37,7 +37,7 @@ export class TurnWait {
     private readonly options: WaitOptions,
   ) {
     this.stderr = stderr;
-    this.news = stderr.isTTY ? new TurnNews(workspace, stderr) : null;
+    this.reporter = stderr.isTTY ? new TurnReporter(workspace, stderr) : null;
   }
 
   /** How long the server may hold its first answer, in ms. */
@@ -46,12 +46,12 @@ export class TurnWait {
   }
 
   private get everyMs(): number {
-    return this.news ? LOOK_MS : POLL_MS;
+    return this.reporter ? LOOK_MS : POLL_MS;
   }
 
   /**
-   * What the server answers to a turn that is posted. To post it again is safe, as it has its turnId: it is sent until the
-   * server answers, if that was there before.
+   * The server's answer to a posted turn. Posting again is safe because of its turnId: it is repeated until the
+   * server answers, if the server was there before.
    */
   async untilTaken(
     turnId: string,
@@ -64,43 +64,43 @@ export class TurnWait {
       } catch (error) {
         if (signal.aborted || !isTransient(error)) throw error;
         if (!wasThere || this.leftMs <= 0)
-          throw withTurn(error, `Turn ${turnId} may have been accepted anyway.`, turnId);
+          throw withTurn(error, `Turn ${turnId} may have been accepted.`, turnId);
         await this.away(error, turnId, signal);
       }
     }
   }
 
-  /** The turn at its end, or as it stands when the time is up. A server that goes away meanwhile is waited for. */
+  /** The turn at its end, or as it is when the time is up. Waits for a server that goes away. */
   async untilEnded(turn: TurnOutcome, signal: AbortSignal): Promise<TurnOutcome> {
     const { sessionId, turnId } = turn;
     const { resultFormat } = this.options;
     let latest = turn;
-    await this.news?.tell(latest);
+    await this.reporter?.report(latest);
     while (latest.kind !== 'final' && this.leftMs > 0) {
       const timeUp = AbortSignal.timeout(Math.min(this.leftMs, MAX_TIMER_MS));
       const how = { everyMs: this.everyMs, resultFormat, signal: AbortSignal.any([signal, timeUp]) };
       try {
         for await (const next of this.workspace.followTurn(sessionId, turnId, how)) {
           latest = this.answered(next);
-          await this.news?.tell(latest);
+          await this.reporter?.report(latest);
         }
       } catch (error) {
         if (signal.aborted) throw error;
         if (timeUp.aborted) return await this.lastLook(latest, signal);
-        if (!isTransient(error)) throw withTurn(error, `Turn ${turnId} goes on.`, turnId);
+        if (!isTransient(error)) throw withTurn(error, `Turn ${turnId} continues.`, turnId);
         await this.away(error, turnId, how.signal);
       }
     }
     return latest;
   }
 
-  /** Ms that are left of the wait. */
+  /** Remaining ms of the wait. */
   private get leftMs(): number {
     const { waitMs } = this.options;
     return waitMs === null ? Infinity : this.startedAt + waitMs - Date.now();
   }
 
-  /** As it stands when the time is up; as it was seen last where the server does not say. */
+  /** The turn when the time is up; as last seen if the server does not answer. */
   private async lastLook(latest: TurnOutcome, signal: AbortSignal): Promise<TurnOutcome> {
     const { sessionId, turnId } = latest;
     const { resultFormat } = this.options;
@@ -116,7 +116,7 @@ export class TurnWait {
     return turn;
   }
 
-  /** Told once, then it is tried again after a while. */
+  /** Reported once, then retried after a pause. */
   private async away(error: unknown, turnId: string, signal: AbortSignal): Promise<void> {
     const { message } = explain(error);
     if (!this.isAway) {
@@ -126,28 +126,28 @@ export class TurnWait {
       );
     }
     this.isAway = true;
-    await sleep(AGAIN_MS, undefined, { signal }).catch(() => undefined);
+    await sleep(RETRY_MS, undefined, { signal }).catch(() => undefined);
   }
 }
 
-/** A fault that ends the wait for a turn: it names the turn, so that it can be gone on with. */
+/** An error that ends the wait for a turn; it names the turn, so that the person can continue. */
 function withTurn(error: unknown, what: string, turnId: string): CliError {
   const { message, exitCode } = explain(error);
-  return new CliError(`${message} ${what} ${howToGoOn(turnId)}`, exitCode);
+  return new CliError(`${message} ${what} ${howToContinue(turnId)}`, exitCode);
 }
 
-/** Does what posts or follows a turn; where it is interrupted, says how the turn is gone on with. */
+/** Runs work that posts or follows a turn; on interruption, says how to continue. */
 export function unlessInterrupted<T>(
   turnId: string | null,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   return interruptible(work, () => {
-    const how = turnId === null ? '' : ` Turn ${printableLine(turnId)} goes on. ${howToGoOn(turnId)}`;
+    const how = turnId === null ? '' : ` Turn ${printableLine(turnId)} continues. ${howToContinue(turnId)}`;
     throw new CliError(`Interrupted.${how}`, EXIT.interrupted);
   });
 }
 
-/** Prints a turn as the server answers it; gives the exit code that it stands for. */
+/** Prints a turn as the server answers it; returns its exit code. */
 export function printTurn({ warnings, ...result }: TurnOutcome, io: Pick<CliIo, 'stdout'>): number {
   const answer: InvokeResult<TurnEnvelope> = { successful: true, errors: [], warnings, result };
   io.stdout.write(`${printableJson(answer, 2)}\n`);
@@ -159,8 +159,8 @@ export function exitOfTurn({ kind, toolResults }: Pick<TurnEnvelope, 'kind' | 't
   return toolResults.every(({ status }) => status === 'succeeded') ? EXIT.ok : EXIT.callFailed;
 }
 
-/** What a person does with a turn that is still open. */
-export function howToGoOn(turnId: string): string {
+/** What a person can do with a turn that is still open. */
+export function howToContinue(turnId: string): string {
   const id = printableLine(turnId);
   return `"patchbay turn --follow ${id}" waits for it, "patchbay cancel ${id}" ends it.`;
 }

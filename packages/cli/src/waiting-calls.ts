@@ -1,14 +1,14 @@
 import type { WorkspaceClient } from '@patchbay/client';
 import type { OpenToolCall } from '@patchbay/protocol';
-import { callText, namesOf, waitOf } from './call-wait.js';
+import { callText, namesOf, waitText } from './call-wait.js';
 
-/** Turns that are looked at, and calls that have a line of their own: to know what waits, not to list it. */
-const LOOKED_AT = 20;
-const NAMED = 5;
+/** Turns to search, and calls that get a line of their own: a summary, not a list. */
+const MAX_TURNS = 20;
+const MAX_NAMED = 5;
 
 /**
- * What is open of a user's and is not in the hands of this client, and for whom or what it waits: one line a call, in words
- * that are safe to print. None where nothing is, or where nobody may tell.
+ * The user's open calls that this client does not hold, and what each waits for: one line per call, safe to print.
+ * Empty if there are none, or if the caller may not see them.
  */
 export async function waitingElsewhere(
   workspace: WorkspaceClient,
@@ -19,14 +19,14 @@ export async function waitingElsewhere(
   const calls: OpenToolCall[] = [];
   let looked = 0;
   for await (const { sessionId, turnId } of workspace.openTurns({ userId, signal })) {
-    if ((looked += 1) > LOOKED_AT) break;
+    if ((looked += 1) > MAX_TURNS) break;
     const { toolCalls } = await workspace.getTurn(sessionId, turnId, { signal });
     calls.push(...toolCalls.filter((call) => call.clientId !== clientId));
   }
   if (calls.length === 0) return [];
   const names = namesOf(await workspace.clients());
-  const lines = calls.slice(0, NAMED).map((call) => `${callText(call)} ${waitOf(call, names)}.`);
+  const lines = calls.slice(0, MAX_NAMED).map((call) => `${callText(call)} ${waitText(call, names)}.`);
   const more = calls.length - lines.length;
-  const others = looked > LOOKED_AT ? 'more calls' : more === 1 ? '1 more call' : `${more} more calls`;
-  return more > 0 ? [...lines, `${others}: "patchbay status" tells.`] : lines;
+  const others = looked > MAX_TURNS ? 'more calls' : more === 1 ? '1 more call' : `${more} more calls`;
+  return more > 0 ? [...lines, `${others}: see "patchbay status".`] : lines;
 }

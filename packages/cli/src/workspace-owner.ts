@@ -1,23 +1,23 @@
 import type { Workspace } from '@patchbay/protocol';
 import { printableLine } from './approval/printable.js';
 
-const NAMED_OWNERS = 3;
+const MAX_NAMED_OWNERS = 3;
 
 /**
- * Whether the user made the workspace. To be its owner is not enough: a stranger can make one, add anybody as an owner,
+ * Whether the user created the workspace. Owning it is not enough: anyone can create one, add any user as an owner,
  * and stay in it.
  */
 export function isOwn({ createdBy }: Workspace, userId: string | null): boolean {
   return userId !== null && createdBy === userId;
 }
 
-/** Whose workspace it is, in words that are safe to print; null where it is the user's own. */
-export function whoseIs(workspace: Workspace, userId: string | null): string | null {
+/** The owner of a workspace in words, safe to print; null if it is the user's own. */
+export function ownerText(workspace: Workspace, userId: string | null): string | null {
   if (isOwn(workspace, userId)) return null;
   const others = workspace.owners.filter(({ id }) => id !== userId).map(({ email }) => printableLine(email));
   if (others.length === 0) return 'a former member';
-  const more = others.length - NAMED_OWNERS;
-  return others.slice(0, NAMED_OWNERS).join(', ') + (more > 0 ? ` and ${more} more` : '');
+  const more = others.length - MAX_NAMED_OWNERS;
+  return others.slice(0, MAX_NAMED_OWNERS).join(', ') + (more > 0 ? ` and ${more} more` : '');
 }
 
 /** `"acme" (<id>), of bob@example.com`; safe to print. */
@@ -25,8 +25,8 @@ export function describeWorkspace({ id, name }: { id: string; name: string }, wh
   return `"${printableLine(name)}" (${printableLine(id)})${whose === null ? '' : `, of ${printableLine(whose)}`}`;
 }
 
-/** Whom an access token says it is of; null where it does not. The server alone judges whether that is true. */
-export function userIn(token: string | undefined): { id: string | null; email: string | null } {
+/** The user that an access token names; null without one. Only the server can verify it. */
+export function userOfToken(token: string | undefined): { id: string | null; email: string | null } {
   const text = (value: unknown) => (typeof value === 'string' ? value : null);
   try {
     const [, claims] = (token ?? '').split('.');

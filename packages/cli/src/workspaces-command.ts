@@ -5,13 +5,13 @@ import { findWorkspace, onlyWorkspace, settle } from './choose-workspace.js';
 import { CliError, EXIT } from './cli-error.js';
 import { say } from './say.js';
 import { requireLogin, settingsOf, type CliIo, type CommonFlags, type Settings } from './settings.js';
-import { describeWorkspace, whoseIs } from './workspace-owner.js';
+import { describeWorkspace, ownerText } from './workspace-owner.js';
 
 export interface WorkspacesFlags extends CommonFlags {
   json?: boolean;
 }
 
-/** `patchbay workspaces`: lists those that one is a member of, or chooses the one that the other commands work in. */
+/** `patchbay workspaces`: lists the user's workspaces, or chooses the one for the other commands. */
 export async function workspaces(
   wanted: string | undefined,
   { json, ...flags }: WorkspacesFlags,
@@ -42,19 +42,22 @@ async function choose(
   const workspace = await findWorkspace(all, wanted, settings);
   const login = (await logins.read()).logins[url];
   if (!login) {
-    const message = `There is no login to ${url} that can store the choice: run "patchbay login", or pass --workspace.`;
+    const message = `There is no login to ${url} to store the choice: run "patchbay login", or pass --workspace.`;
     throw new CliError(message, EXIT.refused);
   }
   await settle(workspace, workspace.id === wanted, settings, io);
   await logins.choose(url, workspace.id);
-  say(io.stdout, `Commands now use workspace ${describeWorkspace(workspace, whoseIs(workspace, userId))}.`);
+  say(
+    io.stdout,
+    `Workspace ${describeWorkspace(workspace, ownerText(workspace, userId))} is used from now on.`,
+  );
   if (settings.named !== null) {
-    say(io.stderr, 'PATCHBAY_WORKSPACE or --workspace is set and takes precedence.');
+    say(io.stderr, 'PATCHBAY_WORKSPACE or --workspace still takes precedence.');
   }
   return EXIT.ok;
 }
 
-/** Id of the one that a command would work in; null where it would have to be asked. */
+/** Id of the workspace that a command would use; null if it would have to ask. */
 function currentOf(all: readonly Workspace[], { named, ofLogin, userId }: Settings): string | null {
   const wanted = named ?? ofLogin;
   if (wanted !== null) return all.find(({ id, name }) => id === wanted || name === wanted)?.id ?? null;
@@ -72,7 +75,7 @@ function tableOf(
   stream: NodeJS.WritableStream,
 ): string {
   const rows = all.map((one) => {
-    const whose = whoseIs(one, userId);
+    const whose = ownerText(one, userId);
     return [
       printableLine(one.name),
       printableLine(one.id),

@@ -1,2 +1,2 @@
-/** Version of this package, told to the server in the handshake unless the client says its own. */
+/** Version of this package. The handshake sends it unless the client gives its own. */
 export const CLIENT_VERSION = '0.1.0';

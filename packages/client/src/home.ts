@@ -1,4 +1,7 @@
-/* Entry `@patchbay/client/home` (Node): what a client keeps on a disk, and how processes of one PATCHBAY_HOME share it. */
+/*
+ * Entry `@patchbay/client/home` (Node): what a client keeps on disk, and how processes with one PATCHBAY_HOME share
+ * it.
+ */
 export { ClientLockedError } from './journal/client-locked-error.js';
 export { ClientLock } from './home/client-lock.js';
 export { clientDirectory, DiskJournals, openDiskJournal } from './home/disk-journals.js';

@@ -1,2 +1,2 @@
-/* Entry `@patchbay/client/indexed-db` (browsers): where a page keeps the journal of its relay client. */
+/* Entry `@patchbay/client/indexed-db` (browsers): keeps the journal of a page's relay client. */
 export { IndexedDbJournals } from './indexed-db/indexed-db-journals.js';

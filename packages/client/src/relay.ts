@@ -1,4 +1,4 @@
-/* Entry `@patchbay/client/relay`: an editor's end of the relay, with the journal that it keeps. It runs in a browser too. */
+/* Entry `@patchbay/client/relay`: an editor's end of the relay, with its journal. Runs in browsers too. */
 export { ClientLockedError } from './journal/client-locked-error.js';
 export { Journal, type JournalOptions } from './journal/journal.js';
 export { type CallOutcome, type JournalEntry, type JournalLine } from './journal/journal-lines.js';

@@ -1,9 +1,9 @@
 import type { CloudChange } from './tools/cloud-changes.js';
 
-/** What a member may do: owners see to members and the workspace itself. */
+/** Role of a member. Owners manage the members and the workspace. */
 export type Role = 'owner' | 'member';
 
-/** Someone who has an account. */
+/** A user with an account. */
 export interface User {
   id: string;
   email: string;
@@ -26,7 +26,7 @@ export interface LoginRequest {
 
 /** Body of `POST /auth/refresh` and `POST /auth/logout`. */
 export interface RefreshRequest {
-  /** The newest of the login. */
+  /** The newest refresh token of the login. */
   refreshToken: string;
 }
 
@@ -52,31 +52,31 @@ export interface Workspace {
   id: string;
   name: string;
   role: Role;
-  /** Whose it is: its owners, those first who have been members for longest, ten at most. */
+  /** The owners, longest membership first, at most ten. */
   owners: User[];
-  /** userId of who made it, whoever owns it now. */
+  /** userId of the creator, also after others became owners. */
   createdBy: string;
-  /** The server's tools whose calls a person is asked about. */
+  /** The server tools whose calls need approval. */
   approvals: CloudChange[];
   createdAt: string;
 }
 
-/** Answer to `GET /workspaces`: those that the caller made before the others, each oldest first. */
+/** Answer to `GET /workspaces`: workspaces that the caller created come first, each group oldest first. */
 export interface WorkspacePage {
   workspaces: Workspace[];
   nextCursor: string | null;
 }
 
-/** Body of `PUT …/:workspaceId`: what is left out stays as it is. */
+/** Body of `PUT …/:workspaceId`. Omitted fields stay unchanged. */
 export interface WorkspaceChange {
   name?: string | null;
-  /** The server's tools whose calls a person is asked about, in place of those so far. */
+  /** Replaces the list of server tools whose calls need approval. */
   approvals?: CloudChange[] | null;
 }
 
 /** Body of `POST …/members`. */
 export interface MemberRequest {
-  /** Of someone who has an account. */
+  /** Email of an existing account. */
   email: string;
   role: Role;
 }
@@ -86,7 +86,7 @@ export interface RoleRequest {
   role: Role;
 }
 
-/** Someone who belongs to a workspace, since `addedAt` (ISO 8601 UTC). */
+/** A member of a workspace, since `addedAt` (ISO 8601 UTC). */
 export interface Member {
   userId: string;
   email: string;
@@ -97,26 +97,26 @@ export interface Member {
 
 /** Body of `POST …/sessions`. */
 export interface SessionRequest {
-  /** Your own id of the conversation, one line of 1 to 256 characters; given where it is left out. */
+  /** The caller's own id of the conversation, one line of 1 to 256 characters; assigned if omitted. */
   conversationId?: string | null;
-  /** Binds the session to one client: its calls go there, or wait. */
+  /** Binds the session to one client: its calls wait for that client. */
   clientId?: string | null;
   /**
-   * What the session offers: names of tools, and the words `client` (what a client runs), `server` (what the server runs)
-   * and `read-only` (what the server runs and changes nothing); 1 to 256 of them. Left out: every tool.
+   * The tools of the session: 1 to 256 tool names or the words `client` (client tools), `server` (server tools) and
+   * `read-only` (server tools that change nothing). Omitted: every tool.
    */
   tools?: string[] | null;
 }
 
-/** An agent conversation, of one user. Times in ISO 8601 UTC. */
+/** An agent conversation of one user. Times in ISO 8601 UTC. */
 export interface Session {
   sessionId: string;
   conversationId: string;
   workspaceId: string;
   userId: string;
-  /** The one client that this session's calls go to; null lets the server choose among the user's clients. */
+  /** The only client for this session's calls; null lets the server choose among the user's clients. */
   clientId: string | null;
-  /** What it offers, as it was asked for; null: every tool. */
+  /** The tools as requested; null: every tool. */
   tools: string[] | null;
   createdAt: string;
 }

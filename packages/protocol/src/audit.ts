@@ -1,6 +1,6 @@
 import type { Json } from './tool-contract.js';
 
-/** Steps of a call that are recorded, one event each: `Tool.<Tool>.<Step>`. `docs/audit-events.md` is generated from it. */
+/** The recorded steps of a call, one event each: `Tool.<Tool>.<Step>`. Source of `docs/audit-events.md`. */
 export const AUDIT_STEPS = {
   Accepted: 'The call passed validation and was stored.',
   Rejected: 'The call failed validation and ended; `errorCode` says why.',
@@ -11,18 +11,18 @@ export const AUDIT_STEPS = {
   Approved:
     'A person allowed a call that the server runs; `approval` has the decision. The call runs after the earlier server calls of its turn.',
   Running: 'The client is executing the call.',
-  Released: 'The call is pending again: its client disconnected, refused it or lost it.',
+  Released: 'The call went back to pending: its client left, refused it or lost it.',
   ResultReceived: 'The result was accepted; the call has ended.',
   Diverged:
-    'The reported file differs from the upload, or from what the server computes. The result is kept.',
-  Reverted: 'A batch was reverted. `batchId` is that batch, `revertBatchId` the batch that reverted it.',
+    'A created or patched file as reported differs from the upload, or from what the server computes; the result stands.',
+  Reverted: 'A batch was undone: `batchId` is that batch, `revertBatchId` the one that undid it.',
   NotUploaded:
-    'A patched file was reported as applied, but not uploaded, so the Cloud does not have it. The result is kept.',
+    'A patched file was reported as applied but never uploaded: the Cloud does not have it; the result stands.',
   Denied: 'A person denied the call; it has ended.',
-  Cancelled: 'The call was cancelled; it has ended.',
-  TimedOut: 'A deadline of the call passed; it has ended.',
-  LateResult: 'A client reported a call that had ended, or that it no longer holds.',
-  DuplicateResult: 'A client sent the same result again.',
+  Cancelled: 'The orchestrator cancelled the call; it has ended.',
+  TimedOut: 'A deadline of the call passed; the call has ended.',
+  LateResult: 'A client reported after the call had ended, or on a call that it no longer holds.',
+  DuplicateResult: 'The same result was reported again.',
 } as const;
 /** The name of a step of AUDIT_STEPS. */
 export type AuditStep = keyof typeof AUDIT_STEPS;
@@ -40,20 +40,18 @@ export const AUDIT_TURN_EVENTS = {
 export type AuditTurnEvent = keyof typeof AUDIT_TURN_EVENTS;
 
 /**
- * Changes of Cloud files and folders, one event each. Fields: path (as a docPath), displayPath where it is spelled otherwise,
- * fileId, source, toolName where a tool made the change, and for a file versionId, sha256, sizeBytes.
+ * Changes of Cloud files and folders, one event each. Fields: path (a docPath), displayPath if it is spelled
+ * differently, fileId, source, toolName if a tool made the change, and for a file versionId, sha256, sizeBytes.
  */
 export const AUDIT_FILE_EVENTS = {
-  'File.Created': 'A file was created.',
-  'File.Updated': 'A file has a new current version.',
-  'File.Moved':
-    'A file was moved. `fromPath` is the old path, `fromDisplayPath` its spelling if that differs.',
-  'File.Deleted': 'A file was deleted. Its versions are kept.',
-  'File.Restored': 'A deleted file was restored, or an older version became the current one.',
-  'File.ConflictStored':
-    'An upload was based on a version that is no longer current. It was stored beside the current version.',
-  'Folder.Created': 'A folder was created, explicitly or for a file in it.',
-  'Folder.Deleted': 'An empty folder was deleted.',
+  'File.Created': 'A file was stored at a path that had none.',
+  'File.Updated': 'A file has a new version as its head.',
+  'File.Moved': 'A file was moved; `fromPath` is its old path, `fromDisplayPath` the old spelling.',
+  'File.Deleted': 'A file was deleted; its versions are kept.',
+  'File.Restored': 'A deletion was undone, or an older version made the head again.',
+  'File.ConflictStored': 'An upload was based on a version that is no longer the head: kept beside the head.',
+  'Folder.Created': 'A folder was created, by itself or for a file in it.',
+  'Folder.Deleted': 'An empty folder was removed.',
 } as const;
 /** The name of an event of AUDIT_FILE_EVENTS. */
 export type AuditFileEvent = keyof typeof AUDIT_FILE_EVENTS;
@@ -75,37 +73,37 @@ export interface AuditEvent {
   fields: { [name: string]: Json };
 }
 
-/** Query of `GET …/audit`: all that are given must fit. `from` and `to` are ISO 8601, inclusive. */
+/** Query of `GET …/audit`: events must match all given fields. `from` and `to` are ISO 8601, inclusive. */
 export interface AuditQuery {
   sessionId?: string;
   conversationId?: string;
   turnId?: string;
   toolCallId?: string;
-  /** Ours, of one call: its steps, and the files that were changed in it. */
+  /** Server-assigned id of a call: selects its steps, and the files changed in it. */
   callId?: string;
-  /** Of a patch batch: the events of its call. */
+  /** Id of a patch batch: selects the events of its call. */
   batchId?: string;
-  /** The user of the actor. */
+  /** The acting user. */
   userId?: string;
-  /** The client of the actor: what it acknowledged, reported and uploaded. */
+  /** The acting client: selects what it acknowledged, reported and uploaded. */
   clientId?: string;
   toolName?: string;
   event?: string;
   success?: boolean;
   errorCode?: string;
-  /** A file in any spelling, with or without a leading slash; with `/` or `/**` at its end all that is below it. */
+  /** A file in any spelling, with or without a leading slash. A trailing `/` or `/**` selects everything below. */
   path?: string;
   from?: string;
   to?: string;
-  /** `desc`: the newest first. Default `asc`. */
+  /** `desc`: newest first. Default `asc`. */
   order?: 'asc' | 'desc';
-  /** Events a page, at most 500; default 100. */
+  /** Events per page, at most 500; default 100. */
   limit?: number;
-  /** `nextCursor` of the page before. */
+  /** `nextCursor` of the previous page. */
   cursor?: string;
 }
 
-/** Answer to `GET …/audit`, in the order asked for; `nextCursor` is null at the end. */
+/** Answer to `GET …/audit`, in the requested order; `nextCursor` is null at the end. */
 export interface AuditPage {
   events: AuditEvent[];
   nextCursor: string | null;

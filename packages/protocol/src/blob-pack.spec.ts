@@ -1,7 +1,7 @@
 import { packBlobs, unpackBlobs } from './blob-pack.js';
 
 describe('a pack of blobs', () => {
-  it('gives back what was packed, empty blobs included', () => {
+  it('returns the packed blobs, including empty ones', () => {
     const blobs = [new Uint8Array([1, 2, 3]), new Uint8Array(), new Uint8Array(70_000).fill(7)];
     expect(unpackBlobs(packBlobs(blobs))).toEqual(blobs);
   });
@@ -11,7 +11,7 @@ describe('a pack of blobs', () => {
     expect(unpackBlobs(new Uint8Array())).toEqual([]);
   });
 
-  it('is refused where it is cut off, wherever that is', () => {
+  it('is rejected if it is truncated anywhere', () => {
     const pack = packBlobs([new Uint8Array([1, 2]), new Uint8Array([3])]);
     const whole = [0, 6, pack.length];
     for (let length = 0; length <= pack.length; length += 1) {
@@ -19,7 +19,7 @@ describe('a pack of blobs', () => {
     }
   });
 
-  it('is refused where a length points far beyond its end', () => {
+  it('is rejected if a length points beyond its end', () => {
     expect(unpackBlobs(new Uint8Array([0xff, 0xff, 0xff, 0xff, 1]))).toBeNull();
   });
 

@@ -1,19 +1,19 @@
 /**
- * Many blobs as one body: each has its length in front, as 4 bytes, big-endian. Ten thousand small files so cost a
- * handful of requests instead of ten thousand.
+ * Many blobs as one body, each prefixed by its length: 4 bytes, big-endian. Ten thousand small files take a handful
+ * of requests.
  */
 
-/** Most blobs of one pack, hashes of one question, files of one commit. */
+/** Limit for the blobs of a pack, the hashes of a query, and the files of a commit. */
 export const MAX_BATCH_FILES = 1000;
 
 const LENGTH_BYTES = 4;
 
-/** Bytes that a blob of this size takes in a pack. */
+/** Size of a blob in a pack, in bytes. */
 export function packedSize(sizeBytes: number): number {
   return LENGTH_BYTES + sizeBytes;
 }
 
-/** The pack of these blobs. */
+/** Packs blobs into one body. */
 export function packBlobs(blobs: readonly Uint8Array[]): Uint8Array {
   const pack = new Uint8Array(blobs.reduce((size, blob) => size + packedSize(blob.length), 0));
   const view = new DataView(pack.buffer);
@@ -26,7 +26,7 @@ export function packBlobs(blobs: readonly Uint8Array[]): Uint8Array {
   return pack;
 }
 
-/** The blobs of a pack, as parts of it; null where it is cut off. */
+/** The blobs of a pack, as views of it; null if it is truncated. */
 export function unpackBlobs(pack: Uint8Array): Uint8Array[] | null {
   const view = new DataView(pack.buffer, pack.byteOffset, pack.byteLength);
   const blobs: Uint8Array[] = [];

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { cutText, isWellFormedJson, shortText, strictJson, textBetween, wellFormedJson } from './cut-text.js';
 
 describe('a cut text', () => {
-  it('never has half of a surrogate pair, wherever it is cut', () => {
+  it('never ends in half of a surrogate pair', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), fc.nat(20), fc.nat(20), (text, from, length) => {
         const part = textBetween(text, from, from + length);
@@ -25,7 +25,7 @@ describe('a cut text', () => {
     expect([cutText(text, most), shortText(text, most)]).toEqual([cut, short]);
   });
 
-  it('leaves out half a character at its beginning too', () => {
+  it('omits half a character at its beginning too', () => {
     expect(textBetween('😀ab😀', 1, 5)).toBe('ab');
   });
 });
@@ -43,7 +43,7 @@ describe('JSON for strict readers', () => {
     expect(strictJson(value)).toBe(json);
   });
 
-  it('is what JSON.stringify gives of text that is whole', () => {
+  it('equals JSON.stringify for well-formed text', () => {
     fc.assert(
       fc.property(fc.json(), (text) => {
         const value = wellFormedJson(JSON.parse(text) as unknown);
@@ -52,7 +52,7 @@ describe('JSON for strict readers', () => {
     );
   });
 
-  it('changes no value that is well formed, and only the texts of another', () => {
+  it('changes only values with malformed text', () => {
     const sound = { a: ['😀', 1, null, true, {}] };
     expect(wellFormedJson(sound)).toBe(sound);
     const value = JSON.parse('{"a":["\\ud83d",1],"__proto__":{"\\udc00":null}}') as object;

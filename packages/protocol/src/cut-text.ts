@@ -1,9 +1,9 @@
-/** Half of a surrogate pair, which UTF-8 cannot hold, as JSON.stringify escapes it; any other escape is passed over. */
+/** An escaped half of a surrogate pair, which UTF-8 cannot hold; other escapes match too, so that they are skipped. */
 const ESCAPES = /\\(?:u(d[89a-f][0-9a-f]{2})|.)/g;
 
 /**
- * A part of a text, from one UTF-16 unit to before another. Half of a surrogate pair at either end is left out, and a
- * half that was in the text becomes U+FFFD, so that the part is text for everybody.
+ * A part of a text, between two UTF-16 offsets. Half of a surrogate pair at either end is dropped, and a lone half
+ * inside becomes U+FFFD, so that the result is well formed.
  */
 export function textBetween(text: string, from: number, to: number): string {
   const start = from > 0 && isLowHalf(text, from) ? from + 1 : from;
@@ -11,22 +11,22 @@ export function textBetween(text: string, from: number, to: number): string {
   return text.slice(start, Math.max(start, end)).toWellFormed();
 }
 
-/** The beginning of a text, of at most so many UTF-16 units. */
+/** The beginning of a text, at most `most` UTF-16 units. */
 export function cutText(text: string, most: number): string {
   return textBetween(text, 0, most);
 }
 
-/** The same, with an ellipsis behind it where something is left out. */
+/** As `cutText`, with an ellipsis if something was cut. */
 export function shortText(text: string, most: number): string {
   return text.length > most ? `${cutText(text, most)}…` : text.toWellFormed();
 }
 
-/** A JSON value in which no text has half of a surrogate pair; the value itself where none has. */
+/** A JSON value with well-formed text only; returns the value itself if it has no lone surrogate. */
 export function wellFormedJson<T>(value: T): T {
   return isWellFormedJson(value) ? value : (mended(value) as T);
 }
 
-/** Whether no text in a JSON value, and no name, has half of a surrogate pair. */
+/** Whether all strings and names in a JSON value are without lone surrogates. */
 export function isWellFormedJson(value: unknown): boolean {
   if (typeof value === 'string') return value.isWellFormed();
   if (typeof value !== 'object' || value === null) return true;
@@ -37,12 +37,12 @@ export function isWellFormedJson(value: unknown): boolean {
   return true;
 }
 
-/** JSON.stringify for readers that refuse a text with half of a surrogate pair: U+FFFD stands in its place. */
+/** JSON.stringify for strict readers: lone surrogates become U+FFFD. */
 export function strictJson(value: unknown): string {
   return withoutHalves(JSON.stringify(value));
 }
 
-/** What JSON.stringify has written, without halves of surrogate pairs. */
+/** Replaces lone surrogates in the output of JSON.stringify. */
 export function withoutHalves(json: string): string {
   if (!json.includes('\\ud')) return json;
   return json.replace(ESCAPES, (escape, half?: string) => (half === undefined ? escape : '\ufffd'));

@@ -4,15 +4,15 @@ import type { Json, JsonObject } from './tool-contract.js';
 export interface DirectCallRequest {
   tool: string;
   args?: JsonObject | null;
-  /** The caller's own session on whose behalf the tool runs; without it a client's tool runs in one of the server's choice. */
+  /** The caller's session for the call; without it a client tool runs in a session chosen by the server. */
   sessionId?: string | null;
 }
 
 /** Answer to `POST …/tools`. */
 export interface DirectCallAnswer {
   success: boolean;
-  /** What the tool returned; with status 202 the turn envelope of a client's call that is still open. */
+  /** What the tool returned; with status 202 the turn result of a client call that is still open. */
   result: Json;
-  /** Why it failed, for people; null where it did not. */
+  /** Why it failed, for people; otherwise null. */
   error: string | null;
 }

@@ -1,8 +1,8 @@
 import { docPathFault, foldCase, isStreamSafe, MAX_PATH_CHARS, unfoldableFault } from './doc-path.js';
 
-describe('a path that is to be normalised', () => {
-  it('is refused where it is far too long, or has a long run of combining marks [FILE-1]', () => {
-    // Normalising either would take minutes.
+describe('a path before normalisation', () => {
+  it('is rejected if it is far too long or has a long run of combining marks [FILE-1]', () => {
+    // Normalising either of them would take minutes.
     expect(unfoldableFault('\u0315\u0300'.repeat(5_000_000))).toMatch(`${MAX_PATH_CHARS} characters`);
     expect(unfoldableFault(`a${'\u0315'.repeat(31)}`)).toMatch('combining marks');
     expect(unfoldableFault(`a${'\u0315'.repeat(30)}`)).toBeNull();
@@ -13,13 +13,13 @@ describe('a path that is to be normalised', () => {
     expect(isStreamSafe(`ab${'\u{1d165}'.repeat(31)}`)).toBe(false);
   });
 
-  it('may be as much longer than the limit as its decomposed form is', () => {
+  it('may exceed the limit by the length of its decomposed form', () => {
     const composed = '\u1f82'.repeat(MAX_PATH_CHARS);
     expect(unfoldableFault(composed.normalize('NFD'))).toBeNull();
     expect(foldCase(composed.normalize('NFD'))).toBe(composed);
   });
 
-  it('in ASCII is only put in lowercase', () => {
+  it('in ASCII is only lowercased', () => {
     expect(foldCase('Repo/A b~{}.TS')).toBe('repo/a b~{}.ts');
   });
 });

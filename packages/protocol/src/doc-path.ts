@@ -1,19 +1,19 @@
-/** Longest path that is taken, in characters. */
+/** Limit of a path in characters. */
 export const MAX_PATH_CHARS = 1024;
 
-/** UTF-16 units that a path may have before it is in NFC, which makes up to four of them one. */
+/** Limit in UTF-16 units before NFC, which merges up to four of them into one. */
 const MAX_RAW_LENGTH = 4 * MAX_PATH_CHARS;
 
 /**
- * More marks in a row than Unicode's Stream-Safe Text Format lets stand: normalising puts a run of them in order, which
- * takes quadratic time.
+ * Limit of Unicode's Stream-Safe Text Format for combining marks in a row: normalising sorts each run, in quadratic
+ * time.
  */
 const MOST_MARKS = 30;
 const RUN_OF_MARKS = /\p{M}+/gu;
 
 /** Whether a text can be normalised in linear time: no character has more than 30 combining marks. */
 export function isStreamSafe(text: string): boolean {
-  // Run by run: a pattern of 31 marks would look at those of each run again and again.
+  // Run by run: a pattern of 31 marks would visit those of each run repeatedly.
   for (const [run] of text.matchAll(RUN_OF_MARKS)) {
     if (run.length > MOST_MARKS && (run.length > 2 * MOST_MARKS || [...run].length > MOST_MARKS))
       return false;
@@ -21,16 +21,15 @@ export function isStreamSafe(text: string): boolean {
   return true;
 }
 
-/** Why a text is too much to be normalised as a path, and can be none; null if it is not. */
+/** Why a text is too long or too complex to be normalised as a path; otherwise null. */
 export function unfoldableFault(path: string): string | null {
   if (path.length > MAX_RAW_LENGTH) return `must have at most ${MAX_PATH_CHARS} characters`;
   return isStreamSafe(path) ? null : 'has more than 30 combining marks in a row';
 }
 
 /**
- * A docPath is the only key of a file [FILE-1]: NFC, lowercase, `/`-separated, relative.
- * Lowercasing can undo NFC, so it is normalised on both sides of it. What comes from outside is held against
- * `unfoldableFault` before it gets here.
+ * A docPath is the only key of a file [FILE-1]: NFC, lowercase, `/`-separated, relative. Lowercasing can undo NFC, so
+ * the text is normalised before and after it. Check input from outside with `unfoldableFault` first.
  */
 export function foldCase(path: string): string {
   if (/^[\0-\x7f]*$/.test(path)) return path.toLowerCase();
@@ -42,7 +41,7 @@ export function toDocPath(path: string): string {
   return foldCase(path.replace(/^\/+/, ''));
 }
 
-/** Why a string is no docPath, as a sentence that names the right form where there is one; null if it is one. */
+/** Why a string is not a docPath, as a sentence that gives the right form if there is one; otherwise null. */
 export function docPathFault(docPath: string): string | null {
   if (docPath === '') return 'is empty';
   const unfoldable = unfoldableFault(docPath);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { lossIn, parseExactJson, repeatedNames } from './exact-json.js';
 
-/** A number that the JSON text has and the value has not, as it was written. */
+/** The number that is in the JSON text but not in the parsed value, as written. */
 function lostNumber(text: string): string | null {
   return numberIn(lossIn(parseExactJson(`[${text}]`) as object, '0'));
 }
@@ -13,7 +13,7 @@ function numberIn(loss: string | null): string | null {
 }
 
 describe('parseExactJson', () => {
-  it('reads what JSON.parse reads, and finds no loss in what a double can say', () => {
+  it('reads what JSON.parse reads, and finds no loss in numbers that a double can hold', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 4 }), (value) => {
         const text = JSON.stringify(value);
@@ -28,7 +28,7 @@ describe('parseExactJson', () => {
     );
   });
 
-  it('refuses what JSON.parse refuses', () => {
+  it('rejects what JSON.parse rejects', () => {
     const pieces = [
       '1e400',
       '12345678901234567890',
@@ -62,7 +62,7 @@ describe('parseExactJson', () => {
     );
   });
 
-  it('finds a loss wherever it is, beside sound numbers and texts that look like one', () => {
+  it('finds a loss anywhere, beside exact numbers and strings that look like numbers', () => {
     const found = parseExactJson('{"a":"1e400","b":[1,{"c":9007199254740993}],"d":1e400}') as object;
     expect(found).toEqual({ a: '1e400', b: [1, { c: 9007199254740992 }], d: Infinity });
     expect(lossIn(found, 'a')).toBeNull();
@@ -75,10 +75,13 @@ describe('parseExactJson', () => {
     expect(lostNumber('9007199254740993')).toBe('9007199254740993');
   });
 
-  it.each(['-0', '-0.0', '-0e5', '-0E-1', '-1e-999'])('finds %s, which would be written as 0', (text) => {
-    expect(lostNumber(text)).toBe(text);
-    expect(parseExactJson(`{"a":${text}}`)).toEqual(JSON.parse(`{"a":${text}}`));
-  });
+  it.each(['-0', '-0.0', '-0e5', '-0E-1', '-1e-999'])(
+    'finds %s, which would be written back as 0',
+    (text) => {
+      expect(lostNumber(text)).toBe(text);
+      expect(parseExactJson(`{"a":${text}}`)).toEqual(JSON.parse(`{"a":${text}}`));
+    },
+  );
 
   it.each(['0', '-1', '-0.5', '-10', '0e9', '1e-0', '"-0"'])('finds no loss in %s', (text) => {
     expect(lostNumber(text)).toBeNull();
@@ -94,7 +97,7 @@ describe('parseExactJson', () => {
     ['{"7":1,"a":2,"7":3}', '"7"'],
     ['{"a":{"b":1},"c":2,"a":{"b":3}}', '"a"'],
     [`{${Array.from({ length: 40 }, (_, at) => `"k${at}":${at}`).join()},"k39":0}`, '"k39"'],
-  ])('reads %s as JSON.parse does, and finds a name that is there twice', (text, name) => {
+  ])('reads %s as JSON.parse does, and finds the repeated name', (text, name) => {
     const found = parseExactJson(`[${text}]`) as object;
     expect(JSON.stringify(found)).toBe(JSON.stringify(JSON.parse(`[${text}]`)));
     expect(lossIn(found, '0')).toBe(`the name ${name} twice in one object; send each name once`);
@@ -103,7 +106,7 @@ describe('parseExactJson', () => {
     expect(Object.getPrototypeOf((found as object[])[0])).toBe(Object.prototype);
   });
 
-  it('tells the names that an object itself has twice, and one kind of loss from another', () => {
+  it('tells the repeated names of the object itself, and kinds of loss', () => {
     const found = parseExactJson('{"a":1e400,"b":{"c":1,"c":2},"d":1,"d":2}') as { [key: string]: object };
     expect(repeatedNames(found)).toEqual(['d']);
     expect(repeatedNames(found.b!)).toEqual(['c']);
@@ -116,7 +119,7 @@ describe('parseExactJson', () => {
     '{"a":{"a":{"a":"a"}},"A":["a","a"]}',
     '{"a":1,"b":"a"}',
     '{"e\u0301":1,"\u00e9":2}',
-  ])('finds no name twice in %s', (text) => {
+  ])('finds no repeated name in %s', (text) => {
     expect(lossIn(parseExactJson(`[${text}]`) as object, '0')).toBeNull();
   });
 
@@ -140,20 +143,20 @@ describe('parseExactJson', () => {
     );
   });
 
-  it('gives up on a text that repeats very many names', () => {
+  it('rejects a text with very many repeated names', () => {
     const repeats = (count: number) => `{${'"a":1,'.repeat(count)}"b":1}`;
     expect(parseExactJson(repeats(10_000))).toEqual({ a: 1, b: 1 });
     expect(() => parseExactJson(repeats(20_000))).toThrow('repeats more than 10000 names');
   });
 
-  it('gives up on a text that is full of numbers that no double can say', () => {
+  it('rejects a text with very many numbers that no double can hold', () => {
     const numbers = (count: number) => `[${'1e400,'.repeat(count)}0]`;
     expect(parseExactJson(numbers(1_000))).toHaveLength(1_001);
     expect(() => parseExactJson(numbers(1_000_000))).toThrow('cannot keep exactly');
   });
 
-  it('takes linear time on numbers of millions of digits', () => {
-    // By the square of their length it would take hours, of which nobody sees the end.
+  it('takes linear time for numbers of millions of digits', () => {
+    // Quadratic time would take hours on these.
     const texts = [
       ...[`1.${'0'.repeat(4e6)}1`, '9'.repeat(4e6), `0.${'0'.repeat(4e6)}`],
       `[${'1e400,'.repeat(9e3)}1]`,

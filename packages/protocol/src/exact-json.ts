@@ -2,35 +2,35 @@ import { shortText } from './cut-text.js';
 import { JsonCount, type JsonLoss, scanJson } from './json-scan.js';
 import { randomId } from './random-id.js';
 
-/** What parsing has changed or dropped, and a phrase for it. */
+/** What parsing changed or dropped, and a phrase for it. */
 interface Loss {
   kind: JsonLoss['kind'];
   phrase: string;
 }
 
-/** Arrays and objects of which parsing has changed or dropped something: by key, what that was. */
+/** What parsing changed or dropped, by array or object and by key. */
 const changed = new WeakMap<object, Map<string, Loss>>();
 
 const MAX_SHOWN = 40;
 
 type Container = { [key: string]: unknown };
-/** Something that was lost, as it was written. */
+/** A lost number or name, as written. */
 type Lost = Pick<JsonLoss, 'kind'> & { token: string };
 
 /**
- * JSON.parse, which rounds 9007199254740993, takes 1e400 for Infinity and drops the first of two members of one name, and
- * remembers where it did so: whoever must not change a value asks `lossIn`.
- * @param count of all texts that share its bounds
+ * Like JSON.parse, which rounds 9007199254740993, reads 1e400 as Infinity and drops the first of two members with the
+ * same name, but remembers each loss: ask `lossIn` before using a value that must be exact.
+ * @param count shared by all texts with a common limit
  * @throws SyntaxError, JsonOutOfBounds
  */
 export function parseExactJson(text: string, count = new JsonCount()): unknown {
   return parseScannedJson(text, scanJson(text, count));
 }
 
-/** The same for a text that was scanned already, maybe on another thread. */
+/** The same for a text that was already scanned, possibly on another thread. */
 export function parseScannedJson(text: string, losses: readonly JsonLoss[]): unknown {
   if (losses.length === 0) return JSON.parse(text) as unknown;
-  // Each of them is parsed as a string that no other text can hold, then put back where the parser has placed it.
+  // Each lost token is parsed as a unique string, then restored where the parser has put it.
   const mark = `${randomId()}:`;
   let marked = '';
   let from = 0;
@@ -45,7 +45,7 @@ export function parseScannedJson(text: string, losses: readonly JsonLoss[]): unk
 }
 
 /**
- * What parsing has lost of the value under `key`, as a phrase that follows "holds"; null where nothing was.
+ * What parsing lost of the value under `key`, as a phrase that follows "holds"; null if nothing.
  * @param kind only this kind of loss
  */
 export function lossIn(holder: object, key: string, kind?: JsonLoss['kind']): string | null {
@@ -88,7 +88,7 @@ function restore(container: Container, mark: string, lost: readonly Lost[]): voi
   }
 }
 
-/** As JSON.parse has it: the last member of a name is the one that stays. */
+/** As in JSON.parse, the last member with a name wins. */
 function restoreName(container: Container, key: string, token: string): void {
   const name = JSON.parse(token) as string;
   // An assignment to `__proto__` would change the prototype.
@@ -101,7 +101,8 @@ function restoreName(container: Container, key: string, token: string): void {
 
 function lostAt(marked: string, mark: string, lost: readonly Lost[], kind: JsonLoss['kind']): Lost {
   const found = lost[Number(marked.slice(mark.length))]!;
-  if (found.kind !== kind) throw new SyntaxError('A number is no name, and a name is no value');
+  if (found.kind !== kind)
+    throw new SyntaxError('A lost number is not a name, and a lost name is not a value');
   return found;
 }
 

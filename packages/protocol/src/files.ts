@@ -1,28 +1,28 @@
-/** Largest file that a server and a client take unless they are told otherwise, in bytes. */
+/** Default limit of a file for servers and clients, in bytes. */
 export const DEFAULT_MAX_FILE_BYTES = 8 * 1024 * 1024;
 
 /** Query of `GET …/files`. */
 export interface FilesQuery {
-  /** Beginning of the docPath or Cloud path; all files where it is left out. */
+  /** Prefix of the docPath or Cloud path; default all files. */
   prefix?: string;
   /** Deleted files instead of live ones. */
   deleted?: boolean;
-  /** Files a page, at most 1,000. */
+  /** Files per page, at most 1,000. */
   limit?: number;
-  /** `nextCursor` of the page before. */
+  /** `nextCursor` of the previous page. */
   cursor?: string;
 }
 
 /** A row of `GET …/files`: a Cloud file with its head. sha256 in lowercase hex, times in ISO 8601 UTC. */
 export interface CloudFile {
   fileId: string;
-  /** The Cloud path as it was first spelt. */
+  /** The Cloud path in its first spelling. */
   path: string;
   docPath: string;
   sha256: string;
   sizeBytes: number;
   headVersionId: string;
-  /** Whether the file may be executed; absent where no client has said. */
+  /** Whether the file is executable; absent if no client has said. */
   isExecutable?: boolean;
   updatedAt: string;
   /** Null for a live file. */
@@ -38,13 +38,13 @@ export interface CloudFilePage {
 /** A row of `GET …/files/:fileId/versions`. sha256 in lowercase hex, times in ISO 8601 UTC. */
 export interface CloudFileVersion {
   versionId: string;
-  /** 1 for the first; also a version that never was the head has one. */
+  /** 1 for the first; conflicting uploads count too. */
   number: number;
   sha256: string;
   sizeBytes: number;
   /** As in a CloudFile. */
   isExecutable?: boolean;
-  /** userId. */
+  /** userId of the author. */
   author: string;
   source: 'tool' | 'upload' | 'patch' | 'restore';
   batchId: string | null;

@@ -1,4 +1,4 @@
-/* Entry `@patchbay/protocol/hash`: the one way in which files and texts are hashed, in Node and in a page. */
+/* Entry `@patchbay/protocol/hash`: hashes files and texts, in Node and in browsers. */
 import { sha256 as portableSha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { nodeModule } from './node-modules.js';
@@ -11,13 +11,13 @@ interface NodeCrypto {
 }
 const nodeCrypto = nodeModule<NodeCrypto>('node:crypto');
 
-/** Lowercase hex SHA-256 of raw bytes; a string counts as its UTF-8 bytes. */
+/** SHA-256 of raw bytes in lowercase hex; a string is hashed as UTF-8. */
 export function sha256(bytes: Uint8Array | string): string {
   if (nodeCrypto) return nodeCrypto.createHash('sha256').update(bytes).digest('hex');
   return bytesToHex(portableSha256(typeof bytes === 'string' ? new TextEncoder().encode(bytes) : bytes));
 }
 
-/** The content hash: sha256 of the normalised text, which a created file has as its sha256 [CREATE-3]. */
+/** The content hash: sha256 of the normalised text, which is the sha256 of a created file [CREATE-3]. */
 export function contentHash(text: string): string {
   return sha256(normalizeText(text));
 }

@@ -1,4 +1,4 @@
-/* Entry `@patchbay/protocol`: what everybody on the wire agrees on. It runs in a browser too. */
+/* Entry `@patchbay/protocol`: the wire types and constants. Runs in browsers too. */
 export * from './accounts.js';
 export * from './approval.js';
 export * from './audit.js';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { jsonFault } from './json-fault.js';
 
-describe('where a text stops being JSON', () => {
+describe('the position where a text stops being JSON', () => {
   it.each([
     ['', 'line 1, column 1: it ends too early, behind ""'],
     ['{"a": [1, 2', 'line 1, column 12: it ends too early, behind "{\\"a\\": [1, 2"'],
@@ -14,17 +14,17 @@ describe('where a text stops being JSON', () => {
     ["{'a': 1}", 'line 1, column 2, at "\'a\': 1}" behind "{"'],
     ['[01]', 'line 1, column 3, at "1]" behind "[0"'],
     ['{"a" 1}', 'line 1, column 6, at "1}" behind "{\\"a\\" "'],
-  ])('is told of %j', (text, fault) => {
+  ])('is reported for %j', (text, fault) => {
     expect(jsonFault(text)).toBe(fault);
   });
 
-  it('shows a little of the text, and no half of a character', () => {
+  it('shows a little of the text, without half characters', () => {
     const fault = jsonFault(`["${'😀'.repeat(100)}" ${'😀'.repeat(100)}`)!;
     expect(fault.isWellFormed()).toBe(true);
     expect(fault.length).toBeLessThan(120);
   });
 
-  it('is nowhere in JSON, and somewhere in whatever JSON.parse refuses', () => {
+  it('is null for JSON, and set for whatever JSON.parse rejects', () => {
     fc.assert(
       fc.property(fc.json(), (text) => {
         expect(jsonFault(` ${text}\n`)).toBeNull();
@@ -68,7 +68,7 @@ describe('where a text stops being JSON', () => {
     );
   });
 
-  it('takes linear time', () => {
+  it('is found in linear time', () => {
     for (const text of ['['.repeat(1e6), '"\\'.repeat(1e6), '1'.repeat(1e6) + 'x', '\n'.repeat(1e6)])
       expect(jsonFault(text)).not.toBeNull();
   });

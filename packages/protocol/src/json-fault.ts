@@ -5,12 +5,12 @@ const LITERAL = /true|false|null/y;
 const BLANKS = /[ \t\n\r]*/y;
 const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
 const FIRST_PRINTABLE = 0x20;
-/** Characters of the text that are shown before the fault, and behind it. */
+/** Characters of text that are shown before and after the fault. */
 const SHOWN = 30;
 
 /**
- * Where a text stops being JSON, as a phrase such as `line 2, column 7, at "…"`; null where it is JSON. Lines and columns
- * count from 1.
+ * Where a text stops being JSON, as a phrase such as `line 2, column 7, at "…"`; null if it is JSON. Lines and
+ * columns count from 1.
  */
 export function jsonFault(text: string): string | null {
   const at = faultAt(text);
@@ -29,10 +29,10 @@ function countLines(text: string, end: number): number {
   return line;
 }
 
-/** What may come next: a value, or also the end of its list; a name, or also the end of its object; or what follows. */
+/** What may come next: a value, or also the end of its list; a name, or also the end of its object; or a separator. */
 type Next = 'value' | 'item' | 'name' | 'member' | 'colon' | 'separator';
 
-/** Offset of the first character that JSON does not have there, the text's length where it ends too early. */
+/** Offset of the first invalid character; the length of the text if it ends too early. */
 function faultAt(text: string): number | null {
   const closers: string[] = [];
   let next: Next = 'value';
@@ -63,7 +63,7 @@ function faultAt(text: string): number | null {
   }
 }
 
-/** Where a string, number or word ends, or the fault in it is. */
+/** The end of a string, number or word, or the fault in it. */
 interface Read {
   end: number;
   isWhole: boolean;
@@ -88,7 +88,7 @@ function readString(text: string, start: number): Read {
   return { end: text.length, isWhole: false };
 }
 
-/** Where what fits at a place ends; the place itself where nothing does. */
+/** The end of the match at a position; the position itself without a match. */
 function endOf(pattern: RegExp, text: string, at: number): number {
   pattern.lastIndex = at;
   return pattern.test(text) ? pattern.lastIndex : at;

@@ -12,12 +12,12 @@ describe('a scan of a JSON text', () => {
     ['lists', '[]'],
     ['objects', '{}'],
     ['words', 'null'],
-  ])('counts %s, and stops at the bound', (_what, item) => {
+  ])('counts %s, and stops at the limit', (_what, item) => {
     expect(scanJson(list(MAX_JSON_VALUES - 1, item))).toEqual([]);
     expect(() => scanJson(list(MAX_JSON_VALUES, item))).toThrow('holds more than 250000 values');
   });
 
-  it('counts names once, however often they come', () => {
+  it('counts each name once', () => {
     expect(scanJson(names(MAX_JSON_NAMES * 2, (index) => `name${index % 10}`))).toEqual([]);
     expect(() => scanJson(names(MAX_JSON_NAMES + 1, (index) => `name${index}`))).toThrow('different names');
   });
@@ -30,17 +30,17 @@ describe('a scan of a JSON text', () => {
     ['[],'.repeat(1_000), null],
     [`["${'[\\"\\\\'.repeat(1_000)}"]`, null],
     [`"${'['.repeat(1_000)}`, null],
-  ])('of %.20s holds its depth against the bound', (text, fault) => {
+  ])('of %.20s enforces the limit of depth', (text, fault) => {
     if (fault === null) expect(scanJson(text)).toEqual([]);
     else expect(() => scanJson(text)).toThrow(fault);
   });
 
-  it('counts the numbers that need a closer look, whether they are kept or not', () => {
+  it('counts numbers that need a closer look, exact or not', () => {
     expect(() => scanJson(list(100_001, '0.1234567890123456'))).toThrow('more than 15 digits');
     expect(scanJson(list(200_000, '0.123456789012345'))).toEqual([]);
   });
 
-  it('has one bound for several texts', () => {
+  it('shares one limit between several texts', () => {
     const count = new JsonCount();
     const half = list(MAX_JSON_VALUES / 2 - 1, '0');
     scanJson(half, count);
@@ -48,7 +48,7 @@ describe('a scan of a JSON text', () => {
     expect(() => scanJson('1', count)).toThrow('values');
   });
 
-  it('says where the numbers are that parsing would change', () => {
+  it('reports where parsing would change numbers', () => {
     const text = '{"a":-1e400,"b":"1e400","c":[9007199254740993]}';
     expect(scanJson(text).map(({ start, end }) => text.slice(start, end))).toEqual([
       '-1e400',
@@ -56,15 +56,15 @@ describe('a scan of a JSON text', () => {
     ]);
   });
 
-  it('looks at no character again and again, whatever it is', () => {
-    // Each of these took time by the square of its length in some way to write a scanner: hours, of which nobody sees the end.
+  it('visits no character repeatedly', () => {
+    // A quadratic scanner would take hours on these.
     const shapes = ['"\\\\', '\\"', '" ', '-', '1.', ' ', '":', '"":', '\\', 'e'];
     const scanned: string[] = [];
     for (const shape of shapes) {
       try {
         scanJson(shape.repeat(2_000_000));
       } catch {
-        // It may well be over a bound.
+        // The text may exceed a limit.
       }
       scanned.push(shape);
     }

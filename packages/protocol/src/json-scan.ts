@@ -1,12 +1,12 @@
-/** What one JSON text may hold, or several that come together: parsing and checking it must not hold up others. */
+/** Limits of one JSON text, or of several that come together, so that parsing does not block others. */
 export const MAX_JSON_DEPTH = 250;
-/** Most values that a JSON text may have. */
+/** Limit of values in a JSON text. */
 export const MAX_JSON_VALUES = 250_000;
-/** Distinct names of members: each that is new costs a parser as much as ten values. */
+/** Limit of distinct member names: a new name costs a parser as much as ten values. */
 export const MAX_JSON_NAMES = 50_000;
-/** Numbers that are not kept exactly, and names that are repeated. Each costs some microseconds. */
+/** Limit of inexact numbers and repeated names, each of which costs some microseconds. */
 const MAX_LOSSY = 10_000;
-/** Numbers of which only a closer look tells whether they are kept. */
+/** Limit of numbers that need a closer look. */
 const MAX_LONG = 100_000;
 
 const QUOTE = 0x22;
@@ -17,11 +17,11 @@ const POINT = 0x2e;
 const COLON = 0x3a;
 const BACKSLASH = 0x5c;
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
-/** So many digits, and an exponent that is no larger, survive in a double. */
+/** A double holds this many digits exactly, with an exponent up to the same number. */
 const SAFE_DIGITS = 15;
 const SAFE_EXPONENT_DIGITS = 2;
 
-/** What a character is to a scan. */
+/** Classes of characters. */
 const [OTHER, STRING, DIGIT, LITERAL, OPEN, CLOSE, NAMED] = [0, 1, 2, 3, 4, 5, 6];
 const KINDS = new Uint8Array(128);
 for (const [kind, characters] of [
@@ -35,12 +35,12 @@ for (const [kind, characters] of [
   for (const character of characters) KINDS[character.charCodeAt(0)] = kind;
 }
 
-/** The text holds more than is read; the message goes on after what it is, such as "The body". */
+/** The text exceeds a limit; the message follows a subject such as "The body". */
 export class JsonOutOfBounds extends Error {
   override readonly name = 'JsonOutOfBounds';
 }
 
-/** How much the texts of one request hold so far. Hand it from one to the next, so that they have one bound. */
+/** Counts the content of the texts of one request, so that they share one limit. */
 export class JsonCount {
   private values = 0;
   private names = 0;
@@ -86,17 +86,14 @@ export class JsonCount {
   }
 }
 
-/**
- * What parsing loses of a text: a number that a double cannot say, or the name of a member that its object has already.
- * From its first character to behind its last.
- */
+/** A loss in parsing: a number that a double cannot hold, or a repeated member name. `from` and `to` are its offsets. */
 export interface JsonLoss {
   kind: 'number' | 'name';
   start: number;
   end: number;
 }
 
-/** As many names are compared one by one; more are looked up. */
+/** Up to this many names are compared one by one; more are looked up. */
 const FEW_NAMES = 8;
 
 /** The names of one object, as far as it was read. */
@@ -104,7 +101,7 @@ class ObjectNames {
   private readonly first: string[] = [];
   private all: Set<string> | null = null;
 
-  /** Whether the name was there already, however it is spelled. */
+  /** Whether the name occurred before, in any escaped spelling. */
   repeats(name: string): boolean {
     const { first } = this;
     if (this.all === null && first.length < FEW_NAMES) {
@@ -118,12 +115,12 @@ class ObjectNames {
 }
 
 /**
- * Goes once over a JSON text, which need not be sound: finds what parsing would change or drop, in its order.
- * @throws JsonOutOfBounds as soon as it holds too much; SyntaxError for some texts that are no JSON.
+ * Scans a JSON text, valid or not, once, and finds what parsing would change or drop, in order.
+ * @throws JsonOutOfBounds as soon as a limit is exceeded; SyntaxError for some invalid texts.
  */
 export function scanJson(text: string, count = new JsonCount()): JsonLoss[] {
   const lossy: JsonLoss[] = [];
-  /** Of each object that is open; null of a list, and before the first name. */
+  /** The names of each open object; null for a list, and before the first name. */
   const open: (ObjectNames | null)[] = [];
   let names = 0;
   for (let at = nextToken(text, 0); at < text.length; at = nextToken(text, at + 1)) {
@@ -167,12 +164,12 @@ export function scanJson(text: string, count = new JsonCount()): JsonLoss[] {
   return lossy;
 }
 
-/** Index of the quote that ends the string which starts at `start`; the text's length where none does. */
+/** Index of the closing quote of the string that starts at `start`; the length of the text if there is none. */
 export function endOfString(text: string, start: number): number {
   let end = text.indexOf('"', start + 1);
   if (end === -1) return text.length;
   if (text.charCodeAt(end - 1) !== BACKSLASH) return end;
-  // Where quotes are escaped there may be millions of them, for each of which a search would begin anew.
+  // There may be millions of escaped quotes, so searching for quotes would be quadratic.
   for (end = start + 1; end < text.length; end += 1) {
     const code = text.charCodeAt(end);
     if (code === QUOTE) return end;
@@ -181,7 +178,7 @@ export function endOfString(text: string, start: number): number {
   return text.length;
 }
 
-/** Index of the next character, from `at` on, that begins a value or closes one, or is a colon. */
+/** Index of the next character, from `at` on, that begins or closes a value, or is a colon. */
 function nextToken(text: string, at: number): number {
   while (at < text.length && kindAt(text, at) === OTHER) at += 1;
   return at;
@@ -192,7 +189,7 @@ function kindAt(text: string, at: number): number {
   return code < 128 ? KINDS[code]! : OTHER;
 }
 
-/** The name that a string says, escapes read; of a string that is none, its text. */
+/** A member name with its escapes resolved; the raw text if it is invalid. */
 function nameAt(text: string, start: number, end: number): string {
   const name = text.slice(start, end);
   if (!name.includes('\\')) return name;
@@ -214,7 +211,7 @@ function distinctNames(text: string): number {
   return seen.size;
 }
 
-/** Notes the number at `first` where parsing would change it; gives where it ends. */
+/** Records the number at `first` if parsing would change it; returns its end. */
 function scanNumber(text: string, first: number, count: JsonCount, lossy: JsonLoss[]): number {
   let end = endOfDigits(text, first);
   let digits = text.startsWith('0', first) ? 0 : end - first;
@@ -239,7 +236,7 @@ function scanNumber(text: string, first: number, count: JsonCount, lossy: JsonLo
   const start = isNegative ? first - 1 : first;
   const token = text.slice(start, end);
   if (isLossy(token)) {
-    if (!NUMBER.test(token)) throw new SyntaxError('A number is not written as JSON has it');
+    if (!NUMBER.test(token)) throw new SyntaxError('A number is not valid JSON');
     count.addLossyNumber();
     lossy.push({ kind: 'number', start, end });
   }
@@ -259,20 +256,20 @@ function endOfDigits(text: string, start: number): number {
 function isLossy(token: string): boolean {
   const value = Number(token);
   if (!Number.isFinite(value)) return true;
-  // Written again it would be 0.
+  // It would be written back as 0.
   if (Object.is(value, -0)) return true;
   const shortest = String(value);
-  // 2^53 itself is exact, but 2^53 + 1 reads as it too: they differ in how they were written.
+  // 2^53 is exact, but 2^53 + 1 is read as 2^53 too; only the text tells them apart.
   if (Math.abs(value) > 2 ** 53 && /^-?\d+$/.test(token)) return true;
   return token !== shortest && decimal(token) !== decimal(shortest);
 }
 
-/** A number's digits and exponent, the same for every way to write it. */
+/** A number's digits and exponent, equal for all spellings. */
 function decimal(token: string): string {
   const [, whole = '', fraction = '', exponent = '0'] =
     /^-?(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(token) ?? [];
   const digits = `${whole}${fraction}`;
-  // By hand: a pattern for trailing zeros would look at every run of zeros again and again.
+  // A pattern for trailing zeros would visit each run of zeros repeatedly.
   let [start, end] = [0, digits.length];
   while (digits[start] === '0') start += 1;
   while (end > start && digits[end - 1] === '0') end -= 1;

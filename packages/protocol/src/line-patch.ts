@@ -1,4 +1,7 @@
-/* Entry `@patchbay/protocol/line-patch`, for Node and pages: parses, checks, applies, inverts and renders patch batches. */
+/*
+ * Entry `@patchbay/protocol/line-patch`, for Node and browsers: parses, checks, applies, inverts and renders patch
+ * batches.
+ */
 export * from './line-patch/apply.js';
 export * from './line-patch/invert.js';
 export * from './line-patch/parse-batch.js';

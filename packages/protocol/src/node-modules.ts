@@ -1,9 +1,9 @@
-/** What a page has in its place is slower. */
+/** Browsers have slower replacements. */
 interface NodeProcess {
   getBuiltinModule?(name: string): unknown;
 }
 
-/** A module of Node where this is Node, else undefined: so that one entry is for Node and for pages. */
+/** A Node module, or undefined outside of Node, so that one entry works in Node and in browsers. */
 export function nodeModule<T>(name: `node:${string}`): T | undefined {
   const { process } = globalThis as { process?: NodeProcess };
   return process?.getBuiltinModule?.(name) as T | undefined;

@@ -2,16 +2,16 @@ import { normalizeText } from './normalize-text.js';
 
 const BOM = '\uFEFF';
 
-describe('The text of a created file', () => {
+describe('the text of a created file', () => {
   it.each([
     ['one byte order mark', `${BOM}a`, 'a'],
     ['two', `${BOM}${BOM}a`, 'a'],
-    ['nothing but marks', BOM.repeat(3), ''],
-  ])('has none where it came with %s in front [CREATE-3]', (_, text, expected) => {
+    ['only byte order marks', BOM.repeat(3), ''],
+  ])('has none if it came with %s in front [CREATE-3]', (_, text, expected) => {
     expect(normalizeText(text)).toBe(expected);
   });
 
-  it('keeps U+FEFF further on, as the content that it is there [CREATE-3]', () => {
+  it('keeps U+FEFF elsewhere as content [CREATE-3]', () => {
     expect(normalizeText(`a${BOM}b\n${BOM}c`)).toBe(`a${BOM}b\n${BOM}c`);
   });
 

@@ -1,6 +1,8 @@
 /**
- * Text as a created file has it [CREATE-3]: no byte order mark in front, however many there were (without one of two the
- * other would be the file's), every `\r\n` and lone `\r` a `\n`. U+FEFF further on is content.
+ * The text of a created file [CREATE-3]: without byte order marks in front (removing only one of two would leave the
+ * other as the file's own), and with `
+ * ` for every `\r
+ * ` and lone `\r`. U+FEFF elsewhere is content.
  */
 export function normalizeText(text: string): string {
   return text.replace(/^\uFEFF+/, '').replace(/\r\n?/g, '\n');

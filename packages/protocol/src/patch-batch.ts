@@ -1,45 +1,45 @@
 /** How a line ends: LF, CRLF, or not at all (only the last line of a file). A lone `\r` is content. */
 export type Ending = '\n' | '\r\n' | '';
 
-/** The codes that a batch, a file patch or a change can be refused with. */
+/** Fault codes of a batch, a file patch or a change. */
 export const PATCH_FAULT_CODES = [
-  /** A field is missing, unknown or of another type than the schema says. */
+  /** A field is missing, unknown or of another type than in the schema. */
   'SCHEMA',
-  /** `docPath` is too long, or is not a path that a document can have. */
+  /** `docPath` is too long or invalid. */
   'INVALID_DOC_PATH',
   /** An earlier entry of the batch names the same file. */
   'DUPLICATE_DOC_PATH',
-  /** `originalSha256` is a string, but not 64 hex digits. */
+  /** `originalSha256` is a string other than 64 hex digits. */
   'INVALID_SHA256',
-  /** The operation of a change is none that there is. */
+  /** The operation of a change is unknown. */
   'UNKNOWN_OPERATION',
-  /** `startLine`, `endLine` or `afterLine` can't be a place in any file. */
+  /** `startLine`, `endLine` or `afterLine` cannot be a place in any file. */
   'RANGE_INVALID',
-  /** The range is not within the lines of the authoritative file; `lineCount` says how many it has. */
+  /** The range is beyond the end of the authoritative file; `lineCount` is its number of lines. */
   'RANGE_BEYOND_END',
-  /** A change stands after one of lines further down: they go top to bottom. */
+  /** A change follows one of lines further down: changes go top to bottom. */
   'ORDER',
   /** Two changes touch the same lines; reported at the later one, `overlapsWith` is the other. */
   'OVERLAP',
-  /** The expected lines are not as many as the range has. */
+  /** The number of expected lines differs from the length of the range. */
   'LINE_COUNT_MISMATCH',
   /** A change that needs new lines has none. */
   'EMPTY_NEW_LINES',
-  /** The text of one line has a line break in it. */
+  /** The text of one line contains a line break. */
   'NEWLINE_IN_LINE',
   /** A deletion has new lines. */
   'NEW_LINES_ON_DELETE',
-  /** The changes would leave the file as it is. */
+  /** The changes would leave the file unchanged. */
   'NO_CHANGE',
   /** The file is not text, or the change would give it a byte order mark. */
   'NOT_TEXT',
-  /** More files, changes or bytes than a limit allows. */
+  /** A limit of files, changes or bytes is exceeded. */
   'TOO_LARGE',
-  /** The file is not the one that `originalSha256` names; `currentSha256` is what it is now. */
+  /** The file does not have the hash `originalSha256`; `currentSha256` is its current hash. */
   'STALE',
-  /** The expected lines are not those of the file; `actualLines` are, `foundAt` is where else they stand, if once. */
+  /** The expected lines are not those of the file, which are in `actualLines`; `foundAt` is where they occur, if once. */
   'LINES_MISMATCH',
-  /** There is no such file. */
+  /** The file does not exist. */
   'NOT_FOUND',
 ] as const;
 /** One of PATCH_FAULT_CODES. */
@@ -51,30 +51,30 @@ export interface NumberedLine {
   text: string;
 }
 
-/** What a fault says beyond its message, so that a model or a program can act on it. */
+/** Details of a fault, so that a model or a program can act on it. */
 export interface PatchFaultDetails {
   /** Number of lines of the authoritative file (RANGE_BEYOND_END). */
   lineCount?: number;
-  /** sha256 of the authoritative file, lowercase hex (STALE; callers that hash also add it elsewhere). */
+  /** sha256 of the authoritative file, lowercase hex (STALE; also set elsewhere by callers that hash). */
   currentSha256?: string;
   /**
-   * The lines that stand in the stated range (LINES_MISMATCH). Long ranges are cut around the difference, long lines end
-   * with an ellipsis and how much more of them there is.
+   * The lines of the given range (LINES_MISMATCH). Long ranges are cut around the difference; long lines end with an
+   * ellipsis and the number of hidden characters.
    */
   actualLines?: NumberedLine[];
-  /** How many lines of the range `actualLines` leaves out. */
+  /** Number of lines of the range that `actualLines` omits. */
   omittedLines?: number;
-  /** First line of the file, 1-based, that differs from what was expected (LINES_MISMATCH). */
+  /** First differing line of the file, 1-based (LINES_MISMATCH). */
   firstDifference?: number;
-  /** Why the lines probably differ: whitespace, Unicode form, pasted line numbers; null if unknown. */
+  /** Probable reason for the difference: whitespace, Unicode form, pasted line numbers; null if unknown. */
   hint?: string | null;
-  /** 1-based line at which the expected block starts, if it occurs exactly once in the file; else null. */
+  /** 1-based line of the expected block, if it occurs exactly once in the file; else null. */
   foundAt?: number | null;
   /** The other change of an OVERLAP, index from 0. */
   overlapsWith?: number;
 }
 
-/** One fault of a batch [PATCH-1]. Indexes count from 0; null where the fault is wider. */
+/** One fault of a batch [PATCH-1]. Indexes count from 0; null if the fault concerns more. */
 export interface PatchFault extends PatchFaultDetails {
   fileIndex: number | null;
   fileKey: string | null;
@@ -85,14 +85,14 @@ export interface PatchFault extends PatchFaultDetails {
   message: string;
 }
 
-/** Every fault that was found: the first 100, or as many of them as 256 KiB hold, and how many more there are. */
+/** The first faults, at most 100 and 256 KiB, and the number of further ones. */
 export interface PatchFaults {
   faults: PatchFault[];
   moreFaults: number;
 }
 
 interface ChangeCommon {
-  /** Given by the server; absent in a request [PATCH-3]. */
+  /** Assigned by the server; absent in a request [PATCH-3]. */
   changeId?: string;
   changeKey: string | null;
   description: string | null;
@@ -118,7 +118,7 @@ export interface ReplaceChange extends ChangeCommon {
   newEndings?: Ending[];
 }
 
-/** Original lines `startLine..endLine` (1-based, inclusive) go. */
+/** Original lines `startLine..endLine` (1-based, inclusive) are deleted. */
 export interface DeleteChange extends ChangeCommon {
   operation: 'delete';
   startLine: number;
@@ -131,20 +131,20 @@ export type PatchChange = InsertChange | ReplaceChange | DeleteChange;
 
 /** The changes of one file, as parsed: sha256 in lowercase, absent keys and labels null. */
 export interface FilePatch {
-  /** Given by the server; absent in a request. */
+  /** Assigned by the server; absent in a request. */
   filePatchId?: string;
   fileKey: string | null;
   docPath: string;
-  /** Of the raw bytes that the coordinates are on, byte order mark included. */
+  /** Hash of the raw bytes that the coordinates refer to, including a byte order mark. */
   originalSha256: string;
   fileLabel: string | null;
-  /** All coordinates are on the original file, so leaving some out does not shift the others. */
+  /** All coordinates refer to the original file, so omitting some does not shift the others. */
   changes: PatchChange[];
 }
 
 /** A patch batch, as parsed. */
 export interface PatchBatch {
-  /** Given by the server; absent in a request. */
+  /** Assigned by the server; absent in a request. */
   batchId?: string;
   batchKey: string | null;
   batchLabel: string | null;

@@ -2,27 +2,25 @@ import type { FilePatch, PatchBatch, PatchChange } from './patch-batch.js';
 import type { PatchChangeResult, PatchFileResult } from './tools/patch-result.js';
 import type { CallStatus, ToolCallError } from './turns.js';
 
-/** What became of a file, without the ids that stand beside it. */
+/** The outcome of a file, without its ids. */
 export type PatchFileOutcome = Pick<
   PatchFileResult,
   'status' | 'newSha256' | 'versionId' | 'errorCode' | 'message'
 >;
-/** What became of a change, without the ids that stand beside it. */
+/** The outcome of a change, without its ids. */
 export type PatchChangeOutcome = Pick<PatchChangeResult, 'status' | 'errorCode' | 'message' | 'details'>;
 
-/** A change that was not applied, for a member who is neither the user of the batch nor an owner: its id and status. */
+/** A change that was not applied, for members who are neither the user of the batch nor an owner: its id and status. */
 export interface WithheldChange {
   changeId: string;
   operation: null;
 }
 
-/**
- * A change as proposed, and what became of it; null while that is open. `operation` is null where its lines are withheld.
- */
+/** A proposed change and its outcome; null while it is open. `operation` is null if its lines are withheld. */
 export type ChangeView = (PatchChange | WithheldChange) & { outcome: PatchChangeOutcome | null };
 /**
- * The changes of one file as proposed, and what became of it; null while that is open. `originalSha256` is null where it
- * is withheld, as are keys and labels.
+ * The proposed changes of one file and their outcome; null while it is open. `originalSha256`, keys and labels are
+ * null if withheld.
  */
 export type FilePatchView = Omit<FilePatch, 'changes' | 'originalSha256'> & {
   originalSha256: string | null;
@@ -31,8 +29,8 @@ export type FilePatchView = Omit<FilePatch, 'changes' | 'originalSha256'> & {
 };
 
 /**
- * Answer to `GET …/patches/:batchId`: a batch with its ids, who made it when, and what became of it. Its user sees all
- * of it; an owner all but details and a client's messages; another member what was applied, as it was applied.
+ * Answer to `GET …/patches/:batchId`: a batch with its ids, its author and time, and its outcome. Its user sees all
+ * of it; an owner all but details and client messages; other members what was applied.
  */
 export interface BatchView {
   batchId: string;
@@ -45,17 +43,17 @@ export interface BatchView {
   userId: string;
   /** ISO 8601 UTC. */
   createdAt: string;
-  /** The batch that this one undoes; null for all but a revert. */
+  /** The batch that this one undoes; null unless it is a revert. */
   revertOf: string | null;
-  /** Of its call. */
+  /** Status of its call. */
   status: CallStatus;
   error: ToolCallError | null;
   files: FilePatchView[];
-  /** What was applied in the place of `files`, where a person edited the batch. */
+  /** What was applied instead of `files` after a person edited the batch. */
   effective: PatchBatch | null;
 }
 
-/** Answer to `GET …/changes/:changeId`: one change with the file and batch that it belongs to. */
+/** Answer to `GET …/changes/:changeId`: one change with its file and batch. */
 export interface ChangeDetails extends Pick<
   BatchView,
   'batchId' | 'batchKey' | 'batchLabel' | 'createdAt' | 'revertOf'
@@ -63,7 +61,7 @@ export interface ChangeDetails extends Pick<
   filePatchId: string;
   fileKey: string | null;
   docPath: string;
-  /** Null where it is withheld: of a file that was not applied. */
+  /** Null if withheld, as for a file that was not applied. */
   originalSha256: string | null;
   change: ChangeView;
   fileOutcome: PatchFileOutcome | null;
@@ -71,9 +69,9 @@ export interface ChangeDetails extends Pick<
 
 /** Body of `POST …/patches/:batchId/revert`. */
 export interface RevertRequest {
-  /** The caller's own session whose client is to undo the batch. */
+  /** The caller's own session whose client undoes the batch. */
   sessionId: string;
-  /** Undo the files that can be undone, where others have moved on; default false. */
+  /** Undo the files that can be undone if others have changed since; default false. */
   allowPartial?: boolean | null;
   /** How long the answer may wait for the client, in ms; default 30,000, 0 answers at once. */
   waitMs?: number | null;

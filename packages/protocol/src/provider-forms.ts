@@ -1,9 +1,9 @@
 import type { Json, JsonObject } from './tool-contract.js';
 
-/** A call in our own form. */
+/** A call in Patchbay's own format. */
 export interface NeutralCall {
   /**
-   * The model's own name for the call, unique in its turn: 1 to 256 characters.
+   * The model's own id of the call, unique in its turn: 1 to 256 characters.
    * @minLength 1
    * @maxLength 256
    */
@@ -12,7 +12,7 @@ export interface NeutralCall {
   arguments: JsonObject;
 }
 
-/** A call as OpenAI's chat API gives it. */
+/** A call in OpenAI's chat format. */
 export interface OpenAiCall {
   type: 'function';
   /**
@@ -22,26 +22,26 @@ export interface OpenAiCall {
   id: string;
   function: {
     name: string;
-    /** The JSON of an object; "" is none. */
+    /** A JSON object as text; "" means no arguments. */
     arguments: string;
   };
 }
 
-/** A call as OpenAI's Responses API gives it, an item of `output`. */
+/** A call in OpenAI's Responses format, an item of `output`. */
 export interface OpenAiResponsesCall {
   type: 'function_call';
   /**
-   * Names the call in its answer; the item's own `id` does not count.
+   * The id for the answer; the item's own `id` is ignored.
    * @minLength 1
    * @maxLength 256
    */
   call_id: string;
   name: string;
-  /** The JSON of an object; "" is none. */
+  /** A JSON object as text; "" means no arguments. */
   arguments: string;
 }
 
-/** A call as Anthropic's messages API gives it, a block of `content`. */
+/** A call in Anthropic's messages format, a block of `content`. */
 export interface AnthropicCall {
   type: 'tool_use';
   /**
@@ -53,39 +53,39 @@ export interface AnthropicCall {
   input: JsonObject;
 }
 
-/** A call as Gemini gives it, one of `parts`. */
+/** A call in Gemini's format, one of `parts`. */
 export interface GeminiCall {
   functionCall: {
-    /** Where there is none the toolCallId says the call's place: `call:0` is the first of the turn. */
+    /** Without one, the toolCallId is the call's position: `call:0` is the first of the turn. */
     id?: string | null;
     name: string;
     args?: JsonObject | null;
   };
 }
 
-/** The forms in which a call may be posted: ours, and those of the providers, whose other keys are ignored [TURN-1]. */
+/** The formats of a posted call: our own and those of the providers, whose other keys are ignored [TURN-1]. */
 export type ToolCallInput = NeutralCall | OpenAiCall | OpenAiResponsesCall | AnthropicCall | GeminiCall;
 
-/** In whose terms the ended calls are told once more, in `messages`; neutral: not at all. */
+/** The format of the ended calls in `messages`; neutral: no `messages`. */
 export const RESULT_FORMATS = ['neutral', 'openai', 'openai-responses', 'anthropic', 'gemini'] as const;
 /** One of RESULT_FORMATS. */
 export type ResultFormat = (typeof RESULT_FORMATS)[number];
 
-/** An ended call as OpenAI's chat API takes it. */
+/** An ended call in OpenAI's chat format. */
 export interface OpenAiToolMessage {
   role: 'tool';
   tool_call_id: string;
   content: string;
 }
 
-/** An ended call as OpenAI's Responses API takes it, an item of `input`. */
+/** An ended call in OpenAI's Responses format, an item of `input`. */
 export interface OpenAiResponsesOutput {
   type: 'function_call_output';
   call_id: string;
   output: string;
 }
 
-/** An ended call as Anthropic's messages API takes it. */
+/** An ended call in Anthropic's messages format. */
 export interface AnthropicToolResult {
   type: 'tool_result';
   tool_use_id: string;
@@ -93,36 +93,36 @@ export interface AnthropicToolResult {
   is_error?: true;
 }
 
-/** Ended calls as Anthropic's messages API takes them: one message of the user. */
+/** Ended calls in Anthropic's messages format: one user message. */
 export interface AnthropicResultMessage {
   role: 'user';
   content: AnthropicToolResult[];
 }
 
-/** An ended call as Gemini takes it; without an id where the call had none. */
+/** An ended call in Gemini's format; without an id if the call had none. */
 export interface GeminiFunctionResponse {
   id?: string;
   name: string;
-  /** `output` is the result, `error` why there is none; a failure that has a payload has both. */
+  /** `output` is the result, `error` the reason for none; a failure with a payload has both. */
   response: { output?: Json; error?: { code: string; message: string; details?: Json } };
 }
 
-/** Ended calls as Gemini takes them: one content of the user. */
+/** Ended calls in Gemini's format: one user content. */
 export interface GeminiResultContent {
   role: 'user';
   parts: { functionResponse: GeminiFunctionResponse }[];
 }
 
-/** Ended calls, ready to be appended to a provider's conversation [TURN-11]. */
+/** Ended calls, ready to append to a provider's conversation [TURN-11]. */
 export type ResultMessages =
   OpenAiToolMessage[] | OpenAiResponsesOutput[] | AnthropicResultMessage[] | GeminiResultContent[];
 
-/** The toolCallId of a Gemini call that has no id of its own; `at` is its index in the turn. */
+/** The toolCallId of a Gemini call without an id; `at` is its index in the turn. */
 export function placeId(at: number): string {
   return `call:${at}`;
 }
 
-/** Whether a toolCallId says a place only: then the provider knows of no id. */
+/** Whether a toolCallId is only a position: the provider then knows no id. */
 export function isPlaceId(toolCallId: string): boolean {
   return /^call:\d+$/.test(toolCallId);
 }

@@ -1,8 +1,8 @@
 const BYTES = 16;
 
 /**
- * An id that nobody can guess: 32 hex digits. By getRandomValues, which a browser has on every page; `randomUUID` is
- * missing on those that came over plain HTTP.
+ * An unguessable id of 32 hex digits. Uses getRandomValues, which browsers offer on every page; `randomUUID` is
+ * missing on pages served over plain HTTP.
  */
 export function randomId(): string {
   const bytes = globalThis.crypto.getRandomValues(new Uint8Array(BYTES));

@@ -4,23 +4,23 @@ import type { PatchBatch } from './patch-batch.js';
 import type { Json, JsonObject } from './tool-contract.js';
 import type { Deadlines } from './turns.js';
 
-/** Namespace of Socket.IO that clients connect to. */
+/** Socket.IO namespace for clients. */
 export const RELAY_NAMESPACE = '/relay';
-/** Version of the relay that these packages speak. */
+/** Relay version of these packages. */
 export const RELAY_PROTOCOL = 1;
-/** Most calls that a client may have in flight; it may ask for fewer. */
+/** Limit of calls in flight per client; a client may ask for less. */
 export const MAX_IN_FLIGHT = 8;
-/** Most entries of one `client:resume`. */
+/** Limit of entries in one `client:resume`. */
 export const MAX_RESUME_ENTRIES = 1000;
 
-/** Most folders that one client may connect. */
+/** Limit of connected folders per client. */
 export const MAX_ROOTS = 64;
 
 /** A folder that a client has connected: its paths begin with `name`, its docPaths with `docPath`. */
 export interface ClientRoot {
-  /** As it is shown: one component of a path. */
+  /** Displayed name: one component of a path. */
   name: string;
-  /** A UUID that stays the same for the folder: a second folder of the same name is refused. */
+  /** A UUID that stays the same for the folder: another folder with the same name is refused. */
   rootId: string;
   /** `name`, folded. */
   docPath: string;
@@ -33,40 +33,40 @@ export interface RelayHandshake {
   workspaceId: string;
   /** Stable per installation; one connection at a time. One line of 1 to 256 characters. */
   clientId: string;
-  /** As people see it: one line of 1 to 256 characters. */
+  /** Displayed name: one line of 1 to 256 characters. */
   name: string;
   /** One line of 1 to 64 characters. */
   version: string;
   protocol: typeof RELAY_PROTOCOL;
   /** Names of the catalog tools that this client executes: at most 256. */
   tools: string[];
-  /** The folders that it has connected, MAX_ROOTS at most. Clients that announce none count as one and the same folder. */
+  /** The connected folders, at most MAX_ROOTS. Clients without any count as one folder. */
   roots?: ClientRoot[] | null;
-  /** Most calls at a time, 1 to MAX_IN_FLIGHT, which is the default. */
+  /** Limit of calls at a time, 1 to MAX_IN_FLIGHT (default). */
   maxInFlight?: number | null;
 }
 
-/** Why an event was refused, or a handshake: then it is `err.data`. */
+/** Why an event or a handshake was refused; for a handshake it is `err.data`. */
 export interface RelayError {
   code: ErrorCode;
   message: string;
-  /** Every faulty path of the payload, such as `roots[0].name`, to its fault; as over HTTP. */
+  /** Maps every faulty path of the payload, such as `roots[0].name`, to its fault; as over HTTP. */
   fields?: Record<string, string>;
   details?: Json;
-  /** With RATE_LIMITED: when to try again. */
+  /** With RATE_LIMITED: when to retry. */
   retryAfterSeconds?: number;
 }
 
-/** `details` of a handshake that is refused with CONFLICT: the folder that has the name already. */
+/** `details` of a handshake refused with CONFLICT: the folder that already has the name. */
 export interface RootConflict {
   docPath: string;
   rootId: string;
 }
 
-/** Answer to every event: `ok`, or the code and what to do about it. */
+/** Answer to every event: `ok`, or an error. */
 export type Ack<T extends object = object> = ({ ok: true } & T) | { ok: false; error: RelayError };
 
-/** `tool:call`: one attempt to have a client execute a call. */
+/** `tool:call`: one attempt to deliver a call to a client. */
 export interface ToolCallDelivery {
   callId: string;
   /** 1 at the first delivery, one more at each redelivery. */
@@ -78,177 +78,183 @@ export interface ToolCallDelivery {
   name: string;
   arguments: JsonObject;
   deadlines: Deadlines;
-  /** The patch batch as the server stored it, ids included; only with `workspace_write_patch`. */
+  /** The patch batch as stored by the server, including ids; only with `workspace_write_patch`. */
   batch?: PatchBatch | null;
-  /** The server runs the call: the client only asks, and reports `result: null` with what was decided [APPROVAL-2]. */
+  /** The server runs the call: the client only asks, and reports `result: null` with the decision [APPROVAL-2]. */
   approvalOnly?: true | null;
 }
 
-/** `tool:cancel`: the call has ended on the server; stop if you can. */
+/** `tool:cancel`: the call has ended on the server; stop if possible. */
 export interface ToolCancel {
   callId: string;
   reason: 'cancelled' | 'timed_out';
 }
 
-/** Where a call is in the journal of its client. */
+/** State of a call in the journal of its client. */
 export type ResumeState =
   'acknowledged' | 'awaiting_approval' | 'running' | 'succeeded' | 'failed' | 'denied';
 
-/** One call that a client's journal holds, as it stands there. */
+/** One call in a client's journal. */
 export interface ResumeEntry {
   turnId: string;
   callId: string;
-  /** That of the last delivery. */
+  /** Attempt of the last delivery. */
   attempt: number;
   state: ResumeState;
-  /** Only of a call that has ended. */
+  /** Only for a call that has ended. */
   result?: Json;
   approval?: Approval | null;
-  /** How long it ran, in whole ms. */
+  /** Execution time in whole ms. */
   executionMs?: number | null;
 }
 
-/** Every callId of the list is in one of the two: drop it from the journal, or carry on with it. */
+/** Every callId of the list is in one of the two: drop it from the journal, or continue it. */
 export interface ResumeAnswer {
   forget: string[];
   resume: string[];
 }
 
-/** `tool:status`: a step of a call that is being handled. */
+/** `tool:status`: a step of a call in progress. */
 export interface ToolStatus {
   turnId: string;
   callId: string;
-  /** That of the delivery. */
+  /** Attempt of the delivery. */
   attempt: number;
   status: 'awaiting_approval' | 'running';
   /** At most 4,096 characters. */
   note?: string | null;
 }
 
-/** `tool:result`: how a call ended; with a denial `result` is null. Acknowledged means committed. */
+/** `tool:result`: how a call ended; `result` is null with a denial. Acknowledged means committed. */
 export interface ToolResultReport {
   turnId: string;
   callId: string;
-  /** That of the delivery. */
+  /** Attempt of the delivery. */
   attempt: number;
-  /** How long it ran, in whole ms. */
+  /** Execution time in whole ms. */
   executionMs?: number | null;
   /** Fits the tool's responseSchema. */
   result: Json;
   approval?: Approval | null;
 }
 
-/** `files:put`: a file as it is on the client's disk now, to become the new Cloud truth; of 8 MiB at most by default. */
+/** `files:put`: a file as it is on the client's disk, to become the new head in the Cloud; by default at most 8 MiB. */
 export interface FilePut {
   docPath: string;
-  /** In its real case, with its root's name: `/<root name>/<relative path>`. */
+  /** The path with its case and its root's name: `/<root name>/<relative path>`. */
   path: string;
   /** The file's raw bytes. */
   content: Uint8Array;
-  /** Lowercase hex, of `content`. */
+  /** sha256 of `content`, lowercase hex. */
   sha256: string;
-  /** What the folder last had in common with the Cloud, or what was replaced. Null: the file must not exist yet. */
+  /** The last state in common with the Cloud, or the replaced content. Null: the file must not exist yet. */
   baseSha256: string | null;
-  /** Whether the file may be executed; absent: as it is. A change of this alone makes a version. */
+  /** Whether the file is executable; absent: unchanged. A change of this flag alone makes a version. */
   isExecutable?: boolean | null;
-  /** The client keeps what its folder has in common with the Cloud: no head but that base is replaced. */
+  /** The client tracks the last state in common with the Cloud: only a head with that base is replaced. */
   isExact?: boolean | null;
-  /** Of the call that wrote it; left out where a person did. */
+  /** The call that wrote it; absent if a person did. */
   callId?: string | null;
-  /** With the sha256 it makes the put idempotent. */
+  /** Together with the sha256 it makes the put idempotent. */
   filePatchId?: string | null;
 }
 
-/** The version that a `files:put` became. */
+/** The version that a `files:put` created. */
 export interface FilePutAnswer {
   versionId: string;
   fileId: string;
-  /** Cloud path as it is spelt there. */
+  /** Cloud path as it is spelled there. */
   path: string;
 }
 
-/** `details` of a `files:put` that is STALE: the upload is kept as a version, beside the head. */
+/** `details` of a STALE `files:put`: the upload is kept as a version, beside the head. */
 export interface FilePutConflict {
-  /** sha256 of the head, lowercase hex; null where there is none. */
+  /** sha256 of the head, lowercase hex; null if there is none. */
   currentSha256: string | null;
-  /** The version that it is kept as. */
+  /** The version that holds the upload. */
   conflictVersionId: string | null;
 }
 
 /** A file that is open in the client, possibly unsaved; it outranks the Cloud copy. */
 export interface ActiveFile {
   docPath: string;
-  /** As people see it. */
+  /** Displayed path. */
   displayPath: string;
-  /** Lowercase hex, of the text as it would be saved. */
+  /** sha256 of the text as it would be saved, lowercase hex. */
   sha256: string;
-  /** Of that text. */
+  /** Size of that text. */
   sizeBytes: number;
-  /** It has changes that are not on the disk. */
+  /** Whether it has unsaved changes. */
   isDirty: boolean;
 }
 
-/** `session:active_files`: replaces the list that the session has. */
+/** `session:active_files`: replaces the list of the session. */
 export interface SessionActiveFiles {
   sessionId: string;
   /** At most 1,000. */
   activeFiles: ActiveFile[];
 }
 
-/** `file:read`: what a client holds of a file now. Refused with NOT_FOUND, FORBIDDEN, TOO_LARGE, CONFLICT. */
+/**
+ * `file:read`: asks for the current content of a file at the client. Refused with NOT_FOUND, FORBIDDEN, TOO_LARGE,
+ * CONFLICT.
+ */
 export interface FileRead {
   docPath: string;
-  /** Longest content that is wanted, in bytes. */
+  /** Limit of the content in bytes. */
   maxBytes: number;
 }
 
-/** A file as the client has it: its open buffer, else what is on the disk. */
+/** A file at the client: its open buffer, or else its content on disk. */
 export interface FileReadAnswer {
   /** Raw bytes. */
   content: Uint8Array;
-  /** Lowercase hex, of `content`. */
+  /** sha256 of `content`, lowercase hex. */
   sha256: string;
-  /** The buffer holds changes that are not on the disk. */
+  /** Whether the buffer has unsaved changes. */
   isDirty: boolean;
   source: 'active' | 'disk';
 }
 
-/** `session:opened`: a session whose Active Files the client should tell. */
+/** `session:opened`: a session that wants the client's Active Files. */
 export interface SessionOpened {
   sessionId: string;
   conversationId: string;
 }
 
-/** A Cloud file below one of the client's roots that somebody else has changed. */
+/** A Cloud file below one of the client's roots that was changed by others. */
 export interface ChangedFile {
   /** Cloud path. */
   path: string;
   docPath: string;
-  /** Of the new head; null: it was deleted. */
+  /** sha256 of the new head; null: it was deleted. */
   sha256: string | null;
-  /** Whether the file may be executed; absent where no client has said. */
+  /** Whether the file is executable; absent if no client has said. */
   isExecutable?: boolean;
 }
 
-/** `files:changed`: a hint, which may be late, lost or come twice. */
+/** `files:changed`: a hint that may be late, lost or repeated. */
 export interface FilesChanged {
   files: ChangedFile[];
-  /** There are more than are named: look at all. */
+  /** Whether further files were changed: check all. */
   more: boolean;
 }
 
-/** Most docPaths in each list of a `folder:status`. */
+/** Limit of docPaths in each list of a `folder:status`. */
 export const MAX_STATUS_FILES = 100;
 
-/** `folder:status`: in what a connected folder and the Cloud differ, in the place of what was said of it last. */
+/** `folder:status`: how a connected folder differs from the Cloud; replaces its previous status. */
 export interface FolderStatus {
-  /** Of the root. */
+  /** docPath of the root. */
   docPath: string;
-  /** docPaths of files that were changed on both sides, or here into what is never sent (too large, no text, a link): nothing of them is overwritten until a person decides. */
+  /**
+   * docPaths of files that were changed on both sides, or here into something that is never sent (too large, not
+   * text, a link): not overwritten until a person decides.
+   */
   conflicts: string[];
-  /** docPaths of files whose Cloud text the folder does not have, or has not deleted. */
+  /** docPaths of files whose Cloud version the folder lacks, or that it has not deleted. */
   behind: string[];
-  /** How many more there are of both. */
+  /** Number of further files in both lists. */
   more: number;
 }
 

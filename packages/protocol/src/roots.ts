@@ -1,22 +1,25 @@
-/** What one of the workspace's members has to do with a folder, by what their own clients last said. */
+/** A member's view of a folder, from the last reports of their own clients. */
 export interface FolderPresence {
-  /** As it is shown: its paths begin with it. */
+  /** Displayed name: the folder's paths begin with it. */
   name: string;
   /** `name`, folded. */
   docPath: string;
-  /** A client of theirs has it connected. */
+  /** Whether a client of the member has it connected. */
   connected: boolean;
-  /** Since when it is connected, or was last seen with a client of theirs; null: it was with none of them. */
+  /** When it was connected, or last seen with a client of the member; null: never. */
   since: string | null;
-  /** docPaths of files that were changed on both sides, or here into what is never sent (too large, no text, a link): nothing of them is overwritten until a person decides. */
+  /**
+   * docPaths of files that were changed on both sides, or here into something that is never sent (too large, not
+   * text, a link): not overwritten until a person decides.
+   */
   conflicts: string[];
-  /** docPaths of files whose Cloud text the folder does not have, or has not deleted. */
+  /** docPaths of files whose Cloud version the folder lacks, or that it has not deleted. */
   behind: string[];
-  /** How many more there are of both. */
+  /** Number of further files in both lists. */
   more: number;
 }
 
-/** A folder of the workspace as one of its members sees it. Its name stands for the one that was connected first. */
+/** A folder of the workspace as a member sees it. Its name belongs to the folder that was connected first. */
 export interface WorkspaceRoot extends FolderPresence {
   /** A UUID that stays the same for the folder. */
   rootId: string;
@@ -24,19 +27,19 @@ export interface WorkspaceRoot extends FolderPresence {
 
 /** Body of `PUT …/roots/:docPath`. */
 export interface RootRequest {
-  /** One component of a path, whose folded form is the docPath. */
+  /** One component of a path; its folded form is the docPath. */
   name: string;
   /** A UUID that stays the same for the folder. */
   rootId: string;
 }
 
-/** One of the caller's own clients, as `GET …/clients` tells: those that are connected first. */
+/** One of the caller's own clients, from `GET …/clients`: connected ones first. */
 export interface ClientPresence {
   clientId: string;
-  /** As it calls itself in its handshake. */
+  /** The name from its handshake. */
   name: string;
   connected: boolean;
-  /** Since when it is connected, or when it was last seen. */
+  /** When it connected, or was last seen. */
   since: string;
   /** Names of the folders that it announced last. */
   roots: string[];

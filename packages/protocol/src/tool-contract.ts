@@ -1,4 +1,4 @@
-/** Any value that JSON can say. */
+/** Any JSON value. */
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 /** A JSON value that is an object. */
 export type JsonObject = { [key: string]: Json };
@@ -8,7 +8,10 @@ export type JsonSchema = { readonly [keyword: string]: unknown };
 /** Who runs a tool. */
 export type ExecutionLocation = 'server' | 'client';
 
-/** A catalog entry: all that an orchestrator needs to offer the tool to an LLM, and a relay to check its calls. */
+/**
+ * A catalog entry: all that an orchestrator needs to offer the tool to an LLM, and that a relay needs to check its
+ * calls.
+ */
 export interface ToolContract {
   readonly name: string;
   /** One paragraph for the LLM's tool list. */
@@ -17,13 +20,13 @@ export interface ToolContract {
   readonly executionLocation: ExecutionLocation;
   readonly requestSchema: JsonSchema;
   readonly responseSchema: JsonSchema;
-  /** Markdown for the system prompt: when to use it, when not, what it demands. */
+  /** Markdown for the system prompt: when to use it, when not, required behaviour. */
   readonly guidance: string;
 }
 
 /**
- * The tool's part of its audit event names [AUDIT-5]: `workspace_create_file` → `CreateFile`,
- * so that its events read `Tool.CreateFile.Forwarded`.
+ * The tool's part of its audit event names [AUDIT-5]: `workspace_create_file` → `CreateFile`, as in
+ * `Tool.CreateFile.Forwarded`.
  */
 export function auditToolName(toolName: string, category: string): string {
   const bare = toolName.startsWith(`${category}_`) ? toolName.slice(category.length + 1) : toolName;

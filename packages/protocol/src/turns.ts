@@ -3,7 +3,7 @@ import type { ErrorCode } from './errors.js';
 import type { ResultFormat, ResultMessages, ToolCallInput } from './provider-forms.js';
 import type { ExecutionLocation, Json } from './tool-contract.js';
 
-/** Where a call is on its way; the last five are final [TURN-9]. */
+/** Statuses of a call; the last five are final [TURN-9]. */
 export const CALL_STATUSES = [
   'accepted',
   'executing',
@@ -25,7 +25,7 @@ export type CallStatus = (typeof CALL_STATUSES)[number];
 export const FINAL_STATUSES = ['succeeded', 'failed', 'denied', 'cancelled', 'timed_out'] as const;
 /** One of FINAL_STATUSES. */
 export type FinalStatus = (typeof FINAL_STATUSES)[number];
-/** Where a call is that has not ended. */
+/** Status of a call that has not ended. */
 export type OpenStatus = Exclude<CallStatus, FinalStatus>;
 
 /** Whether a call with this status has ended. */
@@ -33,20 +33,20 @@ export function isFinal(status: CallStatus): status is FinalStatus {
   return (FINAL_STATUSES as readonly string[]).includes(status);
 }
 
-/** Where a turn is: `cancelled` where the whole of it was. */
+/** Status of a turn: `cancelled` if the whole turn was cancelled. */
 export type TurnStatus = 'open' | 'completed' | 'cancelled';
 
-/** A turnId: 1 to 128 characters that need no escaping in a URL, of which `.` and `..` would name another route. */
+/** A turnId: 1 to 128 characters that need no escaping in a URL, except `.` and `..`, which would name another route. */
 export const TURN_ID = /^(?!\.{1,2}$)[A-Za-z0-9._:-]{1,128}$/;
 
 /**
- * Milliseconds, from 1, for each of the three clocks of a call that a client runs; the call is `timed_out` when one has
- * run out. What is left out takes the server's default; VALIDATION_ERROR for more than the server allows.
+ * Milliseconds, at least 1, for each of the three deadlines of a client call; the call is `timed_out` when one is
+ * over. Omitted ones have the server's default; VALIDATION_ERROR above the server's maximum.
  */
 export interface Timeouts {
   /** From acceptance to the client's acknowledgement; default 5 minutes, at most a day. */
   deliveryMs?: number | null;
-  /** From there until it runs, the time in which a person decides; default 15 minutes, at most a day. */
+  /** From there until it runs, while a person decides; default 15 minutes, at most a day. */
   approvalMs?: number | null;
   /** From there to the result; default 2 minutes, at most an hour. */
   executionMs?: number | null;
@@ -54,7 +54,7 @@ export interface Timeouts {
 
 /** Body of `POST …/turns`. */
 export interface TurnRequest {
-  /** As TURN_ID has it; given where it is left out. The same turn sent again under it is answered, not run again. */
+  /** Must match TURN_ID; assigned if omitted. The same turn sent again with it is answered, not run again. */
   turnId?: string | null;
   /** 1 to 1,000 (the server may set another limit), each toolCallId once. */
   toolCalls: ToolCallInput[];
@@ -73,14 +73,14 @@ export interface TurnQuery {
   resultFormat?: ResultFormat | null;
 }
 
-/** The result of one call, posted by a client that has no socket. */
+/** The result of one call, posted by a client without a socket. */
 export interface PostedResult {
   toolCallId: string;
   /** Fits the tool's responseSchema; null with a denial. */
   result: Json;
-  /** How long it ran, in whole ms. */
+  /** Execution time in whole ms. */
   executionMs?: number | null;
-  /** What a person decided; left out where nobody was asked. */
+  /** The person's decision; omitted if nobody was asked. */
   approval?: Approval | null;
 }
 
@@ -90,29 +90,29 @@ export interface ResultsRequest {
   results: PostedResult[];
 }
 
-/** When each clock of a call runs out, ISO 8601; null while the clock has not started. */
+/** The end of each deadline of a call, ISO 8601; null before the deadline has started. */
 export interface Deadlines {
   deliveryAt: string | null;
   approvalAt: string | null;
   executionAt: string | null;
 }
 
-/** A call that has not ended: enough for a client to execute it without a socket. */
+/** A call that has not ended, with all that a client needs to execute it without a socket. */
 export interface OpenToolCall {
-  /** The model's name for it, once in a turn. */
+  /** The model's id, unique in the turn. */
   toolCallId: string;
-  /** Ours, a UUID: once everywhere. */
+  /** The server's id, a globally unique UUID. */
   callId: string;
   name: string;
   arguments: Json;
   executionLocation: ExecutionLocation;
   status: OpenStatus;
-  /** How often it was delivered to a client; 0 before the first time. */
+  /** Number of deliveries to clients. */
   attempt: number;
-  /** Of the client that has it; null where none has. */
+  /** The client that holds the call; null if none does. */
   clientId: string | null;
   deadlines: Deadlines;
-  /** docPaths of the folders that it names: it goes to a client that has them all. Absent where it names none. */
+  /** docPaths of the folders that it names: it needs a client with all of them. Absent if it names none. */
   roots?: string[];
 }
 
@@ -123,40 +123,40 @@ export interface ToolCallError {
   details?: Json;
 }
 
-/** A call that has ended. `result` is what the tool returned, also where it reported failure. */
+/** A call that has ended. `result` is what the tool returned, also on failure. */
 export interface ToolResult {
   toolCallId: string;
   callId: string;
   name: string;
   status: FinalStatus;
-  /** Fits the tool's responseSchema; null where the tool gave none. */
+  /** Fits the tool's responseSchema; null if the tool gave none. */
   result: Json;
   /** Why it ended without success; null with `succeeded`. */
   error: ToolCallError | null;
-  /** How long it ran, in ms; null where that is not known. */
+  /** Execution time in ms; null if unknown. */
   executionMs: number | null;
   /** ISO 8601 UTC. */
   endedAt: string;
 }
 
-/** The turn envelope: `final` once every call has ended, until then `client_tool_continuation`. */
+/** A turn result: `final` once every call has ended, until then `client_tool_continuation`. */
 export interface TurnEnvelope {
   kind: 'final' | 'client_tool_continuation';
   sessionId: string;
   conversationId: string;
   turnId: string;
   status: TurnStatus;
-  /** One call by `POST …/tools`; left out of others. */
+  /** A direct call, by `POST …/tools`; otherwise absent. */
   direct?: true;
-  /** Those that are open, in the order of the request; none with `final`. */
+  /** Open calls, in the order of the request; empty with `final`. */
   toolCalls: OpenToolCall[];
-  /** Those that have ended, in the order of the request. */
+  /** Ended calls, in the order of the request. */
   toolResults: ToolResult[];
-  /** The ended calls, ready to be appended to a provider's conversation; where `resultFormat` names one. */
+  /** The ended calls in the format of `resultFormat`, ready to append to a provider's conversation. */
   messages?: ResultMessages;
 }
 
-/** What the turn routes answer; `successful` says that the turn was taken, not that its calls succeeded. */
+/** Answer of the turn routes; `successful` means that the turn was accepted, not that its calls succeeded. */
 export interface InvokeResult<T> {
   successful: boolean;
   errors: { errorCode: ErrorCode | (string & {}); message: string; details?: Json }[];
@@ -164,15 +164,15 @@ export interface InvokeResult<T> {
   result: T;
 }
 
-/** An open turn of a workspace, as its owners see it. */
+/** An open turn of a workspace, as owners see it. */
 export interface OpenTurn {
   sessionId: string;
   turnId: string;
-  /** Whose session it is. */
+  /** The user of its session. */
   userId: string;
   /** ISO 8601 UTC. */
   acceptedAt: string;
-  /** One call by `POST …/tools`; left out of others. */
+  /** A direct call, by `POST …/tools`; otherwise absent. */
   direct?: true;
 }
 

@@ -89,9 +89,11 @@ describe('Texts of a hostile server or disk', () => {
     await writeFile(turn, JSON.stringify([{ toolCallId: 'r', name: 'read', arguments: { path: '/none' } }]));
     for (const [args, shows] of [
       [['workspaces'], 'owner\\x1b[45m'],
-      [['approvals'], 'Rules of this machine'],
+      [['approvals'], 'need approval'],
       [['audit'], 'Tool.CreateFile.Accepted\\x1b'],
       [['audit', '--csv'], 'Tool.CreateFile.Accepted\\x1b'],
+      [['audit', '--json'], 'Tool.CreateFile.Accepted\\u001b'],
+      [['audit', '--workspace', 'nobody'], '"Workspace\\x1b'],
       [['status'], 'Workspace\\x1b[45m'],
       [['turn', turn], 'read'],
       [['turn', '--follow', turnId, '--wait', '10'], '…'],

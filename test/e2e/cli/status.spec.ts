@@ -20,7 +20,7 @@ describe('patchbay status', () => {
     expect(out.split('\n')).toEqual([
       `Server     ${server.url}, as ${user.email}`,
       `Workspace  "Workspace" (${workspaceId}), yours`,
-      'Clients    none was ever connected: "patchbay connect" in a project\'s folder is one',
+      'Clients    none was ever connected: run "patchbay connect" in a project folder',
       'Open       nothing',
       `Folder     ${join(desk.directory, 'proj')} was never synced with this workspace:`,
       '           "patchbay push" sends its files, "patchbay connect" connects it',
@@ -43,7 +43,7 @@ describe('patchbay status', () => {
     expect(out).toMatch(
       /waits for a person's decision at "patchbay connect proj", until \S+ \(15 min left\)\n/,
     );
-    expect(out).toContain(`Folder     ${folder} is "proj" in the Cloud, and the same there\n`);
+    expect(out).toContain(`Folder     ${folder} is "proj" in the Cloud, without differences\n`);
   });
 
   it('tells in what a folder and the Cloud differ, by who has changed it, and changes neither', async () => {
@@ -67,7 +67,7 @@ describe('patchbay status', () => {
         '2 changed in the Cloud; "patchbay pull" brings it:',
         '  new (added)',
         '  there (changed)',
-        '1 changed on both sides; "patchbay push --force" or "pull --force" decides, and keeps what gives way:',
+        '1 changed on both sides; "patchbay push --force" or "pull --force" decides, and keeps the other version:',
         '  both (was changed here, and in the Cloud too)',
       ].map((line) => `           ${line}`),
     );

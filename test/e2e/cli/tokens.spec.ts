@@ -36,7 +36,7 @@ describe('A token that is passed to patchbay', () => {
       return [...new Set(runs.map(({ err }) => err))];
     };
     const advice = 'Run "patchbay login", or pass another access token (--token, PATCHBAY_TOKEN).';
-    const malformed = `patchbay: This server did not issue the access token: it is incomplete, misspelled or from another server. ${advice}\n`;
+    const malformed = `patchbay: The access token is not from this server: it is truncated, misspelt or another server's. ${advice}\n`;
     expect(await said('nonsense')).toEqual([malformed]);
     expect(await said(`${token.slice(0, -4)}AAAA`)).toEqual([malformed]);
     clock.pass(16 * 60_000);

@@ -45,14 +45,14 @@ describeAtTerminal('patchbay at a terminal', () => {
   it('names the turn at Ctrl-C, how to go on and how to cancel, and both do', async () => {
     const file = join(desk.directory, 'turn.json');
     await writeFile(file, JSON.stringify([createCall('c1')]));
-    const posting = desk.terminal(['turn', file], { columns: 200 });
+    const posting = desk.terminal(['turn', file], { columns: 300 });
     await posting.shows('waits for a client');
     posting.type(KEYS.ctrlC);
     await posting.shows(
-      /patchbay: Interrupted\. Turn (\S+) goes on\. "patchbay turn --follow \1" waits for it, "patchbay cancel \1" ends it\./,
+      /patchbay: Interrupted\. Turn (\S+) continues\. "patchbay turn --follow \1" waits for it, "patchbay cancel \1" ends it\./,
     );
     expect(await posting.exited).toEqual(INTERRUPTED);
-    const [, turnId] = /Turn (\S+) goes on/.exec(posting.said)!;
+    const [, turnId] = /Turn (\S+) continues/.exec(posting.said)!;
     const following = desk.terminal(['turn', '--follow', turnId!], { columns: 200 });
     await following.shows('waits for a client');
     expect((await desk.run('cancel', turnId!)).code).toBe(0);
@@ -103,16 +103,14 @@ describeAtTerminal('patchbay at a terminal', () => {
     line.close();
     const { sessionId } = desk.scene.session;
     const terminal = desk.terminal(['turn', file, '--session', sessionId], { columns: 300, env });
-    await terminal.shows(
-      'Turn t-lost may have been accepted anyway. "patchbay turn --follow t-lost" waits for it',
-    );
+    await terminal.shows('Turn t-lost may have been accepted. "patchbay turn --follow t-lost" waits for it');
     expect((await terminal.exited).code).toBe(4);
   });
 
   it.each([
     ['email', ['login'], 'Email: '],
     ['password', ['login', '--email', 'ada@example.com'], 'Password: '],
-    ['calls', ['turn', '-'], 'Ctrl-D at its end'],
+    ['calls', ['turn', '-'], 'then press Ctrl-D'],
   ])('ends with 130 at Ctrl-C where it asks for the %s', async (_what, args, question) => {
     const terminal = desk.terminal(args);
     await terminal.shows(question);

@@ -59,7 +59,7 @@ describe('patchbay, of turns', () => {
     );
     const one = await desk.run('cancel', 't1', 'c1');
     expect(one.out).toMatch(
-      /^Turn t1 goes on\.\n {2}c1 workspace_create_file: cancelled\n {2}c3 ls: succeeded\n {2}c2 workspace_create_file c2\.txt waits for a client/,
+      /^Turn t1 continues\.\n {2}c1 workspace_create_file: cancelled\n {2}c3 ls: succeeded\n {2}c2 workspace_create_file c2\.txt waits for a client/,
     );
     const all = await desk.run('cancel', 't1', '--json');
     expect([all.code, JSON.parse(all.out)]).toMatchObject([0, { turnId: 't1', status: 'cancelled' }]);
@@ -69,7 +69,7 @@ describe('patchbay, of turns', () => {
     const unknown = await desk.run('cancel', 'nope');
     expect([unknown.code, unknown.err]).toEqual([
       1,
-      'patchbay: There is no turn nope in this workspace. "patchbay status" lists those that are open.\n',
+      'patchbay: There is no turn nope in this workspace. "patchbay status" lists open turns.\n',
     ]);
     await desk.scene.post([createCall('c1')], { turnId: 't1' });
     const first = desk.scene.session.sessionId;
@@ -84,8 +84,8 @@ describe('patchbay, of turns', () => {
   });
 
   it('shows and changes of which tools a person is asked, beside the rules of this machine', async () => {
-    const tools = 'Server tools that need approval in this workspace:';
-    const rules = 'Rules of this machine, which allow calls without asking:';
+    const tools = 'Server tools in this workspace that need approval:';
+    const rules = 'Rules of this machine that allow calls without asking:';
     expect((await desk.run('approvals')).out).toBe(`${rules}\n  none\n${tools}\n  none\n`);
     expect((await desk.run('approvals', '--ask', 'rm', 'mv')).out).toContain(`${tools}\n  rm, mv\n`);
     const changed = await desk.run('approvals', '--ask', 'write', '--not-ask', 'rm', 'mkdir');
@@ -105,7 +105,7 @@ describe('patchbay, of turns', () => {
     const kept = { ...rule, ...place, by: 'ada', at: '2026-01-01T00:00:00.000Z' };
     await writeFile(join(desk.home, 'rules', '1.json'), JSON.stringify(kept));
     const line =
-      /1 {2}every call of workspace_create_file, all of whose files match proj\/\\\[slug\\\]\/\*\*, for the rest of session s, and in no other one; http:\/\/elsewhere, workspace w; taken by ada, 20/;
+      /1 {2}every call of workspace_create_file, all of whose files match proj\/\\\[slug\\\]\/\*\*, for the rest of session s only; http:\/\/elsewhere, workspace w; taken by ada, 20/;
     expect((await desk.run('approvals')).out).toMatch(line);
     const elsewhere = ['approvals', '--home', desk.home, '--url', 'http://127.0.0.1:1'];
     expect((await desk.bare([...elsewhere, '--revoke', '1'])).out).toMatch(/^Revoked: 1 {2}every call of/);

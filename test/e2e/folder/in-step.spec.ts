@@ -90,7 +90,7 @@ describe('a connected folder', () => {
     const connected = await laptop.connect();
     await scene.agree(laptop);
     await rename(laptop.folder, `${laptop.folder}-away`);
-    await connected.says(/The folder could not be synchronized/);
+    await connected.says(/The folder could not be synced/);
     expect(await scene.cloud()).toMatchObject({ 'a.txt': 'a\n' });
     await rename(`${laptop.folder}-away`, laptop.folder);
     await laptop.write('a.txt', 'back\n');

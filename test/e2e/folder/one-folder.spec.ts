@@ -85,7 +85,7 @@ describe('a folder that a person and a model work in', () => {
     const connected = await laptop.connect();
     await scene.agree(laptop);
     await model.does('write', { path: '/proj/src/price.ts', content: { text: 'from the Cloud\n' } });
-    await connected.says(/src\/price\.ts: changed in the Cloud, and not here\. Patchbay pull brings it here/);
+    await connected.says(/src\/price\.ts: changed in the Cloud, not here\. Patchbay pull brings it here/);
     expect(await laptop.read('src/price.ts')).toBe(START['src/price.ts']);
     await waitFor(
       async () => (await model.context()).includes('is not on the disk yet: `proj/src/price.ts`'),
@@ -111,7 +111,7 @@ describe('a folder that a person and a model work in', () => {
     await connected.kill();
     const again = await laptop.connect();
     await again.says(
-      /README\.md: changed here and in the Cloud; nothing of it is overwritten\. Patchbay push --force/,
+      /README\.md: changed here and in the Cloud; nothing was overwritten\. Patchbay push --force/,
     );
     await waitFor(
       async () => (await model.context()).includes('left alone until a person decides: `proj/readme.md`'),

@@ -4,7 +4,7 @@ import type { HttpProxy } from '../../support/http-proxy.js';
 import { LiveClient } from '../../support/live-client.js';
 import { waitFor } from '../../support/wait-for.js';
 
-const FAILED = 'could not be synchronized';
+const FAILED = 'could not be synced';
 
 describe('a folder whose server does not answer requests for a while', () => {
   let scene: FolderScene;

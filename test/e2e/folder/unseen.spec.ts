@@ -213,7 +213,7 @@ describe('what git ignores in a connected folder', () => {
     const connected = await laptop.connect();
     await laptop.write('.git/config', '[core\n');
     await laptop.write('a.txt', 'not sent\n');
-    await connected.says(/The folder could not be synchronized: git cannot say/);
+    await connected.says(/The folder could not be synced: git cannot say/);
     const files = [patchOf('proj/a.txt', 'not sent\n', 'not sent')];
     expect(refusalOf(await model.call('workspace_write_patch', { files }))).toBe('FORBIDDEN');
     expect(await scene.versions()).not.toContain('not sent\n');

@@ -63,7 +63,7 @@ describeAtTerminal('A person who decides at a terminal', () => {
     const terminal = await at.connect();
     const turn = await at.patch([{ path: 'a.txt', changes: [replaceLine(2, 'TWO')] }]);
     await terminal.shows(
-      '✗ conflict: proj/a.txt: the file has changed since this was planned (STALE); the model is informed, and can read the file again',
+      '✗ conflict: proj/a.txt: the file has changed since this was planned (STALE); the model is informed, and can read the file and plan again',
     );
     expect(terminal.raw).not.toMatch(/[0-9a-f]{64}/);
     expect(terminal.raw).not.toContain('patchbay revert');
@@ -82,7 +82,7 @@ describeAtTerminal('A person who decides at a terminal', () => {
     terminal.enter('n');
     await terminal.shows('Ctrl-D: back): ');
     terminal.enter('wrong folder');
-    await terminal.shows('✗ denied: workspace_create_file proj/a.txt; note for the model: wrong folder');
+    await terminal.shows('✗ denied: workspace_create_file proj/a.txt; note to the model: wrong folder');
     expect((await at.outcome(turn)).error!.message).toBe('wrong folder');
   });
 
@@ -94,9 +94,7 @@ describeAtTerminal('A person who decides at a terminal', () => {
     await at.create('a.txt', 'x\n');
     await terminal.shows('[?] > ');
     terminal.enter('a');
-    await terminal.shows(
-      /every call of workspace_create_file, whatever its files are[^]*Take this rule\?.*> /,
-    );
+    await terminal.shows(/every call of workspace_create_file, for any files[^]*Store this rule\?.*> /);
     terminal.enter('y');
     await terminal.shows('✓ wrote proj/a.txt');
     await at.create('b.txt', 'y\n');
@@ -151,7 +149,7 @@ describeAtTerminal('A person who decides at a terminal', () => {
     await terminal.shows('[?] > ');
     terminal.enter('?');
     await terminal.shows(
-      / {2}n {2}no: deny the call[^]*Ctrl-D {2}goes back[^]*workspace_create_file proj\/a\.txt \(\+1\)\?\n/,
+      / {2}n {2}no: deny it[^]*Ctrl-D {2}goes back[^]*workspace_create_file proj\/a\.txt \(\+1\)\?\n/,
     );
     await terminal.shows('[?] > ');
     terminal.enter('what');

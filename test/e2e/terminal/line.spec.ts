@@ -22,7 +22,7 @@ describeAtTerminal('A person whose connection is lost', () => {
     await terminal.shows('[?] > ');
     terminal.mark();
     line.cut();
-    await terminal.shows(/The connection to the server is lost \([^)]+\); trying again\./);
+    await terminal.shows(/The connection to the server is lost \([^)]+\); retrying\./);
     await terminal.shows(/Your answers are kept until it is back\.\n.*\[\?\] > $/);
     terminal.enter('y');
     await terminal.shows('… kept until the server is back: workspace_create_file proj/a.txt');

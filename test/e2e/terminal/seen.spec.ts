@@ -100,7 +100,7 @@ describeAtTerminal('What a person approves is what they have seen', () => {
     await at.create('a.txt', 'x\n');
     await terminal.shows('[?] > ');
     terminal.type(`y${KEYS.enter}and more${KEYS.enter}`);
-    await terminal.shows(/More than one line came at once[^]*\[\?\] > /);
+    await terminal.shows(/Several lines were pasted[^]*\[\?\] > /);
   });
 
   it('is asked again for another folder, and the same one once its rule is revoked', async () => {

@@ -67,7 +67,7 @@ describeAtTerminal('In a narrow window', () => {
       const terminal = desk.terminal(['status', folder], { columns: COLUMNS });
       await terminal.exited;
       expect(terminal.screen.all.join('\n')).toContain(
-        'Clients    none was ever connected: "patchbay\n           ',
+        'Clients    none was ever connected: run\n           ',
       );
       const times = (text: string) => text.replaceAll(/\d+ s\b/g, '');
       expect(broken(terminal, times(out)).filter((word) => !/^\d+$|^s$/.test(word))).toEqual([]);
@@ -95,7 +95,9 @@ describeAtTerminal('In a narrow window', () => {
       );
       terminal.enter('g');
       await terminal.shows('back): ');
-      expect(terminal.screen.shown.join('\n')).toContain('The rule allows without asking: every call');
+      expect(terminal.screen.shown.join('\n')).toContain(
+        'The rule allows, without asking, every call of\nworkspace_create_file or\n',
+      );
     });
   });
 

@@ -5,7 +5,7 @@ import { hiddenText, linesThatFit, wrapFor } from './fit.js';
 import { askKey, type MenuItem } from './menu.js';
 import { changePreview, paintDiffLine, type Preview, previewOf } from './preview.js';
 
-/** Rows that stay free for the title of what is asked, and the keys. */
+/** Rows kept free for the title and the keys. */
 const ASKED_ROWS = 5;
 
 const ALL: MenuItem = { word: 'yes', also: ['all'], meaning: 'accept every change of this file' };
@@ -14,14 +14,14 @@ const SELECT: MenuItem = { word: 'select', meaning: 'accept or reject its change
 const YES: MenuItem = { word: 'yes', meaning: 'accept this change' };
 const NO: MenuItem = { word: 'no', meaning: 'reject this change' };
 const VIEW: MenuItem = { word: 'view', meaning: 'show all of it, in $PAGER or less' };
-const BACK: MenuItem = { word: 'back', meaning: 'back to the whole call; the selection is dropped' };
+const BACK: MenuItem = { word: 'back', meaning: 'return to the whole call and drop this selection' };
 
-/** The person wants back to the question before. */
-class WayBack extends Error {}
+/** The person goes back to the previous question. */
+class GoBack extends Error {}
 
 /**
- * Has a person accept or reject the files and changes of a patch.
- * @returns the ids of the rejected changes; null where they went back
+ * Lets a person accept or reject the files and changes of a patch.
+ * @returns the ids of the rejected changes; null if the person went back
  */
 export async function chooseChanges(
   files: readonly FileProposal[],
@@ -31,7 +31,7 @@ export async function chooseChanges(
   try {
     return await rejectedOf(files, person, signal);
   } catch (error) {
-    if (error instanceof WayBack) return null;
+    if (error instanceof GoBack) return null;
     throw error;
   }
 }
@@ -68,7 +68,7 @@ async function accepts(
   return (await askFor([YES, NO, VIEW, BACK], changePreview(change), place, person, signal)) === YES;
 }
 
-/** Shows what is asked about, and asks until one of the keys is the answer. */
+/** Shows one item and asks until an answer is one of the keys. */
 async function askFor(
   keys: readonly MenuItem[],
   preview: Preview,
@@ -80,14 +80,14 @@ async function askFor(
   show();
   for (;;) {
     const key = await askKey(keys, person, signal, { place: `${place}.`, onResize: show });
-    if (key === null || key === BACK) throw new WayBack();
+    if (key === null || key === BACK) throw new GoBack();
     if (key !== VIEW) return key;
     await person.showAll([`${place}: ${preview.title}`, ...bodyOf(preview, preview.whole(), person)], signal);
   }
 }
 
 function fitted(preview: Preview, place: string, person: Dialogue): string[] {
-  const { size, marks } = person.paper;
+  const { size, marks } = person.layout;
   const rows = Math.max(3, size.rows - ASKED_ROWS - preview.notes.length);
   const shown = linesThatFit(preview.lines, rows, size.columns, marks.more);
   const hidden = hiddenText(shown, marks.more);
@@ -99,7 +99,7 @@ function fitted(preview: Preview, place: string, person: Dialogue): string[] {
   ];
 }
 
-function bodyOf({ notes }: Preview, lines: readonly string[], { paper: { stream } }: Dialogue): string[] {
+function bodyOf({ notes }: Preview, lines: readonly string[], { layout: { stream } }: Dialogue): string[] {
   return [
     ...notes.map((note) => wrapFor(stream, `  ${note}`)),
     ...lines.map((line) => paintDiffLine(line, stream)),

@@ -5,22 +5,22 @@ import { sizeOf, wrapFor } from './fit.js';
 import { showInPager } from './pager.js';
 import { type Marks, marksFor } from './marks.js';
 import { isolateRtl } from './printable.js';
-import type { Paper } from './question-text.js';
+import type { Layout } from './question-text.js';
 import { dropTyped } from './typed-ahead.js';
 
-/** The person can't be asked any more. */
+/** The person can no longer be asked. */
 export class TerminalGone extends Error {}
 
-/** So long, in ms, nothing may be typed before a question counts as asked; and after one that was withdrawn. */
+/** No key may be pressed for this long, in ms, before a question counts as asked, and after a withdrawn question. */
 const QUIET_MS = 50;
 const WITHDRAWN_MS = 500;
-/** What comes so soon, in ms, after a line was no answer that a person has typed. */
+/** Input that follows a line within this time, in ms, was pasted rather than typed. */
 const PASTE_MS = 20;
-const PASTED = 'More than one line came at once, so none of it counts as an answer.';
-/** A line, and something of another one behind it. */
+const PASTED = 'Several lines were pasted; none of them counts as an answer.';
+/** A line followed by more input. */
 const SEVERAL_LINES = /[\r\n][^]*[^\r\n]/;
 
-/** Longest that a window is being dragged, in ms, before what it shows is laid out anew. */
+/** Wait, in ms, for the end of a resize before the screen is laid out again. */
 const RESIZED_MS = 100;
 
 export interface DialogueOptions {
@@ -29,7 +29,7 @@ export interface DialogueOptions {
   env: NodeJS.ProcessEnv;
 }
 
-/** A terminal at which one question at a time is asked, between lines of something else. */
+/** A terminal that asks one question at a time, between lines of other output. */
 export class Dialogue {
   readonly output: NodeJS.WritableStream;
   readonly marks: Marks;
@@ -37,7 +37,7 @@ export class Dialogue {
   private readonly env: NodeJS.ProcessEnv;
   private reader: Interface | null = null;
   private question: () => string = () => '';
-  /** Another program has the terminal: what is said waits. */
+  /** Output that waits while another program has the terminal. */
   private held: (() => void)[] | null = null;
   private isClosed = false;
   private wasWithdrawn = false;
@@ -47,8 +47,8 @@ export class Dialogue {
     this.marks = marksFor(output, env);
   }
 
-  /** As it is right now. */
-  get paper(): Paper {
+  /** The current layout parameters. */
+  get layout(): Layout {
     return { size: sizeOf(this.output), marks: this.marks, stream: this.output };
   }
 
@@ -60,12 +60,12 @@ export class Dialogue {
     if (!this.isClosed) this.output.write(`${isolateRtl(text, this.output)}\n`);
   }
 
-  /** Prints words, none of which is broken at the edge of the window. */
+  /** Prints text without breaking words at the edge of the window. */
   say(text: string): void {
     this.print(wrapFor(this.output, text));
   }
 
-  /** Prints something else, without tearing the question that stands open. */
+  /** Prints other output without breaking the open question. */
   interject(print: () => void): void {
     if (this.held) return void this.held.push(print);
     const { reader, question } = this;
@@ -73,12 +73,12 @@ export class Dialogue {
     const rows = this.leaveQuestion(reader);
     print();
     reader.setPrompt(question());
-    // The reader goes back up over the rows that its question had.
+    // The reader moves back up over the rows of its question.
     this.output.write('\n'.repeat(rows));
     reader.prompt(true);
   }
 
-  /** Nothing is asked or printed any more; a question that stands open stays as it is. */
+  /** Stops asking and printing; an open question stays as it is. */
   close(): void {
     if (this.isClosed) return;
     if (this.reader) this.output.write('\n');
@@ -87,10 +87,10 @@ export class Dialogue {
   }
 
   /**
-   * The person's answer; null for a Ctrl-D, the way back. What was typed before the question is on the screen answers
-   * nothing, and neither does a paste of several lines. `onResize` is called when the window has another size, and
-   * `question` for the text that fits it.
-   * @throws TerminalGone where the input has ended
+   * The person's answer; null for Ctrl-D, which goes back. Input typed before the question is visible is dropped, and
+   * so is a paste of several lines. `onResize` is called when the size of the window changes, and `question` returns
+   * the text for that size.
+   * @throws TerminalGone when the input has ended
    */
   async ask(
     question: string | (() => string),
@@ -107,7 +107,7 @@ export class Dialogue {
         this.wasWithdrawn = false;
         if (isPasted) this.say(PASTED);
         else if (answer !== null) return answer;
-        else return this.wayBack();
+        else return this.goBack();
       }
     } catch (error) {
       this.wasWithdrawn = signal.aborted;
@@ -117,21 +117,21 @@ export class Dialogue {
     }
   }
 
-  /** Null at a terminal that is still there. */
-  private wayBack(): null {
+  /** Null while the terminal is still there. */
+  private goBack(): null {
     this.print('');
     if (this.input.readable && 'isTTY' in this.input && this.input.isTTY) return null;
     throw new TerminalGone();
   }
 
-  /** All of a long text in the person's pager; without one it is printed. */
+  /** Shows a long text in the person's pager, or prints it if there is none. */
   async showAll(lines: readonly string[], signal: AbortSignal): Promise<void> {
     const text = `${lines.join('\n')}\n`;
     const hasPager = this.isTerminal && (await this.leaveTo(() => showInPager(text, this.env, signal)));
     if (!hasPager) this.print(text.trimEnd());
   }
 
-  /** Leaves the terminal to another program; what is said meanwhile is printed when it is back. */
+  /** Hands the terminal to another program; output waits until it is back. */
   async leaveTo<T>(program: () => Promise<T>): Promise<T> {
     this.held = [];
     try {
@@ -143,7 +143,7 @@ export class Dialogue {
     }
   }
 
-  /** A null answer for an end of input. The reader lives for one question. */
+  /** Null when the input ends. The reader is used for one question. */
   private async answer(
     text: string,
     signal: AbortSignal,
@@ -159,7 +159,7 @@ export class Dialogue {
     try {
       answer = await Promise.race([reader.question(text, { signal }), ended]);
     } catch {
-      // Withdrawn; and later versions of Node reject a question at the end of the input instead of leaving it open.
+      // On withdrawal. Newer Node versions reject a question at the end of the input, older ones leave it open.
     } finally {
       this.input.off('data', look);
       this.reader = null;
@@ -170,9 +170,9 @@ export class Dialogue {
     return { answer, isPasted };
   }
 
-  /** Takes the question off the screen; the rows that it had beyond its first. */
+  /** Removes the question from the screen; returns the rows that it had beyond its first. */
   private leaveQuestion(reader: Interface): number {
-    // Without a cursor that moves the question is asked once more, below.
+    // If the cursor cannot be moved, the question is repeated below.
     if (!this.isTerminal || this.env.TERM === 'dumb') {
       this.output.write('\n');
       return 0;

@@ -1,12 +1,12 @@
 import type { Approval } from '@patchbay/protocol';
 import type { FileProposal } from '@patchbay/workspace';
 
-/** What stands to be decided; an edit replaces it. */
+/** The proposal to be decided; an edit replaces it. */
 export interface Draft {
   files: FileProposal[];
   editedArguments: Approval['editedArguments'];
-  /** Changes that an edit has undone. */
+  /** Changes that an edit removed. */
   undone: readonly string[];
-  /** What the person made of a file last, where it could not be taken: to go on with. By index. */
+  /** The last rejected edit of a file, by index, so that the person can continue with it. */
   unfinished: Map<number, string>;
 }

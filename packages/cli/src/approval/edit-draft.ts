@@ -5,9 +5,9 @@ import { editorOf, editText } from './edit-text.js';
 import { printableLine } from './printable.js';
 
 /**
- * Has a person change in their editor what a file is to say, and the draft with it: the question is then asked again, about
- * that. What cannot be taken is said, and there again when they edit that file once more.
- * @returns null: nothing is decided by it
+ * Opens a file of the draft in the person's editor and updates the draft; the question is then asked again. A
+ * rejected edit is explained, and offered again at the next edit of that file.
+ * @returns null: an edit decides nothing
  */
 export async function editDraft(
   draft: Draft,
@@ -41,7 +41,7 @@ export async function editDraft(
   return null;
 }
 
-/** Which of several files; null to go back. */
+/** Asks which of several files; null to go back. */
 async function chooseFile({ files }: Draft, person: Dialogue, signal: AbortSignal): Promise<number | null> {
   if (files.length === 1) return 0;
   for (const [at, { path }] of files.entries()) person.say(`  ${at + 1}  ${printableLine(path)}`);

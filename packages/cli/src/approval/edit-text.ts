@@ -3,15 +3,15 @@ import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
 import { runProgram } from './run-program.js';
 
-/** $VISUAL, $EDITOR, else vi or notepad. */
+/** $VISUAL, $EDITOR, or else vi (notepad on Windows). */
 export function editorOf(env: NodeJS.ProcessEnv): string {
   return env.VISUAL || env.EDITOR || (process.platform === 'win32' ? 'notepad' : 'vi');
 }
 
 /**
- * Opens the person's editor on a temporary copy of `text`, which nobody else may read and which is removed afterwards, and
+ * Opens the person's editor on a temporary copy of `text`, readable by the user only and removed afterwards, and
  * returns what was saved. `name` gives the copy its extension.
- * @throws Error, in words for that person, where the editor can't be started or fails, or leaves no text
+ * @throws Error with a message for the person if the editor cannot be started, fails, or leaves no text
  */
 export async function editText(
   name: string,

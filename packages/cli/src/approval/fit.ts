@@ -1,6 +1,6 @@
 import truncatedWidth from 'fast-string-truncated-width';
 
-/** What a terminal can show at once, in characters. */
+/** Size of a terminal in characters. */
 export interface Size {
   columns: number;
   rows: number;
@@ -8,23 +8,23 @@ export interface Size {
 
 const UNKNOWN: Size = { columns: 80, rows: 24 };
 
-/** The size of a terminal right now; of anything else that of a usual one. */
+/** The current size of a terminal; a usual size for other streams. */
 export function sizeOf(stream: NodeJS.WritableStream): Size {
   const { columns, rows } = stream as NodeJS.WritableStream & Partial<Size>;
   return { columns: columns || UNKNOWN.columns, rows: rows || UNKNOWN.rows };
 }
 
-/** Columns that a line takes; a tab counts as it does at its widest. */
+/** Columns of a line; a tab counts as its maximum width. */
 function widthOf(line: string): number {
   return truncatedWidth(line, {}, { tabWidth: 8 }).width;
 }
 
-/** Rows that a line takes, wrapped as terminals do; of several lines those of all. */
+/** Rows that the lines take when a terminal wraps them. */
 export function rowsOf(lines: string, columns: number): number {
   return lines.split('\n').reduce((rows, line) => rows + Math.max(1, Math.ceil(widthOf(line) / columns)), 0);
 }
 
-/** The line, or as much of its beginning as `columns` have room for, with `more` at its end. */
+/** The line, or its beginning with `more` at the end so that it fits into `columns`. */
 export function clip(line: string, columns: number, more: string): string {
   const width = Math.max(1, columns);
   const { index, truncated } = truncatedWidth(line, { limit: width, ellipsis: more }, { tabWidth: 8 });
@@ -32,8 +32,8 @@ export function clip(line: string, columns: number, more: string): string {
 }
 
 /**
- * The text with a line break in place of the blanks at which a terminal of so many columns would break a word. What goes
- * on in the next row keeps the indentation of its line. A word that is longer than a row stays whole.
+ * Replaces blanks by line breaks where a terminal of this width would break a word. Continued lines keep the
+ * indentation. A word longer than a row stays whole.
  */
 export function wrapWords(text: string, columns: number): string {
   if (!Number.isFinite(columns)) return text;
@@ -43,15 +43,15 @@ export function wrapWords(text: string, columns: number): string {
     .join('\n');
 }
 
-/** Columns that a line of words has: those of a terminal, and elsewhere as many as it takes. */
-export function roomOf(stream: NodeJS.WritableStream): number {
+/** Columns of a terminal; unlimited for other streams. */
+export function columnsOf(stream: NodeJS.WritableStream): number {
   const isTerminal = 'isTTY' in stream && stream.isTTY === true;
   return isTerminal ? sizeOf(stream).columns : Infinity;
 }
 
-/** The same for a stream: what is no terminal gets the text as it is. */
+/** Wraps text for a terminal; other streams get it unchanged. */
 export function wrapFor(stream: NodeJS.WritableStream, text: string): string {
-  return wrapWords(text, roomOf(stream));
+  return wrapWords(text, columnsOf(stream));
 }
 
 function wrapLine(line: string, columns: number): string {
@@ -60,7 +60,7 @@ function wrapLine(line: string, columns: number): string {
   const rows: string[] = [];
   let row = '';
   for (const word of line.match(/ *[^ ]+| +$/g) ?? []) {
-    // One that is longer than a row goes on where it stands, as terminals break it.
+    // A word longer than a row stays on its row; terminals break it.
     const isBroken = widthOf(word.trimStart()) > columns;
     const used = ((widthOf(row) - 1) % columns) + 1;
     const fits = used + widthOf(word) <= columns;
@@ -72,14 +72,14 @@ function wrapLine(line: string, columns: number): string {
   return [...rows, row].join('\n');
 }
 
-/** Lines of which the last may be cut; how many of those that were given are not there as a whole. */
+/** Lines of which the last may be cut, and the number of lines that are missing or cut. */
 export interface Fitting {
   lines: string[];
   hidden: number;
   isCut: boolean;
 }
 
-/** The first lines that fit into `rows`, at least one row of them; of the last one as much as fits. */
+/** The first lines that fit into `rows` (at least 1); the last one may be cut. */
 export function linesThatFit(lines: readonly string[], rows: number, columns: number, more: string): Fitting {
   const fitting: string[] = [];
   let left = Math.max(1, rows);
@@ -94,7 +94,7 @@ export function linesThatFit(lines: readonly string[], rows: number, columns: nu
   return { lines: fitting, hidden: 0, isCut: false };
 }
 
-/** `… 3 more lines`, or what else is not there; "" where all is. */
+/** `… 3 more lines`, or another unit; "" if nothing is hidden. */
 export function hiddenText({ hidden, isCut }: Fitting, more: string): string {
   const others = isCut ? hidden - 1 : hidden;
   const lines = others === 1 ? '1 more line' : `${others} more lines`;

@@ -1,4 +1,4 @@
-/** What a glob can say, for whoever writes one. */
+/** Explains the glob syntax to the user. */
 export const GLOB_LANGUAGE =
-  '* within a name, ** at any depth, ? one character, [abc], {a,b}, !(a) anything but a, \\ before a literal character; ' +
-  'case matters, and a leading dot is matched only if the glob has it.';
+  '* within a name, ** at any depth, ? one character, [abc], {a,b}, !(a) all but a, \\ escapes a character; ' +
+  'case-sensitive, and a name that begins with a dot matches only if the glob has the dot.';

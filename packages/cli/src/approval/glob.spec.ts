@@ -19,8 +19,8 @@ const NAMES = [
   '^',
 ];
 
-describe('A glob', () => {
-  it.each(NAMES)('that is suggested for the folder %j matches what is below it, and nothing else', (name) => {
+describe('a glob', () => {
+  it.each(NAMES)('suggested for the folder %j matches what is below it, and nothing else', (name) => {
     const [glob, ...more] = suggestedGlobs([{ path: `proj/${name}/page.ts` }]);
     expect(more).toEqual([]);
     const matches = globMatcher(glob!);
@@ -31,7 +31,7 @@ describe('A glob', () => {
     expect(matches(`proj/${name}`)).toBe(false);
   });
 
-  it('that is made of any path matches that path alone', () => {
+  it('made from any path matches that path alone', () => {
     const name = fc.array(fc.constantFrom(...NAMES, 'b', '.', '-', '|', '+', ',', '"', '#', 'é', '😀'), {
       minLength: 1,
       maxLength: 4,
@@ -47,7 +47,7 @@ describe('A glob', () => {
     );
   });
 
-  it('is suggested for each folder of a call, and for a file by itself where it is hidden or in no folder', () => {
+  it('is suggested for each folder of a call, and for a file alone if it is hidden or in no folder', () => {
     const files = ['a/x', 'a/y', 'b/.env', 'c'].map((path) => ({ path }));
     expect(suggestedGlobs(files)).toEqual(['a/**', 'b/.env', 'c']);
     expect(
@@ -59,7 +59,7 @@ describe('A glob', () => {
     expect(matchesAll(suggestedGlobs(files), ['b/.other'])).toBe(false);
   });
 
-  it('matches no call without files, and nothing where it is none', () => {
+  it('matches no call without files, and nothing if it is invalid', () => {
     expect([
       matchesAll(['**'], []),
       matchesAll([''], ['a']),

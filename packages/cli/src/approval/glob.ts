@@ -1,12 +1,12 @@
 import picomatch from 'picomatch';
 import type { FileProposal } from '@patchbay/workspace';
 
-/** What means something else than itself; two dots do within braces. */
+/** Characters with a special meaning; two dots have one within braces. */
 const SPECIAL = /[!-,:-@[-^`{-~]|\.(?=\.)|(?<=\.)\./g;
 
 /**
- * Matches paths with forward slashes. A leading `!` has no meaning of its own; `/**` is what is below a folder, never the
- * folder itself.
+ * Matches paths with forward slashes. A leading `!` is literal. `/**` matches what is below a folder, not the folder
+ * itself.
  */
 export function globMatcher(glob: string): (path: string) => boolean {
   if (glob.trim() === '') throw new TypeError('A glob must not be empty.');
@@ -14,7 +14,7 @@ export function globMatcher(glob: string): (path: string) => boolean {
   return picomatch(below, { nonegate: true, windows: false });
 }
 
-/** Whether there is a path, and each is matched by one of these. A glob that is none matches nothing. */
+/** True if there is at least one path and each matches one of the globs. An invalid glob matches nothing. */
 export function matchesAll(globs: readonly string[], paths: readonly string[]): boolean {
   const matchers = globs.map(matcherOf);
   return paths.length > 0 && paths.every((path) => matchers.some((matches) => matches(path)));
@@ -28,13 +28,13 @@ function matcherOf(glob: string): (path: string) => boolean {
   }
 }
 
-/** The glob that matches this path and no other one. */
+/** A glob that matches only this path. */
 export function escapeGlob(path: string): string {
-  // Within a pattern a backslash takes the next character as it is, not always another backslash.
+  // Within a pattern a backslash escapes the next character, but not always another backslash.
   return path.replace(SPECIAL, (char) => (char === '\\' ? '[\\\\]' : `\\${char}`));
 }
 
-/** What is below the folders of these files, as they are named; a file by itself where it lies in none, or is hidden. */
+/** Globs for the folders of these files as named; a file in no folder, or a hidden one, gets a glob of its own. */
 export function suggestedGlobs(files: readonly Pick<FileProposal, 'path'>[]): string[] {
   const globs = files.map(({ path }) => {
     const names = path.split('/');

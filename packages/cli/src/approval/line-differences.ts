@@ -1,24 +1,24 @@
 import { unifiedDiffBetween } from '@patchbay/protocol/line-patch';
 
-/** A stretch of characters, its end exclusive. */
+/** A range of characters; the end is exclusive. */
 export type Range = readonly [from: number, to: number];
 
-/** Where two lines differ, with what surrounds it. */
+/** A difference between two lines, with its surroundings. */
 export interface Difference {
   old: Range;
   fresh: Range;
 }
 
-/** Characters on each side of a difference that are shown with it. */
-const AROUND = 40;
-/** Longest piece of a difference that is shown at once; what is longer comes in pages. */
+/** Characters of context on each side of a difference. */
+const CONTEXT_CHARS = 40;
+/** Longest piece of a difference that is shown at once; longer ones are split into pages. */
 const PAGE = 400;
-/** Texts that have more characters together are one difference: to tell words apart would take seconds. */
+/** Longer texts, both sides together, are one difference: comparing their words would take seconds. */
 const MAX_COMPARED_CHARS = 200_000;
-/** A word, blanks, or any other character: what a person sees as one. */
+/** A word, blanks, or any other character. */
 const TOKEN = /[\p{L}\p{N}_]{1,32}|\s+|[^]/gu;
 
-/** Where two lines differ: every character that one of them has by itself is in a difference. In their order. */
+/** The differences between two lines, in order. Every character that only one of them has is in one. */
 export function differencesOf(old: string, fresh: string): Difference[] {
   const top = equalTop(old, fresh);
   const end = equalEnd(old, fresh, top);
@@ -35,7 +35,7 @@ function whole(a: string, b: string): Difference {
   return { old: [0, a.length], fresh: [0, b.length] };
 }
 
-/** Told apart as if each word were a line. */
+/** Compares words as if each were a line. */
 function differencesOfWords(a: string, b: string): Difference[] {
   const [old, fresh] = [wordsOf(a), wordsOf(b)];
   const diff = unifiedDiffBetween(old.lines, fresh.lines, '');
@@ -46,7 +46,7 @@ function differencesOfWords(a: string, b: string): Difference[] {
   return found;
 }
 
-/** A hunk's header; of an empty range it names the line before. */
+/** Header of a hunk; for an empty range it names the line before. */
 const HUNK = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@$/gm;
 
 function wordsOf(text: string): { lines: Buffer; range: (line: number, count: number) => Range } {
@@ -62,18 +62,18 @@ function wordsOf(text: string): { lines: Buffer; range: (line: number, count: nu
   };
 }
 
-/** With the characters around each; those that are near each other are one. */
+/** Adds the context to each difference and merges overlapping ones. */
 function surrounded(differences: readonly Difference[], old: string, fresh: string): Difference[] {
   const joined: { old: [number, number]; fresh: [number, number] }[] = [];
   for (const { old: a, fresh: b } of differences) {
     const last = joined.at(-1);
-    if (last && a[0] - last.old[1] <= 2 * AROUND) {
+    if (last && a[0] - last.old[1] <= 2 * CONTEXT_CHARS) {
       [last.old[1], last.fresh[1]] = [a[1], b[1]];
     } else joined.push({ old: [...a], fresh: [...b] });
   }
   return joined.map(({ old: a, fresh: b }) => {
-    const before = Math.min(AROUND, a[0], b[0]);
-    const after = Math.min(AROUND, old.length - a[1], fresh.length - b[1]);
+    const before = Math.min(CONTEXT_CHARS, a[0], b[0]);
+    const after = Math.min(CONTEXT_CHARS, old.length - a[1], fresh.length - b[1]);
     return {
       old: [whereCut(old, a[0] - before), whereCut(old, a[1] + after)],
       fresh: [whereCut(fresh, b[0] - before), whereCut(fresh, b[1] + after)],
@@ -103,11 +103,11 @@ function equalEnd(a: string, b: string, top: number): number {
   const most = Math.min(a.length, b.length) - top;
   let many = 0;
   while (many < most && a.charCodeAt(a.length - 1 - many) === b.charCodeAt(b.length - 1 - many)) many += 1;
-  // Not between the halves of a character.
+  // Do not cut a surrogate pair.
   return /[\udc00-\udfff]/.test(a.charAt(a.length - many)) && many > 0 ? many - 1 : many;
 }
 
-/** The same place, or the one before it where that lies between the halves of a character. */
+/** The same offset, or one less inside a surrogate pair. */
 export function whereCut(text: string, at: number): number {
   const isInside = at > 0 && at < text.length && /[\udc00-\udfff]/.test(text.charAt(at));
   return isInside ? at - 1 : at;

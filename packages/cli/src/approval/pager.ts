@@ -1,11 +1,9 @@
 import { runProgram } from './run-program.js';
 
-/** As git sets it: nothing to leave where all fits, colours, and what was shown stays. */
+/** As git sets it: exit if everything fits, keep colours, leave the output on screen. */
 const LESS = 'FRX';
 
-/**
- * Shows a long text by $PAGER, else less. False where there is no pager to use: then it is to be printed.
- */
+/** Shows a long text in $PAGER, or else less. False without a pager: the caller then prints the text. */
 export async function showInPager(
   text: string,
   env: NodeJS.ProcessEnv,
@@ -17,7 +15,7 @@ export async function showInPager(
   for (const command of new Set([named ?? 'less', 'less'])) {
     try {
       const code = await runProgram({ command, text, signal, env: withLess });
-      // A shell says that there is no such command.
+      // Exit code of a shell that does not find the command.
       if (code !== 127) return true;
     } catch {
       signal.throwIfAborted();

@@ -2,35 +2,13 @@ import fc from 'fast-check';
 import type { PatchChange } from '@patchbay/protocol';
 import { differencesOf } from './line-differences.js';
 import { changePreview, previewOf } from './preview.js';
-import { printable, printableLine } from './printable.js';
-
-describe('printable', () => {
-  it('leaves ordinary text, lines and tabs alone', () => {
-    expect(printable('naïve 漢字\n\tx')).toBe('naïve 漢字\n\tx');
-  });
-
-  it.each([
-    ['an ANSI escape', '\u001b[2Jgone', '\\x1b[2Jgone'],
-    ['an 8-bit control', '\u009b2J', '\\x9b2J'],
-    ['a carriage return that overwrites the line', 'rm -rf\rsafe', 'rm -rf\\x0dsafe'],
-    ['a direction override', 'a\u202eb', 'a\\u{202e}b'],
-    ['a zero-width space', 'a\u200bb', 'a\\u{200b}b'],
-    ['a lone surrogate', 'a\ud800b', 'a\\u{d800}b'],
-  ])('makes %s visible', (_name, text, safe) => {
-    expect(printable(text)).toBe(safe);
-  });
-
-  it('keeps a one-line place on one line', () => {
-    expect(printableLine('a\nb')).toBe('a\\x0ab');
-  });
-});
 
 describe('previewOf', () => {
-  it('shows all of what is very large, and compares no lines of it', () => {
+  it('shows all of a very large change without comparing its lines', () => {
     const large = 'b\na\n'.repeat(500_000);
     expect(previewOf({ path: 'a', before: null, after: large }).lines).toHaveLength(1_000_000);
     const replaced = previewOf({ path: 'a', before: `a\n${large}`, after: `${large}c\n` });
-    expect(replaced.lines[0]).toContain('too large to be compared');
+    expect(replaced.lines[0]).toContain('too large to compare');
     expect(replaced.lines).toHaveLength(2_000_003);
     const long = previewOf({ path: 'a', before: null, after: `${'x'.repeat(1_000_000)}end` });
     expect(long.lines[0]).toMatch(/^\+x+end$/);
@@ -41,7 +19,7 @@ describe('previewOf', () => {
     const shown = (before: string, after: string) =>
       previewOf({ path: 'a', before: `${before}\n`, after: `${after}\n` });
 
-    it('shows each difference with what surrounds it, wherever it is, and says where', () => {
+    it('shows each difference with its surroundings and its position', () => {
       const { lines, whole } = shown(text('first ', 'x', ' last'), text('First ', 'y', ' LAST'));
       const signs = lines.map((line) => line[0]).join('');
       expect(signs).toBe('@@-+@-+@-+');
@@ -55,7 +33,7 @@ describe('previewOf', () => {
       ]);
     });
 
-    it('shows a long difference in pages, none of it cut', () => {
+    it('splits a long difference into pages, and cuts none of it', () => {
       const [before, after] = ['a', 'b'].map((letter) => `start ${`${letter}${letter} `.repeat(1_000)}`);
       const { lines } = shown(before!, after!);
       const of = (sign: string) => lines.filter((line) => line.startsWith(sign)).map((line) => line.slice(1));
@@ -64,14 +42,14 @@ describe('previewOf', () => {
       expect(of('@').length).toBeGreaterThan(5);
     });
 
-    it('cuts lines that stay, and keeps the change in the window', () => {
+    it('cuts unchanged lines, and keeps the change in the window', () => {
       const stays = 'stays '.repeat(500);
       const { lines } = previewOf({ path: 'a', before: `${stays}\nold\n`, after: `${stays}\nnew\n` });
       expect(lines[1]).toMatch(/^ stays .{100,150} \(and 2,881 more characters that stay\)$/);
       expect(lines.slice(2)).toEqual(['-old', '+new']);
     });
 
-    it('loses no character that differs, whatever differs', () => {
+    it('shows every character that differs', () => {
       const words = fc.array(fc.constantFrom('a', 'b ', 'word ', '😀', '  ', ';', 'é'), {
         minLength: 100,
         maxLength: 400,
@@ -88,7 +66,7 @@ describe('previewOf', () => {
       );
     });
 
-    /** Both texts, put together of the differences and of what lies between them in the other one. */
+    /** Rebuilds both texts from the differences and from what the other side has between them. */
     function rebuilt(before: string, after: string): { old: string; fresh: string } {
       let [old, fresh, a, b] = ['', '', 0, 0];
       for (const {
@@ -109,7 +87,7 @@ describe('previewOf', () => {
     ['a blank at the end', 'a', 'a ', ['-a', '+a\\x20']],
     ['another form of a letter', '\u00e9', 'e\u0301', ['-\\xe9', '+e\\u{301}']],
     ['a character for its code', 'a\\x1b', 'a\u001b', ['-a\\x5cx1b', '+a\\x1b']],
-  ])('lets two lines that differ never look the same: %s', (_what, before, after, expected) => {
+  ])('shows two different lines differently: %s', (_what, before, after, expected) => {
     const { lines } = previewOf({ path: 'a', before: `${before}\n`, after: `${after}\n` });
     expect(lines.slice(1)).toEqual(expected);
   });
@@ -120,7 +98,7 @@ describe('previewOf', () => {
     expect(lines).toEqual(['+one', '+two']);
   });
 
-  it('says of a change in the Cloud what it is, with its lines where it has some', () => {
+  it('describes a change in the Cloud, with its lines if it has some', () => {
     const shown = (before: string | null, after: string, does: string) =>
       previewOf({ path: 'a', before, after, does });
     expect(shown('', '', 'delete from the Cloud')).toMatchObject({
@@ -132,7 +110,7 @@ describe('previewOf', () => {
     expect(shown('x\n', 'y\n', 'edit the Cloud file').lines).toEqual(['@@ -1,1 +1,1 @@', '-x', '+y']);
   });
 
-  it('says so where the last line has no ending', () => {
+  it('says that the last line has no ending', () => {
     const { lines } = previewOf({ path: 'a', before: null, after: 'x' });
     expect(lines).toEqual(['+x', '\\ No newline at end of file']);
   });
@@ -144,7 +122,7 @@ describe('previewOf', () => {
     expect(lines).toEqual(['@@ -1,2 +1,2 @@', ' one', '-two', '+2']);
   });
 
-  it('shows that only the endings of a replaced file change', () => {
+  it('shows that only the line endings of a replaced file change', () => {
     const { lines } = previewOf({ path: 'a', before: 'one\r\ntwo', after: 'one\ntwo\n' });
     expect(lines).toEqual([
       '@@ -1,2 +1,2 @@',
@@ -156,28 +134,28 @@ describe('previewOf', () => {
     ]);
   });
 
-  it('shows a file of very many lines that all change as a diff, and whole', () => {
+  it('shows a file with very many changed lines as a diff, and completely', () => {
     const text = (seed: string) => Array.from({ length: 30_000 }, (_, n) => `${seed}${n}\n`).join('');
     const { lines } = previewOf({ path: 'a', before: text('a'), after: text('b') });
     expect(lines).toHaveLength(60_001);
     expect(lines[0]).toBe('@@ -1,30000 +1,30000 @@');
   });
 
-  it('says so where a new file is empty', () => {
+  it('says that a new file is empty', () => {
     expect(previewOf({ path: 'a', before: null, after: '' }).lines).toEqual(['(empty)']);
   });
 
-  it('says what a file was that cannot be shown', () => {
+  it('describes a replaced file that cannot be shown', () => {
     const { title } = previewOf({ path: 'a', before: null, hidden: 'binary', after: 'x\n' });
-    expect(title).toBe('overwrite a (1 line, 2 bytes), a binary file so far');
+    expect(title).toBe('overwrite a (1 line, 2 bytes), now a binary file');
   });
 
-  it('lets neither path nor content reach the terminal as they are', () => {
+  it('escapes path and content for the terminal', () => {
     const { title, lines } = previewOf({ path: 'a\u001b]0;x', before: null, after: '\u001b[31m\n' });
     expect(title + lines.join('')).not.toContain('\u001b');
   });
 
-  it('shows a patch as its diff, without the carriage returns that every line has', () => {
+  it('shows a patch as a diff, without carriage returns that every line has', () => {
     const diff = [
       'diff --git a/a b/a',
       '--- a/a',
@@ -194,7 +172,7 @@ describe('previewOf', () => {
     expect(lines).toEqual(['@@ -1,2 +1,2 @@', ' one', '-two', '+2\\x1b[31m']);
   });
 
-  it('shows the carriage returns of a patch where not every line has one', () => {
+  it('shows the carriage returns of a patch if not every line has one', () => {
     const diff = ['@@ -1,2 +1,2 @@', ' one', '-two\r', '+two', ''].join('\n');
     const { lines } = previewOf({
       path: 'a',
@@ -217,7 +195,7 @@ describe('previewOf', () => {
       'replace line 2',
       ['-a', '+b'],
     ],
-  ] as [PatchChange, string, string[]][])('shows one change by itself: %#', (change, where, expected) => {
+  ] as [PatchChange, string, string[]][])('shows a single change: %#', (change, where, expected) => {
     const { title, lines } = changePreview({ ...change, description: 'why' });
     expect([title, lines]).toEqual([`${where}: why`, expected]);
   });

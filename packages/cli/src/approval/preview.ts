@@ -9,18 +9,18 @@ import { shownDiff } from './shown-lines.js';
 export interface Preview {
   /** One line: what would happen to which file. */
   title: string;
-  /** The end of the title that the model has written, which may be cut; "" for none. */
+  /** The model's label, shown after the title; it may be cut. "" for none. */
   label: string;
-  /** What the model says of single changes: each where it is, and why. */
+  /** The model's notes on single changes: position and reason. */
   notes: string[];
   /**
-   * The lines of the new file, or of a unified diff, safe to print; `paintDiffLine` gives them their colours. All that
-   * differs, and of long lines that stay the beginning.
+   * The lines of the new file, or of a unified diff, safe to print; `paintDiffLine` colours them. Contains all
+   * differences, and the beginning of long unchanged lines.
    */
   lines: string[];
-  /** The same with nothing cut. */
+  /** The same lines, uncut. */
   whole: () => string[];
-  /** Lines that come and go; null where that was not counted. */
+  /** Added and removed lines; null if they were not counted. */
   counts: Counts | null;
 }
 
@@ -29,13 +29,13 @@ export interface Counts {
   removed: number;
 }
 
-/** Texts that have more characters together are not compared: that could take seconds, in which nothing else goes on. */
+/** Longer texts, both sides together, are not compared: that could block for seconds. */
 const MAX_COMPARED_CHARS = 2 * 1024 * 1024;
 
 const HIDDEN = {
-  binary: 'a binary file so far',
-  too_large: 'a file too large to be shown so far',
-  unreadable: 'a file that cannot be read so far',
+  binary: 'now a binary file',
+  too_large: 'now a file too large to be shown',
+  unreadable: 'now an unreadable file',
 } as const;
 
 const COLOURS: Record<string, Parameters<typeof styleText>[0]> = {
@@ -46,13 +46,13 @@ const COLOURS: Record<string, Parameters<typeof styleText>[0]> = {
   '(': 'yellow',
 };
 
-/** A line of a preview in its colour, where the stream takes colours. */
+/** Colours a line of a preview if the stream has colours. */
 export function paintDiffLine(line: string, stream: NodeJS.WritableStream): string {
   const colour = COLOURS[line.charAt(0)];
   return colour ? styleText(colour, line, { stream }) : line;
 }
 
-/** `+3 -4`, as far as there is something to count. */
+/** `+3 -4`, or "" if nothing was counted. */
 export function countsText(counts: Counts | null, { minus }: Pick<Marks, 'minus'> = ASCII): string {
   if (counts === null) return '';
   const { added, removed } = counts;
@@ -61,7 +61,7 @@ export function countsText(counts: Counts | null, { minus }: Pick<Marks, 'minus'
 
 const known = new WeakMap<FileProposal, { marks: Marks; preview: Preview }>();
 
-/** What would become of a file, for a person to read. A proposal does not change, so its preview is made once. */
+/** The preview of a file. Proposals are immutable, so each preview is computed once. */
 export function previewOf(file: FileProposal, marks: Marks = ASCII): Preview {
   const before = known.get(file);
   if (before?.marks === marks) return before.preview;
@@ -88,7 +88,7 @@ function newPreview(file: FileProposal, marks: Marks): Preview {
 type Body = Omit<Preview, 'title'>;
 const NOTHING: Body = { label: '', notes: [], lines: [], whole: () => [], counts: null };
 
-/** A change that the server makes: what it is, and the lines where it is one of lines. */
+/** A change by the server: its description, and its lines if it changes lines. */
 function cloudPreview(path: string, { does, before, after }: FileProposal): Preview {
   const title = `${does} ${path}`;
   if (before === null) return { title: `${title} (${sizeOf(after)})`, ...wholeFile(after) };
@@ -109,15 +109,15 @@ function patchPreview(path: string, { label, diff, changes }: PatchProposal, mar
   };
 }
 
-/** One change by itself: what it takes away and what it puts there. */
+/** The removed and added lines of one change. */
 export function changePreview(change: PatchChange): Preview {
-  const gone = change.operation === 'insert' ? [] : change.expectedOriginalLines;
-  const lines = [...gone.map((line) => `-${line}`), ...newLinesOf(change)];
+  const removed = change.operation === 'insert' ? [] : change.expectedOriginalLines;
+  const lines = [...removed.map((line) => `-${line}`), ...newLinesOf(change)];
   const label = labelOf(change.description);
   return { ...bodyOf(lines), label, title: `${placeOf(change)}${label}` };
 }
 
-/** Where a change says endings, as one that reverts does, they are what differs, too. */
+/** Reverts give line endings, and these count as differences too. */
 function newLinesOf(change: PatchChange): string[] {
   if (change.operation === 'delete') return [];
   const { newLines, newEndings } = change;
@@ -147,7 +147,7 @@ function hunkLines(diff: string): string[] {
   return first < 0 ? [] : lines.slice(first);
 }
 
-/** Without the carriage return at the end of every line, which tells nothing; where not every line has one, all stay. */
+/** Removes the carriage return of each line if all lines have one; otherwise keeps them all. */
 function withoutReturns(lines: readonly string[]): readonly string[] {
   const isOfFile = (line: string, at: number) =>
     !/^[@\\]/.test(line) && lines[at + 1]?.startsWith('\\') !== true;
@@ -163,11 +163,11 @@ function wholeFile(text: string): Body {
 function changedFile(before: string, after: string): Body {
   if (before.length + after.length <= MAX_COMPARED_CHARS)
     return bodyOf(hunkLines(unifiedDiffBetween(Buffer.from(before), Buffer.from(after), '')));
-  const note = '(too large to be compared line by line: all of the old text, then all of the new one)';
+  const note = '(too large to compare line by line: the old text, then the new text)';
   return { ...bodyOf([note, ...signed('-', before), ...signed('+', after)]), counts: null };
 }
 
-/** All lines of a text, as a diff has them. */
+/** All lines of a text, as lines of a diff. */
 function signed(sign: '-' | '+', text: string): string[] {
   if (text === '') return [];
   const lines = text.split('\n').map((line) => sign + line);

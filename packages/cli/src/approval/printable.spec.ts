@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream';
 import { say } from '../say.js';
 import { isolateRtl, printable, printableJson, printableLine } from './printable.js';
 
-/** Every character that must never reach a terminal as it is. */
+/** All characters that must never reach a terminal unescaped. */
 const UNSAFE = [
   ...Array.from({ length: 0x20 }, (_, code) => code),
   ...Array.from({ length: 0x21 }, (_, at) => 0x7f + at),
@@ -11,22 +11,22 @@ const UNSAFE = [
   ...[0xfeff, 0xffa0, 0xfff9, 0xe0041, 0xe0100, 0xd800],
 ];
 
-describe('what is written to a terminal', () => {
-  it.each(UNSAFE)('shows U+%s as what it is', (code) => {
+describe('terminal output', () => {
+  it.each(UNSAFE)('makes U+%s visible', (code) => {
     const char = code === 0xd800 ? '\ud800' : String.fromCodePoint(code);
     const shown = code <= 0xff ? `\\x${code.toString(16).padStart(2, '0')}` : `\\u{${code.toString(16)}}`;
     expect(printableLine(`a${char}b`)).toBe(`a${shown}b`);
     expect(printable(`a${char}b`)).toBe(code === 9 || code === 10 ? `a${char}b` : `a${shown}b`);
   });
 
-  it.each(UNSAFE)('has U+%s escaped in JSON, which means the same', (code) => {
+  it.each(UNSAFE)('escapes U+%s in JSON without a change of meaning', (code) => {
     const value = { [`k${String.fromCodePoint(code)}`]: [`a${String.fromCodePoint(code)}b`] };
     const text = printableJson(value, 2);
     expect(JSON.parse(text)).toEqual(value);
     expect(text).toMatch(/^[\n\x20-\x7e]+$/);
   });
 
-  it('leaves alone what people write', () => {
+  it('leaves ordinary text unchanged', () => {
     const text = 'Grüße, 世界! עברית ไทยที่นี่ हिन्दी 🎉 naïve e\u0301\n\ttab';
     expect(printable(text)).toBe(text);
     expect(JSON.parse(printableJson(text))).toBe(text);
@@ -38,7 +38,7 @@ describe('what is written to a terminal', () => {
     ['שלום עולם 12 سلام', '⁨שלום עולם⁩ 12 ⁨سلام⁩'],
     ['plain, 世界 🎉', 'plain, 世界 🎉'],
     ['\u{1e900}x', '⁨\u{1e900}⁩x'],
-  ])('isolates words from right to left at a terminal: %s', (text, shown) => {
+  ])('isolates right-to-left words at a terminal: %s', (text, shown) => {
     const terminal = Object.assign(new PassThrough(), { isTTY: true });
     expect(isolateRtl(text, terminal)).toBe(shown);
     expect(isolateRtl(text, new PassThrough())).toBe(text);
@@ -46,7 +46,7 @@ describe('what is written to a terminal', () => {
     expect(String(terminal.read())).toBe(`${shown}\\u{202e}\n`);
   });
 
-  it('lets nobody pile up marks until they cover other lines', () => {
+  it('limits stacked combining marks, which could cover other lines', () => {
     expect(printableLine(`a${'\u0301'.repeat(6)}`)).toBe(`a${'\u0301'.repeat(4)}\\u{301}\\u{301}`);
   });
 });

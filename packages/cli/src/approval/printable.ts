@@ -1,33 +1,32 @@
 /**
- * What could steer a terminal or hide text from the reader: control characters of C0 and C1 (escape sequences begin with
- * one), direction overrides and isolates, zero-width, filling, unassigned and other invisible characters, line separators, blanks that
- * are no space and look like one, lone surrogates, and of marks that are piled up on one letter those that would cover the
- * lines above.
+ * Characters that could control a terminal or hide text: C0 and C1 controls, direction overrides and isolates,
+ * zero-width, filler, unassigned and other invisible characters, line separators, blanks that look like a space, lone
+ * surrogates, and stacked combining marks that would cover the lines above.
  */
 const UNSAFE =
   /[\p{Cc}\p{Cf}\p{Cs}\p{Cn}\p{Default_Ignorable_Code_Point}\u2028\u2029\u2800\u{1D159}]|(?! )\p{Zs}|(?<=\p{M}{4})\p{M}/gu;
 
-/** The same of what is written as JSON, where only such characters are escaped as JSON has to. */
+/** The subset that is escaped in JSON output, in the way that JSON allows. */
 const UNSAFE_IN_JSON = /[\p{Cc}\p{Cf}\p{Cs}\p{Default_Ignorable_Code_Point}\u2028\u2029]/gu;
 
-/** Text that an LLM or a server chose, made safe to print: unsafe characters become visible, lines and tabs stay. */
+/** Makes text from an LLM or a server safe to print: unsafe characters become visible, lines and tabs stay. */
 export function printable(text: string): string {
   return text.replace(UNSAFE, (char) => (char === '\n' || char === '\t' ? char : escapeOf(char)));
 }
 
-/** The same for a place that has one line only. */
+/** The same for a single line: line breaks and tabs become visible too. */
 export function printableLine(text: string): string {
   return text.replace(UNSAFE, escapeOf);
 }
 
-/** Letters that are written from right to left, by their blocks, and words of them. */
+/** The blocks of right-to-left letters, and words of them. */
 const RTL = '[\\u0590-\\u08ff\\ufb1d-\\ufdff\\ufe70-\\ufefe\\u{10800}-\\u{10fff}\\u{1e800}-\\u{1efff}]+';
 const RTL_WORDS = new RegExp(`${RTL}(?: ${RTL})*`, 'gu');
 const [FIRST_STRONG_ISOLATE, POP_ISOLATE] = ['\u2068', '\u2069'];
 
 /**
- * Printable text for a terminal: words that are written from right to left stand isolated, so that a terminal which
- * reorders them leaves signs, digits and other words around them in the order in which they are written.
+ * Isolates right-to-left words in printable text for a terminal, so that a terminal which reorders them keeps signs,
+ * digits and other words in place.
  */
 export function isolateRtl(text: string, stream: NodeJS.WritableStream): string {
   const isTerminal = 'isTTY' in stream && stream.isTTY === true;
@@ -35,20 +34,20 @@ export function isolateRtl(text: string, stream: NodeJS.WritableStream): string 
   return text.replace(RTL_WORDS, (words) => FIRST_STRONG_ISOLATE + words + POP_ISOLATE);
 }
 
-/** JSON of a value that is safe to print, and still means the same to whoever parses it. */
+/** JSON that is safe to print and still parses to the same value. */
 export function printableJson(value: unknown, indent?: number): string {
   return JSON.stringify(value, null, indent).replace(UNSAFE_IN_JSON, (char) =>
     char === '\n' ? char : escapedUnits(char),
   );
 }
 
-/** A character by its code. */
+/** The code of a character in angle brackets. */
 export function escapeOf(char: string): string {
   const code = char.codePointAt(0)!.toString(16);
   return code.length <= 2 ? `\\x${code.padStart(2, '0')}` : `\\u{${code}}`;
 }
 
-/** A character beyond the first plane is two of them in JSON. */
+/** A character beyond the first plane is two escapes in JSON. */
 function escapedUnits(char: string): string {
   return char
     .split('')

@@ -5,32 +5,35 @@ import type { Marks } from './marks.js';
 import { countsText, paintDiffLine, type Preview, previewOf } from './preview.js';
 import { printableLine } from './printable.js';
 
-/** Rows that stay free for what is asked below: the call in one line, the keys, and one to see where it ends. */
+/** Rows kept free for the question below: the call in one line, the keys, and one to see its end. */
 const ASKED_ROWS = 3;
-/** Rows that one label or description may take where not all of it can be shown. */
+/** Rows of a label or description if not everything fits. */
 const LABEL_ROWS = 2;
-/** Fewest lines of a file that are worth its place. */
+/** Fewest lines of a file that are worth showing. */
 const FEWEST_LINES = 3;
 
-/** What is asked about, as it stands: an edit replaces the files. */
-export interface Asked {
+/** What is asked about; an edit replaces the files. */
+export interface OpenQuestion {
   question: Question;
   files: readonly FileProposal[];
   isEdited: boolean;
-  /** How many other calls wait for an answer. */
+  /** Number of other calls that wait for an answer. */
   waiting: number;
 }
 
-/** A person's terminal, as far as text is laid out for it. */
-export interface Paper {
+/** The layout parameters of a person's terminal. */
+export interface Layout {
   size: Size;
   marks: Marks;
-  /** Whether it takes colours. */
+  /** Decides whether colours are used. */
   stream: NodeJS.WritableStream;
 }
 
-/** All that a person decides about, as long as it is; for a pager. */
-export function wholeQuestion(asked: Asked, { marks, stream }: Pick<Paper, 'marks' | 'stream'>): string[] {
+/** Everything that the person decides about, uncut, for a pager. */
+export function fullQuestion(
+  asked: OpenQuestion,
+  { marks, stream }: Pick<Layout, 'marks' | 'stream'>,
+): string[] {
   const shown = asked.files.map((file) => previewOf(file, marks));
   return [
     ...headOf(asked, stream),
@@ -43,8 +46,8 @@ export function wholeQuestion(asked: Asked, { marks, stream }: Pick<Paper, 'mark
   ];
 }
 
-/** The same as far as the terminal has room for it, each file in its turn, with what is left out counted. */
-export function fittedQuestion(asked: Asked, { size, marks, stream }: Paper): string[] {
+/** What fits into the terminal, file by file, with the number of hidden lines. */
+export function fittedQuestion(asked: OpenQuestion, { size, marks, stream }: Layout): string[] {
   const { columns } = size;
   const short = (line: string) => wrapWords(clip(line, columns * LABEL_ROWS, marks.more), columns);
   const head = headOf(asked, stream, short);
@@ -52,8 +55,8 @@ export function fittedQuestion(asked: Asked, { size, marks, stream }: Paper): st
     const { notes, lines, ...preview } = previewOf(file, marks);
     const cutLabel = (label: string) => clip(label, columns * LABEL_ROWS, marks.more);
     const title = wrapWords(titleOf(preview, asked, cutLabel), columns);
-    const told = notes.flatMap((note) => short(`  ${note}`).split('\n'));
-    return { title, notes: told, lines, rows: rowsOf(title, columns) };
+    const noteLines = notes.flatMap((note) => short(`  ${note}`).split('\n'));
+    return { title, notes: noteLines, lines, rows: rowsOf(title, columns) };
   });
   const cut = (text: string) => styleText('yellow', clip(`${text}; v shows all`, columns, ''), { stream });
   let left = Math.max(FEWEST_LINES, size.rows - ASKED_ROWS - rowsIn(head, columns));
@@ -72,17 +75,17 @@ export function fittedQuestion(asked: Asked, { size, marks, stream }: Paper): st
     }
     out.push(title);
     left -= rows;
-    // Whatever the model has to say of its changes leaves room for the changes.
-    fill(notes, Math.max(1, Math.floor(roomOf(left, after) / 2)));
-    fill(lines, roomOf(left, after));
+    // The model's notes must leave space for the changes.
+    fill(notes, Math.max(1, Math.floor(rowsFor(left, after) / 2)));
+    fill(lines, rowsFor(left, after));
   }
   return out;
 }
 
-/** The call in one line that fits: what is asked again below whatever has scrolled. */
+/** The call in one line, to repeat below scrolled output. */
 export function summaryOf(
-  { question, files }: Asked,
-  { size, marks }: Pick<Paper, 'size' | 'marks'>,
+  { question, files }: OpenQuestion,
+  { size, marks }: Pick<Layout, 'size' | 'marks'>,
 ): string {
   const counts = files.map((file) => previewOf(file, marks).counts);
   const sum = counts.every((count) => count !== null)
@@ -99,17 +102,17 @@ export function summaryOf(
   return inOneRow(question.call.name, files[0]?.path ?? '', size.columns - 1 - tail.length, marks) + tail;
 }
 
-/** A call with its path, of which the end tells more than the beginning. */
+/** A call with its path, cut at the start: the end of a path says more. */
 function inOneRow(name: string, path: string, columns: number, { more }: Marks): string {
   const [call, file] = [printableLine(name), printableLine(path)];
   const whole = `${call} ${file}`.trimEnd();
-  const room = columns - call.length - 1 - more.length;
-  if (rowsOf(whole, columns) === 1 || room < 1) return clip(whole, columns, more);
-  return clip(`${call} ${more}${file.slice(-room)}`, columns, more);
+  const space = columns - call.length - 1 - more.length;
+  if (rowsOf(whole, columns) === 1 || space < 1) return clip(whole, columns, more);
+  return clip(`${call} ${more}${file.slice(-space)}`, columns, more);
 }
 
 function headOf(
-  { question: { call, note, label }, waiting }: Asked,
+  { question: { call, note, label }, waiting }: OpenQuestion,
   stream: NodeJS.WritableStream,
   short: (line: string) => string = (line) => line,
 ): string[] {
@@ -122,17 +125,17 @@ function headOf(
   ];
 }
 
-/** What is done to which file is never cut; what the model says of it may be. */
+/** The action and the path are never cut; the model's label may be. */
 function titleOf(
   { title, label }: Pick<Preview, 'title' | 'label'>,
-  { isEdited }: Asked,
+  { isEdited }: OpenQuestion,
   short: (line: string) => string = (line) => line,
 ): string {
   return `${title.slice(0, title.length - label.length)}${short(label)}${isEdited ? ', edited by you' : ''}`;
 }
 
-/** What a file may take so that those behind it are at least named. */
-function roomOf(
+/** Rows for a file so that the files after it are at least named. */
+function rowsFor(
   left: number,
   after: readonly { rows: number; notes: readonly string[]; lines: readonly string[] }[],
 ): number {
@@ -144,7 +147,7 @@ function roomOf(
   return Math.max(share, left - others);
 }
 
-/** All lines if they fit, else so many that a line about the rest fits, too. */
+/** All lines if they fit, else so many that a line about the rest fits too. */
 function fittedBody(
   lines: readonly string[],
   rows: number,

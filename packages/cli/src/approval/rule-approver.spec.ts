@@ -11,11 +11,11 @@ const decide = (rules: ApprovalRules, asked: ApprovalRequest) =>
   new RuleApprover(rules, new WaitingApprover()).decide(asked, AbortSignal.timeout(20));
 
 describe('RuleApprover', () => {
-  it('allows everything with --yes and says by which rule', async () => {
+  it('allows everything with --yes and names the rule', async () => {
     expect(await decide({ yes: true }, request('.env'))).toMatchObject({ decision: 'allow', by: '--yes' });
   });
 
-  it('leaves a change of a .gitignore to a person, unless a glob names it', async () => {
+  it('leaves changes of a .gitignore to a person, unless a glob names it', async () => {
     for (const path of ['proj/.gitignore', 'proj/src/.GitIgnore', '.gitignore']) {
       const asked = decide({ yes: true, allow: ['**'] }, request('proj/a.ts', path));
       await expect(asked).rejects.toMatchObject({ name: 'TimeoutError' });
@@ -35,11 +35,11 @@ describe('RuleApprover', () => {
     ['the path climbs out of the glob', ['src/**'], request('src/../secret')],
     ['the glob begins with an exclamation mark', ['!secret/**'], request('src/a.ts')],
     ['it names no path', ['**'], request()],
-  ])('leaves a call to the next approver where %s', async (_why, allow, asked) => {
+  ])('leaves a call to the next approver if %s', async (_why, allow, asked) => {
     await expect(decide({ allow }, asked)).rejects.toMatchObject({ name: 'TimeoutError' });
   });
 
-  it('refuses an empty glob at once', () => {
+  it('rejects an empty glob at once', () => {
     expect(() => new RuleApprover({ allow: [' '] }, new WaitingApprover())).toThrow('must not be empty');
   });
 });

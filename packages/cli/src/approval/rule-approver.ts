@@ -3,33 +3,33 @@ import { type Approver, isIgnoreFile, type Question, WaitingApprover } from '@pa
 import { globMatcher } from './glob.js';
 import { ruleName, type RuleStore } from './session-rules.js';
 
-/** The server takes no longer name of who decided. */
+/** Limit of the server for the name of an approver. */
 const MAX_BY = 256;
 
-/** Decides about whatever is asked: calls, and what else could change a folder. */
-export interface Asker extends Approver {
+/** Decides about calls, and about other changes of a folder. */
+export interface ChangeApprover extends Approver {
   decide(question: Question, signal: AbortSignal): Promise<Approval>;
 }
 
-/** Told of a call that a rule lets through, and which one. */
+/** Called for each call that a rule allows, with the name of the rule. */
 export type OnAllowed = (question: Question, rule: string) => void;
 
 export interface ApprovalRules {
-  /** Allow everything, but for a change of a `.gitignore`: that decides which files are sent. */
+  /** Allow everything except changes of a `.gitignore`, which decides which files are sent. */
   yes?: boolean;
-  /** Allow calls whose paths all match one of these globs. `*` and `**` pass over names that begin with a dot. */
+  /** Allow calls whose paths all match one of these globs. `*` and `**` skip names that begin with a dot. */
   allow?: readonly string[];
-  /** Name of the root where there is one only: a glob may then leave it out, as a path may. */
+  /** Name of the root if there is only one: globs may omit it, as paths may. */
   onlyRoot?: () => string | null;
 }
 
 /** Decides by rules given beforehand (`--yes`, `--allow <glob>`) and leaves the rest to another approver. */
-export class RuleApprover implements Asker {
+export class RuleApprover implements ChangeApprover {
   private readonly globs: { glob: string; matches: (path: string) => boolean }[];
 
   constructor(
     private readonly rules: ApprovalRules,
-    private readonly otherwise: Asker,
+    private readonly otherwise: ChangeApprover,
     private readonly onAllowed: OnAllowed = () => undefined,
   ) {
     this.globs = (rules.allow ?? []).map((glob) => ({ glob, matches: globMatcher(glob) }));
@@ -60,8 +60,8 @@ export class RuleApprover implements Asker {
   }
 }
 
-/** For where nobody can be asked: what a person has allowed in a session before is done, all else waits. */
-export class SessionRuleApprover implements Asker {
+/** Used without a terminal: allows what a person has allowed in the session before; everything else waits. */
+export class SessionRuleApprover implements ChangeApprover {
   private readonly waiting = new WaitingApprover();
 
   constructor(

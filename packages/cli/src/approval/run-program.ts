@@ -1,23 +1,23 @@
 import { spawn } from 'node:child_process';
 
-/** A command as a variable of the environment names it: `less`, `code --wait`, or something for a shell. */
+/** A command from an environment variable: `less`, `code --wait`, or a shell command. */
 interface Command {
-  /** What the variable says. */
+  /** The value of the variable. */
   command: string;
   args?: readonly string[];
   env?: NodeJS.ProcessEnv;
-  /** Written to its standard input; without it the input is the terminal's. */
+  /** Written to standard input; without it the command reads the terminal. */
   text?: string;
   signal?: AbortSignal;
 }
 
-/** Nothing that a shell would take for something else than a word. */
+/** Plain words, without characters that a shell would interpret. */
 const PLAIN = /^[\w@%+=:,./\\ -]+$/;
 
 /**
- * Runs a command that has the terminal for as long as it runs; its Ctrl-C is its own. Without a shell where the command
- * is plain words, through one where it is more, as git does it; arguments are never a part of what the shell reads.
- * @returns its exit code @throws Error where it can't be started, or ended by a signal
+ * Runs a command that has the terminal meanwhile, Ctrl-C included. Plain words run without a shell, anything else
+ * runs through one, as in git; arguments are never part of the shell's input.
+ * @returns its exit code @throws Error if it cannot be started or was ended by a signal
  */
 export function runProgram({
   command,
@@ -38,7 +38,7 @@ export function runProgram({
     child.once('exit', (code, name) =>
       code === null ? reject(new Error(`"${command}" was ended by ${name}.`)) : resolve(code),
     );
-    // Who leaves a pager before its end closes what is written to.
+    // Leaving a pager early closes the pipe.
     child.stdin?.on('error', () => undefined).end(text);
   });
   return ended.finally(stop);
@@ -50,7 +50,7 @@ function inWords(command: string, args: readonly string[]): string[] {
   return ['/bin/sh', '-c', `${command} "$@"`, command, ...args];
 }
 
-/** A Ctrl-C goes to every process of the terminal. While another one has it, it is not meant for us. */
+/** Ctrl-C goes to every process of the terminal. It is not meant for us while another one has it. */
 function ignoreInterrupts(): () => void {
   const listeners = process.rawListeners('SIGINT') as (() => void)[];
   const ignore = () => undefined;

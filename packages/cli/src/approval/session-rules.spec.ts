@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { ClientRules, MachineRules } from './session-rules.js';
 import { request, Typist } from './typist.sample.js';
 
-describe('What a person allows in a session once and for all', () => {
-  it('remembers "always this tool" for the session, and for no other session or tool', async () => {
+describe('a rule that a person gave for a session', () => {
+  it('"always this tool" applies to that tool in that session only', async () => {
     const typist = new Typist(['a', 'y', 'y', 'y']);
     expect(await typist.decide()).toMatchObject({ decision: 'allow_always' });
     expect(await typist.decide(request('other.txt'))).toMatchObject({ decision: 'allow_always' });
@@ -15,7 +15,7 @@ describe('What a person allows in a session once and for all', () => {
     });
   });
 
-  it('remembers a glob, suggesting the folder of the file', async () => {
+  it('stores a glob, suggesting the folder of the file', async () => {
     const typist = new Typist(['g', '', 'y']);
     expect(await typist.decide()).toMatchObject({
       decision: 'allow_always',
@@ -25,31 +25,31 @@ describe('What a person allows in a session once and for all', () => {
     expect(await typist.decide(request('test/b.txt'))).toMatchObject({ decision: 'allow' });
   });
 
-  it('refuses a glob that does not cover the call it was given for', async () => {
+  it('refuses a glob that does not cover its own call', async () => {
     const typist = new Typist(['g', 'docs/**', 'y']);
     expect(await typist.decide()).toMatchObject({ decision: 'allow' });
     expect(typist.screen).toContain('does not match');
   });
 
-  it('shows what a typed glob lets through, and takes it only then', async () => {
+  it('shows what a typed glob allows before it is stored', async () => {
     const typist = new Typist(['g', '**', 'n', 'y']);
     expect(await typist.decide()).toMatchObject({ decision: 'allow' });
     expect(typist.screen).toContain('all of whose files match **');
-    const taker = new Typist(['g', '**', 'y']);
-    expect(await taker.decide()).toMatchObject({ decision: 'allow_always', note: '** in this session' });
+    const accepting = new Typist(['g', '**', 'y']);
+    expect(await accepting.decide()).toMatchObject({ decision: 'allow_always', note: '** in this session' });
   });
 
-  it('says what "always" lets through, and takes it only then', async () => {
+  it('shows what "always" allows before it is stored', async () => {
     const typist = new Typist(['a', 'n', 'a', '?', 'b', 'y']);
     expect(await typist.decide()).toMatchObject({ decision: 'allow_always' });
     expect(typist.screen).toContain(
-      'every call of workspace_create_file, whatever its files are, for the rest of session s, and in no other one.\n',
+      'every call of workspace_create_file, for any files, for the rest of session s only.\n',
     );
-    expect(typist.screen).toContain('Take this rule? Key + Enter: [y]es  [n]o  [?] > ');
-    expect(typist.screen.match(/Take this rule\?/g)).toHaveLength(4);
+    expect(typist.screen).toContain('Store this rule? Key + Enter: [y]es  [n]o  [?] > ');
+    expect(typist.screen.match(/Store this rule\?/g)).toHaveLength(4);
   });
 
-  it('lets through with a glob what it said: below that folder, files alone, in that session', async () => {
+  it('allows what its glob said: files below that folder, in that session', async () => {
     const typist = new Typist(['g', '', 'y', 'y', 'y']);
     await typist.decide();
     expect(typist.screen).toContain(
@@ -67,7 +67,7 @@ describe('What a person allows in a session once and for all', () => {
     }
   });
 
-  it('tells of each call that an answer of before lets through', async () => {
+  it('reports each call that an earlier answer allows', async () => {
     const typist = new Typist(['a', 'y']);
     const allowed: string[] = [];
     Object.assign(typist.options, { onAllowed: (_asked: unknown, rule: string) => allowed.push(rule) });
@@ -83,7 +83,7 @@ describe('What a person allows in a session once and for all', () => {
     const place = { url: 'http://a', workspaceId: 'w', clientId: 'c' };
     const rule = { sessionId: 's', tools: ['workspace_create_file'], globs: ['src/**'] };
 
-    it('holds for that session of that server, workspace and client, also after a restart', async () => {
+    it('applies to that session of that server, workspace and client, also after a restart', async () => {
       await new ClientRules(home, place).add(rule, 'ada');
       expect(await new ClientRules(home, place).allowing(request())).toMatchObject(rule);
       for (const other of [{ url: 'http://b' }, { workspaceId: 'x' }, { clientId: 'd' }]) {
@@ -93,7 +93,7 @@ describe('What a person allows in a session once and for all', () => {
       expect(await new ClientRules(home, place).allowing(inOther)).toBeNull();
     });
 
-    it('ends in every process the moment that it is revoked, by a number that stays its own', async () => {
+    it('ends in every process when it is revoked, by a number that is never reused', async () => {
       const rules = new ClientRules(home, place);
       const machine = new MachineRules(home);
       await Promise.all([1, 2, 3].map(() => rules.add(rule, 'ada')));
@@ -108,24 +108,15 @@ describe('What a person allows in a session once and for all', () => {
       expect((await machine.all()).map(({ n }) => n)).toEqual([4]);
     });
 
-    it('allows nothing by what nobody can read', async () => {
+    it('allows nothing if it cannot be read', async () => {
       await new ClientRules(home, place).add(rule, 'ada');
-      for (const spoilt of ['{', '{}', JSON.stringify({ ...place, ...rule, globs: 'src/**' })]) {
-        await writeFile(join(home, 'rules', '1.json'), spoilt);
+      for (const damaged of ['{', '{}', JSON.stringify({ ...place, ...rule, globs: 'src/**' })]) {
+        await writeFile(join(home, 'rules', '1.json'), damaged);
         expect(await new ClientRules(home, place).allowing(request())).toBeNull();
       }
     });
 
-    it('is asked for at a terminal, and revoked beside it', async () => {
-      const typist = new Typist(['g', '', 'y']);
-      Object.assign(typist.options, { rules: new ClientRules(home, place) });
-      await typist.decide();
-      expect(await typist.decide(request('src/b.txt'))).toMatchObject({ decision: 'allow_always' });
-      await new MachineRules(home).revoke(1);
-      expect(await typist.decide(request('src/b.txt'))).toMatchObject({ decision: 'allow' });
-    });
-
-    it('is only for this run where there is no session, as of a change of the Cloud that is offered', async () => {
+    it('lasts for this run if there is no session, as for an offered change of the Cloud', async () => {
       const typist = new Typist(['a', 'y']);
       Object.assign(typist.options, { rules: new ClientRules(home, place) });
       expect(await typist.decide(request('a', 'pull', ''))).toMatchObject({

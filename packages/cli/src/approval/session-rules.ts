@@ -5,24 +5,24 @@ import { isIgnoreFile, type Question } from '@patchbay/workspace';
 import { matchesAll } from './glob.js';
 import { printableLine } from './printable.js';
 
-/** Where a rule holds: for calls of this session that this client gets from this server. */
-export interface RulePlace {
+/** Where a rule applies: to calls of this session that this client gets from this server. */
+export interface RuleScope {
   url: string;
   workspaceId: string;
   clientId: string;
 }
 
-/** What a person has allowed in a session once and for all. */
+/** A rule that a person gave for a session. */
 export interface SessionRule {
   sessionId: string;
-  /** Names of the tools whose calls are let through. */
+  /** Names of the allowed tools. */
   tools: readonly string[];
-  /** All files of a call match one of these; null: whatever files. */
+  /** All files of a call must match one of these; null: any files. */
   globs: readonly string[] | null;
 }
 
-/** A rule as it is kept on this machine, under a number that stays its own. */
-export interface KeptRule extends SessionRule, RulePlace {
+/** A stored rule, with a number that is never reused. */
+export interface StoredRule extends SessionRule, RuleScope {
   n: number;
   by: string;
   at: string;
@@ -31,26 +31,24 @@ export interface KeptRule extends SessionRule, RulePlace {
 /** The rules of one client. */
 export interface RuleStore {
   add(rule: SessionRule, by: string): Promise<void>;
-  /** The first that lets the call through. */
+  /** The first rule that allows the call. */
   allowing(question: Question): Promise<SessionRule | null>;
 }
 
-/** `src/** in this session`: what was said, as the model and the audit trail are told. */
+/** `src/** in this session`: the rule as the model and the audit trail see it. */
 export function ruleName({ sessionId, tools, globs }: SessionRule): string {
   return `${(globs ?? tools).join(' ')} ${sessionId === '' ? 'while this connect runs' : 'in this session'}`;
 }
 
-/** What a rule lets through, and for how long; safe to print. */
+/** What a rule allows, and for how long; safe to print. */
 export function ruleText({ sessionId, tools, globs }: SessionRule): string {
-  const what = `every call of ${tools.join(' or ')}, ${globs ? `all of whose files match ${globs.join(' or ')}` : 'whatever its files are'}`;
+  const what = `every call of ${tools.join(' or ')}, ${globs ? `all of whose files match ${globs.join(' or ')}` : 'for any files'}`;
   const howLong =
-    sessionId === ''
-      ? 'for as long as this connect runs'
-      : `for the rest of session ${sessionId}, and in no other one`;
+    sessionId === '' ? 'for as long as this connect runs' : `for the rest of session ${sessionId} only`;
   return printableLine(`${what}, ${howLong}`);
 }
 
-/** Of an ignore file only a person, or a glob that names it, allows a change. */
+/** Changes of an ignore file need a person, or a glob that names the file. */
 export function covers(rule: SessionRule, { call, files }: Question): boolean {
   if (rule.sessionId !== call.sessionId || !rule.tools.includes(call.name)) return false;
   const paths = files.map(({ path }) => path);
@@ -58,7 +56,7 @@ export function covers(rule: SessionRule, { call, files }: Question): boolean {
 }
 
 /** Rules that end with the process. */
-export class RulesOfRun implements RuleStore {
+export class ProcessRules implements RuleStore {
   private readonly rules: SessionRule[] = [];
 
   async add(rule: SessionRule): Promise<void> {
@@ -70,7 +68,10 @@ export class RulesOfRun implements RuleStore {
   }
 }
 
-/** All rules of this machine: a file each below PATCHBAY_HOME, so that what one process revokes counts in all at once. */
+/**
+ * All rules of this machine, one file each below PATCHBAY_HOME, so that a revocation takes effect in all processes at
+ * once.
+ */
 export class MachineRules {
   private readonly directory: string;
 
@@ -78,27 +79,27 @@ export class MachineRules {
     this.directory = join(home, 'rules');
   }
 
-  /** By their numbers. */
-  async all(): Promise<KeptRule[]> {
+  /** In the order of their numbers. */
+  async all(): Promise<StoredRule[]> {
     const rules = await Promise.all((await this.numbers()).map((n) => this.read(n)));
     return rules.filter((rule) => rule !== null);
   }
 
-  /** The rule that is revoked; null where there is none of this number. */
-  async revoke(n: number): Promise<KeptRule | null> {
+  /** The revoked rule; null if there is none with this number. */
+  async revoke(n: number): Promise<StoredRule | null> {
     const rule = await this.read(n);
-    // The number stays taken: `--revoke` with an older list in sight must not end another rule.
+    // The number stays taken: `--revoke` from an older list must not end another rule.
     if (rule) await writeFile(this.fileOf(n), 'null');
     return rule;
   }
 
-  async add(rule: Omit<KeptRule, 'n'>): Promise<void> {
+  async add(rule: Omit<StoredRule, 'n'>): Promise<void> {
     await mkdir(this.directory, { recursive: true, mode: 0o700 });
     const next = join(this.directory, randomUUID());
     for (let n = Math.max(0, ...(await this.numbers())) + 1; ; n += 1) {
       await writeFile(next, JSON.stringify({ n, ...rule }), { mode: 0o600 });
       try {
-        // Fails where another process has taken the number.
+        // Fails if another process has taken the number.
         return await link(next, this.fileOf(n));
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
@@ -119,10 +120,10 @@ export class MachineRules {
       .sort((a, b) => a - b);
   }
 
-  /** Null for one that was revoked a moment ago, or that nobody can read: it allows nothing. */
-  private async read(n: number): Promise<KeptRule | null> {
+  /** Null if it was just revoked or cannot be read: then it allows nothing. */
+  private async read(n: number): Promise<StoredRule | null> {
     try {
-      const rule = JSON.parse(await readFile(this.fileOf(n), 'utf8')) as KeptRule;
+      const rule = JSON.parse(await readFile(this.fileOf(n), 'utf8')) as StoredRule;
       const isWhole = Array.isArray(rule.tools) && (rule.globs === null || Array.isArray(rule.globs));
       return isWhole ? { ...rule, n } : null;
     } catch {
@@ -135,13 +136,13 @@ export class MachineRules {
   }
 }
 
-/** The rules of one client, which last as long as their session, over restarts of the client too. */
+/** The rules of one client, kept for the life of their session, also over restarts of the client. */
 export class ClientRules implements RuleStore {
   private readonly machine: MachineRules;
 
   constructor(
     home: string,
-    private readonly place: RulePlace,
+    private readonly place: RuleScope,
   ) {
     this.machine = new MachineRules(home);
   }
@@ -153,7 +154,7 @@ export class ClientRules implements RuleStore {
   async allowing(question: Question): Promise<SessionRule | null> {
     const { url, workspaceId, clientId } = this.place;
     const rules = await this.machine.all();
-    const here = (rule: KeptRule) =>
+    const here = (rule: StoredRule) =>
       rule.url === url && rule.workspaceId === workspaceId && rule.clientId === clientId;
     return rules.find((rule) => here(rule) && covers(rule, question)) ?? null;
   }

@@ -1,9 +1,9 @@
 import { type Difference, differencesOf, whereCut } from './line-differences.js';
 import { escapeOf, printable, printableLine } from './printable.js';
 
-/** Longest line, in characters, of which a preview shows all beside another one that differs from it. */
+/** Longest line, in characters, that is shown completely beside a different one. */
 const LONG_CHARS = 240;
-/** Characters of a long line that both sides have which a preview shows. */
+/** Longest unchanged line, in characters, that is shown completely. */
 const EQUAL_CHARS = 120;
 
 /** A line of a diff: its sign, its text, and whether it ends the file without a line feed. */
@@ -13,24 +13,24 @@ interface DiffLine {
 }
 
 /**
- * The lines of a unified diff, safe to print. What both sides have is cut where it is long; what differs never is: of
- * two long lines each difference is shown with what surrounds it, below a line with its place, which begins with `@`.
- * @param isWhole cuts nothing: the two lines follow their differences in full
+ * The lines of a unified diff, safe to print. Long unchanged lines are cut; differences never are: for two long lines
+ * each difference is shown with its surroundings, below a position line that begins with `@`.
+ * @param isWhole cuts nothing: both lines follow their differences completely
  */
 export function shownDiff(lines: readonly string[], isWhole: boolean): string[] {
   const shown: string[] = [];
-  let gone: DiffLine[] = [];
+  let removed: DiffLine[] = [];
   let added: DiffLine[] = [];
   const flush = () => {
-    // One by one: what a large file has of them is more than a call may have arguments.
-    for (const line of blockLines(gone, added, isWhole)) shown.push(line);
-    [gone, added] = [[], []];
+    // One by one: a large file has more lines than a call may have arguments.
+    for (const line of blockLines(removed, added, isWhole)) shown.push(line);
+    [removed, added] = [[], []];
   };
   for (const [at, line] of lines.entries()) {
-    const ofBlock = line.startsWith('-') ? gone : line.startsWith('+') ? added : null;
+    const ofBlock = line.startsWith('-') ? removed : line.startsWith('+') ? added : null;
     if (ofBlock) ofBlock.push({ text: line.slice(1), isUnended: lines[at + 1]?.startsWith('\\') ?? false });
     else if (line.startsWith('\\')) {
-      // A line of a block has it with it.
+      // A line of a block already has this note.
       if (lines[at - 1]?.startsWith(' ')) shown.push(line);
     } else {
       flush();
@@ -41,23 +41,23 @@ export function shownDiff(lines: readonly string[], isWhole: boolean): string[] 
   return shown;
 }
 
-/** Lines that go, and those that come in their place. */
-function blockLines(gone: readonly DiffLine[], added: readonly DiffLine[], isWhole: boolean): string[] {
-  const alike = looksOfChanged(gone, added);
+/** Removed lines, and the lines that replace them. */
+function blockLines(removed: readonly DiffLine[], added: readonly DiffLine[], isWhole: boolean): string[] {
+  const alike = appearancesOfChanged(removed, added);
   const shown = ({ text, isUnended }: DiffLine, sign: '-' | '+') => {
-    const pair = alike.get(lookOf(text));
-    const safe = pair ? exactly(text, sign === '-' ? pair.fresh : pair.old) : printable(text);
+    const pair = alike.get(appearanceOf(text));
+    const safe = pair ? revealed(text, sign === '-' ? pair.fresh : pair.old) : printable(text);
     return [`${sign}${safe}`, ...(isUnended ? ['\\ No newline at end of file'] : [])];
   };
   const isLong = (at: number) =>
-    Math.min(gone.length, added.length) > at &&
-    Math.max(gone[at]!.text.length, added[at]!.text.length) > LONG_CHARS;
-  if (!gone.some((_line, at) => isLong(at))) {
-    return [...gone.flatMap((line) => shown(line, '-')), ...added.flatMap((line) => shown(line, '+'))];
+    Math.min(removed.length, added.length) > at &&
+    Math.max(removed[at]!.text.length, added[at]!.text.length) > LONG_CHARS;
+  if (!removed.some((_line, at) => isLong(at))) {
+    return [...removed.flatMap((line) => shown(line, '-')), ...added.flatMap((line) => shown(line, '+'))];
   }
   const lines: string[] = [];
-  for (let at = 0; at < Math.max(gone.length, added.length); at += 1) {
-    const [old, fresh] = [gone[at], added[at]];
+  for (let at = 0; at < Math.max(removed.length, added.length); at += 1) {
+    const [old, fresh] = [removed[at], added[at]];
     const both = old && fresh && isLong(at) ? longPair(old, fresh) : null;
     if (both) lines.push(...both);
     if (both && !isWhole) continue;
@@ -67,20 +67,20 @@ function blockLines(gone: readonly DiffLine[], added: readonly DiffLine[], isWho
   return lines;
 }
 
-/** Where two long lines differ; null where they have so little in common that they are better shown as they are. */
+/** The differences of two long lines; null if they have so little in common that both are better shown completely. */
 function longPair(old: DiffLine, fresh: DiffLine): string[] | null {
   const differences = differencesOf(old.text, fresh.text);
   const [only, ...others] = differences;
   const longest = Math.max(old.text.length, fresh.text.length);
   if (only && others.length === 0 && longest < 2 * LONG_CHARS && sizeOf(only) > longest * 0.8) return null;
   const lines = differences.flatMap(({ old: [aFrom, aTo], fresh: [bFrom, bTo] }) => {
-    const [gone, added] = [old.text.slice(aFrom, aTo), fresh.text.slice(bFrom, bTo)];
-    const isAlike = gone !== added && lookOf(gone) === lookOf(added);
-    const safe = (text: string, other: string) => (isAlike ? exactly(text, other) : printable(text));
+    const [removed, added] = [old.text.slice(aFrom, aTo), fresh.text.slice(bFrom, bTo)];
+    const isAlike = removed !== added && appearanceOf(removed) === appearanceOf(added);
+    const safe = (text: string, other: string) => (isAlike ? revealed(text, other) : printable(text));
     return [
       `@ characters ${rangeOf(aFrom, aTo)} of ${count(old.text.length)}, now ${rangeOf(bFrom, bTo)} of ${count(fresh.text.length)}`,
-      ...(gone === '' ? [] : [`-${safe(gone, added)}`]),
-      ...(added === '' ? [] : [`+${safe(added, gone)}`]),
+      ...(removed === '' ? [] : [`-${safe(removed, added)}`]),
+      ...(added === '' ? [] : [`+${safe(added, removed)}`]),
     ];
   });
   if (old.isUnended !== fresh.isUnended)
@@ -88,36 +88,36 @@ function longPair(old: DiffLine, fresh: DiffLine): string[] | null {
   return lines;
 }
 
-/** What a person takes a line for: spaces, and forms of a letter that look the same, make no difference. */
-function lookOf(text: string): string {
+/** A line as it looks: equal for different spaces and different forms of a letter. */
+function appearanceOf(text: string): string {
   return printable(text).normalize('NFC').replace(/\s/g, '');
 }
 
-/** By their look: lines that change, and look the same before and afterwards. */
-function looksOfChanged(
-  gone: readonly DiffLine[],
+/** Changed lines by their look, so that lines that only look the same can be told apart. */
+function appearancesOfChanged(
+  removed: readonly DiffLine[],
   added: readonly DiffLine[],
 ): Map<string, { old: string; fresh: string }> {
   const changed = new Map<string, { old: string; fresh: string }>();
-  if (gone.length === 0 || added.length === 0) return changed;
-  const before = new Map(gone.map(({ text }) => [lookOf(text), text]));
+  if (removed.length === 0 || added.length === 0) return changed;
+  const before = new Map(removed.map(({ text }) => [appearanceOf(text), text]));
   for (const { text } of added) {
-    const look = lookOf(text);
+    const look = appearanceOf(text);
     const old = before.get(look);
     if (old !== undefined && old !== text) changed.set(look, { old, fresh: text });
   }
   return changed;
 }
 
-/** A line so that what it does not share with one that looks the same can be seen. */
-function exactly(text: string, other: string): string {
+/** A line with the characters made visible in which it differs from one that looks the same. */
+function revealed(text: string, other: string): string {
   const bare = (one: string) => one.replace(/\s/g, '');
   const isSpaceOnly = bare(text) === bare(other);
   const letters = isSpaceOnly ? text : text.replace(/[^\x20-\x7e\t\r]|\\/gu, escapeOf);
   return printableLine(letters).replace(/ +$/, (spaces) => escapeOf(' ').repeat(spaces.length));
 }
 
-/** A line of a preview that both sides have, or one of its own making. */
+/** An unchanged line, cut if it is long. */
 function cutEqual(line: string): string {
   if (line.length <= LONG_CHARS) return printable(line);
   const end = whereCut(line, EQUAL_CHARS);

@@ -6,49 +6,44 @@ import { Dialogue, type DialogueOptions, TerminalGone } from './dialogue.js';
 import type { Draft } from './draft.js';
 import { editDraft } from './edit-draft.js';
 import { askKey, type MenuItem, UNKNOWN } from './menu.js';
-import { fittedQuestion, summaryOf, wholeQuestion } from './question-text.js';
-import type { Asker, OnAllowed } from './rule-approver.js';
-import { ruleName, type RuleStore, RulesOfRun } from './session-rules.js';
-import { takeGlobRule, takeToolRule } from './take-rule.js';
+import { fittedQuestion, summaryOf, fullQuestion } from './question-text.js';
+import type { ChangeApprover, OnAllowed } from './rule-approver.js';
+import { ruleName, type RuleStore, ProcessRules } from './session-rules.js';
+import { askForGlobRule, askForToolRule } from './ask-for-rule.js';
 
 const GONE = 'The terminal was closed before anyone decided.';
 const BACK = 'Ctrl-D: back';
 
 export interface TerminalApproverOptions extends DialogueOptions {
-  /** Who answers: goes into the audit trail. */
+  /** The name of the approver in the audit trail. */
   by: string;
-  /** Where "always" is kept; left out: it ends with this approver. */
+  /** Stores "always" rules; by default they end with this approver. */
   rules?: RuleStore;
-  /** Told of each call that an answer of before lets through. */
+  /** Called for each call that an earlier answer allows. */
   onAllowed?: OnAllowed;
-  /** Told what a person has decided about, as they have edited it. */
+  /** Called with each decision and the files as the person edited them. */
   onDecided?: (question: Question, files: readonly FileProposal[], approval: Approval) => void;
 }
 
 type Verdict = Pick<Approval, 'decision' | 'rejectedChangeIds'> & { note?: string };
 
-/** A key of the question; what it does may ask further, and null asks for the decision again. */
+/** A key of the question. Its action may ask more questions; null repeats the question. */
 interface Key extends MenuItem {
   isFor?: (question: Question) => boolean;
   does: (draft: Draft, question: Question, signal: AbortSignal) => Verdict | null | Promise<Verdict | null>;
 }
 
-/** Asks a person at a terminal, one call at a time, in the order in which the calls came. */
-export class TerminalApprover implements Asker {
+/** Asks a person at a terminal, one call at a time, in order of arrival. */
+export class TerminalApprover implements ChangeApprover {
   readonly dialogue: Dialogue;
   private queue: Promise<unknown> = Promise.resolve();
   private readonly open = new Set<Question>();
-  private readonly ofRun = new RulesOfRun();
+  private readonly ofRun = new ProcessRules();
 
   private readonly keys: readonly Key[] = [
+    { word: 'yes', also: ['allow'], meaning: 'allow it as shown', does: () => ({ decision: 'allow' }) },
     {
-      word: 'yes',
-      also: ['allow'],
-      meaning: 'execute the call as shown',
-      does: () => ({ decision: 'allow' }),
-    },
-    {
-      ...{ word: 'no', also: ['deny'], meaning: 'deny the call; you may add a note for the model' },
+      ...{ word: 'no', also: ['deny'], meaning: 'deny it; a note for the model is optional' },
       does: (_draft, _question, signal) => this.deny(signal),
     },
     {
@@ -68,13 +63,13 @@ export class TerminalApprover implements Asker {
     {
       ...{ word: 'always', meaning: 'allow all calls of this tool in this session; shows the rule first' },
       does: (_draft, question, signal) =>
-        this.always(question, takeToolRule(question, this.dialogue, signal)),
+        this.always(question, askForToolRule(question, this.dialogue, signal)),
     },
     {
       ...{ word: 'glob', meaning: 'allow calls that match a glob in this session; shows the rule first' },
       isFor: ({ files }) => files.length > 0,
       does: ({ files }, question, signal) =>
-        this.always(question, takeGlobRule({ ...question, files: [...files] }, this.dialogue, signal)),
+        this.always(question, askForGlobRule({ ...question, files: [...files] }, this.dialogue, signal)),
     },
   ];
 
@@ -82,17 +77,17 @@ export class TerminalApprover implements Asker {
     this.dialogue = new Dialogue(options);
   }
 
-  /** What has been asked and is not answered, the open question first. */
+  /** Unanswered questions, the open one first. */
   get waiting(): readonly Question[] {
     return [...this.open];
   }
 
   decide(question: Question, signal: AbortSignal): Promise<Approval> {
     this.open.add(question);
-    // Before the next one is asked: it is not to count a call that is answered.
+    // Removed before the next question is asked, so that its count excludes this call.
     const mine = this.queue.then(() => this.ask(question, signal)).finally(() => this.open.delete(question));
     this.queue = mine.catch(() => undefined);
-    // A call that ends while it stands in the queue must not wait for the questions before it.
+    // A call that ends in the queue must not wait for the questions before it.
     return Promise.race([mine, rejectionOf(signal)]).finally(() => this.open.delete(question));
   }
 
@@ -121,12 +116,12 @@ export class TerminalApprover implements Asker {
     const keys = this.keys.filter(({ isFor }) => isFor?.(question) ?? true);
     let shown = '';
     const show = () => {
-      const { paper } = this.dialogue;
-      const text = fittedQuestion(this.asked(draft, question), paper).join('\n');
+      const { layout } = this.dialogue;
+      const text = fittedQuestion(this.asked(draft, question), layout).join('\n');
       if (text !== shown) this.dialogue.print(text);
       shown = text;
     };
-    const summarize = () => this.dialogue.print(summaryOf(this.asked(draft, question), this.dialogue.paper));
+    const summarize = () => this.dialogue.print(summaryOf(this.asked(draft, question), this.dialogue.layout));
     const showAgain = () => (show(), summarize());
     for (let files: readonly FileProposal[] = []; ;) {
       if (draft.files !== files) show();
@@ -152,21 +147,24 @@ export class TerminalApprover implements Asker {
     return { decision: 'allow', ...(rejectedChangeIds.length > 0 && { rejectedChangeIds }) };
   }
 
-  private async always(question: Question, taken: ReturnType<typeof takeToolRule>): Promise<Verdict | null> {
+  private async always(
+    question: Question,
+    taken: ReturnType<typeof askForToolRule>,
+  ): Promise<Verdict | null> {
     const rule = await taken;
     if (!rule) return null;
     await this.rulesFor(question).add(rule, this.options.by);
     return { decision: 'allow_always', note: ruleName(rule).slice(0, MAX_NOTE) };
   }
 
-  /** What has no session of the server, such as a change of the Cloud that is offered, is allowed for this run. */
+  /** Without a session, as for an offered change of the Cloud, a rule lasts for this run. */
   private rulesFor({ call }: Question): RuleStore {
     return call.sessionId === '' ? this.ofRun : (this.options.rules ?? this.ofRun);
   }
 
   private async viewAll(draft: Draft, question: Question, signal: AbortSignal): Promise<null> {
     const { dialogue } = this;
-    await dialogue.showAll(wholeQuestion(this.asked(draft, question), dialogue.paper), signal);
+    await dialogue.showAll(fullQuestion(this.asked(draft, question), dialogue.layout), signal);
     return null;
   }
 

@@ -3,8 +3,8 @@ import { setTimeout as quiet } from 'node:timers/promises';
 const CTRL_C = '\u0003';
 
 /**
- * Drops what was typed, until nothing has come for so long, in ms; true where there was something. A terminal holds a
- * line back until Enter, and hands over what it has of it once it is read key by key.
+ * Drops typed input until none has come for `quietMs`; true if there was some. A terminal holds back a line until
+ * Enter, and hands it over once it is read key by key.
  * @throws the signal's reason
  */
 export async function dropTyped(
@@ -16,7 +16,7 @@ export async function dropTyped(
   let [isDropped, isQuiet] = [false, false];
   const take = (chunk: Buffer | string) => {
     [isDropped, isQuiet] = [true, false];
-    // Read key by key, it is no signal.
+    // Read key by key, Ctrl-C raises no signal.
     if (String(chunk).includes(CTRL_C)) process.kill(process.pid, 'SIGINT');
   };
   terminal?.setRawMode(true);
@@ -24,7 +24,7 @@ export async function dropTyped(
   try {
     while (!isQuiet) {
       isQuiet = true;
-      // What is no terminal holds nothing back.
+      // Only a terminal holds input back.
       await quiet(terminal ? quietMs : 0, undefined, { signal });
     }
   } catch {

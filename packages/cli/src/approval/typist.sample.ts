@@ -3,7 +3,7 @@ import type { Approval, ToolCallDelivery } from '@patchbay/protocol';
 import type { ApprovalRequest } from '@patchbay/workspace';
 import { TerminalApprover } from './terminal-approver.js';
 
-/* A person at a terminal that is none, for tests; no part of the build. */
+/* A simulated person at a simulated terminal, for tests; not part of the build. */
 
 export const request = (
   path = 'src/a.txt',
@@ -40,7 +40,7 @@ export const patchRequest = (...counts: number[]): ApprovalRequest => ({
   })),
 });
 
-/** A terminal that types `answers`, each when its prompt is there. */
+/** A terminal that types `answers`, each after its prompt. */
 export class Typist {
   readonly input = new PassThrough();
   readonly output = new PassThrough();

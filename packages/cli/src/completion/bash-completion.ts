@@ -1,6 +1,6 @@
 import type { CompletedCommand, CompletedValue, CompletionTree } from './completion-tree.js';
 
-/** A script for bash, from 3.2 on. */
+/** A script for bash 3.2 and later. */
 export function bashCompletion({ program, commands }: CompletionTree): string {
   const all = [program, ...commands].map((command) =>
     command === program ? { ...command, name: '' } : command,

@@ -1,4 +1,4 @@
-/** Shells that a script is made for, and the file in which each looks for it by itself. */
+/** Supported shells, and the file in which each looks for completions. */
 export const COMPLETION_FILES = {
   bash: '~/.local/share/bash-completion/completions/patchbay',
   zsh: '~/.zfunc/_patchbay',

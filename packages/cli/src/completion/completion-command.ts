@@ -9,7 +9,7 @@ import { zshCompletion } from './zsh-completion.js';
 
 const SCRIPT_OF = { bash: bashCompletion, zsh: zshCompletion, fish: fishCompletion };
 
-/** `patchbay completion`: prints a script that completes this very program's commands and options. */
+/** `patchbay completion`: prints a completion script for this program's commands and options. */
 export function completion(shell: CompletedShell, program: Command, io: Pick<CliIo, 'stdout'>): number {
   io.stdout.write(SCRIPT_OF[shell](completionTree(program)));
   return EXIT.ok;

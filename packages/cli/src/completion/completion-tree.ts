@@ -1,18 +1,18 @@
 import type { Argument, Command, Option } from 'commander';
 
-/** What may stand at a place: one of these words, a file, a folder, or what no shell can know. */
+/** A value: one of these words, a file, a folder, or something that no shell can complete. */
 export type CompletedValue =
   { kind: 'words'; words: readonly string[] } | { kind: 'file' | 'directory' | 'text' };
 
-/** An option by all its spellings, such as `-h` and `--help`. */
+/** An option with all its spellings, such as `-h` and `--help`. */
 export interface CompletedOption {
   flags: readonly string[];
   description: string;
-  /** null: it takes none. */
+  /** Null if it takes no value. */
   value: CompletedValue | null;
 }
 
-/** What may follow in order; the last one again and again, if it `repeats`. */
+/** The arguments in order; the last one may repeat. */
 export interface CompletedArgument {
   name: string;
   value: CompletedValue;
@@ -26,13 +26,13 @@ export interface CompletedCommand {
   arguments: readonly CompletedArgument[];
 }
 
-/** All that a script has to know, with the program's own options as those of a command without a name. */
+/** The data for a completion script. The program's own options are those of a command without a name. */
 export interface CompletionTree {
   program: CompletedCommand;
   commands: readonly CompletedCommand[];
 }
 
-/** Reads it off the program itself, so that no script knows another one. */
+/** Reads the tree from the program itself, so that the scripts always match it. */
 export function completionTree(program: Command): CompletionTree {
   const commands = program.createHelp().visibleCommands(program).map(commandOf);
   const names = commands.map(({ name }) => name);
@@ -77,7 +77,7 @@ function argumentOf(argument: Argument): CompletedArgument {
   return { name, value: valueOf(name, argument.argChoices), repeats: argument.variadic };
 }
 
-/** The name of a placeholder says what it stands for, as the help does. */
+/** The name of a placeholder tells what kind of value it is, as in the help. */
 function valueOf(placeholder: string, choices: readonly string[] | undefined): CompletedValue {
   if (choices) return { kind: 'words', words: choices };
   if (placeholder === 'dir') return { kind: 'directory' };

@@ -30,7 +30,7 @@ function optionPart({ flags, description, value }: CompletedOption): string {
   return [...spelt, ...takes, `-d ${quoted(description)}`].join(' ');
 }
 
-/** What is offered in the place of a value; nothing where no shell can know it. */
+/** The completion of a value; nothing if no shell can know it. */
 function valuePart(value: CompletedValue, offer: string): string {
   if (value.kind === 'words') return `${offer} ${quoted(value.words.join(' '))}`;
   if (value.kind === 'directory') return `${offer} '(__fish_complete_directories)'`;

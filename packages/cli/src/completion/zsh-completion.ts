@@ -6,7 +6,7 @@ import type {
   CompletionTree,
 } from './completion-tree.js';
 
-/** A script for zsh, to be sourced or to be found in fpath. */
+/** A script for zsh, to be sourced or found in fpath. */
 export function zshCompletion({ program, commands }: CompletionTree): string {
   return `#compdef patchbay
 
@@ -46,7 +46,7 @@ function inArguments(spec: string): string {
 
 function optionSpec({ flags, description, value }: CompletedOption): string {
   const text = `[${escaped(description)}]${value === null ? '' : `:value:${actionOf(value)}`}`;
-  // What takes a value may be given several times.
+  // An option with a value may be repeated.
   if (flags.length === 1) return quoted(`${value === null ? '' : '*'}${flags[0]}${text}`);
   return `${quoted(`(${flags.join(' ')})`)}{${flags.join(',')}}${quoted(text)}`;
 }
@@ -60,7 +60,7 @@ function actionOf(value: CompletedValue): string {
   return { text: ' ', directory: '_files -/', file: '_files' }[value.kind];
 }
 
-/** Of what a spec of _arguments gives a meaning. */
+/** Escapes the characters with a meaning in a spec of _arguments. */
 function escaped(text: string): string {
   return text.replace(/[\\[\]:]/g, '\\$&');
 }

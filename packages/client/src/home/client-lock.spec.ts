@@ -25,7 +25,7 @@ describe('the client lock', () => {
     await disk.rm(join(directory, '..'), { recursive: true });
   });
 
-  it('is held by one, and free again when released', async () => {
+  it('has one holder, and is free after its release', async () => {
     const lock = await acquire();
     await expect(ClientLock.acquire(directory)).rejects.toThrow(ClientLockedError);
     await expect(ClientLock.acquire(directory)).rejects.toMatchObject({ pid: process.pid });
@@ -35,16 +35,19 @@ describe('the client lock', () => {
     expect(await locks()).toHaveLength(1);
   });
 
-  it.each(['there', 'not there'])('is won by at most one of many, in a folder that is %s', async (is) => {
-    if (is === 'there') await disk.mkdir(directory);
-    const results = await Promise.allSettled(Array.from({ length: 8 }, () => acquire()));
-    expect(results.filter(({ status }) => status === 'fulfilled').length).toBeLessThanOrEqual(1);
-    for (const result of results) {
-      if (result.status === 'rejected') expect(result.reason).toBeInstanceOf(ClientLockedError);
-    }
-  });
+  it.each(['there', 'not there'])(
+    'has at most one winner among many contenders, in a folder that is %s',
+    async (is) => {
+      if (is === 'there') await disk.mkdir(directory);
+      const results = await Promise.allSettled(Array.from({ length: 8 }, () => acquire()));
+      expect(results.filter(({ status }) => status === 'fulfilled').length).toBeLessThanOrEqual(1);
+      for (const result of results) {
+        if (result.status === 'rejected') expect(result.reason).toBeInstanceOf(ClientLockedError);
+      }
+    },
+  );
 
-  /** Renames the lock of this process into that of another. */
+  /** Gives this process's lock file the name of another process's lock. */
   const becomeLockOf = async (change: (parts: string[]) => unknown) => {
     await acquire();
     const [name] = await locks();
@@ -54,7 +57,7 @@ describe('the client lock', () => {
     return join(directory, parts.join('-'));
   };
 
-  it('left by a process that was killed does not bar the next', async () => {
+  it('does not outlive a killed process', async () => {
     const child = spawn('sleep', ['60']);
     const exited = new Promise((resolve) => child.once('exit', resolve));
     await becomeLockOf((parts) => (parts[2] = String(child.pid)) && (parts[3] = '0'));
@@ -65,13 +68,13 @@ describe('the client lock', () => {
     expect(await locks()).toHaveLength(1);
   });
 
-  it('of a dead process whose number another process has by now does not bar the next', async () => {
+  it('of a dead process is taken over even if another process reuses its pid', async () => {
     await becomeLockOf((parts) => (parts[3] = '12345'));
     await acquire();
     expect(await locks()).toHaveLength(1);
   });
 
-  it('of another machine or container holds while it is kept fresh', async () => {
+  it('of another machine or container holds while it is refreshed', async () => {
     const foreign = await becomeLockOf((parts) => (parts[1] = '0123456789ab'));
     await expect(ClientLock.acquire(directory)).rejects.toThrow(ClientLockedError);
     const seen = async (ageMs: number) => {
@@ -85,7 +88,7 @@ describe('the client lock', () => {
   });
 
   it.each([60_000, 24 * 3_600_000, 20 * 365 * 24 * 3_600_000])(
-    'of another machine with a time %d ms in the future does not bar the next',
+    'of another machine is stale with a time %d ms in the future',
     async (ms) => {
       const foreign = await becomeLockOf((parts) => (parts[1] = '0123456789ab'));
       const seen = async (aheadMs: number) => {
@@ -100,7 +103,7 @@ describe('the client lock', () => {
     },
   );
 
-  it('of a process that runs here holds, whatever its time', async () => {
+  it('of a running process holds, whatever its time', async () => {
     await acquire();
     const path = join(directory, (await locks())[0]!);
     const then = new Date(Date.now() + 24 * 3_600_000);
@@ -108,7 +111,7 @@ describe('the client lock', () => {
     await expect(ClientLock.acquire(directory)).rejects.toMatchObject({ pid: process.pid });
   });
 
-  it('is kept fresh for other machines while it is held', async () => {
+  it('is refreshed for other machines while it is held', async () => {
     jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'Date', 'performance', 'queueMicrotask'] });
     try {
       await acquire();
@@ -116,14 +119,14 @@ describe('the client lock', () => {
       const longAgo = new Date(Date.now() - 60_000);
       await disk.utimes(path, longAgo, longAgo);
       jest.advanceTimersByTime(5_000);
-      // It is not waited for by anybody: the disk has it in a moment.
+      // Nothing signals the refresh, so the test polls.
       while ((await disk.stat(path)).mtimeMs < longAgo.getTime() + 30_000);
     } finally {
       jest.useRealTimers();
     }
   });
 
-  it('of a process that may not be signalled, as it is of another user, holds', async () => {
+  it('holds for a process of another user, which may not be signalled', async () => {
     await becomeLockOf((parts) => parts.splice(2, 2, '1', '0'));
     const kill = jest.spyOn(process, 'kill').mockImplementation(() => {
       throw Object.assign(new Error('Not yours.'), { code: 'EPERM' });
@@ -135,7 +138,7 @@ describe('the client lock', () => {
     }
   });
 
-  it('leaves other files of its folder alone', async () => {
+  it('leaves other files in its folder alone', async () => {
     await disk.mkdir(directory);
     await disk.writeFile(join(directory, 'journal.jsonl'), 'x');
     await acquire();

@@ -10,17 +10,17 @@ import { ClientLockedError } from '../journal/client-locked-error.js';
 const LOCK_NAME = /^lock-([0-9a-f]{12})-(\d+)-(\d+)-[0-9a-f]{8}$/;
 const HEARTBEAT_MS = 5_000;
 /**
- * A lock of another machine or container, whose processes cannot be seen, is stale when its time is further away than this:
- * in the past, or in the future, where a clock was set back since.
+ * A lock of another machine or container is stale when its time is further from now than this. Its processes are
+ * invisible, and a clock that was set back puts the time in the future.
  */
 const FOREIGN_STALE_MS = 30_000;
 const MAX_TRIES = 5;
 const MAX_PAUSE_MS = 80;
 
 /**
- * Keeps a second process from using the same journal; survives kill -9 without leaving a lock that bars the next start.
- * Each contender makes a file of its own, whose name says who it is, and then looks for others: of two that overlap, the
- * later one sees the earlier. Names are never used twice, so removing a dead one cannot hit a living one.
+ * Keeps a second process from using the same journal. A process killed by SIGKILL leaves no lock that blocks the next
+ * start. Each contender creates its own file, named after itself, and then looks for others: of two that overlap, the
+ * later one sees the earlier. File names are never reused, so removing a dead lock cannot hit a live one.
  */
 export class ClientLock {
   private isHeld = true;
@@ -30,7 +30,7 @@ export class ClientLock {
     private readonly heartbeat: NodeJS.Timeout,
   ) {}
 
-  /** @throws ClientLockedError, its message meant for the terminal. */
+  /** @throws ClientLockedError with a message for the terminal. */
   static async acquire(directory: string): Promise<ClientLock> {
     await mkdir(directory, { recursive: true, mode: 0o700 });
     for (let tries = 1; ; tries++) {
@@ -46,7 +46,7 @@ export class ClientLock {
           holder,
         );
       }
-      // Two that start together both step back; the pause lets one be first.
+      // Two that start together both step back; the random pause lets one go first.
       await new Promise((resolve) => setTimeout(resolve, Math.random() * MAX_PAUSE_MS));
     }
   }
@@ -61,7 +61,7 @@ export class ClientLock {
 }
 
 function ownName(): string {
-  return `lock-${PLACE}-${process.pid}-${startedAt(process.pid) ?? 0}-${randomBytes(4).toString('hex')}`;
+  return `lock-${PID_NAMESPACE}-${process.pid}-${startedAt(process.pid) ?? 0}-${randomBytes(4).toString('hex')}`;
 }
 
 function keepFresh(path: string): NodeJS.Timeout {
@@ -72,21 +72,21 @@ function keepFresh(path: string): NodeJS.Timeout {
   return setInterval(touch, HEARTBEAT_MS).unref();
 }
 
-/** The pid of a living contender other than `own`; the locks of dead ones are removed. */
+/** The pid of a live contender other than `own`, or null. Removes the locks of dead ones. */
 async function livingOther(directory: string, own: string): Promise<number | null> {
   for (const name of await readdir(directory)) {
     const match = LOCK_NAME.exec(name);
     if (!match || name === own) continue;
     const [, place, pid, started] = match;
     const path = join(directory, name);
-    const isAlive = place === PLACE ? isRunning(Number(pid), started!) : await isFresh(path);
+    const isAlive = place === PID_NAMESPACE ? isRunning(Number(pid), started!) : await isFresh(path);
     if (isAlive) return Number(pid);
     await unlink(path).catch(() => {});
   }
   return null;
 }
 
-/** A pid is used again sooner or later; the start time tells the processes apart where the system shows it. */
+/** Pids are reused; the start time tells two processes apart where the system shows it. */
 function isRunning(pid: number, started: string): boolean {
   try {
     process.kill(pid, 0);
@@ -102,7 +102,7 @@ async function isFresh(path: string): Promise<boolean> {
   return stats !== null && Math.abs(Date.now() - stats.mtimeMs) < FOREIGN_STALE_MS;
 }
 
-/** Start time of a process in clock ticks since boot (Linux); null where it cannot be told. */
+/** Start time of a process in clock ticks since boot (Linux), or null if unknown. */
 function startedAt(pid: number): number | null {
   try {
     const line = readFileSync(`/proc/${pid}/stat`, 'latin1');
@@ -113,8 +113,8 @@ function startedAt(pid: number): number | null {
   }
 }
 
-/** Where pids mean the same: this machine, since it booted, in this container. */
-const PLACE = sha256(
+/** Identifies the pid namespace: this machine, this boot, this container. */
+const PID_NAMESPACE = sha256(
   [
     hostname(),
     orEmpty(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8')),

@@ -10,38 +10,41 @@ const FILE_NAME = 'journal.jsonl';
 const CHECKSUM_CHARS = 16;
 
 /**
- * Journals on a disk, below a directory of the user's own, such as PATCHBAY_HOME: a call that a client took is known to the
- * process that comes after it, whatever killed the first.
+ * Journals on disk, below a directory such as PATCHBAY_HOME. After a crash, the next process finds the calls that the
+ * previous one accepted.
  *
  * ```ts
  * const relay = new RelayClient({ url, workspaceId, clientId, token, tools, journal: new DiskJournals(home) });
  * ```
  */
 export class DiskJournals implements Journals {
-  /** @param home made 0700 where it is not there */
+  /** @param home created with mode 0700 if it does not exist */
   constructor(private readonly home: string) {}
 
-  /** Survives kill -9 without leaving a lock that bars the next start. */
+  /** A process killed by SIGKILL leaves no lock that blocks the next start. */
   lock(client: ClientIdentity): Promise<JournalLock> {
     return ClientLock.acquire(clientDirectory(this.home, client));
   }
 
-  /** For a client that holds the lock. */
+  /** Requires the lock. */
   open(client: ClientIdentity, snapshot: () => JournalEntry[]): Promise<JournalStorage> {
     return DiskStorage.open(clientDirectory(this.home, client), snapshot);
   }
 }
 
 /**
- * The directory below PATCHBAY_HOME that holds one client's journal and lock. It depends on the server and the workspace
- * too: a server that never saw a call would answer `forget` for it, and its result would be lost.
+ * The directory below PATCHBAY_HOME that holds one client's journal and lock. Server and workspace are part of the
+ * name: a server that never saw a call answers `forget` for it, which would lose its result.
  */
 export function clientDirectory(home: string, client: ClientIdentity): string {
   const key = sha256(JSON.stringify([client.url, client.workspaceId, client.clientId])).slice(0, 32);
   return join(home, 'clients', key);
 }
 
-/** The journal in `directory` (made 0700), for who holds a ClientLock there and closes it in the end. */
+/**
+ * Opens the journal in `directory` (created with mode 0700). The caller must hold a ClientLock there, and closes the
+ * journal.
+ */
 export function openDiskJournal(directory: string, options?: JournalOptions): Promise<Journal> {
   return Journal.over((snapshot) => DiskStorage.open(directory, snapshot), options);
 }
@@ -72,13 +75,13 @@ class DiskStorage implements JournalStorage {
   }
 }
 
-/** `<checksum> <json>\n`; the checksum tells a whole line from one that a crash tore. */
+/** `<checksum> <json> `; the checksum tells a whole line from one torn by a crash. */
 function encodeLine(line: JournalLine): string {
   const json = JSON.stringify(line);
   return `${sha256(json).slice(0, CHECKSUM_CHARS)} ${json}\n`;
 }
 
-/** The line, or null where it is torn or damaged. */
+/** The parsed line, or null if it is torn or damaged. */
 function decodeLine(bytes: Buffer): JournalLine | null {
   const json = bytes.subarray(CHECKSUM_CHARS + 1);
   const checksum = bytes.toString('latin1', 0, CHECKSUM_CHARS);

@@ -5,12 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { JournalFile } from './journal-file.js';
 
-/** What was synced, and what the disk was like then. */
+/** A sync, and the state of the disk at that moment. */
 interface Synced {
   path: string;
-  /** Of a folder. */
+  /** Entries, for a folder. */
   names: string[];
-  /** Of a file. */
+  /** Size, for a file. */
   sizeBytes: number;
 }
 
@@ -45,23 +45,23 @@ describe('a journal file syncs', () => {
     await rm(directory, { recursive: true });
   });
 
-  it('its folder once it is there', () => {
+  it('its folder after the file was created in it', () => {
     expect(synced).toMatchObject([{ path: directory, names: ['journal'] }]);
   });
 
-  it('what is to be durable before it is said to be, and nothing else', async () => {
+  it('durable appends before they resolve, and no others', async () => {
     synced = [];
     await journal.append('soon\n', false, () => {});
     expect(synced).toEqual([]);
     let syncedFirst = false;
     await journal.append('durable\n', true, () => (syncedFirst = synced.length > 0));
     expect([syncedFirst, synced]).toMatchObject([true, [{ path: path(), sizeBytes: 13 }]]);
-    // Those that meet share one.
+    // Concurrent appends share one sync.
     await Promise.all(['a\n', 'b\n', 'c\n'].map((text) => journal.append(text, true, () => {})));
     expect(synced).toHaveLength(2);
   });
 
-  it('a snapshot before it takes the place of the file, and the folder after that', async () => {
+  it('a snapshot before it replaces the file, and the folder after that', async () => {
     await journal.append('old\n', true, () => {});
     synced = [];
     await journal.compact();

@@ -31,7 +31,7 @@ describeOnLinux('the file handles of a journal', () => {
     await rm(directory, { recursive: true });
   });
 
-  it('are closed, and appends go on, where closing the compacted file reports an error', async () => {
+  it('are closed, and appends continue, when closing the replaced file fails', async () => {
     const file = await JournalFile.open(directory, 'journal', () => 'kept\n');
     await file.append('old\n', true, () => {});
     const { handle } = file as unknown as { handle: FileHandle };
@@ -47,13 +47,13 @@ describeOnLinux('the file handles of a journal', () => {
     expect(await openFilesBelow(directory)).toEqual([]);
   });
 
-  it('are closed where the journal cannot be opened', async () => {
+  it('are closed when the journal cannot be opened', async () => {
     jest.spyOn(handles, 'stat').mockRejectedValueOnce(new Error('EIO'));
     await expect(JournalFile.open(directory, 'journal', () => '')).rejects.toThrow('EIO');
     expect(await openFilesBelow(directory)).toEqual([]);
   });
 
-  it('are closed where the journal cannot be read', async () => {
+  it('are closed when the journal cannot be read', async () => {
     jest.spyOn(JournalFile.prototype, 'read').mockRejectedValueOnce(new Error('EIO'));
     await expect(openDiskJournal(directory)).rejects.toThrow('EIO');
     expect(await openFilesBelow(directory)).toEqual([]);

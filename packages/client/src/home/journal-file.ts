@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 const NEWLINE = 0x0a;
 const FILE_MODE = 0o600;
-/** A file smaller than this is not worth compacting, in bytes. */
+/** Smaller files are not compacted, in bytes. */
 const MIN_COMPACT_BYTES = 1024 * 1024;
 
 interface Append {
@@ -16,8 +16,8 @@ interface Append {
 }
 
 /**
- * A file that grows at its end, and is replaced by `snapshot()` when it has doubled. Appends that meet share one write
- * and one fsync, and take effect in their order.
+ * An append-only file that is replaced by `snapshot()` when it has doubled in size. Concurrent appends share one
+ * write and one fsync and keep their order.
  */
 export class JournalFile {
   private waiting: Append[] = [];
@@ -33,7 +33,7 @@ export class JournalFile {
     private size: number,
   ) {}
 
-  /** Opens the file, an empty one where there is none. */
+  /** Opens the file; creates an empty one if there is none. */
   static async open(directory: string, name: string, snapshot: () => string): Promise<JournalFile> {
     await mkdir(directory, { recursive: true, mode: 0o700 });
     const path = join(directory, name);
@@ -47,14 +47,14 @@ export class JournalFile {
     }
   }
 
-  /** What the file holds, line by line; a last one that a crash tore is among them. */
+  /** The lines of the file, including a last line torn by a crash. */
   async read(): Promise<Buffer[]> {
     return splitLines(await readFile(this.path));
   }
 
   /**
-   * Appends; `onWritten` is called at once when it is done. `durable` waits for the disk; without it the text survives
-   * a kill of the process, but not of the machine. What fails to be appended is not in the file.
+   * Appends, and calls `onWritten` as soon as the text is written. `durable` waits for the disk; without it the text
+   * survives the end of the process, but not a power failure. A failed append leaves nothing in the file.
    */
   append(text: string, durable: boolean, onWritten: () => void): Promise<void> {
     if (this.isClosed) return Promise.reject(new Error('The journal is closed.'));
@@ -64,7 +64,7 @@ export class JournalFile {
     });
   }
 
-  /** Puts the snapshot in the place of all that the file holds, durably. Not while an append is under way. */
+  /** Replaces the content of the file by the snapshot, durably. Must not run during an append. */
   async compact(): Promise<void> {
     const text = this.snapshot();
     const path = `${this.path}.new`;
@@ -81,12 +81,12 @@ export class JournalFile {
     this.handle = handle;
     this.size = Buffer.byteLength(text);
     this.compactAbove = Math.max(MIN_COMPACT_BYTES, 2 * this.size);
-    // Its content is superseded: an error on close loses nothing.
+    // The snapshot superseded its content: an error on close loses nothing.
     await replaced.close().catch(() => {});
     await syncDirectory(this.directory);
   }
 
-  /** Waits for what was appended. */
+  /** Waits for pending appends. */
   async close(): Promise<void> {
     if (this.isClosed) return;
     this.isClosed = true;
@@ -95,7 +95,7 @@ export class JournalFile {
   }
 
   private async flush(): Promise<void> {
-    // Lets those who append in the same instant share the first write too.
+    // Lets appends of the same tick share the first write.
     await Promise.resolve();
     while (this.waiting.length > 0) {
       const batch = this.waiting.splice(0);
@@ -112,11 +112,11 @@ export class JournalFile {
       if (this.size > this.compactAbove)
         await this.compact().catch(() => (this.compactAbove = 2 * this.size));
     }
-    // In the same step as the last look at what waits: whoever appends next begins anew.
+    // Set in the same step as the last check of the queue, so that the next append starts a new flush.
     this.flushing = null;
   }
 
-  /** At the known end: what a failed write left behind it is cut off, or overwritten by the next. */
+  /** Writes at the known end: the rest of a failed write is cut off or overwritten. */
   private async write(texts: string[], durable: boolean): Promise<void> {
     const bytes = Buffer.from(texts.join(''));
     try {
@@ -132,7 +132,7 @@ export class JournalFile {
   }
 }
 
-/** Without this a file that was just made could be gone after a power failure. Windows cannot do it. */
+/** Without this, a power failure can lose a file that was just created. Windows does not support it. */
 async function syncDirectory(directory: string): Promise<void> {
   const handle = await open(directory, constants.O_RDONLY).catch(() => null);
   await handle?.sync().catch(() => {});

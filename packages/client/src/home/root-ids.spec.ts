@@ -17,7 +17,7 @@ describe('the id of a folder', () => {
   });
   afterEach(() => rm(base, { recursive: true }));
 
-  it('is a UUID that stays, however the folder is named and whatever happens in it', async () => {
+  it('is a UUID that stays the same when the folder is addressed differently or its content changes', async () => {
     const rootId = await rootIdOf(folder, home);
     expect(rootId).toMatch(UUID);
     await symlink(folder, join(base, 'link'));
@@ -26,13 +26,13 @@ describe('the id of a folder', () => {
       expect(await rootIdOf(name, home)).toBe(rootId);
   });
 
-  it('is one for all clients that ask for it first, in the same moment', async () => {
+  it('is the same for all clients that ask for it first at the same moment', async () => {
     const all = await Promise.all(Array.from({ length: 20 }, () => rootIdOf(folder, home)));
     expect(new Set(all).size).toBe(1);
     expect(await readdir(join(home, 'roots'))).toHaveLength(1);
   });
 
-  it('is another one for another folder, for another home, and for what has taken the folder’s place', async () => {
+  it('differs for another folder, another home, and a folder that replaced the first', async () => {
     const rootId = await rootIdOf(folder, home);
     await mkdir(join(base, 'other'));
     const others = [await rootIdOf(join(base, 'other'), home), await rootIdOf(folder, join(base, 'home2'))];
@@ -43,19 +43,19 @@ describe('the id of a folder', () => {
     expect(await rootIdOf(folder, home)).toBe(successor);
   });
 
-  it('is the one that was kept for it, once a person has said which project it is', async () => {
+  it('is the one that a person chose for the folder', async () => {
     await rootIdOf(folder, home);
     const rootId = randomUUID();
     await keepRootId(folder, home, rootId);
     expect(await rootIdOf(folder, home)).toBe(rootId);
   });
 
-  it('is made anew where what was kept is spoilt, and is read by nobody else', async () => {
+  it('is created anew when the stored one is damaged, and only the user can read it', async () => {
     await rootIdOf(folder, home);
     const [name] = await readdir(join(home, 'roots'));
     const file = join(home, 'roots', name!);
-    for (const spoilt of ['', '{"rootId"', 'null', '{"rootId":7}']) {
-      await writeFile(file, spoilt);
+    for (const damaged of ['', '{"rootId"', 'null', '{"rootId":7}']) {
+      await writeFile(file, damaged);
       const rootId = await rootIdOf(folder, home);
       expect([rootId, await rootIdOf(folder, home)]).toEqual([expect.stringMatching(UUID), rootId]);
     }
@@ -63,7 +63,7 @@ describe('the id of a folder', () => {
     expect(await Promise.all(modes)).toEqual([0o600, 0o700, 0o700]);
   });
 
-  it('is of a folder that is there', async () => {
+  it('is rejected for a folder that does not exist', async () => {
     await expect(rootIdOf(join(base, 'missing'), home)).rejects.toMatchObject({ code: 'ENOENT' });
   });
 });

@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
 
 /**
- * A process with nothing else to do whose connection is closed in a way that Node 20 tells nobody of: fetch neither answers
- * nor fails. The wait is cut to 200 ms.
+ * A process with nothing else to do. Its connection is closed in a way that Node 20 does not report: fetch neither
+ * answers nor fails. The wait is cut to 200 ms.
  */
 const CHILD = `
   const { HttpTransport } = await import('${new URL('../../dist/http/http-transport.js', import.meta.url).href}');
@@ -13,8 +13,8 @@ const CHILD = `
   transport.request(lost).catch((error) => console.log(error.code, error.message));
 `;
 
-describe('a request whose answer never comes', () => {
-  it('keeps its process until it has failed, and says so', () => {
+describe('a request that is never answered', () => {
+  it('keeps its process alive until it fails with a message', () => {
     const how = { encoding: 'utf8', timeout: 20_000 } as const;
     const { stdout, stderr, status } = spawnSync(process.execPath, ['--input-type=module', '-e', CHILD], how);
     expect([stdout, stderr, status]).toEqual([

@@ -3,15 +3,15 @@ import { errorFromAnswer, isTransient, PatchbayError, retryAfterOf } from './pat
 import { sleep } from './sleep.js';
 import { tokensFrom, type Tokens, type TokenStore } from './tokens.js';
 
-/** A token that ends sooner than this is exchanged before it is used. */
+/** A token that expires sooner than this is exchanged before it is used. */
 const EXPIRY_MARGIN_MS = 5_000;
 const RETRY_DELAYS_MS = [200, 400, 800, 1_600, 3_200, 5_000];
 const ANSWER_TIMEOUT_MS = 30_000;
 const NOT_MODIFIED = 304;
-/** Longest that one of many requests that move files waits in all: a rate limit is bound to slow them down. */
+/** Longest total wait of a request of a file transfer: many requests in a row meet the rate limit. */
 const TRANSFER_PATIENCE_MS = 15 * 60_000;
-/** Where too many requests are refused without a word of when to come back. */
-const UNTOLD_MS = 1_000;
+/** Wait after a RATE_LIMITED without Retry-After. */
+const DEFAULT_RATE_LIMIT_WAIT_MS = 1_000;
 const LEAST_WAIT_MS = 100;
 
 export interface HttpRequest {
@@ -20,21 +20,21 @@ export interface HttpRequest {
   path: string;
   query?: object;
   body?: object;
-  /** The body, as it is, in place of JSON. */
+  /** Raw body, instead of JSON. */
   bytes?: Uint8Array;
   headers?: Record<string, string>;
-  /** One of many that move files: where there are too many requests it waits for minutes. */
+  /** Part of a file transfer: waits for minutes when rate limited. */
   patient?: boolean;
-  /** Repeating it changes nothing, so a network fault or a 503 is retried. Default: GET only. */
+  /** Repeating the request has no further effect, so it is retried after a network fault or a 503. Default: GET only. */
   idempotent?: boolean;
   /** Milliseconds that the server may hold the answer back. */
   waitMs?: number;
   signal?: AbortSignal;
-  /** Sent as it is, without a token: the account routes. */
+  /** Sent without a token, as the account routes are. */
   anonymous?: boolean;
 }
 
-/** An answer that is no JSON. */
+/** An answer that is not JSON. */
 export interface BytesAnswer {
   status: number;
   headers: Headers;
@@ -44,17 +44,20 @@ export interface BytesAnswer {
 type ReadAnswer<T> = (answer: Response) => Promise<T>;
 type Query = Record<string, string | number | boolean | null | undefined>;
 
-/** How long requests are tried. */
+/** How long requests are retried. */
 export interface WaitOptions {
-  /** Waits between the tries of an idempotent request, in ms; by default six, 11 s in all. An empty list tries once. */
+  /**
+   * Waits between the tries of an idempotent request, in ms; default six waits, 11 s in total. An empty list means
+   * one try.
+   */
   retryDelaysMs?: readonly number[] | undefined;
-  /** Longest that a request waits in all, in ms, where the server has too many of them; by default it fails at once. */
+  /** Longest total wait of a rate-limited request, in ms; by default it fails at once. */
   patienceMs?: number | undefined;
-  /** Told of each such wait, in ms. */
+  /** Called before each such wait, with its length in ms. */
   onWait?: ((delayMs: number) => void) | undefined;
 }
 
-/** JSON and bytes over fetch, with the token kept fresh and idempotent requests retried. */
+/** JSON and bytes over fetch. Refreshes the token and retries idempotent requests. */
 export class HttpTransport {
   private refreshing: Promise<Tokens | null> | null = null;
   private readonly waiting: Required<Omit<WaitOptions, 'onWait'>> & Pick<WaitOptions, 'onWait'>;
@@ -71,7 +74,6 @@ export class HttpTransport {
     return this.untilAnswered(request, async (answer) => parse(await answer.text()) as T);
   }
 
-  /** The answer as bytes. */
   requestBytes(request: HttpRequest): Promise<BytesAnswer> {
     return this.untilAnswered(request, async (answer) => {
       const bytes = new Uint8Array(await answer.arrayBuffer());
@@ -88,8 +90,11 @@ export class HttpTransport {
       } catch (error) {
         let delay: number | undefined;
         if (isRateLimited(error)) {
-          // Refused before anything was done, so any request may be sent again; never sooner than the server says.
-          delay = Math.max(error.retryAfterMs ?? UNTOLD_MS, LEAST_WAIT_MS) * (1 + Math.random() / 4);
+          // A rate-limited request had no effect, so any request may be sent again, but no sooner than the server
+          // says.
+          delay =
+            Math.max(error.retryAfterMs ?? DEFAULT_RATE_LIMIT_WAIT_MS, LEAST_WAIT_MS) *
+            (1 + Math.random() / 4);
           patience -= delay;
           if (patience < 0) throw error;
           this.waiting.onWait?.(delay);
@@ -102,15 +107,15 @@ export class HttpTransport {
     }
   }
 
-  /** The account routes wait for nobody: who is to exchange a token holds a lock, and who waits for it can wait itself. */
+  /** The account routes do not wait: a token exchange holds a lock, and its callers can wait themselves. */
   private patienceFor({ anonymous, patient }: HttpRequest): number {
     if (anonymous) return 0;
     return patient ? TRANSFER_PATIENCE_MS : this.waiting.patienceMs;
   }
 
   /**
-   * An access token that has not expired. With `refused`, one other than that, which the server no longer takes.
-   * Throws INVALID_TOKEN where no login is held or it has ended.
+   * An access token that has not expired. With `refused`, a token other than that one, which the server rejected.
+   * Throws INVALID_TOKEN if there is no login or it has ended.
    */
   async accessToken(refused?: string): Promise<string> {
     const held = await this.tokens.read();
@@ -146,7 +151,8 @@ export class HttpTransport {
 
   private async send<T>(request: HttpRequest, token: string | null, read: ReadAnswer<T>): Promise<T> {
     const late = new AbortController();
-    // Holds the process, which AbortSignal.timeout does not: Node may tell nobody that a connection was closed at once.
+    // AbortSignal.timeout does not keep the process alive, and Node may not report that a connection was closed at
+    // once.
     const timer = setTimeout(
       () => late.abort(new DOMException('', 'TimeoutError')),
       ANSWER_TIMEOUT_MS + (request.waitMs ?? 0),
@@ -208,7 +214,7 @@ async function refusalOf(answer: Response): Promise<PatchbayError> {
   return errorFromAnswer(answer.status, parse(await answer.text()), retryAfterMs);
 }
 
-/** Those that failed together are not to come back together. */
+/** Requests that failed together must not come back together. */
 function spread(delayMs: number | undefined): number | undefined {
   return delayMs === undefined ? undefined : delayMs * (0.75 + Math.random() / 2);
 }
@@ -230,8 +236,8 @@ function parse(text: string): unknown {
 }
 
 /**
- * fetch may hide why it failed in a chain of causes; the innermost is the one a person can use. Told by their shape:
- * errors of the platform are no instances of this realm's classes.
+ * fetch may hide the reason in a chain of causes; the innermost one is of use to people. Checked by shape: platform
+ * errors are not instances of this realm's classes.
  */
 function reason(error: unknown): string {
   if (typeof error !== 'object' || error === null || !('message' in error)) return String(error);

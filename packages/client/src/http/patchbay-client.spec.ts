@@ -72,7 +72,7 @@ describe('PatchbayClient', () => {
   const client = (options: object = {}) =>
     new PatchbayClient({ url, token: 'access-0', retryDelaysMs: [1, 1, 1], ...options });
 
-  it('logs in and sends the token with what follows', async () => {
+  it('logs in and sends the token with later requests', async () => {
     route = ({ url }) =>
       url.endsWith('/login')
         ? { status: 200, body: credentials(1) }
@@ -92,19 +92,7 @@ describe('PatchbayClient', () => {
     expect(seen).toEqual([]);
   });
 
-  it('turns an error body into a PatchbayError with its fields', async () => {
-    const fields = { name: 'must not be empty' };
-    route = () => ({ status: 400, body: { error: 'Invalid.', code: 'VALIDATION_ERROR', fields } });
-    await expect(client().createWorkspace('')).rejects.toMatchObject({
-      name: 'PatchbayError',
-      code: 'VALIDATION_ERROR',
-      status: 400,
-      message: 'Invalid.',
-      fields,
-    });
-  });
-
-  it('waits where the server has too many requests, as long as its caller has patience', async () => {
+  it('waits when rate limited, for as long as the caller allows', async () => {
     const limited = { status: 429, body: { error: 'Too many.', code: 'RATE_LIMITED' }, retryAfter: '0' };
     route = () => (seen.length <= 2 ? limited : { status: 201, body: { id: 'w' } });
     const waits: number[] = [];
@@ -114,9 +102,9 @@ describe('PatchbayClient', () => {
   });
 
   it.each([
-    ['its caller has no patience', {}, '1'],
-    ['the server asks for more patience than there is', { patienceMs: 1_000 }, '60'],
-  ])('fails at once where there are too many requests and %s', async (_what, options, retryAfter) => {
+    ['its caller does not wait', {}, '1'],
+    ['the server asks for a longer wait than allowed', { patienceMs: 1_000 }, '60'],
+  ])('fails at once when rate limited and %s', async (_what, options, retryAfter) => {
     route = () => ({ status: 429, body: { error: 'Too many.', code: 'RATE_LIMITED' }, retryAfter });
     await expect(client(options).createWorkspace('x')).rejects.toMatchObject({
       code: 'RATE_LIMITED',
@@ -125,12 +113,12 @@ describe('PatchbayClient', () => {
     expect(seen).toHaveLength(1);
   });
 
-  it("judges a proxy's error page by its status", async () => {
+  it("takes the error code of a proxy's error page from its status", async () => {
     route = () => ({ status: 413 });
     await expect(client().createWorkspace('x')).rejects.toMatchObject({ code: 'TOO_LARGE', status: 413 });
   });
 
-  it('says why no answer came', async () => {
+  it('reports why no answer came', async () => {
     const patchbay = client({ retryDelaysMs: [] });
     await new Promise((resolve) => server.close(resolve));
     await expect(patchbay.workspaces()).rejects.toMatchObject({
@@ -139,7 +127,7 @@ describe('PatchbayClient', () => {
     });
   });
 
-  it('exchanges a refused token once for all requests that were refused with it', async () => {
+  it('exchanges a rejected token once for all requests that were rejected with it', async () => {
     route = ({ url, token }) => {
       if (url.endsWith('/refresh')) return { status: 200, body: credentials(1) };
       return token === 'access-1' ? { status: 200, body: { workspaces: [] } } : refused;
@@ -166,7 +154,7 @@ describe('PatchbayClient', () => {
     ]);
   });
 
-  it('reports a refused token where there is nothing to exchange it with', async () => {
+  it('reports a rejected token if there is no refresh token', async () => {
     route = () => refused;
     await expect(client().workspaces()).rejects.toMatchObject({ code: 'INVALID_TOKEN', status: 401 });
     expect(seen).toHaveLength(1);
@@ -180,7 +168,7 @@ describe('PatchbayClient', () => {
     expect(new Set(seen.map(({ body }) => body!.turnId))).toEqual(new Set([outcome.turnId]));
   });
 
-  it('does not repeat what may take effect twice', async () => {
+  it('does not repeat a request that could take effect twice', async () => {
     route = () => 'hang up';
     await expect(client().createWorkspace('x')).rejects.toMatchObject({ code: 'NETWORK' });
     expect(seen).toHaveLength(1);

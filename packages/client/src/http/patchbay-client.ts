@@ -12,20 +12,23 @@ import { HttpTransport, post, type HttpRequest, type WaitOptions } from './http-
 import { MemoryTokenStore, tokensFrom, type TokenStore } from './tokens.js';
 import { WorkspaceClient } from './workspace-client.js';
 
-/** Where the server is, how the caller proves who they are, and how long requests are tried. */
+/** The address of the server, the credentials, and how long requests are retried. */
 export interface PatchbayClientOptions extends WaitOptions {
-  /** Where the server is, such as `http://127.0.0.1:3000`, or `https://example.com/patchbay` where it is below a path. */
+  /**
+   * Address of the server, such as `http://127.0.0.1:3000`, or `https://example.com/patchbay` if it is served below a
+   * path.
+   */
   url: string;
-  /** An access token. Leave it out to log in. */
+  /** An access token. Omit it to log in. */
   token?: string;
-  /** Lets an expired access token be exchanged without a password. */
+  /** Exchanges an expired access token without a password. */
   refreshToken?: string;
-  /** Keeps the tokens elsewhere than in memory, for instance for several processes. */
+  /** Stores the tokens somewhere else than in memory, for instance to share them between processes. */
   tokenStore?: TokenStore;
 }
 
 /**
- * Patchbay over HTTP. Every method throws `PatchbayError`, and takes an `AbortSignal` where it may take long.
+ * Patchbay over HTTP. Every method throws `PatchbayError`; methods that may take long accept an `AbortSignal`.
  *
  * ```ts
  * const patchbay = new PatchbayClient({ url: 'http://127.0.0.1:3000' });
@@ -51,17 +54,17 @@ export class PatchbayClient {
     this.http = new HttpTransport(options.url, this.tokens, options);
   }
 
-  /** Makes an account and logs in as it. `password` has 12 to 256 characters. CONFLICT if the email is taken. */
+  /** Creates an account and logs in. `password` has 12 to 256 characters. CONFLICT if the email is taken. */
   register(account: RegisterRequest): Promise<User> {
     return this.enter(post('/auth/register', account));
   }
 
-  /** INVALID_TOKEN if email and password do not belong together. */
+  /** INVALID_TOKEN if the email or the password is wrong. */
   login(account: LoginRequest): Promise<User> {
     return this.enter(post('/auth/login', account));
   }
 
-  /** Ends the login: its refresh token works no more. Without a login nothing happens. NETWORK leaves it as it was. */
+  /** Ends the login and revokes its refresh token. Does nothing without a login. After NETWORK the login is unchanged. */
   async logout(): Promise<void> {
     await this.tokens.update(async (now) => {
       if (now?.refreshToken) {
@@ -75,21 +78,23 @@ export class PatchbayClient {
   }
 
   /**
-   * The access token, exchanged first if it has expired. Pass the one that a server `refused` to get another:
-   * this is what a RelayClient asks for when its token is about to end. INVALID_TOKEN where nobody is logged in, or the
-   * login has ended.
+   * The access token, exchanged first if it has expired. Pass a token that the server `refused` to get another one,
+   * as RelayClient does before its token expires. INVALID_TOKEN if there is no login or it has ended.
    */
   accessToken(refused?: string): Promise<string> {
     return this.http.accessToken(refused);
   }
 
-  /** Exchanges the access token now and returns the new one. Calls at the same time share one exchange. Errors are those of `accessToken`. */
+  /**
+   * Exchanges the access token now and returns the new one. Concurrent calls share one exchange. Errors as for
+   * `accessToken`.
+   */
   async refresh(): Promise<string> {
     const held = await this.tokens.read();
     return this.http.accessToken(held?.accessToken);
   }
 
-  /** All workspaces that the caller is a member of: those that the caller made first. */
+  /** All workspaces of the caller: those that the caller created come first, each group oldest first. */
   async workspaces(signal?: AbortSignal): Promise<Workspace[]> {
     const all: Workspace[] = [];
     let cursor: string | null = null;
@@ -102,12 +107,12 @@ export class PatchbayClient {
     return all;
   }
 
-  /** The caller becomes its owner. `name` is one line of 1 to 256 characters. */
+  /** The caller becomes the owner. `name` is one line of 1 to 256 characters. */
   createWorkspace(name: string): Promise<Workspace> {
     return this.http.request(post('/workspaces', { name } satisfies WorkspaceRequest));
   }
 
-  /** Everything inside one workspace; makes no request by itself. */
+  /** A client for one workspace; sends no request. */
   workspace(workspaceId: string): WorkspaceClient {
     return new WorkspaceClient(this.http, workspaceId);
   }

@@ -1,10 +1,10 @@
 import { ERRORS, type ErrorBody, type ErrorCode, type Json, type RelayError } from '@patchbay/protocol';
 
-/** A code of the server's error table, or NETWORK where no answer came at all. */
+/** A code of the server's error table, or NETWORK if no answer came. */
 export type PatchbayErrorCode = ErrorCode | 'NETWORK';
 
 /**
- * Every refusal and every fault that the SDK reports. Branch on `code`; `message` is for people.
+ * Every error that the SDK reports. Branch on `code`; `message` is for people.
  *
  * ```ts
  * await workspace.files.write('/a.txt', bytes, { ifMatch }).catch((error: PatchbayError) => {
@@ -15,14 +15,14 @@ export type PatchbayErrorCode = ErrorCode | 'NETWORK';
  */
 export class PatchbayError extends Error {
   override readonly name = 'PatchbayError';
-  /** When the server wants to be asked again, in ms from then, 120,000 at most; null where it does not say. */
+  /** How long to wait before the next try, in ms, at most 120,000; null if the server does not say. */
   retryAfterMs: number | null = null;
-  /** Facts that go with the code, such as the `RootConflict` of a refused handshake; null where there are none. */
+  /** Data that belongs to the code, such as the `RootConflict` of a refused handshake; otherwise null. */
   details: Json = null;
 
   /**
-   * @param status HTTP status, 0 where there was none (network faults, relay events)
-   * @param fields a path into the request or event, such as `toolCalls[0].name`, to its fault
+   * @param status HTTP status; 0 without one (network faults, relay events)
+   * @param fields maps a path in the request or event, such as `toolCalls[0].name`, to its fault
    */
   constructor(
     readonly code: PatchbayErrorCode,
@@ -35,37 +35,37 @@ export class PatchbayError extends Error {
   }
 }
 
-/** True where the same request may well succeed a moment later: no answer, or a server that starts or stops. */
+/** True if the same request may succeed a moment later: no answer, or a server that starts or stops. */
 export function isTransient(error: unknown): boolean {
   return error instanceof PatchbayError && (error.code === 'NETWORK' || error.code === 'UNAVAILABLE');
 }
 
 /**
- * True where a share of the workspace or of the user is used up: no file is too large then, and sending less at a time
- * does not help. The message names the variable that holds the limit.
+ * True if a quota of the workspace or the user is used up. Sending smaller files does not help. The message names the
+ * setting that holds the limit.
  */
-export function isOutOfRoom({ code, message }: { code: PatchbayErrorCode; message: string }): boolean {
+export function isQuotaExceeded({ code, message }: { code: PatchbayErrorCode; message: string }): boolean {
   return code === 'TOO_LARGE' && SHARE.test(message);
 }
 
 const SHARE = /\bPATCHBAY_MAX_(?:USER_)?(?:STORED_BYTES|FILES|VERSIONS|SESSIONS)\b/;
 
 /**
- * True where nothing is decided yet: what is transient, a server that has too much to do, and one that failed. Who is
- * to stay connected waits then, and never ends for it.
+ * True if the request may still succeed: a transient error, an overloaded server, or an internal error. A client that
+ * must stay connected keeps trying after it.
  */
-export function isWorthWaiting({ code }: PatchbayError): boolean {
-  return WORTH_WAITING.has(code);
+export function isRetryable({ code }: PatchbayError): boolean {
+  return RETRYABLE.has(code);
 }
 
-const WORTH_WAITING: ReadonlySet<PatchbayErrorCode> = new Set([
+const RETRYABLE: ReadonlySet<PatchbayErrorCode> = new Set([
   'NETWORK',
   'UNAVAILABLE',
   'RATE_LIMITED',
   'INTERNAL_ERROR',
 ]);
 
-/** The error that an HTTP answer stands for; a body that is not ours (a proxy's page) is judged by its status. */
+/** The error of an HTTP answer. A body that is not ours, such as a proxy's page, is judged by its status. */
 export function errorFromAnswer(
   status: number,
   body: unknown,
@@ -87,7 +87,7 @@ function isErrorBody(body: unknown): body is ErrorBody {
   return typeof body.error === 'string' && typeof body.code === 'string' && body.code in ERRORS;
 }
 
-/** The error that a refused relay event, or a refused handshake, stands for. */
+/** The error of a refused relay event or handshake. */
 export function errorFromRelay({
   code,
   message,
@@ -101,10 +101,10 @@ export function errorFromRelay({
   return error;
 }
 
-/** Longest that a server may have a caller wait at a time, in ms. */
+/** Longest wait that is accepted from a server, in ms. */
 const MAX_RETRY_AFTER_MS = 120_000;
 
-/** How long to wait, in ms, for what a server says in seconds; null where it says nothing of use. */
+/** Converts the seconds that a server asks to wait into ms; null if the value is not usable. */
 export function retryAfterOf(seconds: unknown): number | null {
   const ms = Number(seconds ?? NaN) * 1000;
   return Number.isFinite(ms) && ms >= 0 ? Math.min(ms, MAX_RETRY_AFTER_MS) : null;

@@ -1,4 +1,4 @@
-/** Waits; rejects with the signal's reason if that comes first. */
+/** Waits; rejects with the signal's reason when it is aborted. */
 export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const giveUp = () => {

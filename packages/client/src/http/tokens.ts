@@ -1,21 +1,21 @@
 import type { Credentials } from '@patchbay/protocol';
 
-/** What proves who the caller is. Without a refresh token it is over when the access token ends. */
+/** Credentials. Without a refresh token the login ends when the access token expires. */
 export interface Tokens {
   accessToken: string;
   refreshToken: string | null;
-  /** Epoch milliseconds; null if unknown or never. */
+  /** Epoch milliseconds; null if unknown or unlimited. */
   expiresAt: number | null;
 }
 
 /**
- * Where tokens are kept. A refresh token works once, so whoever shares a store must take turns:
- * `update` shows `change` the newest tokens, keeps what it returns, and lets nobody else in meanwhile.
+ * Stores tokens. A refresh token works once, so users of a shared store must take turns: `update` passes the newest
+ * tokens to `change`, stores what it returns, and blocks other updates meanwhile.
  */
 export interface TokenStore {
-  /** Null: nobody is logged in. */
+  /** Null without a login. */
   read(): Promise<Tokens | null>;
-  /** What `change` rejects with is passed on, and the tokens stay as they were. */
+  /** Rejects with what `change` rejects with; the tokens then stay unchanged. */
   update(change: (now: Tokens | null) => Promise<Tokens | null>): Promise<Tokens | null>;
 }
 
@@ -27,7 +27,7 @@ export function tokensFrom(credentials: Credentials, now = Date.now()): Tokens {
   };
 }
 
-/** Tokens in memory, for one process. */
+/** Keeps tokens in memory, for one process. */
 export class MemoryTokenStore implements TokenStore {
   private turn: Promise<unknown> = Promise.resolve();
 

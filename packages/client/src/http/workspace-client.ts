@@ -28,30 +28,29 @@ import { post, type HttpRequest, type HttpTransport } from './http-transport.js'
 import { WorkspaceFiles } from './workspace-files.js';
 import { WorkspacePatches } from './workspace-patches.js';
 
-/** How long a server lets a direct call of a client's tool run before it answers, in ms. */
+/** How long the server lets a direct call of a client tool run before it answers, in ms. */
 const DIRECT_CALL_MS = 30_000;
 const ACCEPTED = 202;
 
-/** Which part of the context is wanted, and how much of it. */
+/** The wanted part of the context, and its size. */
 export interface ContextOptions extends Omit<ContextQuery, 'format'> {
   signal?: AbortSignal;
 }
 
-/** On whose behalf a tool is called. */
+/** The session in which a tool is called. */
 export interface CallToolOptions {
-  /** A session of the caller: its Active Files count, and a client's tool goes to its client. */
+  /** A session of the caller: its Active Files apply, and a client tool runs in its client. */
   sessionId?: string;
   /** Ends the wait, not the call. */
   signal?: AbortSignal;
 }
 
 /**
- * One workspace over HTTP: its members, tools, files, sessions, turns, patches and audit trail. From
- * `PatchbayClient.workspace`. Every method throws `PatchbayError`: FORBIDDEN for who is no member, whether the workspace
- * exists or not.
+ * One workspace over HTTP: its members, tools, files, sessions, turns, patches and audit trail. Created by
+ * `PatchbayClient.workspace`. Every method throws `PatchbayError`: FORBIDDEN if the caller is not a member, also if
+ * the workspace does not exist.
  */
 export class WorkspaceClient extends WorkspacePatches {
-  /** Its Cloud files. */
   readonly files: WorkspaceFiles;
 
   constructor(http: HttpTransport, workspaceId: string) {
@@ -59,13 +58,13 @@ export class WorkspaceClient extends WorkspacePatches {
     this.files = new WorkspaceFiles(http, workspaceId);
   }
 
-  /** Its name, its owners, and the caller's role in it. */
+  /** Name, owners, and the caller's role. */
   get(): Promise<Workspace> {
     return this.getJson('');
   }
 
   /**
-   * Changes its name, or of which of the server's tools a person is asked; owners only. What is left out stays.
+   * Changes the name, or the server tools that need approval; owners only. Omitted fields stay unchanged.
    *
    * ```ts
    * await workspace.update({ approvals: ['write', 'rm'] });
@@ -75,12 +74,12 @@ export class WorkspaceClient extends WorkspacePatches {
     return this.send({ method: 'PUT', path: '', body: change });
   }
 
-  /** Who belongs to it, and since when; owners only. */
+  /** The members and when they joined; owners only. */
   async members(): Promise<Member[]> {
     return (await this.getJson<{ members: Member[] }>('/members')).members;
   }
 
-  /** Owners only. NOT_FOUND if nobody has registered with this email, CONFLICT for who is a member already. */
+  /** Owners only. NOT_FOUND if no user has this email, CONFLICT if the user is a member already. */
   addMember(email: string, role: Role): Promise<Member> {
     return this.send(post('/members', { email, role } satisfies MemberRequest));
   }
@@ -91,38 +90,41 @@ export class WorkspaceClient extends WorkspacePatches {
     return this.send({ method: 'PUT', path, body: { role } satisfies RoleRequest });
   }
 
-  /** Owners only, but anyone may leave. Open turns of who goes are cancelled. CONFLICT for the last owner. */
+  /**
+   * Owners only, but members may remove themselves. Cancels the open turns of the removed member. CONFLICT for the
+   * last owner.
+   */
   async removeMember(userId: string): Promise<void> {
     await this.send({ method: 'DELETE', path: `/members/${encodeURIComponent(userId)}` });
   }
 
-  /** The folders that are registered here, and what the caller's own clients last said of them. */
+  /** The folders that are registered here, and what the caller's own clients last reported about them. */
   async roots(): Promise<WorkspaceRoot[]> {
     return (await this.getJson<{ roots: WorkspaceRoot[] }>('/roots')).roots;
   }
 
-  /** Registers a folder under its name, as a first connect would. CONFLICT where another folder has the name. */
+  /** Registers a folder under its name, as its first connect would. CONFLICT if another folder has the name. */
   claimRoot({ docPath, name, rootId }: ClientRoot): Promise<WorkspaceRoot> {
     const body = { name, rootId } satisfies RootRequest;
     return this.send({ method: 'PUT', path: `/roots/${encodeURIComponent(docPath)}`, body });
   }
 
   /**
-   * Frees the name of a folder, for who registered it or an owner. Files stay, and a client that has it connected
-   * registers it again when it connects next. NOT_FOUND where there is none.
+   * Frees the name of a folder; for the user who registered it and for owners. Its files stay. A client that has it
+   * connected registers it again at its next connect. NOT_FOUND if there is none.
    */
   async forgetRoot(docPath: string): Promise<void> {
     await this.send({ method: 'DELETE', path: `/roots/${encodeURIComponent(docPath)}` });
   }
 
-  /** The caller's own clients here: those that are connected first, then the last to leave; 100 at most. */
+  /** The caller's own clients here, at most 100: connected ones first, then by the time they disconnected, latest first. */
   async clients(): Promise<ClientPresence[]> {
     return (await this.getJson<{ clients: ClientPresence[] }>('/clients')).clients;
   }
 
   /**
-   * The tools on offer, everywhere or in one session, with their schemas and the guidance for a system prompt. NOT_FOUND
-   * where there is no such session, FORBIDDEN where it is another member's.
+   * The available tools, of the workspace or of one session, with their schemas and the guidance for a system prompt.
+   * NOT_FOUND if the session does not exist, FORBIDDEN if it belongs to another member.
    *
    * ```ts
    * const tools = (await workspace.catalog(sessionId)).map(({ name, description, requestSchema }) => ({
@@ -136,9 +138,9 @@ export class WorkspaceClient extends WorkspacePatches {
   }
 
   /**
-   * Calls one tool outside of a turn and answers when the call has ended, however long a client's tool takes. What the
-   * server's tools refuse is thrown (NOT_FOUND, CONFLICT, VALIDATION_ERROR with `fields` by argument); what a client's
-   * tool could not do is `success: false`. It is sent once: post a turn where a call must not be lost or run twice.
+   * Calls one tool outside of a turn and answers when the call has ended, however long a client tool takes. A refusal
+   * by a server tool is thrown (NOT_FOUND, CONFLICT, VALIDATION_ERROR with `fields` by argument); a failure in a
+   * client tool is `success: false`. The request is sent once: post a turn if a call must not be lost or run twice.
    *
    * ```ts
    * const { result } = await workspace.callTool('ls', { path: '/src' });
@@ -165,9 +167,8 @@ export class WorkspaceClient extends WorkspacePatches {
   }
 
   /**
-   * A new session of the caller. With `clientId`, its calls go to that client alone and wait for it; with
-   * `tools` it offers those alone. VALIDATION_ERROR for a tool that there is not, TOO_LARGE where the share of sessions is
-   * used up.
+   * A new session of the caller. With `clientId`, its calls go to that client alone and wait for it; with `tools` it
+   * offers those alone. VALIDATION_ERROR for an unknown tool, TOO_LARGE if the quota of sessions is used up.
    */
   createSession(session: SessionRequest = {}): Promise<Session> {
     return this.send(post('/sessions', session));
@@ -178,21 +179,24 @@ export class WorkspaceClient extends WorkspacePatches {
     return this.pages({ path: '/sessions', signal }, (page: SessionPage) => page.sessions);
   }
 
-  /** One session. FORBIDDEN for another member's, NOT_FOUND where there is none. */
+  /** One session. FORBIDDEN if it belongs to another member, NOT_FOUND if it does not exist. */
   session(sessionId: string): Promise<Session> {
     return this.getJson(`/sessions/${encodeURIComponent(sessionId)}`);
   }
 
-  /** Replaces the list of at most 1,000 files that are open in the session's editor; a client with a socket tells it over the relay. */
+  /**
+   * Replaces the list of the files that are open in the session's editor, at most 1,000. A client with a socket sends
+   * it over the relay instead.
+   */
   async setActiveFiles(sessionId: string, activeFiles: readonly ActiveFile[]): Promise<void> {
     const path = `/sessions/${encodeURIComponent(sessionId)}/active-files`;
     await this.send({ method: 'PUT', path, body: { activeFiles }, idempotent: true });
   }
 
   /**
-   * What belongs into the system prompt of the session's next turn: guidance of the tools, Cloud folders, Active Files and
-   * the files of the session, as Markdown or with `format: 'json'` as data. The same until something in it changes.
-   * At most `maxBytes` long, from 8 KiB; default 64 KiB.
+   * The context for the system prompt of the session's next turn: guidance of the tools, Cloud folders, Active Files
+   * and the files of the session, as Markdown or with `format: 'json'` as data. Stays the same until something in it
+   * changes. At most `maxBytes` long, from 8 KiB; default 64 KiB.
    *
    * ```ts
    * const system = await workspace.context(sessionId, { maxBytes: 32_768, include: 'active' });
@@ -215,13 +219,16 @@ export class WorkspaceClient extends WorkspacePatches {
     return this.readText({ path, query, signal });
   }
 
-  /** One page of the audit trail, oldest first: 100 events, or `limit`, 500 at most. Pass `nextCursor` back as `cursor` for the next. */
+  /**
+   * One page of the audit trail, oldest first: 100 events, or `limit`, at most 500. Pass `nextCursor` as `cursor` to
+   * get the next page.
+   */
   auditPage(query: AuditQuery = {}, signal?: AbortSignal): Promise<AuditPage> {
     return this.send({ method: 'GET', path: '/audit', query, signal });
   }
 
   /**
-   * The whole audit trail that fits, oldest first: as many pages are read as are asked for.
+   * All audit events that match, oldest first. Reads pages as the loop needs them.
    *
    * ```ts
    * for await (const { at, name } of workspace.audit({ turnId })) console.log(at, name);

@@ -57,7 +57,7 @@ describe('WorkspaceFiles', () => {
     expect(seen[0]!.route).toBe('GET /files?prefix=p%2F&limit=1000');
   });
 
-  it('reads bytes as they are, by a path that is escaped once', async () => {
+  it('reads bytes unchanged, with a path that is escaped once', async () => {
     const bytes = Buffer.from([0, 255, 13, 10]);
     answer = () => ({ status: 200, body: bytes, headers: { etag: `"${sha256(bytes)}"` } });
     const read = await files.read('/My Repo/100%/ä?.bin');
@@ -66,7 +66,7 @@ describe('WorkspaceFiles', () => {
     expect(seen[0]!.route).toBe('GET /contents/My%20Repo/100%25/%C3%A4%3F.bin');
   });
 
-  it('reads nothing where the file is still the one that is known', async () => {
+  it('reads nothing if the file still has the known hash', async () => {
     answer = () => ({ status: 304 });
     expect(await files.read('a', { known: 'abc' })).toBeNull();
     expect(seen[0]!.headers['if-none-match']).toBe('"abc"');
@@ -84,7 +84,7 @@ describe('WorkspaceFiles', () => {
     expect(seen[0]!.body.toString()).toBe('x');
   });
 
-  it('sends blobs alone, together, and asks for those that are missing', async () => {
+  it('sends blobs one by one and together, and asks for those that are missing', async () => {
     answer = () => ({ status: 200, body: { missing: ['m'], sha256s: [] } });
     await files.putBlob('abc', Buffer.from('x'));
     await files.putBlobs([Buffer.from('x'), Buffer.from('yz')]);
@@ -93,13 +93,13 @@ describe('WorkspaceFiles', () => {
     expect(new Uint8Array(seen[1]!.body)).toEqual(packBlobs([Buffer.from('x'), Buffer.from('yz')]));
   });
 
-  it('reads the bytes of a version, such as one that an upload left in conflict', async () => {
+  it('reads the bytes of a version, such as an upload kept as a conflict', async () => {
     answer = () => ({ status: 200, body: Buffer.from('x') });
     expect(Buffer.from(await files.readVersion('f', 'v')).toString()).toBe('x');
     expect(seen[0]!.route).toBe('GET /files/f/versions/v/content');
   });
 
-  it('reads many blobs, and asks on where the answer has only the first of them', async () => {
+  it('reads many blobs, and asks again if the answer has only the first of them', async () => {
     const asked = () => (JSON.parse(seen.at(-1)!.body.toString()) as { sha256s: string[] }).sha256s;
     answer = () => ({
       status: 200,
@@ -121,7 +121,7 @@ describe('WorkspaceFiles', () => {
     ['is empty', Buffer.alloc(0)],
     ['is cut off', Buffer.from(packBlobs([Buffer.from('abc')])).subarray(0, 6)],
     ['has more than was asked for', Buffer.from(packBlobs([Buffer.from('a'), Buffer.from('b')]))],
-  ])('takes no pack that %s', async (_, body) => {
+  ])('rejects a pack that %s', async (_, body) => {
     answer = () => ({ status: 200, body });
     await expect(files.readBlobs(['a']).next()).rejects.toThrow('pack');
   });
@@ -136,7 +136,7 @@ describe('WorkspaceFiles', () => {
     expect(seen).toHaveLength(2);
   });
 
-  it('waits out a rate limit, as often as it takes', async () => {
+  it('waits for a rate limit as often as needed', async () => {
     const limited = { error: 'Too many requests.', code: 'RATE_LIMITED' };
     answer = () =>
       seen.length <= 5
@@ -146,18 +146,18 @@ describe('WorkspaceFiles', () => {
     expect(seen).toHaveLength(6);
   });
 
-  it('stops at once when it is told to', async () => {
-    const told = new AbortController();
+  it('stops at once when its signal is aborted', async () => {
+    const abort = new AbortController();
     answer = () => {
-      // By then the request is there: it waits, or under load still for the answer, and stops either way.
-      setTimeout(() => told.abort(), 50);
+      // Aborts while the request waits, or under load while its answer is still outstanding; both must end it.
+      setTimeout(() => abort.abort(), 50);
       return {
         status: 429,
         body: { error: 'Too many.', code: 'RATE_LIMITED' },
         headers: { 'retry-after': '60' },
       };
     };
-    await expect(files.missingBlobs(['m'], told.signal)).rejects.toMatchObject({ name: 'AbortError' });
+    await expect(files.missingBlobs(['m'], abort.signal)).rejects.toMatchObject({ name: 'AbortError' });
     expect(seen).toHaveLength(1);
   });
 });

@@ -1,10 +1,8 @@
 import type { HttpRequest, HttpTransport } from './http-transport.js';
 
-/** Requests below one workspace. */
 export abstract class WorkspaceRequests {
   constructor(
     protected readonly http: HttpTransport,
-    /** The workspace that all of it is about. */
     readonly workspaceId: string,
   ) {}
 
@@ -16,13 +14,13 @@ export abstract class WorkspaceRequests {
     return this.http.request(this.inWorkspace(request));
   }
 
-  /** An answer that is text, such as a diff. */
+  /** An answer in text form, such as a diff. */
   protected async readText(request: Omit<HttpRequest, 'method'>): Promise<string> {
     const { bytes } = await this.http.requestBytes(this.inWorkspace({ ...request, method: 'GET' }));
     return new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
   }
 
-  /** What a list holds, page by page: as much is read as is asked for. */
+  /** The items of a list. Reads pages as the loop needs them. */
   protected async *pages<Page extends { nextCursor: string | null }, Item>(
     request: Omit<HttpRequest, 'method'>,
     itemsOf: (page: Page) => readonly Item[],

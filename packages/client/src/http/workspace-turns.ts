@@ -17,32 +17,32 @@ import { WorkspaceRequests } from './workspace-requests.js';
 const POLL_MS = 30_000;
 const FOLLOW_MS = 1_000;
 
-/** The turn envelope, with what the server warns about beside it. */
+/** A turn result, together with the server's warnings. */
 export type TurnOutcome = TurnEnvelope & { warnings: InvokeResult<TurnEnvelope>['warnings'] };
 
-/** How `getTurn` waits, and in whose form the results come. */
+/** How `getTurn` waits, and the format of the results. */
 export interface TurnPollOptions extends TurnQuery {
   /** Ends the wait, not the turn. */
   signal?: AbortSignal;
 }
 
-/** How `followTurn` looks. */
+/** How `followTurn` polls. */
 export interface TurnFollowOptions {
-  /** Time between two looks in ms; default 1,000. The end of the turn is told at once. */
+  /** Time between two polls in ms; default 1,000. The end of the turn is reported at once. */
   everyMs?: number;
   /** Adds the ended calls as `messages` of this provider's API. */
   resultFormat?: ResultFormat | null;
-  /** Ends the looking, not the turn. */
+  /** Ends the polling, not the turn. */
   signal?: AbortSignal;
 }
 
 /** The turns of a workspace over HTTP: what an orchestrator does. Part of every `WorkspaceClient`. */
 export abstract class WorkspaceTurns extends WorkspaceRequests {
   /**
-   * Posts a turn and answers after `waitMs` (default 30,000) or once all its calls have ended, whichever is first.
-   * A turnId is given if there is none, so a network fault or a 503 is retried without running anything twice.
-   * What is wrong with one call ends that call alone: see `toolResults`. CONFLICT if the turnId stands for another turn,
-   * RATE_LIMITED where too many turns are open, VALIDATION_ERROR with `fields` for a request that is none.
+   * Posts a turn and answers once all its calls have ended, or after `waitMs` (default 30,000). A turnId is added if
+   * there is none, so a retry after a network fault or a 503 runs nothing twice. An invalid call ends alone: see
+   * `toolResults`. CONFLICT if the turnId belongs to a different turn, RATE_LIMITED if too many turns are open,
+   * VALIDATION_ERROR with `fields` for an invalid request.
    *
    * ```ts
    * const toolCalls = [{ toolCallId: 'c1', name: 'read', arguments: { path: '/src/a.ts' } }];
@@ -55,7 +55,7 @@ export abstract class WorkspaceTurns extends WorkspaceRequests {
     return this.turn({ ...post(turnsPath(sessionId), body), idempotent: true, waitMs, signal });
   }
 
-  /** The turn as it stands, or as it stands after at most `waitMs` (default 0) if it is open. NOT_FOUND where there is none. */
+  /** The turn now, or for an open turn after at most `waitMs` (default 0). NOT_FOUND if it does not exist. */
   getTurn(sessionId: string, turnId: string, options: TurnPollOptions = {}): Promise<TurnOutcome> {
     const { signal, ...query } = options;
     const { waitMs } = query;
@@ -63,8 +63,8 @@ export abstract class WorkspaceTurns extends WorkspaceRequests {
   }
 
   /**
-   * Posts a turn and returns when all its calls have ended, however long a person takes: errors are those of `postTurn`.
-   * Ending the wait by `signal` does not cancel the turn.
+   * Posts a turn and returns when all its calls have ended, however long a person takes. Errors as for `postTurn`.
+   * Aborting `signal` ends the wait and does not cancel the turn.
    *
    * ```ts
    * const { toolResults } = await workspace.runTurn(sessionId, { toolCalls }, AbortSignal.timeout(60_000));
@@ -76,7 +76,7 @@ export abstract class WorkspaceTurns extends WorkspaceRequests {
   }
 
   /**
-   * The turn as it stands, and again each time that a call of it has come further; ends after the one of kind `final`.
+   * The turn now, and again after each progress of a call. Ends after the turn of kind `final`.
    *
    * ```ts
    * for await (const turn of workspace.followTurn(sessionId, turnId)) {
@@ -93,31 +93,34 @@ export abstract class WorkspaceTurns extends WorkspaceRequests {
     yield turn;
     while (turn.kind !== 'final') {
       const next = await this.getTurn(sessionId, turnId, { waitMs: everyMs, resultFormat, signal });
-      if (standOf(next) !== standOf(turn)) yield next;
+      if (progressOf(next) !== progressOf(turn)) yield next;
       turn = next;
     }
   }
 
-  /** Ends every open call of the turn; what has ended stays as it is. NOT_FOUND where there is no such turn. */
+  /** Cancels every open call of the turn; ended calls stay as they are. NOT_FOUND if the turn does not exist. */
   cancelTurn(sessionId: string, turnId: string): Promise<TurnOutcome> {
     return this.turn({ ...post(`${turnPath(sessionId, turnId)}/cancel`), idempotent: true });
   }
 
-  /** Ends one call of a turn, if it is open. NOT_FOUND where there is no such turn or call. */
+  /** Cancels one call of a turn, if it is open. NOT_FOUND if the turn or the call does not exist. */
   cancelCall(sessionId: string, turnId: string, toolCallId: string): Promise<TurnOutcome> {
     const path = `${turnPath(sessionId, turnId)}/tool-calls/${encodeURIComponent(toolCallId)}/cancel`;
     return this.turn({ ...post(path), idempotent: true });
   }
 
   /**
-   * Hands in results without a socket: all are taken or none. VALIDATION_ERROR names in `fields` what does not fit the
-   * tool's responseSchema, CONFLICT a call that has ended otherwise.
+   * Posts results without a socket: all are accepted or none. VALIDATION_ERROR names in `fields` what does not fit
+   * the tool's responseSchema; CONFLICT if a call has already ended with another result.
    */
   postResults(sessionId: string, turnId: string, results: PostedResult[]): Promise<TurnOutcome> {
     return this.turn(post(`${turnPath(sessionId, turnId)}/results`, { results } satisfies ResultsRequest));
   }
 
-  /** The open turns of all members or of one, oldest first. FORBIDDEN for who is no owner and asks for others' than their own. */
+  /**
+   * The open turns of all members or of one, oldest first. FORBIDDEN if a member who is not an owner asks for turns
+   * of others.
+   */
   openTurns({ userId, signal }: { userId?: string; signal?: AbortSignal } = {}): AsyncGenerator<
     OpenTurn,
     void
@@ -125,7 +128,7 @@ export abstract class WorkspaceTurns extends WorkspaceRequests {
     return this.pages({ path: '/turns', query: { userId }, signal }, (page: OpenTurnPage) => page.turns);
   }
 
-  /** Waits for the end of a turn that was answered before it. */
+  /** Polls a turn that was answered before its end. */
   protected async untilFinal(
     turn: TurnOutcome,
     resultFormat: ResultFormat | null | undefined,
@@ -139,15 +142,15 @@ export abstract class WorkspaceTurns extends WorkspaceRequests {
     return now;
   }
 
-  /** What a turn route answers, warnings beside the envelope. */
+  /** A turn with the warnings of its answer. */
   protected async turn(request: HttpRequest): Promise<TurnOutcome> {
     const { result, warnings } = await this.send<InvokeResult<TurnEnvelope>>(request);
     return { ...result, warnings };
   }
 }
 
-/** What of a turn is news. */
-function standOf({ kind, toolCalls, toolResults }: TurnOutcome): string {
+/** A key that changes when a call of the turn makes progress. */
+function progressOf({ kind, toolCalls, toolResults }: TurnOutcome): string {
   const open = toolCalls.map(({ callId, status, attempt, clientId }) => [callId, status, attempt, clientId]);
   return JSON.stringify([kind, open, toolResults.map(({ callId }) => callId)]);
 }

@@ -4,24 +4,23 @@ import type { ClientIdentity, JournalLock, Journals, JournalStorage } from '../j
 
 const STORE = 'lines';
 const VERSION = 1;
-/** Lines for each entry that are kept before they are replaced by a snapshot. */
-const LINES_AN_ENTRY = 8;
+/** Number of lines per entry that triggers a snapshot. */
+const LINES_PER_ENTRY = 8;
 const LEAST_LINES = 64;
 
 /**
- * Journals of a page, in IndexedDB, under a lock of the Web Locks API that other tabs and workers of the same origin keep
- * to: a call that the page took is known to the page that is loaded after it. It needs a secure context (https, or
- * localhost).
+ * Journals of a page, in IndexedDB, locked by the Web Locks API against other tabs and workers of the origin. After a
+ * reload, the page finds the calls that it accepted before. Needs a secure context (https or localhost).
  *
  * ```ts
  * const relay = new RelayClient({ url, workspaceId, clientId, token, tools, journal: new IndexedDbJournals() });
  * ```
  */
 export class IndexedDbJournals implements Journals {
-  /** @param prefix of the names of the databases and locks: one database a client */
+  /** @param prefix of the names of databases and locks; each client has one database */
   constructor(private readonly prefix = 'patchbay') {}
 
-  /** Given back by the browser when the page is gone, however that came. */
+  /** The browser releases it when the page is gone. */
   lock(client: ClientIdentity): Promise<JournalLock> {
     return new Promise((resolve, reject) => {
       const held = navigator.locks.request(this.nameOf(client), { ifAvailable: true }, (lock) => {
@@ -40,7 +39,7 @@ export class IndexedDbJournals implements Journals {
     });
   }
 
-  /** For a client that holds the lock. */
+  /** Requires the lock. */
   async open(client: ClientIdentity, snapshot: () => JournalEntry[]): Promise<JournalStorage> {
     const request = indexedDB.open(this.nameOf(client), VERSION);
     request.onupgradeneeded = () => request.result.createObjectStore(STORE, { autoIncrement: true });
@@ -52,7 +51,7 @@ export class IndexedDbJournals implements Journals {
   }
 }
 
-/** One database with the lines by the number that they came in as. */
+/** One database; the key of a line is its sequence number. */
 class IndexedDbStorage implements JournalStorage {
   private lines = 0;
   private last: Promise<void> = Promise.resolve();
@@ -76,7 +75,7 @@ class IndexedDbStorage implements JournalStorage {
       this.lines += 1;
       onWritten(bytes);
     });
-    if (this.lines > LEAST_LINES && this.lines > LINES_AN_ENTRY * this.snapshot().length)
+    if (this.lines > LEAST_LINES && this.lines > LINES_PER_ENTRY * this.snapshot().length)
       await this.compact();
   }
 
@@ -96,14 +95,14 @@ class IndexedDbStorage implements JournalStorage {
     this.database.close();
   }
 
-  /** A snapshot must not miss a line that is on its way. */
+  /** A snapshot must not miss a pending line. */
   private inTurn(work: () => Promise<void>): Promise<void> {
     const mine = this.last.then(work);
     this.last = mine.catch(() => undefined);
     return mine;
   }
 
-  /** One transaction: all of it is there, or nothing. */
+  /** One transaction: all or nothing. */
   private change(durable: boolean, work: (store: IDBObjectStore) => void): Promise<void> {
     return new Promise((resolve, reject) => {
       const durability = durable ? 'strict' : 'relaxed';

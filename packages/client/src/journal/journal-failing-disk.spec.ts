@@ -14,19 +14,23 @@ const intent: WriteIntent = {
   ...{ sha256: 'ab', sizeBytes: 1, previousSha256: null },
 };
 
-/** What is certain to be on the disk once it has returned, and the state in which it finds the call. */
+/** What must be on the disk once each step has returned, and the state of the call before it. */
 const DURABLE: [
   what: string,
   from: 'acknowledged' | 'running',
   step: (journal: Journal) => Promise<unknown>,
 ][] = [
-  ['taking a call', 'acknowledged', (journal) => journal.receive(deliveryOf('c2'))],
-  ['taking it again', 'running', (journal) => journal.receive({ ...deliveryOf('c1'), attempt: 2 })],
-  ['its start', 'acknowledged', (journal) => journal.start('c1', null)],
-  ['its intent', 'running', (journal) => journal.writeLog('c1').intend([{ ...intent, tempName: '.u' }])],
-  ['that its write did not happen', 'running', (journal) => journal.rollBack('c1')],
-  ['what it was found to have come to', 'running', (journal) => journal.settle('c1', { success: true })],
-  ['its end', 'running', (journal) => journal.finish('c1', { result: {}, approval: null, executionMs: 1 })],
+  ['a delivery', 'acknowledged', (journal) => journal.receive(deliveryOf('c2'))],
+  ['a redelivery', 'running', (journal) => journal.receive({ ...deliveryOf('c1'), attempt: 2 })],
+  ['a start', 'acknowledged', (journal) => journal.start('c1', null)],
+  ['an intent', 'running', (journal) => journal.writeLog('c1').intend([{ ...intent, tempName: '.u' }])],
+  ['a rollback', 'running', (journal) => journal.rollBack('c1')],
+  ['a settled result', 'running', (journal) => journal.settle('c1', { success: true })],
+  [
+    'an outcome',
+    'running',
+    (journal) => journal.finish('c1', { result: {}, approval: null, executionMs: 1 }),
+  ],
 ];
 
 describe('the journal on a disk that fails', () => {
@@ -45,19 +49,18 @@ describe('the journal on a disk that fails', () => {
   });
 
   const full = () => Object.assign(new Error('full'), { code: 'ENOSPC' });
-  /** The way in to the handles of all files. */
   const handles = async (): Promise<disk.FileHandle> => {
     const handle = await disk.open(join(directory, 'journal.jsonl'));
     await handle.close();
     return Object.getPrototypeOf(handle) as disk.FileHandle;
   };
-  /** The next `step` of any file fails. */
+  /** Makes the next `step` of any file fail. */
   const failNext = async (step: 'write' | 'datasync') => {
     jest.spyOn(await handles(), step).mockRejectedValueOnce(full());
   };
 
   describe.each(DURABLE)('%s', (_what, from, step) => {
-    it.each(['write', 'datasync'] as const)('did not happen where the %s fails', async (fault) => {
+    it.each(['write', 'datasync'] as const)('did not happen if the %s fails', async (fault) => {
       await journal.receive(deliveryOf('c1'));
       if (from === 'running') {
         await journal.start('c1', null);
@@ -68,13 +71,13 @@ describe('the journal on a disk that fails', () => {
       await failNext(fault);
       await expect(step(journal)).rejects.toThrow('full');
       expect(journal.all()).toEqual(before);
-      // Nor does the next process find it.
+      // The next process does not find it either.
       await reopen();
       expect(journal.all()).toEqual(before);
     });
   });
 
-  it('goes on after lines that failed as if they had never been, whatever their length', async () => {
+  it('continues after failed lines of any length as if they had never been written', async () => {
     await journal.receive(deliveryOf('c1'));
     await failNext('datasync');
     const together = ['failed 1', 'failed 2', 'failed 3'].map((callId) =>
@@ -88,7 +91,7 @@ describe('the journal on a disk that fails', () => {
     expect(journal.all().map(({ callId }) => callId)).toEqual(['c1', 'c2']);
   });
 
-  it('is durable with a line that need not be, in the same write', async () => {
+  it('becomes durable together with a line that need not be, in one write', async () => {
     await journal.receive(deliveryOf('c1'));
     await failNext('datasync');
     const together = [journal.awaitApproval('c1'), journal.receive(deliveryOf('c2'))];
@@ -97,7 +100,7 @@ describe('the journal on a disk that fails', () => {
     expect(journal.all()).toMatchObject([{ callId: 'c1', state: 'acknowledged' }]);
   });
 
-  it('writes the rest of a line of which the disk took a part', async () => {
+  it('writes the rest of a line after a partial write', async () => {
     const all = await handles();
     const write = Reflect.get(all, 'write') as (...args: unknown[]) => Promise<never>;
     jest.spyOn(all, 'write').mockImplementationOnce(function (this: unknown, ...args: unknown[]) {
@@ -109,10 +112,10 @@ describe('the journal on a disk that fails', () => {
     expect(journal.all()).toMatchObject([{ callId: 'c1' }]);
   });
 
-  it('keeps the old lines until those that replace them are on the disk', async () => {
+  it('keeps the old lines until their replacement is on the disk', async () => {
     await journal.receive(deliveryOf('c1'));
     const before = await disk.readFile(join(directory, 'journal.jsonl'), 'utf8');
-    // The first is that of the folder, of which nothing depends.
+    // The first sync is of the folder and has no effect here.
     const sync = jest
       .spyOn(await handles(), 'sync')
       .mockResolvedValueOnce()
@@ -122,7 +125,7 @@ describe('the journal on a disk that fails', () => {
     expect(await disk.readFile(join(directory, 'journal.jsonl'), 'utf8')).toBe(before);
   });
 
-  it('goes on where it could not be made smaller', async () => {
+  it('continues after a failed compaction', async () => {
     jest.spyOn(await handles(), 'writeFile').mockRejectedValue(full());
     const content = 'x'.repeat(600 * 1024);
     for (const callId of ['c1', 'c2', 'c3', 'c4']) {

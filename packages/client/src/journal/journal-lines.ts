@@ -1,26 +1,26 @@
 import type { Approval, Json, ToolCallDelivery } from '@patchbay/protocol';
 import type { WriteIntent } from './write-log.js';
 
-/** One call as the journal holds it. */
+/** One call in the journal. */
 export interface JournalEntry {
   readonly callId: string;
   readonly turnId: string;
   readonly attempt: number;
   readonly state: 'acknowledged' | 'awaiting_approval' | 'running' | 'finished';
-  /** The delivery with its arguments; null once it is finished. */
+  /** The delivery with its arguments; null once the call has finished. */
   readonly call: ToolCallDelivery | null;
-  /** Null until someone decided. */
+  /** Null until the decision. */
   readonly approval: Approval | null;
-  /** What the decision was about, as the handler has put it; null before it, and where the handler says nothing. */
+  /** What the decision refers to, as the handler gave it; null before it, or if the handler gives nothing. */
   readonly basis: Json;
   readonly intents: readonly WriteIntent[];
-  /** The temp files of the intents were complete. */
+  /** Whether the temp files of the intents were complete. */
   readonly committing: boolean;
-  /** Of a call that was interrupted: what it was found to have come to. It is still to be reported, whatever the server says. */
+  /** The result found for an interrupted call. It must still be reported, whatever the server says. */
   readonly settled: { readonly result: Json } | null;
-  /** Null until finished, and with a denial. */
+  /** Null until finished, and for a denial. */
   readonly result: Json;
-  /** How long it ran, in ms; null until finished, and where that is not known. */
+  /** How long the call ran, in ms; null until finished, or if unknown. */
   readonly executionMs: number | null;
 }
 
@@ -28,11 +28,11 @@ export interface JournalEntry {
 export interface CallOutcome {
   result: Json;
   approval: Approval | null;
-  /** How long it ran, in ms; null where that is not known. */
+  /** How long it ran, in ms; null if unknown. */
   executionMs: number | null;
 }
 
-/** One line of the file. `entry` is a whole entry, as a compacted journal begins with them. */
+/** One line of the file. `entry` is a whole entry; a compacted journal starts with these. */
 export type JournalLine =
   | { kind: 'entry'; entry: JournalEntry }
   | { kind: 'received'; call: ToolCallDelivery }
@@ -45,7 +45,7 @@ export type JournalLine =
   | ({ kind: 'finished'; callId: string } & CallOutcome)
   | { kind: 'forgotten'; callIds: string[] };
 
-/** Applies a line to the entries. What does not fit (an unknown call, a second outcome) changes nothing. */
+/** Applies a line to the entries. Lines that do not fit (an unknown call, a second outcome) change nothing. */
 export function applyLine(entries: Map<string, JournalEntry>, line: JournalLine): void {
   if (line.kind === 'forgotten') {
     for (const callId of line.callIds) entries.delete(callId);

@@ -1,11 +1,10 @@
 import type { JournalEntry, JournalLine } from './journal-lines.js';
 
 /**
- * Whose journal it is. A server that never saw a call would answer `forget` for it, and its result would be lost: so a
- * journal belongs to one client of one workspace on one server.
+ * Identifies a journal: one client of one workspace on one server. A server that never saw a call answers `forget`
+ * for it, which would lose its result.
  */
 export interface ClientIdentity {
-  /** Of the server. */
   url: string;
   workspaceId: string;
   clientId: string;
@@ -17,28 +16,29 @@ export interface JournalLock {
   release(): Promise<void>;
 }
 
-/** Where the lines of one journal are: they only grow, and are replaced by a snapshot when they have. */
+/** Stores the lines of one journal: append-only, replaced by a snapshot when they have grown. */
 export interface JournalStorage {
-  /** What is there, in its order; what a crash tore is left out. Called once, first. */
+  /** The stored lines, in order, without lines torn by a crash. Called once, before anything else. */
   read(): Promise<JournalLine[]>;
   /**
-   * Adds a line; `onWritten` is called with its size in bytes, in the order of the calls, as soon as it is there. `durable`
-   * waits until it survives a power failure; without it, it survives the end of the process. What fails is not there.
+   * Adds a line. `onWritten` is called with its size in bytes as soon as it is written, in the order of the calls.
+   * `durable` waits until the line survives a power failure; without it, it survives the end of the process. A failed
+   * append leaves nothing.
    */
   append(line: JournalLine, durable: boolean, onWritten: (bytes: number) => void): Promise<void>;
-  /** Puts the snapshot in the place of all lines. */
+  /** Replaces all lines by the snapshot. */
   compact(): Promise<void>;
-  /** Waits for what was appended. */
+  /** Waits for pending appends. */
   close(): Promise<void>;
 }
 
 /**
- * Where clients keep their journals: on a disk (`DiskJournals`), in memory (`MemoryJournals`), in a browser
- * (`IndexedDbJournals`), or wherever an editor has room of its own.
+ * Where clients keep their journals: on disk (`DiskJournals`), in memory (`MemoryJournals`), in a browser
+ * (`IndexedDbJournals`), or in an editor's own storage.
  */
 export interface Journals {
-  /** @throws ClientLockedError where another client has it. A lock dies with its process. */
+  /** @throws ClientLockedError if another client holds it. A lock ends with its process. */
   lock(client: ClientIdentity): Promise<JournalLock>;
-  /** Opens, or begins, the journal of a client that holds the lock. `snapshot` gives what `compact` is to keep. */
+  /** Opens or creates the journal of a client that holds the lock. `snapshot` returns what `compact` must keep. */
   open(client: ClientIdentity, snapshot: () => JournalEntry[]): Promise<JournalStorage>;
 }

@@ -45,7 +45,7 @@ describe('the journal', () => {
     await disk.rm(join(directory, '..', '..'), { recursive: true });
   });
 
-  it('takes a call once, and knows it when it comes again', async () => {
+  it('accepts a call once, and recognises it when it is delivered again', async () => {
     expect(await journal.receive(call('c1'))).toMatchObject({
       known: false,
       entry: { state: 'acknowledged', attempt: 1 },
@@ -63,12 +63,12 @@ describe('the journal', () => {
     });
   });
 
-  it('takes a call once also where it comes twice at the same moment', async () => {
+  it('accepts a call once when it is delivered twice at the same moment', async () => {
     const second = { ...call('c1'), attempt: 2 };
     const answers = await Promise.all([journal.receive(second), journal.receive(call('c1'))]);
     expect(answers.map(({ known }) => known)).toEqual([false, true]);
     expect(journal.all()).toMatchObject([{ callId: 'c1', state: 'acknowledged', attempt: 2 }]);
-    // Nor does a delivery that was overtaken set it back.
+    // A delayed older delivery does not reset it either.
     await journal.receive(call('c1'));
     expect(journal.get('c1')).toMatchObject({ attempt: 2 });
   });
@@ -90,7 +90,7 @@ describe('the journal', () => {
     expect(journal.get('c3')!.approval).toEqual(allow);
   });
 
-  it('keeps what a write intends, and how far it came', async () => {
+  it('keeps the intents of a write, and how far it got', async () => {
     const intent = {
       root: '/r',
       path: 'a',
@@ -133,7 +133,7 @@ describe('the journal', () => {
     expect(entries[3]).toEqual({ turnId: 'u', callId: 'c1', attempt: 1, state: 'acknowledged' });
   });
 
-  it('leaves results out of the list that would make it too large for one message', async () => {
+  it('omits results that would make the list too large for one message', async () => {
     const large = { result: 'x'.repeat(5 * 1024 * 1024), approval: allow, executionMs: 1 };
     for (const callId of ['c1', 'c2', 'c3', 'c4']) await journal.receive(call(callId));
     await journal.finish('c1', large);
@@ -150,7 +150,7 @@ describe('the journal', () => {
     expect(JSON.stringify(journal.entries(0)).length).toBeLessThan(1000);
   });
 
-  it('lists at most 1,000', async () => {
+  it('lists at most 1,000 calls', async () => {
     await Promise.all(Array.from({ length: 1001 }, (_, n) => journal.receive(call(`c${n}`))));
     await journal.finish('c1000', success);
     expect(journal.entries()).toHaveLength(1000);
@@ -165,7 +165,7 @@ describe('the journal', () => {
     expect(journal.get('c1')).toMatchObject({ state: 'finished', approval: allow });
   });
 
-  it('has a call that runs as one that runs, also where a person is asked about it late', async () => {
+  it('keeps a running call as running when a person is asked late', async () => {
     await journal.receive(call('c1'));
     await journal.start('c1', null);
     await journal.awaitApproval('c1');
@@ -174,7 +174,7 @@ describe('the journal', () => {
     expect(journal.get('c1')).toMatchObject({ state: 'running' });
   });
 
-  it('forgets for good, and lets no forgotten call start', async () => {
+  it('forgets for good, and starts no forgotten call', async () => {
     await journal.receive(call('c1'));
     await journal.forget(['c1', 'unknown']);
     await expect(journal.start('c1', allow)).rejects.toThrow('does not hold call c1');
@@ -183,7 +183,7 @@ describe('the journal', () => {
     expect(journal.all()).toEqual([]);
   });
 
-  it('drops a line that a crash tore, and goes on after it', async () => {
+  it('drops a line torn by a crash and continues after it', async () => {
     await journal.receive(call('c1'));
     await journal.receive(call('c2'));
     const whole = await disk.readFile(file);
@@ -201,7 +201,7 @@ describe('the journal', () => {
     }
   });
 
-  it('keeps a last line that lacks only its newline, and does not glue the next to it', async () => {
+  it('keeps a last line that lacks only its newline, and starts the next on a new line', async () => {
     await journal.receive(call('c1'));
     await disk.truncate(file, (await disk.stat(file)).size - 1);
     await reopen();
@@ -219,7 +219,7 @@ describe('the journal', () => {
     expect(states().map(([callId]) => callId)).toEqual(['c1', 'c3']);
   });
 
-  it('stays small: what ended is compacted away, what is open is kept', async () => {
+  it('stays small: compaction drops ended calls and keeps open ones', async () => {
     await journal.receive(call('open', 'y'.repeat(1000)));
     for (let n = 0; n < 30; n++) {
       await journal.receive(call(`c${n}`, 'x'.repeat(200_000)));
@@ -233,7 +233,7 @@ describe('the journal', () => {
     expect((await disk.stat(file)).size).toBeLessThan(3000);
   });
 
-  it('loses nothing when it compacts in the middle of many calls', async () => {
+  it('loses nothing when it compacts during many calls', async () => {
     await Promise.all(
       Array.from({ length: 60 }, async (_, n) => {
         await journal.receive(call(`c${n}`, 'x'.repeat(100_000)));
@@ -246,20 +246,20 @@ describe('the journal', () => {
     expect(journal.all().filter(({ state }) => state === 'running')).toHaveLength(30);
   });
 
-  it('is for its user alone', async () => {
+  it('can be read only by its user', async () => {
     await journal.receive(call('c1'));
     expect((await disk.stat(directory)).mode & 0o777).toBe(0o700);
     expect((await disk.stat(file)).mode & 0o777).toBe(0o600);
   });
 
-  it('keeps text exactly, also what is not ASCII or no valid Unicode', async () => {
+  it('keeps text exactly, also non-ASCII and invalid Unicode', async () => {
     const content = 'ä\u2028\n\r\0📁 \ud800';
     await journal.receive(call('c1', content));
     await reopen();
     expect(journal.get('c1')!.call!.arguments.content).toBe(content);
   });
 
-  it('is full where it holds as much as a resume can name, or as many bytes as it may, until calls have ended', async () => {
+  it('is full at the limit of calls or bytes, until calls have ended', async () => {
     await journal.close();
     await reopen({ maxBytes: 3_000 });
     await journal.receive(call('c1', 'x'.repeat(2_000)));
@@ -277,7 +277,7 @@ describe('the journal', () => {
     expect(journal.isFull).toBe(false);
   });
 
-  it('is as full when it is opened again, and no more once what it held is forgotten', async () => {
+  it('counts the same calls and bytes when it is reopened, less what was forgotten', async () => {
     await journal.receive(call('c1', 'x'.repeat(4_000)));
     await journal.close();
     await reopen({ maxBytes: 3_000 });
@@ -286,14 +286,14 @@ describe('the journal', () => {
     expect(journal.isFull).toBe(false);
   });
 
-  it('has what was on its way when it is closed', async () => {
+  it('has pending lines after it was closed', async () => {
     const receiving = [journal.receive(call('c1')), journal.receive(call('c2'))];
     await journal.close();
     expect((await disk.readFile(file, 'utf8')).split('\n')).toHaveLength(3);
     await Promise.all(receiving);
   });
 
-  it('refuses to write once it is closed', async () => {
+  it('refuses to write after it was closed', async () => {
     await journal.close();
     await expect(journal.receive(call('c1'))).rejects.toThrow('closed');
   });

@@ -12,21 +12,21 @@ import { applyLine, type CallOutcome, type JournalEntry, type JournalLine } from
 import type { ClientIdentity, Journals, JournalStorage } from './journal-storage.js';
 import { jsonBytes } from './json-bytes.js';
 
-/** Most bytes of calls and results that are held: eight calls at a time, each of the largest frame, and as many results. */
+/** Default limit for stored calls and results: eight calls of the largest frame, and as many results. */
 const MAX_HELD_BYTES = 256 * 1024 * 1024;
-/** Most bytes of results in one resume: with all the rest of it well within the 16 MiB of a relay frame. */
+/** Limit for results in one resume: far below the 16 MiB of a relay frame. */
 const MAX_RESUME_BYTES = 8 * 1024 * 1024;
 
-/** How much a journal holds. */
+/** The limit of a journal. */
 export interface JournalOptions {
-  /** Most bytes of calls and results that are held before no new call is taken; default 256 MiB. */
+  /** No new call is accepted at this size of calls and results; default 256 MiB. */
   maxBytes?: number;
 }
 
 /**
- * The client's memory of the calls it took: a callId is written here before it is acted on, its outcome after, so that
- * a call delivered twice has its effect once. One client at a time.
- * A method that cannot write (a full disk) rejects, and the journal is as it was.
+ * The client's record of the calls that it accepted. A callId is stored before the call runs and its outcome
+ * afterwards, so a call delivered twice has its effect once. Serves one client at a time. A method whose write fails
+ * (a full disk) rejects and leaves the journal unchanged.
  */
 export class Journal {
   private readonly bytes = new Map<string, number>();
@@ -42,9 +42,9 @@ export class Journal {
   }
 
   /**
-   * Locks and opens, or begins, the journal of a client; `close` gives the lock back. Calls that are `running` then were
-   * interrupted: `RelayClient.connect` has them settled.
-   * @throws ClientLockedError where another client has it.
+   * Locks and opens, or creates, the journal of a client; `close` releases the lock. Calls in state `running` were
+   * interrupted: `RelayClient.connect` settles them.
+   * @throws ClientLockedError if another client holds it.
    */
   static async open(journals: Journals, client: ClientIdentity, options?: JournalOptions): Promise<Journal> {
     const lock = await journals.lock(client);
@@ -58,7 +58,7 @@ export class Journal {
     }
   }
 
-  /** The journal in a storage that nobody else uses. Rejects with what the storage cannot read. */
+  /** Opens the journal in a storage of its own. Rejects if the storage cannot be read. */
   static async over(
     open: (snapshot: () => JournalEntry[]) => Promise<JournalStorage>,
     { maxBytes = MAX_HELD_BYTES }: JournalOptions = {},
@@ -76,17 +76,14 @@ export class Journal {
     }
   }
 
-  /**
-   * Whether it holds as much as it may, so that no call that it does not know should be taken now: a resume has to name
-   * every call, and the disk and memory have an end.
-   */
+  /** Whether new calls must be refused: a resume names every call, and memory and disk are bounded. */
   get isFull(): boolean {
     return this.calls.size >= MAX_RESUME_ENTRIES || this.heldBytes >= this.maxBytes;
   }
 
   /**
-   * Takes a delivery; durable when it returns, so that the ack of `tool:call` may be sent.
-   * `known`: the call was here before; go on from `entry.state` (finished: send its result again), never start over.
+   * Stores a delivery; durable when it resolves, so that `tool:call` may be acknowledged. `known`: the call was
+   * stored before; continue from `entry.state` (finished: send its result again), never start over.
    */
   async receive(call: ToolCallDelivery): Promise<{ known: boolean; entry: JournalEntry }> {
     const { callId, attempt } = call;
@@ -102,17 +99,17 @@ export class Journal {
     return { known, entry: this.known(callId) };
   }
 
-  /** A person is being asked. Not durable by itself: if it is lost, the person is asked again. */
+  /** A person is being asked. Not durable: if the line is lost, the person is asked again. */
   async awaitApproval(callId: string): Promise<void> {
     await this.record({ kind: 'awaiting_approval', callId }, false);
   }
 
-  /** The call is approved and starts now. Durable when it returns. Call it before the executor. */
+  /** The call is approved and starts now. Durable when it resolves. Call it before the executor. */
   async start(callId: string, approval: Approval | null, basis: Json = null): Promise<void> {
     await this.record({ kind: 'running', callId, approval, basis }, true);
   }
 
-  /** Where the executor of this call leaves its intent. */
+  /** Where the executor of this call records its intents. */
   writeLog(callId: string): WriteLog {
     return {
       intend: (intents) => this.record({ kind: 'intent', callId, intents }, true),
@@ -120,35 +117,38 @@ export class Journal {
     };
   }
 
-  /** The interrupted writes of this call did not happen; their temp files are about to be removed. Durable. */
+  /**
+   * The interrupted writes of this call did not happen; their temp files are about to be removed. Durable when it
+   * resolves.
+   */
   async rollBack(callId: string): Promise<void> {
     await this.record({ kind: 'committing', callId, committing: false }, true);
   }
 
-  /** What an interrupted call was found to have come to. Durable when it returns; the first finding stays. */
+  /** Stores the result found for an interrupted call. Durable when it resolves; the first result stays. */
   async settle(callId: string, result: Json): Promise<void> {
     await this.record({ kind: 'settled', callId, result }, true);
   }
 
-  /** The call has ended. Durable when it returns; call it before `tool:result` is sent. The first outcome stays. */
+  /** The call has ended. Durable when it resolves; call it before `tool:result` is sent. The first outcome stays. */
   async finish(callId: string, outcome: CallOutcome): Promise<JournalEntry> {
     await this.record({ kind: 'finished', callId, ...outcome }, true);
     return this.known(callId);
   }
 
-  /** Null where the call is unknown or forgotten. */
+  /** Null if the call is unknown or forgotten. */
   get(callId: string): JournalEntry | null {
     return this.calls.get(callId) ?? null;
   }
 
-  /** Every call that is not forgotten, oldest first. Right after `open`: those that are `running` were interrupted. */
+  /** All calls that are not forgotten, oldest first. Right after `open`, `running` calls were interrupted. */
   all(): JournalEntry[] {
     return [...this.calls.values()];
   }
 
   /**
-   * Payload of `client:resume`: at most 1,000, the finished and the running ones first. Results beyond `maxBytes` are left
-   * out: those calls appear as not finished yet, and their results are to be sent alone.
+   * Payload of `client:resume`: at most 1,000 calls, finished and running ones first. Results beyond `maxBytes` are
+   * omitted: those calls appear as unfinished, and their results must be sent separately.
    */
   entries(maxBytes = MAX_RESUME_BYTES): ResumeEntry[] {
     const hasEffect = (entry: JournalEntry) => entry.state === 'finished' || entry.state === 'running';
@@ -167,7 +167,7 @@ export class Journal {
       });
   }
 
-  /** Drops calls: their result was acknowledged, or the server said so. Unknown ids are ignored. */
+  /** Drops calls whose result was acknowledged or that the server told the client to forget. Unknown ids are ignored. */
   async forget(callIds: readonly string[]): Promise<void> {
     const line: JournalLine = {
       kind: 'forgotten',
@@ -186,12 +186,12 @@ export class Journal {
     await this.release();
   }
 
-  /** @throws Error where the call is unknown or forgotten: it must not be run then. */
+  /** @throws Error if the call is unknown or forgotten: then it must not run. */
   private async record(line: Extract<JournalLine, { callId: string }>, durable: boolean): Promise<void> {
     this.known(line.callId);
     await this.storage.append(line, durable, (bytes) => {
       applyLine(this.calls, line);
-      // The outcome takes the place of the arguments.
+      // The outcome replaces the arguments.
       if (line.kind === 'finished') this.weigh(line.callId, bytes);
     });
   }

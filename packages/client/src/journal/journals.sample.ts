@@ -3,10 +3,10 @@ import { ClientLockedError } from './client-locked-error.js';
 import { Journal } from './journal.js';
 import type { ClientIdentity, Journals } from './journal-storage.js';
 
-/* What every place for journals has to keep, also where a page runs it; no part of the build. */
+/* The contract of every kind of journal, also run in a browser page; not part of the build. */
 
 const ada: ClientIdentity = { url: 'http://127.0.0.1:3000', workspaceId: 'w', clientId: 'ada' };
-/** Whose journal is another than ada's: the same client of another workspace, or another server, too. */
+/** Identities that must not share ada's journal. */
 const OTHERS: ClientIdentity[] = [
   { ...ada, clientId: 'bob' },
   { ...ada, workspaceId: 'w2' },
@@ -23,9 +23,9 @@ export function deliveryOf(callId: string): ToolCallDelivery {
 
 const states = (journal: Journal) => journal.all().map(({ callId, state }) => `${callId} ${state}`);
 
-/** Each promise, as what is observed; what is expected stands beside it in `EXPECTED`. */
-export const PROMISES: Record<string, (journals: Journals) => Promise<unknown>> = {
-  'a call is known to who opens the journal next': async (journals) => {
+/** Each case returns an observation; `EXPECTED` has the value it must be. */
+export const CONTRACT: Record<string, (journals: Journals) => Promise<unknown>> = {
+  'keeps calls for the client that opens it next': async (journals) => {
     const first = await Journal.open(journals, ada);
     await first.receive(deliveryOf('c1'));
     await first.receive(deliveryOf('c2'));
@@ -38,7 +38,7 @@ export const PROMISES: Record<string, (journals: Journals) => Promise<unknown>> 
     await second.close();
     return found;
   },
-  'one client at a time has a journal, and another its own': async (journals) => {
+  'serves one client at a time, and each client its own': async (journals) => {
     const held = await Journal.open(journals, ada);
     const refused: unknown = await Journal.open(journals, ada).catch((error: unknown) => error);
     await held.receive(deliveryOf('c1'));
@@ -48,7 +48,7 @@ export const PROMISES: Record<string, (journals: Journals) => Promise<unknown>> 
     await (await Journal.open(journals, ada)).close();
     return found;
   },
-  'what was forgotten stays forgotten, however long it goes on': async (journals) => {
+  'keeps forgotten calls forgotten after many more calls': async (journals) => {
     const journal = await Journal.open(journals, ada);
     for (let n = 0; n < 60; n++) {
       await journal.receive(deliveryOf(`c${n}`));
@@ -60,7 +60,7 @@ export const PROMISES: Record<string, (journals: Journals) => Promise<unknown>> 
     await again.close();
     return found;
   },
-  'no step is lost at whichever line it grows too long': async (journals) => {
+  'loses no step when it compacts at any line': async (journals) => {
     const lost: number[] = [];
     for (let lines = 0; lines < 40; lines++) {
       const journal = await Journal.open(journals, ada);
@@ -74,7 +74,7 @@ export const PROMISES: Record<string, (journals: Journals) => Promise<unknown>> 
     }
     return lost;
   },
-  'what comes at once is taken in its order': async (journals) => {
+  'keeps the order of concurrent calls': async (journals) => {
     const journal = await Journal.open(journals, ada);
     const ids = Array.from({ length: 20 }, (_, n) => `c${n}`);
     await Promise.all(ids.map((id) => journal.receive(deliveryOf(id))));
@@ -84,7 +84,7 @@ export const PROMISES: Record<string, (journals: Journals) => Promise<unknown>> 
     await again.close();
     return found;
   },
-  'a closed journal takes nothing': async (journals) => {
+  'rejects calls after it was closed': async (journals) => {
     const journal = await Journal.open(journals, ada);
     await journal.close();
     return journal.receive(deliveryOf('c1')).then(
@@ -94,16 +94,16 @@ export const PROMISES: Record<string, (journals: Journals) => Promise<unknown>> 
   },
 };
 
-/** What a sound place answers. */
-export const EXPECTED: { [promise: string]: unknown } = {
-  'a call is known to who opens the journal next': [
+/** The observation of a correct implementation. */
+export const EXPECTED: { [name: string]: unknown } = {
+  'keeps calls for the client that opens it next': [
     true,
     ['c1 acknowledged', 'c2 finished'],
     { path: 'a', content: '\u0000ü\u{1f600}' },
   ],
-  'one client at a time has a journal, and another its own': [true, [], [], []],
-  'what was forgotten stays forgotten, however long it goes on': ['c58 acknowledged', 'c59 acknowledged'],
-  'no step is lost at whichever line it grows too long': [],
-  'what comes at once is taken in its order': Array.from({ length: 20 }, (_, n) => `c${n}`),
-  'a closed journal takes nothing': 'refused',
+  'serves one client at a time, and each client its own': [true, [], [], []],
+  'keeps forgotten calls forgotten after many more calls': ['c58 acknowledged', 'c59 acknowledged'],
+  'loses no step when it compacts at any line': [],
+  'keeps the order of concurrent calls': Array.from({ length: 20 }, (_, n) => `c${n}`),
+  'rejects calls after it was closed': 'refused',
 };

@@ -4,19 +4,19 @@ import { join } from 'node:path';
 import { DiskJournals } from '../home/disk-journals.js';
 import { Journal } from './journal.js';
 import type { Journals, JournalStorage } from './journal-storage.js';
-import { deliveryOf, EXPECTED, PROMISES } from './journals.sample.js';
+import { CONTRACT, deliveryOf, EXPECTED } from './journals.sample.js';
 import { MemoryJournals } from './memory-journals.js';
 
 describe.each<[string, (directory: string) => Journals]>([
   ['in memory', () => new MemoryJournals()],
   ['on a disk', (directory) => new DiskJournals(directory)],
-])('journals %s', (_where, make) => {
+])('a journal %s', (_where, make) => {
   let directory: string;
   beforeEach(async () => void (directory = await mkdtemp(join(tmpdir(), 'patchbay-journals-'))));
   afterEach(() => rm(directory, { recursive: true }));
 
-  it.each(Object.keys(PROMISES))('keep their word: %s', async (promise) => {
-    expect(await PROMISES[promise]!(make(directory))).toEqual(EXPECTED[promise]);
+  it.each(Object.keys(CONTRACT))('%s', async (name) => {
+    expect(await CONTRACT[name]!(make(directory))).toEqual(EXPECTED[name]);
   });
 });
 
@@ -37,7 +37,7 @@ describe('the lock of a journal', () => {
     },
   });
 
-  it('is given back where the journal cannot be opened', async () => {
+  it('is released if the journal cannot be opened', async () => {
     const unreadable = over(() => ({ read: () => Promise.reject(new Error('The disk is gone.')) }));
     await expect(Journal.open(unreadable, client)).rejects.toThrow('The disk is gone.');
     await (await Journal.open(memory, client)).close();

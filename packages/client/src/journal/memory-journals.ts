@@ -2,22 +2,21 @@ import { ClientLockedError } from './client-locked-error.js';
 import type { JournalEntry, JournalLine } from './journal-lines.js';
 import type { ClientIdentity, JournalLock, Journals, JournalStorage } from './journal-storage.js';
 
-/** Lines for each entry that are kept before they are replaced by a snapshot. */
-const LINES_AN_ENTRY = 8;
+/** Number of lines per entry that triggers a snapshot. */
+const LINES_PER_ENTRY = 8;
 
 /**
- * Journals that end with the process: enough where what a call changes ends with it, too. Clients that one after the other
- * use the same `MemoryJournals` go on where the last one stopped.
+ * Journals that end with the process: enough if the effects of a call end with it too. Clients that use the same
+ * `MemoryJournals` one after the other continue where the last one stopped.
  *
  * ```ts
  * const relay = new RelayClient({ url, workspaceId, clientId, token, tools, journal: new MemoryJournals() });
  * ```
  */
 export class MemoryJournals implements Journals {
-  private readonly kept = new Map<string, JournalLine[]>();
+  private readonly stored = new Map<string, JournalLine[]>();
   private readonly locked = new Set<string>();
 
-  /** For as long as nobody releases it. */
   lock(client: ClientIdentity): Promise<JournalLock> {
     const key = keyOf(client);
     if (this.locked.has(key)) {
@@ -27,11 +26,10 @@ export class MemoryJournals implements Journals {
     return Promise.resolve({ release: async () => void this.locked.delete(key) });
   }
 
-  /** What the last client has left. */
   async open(client: ClientIdentity, snapshot: () => JournalEntry[]): Promise<JournalStorage> {
     const key = keyOf(client);
-    const lines = this.kept.get(key) ?? [];
-    this.kept.set(key, lines);
+    const lines = this.stored.get(key) ?? [];
+    this.stored.set(key, lines);
     return new MemoryStorage(lines, snapshot);
   }
 }
@@ -53,7 +51,7 @@ class MemoryStorage implements JournalStorage {
     this.lines.push(structuredClone(line));
     onWritten(JSON.stringify(line).length);
     const entries = this.snapshot();
-    if (this.lines.length > LINES_AN_ENTRY * (entries.length + 1)) await this.compact();
+    if (this.lines.length > LINES_PER_ENTRY * (entries.length + 1)) await this.compact();
   }
 
   async compact(): Promise<void> {

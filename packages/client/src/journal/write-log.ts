@@ -1,48 +1,48 @@
-/** What a write is about to do, recorded before it is done, so that a killed write can be judged afterwards. */
+/** What a write is about to do. It is recorded first, so that the outcome of a killed write can be determined. */
 export interface WriteIntent {
   /** Absolute real path of the root. */
   root: string;
-  /** Path as results show it. */
+  /** Path as shown in results. */
   path: string;
   docPath: string;
-  /** Path below the root, by component. */
+  /** Components of the path below the root. */
   segments: string[];
   /** Name of the temp file, in the same directory. */
   tempName: string;
   /** sha256 (lowercase hex) of the new content, and its size in bytes. */
   sha256: string;
   sizeBytes: number;
-  /** sha256 of the file that is replaced; null where there is none. */
+  /** sha256 of the file that is replaced; null if there is none. */
   previousSha256: string | null;
-  /** Of a file of a patch batch: what it takes to finish the batch, or to take it back. */
+  /** For a file of a patch batch: what is needed to finish the batch or to roll it back. */
   patch?: PatchIntent;
-  /** It is written into the open buffer of the file, and nothing on the disk: there are no temp files. */
+  /** Written into the open buffer of the file, not to disk: there are no temp files. */
   inBuffer?: boolean;
 }
 
-/** A file of a patch batch: all of them are written, or none. */
+/** A file of a patch batch; all of them are written, or none. */
 export interface PatchIntent {
   filePatchId: string;
   /** Second name of the original file, in the same directory, until the whole batch is written. */
   backupName: string;
-  /** `done`: every file of the batch is in its place. `undo`: the batch is being taken back. */
+  /** `done`: every file of the batch is in place. `undo`: the batch is being rolled back. */
   stage?: 'done' | 'undo';
-  /** With `undo`, at the file that was the reason. */
+  /** With `undo`, on the file that caused it. */
   failure?: { errorCode: string; message: string };
 }
 
-/** Where a write leaves its intent. The journal gives one per call: `journal.writeLog(callId)`. */
+/** Where a write records its intents. The journal has one per call: `journal.writeLog(callId)`. */
 export interface WriteLog {
-  /** Durable when it returns; called before the temp file is made. A later call replaces an earlier one. */
+  /** Durable when it resolves; called before the temp file is created. A later call replaces an earlier one. */
   intend(intents: WriteIntent[]): Promise<void>;
   /**
-   * The temp files are complete; the rename is next. Survives a kill of the process when it returns. A patch batch does
-   * without: what became of it is judged by what the disk shows.
+   * The temp files are complete and the rename comes next. Survives a kill of the process when it resolves. Patch
+   * batches do not call it: their outcome is determined from the disk.
    */
   committing(): Promise<void>;
 }
 
-/** A call that was running when the client died, as the journal has it (a JournalEntry is one). */
+/** A call that was running when the client died (a JournalEntry is one). */
 export interface InterruptedWrite {
   readonly intents: readonly WriteIntent[];
   readonly committing: boolean;

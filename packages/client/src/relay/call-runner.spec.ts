@@ -31,7 +31,7 @@ describe('the runner of calls', () => {
   const runnerOf = (run: RunTool) =>
     new CallRunner({ word_count: run }, journal, link, (message) => warnings.push(message));
 
-  it('closes without a call that does not end, which stays in the journal as it is', async () => {
+  it('closes while a call never ends, and leaves that call in the journal', async () => {
     const { opened } = gate();
     const runner = runnerOf(async (_call, context) => {
       await context.start();
@@ -44,7 +44,7 @@ describe('the runner of calls', () => {
     expect([journal.get('1')?.state, results]).toEqual(['running', []]);
   });
 
-  it('measures a call from its start: what a person took to decide is no part of it', async () => {
+  it('measures a call from its start, without the time for approval', async () => {
     let now = 1_000_000;
     jest.spyOn(Date, 'now').mockImplementation(() => now);
     const runner = runnerOf(async (_call, context) => {
@@ -59,7 +59,7 @@ describe('the runner of calls', () => {
     expect(results[0]!.executionMs).toBe(5);
   });
 
-  it('tells the newest delivery of a call how far it is', async () => {
+  it('reports progress to the newest delivery of a call', async () => {
     const { opened, open } = gate();
     const runner = runnerOf(async (_call, context) => {
       await opened;
@@ -73,7 +73,7 @@ describe('the runner of calls', () => {
     expect(statuses).toMatchObject([{ status: 'running', attempt: 2 }]);
   });
 
-  it('takes what it knows, and nothing else, where the journal is full', async () => {
+  it('accepts only known calls when the journal is full', async () => {
     await journal.receive(callOf('1'));
     await journal.finish('1', { result: { words: 3 }, approval: null, executionMs: 1 });
     jest.spyOn(journal, 'isFull', 'get').mockReturnValue(true);
@@ -83,7 +83,7 @@ describe('the runner of calls', () => {
     expect(results).toMatchObject([{ callId: '1', result: { words: 3 } }]);
   });
 
-  it('is no fuller for calls that the journal could not take', async () => {
+  it('does not count calls that the journal could not store', async () => {
     const receive = jest.spyOn(journal, 'receive').mockRejectedValue(new Error('The disk is full.'));
     const runner = runnerOf(async () => ({ result: null }));
     for (let n = 0; n < 70; n++) {
@@ -93,7 +93,7 @@ describe('the runner of calls', () => {
     expect(await runner.deliver(callOf('1'))).toEqual({ ok: true });
   });
 
-  it('changes nothing where the journal cannot note that the call starts, and says so', async () => {
+  it('changes nothing if the journal cannot record the start, and reports it', async () => {
     jest.spyOn(journal, 'start').mockRejectedValue(new Error('The disk is full.'));
     let effects = 0;
     const runner = runnerOf(async (_call, context) => {
@@ -107,7 +107,7 @@ describe('the runner of calls', () => {
     expect(results).toMatchObject([{ approval: { note: 'The client failed: The disk is full.' } }]);
   });
 
-  it('asks nobody about a call that was cancelled', async () => {
+  it('asks nobody about a cancelled call', async () => {
     const { opened, open } = gate();
     let asked = 0;
     const runner = runnerOf(async (_call, context) => {
@@ -123,14 +123,14 @@ describe('the runner of calls', () => {
     expect([asked, statuses]).toEqual([0, []]);
   });
 
-  it('forgets a cancelled call that it has not begun', async () => {
+  it('forgets a cancelled call that has not begun', async () => {
     await journal.receive(callOf('1'));
     const runner = runnerOf(async () => ({ result: null }));
     await runner.cancel({ callId: '1', reason: 'cancelled' });
     expect(journal.get('1')).toBeNull();
   });
 
-  it('reports a handler that was cut off by itself, and not by a cancel', async () => {
+  it('reports a handler that aborted itself as failed, not as cancelled', async () => {
     const runner = runnerOf(() =>
       Promise.reject(Object.assign(new Error('Too slow.'), { name: 'AbortError' })),
     );
@@ -139,7 +139,7 @@ describe('the runner of calls', () => {
     expect(results).toMatchObject([{ approval: { note: 'The client failed: Too slow.' } }]);
   });
 
-  it('reports what fails after its start while it is cancelled: it has not stopped for that', async () => {
+  it('reports a failure after the start of a cancelled call', async () => {
     const { opened, open } = gate();
     const runner = runnerOf(async (_call, context) => {
       await context.start();
@@ -155,11 +155,11 @@ describe('the runner of calls', () => {
     expect(results).toMatchObject([{ approval: { decision: 'deny', note } }]);
   });
 
-  describe('with another connection', () => {
+  describe('after a reconnect', () => {
     it.each([
       ['still wants it', { forget: [], resume: ['1'] }],
       ['has forgotten it', { forget: ['1'], resume: [] }],
-    ])('lets a call that runs go on, once, and reports it where the server %s', async (_what, answer) => {
+    ])('keeps a running call running, once, and reports it when the server %s', async (_what, answer) => {
       const { opened, open } = gate();
       let runs = 0;
       const runner = runnerOf(async (_call, context) => {
@@ -177,7 +177,7 @@ describe('the runner of calls', () => {
       expect([runs, results]).toMatchObject([1, [{ callId: '1', result: { words: 3 } }]]);
     });
 
-    it('tells that a person is being asked', async () => {
+    it('reports that a person is being asked', async () => {
       const { opened } = gate();
       const runner = runnerOf(async (_call, context) => {
         await context.awaitApproval();
@@ -189,7 +189,7 @@ describe('the runner of calls', () => {
       expect(runner.entries(true)).toMatchObject([{ callId: '1', state: 'awaiting_approval' }]);
     });
 
-    it('forgets, when the server does, a result that it has refused for good', async () => {
+    it('forgets a result that was rejected for good when the server forgets its call', async () => {
       const error = { code: 'VALIDATION_ERROR', message: 'words' } as const;
       link.sendResult = () => Promise.resolve({ ok: false, error });
       const runner = runnerOf(async () => ({ result: { words: 'three' } }));

@@ -23,27 +23,27 @@ import { untilAnswered } from './until-answered.js';
 
 const STATUS_TIMEOUT_MS = 10_000;
 const CLOSING = 'The client is closing.';
-/** Most calls in this process's hands; a server keeps to the window, and gives eight at a time. */
+/** Limit of calls in this process. A server sends at most eight at a time. */
 const MAX_LIVE = 64;
 const TOO_MANY = 'The client holds too many calls that have not ended.';
 
-/** A call in this process's hands. */
+/** A call that this process works on. */
 interface LiveCall {
   readonly controller: AbortController;
   startedAt: number;
-  /** Null until the journal has the call; settles when it is finished there, or dropped. */
+  /** Null until the journal has the call; settles when the call is finished there or dropped. */
   done: Promise<void> | null;
 }
 
 class ClientClosing extends Error {}
 
-/** Runs calls through their handlers, with the journal before and after, and brings the results home. */
+/** Runs calls through their handlers, journals them before and after, and reports the results. */
 export class CallRunner {
   private readonly live = new Map<string, LiveCall>();
   private readonly results: ResultSender;
-  /** Aborted when nothing is waited for any more. */
+  /** Aborted when nothing is waited for any longer. */
   private readonly over = new AbortController();
-  /** Finished calls whose results the last resume left out. */
+  /** Finished calls whose results the last resume omitted. */
   private withheld = new Set<string>();
   private closing = false;
 
@@ -56,7 +56,7 @@ export class CallRunner {
     this.results = new ResultSender(journal, link, warn);
   }
 
-  /** `tool:call`: acknowledged once it is in the journal; a call that is known goes on from where it is. */
+  /** `tool:call`: acknowledged once it is in the journal; a known call continues from its state. */
   async deliver(call: ToolCallDelivery): Promise<Ack> {
     if (this.closing) return refusal('UNAVAILABLE', CLOSING);
     if (!handlerOf(this.tools, call.name)) return refusal('NOT_FOUND', `No handler for ${call.name}.`);
@@ -68,12 +68,12 @@ export class CallRunner {
       return { ok: true };
     } catch (error) {
       if (!live.done) this.live.delete(call.callId);
-      this.warn(`The journal could not take call ${call.callId}: ${messageOf(error)}`);
+      this.warn(`The journal could not store call ${call.callId}: ${messageOf(error)}`);
       return refusal('INTERNAL_ERROR', 'The journal could not be written.');
     }
   }
 
-  /** `tool:cancel`: stops what has changed nothing yet; anything else is finished and reported as late. */
+  /** `tool:cancel`: stops a call that has changed nothing yet; any other is finished and reported late. */
   async cancel({ callId, reason }: ToolCancel): Promise<Ack> {
     if (this.isSettled(callId)) return { ok: true };
     const live = this.live.get(callId);
@@ -82,7 +82,7 @@ export class CallRunner {
     return { ok: true };
   }
 
-  /** Payload of `client:resume`. The results that it leaves out are sent alone once it is answered. */
+  /** Payload of `client:resume`. Omitted results are sent separately after its answer. */
   entries(withResults: boolean): ResumeEntry[] {
     const entries = this.journal.entries(withResults ? undefined : 0);
     const bare = entries.filter((entry) => !('result' in entry)).map(({ callId }) => callId);
@@ -92,9 +92,9 @@ export class CallRunner {
     return entries;
   }
 
-  /** Carries on once `client:resume` was answered. */
+  /** Continues after the answer to `client:resume`. */
   async resume(answer: ResumeAnswer): Promise<void> {
-    // What an interrupted call has come to is reported even so, and a result that the server has not seen: as late.
+    // A settled call and a result that the server has not seen are reported anyway; the server records them as late.
     const settled = answer.forget.filter((callId) => this.isSettled(callId));
     const unwanted = answer.forget.filter((callId) => !this.isSettled(callId));
     for (const callId of unwanted) {
@@ -110,12 +110,12 @@ export class CallRunner {
     this.results.flushAll();
   }
 
-  /** Resolves when no result is on its way. */
+  /** Resolves when no result is being sent. */
   flushed(): Promise<void> {
     return this.results.flushed();
   }
 
-  /** Lets what has started end and be reported, for at most `graceMs`; the rest stays in the journal. */
+  /** Lets started calls end and reports them, for at most `graceMs`; the rest stays in the journal. */
   async close(graceMs: number): Promise<void> {
     this.dropUnstarted();
     const settled = Promise.all([...this.live.values()].map(async ({ done }) => done)).then(() =>
@@ -125,7 +125,7 @@ export class CallRunner {
     this.abandon(CLOSING);
   }
 
-  /** There is no connection any more, and none will come: nothing is waited for from here on, and nothing sent. */
+  /** Stops waiting and sending: there is no connection, and there will be none. */
   abandon(reason: string): void {
     this.over.abort(new ClientClosing(reason));
     this.results.stop();
@@ -138,7 +138,7 @@ export class CallRunner {
     }
   }
 
-  /** Whether it is known what the call has come to, and not yet reported: no word of the server changes that. */
+  /** Whether the result of an interrupted call is known and not reported yet; the server cannot change it. */
   private isSettled(callId: string): boolean {
     return Boolean(this.journal.get(callId)?.settled);
   }
@@ -185,7 +185,7 @@ export class CallRunner {
     this.results.flush();
   }
 
-  /** How a call ended whose handler could not say it: a result that the server takes, so that nobody waits for it. */
+  /** The outcome of a call whose handler failed: a result that the server accepts, so that nobody waits for it. */
   private failure(call: ToolCallDelivery, error: unknown): ToolOutcome {
     const entry = this.journal.get(call.callId);
     const handler = handlerOf(this.tools, call.name);
@@ -196,7 +196,7 @@ export class CallRunner {
         return { result: handler.reportFailure(call, entry), approval: entry.approval };
       } catch (fault) {
         this.warn(
-          `Call ${call.callId} of ${call.name}: no result could be made of its failure: ${messageOf(fault)}`,
+          `Call ${call.callId} of ${call.name}: its failure could not be reported: ${messageOf(fault)}`,
         );
       }
     }
@@ -228,7 +228,7 @@ export class CallRunner {
       awaitApproval: async (note) => {
         signal.throwIfAborted();
         await this.journal.awaitApproval(callId);
-        // Nobody waits for the answer: the next resume tells the state, too.
+        // The answer is not awaited: the next resume reports the state too.
         send('awaiting_approval', STATUS_TIMEOUT_MS, note)?.catch(() => undefined);
       },
       start: async (approval = null, basis = null) => {
@@ -243,9 +243,9 @@ export class CallRunner {
   }
 
   /**
-   * Waits until the server has taken note that the call runs here. A delivery whose acknowledgement was lost may have
-   * gone to another client meanwhile, and the call may have ended: then nothing must be changed any more. It comes before
-   * the journal's own note: of a client that ends while it waits, it is certain that nothing was done.
+   * Waits until the server has confirmed that the call runs here. If the acknowledgement of its delivery was lost,
+   * the call may have moved to another client or ended, and must change nothing. This comes before the journal's
+   * record of the start: if the client ends while it waits, nothing was done for certain.
    */
   private async confirm(
     { controller }: LiveCall,
@@ -262,7 +262,7 @@ function refusal(code: ErrorCode, message: string): Ack {
   return { ok: false, error: { code, message } };
 }
 
-/** Whether a handler stopped because it was told to, rather than failed. */
+/** Whether a handler stopped because of the signal, rather than failed. */
 function isAbort(error: unknown, signal: AbortSignal): boolean {
   if (!signal.aborted) return false;
   return error === signal.reason || (error instanceof Error && error.name === 'AbortError');

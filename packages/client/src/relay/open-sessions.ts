@@ -1,22 +1,22 @@
 import type { Ack, ActiveFile } from '@patchbay/protocol';
 import { messageOf } from '../http/patchbay-error.js';
 
-/** Sessions that are told; of more than that the oldest are not told again. */
+/** Only the newest sessions are updated. */
 const MAX_SESSIONS = 1_000;
 
-type Tell = (sessionId: string, activeFiles: ActiveFile[]) => Promise<Ack>;
+type SendActiveFiles = (sessionId: string, activeFiles: ActiveFile[]) => Promise<Ack>;
 
-/** The sessions that want to know what is open in the editor, each told of it when it begins and when it changes. */
+/** The sessions to which the list of open files is sent: when one begins, and when the list changes. */
 export class OpenSessions {
   private readonly known = new Set<string>();
 
   constructor(
     private readonly activeFiles: (() => ActiveFile[] | Promise<ActiveFile[]>) | undefined,
-    private readonly tell: Tell,
+    private readonly sendActiveFiles: SendActiveFiles,
     private readonly warn: (message: string) => void,
   ) {}
 
-  /** Told of a session, of an old one once more with each connection. */
+  /** Called when a session opens, and for open sessions again after each connect. */
   async opened(sessionId: string): Promise<void> {
     if (!this.activeFiles) return;
     this.known.delete(sessionId);
@@ -34,8 +34,10 @@ export class OpenSessions {
     try {
       const files = await this.activeFiles?.();
       if (!files) return;
-      for (const answer of await Promise.all(sessionIds.map((sessionId) => this.tell(sessionId, files)))) {
-        if (!answer.ok) this.warn(`The server did not accept the open files: ${answer.error.message}`);
+      for (const answer of await Promise.all(
+        sessionIds.map((sessionId) => this.sendActiveFiles(sessionId, files)),
+      )) {
+        if (!answer.ok) this.warn(`The open files were rejected: ${answer.error.message}`);
       }
     } catch (error) {
       this.warn(`The open files could not be sent: ${messageOf(error)}`);

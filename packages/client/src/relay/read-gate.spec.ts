@@ -2,7 +2,7 @@ import type { Ack, FileReadAnswer } from '@patchbay/protocol';
 import { readGate } from './read-gate.js';
 
 describe('readGate', () => {
-  it('reads four files at a time, has sixteen wait, and refuses what is more', async () => {
+  it('reads four files at a time, queues sixteen, and refuses more', async () => {
     const open: (() => void)[] = [];
     let most = 0;
     let reading = 0;

@@ -1,6 +1,6 @@
 import type { Ack, FileRead, FileReadAnswer } from '@patchbay/protocol';
 
-/** A server asks for four files at a time: as many are read, and as many more wait. */
+/** A server asks for four files at a time: four are read while others wait. */
 const AT_ONCE = 4;
 const WAITING = 16;
 const BUSY: Ack<FileReadAnswer> = {
@@ -14,14 +14,14 @@ const BUSY: Ack<FileReadAnswer> = {
 
 type ReadFile = (read: FileRead) => Promise<Ack<FileReadAnswer>>;
 
-/** Reads for a server that may ask for any number of files at once: a few at a time, and what is too many is refused. */
+/** Limits concurrent reads for a server that may ask for any number of files at once; refuses what exceeds the queue. */
 export function readGate(readFile: ReadFile): ReadFile {
   const waiting: (() => void)[] = [];
   let reading = 0;
   return async (read) => {
     if (reading >= AT_ONCE) {
       if (waiting.length >= WAITING) return BUSY;
-      // Whoever ends hands its place on.
+      // The one that ends passes its slot on.
       await new Promise<void>((resolve) => waiting.push(resolve));
     } else reading += 1;
     try {

@@ -6,13 +6,17 @@ import { join } from 'node:path';
 import type {
   Ack,
   ClientToServerEvents,
+  ErrorCode,
   FilePut,
+  FilePutAnswer,
   RelayError,
   RelayHandshake,
   ResumeAnswer,
   ResumeEntry,
   ServerToClientEvents,
+  SessionActiveFiles,
   ToolCallDelivery,
+  ToolCancel,
   ToolResultReport,
   ToolStatus,
 } from '@patchbay/protocol';
@@ -23,7 +27,9 @@ import { RelayClient, type RelayClientOptions } from './relay-client.js';
 import type { RelayState } from './relay-state.js';
 import type { RunTool } from './tool-handler.js';
 
-/* A server and a client for tests of the relay; no part of the build. */
+/* A server and a client for tests of the relay; not part of the build. */
+
+export const STORED: Ack<FilePutAnswer> = { ok: true, versionId: 'v', fileId: 'f', path: '/p/f' };
 
 type RelaySocket = Socket<ClientToServerEvents, ServerToClientEvents>;
 
@@ -34,21 +40,23 @@ export class RelayServer {
   readonly statuses: ToolStatus[] = [];
   readonly results: ToolResultReport[] = [];
   readonly files: FilePut[] = [];
+  readonly activeFiles: SessionActiveFiles[] = [];
   readonly tokens: string[] = [];
   readonly events: string[] = [];
   sockets: RelaySocket[] = [];
 
   refuse: (handshake: RelayHandshake) => RelayError | null = () => null;
-  /** Undefined: no answer at all. */
+  /* Answers to the client's events; undefined: no answer. */
   answerResume: (entries: ResumeEntry[]) => Ack<ResumeAnswer> | undefined = (entries) => ({
     ok: true,
     forget: [],
     resume: entries.map(({ callId }) => callId),
   });
   answerRefresh: (token: string) => Ack<{ expiresAt: string }> = () => ({ ok: true, expiresAt: '' });
-  /** Undefined: no answer at all. */
   answerStatus: (status: ToolStatus) => Ack | undefined = () => ({ ok: true });
   answerResult: (report: ToolResultReport) => Ack | undefined = () => ({ ok: true });
+  answerFile: (file: FilePut) => Ack<FilePutAnswer> | undefined = () => STORED;
+  answerActiveFiles: () => Ack | undefined = () => ({ ok: true });
 
   port = 0;
   private http!: HttpServer;
@@ -77,6 +85,15 @@ export class RelayServer {
     return this.socket.timeout(2000).emitWithAck('tool:call', call);
   }
 
+  cancel(callId: string, reason: ToolCancel['reason'] = 'cancelled'): Promise<Ack> {
+    return this.socket.timeout(2000).emitWithAck('tool:cancel', { callId, reason });
+  }
+
+  /** Breaks the connection; the client reconnects. */
+  disconnect(): void {
+    this.socket.disconnect(true);
+  }
+
   async close(): Promise<void> {
     await this.io.close();
   }
@@ -84,31 +101,24 @@ export class RelayServer {
   private accept(socket: RelaySocket): void {
     this.sockets.push(socket);
     socket.onAny((event: string) => this.events.push(event));
-    socket.on('client:resume', (entries, ack) => {
-      this.resumes.push(entries);
-      const answer = this.answerResume(entries);
-      if (answer) ack(answer);
-    });
-    socket.on('tool:status', (status, ack) => {
-      this.statuses.push(status);
-      const answer = this.answerStatus(status);
-      if (answer) ack(answer);
-    });
-    socket.on('tool:result', (report, ack) => {
-      this.results.push(report);
-      const answer = this.answerResult(report);
-      if (answer) ack(answer);
-    });
-    socket.on('files:put', (file, ack) => {
-      this.files.push(file);
-      ack({ ok: true, versionId: 'v', fileId: 'f', path: '/p/f' });
-    });
-    socket.on('auth:refresh', (token, ack) => {
-      this.tokens.push(token);
-      ack(this.answerRefresh(token));
-    });
+    const on = <T>(event: string, received: T[], answer: (payload: T) => object | undefined) =>
+      (socket as Socket).on(event, (payload: T, ack: (answer: object) => void) => {
+        received.push(payload);
+        const reply = answer(payload);
+        if (reply) ack(reply);
+      });
+    on<ResumeEntry[]>('client:resume', this.resumes, (entries) => this.answerResume(entries));
+    on<ToolStatus>('tool:status', this.statuses, (status) => this.answerStatus(status));
+    on<ToolResultReport>('tool:result', this.results, (report) => this.answerResult(report));
+    on<FilePut>('files:put', this.files, (file) => this.answerFile(file));
+    on<string>('auth:refresh', this.tokens, (token) => this.answerRefresh(token));
+    on<SessionActiveFiles>('session:active_files', this.activeFiles, () => this.answerActiveFiles());
   }
 }
+
+/** A refused event. */
+export const refused = (code: ErrorCode, message = 'No.') =>
+  ({ ok: false, error: { code, message } }) as const;
 
 export const callOf = (callId: string, attempt = 1): ToolCallDelivery => ({
   callId,
@@ -129,7 +139,7 @@ export async function until(condition: () => boolean): Promise<void> {
   }
 }
 
-/** A promise that a test settles. */
+/** A promise that the test resolves. */
 export function gate(): { opened: Promise<void>; open: () => void } {
   let open!: () => void;
   const opened = new Promise<void>((resolve) => (open = resolve));
@@ -138,8 +148,12 @@ export function gate(): { opened: Promise<void>; open: () => void } {
 
 export const three: RunTool = async () => ({ result: { words: 3 }, executionMs: 1 });
 
+/** Runs until the call is aborted. */
+export const untilAborted: RunTool = (_call, { signal }) =>
+  new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
+
 /** A scripted server, a journal on disk, and the client under test between them. */
-export class RelayClientScene {
+export class RelayClientFixture {
   server!: RelayServer;
   journal!: Journal;
   client: RelayClient | undefined;
@@ -180,7 +194,34 @@ export class RelayClientScene {
     }));
   }
 
-  /** Another process: the journal as the disk has it. */
+  /** Connects a client and delivers call 1 to it. */
+  async run(run: RunTool, options: Partial<RelayClientOptions> = {}): Promise<void> {
+    await this.clientWith(run, options).connect();
+    await this.server.deliver(callOf('1'));
+  }
+
+  untilResult(): Promise<void> {
+    return until(() => this.server.results.length === 1);
+  }
+
+  untilForgotten(): Promise<void> {
+    return until(() => this.journal.get('1') === null);
+  }
+
+  /** Journals a call that has ended. */
+  async finished(callId: string): Promise<void> {
+    await this.journal.receive(callOf(callId));
+    await this.journal.finish(callId, { result: { words: 3 }, approval: null, executionMs: 1 });
+  }
+
+  /** A new process that finds call 1 running. */
+  async interrupted(): Promise<void> {
+    await this.journal.receive(callOf('1'));
+    await this.journal.start('1', null);
+    await this.restart();
+  }
+
+  /** Simulates another process: reads the journal from disk. */
   async restart(): Promise<void> {
     await this.client?.close();
     await this.journal.close();

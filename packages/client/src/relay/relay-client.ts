@@ -29,53 +29,61 @@ const CLOSE_GRACE_MS = 5_000;
 const BACKOFF_MS = { first: 500, longest: 15_000 };
 const CANNOT_READ: Ack<FileReadAnswer> = {
   ok: false,
-  error: { code: 'FORBIDDEN', message: 'This client gives no files to read.' },
+  error: { code: 'FORBIDDEN', message: 'This client does not offer files to read.' },
 };
 
-/** What an editor is, what it can do, and whom it tells. */
+/** Identity and abilities of an editor, and its callbacks. */
 export interface RelayClientOptions {
-  /** Where the server is, such as `http://127.0.0.1:3000`, or `https://example.com/patchbay` where it is below a path. */
+  /**
+   * Address of the server, such as `http://127.0.0.1:3000`, or `https://example.com/patchbay` if it is served below a
+   * path.
+   */
   url: string;
-  /** An access token, or what gives a fresh one: `(refused) => patchbay.accessToken(refused)`. */
+  /** An access token, or a function that returns a fresh one: `(refused) => patchbay.accessToken(refused)`. */
   token: string | TokenSource;
   workspaceId: string;
-  /** Stable per installation, 1 to 256 characters; a second connection with the same one replaces the first. */
+  /** Stable per installation, 1 to 256 characters; a second connection with the same id replaces the first. */
   clientId: string;
-  /** What people see in the server's lists and logs, 1 to 256 characters; default `patchbay`. */
+  /** Shown in the server's lists and logs, 1 to 256 characters; default `patchbay`. */
   name?: string;
-  /** Of the editor, 1 to 64 characters; default that of this package. */
+  /** Version of the editor, 1 to 64 characters; default that of this package. */
   version?: string;
   /** The tools that this client executes. */
   tools: ToolHandlers;
-  /** The folders that it has connected, 64 at most; calls that name another are not sent here. */
+  /** The connected folders, at most 64; calls that name another folder are not sent here. */
   roots?: readonly ClientRoot[];
-  /** Gives what the editor, or else the disk, holds of a file: where it is left out, nothing can be read here. */
+  /** Reads a file from the editor, or else from disk. Without it, no file can be read through this client. */
   readFile?: (read: FileRead) => Promise<Ack<FileReadAnswer>>;
-  /** What is open in the editor now, 1,000 files at most: every session is told, a new one too, and all again on `activeFilesChanged`. */
+  /**
+   * The files that are open in the editor now, at most 1,000. They are sent to every new session, and to all sessions
+   * on `activeFilesChanged`.
+   */
   activeFiles?: () => ActiveFile[] | Promise<ActiveFile[]>;
-  /** Told of sessions whose Active Files are wanted, of old ones once more with each connection: see `setActiveFiles`. */
+  /** Called for sessions that want Active Files, again for open ones after each connect: see `setActiveFiles`. */
   onSession?: (session: SessionOpened) => void;
-  /** Told that somebody else has changed Cloud files below the roots; a hint, that may come twice or not at all. */
+  /** Called when others have changed Cloud files below the roots. A hint: it may come twice or not at all. */
   onFilesChanged?: (changed: FilesChanged) => void;
   /**
-   * Where it remembers the calls: `DiskJournals` (`@patchbay/client/home`), `IndexedDbJournals` (`@patchbay/client/indexed-db`)
-   * or `MemoryJournals`, in which it locks, opens and closes its own. A Journal is used as it is, and left open.
+   * Stores the calls: `DiskJournals` (`@patchbay/client/home`), `IndexedDbJournals` (`@patchbay/client/indexed-db`)
+   * or `MemoryJournals`. The client locks, opens and closes its own journal in these. A Journal is used as it is and
+   * left open.
    */
   journal: Journals | Journal;
   /** Most calls at a time, 1 to 8; default 8. */
   maxInFlight?: number;
-  /** Told of every change, first of all of the first `connected`. */
+  /** Called on every change, first with the first `connected`. */
   onState?: (state: RelayState) => void;
-  /** Told of faults that are not the caller's to handle, such as a result that the server refused. */
+  /** Called for faults that the caller cannot handle, such as a result that the server rejected. */
   onWarning?: (message: string) => void;
-  /** First and longest wait between two tries to connect, in ms; default 500 and 15,000. */
+  /** First and longest wait between two connection attempts, in ms; default 500 and 15,000. */
   backoffMs?: { first: number; longest: number };
-  /** How long `close` lets calls that have started end, in ms; default 5,000. */
+  /** How long `close` waits for started calls, in ms; default 5,000. */
   closeGraceMs?: number;
 }
 
 /**
- * An editor's end of the relay: takes tool calls, has them executed once, and reports until the server has it.
+ * An editor's end of the relay: accepts tool calls, has each executed once, and reports it until the server has the
+ * result.
  *
  * ```ts
  * const relay = new RelayClient({
@@ -100,7 +108,7 @@ export class RelayClient {
   private readonly activeFiles = new Map<string, ActiveFile[]>();
   private readonly folderStatus = new Map<string, FolderStatus>();
   private settled: Promise<void> | null = null;
-  /** The journal that is this client's own to close. */
+  /** The journal that this client opened and must close. */
   private ownJournal: Journal | null = null;
   private left: Promise<void> | null = null;
   private first: Promise<void> | null = null;
@@ -137,8 +145,8 @@ export class RelayClient {
   }
 
   /**
-   * Finds out what became of the calls that had started when the last process of this client died. `connect` does it
-   * first; call it before where something else must come in between, such as a push of the same folders.
+   * Determines the outcome of the calls that were running when the last process of this client died. `connect` does
+   * it first. Call it before `connect` if other work must come between, such as a push of the same folders.
    */
   settle(): Promise<void> {
     return (this.settled ??= this.begin().catch((error: unknown) => {
@@ -148,9 +156,9 @@ export class RelayClient {
   }
 
   /**
-   * Settles what was interrupted, connects, and stays connected from then on. Resolves when the server has answered the
-   * first resume, however many tries that takes; rejects with a PatchbayError if the server refuses the client, with a
-   * ClientLockedError if another one has the journal: then it may be called again.
+   * Settles interrupted calls, connects, and stays connected. Resolves when the server has answered the first resume,
+   * after any number of attempts. Rejects with a PatchbayError if the server refuses the client, and with a
+   * ClientLockedError if another client has the journal; then it may be called again.
    */
   connect(): Promise<void> {
     return (this.first ??= this.start());
@@ -167,9 +175,9 @@ export class RelayClient {
   }
 
   private async begin(): Promise<void> {
-    const { journal: kept, tools } = this.options;
-    const isOpen = kept instanceof Journal;
-    const journal = isOpen ? kept : await Journal.open(kept, this.options);
+    const { journal: given, tools } = this.options;
+    const isOpen = given instanceof Journal;
+    const journal = isOpen ? given : await Journal.open(given, this.options);
     if (!isOpen) this.ownJournal = journal;
     this.runner = new CallRunner(tools, journal, this.connection, this.warn);
     await settleInterrupted(journal, tools, this.warn);
@@ -192,7 +200,7 @@ export class RelayClient {
         flushed: () => this.runner.flushed(),
         onState: (state) => {
           this.options.onState?.(state);
-          if (state.status === 'connected') this.tellAgain();
+          if (state.status === 'connected') this.resendFolderStatus();
           if (state.status === 'connected') resolve();
           if (state.status !== 'ended') return;
           this.runner.abandon(`The client was ${state.reason}.`);
@@ -205,9 +213,9 @@ export class RelayClient {
   }
 
   /**
-   * Sends a file, such as one that was saved in the editor, until the server answers. Sending it again is harmless: the
-   * server knows it by its filePatchId and sha256. A refusal is an answer, too: STALE comes with `details` of
-   * FilePutConflict, UNAVAILABLE where 30 s (`timeoutMs`) were not enough. Rejects by `signal` alone.
+   * Sends a file, such as one saved in the editor, until the server answers. Repeating it is safe: the server
+   * recognises it by filePatchId and sha256. A refusal is an answer: STALE has `details` of FilePutConflict,
+   * UNAVAILABLE means that 30 s (`timeoutMs`) were not enough. Rejects only by `signal`.
    *
    * ```ts
    * const put = { docPath: 'repo/a.ts', path: '/Repo/a.ts', content, sha256: sha256(content), baseSha256: lastSent };
@@ -220,9 +228,9 @@ export class RelayClient {
   }
 
   /**
-   * Tells which files are open in the editor of this session, unsaved ones included: they outrank the Cloud's. Replaces
-   * the list that the session has; of lists that overtake each other the last one counts. Answers as `putFile` does; a
-   * client that gives `activeFiles` need not call it.
+   * Replaces the list of files that are open in the editor of this session, unsaved ones included: they outrank the
+   * Cloud's. Of overlapping calls the last one counts. Answers as `putFile` does; a client with `activeFiles` need
+   * not call it.
    */
   setActiveFiles(sessionId: string, activeFiles: ActiveFile[], options?: SendOptions): Promise<Ack> {
     this.activeFiles.set(sessionId, activeFiles);
@@ -232,14 +240,17 @@ export class RelayClient {
     }, options);
   }
 
-  /** Tells in what a folder and the Cloud differ, for the model to know; the status given last counts, after each connect too. */
+  /**
+   * Reports how a folder differs from the Cloud, as information for the model. The last status is sent again after
+   * each connect.
+   */
   async setFolderStatus(status: FolderStatus): Promise<void> {
     this.folderStatus.set(status.docPath, status);
     await this.sendFolderStatus(status);
   }
 
-  /** What the server knew of a connection went with it. */
-  private tellAgain(): void {
+  /** The server forgets this state with the connection. */
+  private resendFolderStatus(): void {
     for (const status of this.folderStatus.values()) void this.sendFolderStatus(status);
   }
 
@@ -250,12 +261,12 @@ export class RelayClient {
     );
   }
 
-  /** Tells every session what is open now, as `activeFiles` of the options says it. Resolves when the server has it. */
+  /** Sends the list from the option `activeFiles` to every session. Resolves when the server has it. */
   activeFilesChanged(): Promise<void> {
     return this.sessions.changed();
   }
 
-  /** Lets calls that have started end, for `closeGraceMs` at most, and leaves. What is not finished waits in the journal. Idempotent. */
+  /** Waits for started calls, at most `closeGraceMs`, and disconnects. Unfinished calls stay in the journal. Idempotent. */
   async close(): Promise<void> {
     if (!this.settled) return;
     await this.settled.catch(() => undefined);
@@ -263,7 +274,7 @@ export class RelayClient {
     if (this.first) this.connection.end({ status: 'ended', reason: 'closed' });
   }
 
-  /** Gives the journal back once nothing needs it. */
+  /** Closes the journal once nothing needs it. */
   private leave(): Promise<void> {
     const { closeGraceMs = CLOSE_GRACE_MS } = this.options;
     return (this.left ??= this.runner.close(closeGraceMs).then(() => this.ownJournal?.close()));

@@ -14,45 +14,45 @@ import {
   type ToolStatus,
 } from '@patchbay/protocol';
 import { io, type Socket } from 'socket.io-client';
-import { errorFromRelay, isWorthWaiting, messageOf, PatchbayError } from '../http/patchbay-error.js';
+import { errorFromRelay, isRetryable, messageOf, PatchbayError } from '../http/patchbay-error.js';
 import { idleTimeout, type Timer } from './idle-timeout.js';
 import type { RelayEnd, RelayLink, RelayPeer, TokenSource } from './relay-state.js';
 import { afterAck, listen } from './server-events.js';
 
 const ACK_TIMEOUT_MS = 10_000;
 const DRAIN_GRACE_MS = 1_000;
-/** A token that could not be had just now is asked for again after this. */
+/** Wait before the next attempt if no token could be fetched. */
 const RENEW_AGAIN_MS = 5_000;
 
 export interface RelayConnectionOptions {
   url: string;
   token: TokenSource;
   handshake: Omit<RelayHandshake, 'token'>;
-  /** First and longest wait between two tries to connect, in ms; each wait is halved at random. */
+  /** First and longest wait between two connection attempts, in ms; each wait is randomly reduced by up to half. */
   backoffMs: { first: number; longest: number };
 }
 
-/** A refusal by the server has `data`, a fault of the transport a `description`. */
+/** A refusal by the server has `data`, a fault of the transport has `description`. */
 type ConnectFault = Error & { data?: RelayError; description?: { message?: string } };
 
-/** One socket that is kept up: handshake, resume, backoff, token, and the end of it all. */
+/** One socket that is kept connected: handshake, resume, backoff, token refresh, and its end. */
 export class RelayConnection implements RelayLink {
   private readonly socket: Socket<ServerToClientEvents, ClientToServerEvents>;
   private token: string | undefined;
   private refusedToken: string | undefined;
   private tries = 0;
-  /** Off once a resume has failed: results that the server can't take together, or at all, then fail alone. */
+  /** False once a resume has failed: results that the server cannot take are then sent, and fail, one by one. */
   private resumesResults = true;
   private ready = false;
   private ended = false;
   private replaced = false;
   private timer: Timer | undefined;
-  /** Why this client has ended the socket itself, and how long the server wants to be left alone. */
+  /** Why this client dropped the socket, and how long the server wants it to wait. */
   private dropped: { why: string; retryAfterMs: number | null } | undefined;
   private peer!: RelayPeer;
 
   constructor(private readonly options: RelayConnectionOptions) {
-    // A proxy may have the server below a path of its own.
+    // A proxy may serve the server below a path.
     const { origin, pathname } = new URL(options.url);
     this.socket = io(`${origin}${RELAY_NAMESPACE}`, {
       path: `${pathname.replace(/\/+$/, '')}/socket.io`,
@@ -116,7 +116,7 @@ export class RelayConnection implements RelayLink {
     } catch (error) {
       const known = error instanceof PatchbayError;
       const fault = known ? error : new PatchbayError('INVALID_TOKEN', messageOf(error));
-      if (!isWorthWaiting(fault)) return this.refuse(fault);
+      if (!isRetryable(fault)) return this.refuse(fault);
       return this.retry(fault.message, fault.retryAfterMs);
     }
     if (this.ended) return;
@@ -149,10 +149,10 @@ export class RelayConnection implements RelayLink {
   }
 
   private onRefused(error: ConnectFault): void {
-    // The transport's own words ("websocket error") say less than what it met ("connect ECONNREFUSED …").
+    // The transport's message ("websocket error") says less than its cause ("connect ECONNREFUSED …").
     if (!error.data) return this.retry(error.description?.message || error.message);
     const refusal = errorFromRelay(error.data);
-    if (isWorthWaiting(refusal)) return this.retry(refusal.message, refusal.retryAfterMs);
+    if (isRetryable(refusal)) return this.retry(refusal.message, refusal.retryAfterMs);
     if (refusal.code === 'INVALID_TOKEN' && this.refusedToken === undefined) {
       this.refusedToken = this.token;
       void this.connect();
@@ -169,13 +169,13 @@ export class RelayConnection implements RelayLink {
     this.retry(why, retryAfterMs);
   }
 
-  /** The server closes right after this notice: that must not lead to another try. */
+  /** The server closes right after this notice, which must not lead to a reconnect. */
   private onReplaced(): Ack {
     this.replaced = true;
     return afterAck(() => this.end({ status: 'ended', reason: 'replaced' }));
   }
 
-  /** Waits longer each time, and never less than the server has asked for. */
+  /** Waits longer each time, and never less than the server asks. */
   private retry(reason: string, retryAfterMs: number | null = null): void {
     if (this.ended) return;
     const { first, longest } = this.options.backoffMs;
@@ -186,7 +186,7 @@ export class RelayConnection implements RelayLink {
     this.peer.onState({ status: 'reconnecting', reason, delayMs });
   }
 
-  /** Ends this socket, not the connection: `disconnect` follows and with it the next try. */
+  /** Ends this socket, not the connection: `disconnect` follows and triggers the next attempt. */
   private drop(why: string, retryAfterMs: number | null = null): void {
     if (!this.socket.connected) return;
     this.dropped = { why, retryAfterMs };
@@ -204,7 +204,10 @@ export class RelayConnection implements RelayLink {
     if (this.socket.id === id) this.drop('The server is stopping.');
   }
 
-  /** Hands in another token, if there is one. Else the server closes when this one ends, and the next handshake tells why. */
+  /**
+   * Sends another token, if there is one. Otherwise the server closes the socket when the old token expires, and the
+   * next handshake reports the reason.
+   */
   private async renew(): Promise<void> {
     const { id } = this.socket;
     try {
@@ -214,7 +217,7 @@ export class RelayConnection implements RelayLink {
       if (!ack.ok) throw errorFromRelay(ack.error);
       this.token = token;
     } catch (error) {
-      if (error instanceof PatchbayError && !isWorthWaiting(error)) return;
+      if (error instanceof PatchbayError && !isRetryable(error)) return;
       const again = () => (this.socket.connected && this.socket.id === id ? this.renew() : undefined);
       const retryAfterMs = error instanceof PatchbayError ? error.retryAfterMs : null;
       idleTimeout(() => void again(), Math.max(RENEW_AGAIN_MS, retryAfterMs ?? 0));
@@ -222,7 +225,7 @@ export class RelayConnection implements RelayLink {
   }
 }
 
-/** The server has too much to do, or stops: that says nothing of the list. */
+/** The server is overloaded or stopping: that is no verdict on the list. */
 function isBusy(error: unknown): boolean {
   return error instanceof PatchbayError && (error.code === 'RATE_LIMITED' || error.code === 'UNAVAILABLE');
 }

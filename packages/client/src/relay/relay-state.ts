@@ -12,12 +12,12 @@ import type {
 import type { PatchbayError } from '../http/patchbay-error.js';
 import type { ServerHandlers } from './server-events.js';
 
-/** Gives the access token; `refused` is one that the server will no longer take. `PatchbayClient.accessToken` is one. */
+/** Returns the access token; `refused` is one that the server rejects. `PatchbayClient.accessToken` is one. */
 export type TokenSource = (refused?: string) => Promise<string>;
 
 /**
- * How the connection stands: the next try is `delayMs` after `reconnecting` was told. `ended` is final, nothing reconnects
- * after it: the client was closed, another connection has its clientId, or the server refuses it, as `error` says.
+ * State of the connection: after `reconnecting` the next attempt starts in `delayMs`. `ended` is final: the client
+ * was closed, another connection has its clientId, or the server refuses it with `error`.
  */
 export type RelayState =
   | { status: 'connected' }
@@ -27,29 +27,29 @@ export type RelayState =
 /** How a relay client ended. */
 export type RelayEnd = Extract<RelayState, { status: 'ended' }>;
 
-/** The way to the server for those who report. */
+/** Sends reports to the server. */
 export interface RelayLink {
-  /** Null while there is no connection that has resumed; rejects where no answer comes in time, or it is lost meanwhile. */
+  /** Null before the connection has resumed; rejects without an answer in time, or if the connection is lost. */
   sendStatus(status: ToolStatus, timeoutMs: number): Promise<Ack> | null;
-  /** The same. */
+  /** As `sendStatus`. */
   sendResult(report: ToolResultReport): Promise<Ack> | null;
-  /** The same. */
+  /** As `sendStatus`. */
   sendFile(file: FilePut, timeoutMs: number): Promise<Ack<FilePutAnswer>> | null;
   sendActiveFiles(list: SessionActiveFiles, timeoutMs: number): Promise<Ack> | null;
   sendFolderStatus(status: FolderStatus, timeoutMs: number): Promise<Ack> | null;
 }
 
-/** What the owner of a connection does with it. */
+/** The owner of a connection. */
 export interface RelayPeer {
   deliver: ServerHandlers['tool:call'];
   cancel: ServerHandlers['tool:cancel'];
   readFile: ServerHandlers['file:read'];
   sessionOpened: ServerHandlers['session:opened'];
   filesChanged: ServerHandlers['files:changed'];
-  /** The payload of `client:resume`, results included unless they are to be sent alone afterwards. */
+  /** The payload of `client:resume`, with results unless they must be sent separately afterwards. */
   entries(withResults: boolean): ResumeEntry[];
   resume(answer: ResumeAnswer): Promise<void>;
-  /** Resolves when no result is on its way. */
+  /** Resolves when no result is being sent. */
   flushed(): Promise<void>;
   onState(state: RelayState): void;
 }

@@ -12,10 +12,10 @@ const refused = (code: ErrorCode, retryAfterSeconds?: number): Ack => ({
   error: { code, message: 'No.', retryAfterSeconds },
 });
 
-describe('results on their way', () => {
+describe('results being sent', () => {
   let journal: Journal;
   let sent: string[];
-  /** What the server makes of a report, given those before it. */
+  /** The server's answer to a report, given the earlier ones. */
   let answer: (report: ToolResultReport) => Promise<Ack>;
   let results: ResultSender;
   beforeEach(async () => {
@@ -38,7 +38,7 @@ describe('results on their way', () => {
   };
   const pass = (ms: number) => jest.advanceTimersByTimeAsync(ms);
 
-  it('are eight at most', async () => {
+  it('are at most eight at a time', async () => {
     const taken: (() => void)[] = [];
     answer = () => new Promise((resolve) => taken.push(() => resolve({ ok: true })));
     await finished(...Array.from({ length: 20 }, (_, n) => `${n}`));
@@ -48,7 +48,7 @@ describe('results on their way', () => {
     taken[3]!();
     await pass(0);
     expect(sent).toHaveLength(9);
-    // Whoever looks again sends none of them twice.
+    // A second look sends none of them twice.
     results.flushAll();
     expect(sent).toHaveLength(9);
   });
@@ -74,7 +74,7 @@ describe('results on their way', () => {
     expect(sent).toHaveLength(2);
   });
 
-  it('are whole, however often a small one is lost', async () => {
+  it('stay whole, however often a small one is lost', async () => {
     const reports: ToolResultReport[] = [];
     answer = async (report) => {
       reports.push(report);
@@ -87,7 +87,7 @@ describe('results on their way', () => {
     for (const report of reports) expect(report).toMatchObject({ result: { words: 3 }, approval: null });
   });
 
-  it('are waited for until the last of them is home, those too that only follow', async () => {
+  it('are awaited until the last is delivered, queued ones included', async () => {
     const taken: (() => void)[] = [];
     answer = () => new Promise((resolve) => taken.push(() => resolve({ ok: true })));
     await finished(...Array.from({ length: 9 }, (_, n) => `${n}`));
@@ -103,7 +103,7 @@ describe('results on their way', () => {
     expect(journal.all()).toEqual([]);
   });
 
-  it('are no more once it is over', async () => {
+  it('are not sent after the sender was stopped', async () => {
     answer = async () => ({ ok: true });
     await finished('1');
     results.stop();

@@ -8,27 +8,31 @@ import type { RelayLink } from './relay-state.js';
 import { reportOf } from './shorter-reports.js';
 
 const RESEND_MS = 2_000;
-/** On a message far over its limit a server closes the connection: a large one that is lost so often is one. */
+/**
+ * A server closes the connection on a message far over its limit. A result of this size that is lost repeatedly is
+ * taken for one.
+ */
 const LARGE_BYTES = 1024 * 1024;
 const LARGE_LOSSES = 3;
 
-/** What becomes of a result that the server refuses; with a code that is not here it is sent again. */
+/** What to do with a result that the server refuses; with any other code it is sent again. */
 const REFUSED_RESULT: Partial<Record<ErrorCode, 'forget' | 'keep' | 'shorten'>> = {
   LATE_RESULT: 'forget',
   CONFLICT: 'forget',
   NOT_FOUND: 'forget',
-  // The call stays open on the server until its deadline; forgotten here, it would come again and be executed again.
+  // The call stays open on the server until its deadline; if it were forgotten here, it would be delivered and
+  // executed again.
   VALIDATION_ERROR: 'keep',
   TOO_LARGE: 'shorten',
 };
 
-/** Sends the results that the journal holds until the server has taken or refused them. */
+/** Sends the results in the journal until the server has accepted or refused them. */
 export class ResultSender {
   private readonly sending = new Map<string, Promise<void>>();
-  /** Not taken just now; sent again in a moment, or over the next connection. */
+  /** Not accepted just now; sent again after a pause, or over the next connection. */
   private readonly paused = new Set<string>();
   private readonly kept = new Set<string>();
-  /** How often each was shortened, and lost since. */
+  /** How often each result was shortened, and lost since. */
   private readonly tries = new Map<string, { shortened: number; lost: number }>();
   private resend: Timer | undefined;
   private stopped = false;
@@ -39,7 +43,7 @@ export class ResultSender {
     private readonly warn: (message: string) => void,
   ) {}
 
-  /** Sends what is not on its way, some at a time. Without a connection nothing is lost: the next resume carries it. */
+  /** Sends waiting results, a few at a time. Without a connection nothing is lost: the next resume carries them. */
   flush(): void {
     for (const entry of this.journal.all()) {
       if (this.stopped || this.sending.size >= MAX_IN_FLIGHT) return;
@@ -55,7 +59,7 @@ export class ResultSender {
     }
   }
 
-  /** The same, and what was not taken a moment ago too. */
+  /** Like `flush`, and includes results that were just refused for now. */
   flushAll(): void {
     this.paused.clear();
     this.flush();
@@ -66,7 +70,7 @@ export class ResultSender {
     return this.kept.has(callId);
   }
 
-  /** Resolves when no result is on its way. */
+  /** Resolves when no result is being sent. */
   async flushed(): Promise<void> {
     while (this.sending.size > 0) await Promise.all(this.sending.values());
   }
@@ -111,7 +115,6 @@ export class ResultSender {
     else this.kept.add(entry.callId);
   }
 
-  /** No answer came. */
   private lose(entry: JournalEntry, report: ToolResultReport): void {
     if (jsonBytes(report) < LARGE_BYTES) return;
     const { shortened, lost } = this.tries.get(entry.callId) ?? { shortened: 0, lost: 0 };

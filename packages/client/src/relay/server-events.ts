@@ -2,14 +2,14 @@ import type { Ack, ClientToServerEvents, ServerToClientEvents } from '@patchbay/
 import type { Socket } from 'socket.io-client';
 import { messageOf } from '../http/patchbay-error.js';
 
-/** One handler for every event that the server sends; what it returns is the acknowledgement. */
+/** One handler for every event from the server; its return value is the acknowledgement. */
 export type ServerHandlers = {
   [E in keyof ServerToClientEvents]: (payload: Parameters<ServerToClientEvents[E]>[0]) => Ack | Promise<Ack>;
 };
 
 type Handler = (payload: unknown) => Ack | Promise<Ack>;
 
-/** Answers every event by its handler; one that throws is answered too, and ends nothing. */
+/** Answers every event by its handler. A handler that throws is answered with an error and ends nothing. */
 export function listen(
   socket: Socket<ServerToClientEvents, ClientToServerEvents>,
   handlers: ServerHandlers,
@@ -21,7 +21,7 @@ export function listen(
   }
 }
 
-/** Acknowledges now and does the work once the acknowledgement is on its way. */
+/** Acknowledges now and runs `work` after the acknowledgement was sent. */
 export function afterAck(work: () => void | Promise<void>): Ack {
   setTimeout(() => void work(), 0);
   return { ok: true };

@@ -4,8 +4,8 @@ import type { Journal } from '../journal/journal.js';
 import { handlerOf, type ToolHandlers } from './tool-handler.js';
 
 /**
- * Has every call settled that had started when the last process of this client died. One that cannot be settled keeps
- * back no other: it stays as it is, and its handler decides once the server wants it.
+ * Settles every call that was running when the last process of this client died. A call that cannot be settled does
+ * not hold up the others: its handler decides once the server wants it.
  */
 export async function settleInterrupted(
   journal: Journal,

@@ -6,7 +6,7 @@ const approval: Approval = {
   editedArguments: { path: '/a.txt', content: { text: 'safe' } },
 };
 
-/** The decisions that are reported one after another of a call that was edited, each while the one before was too large. */
+/** The decisions that are reported in turn for an edited call, each after the one before was too large. */
 function decisions(result: Json): (string | undefined)[] {
   const entry = {
     ...{
@@ -26,11 +26,11 @@ function decisions(result: Json): (string | undefined)[] {
 }
 
 describe('a report that is too large for one message', () => {
-  it('is shortened to what is as true: of a call that was edited and has run, that it was allowed', () => {
+  it('is shortened to something as true: an edited call that has run is reported as allowed', () => {
     expect(decisions({ success: true })).toEqual(['edit', 'allow', 'deny', undefined]);
   });
 
-  it('never allows what a person has edited as it was before, where the server is to run it', () => {
+  it('never allows the unedited arguments of an edited call that the server would run', () => {
     expect(decisions(null)).toEqual(['edit', 'deny', undefined, undefined]);
   });
 });

@@ -10,45 +10,49 @@ import {
 import type { JournalEntry } from '../journal/journal-lines.js';
 import type { WriteLog } from '../journal/write-log.js';
 
-/** Most characters of a note: the server takes no longer one. */
+/** Limit of a note in characters, as on the server. */
 export const MAX_NOTE = 4096;
 
 /** How a call ended. A denial has `result: null` and `approval.decision: 'deny'`. */
 export interface ToolOutcome {
-  /** Fits the tool's responseSchema; a failure is a result too, usually with `success: false`. */
+  /** Fits the tool's responseSchema. A failure is a result too, usually with `success: false`. */
   result: Json;
   approval?: Approval | null;
-  /** Milliseconds; measured from `start` (else from the beginning) where it is left out. */
+  /** Milliseconds; by default measured from `start`, or else from the delivery. */
   executionMs?: number | null;
 }
 
-/** What a handler can ask of the client while it works on a call. */
+/** What a handler can use while it works on a call. */
 export interface CallContext {
   /**
-   * Aborted when the call has ended on the server (cancelled, timed out) or the client closes. Stop, by throwing
-   * its reason, if nothing has been changed yet; finish otherwise: the result is then recorded as late.
+   * Aborted when the call has ended on the server (cancelled, timed out) or the client closes. If nothing has changed
+   * yet, stop by throwing its reason; otherwise finish: the result is then recorded as late.
    */
   readonly signal: AbortSignal;
-  /** Tells the server that a person is being asked, with a `note` of at most MAX_NOTE characters. Does not wait for its answer. */
+  /**
+   * Tells the server that a person is being asked, with a `note` of at most MAX_NOTE characters. Does not wait for
+   * the answer.
+   */
   awaitApproval(note?: string): Promise<void>;
   /**
-   * Call it before the first effect, with what the person decided. It waits until the server has confirmed that the call
-   * is still this client's, over as many connections as that takes. After it, a client that dies does not run the call
-   * again. Throws if the call has ended meanwhile, or is another client's. `basis`, such as the sha256 of the file that the
-   * person saw, is given back to `recover`, as the approval is.
+   * Call it before the first effect, with the person's decision. It waits until the server has confirmed that the
+   * call still belongs to this client, over any number of connections. After it, a client that dies does not run the
+   * call again. Throws if the call has ended or belongs to another client. `recover` gets `basis` back, such as the
+   * sha256 of the file that the person saw, and the approval.
    */
   start(approval?: Approval | null, basis?: Json): Promise<void>;
-  /** Where an executor that writes files leaves its intent. */
+  /** Where an executor that writes files records its intents. */
   readonly writeLog: WriteLog;
   /**
-   * Sends a file that the call has changed back to the server, until it answers; for `timeoutMs` (30 s) at most, then the
-   * answer is UNAVAILABLE. Rejects only when the client closes: let that through, the call then goes on at the next start.
+   * Uploads a file that the call has changed, until the server answers, for at most `timeoutMs` (30 s); then the
+   * answer is UNAVAILABLE. Rejects only when the client closes: let that through, and the call continues at the next
+   * start.
    */
   putFile(file: FilePut, timeoutMs?: number): Promise<Ack<FilePutAnswer>>;
 }
 
 /**
- * Executes one call. What it throws (other than the signal's reason) ends the call: see `ReportFailure`.
+ * Executes one call. An error (other than the signal's reason) ends the call: see `ReportFailure`.
  *
  * ```ts
  * const createFile: RunTool = async (call, context) => {
@@ -62,19 +66,20 @@ export interface CallContext {
  */
 export type RunTool = (call: ToolCallDelivery, context: CallContext) => Promise<ToolOutcome>;
 
-/** What a handler can ask of the client while it settles a call. */
+/** What a handler can use while it settles a call. */
 export interface SettleContext {
-  /** Where an executor that has to finish or take back what it began notes its steps. */
+  /** Where an executor records its steps when it has to finish or roll back its work. */
   readonly writeLog: WriteLog;
-  /** The call has come to this result. Durable when it resolves: only then remove what shows it. */
+  /** The call has this result. Durable when it resolves: remove the evidence only then. */
   readonly ended: (result: Json) => Promise<void>;
-  /** Nothing happened, and nothing stands in the way. Durable when it resolves. */
+  /** Nothing happened, and the call may run. Durable when it resolves. */
   readonly notRun: () => Promise<void>;
 }
 
 /**
- * Finds out what became of a call that had started when the client died, before the client connects again, and says so
- * by `ended` or `notRun`. Asked again where the client died once more: `interrupted.settled` then has what was said.
+ * Determines the outcome of a call that was running when the client died, before the client connects again, and
+ * reports it by `ended` or `notRun`. After another crash it is asked again: `interrupted.settled` then has the
+ * earlier result.
  */
 export type SettleTool = (
   call: ToolCallDelivery,
@@ -83,9 +88,9 @@ export type SettleTool = (
 ) => Promise<void>;
 
 /**
- * Goes on, once there is a connection, with a call that had started when the client died. What was settled as ended is
- * reported, also where the call has ended meanwhile: it is then recorded as late. Anything else comes here only if the
- * server still wants it: it is run again if it is certain that nothing happened.
+ * Continues, once connected, a call that was running when the client died. A settled result is reported even if the
+ * call has ended meanwhile, and is then recorded as late. Other calls come here only if the server still wants them:
+ * run one again only if it is certain that nothing happened.
  */
 export type RecoverTool = (
   call: ToolCallDelivery,
@@ -94,24 +99,24 @@ export type RecoverTool = (
 ) => Promise<ToolOutcome>;
 
 /**
- * The result, in the tool's own shape, of a call whose `run` or `recover` threw. Without it the call is denied, with the
- * error as its note: nothing else fits the responseSchema of every tool.
+ * The result, in the tool's own shape, of a call whose `run` or `recover` threw. Without it the call is denied with
+ * the error as its note: only a denial fits the responseSchema of every tool.
  */
 export type ReportFailure = (call: ToolCallDelivery, failed: JournalEntry) => Json;
 
-/** A function is enough; without `recover` an interrupted call is ended as one that threw, never run again. */
+/** A function is enough. Without `recover`, an interrupted call ends like one that threw and is never run again. */
 export type ToolHandler =
   RunTool | { run: RunTool; settle?: SettleTool; recover: RecoverTool; reportFailure?: ReportFailure };
 
 /** The tools that a client executes, by catalog name. */
 export type ToolHandlers = { readonly [toolName: string]: ToolHandler };
 
-/** The handler of a tool; undefined where the client has none. */
+/** The handler of a tool; undefined if the client has none. */
 export function handlerOf(tools: ToolHandlers, toolName: string): ToolHandler | undefined {
   return Object.hasOwn(tools, toolName) ? tools[toolName] : undefined;
 }
 
-/** For a call that the client, not a person, gave up. With a denial, `result` is null: that fits every tool. */
+/** The approval of a call that the client, not a person, gave up. `result` is null with a denial, which fits every tool. */
 export function deniedByClient(reason: string): Approval {
   const note = cutText(reason, MAX_NOTE);
   return { decision: 'deny', by: 'client', at: new Date().toISOString(), note };

@@ -3,28 +3,27 @@ import { retryAfterOf } from '../http/patchbay-error.js';
 import { idleTimeout } from './idle-timeout.js';
 
 const RETRY_MS = 250;
-/** A server that refuses again and again is asked more and more seldom, down to this. */
+/** Longest wait before a retry; the wait doubles with each refusal. */
 const LONGEST_RETRY_MS = 5_000;
-/** A big file may need so long on a slow line; an answer that does not come in that time is asked for again. */
+/** A large file may take this long on a slow connection; after it, the message is sent again. */
 const ACK_TIMEOUT_MS = 15_000;
-/** Longest that it is tried, unless the caller says otherwise. */
 const DEFAULT_TIMEOUT_MS = 30_000;
 
-/** With these the same message may well be taken a moment later. */
+/** The same message may be accepted a moment later after these. */
 const TRANSIENT: ReadonlySet<ErrorCode> = new Set(['UNAVAILABLE', 'RATE_LIMITED', 'INTERNAL_ERROR']);
 
-/** How long a message is tried. */
+/** How long a message is retried. */
 export interface SendOptions {
-  /** Longest time in ms, connections that come and go included; default 30 s. */
+  /** Longest time in ms, reconnects included; default 30 s. */
   timeoutMs?: number;
-  /** Gives up, by throwing its reason. */
+  /** Aborting it rejects with its reason. */
   signal?: AbortSignal;
 }
 
 /**
- * Sends what may be sent twice until the server has answered, over as many connections as that takes.
- * @param send sends it once; null while there is no connection, rejects where no answer comes in time.
- * @returns the answer; UNAVAILABLE when the time is up. Rejects by `signal` alone.
+ * Sends an idempotent message until the server answers, over any number of connections.
+ * @param send sends it once; null without a connection, rejects without an answer in time.
+ * @returns the answer; UNAVAILABLE when the time is up. Rejects only by `signal`.
  */
 export async function untilAnswered<T extends object>(
   send: (timeoutMs: number) => Promise<Ack<T>> | null,
@@ -46,9 +45,9 @@ export async function untilAnswered<T extends object>(
 }
 
 function pauseAfter({ retryAfterSeconds }: RelayError, refusals: number): number {
-  const told = retryAfterOf(retryAfterSeconds) ?? 0;
+  const requested = retryAfterOf(retryAfterSeconds) ?? 0;
   const grown = Math.min(LONGEST_RETRY_MS, RETRY_MS * 2 ** refusals);
-  return Math.max(told, RETRY_MS) + (grown - RETRY_MS) * Math.random();
+  return Math.max(requested, RETRY_MS) + (grown - RETRY_MS) * Math.random();
 }
 
 function unanswered(timeoutMs: number): Ack<never> {
@@ -56,7 +55,7 @@ function unanswered(timeoutMs: number): Ack<never> {
   return { ok: false, error: { code: 'UNAVAILABLE', message } };
 }
 
-/** The answer; null where none comes, or the signal comes first. */
+/** The answer; null if there is none or the signal is aborted first. */
 function unlessAborted<T>(answer: Promise<T> | null, signal?: AbortSignal): Promise<T | null> {
   return new Promise((resolve) => {
     const end = (value: T | null) => {
@@ -70,7 +69,7 @@ function unlessAborted<T>(answer: Promise<T> | null, signal?: AbortSignal): Prom
   });
 }
 
-/** Keeps no process alive: what is cut off did not come to pass. */
+/** Does not keep the process alive: an unfinished wait loses nothing. */
 function pause(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const end = () => {

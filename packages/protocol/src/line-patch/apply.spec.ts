@@ -39,7 +39,7 @@ describe('applying changes', () => {
     expect(apply('a\nb\n', insert(0, 'x'), insert(1, 'y'), insert(2, 'z'))).toBe('x\na\ny\nb\nz\n');
   });
 
-  it('gives each insert the ending of its own place', () => {
+  it('gives each insert the ending of its own position', () => {
     expect(apply('a\r\nb\nc', insert(0, 'x'), insert(3, 'y'))).toBe('x\r\na\r\nb\nc\ny');
   });
 
@@ -57,12 +57,12 @@ describe('applying changes', () => {
     ['the text of a line before CRLF', 'a\r\nb\r\n', 'a'],
     ['the line as it was read, before CRLF', 'a\r\nb\r\n', 'a\r'],
     ['a text that ends in a carriage return', 'a\r\r\nb\r\n', 'a\r'],
-    ['such a text as it was read', 'a\r\r\nb\r\n', 'a\r\r'],
-    ['such a text without it', 'a\r\r\nb\r\n', 'a'],
-    ['such a text at the end of the file', 'a\r', 'a\r'],
-    ['such a text at the end of the file without it', 'a\r', 'a'],
+    ['that text as it was read', 'a\r\r\nb\r\n', 'a\r\r'],
+    ['that text without it', 'a\r\r\nb\r\n', 'a'],
+    ['that text at the end of the file', 'a\r', 'a\r'],
+    ['that text at the end of the file without it', 'a\r', 'a'],
     ['a line that is a carriage return', '\r\r\nb\r\n', '\r'],
-  ])('takes as the expected line %s [LINE-2]', (_what, content, expected) => {
+  ])('accepts as the expected line %s [LINE-2]', (_what, content, expected) => {
     const rest = content.replace(/^[^\n]*\n?/, '');
     const ending = content.endsWith('\n') ? '\r\n' : '';
     expect(apply(content, replace(1, [expected], 'X'))).toBe(`X${ending}${rest}`);
@@ -72,15 +72,12 @@ describe('applying changes', () => {
   it.each([
     ['before LF', 'a\nb\n', 'a\r'],
     ['at the end of the file', 'a', 'a\r'],
-    ['two of them', 'a\r\nb\n', 'a\r\r'],
-    ['two of them fewer', 'a\r\r\r\n', 'a'],
+    ['two extra ones', 'a\r\nb\n', 'a\r\r'],
+    ['two missing ones', 'a\r\r\r\n', 'a'],
     ['in another place', 'a\rb\r\n', 'ab'],
-  ])(
-    'takes no carriage return that the file does not have, or lacks, %s [LINE-2]',
-    (_what, content, expected) => {
-      expect(faultsOf(content, remove(1, expected))).toMatchObject([{ code: 'LINES_MISMATCH' }]);
-    },
-  );
+  ])('rejects a missing or extra carriage return %s [LINE-2]', (_what, content, expected) => {
+    expect(faultsOf(content, remove(1, expected))).toMatchObject([{ code: 'LINES_MISMATCH' }]);
+  });
 
   it('finds lines elsewhere as they were read', () => {
     const content = 'a\r\nb\r\nc\r\n';
@@ -89,7 +86,7 @@ describe('applying changes', () => {
     ]);
   });
 
-  it('reads all line numbers on the original file', () => {
+  it('applies all line numbers to the original file', () => {
     expect(apply('a\nb\nc\n', insert(0, '1', '2', '3'), replace(3, ['c'], 'C'))).toBe('1\n2\n3\na\nb\nC\n');
   });
 
@@ -97,7 +94,7 @@ describe('applying changes', () => {
     expect(apply('a\nb\n', insert(1, 'x'), insert(1, 'y'))).toBe('a\nx\ny\nb\n');
   });
 
-  it('puts an insert after k behind a range k..k, wherever it stands in the array', () => {
+  it('puts an insert after k behind a range k..k, in any array order', () => {
     expect(apply('a\nb\n', insert(1, 'x'), replace(1, ['a'], 'A'))).toBe('A\nx\nb\n');
     expect(apply('a\nb\n', replace(1, ['a'], 'A'), insert(1, 'x'))).toBe('A\nx\nb\n');
     expect(apply('a\nb\n', insert(0, 'x'), remove(1, 'a'))).toBe('x\nb\n');
@@ -113,7 +110,7 @@ describe('applying changes', () => {
     expect(apply('\n', remove(1, ''))).toBe('');
   });
 
-  it('applies the rest at the same places when a person rejects some changes', () => {
+  it('applies the remaining changes at the same places when a person rejects some', () => {
     const patch = patchOf([insert(0, 'x', 'y'), remove(2, 'b'), replace(4, ['d'], 'D')]);
     const kept = applyFilePatch(
       Buffer.from('a\nb\nc\nd\n'),
@@ -122,7 +119,7 @@ describe('applying changes', () => {
     expect(kept.ok && Buffer.from(kept.bytes).toString()).toBe('a\nc\nD\n');
   });
 
-  it('reads bytes at any offset of their memory', () => {
+  it('reads bytes at any offset of their buffer', () => {
     const text = Buffer.from(Array.from({ length: 300 }, (_, n) => `line ${n}`.repeat(n % 7)).join('\n'));
     const patch = patchOf([insert(0, 'top'), insert(250, 'middle'), insert(290, 'x')]);
     const expected = applyFilePatch(text, patch);
@@ -141,19 +138,19 @@ describe('applying changes', () => {
 });
 
 describe('line endings [LINE-4]', () => {
-  it('gives the n-th new line the ending of the n-th line replaced, further ones that of the last', () => {
+  it('gives the n-th new line the ending of the n-th replaced line, and further lines that of the last', () => {
     expect(apply('a\r\nb\nc\r\n', replace(1, ['a', 'b'], 'x', 'y', 'z'))).toBe('x\r\ny\nz\nc\r\n');
     expect(apply('a\r\nb\n', replace(1, ['a', 'b'], 'x'))).toBe('x\r\n');
   });
 
-  it('gives inserted lines that of the nearest line above, else below, else LF', () => {
+  it('gives inserted lines the ending of the nearest line above, else below, else LF', () => {
     expect(apply('a\r\nb\n', insert(1, 'x', 'y'))).toBe('a\r\nx\r\ny\r\nb\n');
     expect(apply('a\r\nb\n', insert(0, 'x'))).toBe('x\r\na\r\nb\n');
     expect(apply('', insert(0, 'x', 'y'))).toBe('x\ny\n');
     expect(apply('a', insert(0, 'x'))).toBe('x\na');
   });
 
-  it('takes the line above from the original, also where that line is replaced or deleted', () => {
+  it('takes the line above from the original, also if it is replaced or deleted', () => {
     expect(apply('a\r\nb\n', remove(1, 'a'), insert(1, 'x'))).toBe('x\r\nb\n');
   });
 
@@ -170,7 +167,7 @@ describe('line endings [LINE-4]', () => {
     expect(apply('a\nb', replace(2, ['b'], 'B'), insert(2, 'x'))).toBe('a\nB\nx');
   });
 
-  it('keeps the file without a last ending after an insert where the last line was deleted', () => {
+  it('keeps the file without a last ending after an insert if the last line was deleted', () => {
     expect(apply('a\nb', remove(2, 'b'), insert(2, 'x'))).toBe('a\nx');
     expect(apply('a\nb', insert(1, 'x'), remove(2, 'b'))).toBe('a\nx');
   });
@@ -187,7 +184,7 @@ describe('line endings [LINE-4]', () => {
     expect(apply('a\r', insert(1, 'x'))).toBe('a\r\r\nx');
   });
 
-  it('takes exact endings from a batch that the system made', () => {
+  it('accepts exact endings from a system-made batch', () => {
     const exact = (newLines: string[], newEndings: Ending[]) => [{ ...insert(1, ...newLines), newEndings }];
     const applied = (content: string, changes: unknown[]) => {
       const result = applyFilePatch(Buffer.from(content), patchOf(changes, true));
@@ -209,14 +206,14 @@ describe('the byte order mark [LINE-4]', () => {
     expect(apply('\uFEFFa\nb\n', remove(1, 'a', 'b'))).toBe('\uFEFF');
   });
 
-  it('is not made out of a line below that becomes line 1', () => {
+  it('is not created from a line below that becomes line 1', () => {
     expect(faultsOf('a\n\uFEFFb\n', remove(1, 'a'))).toMatchObject([{ code: 'NOT_TEXT', changeIndex: null }]);
     expect(apply('\uFEFFa\n\uFEFFb\n', remove(1, 'a'))).toBe('\uFEFF\uFEFFb\n');
   });
 });
 
 describe('checking against the file', () => {
-  it('refuses what lies beyond the end and names the number of lines, clamping nothing [LINE-2]', () => {
+  it('rejects positions beyond the end with the number of lines, and clamps nothing [LINE-2]', () => {
     expect(faultsOf('a\nb\n', insert(3, 'x'))).toMatchObject([
       { fileIndex: 3, fileKey: 'f', docPath: 'a', changeIndex: 0, code: 'RANGE_BEYOND_END', lineCount: 2 },
     ]);
@@ -227,11 +224,11 @@ describe('checking against the file', () => {
     );
   });
 
-  it('says where the block is that was looked for beyond the end', () => {
+  it('reports where a block beyond the end was found', () => {
     expect(faultsOf('a\nb\n', remove(7, 'b'))).toMatchObject([{ lineCount: 2, foundAt: 2 }]);
   });
 
-  it('refuses lines that differ and shows the actual ones, numbered', () => {
+  it('rejects lines that differ and shows the actual ones, numbered', () => {
     expect(faultsOf('a\nb\nc\nd\n', replace(2, ['b', 'X', 'd'], 'y'))).toMatchObject([
       {
         code: 'LINES_MISMATCH',
@@ -248,7 +245,7 @@ describe('checking against the file', () => {
     ]);
   });
 
-  it('compares exactly: no whitespace, case or Unicode form is forgiven [LINE-2]', () => {
+  it('compares exactly: whitespace, case and Unicode form must match [LINE-2]', () => {
     for (const [actual, expected] of [
       ['a ', 'a'],
       ['\ta', '    a'],
@@ -268,7 +265,7 @@ describe('checking against the file', () => {
     ]);
   });
 
-  it('refuses a patch that leaves the file as it is', () => {
+  it('rejects a patch that leaves the file unchanged', () => {
     expect(faultsOf('a\nb\n', remove(1, 'a'), insert(1, 'a'))).toMatchObject([
       { code: 'NO_CHANGE', changeIndex: null },
     ]);
@@ -280,14 +277,14 @@ describe('checking against the file', () => {
     ['invalid UTF-8', Buffer.from([0x61, 0xff, 0x0a]), /UTF-8/],
     ['an encoded lone surrogate', Buffer.from([0xed, 0xa0, 0x80]), /UTF-8/],
     ['an overlong form', Buffer.from([0xc0, 0xaf]), /UTF-8/],
-  ])('refuses %s as NOT_TEXT [LINE-5]', (_what, bytes, message) => {
+  ])('rejects %s as NOT_TEXT [LINE-5]', (_what, bytes, message) => {
     const faults = faultsOf(bytes, insert(0, 'x'));
     expect(faults).toMatchObject([{ code: 'NOT_TEXT', changeIndex: null }]);
     expect(faults[0]?.message).toMatch(message);
   });
 });
 
-describe('the way out of a mismatch', () => {
+describe('the report of a mismatch', () => {
   const hintOf = (content: string, ...expected: string[]) =>
     faultsOf(content, remove(1, ...expected))[0]?.hint;
 

@@ -1,9 +1,9 @@
 import { decode, encode } from './bytes.js';
 import { bomLength, LF, CR } from './text.js';
 
-/** Lines that look equal by hash but are not: after this many the search gives up. */
+/** The search stops after this many lines with an equal hash and different text. */
 const MAX_FALSE_MATCHES = 16;
-/** Lines that all searches of one file may pass together. */
+/** Limit of lines for all searches in one file together. */
 const MAX_LINES_PASSED = 2 ** 24;
 
 /** FNV-1a over bytes from..to. */
@@ -14,9 +14,9 @@ function hashOf(bytes: Uint8Array, from: number, to: number): number {
 }
 
 /**
- * Finds a block of lines that occurs exactly once in a file. The lines are hashed once, when first asked, each
- * search is linear (Knuth, Morris, Pratt), and of a file of very many lines only some are made: so that a batch full
- * of wrong lines stays cheap to refuse.
+ * Finds a block of lines that occurs exactly once in a file. Lines are hashed once, on first use; each search is
+ * linear (Knuth, Morris, Pratt), and their number is bounded for large files, so that a batch full of wrong lines is
+ * cheap to reject.
  */
 export class BlockFinder {
   private lines: HashedLines | null = null;
@@ -24,7 +24,10 @@ export class BlockFinder {
 
   constructor(private readonly bytes: Uint8Array) {}
 
-  /** @returns the 1-based line at which the block starts, or null if it occurs never or more than once, or nobody knows. */
+  /**
+   * @returns the 1-based line at which the block starts; null if it does not occur, occurs more than once, or the
+   * limit was reached.
+   */
   find(block: readonly string[]): number | null {
     if (block.length === 0 || this.passed > MAX_LINES_PASSED) return null;
     const { hashes } = (this.lines ??= hashLines(this.bytes));
@@ -61,7 +64,7 @@ export class BlockFinder {
   }
 }
 
-/** Where each line of a text starts, and a hash of its text. */
+/** The start of each line of a text, and a hash of the line. */
 interface HashedLines {
   hashes: Int32Array;
   starts: Uint32Array;
@@ -81,7 +84,7 @@ function hashLines(bytes: Uint8Array): HashedLines {
   return { hashes, starts };
 }
 
-/** Where the next line starts: byte by byte, since a search costs more than most lines are long. */
+/** Start of the next line, byte by byte: calling indexOf costs more than most lines are long. */
 function nextLine(bytes: Uint8Array, from: number): number {
   let at = from;
   while (at < bytes.length && bytes[at] !== LF) at += 1;
@@ -93,7 +96,7 @@ function textEnd(bytes: Uint8Array, from: number, next: number): number {
   return next - 2 >= from && bytes[next - 2] === CR ? next - 2 : next - 1;
 }
 
-/** For each prefix the length of its longest proper border: how far a failed match need not start anew. */
+/** For each prefix the length of its longest proper border: how much of a failed match can be kept. */
 function bordersOf(wanted: readonly number[]): number[] {
   const border = [0];
   for (let at = 1, length = 0; at < wanted.length; at += 1) {

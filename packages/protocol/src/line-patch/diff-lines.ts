@@ -3,13 +3,13 @@ import { lineIds } from './line-ids.js';
 import { diffIds, type Hunk } from './myers.js';
 
 /**
- * The lines that differ between two texts, top to bottom, never adjacent; lines that differ only in their ending
- * differ, and a byte order mark is text of line 1. Time and memory are linear in the texts, whatever they hold.
+ * The lines that differ between two texts, top to bottom, never adjacent. A different ending counts as a difference,
+ * and a byte order mark is text of line 1. Time and memory are linear for all inputs.
  */
 export function diffLines(before: Uint8Array, after: Uint8Array): Hunk[] {
   const a = { bytes: before, from: 0, to: before.length };
   const b = { bytes: after, from: 0, to: after.length };
-  // Two versions of a file are mostly equal; these lines need no numbers.
+  // Two versions of a file are mostly equal, and equal lines at both ends need no numbers.
   const top = equalTop(a, b);
   a.from = b.from = top.bytes;
   const end = equalEnd(a, b);

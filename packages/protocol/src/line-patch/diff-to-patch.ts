@@ -6,13 +6,13 @@ import { type Hunk } from './myers.js';
 import { planFilePatch } from './plan.js';
 import { bomLength, type Line, notTextReason, splitLines } from './text.js';
 
-/** The changes from one text to another; or why line changes cannot say it, as a sentence. */
+/** The changes from one text to another; or why line changes cannot express them, as a sentence. */
 export type DiffedChanges = { ok: true; changes: PatchChange[] } | { ok: false; reason: string };
 
 /**
- * Makes the changes that turn `original` into `target`. They carry `newEndings` only if the line rules would
- * not give the target's endings by themselves; a model can send them only without.
- * @returns no changes if the two are equal; a reason if one is no text or the byte order marks differ.
+ * Computes the changes that turn `original` into `target`. They have `newEndings` only if the line rules would give
+ * other endings; a model cannot send those.
+ * @returns no changes if the two are equal; a reason if one is not text or the byte order marks differ.
  */
 export function diffToChanges(original: Uint8Array, target: Uint8Array): DiffedChanges {
   const reason = notTextReason(original) ?? notTextReason(target);
@@ -29,12 +29,12 @@ export function diffToChanges(original: Uint8Array, target: Uint8Array): DiffedC
 
 function toChange(hunk: Hunk, before: Line[], after: Line[], exact: boolean): PatchChange {
   const common = { changeKey: null, description: null };
-  const gone = before.slice(hunk.aStart, hunk.aEnd).map(({ text }) => text);
+  const removed = before.slice(hunk.aStart, hunk.aEnd).map(({ text }) => text);
   const added = after.slice(hunk.bStart, hunk.bEnd);
   const newLines = added.map(({ text }) => text);
   const lines = exact ? { newLines, newEndings: added.map(({ ending }) => ending) } : { newLines };
-  if (gone.length === 0) return { ...common, operation: 'insert', afterLine: hunk.aStart, ...lines };
-  const range = { startLine: hunk.aStart + 1, endLine: hunk.aEnd, expectedOriginalLines: gone };
+  if (removed.length === 0) return { ...common, operation: 'insert', afterLine: hunk.aStart, ...lines };
+  const range = { startLine: hunk.aStart + 1, endLine: hunk.aEnd, expectedOriginalLines: removed };
   if (added.length === 0) return { ...common, operation: 'delete', ...range };
   return { ...common, operation: 'replace', ...range, ...lines };
 }

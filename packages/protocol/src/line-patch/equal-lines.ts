@@ -1,6 +1,6 @@
 import { LF } from './text.js';
 
-/** Bytes from..to of a text; they begin where a line begins and end where a line ends. */
+/** Bytes from..to of a text, which are whole lines. */
 export interface Stretch {
   bytes: Uint8Array;
   from: number;
@@ -13,7 +13,7 @@ export interface Extent {
   lines: number;
 }
 
-/** The lines at the top of two stretches that are the same in both. */
+/** The equal lines at the top of two texts. */
 export function equalTop(a: Stretch, b: Stretch): Extent {
   const [aLength, bLength] = [a.to - a.from, b.to - b.from];
   const most = Math.min(aLength, bLength);
@@ -25,12 +25,12 @@ export function equalTop(a: Stretch, b: Stretch): Extent {
     equal.bytes = at + 1;
     equal.lines += 1;
   }
-  // What is left is the last line of one of them, without ending; or of both.
+  // The rest is a last line without ending of one text, or of both.
   if (aLength === bLength && equal.bytes < most) return { bytes: most, lines: equal.lines + 1 };
   return equal;
 }
 
-/** The lines at the end of two stretches that are the same in both. */
+/** The equal lines at the end of two texts. */
 export function equalEnd(a: Stretch, b: Stretch): Extent {
   const most = Math.min(a.to - a.from, b.to - b.from);
   const equal: Extent = { bytes: 0, lines: 0 };

@@ -13,14 +13,14 @@ describe('the faults of a batch', () => {
   });
   const size = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
 
-  it('show of a long line its beginning, and say how much more there is [PATCH-13]', () => {
+  it('show the beginning of a long line, and how much is cut [PATCH-13]', () => {
     const { faults } = checkFilePatch(Buffer.from(`${'y'.repeat(5_000_000)}\n`), patch(1));
     const [line] = faults[0]!.actualLines!;
     expect(line!.text).toBe(`${'y'.repeat(2_000)}… (4998000 more characters)`);
     expect(size(faults)).toBeLessThan(4_000);
   });
 
-  it('show of many long lines those around the difference', () => {
+  it('show the lines around the difference if there are many', () => {
     const lines = Array.from({ length: 40 }, (_, at) => `${at}`.padEnd(1_500, 'y'));
     const expected = lines.map((line, at) => (at === 20 ? 'other' : line));
     const change = { ...patch(1).changes[0]!, startLine: 1, endLine: 40, expectedOriginalLines: expected };
@@ -34,16 +34,16 @@ describe('the faults of a batch', () => {
     expect(size(actualLines)).toBeLessThan(20_000);
   });
 
-  it('have a bound on their bytes, beyond which they are counted [PATCH-13]', () => {
+  it('have a limit of bytes, beyond which they are counted [PATCH-13]', () => {
     const lines = Array.from({ length: 100 }, () => 'ü'.repeat(100_000)).join('\n');
     const { faults, moreFaults } = checkFilePatch(Buffer.from(lines), patch(100));
     expect(size(faults)).toBeLessThanOrEqual(MAX_REPORTED_BYTES + faults.length);
     expect(faults.length + moreFaults).toBe(100);
-    // Lines are the first to go, and it is said how many.
+    // Lines are dropped first, and their number is reported.
     expect(faults.at(-1)).toMatchObject({ actualLines: [], omittedLines: 1 });
   });
 
-  it('that can not be shown any more cost no text, in whatever file and pass they are [PATCH-1]', () => {
+  it('create no text if they cannot be shown, in any file and pass [PATCH-1]', () => {
     const list = new FaultList();
     let made = 0;
     const text = (): string => `${(made += 1)}`;
@@ -55,7 +55,7 @@ describe('the faults of a batch', () => {
     expect([list.count, made]).toEqual([10_000, 100]);
   });
 
-  it('cost no text once there is no room for their bytes', () => {
+  it('create no text once their bytes exceed the limit', () => {
     const list = new FaultList();
     list.add({}, 'SCHEMA', () => 'x'.repeat(MAX_REPORTED_BYTES));
     let made = 0;
@@ -63,14 +63,14 @@ describe('the faults of a batch', () => {
     expect([list.count, made, list.result().faults.length]).toEqual([11, 0, 1]);
   });
 
-  it('are not said to be at a line that only has the hash of the expected one', () => {
-    // FNV-1a of these two words is the same.
+  it('are not reported at a line that only shares the hash of the expected one', () => {
+    // These two words have the same FNV-1a hash.
     const change = { ...patch(1).changes[0]!, expectedOriginalLines: ['liquid'], startLine: 2, endLine: 2 };
     const { faults } = checkFilePatch(Buffer.from('costarring\nb\n'), { ...patch(1), changes: [change] });
     expect(faults).toMatchObject([{ code: 'LINES_MISMATCH', foundAt: null }]);
   });
 
-  it('that were found elsewhere come behind those that are there', () => {
+  it('of another pass follow those that are there', () => {
     const list = new FaultList();
     list.add({ fileIndex: 0 }, 'STALE', () => 'first');
     list.append(checkFilePatch(Buffer.from('a\n'), patch(1), 1));

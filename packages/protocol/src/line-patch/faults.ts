@@ -7,41 +7,38 @@ import {
   type PatchFaults,
 } from '../patch-batch.js';
 
-/** A report carries no more faults than this, and no more bytes of them; the rest is counted [PATCH-1]. */
+/** Limit of faults in a report; the rest are counted [PATCH-1]. */
 export const MAX_REPORTED_FAULTS = 100;
-/** A report carries no more bytes of faults than this. */
+/** Limit of a report in bytes of faults. */
 export const MAX_REPORTED_BYTES = 256 * 1024;
 
-/** Where a fault is; what is left out is null in the report. */
+/** The place of a fault; omitted fields are null in the report. */
 export type FaultPlace = Partial<
   Pick<PatchFault, 'fileIndex' | 'fileKey' | 'docPath' | 'changeIndex' | 'changeKey'>
 >;
 
-/** Reports a fault; text and details are made only if the fault is among those shown. */
+/** Reports a fault. Text and details are created only if the fault is shown. */
 export type ReportFault = (
   code: PatchFaultCode,
   message: () => string,
   details?: () => PatchFaultDetails,
 ) => void;
 
-/**
- * Collects faults with bounded memory: a list of a million broken changes costs a counter, not a million
- * messages.
- */
+/** Collects faults in bounded memory: a list of a million broken changes costs a counter, not a million messages. */
 export class FaultList {
   private readonly shown: PatchFault[] = [];
   private bytes = 0;
   private total = 0;
 
-  /** `countsOnly`: what is found is not shown, however little that is. */
+  /** `countsOnly`: counts faults without showing any. */
   constructor(private readonly countsOnly = false) {}
 
-  /** A list for one pass, to be absorbed by this one: it counts only where this one can show no more. */
+  /** A list for one pass, to be merged by `absorb`. It only counts if this list can show no more. */
   ofPass(): FaultList {
     return new FaultList(this.isFull());
   }
 
-  /** Number of faults reported so far, shown or not. */
+  /** Number of reported faults, shown or not. */
   get count(): number {
     return this.total;
   }
@@ -65,7 +62,7 @@ export class FaultList {
     this.show({ ...where, code, message: message(), ...details?.() });
   }
 
-  /** Takes over the faults of several passes over one file, in the order of its changes. */
+  /** Merges the faults of several passes over one file, in the order of its changes. */
   absorb(...lists: FaultList[]): void {
     const faults = lists.flatMap((list) => list.shown);
     faults.sort((a, b) => (a.changeIndex ?? -1) - (b.changeIndex ?? -1));
@@ -73,7 +70,7 @@ export class FaultList {
     this.total += lists.reduce((sum, list) => sum + list.total, 0);
   }
 
-  /** Takes over what was found elsewhere, behind the faults that are there already. */
+  /** Appends faults that were found elsewhere. */
   append({ faults, moreFaults }: PatchFaults): void {
     for (const fault of faults) this.show(fault);
     this.total += faults.length + moreFaults;
@@ -88,7 +85,7 @@ export class FaultList {
     return this.countsOnly || length >= MAX_REPORTED_FAULTS || this.bytes >= MAX_REPORTED_BYTES;
   }
 
-  /** Shows a fault as far as there is room: without the file's lines where only they are too much. */
+  /** Shows a fault if it fits, if necessary without the file's lines. */
   private show(fault: PatchFault): void {
     if (this.isFull()) return;
     const whole = sizeOf(fault);
@@ -96,7 +93,7 @@ export class FaultList {
     const shown = fits ? fault : withoutLines(fault);
     const size = fits ? whole : sizeOf(shown);
     if (!fits && this.bytes + size > MAX_REPORTED_BYTES) {
-      // What comes behind it is not shown either: the faults that are named are the first ones.
+      // Later faults must not be shown either: the shown faults are the first ones.
       this.bytes = MAX_REPORTED_BYTES;
       return;
     }
@@ -105,18 +102,18 @@ export class FaultList {
   }
 }
 
-/** Bytes of a fault in an answer. */
+/** Size of a fault in an answer, in bytes. */
 function sizeOf(fault: PatchFault): number {
   return new TextEncoder().encode(JSON.stringify(fault)).length;
 }
 
-/** The fault without the lines that stand in the file, and how many those are. */
+/** The fault without the file's lines, and the number of these. */
 function withoutLines({ actualLines = [], ...fault }: PatchFault): PatchFault {
   if (actualLines.length === 0) return fault;
   return { ...fault, actualLines: [], omittedLines: (fault.omittedLines ?? 0) + actualLines.length };
 }
 
-/** The place of a change, or with no change of the whole file patch. */
+/** The place of a change, or without one that of the whole file patch. */
 export function placeOf(
   fileIndex: number,
   patch: FilePatch,
@@ -128,7 +125,7 @@ export function placeOf(
   return { fileIndex, fileKey, docPath, changeIndex, changeKey: change.changeKey };
 }
 
-/** A report that knows its place. */
+/** A reporter for a fixed place. */
 export const reportAt =
   (faults: FaultList, place: FaultPlace | (() => FaultPlace)): ReportFault =>
   (code, message, details) =>

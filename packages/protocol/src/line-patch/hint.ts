@@ -1,6 +1,6 @@
 import { isStreamSafe } from '../doc-path.js';
 
-/** A line number in front of a line, as viewers and numbered reads show it. */
+/** A line number before a line, as viewers and numbered reads show it. */
 const NUMBERED = /^\s*L?\d+(?:\s*[:|→)>]\s?|\t|\s{1,2})/;
 
 const composed = (text: string): string => text.normalize('NFC');
@@ -9,7 +9,7 @@ const indentOf = (text: string): string => /^[ \t]*/.exec(text)?.[0] ?? '';
 
 type Same = (expected: string, actual: string) => boolean;
 
-/** Whether all line pairs are the same to `same`. */
+/** Whether `same` holds for all pairs of lines. */
 function all(expected: string[], actual: string[], same: Same): boolean {
   return expected.length === actual.length && expected.every((line, at) => same(line, actual[at] ?? ''));
 }
@@ -28,9 +28,9 @@ function whitespaceHint(expected: string[], actual: string[]): string {
 }
 
 /**
- * Guesses why expected lines differ from the actual ones, for the one who has to mend them; a patch is never
- * applied on such a guess.
- * @returns a sentence, or null where no known slip explains the whole difference.
+ * Guesses why expected lines differ from the actual ones, as help for correcting them; a patch is never applied on
+ * such a guess.
+ * @returns a sentence, or null if no known mistake explains the whole difference.
  */
 export function mismatchHint(expected: string[], actual: string[]): string | null {
   if (all(expected, actual, (a, b) => a.replace(/^\uFEFF/, '') === b)) {

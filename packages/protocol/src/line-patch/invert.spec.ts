@@ -26,7 +26,7 @@ const range = (operation: string, startLine: number, endLine: number, expectedOr
 const insert = (afterLine: number, ...newLines: string[]) => ({ operation: 'insert', afterLine, newLines });
 
 describe('inverting a file patch', () => {
-  it('names the new sha256 and keeps docPath, keys and why', () => {
+  it('has the new sha256 and keeps docPath, keys and descriptions', () => {
     const inverse = inverseOf('a\n', { ...insert(0, 'x'), changeKey: 'k', description: 'add x' });
     expect(inverse).toMatchObject({
       docPath: 'a',
@@ -42,7 +42,7 @@ describe('inverting a file patch', () => {
     ['a\r\r\nb\r\n', 'a\r', 'a\r'],
     ['a\r\r\nb\r\n', 'a', 'a\r'],
     ['a\r', 'a', 'a\r'],
-  ])('puts back the line of %j that was expected as %j [LINE-2]', (content, expected, text) => {
+  ])('restores the line of %j that was expected as %j [LINE-2]', (content, expected, text) => {
     const replaced = { ...range('replace', 1, 1, [expected]), newLines: ['x'] };
     expect(inverseOf(content, replaced).changes).toMatchObject([{ newLines: [text] }]);
     expect(inverseOf(content, range('delete', 1, 1, [expected])).changes).toMatchObject([
@@ -50,7 +50,7 @@ describe('inverting a file patch', () => {
     ]);
   });
 
-  it('turns each change into its opposite at the place in the new file', () => {
+  it('turns each change into its opposite at its place in the new file', () => {
     const inverse = inverseOf('a\nb\nc\nd\n', insert(0, 'x', 'y'), range('delete', 2, 2, ['b']), {
       ...range('replace', 3, 3, ['c']),
       newLines: ['C', 'CC'],
@@ -62,14 +62,14 @@ describe('inverting a file patch', () => {
     ]);
   });
 
-  it('carries newEndings only where the line rules would not restore the endings', () => {
+  it('has newEndings only if the line rules would not restore the endings', () => {
     const plain = inverseOf('a\r\nb\r\n', range('delete', 2, 2, ['b']));
     expect(plain.changes[0]).not.toHaveProperty('newEndings');
     const exact = inverseOf('a\r\nb\nc\r\n', range('delete', 2, 2, ['b']));
     expect(exact.changes[0]).toMatchObject({ newLines: ['b'], newEndings: ['\n'] });
   });
 
-  it('takes back the ending that an append gave to the last line', () => {
+  it('removes the ending that an append gave to the last line', () => {
     expect(inverseOf('a\nb', insert(2, 'x'), insert(2, 'y')).changes).toMatchObject([
       { ...range('replace', 2, 3, ['b', 'x']), newLines: ['b'] },
       range('delete', 4, 4, ['y']),
@@ -83,7 +83,7 @@ describe('inverting a file patch', () => {
     inverseOf('a\nb', { ...range('replace', 2, 2, ['b']), newLines: [''] });
   });
 
-  it('needs the batch to be trusted when it carries newEndings', () => {
+  it('must be parsed as trusted if it has newEndings', () => {
     const inverse = inverseOf('a\nb', range('delete', 2, 2, ['b']));
     expect(parsePatchBatch({ files: [inverse] }).ok).toBe(false);
     expect(parsePatchBatch({ files: [inverse] }, { trusted: true }).ok).toBe(true);

@@ -4,15 +4,14 @@ import { equalBytes } from './bytes.js';
 import { FaultList } from './faults.js';
 import { type Plan, planFilePatch, type PlannedChange } from './plan.js';
 
-/** The patch that leads back, or why the patch does not apply to `original` in the first place. */
+/** The inverse patch, or why the patch does not apply to `original`. */
 export type InvertedFile = { ok: true; patch: FilePatch } | ({ ok: false } & PatchFaults);
 
 /**
- * Makes the patch that turns a patched file back into the original, change by change with the same keys. It
- * carries `newEndings` only if the line rules would not restore the original endings by themselves, and must
- * be parsed as `trusted`.
+ * Computes the patch that turns a patched file back into the original, change by change with the same keys. It has
+ * `newEndings` only if the line rules would not restore the original endings, and must be parsed as `trusted`.
  * @param original raw bytes before the patch.
- * @param patch what was applied (the approved part of it).
+ * @param patch the applied (approved) part.
  * @param newSha256 sha256 of the patched file: the inverse's `originalSha256`.
  */
 export function invertFilePatch(original: Uint8Array, patch: FilePatch, newSha256: string): InvertedFile {
@@ -47,9 +46,9 @@ function invertChanges({ changes }: Plan): PatchChange[] {
     const { changeKey, description } = planned.change;
     const common = { changeKey, description: description === null ? null : `Revert: ${description}` };
     const added = planned.change.operation === 'delete' ? [] : planned.change.newLines;
-    const gone = planned.change.operation === 'insert' ? [] : planned.change.expectedOriginalLines;
+    const removed = planned.change.operation === 'insert' ? [] : planned.change.expectedOriginalLines;
     const from = planned.resultAfter;
-    const inverse = swapBack(planned, from, added.slice(0, planned.resultCount), gone);
+    const inverse = swapBack(planned, from, added.slice(0, planned.resultCount), removed);
     return inverse === null ? [] : [{ ...common, ...inverse }];
   });
 }
@@ -57,20 +56,20 @@ function invertChanges({ changes }: Plan): PatchChange[] {
 type Bare<Change> = Omit<Change, 'changeKey' | 'description'>;
 type Swap = Bare<InsertChange> | Bare<ReplaceChange> | Bare<Extract<PatchChange, { operation: 'delete' }>>;
 
-/** `added` lines stand after line `from` of the result where `gone` was: puts `gone` back. */
-function swapBack(planned: PlannedChange, from: number, added: string[], gone: string[]): Swap | null {
+/** Restores `removed` in place of the `added` lines after line `from` of the result. */
+function swapBack(planned: PlannedChange, from: number, added: string[], removed: string[]): Swap | null {
   if (planned.extendsLine !== undefined) return takeBackEnding(planned.extendsLine, from, added);
-  const newLines = gone;
+  const newLines = removed;
   const newEndings: Ending[] = planned.endings;
-  // An empty text without ending at the end of the file is no line, so there may be nothing to take back.
-  if (added.length === 0 && gone.length === 0) return null;
+  // An empty text without ending at the end of the file is not a line, so there may be nothing to undo.
+  if (added.length === 0 && removed.length === 0) return null;
   if (added.length === 0) return { operation: 'insert', afterLine: from, newLines, newEndings };
   const range = { startLine: from + 1, endLine: from + added.length, expectedOriginalLines: added };
-  if (gone.length === 0) return { operation: 'delete', ...range };
+  if (removed.length === 0) return { operation: 'delete', ...range };
   return { operation: 'replace', ...range, newLines, newEndings };
 }
 
-/** The insert gave the last line the ending that it lacked, so that line must be written again without. */
+/** The insert gave the last line an ending that it lacked, so that line must be rewritten without it. */
 function takeBackEnding(lastLine: string, from: number, added: string[]): Swap {
   return {
     operation: 'replace',

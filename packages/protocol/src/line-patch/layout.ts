@@ -1,7 +1,7 @@
 import { type PatchChange } from '../patch-batch.js';
 import { type FaultList, type FaultPlace } from './faults.js';
 
-/** A change that has a place in the file, with its index in the array as sent. */
+/** A change with a known place in the file, and its index in the array. */
 export interface PlacedChange {
   changeIndex: number;
   change: PatchChange;
@@ -19,15 +19,15 @@ const describePosition = (change: PatchChange): string =>
     : `${change.operation} of lines ${change.startLine} to ${change.endLine}`;
 
 /**
- * The order in which changes take effect, top to bottom. An insert after k acts behind a range that starts at
- * k, wherever the two stand in the array; inserts at one line keep their array order.
+ * The order of changes in the file, top to bottom. An insert after k follows a range that starts at k, in any array
+ * order; inserts at one line keep their array order.
  */
 export function inFileOrder(changes: readonly PlacedChange[]): PlacedChange[] {
   const key = ({ change }: PlacedChange) => 2 * positionOf(change) + (change.operation === 'insert' ? 1 : 0);
   return [...changes].sort((a, b) => key(a) - key(b));
 }
 
-/** Reports ORDER where a change stands above its predecessor in the file. */
+/** Reports ORDER for a change above its predecessor in the file. */
 export function checkOrder(changes: readonly PlacedChange[], faults: FaultList, at: PlaceAt): void {
   let previous: PlacedChange | undefined;
   for (const placed of changes) {
@@ -50,7 +50,7 @@ export function checkOrder(changes: readonly PlacedChange[], faults: FaultList, 
   }
 }
 
-/** Reports OVERLAP at the later of two changes that touch the same lines; adjacent ones are fine. */
+/** Reports OVERLAP at the later of two changes of the same lines; adjacent ones are valid. */
 export function checkOverlap(ordered: readonly PlacedChange[], faults: FaultList, at: PlaceAt): void {
   let range: PlacedChange | undefined;
   let rangeEnd = 0;
@@ -86,8 +86,8 @@ function reportOverlap(one: PlacedChange, two: PlacedChange, faults: FaultList, 
 const BOM = '\uFEFF';
 
 /**
- * Reports a new line 1 that starts with U+FEFF: at the top of a file it is a byte order mark, not text, and
- * the file's own mark is kept anyway.
+ * Reports a new line 1 that starts with U+FEFF: at the top of a file that is a byte order mark, not text, and the
+ * file's own mark is kept.
  */
 export function checkFirstLine(ordered: readonly PlacedChange[], faults: FaultList, at: PlaceAt): void {
   let deletedTo = 0;
@@ -111,7 +111,7 @@ export function checkFirstLine(ordered: readonly PlacedChange[], faults: FaultLi
   }
 }
 
-/** Whether every change replaces lines by the same lines, which can be told without the file. */
+/** Whether every change replaces lines by equal lines, as far as can be known without the file. */
 export function changesNothing(changes: readonly PatchChange[]): boolean {
   return changes.every(
     (change) =>

@@ -1,10 +1,10 @@
 import { Buffer } from 'node:buffer';
 import { LineCursor } from './line-cursor.js';
 
-describe('a cursor on the lines of a text', () => {
-  // Line feeds are counted by words of four bytes and by blocks of 240.
+describe('a cursor over the lines of a text', () => {
+  // Line feeds are counted in words of four bytes and blocks of 240.
   it.each([1, 3, 4, 59, 80, 97, 240, 241])(
-    'is right behind the line that it sought, where lines have %s bytes and the text begins anywhere in a word',
+    'is behind the requested line, for lines of %s bytes at any offset in a word',
     (length) => {
       const line = 'x'.repeat(length - 1) + '\n';
       for (const shift of [0, 1, 2, 3]) {

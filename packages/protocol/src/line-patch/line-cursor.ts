@@ -5,8 +5,8 @@ import { endingAt, LF } from './text.js';
 const BLOCK = 60;
 
 /**
- * Marks the line feeds in four bytes with a 1 each. A byte equal to LF is zero after the XOR, and only a zero
- * byte keeps its high bit clear in the sum and in itself.
+ * Marks the line feeds in four bytes with a 1 each. A byte equal to LF is zero after the XOR, and only a zero byte
+ * keeps its high bit clear in the sum and in itself.
  */
 function lineFeedsIn(word: number): number {
   const x = word ^ 0x0a0a0a0a;
@@ -17,11 +17,11 @@ function lineFeedsIn(word: number): number {
 const sumOf = (counters: number): number => Math.imul(counters, 0x01010101) >>> 24;
 
 /**
- * Walks down a file line by line without making a string of what it passes. It never goes back, so a patch
- * costs one pass however many changes it has.
+ * Moves down a file line by line without creating strings. It never goes back, so a patch needs one pass for any
+ * number of changes.
  */
 export class LineCursor {
-  /** Number of lines that lie wholly before `offset`. */
+  /** Number of lines that end before `offset`. */
   line = 0;
   /** Byte offset of the first line not passed; the length of the file at its end. */
   offset: number;
@@ -42,8 +42,8 @@ export class LineCursor {
 
   /**
    * Moves behind line `line` (0: stays at the top).
-   * @returns false if the file has fewer lines; then the cursor is at the end and `line` is their number.
-   * @throws RangeError if the cursor is further down already: the changes were not parsed.
+   * @returns false if the file has fewer lines; the cursor is then at the end and `line` is their number.
+   * @throws RangeError if the cursor is already further down: the changes were not parsed.
    */
   seek(line: number): boolean {
     if (line < this.line) throw new RangeError('changes must be parsed and in file order');
@@ -78,8 +78,8 @@ export class LineCursor {
   }
 
   /**
-   * Passes whole blocks as long as they hold fewer than `most` line feeds; returns the next word and leaves
-   * their number in `blockFeeds`. Four words a step and no branch among them: twice as fast as word by word.
+   * Passes whole blocks while they hold fewer than `most` line feeds; returns the next word and stores the number in
+   * `blockFeeds`. Four words per step without a branch: twice as fast as word by word.
    */
   private passBlocks(from: number, most: number): number {
     const { words } = this;
@@ -100,15 +100,15 @@ export class LineCursor {
     return word;
   }
 
-  /** The ending of the line that ends at the cursor; "" if the file ends there without one. */
+  /** The ending of the line before the cursor; "" if the file ends there without one. */
   passedEnding(): Ending {
     const last = this.offset - 1;
     return this.bytes[last] === LF ? endingAt(this.bytes, last, this.start) : '';
   }
 
   /**
-   * The ending that a new line at the cursor takes: that of the nearest line above that has one, else of the
-   * nearest below, else LF. Remembered per place, as a million inserts may share one.
+   * The ending of a new line at the cursor: that of the nearest line above that has one, else below, else LF. Cached
+   * per position, as a million inserts may share one.
    */
   nearEnding(): Ending {
     if (this.nearAt === this.offset) return this.near;

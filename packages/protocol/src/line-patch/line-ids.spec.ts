@@ -1,19 +1,19 @@
 import fc from 'fast-check';
 import { lineIds } from './line-ids.js';
 
-/** The numbers of two texts, one after the other, and the lines that they are for, with their endings. */
+/** The line numbers of two texts in sequence, and the lines with their endings. */
 function numbered(before: string, after: string): { ids: number[]; lines: string[] } {
   const ids = lineIds(Buffer.from(before), Buffer.from(after));
   const linesOf = (text: string) => (text === '' ? [] : text.split(/(?<=\n)(?!$)/));
   return { ids: [...ids.before, ...ids.after], lines: [...linesOf(before), ...linesOf(after)] };
 }
 
-describe('the numbers of lines', () => {
+describe('line numbers for a diff', () => {
   const text = fc
     .array(fc.tuple(fc.constantFrom('', 'a', 'b', '\r', 'é'), fc.constantFrom('\n', '\r\n')))
     .chain((lines) => fc.constantFrom(...['', 'a', '\r'].map((last) => lines.flat().join('') + last)));
 
-  it('are the same for lines that are the same, ending included, and count up from 0', () => {
+  it('are equal for equal lines, including the ending, and count up from 0', () => {
     fc.assert(
       fc.property(text, text, (before, after) => {
         const { ids, lines } = numbered(before, after);
@@ -23,7 +23,7 @@ describe('the numbers of lines', () => {
     );
   });
 
-  it('never take two lines for one, even if they were made to share their hash', () => {
+  it('never treat two lines as one, even with equal hashes on purpose', () => {
     const colliding = linesOfOneHash(4);
     const { ids, lines } = numbered(colliding.join(''), colliding.toReversed().join(''));
     const lineOf = new Map<number, string>();
@@ -31,11 +31,11 @@ describe('the numbers of lines', () => {
       expect(lineOf.get(id) ?? lines[at]).toBe(lines[at]);
       lineOf.set(id, lines[at]!);
     }
-    // It gives up on some of them, or the search would not be bounded.
+    // Some equal lines get several numbers, or the search would be unbounded.
     expect(lineOf.size).toBeGreaterThan(colliding.length);
   });
 
-  it('never take a last line for one that goes on, even if the two share their hash', () => {
+  it('never treat a last line as one with an ending, even with equal hashes', () => {
     expect(hashFrom(START, 'qdektkda')).toBe(hashFrom(START, 'qdektkdaf\n'));
     expect(numbered('qdektkdaf\n', 'qdektkda').ids).toEqual([0, 1]);
   });
@@ -43,14 +43,14 @@ describe('the numbers of lines', () => {
 
 const START = 0x811c9dc5 | 0;
 
-/** FNV-1a of ASCII, from a state on. */
+/** FNV-1a of ASCII, from a given state. */
 function hashFrom(state: number, text: string): number {
   let hash = state;
   for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
   return hash;
 }
 
-/** 2 ** `pairs` lines of one hash: two pieces that lead to the same state are as good as each other. */
+/** 2 ** `pairs` lines with the same hash: two parts that lead to the same state are interchangeable. */
 function linesOfOneHash(pairs: number): string[] {
   let starts = [''];
   let state = START;

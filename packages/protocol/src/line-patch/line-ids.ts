@@ -3,25 +3,24 @@ import { LineCursor } from './line-cursor.js';
 import { LF } from './text.js';
 
 /**
- * A line is looked for in so many places, and compared with so many others of its hash; then it counts as new. Chance
- * does not lead there, intent may.
+ * Limit of probes and of comparisons with lines of the same hash; beyond it a line counts as new. Only crafted input
+ * reaches it.
  */
 const MAX_PLACES = 128;
 const MAX_FALSE_MATCHES = 8;
 
-/** There are fewer kinds of lines than this of less than four bytes. */
+/** An upper bound for distinct lines of less than four bytes. */
 const MOST_SHORT_LINES = 2 ** 17;
 
-/** The numbers of the lines of two texts; they count up from 0 without a gap. */
+/** The numbers of the lines of two texts; they count up from 0 without gaps. */
 export interface LineIds {
   before: Int32Array;
   after: Int32Array;
 }
 
 /**
- * Numbers the lines of two texts: two lines of one number are equal, their endings included. Linear whatever the
- * texts hold: lines that were made to collide may get more numbers than one, and so be shown as changed where they
- * are not.
+ * Numbers the lines of two texts: lines with the same number are equal, including their endings. Linear for all
+ * inputs: lines that were crafted to collide may get several numbers and are then shown as changed.
  */
 export function lineIds(before: Uint8Array, after: Uint8Array): LineIds {
   const [beforeCount, afterCount] = [countLines(before), countLines(after)];
@@ -36,19 +35,19 @@ function countLines(bytes: Uint8Array): number {
   return cursor.line;
 }
 
-/** The lines that were met: a hash table with open addressing, since an access to memory is what costs here. */
+/** A hash table of lines with open addressing, as memory access dominates the cost. */
 class LineTable {
   private count = 0;
-  /** Two for each place: a hash, and the number of its line plus 1, or 0; at most every other place is taken. */
+  /** Two entries per slot: a hash, and the number of its line plus 1, or 0; at most half of the slots are used. */
   private readonly places: Int32Array;
-  /** Two for each number: where its line starts, and how many bytes it has. */
+  /** Two entries per number: the start of its line, and its size in bytes. */
   private readonly lines: Int32Array;
 
   constructor(
     private readonly bytes: Uint8Array,
     lineCount: number,
   ) {
-    // Two million line feeds are one kind: the table is for the kinds that the bytes have room for.
+    // The table holds distinct lines: two million line feeds are one.
     const kinds = Math.min(lineCount, MOST_SHORT_LINES + Math.floor(bytes.length / 4));
     this.places = new Int32Array(2 * 2 ** Math.ceil(Math.log2(2 * kinds + 1)));
     this.lines = new Int32Array(2 * lineCount);

@@ -11,17 +11,17 @@ import { cut } from './shape.js';
 import { splitLines } from './text.js';
 
 const MAX_SHOWN_LINES = 50;
-/** Characters of one line that are shown, and of all lines of a fault: of so many they are what is wanted first. */
+/** Limits of shown characters for one line and for all lines of a fault. */
 const MAX_SHOWN_CHARS = 2_000;
 const MAX_FAULT_CHARS = 16_000;
 
-/** Message and details of a fault, made when asked for: only the faults that are shown cost anything. */
+/** Message and details of a fault, created on demand: only shown faults cost anything. */
 export interface LazyReport {
   message: () => string;
   details: () => PatchFaultDetails;
 }
 
-/** Says what stands in the file where a change expected something else, so that one more call mends it. */
+/** Describes what the file has instead of the expected lines, so that one more call can correct it. */
 export class MismatchReporter {
   private readonly finder: BlockFinder;
 
@@ -29,7 +29,7 @@ export class MismatchReporter {
     this.finder = new BlockFinder(original);
   }
 
-  /** LINES_MISMATCH of a range that lies at bytes from..to; `firstWrong` is an index into it. */
+  /** LINES_MISMATCH for a range at bytes from..to; `firstWrong` is an index into it. */
   mismatch(change: ReplaceChange | DeleteChange, from: number, to: number, firstWrong: number): LazyReport {
     const report = once(() => {
       const actual = splitLines(this.original.subarray(from, to), 0).map(({ text }) => text);
@@ -51,14 +51,14 @@ export class MismatchReporter {
     return { message, details: { ...details, hint, foundAt } };
   }
 
-  /** Where the lines stand once; as they were read, a carriage return at their end may be of the ending. */
+  /** Where the lines occur once; as in a read, a carriage return at their end may belong to the ending. */
   private find(expected: readonly string[]): number | null {
     const found = this.finder.find(expected);
     if (found !== null || !expected.some((line) => line.endsWith('\r'))) return found;
     return this.finder.find(expected.map((line) => (line.endsWith('\r') ? line.slice(0, -1) : line)));
   }
 
-  /** RANGE_BEYOND_END: `line` is the coordinate that the file does not reach. */
+  /** RANGE_BEYOND_END: `line` is the coordinate beyond the end of the file. */
   beyondEnd(change: PatchChange, line: number, lineCount: number): LazyReport {
     const expected = change.operation === 'insert' ? [] : change.expectedOriginalLines;
     const found = once(() => this.find(expected));
@@ -91,7 +91,7 @@ function mendBy(foundAt: number | null, count: number): string {
 
 const quote = (text = ''): string => JSON.stringify(cut(text, 160));
 
-/** The numbered lines of a range; of a long one those around the first difference. */
+/** The numbered lines of a range; for a long one those around the first difference. */
 function window(actual: string[], startLine: number, firstWrong: number): NumberedLine[] {
   let [from, to] = [firstWrong, firstWrong + 1];
   let left = MAX_FAULT_CHARS - costOf(actual[firstWrong]);
@@ -113,7 +113,7 @@ function window(actual: string[], startLine: number, firstWrong: number): Number
 
 const costOf = (text = ''): number => Math.min(text.length, MAX_SHOWN_CHARS);
 
-/** The beginning of a long line, and how much more of it there is. */
+/** The beginning of a long line, and how much is cut. */
 function cutLine(text: string): string {
   const more = text.length - MAX_SHOWN_CHARS;
   return more > 0 ? `${cut(text, MAX_SHOWN_CHARS)} (${more} more characters)` : text;

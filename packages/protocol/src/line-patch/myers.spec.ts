@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { diffIds } from './myers.js';
 
-/** Rebuilds `b` from `a` and the hunks, so that only equal lines may lie between them. */
+/** Rebuilds `b` from `a` and the hunks, so that only equal lines may be between them. */
 function rebuild(a: number[], b: number[], budget?: number): number[] {
   const result: number[] = [];
   let from = 0;
@@ -19,7 +19,7 @@ const editsOf = (a: number[], b: number[]) =>
     0,
   );
 
-/** The least number of edits, by the textbook table. */
+/** The least number of edits, by dynamic programming. */
 function leastEdits(a: number[], b: number[]): number {
   let row = b.map((_, index) => index + 1);
   row.unshift(0);
@@ -45,12 +45,12 @@ describe('the difference of two sequences', () => {
     );
   });
 
-  it('leads there as well when there are too many edits to be minimal', () => {
+  it('is correct if there are too many edits to be minimal', () => {
     const [a, b] = [random(1, 2_000), random(2, 2_000)];
     expect(rebuild(a, b, Infinity)).toEqual(b);
   });
 
-  it('leads there whatever it may cost', () => {
+  it('is correct at any cost', () => {
     fc.assert(
       fc.property(ids, ids, fc.nat(2_000), (a, b, budget) => {
         expect(rebuild(a, b, budget)).toEqual(b);
@@ -58,12 +58,12 @@ describe('the difference of two sequences', () => {
     );
   });
 
-  it('is one hunk, without the lines that are equal at both ends, when nothing may be spent on it', () => {
+  it('is one hunk, without the equal lines at both ends, with a budget of zero', () => {
     const [a, b] = [Int32Array.of(9, 9, 1, 2, 3, 4, 8), Int32Array.of(9, 9, 4, 3, 2, 1, 8)];
     expect(diffIds(a, b, -1)).toEqual([{ aStart: 2, aEnd: 6, bStart: 2, bEnd: 6 }]);
   });
 
-  it('keeps what was found before the budget was used up, and shows the rest as one hunk', () => {
+  it('keeps what was found before the budget was used up, and the rest as one hunk', () => {
     const [a, b] = [random(1, 20_000), random(2, 20_000)];
     const hunks = diffIds(Int32Array.from(a), Int32Array.from(b), 20_000_000);
     const { aStart, aEnd, bStart, bEnd } = hunks.at(-1)!;
@@ -73,7 +73,7 @@ describe('the difference of two sequences', () => {
   });
 });
 
-/** Always the same numbers below 50. */
+/** Deterministic numbers below 50. */
 function random(seed: number, length: number): number[] {
   let state = seed;
   return Array.from({ length }, () => {

@@ -1,4 +1,4 @@
-/** Lines aStart..aEnd of one sequence (from 0, end exclusive) stand against bStart..bEnd of the other. */
+/** Lines aStart..aEnd of one sequence (from 0, end exclusive) correspond to bStart..bEnd of the other. */
 export interface Hunk {
   aStart: number;
   aEnd: number;
@@ -6,12 +6,15 @@ export interface Hunk {
   bEnd: number;
 }
 
-/** A box that needs more edits than twice this is cut where the search has come furthest: right, not minimal. */
+/**
+ * A box that needs more than twice this number of edits is cut where the search has come furthest: correct, but not
+ * minimal.
+ */
 const MAX_EDITS = 256;
 
 /**
- * What a search may cost, in lines compared: so much for any two sequences, and more for each of their lines. An edit
- * on a diagonal costs as much as a few lines that are found equal one after the other.
+ * Budget of a search in compared lines: a base, and more per line. An edit on a diagonal costs as much as a few equal
+ * lines in a row.
  */
 const BASE_COST = 2 ** 26;
 const COST_PER_LINE = 8;
@@ -19,10 +22,10 @@ const EDIT_COST = 8;
 
 /**
  * The differences of two sequences of small numbers (from 0), top to bottom, never adjacent: Myers' algorithm in
- * linear space. Lines that only one side has cannot match, so they are left out of the search. The hunks always lead
- * from `a` to `b`; they are the fewest edits where few are needed.
- * @param budget what the search may cost. Once it is used up, what is not yet compared is one hunk: the same input
- *   always gives the same hunks, whatever the clock says.
+ * linear space. Lines on only one side cannot match and are left out of the search. The hunks always turn `a` into
+ * `b`; they are minimal if few edits are needed.
+ * @param budget cost limit of the search. Once it is used up, the rest becomes one hunk: the result depends on the
+ * input only, not on the clock.
  */
 export function diffIds(
   a: Int32Array,
@@ -51,7 +54,7 @@ export function diffIds(
   return hunks;
 }
 
-/** Where the ids of `ids` stand that `other` has as well. */
+/** Positions of the elements of `ids` that `other` has as well. */
 function sharedIndexes(ids: Int32Array, other: Int32Array): Int32Array {
   let highest = 0;
   for (const id of other) if (id > highest) highest = id;
@@ -65,15 +68,15 @@ function sharedIndexes(ids: Int32Array, other: Int32Array): Int32Array {
   return indexes.subarray(0, count);
 }
 
-/** A point of a box: so many lines of `a` and of `b` lie before it. */
+/** A point of a box: numbers of lines of `a` and `b` before it. */
 interface Point {
   a: number;
   b: number;
 }
 
-/** One of the two searches that meet in a box: from its top downwards, or from its end upwards. */
+/** One of the two searches that meet in a box: from its top down, or from its end up. */
 class Front {
-  /** By diagonal (lines of `a` less lines of `b` that were passed): how many lines of `a` the search has passed. */
+  /** Passed lines of `a` by diagonal (passed lines of `a` minus those of `b`). */
   private readonly reached = new Int32Array(2 * MAX_EDITS + 3);
   private aFirst = 0;
   private bFirst = 0;
@@ -86,7 +89,7 @@ class Front {
     private readonly direction: 1 | -1,
   ) {}
 
-  /** Begins in a box of `width` lines of `a` and `height` lines of `b`; given are the first lines to be looked at. */
+  /** Starts in a box of `width` lines of `a` and `height` lines of `b`, at the given first lines. */
   begin(aFirst: number, bFirst: number, width: number, height: number): void {
     this.aFirst = aFirst;
     this.bFirst = bFirst;
@@ -94,16 +97,16 @@ class Front {
     this.height = height;
   }
 
-  /** How many lines of `a` the search has passed on diagonal `k`. */
+  /** Passed lines of `a` on diagonal `k`. */
   at(k: number): number {
     return this.reached[k + MAX_EDITS + 1] as number;
   }
 
-  /** Takes edit number `edits` into diagonal `k` and follows equal lines; returns how many, and notes how far. */
+  /** Takes edit number `edits` into diagonal `k` and follows equal lines; returns how many, and records the progress. */
   advance(k: number, edits: number): number {
     const { a, b, aFirst, bFirst, direction, width, height } = this;
     const [down, right] = [this.at(k + 1), this.at(k - 1) + 1];
-    // What lies beside the box, or was not reached yet, holds numbers of another box.
+    // Entries beside the box, or not yet reached, belong to another box.
     const isDown = k === -edits || k === -height || (k !== edits && k !== width && right <= down);
     const from = edits === 0 ? 0 : isDown ? down : right;
     let x = from;
@@ -113,7 +116,7 @@ class Front {
     return x - from;
   }
 
-  /** The point of the box that the search has come furthest to. */
+  /** The point of the box with the most progress. */
   furthest(): Point {
     let best = { a: 0, b: 0 };
     for (let k = -Math.min(MAX_EDITS, this.height); k <= Math.min(MAX_EDITS, this.width); k += 1) {
@@ -139,7 +142,7 @@ class Differ {
     this.backward = new Front(a, b, -1);
   }
 
-  /** Adds the hunks of a box. Above a cut there are few edits, so only there it calls itself. */
+  /** Adds the hunks of a box. There are few edits above a cut, so it recurses only there. */
   compare(aLow: number, aHigh: number, bLow: number, bHigh: number): void {
     const { a, b } = this;
     let [aFrom, aTo, bFrom, bTo] = [aLow, aHigh, bLow, bHigh];
@@ -170,8 +173,8 @@ class Differ {
   }
 
   /**
-   * A point of the box on a shortest path where half of the edits are done, or a good one if there are too many;
-   * null if the budget is used up.
+   * A point of the box on a shortest path after half of the edits, or a good one if there are too many; null if the
+   * budget is used up.
    */
   private cut(aFrom: number, aTo: number, bFrom: number, bTo: number): Point | null {
     const [width, height] = [aTo - aFrom, bTo - bFrom];

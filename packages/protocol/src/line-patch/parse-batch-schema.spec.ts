@@ -32,11 +32,11 @@ describe('the schema', () => {
     ['an unknown field of a batch', { ...batch(insert(0)), mode: 'force' }],
     ['an unknown field of a file', { files: [file([insert(0)], { path: 'a' })] }],
     ['newEndings from outside', batch({ ...insert(0), newEndings: ['\n'] })],
-  ])('refuses %s', (_what, input) => {
+  ])('rejects %s', (_what, input) => {
     expect(codesOf(input)).toEqual(['SCHEMA']);
   });
 
-  it('says what it got and how to mend it', () => {
+  it('names the received value and the correction', () => {
     const messages = faultsOf(batch({ ...insert('5'), after_line: 5 })).map(({ message }) => message);
     expect(messages[0]).toMatch(/no field "after_line" \(did you mean "afterLine"\?\)/);
     expect(messages[1]).toBe(
@@ -44,7 +44,7 @@ describe('the schema', () => {
     );
   });
 
-  it('refuses __proto__ as a key and pollutes nothing', () => {
+  it('rejects __proto__ as a key and pollutes nothing', () => {
     const text = `{"files":[{"docPath":"a","originalSha256":"${SHA}","__proto__":{"fileKey":"evil"},"changes":[
       {"operation":"insert","afterLine":0,"newLines":["x"],"__proto__":{"polluted":true}}]}],"__proto__":{}}`;
     const faults = faultsOf(JSON.parse(text));
@@ -54,12 +54,12 @@ describe('the schema', () => {
     expect(({} as Record<string, unknown>).polluted).toBeUndefined();
   });
 
-  it('reads no field off a prototype', () => {
+  it('reads no field from a prototype', () => {
     const input = Object.create({ files: [file([insert(0)])] }) as object;
     expect(codesOf(input)).toEqual(['SCHEMA']);
   });
 
-  it('survives any nesting', () => {
+  it('handles any depth of nesting', () => {
     let deep: unknown = [];
     for (let depth = 0; depth < 100_000; depth += 1) deep = [deep];
     expect(codesOf({ files: deep })).toEqual(['SCHEMA']);
@@ -67,7 +67,7 @@ describe('the schema', () => {
     expect(codesOf(batch({ ...insert(0), operation: deep }))).toEqual(['SCHEMA']);
   });
 
-  it('never throws, whatever it is given', () => {
+  it('never throws, for any input', () => {
     const junk = fc.oneof(fc.jsonValue({ maxDepth: 3 }), fc.anything());
     const field = fc.constantFrom(
       'operation',
@@ -96,7 +96,7 @@ describe('the schema', () => {
     );
   });
 
-  it('keeps long values out of its messages', () => {
+  it('cuts long values in messages', () => {
     const long = 'y'.repeat(1_000_000);
     const input = { files: [file([{ ...insert(0), [long]: 1, operation: long }], { originalSha256: long })] };
     for (const { message } of faultsOf(input)) expect(message.length).toBeLessThan(600);
@@ -105,23 +105,23 @@ describe('the schema', () => {
 
 describe('docPath and sha256', () => {
   it.each(['Repo/A.txt', '/repo/a.txt', 'repo//a', 'repo/../a', './a', 'a/', '', 'cafe\u0301.txt'])(
-    'refuses %j as INVALID_DOC_PATH',
+    'rejects %j as INVALID_DOC_PATH',
     (docPath) => {
       expect(codesOf({ files: [file([insert(0)], { docPath })] })).toEqual(['INVALID_DOC_PATH']);
     },
   );
 
-  it('names the right form of a docPath with capitals', () => {
+  it('gives the right form of a docPath with capitals', () => {
     const [fault] = faultsOf({ files: [file([insert(0)], { docPath: 'Repo/Caf\u00c9.txt' })] });
     expect(fault?.message).toContain('"repo/caf\u00e9.txt"');
   });
 
-  it('refuses a docPath over 1,024 characters', () => {
+  it('rejects a docPath over 1,024 characters', () => {
     const docPath = 'a/'.repeat(600) + 'b';
     expect(codesOf({ files: [file([insert(0)], { docPath })] })).toEqual(['INVALID_DOC_PATH']);
   });
 
-  it('refuses a file twice, also after lowercasing and NFC [PATCH-8]', () => {
+  it('rejects a file twice, also after lowercasing and NFC [PATCH-8]', () => {
     const one = file([insert(0)], { docPath: 'repo/caf\u00e9' });
     const same = faultsOf({ files: [one, one] });
     expect(same).toMatchObject([{ fileIndex: 1, changeIndex: null, code: 'DUPLICATE_DOC_PATH' }]);
@@ -130,13 +130,13 @@ describe('docPath and sha256', () => {
   });
 
   it.each(['', 'abc', SHA.slice(1), `${SHA}0`, SHA.replace('e', 'g'), ` ${SHA.slice(1)}`])(
-    'refuses the sha256 %j as INVALID_SHA256',
+    'rejects the sha256 %j as INVALID_SHA256',
     (originalSha256) => {
       expect(codesOf({ files: [file([insert(0)], { originalSha256 })] })).toEqual(['INVALID_SHA256']);
     },
   );
 
-  it('refuses 10,001 files as TOO_LARGE and takes 10,000', () => {
+  it('rejects 10,001 files as TOO_LARGE and accepts 10,000', () => {
     const files = Array.from({ length: 10_001 }, (_, n) => file([insert(0)], { docPath: `repo/${n}` }));
     expect(codesOf({ files })).toEqual(['TOO_LARGE']);
     expect(codesOf({ files: files.slice(1) })).toEqual([]);

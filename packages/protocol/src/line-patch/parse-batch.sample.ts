@@ -1,7 +1,7 @@
 import { type ParseOptions, parsePatchBatch } from '../line-patch.js';
 import type { PatchFault } from '../patch-batch.js';
 
-/* Batches as they come from outside, for tests; no part of the build. */
+/* Batches as they come from outside, for tests; not part of the build. */
 
 export const SHA = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
 export const insert = (afterLine: unknown, newLines: unknown = ['x']) => ({

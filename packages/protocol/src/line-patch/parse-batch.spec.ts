@@ -11,8 +11,8 @@ import {
   SHA,
 } from './parse-batch.sample.js';
 
-describe('a batch that fits the rules', () => {
-  it('is taken with its keys, labels and descriptions, absent ones as null', () => {
+describe('a valid batch', () => {
+  it('is parsed with its keys, labels and descriptions, and null for absent ones', () => {
     const change = { ...replace(2), changeKey: 'c', description: 'why' };
     const input = {
       batchKey: 'b',
@@ -29,7 +29,7 @@ describe('a batch that fits the rules', () => {
     });
   });
 
-  it('may say null for what is optional and for the fields of another operation', () => {
+  it('may have null for optional fields and for fields of another operation', () => {
     const change = {
       ...insert(1),
       changeKey: null,
@@ -41,12 +41,12 @@ describe('a batch that fits the rules', () => {
     expect(codesOf(batch({ ...remove(1), newLines: null }))).toEqual([]);
   });
 
-  it('has its sha256 stored in lowercase', () => {
+  it('gets its sha256 in lowercase', () => {
     const input = { files: [file([insert(0)], { originalSha256: SHA.toUpperCase() })] };
     expect(parsed(input).files[0]?.originalSha256).toBe(SHA);
   });
 
-  it('may hold ids, which are ours to give and are dropped', () => {
+  it('may have ids, which are dropped because the server assigns them', () => {
     const input = {
       batchId: 'b',
       files: [file([{ ...insert(0), changeId: 'chg-0007' }], { filePatchId: 'p' })],
@@ -54,7 +54,7 @@ describe('a batch that fits the rules', () => {
     expect(JSON.stringify(parsed(input))).not.toMatch(/Id"/);
   });
 
-  it('keeps its ids when it comes from the system', () => {
+  it('keeps its ids if the system made it', () => {
     const input = {
       batchId: 'b',
       files: [file([{ ...insert(0), changeId: 'chg-0007' }], { filePatchId: 'p' })],
@@ -62,14 +62,14 @@ describe('a batch that fits the rules', () => {
     expect(parsed(input, { trusted: true })).toMatchObject(input);
   });
 
-  it('is parsed again to the same when it was parsed before', () => {
+  it('is parsed to the same result again', () => {
     const first = parsed(batch(insert(0), replace(1), remove(2)));
     expect(parsed(first)).toEqual(first);
   });
 });
 
 describe('the report of faults', () => {
-  it('names every fault of every file at once, with its place [PATCH-1]', () => {
+  it('lists every fault of every file at once, with its place [PATCH-1]', () => {
     const input = {
       files: [
         file(
@@ -99,7 +99,7 @@ describe('the report of faults', () => {
     expect(!result.ok && result.faults.map(({ changeIndex }) => changeIndex)).toEqual([...Array(100).keys()]);
   });
 
-  it('takes just as many files and changes as it may [PATCH-8]', () => {
+  it('allows exactly the maximum of files and changes [PATCH-8]', () => {
     const files = (count: number) => ({
       files: Array.from({ length: count }, (_, n) => file([insert(1)], { docPath: `repo/${n}` })),
     });
@@ -119,14 +119,14 @@ describe('the report of faults', () => {
     };
     const worst = parsePatchBatch(listOf(200_000, (n) => bad(200_000 - n)));
     expect(worst.ok ? 0 : worst.faults.length).toBe(100);
-    // An unknown field and a line feed in each, and all but the first out of order.
+    // An unknown field and a line feed in each change, and all but the first out of order.
     expect(worst.ok ? 0 : worst.moreFaults).toBe(3 * 200_000 - 1 - 100);
   }, 120_000);
 });
 
-describe('a batch that the system made', () => {
+describe('a system-made batch', () => {
   const trusted = { trusted: true };
-  it('may state the ending of each new line', () => {
+  it('may give the ending of each new line', () => {
     const change = { ...replace(1, 1, ['a', 'b']), newEndings: ['\r\n', ''] };
     expect(parsed(batch(change), trusted).files[0]?.changes[0]).toMatchObject(change);
   });
@@ -134,13 +134,13 @@ describe('a batch that the system made', () => {
   it.each([
     ['too few', ['\n']],
     ['an unknown one', ['\n', '\r']],
-    ['none before the last line', ['', '\n']],
-    ['no array', '\n'],
-  ])('is refused with endings that are %s', (_what, newEndings) => {
+    ['empty before the last line', ['', '\n']],
+    ['not an array', '\n'],
+  ])('is rejected with endings that are %s', (_what, newEndings) => {
     expect(codesOf(batch({ ...insert(0, ['a', 'b']), newEndings }), trusted)).toEqual(['SCHEMA']);
   });
 
-  it('may restore lines that hold a carriage return, but not let it become part of the ending', () => {
+  it('may restore lines with a carriage return that is not part of the ending', () => {
     expect(codesOf(batch({ ...insert(0, ['a\rb', 'c\r']), newEndings: ['\n', '\r\n'] }), trusted)).toEqual(
       [],
     );

@@ -10,10 +10,10 @@ export type ParsedBatch = { ok: true; batch: PatchBatch } | ({ ok: false } & Pat
 const BATCH_FIELDS = ['batchLabel', 'batchKey', 'files', 'batchId'];
 
 /**
- * Validates a batch against everything that can be told without the files [PATCH-1] [PATCH-8] [LINE-2] [LINE-3].
- * Never throws, whatever the input; unknown fields are refused, `__proto__` included.
- * @param input the tool call's arguments, as JSON.parse made them.
- * @returns the batch with absent keys as null and sha256 in lowercase, or every fault at once.
+ * Validates a batch against all rules that do not need the files [PATCH-1] [PATCH-8] [LINE-2] [LINE-3]. Never throws,
+ * for any input; unknown fields are rejected, including `__proto__`.
+ * @param input the tool call's arguments, from JSON.parse.
+ * @returns the batch with null for absent keys and sha256 in lowercase, or every fault at once.
  */
 export function parsePatchBatch(input: unknown, options: ParseOptions = {}): ParsedBatch {
   const steps = parsePatchBatchInSteps(input, options);
@@ -23,7 +23,7 @@ export function parsePatchBatch(input: unknown, options: ParseOptions = {}): Par
   }
 }
 
-/** The same in steps, one for each file, for whoever has something else to do in between. */
+/** The same in steps, one per file, so that the caller can yield in between. */
 export function* parsePatchBatchInSteps(
   input: unknown,
   options: ParseOptions = {},
@@ -75,7 +75,7 @@ function* parseFiles(
       () =>
         `The batch has ${value.length} files; at most ${settings.maxFiles} are allowed. Send several batches.`,
     );
-    // A list that is refused anyway is not worth the work that its length was meant to cause.
+    // The list is rejected anyway, so its many entries must not cost work.
     return [];
   }
   const changes = value.reduce<number>((sum, file) => sum + changesIn(file), 0);
@@ -96,7 +96,7 @@ function* parseFiles(
   return files;
 }
 
-/** How many changes an entry of `files` has, whatever it is. */
+/** The number of changes in an entry of `files`, valid or not. */
 function changesIn(file: unknown): number {
   const changes = isObject(file) ? own(file, 'changes') : undefined;
   return Array.isArray(changes) ? changes.length : 0;

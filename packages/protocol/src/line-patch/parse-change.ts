@@ -49,7 +49,7 @@ function operationOf(object: PlainObject, report: ReportFault): Operation | null
   return null;
 }
 
-/** Fields of another operation that are null count as absent, as models fill every field of a schema. */
+/** Null fields of another operation count as absent, as models fill every field of a schema. */
 function checkFields(
   object: PlainObject,
   operation: Operation | null,
@@ -70,7 +70,7 @@ function parseCommon(object: PlainObject, trusted: boolean, report: ReportFault)
   const changeKey = optionalString(object, 'changeKey', report, MAX_KEY_CHARS);
   const description = optionalString(object, 'description', report);
   const changeId = optionalString(object, 'changeId', report, MAX_KEY_CHARS);
-  // An id in a request is not an error, but ids are ours to give [PATCH-3].
+  // Ids in a request are not an error, but the server assigns them [PATCH-3].
   return { changeId: trusted ? changeId : null, changeKey, description };
 }
 
@@ -93,7 +93,7 @@ function parseNewLines(
   return newLines ?? [];
 }
 
-/** Sets `newEndings` where a system-made batch has them. */
+/** Sets `newEndings` if a system-made batch has them. */
 function setEndings(
   change: InsertChange | ReplaceChange,
   object: PlainObject,
@@ -150,7 +150,7 @@ function parseRange(object: PlainObject, expected: string[], report: ReportFault
   return { startLine, endLine };
 }
 
-// Changes are written out field by field: a spread costs microseconds, and a list may have a million of them.
+// Fields are written out: a spread costs microseconds, and a list may have a million changes.
 function parseReplaceOrDelete(
   object: PlainObject,
   common: Common,
@@ -190,8 +190,8 @@ function parseReplaceOrDelete(
 
 /**
  * Reads one entry of `changes` and reports all of its faults.
- * @param trusted the batch was made by this system: `newEndings` and ids are taken, `\r` may be content.
- * @returns the change, faulty or not, as long as its place in the file is known; else null.
+ * @param trusted the batch was made by this system: `newEndings` and ids are read, `\r` may be content.
+ * @returns the change, faulty or not, if its place in the file is known; else null.
  */
 export function parseChange(object: PlainObject, trusted: boolean, report: ReportFault): PatchChange | null {
   const operation = operationOf(object, report);

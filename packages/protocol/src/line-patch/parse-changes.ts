@@ -14,7 +14,7 @@ import { describeForm, isObject, type PlainObject, MAX_KEY_CHARS, own, ownText }
 /**
  * Reads `changes` of a file patch and reports all faults of the list: shape, order, overlap [LINE-3].
  * @param place the file patch, for the faults.
- * @returns the changes; of use only if no fault was reported.
+ * @returns the changes; only usable if no fault was reported.
  */
 export function parseChanges(
   object: PlainObject,
@@ -87,7 +87,7 @@ function checkLayout(
   const ordered = inFileOrder(placed);
   checkOrder(placed, order, at);
   checkOverlap(ordered, overlap, at);
-  // A revert may restore a second U+FEFF behind the file's mark; the check against the text knows.
+  // A revert may restore a second U+FEFF behind the file's mark; the check against the text decides.
   if (!trusted) checkFirstLine(ordered, overlap, at);
   const both = faults.ofPass();
   both.absorb(order, overlap);

@@ -14,18 +14,18 @@ import {
   reportUnknown,
 } from './shape.js';
 
-/** What a batch is held to besides the rules for all of them. */
+/** Limits and trust of a batch. */
 export interface ParseOptions {
   /**
-   * The batch comes from this system (a stored batch, a revert), not from a model: ids are kept, `newEndings`
-   * is a known field and a lone `\r` may be content of a line. Default false.
+   * The batch comes from this system (a stored batch, a revert), not from a model: ids are kept, `newEndings` is a
+   * known field and a lone `\r` may be content of a line. Default false.
    */
   trusted?: boolean;
-  /** Most files in one batch; default 10,000. */
+  /** Limit of files in one batch; default 10,000. */
   maxFiles?: number;
-  /** Most changes in one batch; default any number. */
+  /** Limit of changes in one batch; default none. */
   maxChanges?: number;
-  /** Longest docPath in characters; default 1,024. */
+  /** Limit of a docPath in characters; default 1,024. */
   maxPathChars?: number;
 }
 
@@ -33,8 +33,8 @@ const FILE_FIELDS = ['fileKey', 'docPath', 'originalSha256', 'fileLabel', 'chang
 
 /**
  * Reads one entry of `files` and reports all of its faults.
- * @param seen identities of the docPaths before it, with their index.
- * @returns the file patch; of use only if no fault was reported.
+ * @param seen docPaths of the entries before it, with their index.
+ * @returns the file patch; only usable if no fault was reported.
  */
 export function parseFile(
   input: unknown,

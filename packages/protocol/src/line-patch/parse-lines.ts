@@ -5,8 +5,9 @@ import { cut, describe, type PlainObject, LONE_SURROGATE, own } from './shape.js
 type LineField = 'newLines' | 'expectedOriginalLines';
 
 /**
- * Reads an array of line texts, which is shared with the input. Faults are reported once per kind with the index of the first bad item.
- * @returns the lines, or null when the value is not an array of strings (then the count is unknown).
+ * Reads an array of line texts, which is shared with the input. Faults are reported once per kind with the index of
+ * the first bad item.
+ * @returns the lines, or null if the value is not an array of strings (their number is then unknown).
  */
 export function parseLines(
   object: PlainObject,
@@ -40,9 +41,8 @@ export function parseLines(
 }
 
 /**
- * Whether an item has of a line ending what must not be inside it: a `\r` may be content of a line that is there, and so in
- * a system-made batch of one that is put back. Without patterns, which take ten times as long, and there may be a
- * million items.
+ * Whether an item has a line ending inside. A `\r` may be content of an existing line, and so of a line that a
+ * system-made batch restores. Without patterns, which take ten times as long, as there may be a million items.
  */
 function hasEnding(line: string, field: LineField, trusted: boolean): boolean {
   return line.includes('\n') || (field === 'newLines' && !trusted && line.includes('\r'));
@@ -72,7 +72,7 @@ function reportNoText(lines: string[], field: LineField, report: ReportFault): v
 
 const ENDINGS: readonly unknown[] = ['\n', '\r\n', ''] satisfies Ending[];
 
-/** Reads `newEndings` of a system-made batch: as many as new lines, "" at most for the last. */
+/** Reads `newEndings` of a system-made batch: one per new line, "" only for the last. */
 export function parseEndings(
   object: PlainObject,
   lines: string[],
@@ -85,7 +85,7 @@ export function parseEndings(
     (item, at) =>
       !ENDINGS.includes(item) ||
       (item === '' && at < items.length - 1) ||
-      // With LF the pair would read as CRLF, and the line would lose its last character.
+      // With LF the pair would be read as CRLF, and the line would lose its last character.
       (item === '\n' && lines[at]?.endsWith('\r')),
   );
   if (items.length === lines.length && bad < 0) return [...items] as Ending[];

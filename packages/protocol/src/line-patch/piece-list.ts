@@ -2,16 +2,16 @@ import { type Ending } from '../patch-batch.js';
 import { concatBytes, encode, standsAt } from './bytes.js';
 import { bomLength, CR, LF } from './text.js';
 
-/** Bytes of the result: a stretch of the original from..to, or new text. */
+/** Bytes of the result: a range of the original, or new text. */
 export type Piece = { from: number; to: number } | Uint8Array;
 
 const isNew = (piece: Piece | undefined): piece is Uint8Array => piece instanceof Uint8Array;
 const lengthOf = (piece: Piece): number => (isNew(piece) ? piece.length : piece.to - piece.from);
 
 /**
- * The result of a patch as a list of pieces, so that untouched text is copied once and never read as text.
- * It also holds the rule for the end of the file: only the last line may lack an ending, so an ending is owed
- * by a line that lacks one until it is known whether anything follows.
+ * The result of a patch as a list of pieces, so that untouched text is copied once and never decoded. It also applies
+ * the rule for the end of the file: only the last line may lack an ending, so an ending is added to a line only when
+ * another line follows.
  */
 export class PieceList {
   readonly pieces: Piece[] = [];
@@ -20,15 +20,15 @@ export class PieceList {
   /** Offset up to which the original was kept or dropped. */
   private taken = 0;
   private owed: Ending = '';
-  /** Length of the ending that the newest line got by rule, if a new line is the newest. */
+  /** Length of the ending that the newest new line got by rule. */
   private ruled = 0;
   private newestIsEmptyText = false;
 
   constructor(private readonly original: Uint8Array) {}
 
   /**
-   * Keeps the original up to `to`. `near` is the ending for its last line, should that have none.
-   * @returns whether that is so: the last line was kept and lacks an ending.
+   * Keeps the original up to `to`. `near` is the ending for its last line if it has none.
+   * @returns whether the last kept line lacks an ending.
    */
   keepTo(to: number, near: () => Ending): boolean {
     if (to <= this.taken) return false;
@@ -43,7 +43,7 @@ export class PieceList {
     return true;
   }
 
-  /** Leaves out the original up to `to`. */
+  /** Drops the original up to `to`. */
   dropTo(to: number): void {
     this.taken = to;
   }
@@ -66,8 +66,8 @@ export class PieceList {
   }
 
   /**
-   * Ends the result: a file whose last line had no ending gets none at a new last line either.
-   * @returns whether the newest new line has neither text nor ending, so that it is no line of the result.
+   * Ends the result: if the file's last line had no ending, a new last line gets none.
+   * @returns whether the newest new line has neither text nor ending, so that it is not a line of the result.
    */
   finish(lastHadEnding: boolean): boolean {
     const strip = !lastHadEnding && this.ruled > 0;
@@ -103,7 +103,6 @@ export class PieceList {
     return concatBytes(first.map((piece) => this.slice(piece).subarray(0, 3))).subarray(0, 3);
   }
 
-  /** The result. */
   toBytes(): Uint8Array {
     const result = new Uint8Array(this.byteLength);
     let at = 0;

@@ -13,27 +13,27 @@ import { MismatchReporter } from './mismatch.js';
 import { PieceList } from './piece-list.js';
 import { bomLength, LF, notTextReason } from './text.js';
 
-/** What became of one change: where its lines are in the result, and what it took away. */
+/** The effect of one change: the place of its lines in the result, and what it removed. */
 export interface PlannedChange extends PlacedChange {
-  /** Lines of the result that stand above this change's lines. */
+  /** Lines of the result above this change's lines. */
   resultAfter: number;
-  /** Lines of the result that are this change's. */
+  /** Number of this change's lines in the result. */
   resultCount: number;
-  /** Endings of the lines that the change removed. */
+  /** Endings of the removed lines. */
   endings: Ending[];
-  /** The original last line, if it had no ending and was given one because this change comes after it. */
+  /** The original last line if it had no ending and got one because of this change. */
   extendsLine?: string | undefined;
 }
 
-/** The result of a file patch, not yet joined, and its changes in file order. */
+/** The result of a file patch as pieces, and its changes in file order. */
 export interface Plan {
   pieces: PieceList;
   changes: PlannedChange[];
 }
 
 /**
- * Checks a parsed file patch against the authoritative bytes and lays out the result, in one pass over both.
- * Faults go to `faults`; the plan is sound only if there are none.
+ * Checks a parsed file patch against the authoritative bytes and lays out the result, in one pass over both. Faults
+ * go to `faults`; the plan is valid only without faults.
  */
 export function planFilePatch(
   original: Uint8Array,
@@ -124,7 +124,10 @@ class Planner {
     else this.pieces.add(change.newLines, (index) => exact[index] as Ending, true, this.near);
   }
 
-  /** Passes the range line by line; returns the endings of its lines, and the change with their texts, or null after a fault. */
+  /**
+   * Passes the range line by line; returns the endings of its lines, and the change with their texts, or null after a
+   * fault.
+   */
   private readRange<C extends ReplaceChange | DeleteChange>(
     placed: PlacedChange,
     change: C,
@@ -133,7 +136,7 @@ class Planner {
     const endings: Ending[] = [];
     const from = cursor.offset;
     let firstWrong = -1;
-    /** Where an expected line was given as it was read. */
+    /** Texts of the file, if an expected line was given as it was read. */
     let texts: string[] | null = null;
     for (let line = change.startLine; line <= change.endLine; line += 1) {
       const lineStart = cursor.offset;
@@ -156,7 +159,7 @@ class Planner {
   }
 
   private beyondEnd(placed: PlacedChange, line: number): null {
-    // A seek that failed leaves the cursor at the end, where its line is the number of lines.
+    // After a failed seek the cursor is at the end, and its line is the number of lines.
     const report = this.mismatches.beyondEnd(placed.change, line, this.cursor.line);
     this.faults.add(() => this.placeOf(placed), 'RANGE_BEYOND_END', report.message, report.details);
     return null;
@@ -202,13 +205,16 @@ class Planner {
   }
 }
 
-/** Whether an expected line is this one with or without the carriage return at its end, be it of the text or the ending [LINE-2]. */
+/**
+ * Whether an expected line equals this one, with or without a carriage return at its end that may belong to the text
+ * or the ending [LINE-2].
+ */
 function isSameLine(expected: string | undefined, text: string, ending: Ending): boolean {
   if (expected === undefined) return false;
   return (ending === '\r\n' && expected === `${text}\r`) || (text.endsWith('\r') && text === `${expected}\r`);
 }
 
-/** The newest new line turned out to be no line (no text, no ending): only deletes can come after it. */
+/** The newest new line has no text and no ending, so it is not a line; only deletes can follow it. */
 function forgetLastLine(changes: PlannedChange[]): void {
   const newest = changes.findLastIndex((planned) => planned.change.operation !== 'delete');
   changes.slice(newest).forEach((planned, index) => {

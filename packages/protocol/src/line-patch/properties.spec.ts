@@ -33,7 +33,7 @@ const body = fc
     fc.constantFrom('', '', 'a', 'end', 'e\r', '\r'),
   )
   .map(([lines, last]) => lines.map((line) => line.join('')).join('') + last);
-/** Text that starts with U+FEFF would have a byte order mark, so the mark is what `bom` says. */
+/** Text that starts with U+FEFF would have a byte order mark, so only `bom` decides about it. */
 const file = fc
   .tuple(bom, body)
   .map(([mark, content]) => mark + (mark === '' ? content.replace(/^\uFEFF+/, '') : content));
@@ -57,7 +57,7 @@ type Change = { operation: string } & Record<string, unknown>;
 const newText = fc.constantFrom('', 'a', 'b', 'new', 'ä', '\u2028', 'tab\t');
 const newLines = fc.array(newText, { minLength: 1, maxLength: 4 });
 
-/** Random changes for a text: each line may be in a range, each gap may get inserts, in either array order. */
+/** Random changes of a text: each line may be in a range, each gap may get inserts, in either array order. */
 function changesFor(content: string): fc.Arbitrary<Change[]> {
   const lines = splitLines(bytesOf(content)).map((line) => line.text);
   const step = fc.record({
@@ -98,7 +98,7 @@ const fileWithChanges = file.chain((content) => fc.tuple(fc.constant(content), c
 const runs = { numRuns: Number(process.env.PROPERTY_RUNS ?? 1_000) };
 
 describe('the line-patch engine, for any text', () => {
-  it('leads from x to y with the changes of diff(x, y), over all endings and byte order marks', () => {
+  it('turns x into y with the changes of diff(x, y), for all endings and byte order marks', () => {
     fc.assert(
       fc.property(bom, body, body, (mark, x, y) => {
         const [before, after] = [mark + x, mark + y].map((content) => bytesOf(content));
@@ -111,7 +111,7 @@ describe('the line-patch engine, for any text', () => {
     );
   });
 
-  it('comes back to x when a patch is applied and then inverted', () => {
+  it('returns to x when a patch is applied and then inverted', () => {
     fc.assert(
       fc.property(fileWithChanges, ([content, changes]) => {
         const patch = accept(changes);
@@ -126,7 +126,7 @@ describe('the line-patch engine, for any text', () => {
     );
   });
 
-  it('comes forward again when the inverse is inverted', () => {
+  it('returns to y when the inverse is inverted', () => {
     fc.assert(
       fc.property(fileWithChanges, ([content, changes]) => {
         const patch = accept(changes);
@@ -142,7 +142,7 @@ describe('the line-patch engine, for any text', () => {
     );
   });
 
-  it('never touches a byte outside the ranges of a batch that it accepts', () => {
+  it('never touches a byte outside the ranges of an accepted batch', () => {
     fc.assert(
       fc.property(fileWithChanges, ([content, changes]) => {
         const patch = accept(changes);
@@ -190,7 +190,7 @@ describe('the line-patch engine, for any text', () => {
   });
 });
 
-/** The structural verdict of the parser; only these reasons can refuse what `buildChanges` makes. */
+/** The parser's structural verdict; only these reasons can reject what `buildChanges` makes. */
 function accept(changes: Change[]): FilePatch | null {
   const result = parsePatchBatch({ files: [patchOf(changes)] });
   if (result.ok) return result.batch.files[0] as FilePatch;
@@ -203,17 +203,17 @@ function accept(changes: Change[]): FilePatch | null {
 /** A pattern of the result: untouched lines verbatim, anything where a change is. */
 function untouched(content: string, patch: FilePatch): RegExp {
   const lines = splitLines(bytesOf(content));
-  const gone = new Set<number>();
+  const removed = new Set<number>();
   const gaps = new Set<number>();
   for (const change of patch.changes) {
     if (change.operation === 'insert') gaps.add(change.afterLine);
-    else for (let line = change.startLine; line <= change.endLine; line += 1) gone.add(line);
+    else for (let line = change.startLine; line <= change.endLine; line += 1) removed.add(line);
   }
   const quoted = (value: string) => value.replace(/[.*+?^${}()|[\]\\/-]/g, '\\$&');
   let pattern = content.startsWith('\uFEFF') ? '^\uFEFF' : '^';
   for (let line = 0; line <= lines.length; line += 1) {
     const kept = lines[line - 1];
-    if (kept !== undefined) pattern += gone.has(line) ? '[^]*' : quoted(kept.text + kept.ending);
+    if (kept !== undefined) pattern += removed.has(line) ? '[^]*' : quoted(kept.text + kept.ending);
     if (gaps.has(line)) pattern += '[^]*';
   }
   return new RegExp(`${pattern}$`);
@@ -221,7 +221,7 @@ function untouched(content: string, patch: FilePatch): RegExp {
 
 const textsOf = (content: string) => splitLines(bytesOf(content)).map((line) => line.text);
 
-/** A second, naive engine on arrays of texts. */
+/** A second, naive implementation on arrays of texts. */
 function modelTexts(content: string, patch: FilePatch): string[] {
   const lines = splitLines(bytesOf(content));
   const added = (text: string) => ({ text, isNew: true });

@@ -4,15 +4,15 @@ import { type ReportFault } from './faults.js';
 
 const SHOWN_CHARS = 80;
 
-/** Longest key or id that is taken, in characters. */
+/** Limit of a key or id in characters. */
 export const MAX_KEY_CHARS = 256;
 
-/** Cuts a text that goes into a message, so that a report stays readable whatever came in. */
+/** Cuts a text for a message, so that a report stays readable for any input. */
 export function cut(text: string, max = SHOWN_CHARS): string {
   return shortText(text, max);
 }
 
-/** Names a value for a message: shallow, since the value may be nested deeper than the stack. */
+/** Describes a value for a message. Shallow, since the value may be nested deeper than the stack. */
 export function describe(value: unknown): string {
   if (value === undefined) return 'missing';
   if (value === null) return 'null';
@@ -22,7 +22,7 @@ export function describe(value: unknown): string {
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
 }
 
-/** The same of what should be a list or an object; of a text that was meant as one, why it is no JSON. */
+/** The same for an expected list or object; for a string that was meant as one, why it is not JSON. */
 export function describeForm(value: unknown): string {
   const fault = typeof value === 'string' && /^\s*[[{]/.test(value) ? jsonFault(value) : null;
   return fault === null ? describe(value) : `${describe(value)}, which is not valid JSON: ${fault}`;
@@ -34,7 +34,7 @@ export function isObject(value: unknown): value is PlainObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** An own property, so that nothing is read off a prototype; null counts as absent. */
+/** An own property, so that nothing is read from a prototype; null counts as absent. */
 export function own(object: PlainObject, name: string): unknown {
   const value = Object.hasOwn(object, name) ? object[name] : undefined;
   return value === null ? undefined : value;
@@ -45,7 +45,7 @@ const lettersOf = (name: string): string =>
     .replace(/[^a-z0-9]/gi, '')
     .toLowerCase();
 
-/** Reports the property names that `allowed` does not have, `__proto__` among them, in one fault. */
+/** Reports property names that `allowed` does not have, including `__proto__`, in one fault. */
 export function reportUnknown(
   names: readonly string[],
   allowed: readonly string[],
@@ -64,10 +64,10 @@ export function reportUnknown(
   });
 }
 
-/** Half of a surrogate pair: text that UTF-8 cannot hold. */
+/** A lone surrogate, which UTF-8 cannot hold. */
 export const LONE_SURROGATE = /\p{Surrogate}/u;
 
-/** An optional string property; null when absent or faulty. `maxChars` bounds keys and ids. */
+/** An optional string property; null if absent or faulty. `maxChars` bounds keys and ids. */
 export function optionalString(
   object: PlainObject,
   name: string,
@@ -100,7 +100,7 @@ export function optionalString(
   return value;
 }
 
-/** A required whole number, as a JSON number; null when faulty. */
+/** A required whole number, as a JSON number; null if faulty. */
 export function wholeNumber(object: PlainObject, name: string, report: ReportFault): number | null {
   const value = own(object, name);
   if (Number.isSafeInteger(value)) return value as number;
@@ -113,7 +113,7 @@ export function wholeNumber(object: PlainObject, name: string, report: ReportFau
   return null;
 }
 
-/** A key as sent, cut, so that a fault names it even where it is faulty itself. */
+/** A key as sent, cut, so that a fault can name it even if it is faulty itself. */
 export function ownText(object: PlainObject, name: string, maxChars: number): string | null {
   const value = own(object, name);
   return typeof value === 'string' ? cut(value, maxChars) : null;

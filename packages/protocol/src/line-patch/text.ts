@@ -4,12 +4,12 @@ import { decode, isUtf8 } from './bytes.js';
 export const LF = 0x0a;
 export const CR = 0x0d;
 
-/** Length of the byte order mark in bytes: 3 or 0. It lies outside line 1 and is kept. */
+/** Length of the byte order mark in bytes: 3 or 0. It is outside line 1 and is kept. */
 export function bomLength(bytes: Uint8Array): 0 | 3 {
   return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
 }
 
-/** Why bytes are no text that can be patched (NOT_TEXT), or null: strict UTF-8 without NUL is text. */
+/** Why bytes are not text that can be patched (NOT_TEXT), or null: strict UTF-8 without NUL is text. */
 export function notTextReason(bytes: Uint8Array): string | null {
   const [a, b] = bytes;
   if ((a === 0xff && b === 0xfe) || (a === 0xfe && b === 0xff)) return 'it is UTF-16';
@@ -18,7 +18,7 @@ export function notTextReason(bytes: Uint8Array): string | null {
   return nul < 0 ? null : `it has a NUL byte at offset ${nul}`;
 }
 
-/** The ending of the line that the line feed at `at` closes; `start` is the first byte after the mark. */
+/** The ending that the line feed at `at` belongs to; `start` is the first byte after the mark. */
 export function endingAt(bytes: Uint8Array, at: number, start: number): Ending {
   return at > start && bytes[at - 1] === CR ? '\r\n' : '\n';
 }
@@ -30,9 +30,9 @@ export interface Line {
 }
 
 /**
- * Splits text into lines [LINE-1]: only LF and CRLF end a line. A byte order mark is left out; an
- * empty file has no line. One string per line: for tests, display and diffs, not for patching.
- * @param start offset of line 1; by default behind the byte order mark.
+ * Splits text into lines [LINE-1]: only LF and CRLF end a line. A byte order mark is left out; an empty file has no
+ * line. One string per line: for tests, display and diffs, not for patching.
+ * @param start offset of line 1; by default after the byte order mark.
  */
 export function splitLines(bytes: Uint8Array, start: number = bomLength(bytes)): Line[] {
   const lines: Line[] = [];

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { unifiedDiffBetween } from './unified-diff.js';
 
-/** A file before and after; null: there is none. */
+/** A file before and after; null: it does not exist. */
 interface Change {
   name: string;
   before: string | null;
@@ -19,7 +19,7 @@ describe('the unified diff of any two texts', () => {
   });
   afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
-  /** What git makes of the files with the diffs of all of them. */
+  /** The files after `git apply` of all diffs. */
   function gitApplies(changes: readonly Change[]): (string | null)[] {
     rmSync(dir, { recursive: true, force: true });
     mkdirSync(dir);
@@ -62,7 +62,7 @@ describe('the unified diff of any two texts', () => {
   );
   const change = fc.oneof(
     { weight: 3, arbitrary: fc.record({ name, before: side, after: side }) },
-    // Most of a text stays as it is.
+    // Most of a text stays the same.
     {
       weight: 5,
       arbitrary: fc
@@ -75,7 +75,7 @@ describe('the unified diff of any two texts', () => {
     },
   );
 
-  it('makes git turn the one into the other, whatever their lines, endings and names', () => {
+  it('makes git turn one into the other, for all lines, endings and names', () => {
     fc.assert(
       fc.property(fc.array(change, { maxLength: 60, size: 'max' }), (drawn) => {
         const changes = drawn.map((one, at) => ({ ...one, name: `${at}/${one.name}` }));
@@ -85,7 +85,7 @@ describe('the unified diff of any two texts', () => {
     );
   });
 
-  it('does so for a file that is made or deleted without a line', () => {
+  it('works for a created or deleted file without lines', () => {
     const changes = [
       { name: 'made empty', before: null, after: '' },
       { name: 'deleted empty', before: '', after: null },
@@ -96,7 +96,7 @@ describe('the unified diff of any two texts', () => {
     expect(gitApplies(changes)).toEqual(['', null, 'a', null, '']);
   });
 
-  it('does so where there is too much to be told apart line by line', () => {
+  it('works if there is too much to compare line by line', () => {
     let state = 1;
     const repeated = () => {
       state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
@@ -107,7 +107,7 @@ describe('the unified diff of any two texts', () => {
     expect(gitApplies([change])).toEqual([change.after]);
   });
 
-  it('is empty where nothing differs', () => {
+  it('is empty if nothing differs', () => {
     expect(unifiedDiffBetween(Buffer.from('a\n'), Buffer.from('a\n'), 'f')).toBe('');
     expect(unifiedDiffBetween(null, null, 'f')).toBe('');
   });

@@ -39,7 +39,7 @@ describe('the unified diff', () => {
   });
   afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
-  /** What git makes of the file with the diff. */
+  /** The file after `git apply`. */
   function gitApplies(diff: string, name: string, content: string): string {
     writeFileSync(join(dir, name), content);
     const git = spawnSync('git', ['apply', '--whitespace=nowarn', '-'], {
@@ -53,7 +53,7 @@ describe('the unified diff', () => {
 
   const numbers = Array.from({ length: 40 }, (_, n) => `${n + 1}\n`).join('');
 
-  it('shows three lines of context and joins changes that are near', () => {
+  it('shows three lines of context and joins close changes', () => {
     expect(diffOf(numbers, patchOf(replace(10, '10', 'ten'), insert(14, 'x'), remove(30, '30')))).toBe(
       'diff --git a/dir/a.txt b/dir/a.txt\n--- a/dir/a.txt\n+++ b/dir/a.txt\n' +
         '@@ -7,11 +7,12 @@\n 7\n 8\n 9\n-10\n+ten\n 11\n 12\n 13\n 14\n+x\n 15\n 16\n 17\n' +
@@ -84,7 +84,7 @@ describe('the unified diff', () => {
       numbers,
       [insert(4, 'w'), replace(5, '5', 'v'), insert(5, 'x'), remove(6, '6')],
     ],
-  ])('makes git apply do what the engine does: %s', (_what, content, changes) => {
+  ])("makes git apply produce the engine's result: %s", (_what, content, changes) => {
     const patch = patchOf(...changes);
     const applied = applyFilePatch(Buffer.from(content), patch);
     if (!applied.ok) throw new Error(JSON.stringify(applied.faults));
@@ -111,7 +111,7 @@ describe('the unified diff', () => {
       '$(x) `y`',
       '-x',
     ],
-  ])('names the file %j as git does', (name) => {
+  ])('writes the file name %j as git does', (name) => {
     const diff = diffOf('a\n', patchOf(insert(1, 'b')), name);
     expect(gitApplies(diff, name, 'a\n')).toBe('a\nb\n');
     const repository = mkdtempSync(join(tmpdir(), 'patchbay-names-'));
@@ -125,7 +125,7 @@ describe('the unified diff', () => {
     rmSync(repository, { recursive: true });
   });
 
-  it('joins to the diff of a batch', () => {
+  it('can be joined to the diff of a batch', () => {
     writeFileSync(join(dir, 'one'), 'a\n');
     const diffs = ['one', 'two'].map((name) => diffOf('a\n', patchOf(insert(1, 'b')), name));
     expect(gitApplies(diffs.join(''), 'two', 'a\n')).toBe('a\nb\n');
@@ -136,7 +136,7 @@ describe('the unified diff', () => {
     ['a byte order mark', 'a\n', '\uFEFFa\n'],
     ['endings', 'a\r\nb\n', 'a\nb'],
     ['everything', numbers, 'x\ny'],
-  ])('tells two versions apart by %s', (_what, before, after) => {
+  ])('shows the difference of two versions with %s', (_what, before, after) => {
     const diff = unifiedDiffBetween(Buffer.from(before), Buffer.from(after), 'v.txt');
     expect(gitApplies(diff, 'v.txt', before)).toBe(after);
     expect(unifiedDiffBetween(Buffer.from(before), Buffer.from(before), 'v.txt')).toBe('');

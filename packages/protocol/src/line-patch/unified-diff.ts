@@ -14,8 +14,8 @@ export type RenderedDiff = { ok: true; diff: string } | ({ ok: false } & PatchFa
 const CONTEXT = 3;
 
 /**
- * Renders a file patch as a unified diff that `git apply` accepts: derived for display and exchange, never the
- * truth. Endings and byte order mark are in it as they are; the diffs of a batch are joined as they come.
+ * Renders a file patch as a unified diff for `git apply`: derived for display and exchange, never authoritative.
+ * Endings and byte order mark are included; the diffs of a batch can be concatenated.
  * @param original raw bytes of the file that the patch is for.
  * @param path name in the diff, with forward slashes: the real one, since the docPath is folded.
  */
@@ -28,10 +28,10 @@ export function unifiedDiff(original: Uint8Array, patch: FilePatch, path: string
 }
 
 /**
- * Renders the difference of two texts as a unified diff that `git apply` accepts, whatever differs: endings and
- * byte order mark too. Time and memory are linear in the texts: what would take long to be told apart line by line
- * is shown as replaced in one piece, so that the diff is always whole, if not always the shortest.
- * @param before bytes of a text in UTF-8; null: there is no such file yet.
+ * Renders the difference of two texts as a unified diff for `git apply`, including endings and byte order marks. Time
+ * and memory are linear in the texts: what would take long to compare line by line is shown as replaced in one piece,
+ * so the diff is always complete, if not always the shortest.
+ * @param before bytes of a text in UTF-8; null: the file does not exist yet.
  * @param after the same; null: the file is deleted.
  * @param path name in the diff, with forward slashes.
  * @returns "" if nothing differs.
@@ -48,11 +48,11 @@ export function unifiedDiffBetween(
   return render(old, fresh, hunks, path);
 }
 
-/** Where the changes are in both files; adjacent ones are one edit. */
+/** The places of the changes in both files; adjacent changes are one edit. */
 function editsOf(changes: readonly PlannedChange[]): Hunk[] {
   const edits: Hunk[] = [];
   for (const { change, endings, resultAfter, resultCount, extendsLine } of changes) {
-    // An append that gave the last line an ending has changed that line as well.
+    // An append that gave the last line an ending has changed that line too.
     const more = extendsLine === undefined ? 0 : 1;
     const aStart = (change.operation === 'insert' ? change.afterLine : change.startLine - 1) - more;
     const bStart = resultAfter - more;
@@ -66,7 +66,7 @@ function editsOf(changes: readonly PlannedChange[]): Hunk[] {
   return edits;
 }
 
-/** To git the byte order mark is text of line 1, so an edit at the top must hold line 1 of both files. */
+/** For git the byte order mark is text of line 1, so an edit at the top must include line 1 of both files. */
 function withMark(edits: Hunk[], before: Uint8Array, after: Uint8Array): Hunk[] {
   const mark = bomLength(before);
   const [first, ...rest] = edits;
@@ -78,7 +78,7 @@ function withMark(edits: Hunk[], before: Uint8Array, after: Uint8Array): Hunk[] 
   return [{ aStart: 0, aEnd, bStart: 0, bEnd }, ...rest];
 }
 
-/** Lines as git counts them, with their line feed; read downwards only. */
+/** Lines as git counts them, with their line feed; read top to bottom only. */
 class GitLines {
   private readonly cursor: LineCursor;
 
@@ -86,7 +86,7 @@ class GitLines {
     this.cursor = new LineCursor(bytes, 0);
   }
 
-  /** Number of the lines that were passed. */
+  /** Number of passed lines. */
   get line(): number {
     return this.cursor.line;
   }
@@ -101,34 +101,34 @@ class GitLines {
 }
 
 interface Edit extends Hunk {
-  gone: Stretch;
+  removed: Stretch;
   added: Stretch;
 }
 
-/** The edits with their lines, without what is the same on both sides. */
+/** The edits with their lines, without equal lines on both sides. */
 function load(before: Uint8Array, after: Uint8Array, hunks: readonly Hunk[]): Edit[] {
   const [old, fresh] = [new GitLines(before), new GitLines(after)];
   const edits = hunks.map(({ aStart, aEnd, bStart, bEnd }) => {
-    const [gone, added] = [old.pass(aStart, aEnd), fresh.pass(bStart, bEnd)];
-    const top = equalTop(gone, added);
-    gone.from += top.bytes;
+    const [removed, added] = [old.pass(aStart, aEnd), fresh.pass(bStart, bEnd)];
+    const top = equalTop(removed, added);
+    removed.from += top.bytes;
     added.from += top.bytes;
-    const end = equalEnd(gone, added);
-    gone.to -= end.bytes;
+    const end = equalEnd(removed, added);
+    removed.to -= end.bytes;
     added.to -= end.bytes;
     return {
       aStart: aStart + top.lines,
       aEnd: aEnd - end.lines,
       bStart: bStart + top.lines,
       bEnd: bEnd - end.lines,
-      gone,
+      removed,
       added,
     };
   });
-  return edits.filter(({ gone, added }) => gone.from < gone.to || added.from < added.to);
+  return edits.filter(({ removed, added }) => removed.from < removed.to || added.from < added.to);
 }
 
-/** Edits whose context would touch are shown together. */
+/** Groups edits whose contexts would touch. */
 function group(edits: readonly Edit[]): Edit[][] {
   const groups: Edit[][] = [];
   for (const edit of edits) {
@@ -140,10 +140,10 @@ function group(edits: readonly Edit[]): Edit[][] {
   return groups;
 }
 
-/** Lines with a sign before each; put together as bytes, for a string for every line would cost more than the diff. */
+/** Lines with a sign before each, joined as bytes: a string per line would cost more than the diff. */
 function shown(sign: '-' | '+' | ' ', { bytes, from, to }: Stretch): string {
   const code = sign.charCodeAt(0);
-  // No line is shorter than its line feed, or than one byte at the end of the text.
+  // A line has at least its line feed, or one byte at the end of the text.
   const signed = new Uint8Array(2 * (to - from));
   let length = 0;
   let isFirst = true;
@@ -177,8 +177,8 @@ function renderGroup(edits: readonly Edit[], old: GitLines): string {
   const top = Math.max(0, first.aStart - CONTEXT);
   const body: string[] = [];
   let at = top;
-  for (const { aStart, aEnd, gone, added } of edits) {
-    body.push(shown(' ', old.pass(at, aStart)), shown('-', gone), shown('+', added));
+  for (const { aStart, aEnd, removed, added } of edits) {
+    body.push(shown(' ', old.pass(at, aStart)), shown('-', removed), shown('+', added));
     at = aEnd;
   }
   body.push(shown(' ', old.pass(at, at + CONTEXT)));
@@ -192,7 +192,7 @@ function renderGroup(edits: readonly Edit[], old: GitLines): string {
 const span = (start: number, end: number): string =>
   end === start ? `${start},0` : `${start + 1},${end - start}`;
 
-/** What becomes of a file that is not on both sides. */
+/** Kind of a file that exists on one side only. */
 type Made = 'new' | 'deleted';
 
 function title(path: string, made?: Made): string {
@@ -202,18 +202,18 @@ function title(path: string, made?: Made): string {
 
 function names(path: string, made?: Made): string {
   const [a, b] = [quoted(`a/${path}`), quoted(`b/${path}`)];
-  // Behind a name with a blank a tab tells where it ends.
+  // git marks the end of a name with a blank by a tab.
   const tab = path.includes(' ') ? '\t' : '';
   const [from, to] = [`--- ${a}${tab}\n`, `+++ ${b}${tab}\n`];
   return (made === 'new' ? '--- /dev/null\n' : from) + (made === 'deleted' ? '+++ /dev/null\n' : to);
 }
 
-/** What a name is quoted for: a quote, a backslash, a control character, whatever is not ASCII. */
+/** Characters that need quoting: a quote, a backslash, a control character, or non-ASCII. */
 const SPECIAL = /["\\]|[^ -~]/;
-/** Control characters that C has a letter for, from U+0007 on. */
+/** Control characters with a letter in C, from U+0007 on. */
 const LETTERS = 'abtnvfr';
 
-/** A name as git quotes it, in C style; other characters than ASCII as the bytes of their UTF-8, in octal. */
+/** A name as git quotes it, in C style; non-ASCII characters as UTF-8 bytes in octal. */
 function quoted(name: string): string {
   if (!SPECIAL.test(name)) return name;
   const escaped = [...encode(name)].map((byte) => {

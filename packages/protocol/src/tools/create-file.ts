@@ -19,22 +19,22 @@ export type CreateFileErrorCode = (typeof CREATE_FILE_ERROR_CODES)[number];
 export interface CreateFileArguments {
   /** Relative to the workspace, with forward slashes: 1 to 1,024 characters. */
   path: string;
-  /** The complete text; its lines end in LF when it is written. */
+  /** The complete text; its lines are written with LF. */
   content: string;
-  /** Replaces a file that exists; default false, which fails with FileExists. */
+  /** Replaces an existing file; default false, which fails with FileExists. */
   overwrite?: boolean | null;
 }
 
-/** Result of `workspace_create_file` [CREATE-4]; `hash` is "" and the flags false where it failed. */
+/** Result of `workspace_create_file` [CREATE-4]; on failure `hash` is "" and the flags are false. */
 export interface CreateFileResult {
   success: boolean;
   message: string;
   path: string;
-  /** What reads and patches the file from here on; absent where the path led nowhere. */
+  /** The path for later reads and patches; absent if the path was invalid. */
   docPath?: string;
-  /** Of the file as written; 0 where it failed. */
+  /** Size of the written file; 0 on failure. */
   sizeBytes: number;
-  /** sha256 of the file as written, lowercase hex. */
+  /** sha256 of the written file, lowercase hex. */
   hash: string;
   created: boolean;
   overwritten: boolean;

@@ -1,21 +1,24 @@
 import type { PatchFaultCode, PatchFaultDetails } from '../patch-batch.js';
 import type { JsonSchema } from '../tool-contract.js';
 
-/** What became of a file. */
+/** Outcome of a file. */
 export type PatchFileStatus = 'applied' | 'conflict' | 'rejected' | 'failed' | 'skipped';
-/** What became of a change. */
+/** Outcome of a change. */
 export type PatchChangeStatus = 'applied' | 'rejected' | 'failed' | 'skipped';
 
 /** Why a file or change was not applied: a fault of the patch, or DIRTY_BUFFER and other codes of the client. */
 export type PatchErrorCode = PatchFaultCode | 'DIRTY_BUFFER' | (string & {});
 
-/** What only who has the file can say of a change that did not fit, as the server's own check says it [PATCH-2]. */
+/**
+ * What only the holder of the file can report about a change that did not fit, in the form of the server's own check
+ * [PATCH-2].
+ */
 export type PatchChangeDetails = Pick<
   PatchFaultDetails,
   'actualLines' | 'omittedLines' | 'firstDifference' | 'hint' | 'foundAt' | 'lineCount' | 'currentSha256'
 >;
 
-/** What became of one change [PATCH-4]. Ids are ours, keys the model's or null. */
+/** Outcome of one change [PATCH-4]. Ids are the server's, keys the model's or null. */
 export interface PatchChangeResult {
   changeId: string;
   changeKey: string | null;
@@ -24,20 +27,20 @@ export interface PatchChangeResult {
   status: PatchChangeStatus;
   errorCode: PatchErrorCode | null;
   message: string | null;
-  /** What the file holds where the change did not fit. */
+  /** What the file has where the change did not fit. */
   details?: PatchChangeDetails;
 }
 
-/** What became of one file; `skipped` is sound but held back because another failed. sha256 in lowercase hex. */
+/** Outcome of one file; `skipped` is valid but was not written because another failed. sha256 in lowercase hex. */
 export interface PatchFileResult {
   filePatchId: string;
   fileKey: string | null;
   docPath: string;
   status: PatchFileStatus;
   originalSha256: string;
-  /** sha256 of the file as written; null unless applied. */
+  /** sha256 of the written file; null unless applied. */
   newSha256: string | null;
-  /** The Cloud version that the upload became; null unless there is one. */
+  /** The Cloud version of the upload; null if there is none. */
   versionId: string | null;
   errorCode: PatchErrorCode | null;
   message: string | null;
@@ -58,18 +61,18 @@ type Said<Result, Needed extends keyof Result> = Pick<Result, Needed> & {
   [Key in Exclude<keyof Result, Needed>]?: Result[Key] | null;
 };
 
-/** What a client has to say of a change; the server knows the rest [PATCH-14]. */
+/** What a client must report about a change; the server knows the rest [PATCH-14]. */
 export type PatchChangeReport = Said<PatchChangeResult, 'changeId' | 'status'>;
-/** Of a file: `newSha256` where it was applied, `errorCode` where it failed. */
+/** The report of a file: `newSha256` if it was applied, `errorCode` if it failed. */
 export type PatchFileReport = Omit<Said<PatchFileResult, 'filePatchId' | 'status'>, 'changes'> & {
   changes: PatchChangeReport[];
 };
-/** Of the whole batch. */
+/** The report of the whole batch. */
 export type WritePatchReport = Omit<Said<WritePatchResult, 'success' | 'batchId'>, 'files'> & {
   files: PatchFileReport[];
 };
 
-/** More than any server takes: what it takes is its own setting. */
+/** More than any server accepts: the actual limit is a setting. */
 export const MAX_FILES = 100_000;
 
 const id = { type: 'string', minLength: 1, maxLength: 256 };
@@ -77,7 +80,7 @@ const textOrNull = { type: ['string', 'null'] };
 const codeOrNull = { type: ['string', 'null'], minLength: 1, maxLength: 64 };
 const sha256 = '^[0-9a-f]{64}$';
 
-/** An object that has some of its properties and no other. */
+/** An object with some of its properties and no others. */
 const closed = (properties: Record<string, unknown>, ...required: string[]) => ({
   ...{ type: 'object', properties, required, additionalProperties: false },
 });
@@ -119,7 +122,7 @@ const withStatus = (...status: PatchFileStatus[]) => ({
   properties: { status: { type: 'string', enum: status } },
 });
 
-/** The property is there, and a text. */
+/** A required string property. */
 const text = (name: string) => ({ properties: { [name]: { type: 'string' } }, required: [name] });
 
 const fileResult = {
@@ -138,7 +141,7 @@ const fileResult = {
     },
     ...['filePatchId', 'status', 'changes'],
   ),
-  // What was written has a hash; what went wrong says why.
+  // A written file has a hash; a failed one has a reason.
   allOf: [
     { if: withStatus('applied'), then: text('newSha256') },
     { if: withStatus('conflict', 'failed'), then: text('errorCode') },
@@ -155,7 +158,7 @@ const succeeded = {
   },
 };
 
-/** Schema of a result: a client may leave out what the batch says already, and nulls. */
+/** Schema of a result: a client may omit nulls and what the batch already says. */
 export const patchResultSchema: JsonSchema = {
   ...closed(
     {

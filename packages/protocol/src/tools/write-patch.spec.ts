@@ -40,7 +40,7 @@ function resultWith(
 }
 
 describe('the contract of workspace_write_patch', () => {
-  it('takes a request with all three operations, in the schema as in the parser', () => {
+  it('accepts a request with all three operations, in the schema and in the parser', () => {
     expect(isRequest(request)).toBe(true);
     expect(parsePatchBatch(request).ok).toBe(true);
   });
@@ -54,17 +54,17 @@ describe('the contract of workspace_write_patch', () => {
     ['a number as a string', { files: [{ ...file, changes: [{ ...changes[0], afterLine: '5' }] }] }],
     ['newEndings', { files: [{ ...file, changes: [{ ...changes[0], newEndings: ['\n'] }] }] }],
     ['a short sha256', { files: [{ ...file, originalSha256: 'abc' }] }],
-  ])('refuses %s, in the schema as in the parser', (_what, input) => {
+  ])('rejects %s, in the schema and in the parser', (_what, input) => {
     expect(isRequest(input)).toBe(false);
     expect(parsePatchBatch(input).ok).toBe(false);
   });
 
-  it('takes a result that succeeded, also when a person rejected a file', () => {
+  it('accepts a successful result, also if a person rejected a file', () => {
     expect(isResponse(resultWith(true, {}))).toBe(true);
     expect(isResponse(resultWith(true, {}, { status: 'rejected', newSha256: null }))).toBe(true);
   });
 
-  it('takes a result that failed and says why', () => {
+  it('accepts a failed result with a reason', () => {
     const conflict = {
       status: 'conflict',
       newSha256: null,
@@ -75,7 +75,7 @@ describe('the contract of workspace_write_patch', () => {
     expect(isResponse(resultWith(false, { ...conflict, errorCode: null }))).toBe(false);
   });
 
-  it('refuses a result whose success contradicts its files [PATCH-4]', () => {
+  it('rejects a result whose success contradicts its files [PATCH-4]', () => {
     expect(isResponse(resultWith(true, { status: 'rejected', newSha256: null }))).toBe(false);
     expect(isResponse(resultWith(true, {}, { status: 'failed', newSha256: null, errorCode: 'X' }))).toBe(
       false,
@@ -83,13 +83,13 @@ describe('the contract of workspace_write_patch', () => {
     expect(isResponse(resultWith(false, {}))).toBe(false);
   });
 
-  it('refuses a result without ids or without the hash of what was written', () => {
+  it('rejects a result without ids or without the hash of a written file', () => {
     expect(isResponse(resultWith(true, { newSha256: null }))).toBe(false);
     const { batchId: _none, ...rest } = resultWith(true, {});
     expect(isResponse(rest)).toBe(false);
   });
 
-  it('takes a result without what the batch says already, and without nulls [PATCH-14]', () => {
+  it('accepts a result without nulls and without what the batch already says [PATCH-14]', () => {
     const change = { changeId: 'c', status: 'applied' } as const;
     const short: WritePatchReport = {
       ...{ success: true, batchId: 'b' },
@@ -104,7 +104,7 @@ describe('the contract of workspace_write_patch', () => {
     }
   });
 
-  it('takes what a change says of the file where it did not fit, within bounds [PATCH-14]', () => {
+  it('accepts what a change reports of the file if it did not fit, within limits [PATCH-14]', () => {
     const result = (details: unknown) => ({
       ...{ success: false, batchId: 'b' },
       files: [

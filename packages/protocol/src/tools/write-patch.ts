@@ -30,7 +30,7 @@ const range = {
   },
 };
 
-/** One operation's form of a change. */
+/** The schema of one operation. */
 function changeSchema(operation: string, description: string, fields: Record<string, unknown>) {
   return {
     type: 'object',

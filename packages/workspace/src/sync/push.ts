@@ -1,4 +1,4 @@
-import { isOutOfRoom, PatchbayError } from '@patchbay/client';
+import { isQuotaExceeded, PatchbayError } from '@patchbay/client';
 import {
   type CloudFile,
   type CommittedFile,
@@ -98,7 +98,7 @@ function basesIn(remote: ReadonlyMap<string, CloudFile>): Bases {
 }
 
 function isForWantOfRoom(answer: CommittedFile | RefusedFile): answer is RefusedFile {
-  return 'error' in answer && isOutOfRoom(answer.error);
+  return 'error' in answer && isQuotaExceeded(answer.error);
 }
 
 function changeOf(pending: Pending): FileChange {

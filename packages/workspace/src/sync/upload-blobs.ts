@@ -1,4 +1,4 @@
-import { isOutOfRoom, PatchbayError, type WorkspaceFiles } from '@patchbay/client';
+import { isQuotaExceeded, PatchbayError, type WorkspaceFiles } from '@patchbay/client';
 
 /** Larger blobs travel alone: a pack is to stay well below what one request may have. */
 const ALONE_BYTES = 1024 * 1024;
@@ -56,7 +56,7 @@ async function unlessTooLarge(sending: Promise<void>): Promise<boolean> {
     return true;
   } catch (error) {
     const tooLarge = error instanceof PatchbayError && error.code === 'TOO_LARGE';
-    if (tooLarge && !isOutOfRoom(error)) return false;
+    if (tooLarge && !isQuotaExceeded(error)) return false;
     throw error;
   }
 }

@@ -1,86 +1,86 @@
 import type { ClientRoot } from '@patchbay/protocol';
 import type { Difference, Finding, LiveFolder, SyncReport } from '@patchbay/workspace/sync';
 import { printableLine } from './approval/printable.js';
-import type { Asker } from './approval/rule-approver.js';
+import type { ChangeApprover } from './approval/rule-approver.js';
 import { explain } from './cli-error.js';
 import type { FolderEvents } from './connected-folders.js';
 
-/** So long, in ms, differences are gathered before they are told. */
+/** Differences are collected for this long, in ms, before they are reported. */
 const GATHER_MS = 300;
-/** Most files that are named in one piece of news. */
-const NAMED = 5;
+/** Most files that are named in one message. */
+const MAX_NAMED = 5;
 
 const NOTHING = { moved: { files: 0 }, deleted: 0, conflicts: [] };
 
-const TOLD = {
+const MAX_REPORTED = {
   behind: {
-    what: 'changed in the Cloud, and not here',
+    what: 'changed in the Cloud, not here',
     todo: 'patchbay pull brings it here',
   },
   conflict: {
-    what: 'changed here and in the Cloud; nothing of it is overwritten',
-    todo: 'patchbay push --force makes the Cloud as it is here, patchbay pull --force the other way; what gives way is kept',
+    what: 'changed here and in the Cloud; nothing was overwritten',
+    todo: 'patchbay push --force takes the version here, patchbay pull --force the one in the Cloud; the other is kept',
   },
   renamedOnBoth: {
     what: 'renamed here and in the Cloud',
-    todo: 'patchbay push --force gives the Cloud the name that it has here, patchbay pull --force the other way',
+    todo: 'patchbay push --force takes the name here, patchbay pull --force the one in the Cloud',
   },
   renamed: {
-    what: 'renamed in the Cloud, and not here',
+    what: 'renamed in the Cloud, not here',
     todo: 'patchbay pull renames it here, or says why not',
   },
   mode: {
     what: 'has another mode in the Cloud',
-    todo: 'patchbay pull takes that over',
+    todo: 'patchbay pull applies it',
   },
   unsent: {
     what: 'differs from the Cloud, and cannot be sent',
-    todo: 'remove the file from the Cloud, or make it one that is sent',
+    todo: 'remove the file from the Cloud, or change it so that it can be sent',
   },
 } as const;
 
-/** Tells at the terminal what happens between the folders and the Cloud, a checkout of a thousand files in one line. */
-export class FolderNews implements FolderEvents {
+/** Reports at the terminal what happens between the folders and the Cloud, a checkout of a thousand files in one line. */
+export class FolderReporter implements FolderEvents {
   private readonly waiting = new Map<LiveFolder, Map<string, Difference>>();
   private timer: NodeJS.Timeout | undefined;
-  /** docPaths about which a question is open. */
+  /** docPaths with an open question. */
   private readonly offered = new Set<string>();
   private lastFault = '';
-  private lastNews = '';
-  /** By the folder's name. */
+  private lastLine = '';
+  /** By the name of the folder. */
   private readonly lastSecrets = new Map<string, string>();
 
-  /** @param approver asked about each change of the Cloud before it is taken over; null: nobody is, and nothing is */
+  /** @param approver asked about each Cloud change before it is applied; with null, none is applied */
   constructor(
-    private readonly approver: Asker | null,
+    private readonly approver: ChangeApprover | null,
     private readonly say: (line: string) => void,
-    /** What a person is told of their own decision. */
-    private readonly tellPerson: (line: string) => void = () => undefined,
+    /** Reports the result of the person's own decision. */
+    private readonly reportToPerson: (line: string) => void = () => undefined,
   ) {}
 
   onDifference(folder: LiveFolder, difference: Difference): void {
     const differences = this.waiting.get(folder) ?? new Map<string, Difference>();
     this.waiting.set(folder, differences.set(difference.docPath, difference));
-    this.timer ??= setTimeout(() => this.tell(), GATHER_MS).unref();
+    this.timer ??= setTimeout(() => this.report(), GATHER_MS).unref();
   }
 
   onReport({ name }: ClientRoot, { moved, deleted, faults, secrets }: SyncReport): void {
     this.lastFault = '';
-    this.tellSecrets(name, secrets);
+    this.reportSecrets(name, secrets);
     const parts = [
       ...(moved.files > 0 ? [`${moved.files} sent`] : []),
       ...(deleted > 0 ? [`${deleted} deleted in the Cloud`] : []),
-      ...faults.slice(0, NAMED).map(({ path, reason }) => `${path}: ${reason}`),
+      ...faults.slice(0, MAX_NAMED).map(({ path, reason }) => `${path}: ${reason}`),
     ];
     if (parts.length === 0) return;
-    const news = printableLine(`${name}: ${parts.join(', ')}.`);
-    // What cannot be sent is met at every look.
-    if (news !== this.lastNews || moved.files + deleted > 0) this.say(news);
-    this.lastNews = news;
+    const line = printableLine(`${name}: ${parts.join(', ')}.`);
+    // Files that cannot be sent are found at every look.
+    if (line !== this.lastLine || moved.files + deleted > 0) this.say(line);
+    this.lastLine = line;
   }
 
-  /** They are met at every look, and told when there are others. */
-  private tellSecrets(name: string, secrets: readonly Finding[]): void {
+  /** Secrets are found at every look, and reported when they change. */
+  private reportSecrets(name: string, secrets: readonly Finding[]): void {
     const list = listOf(secrets);
     if (secrets.length === 0 || this.lastSecrets.get(name) === list) return;
     this.lastSecrets.set(name, list);
@@ -88,20 +88,20 @@ export class FolderNews implements FolderEvents {
     this.say(printableLine(`${what} --include-secrets <pattern> sends those that match.`));
   }
 
-  /** The same fault again and again, as without a server, is told once. */
+  /** A repeated fault, as without a server, is reported once. */
   onFault(error: unknown): void {
     const { message } = explain(error);
     if (message === this.lastFault) return;
     this.lastFault = message;
-    this.say(printableLine(`The folder could not be synchronized: ${message} Trying again.`));
+    this.say(printableLine(`The folder could not be synced: ${message} Retrying.`));
   }
 
-  private tell(): void {
+  private report(): void {
     this.timer = undefined;
     const waiting = [...this.waiting];
     this.waiting.clear();
     for (const [folder, differences] of waiting) {
-      for (const kind of Object.keys(TOLD) as Difference['kind'][]) {
+      for (const kind of Object.keys(MAX_REPORTED) as Difference['kind'][]) {
         const files = [...differences.values()].filter((one) => one.kind === kind);
         if (files.length === 0) continue;
         if (kind === 'behind' && this.approver) void this.offer(folder, files, this.approver);
@@ -111,14 +111,18 @@ export class FolderNews implements FolderEvents {
   }
 
   private announce(kind: Difference['kind'], files: readonly Difference[]): void {
-    const { what, todo } = TOLD[kind];
+    const { what, todo } = MAX_REPORTED[kind];
     const reason = files[0]?.reason;
     const why = reason === undefined ? '' : ` (${reason})`;
     this.say(printableLine(`${listOf(files)}: ${what}${why}. ${todo[0]!.toUpperCase()}${todo.slice(1)}.`));
   }
 
-  /** One question a file. */
-  private async offer(folder: LiveFolder, files: readonly Difference[], approver: Asker): Promise<void> {
+  /** Asks one question per file. */
+  private async offer(
+    folder: LiveFolder,
+    files: readonly Difference[],
+    approver: ChangeApprover,
+  ): Promise<void> {
     const open = files.filter(({ docPath }) => !this.offered.has(docPath));
     for (const { docPath } of open) this.offered.add(docPath);
     for (const difference of open) {
@@ -131,9 +135,9 @@ export class FolderNews implements FolderEvents {
         const { decision } = await approver.decide(request, folder.ending);
         const { moved, deleted, conflicts } = decision === 'deny' ? NOTHING : await take();
         if (conflicts.length > 0) this.announce('conflict', [difference]);
-        // Denied, or no longer what was shown.
+        // Denied, or the file has changed since it was shown.
         else if (moved.files + deleted === 0) this.announce('behind', [difference]);
-        else this.tellPerson(printableLine(`Taken over from the Cloud: ${difference.path}.`));
+        else this.reportToPerson(printableLine(`Pulled from the Cloud: ${difference.path}.`));
       } catch (error) {
         if (!folder.ending.aborted) this.onFault(error);
       } finally {
@@ -149,7 +153,7 @@ function byReason(files: readonly Difference[]): Difference[][] {
 }
 
 function listOf(files: readonly { path: string }[]): string {
-  const named = files.slice(0, NAMED).map(({ path }) => path);
+  const named = files.slice(0, MAX_NAMED).map(({ path }) => path);
   const more = files.length - named.length;
   return `${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }

@@ -5,35 +5,35 @@ import type { Marks } from './approval/marks.js';
 import { printableLine } from './approval/printable.js';
 import { callText, outcomeLines } from './outcome-text.js';
 
-/** So long, in ms, a call may run before it is said that it does. */
+/** A running call is reported after this time, in ms. */
 const RUNNING_MS = 1_000;
 
-/** What the news of calls go to. */
-export interface CallAudience {
+/** Receives the reports on calls. */
+export interface CallOutput {
   readonly marks: Marks;
   say(line: string): void;
-  /** Whether there is a connection; without one what was allowed waits. */
+  /** False without a connection: allowed calls then wait. */
   readonly isConnected: boolean;
-  /** The person is leaving: what ends by that is no news. */
+  /** The person is leaving: calls that this ends are not reported. */
   readonly isLeaving: boolean;
 }
 
-/** Tells a person what becomes of each call after it was decided. */
-export class CallNews {
-  /** What was decided about, by callId: as it was shown last, an edit included. */
+/** Reports what happens to each call after its decision. */
+export class CallReporter {
+  /** The decided files by callId, as shown last, edits included. */
   private readonly decided = new Map<string, readonly FileProposal[]>();
   private readonly allowed = new Map<string, string>();
   private readonly running = new Map<string, string>();
 
-  constructor(private readonly audience: CallAudience) {}
+  constructor(private readonly output: CallOutput) {}
 
-  /** Calls that were allowed, and wait for the server's word to begin; in words. */
-  get kept(): readonly string[] {
+  /** Allowed calls that wait for the server's confirmation, as text. */
+  get unconfirmed(): readonly string[] {
     return [...this.allowed.values()];
   }
 
-  /** Calls that have begun and not ended, in words. */
-  get begun(): readonly string[] {
+  /** Calls that have begun and not ended, as text. */
+  get started(): readonly string[] {
     return [...this.running.values()];
   }
 
@@ -41,37 +41,37 @@ export class CallNews {
     if ('callId' in call) this.decided.set(call.callId as string, files);
   }
 
-  /** The same handlers, each of whose calls is followed to its end. */
+  /** Wraps handlers so that each call is reported until its end. */
   follow(tools: ToolHandlers): ToolHandlers {
     return Object.fromEntries(Object.entries(tools).map(([name, handler]) => [name, this.followed(handler)]));
   }
 
   private followed(handler: ToolHandler): ToolHandler {
     if (typeof handler === 'function') {
-      return (call, context) => this.tell(call, context, (followed) => handler(call, followed));
+      return (call, context) => this.reportSteps(call, context, (followed) => handler(call, followed));
     }
     return {
-      run: (call, context) => this.tell(call, context, (followed) => handler.run(call, followed)),
+      run: (call, context) => this.reportSteps(call, context, (followed) => handler.run(call, followed)),
       recover: (call, context, interrupted) =>
-        this.tell(call, context, (followed) => handler.recover(call, followed, interrupted)),
+        this.reportSteps(call, context, (followed) => handler.recover(call, followed, interrupted)),
       ...(handler.settle && { settle: handler.settle.bind(handler) }),
       ...(handler.reportFailure && { reportFailure: handler.reportFailure.bind(handler) }),
     };
   }
 
-  private async tell(
+  private async reportSteps(
     call: ToolCallDelivery,
     context: CallContext,
     work: (context: CallContext) => Promise<ToolOutcome>,
   ): Promise<ToolOutcome> {
     const { callId } = call;
-    const { audience } = this;
+    const { output } = this;
     let slow: NodeJS.Timeout | undefined;
     const start: CallContext['start'] = async (...decided) => {
       const words = callText(call, this.decided.get(callId));
-      const sayRunning = () => audience.say(`${audience.marks.running} running: ${words}`);
-      if (audience.isConnected) slow = setTimeout(sayRunning, RUNNING_MS);
-      else audience.say(`${audience.marks.running} kept until the server is back: ${words}`);
+      const sayRunning = () => output.say(`${output.marks.running} running: ${words}`);
+      if (output.isConnected) slow = setTimeout(sayRunning, RUNNING_MS);
+      else output.say(`${output.marks.running} kept until the server is back: ${words}`);
       this.allowed.set(callId, words);
       await context.start(...decided);
       this.allowed.delete(callId);
@@ -80,10 +80,10 @@ export class CallNews {
     try {
       const outcome = await work({ ...context, start });
       const files = this.decided.get(callId) ?? null;
-      for (const line of outcomeLines(call, outcome, files, audience.marks)) audience.say(line);
+      for (const line of outcomeLines(call, outcome, files, output.marks)) output.say(line);
       return outcome;
     } catch (error) {
-      this.tellEnd(call, context.signal);
+      this.reportEnd(call, context.signal);
       throw error;
     } finally {
       clearTimeout(slow);
@@ -93,14 +93,14 @@ export class CallNews {
     }
   }
 
-  /** Other faults are told by the client itself. */
-  private tellEnd(call: ToolCallDelivery, { aborted, reason }: AbortSignal): void {
-    const { audience } = this;
-    if (!aborted || audience.isLeaving) return;
+  /** The client reports other faults itself. */
+  private reportEnd(call: ToolCallDelivery, { aborted, reason }: AbortSignal): void {
+    const { output } = this;
+    if (!aborted || output.isLeaving) return;
     const why =
       reason instanceof Error && reason.message ? printableLine(reason.message) : 'The call has ended.';
-    audience.say(
-      `${audience.marks.refused} ${callText(call, this.decided.get(call.callId))}: ${why} Nothing is written.`,
+    output.say(
+      `${output.marks.refused} ${callText(call, this.decided.get(call.callId))}: ${why} Nothing is written.`,
     );
   }
 }
