@@ -150,7 +150,7 @@ describe('A copy in a folder with an odd name', () => {
   it('runs the demo, and does not build again for it', async () => {
     const said = expectSuccess(await sh('npm run demo'));
     expect(said).not.toContain('building');
-    expect(said).toContain('the same hash as in the envelope');
+    expect(said).toContain('the same hash as in the turn result');
   }, 120_000);
 
   it('passes tests', async () => {
