@@ -21,15 +21,15 @@ import {
 import { dirtyBuffer, replaceBuffer } from './create-in-buffer.js';
 import { placePlan, refuseHidden } from './place-plan.js';
 
-/** How often a write starts over because someone else changed the place it was about to take. */
+/** Attempts of a write if another process changes its target meanwhile. */
 const MAX_ATTEMPTS = 3;
 
 /**
- * Executes `workspace_create_file` and never throws: what goes wrong is in the result.
- * `args` are the call's arguments as they came, or as a person edited them. Give `journal.writeLog(callId)` as `log`,
- * else a kill in the middle leaves its temp file behind. `seen` is the sha256 of the file that the approval is about, null
- * for none: what replaces it replaces that alone, and fails with FileExists where another one is there. Without `seen` it
- * replaces whatever is there.
+ * Executes `workspace_create_file`. Never throws; errors are in the result.
+ * @param args the call's arguments, possibly edited by the user
+ * @param log `journal.writeLog(callId)`; without it, a killed process leaves its temp file
+ * @param seen sha256 of the file that was approved for replacement, null for none. Any other file is kept and the call
+ * fails with FileExists. If undefined, any file is replaced.
  */
 export async function executeCreateFile(
   context: PatchContext,
@@ -58,7 +58,7 @@ export async function executeCreateFile(
   }
 }
 
-/** Before anything is on disk, so that a failure leaves nothing behind. */
+/** Runs before any write, so that a failure leaves nothing behind. */
 function hashContent(fs: FileSystem, plan: CreateFilePlan): string {
   try {
     return fs.sha256(plan.bytes);
@@ -67,7 +67,7 @@ function hashContent(fs: FileSystem, plan: CreateFilePlan): string {
   }
 }
 
-/** With overwrite a file that appeared meanwhile is to be replaced; a folder that vanished is to be made again. */
+/** With overwrite, a file that appeared meanwhile is replaced. A folder that vanished is created again. */
 function wasOvertaken(plan: CreateFilePlan, error: unknown): boolean {
   if (!(error instanceof WorkspaceFault) || error instanceof OtherFileThere) return false;
   return (plan.overwrite && error.code === 'FileExists') || errnoOf(error.cause) === 'ENOENT';
@@ -78,14 +78,13 @@ interface HowToWrite {
   seen: string | null | undefined;
 }
 
-/** What was written where. */
 interface Written {
   replaced: boolean;
   isUnsaved?: boolean;
   hasLostAttributes?: boolean;
 }
 
-/** A file with unsaved changes is replaced where these are; any other one on the disk. */
+/** Replaces a file with unsaved changes in the editor, any other file on the disk. */
 async function writePlan(
   context: PatchContext,
   asked: CreateFilePlan,
@@ -153,8 +152,8 @@ async function stageAndCommit(
 }
 
 /**
- * Looks at the file that is to be replaced once more, as late as can be: staging waits for the disk, which is long enough
- * for an editor to save. A text that the Cloud does not have is kept beside it.
+ * Checks the file right before it is replaced: staging waits for the disk, and an editor may save meanwhile. Content
+ * that the Cloud does not have is kept under a second name.
  */
 async function makeWay(
   { fs = realFileSystem, ledger, buffers }: PatchContext,
@@ -162,7 +161,7 @@ async function makeWay(
   { located, name }: CreateFilePlan,
   { sha256, seen }: { sha256: string; seen: string | null | undefined },
 ): Promise<void> {
-  // Somebody has begun to type.
+  // The user has started typing.
   if (await buffers?.isDirty(docPathOf(located))) throw new OtherFileThere();
   const current = (await hashFile(fs, directory, name))?.sha256 ?? null;
   if (current === null || current === sha256) return;

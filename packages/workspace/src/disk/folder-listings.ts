@@ -4,25 +4,31 @@ import { openDirectory } from './open-directory.js';
 import { diskFault, errnoOf, RootGone, WorkspaceFault } from './workspace-fault.js';
 import type { WorkspaceRoot } from './located-path.js';
 
-/** Names of a folder's entries, by their folded form. */
+/** Names of a folder's entries by their case-folded form. */
 type Listing = ReadonlyMap<string, readonly string[]>;
 
-/** How the components of docPaths are spelt on the disk. It remembers what it has listed: use one for one look at the disk. */
+/**
+ * Finds how the components of docPaths are spelled on the disk. It caches listings, so use a new instance for each
+ * operation.
+ */
 export class FolderListings {
   private readonly listings = new Map<string, Promise<Listing>>();
 
   constructor(private readonly fs: FileSystem) {}
 
   /**
-   * Every place that a docPath below a root may mean, as it is spelt: all that fit, twins too; where none does, the place
-   * at which its file would be.
+   * All local paths that match a docPath below a root, including names that differ only by case. If none matches, the
+   * path at which the file would be created.
    */
   async placesOf(root: WorkspaceRoot, segments: readonly string[]): Promise<string[][]> {
     const found = await this.reach(root, segments);
     return found.map((place) => [...place, ...segments.slice(place.length)]);
   }
 
-  /** As much of a docPath below a root as is there, as it is spelt: one place for each way, all equally long. */
+  /**
+   * The longest existing part of a docPath below a root, in the spelling of the disk. Several results differ only by
+   * case and have equal length.
+   */
   async reach(root: WorkspaceRoot, segments: readonly string[]): Promise<string[][]> {
     let found: string[][] = [[]];
     for (const segment of segments) {
@@ -33,7 +39,10 @@ export class FolderListings {
     return found;
   }
 
-  /** Every place that is there. All folders that fit are followed, so that a twin is noticed wherever the case differs. */
+  /**
+   * All existing local paths of a docPath. Follows each matching folder, so that names that differ only by case are
+   * found at any depth.
+   */
   async matches(root: WorkspaceRoot, segments: readonly string[]): Promise<string[][]> {
     let found: string[][] = [[]];
     for (const segment of segments) found = await this.deeperIn(root, found, segment);
@@ -77,7 +86,7 @@ export class FolderListings {
   }
 }
 
-/** A file where the path needs a folder: nothing lies below it. */
+/** A component that is a file has nothing below it. */
 function unlessNoFolder(error: unknown): null {
   const isNoFolder = error instanceof WorkspaceFault && error.code === 'DirectoryCreateFailed';
   if (isNoFolder && !(error instanceof RootGone)) {

@@ -4,17 +4,17 @@ import { PathDirectory } from './path-directory.js';
 import type { SafeDirectory } from './safe-directory.js';
 import { diskFault, errnoOf, RootGone, WorkspaceFault } from './workspace-fault.js';
 
-/** The folder of a file, and a way back if the file is not written after all. */
+/** The opened folder of a file. */
 export interface WalkedDirectory {
   readonly directory: SafeDirectory;
-  /** Removes the folders that this walk made, those that are still empty. */
+  /** Removes the empty folders that this call created. */
   undo(): Promise<void>;
   close(): Promise<void>;
 }
 
 /**
- * Opens the folder at `segments` below the real path `root`, making what is missing (0777 less the umask).
- * Every component must be a real folder: a link is refused wherever it leads [CREATE-2].
+ * Opens the folder at `segments` below the real path `root` and creates missing folders (0777 less the umask). Rejects
+ * a link at any component [CREATE-2].
  * @throws WorkspaceFault InvalidPath, DirectoryCreateFailed
  */
 export async function ensureDirectory(
@@ -50,7 +50,7 @@ export async function ensureDirectory(
   }
 }
 
-/** Opens the folder at `segments` as `ensureDirectory` does, but makes nothing: null where it is missing. */
+/** Opens the folder at `segments` as `ensureDirectory` does, but creates nothing; null if it is missing. */
 export async function openDirectory(
   fs: FileSystem,
   root: string,
@@ -65,7 +65,7 @@ export async function openDirectory(
   return directory;
 }
 
-/** True where this call made it, false where someone else just did. */
+/** False if another process created the folder first. */
 async function makeFolder(fs: FileSystem, parent: SafeDirectory, name: string): Promise<boolean> {
   try {
     await parent.verify();

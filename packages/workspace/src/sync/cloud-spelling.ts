@@ -2,7 +2,7 @@ import type { FolderState } from './folder-state.js';
 import { belowRoot } from './folder-sync.js';
 import type { Names } from './state-line.js';
 
-/** How the files of a folder are spelt in the Cloud, where they lie in folders that are spelt otherwise there. */
+/** The Cloud's spelling of folders, where it differs from the local one. */
 export class CloudSpelling {
   private readonly folders = new Map<string, string>();
 
@@ -13,7 +13,7 @@ export class CloudSpelling {
     for (const { here, there } of state.spellings) this.addFolders(here, there);
   }
 
-  /** Cloud path of a file that the Cloud does not have yet. */
+  /** The Cloud path for a new file. */
   pathOf(path: string): string {
     for (let at = path.lastIndexOf('/'); at !== -1; at = path.lastIndexOf('/', at - 1)) {
       const folder = this.folders.get(path.slice(0, at));
@@ -32,8 +32,8 @@ export class CloudSpelling {
 }
 
 /**
- * The path that another gets when the path it stands for changes its spelling from `before` to `after`: what has not
- * changed of that stays as it is spelt. All of them have as many parts.
+ * Applies the components that differ between `before` and `after` to `path`; its other components keep their spelling.
+ * All three have equally many components.
  */
 function followed(path: string, before: string, after: string): string {
   const [was, is] = [before.split('/'), after.split('/')];
@@ -43,26 +43,26 @@ function followed(path: string, before: string, after: string): string {
     .join('/');
 }
 
-/** Cloud path of a file that has become `path` here, and was `names`. */
+/** The Cloud path of a file that was renamed locally to `path`. */
 export function renamedThere(path: string, { here, there }: Names): string {
   const root = there.slice(0, there.indexOf('/', 1) + 1);
   return root + followed(there.slice(root.length), here, path);
 }
 
-/** Relative path that a file should have which is `path` here and has become `there` in the Cloud. */
+/** The relative path that a local file should have after it was renamed to `there` in the Cloud. */
 export function renamedHere(path: string, there: string, names: Names): string {
   return followed(path, belowRoot(names.there.slice(1)), belowRoot(there.slice(1)));
 }
 
-/** Whether two Cloud paths are the same below their folder, which may be spelt otherwise. */
+/** Whether two Cloud paths are the same below their root folder, whose spelling may differ. */
 export function isSameName(one: string, other: string): boolean {
   return belowRoot(one.slice(1)) === belowRoot(other.slice(1));
 }
 
-/** Which side has renamed a file by case since both had `names`. */
+/** The side that has renamed a file by case since both had `names`. */
 export type Renaming = 'none' | 'here' | 'there' | 'both';
 
-/** @param here relative path on the disk @param there Cloud path */
+/** @param here relative local path @param there Cloud path */
 export function renamingOf(here: string, there: string, names: Names): Renaming {
   if (isNamed(here, there)) return 'none';
   if (isSameName(there, names.there)) return here === names.here ? 'none' : 'here';
@@ -70,7 +70,7 @@ export function renamingOf(here: string, there: string, names: Names): Renaming 
   return here === names.here ? 'there' : 'both';
 }
 
-/** Whether the Cloud spells a file as it is spelt here; it has no Unicode form but NFC. */
+/** Whether both sides spell a file alike. The Cloud stores names in NFC only. */
 export function isNamed(here: string, there: string): boolean {
   return here.normalize('NFC') === belowRoot(there.slice(1));
 }

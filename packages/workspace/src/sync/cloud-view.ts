@@ -16,7 +16,7 @@ import { readWhole } from './read-file.js';
 
 const FILES_A_TURN = 64;
 
-/** Whether the Cloud has just what both sides last had. */
+/** Whether the Cloud's version is the base. */
 function isKnown(state: FolderState, file: ChangedFile): boolean {
   const { docPath, path, sha256 } = file;
   if (state.baseOf(docPath) !== sha256) return false;
@@ -32,7 +32,7 @@ function isMode(
 
 type Seen = Pick<FolderSync, 'files' | 'roots' | 'state' | 'maxFileBytes' | 'exclude' | 'secrets'>;
 
-/** Finds out what the Cloud has of a folder's files that the folder does not have. Changes neither. */
+/** Finds the Cloud's changes that the folder does not have. Changes neither side. */
 export class CloudView {
   constructor(
     private readonly seen: Seen,
@@ -40,11 +40,11 @@ export class CloudView {
     private readonly onDifference: (difference: Difference) => void,
   ) {}
 
-  /** Compares every file that the Cloud has, and every one that it had. */
+  /** Compares each file that the Cloud has or had. */
   async look(signal: AbortSignal): Promise<void> {
     const { state } = this.seen;
     state.refresh();
-    // What has moved on while the Cloud was listed is not judged by what was listed before.
+    // Files whose base changes while the Cloud is listed are skipped: the listing is outdated for them.
     const bases = new Map(state.bases());
     const there = new Set<string>();
     const others: ChangedFile[] = [];
@@ -61,7 +61,10 @@ export class CloudView {
     await state.save();
   }
 
-  /** The same for files that are said to have changed: what they are now is asked, as what was said may be old. */
+  /**
+   * The same for files that were reported as changed. Their current state is requested, because the report may be
+   * outdated.
+   */
   async judgeAll(files: readonly ChangedFile[]): Promise<void> {
     const { state } = this.seen;
     state.refresh();
@@ -75,13 +78,13 @@ export class CloudView {
     await state.save();
   }
 
-  /** Drops what is known of files that are left out by now. */
+  /** Drops the differences of files that are hidden now. */
   async dropHidden(): Promise<void> {
     const hidden = await hiddenDocPaths(this.seen, this.differences.docPaths);
     for (const docPath of hidden.keys()) this.differences.drop(docPath);
   }
 
-  /** Of what may not be seen, nothing is said, and nothing is compared. */
+  /** Hidden files are neither compared nor reported. */
   private async judgeSeen(
     files: readonly ChangedFile[],
     isOpen: (file: ChangedFile) => boolean = () => true,
@@ -104,7 +107,7 @@ export class CloudView {
     }
   }
 
-  /** sha256 of what the Cloud has now; null where it has nothing. */
+  /** sha256 of the Cloud's current content; null if it has none. */
   private async headOf({ docPath, sha256 }: ChangedFile): Promise<string | null> {
     try {
       const other = await this.seen.files.read(docPath, sha256 === null ? {} : { known: sha256 });
@@ -122,11 +125,11 @@ export class CloudView {
     const base = state.baseOf(docPath);
     const found = await finder.find(docPath).catch(() => undefined);
     const local = found === null ? null : found === undefined ? undefined : this.contentOf(found);
-    // A name that this system cannot have, one that two files share, and what cannot be read are told by push and pull.
+    // Push and pull report names that this system cannot have, ambiguous names and unreadable files.
     if (found === undefined || local === undefined) return;
     const verdict = compare({ local, base, remote });
     if (verdict === 'same') {
-      // What was never sent or taken has no base, whoever has the same text by chance: a push makes it one.
+      // A file that was never synced has no base, even if both sides have equal content; a push creates one.
       const isOurs = base !== null || (remote !== null && state.isOwn(docPath, remote));
       if (isOurs && found !== null && remote !== null)
         state.noteSame(docPath, remote, { here: found, there: path });
@@ -143,13 +146,13 @@ export class CloudView {
     };
     if (verdict === 'changedThere' || verdict === 'changedOnBoth')
       return this.onDifference({ ...difference, kind: verdict === 'changedThere' ? 'behind' : 'conflict' });
-    // A text that changed here alone is sent by the next look at the disk.
+    // A local change is sent by the next scan.
     const other = found !== null && remote !== null && base !== null && this.otherThan(found, file);
     if (other) this.onDifference({ ...difference, ...other });
     else this.differences.drop(docPath);
   }
 
-  /** What is different in the Cloud beside the text; null: nothing. */
+  /** A difference other than the text; null if there is none. */
   private otherThan(
     path: string,
     { docPath, path: there, isExecutable }: ChangedFile,
@@ -165,7 +168,7 @@ export class CloudView {
     return { kind: 'mode', reason: isExecutable ? 'executable there' : 'not executable there' };
   }
 
-  /** sha256 of what a file holds, null where it is gone; undefined where that cannot be told. */
+  /** sha256 of a file's content, null if it is gone; undefined if it cannot be read. */
   private contentOf(path: string): string | null | undefined {
     const { roots, maxFileBytes } = this.seen;
     try {

@@ -5,12 +5,12 @@ import { type FolderSync, rootOf } from './folder-sync.js';
 import { type ReadFile, readWhole } from './read-file.js';
 import type { Conflict } from './sync-report.js';
 
-/** With these answers the Cloud keeps an upload beside the head. */
+/** With these errors the Cloud keeps the upload as a version beside the head. */
 const KEPT: ReadonlySet<ErrorCode> = new Set(['STALE', 'CONFLICT']);
 
-/** Sends this side's text of files that were changed on both, to be kept as versions: whoever gives way, it is not gone. */
+/** Uploads the local content of conflicting files as versions, so that no decision about the conflict loses it. */
 export class ConflictKeeper {
-  /** Which text of a file the Cloud keeps already. */
+  /** The sha256 that the Cloud has kept, by docPath. */
   private readonly kept = new Map<string, string>();
 
   constructor(
@@ -26,7 +26,7 @@ export class ConflictKeeper {
     this.kept.delete(docPath);
   }
 
-  /** Sends the text, once. Gives its sha256 and Cloud path where it has become the head after all, as the conflict is over. */
+  /** Uploads the content once. If it became the head, the conflict is over: returns its sha256 and Cloud path. */
   async keep({ path, docPath }: Conflict): Promise<{ sha256: string; there: string } | null> {
     const read = this.readHere(path);
     if (read === null || this.holds(docPath, read.sha256)) return null;

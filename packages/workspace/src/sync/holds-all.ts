@@ -6,13 +6,13 @@ import { DiskFinder } from './disk-finder.js';
 import { type FolderSync, rootOf } from './folder-sync.js';
 import { readWhole } from './read-file.js';
 
-/** Most files about which git is asked together. */
+/** Most files per query to git. */
 const FILES_ASKED = 1_000;
 
 /**
- * Whether a folder holds every file that the Cloud has under its name, as it is there, and one at least: then it is the
- * same project, whatever is known of it here. Ends at the first file that is missing or another. What may not be seen is
- * not compared: the answer would tell whether a guess of it is right.
+ * Whether a folder holds all Cloud files under its name with equal content, and at least one. Then it is the same
+ * project. Stops at the first difference. Hidden files are skipped, because the answer would confirm a guess of their
+ * content.
  */
 export async function holdsAll(folder: Pick<FolderSync, 'files' | 'roots'>): Promise<boolean> {
   let same = 0;
@@ -48,7 +48,7 @@ async function* inChunks<T>(items: AsyncIterable<T>): AsyncGenerator<T[]> {
   if (chunk.length > 0) yield chunk;
 }
 
-/** Whether most of the files that both sides had are there: the folder is the one of which that is remembered. */
+/** Whether at least half of the files in the state exist, which shows that the state belongs to this folder. */
 export async function holdsMost({ roots, state }: Pick<FolderSync, 'roots' | 'state'>): Promise<boolean> {
   const finder = new DiskFinder(roots);
   const docPaths = [...state.bases()].map(([docPath]) => docPath);

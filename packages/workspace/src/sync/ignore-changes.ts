@@ -4,21 +4,19 @@ import { type FolderSync, rootOf } from './folder-sync.js';
 import type { PullDeletion, PullWrite } from './pull-plan.js';
 import type { Finding } from './sync-report.js';
 
-/** Files that are named. */
 const MAX_NAMED = 10;
 
-/** What a pull would do to ignore files. */
 type Changes = readonly (PullWrite | PullDeletion)[];
 
-/** The writes and deletions of ignore files among what a pull would do. */
+/** Selects the writes and deletions of ignore files. */
 export function ignoreChangesOf(changes: Changes): Changes {
   return changes.filter(({ path }) => isIgnoreFile(path));
 }
 
 /**
- * Keeps back changes of ignore files after which files would be sent that are ignored here now: whoever changes the Cloud
- * must not decide that for this machine. `--force` is the person's word for it.
- * @param textOf what a change would leave in the file; null where that is not known
+ * Holds back changes of ignore files after which files would be sent that are ignored now, because other writers of
+ * the Cloud must not decide that. `--force` allows it.
+ * @param textOf the text that a change would write; null if unknown
  */
 export async function checkIgnoreChanges(
   sync: FolderSync,

@@ -2,7 +2,7 @@ import { toDocPath } from '@patchbay/protocol';
 import type { FolderLedger } from '../disk/folder-ledger.js';
 import type { LiveFolder } from './live-folder.js';
 
-/** Several folders as one ledger: each file's folder keeps its part. A docPath of none of them is nobody's. */
+/** Combines several folders into one ledger. A docPath outside of all folders is ignored. */
 export function ledgerOf(folders: readonly LiveFolder[]): FolderLedger {
   const folderOf = (docPath: string) => folders.find((folder) => folder.has(docPath));
   return {

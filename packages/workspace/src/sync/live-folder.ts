@@ -31,36 +31,36 @@ import type { FolderScan } from './scan-folder.js';
 import { Settling } from './settling.js';
 import type { Conflict, SyncReport } from './sync-report.js';
 
-/** Longest time, in ms, that a call waits for what it needs to be sent. */
+/** Longest time in ms that a call waits for the upload of its files. */
 const BRING_UP_MS = 10_000;
-/** A look without a hint, in ms: where hints can be trusted, and where not. */
+/** Time in ms until the next scan without a hint, by whether hints are reliable, or after a failed scan. */
 const RESCAN_MS = { trusted: 60_000, untrusted: 1_500, failed: 3_000 };
-/** The Cloud tells of its changes, but a word may be lost: so often, in ms, all of it is looked at. */
+/** Interval in ms of full comparisons with the Cloud, because a change event may be lost. */
 const CLOUD_LOOK_MS = 300_000;
 
-/** What a folder is kept in step with, and who is told. */
+/** What a folder is synced with, and its callbacks. */
 export interface LiveFolderOptions extends Pick<
   FolderSync,
   'files' | 'roots' | 'state' | 'maxFileBytes' | 'exclude' | 'secrets'
 > {
-  /** Sends a file over the relay: what is in conflict is kept as a version beside the head. */
+  /** Sends a file over the relay. Conflicting content is kept as a version beside the head. */
   putFile: (file: FilePut) => Promise<Ack<FilePutAnswer>>;
-  /** Told of what was sent, of what could not be, and at every look of what is kept out. */
+  /** Called with sent files and failures, and after each scan with the secrets that are not sent. */
   onReport?: (report: SyncReport) => void;
-  /** Told once of each difference that a person should know of. */
+  /** Called once per difference that the user should know of. */
   onDifference?: (difference: Difference) => void;
-  /** Told in what the folder and the Cloud differ, whenever that has changed. */
+  /** Called when the status for the server has changed. */
   onStatus?: (status: FolderStatus) => void;
-  /** Told of a round that failed as a whole; the next one tries again. */
+  /** Called when a whole round fails; the next round tries again. */
   onFault?: (error: unknown) => void;
-  /** In ms, never going back; by it what is being written is held back. */
+  /** Monotonic time in ms, by which files that are being written are delayed. */
   now?: () => number;
 }
 
 /**
- * Keeps one folder in step while its client is connected: what changes on the disk is sent on the base that both sides
- * last had; what changes in the Cloud is told, and comes to the disk only when a person says so. In a folder that was
- * never pushed or pulled only the files are kept in step that calls have written.
+ * Syncs a folder while its client is connected. Local changes are sent, based on the last common version. Cloud
+ * changes are reported, and written to the disk only after approval. In a folder that was never pushed or pulled, only
+ * files that calls have written are synced.
  */
 export class LiveFolder implements FolderLedger {
   private readonly claims = new PathClaims();
@@ -84,8 +84,8 @@ export class LiveFolder implements FolderLedger {
   }
 
   /**
-   * Looks at both sides, and from then on again whenever one of them changes; without `watch` only at the Cloud's. Called
-   * once more after each connection: the Cloud may have changed since, and what was to be sent may have failed.
+   * Compares both sides now and after each change. Without `watch`, only the Cloud's changes are compared. Call it
+   * after each connection: the Cloud may have changed, and sending may have failed.
    */
   start({ watch }: { watch: boolean }): void {
     if (watch) {
@@ -95,7 +95,7 @@ export class LiveFolder implements FolderLedger {
     this.lookAtCloud();
   }
 
-  /** Ends what is under way; nothing is sent any more. */
+  /** Waits for running work. Nothing is sent afterwards. */
   async stop(): Promise<void> {
     this.stopped.abort(new Error('The client is closing.'));
     clearTimeout(this.rescan);
@@ -104,16 +104,16 @@ export class LiveFolder implements FolderLedger {
     await this.rounds.end();
   }
 
-  /** Somebody else has changed Cloud files, as far as is known these: null, whichever. */
+  /** Others have changed these Cloud files; null if it is unknown which. */
   filesChanged(files: readonly ChangedFile[] | null): void {
     if (files === null) return this.lookAtCloud();
     const own = files.filter(({ docPath }) => this.has(docPath));
     if (own.length === 0) return;
-    // What was not seen is seen by a look at all; one that is due stays due.
+    // A later comparison of all files finds the missed changes. One that is scheduled stays scheduled.
     this.seeCloud(() => this.cloud.judgeAll(own)).catch(() => this.lookAfter(RESCAN_MS.failed));
   }
 
-  /** Compares all that the Cloud has with the folder: after a connection, now and then, or where much has changed. */
+  /** Compares all Cloud files with the folder. */
   private lookAtCloud(): void {
     this.seeCloud(() => this.cloud.look(this.stopped.signal)).then(
       () => this.lookAfter(CLOUD_LOOK_MS),
@@ -134,7 +134,10 @@ export class LiveFolder implements FolderLedger {
     this.cloudLook = globalThis.setTimeout(() => this.lookAtCloud(), pauseMs).unref();
   }
 
-  /** Takes a Cloud text into the folder, where it still has what both sides last had, and the Cloud what was shown. */
+  /**
+   * Writes the Cloud's content into the folder if the folder still has the base and the Cloud the version that was
+   * shown.
+   */
   private pull(shown: Difference): Promise<SyncReport> {
     const pull = () => this.writing([shown.docPath], () => this.pullOne(shown), this.stopped.signal);
     return this.rounds.enqueue(pull);
@@ -143,14 +146,14 @@ export class LiveFolder implements FolderLedger {
   private async pullOne(shown: Difference): Promise<SyncReport> {
     const sync = this.sync((docPath) => docPath === shown.docPath);
     const report = await pullFolder({ ...sync, delete: true, expects: shown });
-    // Its name and its mode are still as they were here.
+    // A pull of this kind changes neither name nor mode.
     if (report.moved.files > 0)
       await this.cloud.judgeAll([{ ...shown, path: shown.there, sha256: shown.remote }]);
     this.report();
     return report;
   }
 
-  /** A Cloud text that the folder does not have, to be shown to a person, and taken over. */
+  /** A Cloud change for the user's decision, and the function that applies it. */
   async offerOf(
     difference: Difference,
   ): Promise<{ proposal: FileProposal; note: string | undefined; take: () => Promise<SyncReport> }> {
@@ -160,14 +163,14 @@ export class LiveFolder implements FolderLedger {
     return { proposal, note, take: () => this.pull(shown) };
   }
 
-  /** The file where a pull would write it: its folder may be spelt otherwise here. */
+  /** The path that a pull would write to: local folders may be spelled differently. */
   private async shownAt(difference: Difference): Promise<Difference> {
     const sync = this.sync((docPath) => docPath === difference.docPath);
     const { planned } = await pullFolder({ ...sync, delete: true, dryRun: true, expects: difference });
     return { ...difference, path: planned[0]?.path ?? difference.path };
   }
 
-  /** Aborted when the folder is no longer kept in step. */
+  /** Aborted when syncing ends. */
   get ending(): AbortSignal {
     return this.stopped.signal;
   }
@@ -183,11 +186,11 @@ export class LiveFolder implements FolderLedger {
     if (changed.length === 0) return;
     const wanted = new Set(changed);
     const sent = this.sendSettled(wanted);
-    // What cannot be sent now is sent by a later round: the call that asks for it must not fail for that.
+    // Files that cannot be sent now are sent by a later round, so the call must not fail.
     await Promise.race([sent.catch(() => undefined), setTimeout(BRING_UP_MS, undefined, { ref: false })]);
   }
 
-  /** Sends files as soon as nobody is writing them any more, so that no half-written one becomes a version. */
+  /** Sends files when they no longer change, so that no half-written file becomes a version. */
   private async sendSettled(docPaths: ReadonlySet<string>): Promise<void> {
     for (;;) {
       await this.rounds.enqueue(() => this.send((docPath) => docPaths.has(docPath)));
@@ -225,7 +228,7 @@ export class LiveFolder implements FolderLedger {
     this.report();
   }
 
-  /** Whether it is the docPath of a file of this folder. */
+  /** Whether the docPath belongs to this folder. */
   has(docPath: string): boolean {
     return docPath.startsWith(`${this.docPath}/`);
   }
@@ -238,7 +241,7 @@ export class LiveFolder implements FolderLedger {
     return foldCase(rootOf(this.options).name);
   }
 
-  /** What cannot be remembered now, for a full disk, is saved with what comes next: the call must not fail for that. */
+  /** On a full disk the state is saved by a later call, so this one must not fail. */
   private async save(): Promise<void> {
     await this.options.state.save().catch((error: unknown) => this.options.onFault?.(error));
   }
@@ -247,7 +250,7 @@ export class LiveFolder implements FolderLedger {
     this.rounds.request(() => this.round());
   }
 
-  /** One look through the folder, and what comes of it. */
+  /** Scans the folder and sends its changes. */
   private async round(): Promise<void> {
     clearTimeout(this.rescan);
     const { state } = this.options;
@@ -263,7 +266,7 @@ export class LiveFolder implements FolderLedger {
     }
   }
 
-  /** How long a look is put off without a hint: where hints are not to be trusted not so often as it could be had. */
+  /** Without reliable hints, scans take at most an eighth of the time. */
   private pauseAfter(tookMs: number): number {
     return this.watch?.isTrusted ? RESCAN_MS.trusted : Math.max(RESCAN_MS.untrusted, 8 * tookMs);
   }
@@ -273,7 +276,7 @@ export class LiveFolder implements FolderLedger {
     this.rescan = globalThis.setTimeout(() => this.request(), afterMs).unref();
   }
 
-  /** Sends what has changed here, and notes what cannot be sent because it has changed there, too. */
+  /** Sends local changes and records conflicts. */
   private async send(only?: (docPath: string) => boolean, isWhole = false): Promise<void> {
     const seen = (scan: FolderScan): void => {
       const isNew = this.watch?.follow(scan.folders) ?? false;
@@ -324,7 +327,7 @@ export class LiveFolder implements FolderLedger {
       );
   }
 
-  /** Conflicts that this look did not meet: they may be over, or one side has gone back to what both had. */
+  /** Conflicts that this scan did not meet may be over, or one side may have returned to the base. */
   private async judgeUnmet({ conflicts }: SyncReport, only?: (docPath: string) => boolean): Promise<void> {
     const met = new Set(conflicts.map(({ docPath }) => docPath));
     const unmet = this.differences
@@ -335,7 +338,7 @@ export class LiveFolder implements FolderLedger {
     );
   }
 
-  /** Whether the disk may hold something that the Cloud was not sent. */
+  /** Whether the disk may hold content that was not sent. */
   private async isChanged(docPath: string): Promise<boolean> {
     const { roots, state } = this.options;
     const path = await new DiskFinder(roots).find(docPath).catch(() => null);
@@ -348,7 +351,7 @@ export class LiveFolder implements FolderLedger {
     if (this.differences.note(difference)) this.options.onDifference?.(difference);
   }
 
-  /** Tells the server, where something has changed since it was told. */
+  /** Sends the status to the server if it has changed. */
   private report(): void {
     this.differences.settle(this.options.state);
     const status = this.differences.statusOf(this.docPath);

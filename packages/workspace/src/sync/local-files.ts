@@ -11,20 +11,20 @@ import { readWhole } from './read-file.js';
 import type { FolderScan } from './scan-folder.js';
 import type { Finding, SyncReport } from './sync-report.js';
 
-/** Files beyond the sync's own limit are still compared, up to here. */
+/** Files above the sync limit are still compared, up to this size. */
 const MAX_COMPARED_BYTES = 512 * 1024 * 1024;
 const FILES_A_TURN = 64;
 
-/** What is on the disk at each of these docPaths. */
+/** The local files of a pull, by docPath. */
 export interface LocalLook {
   files: Map<string, LocalFile>;
-  /** Files that are there and may not be seen: they are neither read nor replaced. */
+  /** Existing hidden files: they are neither read nor replaced. */
   hidden: Map<string, Finding>;
-  /** docPaths about which nothing can be decided; the report says why. */
+  /** docPaths that cannot be decided; the report has the reasons. */
   undecided: Set<string>;
 }
 
-/** Looks at the disk for every docPath that a pull is about. @throws GitFault */
+/** Inspects the local file of each docPath of a pull. @throws GitFault */
 export async function lookLocally(
   sync: FolderSync,
   scan: FolderScan,
@@ -64,7 +64,7 @@ export async function lookLocally(
   return look;
 }
 
-/** Where there is a file that the scan has not taken in, by docPath. */
+/** Local paths of existing files that the scan did not include, by docPath. */
 async function findUnscanned(
   { roots, signal }: FolderSync,
   scanned: ReadonlyMap<string, unknown>,
@@ -86,7 +86,7 @@ async function findUnscanned(
   return found;
 }
 
-/** What a file holds; null where it has gone. */
+/** The content of a file; null if it is gone. */
 function read({ state, ...sync }: FolderSync, docPath: string, path: string): Omit<LocalFile, 'path'> | null {
   try {
     const file = readWhole(join(rootOf(sync).directory, path), MAX_COMPARED_BYTES);
@@ -103,7 +103,7 @@ function read({ state, ...sync }: FolderSync, docPath: string, path: string): Om
   }
 }
 
-/** A name that this client refuses is left out for good; what is ambiguous or cannot be read is for a person to mend. */
+/** A rejected name is skipped. An ambiguous or unreadable file is a fault that the user can fix. */
 function undecided(report: SyncReport, path: string, error: unknown): void {
   if (error instanceof WorkspaceFault && error.code === 'InvalidPath') {
     report.skipped.push({ path, reason: `cannot be written here: ${error.message}` });

@@ -1,9 +1,9 @@
-/** Who works on which file of a folder at this moment: a call that writes it, or the upload of what was found on the disk. */
+/** Locks per file of a folder, shared by calls that write and uploads of local changes. */
 export class PathClaims {
   private readonly taken = new Set<string>();
   private readonly waiting: { docPaths: readonly string[]; resolve: () => void }[] = [];
 
-  /** Takes the file if nobody has it. */
+  /** Takes the lock if it is free. */
   tryTake(docPath: string): boolean {
     if (this.taken.has(docPath)) return false;
     this.taken.add(docPath);
@@ -15,7 +15,7 @@ export class PathClaims {
     for (const one of [...this.waiting]) if (this.takeAll(one.docPaths)) this.leave(one);
   }
 
-  /** Does the work with all of the files in hand, once all of them are free; rejects by `signal` where that comes first. */
+  /** Runs the work with all locks held. Rejects with the signal's reason if it aborts first. */
   async holding<T>(docPaths: readonly string[], work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     if (!this.takeAll(docPaths)) await this.untilFree(docPaths, signal);
     try {

@@ -11,32 +11,32 @@ import { inlineFileSystem as fs } from './inline-file-system.js';
 
 const MODE_FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
-/** The file is no longer what was decided about. */
+/** The file has changed since the decision. */
 export class ChangedMeanwhile extends Error {}
 
-/** A file that is to be put in its place. */
+/** A file to write. */
 export interface Placement {
   name: string;
   bytes: Uint8Array;
-  /** sha256 of the file that is there; null: there is none. */
+  /** sha256 of the existing file; null if there is none. */
   replaces: string | null;
-  /** What is there is nowhere else: it gets another name. */
+  /** The existing content is in no version, so it is kept under a second name. */
   keep: boolean;
-  /** Whether its owner may execute it; null: as what it replaces. */
+  /** Null keeps the mode of the replaced file. */
   isExecutable: boolean | null;
   tempName: string;
-  /** Set where it was placed without the attributes that the replaced file may have had. */
+  /** Set if attributes of the replaced file may have been lost. */
   hasLostAttributes?: boolean;
 }
 
-/** A name for a temp file by which the next pull of the folder knows it; `key` has 8 hex digits. */
+/** A temp file name that the next pull of the folder recognizes; `key` has 8 hex digits. */
 export function pullTempName(key: string): string {
   return `.patchbay-pull-${key}-${randomBytes(8).toString('hex')}.tmp`;
 }
 
 /**
- * Puts files of one folder, which is made where it is missing, in their places: each in one step and for itself. When it
- * ends they are durable. Gives those that could not be, with the reason: ChangedMeanwhile or a WorkspaceFault.
+ * Writes files of one folder, each atomically, and creates the folder if it is missing. They are durable when it
+ * resolves. Returns the failed files with their errors: ChangedMeanwhile or WorkspaceFault.
  */
 export async function placeFiles<T extends Placement>(
   root: string,
@@ -62,7 +62,7 @@ export async function placeFiles<T extends Placement>(
   }
 }
 
-/** One wait for the disk is enough for all that is put into a folder. */
+/** The folder is synced once for all of its files. */
 function unsynced(directory: SafeDirectory): SafeDirectory {
   return {
     entry: (name) => directory.entry(name),
@@ -80,12 +80,12 @@ async function place(directory: SafeDirectory, placement: Placement): Promise<vo
   const staged = await StagedFile.stage(fs, directory, { name, tempName, bytes, replaces: replaced });
   try {
     if (isExecutable !== null && !replaced) await changeMode(directory, tempName, isExecutable);
-    // Staging waits for the disk, which is long enough for an editor to save.
+    // Staging waits for the disk, and an editor may save meanwhile.
     if (replaced) await expectStill(directory, name, replaces);
     if (keep) await keepBeside(fs, directory, name);
     await staged.commit();
     placement.hasLostAttributes = staged.hasLostAttributes;
-    // A replaced file gives its mode to the new one as it is committed.
+    // The commit copies the mode of the replaced file.
     if (isExecutable !== null && replaced) await changeMode(directory, name, isExecutable);
   } catch (error) {
     throw error instanceof WorkspaceFault && error.code === 'FileExists' ? new ChangedMeanwhile() : error;
@@ -94,7 +94,7 @@ async function place(directory: SafeDirectory, placement: Placement): Promise<vo
   }
 }
 
-/** Makes a file whose sha256 is still this executable, or not. @throws ChangedMeanwhile, WorkspaceFault */
+/** Sets or clears the executable bit of a file that still has this sha256. @throws ChangedMeanwhile, WorkspaceFault */
 export async function setExecutable(
   root: string,
   segments: readonly string[],
@@ -107,7 +107,7 @@ export async function setExecutable(
   );
 }
 
-/** Does the work on a file whose sha256 is still this, with the name that it has in its open directory. */
+/** Runs the work on a file that still has this sha256, with its open folder and name. */
 async function atFile(
   root: string,
   segments: readonly string[],
@@ -125,7 +125,7 @@ async function atFile(
   }
 }
 
-/** As git does: who may read the file may execute it, or nobody. */
+/** As git does: all who may read the file may execute it, or nobody. */
 async function changeMode(directory: SafeDirectory, name: string, isExecutable: boolean): Promise<void> {
   const file = await fs.open(directory.entry(name), MODE_FLAGS);
   try {
@@ -138,7 +138,7 @@ async function changeMode(directory: SafeDirectory, name: string, isExecutable: 
 }
 
 /**
- * Deletes a file whose sha256 is still this; with `keep` it gets another name instead.
+ * Deletes a file that still has this sha256; with `keep` it is renamed instead.
  * @throws ChangedMeanwhile, WorkspaceFault
  */
 export async function deleteFile(
@@ -150,7 +150,7 @@ export async function deleteFile(
     if (keep) await keepBeside(fs, directory, name);
     await directory.verify();
     await fs.unlink(directory.entry(name)).catch((error: unknown) => {
-      // On a disk without hard links it was renamed to be kept.
+      // Without hard links, keeping the file has renamed it.
       if (errnoOf(error) !== 'ENOENT') throw renameFault(`"${name}" could not be deleted`, error);
     });
     await directory.sync();

@@ -12,22 +12,21 @@ import type { SyncReport } from './sync-report.js';
 
 const MAKE_WAY = 'move it away, and pull again, to have what the Cloud has';
 
-/** What the Cloud has. */
 export interface Listed {
   remote: Map<string, CloudFile>;
-  /** docPaths of which the server says two things: nothing is done about them. */
+  /** docPaths for which the server's answers disagree; they are skipped. */
   odd: Set<string>;
-  /** Relative paths of the folders that its files are in, as they are spelt there. */
+  /** Relative paths of all folders that contain its files, in the Cloud's spelling. */
   folders: Set<string>;
 }
 
-/** Whether the Cloud still has just what a person was shown. */
+/** Whether the Cloud still has the version that the user was shown. */
 export function isAsShown({ there, remote, isExecutable }: ShownFile, file: CloudFile | undefined): boolean {
   if (file === undefined || remote === null) return file === undefined && remote === null;
   return file.sha256 === remote && file.path === there && file.isExecutable === isExecutable;
 }
 
-/** Lists the Cloud's files, and tells of those that are not of the folder. */
+/** Lists the folder's Cloud files and reports inconsistent entries. */
 export async function listRemote(sync: FolderSync, report: SyncReport): Promise<Listed> {
   const [remote, odd, folders] = [new Map<string, CloudFile>(), new Set<string>(), new Set<string>()];
   const onOdd = ({ path, docPath }: CloudFile): void => {
@@ -41,7 +40,6 @@ export async function listRemote(sync: FolderSync, report: SyncReport): Promise<
   return { remote, odd, folders };
 }
 
-/** Adds every folder that a relative path lies in. */
 function addFolders(folders: Set<string>, below: string): void {
   for (let at = below.lastIndexOf('/'); at > 0; at = below.lastIndexOf('/', at - 1)) {
     const folder = below.slice(0, at);
@@ -50,13 +48,13 @@ function addFolders(folders: Set<string>, below: string): void {
   }
 }
 
-/** Removes what an earlier pull of this folder was about to put in place when it was killed. */
+/** Removes the temp files of a killed pull of this folder. */
 export function removeLeftovers({ state, ...sync }: FolderSync, { leftovers }: FolderScan): void {
   const ours = leftovers.filter((path) => basename(path).startsWith(`.patchbay-pull-${state.key}-`));
   for (const path of ours) unlinkSync(join(rootOf(sync).directory, path));
 }
 
-/** What is to be done, with every file as it is spelt here. */
+/** Decides what to do, with paths in the local spelling. */
 export async function makePlan(
   sync: FolderSync,
   scan: FolderScan,

@@ -7,50 +7,47 @@ import { renameConflict } from './push-plan.js';
 import type { Names } from './state-line.js';
 import type { Conflict, Finding } from './sync-report.js';
 
-/** What is on the disk at a docPath. */
 export interface LocalFile {
-  /** Relative, as it is spelt. */
+  /** Relative, in the local spelling. */
   path: string;
   sha256: string;
-  /** UTF-8 without NUL: nothing else is ever sent. */
+  /** UTF-8 without NUL. Other files are never sent. */
   isText: boolean;
-  /** Whether its owner may execute it. */
   isExecutable: boolean;
 }
 
-/** A Cloud file that is to be written. */
 export interface PullWrite {
   file: CloudFile;
-  /** As it is spelt here; of what is not there yet, as in the Cloud. */
+  /** In the local spelling; for a new file in the Cloud's. */
   path: string;
-  /** What is there now; null: nothing. */
+  /** sha256 of the local file; null if there is none. */
   replaces: string | null;
-  /** What is there now the Cloud has never had: it is kept under another name. */
+  /** The Cloud has never had the local content, so it is kept under a second name. */
   keep: boolean;
-  /** Whether it is to be executable; null: as what it replaces. */
+  /** Null keeps the mode of the replaced file. */
   isExecutable: boolean | null;
 }
 
-/** A local file whose mode alone is to change. */
+/** A local file of which only the mode changes. */
 export interface PullMode {
   file: CloudFile;
   path: string;
   isExecutable: boolean;
 }
 
-/** A local file that is to take another spelling of its path. */
+/** A local file of which only the spelling of the path changes. */
 export interface PullRename {
   file: CloudFile;
   path: string;
   to: string;
 }
 
-/** A local file that is to be deleted, because it is not in the Cloud. */
+/** A local file to delete because it is not in the Cloud. */
 export interface PullDeletion {
   docPath: string;
   path: string;
   sha256: string;
-  /** The Cloud has never had it: it is kept under another name. */
+  /** The Cloud has never had it, so it is kept under a second name. */
   keep: boolean;
 }
 
@@ -59,9 +56,9 @@ export interface PullPlan {
   modes: PullMode[];
   renames: PullRename[];
   deletions: PullDeletion[];
-  /** The same on both sides, null: on neither. */
+  /** Equal on both sides; null if on neither. */
   same: { docPath: string; sha256: string | null; names: Names | null }[];
-  /** Spelt the same on both sides by now, whatever they were. */
+  /** Spelled alike on both sides now. */
   named: { docPath: string; names: Names }[];
   kept: Finding[];
   conflicts: Conflict[];
@@ -69,20 +66,20 @@ export interface PullPlan {
 
 export interface PullInput {
   remote: ReadonlyMap<string, CloudFile>;
-  /** Of all docPaths that are in `remote` or `bases`; with `force`, every file that a push would send. */
+  /** All docPaths in `remote` or `bases`; with `force` also all files that a push would send. */
   local: ReadonlyMap<string, LocalFile>;
   bases: ReadonlyMap<string, string>;
-  /** Whether a file was executable when both sides last had the base. */
+  /** Whether the base was executable. */
   wasExecutable: (docPath: string) => boolean;
-  /** How a file was spelt on both sides then. */
+  /** The spelling of the base. */
   namesOf: (docPath: string) => Names;
   force: boolean;
   delete: boolean;
-  /** Names and modes stay as they are here. */
+  /** Names and modes stay as they are locally. */
   textOnly: boolean;
 }
 
-/** Decides about each file that either side has had. Makes no system call. */
+/** Decides about each file that either side has or had. Makes no system call. */
 export function planPull(input: PullInput): PullPlan {
   const plan: PullPlan = {
     writes: [],
@@ -131,7 +128,10 @@ function judge(docPath: string, input: PullInput, plan: PullPlan): void {
   }
 }
 
-/** The mode that the file is to have here, where that is another: a side that is still as the base was gives way. */
+/**
+ * The new mode of the local file, null if it stays. A local change of the mode wins over an unchanged one in the
+ * Cloud.
+ */
 function newMode(
   { docPath, isExecutable: there }: CloudFile,
   here: LocalFile | null,
@@ -142,7 +142,7 @@ function newMode(
   return here === null || force || there !== wasExecutable(docPath) ? there : null;
 }
 
-/** A file is to be spelt as the Cloud has renamed it since; where it was renamed here, too, a person decides. */
+/** Renames a file as the Cloud did. If it was renamed locally, too, it is a conflict. */
 function judgeName(
   file: CloudFile,
   { path }: LocalFile,
@@ -161,7 +161,7 @@ function judgeName(
   else if (renaming === 'both') plan.conflicts.push(renameConflict({ path, docPath }, file.sha256, is));
 }
 
-/** The base is a version in the Cloud; anything else is on this disk alone, as far as is known. */
+/** The base is a version in the Cloud. Other content may exist only on this disk. */
 function isOnlyHere(here: LocalFile | null, base: string | null): boolean {
   return here !== null && here.sha256 !== base;
 }

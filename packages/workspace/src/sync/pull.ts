@@ -21,18 +21,18 @@ import { renameFile } from './rename-file.js';
 import { type FolderScan, scanFolder } from './scan-folder.js';
 import { emptyReport, sizeText, type SyncReport } from './sync-report.js';
 
-/** Bytes that are fetched together; a larger file comes alone. */
+/** Bytes per fetch; a larger file is fetched alone. */
 const BATCH_BYTES = 4 * 1024 * 1024;
 const BATCHES_AT_ONCE = 3;
-/** So long, in ms, renames that were made may not be saved yet. */
+/** Longest time in ms between a rename and its save. */
 const SAVE_EVERY_MS = 100;
 const WITHOUT_ATTRIBUTES =
   'was replaced, and its extended attributes and access control list could not be kept';
 const PUT_ASIDE = 'had text that is in no version: it is beside it, with .patchbay-kept behind its name';
 
 /**
- * Brings the Cloud's files into the folder. A local file is replaced only where it is what both sides last had, and
- * looked at once more right before; what is written is remembered, so that a pull that is cut off goes on where it was.
+ * Writes the Cloud's files into the folder. A local file is replaced only if it has the base, which is checked again
+ * right before. Progress is saved, so that an interrupted pull continues where it stopped.
  */
 export async function pullFolder(sync: FolderSync): Promise<SyncReport> {
   const report = emptyReport();
@@ -59,7 +59,7 @@ export async function pullFolder(sync: FolderSync): Promise<SyncReport> {
   }
 }
 
-/** A file whose place is known to be one. */
+/** A write with a valid local path. */
 interface Located {
   write: PullWrite;
   folder: string[];
@@ -67,7 +67,7 @@ interface Located {
 }
 
 class Pull {
-  /** docPaths that have come, whatever has come of them. */
+  /** docPaths that were changed by this pull. */
   private readonly received = new Set<string>();
   private savedAt = -Infinity;
 
@@ -75,11 +75,11 @@ class Pull {
     private readonly sync: FolderSync,
     private readonly report: SyncReport,
     private readonly scan: FolderScan,
-    /** Those that the Cloud's files are in. */
+    /** Folders that contain the Cloud's files. */
     private readonly folders: ReadonlySet<string>,
   ) {}
 
-  /** Says what it would do. */
+  /** Reports what would be done. */
   preview({ writes, modes, renames, deletions, same }: PullPlan): void {
     const { planned } = this.report;
     for (const { path, to } of renames) planned.push({ path, reason: `would be renamed to ${to}` });
@@ -111,7 +111,7 @@ class Pull {
     this.countUnchanged(same);
   }
 
-  /** The plan without changes of ignore files after which other files would be sent. */
+  /** Removes changes of ignore files after which other files would be sent. */
   async withoutLettingOut(plan: PullPlan): Promise<PullPlan> {
     const changes = ignoreChangesOf([...plan.writes, ...plan.deletions]);
     if (changes.length === 0) return plan;
@@ -129,7 +129,7 @@ class Pull {
     };
   }
 
-  /** By the rules that have come. */
+  /** By the ignore rules that were just written. */
   private async allowed(renames: readonly PullRename[]): Promise<PullRename[]> {
     const { allowed, kept } = await checkRenames(this.sync, renames, this.scan.folders);
     this.report.kept.push(...kept);
@@ -146,7 +146,7 @@ class Pull {
     this.received.add(docPath);
   }
 
-  /** Before the bytes are fetched: a name that this system cannot have is no reason to. */
+  /** Runs before the download, so that files with invalid names are not fetched. */
   private *placesOf(writes: readonly PullWrite[]): Generator<Located> {
     const { roots, maxFileBytes } = this.sync;
     for (const write of writes) {
@@ -166,7 +166,6 @@ class Pull {
     }
   }
 
-  /** Fetches the bytes of some files and puts them in their places, folder by folder. */
   private async receive(batch: readonly Located[]): Promise<void> {
     const { state, signal } = this.sync;
     const contents = await this.fetch(batch.map(({ write }) => write));
@@ -248,7 +247,7 @@ class Pull {
     }
   }
 
-  /** Writing the state takes a look at all of it, so of a thousand renames not each is saved by itself. */
+  /** Saving reads the whole state, so it is not done for each rename. */
   private async saveSoon(): Promise<void> {
     if (performance.now() - this.savedAt < SAVE_EVERY_MS) return;
     await this.sync.state.save();
@@ -268,7 +267,7 @@ class Pull {
     }
   }
 
-  /** One file that cannot be written must not stop the others. */
+  /** An error of one file must not stop the others. */
   private settle(one: Pick<PullWrite, 'file' | 'path'> | PullDeletion, error: unknown): void {
     const { path } = one;
     if (error instanceof ChangedMeanwhile) {
@@ -281,7 +280,6 @@ class Pull {
   }
 }
 
-/** What is fetched together. */
 function* batchesOf(places: Iterable<Located>): Generator<Located[]> {
   let batch: Located[] = [];
   let bytes = 0;

@@ -5,8 +5,8 @@ import { belowRoot, type FolderSync } from './folder-sync.js';
 import type { SyncReport } from './sync-report.js';
 
 /**
- * Those of the docPaths, with their base, at which there is no file on the disk any more. One that is there all the
- * same, but ignored, a link or not to be read, is not gone; of one that would be ignored, nothing is said.
+ * Returns the docPaths without a local file, with their bases. Existing files that are ignored, links or unreadable
+ * are not deleted. Files that would be ignored are omitted.
  */
 export async function findGone(
   sync: FolderSync,
@@ -22,7 +22,6 @@ export async function findGone(
   return new Map(gone.map((docPath) => [docPath, baseOf(docPath)!]));
 }
 
-/** Those of the docPaths at which the disk has nothing now. */
 async function notThere(roots: WorkspaceRoots, docPaths: readonly string[]): Promise<string[]> {
   const { DiskFinder } = await import('./disk-finder.js');
   const finder = new DiskFinder(roots);
@@ -33,7 +32,10 @@ async function notThere(roots: WorkspaceRoots, docPaths: readonly string[]): Pro
   return missing;
 }
 
-/** Deletes in the Cloud what is gone here and still its base there; without `delete` or `force` it only says so. */
+/**
+ * Deletes files in the Cloud that were deleted locally and still are the base there. Without `delete` or `force` it
+ * only reports them.
+ */
 export async function deleteGone(
   sync: FolderSync,
   gone: ReadonlyMap<string, string>,
@@ -50,7 +52,7 @@ export async function deleteGone(
   }
   const free = [...gone.keys()].filter((docPath) => sync.claims?.tryTake(docPath) !== false);
   try {
-    // Once more, now that nobody else writes them: a call may have made one of them meanwhile.
+    // Checked again under the locks, because a call may have created one meanwhile.
     const missing = await notThere(sync.roots, free);
     const changes = missing.map((path): FileChange => ({ path, deleted: true, baseSha256: gone.get(path)! }));
     for (let from = 0; from < changes.length; from += MAX_BATCH_FILES) {
@@ -75,7 +77,7 @@ async function deleteThere(
     else settle(sync, change.path, answer, report);
   });
   await sync.state.save();
-  // Another process may have made one of them: then it is not gone.
+  // Another process may have created one meanwhile.
   const missing = new Set(
     await notThere(
       sync.roots,
@@ -86,7 +88,7 @@ async function deleteThere(
   if (left.length > 0) await deleteThere({ ...sync, force: false }, left, report);
 }
 
-/** Whether what the Cloud has moved on to may go all the same: it is this folder's own, or that does not matter. */
+/** Whether the Cloud's newer version may be deleted: this folder has sent it, or `force` is set. */
 function mayDelete({ state, force }: FolderSync, { path, baseSha256 }: FileChange, current: string): boolean {
   state.refresh();
   return current !== baseSha256 && (force || state.isOwn(path, current));
@@ -103,7 +105,7 @@ function settle(
     report.deleted += 1;
     state.noteBase(docPath, null);
   } else if (answer.error.code !== 'STALE') report.faults.push({ path, reason: answer.error.message });
-  // It is gone on both sides.
+  // Deleted on both sides.
   else if (currentOf(answer) === null) state.noteBase(docPath, null);
   else {
     const reason = 'was deleted here, and changed in the Cloud since';

@@ -5,7 +5,7 @@ import { conflictReason, modeReason, renameConflict } from './push-plan.js';
 import { isRenamed, modeOf, type Pending } from './push-reader.js';
 import type { SyncReport } from './sync-report.js';
 
-/** Says what a push would do, with what the Cloud has. */
+/** Reports what a push would do, compared with the Cloud's content. */
 export class PushPreview {
   constructor(
     private readonly sync: FolderSync,
@@ -13,7 +13,6 @@ export class PushPreview {
     private readonly remote: ReadonlyMap<string, CloudFile>,
   ) {}
 
-  /** Of a file that is gone here. */
   deletion(docPath: string, base: string): void {
     const path = belowRoot(docPath);
     if (!this.isDecided(path, docPath, null, base)) return;
@@ -37,7 +36,7 @@ export class PushPreview {
       this.plan(path, there === undefined ? 'would be added' : 'would be replaced');
   }
 
-  /** Whether this side decides; else it is told why not. */
+  /** Returns true if the local side wins; otherwise reports the reason. */
   private isDecided(path: string, docPath: string, local: string | null, base: string | null): boolean {
     const there = this.remote.get(docPath)?.sha256 ?? null;
     const verdict = compare({ local, base, remote: there });

@@ -10,31 +10,30 @@ import type { ScannedFile } from './scan-folder.js';
 import type { SyncReport } from './sync-report.js';
 import { unsent } from './unsent-files.js';
 
-/** Files and bytes that are read, sent and committed together. */
+/** Most files and bytes per batch. */
 const BATCH_FILES = 500;
 const BATCH_BYTES = 4 * 1024 * 1024;
 const FILES_A_TURN = 64;
 
-/** A file that has changed, with what it is based on. */
+/** A changed file and its base. */
 export interface Pending {
   file: ScannedFile;
   read: ReadFile;
   base: string | null;
-  /** Whether the base was executable. */
   wasExecutable: boolean;
-  /** Its Cloud path, and the one that it had there, where it is spelt otherwise here since. */
+  /** Its new Cloud path, and its current one if the spelling has changed locally. */
   cloudPath: string;
   renamedFrom: string | null;
 }
 
-/** What the Cloud should have of a docPath, as far as that is known. */
+/** The Cloud's versions, as far as known. */
 export interface Bases {
   baseOf(docPath: string): string | null;
   wasExecutable(docPath: string): boolean;
   cloudPathOf(docPath: string): string;
 }
 
-/** What is to be said of a file's mode: nothing where it is as it was, or where this system knows of none. */
+/** The mode to send; undefined if it did not change or this system has none. */
 export function modeOf({
   read,
   base,
@@ -44,12 +43,12 @@ export function modeOf({
   return KNOWS_EXECUTABLE && (base === null || mode !== wasExecutable) ? mode : undefined;
 }
 
-/** Whether the Cloud has the file by the name that it has here. */
+/** Whether the Cloud has the file under its local name. */
 export function isRenamed({ file, cloudPath }: Pending, there: string): boolean {
   return isNamed(file.path, there) || isSameName(cloudPath.normalize('NFC'), there);
 }
 
-/** Reads the files that may have to be sent, and keeps everybody else off those that have, until they are freed. */
+/** Reads the files that may have to be sent. Changed files stay locked until `free`. */
 export class PushReader {
   private readonly taken = new Set<string>();
   private readonly spelling: CloudSpelling;
@@ -86,13 +85,13 @@ export class PushReader {
     if (this.taken.delete(docPath)) this.sync.claims?.free(docPath);
   }
 
-  /** Frees what a failure has left unsettled. */
+  /** Releases the locks after a failure. */
   release(): void {
     for (const docPath of this.taken) this.sync.claims?.free(docPath);
     this.taken.clear();
   }
 
-  /** What the file holds now; null where that is told. */
+  /** Reads the file; null if it cannot be read, with the reason in the report. */
   tryRead(path: string): ReadFile | null {
     try {
       const read = readWhole(join(rootOf(this.sync).directory, path), this.sync.maxFileBytes);
@@ -111,7 +110,7 @@ export class PushReader {
     else this.report.unsent.push(unsent(docPath, base, { path, reason }));
   }
 
-  /** The file where it has to be sent, out of the hands of anybody else until that is settled. */
+  /** Locks and reads the file; null if it need not be sent. */
   private take(file: ScannedFile): Pending | null {
     if (this.sync.claims?.tryTake(file.docPath) === false) return null;
     this.taken.add(file.docPath);
@@ -124,14 +123,13 @@ export class PushReader {
     return this.sync.settling?.isStill(docPath, stamp) ?? true;
   }
 
-  /** Whether the file is as it was read, or has been changing for so long that this does not matter. */
+  /** Whether the file did not change during the read, or has been changing for too long to wait. */
   private isStillAfter(path: string, docPath: string): boolean {
     const { settling } = this.sync;
     const stats = settling && lstatSync(join(rootOf(this.sync).directory, path), { throwIfNoEntry: false });
     return !settling || (stats !== undefined && this.isStill(docPath, stampOf(stats)));
   }
 
-  /** The file where it has to be sent. */
   private read(file: ScannedFile): Pending | null {
     const { state } = this.sync;
     const { path, docPath } = file;
@@ -141,7 +139,7 @@ export class PushReader {
     const pending = this.pendingOf(file, read);
     const { base, wasExecutable, renamedFrom } = pending;
     const isChanged = read.sha256 !== base || modeOf(pending) !== undefined || renamedFrom !== null;
-    // What a call has just written is the Cloud's already: nobody waits for that.
+    // A call has just uploaded this content, so there is no need to wait.
     if (isChanged && !(isStill && this.isStillAfter(path, docPath))) return null;
     this.sync.settling?.done(docPath);
     state.noteContent(docPath, read.stamp, read.isText ? read.sha256 : null);

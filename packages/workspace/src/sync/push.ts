@@ -22,13 +22,13 @@ import { tellUnsent } from './unsent-files.js';
 import { uploadMissing } from './upload-blobs.js';
 
 const BATCHES_AT_ONCE = 3;
-/** How often a file is tried again whose bytes or base were gone when it was its turn. */
+/** Attempts per file if its blob or base has changed meanwhile. */
 const TRIES = 4;
 
 /**
- * Makes the folder's text files the Cloud's. Of each file the server is told on which head it is based, so nothing that
- * is newer there is overwritten, and nothing has to be listed first. What is committed is remembered at once: a push
- * that is cut off goes on where it was. What there is no room for ends it. With `force` the Cloud's files are listed, and made what they are here.
+ * Sends the folder's text files to the Cloud. Each file names the head that it is based on, so newer versions are not
+ * overwritten and the Cloud need not be listed. Commits are saved at once, so that an interrupted push continues where
+ * it stopped. A full quota ends the push. With `force`, the Cloud's files are listed and made equal to the local ones.
  */
 export async function pushFolder(sync: FolderSync): Promise<SyncReport> {
   const report = emptyReport();
@@ -82,7 +82,6 @@ function secretFinding(path: string, isThere: boolean): Finding {
   return { path, reason: isThere ? before : 'is not sent' };
 }
 
-/** The folder's files in the Cloud, by docPath. */
 async function listRemote(sync: FolderSync): Promise<Map<string, CloudFile>> {
   const remote = new Map<string, CloudFile>();
   for await (const file of cloudFilesOf(sync, sync.signal)) remote.set(file.docPath, file);
@@ -159,7 +158,7 @@ class Push {
     }
   }
 
-  /** Commits what was uploaded; gives what is to be tried again. */
+  /** Commits uploaded files; returns those to try again. */
   private async commit(batch: readonly Pending[], mayRetry: boolean): Promise<Pending[]> {
     const { files, state, signal } = this.sync;
     const again: Pending[] = [];
@@ -182,7 +181,7 @@ class Push {
     return again;
   }
 
-  /** Sends what the workspace lacks; gives those that can be committed. */
+  /** Uploads missing blobs; returns the files that can be committed. */
   private async upload(batch: readonly Pending[]): Promise<readonly Pending[]> {
     const blobs = batch.map(({ read }) => read);
     const { wireBytes, tooLarge } = await uploadMissing(this.sync.files, blobs, this.sync.signal);
@@ -197,7 +196,7 @@ class Push {
     });
   }
 
-  /** Notes what became of a file; gives what is to be tried again. */
+  /** Records the result of a file; returns it if it should be tried again. */
   private settle(pending: Pending, answer: CommittedFile | RefusedFile, mayRetry: boolean): Pending | null {
     const { file, read, base, renamedFrom } = pending;
     const { report, sync } = this;
@@ -208,7 +207,7 @@ class Push {
         if (retry !== undefined) return retry;
       }
       if (code === 'NOT_FOUND' && mayRetry) return pending;
-      // What was only renamed or made executable here is in nobody's way.
+      // A file that was only renamed or made executable is not in conflict with new content.
       if (code === 'STALE' && read.sha256 !== base) {
         const { path, docPath } = file;
         const reason = conflictReason(base, currentSha256);
@@ -232,8 +231,8 @@ class Push {
   }
 
   /**
-   * What is sent once more, where the Cloud has moved on to what this folder has put there itself, in another process or
-   * before a crash, or where that does not matter: the file as it is now. Undefined where it is another's.
+   * Returns the file's current content, based on the Cloud's version, if this folder has sent that version (in another
+   * process or before a crash) or `force` is set. Undefined if someone else has sent it.
    */
   private onTopOf(pending: Pending, current: string | null): Pending | null | undefined {
     const { file } = pending;

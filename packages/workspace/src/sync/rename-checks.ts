@@ -6,15 +6,15 @@ import { type FolderSync, rootOf } from './folder-sync.js';
 import type { PullRename } from './pull-plan.js';
 import type { Finding } from './sync-report.js';
 
-/** What in a folder decides which of its files are seen. */
+/** Entries that decide which files of their folder may be seen. */
 const RULES = ['.gitignore', '.git'];
 const BY_HAND =
   'rename it here by hand, or "patchbay push --force" gives the Cloud the names that the files have here';
 
 /**
- * Keeps back the renames after which other files would be seen here than before: of an ignore file, out of a folder that holds
- * one or a repository, and to a path that is left out.
- * @param folders relative paths of all folders here that are looked through
+ * Holds back renames that would change which files may be seen: of an ignore file, out of a folder with one or with a
+ * repository, and to an ignored path.
+ * @param folders relative paths of all scanned folders
  * @throws GitFault
  */
 export async function checkRenames(
@@ -41,7 +41,7 @@ export async function checkRenames(
   return { allowed, kept };
 }
 
-/** Which folders hold rules of their own, themselves or further down. */
+/** Folders with ignore files or repositories at any depth. */
 class RuledFolders {
   private readonly ruled: readonly string[];
 
@@ -61,7 +61,7 @@ class RuledFolders {
   }
 }
 
-/** The topmost folder that is spelt otherwise afterwards; null where none is. */
+/** The topmost folder whose spelling changes; null if none does. */
 function leftFolder(path: string, to: string): string | null {
   const [from, segments] = [path.split('/'), to.split('/')];
   const at = from.findIndex((name, depth) => name !== segments[depth]);

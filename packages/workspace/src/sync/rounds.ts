@@ -1,11 +1,11 @@
-/** Gathers what is asked for in so many ms, so that a checkout of a thousand files is one look. */
+/** Requests within this time in ms are combined, so that a checkout of a thousand files causes one scan. */
 const GATHER_MS = 120;
-/** A look takes at most this share of the time, so that a folder that changes all the time does not fill a core. */
+/** Scans take at most a fifth of the time, so that a constantly changing folder does not use up a core. */
 const REST_FACTOR = 4;
-/** What takes long is the sending, not the look. */
+/** Limits the pause after a round that took long because of its uploads. */
 const MAX_REST_MS = 5_000;
 
-/** Does one thing at a time with a folder: what is asked for again before it has begun is done once. */
+/** Serializes the work on a folder and combines requests for the same round. */
 export class Rounds {
   private tail: Promise<unknown> = Promise.resolve();
   private timer: NodeJS.Timeout | undefined;
@@ -14,17 +14,17 @@ export class Rounds {
   private isRunning = false;
   private ended = false;
 
-  /** @param onFault told of what failed in a round that nobody waits for */
+  /** @param onFault called for a failed round that nobody awaits */
   constructor(private readonly onFault: (error: unknown) => void) {}
 
-  /** Does the round soon, once for however many requests. One that comes while it runs asks for another. */
+  /** Runs the round soon. Further requests are combined until it starts; one during the round causes another. */
   request(round: () => Promise<void>): void {
     if (this.asked || this.ended) return;
     this.asked = round;
     if (!this.isRunning) this.schedule();
   }
 
-  /** Does the work when all before it has ended; what it throws is told, and thrown. */
+  /** Runs the work after all earlier work. Errors are both reported and thrown. */
   enqueue<T>(work: () => Promise<T>): Promise<T> {
     const done = this.tail.then(() => {
       if (this.ended) throw new Error('The client is closing.');
@@ -36,7 +36,7 @@ export class Rounds {
     return done;
   }
 
-  /** Resolves when nothing is under way any more; nothing is begun from here on. */
+  /** Resolves when no work is running. No new work starts afterwards. */
   async end(): Promise<void> {
     this.ended = true;
     clearTimeout(this.timer);

@@ -13,9 +13,9 @@ import type { Hidden } from '../visible/hidden.js';
 import { type FileStamp, stampOf } from './file-stamp.js';
 import { type Finding, sizeText } from './sync-report.js';
 
-/** A file that may be sent; whether it is text shows when it is read. */
+/** A file that may be sent. Whether it is text is known after reading it. */
 export interface ScannedFile {
-  /** Relative to the folder, with forward slashes, as it is spelt on disk. */
+  /** Relative with forward slashes, in the spelling of the disk. */
   path: string;
   docPath: string;
   sizeBytes: number;
@@ -24,52 +24,50 @@ export interface ScannedFile {
 
 export interface FolderScan {
   files: ScannedFile[];
-  /** Relative paths of the folders that were walked. */
   folders: string[];
-  /** Relative paths of files that a write of ours was about to put in place. */
+  /** Relative paths of temp files of killed writes. */
   leftovers: string[];
-  /** What is left out by its nature. */
+  /** Entries that are never sent: links, special files, large files. */
   skipped: Finding[];
-  /** Files that are kept out because they hold secrets as a rule. */
+  /** Files that usually hold secrets. */
   secrets: Pick<ScannedFile, 'path' | 'docPath'>[];
-  /** What git ignores, or is another repository's; a folder as a whole, with a slash at the end of its path. */
+  /** Ignored files and nested repositories. A folder is listed once, with a trailing slash. */
   leftOut: Finding[];
-  /** Folders that are one in the Cloud, which has no Unicode form of a name but NFC. */
+  /** Folders that the Cloud treats as one, because it stores names in NFC only. */
   notes: Finding[];
-  /** What ought to be sent and cannot be. */
+  /** Files that should be sent and cannot be. */
   faults: Finding[];
 }
 
 export interface ScanOptions {
   maxFileBytes: number;
-  /** Real paths of folders to leave out: PATCHBAY_HOME. */
+  /** Real paths of folders to leave out, such as PATCHBAY_HOME. */
   exclude?: readonly string[];
-  /** What is kept out even so; nothing is where it is left out. */
+  /** Files that are not sent; none if undefined. */
   secrets?: SecretFiles;
   signal?: AbortSignal | undefined;
 }
 
-/** Names that mean the same to everybody: their length in bytes is known, and folding is lowercasing. */
+/** ASCII names: their length in bytes is known, and case folding is lowercasing. */
 const PLAIN_NAME = /^[\x20-\x5b\x5d-\x7e]+$/;
 
-/** A folder that is to be looked through. */
 interface Folder {
-  /** Its relative path with a slash at the end; "" for the root. */
+  /** Relative path with a trailing slash; "" for the root. */
   prefix: string;
-  /** What the docPaths in it begin with. */
+  /** The docPath prefix of its entries. */
   docPrefix: string;
-  /** Whether the names above are all plain. */
+  /** Whether all components so far are plain names. */
   isPlain: boolean;
   rules: FolderRules;
 }
 
-/** Relative paths of folders, with a slash at their ends, by their docPath. */
+/** Relative paths of folders with a trailing slash, by docPath. */
 type FoldersAt = Map<string, string[]>;
 
 /**
- * Looks through a folder for the files that may be seen: those that git lists, without links. Where it is in no repository,
- * .gitignore files say it. System calls are synchronous, which for ten thousand of them takes a tenth of the time; the
- * event loop has its turn between.
+ * Scans a folder for the files that may be seen: those that git lists, or outside of a repository those that no
+ * .gitignore excludes. Links are not followed. System calls are synchronous, which takes a tenth of the time for
+ * 10,000 files; the scan yields to the event loop after each folder.
  * @throws GitFault
  */
 export async function scanFolder(root: WorkspaceRoot, options: ScanOptions): Promise<FolderScan> {
@@ -95,7 +93,7 @@ export async function scanFolder(root: WorkspaceRoot, options: ScanOptions): Pro
 }
 
 class Scanner {
-  /** Files that are ignored or hold secrets: docPath to path. A call that names such a docPath is refused. */
+  /** Ignored and secret files: path by docPath. */
   readonly kept = new Map<string, string>();
 
   constructor(
@@ -104,7 +102,7 @@ class Scanner {
     private readonly scan: FolderScan,
   ) {}
 
-  /** Takes in the files of a folder; gives the folders in it, each with the rules of the folder that it is in. */
+  /** Adds the files of a folder. Returns its subfolders with the rules of the folder itself. */
   lookThrough(folder: Folder): Folder[] {
     const { prefix, docPrefix } = folder;
     const names = this.namesIn(prefix);
@@ -129,7 +127,7 @@ class Scanner {
     return deeper;
   }
 
-  /** The folders that are to be walked, each with its own rules. */
+  /** Returns the folders to scan, each with its own rules. */
   async withoutHidden(folders: readonly Folder[]): Promise<Folder[]> {
     const byRules = new Map<FolderRules, Folder[]>();
     for (const folder of folders) {
@@ -159,7 +157,7 @@ class Scanner {
     }
   }
 
-  /** Takes in what is no folder; gives a folder. */
+  /** Adds an entry that is not a folder; returns a folder. */
   private lookAt(
     { path, docPath, isPlain }: { path: string; docPath: string; isPlain: boolean },
     rules: FolderRules,
@@ -170,7 +168,7 @@ class Scanner {
       if (this.options.exclude?.includes(join(this.root.directory, path))) return null;
       return { prefix: `${path}/`, docPrefix: `${docPath}/`, isPlain, rules };
     }
-    // Git has no place for what is neither a file nor a link.
+    // Git ignores entries that are neither files nor links.
     const hidden = stats.isFile() || stats.isSymbolicLink() ? rules.file(path) : null;
     if (hidden) {
       this.kept.set(docPath, path);
@@ -194,14 +192,14 @@ class Scanner {
     else this.skip(path, `is too large: ${sizeText(sizeBytes)}; the limit is ${sizeText(maxFileBytes)}`);
   }
 
-  /** Null where there is nothing any more, or nothing that can be looked at. */
+  /** Null if the entry is gone or cannot be inspected. */
   private statsOf(path: string, rules: FolderRules): Stats | null {
     try {
       return lstatSync(this.onDisk(path));
     } catch (error) {
       if (rules.file(path) !== null) return null;
       if (codeOf(error) !== 'ENOENT') this.fault(path, 'cannot be looked at');
-      // Node shows bytes that are no UTF-8 as U+FFFD, and there is no file of that name.
+      // Node decodes invalid UTF-8 as U+FFFD, and no file has the decoded name.
       else if (path.includes('\uFFFD')) this.fault(path, 'has a name that is not UTF-8');
       return null;
     }
@@ -234,12 +232,12 @@ function noteFolder({ prefix, docPrefix }: Folder, foldersAt: FoldersAt, scan: F
   twins.push(prefix);
 }
 
-/** The full check only for names that begin as such a one may. */
+/** The full check is slow, so it runs only for names that may match. */
 function isGit(name: string, isPlain: boolean): boolean {
   return (!isPlain || /^\.?g/i.test(name)) && isGitFolder(name);
 }
 
-/** Why the Cloud would refuse the path; what is plain needs no more than its length checked. */
+/** Why the Cloud would reject the path. For plain names only the length can be wrong. */
 function pathFault(docPath: string, isPlain: boolean): string | null {
   const fault = isPlain ? null : docPathFault(docPath);
   if (fault !== null) return `has a name that the Cloud refuses: the path ${fault}`;
@@ -250,12 +248,11 @@ function pathFault(docPath: string, isPlain: boolean): string | null {
   return isLong ? `has a name of more than ${MAX_COMPONENT_BYTES} bytes` : null;
 }
 
-/** How a twin of a file, or of a folder, is told of. */
 function twinReason(twin: string): string {
   return `differs from ${twin} only by case or Unicode form (AmbiguousDocPath); rename one`;
 }
 
-/** A file and the folders of its docPath: where there is something in them, neither is sent. */
+/** If the docPath of a file is also that of a non-empty folder, neither is sent. */
 function withoutFolderTwins(scan: FolderScan, foldersAt: FoldersAt): FolderScan {
   const twins = new Map<string, string>();
   for (const { path, docPath } of scan.files) {
@@ -271,7 +268,7 @@ function withoutFolderTwins(scan: FolderScan, foldersAt: FoldersAt): FolderScan 
   return { ...scan, files: scan.files.filter((file) => !isTwin(file)), faults: [...scan.faults, ...faults] };
 }
 
-/** Two files of one docPath: neither is guessed to be the one that is meant, also where one of them is `kept` out. */
+/** If several files share a docPath, none is sent. Hidden files count, too. */
 function withoutTwins(scan: FolderScan, kept: ReadonlyMap<string, string>): FolderScan {
   const firsts = new Map<string, ScannedFile>();
   const twins = new Map<ScannedFile, string>();

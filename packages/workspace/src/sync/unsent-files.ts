@@ -2,15 +2,15 @@ import { foldCase } from '@patchbay/protocol';
 import { type FolderSync, rootOf } from './folder-sync.js';
 import type { Conflict, Finding, SyncReport } from './sync-report.js';
 
-/** Why a file that was sent before is another now than the Cloud has: it has become one that is never sent. */
+/** The report entry of a file that was sent before and is of a kind that is never sent now. */
 export function unsent(docPath: string, base: string, { path, reason }: Finding): Conflict {
   return { path, docPath, remote: base, reason: `${reason}; the Cloud still has what was sent before` };
 }
 
 /**
- * Moves those of what is skipped that the Cloud has to `unsent`. What lies behind a link, or in a folder that is not
- * looked through any more, is named itself.
- * @param sentBefore docPaths that the Cloud has and that no look has come across as a file
+ * Moves skipped files that the Cloud has to `unsent`. Files behind a link, or in a folder that is no longer scanned,
+ * are listed themselves.
+ * @param sentBefore docPaths in the Cloud that the scan did not find as files
  */
 export function tellUnsent(
   sync: Pick<FolderSync, 'roots' | 'only'>,

@@ -36,13 +36,13 @@ import { InOrder } from './in-order.js';
 import { uploadBuffer } from './upload-buffer.js';
 import { remembering, uploadWritten } from './upload-written.js';
 
-/** Longest time; the file is there, and its result must not come late for the sake of a copy. */
+/** Longest upload in ms. The file is already written, so the upload must not delay the result for longer. */
 const UPLOAD_MS = 15_000;
-/** How often it is asked about one call, where the file that would be replaced changes while the person decides. */
+/** Most questions about one call, if the file changes while the user decides. */
 const MAX_ASKED = 5;
 const CHANGED = 'The file has changed since you decided; this is what would be done to it now.';
 
-/** The client's log line of an executed create [AUDIT-6]. */
+/** The client's log entry of an executed create [AUDIT-6]. */
 export interface CreateFileExecuted {
   event: 'Tool.CreateFile.Executed';
   sessionId: string;
@@ -59,12 +59,15 @@ export interface CreateFileExecuted {
 }
 
 /**
- * `workspace_create_file` as a RelayClient executes it: look, ask `approver`, write, upload, tell `onExecuted`.
- * A call that cannot succeed (bad path, file exists) is answered without asking anyone. A file that cannot be uploaded is
- * created all the same; `onWarning` is told.
+ * Executes `workspace_create_file` for a RelayClient: check, ask `approver`, write, upload, call `onExecuted`. A call
+ * that cannot succeed (invalid path, existing file) is answered without a question. A failed upload does not fail the
+ * call; it is passed to `onWarning`.
  */
 export class CreateFileTool {
-  /** An LLM that creates a file and then overwrites or patches it means that order, though calls are handled at the same time. */
+  /**
+   * Calls are handled concurrently, but a create and a later overwrite or patch of the same file must keep their
+   * order.
+   */
   private readonly inOrder: InOrder;
 
   constructor(
@@ -76,13 +79,13 @@ export class CreateFileTool {
     this.inOrder = InOrder.in(workspace.roots);
   }
 
-  /** Shows what the call would do, and does it where it is allowed. */
+  /** Shows what the call would do, and executes it if allowed. */
   run(call: ToolCallDelivery, context: CallContext): Promise<ToolOutcome> {
     const docPath = askedDocPath(call, this.workspace);
     return this.inOrder.run([docPath], context.signal, () => this.propose(call, context));
   }
 
-  /** Looks whether an interrupted create has written its file, and removes the temp file. */
+  /** Finds out whether an interrupted create has written its file, and removes its temp file. */
   async settle(
     _call: ToolCallDelivery,
     { ended, notRun }: SettleContext,
@@ -93,7 +96,7 @@ export class CreateFileTool {
     await removeTempFiles(this.workspace, interrupted.intents);
   }
 
-  /** Reports what an interrupted create has come to; makes the file where nothing had happened, as it was approved. */
+  /** Reports the result of an interrupted create, or executes it with its approval if nothing was written. */
   recover(call: ToolCallDelivery, context: CallContext, interrupted: JournalEntry): Promise<ToolOutcome> {
     const { intents, approval } = interrupted;
     return this.inOrder.run([askedDocPath(call, this.workspace)], context.signal, async () => {
@@ -103,7 +106,7 @@ export class CreateFileTool {
     });
   }
 
-  /** The result of a create that failed for a reason which nobody foresaw. */
+  /** The result of a create that failed unexpectedly. */
   reportFailure(call: ToolCallDelivery, { state, approval }: JournalEntry): Json {
     const path = shownPath(this.workspace.roots, argumentsOf(call, approval));
     return this.finish(call, unforeseen(path, state), approval).result;
@@ -122,7 +125,7 @@ export class CreateFileTool {
       if (approval.decision === 'deny') return { result: null, approval };
       const { beforeSha256: seen } = preview;
       const current = await sha256ToReplace(this.workspace, argumentsOf(call, approval));
-      // What changes all the time is not asked about for ever: the write fails where it is still not what was seen.
+      // Questions are limited. If the file keeps changing, the write fails because it is not the approved one.
       if (current === null || current === seen || asked === MAX_ASKED) {
         await context.start(approval, { seen });
         return this.execute(call, context, approval, seen);
@@ -146,7 +149,7 @@ export class CreateFileTool {
     });
   }
 
-  /** What was written into the editor, and not on the disk. */
+  /** The new text is in the editor, not on the disk. */
   private async uploadBuffer(
     call: ToolCallDelivery,
     context: CallContext,
@@ -157,7 +160,7 @@ export class CreateFileTool {
     const { roots, ledger } = this.workspace;
     const asked = roots.locate((argumentsOf(call, approval) as { path: string }).path);
     const located = await locateOnDisk(this.workspace, asked).catch(() => null);
-    // What was typed and never saved is in no version, as what was never sent.
+    // Unsaved text is in no version, so it cannot be the base.
     const changed = { located, filePatchId: null, originalSha256: ledger ? null : seen, newSha256: hash };
     const upload = await uploadBuffer(this.workspace, call.callId, changed, context, UPLOAD_MS);
     if ('fault' in upload) this.onWarning(`${path}: ${upload.fault}`);
@@ -177,7 +180,7 @@ export class CreateFileTool {
     return outcome;
   }
 
-  /** What an interrupted call has come to; null where it is certain that nothing happened. */
+  /** The result of an interrupted call; null if it certainly did nothing. */
   private async cameTo(interrupted: JournalEntry): Promise<CreateFileResult | null> {
     if (interrupted.settled) return interrupted.settled.result as unknown as CreateFileResult;
     const recovery = await recoverCreateFile(this.workspace, interrupted);
@@ -190,13 +193,13 @@ export class CreateFileTool {
   }
 }
 
-/** The docPath that the call is about; of a path that is none something like it. */
+/** The docPath of the call; an approximation for an invalid path. */
 function askedDocPath({ arguments: { path } }: ToolCallDelivery, { roots }: WorkspaceContext): string {
   const given = typeof path === 'string' ? path : '';
   try {
     return docPathOf(roots.locate(given));
   } catch {
-    // Bounded first: what folds it takes longer than it is long.
+    // Truncated first, because folding takes more than linear time.
     return foldCase(given.slice(0, MAX_PATH_CHARS));
   }
 }
@@ -218,13 +221,13 @@ function requestOf(
   };
 }
 
-/** An edit that was made before the person was asked again is a part of what they say now. */
+/** An edit from before a repeated question stays part of the approval. */
 function withEdit(approval: Approval, edited: JsonObject | null): Approval {
   if (edited === null || approval.decision === 'deny' || approval.editedArguments) return approval;
   return { ...approval, decision: 'edit', editedArguments: edited };
 }
 
-/** sha256 of the file that an approval was about; null where there was none. */
+/** sha256 of the file that was approved for replacement; null if there was none. */
 function seenIn({ basis }: JournalEntry): string | null {
   return (basis as { seen: string | null } | null)?.seen ?? null;
 }

@@ -16,17 +16,17 @@ import { send } from './send-file.js';
 
 const UPLOAD_MS = 30_000;
 
-/** A create that may be made, and the text that it would replace. */
+/** A valid create and the text that it would replace. */
 interface Sound {
   plan: CreateFilePlan;
   before: string | null;
 }
 
-/** `workspace_create_file` where files are texts, not files on a disk. */
+/** `workspace_create_file` for texts in memory. */
 export class CreateTextTool {
   constructor(private readonly workspace: TextWorkspace) {}
 
-  /** Shows the text, and puts it in its place where that is allowed; what can't be made is answered at once. */
+  /** Shows the text and sets it if allowed. A call that cannot succeed is answered at once. */
   async run(call: ToolCallDelivery, context: CallContext): Promise<ToolOutcome> {
     let shown: Sound;
     try {
@@ -44,7 +44,7 @@ export class CreateTextTool {
     return this.write(call, context, approval, seen);
   }
 
-  /** Goes on where the text is there by now, or what the person saw still is. */
+  /** Succeeds if the text is already set; else sets it if the text that the user saw is unchanged. */
   async recover(
     call: ToolCallDelivery,
     context: CallContext,
@@ -53,7 +53,7 @@ export class CreateTextTool {
     return this.write(call, context, approval, basis as string | null);
   }
 
-  /** The result of a create that failed for a reason which nobody foresaw. */
+  /** The result of a create that failed unexpectedly. */
   reportFailure(call: ToolCallDelivery, { approval }: JournalEntry): Json {
     const path = shownPath(this.workspace, argumentsOf(call, approval));
     return { ...failedCreate(path, 'UnhandledException', 'An unexpected error; look at the file first.') };
@@ -81,7 +81,7 @@ export class CreateTextTool {
     return { result: { ...succeededCreate({ ...made, replaced: seen !== null }) }, approval };
   }
 
-  /** @param seen sha256 of what the person was shown in this place; null for nothing */
+  /** @param seen sha256 of the text that the user was shown; null if there was none */
   private async put(args: unknown, seen: string | null): Promise<CreateFilePlan> {
     const { texts, maxFileBytes = DEFAULT_MAX_FILE_BYTES } = this.workspace;
     const plan = planCreateFile(this.workspace, args, maxFileBytes);
@@ -93,7 +93,7 @@ export class CreateTextTool {
     return plan;
   }
 
-  /** @throws WorkspaceFault for what cannot be made. */
+  /** @throws WorkspaceFault if the create cannot succeed. */
   private async look(args: unknown): Promise<Sound> {
     const { texts, maxFileBytes = DEFAULT_MAX_FILE_BYTES } = this.workspace;
     const plan = planCreateFile(this.workspace, args, maxFileBytes);

@@ -1,9 +1,9 @@
 import type { WorkspaceContext } from '../disk/workspace-context.js';
 
 /**
- * Writes into the folder, in step with what is sent of it otherwise: the disk's text goes to the Cloud first, so that
- * what the call makes of it has a version to be compared with, and a base. Nothing else sends the files meanwhile. A call
- * that ends before it is its turn writes nothing: the signal's reason is thrown.
+ * Writes into a folder that is synced. The local text is uploaded first, so that the call's change has a base and a
+ * version to compare with. Nothing else sends these files meanwhile. Throws the signal's reason if it aborts before
+ * the write.
  */
 export async function inStep<T>(
   { ledger }: WorkspaceContext,

@@ -2,12 +2,12 @@ import type { Ack, FilePut, FilePutAnswer, PatchFileResult } from '@patchbay/pro
 import type { CallContext } from '@patchbay/client/relay';
 import type { FolderLedger } from '../disk/folder-ledger.js';
 
-/** The version that an upload became, or in a sentence why it became none. */
+/** The version that an upload created, or a sentence about why it did not. */
 export type Upload = { versionId: string; path: string } | { fault: string };
 
 /**
- * Sends a file back to the server. Its base is what the folder last had in common with the Cloud; where nothing is
- * known of that, what the file says: what the call has replaced.
+ * Uploads a file. Its base is the folder's last common version with the Cloud; if unknown, the content that the call
+ * has replaced.
  */
 export async function send(
   ledger: FolderLedger | undefined,
@@ -28,7 +28,7 @@ function faultOf({ error: { code, message } }: Extract<Ack<FilePutAnswer>, { ok:
   return `It did not become the new Cloud file (${code}): ${message}`;
 }
 
-/** What is said of an applied file once it was sent. */
+/** Adds the outcome of the upload to the result of an applied file. */
 export function uploaded(file: PatchFileResult, upload: Upload): PatchFileResult {
   if ('versionId' in upload) return { ...file, versionId: upload.versionId };
   return { ...file, message: [file.message ?? 'Written.', upload.fault].join(' ') };

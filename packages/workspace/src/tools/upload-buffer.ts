@@ -8,15 +8,15 @@ import { NOT_SENT } from './upload-written.js';
 
 /** A file that a call has changed in its open buffer. */
 export interface ChangedBuffer {
-  /** Null where it is nowhere any more. */
+  /** Null if the file can no longer be found. */
   located: LocatedPath | null;
   filePatchId: string | null;
-  /** Of the text before the call, and of what it has become; null where there was none. */
+  /** sha256 of the text before and after the call; null if there was none. */
   originalSha256: string | null;
   newSha256: string | null;
 }
 
-/** Sends a file that was changed in its open buffer to the server: the text that the editor holds, saved or not. */
+/** Uploads a file that was changed in its open buffer, whether it is saved or not. */
 export async function uploadBuffer(
   workspace: PatchContext,
   callId: string,

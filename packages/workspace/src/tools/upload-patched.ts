@@ -7,13 +7,13 @@ import { uploadBuffer } from './upload-buffer.js';
 import { uploaded } from './send-file.js';
 import { uploadWritten } from './upload-written.js';
 
-/** Longest time for all files of a batch, well within the time that a call may run. */
+/** Longest time in ms for all files of a batch, well below the deadline of a running call. */
 const UPLOAD_MS = 45_000;
 
 /**
- * Sends the files that a batch has changed back to the server. What cannot be sent stays applied, and says so.
- * @param intents where they are; those that were patched in their buffers, and are not saved since, are read there
- * @returns the result with the versions that they became
+ * Uploads the files that a batch has changed. A file whose upload fails stays applied, and its message says so.
+ * @param intents where the files are; files that were patched in their buffers and are still unsaved are read there
+ * @returns the result with the created versions
  */
 export async function uploadPatched(
   workspace: PatchContext,

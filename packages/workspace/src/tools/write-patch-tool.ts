@@ -23,7 +23,7 @@ import { InOrder } from './in-order.js';
 import { uploadPatched } from './upload-patched.js';
 import { remembering } from './upload-written.js';
 
-/** The client's log line of an executed batch [AUDIT-6]. */
+/** The client's log entry of an executed batch [AUDIT-6]. */
 export interface WritePatchExecuted {
   event: 'Tool.WritePatch.Executed';
   sessionId: string;
@@ -32,7 +32,7 @@ export interface WritePatchExecuted {
   toolCallId: string;
   callId: string;
   batchId: string;
-  /** Files of the batch, and how many of them were written. */
+  /** Number of files in the batch and of applied files. */
   files: number;
   applied: number;
   success: boolean;
@@ -41,11 +41,11 @@ export interface WritePatchExecuted {
 }
 
 /**
- * `workspace_write_patch` as a RelayClient executes it: look, ask `approver`, write all files or none, upload them, tell
- * `onExecuted`. A batch that cannot be applied (a file has changed) is answered without asking anyone.
+ * Executes `workspace_write_patch` for a RelayClient: check, ask `approver`, write all files or none, upload them,
+ * call `onExecuted`. A batch that cannot be applied (a file has changed) is answered without a question.
  */
 export class WritePatchTool {
-  /** Calls about one file are looked at one after the other: each is held against what the one before it left. */
+  /** Calls for the same file run one after the other, so that each sees the result of the earlier one. */
   private readonly inOrder: InOrder;
 
   constructor(
@@ -56,12 +56,12 @@ export class WritePatchTool {
     this.inOrder = InOrder.in(workspace.roots);
   }
 
-  /** Shows what the batch would do, and does what is allowed of it. */
+  /** Shows what the batch would do, and applies the allowed changes. */
   async run(call: ToolCallDelivery, context: CallContext): Promise<ToolOutcome> {
     return this.inOrder.run(docPathsOf(call), context.signal, () => this.propose(call, context));
   }
 
-  /** Sees to it that an interrupted batch is written as a whole or not at all, and removes what it left. */
+  /** Completes or rolls back an interrupted batch, and removes its temp files. */
   async settle(
     call: ToolCallDelivery,
     { writeLog, ended, notRun }: SettleContext,
@@ -72,7 +72,9 @@ export class WritePatchTool {
     await removeTempFiles(this.workspace, interrupted.intents);
   }
 
-  /** Uploads and reports what an interrupted batch has come to; writes it where nothing had happened, as it was approved. */
+  /**
+   * Uploads and reports the result of an interrupted batch, or executes it with its approval if nothing was written.
+   */
   async recover(
     call: ToolCallDelivery,
     context: CallContext,
@@ -86,7 +88,7 @@ export class WritePatchTool {
     });
   }
 
-  /** The result of a batch that failed for a reason which nobody foresaw: no file of it is said to be applied. */
+  /** The result of a batch that failed unexpectedly; no file counts as applied. */
   reportFailure(call: ToolCallDelivery, { state, approval }: JournalEntry): Json {
     const rest = state === 'running' ? 'look at the files before you try again.' : 'nothing was written.';
     const fault = new PatchFileFault('UnhandledException', `An unexpected error; ${rest}`);
@@ -120,7 +122,7 @@ export class WritePatchTool {
     return outcome;
   }
 
-  /** Sends what the disk holds of files that are not what the patch was planned on: read once more, it can be planned anew. */
+  /** Uploads the current content of the files, so that the model can read it and plan a new patch. */
   private async refused(
     call: ToolCallDelivery,
     result: WritePatchResult,
@@ -141,7 +143,7 @@ export class WritePatchTool {
     return this.finish(call, uploaded, approval);
   }
 
-  /** What an interrupted batch has come to, once it is written as a whole or not at all; null where nothing happened. */
+  /** The result of an interrupted batch after completing or rolling it back; null if it did nothing. */
   private async cameTo(
     call: ToolCallDelivery,
     interrupted: JournalEntry,

@@ -1,9 +1,9 @@
-/** Git is missing, or fails, where only git can say which files may be seen. The message is meant for the terminal. */
+/** Git is missing or fails, and only git can tell which files may be seen. The message is for the terminal. */
 export class GitFault extends Error {
   override readonly name = 'GitFault';
 
   constructor(message: string) {
-    // What git says of a repository may hold anything.
+    // Git's output may contain control characters from the repository.
     super(message.replace(/[\p{Cc}\p{Cf}]/gu, '?'));
   }
 

@@ -7,12 +7,11 @@ import { GitFault } from './git-fault.js';
 import { type Hidden, UNKNOWN, UNREADABLE } from './hidden.js';
 import { hiddenPaths, type VisibleOptions } from './visible-files.js';
 
-/** Where the docPaths lie, and what else is hidden there. */
 export type HiddenContext = Pick<WorkspaceContext, 'roots' | 'fs'> & VisibleOptions;
 
 /**
- * `hiddenPaths` for docPaths: of one that two files share, whichever is hidden hides both. What lies in no root, or cannot be
- * reached, is not in the answer: whoever looks for it fails by itself.
+ * `hiddenPaths` for docPaths. A docPath that matches several files is hidden if one of them is. Paths outside of all
+ * roots, or that cannot be reached, are not in the answer; the caller's own look-up fails for them.
  * @throws GitFault
  */
 export async function hiddenDocPaths(
@@ -43,7 +42,7 @@ export async function hiddenDocPaths(
   return hidden;
 }
 
-/** None where it cannot be reached, null where that cannot be told. */
+/** Empty if the path cannot be reached, null if that is unknown. */
 async function placesOf(
   { roots }: HiddenContext,
   folders: FolderListings,
@@ -51,7 +50,7 @@ async function placesOf(
   segments: readonly string[],
 ): Promise<string[][] | null> {
   try {
-    // Before any look at the disk: what may not be reached is not to be explored either.
+    // Checked before any look at the disk, so that forbidden paths cannot be explored.
     roots.locateIn(root, segments.join('/'));
     return await folders.placesOf(root, segments);
   } catch (error) {
@@ -60,7 +59,7 @@ async function placesOf(
   }
 }
 
-/** The same for a call, which must not fail for git: where it cannot be asked, everything is hidden. */
+/** The same for a call, which must not fail because of git: if git fails, all files are hidden. */
 export async function hiddenForCall(
   context: HiddenContext,
   docPaths: readonly string[],

@@ -3,15 +3,14 @@ import type { WorkspaceContext } from '../disk/workspace-context.js';
 import { isIgnoreFile } from './ignore-file.js';
 import { unhiddenFiles } from './unhidden-files.js';
 
-/** Files that the note names. */
 const MAX_NAMED = 10;
-/** Longest that git is asked before a person is, in ms. */
+/** Longest time in ms for git's answer before the user is asked. */
 const MAX_ASKING_MS = 20_000;
 const UNKNOWN = 'Whether files that are ignored now would be sent from then on is not known.';
 
 /**
- * What the person should know of a changed .gitignore before it is approved: how many files that are ignored now would be
- * sent from then on, and which. Undefined where there are none.
+ * Warns about a changed .gitignore before it is approved: the number and names of the files that are ignored now and
+ * would be sent afterwards. Undefined if there are none.
  */
 export async function ignoreNote(
   { roots, secrets }: Pick<WorkspaceContext, 'roots' | 'secrets'>,

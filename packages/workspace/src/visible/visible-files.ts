@@ -23,44 +23,44 @@ import { holdsRepository, isGitDirectory, mayLieInRepository } from './repositor
 
 const PATHS_A_TURN = 64;
 
-/** What is hidden beside what git says. */
+/** What is hidden in addition to git's rules. */
 export interface VisibleOptions {
-  /** Which files hold secrets; left out: whatever does as a rule. */
+  /** Files that hold secrets; defaults to all that usually do. */
   secrets?: SecretFiles | undefined;
-  /** Real paths of folders of which nothing is seen: PATCHBAY_HOME. */
+  /** Real paths of hidden folders, such as PATCHBAY_HOME. */
   exclude?: readonly string[] | undefined;
-  /** The paths are names that files are to get: what has one in another case by now says nothing of it. */
+  /** The paths are new names for files. An existing file with the name in another case is not considered. */
   asNew?: boolean | undefined;
   signal?: AbortSignal | undefined;
 }
 
-/** What holds in one folder. */
+/** The rules that apply in one folder. */
 interface Place {
-  /** Its relative path with a slash at the end; "" for the root. */
+  /** Relative path with a trailing slash; "" for the root. */
   prefix: string;
   isThere: boolean;
   hidden: Hidden | null;
-  /** Outside of any repository; null within one. */
+  /** Set outside of a repository, null inside. */
   plain: IgnoreRules | null;
-  /** The work tree that it lies in, and where in the root that begins. */
+  /** Its work tree, and the path of that below the root. */
   work: { rules: GitRules; prefix: string } | null;
-  /** There is another repository between it and its own work tree. */
+  /** Another repository lies between the folder and its work tree. */
   isNested: boolean;
 }
 
-/** A path that only git can judge. */
+/** A path that only git can decide. */
 interface Asked {
   path: string;
-  /** As its work tree has it. */
+  /** Relative to the work tree. */
   below: string;
   isThere: boolean;
   isNested: boolean;
 }
 
 /**
- * The one question that is asked before anything is said of a file, read, compared or sent: may it be seen? Gives why not,
- * by path, for those of the paths that may not. They are relative to the root and spelt as on the disk; nothing need be
- * there. A scan of the whole folder gives the same answers.
+ * Decides which files may be seen; it runs before a file is read, compared, sent or mentioned. Returns the reason for
+ * each hidden path. Paths are relative to the root in the spelling of the disk, and need not exist. A scan of the
+ * whole folder gives the same answers.
  * @throws GitFault
  */
 export async function hiddenPaths(
@@ -71,12 +71,12 @@ export async function hiddenPaths(
   return paths.length === 0 ? new Map() : new Question(root, options).ask(paths);
 }
 
-/** The rules of git where a folder is in a repository. @throws GitFault */
+/** The rules of git if a folder is in a repository. @throws GitFault */
 export async function gitRulesOf(directory: string, signal?: AbortSignal): Promise<GitRules | null> {
   return mayLieInRepository(directory) ? GitRules.at(directory, signal) : null;
 }
 
-/** What no ignore file has a say in. */
+/** Reasons that no ignore file can change. */
 export function isHiddenByName(path: string, secrets: SecretFiles): Hidden | null {
   if (secrets.keepsOut(path)) return SECRET;
   const segments = path.split('/');
@@ -104,7 +104,7 @@ class Question {
     return this.hidden;
   }
 
-  /** Null as well where git is asked later. */
+  /** Also returns null if git is queried later. */
   private async judge(path: string): Promise<Hidden | null> {
     const { secrets = ALL_SECRETS } = this.options;
     const byName = isHiddenByName(path, secrets);
@@ -114,7 +114,7 @@ class Question {
     if (hidden) return hidden;
     if (work === null) return plain!.ignores(path) ? GITIGNORE_NAMES : null;
     const stats = statOf(this.onDisk(path));
-    // Git lists files and links, and nothing else.
+    // Git lists only files and links.
     const isThere = stats !== undefined && (stats.isFile() || stats.isSymbolicLink());
     const below = path.slice(work.prefix.length);
     const asked = this.asked.get(work.rules) ?? [];
@@ -134,7 +134,7 @@ class Question {
       else if (one.isThere && !asNew) this.hidden.set(one.path, GIT_IGNORES);
       else open.push(one);
     }
-    // A docPath says nothing of case: what might be there under another name is not told of either.
+    // A docPath has no case, so names in any case are checked: the answer must not reveal other files.
     const ignored = await rules.ignored(
       open.map(({ below }) => below),
       { anyCase: !asNew },
@@ -168,7 +168,7 @@ class Question {
     return { ...place, plain: this.plainWithin(IgnoreRules.NONE, ''), work: null };
   }
 
-  /** A folder that is there. */
+  /** Requires that the folder exists. */
   private async within(place: Place): Promise<Place> {
     const { prefix, plain, work } = place;
     const directory = this.onDisk(prefix.slice(0, -1));
@@ -197,7 +197,7 @@ class Question {
   }
 }
 
-/** Where it cannot be looked at, it counts as not there: nothing can be read of it either. */
+/** A path that cannot be inspected counts as missing, because it cannot be read either. */
 function statOf(path: string): Stats | undefined {
   try {
     return lstatSync(path, { throwIfNoEntry: false });

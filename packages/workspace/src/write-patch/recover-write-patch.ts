@@ -24,26 +24,24 @@ import {
 import { type FileOutcome, resultOf } from './write-patch-result.js';
 
 /**
- * - `not_written`: nothing happened and nothing stands in the way; execute it (its approval stands), once the server has
- *   answered `resume` for it.
- * - `settled`: the batch is written as a whole, or not at all; never run it again, report `result`.
+ * - `not_written`: nothing happened; execute the call again with its approval once the server has answered `resume`.
+ * - `settled`: the batch is written as a whole or not at all; report `result` and never run the call again.
  */
 export type PatchRecovery = { outcome: 'not_written' } | { outcome: 'settled'; result: WritePatchResult };
 
 const INTERRUPTED = 'The client was stopped while it ran this call';
 const LEFT_ALONE = `${INTERRUPTED}; this file was not changed.`;
 
-/** A file of the batch, and what the disk shows of it. */
 interface Found {
   readonly write: PatchWrite;
   readonly traces: PatchTraces;
 }
 
 /**
- * Ends what an interrupted batch began: a batch of which some files were written is finished where every other file is
- * still as it was, else taken back. A file that has its new content counts as written. Leaves the temp files of a batch
- * that is not settled forward: journal the answer, then `removeTempFiles`.
- * @throws Error for a batch that is not sound
+ * Completes or rolls back an interrupted batch. A partly written batch is completed if all other files still are the
+ * originals, else rolled back. A file with the patched content counts as written. The temp files of a batch that was
+ * not completed stay: journal the answer first, then call `removeTempFiles`.
+ * @throws Error for an invalid batch
  */
 export async function recoverWritePatch(
   context: PatchContext,
@@ -64,7 +62,7 @@ export async function recoverWritePatch(
     const outcomes = new Map<number, FileOutcome>();
     for (const [index, write] of writes) {
       const outcome = outcomeFor(write);
-      // A fault tells of what the file holds by now.
+      // The fault reveals the file's current content.
       const refusal = outcome.status === 'refused' ? forbidden.get(docPathOf(index)) : undefined;
       outcomes.set(index, refusal ? { status: 'refused', fault: refusal } : outcome);
     }
@@ -114,14 +112,14 @@ function stageOf(writes: readonly PatchWrite[]): 'done' | 'undo' | undefined {
   return writes[0]?.intent.patch.stage;
 }
 
-/** Finishes a batch of which a part is written; takes it back where that cannot be done. */
+/** Completes a partly written batch; rolls it back if that fails. */
 async function finish(
   context: WorkspaceContext,
   found: readonly Found[],
   log: WriteLog | undefined,
 ): Promise<FailedWrite | null> {
   const files = found.map(({ write }) => write);
-  // Files are written in their order: one that is as before, ahead of one that was written, was put back by someone.
+  // Files are written in order. An original before a written file means that another process has restored it.
   const lastWritten = found.findLastIndex(({ traces }) => traces.state === 'written');
   for (const [index, { write, traces }] of found.entries()) {
     if (traces.state === 'written') continue;
@@ -135,7 +133,7 @@ async function finish(
   return commitAll(context, files, log, new Set(written));
 }
 
-/** Takes back what is still as it was written; what someone has changed since stays, and is told. */
+/** Restores written files. Files that have changed since stay and are reported. */
 async function undoFound(
   found: readonly Found[],
   why: { at: PatchWrite; fault: PatchFileFault },
@@ -148,7 +146,7 @@ async function undoFound(
   return { ...why, left: new Set([...left, ...among('changed_since')]) };
 }
 
-/** Why the batch was being taken back when the client died. */
+/** The failure that caused the rollback before the crash. */
 function reasonOf(writes: readonly PatchWrite[]): { at: PatchWrite; fault: PatchFileFault } {
   const at = writes.find(({ intent }) => intent.patch.failure) ?? writes[0]!;
   const { errorCode, message } = at.intent.patch.failure ?? {
@@ -158,7 +156,7 @@ function reasonOf(writes: readonly PatchWrite[]): { at: PatchWrite; fault: Patch
   return { at, fault: new PatchFileFault(errorCode, message) };
 }
 
-/** Nothing was written, and at least one file has changed since: it says so, the others were held back. */
+/** Nothing was written and at least one file has changed: reports that file and skips the others. */
 function unwritten(found: readonly Found[]): (write: PatchWrite) => FileOutcome {
   const states = new Map(found.map(({ write, traces }) => [write, traces]));
   return (write) => {
